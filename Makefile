@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every folder keeps its own rules in rules.mk; this file holds what they share and the targets
+# that people call.  `make help` lists those.
+
+VERSION := 0.1.0
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+
+CC := gcc
+CLANG := clang
+AR := ar
+PYTHON := python3
+PKG_CONFIG := pkg-config
+# TAP harness: totals, times and the names of what failed
+TAP := prove --failures --comments
+
+WARN := -Wall -Wextra -Werror -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+CPPFLAGS := -D_GNU_SOURCE -Iinclude -Iref
+CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDLIBS := -lcrypto -pthread
+DEPFLAGS = -MMD -MP -MF $@.d
+
+FUZZ_SECONDS ?= 60
+SEED ?=
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
+
+B := build
+LIBS :=      # what `make all` builds: each folder appends
+PROGRAMS :=
+TAP_TESTS := # executables that emit TAP: `make test` runs them all
+CLEAN_TESTS := # TAP tests that must not run beside others (memory scans)
+
+# `make deps-<group>` installs what a group of targets needs; DEPS=skip forbids it.
+DEPS ?= install
+.PHONY: deps-%
+deps-%:
+	@DEPS=$(DEPS) ./deps.sh $*
+
+include $(wildcard */rules.mk)
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+.PHONY: all test verify help clean
+all: deps-build ## build the libraries and programs
+	@$(MAKE) --no-print-directory products
+.PHONY: products
+products: $(LIBS) $(PROGRAMS)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-zA-Z_-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+clean: ## remove build/
+	rm -rf $(B)

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages that a group of make targets needs, and only those that are missing.
+# Usage: deps.sh GROUP...   GROUP: build prove test fuzz bench
+# DEPS=skip forbids any installation: what is missing is then an error that names it.
+set -eu
+declare -A packages=(
+  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev"
+  [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib
+           frama-c-base why3 z3 cvc4 cvc5 python3"
+  [test]="python3 perl openssl g++"
+  [fuzz]="clang llvm libclang-rt-14-dev"
+  [bench]="g++ libbenchmark-dev python3 python3-matplotlib"
+)
+declare -A why=(
+  [build]="to compile the libraries and the command line program"
+  [prove]="to check the Coq proofs and the Frama-C proofs"
+  [test]="to run the tests"
+  [fuzz]="to fuzz the two implementations against each other"
+  [bench]="to measure and to draw the report"
+)
+[ $# -gt 0 ] || { echo "usage: deps.sh GROUP...  (${!packages[*]})" >&2; exit 1; }
+for group in "$@"; do
+  [ -n "${packages[$group]:-}" ] || { echo "deps.sh: no group '$group'" >&2; exit 1; }
+  missing=()
+  for p in ${packages[$group]}; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || continue
+  if [ "${DEPS:-install}" = skip ]; then
+    echo "deps.sh: missing ${why[$group]}: ${missing[*]} (DEPS=skip forbids installing them)" >&2
+    exit 1
+  fi
+  sudo=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "deps.sh: missing ${why[$group]}: ${missing[*]}; not root and there is no sudo" >&2; exit 1; }
+    sudo=(sudo)
+  fi
+  echo "deps: installing ${why[$group]}: ${missing[*]}" >&2
+  if [ -z "${updated:-}" ]; then "${sudo[@]}" apt-get update -qq >&2; updated=1; fi
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+done

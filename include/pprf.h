@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file pprf.h
+ * A puncturable pseudorandom function (PPRF) built on the Goldreich-Goldwasser-Micali (GGM) tree.
+ *
+ * A key of depth d is a function from the leaves 0 .. 2^d - 1 to 16-byte values.  Puncturing a leaf
+ * removes its value from the key for good: every other leaf keeps its value, and nobody who reads
+ * the key afterwards can compute the lost one.
+ *
+ * The path from the root to a leaf reads the leaf's d bits from the most significant one down
+ * (0 = left).  A node's seed yields its children's seeds by SHA3-256: bytes 0..15 of the digest of
+ * the 16 seed bytes are the left child's seed, bytes 16..31 the right child's.
+ *
+ * Secrets.  Seeds and values are secret: no branch and no address depends on them, and they are
+ * wiped as soon as they are not needed.  The depth, the set of punctured leaves, and time and
+ * memory use, which depend on that set, are public.
+ *
+ * Errors.  On every error the key is exactly as it was, and an output value is zeroed.
+ *
+ * Threads.  One key may be read (eval, node_count, memory_bytes, depth, export) by many threads at
+ * once, or be written (punct, eval_punct, punct_range, free) by one; the caller keeps the two apart.
+ * Different keys are independent.
+ */
+#ifndef PPRF_H
+#define PPRF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PPRF_API __attribute__((visibility("default")))
+#else
+#define PPRF_API
+#endif
+
+/** Bytes in a seed and in the value of a leaf (128 bits). */
+#define PPRF_SEED_BYTES 16
+/** Least and greatest depth of a tree. */
+#define PPRF_DEPTH_MIN 1
+#define PPRF_DEPTH_MAX 32
+
+/** Results of every function that returns int. */
+enum {
+  PPRF_OK = 0,            /**< done */
+  PPRF_ERR_PUNCTURED = 1, /**< the leaf, or every leaf of the range, was punctured before */
+  PPRF_ERR_RANGE = 2,     /**< depth not in 1..32, leaf >= 2^depth, or first > last */
+  PPRF_ERR_NOMEM = 3,     /**< memory or address space is short */
+  PPRF_ERR_CRYPTO = 4,    /**< the digest or the random generator failed */
+  PPRF_ERR_FORMAT = 5,    /**< the bytes are not a key that pprf_export writes */
+  PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len says how long it must be */
+  PPRF_ERR_NULL = 7       /**< a pointer that must not be NULL is NULL */
+};
+
+/** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
+typedef struct pprf_key pprf_key;
+
+/** Make a new key: nothing is punctured yet.
+ * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
+ * @param[in]  depth tree levels below the root, 1..32: the key has 2^depth leaves.
+ * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
+ *                   RAND_priv_bytes.  The caller wipes its own copy.
+ * @retval PPRF_OK         *key is a key with one node, the root.
+ * @retval PPRF_ERR_NULL   key is NULL.
+ * @retval PPRF_ERR_RANGE  depth is not in 1..32.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the random generator or the digest is not available. */
+PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES]);
+
+/** Evaluate the PPRF at a leaf.
+ * @param[in]  key  the key.
+ * @param[in]  leaf 0 <= leaf < 2^depth.
+ * @param[out] out  PPRF_SEED_BYTES bytes; zeroed on error.
+ * @retval PPRF_OK            out holds the leaf's value.
+ * @retval PPRF_ERR_PUNCTURED the leaf was punctured.
+ * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
+ * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_NOMEM     no memory for the digest's state.
+ * @retval PPRF_ERR_NULL      key or out is NULL. */
+PPRF_API int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
+
+/** Puncture the key at a leaf: replace the node that covers it by the co-path below that node.
+ * @param[in,out] key  the key; as it was on error.
+ * @param[in]     leaf 0 <= leaf < 2^depth.
+ * @retval PPRF_OK            the leaf's value is gone, every other leaf is as it was.
+ * @retval PPRF_ERR_PUNCTURED the leaf was punctured before (another caller won).
+ * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
+ * @retval PPRF_ERR_NOMEM     no memory.
+ * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_NULL      key is NULL. */
+PPRF_API int pprf_punct(pprf_key *key, uint64_t leaf);
+
+/** Evaluate at a leaf and puncture it, in one descent: h PRG calls for a node of height h, where
+ * pprf_eval and then pprf_punct need 2h.
+ * @param[in,out] key  the key; as it was on error.
+ * @param[in]     leaf 0 <= leaf < 2^depth.
+ * @param[out]    out  PPRF_SEED_BYTES bytes: the value the leaf had; zeroed on error.
+ * @retval as pprf_punct, and PPRF_ERR_NULL if out is NULL. */
+PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
+
+/** Puncture every leaf of a range, whatever its length, with at most 2 depth PRG calls.  Leaves of
+ * the range that are punctured already do not matter.
+ * @param[in,out] key   the key; as it was on error.
+ * @param[in]     first first leaf of the range.
+ * @param[in]     last  last leaf of the range, first <= last < 2^depth.
+ * @retval PPRF_OK            every leaf of the range is punctured, and one at least was not before.
+ * @retval PPRF_ERR_PUNCTURED all of them were punctured before.
+ * @retval PPRF_ERR_RANGE     first > last or last >= 2^depth.
+ * @retval PPRF_ERR_NOMEM     no memory.
+ * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_NULL      key is NULL. */
+PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
+
+/** Number of nodes (stored seeds) of the key; 0 if key is NULL. */
+PPRF_API size_t pprf_node_count(const pprf_key *key);
+
+/** Bytes of memory the key really holds: heap blocks with the allocator's overhead and mapped
+ * pages that are backed by memory; 0 if key is NULL. */
+PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
+
+/** Depth of the tree; 0 if key is NULL. */
+PPRF_API unsigned pprf_depth(const pprf_key *key);
+
+/** Whether the key's seeds are kept out of swap.
+ * @retval 1 they are locked in memory.
+ * @retval 0 the limit on locked memory (RLIMIT_MEMLOCK) forbade it, the implementation does not
+ *           lock, or key is NULL. */
+PPRF_API int pprf_memory_locked(const pprf_key *key);
+
+/** Write the key's canonical encoding (docs/key-file.md): equal keys give equal bytes, whatever
+ * the order of punctures.  The bytes are as secret as the key.
+ * @param[in]     key the key.
+ * @param[out]    buf where the bytes go; NULL: only the length is computed.
+ * @param[in,out] len in: bytes that buf holds (not read when buf is NULL); out: bytes of the
+ *                    encoding, also with PPRF_ERR_BUFFER.
+ * @retval PPRF_OK         buf (if not NULL) holds the encoding.
+ * @retval PPRF_ERR_BUFFER buf is too short; nothing was written to it.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the digest failed; buf is zeroed.
+ * @retval PPRF_ERR_NULL   key or len is NULL. */
+PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
+
+/** Make a key from bytes that pprf_export wrote.  The bytes may come from an enemy: what
+ * pprf_export would not have written is rejected, and work and memory are bounded by len and the
+ * depth that the bytes name.
+ * @param[out] key the new key, to be given back with pprf_free; NULL on error.
+ * @param[in]  buf the encoding.
+ * @param[in]  len its length in bytes.
+ * @retval PPRF_OK         exporting *key gives the same bytes.
+ * @retval PPRF_ERR_FORMAT the bytes are not a canonical encoding.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the digest failed.
+ * @retval PPRF_ERR_NULL   key or buf is NULL. */
+PPRF_API int pprf_import(pprf_key **key, const uint8_t *buf, size_t len);
+
+/** Wipe the key and give its memory back; NULL is allowed. */
+PPRF_API void pprf_free(pprf_key *key);
+
+/** One line of English for a result, never NULL. */
+PPRF_API const char *pprf_strerror(int err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PRG and the digest through OpenSSL's EVP: the EVP_MD is fetched once for the process, and
+ * each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state. */
+#include "prg.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "pprf.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
+static int have_key;
+static EVP_MD *sha3; /* NULL if the fetch failed */
+static _Thread_local EVP_MD_CTX *thread_ctx;
+static _Thread_local uint64_t calls;
+
+static void free_ctx(void *ctx)
+{
+  EVP_MD_CTX_free(ctx);
+}
+
+/* At the end of the process: pthread destructors do not run for the main thread. */
+static void at_exit(void)
+{
+  EVP_MD_CTX_free(thread_ctx);
+  thread_ctx = NULL;
+  EVP_MD_free(sha3);
+  sha3 = NULL;
+}
+
+static void init(void)
+{
+  have_key = pthread_key_create(&ctx_key, free_ctx) == 0;
+  sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
+  (void)OPENSSL_atexit(at_exit);
+}
+
+/* The thread's context, or NULL with *err set. */
+static EVP_MD_CTX *get_ctx(int *err)
+{
+  if (thread_ctx != NULL)
+    return thread_ctx;
+  if (pthread_once(&once, init) != 0 || !have_key || sha3 == NULL) {
+    *err = PPRF_ERR_CRYPTO;
+    return NULL;
+  }
+  EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+  if (ctx == NULL || pthread_setspecific(ctx_key, ctx) != 0) {
+    EVP_MD_CTX_free(ctx);
+    *err = PPRF_ERR_NOMEM;
+    return NULL;
+  }
+  thread_ctx = ctx;
+  return ctx;
+}
+
+/* Throw the context away: its next user starts from a fresh one. */
+static void drop_ctx(void)
+{
+  (void)pthread_setspecific(ctx_key, NULL);
+  EVP_MD_CTX_free(thread_ctx);
+  thread_ctx = NULL;
+}
+
+int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
+{
+  static const uint8_t zero[136]; /* one block of SHA3-256: its rate in bytes */
+  int err = PPRF_OK;
+  unsigned size = 0;
+  EVP_MD_CTX *ctx = get_ctx(&err);
+  if (ctx != NULL) {
+    if (EVP_DigestInit_ex(ctx, sha3, NULL) != 1 || EVP_DigestUpdate(ctx, bytes, len) != 1 ||
+        EVP_DigestFinal_ex(ctx, out, &size) != 1 || size != DIGEST_BYTES)
+      err = PPRF_ERR_CRYPTO;
+    /* The state after the last permutation and the block buffer both give the message away:
+     * a new start clears the state, and zeros shorter than a block overwrite the buffer. */
+    size_t tail = len < sizeof zero ? len : sizeof zero - 1;
+    if (err != PPRF_OK || EVP_DigestInit_ex(ctx, sha3, NULL) != 1 ||
+        EVP_DigestUpdate(ctx, zero, tail) != 1) {
+      drop_ctx(); /* EVP_MD_CTX_free wipes it */
+      err = PPRF_ERR_CRYPTO;
+    }
+  }
+  if (err != PPRF_OK)
+    OPENSSL_cleanse(out, DIGEST_BYTES);
+  return err;
+}
+
+static uint64_t load64(const uint8_t *p)
+{
+  uint64_t v = 0;
+  for (unsigned i = 8; i-- > 0;)
+    v = v << 8 | p[i];
+  return v;
+}
+
+static void store64(uint8_t *p, uint64_t v)
+{
+  for (unsigned i = 0; i < 8; i++)
+    p[i] = (uint8_t)(v >> 8 * i);
+}
+
+struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+{
+  (void)start;
+  (void)height;
+  uint8_t in[PPRF_SEED_BYTES], out[DIGEST_BYTES];
+  struct pprf_children c;
+  calls++;
+  store64(in, seed.lo);
+  store64(in + 8, seed.hi);
+  c.err = prg_digest(in, sizeof in, out);
+  c.left.lo = load64(out);
+  c.left.hi = load64(out + 8);
+  c.right.lo = load64(out + 16);
+  c.right.hi = load64(out + 24);
+  explicit_bzero(in, sizeof in);
+  explicit_bzero(out, sizeof out);
+  return c;
+}
+
+int prg_random(struct pprf_seed *seed)
+{
+  uint8_t bytes[PPRF_SEED_BYTES];
+  int err = RAND_priv_bytes(bytes, sizeof bytes) == 1 ? PPRF_OK : PPRF_ERR_CRYPTO;
+  seed->lo = err == PPRF_OK ? load64(bytes) : 0;
+  seed->hi = err == PPRF_OK ? load64(bytes + 8) : 0;
+  explicit_bzero(bytes, sizeof bytes);
+  return err;
+}
+
+__attribute__((noinline)) void prg_wipe_stack(void)
+{
+  uint8_t below[4096]; /* libcrypto's deepest frames under EVP_DigestFinal_ex take less */
+  explicit_bzero(below, sizeof below);
+}
+
+uint64_t prg_calls(void)
+{
+  return calls;
+}

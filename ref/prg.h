@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file prg.h
+ * The PRG of the GGM tree: seed -> (left seed, right seed).  Both implementations call it.
+ *
+ * A seed is two 64-bit words, its bytes 0..7 and 8..15 read little-endian, and travels by value:
+ * no memory is written that a caller's other seeds live in. */
+#ifndef PPRF_PRG_H
+#define PPRF_PRG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The PRG's id in a key file: SHA3-256. */
+#define PRG_ID 1
+/** Bytes of a SHA3-256 digest. */
+#define DIGEST_BYTES 32
+
+struct pprf_seed {
+  uint64_t lo, hi;
+};
+
+struct pprf_children {
+  struct pprf_seed left, right; /* zero when err is not 0 */
+  int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
+};
+
+/** Seeds of the two children of the node (start, height), height >= 1, whose seed is given.
+ * SHA3-256 does not depend on the position; a tweaked PRG would. */
+struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+
+/** A fresh seed from RAND_priv_bytes.
+ * @retval 0 or PPRF_ERR_CRYPTO (*seed is zero then). */
+int prg_random(struct pprf_seed *seed);
+
+/** SHA3-256 of len bytes.
+ * @retval 0, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM (out is zero then). */
+int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
+
+/** Overwrite what callees left on the stack below the caller's frame: libcrypto's permutation
+ * spills its state there, and the state is invertible. */
+void prg_wipe_stack(void);
+
+/** Calls of prg_expand by this thread so far. */
+uint64_t prg_calls(void);
+
+#endif
