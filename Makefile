@@ -38,7 +38,6 @@ B := build
 LIBS :=      # what `make all` builds: each folder appends
 PROGRAMS :=
 TAP_TESTS := # executables that emit TAP: `make test` runs them all
-CLEAN_TESTS := # TAP tests that must not run beside others (memory scans)
 
 # `make deps-<group>` installs what a group of targets needs; DEPS=skip forbids it.
 DEPS ?= install
@@ -49,14 +48,32 @@ deps-%:
 include $(wildcard */rules.mk)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all test verify help clean
+.PHONY: all products test verify prove tap clean help
 all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
-.PHONY: products
 products: $(LIBS) $(PROGRAMS)
 
+test: deps-build deps-prove deps-test deps-fuzz ## check the proofs, run every test
+	@$(MAKE) --no-print-directory products
+	@$(MAKE) --no-print-directory prove
+	@$(MAKE) --no-print-directory tap
+
+tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
+	@$(TAP) $(TAP_TESTS)
+
+prove: deps-prove ## check the Coq proofs and the Frama-C proofs
+	@$(MAKE) --no-print-directory prove-coq
+	@$(MAKE) --no-print-directory prove-wp
+
+verify: deps-build deps-prove deps-test deps-fuzz deps-bench ## the main job: prove, fuzz, benchmark, report
+	@$(MAKE) --no-print-directory products
+	@$(MAKE) --no-print-directory prove
+	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory bench-quick
+	@$(MAKE) --no-print-directory report
+
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-zA-Z_-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z_-]+::?.*## / {sub(/:$$/, "", $$1); printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 clean: ## remove build/
 	rm -rf $(B)
