@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file codec.h
+ * The canonical encoding of a key (docs/key-file.md), all integers little-endian:
+ *   7 bytes "PPRFKEY", 1 byte format version, 1 byte PRG id, 1 byte depth d, 2 zero bytes,
+ *   4 bytes node count n; n records in leaf order: the node's in-order id 2*start + 2^height in
+ *   d/8 + 1 bytes, its seed in 16; SHA3-256 of all that. */
+#ifndef REF_CODEC_H
+#define REF_CODEC_H
+
+#include "node.h"
+#include "pprf.h"
+
+#define CODEC_VERSION 1
+#define CODEC_HEADER_BYTES 16
+
+/** Bytes of an in-order id in a tree of depth d: ids are below 2^(d+1). */
+#define CODEC_ID_BYTES(d) ((d) / 8 + 1)
+#define CODEC_RECORD_BYTES(d) ((size_t)CODEC_ID_BYTES(d) + PPRF_SEED_BYTES)
+
+/** Bytes of the encoding of n nodes at depth d. */
+size_t ref_encoded_bytes(unsigned d, size_t n);
+
+/** Write the encoding of the key, ref_encoded_bytes(d, n) bytes; zeros on error.
+ * @retval PPRF_OK or an error of prg_digest. */
+int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d);
+
+/** Read the header: depth and node count, *n <= len.
+ * @retval PPRF_OK         len is right for them.
+ * @retval PPRF_ERR_FORMAT the header or the length is wrong (*d and *n are 0). */
+int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n);
+
+/** Read the nodes of an encoding whose header gave d and n; a has room for n, and is wiped on
+ * error.
+ * @retval PPRF_OK         buf is what ref_encode writes for a[0 .. n-1].
+ * @retval PPRF_ERR_FORMAT it is no canonical encoding.
+ * @retval an error of prg_digest. */
+int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf);
+
+#endif

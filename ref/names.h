@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Included before every source of libpprf_ref_ns.a: its public symbols are ref_pprf_*, so that a
+ * program can link both implementations. */
+#ifndef REF_NAMES_H
+#define REF_NAMES_H
+
+#define pprf_setup ref_pprf_setup
+#define pprf_eval ref_pprf_eval
+#define pprf_punct ref_pprf_punct
+#define pprf_eval_punct ref_pprf_eval_punct
+#define pprf_punct_range ref_pprf_punct_range
+#define pprf_node_count ref_pprf_node_count
+#define pprf_memory_bytes ref_pprf_memory_bytes
+#define pprf_depth ref_pprf_depth
+#define pprf_memory_locked ref_pprf_memory_locked
+#define pprf_export ref_pprf_export
+#define pprf_import ref_pprf_import
+#define pprf_free ref_pprf_free
+#define pprf_strerror ref_pprf_strerror
+
+#endif

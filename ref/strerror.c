@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pprf.h"
+
+const char *pprf_strerror(int err)
+{
+  switch (err) {
+  case PPRF_OK:
+    return "done";
+  case PPRF_ERR_PUNCTURED:
+    return "punctured already";
+  case PPRF_ERR_RANGE:
+    return "depth or leaf out of range";
+  case PPRF_ERR_NOMEM:
+    return "out of memory";
+  case PPRF_ERR_CRYPTO:
+    return "the digest or the random generator failed";
+  case PPRF_ERR_FORMAT:
+    return "not a key file";
+  case PPRF_ERR_BUFFER:
+    return "buffer too short";
+  case PPRF_ERR_NULL:
+    return "unexpected null pointer";
+  default:
+    return "unknown error";
+  }
+}
