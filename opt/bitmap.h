@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file bitmap.h
+ * The set of punctured leaves: 64-ary bitmaps over the leaves of a tree of depth d.
+ *
+ * Level 0 is `dead`: bit x says that leaf x is punctured.  Level k > 0 has two bits for each block
+ * of 64^k leaves: `any` (some leaf of the block is punctured) and `full` (all of them are).  The
+ * top level is one word.
+ *
+ * Trust.  Below a block that is full the lower words say nothing: they are neither read nor
+ * written.  So a range of any length writes O(64-ary levels) words.  Below a block whose `any` is
+ * clear they are zero and are not read either, so a search touches no page that no puncture has
+ * written.  A block is full at its level if and only if all its leaves are punctured, unless a
+ * block above it is full; `full` implies `any`; `any` implies the `any` of every block above. */
+#ifndef PPRF_OPT_BITMAP_H
+#define PPRF_OPT_BITMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Levels of a tree of depth 32. */
+#define OPT_LEVELS_MAX 6
+
+/** One word of a level above 0: 64 blocks. */
+struct opt_summary {
+  uint64_t any, full;
+};
+
+/** The levels, in memory that the caller owns; all zero: nothing is punctured. */
+struct opt_bitmap {
+  unsigned depth;                              /* 1..32 */
+  unsigned levels;                             /* opt_bitmap_levels(depth) */
+  uint64_t *dead;                              /* level 0 */
+  struct opt_summary *summary[OPT_LEVELS_MAX]; /* levels 1 .. levels - 1; [0] is not used */
+};
+
+/* Word arithmetic.  Bits are numbered from 0, the least significant. */
+
+/** Greatest i such that bit i of w is set; w != 0. */
+static inline unsigned opt_msb(uint64_t w)
+{
+  return 63u - (unsigned)__builtin_clzll(w);
+}
+
+/** Least i such that bit i of w is set; w != 0. */
+static inline unsigned opt_lsb(uint64_t w)
+{
+  return (unsigned)__builtin_ctzll(w);
+}
+
+/** The word with bit i alone set; i < 64. */
+static inline uint64_t opt_bit(unsigned i)
+{
+  return UINT64_C(1) << i;
+}
+
+/** Whether bit i of w is set; i < 64. */
+static inline int opt_has(uint64_t w, unsigned i)
+{
+  return (int)(w >> i & 1);
+}
+
+/** The bits below i: 0 .. i - 1; i < 64. */
+static inline uint64_t opt_below(unsigned i)
+{
+  return opt_bit(i) - 1;
+}
+
+/** The bits above i: i + 1 .. 63; i < 64. */
+static inline uint64_t opt_above(unsigned i)
+{
+  return UINT64_MAX << i << 1;
+}
+
+/** The bits first .. last; first <= last < 64. */
+static inline uint64_t opt_bits(unsigned first, unsigned last)
+{
+  return ~opt_below(first) & ~opt_above(last);
+}
+
+/** Least msb(i XOR j) over the set bits j of w; w != 0, bit i of w clear, i < 64.
+ * The nearest set bit on each side decides: the aligned block of 2^h bits around i, h the result,
+ * is the greatest without a set bit. */
+static inline unsigned opt_gap_height(uint64_t w, unsigned i)
+{
+  uint64_t left = w & opt_below(i), right = w & opt_above(i);
+  unsigned h = 6;
+  if (left != 0)
+    h = opt_msb(i ^ opt_msb(left));
+  if (right != 0) {
+    unsigned r = opt_msb(i ^ opt_lsb(right));
+    h = r < h ? r : h;
+  }
+  return h;
+}
+
+/** Number of levels: the least L >= 1 with 64^L >= 2^depth; 1 <= depth <= 32. */
+static inline unsigned opt_bitmap_levels(unsigned depth)
+{
+  return (depth + 5) / 6;
+}
+
+/** Number of words of a level; level < opt_bitmap_levels(depth). */
+static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
+{
+  unsigned below = 6 * (level + 1);
+  return depth > below ? UINT64_C(1) << (depth - below) : 1;
+}
+
+/** Height of the node that covers a leaf: min of msb(leaf XOR l) over the punctured leaves l, or
+ * the depth if there is none.
+ * @retval 1 the leaf is live, *height is set.
+ * @retval 0 the leaf is punctured. */
+int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height);
+
+/** The least live leaf >= leaf, or 2^depth if there is none; leaf <= 2^depth. */
+uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf);
+
+/** Whether all leaves of the block-th block of 64^level leaves are punctured; level < levels. */
+int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t block);
+
+/** Puncture a live leaf.
+ * @return the greatest level whose block around the leaf has become full by it, 0 for none above
+ *         the leaf itself. */
+unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
+
+/** Puncture the leaves first .. last, some of which may be punctured; first <= last. */
+void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PPRF over opt's store: descents, the key file, and the checks of the API.
+ *
+ * Seeds.  Functions that hold seeds wipe their locals; the API function that called them wipes
+ * the stack below itself when they are done.  Branches and addresses depend on leaves only. */
+#include "pprf.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prg.h"
+#include "store.h"
+
+struct pprf_key {
+  struct opt_store store;
+  uint64_t small[]; /* bitmap levels of less than a page */
+};
+
+#define NOINLINE __attribute__((noinline))
+
+static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
+
+enum {
+  FORMAT_VERSION = 1,
+  HEADER_BYTES = 16,
+  FRAME_BYTES = HEADER_BYTES + DIGEST_BYTES
+};
+
+static uint64_t load(const uint8_t *p, unsigned bytes)
+{
+  uint64_t v = 0;
+  for (unsigned i = bytes; i-- > 0;)
+    v = v << 8 | p[i];
+  return v;
+}
+
+static void store(uint8_t *p, uint64_t v, unsigned bytes)
+{
+  for (unsigned i = 0; i < bytes; i++)
+    p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static struct pprf_seed load_seed(const uint8_t *p)
+{
+  return (struct pprf_seed){load(p, 8), load(p + 8, 8)};
+}
+
+static void store_seed(uint8_t *p, struct pprf_seed seed)
+{
+  store(p, seed.lo, 8);
+  store(p + 8, seed.hi, 8);
+}
+
+static uint64_t node_end(struct opt_node n)
+{
+  return n.start + (UINT64_C(1) << n.height);
+}
+
+static unsigned depth_of(const pprf_key *key)
+{
+  return key->store.punctured.depth;
+}
+
+/* ---- descents ---- */
+
+/* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
+ * the path's siblings by height.  On error neither holds a seed. */
+static NOINLINE int descend(const struct opt_store *s, struct opt_node node, uint64_t leaf,
+                            struct pprf_seed *copath, struct pprf_seed *value)
+{
+  struct pprf_seed seed = opt_store_seed(s, node);
+  struct pprf_children c = {.err = PPRF_OK};
+  for (unsigned h = node.height; h > 0; h--) {
+    c = prg_expand(seed, leaf >> h << h, h);
+    if (c.err != PPRF_OK) {
+      if (copath != NULL)
+        explicit_bzero(copath + h, (node.height - h) * sizeof *copath);
+      seed = (struct pprf_seed){0, 0};
+      break;
+    }
+    int right = leaf >> (h - 1) & 1;
+    seed = right ? c.right : c.left;
+    if (copath != NULL)
+      copath[h - 1] = right ? c.left : c.right;
+  }
+  *value = seed;
+  int err = c.err;
+  explicit_bzero(&seed, sizeof seed);
+  explicit_bzero(&c, sizeof c);
+  return err;
+}
+
+/* What is left of a live node when a range ends in it: the left siblings of the path to the
+ * range's first leaf, or the right siblings of the path to its last.  The walk stops at the
+ * subtree that lies wholly in the range.  On error out holds no seed. */
+static NOINLINE int siblings(const struct opt_store *s, struct opt_node node, uint64_t leaf,
+                             int right_side, struct opt_entry *out, unsigned *count)
+{
+  uint64_t inside = right_side ? ~leaf : leaf; /* low h bits zero: the rest is in the range */
+  struct pprf_seed seed = opt_store_seed(s, node);
+  struct pprf_children c = {.err = PPRF_OK};
+  *count = 0;
+  for (unsigned h = node.height; h > 0 && (inside & opt_below(h)) != 0; h--) {
+    c = prg_expand(seed, leaf >> h << h, h);
+    if (c.err != PPRF_OK) {
+      explicit_bzero(out, *count * sizeof *out);
+      *count = 0;
+      break;
+    }
+    int right = leaf >> (h - 1) & 1;
+    seed = right ? c.right : c.left;
+    if (right != right_side)
+      out[(*count)++] = (struct opt_entry){
+        .node = {.start = (leaf >> (h - 1) ^ 1) << (h - 1), .height = h - 1},
+        .seed = right ? c.left : c.right};
+  }
+  int err = c.err;
+  explicit_bzero(&seed, sizeof seed);
+  explicit_bzero(&c, sizeof c);
+  return err;
+}
+
+static int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
+{
+  struct opt_entry rest[2 * PPRF_DEPTH_MAX];
+  struct opt_node node;
+  unsigned lefts = 0, rights = 0;
+  int err = PPRF_OK;
+  if (!opt_store_next(s, first, &node) || node.start > last)
+    return PPRF_ERR_PUNCTURED;
+  if (node.start < first)
+    err = siblings(s, node, first, 0, rest, &lefts);
+  if (err == PPRF_OK && opt_store_find(s, last, &node))
+    err = siblings(s, node, last, 1, rest + lefts, &rights);
+  if (err == PPRF_OK)
+    opt_store_puncture_range(s, first, last, rest, lefts + rights);
+  explicit_bzero(rest, (lefts + rights) * sizeof *rest);
+  return err;
+}
+
+/* ---- the key file ---- */
+
+/* Bytes of a node's in-order id. */
+static unsigned id_bytes(unsigned depth)
+{
+  return depth / 8 + 1;
+}
+
+static uint64_t file_bytes(unsigned depth, uint64_t nodes)
+{
+  return FRAME_BYTES + nodes * (id_bytes(depth) + PPRF_SEED_BYTES);
+}
+
+/* Everything before the digest. */
+static void encode(const struct opt_store *s, uint8_t *out)
+{
+  unsigned width = id_bytes(s->punctured.depth);
+  struct opt_node n;
+  memcpy(out, magic, sizeof magic);
+  out[7] = FORMAT_VERSION;
+  out[8] = PRG_ID;
+  out[9] = (uint8_t)s->punctured.depth;
+  out[10] = out[11] = 0;
+  store(out + 12, s->nodes, 4);
+  out += HEADER_BYTES;
+  for (uint64_t at = 0; opt_store_next(s, at, &n); at = node_end(n)) {
+    store(out, 2 * n.start + (UINT64_C(1) << n.height), width);
+    store_seed(out + width, opt_store_seed(s, n));
+    out += width + PPRF_SEED_BYTES;
+  }
+}
+
+/* The node of an in-order id, 0 < id < 2^(depth + 1). */
+static struct opt_node node_of_id(uint64_t id)
+{
+  return (struct opt_node){.start = (id & (id - 1)) >> 1, .height = opt_lsb(id)};
+}
+
+/* Whether the header and the ids are what encode would have written; the digest is not looked at.
+ * Sets the depth and the number of nodes. */
+static int well_formed(const uint8_t *buf, size_t len, unsigned *depth, uint64_t *nodes)
+{
+  if (len < FRAME_BYTES || memcmp(buf, magic, sizeof magic) != 0 || buf[7] != FORMAT_VERSION ||
+      buf[8] != PRG_ID || buf[9] < PPRF_DEPTH_MIN || buf[9] > PPRF_DEPTH_MAX || buf[10] != 0 ||
+      buf[11] != 0)
+    return 0;
+  *depth = buf[9];
+  *nodes = load(buf + 12, 4);
+  if (*nodes > UINT64_C(1) << (*depth - 1) || len != file_bytes(*depth, *nodes))
+    return 0;
+
+  unsigned width = id_bytes(*depth);
+  uint64_t end = 0; /* of the previous node, whose height is `height` */
+  unsigned height = 0;
+  const uint8_t *record = buf + HEADER_BYTES;
+  for (uint64_t i = 0; i < *nodes; i++, record += width + PPRF_SEED_BYTES) {
+    uint64_t id = load(record, width);
+    if (id == 0 || id >> (*depth + 1) != 0)
+      return 0;
+    struct opt_node n = node_of_id(id);
+    if (n.start < end)
+      return 0;
+    if (i > 0 && n.start == end && n.height == height && (n.start >> height & 1) == 1)
+      return 0; /* two siblings: their parent would be live */
+    end = node_end(n);
+    height = n.height;
+  }
+  return 1;
+}
+
+/* Load the nodes of a well-formed file and the gaps between them. */
+static NOINLINE void decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
+{
+  unsigned width = id_bytes(s->punctured.depth);
+  uint64_t end = 0;
+  const uint8_t *record = buf + HEADER_BYTES;
+  struct opt_entry e = {{0, 0}, {0, 0}};
+  for (uint64_t i = 0; i < nodes; i++, record += width + PPRF_SEED_BYTES) {
+    e.node = node_of_id(load(record, width));
+    e.seed = load_seed(record + width);
+    if (e.node.start > end)
+      opt_store_load_gap(s, end, e.node.start - 1);
+    opt_store_load_node(s, &e);
+    end = node_end(e.node);
+  }
+  if (end >> s->punctured.depth == 0)
+    opt_store_load_gap(s, end, (UINT64_C(1) << s->punctured.depth) - 1);
+  explicit_bzero(&e, sizeof e);
+}
+
+static int same_digest(const uint8_t *a, const uint8_t *b)
+{
+  uint8_t d = 0;
+  for (unsigned i = 0; i < DIGEST_BYTES; i++)
+    d |= a[i] ^ b[i];
+  return d == 0;
+}
+
+/* ---- the API ---- */
+
+/* A key whose store is empty. */
+static int new_key(pprf_key **key, unsigned depth)
+{
+  pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
+  if (k == NULL)
+    return PPRF_ERR_NOMEM;
+  int err = opt_store_open(&k->store, depth, k->small);
+  if (err != PPRF_OK) {
+    free(k);
+    return err;
+  }
+  *key = k;
+  return PPRF_OK;
+}
+
+int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+{
+  uint8_t digest[DIGEST_BYTES] = {0};
+  struct opt_entry root = {{0, depth}, {0, 0}};
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
+    return PPRF_ERR_RANGE;
+  int err = prg_digest(digest, 0, digest); /* is there one? */
+  if (err == PPRF_OK && seed == NULL)
+    err = prg_random(&root.seed);
+  else if (seed != NULL)
+    root.seed = load_seed(seed);
+  if (err == PPRF_OK)
+    err = new_key(key, depth);
+  if (err == PPRF_OK)
+    opt_store_load_node(&(*key)->store, &root);
+  explicit_bzero(&root, sizeof root);
+  prg_wipe_stack();
+  return err;
+}
+
+int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
+{
+  struct opt_node node;
+  struct pprf_seed value = {0, 0};
+  if (out == NULL)
+    return PPRF_ERR_NULL;
+  int err = PPRF_OK;
+  if (key == NULL)
+    err = PPRF_ERR_NULL;
+  else if (leaf >> depth_of(key) != 0)
+    err = PPRF_ERR_RANGE;
+  else if (!opt_store_find(&key->store, leaf, &node))
+    err = PPRF_ERR_PUNCTURED;
+  else
+    err = descend(&key->store, node, leaf, NULL, &value);
+  store_seed(out, value);
+  explicit_bzero(&value, sizeof value);
+  prg_wipe_stack();
+  return err;
+}
+
+/* Puncture and give the leaf's value, zero on error. */
+static NOINLINE int punct(pprf_key *key, uint64_t leaf, struct pprf_seed *value)
+{
+  struct pprf_seed copath[PPRF_DEPTH_MAX];
+  struct opt_node node;
+  if (leaf >> depth_of(key) != 0)
+    return PPRF_ERR_RANGE;
+  if (!opt_store_find(&key->store, leaf, &node))
+    return PPRF_ERR_PUNCTURED;
+  int err = descend(&key->store, node, leaf, copath, value);
+  if (err != PPRF_OK)
+    return err;
+  opt_store_puncture(&key->store, leaf, node, copath);
+  explicit_bzero(copath, node.height * sizeof *copath);
+  return PPRF_OK;
+}
+
+int pprf_punct(pprf_key *key, uint64_t leaf)
+{
+  struct pprf_seed value = {0, 0};
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  int err = punct(key, leaf, &value);
+  explicit_bzero(&value, sizeof value);
+  prg_wipe_stack();
+  return err;
+}
+
+int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
+{
+  struct pprf_seed value = {0, 0};
+  if (out == NULL)
+    return PPRF_ERR_NULL;
+  int err = key == NULL ? PPRF_ERR_NULL : punct(key, leaf, &value);
+  store_seed(out, value);
+  explicit_bzero(&value, sizeof value);
+  prg_wipe_stack();
+  return err;
+}
+
+int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
+{
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (first > last || last >> depth_of(key) != 0)
+    return PPRF_ERR_RANGE;
+  int err = punct_range(&key->store, first, last);
+  prg_wipe_stack();
+  return err;
+}
+
+size_t pprf_node_count(const pprf_key *key)
+{
+  return key == NULL ? 0 : (size_t)key->store.nodes;
+}
+
+size_t pprf_memory_bytes(const pprf_key *key)
+{
+  if (key == NULL)
+    return 0;
+  /* glibc keeps the size of a block in the 8 bytes before it */
+  return malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t) +
+         opt_store_resident_bytes(&key->store);
+}
+
+unsigned pprf_depth(const pprf_key *key)
+{
+  return key == NULL ? 0 : depth_of(key);
+}
+
+int pprf_memory_locked(const pprf_key *key)
+{
+  return key != NULL && key->store.locked;
+}
+
+int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
+{
+  if (key == NULL || len == NULL)
+    return PPRF_ERR_NULL;
+  size_t need = (size_t)file_bytes(depth_of(key), key->store.nodes), size = *len;
+  *len = need;
+  if (buf == NULL)
+    return PPRF_OK;
+  if (size < need)
+    return PPRF_ERR_BUFFER;
+  encode(&key->store, buf);
+  int err = prg_digest(buf, need - DIGEST_BYTES, buf + need - DIGEST_BYTES);
+  if (err != PPRF_OK)
+    explicit_bzero(buf, need);
+  prg_wipe_stack();
+  return err;
+}
+
+int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  uint8_t digest[DIGEST_BYTES];
+  unsigned depth;
+  uint64_t nodes;
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (buf == NULL)
+    return PPRF_ERR_NULL;
+  if (!well_formed(buf, len, &depth, &nodes))
+    return PPRF_ERR_FORMAT;
+  int err = prg_digest(buf, len - DIGEST_BYTES, digest);
+  if (err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES))
+    err = PPRF_ERR_FORMAT;
+  if (err == PPRF_OK)
+    err = new_key(key, depth);
+  if (err == PPRF_OK)
+    decode(&(*key)->store, buf, nodes);
+  prg_wipe_stack();
+  return err;
+}
+
+void pprf_free(pprf_key *key)
+{
+  if (key == NULL)
+    return;
+  opt_store_close(&key->store);
+  free(key);
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# opt/: the implementation to ship.
+#   libpprf.a, libpprf.so  all of it
+#   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
+OPT_SRC := opt/bitmap.c opt/store.c opt/pprf.c
+OPT_CORE_OBJ := $(OPT_SRC:opt/%.c=$(B)/opt/%.o) $(B)/opt/strerror.o
+OPT_OBJ := $(OPT_CORE_OBJ) $(B)/opt/prg.o
+OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc
+
+LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
+
+$(B)/opt/%.o: opt/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+
+$(B)/opt/prg.o $(B)/opt/strerror.o: $(B)/opt/%.o: ref/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+
+$(B)/opt/libpprf.a: $(OPT_OBJ)
+$(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
+$(B)/opt/libpprf.a $(B)/opt/libpprf_opt.a:
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
+	$(CC) -shared -Wl,-soname,libpprf.so.0,-z,relro,-z,now,-z,defs \
+	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(LDLIBS)
+$(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
+	ln -sf libpprf.so.0 $@
+
+# names the directories: made again whenever they may have changed
+.PHONY: opt-force
+$(B)/opt/pprf.pc: opt/pprf.pc.in opt-force
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' $< | cmp -s - $@ || \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' $< > $@
+
+.PHONY: install uninstall install-lib uninstall-lib
+install: install-lib ## install the libraries and the header (PREFIX, DESTDIR)
+uninstall: uninstall-lib ## remove what install put there
+install-lib: $(OPT_LIBS)
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 include/pprf.h $(DESTDIR)$(INCLUDEDIR)/
+	install -m 644 $(B)/opt/libpprf.a $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(B)/opt/libpprf.so.0 $(DESTDIR)$(LIBDIR)/
+	ln -sf libpprf.so.0 $(DESTDIR)$(LIBDIR)/libpprf.so
+	install -m 644 $(B)/opt/pprf.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
+uninstall-lib:
+	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc \
+	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pprf.h"
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
+#endif
+
+/* A bitmap level of fewer bytes than this lies in the small block: a page of its own would cost
+ * more than it holds. */
+#define SMALL 4096
+
+/* Blocks of 64^2 = 4096 leaves have 32 kB of slots, blocks of 64^3 leaves 32 kB of `dead`: these
+ * go back to the system when the block is full. */
+#define SLOTS_LEVEL 2
+#define DEAD_LEVEL 3
+
+static size_t level_bytes(unsigned depth, unsigned level)
+{
+  size_t word = level == 0 ? sizeof(uint64_t) : sizeof(struct opt_summary);
+  return (size_t)opt_bitmap_words(depth, level) * word;
+}
+
+static size_t slot_bytes(unsigned depth)
+{
+  return sizeof(struct pprf_seed) << (depth - 1);
+}
+
+size_t opt_store_small_bytes(unsigned depth)
+{
+  size_t bytes = 0;
+  for (unsigned k = 0; k < opt_bitmap_levels(depth); k++)
+    if (level_bytes(depth, k) < SMALL)
+      bytes += level_bytes(depth, k);
+  return bytes;
+}
+
+int opt_store_open(struct opt_store *s, unsigned depth, void *small)
+{
+  size_t size[OPT_LEVELS_MAX], total = slot_bytes(depth), page = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned levels = opt_bitmap_levels(depth);
+  for (unsigned k = 0; k < levels; k++) {
+    size[k] = level_bytes(depth, k);
+    if (size[k] >= SMALL)
+      total += size[k];
+  }
+  total = (total + page - 1) / page * page;
+  unsigned char *pages = mmap(NULL, total, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    return PPRF_ERR_NOMEM;
+  (void)madvise(pages, total, MADV_DONTDUMP);
+  (void)madvise(pages, total, MADV_NOHUGEPAGE);
+  *s = (struct opt_store){.punctured = {.depth = depth, .levels = levels},
+                          .slot = (struct pprf_seed *)(void *)pages,
+                          .mapped = total,
+                          .page = page};
+  s->locked = mlock2(pages, slot_bytes(depth), MLOCK_ONFAULT) == 0;
+
+  unsigned char *in_pages = pages + slot_bytes(depth), *in_small = small;
+  for (unsigned k = 0; k < levels; k++) {
+    unsigned char **at = size[k] < SMALL ? &in_small : &in_pages;
+    if (k == 0)
+      s->punctured.dead = (uint64_t *)(void *)*at;
+    else
+      s->punctured.summary[k] = (struct opt_summary *)(void *)*at;
+    *at += size[k];
+  }
+  return PPRF_OK;
+}
+
+void opt_store_close(struct opt_store *s)
+{
+  struct opt_node n;
+  for (uint64_t at = 0; opt_store_next(s, at, &n); at = n.start + (UINT64_C(1) << n.height))
+    explicit_bzero(&s->slot[n.start >> 1], sizeof *s->slot);
+  (void)munmap(s->slot, s->mapped);
+}
+
+void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
+{
+  s->slot[e->node.start >> 1] = e->seed;
+  s->nodes++;
+}
+
+void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
+{
+  if (first <= last)
+    opt_bitmap_puncture_range(&s->punctured, first, last);
+}
+
+int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+{
+  if (!opt_bitmap_height(&s->punctured, leaf, &node->height))
+    return 0;
+  node->start = leaf >> node->height << node->height;
+  return 1;
+}
+
+int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+{
+  leaf = opt_bitmap_next_live(&s->punctured, leaf);
+  return leaf >> s->punctured.depth == 0 && opt_store_find(s, leaf, node);
+}
+
+struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
+{
+  return s->slot[node.start >> 1];
+}
+
+/* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
+ * punctured pairs are zero.  So a system that does not take them costs memory, not secrecy. */
+static void release(const struct opt_store *s, void *from, void *to)
+{
+  uintptr_t a = ((uintptr_t)from + s->page - 1) / s->page * s->page;
+  uintptr_t b = (uintptr_t)to / s->page * s->page;
+  if (a < b)
+    (void)madvise((void *)a, b - a, s->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
+}
+
+static void release_slots(const struct opt_store *s, uint64_t first, uint64_t end)
+{
+  release(s, s->slot + (first >> 1), s->slot + (end >> 1));
+}
+
+static void release_dead(const struct opt_store *s, uint64_t first, uint64_t end)
+{
+  if (level_bytes(s->punctured.depth, 0) >= SMALL)
+    release(s, s->punctured.dead + (first >> 6), s->punctured.dead + (end >> 6));
+}
+
+void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath)
+{
+  /* One of the siblings starts in the old node's pair and overwrites its seed, unless the node is
+   * the leaf itself. */
+  if (node.height == 0)
+    s->slot[leaf >> 1] = (struct pprf_seed){0, 0};
+  for (unsigned i = 0; i < node.height; i++)
+    s->slot[((leaf >> i ^ 1) << i) >> 1] = copath[i];
+  s->nodes = s->nodes + node.height - 1;
+
+  unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
+  if (full >= SLOTS_LEVEL) {
+    uint64_t block = leaf >> 6 * SLOTS_LEVEL;
+    release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL);
+  }
+  if (full >= DEAD_LEVEL) {
+    uint64_t block = leaf >> 6 * DEAD_LEVEL;
+    release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
+  }
+}
+
+/* The full blocks of a level among those that meet the punctured leaves first .. last: these are
+ * punctured, so only the two at the ends may not be full.  Leaves *from .. *end - 1. */
+static int full_span(const struct opt_store *s, unsigned level, uint64_t first, uint64_t last,
+                     uint64_t *from, uint64_t *end)
+{
+  if (level >= s->punctured.levels)
+    return 0;
+  uint64_t i = first >> 6 * level, j = last >> 6 * level;
+  i += !opt_bitmap_is_full(&s->punctured, level, i);
+  j += opt_bitmap_is_full(&s->punctured, level, j);
+  *from = i << 6 * level;
+  *end = j << 6 * level;
+  return i < j;
+}
+
+void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                              const struct opt_entry *rest, unsigned count)
+{
+  struct opt_node n;
+  uint64_t at = first, begin = last, end = first;
+  while (opt_store_next(s, at, &n) && n.start <= last) {
+    s->slot[n.start >> 1] = (struct pprf_seed){0, 0};
+    s->nodes--;
+    at = n.start + (UINT64_C(1) << n.height);
+    begin = n.start < begin ? n.start : begin;
+    end = at - 1;
+  }
+  opt_bitmap_puncture_range(&s->punctured, first, last);
+  for (unsigned i = 0; i < count; i++)
+    s->slot[rest[i].node.start >> 1] = rest[i].seed;
+  s->nodes += count;
+
+  /* Blocks before the first node and after the last were released when they became full. */
+  first = begin > first ? begin : first;
+  last = end < last ? end : last;
+  if (full_span(s, SLOTS_LEVEL, first, last, &begin, &end))
+    release_slots(s, begin, end);
+  if (full_span(s, DEAD_LEVEL, first, last, &begin, &end))
+    release_dead(s, begin, end);
+}
+
+size_t opt_store_resident_bytes(const struct opt_store *s)
+{
+  unsigned char resident[4096], *pages = (unsigned char *)s->slot;
+  size_t bytes = 0, step = sizeof resident * s->page;
+  for (size_t at = 0; at < s->mapped; at += step) {
+    size_t len = s->mapped - at < step ? s->mapped - at : step;
+    if (mincore(pages + at, len, resident) != 0)
+      return s->mapped;
+    for (size_t i = 0; i < len / s->page; i++)
+      bytes += (resident[i] & 1u) * s->page;
+  }
+  return bytes;
+}
