@@ -1,0 +1,476 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Known-answer vectors for the GGM puncturable PRF, from Python's hashlib alone.
+
+A node is a string of path bits ('' is the root, '0' its left child), a key a dictionary from
+nodes to seeds: nothing here shares code or data structures with the C implementations.
+
+gen_vectors.py          write vectors/*.json beside this file
+gen_vectors.py --check  exit 1 if a committed file differs from what would be written, or does
+                        not match vectors/schema.json
+"""
+import hashlib
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OUT = os.path.join(HERE, "vectors")
+
+
+# ------------------------------------------------------------------ the function itself
+
+def sha3(data):
+    return hashlib.sha3_256(data).digest()
+
+
+def prg(seed):
+    digest = sha3(seed)
+    return digest[:16], digest[16:]
+
+
+def path(depth, leaf):
+    return format(leaf, "0%db" % depth)
+
+
+class Punctured(Exception):
+    pass
+
+
+class Key:
+    def __init__(self, depth, seed):
+        self.depth, self.nodes = depth, {"": seed}
+
+    def covering(self, leaf):
+        bits = path(self.depth, leaf)
+        for end in range(self.depth + 1):
+            if bits[:end] in self.nodes:
+                return bits[:end], bits
+        raise Punctured
+
+    def eval(self, leaf):
+        node, bits = self.covering(leaf)
+        seed = self.nodes[node]
+        for bit in bits[len(node):]:
+            seed = prg(seed)[int(bit)]
+        return seed
+
+    def punct(self, leaf):
+        node, bits = self.covering(leaf)
+        seed = self.nodes.pop(node)
+        for at in range(len(node), self.depth):
+            children = prg(seed)
+            bit = int(bits[at])
+            self.nodes[bits[:at] + str(1 - bit)] = children[1 - bit]
+            seed = children[bit]
+
+    def span(self, node):
+        low = int(node + "0" * (self.depth - len(node)), 2) if self.depth else 0
+        return low, low + (1 << (self.depth - len(node))) - 1
+
+    def punct_range(self, first, last):
+        hit = [n for n in self.nodes if self.span(n)[0] <= last and self.span(n)[1] >= first]
+        if not hit:
+            raise Punctured
+        for node in hit:
+            self.remove(node, self.nodes.pop(node), first, last)
+
+    def remove(self, node, seed, first, last):
+        """Store what remains of the subtree `node` without the leaves first..last."""
+        low, high = self.span(node)
+        if first <= low and high <= last:
+            return
+        if last < low or high < first:
+            self.nodes[node] = seed
+            return
+        for bit, child in zip("01", prg(seed)):
+            self.remove(node + bit, child, first, last)
+
+    def in_order_id(self, node):
+        return 2 * self.span(node)[0] + (1 << (self.depth - len(node)))
+
+    def records(self):
+        return [(i, s) for i, s in sorted((self.in_order_id(n), s) for n, s in self.nodes.items())]
+
+    def encode(self):
+        return encode(self.depth, self.records())
+
+
+def encode(depth, records, magic=b"PPRFKEY", version=1, prg_id=1, reserved=b"\0\0", count=None,
+           width=None, order="little", tail=b"", digest=sha3):
+    width = depth // 8 + 1 if width is None else width
+    count = len(records) if count is None else count
+    head = magic + bytes([version, prg_id, depth]) + reserved + count.to_bytes(4, order)
+    body = b"".join(i.to_bytes(width, order) + s for i, s in records)
+    return head + body + tail + digest(head + body + tail)
+
+
+# ------------------------------------------------------------------ deterministic choices
+
+def noise(label, count=16):
+    return hashlib.shake_256(b"libpprf vectors: " + label.encode()).digest(count)
+
+
+def number(label, below):
+    return int.from_bytes(noise(label, 16), "big") % below
+
+
+# ------------------------------------------------------------------ the files
+
+def prg_file():
+    tests = []
+    for comment, seed in [("all zero", bytes(16)), ("all one", b"\xff" * 16),
+                          ("counting", bytes(range(16))),
+                          ("first bit", b"\x80" + bytes(15)), ("last bit", bytes(15) + b"\x01"),
+                          ("first byte 1", b"\x01" + bytes(15))] + \
+            [("random %d" % i, noise("prg %d" % i)) for i in range(26)]:
+        left, right = prg(seed)
+        tests.append({"comment": comment, "seed": seed.hex(), "left": left.hex(),
+                      "right": right.hex()})
+    return {"kind": "prg", "tests": tests}
+
+
+def eval_file():
+    groups = []
+    for depth in list(range(1, 33)):
+        for k, seed in enumerate([noise("eval seed %d" % depth)] + ([bytes(16)] * (depth == 8))):
+            key = Key(depth, seed)
+            last = (1 << depth) - 1
+            leaves = {0, last, last // 2, last // 2 + 1, 1, last - 1}
+            leaves |= {1 << b for b in range(depth)} if depth in (3, 8, 32) else set()
+            leaves |= {number("eval %d %d %d" % (depth, k, i), last + 1) for i in range(4)}
+            leaves = set(range(last + 1)) if depth <= 4 else leaves
+            groups.append({"depth": depth, "seed": seed.hex(),
+                           "tests": [{"leaf": x, "value": key.eval(x).hex()}
+                                     for x in sorted(leaves)]})
+    return {"kind": "eval", "groups": groups}
+
+
+def run(key, operation):
+    """Apply one operation [name, leaf...] and return it with its result."""
+    name, arguments = operation[0], operation[1:]
+    done = {"op": name}
+    if name == "range":
+        done["first"], done["last"] = arguments
+    else:
+        done["leaf"], = arguments
+    limit = 1 << key.depth
+    try:
+        if any(a >= limit for a in arguments) or (name == "range" and arguments[0] > arguments[1]):
+            done["result"] = "range"
+            return done
+        if name in ("eval", "eval_punct"):
+            done["value"] = key.eval(*arguments).hex()
+        if name in ("punct", "eval_punct"):
+            key.punct(*arguments)
+        if name == "range":
+            key.punct_range(*arguments)
+        done["result"] = "ok"
+    except Punctured:
+        done.pop("value", None)
+        done["result"] = "punctured"
+    return done
+
+
+def puncture_file():
+    groups = []
+
+    def group(comment, depth, operations):
+        seed = noise("puncture %s %d" % (comment, depth))
+        key = Key(depth, seed)
+        done = [run(key, o) for o in operations]
+        groups.append({"comment": comment, "depth": depth, "seed": seed.hex(), "operations": done,
+                       "nodes": len(key.nodes), "key": key.encode().hex()})
+
+    for depth in range(1, 33):
+        last = (1 << depth) - 1
+        group("nothing punctured", depth, [])
+        group("first leaf", depth, [["punct", 0], ["eval", 0], ["punct", 0], ["eval", last]])
+        group("last leaf", depth, [["eval_punct", last], ["eval_punct", last], ["eval", 0]])
+        group("everything at once", depth, [["range", 0, last], ["range", 0, last],
+                                            ["punct", last], ["eval", 0]])
+        group("out of the tree", depth, [["punct", last + 1], ["eval", last + 1],
+                                         ["eval_punct", (1 << 40) + 1], ["range", 0, last + 1],
+                                         ["range", last, last - 1]])
+    for depth in (1, 2, 3, 4):
+        leaves = range(1 << depth)
+        group("all ascending", depth, [["eval_punct", x] for x in leaves])
+        group("all descending", depth, [["punct", x] for x in reversed(leaves)])
+    for depth in (2, 4, 6, 7, 8):
+        evens = range(0, 1 << depth, 2)
+        group("worst case: every second leaf", depth, [["punct", x] for x in evens])
+        group("worst case by odd leaves, descending", depth,
+              [["eval_punct", x + 1] for x in reversed(evens)])
+    for depth in (5, 8, 15, 16, 23, 24, 31, 32):
+        size = 1 << depth
+        pick = [number("random %d %d" % (depth, i), size) for i in range(12)]
+        group("random leaves", depth, [["eval_punct" if i % 3 else "punct", x]
+                                       for i, x in enumerate(pick)])
+        group("neighbours", depth, [["punct", x ^ (1 << b)] for x in pick[:1]
+                                    for b in range(depth)] + [["punct", pick[0]]])
+        group("one leaf as a range", depth, [["range", pick[0], pick[0]], ["punct", pick[0]],
+                                             ["range", pick[0], pick[0]]])
+        group("left half", depth, [["range", 0, size // 2 - 1], ["eval", size // 2]])
+        group("all but the ends", depth, [["range", 1, size - 2], ["eval", 0],
+                                          ["eval", size - 1], ["eval", 1]])
+        group("across the middle", depth, [["range", size // 2 - 1, size // 2],
+                                           ["eval", size // 2 + 1]])
+        a, b = sorted(pick[1:3])
+        c, e = sorted(pick[3:5])
+        group("overlapping ranges", depth, [["range", a, b], ["range", c, e], ["punct", a],
+                                            ["range", min(a, c), max(b, e)],
+                                            ["eval", min(a, c)], ["range", a, b]])
+        group("ranges after leaves", depth, [["punct", x] for x in pick[5:9]] +
+              [["range", *sorted(pick[6:8])], ["eval_punct", pick[9]]])
+    for depth in (3, 6):
+        size = 1 << depth
+        for first in range(0, size, 1 if depth == 3 else 13):
+            for last in range(first, size, 1 if depth == 3 else 11):
+                group("range %d..%d" % (first, last), depth, [["range", first, last]])
+    group("64-leaf blocks", 16, [["range", 64 * i, 64 * i + 63] for i in (0, 2, 3, 1023, 512)] +
+          [["range", 4096, 8191], ["punct", 64], ["punct", 127], ["punct", 8192],
+           ["range", 4095, 8193]])
+    return {"kind": "puncture", "groups": groups}
+
+
+def encoding_file():
+    tests = []
+
+    def wrong(reason, key):
+        tests.append({"reason": reason, "result": "format", "key": key.hex()})
+
+    def right(reason, key):
+        tests.append({"reason": reason, "result": "ok", "key": key.hex()})
+
+    seed = noise("encodings")
+    fresh = Key(8, seed)
+    punctured = Key(8, seed)
+    punctured.punct(5)
+    good, rec = punctured.encode(), punctured.records()
+    right("one leaf of depth 8", good)
+    right("a root", fresh.encode())
+    right("no node", encode(8, []))
+    right("no node, depth 32", encode(32, []))
+    right("the last leaf of depth 32 alone", encode(32, [((1 << 33) - 1, seed)]))
+    right("a zero seed", encode(8, [(1, bytes(16))]))
+    # Whether a key's seeds belong to one root is not visible: such files are keys of their own.
+    right("unrelated seeds", encode(2, [(1, noise("a")), (6, noise("b"))]))
+    right("the same seed twice", encode(2, [(1, seed), (6, seed)]))
+
+    wrong("empty", b"")
+    for size in (1, 7, 8, 15, 16, 17, 31, 32, 47, 48, len(good) - 33, len(good) - 32,
+                 len(good) - 1):
+        wrong("truncated to %d bytes" % size, good[:size])
+        if 16 <= size != len(good) - 32:
+            wrong("truncated to %d bytes and a right digest" % size, good[:size] +
+                  sha3(good[:size]))
+    wrong("a byte after the digest", good + b"\0")
+    wrong("a byte before the digest", encode(8, rec, tail=b"\0"))
+    wrong("a record before the digest that n does not count",
+          encode(8, rec, count=len(rec) - 1))
+    wrong("n counts a record that is not there", encode(8, rec, count=len(rec) + 1))
+    wrong("n = 0 with records", encode(8, rec, count=0))
+    wrong("no node and a byte", encode(8, [], tail=b"\0"))
+    wrong("twice the same file", good + good)
+    for i in range(7):
+        magic = bytearray(b"PPRFKEY")
+        magic[i] ^= 0x20
+        wrong("magic, byte %d" % i, encode(8, rec, magic=bytes(magic)))
+    for v in (0, 2, 255):
+        wrong("version %d" % v, encode(8, rec, version=v))
+        wrong("PRG %d" % v, encode(8, rec, prg_id=v))
+    for i, r in enumerate([b"\1\0", b"\0\1", b"\x80\0", b"\0\x80"]):
+        wrong("reserved bytes %s" % r.hex(), encode(8, rec, reserved=r))
+    for d in (0, 33, 64, 255):
+        wrong("depth %d" % d, encode(d, [], width=1))
+        wrong("depth %d with a root" % d, encode(d, [(1, seed)], width=d // 8 + 1))
+    wrong("depth 0 with its one leaf", encode(0, [(1, seed)]))
+    wrong("depth 9: a child of the root, then the root",
+          encode(9, [(i, s) for i, s in fresh.records()] + [(512, seed)]))
+    wrong("records as wide as those of depth 7 at depth 8", encode(8, [(1, seed)], width=1))
+    wrong("records as wide as those of depth 8 at depth 7", encode(7, [(1, seed)], width=2))
+    wrong("big-endian ids and count", encode(8, rec, order="big"))
+    wrong("n = 2 at depth 1: siblings", encode(1, [(1, seed), (3, seed)]))
+    wrong("n = 3 at depth 2", encode(2, [(1, seed), (3, seed), (5, seed)]))
+    wrong("n = 2^32 - 1 and no record", encode(32, [], count=(1 << 32) - 1))
+    wrong("n = 2^31 and no record", encode(32, [], count=1 << 31))
+    # n (w + 16) is right modulo 2^32, and n <= 2^(d-1)
+    for d, w in ((32, 21), (31, 20), (16, 19)):
+        for extra in range(1, 64):
+            if w % 2:
+                n = extra * pow(w, -1, 1 << 32) % (1 << 32)
+            else:
+                n = ((1 << 32) + extra * w) // w
+            if n <= 1 << (d - 1) and n * w % (1 << 32) < 64 and n > 63:
+                wrong("length right modulo 2^32 at depth %d, n = %d" % (d, n),
+                      encode(d, [], count=n, tail=bytes(n * w % (1 << 32))))
+                break
+    wrong("id 0", encode(8, [(0, seed)]))
+    wrong("id 0 first of two", encode(8, [(0, seed), (5, seed)]))
+    for d in (1, 2, 7, 8, 15, 16, 31, 32):
+        w = d // 8 + 1
+        top = (1 << (8 * w)) - 1
+        for i in sorted({1 << (d + 1), (1 << (d + 1)) + 1, 3 << d, top}):
+            if (1 << (d + 1)) <= i <= top:
+                wrong("id %d at depth %d: out of the tree" % (i, d), encode(d, [(i, seed)]))
+                wrong("id %d at depth %d: out of the tree, last of two" % (i, d),
+                      encode(d, [(1, seed), (i, seed)]))
+    for d in (3, 8, 32):
+        size = 1 << d
+        wrong("depth %d: one leaf twice" % d, encode(d, [(5, seed), (5, seed)]))
+        wrong("depth %d: descending" % d, encode(d, [(9, seed), (5, seed)]))
+        wrong("depth %d: root then a leaf below it" % d, encode(d, [(size, seed), (size + 1, seed)]))
+        wrong("depth %d: a leaf then the root above it" % d,
+              encode(d, [(1, seed), (size, seed)]))
+        wrong("depth %d: first leaf then its parent" % d, encode(d, [(1, seed), (2, seed)]))
+        wrong("depth %d: parent then its second leaf" % d, encode(d, [(2, seed), (3, seed)]))
+        wrong("depth %d: a node and its left child's right child" % d,
+              encode(d, [(3, seed), (4, seed)]))
+        wrong("depth %d: sibling leaves 0 and 1" % d, encode(d, [(1, seed), (3, seed)]))
+        wrong("depth %d: the last two leaves" % d,
+              encode(d, [(2 * size - 3, seed), (2 * size - 1, seed)]))
+        wrong("depth %d: sibling nodes of height 1" % d, encode(d, [(2, seed), (6, seed)]))
+        wrong("depth %d: the root's two children" % d,
+              encode(d, [(size // 2, seed), (size + size // 2, seed)]))
+        wrong("depth %d: siblings after another node" % d,
+              encode(d, [(1, seed), (5, seed), (7, seed)]))
+        right("depth %d: leaves 1 and 2 are not siblings" % d, encode(d, [(3, seed), (5, seed)]))
+        right("depth %d: a leaf, then a node of height 1" % d, encode(d, [(3, seed), (6, seed)]))
+    for i in (0, 15, 16, 31):
+        bad = bytearray(good)
+        bad[len(good) - 32 + i] ^= 1
+        wrong("digest, byte %d" % i, bytes(bad))
+    wrong("digest zero", encode(8, rec, digest=lambda data: bytes(32)))
+    wrong("digest is SHA2-256", encode(8, rec, digest=lambda d: hashlib.sha256(d).digest()))
+    wrong("digest is SHAKE256", encode(8, rec, digest=lambda d: hashlib.shake_256(d).digest(32)))
+    wrong("digest of the records only", encode(8, rec, digest=lambda d: sha3(d[16:])))
+    wrong("digest reversed", encode(8, rec, digest=lambda d: sha3(d)[::-1]))
+    bad = bytearray(good)
+    bad[20] ^= 1
+    wrong("a seed bit", bytes(bad))
+    return {"kind": "encoding", "tests": tests}
+
+
+FILES = {"prg.json": prg_file, "eval.json": eval_file, "puncture.json": puncture_file,
+         "encoding.json": encoding_file}
+ABOUT = {"prg.json": "seed -> its children's seeds",
+         "eval.json": "values of leaves of a fresh key",
+         "puncture.json": "operations on a fresh key, then its canonical encoding",
+         "encoding.json": "byte strings that a decoder accepts (ok) or rejects (format)"}
+
+
+def render(name):
+    data = {"schema": "schema.json", "about": ABOUT[name], "generator": "gen_vectors.py",
+            "algorithm": "GGM-PPRF-SHA3-256"}
+    data.update(FILES[name]())
+    entries = data.get("tests") or data["groups"]
+    data["count"] = sum(len(e["tests"]) if "tests" in e else 1 for e in entries)
+    # One test a line: differences read well, and the files stay small.
+    out = ["{"]
+    lists = [k for k in ("tests", "groups") if k in data]
+    for k in sorted(set(data) - set(lists)):
+        out.append(" %s: %s," % (json.dumps(k), json.dumps(data[k])))
+    for k in lists:
+        out.append(" %s: [" % json.dumps(k))
+        out.append(",\n".join("  " + json.dumps(e) for e in data[k]))
+        out.append(" ]")
+    out.append("}")
+    return "\n".join(out) + "\n"
+
+
+# ------------------------------------------------------------------ the part of JSON Schema used
+
+def violations(value, schema, root, at="$"):
+    """Every place where value breaks schema; knows the keywords that vectors/schema.json uses."""
+    known = {"$schema", "$id", "title", "description", "$defs", "$ref", "oneOf", "type", "const",
+             "enum", "pattern", "minimum", "maximum", "properties", "required",
+             "additionalProperties", "items", "minItems"}
+    if set(schema) - known:
+        return ["%s: schema keyword not known: %s" % (at, sorted(set(schema) - known))]
+    if "$ref" in schema:
+        target = root
+        for part in schema["$ref"][2:].split("/"):
+            target = target[part]
+        return violations(value, target, root, at)
+    bad = []
+    if "oneOf" in schema:
+        results = [violations(value, s, root, at) for s in schema["oneOf"]]
+        if sum(not r for r in results) != 1:
+            bad += ["%s: matches %d of oneOf; nearest: %s" % (
+                at, sum(not r for r in results), min(results, key=len)[:3])]
+    types = {"object": dict, "array": list, "string": str, "integer": int}
+    if "type" in schema and (not isinstance(value, types[schema["type"]]) or
+                             isinstance(value, bool)):
+        return bad + ["%s: not of type %s" % (at, schema["type"])]
+    if "const" in schema and value != schema["const"]:
+        bad.append("%s: not %r" % (at, schema["const"]))
+    if "enum" in schema and value not in schema["enum"]:
+        bad.append("%s: %r not in %r" % (at, value, schema["enum"]))
+    if "pattern" in schema:
+        import re
+        if not re.search(schema["pattern"], value):
+            bad.append("%s: does not match %s" % (at, schema["pattern"]))
+    if "minimum" in schema and value < schema["minimum"]:
+        bad.append("%s: below %d" % (at, schema["minimum"]))
+    if "maximum" in schema and value > schema["maximum"]:
+        bad.append("%s: above %d" % (at, schema["maximum"]))
+    if isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            bad.append("%s: too few items" % at)
+        for i, item in enumerate(value):
+            bad += violations(item, schema.get("items", {}), root, "%s[%d]" % (at, i))
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        bad += ["%s: lacks %s" % (at, k) for k in schema.get("required", []) if k not in value]
+        for k, item in value.items():
+            if k in properties:
+                bad += violations(item, properties[k], root, "%s.%s" % (at, k))
+            elif schema.get("additionalProperties") is False:
+                bad.append("%s: unexpected %s" % (at, k))
+    return bad
+
+
+def check():
+    """TAP: the committed files are what this program writes, and match the schema."""
+    with open(os.path.join(OUT, "schema.json"), encoding="utf-8") as f:
+        schema = json.load(f)
+    print("1..%d" % (2 * len(FILES) + 2))
+    failed = number_of_test = 0
+
+    def result(ok, claim, notes=()):
+        nonlocal failed, number_of_test
+        number_of_test += 1
+        failed += not ok
+        print("%s %d - %s" % ("ok" if ok else "not ok", number_of_test, claim))
+        for note in notes:
+            print("# " + note)
+
+    for name in FILES:
+        with open(os.path.join(OUT, name), encoding="utf-8") as f:
+            text = f.read()
+        result(text == render(name), "%s_is_what_the_generator_writes" % name)
+        data = json.loads(text)
+        bad = violations(data, schema, schema)
+        result(not bad, "%s_matches_the_schema" % name, bad[:5])
+    data["tests"][0]["key"] = "xyz"
+    result(violations(data, schema, schema), "the_schema_check_finds_a_planted_error")
+    digest = sha3(b"")
+    result(digest.hex() == "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a",
+           "hashlib_has_the_sha3_of_fips_202")
+    return 1 if failed else 0
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        return check()
+    if sys.argv[1:]:
+        print(__doc__, file=sys.stderr)
+        return 1
+    for name in FILES:
+        with open(os.path.join(OUT, name), "w", encoding="utf-8") as f:
+            f.write(render(name))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file impls.h
+ * The two implementations in one list, so that one loop tests both. */
+#ifndef EQ_IMPLS_H
+#define EQ_IMPLS_H
+
+#include "../cli/impl.h"
+
+#define IMPLS 2
+static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_opt};
+
+/** The name of a result, for messages. */
+__attribute__((unused)) static const char *result_name(int err)
+{
+  static const char *const name[] = {"ok",     "punctured", "range",  "nomem",
+                                     "crypto", "format",    "buffer", "null"};
+  return err >= 0 && err <= PPRF_ERR_NULL ? name[err] : "unknown";
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pprf.h"
+
+static void *need(void *p)
+{
+  if (p == NULL) {
+    fprintf(stderr, "model: no memory\n");
+    exit(99);
+  }
+  return p;
+}
+
+static uint64_t get_le(const uint8_t *p, unsigned bytes)
+{
+  uint64_t v = 0;
+  for (unsigned i = bytes; i-- > 0;)
+    v = v << 8 | p[i];
+  return v;
+}
+
+static void put_le(uint8_t *p, uint64_t v, unsigned bytes)
+{
+  for (unsigned i = 0; i < bytes; i++)
+    p[i] = (uint8_t)(v >> 8 * i);
+}
+
+void model_setup(struct model *m, unsigned depth, const uint8_t seed[16])
+{
+  *m = (struct model){.depth = depth, .root = {get_le(seed, 8), get_le(seed + 8, 8)}};
+}
+
+void model_free(struct model *m)
+{
+  free(m->hole);
+  *m = (struct model){0};
+}
+
+/* 1 if every leaf of [first, last] is punctured; *meets: whether any is. */
+static int covered(const struct model *m, uint64_t first, uint64_t last, int *meets)
+{
+  size_t low = 0, high = m->holes; /* the first hole that ends at `first` or after */
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (m->hole[mid].last < first)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  *meets = low < m->holes && m->hole[low].first <= last;
+  return *meets && m->hole[low].first <= first && last <= m->hole[low].last;
+}
+
+static void value(const struct model *m, uint64_t leaf, uint8_t out[16])
+{
+  struct pprf_seed seed = m->root;
+  for (unsigned h = m->depth; h > 0; h--) {
+    uint64_t start = leaf >> h << h;
+    struct pprf_children c = prg_expand(seed, start, h);
+    seed = leaf >> (h - 1) & 1 ? c.right : c.left;
+  }
+  put_le(out, seed.lo, 8);
+  put_le(out + 8, seed.hi, 8);
+}
+
+int model_eval(const struct model *m, uint64_t leaf, uint8_t out[16])
+{
+  int meets;
+  memset(out, 0, 16);
+  if (leaf >> m->depth != 0)
+    return PPRF_ERR_RANGE;
+  if (covered(m, leaf, leaf, &meets))
+    return PPRF_ERR_PUNCTURED;
+  value(m, leaf, out);
+  return PPRF_OK;
+}
+
+int model_punct_range(struct model *m, uint64_t first, uint64_t last)
+{
+  int meets;
+  if (first > last || last >> m->depth != 0)
+    return PPRF_ERR_RANGE;
+  if (covered(m, first, last, &meets))
+    return PPRF_ERR_PUNCTURED;
+  if (m->holes + 1 > m->cap) {
+    m->cap = 2 * m->cap + 16;
+    m->hole = need(realloc(m->hole, m->cap * sizeof *m->hole));
+  }
+  /* holes [from, to) touch or meet the range and become one with it */
+  size_t from = 0, to;
+  while (from < m->holes && m->hole[from].last + 1 < first)
+    from++;
+  for (to = from; to < m->holes && m->hole[to].first <= last + 1; to++) {
+    first = m->hole[to].first < first ? m->hole[to].first : first;
+    last = m->hole[to].last > last ? m->hole[to].last : last;
+  }
+  memmove(m->hole + from + 1, m->hole + to, (m->holes - to) * sizeof *m->hole);
+  m->hole[from] = (struct interval){first, last};
+  m->holes = m->holes - (to - from) + 1;
+  return PPRF_OK;
+}
+
+int model_punct(struct model *m, uint64_t leaf)
+{
+  return model_punct_range(m, leaf, leaf);
+}
+
+int model_eval_punct(struct model *m, uint64_t leaf, uint8_t out[16])
+{
+  int err = model_eval(m, leaf, out);
+  return err != PPRF_OK ? err : model_punct(m, leaf);
+}
+
+struct writer {
+  uint8_t *bytes;
+  size_t len, cap, nodes;
+};
+
+/* The cover of the subtree (start, height), in leaf order: itself if no leaf of it is punctured,
+ * nothing if all are, else the covers of its children.  seed is NULL when only ids are wanted. */
+static void write_cover(const struct model *m, struct writer *w, uint64_t start, unsigned height,
+                        const struct pprf_seed *seed)
+{
+  int meets, all = covered(m, start, start + ((uint64_t)1 << height) - 1, &meets);
+  if (all)
+    return;
+  if (!meets) {
+    unsigned width = m->depth / 8 + 1, record = width + (seed != NULL ? 16 : 0);
+    if (w->len + record > w->cap) {
+      w->cap = 2 * w->cap + 1024;
+      w->bytes = need(realloc(w->bytes, w->cap));
+    }
+    put_le(w->bytes + w->len, 2 * start + ((uint64_t)1 << height), width);
+    if (seed != NULL) {
+      put_le(w->bytes + w->len + width, seed->lo, 8);
+      put_le(w->bytes + w->len + width + 8, seed->hi, 8);
+    }
+    w->len += record;
+    w->nodes++;
+    return;
+  }
+  struct pprf_children c = {.err = 0};
+  if (seed != NULL)
+    c = prg_expand(*seed, start, height);
+  uint64_t half = (uint64_t)1 << (height - 1);
+  write_cover(m, w, start, height - 1, seed != NULL ? &c.left : NULL);
+  write_cover(m, w, start + half, height - 1, seed != NULL ? &c.right : NULL);
+}
+
+uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes)
+{
+  struct writer w = {.cap = 256, .len = 16};
+  w.bytes = need(malloc(w.cap));
+  write_cover(m, &w, 0, m->depth, &m->root);
+  memcpy(w.bytes, "PPRFKEY\1\1", 9);
+  w.bytes[9] = (uint8_t)m->depth;
+  put_le(w.bytes + 10, 0, 2);
+  put_le(w.bytes + 12, w.nodes, 4);
+  w.bytes = need(realloc(w.bytes, w.len + DIGEST_BYTES));
+  if (prg_digest(w.bytes, w.len, w.bytes + w.len) != 0)
+    exit(99);
+  *len = w.len + DIGEST_BYTES;
+  *nodes = w.nodes;
+  return w.bytes;
+}
+
+int model_accepts(const uint8_t *bytes, size_t len)
+{
+  static const uint8_t magic[9] = "PPRFKEY\1\1";
+  uint8_t digest[DIGEST_BYTES];
+  struct model m = {0};
+  struct writer w = {0};
+  int ok = 0;
+  if (len < 16 + DIGEST_BYTES || memcmp(bytes, magic, 9) != 0 || bytes[9] < PPRF_DEPTH_MIN ||
+      bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0)
+    return 0;
+  m.depth = bytes[9];
+  unsigned width = m.depth / 8 + 1;
+  uint64_t n = get_le(bytes + 12, 4), end = 0;
+  if (len != 16 + n * (width + 16) + DIGEST_BYTES)
+    return 0;
+  if (prg_digest(bytes, len - DIGEST_BYTES, digest) != 0 ||
+      memcmp(digest, bytes + len - DIGEST_BYTES, DIGEST_BYTES) != 0)
+    return 0;
+  /* The gaps between the nodes are the punctured leaves. */
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t id = get_le(bytes + 16 + i * (width + 16), width);
+    if (id == 0 || id >> (m.depth + 1) != 0)
+      goto done;
+    unsigned h = (unsigned)__builtin_ctzll(id);
+    uint64_t start = (id - ((uint64_t)1 << h)) / 2;
+    if (start < end)
+      goto done;
+    if (start > end)
+      (void)model_punct_range(&m, end, start - 1);
+    end = start + ((uint64_t)1 << h);
+  }
+  if (end < (uint64_t)1 << m.depth)
+    (void)model_punct_range(&m, end, ((uint64_t)1 << m.depth) - 1);
+  write_cover(&m, &w, 0, m.depth, NULL);
+  ok = w.nodes == n;
+  for (uint64_t i = 0; ok && i < n; i++)
+    ok = memcmp(w.bytes + i * width, bytes + 16 + i * (width + 16), width) == 0;
+done:
+  free(w.bytes);
+  model_free(&m);
+  return ok;
+}

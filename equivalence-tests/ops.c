@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "impls.h"
+#include "model.h"
+#include "tap.h"
+#include "test_prg.h"
+
+#define PARTIES (IMPLS + 1) /* ref, opt, the model */
+
+/* One operation, decoded. */
+struct op {
+  unsigned code;
+  uint64_t a, b; /* leaves, or first and last */
+  unsigned x, y; /* byte operands */
+};
+
+struct reader {
+  const uint8_t *at, *end;
+  uint64_t leaf; /* the last one */
+  unsigned depth;
+};
+
+static int read_byte(struct reader *r, unsigned *v)
+{
+  if (r->at == r->end)
+    return 0;
+  *v = *r->at++;
+  return 1;
+}
+
+static int read_leaf(struct reader *r, uint64_t *leaf)
+{
+  unsigned s;
+  if (!read_byte(r, &s))
+    return 0;
+  unsigned k = s & 63, bit = k % 34;
+  switch (s >> 6) {
+  case 0:
+    r->leaf += (uint64_t)k - 32;
+    break;
+  case 1:
+    r->leaf ^= (uint64_t)1 << bit;
+    break;
+  case 2:
+    r->leaf = s & 1 ? ((uint64_t)1 << r->depth) - ((uint64_t)1 << bit) : ((uint64_t)1 << bit) - 1;
+    break;
+  default: {
+    unsigned bytes = (s & 7) % 5 + 1, v;
+    uint64_t x = 0;
+    for (unsigned i = 0; i < bytes; i++) {
+      if (!read_byte(r, &v))
+        return 0;
+      x |= (uint64_t)v << 8 * i;
+    }
+    r->leaf = x;
+  }
+  }
+  *leaf = r->leaf;
+  return 1;
+}
+
+/* The next operation; 0 at the end. */
+static int read_op(struct reader *r, struct op *op)
+{
+  static const uint8_t canonical[16] = {
+    OP_EVAL, OP_PUNCT, OP_EVAL_PUNCT, OP_RANGE,   OP_EXPORT, OP_IMPORT,     OP_SWAP,  OP_COUNT,
+    OP_SETUP, OP_SWEEP, OP_SUBTREE,   OP_FAIL,    OP_PUNCT,  OP_EVAL_PUNCT, OP_RANGE, OP_EVAL};
+  unsigned byte;
+  *op = (struct op){0};
+  if (!read_byte(r, &byte))
+    return 0;
+  op->code = canonical[byte & 15];
+  switch (op->code) {
+  case OP_EVAL:
+  case OP_PUNCT:
+  case OP_EVAL_PUNCT:
+    return read_leaf(r, &op->a);
+  case OP_RANGE:
+    return read_leaf(r, &op->a) && read_leaf(r, &op->b);
+  case OP_EXPORT:
+  case OP_FAIL:
+    return read_byte(r, &op->x);
+  case OP_SETUP:
+    if (!read_byte(r, &op->x) || !read_byte(r, &op->y))
+      return 0;
+    op->x = (op->x & 31) + 1;
+    r->depth = op->x;
+    return 1;
+  case OP_SWEEP:
+    return read_leaf(r, &op->a) && read_byte(r, &op->x) && read_byte(r, &op->y);
+  case OP_SUBTREE: {
+    if (!read_leaf(r, &op->a) || !read_byte(r, &op->x))
+      return 0;
+    uint64_t below = ((uint64_t)1 << op->x % 33) - 1;
+    op->b = op->a | below;
+    op->a &= ~below;
+    return 1;
+  }
+  default:
+    return 1;
+  }
+}
+
+static void op_text(const struct op *op, char *text, size_t size)
+{
+  static const char *const name[] = {"eval",   "punct", "eval_punct", "range", "export", "import",
+                                     "swap",   "count", "setup",      "sweep", "range",  "fail"};
+  int n = snprintf(text, size, "%s", name[op->code]);
+  text += n;
+  size -= (size_t)n;
+  switch (op->code) {
+  case OP_EVAL:
+  case OP_PUNCT:
+  case OP_EVAL_PUNCT:
+    snprintf(text, size, " 0x%" PRIx64, op->a);
+    break;
+  case OP_RANGE:
+  case OP_SUBTREE:
+    snprintf(text, size, " 0x%" PRIx64 "..0x%" PRIx64, op->a, op->b);
+    break;
+  case OP_EXPORT:
+    snprintf(text, size, " buffer %s",
+             (const char *[]){"exact", "short", "NULL", "longer"}[op->x % 4]);
+    break;
+  case OP_SETUP:
+    snprintf(text, size, " depth %u tag %u", op->x, op->y);
+    break;
+  case OP_SWEEP:
+    snprintf(text, size, " 0x%" PRIx64 " and %u more, step %u", op->a, op->x, op->y + 1);
+    break;
+  case OP_FAIL:
+    snprintf(text, size, " at PRG call %u of the next operation", op->x + 1);
+    break;
+  default:
+    break;
+  }
+}
+
+struct run {
+  struct ops_result *result;
+  FILE *trace;
+  pprf_key *key[IMPLS];
+  struct model model;
+  unsigned fail; /* PRG call that fails in the next operation, 0: none */
+  struct op op;
+};
+
+__attribute__((format(printf, 2, 3))) static void fail(struct run *r, const char *what, ...)
+{
+  char text[160];
+  va_list ap;
+  if (r->result->failed)
+    return;
+  r->result->failed = 1;
+  op_text(&r->op, text, sizeof text);
+  int n = snprintf(r->result->text, sizeof r->result->text, "op=%zu %s: ", r->result->ops, text);
+  va_start(ap, what);
+  vsnprintf(r->result->text + n, sizeof r->result->text - (size_t)n, what, ap);
+  va_end(ap);
+}
+
+static void hex16(const uint8_t *p, char text[33])
+{
+  for (int i = 0; i < 16; i++)
+    snprintf(text + 2 * i, 3, "%02x", p[i]);
+}
+
+/* An export into a block of exactly the right size, so that a sanitizer sees one byte too much. */
+static uint8_t *export(struct run *r, int i, size_t *len)
+{
+  *len = 0;
+  int err = impls[i]->export_key(r->key[i], NULL, len);
+  if (err != PPRF_OK) {
+    fail(r, "%s: the length for export: %s", impls[i]->name, result_name(err));
+    return NULL;
+  }
+  uint8_t *bytes = malloc(*len);
+  size_t got = *len;
+  err = impls[i]->export_key(r->key[i], bytes, &got);
+  if (err != PPRF_OK || got != *len) {
+    fail(r, "%s: export: %s, %zu bytes, %zu announced", impls[i]->name, result_name(err), got,
+         *len);
+    free(bytes);
+    return NULL;
+  }
+  return bytes;
+}
+
+/* All three have the same canonical bytes and node counts. */
+static void compare_keys(struct run *r)
+{
+  size_t want_len, nodes;
+  uint8_t *want = model_export(&r->model, &want_len, &nodes);
+  if (nodes > r->result->peak_nodes)
+    r->result->peak_nodes = nodes;
+  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+    size_t count = impls[i]->node_count(r->key[i]), len;
+    if (count != nodes) {
+      fail(r, "%s: %zu nodes, model: %zu", impls[i]->name, count, nodes);
+      break;
+    }
+    uint8_t *bytes = export(r, i, &len);
+    if (bytes == NULL)
+      break;
+    size_t at = 0;
+    while (at < len && at < want_len && bytes[at] == want[at])
+      at++;
+    if (len != want_len || at != len)
+      fail(r, "%s: key of %zu bytes differs from the model's %zu at byte %zu", impls[i]->name, len,
+           want_len, at);
+    free(bytes);
+  }
+  free(want);
+}
+
+/* One of eval, punct, eval_punct, range on one implementation. */
+static int call(const struct pprf_impl *impl, pprf_key *key, unsigned code, uint64_t a, uint64_t b,
+                uint8_t out[16])
+{
+  switch (code) {
+  case OP_EVAL:
+    return impl->eval(key, a, out);
+  case OP_PUNCT:
+    return impl->punct(key, a);
+  case OP_EVAL_PUNCT:
+    return impl->eval_punct(key, a, out);
+  default:
+    return impl->punct_range(key, a, b);
+  }
+}
+
+static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
+{
+  static const uint8_t zero[16];
+  int want, has_value = code == OP_EVAL || code == OP_EVAL_PUNCT;
+  uint8_t value[16] = {0};
+  size_t old_len = 0, nodes;
+  uint8_t *old = NULL;
+  if (r->fail != 0)
+    old = model_export(&r->model, &old_len, &nodes);
+  switch (code) {
+  case OP_EVAL:
+    want = model_eval(&r->model, a, value);
+    break;
+  case OP_PUNCT:
+    want = model_punct(&r->model, a);
+    break;
+  case OP_EVAL_PUNCT:
+    want = model_eval_punct(&r->model, a, value);
+    break;
+  default:
+    want = model_punct_range(&r->model, a, b);
+  }
+  int err[IMPLS];
+  uint8_t out[IMPLS][16];
+  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+    uint64_t hits = test_prg_failed;
+    memset(out[i], 0xee, 16);
+    test_prg_fail = r->fail;
+    err[i] = call(impls[i], r->key[i], code, a, b, out[i]);
+    test_prg_fail = 0;
+    if (test_prg_failed != hits) { /* the failure hit: nothing happened; do it again without */
+      r->result->faults++;
+      if (err[i] != PPRF_ERR_CRYPTO)
+        fail(r, "%s: %s although the PRG failed", impls[i]->name, result_name(err[i]));
+      if (has_value && memcmp(out[i], zero, 16) != 0)
+        fail(r, "%s: the output is not zero after a failure of the PRG", impls[i]->name);
+      size_t len;
+      uint8_t *now = export(r, i, &len);
+      if (now != NULL && (len != old_len || memcmp(now, old, len) != 0))
+        fail(r, "%s: the key changed although the PRG failed", impls[i]->name);
+      free(now);
+      memset(out[i], 0xee, 16);
+      err[i] = call(impls[i], r->key[i], code, a, b, out[i]);
+    }
+  }
+  free(old);
+  if (r->result->failed)
+    return;
+  char text[PARTIES][33];
+  hex16(out[0], text[0]);
+  hex16(out[1], text[1]);
+  hex16(value, text[2]);
+  if (err[0] != want || err[1] != want)
+    fail(r, "ref=%s opt=%s model=%s", result_name(err[0]), result_name(err[1]),
+         result_name(want));
+  else if (has_value && (memcmp(out[0], value, 16) != 0 || memcmp(out[1], value, 16) != 0))
+    fail(r, "ref=%s opt=%s model=%s", text[0], text[1], text[2]);
+  if (r->trace != NULL)
+    fprintf(r->trace, " = %s%s%s", result_name(want), has_value && want == PPRF_OK ? " " : "",
+            has_value && want == PPRF_OK ? text[2] : "");
+}
+
+/* Keys of both implementations and the model from one root. */
+static void setup(struct run *r, unsigned depth, uint8_t tag)
+{
+  uint8_t seed[16];
+  test_prg_root(depth, tag, seed);
+  model_free(&r->model);
+  model_setup(&r->model, depth, seed);
+  for (int i = 0; i < IMPLS; i++) {
+    impls[i]->free(r->key[i]);
+    r->key[i] = NULL;
+    int err = impls[i]->setup(&r->key[i], depth, seed);
+    if (err != PPRF_OK || r->key[i] == NULL)
+      fail(r, "%s: setup: %s", impls[i]->name, result_name(err));
+  }
+}
+
+static void export_op(struct run *r, unsigned kind)
+{
+  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+    size_t want = 0, len;
+    if (impls[i]->export_key(r->key[i], NULL, &want) != PPRF_OK)
+      fail(r, "%s: the length for export", impls[i]->name);
+    size_t room = kind == 1 ? want - 1 : kind == 3 ? want + 7 : want;
+    uint8_t *bytes = kind == 2 ? NULL : malloc(room);
+    if (bytes != NULL)
+      memset(bytes, 0xcc, room);
+    len = kind == 2 ? 3 : room;
+    int err = impls[i]->export_key(r->key[i], bytes, &len);
+    if (err != (kind == 1 ? PPRF_ERR_BUFFER : PPRF_OK) || len != want)
+      fail(r, "%s: %s, length %zu of %zu", impls[i]->name, result_name(err), len, want);
+    for (size_t at = kind == 1 ? 0 : want; bytes != NULL && at < room; at++)
+      if (bytes[at] != 0xcc)
+        fail(r, "%s: byte %zu written, the buffer's content ends at %zu", impls[i]->name, at,
+             kind == 1 ? 0 : want);
+    free(bytes);
+  }
+}
+
+/* Each key is exported, freed, imported from its own bytes or from the other's. */
+static void import_op(struct run *r, int swap)
+{
+  uint8_t *bytes[IMPLS];
+  size_t len[IMPLS];
+  for (int i = 0; i < IMPLS; i++)
+    bytes[i] = export(r, i, &len[i]);
+  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+    int from = swap ? IMPLS - 1 - i : i;
+    impls[i]->free(r->key[i]);
+    r->key[i] = NULL;
+    int err = impls[i]->import_key(&r->key[i], bytes[from], len[from]);
+    if (err != PPRF_OK || r->key[i] == NULL)
+      fail(r, "%s: import of what %s exported: %s", impls[i]->name, impls[from]->name,
+           result_name(err));
+  }
+  for (int i = 0; i < IMPLS; i++)
+    free(bytes[i]);
+}
+
+static void count_op(struct run *r)
+{
+  for (int i = 0; i < IMPLS; i++) {
+    unsigned depth = impls[i]->depth(r->key[i]);
+    size_t memory = impls[i]->memory_bytes(r->key[i]), nodes = impls[i]->node_count(r->key[i]);
+    int locked = impls[i]->memory_locked(r->key[i]);
+    if (depth != r->model.depth)
+      fail(r, "%s: depth %u, model %u", impls[i]->name, depth, r->model.depth);
+    if (memory < 16 * nodes || memory == 0)
+      fail(r, "%s: %zu bytes of memory for %zu nodes", impls[i]->name, memory, nodes);
+    if (locked != 0 && locked != 1)
+      fail(r, "%s: memory_locked %d", impls[i]->name, locked);
+  }
+}
+
+void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace)
+{
+  *result = (struct ops_result){0};
+  if (len < 2)
+    return;
+  struct run r = {.result = result, .trace = trace};
+  struct reader in = {bytes + 2, bytes + len, 0, (bytes[0] & 31u) + 1};
+  test_prg_toy = bytes[0] >> 7 == 0;
+  uint64_t mislabelled = test_prg_mislabelled;
+  r.op = (struct op){.code = OP_SETUP, .x = in.depth, .y = bytes[1]};
+  do {
+    unsigned armed = r.fail;
+    if (trace != NULL) {
+      char text[160];
+      op_text(&r.op, text, sizeof text);
+      fprintf(trace, "op=%zu %s", result->ops, text);
+    }
+    switch (r.op.code) {
+    case OP_SETUP:
+      setup(&r, r.op.x, (uint8_t)r.op.y);
+      break;
+    case OP_EXPORT:
+      export_op(&r, r.op.x % 4);
+      break;
+    case OP_IMPORT:
+    case OP_SWAP:
+      import_op(&r, r.op.code == OP_SWAP);
+      break;
+    case OP_COUNT:
+      count_op(&r);
+      break;
+    case OP_SWEEP:
+      for (unsigned i = 0; i <= r.op.x && !result->failed; i++)
+        leaf_op(&r, OP_PUNCT, r.op.a + (uint64_t)i * (r.op.y + 1), 0);
+      break;
+    case OP_FAIL:
+      r.fail = r.op.x + 1;
+      break;
+    default:
+      leaf_op(&r, r.op.code == OP_SUBTREE ? OP_RANGE : r.op.code, r.op.a, r.op.b);
+    }
+    if (armed != 0)
+      r.fail = 0;
+    if (!result->failed)
+      compare_keys(&r);
+    if (test_prg_toy && test_prg_mislabelled != mislabelled)
+      fail(&r, "a seed was expanded at another node's position");
+    if (trace != NULL)
+      fprintf(trace, "%s\n", result->failed ? " DIFFERS" : "");
+    result->ops++;
+  } while (!result->failed && read_op(&in, &r.op));
+  if (result->failed)
+    result->ops--;
+  for (int i = 0; i < IMPLS; i++)
+    impls[i]->free(r.key[i]);
+  model_free(&r.model);
+}
+
+/* ---------------------------------------------------------------- failures made short */
+
+static int fails(const uint8_t *bytes, size_t len)
+{
+  struct ops_result result;
+  ops_run(bytes, len, &result, NULL);
+  return result.failed;
+}
+
+size_t ops_shrink(uint8_t *bytes, size_t len)
+{
+  enum { ROUNDS = 20000 };
+  unsigned runs = 0;
+  uint8_t *trial = malloc(len);
+  /* Cut windows of operations, from half of the sequence down to one. */
+  for (size_t window = len; window > 0;) {
+    size_t start[4096], n = 0;
+    struct reader in = {bytes + 2, bytes + len, 0, (bytes[0] & 31u) + 1};
+    struct op op;
+    do
+      start[n++] = (size_t)(in.at - bytes);
+    while (n < 4095 && read_op(&in, &op));
+    size_t ops = n - 1;
+    start[ops] = len;
+    window = window > ops ? ops : window;
+    int cut = 0;
+    for (size_t i = 0; window > 0 && i < ops && !cut && runs < ROUNDS; i++) {
+      size_t from = start[i], to = start[i + window < ops ? i + window : ops];
+      memcpy(trial, bytes, from);
+      memcpy(trial + from, bytes + to, len - to);
+      runs++;
+      if (fails(trial, len - (to - from))) {
+        len -= to - from;
+        memcpy(bytes, trial, len);
+        cut = 1;
+      }
+    }
+    if (!cut)
+      window /= 2;
+    if (runs >= ROUNDS)
+      break;
+  }
+  /* Then smaller bytes. */
+  for (size_t i = 0; i < len && runs < ROUNDS; i++)
+    for (unsigned v = 0; v < bytes[i] && runs < ROUNDS; v = v == 0 ? 1 : 2 * v) {
+      memcpy(trial, bytes, len);
+      trial[i] = (uint8_t)v;
+      runs++;
+      if (fails(trial, len)) {
+        memcpy(bytes, trial, len);
+        break;
+      }
+    }
+  free(trial);
+  return len;
+}
+
+void ops_explain(const uint8_t *bytes, size_t len, uint64_t seed)
+{
+  struct ops_result result;
+  ops_run(bytes, len, &result, NULL);
+  tap_note("seed=0x%" PRIx64 " %s", seed, result.text);
+  uint8_t *small = malloc(len);
+  memcpy(small, bytes, len);
+  size_t n = ops_shrink(small, len);
+  ops_run(small, n, &result, NULL);
+  tap_note("shrunk: seed=0x%" PRIx64 " %s", seed, result.text);
+  printf("# replay: build/equivalence-tests/replay ");
+  for (size_t i = 0; i < n; i++)
+    printf("%02x", small[i]);
+  printf("\n");
+  fflush(stdout);
+  free(small);
+}
+
+/* ---------------------------------------------------------------- random sequences */
+
+struct out {
+  uint8_t *at, *end;
+};
+
+static void put(struct out *o, uint64_t byte)
+{
+  if (o->at < o->end)
+    *o->at++ = (uint8_t)byte;
+}
+
+static void put_leaf(struct out *o, uint64_t *state, unsigned depth)
+{
+  uint64_t r = tap_random(state) % 100;
+  if (r < 35) /* near the one before */
+    put(o, 24 + tap_random(state) % 17);
+  else if (r < 55) /* across a block's edge */
+    put(o, 0x40 | tap_random(state) % depth);
+  else if (r < 63)
+    put(o, 0x80 | tap_random(state) % 64);
+  else if (r < 64) { /* usually out of the tree */
+    put(o, 0xc4);
+    for (int i = 0; i < 5; i++)
+      put(o, tap_random(state));
+  } else {
+    unsigned bytes = (depth + 7) / 8;
+    uint64_t x = tap_random(state) & (((uint64_t)1 << depth) - 1);
+    if (r < 75) /* beside a multiple of 64 */
+      x = ((x & ~(uint64_t)63) + tap_random(state) % 3 - 1) & (((uint64_t)1 << depth) - 1);
+    put(o, 0xc0 | (bytes - 1));
+    for (unsigned i = 0; i < bytes; i++)
+      put(o, x >> 8 * i);
+  }
+}
+
+size_t ops_random(uint64_t *state, unsigned depth, int toy, unsigned ops, uint8_t *bytes,
+                  size_t size)
+{
+  struct out o = {bytes, bytes + size};
+  put(&o, (depth - 1) | (toy ? 0 : 0x80));
+  put(&o, tap_random(state));
+  for (unsigned i = 0; i < ops; i++) {
+    uint64_t r = tap_random(state) % 1000;
+    if (r < 330) {
+      put(&o, OP_PUNCT);
+      put_leaf(&o, state, depth);
+    } else if (r < 530) {
+      put(&o, OP_EVAL_PUNCT);
+      put_leaf(&o, state, depth);
+    } else if (r < 680) {
+      put(&o, OP_EVAL);
+      put_leaf(&o, state, depth);
+    } else if (r < 780) {
+      put(&o, OP_RANGE);
+      put_leaf(&o, state, depth);
+      if (r < 760) { /* mostly short and ascending */
+        put(&o, 32 + tap_random(state) % 32);
+      } else
+        put_leaf(&o, state, depth);
+    } else if (r < 830) {
+      put(&o, OP_SUBTREE);
+      put_leaf(&o, state, depth);
+      put(&o, tap_random(state) % (depth + 1));
+    } else if (r < 850) {
+      put(&o, OP_SWEEP);
+      put_leaf(&o, state, depth);
+      put(&o, tap_random(state) % 80);
+      put(&o, tap_random(state) % 4);
+    } else if (r < 870) {
+      put(&o, OP_EXPORT);
+      put(&o, tap_random(state));
+    } else if (r < 900)
+      put(&o, OP_IMPORT);
+    else if (r < 930)
+      put(&o, OP_SWAP);
+    else if (r < 950)
+      put(&o, OP_COUNT);
+    else if (r < 998) {
+      put(&o, OP_FAIL);
+      put(&o, tap_random(state) % (2 * depth));
+    } else {
+      put(&o, OP_SETUP);
+      put(&o, depth - 1);
+      put(&o, tap_random(state));
+    }
+  }
+  return (size_t)(o.at - bytes);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file ops.h
+ * Sequences of operations as byte strings: the random tester, the fuzzers and the replay command
+ * share them.  Every byte string is a sequence; one that ends inside an operation ends before it.
+ *
+ *   byte 0   bits 0..4: depth - 1; bit 7: PRG, 0 = the labelled toy, 1 = SHA3
+ *   byte 1   tag of the root's seed (test_prg_root)
+ *   then operations: one byte, of which the low nibble is the code, then the operands:
+ *     0 eval LEAF           1 punct LEAF           2 eval_punct LEAF      3 range LEAF LEAF
+ *     4 export B            buffer: B % 4 = 0 exact, 1 one byte short, 2 NULL, 3 longer
+ *     5 import              export, free, import, continue with the imported key
+ *     6 swap                as 5, with the bytes that the other implementation exported
+ *     7 count               node_count, depth, memory_bytes
+ *     8 setup B B           a new key: B = depth - 1 (low 5 bits), B = tag
+ *     9 sweep LEAF B B      punct LEAF, LEAF + s, LEAF + 2 s ...: first B + 1 leaves, s = second B + 1
+ *    10 subtree LEAF B      range over the subtree of height B % 33 that holds LEAF
+ *    11 fail B              the PRG's call B + 1 inside the next operation fails
+ *    12 punct LEAF  13 eval_punct LEAF  14 range LEAF LEAF  15 eval LEAF   (as 1, 2, 3, 0)
+ *   LEAF is one byte s, relative to the leaf before it (at first 0):
+ *     s >> 6 = 0: that leaf + (s & 63) - 32       1: that leaf with bit (s & 63) % 34 flipped
+ *     2: an edge, 2^((s & 63) % 34) - 1 (even s) or 2^depth - 2^((s & 63) % 34) (odd s)
+ *     3: little-endian in the (s & 7) % 5 + 1 bytes that follow
+ */
+#ifndef EQ_OPS_H
+#define EQ_OPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+  OP_EVAL,
+  OP_PUNCT,
+  OP_EVAL_PUNCT,
+  OP_RANGE,
+  OP_EXPORT,
+  OP_IMPORT,
+  OP_SWAP,
+  OP_COUNT,
+  OP_SETUP,
+  OP_SWEEP,
+  OP_SUBTREE,
+  OP_FAIL
+};
+
+struct ops_result {
+  int failed;          /* 1: the parties disagree */
+  size_t ops;          /* operations run; the failing one is the last */
+  size_t faults;       /* PRG failures that hit */
+  size_t peak_nodes;
+  char text[512];      /* "op=17 punct 0x2a: ref=... opt=..." */
+};
+
+/** Run the sequence on ref, opt and the model, comparing all results, outputs, node counts and
+ * the canonical bytes after every operation.  trace: one line an operation, or NULL. */
+void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace);
+
+/** Make a failing sequence short, in place; returns the new length. */
+size_t ops_shrink(uint8_t *bytes, size_t len);
+
+/** Print the failure, the shrunk sequence and its replay command as TAP comments. */
+void ops_explain(const uint8_t *bytes, size_t len, uint64_t seed);
+
+/** A random sequence of about `ops` operations. */
+size_t ops_random(uint64_t *state, unsigned depth, int toy, unsigned ops, uint8_t *bytes,
+                  size_t size);
+
+#endif

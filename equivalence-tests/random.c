@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random operation sequences on ref, opt and the model, at every depth.  The environment's SEED
+ * repeats a run; --full runs longer. */
+#include <inttypes.h>
+
+#include "ops.h"
+#include "tap.h"
+
+int main(int argc, char **argv)
+{
+  static uint8_t bytes[8192];
+  int full = tap_full(argc, argv);
+  uint64_t seed = tap_seed(), state = seed, sequences = 0, ops = 0, faults = 0;
+  size_t peak = 0;
+  /* toy sequences a depth, sha3 sequences a depth */
+  unsigned toy = full ? 1500 : 110, sha3 = full ? 120 : 10;
+  tap_note("seed=0x%" PRIx64 " (SEED=0x%" PRIx64 " repeats this run)", seed, seed);
+  for (unsigned depth = 1; depth <= 32; depth++) {
+    int ok = 1;
+    for (unsigned i = 0; i < toy + sha3 && ok; i++) {
+      uint64_t start = state;
+      /* many short sequences, a few long ones */
+      unsigned count = 1u << (2 + tap_random(&state) % 6);
+      size_t len = ops_random(&state, depth, i < toy, count, bytes, sizeof bytes);
+      struct ops_result result;
+      ops_run(bytes, len, &result, NULL);
+      sequences++;
+      ops += result.ops;
+      faults += result.faults;
+      peak = result.peak_nodes > peak ? result.peak_nodes : peak;
+      if (result.failed) {
+        ok = 0;
+        ops_explain(bytes, len, start);
+      }
+      tap_progress("random sequences", sequences, (uint64_t)32 * (toy + sha3));
+    }
+    tap_ok(ok, "ref_opt_and_model_agree_at_depth_%u", depth);
+  }
+  tap_note("%" PRIu64 " sequences, %" PRIu64 " operations, %" PRIu64
+           " PRG failures, peak %zu nodes",
+           sequences, ops, faults, peak);
+  return tap_end();
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs ref and opt against the JSON files in vectors, which an independent implementation wrote. */
+#include <jansson.h>
+
+#include "impls.h"
+#include "prg.h"
+#include "tap.h"
+
+#define DIRECTORY "equivalence-tests/vectors/"
+
+static json_t *load(const char *name)
+{
+  char path[200];
+  json_error_t error;
+  snprintf(path, sizeof path, DIRECTORY "%s", name);
+  json_t *file = json_load_file(path, 0, &error);
+  if (file == NULL) {
+    printf("Bail out! %s: %s\n", path, error.text);
+    exit(1);
+  }
+  return file;
+}
+
+static const char *text(const json_t *o, const char *name)
+{
+  const char *s = json_string_value(json_object_get(o, name));
+  return s == NULL ? "" : s;
+}
+
+static uint64_t integer(const json_t *o, const char *name)
+{
+  return (uint64_t)json_integer_value(json_object_get(o, name));
+}
+
+/* The bytes of a hex string, malloc'd to their exact size. */
+static uint8_t *unhex(const char *hex, size_t *len)
+{
+  *len = strlen(hex) / 2;
+  uint8_t *bytes = malloc(*len > 0 ? *len : 1);
+  for (size_t i = 0; i < *len; i++) {
+    unsigned v;
+    if (sscanf(hex + 2 * i, "%2x", &v) != 1) {
+      printf("Bail out! not hex: %s\n", hex);
+      exit(1);
+    }
+    bytes[i] = (uint8_t)v;
+  }
+  return bytes;
+}
+
+static int same(const char *hex, const uint8_t *bytes, size_t len)
+{
+  size_t want_len;
+  uint8_t *want = unhex(hex, &want_len);
+  int ok = want_len == len && memcmp(want, bytes, len) == 0;
+  free(want);
+  return ok;
+}
+
+static uint64_t little(const uint8_t *p)
+{
+  uint64_t v = 0;
+  for (int i = 8; i-- > 0;)
+    v = v << 8 | p[i];
+  return v;
+}
+
+static void prg_vectors(void)
+{
+  json_t *file = load("prg.json"), *test;
+  size_t i, bad = 0, len, count = 0;
+  json_array_foreach(json_object_get(file, "tests"), i, test)
+  {
+    uint8_t *seed = unhex(text(test, "seed"), &len);
+    uint8_t *left = unhex(text(test, "left"), &len), *right = unhex(text(test, "right"), &len);
+    struct pprf_children c =
+      prg_expand((struct pprf_seed){little(seed), little(seed + 8)}, 0, 1);
+    if (c.err != 0 || c.left.lo != little(left) || c.left.hi != little(left + 8) ||
+        c.right.lo != little(right) || c.right.hi != little(right + 8)) {
+      tap_note("%s", text(test, "comment"));
+      bad++;
+    }
+    count++;
+    free(seed);
+    free(left);
+    free(right);
+  }
+  tap_ok(bad == 0 && count == integer(file, "count"), "prg_expand_is_sha3 (%zu vectors)", count);
+  json_decref(file);
+}
+
+static void eval_vectors(const struct pprf_impl *impl)
+{
+  json_t *file = load("eval.json"), *group, *test;
+  size_t g, i, len, bad = 0, count = 0;
+  json_array_foreach(json_object_get(file, "groups"), g, group)
+  {
+    uint8_t *seed = unhex(text(group, "seed"), &len), out[16];
+    pprf_key *key;
+    if (impl->setup(&key, (unsigned)integer(group, "depth"), seed) != PPRF_OK)
+      bad++;
+    json_array_foreach(json_object_get(group, "tests"), i, test)
+    {
+      int err = impl->eval(key, integer(test, "leaf"), out);
+      if (err != PPRF_OK || !same(text(test, "value"), out, 16)) {
+        tap_note("depth %d leaf 0x%llx: %s", (int)integer(group, "depth"),
+                 (unsigned long long)integer(test, "leaf"), result_name(err));
+        bad++;
+      }
+      count++;
+    }
+    impl->free(key);
+    free(seed);
+  }
+  tap_ok(bad == 0 && count == integer(file, "count"), "%s_evaluates_to_the_vectors (%zu)",
+         impl->name, count);
+  json_decref(file);
+}
+
+static int operation(const struct pprf_impl *impl, pprf_key *key, const json_t *op)
+{
+  static const uint8_t zero[16];
+  const char *name = text(op, "op"), *want = text(op, "result");
+  uint8_t out[16];
+  int err, has_value = 1;
+  memset(out, 0xee, sizeof out);
+  if (strcmp(name, "eval") == 0)
+    err = impl->eval(key, integer(op, "leaf"), out);
+  else if (strcmp(name, "eval_punct") == 0)
+    err = impl->eval_punct(key, integer(op, "leaf"), out);
+  else {
+    has_value = 0;
+    err = strcmp(name, "punct") == 0
+            ? impl->punct(key, integer(op, "leaf"))
+            : impl->punct_range(key, integer(op, "first"), integer(op, "last"));
+  }
+  if (strcmp(want, result_name(err)) != 0)
+    return 0;
+  if (!has_value)
+    return 1;
+  return err == PPRF_OK ? same(text(op, "value"), out, 16) : memcmp(out, zero, 16) == 0;
+}
+
+static void puncture_vectors(const struct pprf_impl *impl)
+{
+  json_t *file = load("puncture.json"), *group, *op;
+  size_t g, i, len, bad = 0, count = 0, operations = 0;
+  json_array_foreach(json_object_get(file, "groups"), g, group)
+  {
+    uint8_t *seed = unhex(text(group, "seed"), &len);
+    pprf_key *key = NULL;
+    int ok = impl->setup(&key, (unsigned)integer(group, "depth"), seed) == PPRF_OK;
+    json_array_foreach(json_object_get(group, "operations"), i, op)
+    {
+      operations++;
+      if (ok && !operation(impl, key, op)) {
+        char *dump = json_dumps(op, 0);
+        tap_note("depth %d, %s, operation %zu: %s", (int)integer(group, "depth"),
+                 text(group, "comment"), i, dump);
+        free(dump);
+        ok = 0;
+      }
+    }
+    ok = ok && impl->node_count(key) == integer(group, "nodes");
+    len = strlen(text(group, "key")) / 2;
+    uint8_t *bytes = malloc(len);
+    if (!ok || impl->export_key(key, bytes, &len) != PPRF_OK ||
+        !same(text(group, "key"), bytes, len)) {
+      tap_note("depth %d, %s", (int)integer(group, "depth"), text(group, "comment"));
+      bad++;
+    }
+    count++;
+    impl->free(key);
+    free(bytes);
+    free(seed);
+  }
+  tap_ok(bad == 0 && count == integer(file, "count"),
+         "%s_punctures_to_the_vectors (%zu keys, %zu operations)", impl->name, count, operations);
+  json_decref(file);
+}
+
+static void encoding_vectors(const struct pprf_impl *impl)
+{
+  json_t *file = load("encoding.json"), *test;
+  size_t i, bad = 0, len, count = 0;
+  json_array_foreach(json_object_get(file, "tests"), i, test)
+  {
+    uint8_t *bytes = unhex(text(test, "key"), &len);
+    pprf_key *key = NULL;
+    int err = impl->import_key(&key, bytes, len);
+    int ok = strcmp(text(test, "result"), result_name(err)) == 0;
+    if (err == PPRF_OK) {
+      size_t again = len;
+      uint8_t *out = malloc(len);
+      ok = ok && impl->export_key(key, out, &again) == PPRF_OK && again == len &&
+           memcmp(out, bytes, len) == 0;
+      free(out);
+      impl->free(key);
+    } else if (key != NULL)
+      ok = 0;
+    if (!ok) {
+      tap_note("%s: %s, want %s", text(test, "reason"), result_name(err), text(test, "result"));
+      bad++;
+    }
+    count++;
+    free(bytes);
+  }
+  tap_ok(bad == 0 && count == integer(file, "count"), "%s_decodes_as_the_vectors_say (%zu)",
+         impl->name, count);
+  json_decref(file);
+}
+
+int main(void)
+{
+  prg_vectors();
+  for (int i = 0; i < IMPLS; i++) {
+    eval_vectors(impls[i]);
+    puncture_vectors(impls[i]);
+    encoding_vectors(impls[i]);
+  }
+  return tap_end();
+}
