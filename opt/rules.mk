@@ -51,3 +51,8 @@ install-lib: $(OPT_LIBS)
 uninstall-lib:
 	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc \
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)
+
+TAP_TESTS += $(B)/opt/selftest
+$(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -Wl,--wrap=prg_expand -o $@ $< $(B)/opt/libpprf.a \
+	  $(LDLIBS)

@@ -123,6 +123,12 @@ static void release(const struct opt_store *s, void *from, void *to)
     (void)madvise((void *)a, b - a, s->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
 }
 
+/* With no node left only the top level is trusted, and that lies in the small block. */
+static void release_all(const struct opt_store *s)
+{
+  release(s, s->slot, (unsigned char *)s->slot + s->mapped);
+}
+
 static void release_slots(const struct opt_store *s, uint64_t first, uint64_t end)
 {
   release(s, s->slot + (first >> 1), s->slot + (end >> 1));
@@ -154,6 +160,8 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     uint64_t block = leaf >> 6 * DEAD_LEVEL;
     release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
   }
+  if (s->nodes == 0)
+    release_all(s);
 }
 
 /* The full blocks of a level among those that meet the punctured leaves first .. last: these are
@@ -195,6 +203,8 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
     release_slots(s, begin, end);
   if (full_span(s, DEAD_LEVEL, first, last, &begin, &end))
     release_dead(s, begin, end);
+  if (s->nodes == 0)
+    release_all(s);
 }
 
 size_t opt_store_resident_bytes(const struct opt_store *s)
