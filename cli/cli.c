@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "list.h"
+
+const char *command_name = "pprf";
+
+int complain(int status, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  flockfile(stderr);
+  fprintf(stderr, "%s: ", command_name);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  funlockfile(stderr);
+  va_end(args);
+  return status;
+}
+
+int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
+{
+  command_name = argv[0];
+  argp_err_exit_status = STATUS_USAGE;
+  return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? STATUS_DONE : STATUS_USAGE;
+}
+
+const struct pprf_impl *impl_by_name(const char *name, bool list_allowed)
+{
+  const struct pprf_impl *all[] = {&impl_opt, &impl_ref, list_allowed ? &impl_list : NULL};
+  for (size_t i = 0; i < sizeof all / sizeof *all && all[i] != NULL; i++)
+    if (strcmp(all[i]->name, name) == 0)
+      return all[i];
+  complain(STATUS_USAGE, "--impl '%s': not one of %s", name,
+           list_allowed ? "list, ref, opt" : "ref, opt");
+  return NULL;
+}
+
+bool parse_number(const char *text, uint64_t max, uint64_t *value)
+{
+  bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const char *p = hex ? text + 2 : text;
+  uint64_t v = 0;
+  if (*p == '\0')
+    return false;
+  for (; *p != '\0'; p++) {
+    unsigned digit = 16, base = hex ? 16 : 10;
+    if (*p >= '0' && *p <= '9')
+      digit = (unsigned)(*p - '0');
+    else if (*p >= 'a' && *p <= 'f')
+      digit = (unsigned)(*p - 'a') + 10;
+    else if (*p >= 'A' && *p <= 'F')
+      digit = (unsigned)(*p - 'A') + 10;
+    if (digit >= base || v > (UINT64_MAX - digit) / base)
+      return false;
+    v = v * base + digit;
+  }
+  *value = v;
+  return v <= max;
+}
+
+int parse_range(const char *text, bool ranges_allowed, struct range *r)
+{
+  char first[32]; /* UINT64_MAX has 20 digits; zeros in front of more of them help nobody */
+  const char *dots = strstr(text, "..");
+  r->text = text;
+  r->single = dots == NULL;
+  if (dots != NULL && !ranges_allowed)
+    return complain(STATUS_USAGE, "leaf '%s': a range is not allowed here", text);
+  if (dots == NULL) {
+    if (!parse_number(text, UINT64_MAX, &r->first))
+      return complain(STATUS_USAGE, "leaf '%s': not a decimal or 0x-hexadecimal number", text);
+    r->last = r->first;
+    return STATUS_DONE;
+  }
+  size_t len = (size_t)(dots - text);
+  if (len < sizeof first) {
+    memcpy(first, text, len);
+    first[len] = '\0';
+  }
+  if (len >= sizeof first || !parse_number(first, UINT64_MAX, &r->first) ||
+      !parse_number(dots + 2, UINT64_MAX, &r->last))
+    return complain(STATUS_USAGE, "range '%s': not two decimal or 0x-hexadecimal numbers", text);
+  if (r->first > r->last)
+    return complain(STATUS_USAGE, "range '%s': its first leaf is greater than its last", text);
+  return STATUS_DONE;
+}
+
+int check_range(const struct range *r, unsigned depth)
+{
+  uint64_t greatest = (UINT64_C(1) << depth) - 1;
+  if (r->last > greatest)
+    return complain(STATUS_USAGE, "%s '%s': the key's last leaf is %" PRIu64,
+                    r->single ? "leaf" : "range", r->text, greatest);
+  return STATUS_DONE;
+}
+
+void *secret_alloc(size_t bytes)
+{
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED)
+    return NULL;
+  (void)madvise(p, bytes, MADV_DONTDUMP);
+  (void)mlock(p, bytes); /* the limit may be too low */
+  return p;
+}
+
+void secret_free(void *memory, size_t bytes)
+{
+  if (memory == NULL)
+    return;
+  explicit_bzero(memory, bytes);
+  (void)munmap(memory, bytes);
+}
+
+bool write_all(int fd, const void *bytes, size_t len)
+{
+  const uint8_t *p = bytes;
+  while (len > 0) {
+    ssize_t n = write(fd, p, len);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return false;
+    p += n;
+    len -= (size_t)n;
+  }
+  return true;
+}
+
+static void output_write(struct output *out)
+{
+  if (!out->failed && !write_all(STDOUT_FILENO, out->text, out->used)) {
+    complain(STATUS_FAILED, "standard output: %s", strerror(errno));
+    out->failed = true;
+  }
+  out->used = 0;
+}
+
+/* Hexadecimal digits by arithmetic: no branch and no address depends on a secret. */
+static char hex_digit(unsigned nibble)
+{
+  return (char)('0' + nibble + ((9 - nibble) >> 31) * ('a' - '0' - 10));
+}
+
+/* All ones if lo <= c <= hi, else 0. */
+static unsigned within(unsigned c, unsigned lo, unsigned hi)
+{
+  return 0 - (((lo - 1 - c) & (c - hi - 1)) >> 31);
+}
+
+bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES])
+{
+  unsigned valid = ~0u;
+  if (len != 2 * PPRF_SEED_BYTES)
+    return false;
+  for (size_t i = 0; i < len; i++) {
+    unsigned c = (uint8_t)text[i], lower = c | 32;
+    unsigned decimal = within(c, '0', '9'), letter = within(lower, 'a', 'f');
+    unsigned digit = (decimal & (c - '0')) | (letter & (lower - 'a' + 10));
+    valid &= decimal | letter;
+    seed[i / 2] = (uint8_t)(seed[i / 2] << 4 | digit);
+  }
+  return valid != 0;
+}
+
+void output_leaf(struct output *out, uint64_t leaf, const uint8_t value[PPRF_SEED_BYTES])
+{
+  enum { LINE_MAX_BYTES = 20 + 1 + 2 * PPRF_SEED_BYTES + 1 + 1 };
+  if (out->used + LINE_MAX_BYTES > sizeof out->text)
+    output_write(out);
+  char *end = out->text + out->used;
+  end += snprintf(end, LINE_MAX_BYTES, value == NULL ? "%" PRIu64 " punctured\n" : "%" PRIu64 " ",
+                  leaf);
+  if (value != NULL) {
+    for (size_t i = 0; i < PPRF_SEED_BYTES; i++) {
+      *end++ = hex_digit(value[i] >> 4);
+      *end++ = hex_digit(value[i] & 15u);
+    }
+    *end++ = '\n';
+  }
+  out->used = (size_t)(end - out->text);
+}
+
+int output_end(struct output *out)
+{
+  output_write(out);
+  explicit_bzero(out->text, sizeof out->text);
+  return out->failed ? STATUS_FAILED : STATUS_DONE;
+}

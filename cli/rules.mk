@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# cli/: the program pprf, its manual pages and its tests.
+#   $(CLI_IMPL_OBJ) are the implementations as values (cli/impl.h), $(LIST_OBJ) the list of bench/:
+#   tests and benchmarks link them together with $(CLI_ARCHIVES).
+CLI_SRC := cli/main.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
+CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
+CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o
+LIST_OBJ := $(B)/bench/list.o
+CLI_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a
+CLI_MAN := $(wildcard cli/*.1)
+
+PROGRAMS += $(B)/pprf
+
+$(B)/pprf: $(CLI_OBJ) $(CLI_IMPL_OBJ) $(LIST_OBJ) $(CLI_ARCHIVES)
+	$(CC) $(CFLAGS) -o $@ $^ -ljansson -lm $(LDLIBS)
+
+$(CLI_OBJ): $(B)/cli/%.o: cli/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/cli/impl_opt.o: cli/impl.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/cli/impl_ref.o: cli/impl.c ref/names.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(CFLAGS) \
+	  $(DEPFLAGS) -c -o $@ $<
+
+$(LIST_OBJ): bench/list.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Icli -Ibench $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+.PHONY: install-cli uninstall-cli
+install: install-cli
+uninstall: uninstall-cli
+install-cli: $(B)/pprf
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
+	install -m 755 $(B)/pprf $(DESTDIR)$(BINDIR)/
+	install -m 644 $(CLI_MAN) $(DESTDIR)$(MANDIR)/man1/
+uninstall-cli:
+	rm -f $(DESTDIR)$(BINDIR)/pprf $(CLI_MAN:cli/%=$(DESTDIR)$(MANDIR)/man1/%)

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thesis's simulation: puncture leaves in a pattern, record nodes, memory and time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "list.h"
+#include "prg.h"
+
+/* pprf_memory_bytes of opt asks the kernel for each page: up to this depth after every puncture,
+ * above it so often that it takes no longer than the punctures themselves. */
+#define SAMPLE_ALL_DEPTH 16
+/* Draws in a row that only hit punctured leaves, before a simulation gives up. */
+#define DRAWS_MAX (UINT64_C(1) << 26)
+#define PROGRESS_AFTER_NS UINT64_C(1000000000)
+#define PROGRESS_EVERY_NS UINT64_C(100000000)
+
+enum scenario { WORST, BEST, NORMAL, RANDOM, SCENARIOS };
+static const char *const scenario_names[SCENARIOS] = {"worst", "best", "normal", "random"};
+
+struct args {
+  const struct pprf_impl *impl;
+  enum scenario scenario; /* SCENARIOS: not given */
+  unsigned depth;         /* 0: not given */
+  double sigma;           /* 0: not given */
+  uint64_t seed, punctures;
+  bool have_punctures, json;
+  const char *csv;
+};
+
+/* ---- the pattern ---- */
+
+/* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
+static uint64_t draw64(uint64_t *state)
+{
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return z ^ z >> 31;
+}
+
+struct pattern {
+  const struct args *args;
+  uint64_t state, next; /* of the generator; the next leaf of worst and best */
+  double spare;         /* the second number of a Box-Muller pair */
+  bool have_spare;
+  uint64_t *punctured; /* a bit a leaf, for normal and random */
+};
+
+static size_t bitmap_words(unsigned depth)
+{
+  return depth < 6 ? 1 : (size_t)1 << (depth - 6);
+}
+
+static bool pattern_begin(struct pattern *p, const struct args *a)
+{
+  *p = (struct pattern){.args = a, .state = a->seed};
+  if (a->scenario == NORMAL || a->scenario == RANDOM)
+    p->punctured = calloc(bitmap_words(a->depth), sizeof *p->punctured);
+  return a->scenario == WORST || a->scenario == BEST || p->punctured != NULL;
+}
+
+/* Box-Muller: two numbers of N(0, 1) from two uniform ones. */
+static double draw_normal(struct pattern *p)
+{
+  if (p->have_spare) {
+    p->have_spare = false;
+    return p->spare;
+  }
+  double u = ((double)(draw64(&p->state) >> 11) + 1) * 0x1p-53; /* in (0, 1] */
+  double v = (double)(draw64(&p->state) >> 11) * 0x1p-53;
+  double r = sqrt(-2 * log(u)), angle = 2 * 3.14159265358979323846 * v;
+  p->spare = r * sin(angle);
+  p->have_spare = true;
+  return r * cos(angle);
+}
+
+/* One draw of normal or random; false if it falls outside the tree. */
+static bool draw_leaf(struct pattern *p, uint64_t *leaf)
+{
+  unsigned depth = p->args->depth;
+  if (p->args->scenario == RANDOM) {
+    *leaf = draw64(&p->state) >> (64 - depth);
+    return true;
+  }
+  double leaves = ldexp(1, (int)depth), x = round(leaves / 2 + p->args->sigma * draw_normal(p));
+  if (!(x >= 0 && x < leaves))
+    return false;
+  *leaf = (uint64_t)x;
+  return true;
+}
+
+/* The next leaf to puncture; false if none turns up. */
+static bool pattern_next(struct pattern *p, uint64_t *leaf)
+{
+  if (p->punctured == NULL) {
+    *leaf = p->next;
+    p->next += p->args->scenario == WORST ? 2 : 1;
+    return true;
+  }
+  for (uint64_t draws = 0; draws < DRAWS_MAX; draws++)
+    if (draw_leaf(p, leaf) && (p->punctured[*leaf / 64] >> *leaf % 64 & 1) == 0) {
+      p->punctured[*leaf / 64] |= UINT64_C(1) << *leaf % 64;
+      return true;
+    }
+  return false;
+}
+
+static uint64_t greatest_punctures(const struct args *a)
+{
+  return UINT64_C(1) << (a->scenario == WORST ? a->depth - 1 : a->depth);
+}
+
+/* Without --punctures: worst and best to their end, random all leaves, normal as many leaves as
+ * lie within two sigma of the middle, at most half of all (beyond, drawing again takes for ever). */
+static uint64_t default_punctures(const struct args *a)
+{
+  uint64_t half = UINT64_C(1) << (a->depth - 1);
+  if (a->scenario != NORMAL)
+    return greatest_punctures(a);
+  return 4 * a->sigma >= (double)half ? half : 4 * a->sigma < 1 ? 1 : (uint64_t)(4 * a->sigma);
+}
+
+/* ---- measuring ---- */
+
+struct result {
+  uint64_t punctures, prg_calls;
+  size_t peak_nodes, final_nodes;
+  uint64_t peak_at; /* the puncture, from 1, after which the nodes were at their peak first */
+  size_t peak_memory, final_memory, memory_at_peak, effective_at_peak;
+  double mean_ns;
+  uint32_t median_ns, p99_ns, max_ns;
+};
+
+static uint64_t now_ns(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail with this clock */
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct progress {
+  uint64_t begun, shown;
+  bool terminal, visible;
+};
+
+static void progress_show(struct progress *p, const struct args *a, uint64_t done, uint64_t now)
+{
+  enum { WIDTH = 32 };
+  if (!p->terminal || now - p->begun < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
+    return;
+  char bar[WIDTH + 1];
+  double part = (double)done / (double)a->punctures;
+  size_t full = (size_t)(part * WIDTH);
+  memset(bar, ' ', WIDTH);
+  memset(bar, '#', full);
+  bar[WIDTH] = '\0';
+  fprintf(stderr, "\r%s %s d=%u [%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " ", a->impl->name,
+          scenario_names[a->scenario], a->depth, bar, 100 * part, done, a->punctures);
+  fflush(stderr);
+  p->shown = now;
+  p->visible = true;
+}
+
+static void progress_end(const struct progress *p)
+{
+  if (p->visible)
+    fputs("\r\033[K", stderr);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* The k-th of a hundred quantiles by the nearest-rank rule; ns is sorted, n > 0. */
+static uint32_t percentile(const uint32_t *ns, uint64_t n, unsigned k)
+{
+  return ns[(n * k + 99) / 100 - 1];
+}
+
+static int make_key(const struct args *a, pprf_key **key)
+{
+  uint8_t seed[PPRF_SEED_BYTES];
+  uint64_t state = ~a->seed; /* not the pattern's numbers */
+  for (size_t i = 0; i < sizeof seed; i += 8) {
+    uint64_t word = draw64(&state);
+    memcpy(seed + i, &word, 8);
+  }
+  int err = a->impl->setup(key, a->depth, seed);
+  if (err != PPRF_OK)
+    return complain(STATUS_FAILED, "making the key: %s", pprf_strerror(err));
+  return STATUS_DONE;
+}
+
+static int next_failed(const struct args *a, uint64_t done)
+{
+  return complain(STATUS_FAILED,
+                  "only %" PRIu64 " of %" PRIu64 " leaves turned up: ask for fewer --punctures, or "
+                  "a greater --sigma", done, a->punctures);
+}
+
+/* Puncture everything on a key; ns[i] is the time of puncture i.  Memory is looked at outside the
+ * timed part, after every stride-th puncture and the last. */
+static int measure(const struct args *a, struct pattern *p, pprf_key *key, uint64_t stride,
+                   FILE *csv, uint32_t *ns, struct result *r)
+{
+  struct progress progress = {.begun = now_ns(), .terminal = isatty(STDERR_FILENO) == 1};
+  int status = STATUS_DONE;
+  r->peak_nodes = a->impl->node_count(key);
+  r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
+  for (uint64_t i = 0; status == STATUS_DONE && i < a->punctures; i++) {
+    uint64_t leaf, begin, end, calls = prg_calls();
+    if (!pattern_next(p, &leaf)) {
+      status = next_failed(a, i);
+      break;
+    }
+    begin = now_ns();
+    int err = a->impl->punct(key, leaf);
+    end = now_ns();
+    if (err != PPRF_OK) {
+      status = complain(STATUS_FAILED, "puncture %" PRIu64 ", leaf %" PRIu64 ": %s", i + 1, leaf,
+                        pprf_strerror(err));
+      break;
+    }
+    ns[i] = end - begin > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - begin);
+    r->prg_calls += prg_calls() - calls;
+    r->final_nodes = a->impl->node_count(key);
+    bool sampled = (i + 1) % stride == 0 || i + 1 == a->punctures;
+    if (sampled)
+      r->final_memory = a->impl->memory_bytes(key);
+    if (r->final_memory > r->peak_memory)
+      r->peak_memory = r->final_memory;
+    if (r->final_nodes > r->peak_nodes) {
+      r->peak_nodes = r->final_nodes;
+      r->peak_at = i + 1;
+      r->memory_at_peak = sampled ? r->final_memory : 0;
+      r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
+    }
+    if (csv != NULL) {
+      fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%zu,", i + 1, leaf, r->final_nodes);
+      if (sampled)
+        fprintf(csv, "%zu", r->final_memory);
+      fprintf(csv, ",%" PRIu32 "\n", ns[i]);
+    }
+    progress_show(&progress, a, i + 1, end);
+  }
+  progress_end(&progress);
+  r->punctures = a->punctures;
+  return status;
+}
+
+/* The memory at the node peak, when it fell between two samples: the same punctures once more. */
+static int replay_to_peak(const struct args *a, struct result *r)
+{
+  struct pattern p;
+  pprf_key *key = NULL;
+  if (!pattern_begin(&p, a))
+    return complain(STATUS_FAILED, "no memory");
+  int status = make_key(a, &key), err = PPRF_OK;
+  uint64_t leaf;
+  for (uint64_t i = 0; status == STATUS_DONE && i < r->peak_at; i++)
+    if (!pattern_next(&p, &leaf))
+      status = next_failed(a, i);
+    else if ((err = a->impl->punct(key, leaf)) != PPRF_OK)
+      status = complain(STATUS_FAILED, "leaf %" PRIu64 ": %s", leaf, pprf_strerror(err));
+  if (status == STATUS_DONE)
+    r->memory_at_peak = a->impl->memory_bytes(key);
+  a->impl->free(key);
+  free(p.punctured);
+  return status;
+}
+
+static void summarize(uint32_t *ns, struct result *r)
+{
+  double sum = 0;
+  for (uint64_t i = 0; i < r->punctures; i++)
+    sum += ns[i];
+  qsort(ns, r->punctures, sizeof *ns, compare_ns);
+  r->mean_ns = sum / (double)r->punctures;
+  r->median_ns = percentile(ns, r->punctures, 50);
+  r->p99_ns = percentile(ns, r->punctures, 99);
+  r->max_ns = ns[r->punctures - 1];
+}
+
+static int run(const struct args *a, FILE *csv, struct result *r)
+{
+  struct pattern p;
+  pprf_key *key = NULL;
+  uint64_t stride =
+    a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH ? UINT64_C(1) << (a->depth - 16) : 1;
+  uint32_t *ns = calloc(a->punctures, sizeof *ns);
+  if (!pattern_begin(&p, a) || ns == NULL) {
+    free(p.punctured);
+    free(ns);
+    return complain(STATUS_FAILED, "no memory for %" PRIu64 " punctures", a->punctures);
+  }
+  if (csv != NULL)
+    fputs("puncture,leaf,nodes,memory_bytes,ns\n", csv);
+  int status = make_key(a, &key);
+  if (status == STATUS_DONE)
+    status = measure(a, &p, key, stride, csv, ns, r);
+  a->impl->free(key);
+  free(p.punctured);
+  if (status == STATUS_DONE && r->memory_at_peak == 0)
+    status = replay_to_peak(a, r);
+  if (status == STATUS_DONE)
+    summarize(ns, r);
+  free(ns);
+  return status;
+}
+
+/* ---- the report ---- */
+
+static int print_text(const struct args *a, const struct result *r)
+{
+  printf("%s, %s, depth %u", a->impl->name, scenario_names[a->scenario], a->depth);
+  if (a->scenario == NORMAL)
+    printf(", sigma %g", a->sigma);
+  if (a->scenario == NORMAL || a->scenario == RANDOM)
+    printf(", seed %" PRIu64, a->seed);
+  printf("\npunctures  %" PRIu64 "\n"
+         "nodes      peak %zu, final %zu\n"
+         "memory     peak %zu bytes, final %zu; %.2f bytes a node at the node peak\n",
+         r->punctures, r->peak_nodes, r->final_nodes, r->peak_memory, r->final_memory,
+         (double)r->memory_at_peak / (double)r->peak_nodes);
+  if (a->impl == &impl_list)
+    printf("list       %zu bytes asked for at the node peak = 36 * %zu + %zu\n"
+           "           %zu bytes with padding and headers   = 64 * %zu + %zu\n",
+           r->effective_at_peak, r->peak_nodes, r->effective_at_peak - 36 * r->peak_nodes,
+           r->memory_at_peak, r->peak_nodes, r->memory_at_peak - 64 * r->peak_nodes);
+  printf("PRG calls  %" PRIu64 "\n"
+         "time       mean %.0f ns, median %" PRIu32 ", p99 %" PRIu32 ", max %" PRIu32
+         " a puncture\n",
+         r->prg_calls, r->mean_ns, r->median_ns, r->p99_ns, r->max_ns);
+  return STATUS_DONE;
+}
+
+static int print_json(const struct args *a, const struct result *r)
+{
+  json_t *o = json_pack(
+    "{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I, s:I}", "impl",
+    a->impl->name, "scenario", scenario_names[a->scenario], "depth", (int)a->depth, "punctures",
+    (json_int_t)r->punctures, "peak_nodes", (json_int_t)r->peak_nodes, "peak_at",
+    (json_int_t)r->peak_at, "final_nodes", (json_int_t)r->final_nodes, "peak_memory_bytes",
+    (json_int_t)r->peak_memory, "final_memory_bytes", (json_int_t)r->final_memory,
+    "memory_bytes_at_node_peak", (json_int_t)r->memory_at_peak, "bytes_a_node_at_node_peak",
+    (double)r->memory_at_peak / (double)r->peak_nodes, "prg_calls", (json_int_t)r->prg_calls,
+    "mean_ns", r->mean_ns, "median_ns", (json_int_t)r->median_ns, "p99_ns", (json_int_t)r->p99_ns,
+    "max_ns", (json_int_t)r->max_ns);
+  int failed = o == NULL;
+  if (!failed && a->impl == &impl_list)
+    failed |= json_object_set_new(o, "effective_bytes_at_node_peak",
+                                  json_integer((json_int_t)r->effective_at_peak));
+  if (!failed && a->scenario == NORMAL)
+    failed |= json_object_set_new(o, "sigma", json_real(a->sigma));
+  if (!failed && (a->scenario == NORMAL || a->scenario == RANDOM))
+    failed |= json_object_set_new(o, "seed", json_integer((json_int_t)a->seed));
+  failed = failed || json_dumpf(o, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF;
+  json_decref(o);
+  return failed ? complain(STATUS_FAILED, "cannot write JSON") : STATUS_DONE;
+}
+
+static int simulate(const struct args *a)
+{
+  struct result r = {.punctures = 0};
+  FILE *csv = NULL;
+  if (a->csv != NULL && (csv = fopen(a->csv, "we")) == NULL)
+    return complain(STATUS_FAILED, "--csv '%s': %s", a->csv, strerror(errno));
+  int status = run(a, csv, &r);
+  if (csv != NULL) {
+    bool failed = ferror(csv) != 0;
+    if (fclose(csv) != 0 || failed)
+      status = complain(STATUS_FAILED, "--csv '%s': %s", a->csv, strerror(errno));
+  }
+  if (status != STATUS_DONE)
+    return status;
+  return a->json ? print_json(a, &r) : print_text(a, &r);
+}
+
+/* ---- arguments ---- */
+
+enum { KEY_SIGMA = 256, KEY_SEED, KEY_PUNCTURES, KEY_CSV };
+
+/* A positive decimal fraction, the whole string. */
+static bool parse_sigma(const char *text, double *sigma)
+{
+  char *end;
+  if (text[0] < '0' || text[0] > '9')
+    return false;
+  *sigma = strtod(text, &end);
+  return *end == '\0' && isfinite(*sigma) && *sigma > 0;
+}
+
+/* What only all options together tell. */
+static bool complete(struct args *a)
+{
+  if (a->scenario == SCENARIOS) {
+    complain(STATUS_USAGE, "--scenario is missing (worst, best, normal, random)");
+    return false;
+  }
+  if (a->depth == 0) {
+    complain(STATUS_USAGE, "--depth is missing");
+    return false;
+  }
+  if (a->impl == &impl_list && a->depth > LIST_DEPTH_MAX) {
+    complain(STATUS_USAGE, "--depth '%u': list goes up to %d", a->depth, LIST_DEPTH_MAX);
+    return false;
+  }
+  if (a->sigma != 0 && a->scenario != NORMAL) {
+    complain(STATUS_USAGE, "--sigma: only --scenario normal has one");
+    return false;
+  }
+  if (a->sigma == 0)
+    a->sigma = ldexp(1, (int)a->depth - 3);
+  if (!a->have_punctures)
+    a->punctures = default_punctures(a);
+  if (a->punctures > greatest_punctures(a)) {
+    complain(STATUS_USAGE, "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
+             a->punctures, greatest_punctures(a));
+    return false;
+  }
+  return true;
+}
+
+static bool parse_option(struct args *a, int key, const char *arg)
+{
+  uint64_t number = 0;
+  switch (key) {
+  case 's':
+    for (a->scenario = 0; a->scenario < SCENARIOS; a->scenario++)
+      if (strcmp(arg, scenario_names[a->scenario]) == 0)
+        return true;
+    complain(STATUS_USAGE, "--scenario '%s': not one of worst, best, normal, random", arg);
+    return false;
+  case 'd':
+    if (parse_number(arg, PPRF_DEPTH_MAX, &number) && number >= PPRF_DEPTH_MIN) {
+      a->depth = (unsigned)number;
+      return true;
+    }
+    complain(STATUS_USAGE, "--depth '%s': not a number from %d to %d", arg, PPRF_DEPTH_MIN,
+             PPRF_DEPTH_MAX);
+    return false;
+  case KEY_SIGMA:
+    if (parse_sigma(arg, &a->sigma))
+      return true;
+    complain(STATUS_USAGE, "--sigma '%s': not a number above 0", arg);
+    return false;
+  case KEY_SEED:
+    if (parse_number(arg, INT64_MAX, &a->seed))
+      return true;
+    complain(STATUS_USAGE, "--seed '%s': not a number below 2^63", arg);
+    return false;
+  default:
+    a->have_punctures = true;
+    if (parse_number(arg, UINT64_C(1) << 32, &a->punctures) && a->punctures > 0)
+      return true;
+    complain(STATUS_USAGE, "--punctures '%s': not a number from 1 to 2^32", arg);
+    return false;
+  }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+  struct args *a = state->input;
+  switch (key) {
+  case ARGP_KEY_INIT:
+    state->err_stream = NULL;
+    return 0;
+  case 'i':
+    a->impl = impl_by_name(arg, true);
+    return a->impl == NULL ? EINVAL : 0;
+  case KEY_CSV:
+    a->csv = arg;
+    return 0;
+  case 'j':
+    a->json = true;
+    return 0;
+  case 's':
+  case 'd':
+  case KEY_SIGMA:
+  case KEY_SEED:
+  case KEY_PUNCTURES:
+    return parse_option(a, key, arg) ? 0 : EINVAL;
+  case ARGP_KEY_ARG:
+    complain(STATUS_USAGE, "argument '%s': only options are allowed", arg);
+    return EINVAL;
+  case ARGP_KEY_END:
+    return complete(a) ? 0 : EINVAL;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+int command_simulate(int argc, char **argv)
+{
+  static const struct argp_option options[] = {
+    {"scenario", 's', "worst|best|normal|random", 0,
+     "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves from "
+     "N(2^D/2, S); random: from the uniform distribution", 0},
+    {"depth", 'd', "D", 0, "Levels below the root, 1 to 32 (list: 30)", 0},
+    {"sigma", KEY_SIGMA, "S", 0, "Standard deviation of normal, in leaves (default 2^D/8)", 0},
+    {"seed", KEY_SEED, "N", 0, "Seed of the simulation (default 1)", 0},
+    {"punctures", KEY_PUNCTURES, "N", 0,
+     "Stop after N (default: worst 2^D/2, best and random 2^D, normal 4 S, at most 2^D/2)", 0},
+    OPTION_IMPL("list|ref|opt"),
+    {"csv", KEY_CSV, "FILE", 0, "Write a line for each puncture", 0},
+    {"json", 'j', NULL, 0, "Print a JSON object", 0},
+    {0},
+  };
+  const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Puncture a key in a pattern; report its size and the time a puncture takes."
+           "\vSee pprf-simulate(1).",
+  };
+  struct args a = {.impl = &impl_opt, .scenario = SCENARIOS, .seed = 1};
+  int status = parse_arguments(&argp, argc, argv, &a);
+  return status == STATUS_DONE ? simulate(&a) : status;
+}
