@@ -7,12 +7,6 @@ static uint64_t full_word(const struct opt_bitmap *b, unsigned level, uint64_t i
   return level == 0 ? b->dead[i] : b->summary[level][i].full;
 }
 
-/* The bits of the top word that stand for blocks of the tree. */
-static uint64_t top_bits(const struct opt_bitmap *b)
-{
-  return opt_bits(0, (unsigned)((UINT64_C(1) << (b->depth - 6 * (b->levels - 1))) - 1));
-}
-
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height)
 {
   /* From the top down to the level at which the leaf's block has no punctured leaf: what decides
@@ -69,9 +63,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   for (; level < b->levels; level++) {
     uint64_t block = leaf >> 6 * level;
     uint64_t live = ~full_word(b, level, block >> 6) & opt_above(block & 63);
-    if (level == b->levels - 1)
-      live &= top_bits(b);
-    if (live != 0)
+    if (live != 0) /* behind the tree's last block the top word is zero: that gives 2^depth */
       return first_live(b, level, (block & ~UINT64_C(63)) | opt_lsb(live));
   }
   return UINT64_C(1) << b->depth;

@@ -56,3 +56,10 @@ TAP_TESTS += $(B)/opt/selftest
 $(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -Wl,--wrap=prg_expand -o $@ $< $(B)/opt/libpprf.a \
 	  $(LDLIBS)
+
+# TAP by a shell script that needs make's variables
+TAP_TESTS += $(B)/opt/planted
+$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf.a
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
+	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' > $@
+	@chmod +x $@

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests of opt against a naive model, TAP on standard output.
- * Usage: selftest [SEED]   (or SEED in the environment; without one it is drawn and printed)
+ * Usage: selftest [-x] [SEED]
+ *   -x    stop after the first test that fails
+ *   SEED  of the random tests (also from the environment; without one it is drawn and printed)
  *
  * The model is the sorted list of maximal intervals of punctured leaves.  The key's nodes are then
  * the live gaps cut into aligned blocks, which needs no bitmap and no search.  After each
@@ -15,15 +17,16 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "../opt/store.h"
 #include "pprf.h"
 #include "prg.h"
+#include "store.h"
 
 /* ---- TAP ---- */
 
 static unsigned tests, failed_tests;
 static int failed; /* in the current test */
 static int quiet;  /* failures are wanted: do not print them */
+static int stop_at_failure;
 static uint64_t base_seed;
 static char context[200]; /* what the current test was doing */
 
@@ -49,6 +52,8 @@ static void end_test(const char *name)
     failed_tests++;
     printf("# replay: build/opt/selftest %llu\n", (unsigned long long)base_seed);
   }
+  if (failed && stop_at_failure)
+    exit(1);
   failed = 0;
   context[0] = 0;
   fflush(stdout);
@@ -616,6 +621,89 @@ static void test_failing_prg(void)
   end_test("a_failing_prg_leaves_the_key_as_it_was");
 }
 
+/* ---- tests: hostile key files ---- */
+
+/* A file of depth 10 with these in-order ids, whose digest is right. */
+static size_t forge(uint8_t *file, const uint64_t *ids, size_t n)
+{
+  const uint8_t header[16] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y', 1, 1, 10, 0, 0, (uint8_t)n};
+  memcpy(file, header, sizeof header);
+  for (size_t i = 0; i < n; i++) {
+    uint8_t *record = file + 16 + 18 * i;
+    memset(record, 7, 18);
+    record[0] = (uint8_t)ids[i];
+    record[1] = (uint8_t)(ids[i] >> 8);
+  }
+  check(prg_digest(file, 16 + 18 * n, file + 16 + 18 * n) == PPRF_OK, "digest");
+  return 48 + 18 * n;
+}
+
+static int import_result(const uint8_t *file, size_t len)
+{
+  pprf_key *key = NULL;
+  uint8_t *exact = must(malloc(len + 1)); /* a read past the end is seen by sanitizers */
+  memcpy(exact, file, len);
+  int err = pprf_import(&key, exact, len);
+  check((err == PPRF_OK) == (key != NULL), "key and result disagree");
+  pprf_free(key);
+  free(exact);
+  return err;
+}
+
+static void test_hostile_files(void)
+{
+  static const struct {
+    const char *what;
+    uint64_t ids[3];
+    size_t n;
+    int want;
+  } files[] = {
+    {"the root", {1024}, 1, PPRF_OK},
+    {"nothing live", {0}, 0, PPRF_OK},
+    {"one leaf, the first", {1}, 1, PPRF_OK},
+    {"one leaf, the last", {2047}, 1, PPRF_OK},
+    {"two nodes that touch but are no siblings", {2 * 1 + 1, 2 * 2 + 2}, 2, PPRF_OK},
+    {"cousins of one height that touch", {2 * 2 + 2, 2 * 4 + 2}, 2, PPRF_OK},
+    {"id 0", {0}, 1, PPRF_ERR_FORMAT},
+    {"an id outside the tree", {2048}, 1, PPRF_ERR_FORMAT},
+    {"siblings", {2 * 4 + 1, 2 * 5 + 1}, 2, PPRF_ERR_FORMAT},
+    {"siblings of height 9", {512, 1536}, 2, PPRF_ERR_FORMAT},
+    {"siblings after another node", {1, 2 * 2 + 1, 2 * 3 + 1}, 3, PPRF_ERR_FORMAT},
+    {"a node twice", {5, 5}, 2, PPRF_ERR_FORMAT},
+    {"a node inside the one before", {512, 2 * 511 + 1}, 2, PPRF_ERR_FORMAT},
+    {"a node inside the one after", {1, 512}, 2, PPRF_ERR_FORMAT},
+    {"wrong order", {2 * 8 + 1, 2 * 4 + 1}, 2, PPRF_ERR_FORMAT},
+  };
+  uint8_t file[48 + 3 * 18 + 1];
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    size_t len = forge(file, files[i].ids, files[i].n);
+    int err = import_result(file, len);
+    check(err == files[i].want, "%s: result %d", files[i].what, err);
+  }
+  for (unsigned at = 0; at < 16; at++)
+    for (unsigned bit = 0; bit < 8; bit++) { /* the digest is right, the header is not */
+      size_t len = forge(file, (const uint64_t[]){3, 6}, 2);
+      file[at] ^= (uint8_t)(1u << bit);
+      check(prg_digest(file, len - 32, file + len - 32) == PPRF_OK, "digest");
+      int err = import_result(file, len); /* depths 11, 14 have ids of two bytes as well */
+      int other_depth = at == 9 && (file[9] == 11 || file[9] == 14 || file[9] == 8);
+      check(err == (other_depth ? PPRF_OK : PPRF_ERR_FORMAT), "header bit %u.%u: result %d", at,
+            bit, err);
+    }
+  size_t len = forge(file, (const uint64_t[]){3, 6}, 2);
+  for (size_t at = 0; at < len; at++)
+    for (unsigned bit = 0; bit < 8; bit++) {
+      file[at] ^= (uint8_t)(1u << bit);
+      check(import_result(file, len) == PPRF_ERR_FORMAT, "bit %zu.%u", at, bit);
+      file[at] ^= (uint8_t)(1u << bit);
+    }
+  for (size_t shorter = 0; shorter < len; shorter++)
+    check(import_result(file, shorter) == PPRF_ERR_FORMAT, "%zu bytes of %zu", shorter, len);
+  check(import_result(file, len + 1) == PPRF_ERR_FORMAT, "one byte more");
+  check(import_result(file, len) == PPRF_OK, "the file itself");
+  end_test("import_takes_canonical_files_only");
+}
+
 /* ---- tests: memory ---- */
 
 static size_t process_bytes(void)
@@ -648,7 +736,21 @@ static void test_depth_32(void)
   check(pprf_punct_range(key, 1, 0xfffffffd) == PPRF_OK && pprf_node_count(key) == 2, "range");
   check(pprf_memory_bytes(key) <= 65536, "memory after the range: %zu", pprf_memory_bytes(key));
   pprf_free(key);
-  end_test("depth_32_takes_memory_only_as_it_is_used");
+
+  size_t len;
+  check(pprf_setup(&key, 32, root_bytes) == PPRF_OK, "setup");
+  check(pprf_punct_range(key, 0, (UINT64_C(1) << 20) - 1) == PPRF_OK, "range");
+  check(pprf_punct(key, UINT64_C(0x80000000)) == PPRF_OK, "punct");
+  size_t bytes = pprf_memory_bytes(key);
+  uint8_t *file = must(malloc(2048));
+  len = 2048;
+  check(pprf_export(key, file, &len) == PPRF_OK, "export");
+  for (unsigned i = 0; i < 1000; i++)
+    (void)pprf_eval(key, rnd() >> 32, a);
+  check(pprf_memory_bytes(key) == bytes, "reading took %zu B", pprf_memory_bytes(key) - bytes);
+  free(file);
+  pprf_free(key);
+  end_test("depth_32_takes_memory_only_as_it_is_written");
 }
 
 static void test_worst_case_bytes(unsigned depth)
@@ -745,6 +847,9 @@ static void test_damage(void)
 
 int main(int argc, char **argv)
 {
+  stop_at_failure = argc > 1 && strcmp(argv[1], "-x") == 0;
+  argv += stop_at_failure;
+  argc -= stop_at_failure;
   const char *given = argc > 1 ? argv[1] : getenv("SEED");
   if (given != NULL && *given != 0)
     base_seed = strtoull(given, NULL, 0);
@@ -764,6 +869,7 @@ int main(int argc, char **argv)
   for (unsigned depth = 1; depth <= 32; depth++)
     test_random_operations(depth, depth <= 16 ? 600 : 200);
   test_failing_prg();
+  test_hostile_files();
   test_depth_32();
   for (unsigned depth = 16; depth <= 18; depth++)
     test_worst_case_bytes(depth);
