@@ -349,9 +349,9 @@ int main(int argc, char **argv)
       printf("}");
       fflush(stdout);
       first = 0;
-      fprintf(stderr, "coversize: depth %u, sigma = 2^d/%u: %u runs, predicted peak %.0f\n", depth,
-              divisors[k], runs, p.peak);
     }
+    fprintf(stderr, "coversize: depth %u: %u runs at each of %zu values of sigma\n", depth, runs,
+            NDIVISORS);
     free(hit);
     free(mass);
     free(sample);

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google Benchmark of every implementation: BM_<Op>/<impl>/<scenario>/d:<depth>.
+//
+// Usage: bench --set=core|growth|quick [Google Benchmark's options]
+//
+// One repetition runs a whole scenario on a new key; the time reported is the mean of one
+// operation.  The machine may be shared and its clock may change, so every repetition also times
+// bare PRG calls between slices of the scenario and reports ratios to those; compare ratios, not
+// times, between machines.  Counters:
+//   prg_per_op      PRG calls of one operation, in the mean
+//   prg_ns          CPU time of one bare PRG call in this repetition
+//   ratio           CPU time / (PRG calls x prg_ns): 1 means nothing but hashing
+//   nodes           largest number of nodes during the scenario
+//   bytes_per_node  memory_bytes / nodes at that moment
+//   rss_per_node    growth of the process's resident memory / nodes at that moment (opt)
+//   vs_eval_then_punct   time of eval_punct / time of eval followed by punct (EvalPunct)
+//   max_ns, p99_ns, p50_ns   wall time of single operations (Latency); other processes disturb it
+//   cpu_max_ns               the largest CPU time of one operation, reading the clock included
+//   recurring_max_ns         the largest, over operations, of the least wall time so far
+//
+// Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING) for the cost of all else.
+#include <benchmark/benchmark.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <openssl/crypto.h>
+
+#include "baselines.h"
+#include "list.h"
+#include "workload.h"
+
+extern "C" {
+#include "prg.h"
+}
+
+namespace {
+
+const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+const std::vector<const pprf_impl *> impls = {&impl_list,  &impl_list28, &impl_bst,
+                                              &impl_array, &impl_ref,    &impl_opt};
+
+#ifdef NO_HASHING
+const bool hashing = false;
+#else
+const bool hashing = true;
+#endif
+
+bool failed; // an operation gave a wrong result: the run is worthless
+
+double seconds(clockid_t clock)
+{
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double cpu_seconds() // of this thread: time that other processes take does not count
+{
+  return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+// CPU seconds of one bare PRG call, each fed with the one before.
+double bare_prg(uint64_t calls)
+{
+  pprf_seed seed = {1, 2};
+  const double begin = cpu_seconds();
+  for (uint64_t i = 0; i < calls; i++) {
+    const pprf_children c = prg_expand(seed, 0, 1);
+    seed = i % 2 ? c.left : c.right;
+  }
+  benchmark::DoNotOptimize(seed);
+  return (cpu_seconds() - begin) / static_cast<double>(calls);
+}
+
+size_t resident_bytes()
+{
+  size_t total = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> total >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+struct KeyDeleter {
+  const pprf_impl *impl;
+  void operator()(pprf_key *key) const { impl->free(key); }
+};
+using KeyPtr = std::unique_ptr<pprf_key, KeyDeleter>;
+
+KeyPtr new_key(const pprf_impl *impl, unsigned depth)
+{
+  pprf_key *key = nullptr;
+  if (impl->setup(&key, depth, root_seed) != PPRF_OK)
+    key = nullptr;
+  return KeyPtr(key, {impl});
+}
+
+// The list has no ranges: the paper's interface leaves nothing but one leaf after the other.
+int punct_range(const pprf_impl *impl, pprf_key *key, Op op)
+{
+  if (impl->punct_range != nullptr)
+    return impl->punct_range(key, op.first, op.last);
+  for (uint64_t x = op.first; x <= op.last; x++) {
+    const int err = impl->punct(key, x);
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+      return err;
+  }
+  return PPRF_OK;
+}
+
+using Step = bool (*)(const pprf_impl *, pprf_key *, Op); // false: wrong result
+
+bool is_range(Op op)
+{
+  return op.first != op.last;
+}
+
+bool do_range(const pprf_impl *impl, pprf_key *key, Op op)
+{
+  const int err = punct_range(impl, key, op);
+  return err == PPRF_OK || err == PPRF_ERR_PUNCTURED;
+}
+
+bool do_punct(const pprf_impl *impl, pprf_key *key, Op op)
+{
+  return is_range(op) ? do_range(impl, key, op) : impl->punct(key, op.first) == PPRF_OK;
+}
+
+bool do_eval_punct(const pprf_impl *impl, pprf_key *key, Op op)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  if (is_range(op))
+    return do_range(impl, key, op);
+  const int err = impl->eval_punct(key, op.first, value);
+  benchmark::DoNotOptimize(value);
+  return err == PPRF_OK;
+}
+
+bool do_eval_then_punct(const pprf_impl *impl, pprf_key *key, Op op)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  if (is_range(op))
+    return do_range(impl, key, op);
+  const int err = impl->eval(key, op.first, value);
+  benchmark::DoNotOptimize(value);
+  return err == PPRF_OK && impl->punct(key, op.first) == PPRF_OK;
+}
+
+// Benchmarks that grow with the depth stop before one repetition would take longer than the limit.
+class Budget {
+  struct Seen {
+    unsigned depth = 0;
+    double time = 0, growth = 2; // a level
+  };
+  std::map<std::string, Seen> seen_;
+
+public:
+  double predict(const std::string &what, unsigned depth) const
+  {
+    const auto it = seen_.find(what);
+    if (it == seen_.end() || depth <= it->second.depth)
+      return 0;
+    return it->second.time * std::pow(it->second.growth, depth - it->second.depth);
+  }
+
+  void record(const std::string &what, unsigned depth, double time)
+  {
+    Seen &s = seen_[what];
+    if (s.depth > 0 && depth > s.depth && s.time > 1e-3)
+      s.growth = std::max(2.0, std::pow(time / s.time, 1.0 / (depth - s.depth)));
+    s.time = depth == s.depth ? std::min(s.time, time) : time;
+    s.depth = depth;
+  }
+};
+
+Budget budget;
+double limit_seconds = 2, opt_limit_seconds = 2;
+
+const Workload &workload(const std::string &scenario, unsigned depth)
+{
+  static Workload last; // benchmarks are registered so that neighbours share it
+  if (last.scenario != scenario || last.depth != depth) {
+    last = Workload(); // frees before it allocates
+    last = make_workload(scenario, depth);
+  }
+  return last;
+}
+
+bool over_budget(benchmark::State &state, const pprf_impl *impl, const std::string &what,
+                 unsigned depth)
+{
+  const double predicted = budget.predict(what, depth);
+  if (predicted <= (impl == &impl_opt ? opt_limit_seconds : limit_seconds))
+    return false;
+  char text[80];
+  snprintf(text, sizeof text, "left out: about %.0f s a repetition", predicted);
+  state.SkipWithError(text);
+  return true;
+}
+
+void fail(benchmark::State &state, const char *text)
+{
+  failed = true;
+  state.SkipWithError(text);
+}
+
+// One run of a scenario on a key, by slices; `compare`, if not null, runs the same slices on a key
+// of its own.
+void run_scenario(benchmark::State &state, const pprf_impl *impl, const std::string &op,
+                  const std::string &scenario, unsigned depth, Step step, Step compare)
+{
+  const std::string what = op + "/" + impl->name + "/" + scenario;
+  if (over_budget(state, impl, what, depth))
+    return;
+  const Workload &w = workload(scenario, depth);
+  const size_t n = w.ops.size(), slice = std::max<size_t>(n / 12, std::min<size_t>(n, 32));
+  double time = 0, compare_time = 0, prg_time = 0, rss = 0, bytes = 0;
+  uint64_t calls = 0;
+  const double begin_all = cpu_seconds();
+
+  while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(n))) {
+    state.PauseTiming();
+    const size_t rss_before = resident_bytes();
+    KeyPtr key = new_key(impl, depth), other = compare ? new_key(impl, depth) : KeyPtr();
+    if (!key || (compare && !other))
+      return fail(state, "setup failed");
+    for (size_t i = 0, end; i < n; i = end) {
+      end = std::min(i + slice, n);
+      if (i < w.peak_ops && end > w.peak_ops)
+        end = w.peak_ops;
+      bool good = true;
+      const uint64_t calls_before = prg_calls();
+      const double begin = cpu_seconds();
+      state.ResumeTiming();
+      for (size_t k = i; k < end; k++)
+        good &= step(impl, key.get(), w.ops[k]);
+      state.PauseTiming();
+      time += cpu_seconds() - begin;
+      const uint64_t slice_calls = prg_calls() - calls_before;
+      calls += slice_calls;
+      if (compare) {
+        const double compare_begin = cpu_seconds();
+        for (size_t k = i; k < end; k++)
+          good &= compare(impl, other.get(), w.ops[k]);
+        compare_time += cpu_seconds() - compare_begin;
+      }
+      if (!good)
+        return fail(state, "an operation gave a wrong result");
+      if (slice_calls > 0)
+        prg_time += static_cast<double>(slice_calls) *
+                    bare_prg(std::clamp<uint64_t>(slice_calls, 50, 20000));
+      if (end == w.peak_ops && !compare) {
+        if (impl->node_count(key.get()) != w.peak_nodes)
+          return fail(state, "the number of nodes at the peak is wrong");
+        bytes = static_cast<double>(impl->memory_bytes(key.get()));
+        rss = static_cast<double>(resident_bytes()) - static_cast<double>(rss_before);
+      }
+    }
+    key.reset();
+    other.reset();
+    state.ResumeTiming();
+  }
+
+  budget.record(what, depth, cpu_seconds() - begin_all);
+  const auto nodes = static_cast<double>(w.peak_nodes);
+  state.counters["prg_per_op"] = static_cast<double>(calls) / static_cast<double>(n);
+  state.counters["nodes"] = nodes;
+  if (bytes > 0)
+    state.counters["bytes_per_node"] = bytes / nodes;
+  if (impl == &impl_opt && bytes > 0)
+    state.counters["rss_per_node"] = rss / nodes;
+  if (hashing) {
+    state.counters["prg_ns"] = 1e9 * prg_time / static_cast<double>(calls);
+    state.counters["ratio"] = time / prg_time;
+  }
+  if (compare)
+    state.counters["vs_eval_then_punct"] = time / compare_time;
+}
+
+// The key as the scenario's peak leaves it.
+KeyPtr key_at_peak(const pprf_impl *impl, const Workload &w)
+{
+  KeyPtr key = new_key(impl, w.depth);
+  for (size_t i = 0; key && i < w.peak_ops; i++)
+    if (!do_punct(impl, key.get(), w.ops[i]))
+      key.reset();
+  return key;
+}
+
+void run_eval(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
+              unsigned depth)
+{
+  if (over_budget(state, impl, std::string("Eval/") + impl->name + "/" + scenario, depth))
+    return;
+  const double begin_all = cpu_seconds();
+  const bool fresh = scenario == "fresh";
+  const Workload &w = workload(fresh ? "random" : scenario, depth);
+  KeyPtr key = fresh ? new_key(impl, depth) : key_at_peak(impl, w);
+  if (!key)
+    return fail(state, "the key could not be made");
+  NodeCounter punctured(depth);
+  for (size_t i = 0; !fresh && i < w.peak_ops; i++)
+    for (uint64_t x = w.ops[i].first; x <= w.ops[i].last; x++)
+      punctured.punct(x);
+  std::vector<uint64_t> leaves; // live ones, spread over the tree in no order
+  const uint64_t stride = 0x9e3779b97f4a7c15u >> (64 - depth) | 1;
+  for (uint64_t i = 0, x = 0; leaves.size() < 4096 && i < UINT64_C(1) << depth; i++) {
+    x = (x + stride) & ((UINT64_C(1) << depth) - 1);
+    if (!punctured.punctured(x))
+      leaves.push_back(x);
+  }
+  const uint64_t calls_before = prg_calls();
+  double time = 0;
+  bool good = true;
+  while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(leaves.size()))) {
+    uint8_t value[PPRF_SEED_BYTES];
+    const double begin = cpu_seconds();
+    for (uint64_t x : leaves) {
+      good &= impl->eval(key.get(), x, value) == PPRF_OK;
+      benchmark::DoNotOptimize(value);
+    }
+    time += cpu_seconds() - begin;
+  }
+  if (!good)
+    return fail(state, "an evaluation failed");
+  const auto calls = static_cast<double>(prg_calls() - calls_before);
+  state.counters["prg_per_op"] = calls / static_cast<double>(leaves.size());
+  state.counters["nodes"] = static_cast<double>(impl->node_count(key.get()));
+  if (hashing && calls >= static_cast<double>(leaves.size()) / 2) {
+    const double prg = bare_prg(4000);
+    state.counters["prg_ns"] = 1e9 * prg;
+    state.counters["ratio"] = time / (calls * prg);
+  }
+  budget.record(std::string("Eval/") + impl->name + "/" + scenario, depth,
+                cpu_seconds() - begin_all);
+}
+
+void run_latency(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
+                 unsigned depth)
+{
+  static std::map<std::string, std::vector<float>> least; // over repetitions
+  const Workload &w = workload(scenario, depth);
+  const size_t n = w.ops.size();
+  std::vector<float> ns(n);
+  double cpu_max = 0;
+  while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(n))) {
+    state.PauseTiming();
+    KeyPtr key = new_key(impl, depth);
+    if (!key)
+      return fail(state, "setup failed");
+    bool good = true;
+    state.ResumeTiming();
+    double before = seconds(CLOCK_MONOTONIC);
+    for (size_t i = 0; i < n; i++) {
+      good &= impl->punct(key.get(), w.ops[i].first) == PPRF_OK;
+      const double now = seconds(CLOCK_MONOTONIC);
+      ns[i] = static_cast<float>(1e9 * (now - before));
+      before = now;
+    }
+    state.PauseTiming();
+    key = new_key(impl, depth); // once more, with the thread's CPU clock
+    double cpu_before = cpu_seconds();
+    for (size_t i = 0; key && i < n; i++) {
+      good &= impl->punct(key.get(), w.ops[i].first) == PPRF_OK;
+      const double now = cpu_seconds();
+      cpu_max = std::max(cpu_max, now - cpu_before);
+      cpu_before = now;
+    }
+    if (!good || !key)
+      return fail(state, "a puncture failed");
+    key.reset();
+    state.ResumeTiming();
+  }
+  state.counters["cpu_max_ns"] = 1e9 * cpu_max;
+  std::vector<float> &best = least[std::string(impl->name) + scenario + std::to_string(depth)];
+  if (best.empty())
+    best = ns;
+  for (size_t i = 0; i < n; i++)
+    best[i] = std::min(best[i], ns[i]);
+  state.counters["recurring_max_ns"] = *std::max_element(best.begin(), best.end());
+  std::sort(ns.begin(), ns.end());
+  state.counters["max_ns"] = ns[n - 1];
+  state.counters["p99_ns"] = ns[n * 99 / 100];
+  state.counters["p50_ns"] = ns[n / 2];
+}
+
+void run_setup(benchmark::State &state, const pprf_impl *impl, unsigned depth)
+{
+  const int n = 200;
+  while (state.KeepRunningBatch(n))
+    for (int i = 0; i < n; i++)
+      if (!new_key(impl, depth))
+        return fail(state, "setup failed");
+}
+
+void run_export(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
+                unsigned depth, bool import)
+{
+  const int n = 8;
+  KeyPtr key = key_at_peak(impl, workload(scenario, depth));
+  size_t len = 0;
+  if (!key || impl->export_key(key.get(), nullptr, &len) != PPRF_OK)
+    return fail(state, "the key could not be made");
+  std::vector<uint8_t> file(len);
+  bool good = impl->export_key(key.get(), file.data(), &len) == PPRF_OK;
+  while (state.KeepRunningBatch(n))
+    for (int i = 0; i < n; i++) {
+      if (import) {
+        pprf_key *copy = nullptr;
+        good &= impl->import_key(&copy, file.data(), len) == PPRF_OK;
+        impl->free(copy);
+      } else {
+        good &= impl->export_key(key.get(), file.data(), &len) == PPRF_OK;
+        benchmark::DoNotOptimize(file.data());
+      }
+    }
+  if (!good)
+    return fail(state, "export or import failed");
+  const auto nodes = static_cast<double>(impl->node_count(key.get()));
+  state.counters["nodes"] = nodes;
+  state.counters["file_bytes_per_node"] = static_cast<double>(len) / nodes;
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(len));
+}
+
+void run_prg(benchmark::State &state)
+{
+  const int n = 20000;
+  while (state.KeepRunningBatch(n))
+    bare_prg(n);
+}
+
+using Run = std::function<void(benchmark::State &)>;
+
+void add(const std::string &op, const std::string &impl, const std::string &scenario,
+         unsigned depth, const Run &run)
+{
+  benchmark::RegisterBenchmark(
+    ("BM_" + op + "/" + impl + "/" + scenario + "/d:" + std::to_string(depth)).c_str(), run);
+}
+
+void add_scenario(const std::string &op, const std::string &scenario,
+                  const std::vector<unsigned> &depths, Step step, Step compare = nullptr)
+{
+  for (unsigned depth : depths)
+    for (const pprf_impl *impl : impls)
+      add(op, impl->name, scenario, depth, [=](benchmark::State &state) {
+        run_scenario(state, impl, op, scenario, depth, step, compare);
+      });
+}
+
+void add_eval(const std::string &scenario, const std::vector<unsigned> &depths)
+{
+  for (unsigned depth : depths)
+    for (const pprf_impl *impl : impls)
+      add("Eval", impl->name, scenario, depth,
+          [=](benchmark::State &state) { run_eval(state, impl, scenario, depth); });
+}
+
+void register_core(bool quick)
+{
+  using Depths = std::vector<unsigned>;
+  add_scenario("Punct", "worst", {9, 10, 11, 12, 13, 14, 15, 16}, do_punct);
+  add_scenario("Punct", "random", quick ? Depths{14, 16} : Depths{12, 14, 16, 18, 21}, do_punct);
+  if (!hashing)
+    return;
+  add("Prg", "evp", "chain", 1, run_prg);
+  for (unsigned depth : quick ? Depths{16, 32} : Depths{10, 16, 20, 24, 30, 32})
+    for (const pprf_impl *impl : impls)
+      if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt)
+        add("Setup", impl->name, "fresh", depth,
+            [=](benchmark::State &state) { run_setup(state, impl, depth); });
+  add_scenario("Punct", "descending", quick ? Depths{14} : Depths{13, 15}, do_punct);
+  add_scenario("Punct", "best", quick ? Depths{14} : Depths{9, 10, 11, 12, 13, 14, 15}, do_punct);
+  add_scenario("Punct", "normal", quick ? Depths{14} : Depths{13, 16}, do_punct);
+  add_scenario("EvalPunct", "tls", quick ? Depths{14} : Depths{14, 16, 20}, do_eval_punct);
+  add_scenario("EvalPunct", "random", quick ? Depths{14} : Depths{14, 16}, do_eval_punct,
+               do_eval_then_punct);
+  add_scenario("Range", "ranges", quick ? Depths{14} : Depths{14, 20}, do_range);
+  for (const char *scenario : {"fresh", "worst", "random"})
+    add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 20});
+  for (unsigned depth : quick ? Depths{16} : Depths{16, 20}) {
+    for (const pprf_impl *impl : {&impl_ref, &impl_opt})
+      for (bool import : {false, true})
+        add(import ? "Import" : "Export", impl->name, "worst", depth,
+            [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
+    add("Latency", "opt", "random", depth,
+        [=](benchmark::State &state) { run_latency(state, &impl_opt, "random", depth); });
+  }
+}
+
+void register_growth()
+{
+  std::vector<unsigned> depths(24 - 10 + 1);
+  std::iota(depths.begin(), depths.end(), 10u);
+  add_scenario("Punct", "worst", depths, do_punct);
+  add_scenario("Punct", "random", depths, do_punct);
+  limit_seconds = 3;
+  opt_limit_seconds = 40;
+}
+
+// One line a benchmark: progress to read.  (The JSON file has every repetition.)
+class Lines : public benchmark::BenchmarkReporter {
+  static double counter(const Run &run, const char *name)
+  {
+    const auto it = run.counters.find(name);
+    return it == run.counters.end() ? 0 : it->second.value;
+  }
+
+public:
+  bool ReportContext(const Context &) override
+  {
+    printf("%-34s %14s %8s %8s %9s\n", "median of the repetitions", "CPU ns/op", "PRG/op",
+           "time/PRG", "B/node");
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run> &runs) override
+  {
+    for (const Run &run : runs) {
+      const std::string name = run.run_name.str();
+      if (run.error_occurred) {
+        printf("%-34s %s\n", name.c_str(), run.error_message.c_str());
+        break; // the other repetitions say the same
+      }
+      if (run.aggregate_name != "median")
+        continue;
+      printf("%-34s %14.1f", name.c_str(), run.GetAdjustedCPUTime());
+      for (const auto &[key, digits] :
+           {std::pair{"prg_per_op", 2}, {"ratio", 3}, {"bytes_per_node", 2}})
+        if (const double value = counter(run, key); value >= 0.01 && value < 1e5)
+          printf(" %8.*f", digits, value);
+        else
+          printf(" %8s", "-");
+      printf("\n");
+    }
+    fflush(stdout);
+  }
+};
+
+std::string cpu_model()
+{
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.compare(0, 10, "model name") == 0)
+      return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+  std::string set = "core";
+  std::vector<char *> args(argv, argv + argc);
+  if (args.size() > 1 && strncmp(args[1], "--set=", 6) == 0) {
+    set = args[1] + 6;
+    args.erase(args.begin() + 1);
+  }
+  // One batch a repetition: a batch is a whole scenario.
+  std::string once = "--benchmark_min_time=0";
+  std::string reps = "--benchmark_repetitions=" + std::to_string(set == "core" ? 7 : 3);
+  std::string show = "--benchmark_display_aggregates_only=true";
+  args.insert(args.begin() + 1, {&once[0], &reps[0], &show[0]});
+  if (set == "growth") {
+    register_growth();
+  } else if (set == "core" || set == "quick") {
+    register_core(set == "quick");
+    limit_seconds = set == "quick" ? 0.5 : 2;
+    opt_limit_seconds = set == "quick" ? 1 : 10;
+  } else {
+    fprintf(stderr, "bench: no set '%s' (core, growth, quick)\n", set.c_str());
+    return 1;
+  }
+
+  utsname kernel;
+  uname(&kernel);
+  benchmark::AddCustomContext("cpu_model", cpu_model());
+  benchmark::AddCustomContext("kernel", std::string(kernel.sysname) + " " + kernel.release);
+#if defined(__clang__)
+  benchmark::AddCustomContext("compiler", "clang " __clang_version__);
+#else
+  benchmark::AddCustomContext("compiler", "gcc " __VERSION__);
+#endif
+  benchmark::AddCustomContext("openssl", OpenSSL_version(OPENSSL_VERSION));
+  benchmark::AddCustomContext("set", set);
+
+  int n = static_cast<int>(args.size());
+  benchmark::Initialize(&n, args.data());
+  if (benchmark::ReportUnrecognizedArguments(n, args.data()))
+    return 1;
+  Lines lines;
+  benchmark::RunSpecifiedBenchmarks(&lines);
+  benchmark::Shutdown();
+  if (failed)
+    fputs("bench: an implementation gave wrong results, see above\n", stderr);
+  return failed ? 4 : 0;
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/: measurements and the report.
+#   bench         Google Benchmark, every implementation in one run
+#   bench-nohash  the same with prg_none.c in place of the PRG: the cost of all but hashing
+#   series        one run of a scenario, operation by operation; sparse sets in large domains
+#   heap          the paper's list alone, for valgrind's massif
+#   coversize     nodes of a key under normally distributed punctures: simulated and predicted
+# Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
+CXX := g++
+CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -Werror -pedantic -Wshadow
+
+BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/bench/list.o \
+  $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
+BENCH_PRG := $(B)/ref/libpprf_prg.a
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize)
+
+$(B)/bench/%.o: bench/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -Icli -Ibench $(CXXFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/bench/bench-nohash.o: bench/bench.cc
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) -Icli -Ibench $(CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
+$(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: bench/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Icli -Ibench $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
+	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
+$(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none.o
+	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
+$(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
+	$(CXX) -o $@ $^ $(LDLIBS)
+$(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o
+	$(CC) -o $@ $^
+$(B)/bench/coversize: $(B)/bench/coversize.o
+	$(CC) -o $@ $^ -lm
+
+.PHONY: bench bench-quick report
+bench: deps-bench ## measure everything (15 minutes) and write build/report/
+	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@bench/run.sh full $(B)/bench
+	@$(MAKE) --no-print-directory report
+bench-quick: deps-bench ## measure the essentials (2 minutes) and write build/report/
+	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@bench/run.sh quick $(B)/bench
+	@$(MAKE) --no-print-directory report
+report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured
+	@$(PYTHON) bench/report.py $(B)

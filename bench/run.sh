@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the measurements: run.sh full|quick DIRECTORY, where DIRECTORY holds the programs and gets
+# the results.  A measurement whose tool is not installed is left out, and the report says so.
+set -eu -o pipefail
+mode=$1
+dir=$2
+if [ "$mode" = quick ]; then
+  set=quick size_depths="12 13 14" runs=100 massif_depths="9 10 11 12 13"
+  sparse=("opt 24 0.01" "bst 24 0.01" "opt 32 0.000001")
+  steps=6
+else
+  set=core size_depths="13 16 18" runs=100 massif_depths="9 10 11 12 13 14 15"
+  sparse=("opt 24 0.1" "bst 24 0.1" "opt 32 0.0001")
+  steps=7
+fi
+n=0
+step() {
+  n=$((n + 1))
+  echo "bench: [$n/$steps] $* (after ${SECONDS} s)"
+}
+rm -f "$dir"/*.json "$dir"/*.csv "$dir"/massif-*.out
+echo "{\"mode\": \"$mode\", \"started\": \"$(date -u +%FT%TZ)\", \"load\": \"$(cut -d' ' -f1-3 /proc/loadavg)\"}" \
+  > "$dir/run.json"
+
+step "time and memory, all implementations in one run"
+"$dir/bench" --set=$set --benchmark_out="$dir/bench.json"
+step "the same without hashing"
+"$dir/bench-nohash" --set=$set --benchmark_out="$dir/nohash.json"
+if [ "$mode" = full ]; then
+  step "growth with the depth, 10 to 24"
+  "$dir/bench" --set=growth --benchmark_out="$dir/growth.json"
+fi
+step "single operations over a run"
+for scenario in worst best normal:4 normal:16; do
+  "$dir/series" run list $scenario 13 > "$dir/run-list-${scenario/:/-}.csv"
+done
+"$dir/series" run opt worst 13 > "$dir/run-opt-worst.csv"
+step "few punctures in a large domain"
+for s in "${sparse[@]}"; do
+  read -r impl depth fraction <<< "$s"
+  "$dir/series" sparse $impl $depth $fraction > "$dir/sparse-$impl-$depth.csv"
+done
+step "the paper's list under valgrind's massif"
+if command -v valgrind > /dev/null; then
+  for d in $massif_depths; do
+    valgrind -q --tool=massif --massif-out-file="$dir/massif-$d.out" "$dir/heap" $d \
+      > "$dir/heap-$d.csv"
+    echo "bench: massif, d = $d"
+  done
+else
+  echo "bench: valgrind is not installed: left out"
+fi
+step "key size against sigma"
+"$dir/coversize" --runs $runs $size_depths > "$dir/coversize.json.part"
+mv "$dir/coversize.json.part" "$dir/coversize.json"
+echo "bench: done after ${SECONDS} s"
