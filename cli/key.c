@@ -20,7 +20,7 @@ static int library_failed(const char *what, int err)
                   pprf_strerror(err));
 }
 
-/* Lock and read the file, make a key of it. */
+/* Read the file under a lock, kept for writing, and make a key of it. */
 static int load(struct keyfile *f, const char *path, bool for_writing,
                 const struct pprf_impl *impl, pprf_key **key)
 {
@@ -28,6 +28,8 @@ static int load(struct keyfile *f, const char *path, bool for_writing,
   if (status != STATUS_DONE)
     return status;
   status = keyfile_read(f);
+  if (!for_writing)
+    keyfile_unlock(f); /* a reader that prints slowly delays no writer */
   if (status == STATUS_DONE) {
     int err = impl->import_key(key, f->bytes, f->len);
     if (err == PPRF_ERR_FORMAT)

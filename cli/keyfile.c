@@ -144,17 +144,22 @@ int keyfile_read(struct keyfile *f)
   return STATUS_DONE;
 }
 
-void keyfile_close(struct keyfile *f)
+void keyfile_unlock(struct keyfile *f)
 {
-  secret_free(f->bytes, f->len);
-  f->bytes = NULL;
   if (f->fd >= 0)
     (void)close(f->fd); /* read, or synced and replaced: nothing is lost here */
   if (f->dir >= 0)
     (void)close(f->dir);
+  f->fd = f->dir = -1;
+}
+
+void keyfile_close(struct keyfile *f)
+{
+  keyfile_unlock(f);
+  secret_free(f->bytes, f->len);
+  f->bytes = NULL;
   free(f->real);
   f->real = NULL;
-  f->fd = f->dir = -1;
 }
 
 /* ---- write ---- */
@@ -328,8 +333,10 @@ int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool ke
     status = complain(STATUS_FAILED, "%s: another program replaced it", f->path);
   else
     status = write_new(f->dir, f->base, f->path, bytes, len, f, keep_mode);
-  if (status == STATUS_DONE)
+  if (status == STATUS_DONE) {
     wipe_old(f);
+    keyfile_unlock(f);
+  }
   sigprocmask(SIG_SETMASK, &before, NULL);
   return status;
 }

@@ -33,8 +33,11 @@ int keyfile_open(struct keyfile *f, const char *path, bool for_writing);
 /** Read it into f->bytes.  The header tells how long the file must be, before memory is taken. */
 int keyfile_read(struct keyfile *f);
 
+/** Unlock a file that is not needed any more; its content in memory stays. */
+void keyfile_unlock(struct keyfile *f);
+
 /** Put new content in its place: a new file, on disk before it is renamed over the old, whose
- * bytes are then overwritten.  On STATUS_FAILED the old file is as it was, unless the message says
+ * bytes are then overwritten; then unlock.  On STATUS_FAILED the old file is as it was, unless the message says
  * that the directory could not be synced.
  * @param keep_mode the new file gets the old one's permissions and owner where possible; without
  *                  it, mode 0600. */

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 
+__attribute__((visibility("default"))) /* glibc reads it */
 const char *argp_program_version = "pprf " PPRF_VERSION;
 
 static const struct command {

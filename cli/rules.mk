@@ -10,6 +10,7 @@ CLI_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libppr
 CLI_MAN := $(wildcard cli/*.1)
 
 PROGRAMS += $(B)/pprf
+TAP_TESTS += cli/test_cli.py
 
 $(B)/pprf: $(CLI_OBJ) $(CLI_IMPL_OBJ) $(LIST_OBJ) $(CLI_ARCHIVES)
 	$(CC) $(CFLAGS) -o $@ $^ -ljansson -lm $(LDLIBS)

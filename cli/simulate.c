@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,9 +15,12 @@
 #include "list.h"
 #include "prg.h"
 
-/* pprf_memory_bytes of opt asks the kernel for each page: up to this depth after every puncture,
- * above it so often that it takes no longer than the punctures themselves. */
+/* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after every
+ * puncture.  Above, it is done at intervals, and whenever memory may have grown beyond the greatest
+ * amount seen: memory grows by page faults alone, and the process counts them.  So the peak is exact
+ * up to depth 22; above, where asking takes long, the true peak is at most 1/1024 greater. */
 #define SAMPLE_ALL_DEPTH 16
+#define SAMPLE_PEAK_DEPTH 22
 /* Draws in a row that only hit punctured leaves, before a simulation gives up. */
 #define DRAWS_MAX (UINT64_C(1) << 26)
 #define PROGRESS_AFTER_NS UINT64_C(1000000000)
@@ -146,6 +150,41 @@ static uint64_t now_ns(void)
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Decides when to ask for the memory that a key holds. */
+struct sampler {
+  uint64_t stride, faults; /* faults: of this thread, at the last look */
+  size_t page, bound;      /* the key holds at most bound bytes */
+};
+
+static uint64_t page_faults(void)
+{
+  struct rusage u;
+  (void)getrusage(RUSAGE_THREAD, &u); /* cannot fail with these arguments */
+  return (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt;
+}
+
+static struct sampler sampler_begin(const struct args *a, size_t memory)
+{
+  return (struct sampler){
+    .stride = a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH
+                ? UINT64_C(1) << (a->depth - SAMPLE_ALL_DEPTH)
+                : 1, /* the others count their bytes as they allocate */
+    .faults = page_faults(),
+    .page = (size_t)sysconf(_SC_PAGESIZE),
+    .bound = memory,
+  };
+}
+
+/* After puncture i (from 1): whether the memory may be above peak, or it is time for a sample. */
+static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, size_t peak)
+{
+  uint64_t faults = page_faults();
+  s->bound += (size_t)(faults - s->faults) * s->page;
+  s->faults = faults;
+  size_t slack = a->depth > SAMPLE_PEAK_DEPTH ? peak / 1024 : 0;
+  return i % s->stride == 0 || i == a->punctures || s->bound > peak + slack;
+}
+
 struct progress {
   uint64_t begun, shown;
   bool terminal, visible;
@@ -208,15 +247,15 @@ static int next_failed(const struct args *a, uint64_t done)
                   "a greater --sigma", done, a->punctures);
 }
 
-/* Puncture everything on a key; ns[i] is the time of puncture i.  Memory is looked at outside the
- * timed part, after every stride-th puncture and the last. */
-static int measure(const struct args *a, struct pattern *p, pprf_key *key, uint64_t stride,
-                   FILE *csv, uint32_t *ns, struct result *r)
+/* Puncture everything on a key; ns[i] is the time of puncture i.  Only the puncture is timed. */
+static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE *csv, uint32_t *ns,
+                   struct result *r)
 {
   struct progress progress = {.begun = now_ns(), .terminal = isatty(STDERR_FILENO) == 1};
   int status = STATUS_DONE;
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
+  struct sampler sampler = sampler_begin(a, r->peak_memory);
   for (uint64_t i = 0; status == STATUS_DONE && i < a->punctures; i++) {
     uint64_t leaf, begin, end, calls = prg_calls();
     if (!pattern_next(p, &leaf)) {
@@ -234,9 +273,9 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, uint6
     ns[i] = end - begin > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - begin);
     r->prg_calls += prg_calls() - calls;
     r->final_nodes = a->impl->node_count(key);
-    bool sampled = (i + 1) % stride == 0 || i + 1 == a->punctures;
+    bool sampled = sampler_asks(&sampler, a, i + 1, r->peak_memory);
     if (sampled)
-      r->final_memory = a->impl->memory_bytes(key);
+      r->final_memory = sampler.bound = a->impl->memory_bytes(key);
     if (r->final_memory > r->peak_memory)
       r->peak_memory = r->final_memory;
     if (r->final_nodes > r->peak_nodes) {
@@ -295,19 +334,18 @@ static int run(const struct args *a, FILE *csv, struct result *r)
 {
   struct pattern p;
   pprf_key *key = NULL;
-  uint64_t stride =
-    a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH ? UINT64_C(1) << (a->depth - 16) : 1;
-  uint32_t *ns = calloc(a->punctures, sizeof *ns);
+  uint32_t *ns = malloc(a->punctures * sizeof *ns); /* at most 2^32 of them */
   if (!pattern_begin(&p, a) || ns == NULL) {
     free(p.punctured);
     free(ns);
     return complain(STATUS_FAILED, "no memory for %" PRIu64 " punctures", a->punctures);
   }
+  memset(ns, 0xff, a->punctures * sizeof *ns); /* the page faults now */
   if (csv != NULL)
     fputs("puncture,leaf,nodes,memory_bytes,ns\n", csv);
   int status = make_key(a, &key);
   if (status == STATUS_DONE)
-    status = measure(a, &p, key, stride, csv, ns, r);
+    status = measure(a, &p, key, csv, ns, r);
   a->impl->free(key);
   free(p.punctured);
   if (status == STATUS_DONE && r->memory_at_peak == 0)
@@ -503,9 +541,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int command_simulate(int argc, char **argv)
 {
   static const struct argp_option options[] = {
-    {"scenario", 's', "worst|best|normal|random", 0,
-     "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves from "
-     "N(2^D/2, S); random: from the uniform distribution", 0},
+    {"scenario", 's', "NAME", 0,
+     "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves drawn from "
+     "N(2^D/2, S); random: leaves drawn uniformly", 0},
     {"depth", 'd', "D", 0, "Levels below the root, 1 to 32 (list: 30)", 0},
     {"sigma", KEY_SIGMA, "S", 0, "Standard deviation of normal, in leaves (default 2^D/8)", 0},
     {"seed", KEY_SEED, "N", 0, "Seed of the simulation (default 1)", 0},

@@ -1,0 +1,970 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the program pprf.  Emits TAP.
+
+Usage: cli/test_cli.py [--pprf PROGRAM] [--seed N] [TEST...]
+
+Values and key files are compared with the few lines of Python below, which share nothing with the
+C code.  The random tests draw from --seed, else from the environment's SEED, else from the clock.
+"""
+import argparse
+import csv
+import fcntl
+import hashlib
+import json
+import math
+import os
+import pty
+import random
+import re
+import resource
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PPRF = os.path.join(HERE, "..", "build", "pprf")
+SEED = 0
+ROOT_SEED = bytes(range(16))
+NOBODY = 65534
+COMMANDS = ["setup", "eval", "punct", "info", "simulate"]
+DONE, USAGE, FILE, PUNCTURED, FAILED = range(5)
+
+
+# ---- the function and the file, independently ----
+
+def children(seed):
+    digest = hashlib.sha3_256(seed).digest()
+    return digest[:16], digest[16:]
+
+
+def value(depth, leaf, seed=ROOT_SEED):
+    for i in reversed(range(depth)):
+        seed = children(seed)[leaf >> i & 1]
+    return seed.hex()
+
+
+def cover(depth, punctured, seed=ROOT_SEED):
+    """The maximal subtrees without a punctured leaf: (start, height, seed) in leaf order.
+    punctured is a list of disjoint ranges (first, last)."""
+    def walk(start, height, seed):
+        end = start + 2 ** height - 1
+        meets = [(a, b) for a, b in punctured if a <= end and start <= b]
+        if not meets:
+            yield start, height, seed
+        elif not any(a <= start and end <= b for a, b in meets):
+            left, right = children(seed)
+            yield from walk(start, height - 1, left)
+            yield from walk(start + 2 ** (height - 1), height - 1, right)
+    return list(walk(0, depth, seed))
+
+
+def encode(depth, nodes):
+    width = depth // 8 + 1
+    out = b"PPRFKEY" + bytes([1, 1, depth, 0, 0]) + len(nodes).to_bytes(4, "little")
+    for start, height, seed in nodes:
+        out += (2 * start + 2 ** height).to_bytes(width, "little") + seed
+    return out + hashlib.sha3_256(out).digest()
+
+
+# ---- running the program ----
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="pprf-test-")
+        self.addCleanup(self.remove)
+        self.key = os.path.join(self.dir, "key")
+
+    def remove(self):
+        os.chmod(self.dir, 0o700)
+        shutil.rmtree(self.dir)
+
+    def run_(self, *args, **options):
+        options = {"input": b"", "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                   "timeout": 120, **options}
+        return subprocess.run([options.pop("program", PPRF), *map(str, args)], check=False,
+                              **options)
+
+    def start(self, *args, **options):
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                   "stderr": subprocess.PIPE, **options}
+        return subprocess.Popen([PPRF, *map(str, args)], **options)
+
+    def wait(self, process):
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def expect(self, status, *args, **options):
+        """Run, check the exit status, return standard output."""
+        r = self.run_(*args, **options)
+        self.assertEqual(r.returncode, status, f"{args}: {r.stderr.decode()}")
+        if status in (USAGE, FILE, FAILED):
+            self.assertRegex(r.stderr.decode(), r"\Apprf[^\n]*: [^\n]+\n\Z",
+                             f"{args}: not one line of explanation")
+        return r.stdout.decode() if r.stdout is not None else ""
+
+    def refused(self, status, named, *args, **options):
+        """It must fail with one line on standard error that names the culprit, print nothing, and
+        leave the directory as it was."""
+        before = self.snapshot()
+        r = self.run_(*args, **options)
+        self.assertEqual(r.returncode, status, f"{args}: {r.stderr.decode()}")
+        self.assertRegex(r.stderr.decode(), r"\Apprf[^\n]*: [^\n]+\n\Z")
+        self.assertIn(named, r.stderr.decode())
+        self.assertEqual(r.stdout or b"", b"")
+        self.assertEqual(self.snapshot(), before)
+        return r.stderr.decode()
+
+    def snapshot(self):
+        files = {}
+        for name in sorted(os.listdir(self.dir)):
+            path = os.path.join(self.dir, name)
+            s = os.lstat(path)
+            files[name] = (s.st_mode, s.st_ino, s.st_size,
+                           self.read(path) if stat.S_ISREG(s.st_mode) and s.st_size < 10**6
+                           else None)
+        return files
+
+    def make(self, depth=4, path=None):
+        self.expect(DONE, "setup", "--depth", depth, "--seed", ROOT_SEED.hex(), path or self.key)
+
+    def read(self, path=None):
+        with open(path or self.key, "rb") as f:
+            return f.read()
+
+    def write(self, content, path=None):
+        with open(path or self.key, "wb") as f:
+            f.write(content)
+
+    def assert_key(self, depth, punctured):
+        self.assertEqual(self.read().hex(), encode(depth, cover(depth, punctured)).hex())
+
+    def as_nobody(self):
+        """Options that make run_ a process which permissions bind; a copy of the program, because
+        the build directory may be out of its reach."""
+        if os.geteuid() != 0:
+            return {}
+        home = tempfile.mkdtemp(prefix="pprf-test-")
+        self.addCleanup(shutil.rmtree, home)
+        os.chmod(home, 0o755)
+        program = os.path.join(home, "pprf")
+        shutil.copy(PPRF, program)
+        os.chmod(program, 0o755)
+        os.chown(self.dir, NOBODY, NOBODY)
+        return {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+    def blocked(self, *args):
+        """The command, waiting for the lock on the key that the returned file holds."""
+        f = open(self.key, "rb")
+        self.addCleanup(f.close)
+        fcntl.flock(f, fcntl.LOCK_EX)
+        process = self.start(*args)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with open(f"/proc/{process.pid}/wchan") as w, open(f"/proc/{process.pid}/stat") as s:
+                sleeping = s.read().rsplit(")", 1)[1].split()[0] == "S"
+                if sleeping and ("lock" in w.read() or time.monotonic() > deadline - 19):
+                    break
+            time.sleep(0.01)
+        self.assertIsNone(process.poll(), "it did not wait for the lock")
+        return f, process
+
+
+# ---- values and files ----
+
+class Values(Case):
+    def test_values_are_those_of_an_independent_implementation(self):
+        for depth in (1, 2, 7, 8, 20, 32):
+            self.make(depth, path := os.path.join(self.dir, f"key{depth}"))
+            rng = random.Random(SEED + depth)
+            leaves = [0, 2 ** depth - 1] + [rng.randrange(2 ** depth) for _ in range(5)]
+            expected = "".join(f"{x} {value(depth, x)}\n" for x in leaves)
+            for impl in ("ref", "opt"):
+                self.assertEqual(self.expect(DONE, "eval", "--impl", impl, path, *leaves), expected)
+            self.assertEqual(self.expect(DONE, "eval", path, *map(hex, leaves)), expected)
+
+    def test_files_are_those_of_an_independent_encoder(self):
+        for depth in (1, 7, 8, 15, 16, 23, 24, 31, 32):
+            for impl in ("ref", "opt"):
+                path = os.path.join(self.dir, f"{impl}{depth}")
+                self.expect(DONE, "setup", "--impl", impl, "-d", depth, "-s", ROOT_SEED.hex(), path)
+                self.assertEqual(self.read(path), encode(depth, [(0, depth, ROOT_SEED)]))
+
+    def test_ref_and_opt_write_the_same_file_after_any_punctures(self):
+        rng = random.Random(SEED)
+        for depth in (1, 3, 6, 10, 32):
+            for impl in ("ref", "opt"):
+                self.make(depth, os.path.join(self.dir, impl))
+            punctured = []
+            for _ in range(6):
+                a = rng.randrange(2 ** depth)
+                b = a if rng.random() < 0.6 else min(2 ** depth - 1, a + rng.randrange(2 ** depth))
+                punctured.append((a, b))
+                expected = encode(depth, cover(depth, punctured))
+                for impl in ("ref", "opt"):
+                    path = os.path.join(self.dir, impl)
+                    r = self.run_("punct", "--impl", impl, path, a if a == b else f"{a}..{b}")
+                    self.assertIn(r.returncode, (DONE, PUNCTURED))
+                    self.assertEqual(self.read(path), expected,
+                                     f"--seed {SEED}: {impl}, depth {depth}, {punctured}")
+            os.remove(os.path.join(self.dir, "ref"))
+            os.remove(os.path.join(self.dir, "opt"))
+
+    def test_order_of_punctures_is_irrelevant(self):
+        files = set()
+        for order in ([1, 5, 6], [6, 5, 1], [5, 1, 6]):
+            self.make(4)
+            self.expect(DONE, "punct", self.key, *order)
+            files.add(self.read())
+            os.remove(self.key)
+        self.assertEqual(len(files), 1)
+
+
+class Setup(Case):
+    def test_random_seeds_differ(self):
+        a, b = os.path.join(self.dir, "a"), os.path.join(self.dir, "b")
+        self.expect(DONE, "setup", "--depth", 5, a)
+        self.expect(DONE, "setup", "--depth", 5, b)
+        self.assertEqual(len(self.read(a)), 48 + 17)
+        self.assertNotEqual(self.read(a), self.read(b))
+
+    def test_mode_is_0600_whatever_the_umask(self):
+        for umask in (0o000, 0o022, 0o077):
+            path = os.path.join(self.dir, f"key{umask}")
+            self.expect(DONE, "setup", "-d", 4, path, umask=umask)
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+
+    def test_an_existing_file_stays_without_force(self):
+        self.make()
+        os.symlink("nowhere", os.path.join(self.dir, "dangling"))
+        for name in ("key", "dangling"):
+            self.refused(FAILED, name, "setup", "-d", 5, os.path.join(self.dir, name))
+
+    def test_force_overwrites_with_mode_0600(self):
+        self.make()
+        os.chmod(self.key, 0o644)
+        with open(self.key, "rb") as old:
+            self.expect(DONE, "setup", "--force", "-d", 5, self.key)
+            self.assertEqual(old.read(), bytes(48 + 17), "the old key is not overwritten")
+        self.assertEqual(self.read()[9], 5)
+        self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600)
+        os.remove(self.key)
+        self.expect(DONE, "setup", "--force", "-d", 5, self.key)
+        self.assertEqual(os.listdir(self.dir), ["key"])
+
+    def test_seed_from_standard_input(self):
+        text = ROOT_SEED.hex()
+        for line in (text, text + "\n", text.upper() + "\n"):
+            self.expect(DONE, "setup", "-f", "-d", 4, "--seed", "-", self.key, input=line.encode())
+            self.assert_key(4, [])
+        before = self.read()
+        for line in ("", "\n", text[:-1], text[:-1] + "\n", text + "0", text + " \n", " " + text,
+                     "0x" + text[2:], text[:-1] + "g"):
+            r = self.refused(USAGE, "--seed", "setup", "-f", "-d", 4, "--seed", "-", self.key,
+                             input=line.encode())
+            self.assertNotIn(text[:16], r)
+        self.assertEqual(self.read(), before)
+
+    def test_standard_input_after_the_seed_is_left_alone(self):
+        r = subprocess.run(["sh", "-c", '"$0" setup -d 4 --seed - "$1" && cat', PPRF, self.key],
+                           input=ROOT_SEED.hex().encode() + b"\nthe rest\n", check=True,
+                           stdout=subprocess.PIPE)
+        self.assertEqual(r.stdout, b"the rest\n")
+
+    def test_messages_and_the_process_list_do_not_tell_the_seed(self):
+        for bad in ("00112233445566778899aabbccddeef", "00112233445566778899aabbccddeefg"):
+            self.assertNotIn(bad[:8], self.refused(USAGE, "--seed", "setup", "-d", 4, "--seed", bad,
+                                                   self.key))
+        self.make()
+        lock, process = self.blocked("setup", "--force", "-d", 4, "--seed", ROOT_SEED.hex(),
+                                     self.key)
+        with open(f"/proc/{process.pid}/cmdline", "rb") as f:
+            arguments = f.read()
+        lock.close()
+        self.assertEqual(self.wait(process).returncode, DONE)
+        self.assertIn(b"--force", arguments)
+        self.assertNotIn(ROOT_SEED.hex()[:8].encode(), arguments)
+
+
+class Usage(Case):
+    def test_each_wrong_argument_is_named_in_one_line(self):
+        self.make(4)
+        key = self.key
+        new = os.path.join(self.dir, "new")
+        huge = "99999999999999999999999"
+        for args, named in [
+            ([], "COMMAND"), (["frob"], "frob"), (["--frob"], "--frob"),
+            (["setup"], "--depth"), (["setup", "-d", "4"], "FILE"), (["setup", new], "--depth"),
+            (["setup", "-d"], "d"), (["setup", "--depth"], "--depth"),
+            *[(["setup", "--depth", d, new], f"'{d}'") for d in
+              ("0", "33", "-1", "4x", "", " 4", "+4", "4.0", huge, "0x", "0x21")],
+            (["setup", "-d", "4", new, "extra"], "extra"),
+            (["setup", "-d", "4", "--impl", "fast", new], "fast"),
+            (["setup", "-d", "4", "--impl", "list", new], "list"),
+            (["setup", "-d", "4", self.dir + "/"], self.dir + "/"),
+            (["eval"], "FILE"), (["eval", key], "LEAF"), (["punct"], "FILE"),
+            (["punct", key], "LEAF"), (["info"], "FILE"), (["info", key, "7"], "7"),
+            (["info", "--eval", key], "--eval"), (["eval", "--json", key, "1"], "--json"),
+            (["eval", key, "1..2"], "1..2"), (["eval", key, "-5"], "5"),
+            *[([command, key, "3", leaf], leaf) for command in ("eval", "punct") for leaf in
+              ("16", "0x10", "x", "", "+5", " 5", "5 ", "5\t", "0x", "0xg", "1e1", "5.", "0b1", huge,
+               "18446744073709551616", "4294967296", "0x1ffffffffffffffff", "٣")],
+            *[(["punct", key, "3", r], r) for r in
+              ("5..4", "3..16", "16..17", "..", "1..", "..1", "1...2", "1..2..3", "1..x", "1 .. 2",
+               "0x..1", "-1..2"[1:] + "..", huge + "..1", "0" * 40 + "1..x")],
+            (["simulate"], "--scenario"), (["simulate", "-s", "worst"], "--depth"),
+            (["simulate", "-s", "bad", "-d", "4"], "bad"),
+            (["simulate", "-s", "worst", "-d", "33"], "33"),
+            (["simulate", "-s", "worst", "-d", "31", "--impl", "list"], "31"),
+            (["simulate", "-s", "worst", "-d", "4", "--sigma", "2"], "--sigma"),
+            *[(["simulate", "-s", "normal", "-d", "4", "--sigma", s], f"'{s}'") for s in
+              ("0", "-1", "x", "1x", "inf", "nan", "")],
+            (["simulate", "-s", "random", "-d", "4", "--seed", "-3"], "-3"),
+            (["simulate", "-s", "random", "-d", "4", "--seed", "x"], "'x'"),
+            (["simulate", "-s", "random", "-d", "4", "--punctures", "0"], "'0'"),
+            (["simulate", "-s", "random", "-d", "4", "--punctures", "17"], "17"),
+            (["simulate", "-s", "worst", "-d", "4", "--punctures", "9"], "9"),
+            (["simulate", "-s", "worst", "-d", "4", "--impl", "fast"], "fast"),
+            (["simulate", "-s", "worst", "-d", "4", "extra"], "extra"),
+        ]:
+            with self.subTest(args=args):
+                self.refused(USAGE, named, *args)
+
+    def test_numbers_at_the_edges_are_accepted(self):
+        self.make(4)
+        self.assertEqual(self.expect(DONE, "eval", self.key, "15", "0xF", "0Xf", "0015", "0"),
+                         f"15 {value(4, 15)}\n" * 4 + f"0 {value(4, 0)}\n")
+
+    def test_help_and_version(self):
+        self.assertRegex(self.expect(DONE, "--version"), r"\Apprf \d+\.\d+\.\d+\n\Z")
+        self.assertTrue(all(c in self.expect(DONE, "--help") for c in COMMANDS))
+        for command in COMMANDS:
+            self.assertIn("Usage: pprf " + command, self.expect(DONE, command, "--help"))
+
+    def test_help_and_manual_name_the_same_options(self):
+        for command in COMMANDS:
+            offered = set(re.findall(r" --([a-z]+)", self.expect(DONE, command, "--help")))
+            with open(os.path.join(HERE, f"pprf-{command}.1")) as f:
+                described = set(re.findall(r"^\.It .*Fl -([a-z]+)", f.read(), re.MULTILINE))
+            self.assertEqual(offered - {"help", "usage", "version"}, described, command)
+
+    def test_manual_pages_are_well_formed(self):
+        pages = [os.path.join(HERE, f) for f in sorted(os.listdir(HERE)) if f.endswith(".1")]
+        self.assertEqual(len(pages), len(COMMANDS) + 1)
+        checked = False
+        for tool in (["mandoc", "-Tlint", "-Wwarning"], ["man", "--warnings", "-E", "UTF-8", "-Tutf8",
+                                                         "-Z", "-l"]):
+            for page in pages if shutil.which(tool[0]) else []:
+                r = subprocess.run([*tool, page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+                complaints = (r.stdout if tool[0] == "mandoc" else b"") + r.stderr
+                self.assertEqual((r.returncode, complaints.decode()), (0, ""), page)
+                checked = True
+        if not checked:
+            self.skipTest("neither mandoc nor man is installed")
+
+
+class Files(Case):
+    def test_what_is_no_key_file_is_refused(self):
+        self.make(3)
+        self.expect(DONE, "punct", self.key, 2)
+        good = self.read()
+        bad = os.path.join(self.dir, "bad")
+        contents = [b"", b"P", good[:15], good[:16], good[:-1], good + b"\0", good * 2, bytes(200)]
+        contents += [good[:i] + bytes([good[i] ^ 1 << i % 8]) + good[i + 1:]
+                     for i in range(len(good))]
+        for content in contents:
+            self.write(content, bad)
+            for command in (["eval", bad, 1], ["punct", bad, 1], ["info", bad]):
+                self.refused(FILE, bad, *command)
+
+    def test_a_header_that_promises_gigabytes_is_refused_at_once(self):
+        self.write(encode(32, [])[:12] + (2 ** 31).to_bytes(4, "little") + bytes(100))
+        self.refused(FILE, self.key, "info", self.key, timeout=5)
+        self.make(4, big := os.path.join(self.dir, "big"))
+        os.truncate(big, 2 ** 40)
+        self.refused(FILE, big, "info", big, timeout=5)
+
+    def test_paths_that_cannot_be_read(self):
+        fifo, loop = os.path.join(self.dir, "fifo"), os.path.join(self.dir, "loop")
+        os.mkfifo(fifo)
+        os.symlink("loop", loop)
+        missing = os.path.join(self.dir, "missing")
+        for path in (missing, self.dir, fifo, loop, missing + "/key", "/dev/null"):
+            for command in (["eval", path, 1], ["punct", path, 1], ["info", path]):
+                self.refused(FILE, path, *command, timeout=10)
+        self.refused(FAILED, missing, "setup", "-d", 4, missing + "/key")
+
+    def test_permissions_that_forbid_are_reported(self):
+        self.make(4)
+        nobody = self.as_nobody()
+        if os.geteuid() != 0:
+            os.chmod(self.key, 0o000)
+        self.refused(FILE, self.key, "info", self.key, **nobody)
+        os.chmod(self.key, 0o444)
+        self.expect(DONE, "info", self.key, **nobody)
+        self.refused(FILE, self.key, "punct", self.key, 1, **nobody)
+
+    def test_a_symbolic_link_stays_and_its_target_changes(self):
+        os.mkdir(os.path.join(self.dir, "real"))
+        target = os.path.join(self.dir, "real", "target")
+        self.make(4, target)
+        os.symlink("real/target", self.key)
+        self.expect(DONE, "punct", self.key, 3)
+        self.assertTrue(os.path.islink(self.key))
+        self.assertFalse(os.path.islink(target))
+        self.assert_key(4, [(3, 3)])
+        self.expect(DONE, "setup", "--force", "-d", 5, self.key)
+        self.assertTrue(os.path.islink(self.key))
+        self.assertEqual(self.read(target)[9], 5)
+
+    def test_a_path_without_a_slash(self):
+        self.expect(DONE, "setup", "-d", 4, "-s", ROOT_SEED.hex(), "key", cwd=self.dir)
+        self.expect(DONE, "punct", "key", 3, cwd=self.dir)
+        self.assert_key(4, [(3, 3)])
+
+
+# ---- punctures ----
+
+class Puncture(Case):
+    def test_a_punctured_leaf_is_gone_and_the_others_stay(self):
+        self.make(4)
+        self.assertEqual(self.expect(DONE, "punct", self.key, 6, "8..11"), "")
+        expected = "".join(f"{x} punctured\n" if x in (6, 8, 9, 10, 11) else f"{x} {value(4, x)}\n"
+                           for x in range(16))
+        self.assertEqual(self.expect(PUNCTURED, "eval", self.key, *range(16)), expected)
+        self.assertEqual(self.expect(DONE, "eval", self.key, 7), f"7 {value(4, 7)}\n")
+
+    def test_leaves_punctured_before_are_named_and_the_others_punctured(self):
+        self.make(6)
+        self.expect(DONE, "punct", self.key, 6, "8..11")
+        r = self.run_("punct", self.key, 7, 6, "9..10", "10..12", 7)
+        self.assertEqual(r.returncode, PUNCTURED)
+        self.assertEqual(re.findall(r"^pprf punct: (\S+ \S+): punctured", r.stderr.decode(), re.M),
+                         ["leaf 6", "range 9..10", "leaf 7"])
+        self.assert_key(6, [(6, 12)])
+
+    def test_nothing_is_written_when_nothing_changes(self):
+        self.make(4)
+        self.expect(DONE, "punct", self.key, 6)
+        before = self.snapshot()
+        self.assertEqual(self.run_("punct", self.key, 6).returncode, PUNCTURED)
+        self.assertEqual(self.snapshot(), before)
+
+    def test_one_wrong_leaf_punctures_nothing(self):
+        self.make(4)
+        self.refused(USAGE, "16", "punct", "--eval", self.key, 3, 4, 16)
+
+    def test_everything_can_be_punctured(self):
+        for impl in ("ref", "opt"):
+            self.make(32)
+            self.expect(DONE, "punct", "--impl", impl, self.key, "0..4294967295")
+            self.assert_key(32, [(0, 2 ** 32 - 1)])
+            self.assertEqual(len(self.read()), 48)
+            os.remove(self.key)
+
+    def test_eval_prints_the_values_it_punctures_and_no_others(self):
+        for impl in ("ref", "opt"):
+            self.make(6)
+            self.expect(DONE, "punct", self.key, 5)
+            r = self.run_("punct", "--impl", impl, "--eval", self.key, 9, 5, "3..6", 4)
+            self.assertEqual(r.returncode, PUNCTURED)
+            self.assertEqual(r.stdout.decode(), "".join(f"{x} {value(6, x)}\n" for x in (9, 3, 4, 6)))
+            self.assertIn("leaf 5", r.stderr.decode())
+            self.assertIn("leaf 4", r.stderr.decode())
+            self.assertEqual(len(r.stderr.splitlines()), 2)
+            self.assert_key(6, [(3, 6), (9, 9)])
+            os.remove(self.key)
+
+    def test_eval_is_bounded(self):
+        self.make(21)
+        for ranges in (["0..0x100000"], ["0..0x7ffff", "0..0x7ffff", "5"]):
+            self.refused(USAGE, "--eval", "punct", "--eval", self.key, *ranges)
+        lines = self.expect(DONE, "punct", "--eval", self.key, "4096..12287").splitlines()
+        self.assertEqual(len(lines), 8192)
+        self.assertEqual(lines[-1], f"12287 {value(21, 12287)}")
+        self.assert_key(21, [(4096, 12287)])
+
+    def test_permissions_and_owner_are_kept(self):
+        self.make(4)
+        os.chmod(self.key, 0o640)
+        if os.geteuid() == 0:
+            os.chown(self.key, NOBODY, NOBODY)
+        before = os.stat(self.key)
+        self.expect(DONE, "punct", self.key, 1)
+        after = os.stat(self.key)
+        self.assertEqual((before.st_mode, before.st_uid, before.st_gid),
+                         (after.st_mode, after.st_uid, after.st_gid))
+
+    def test_an_owner_that_cannot_be_kept_is_reported(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to give a file to another group")
+        self.make(4)
+        os.chown(self.key, NOBODY, 0)
+        os.chmod(self.key, 0o660)
+        nobody = self.as_nobody()
+        r = self.run_("punct", self.key, 1, **nobody)
+        self.assertEqual(r.returncode, DONE)
+        self.assertIn("owner", r.stderr.decode())
+        self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600,
+                         "group permissions went to another group")
+
+    def test_the_old_file_is_overwritten(self):
+        self.make(4)
+        with open(self.key, "rb") as old:
+            size = os.fstat(old.fileno()).st_size
+            r = self.run_("punct", self.key, 1)
+            self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+            self.assertEqual(os.fstat(old.fileno()).st_nlink, 0)
+            self.assertEqual(old.read(), bytes(size))
+
+    def test_another_hard_link_is_warned_of(self):
+        self.make(4)
+        other = os.path.join(self.dir, "other")
+        os.link(self.key, other)
+        r = self.run_("punct", self.key, 1)
+        self.assertEqual(r.returncode, DONE)
+        self.assertRegex(r.stderr.decode(), r"\Apprf punct: .*key: warning: .*hard link.*\n\Z")
+        self.assertEqual(self.expect(DONE, "eval", other, 1), f"1 {value(4, 1)}\n")
+        self.assert_key(4, [(1, 1)])
+
+
+class Locking(Case):
+    def test_no_puncture_is_lost_among_concurrent_ones(self):
+        self.make(8)
+        leaves = random.Random(SEED).sample(range(256), 24)
+        runs = [self.start("punct", "--impl", ("ref", "opt")[i % 2], self.key, leaf)
+                for i, leaf in enumerate(leaves)]
+        for p in runs:
+            r = self.wait(p)
+            self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+        self.assert_key(8, [(x, x) for x in leaves])
+        self.assertEqual(os.listdir(self.dir), ["key"])
+
+    def test_exactly_one_of_a_race_wins(self):
+        self.make(8)
+        runs = [self.wait(p) for p in [self.start("punct", "--eval", self.key, 77)
+                                       for _ in range(16)]]
+        self.assertEqual(sorted(r.returncode for r in runs), [DONE] + [PUNCTURED] * 15)
+        self.assertEqual(b"".join(r.stdout for r in runs).decode(), f"77 {value(8, 77)}\n")
+
+    def test_readers_never_see_a_file_in_between(self):
+        self.make(10)
+        writers = [self.start("punct", self.key, *range(i, 1024, 16)) for i in range(16)]
+        readers = 0
+        while any(p.poll() is None for p in writers) or readers < 20:
+            r = self.run_("info", "--json", self.key)
+            self.assertEqual(r.returncode, DONE, r.stderr.decode())
+            self.assertEqual(json.loads(r.stdout)["punctured"] % 64, 0)
+            readers += 1
+        for p in writers:
+            self.assertEqual(self.wait(p).returncode, DONE)
+        self.assert_key(10, [(0, 1023)])
+
+    def test_every_command_waits_for_the_lock(self):
+        for command in (["punct", self.key, 1], ["eval", self.key, 2], ["info", self.key],
+                        ["setup", "-f", "-d", 4, self.key]):
+            self.make(4)
+            lock, process = self.blocked(*command)
+            lock.close()
+            self.assertEqual(self.wait(process).returncode, DONE)
+            os.remove(self.key)
+
+    def test_a_waiting_puncture_works_on_the_file_that_the_path_names_then(self):
+        self.make(4)
+        lock, process = self.blocked("punct", self.key, 1)
+        new = os.path.join(self.dir, "new")
+        self.make(6, new)
+        os.rename(new, self.key)
+        lock.close()
+        self.assertEqual(self.wait(process).returncode, DONE)
+        self.assert_key(6, [(1, 1)])
+
+    def test_a_reader_with_a_full_pipe_holds_no_lock(self):
+        self.make(16)
+        reader = self.start("eval", self.key, *range(8000))  # more lines than a pipe holds
+        select.select([reader.stdout], [], [], 20)
+        self.expect(DONE, "punct", self.key, 1, timeout=20)
+        self.assertEqual(len(self.wait(reader).stdout.splitlines()), 8000)
+
+
+# ---- failures ----
+
+class Failures(Case):
+    def test_standard_output_that_cannot_be_written(self):
+        self.make(4)
+        for args in (["eval", self.key, 1], ["info", self.key], ["info", "--json", self.key],
+                     ["--help"], ["--version"], ["eval", "--help"],
+                     ["simulate", "-s", "best", "-d", "4"],
+                     ["simulate", "-s", "best", "-d", "4", "--json"]):
+            with open("/dev/full", "wb") as full:
+                self.refused(FAILED, "standard output", *args, stdout=full)
+
+    def test_a_closed_pipe(self):
+        self.make(4)
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        try:
+            self.refused(FAILED, "standard output", "eval", self.key, 1, stdout=write_end)
+        finally:
+            os.close(write_end)
+
+    def test_values_that_cannot_be_printed_are_punctured_all_the_same(self):
+        self.make(4)
+        with open("/dev/full", "wb") as full:
+            self.expect(FAILED, "punct", "--eval", self.key, 1, stdout=full)
+        self.assert_key(4, [(1, 1)])
+
+    def test_a_file_that_cannot_be_written_stays_as_it_was(self):
+        self.make(10)
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        self.refused(FAILED, self.key, "punct", "--eval", self.key, 1, preexec_fn=limit)
+        new = os.path.join(self.dir, "new")
+        self.make(4, new)
+        def less():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+        self.refused(FAILED, new, "setup", "-f", "-d", 5, new, preexec_fn=less)
+        os.remove(new)
+        self.refused(FAILED, new, "setup", "-d", 5, new, preexec_fn=less)
+
+    def test_a_directory_that_cannot_be_written(self):
+        self.make(4)
+        nobody = self.as_nobody()
+        if os.geteuid() == 0:
+            os.chown(self.key, NOBODY, NOBODY)
+        os.chmod(self.dir, 0o500)
+        self.refused(FAILED, self.key, "punct", "--eval", self.key, 1, **nobody)
+        self.refused(FAILED, "new", "setup", "-d", 4, os.path.join(self.dir, "new"), **nobody)
+        self.expect(DONE, "eval", self.key, 1, **nobody)
+
+    def test_no_memory(self):
+        self.make(32)
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30))
+        self.refused(FAILED, "memory", "punct", "--impl", "opt", self.key, 1, preexec_fn=limit)
+        self.expect(DONE, "punct", "--impl", "ref", self.key, 1, preexec_fn=limit)
+
+    def test_a_killed_puncture_leaves_one_whole_file(self):
+        rng = random.Random(SEED)
+        self.make(12)
+        done = set()
+        for leaf in range(60):
+            process = self.start("punct", self.key, leaf)
+            time.sleep(rng.uniform(0, 0.008))
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+            status = self.wait(process).returncode
+            live = self.run_("eval", self.key, leaf).returncode
+            self.assertIn(live, (DONE, PUNCTURED), f"--seed {SEED}: leaf {leaf}")
+            if status == DONE:
+                self.assertEqual(live, PUNCTURED, "it said done, and the leaf is alive")
+            done |= {leaf} if live == PUNCTURED else set()
+        self.assert_key(12, [(x, x) for x in sorted(done)])
+        self.assertEqual(os.listdir(self.dir), ["key"])
+
+    def test_no_core_dumps(self):
+        self.make(4)
+        lock, process = self.blocked("eval", self.key, 1)
+        with open(f"/proc/{process.pid}/limits") as f:
+            self.assertRegex(f.read(), r"Max core file size +0 +0 ")
+        lock.close()
+        self.wait(process)
+
+
+# ---- info ----
+
+class Info(Case):
+    def test_figures_are_those_of_the_cover(self):
+        for depth, punctured in ((1, []), (4, [(6, 6), (8, 11)]), (9, [(x, x) for x in range(0, 512, 2)]),
+                                 (32, [(5, 5), (2 ** 31, 2 ** 32 - 1)]), (32, [(0, 2 ** 32 - 1)])):
+            nodes = cover(depth, punctured)
+            self.write(encode(depth, nodes))
+            for impl in ("ref", "opt"):
+                text = self.expect(DONE, "info", "--impl", impl, self.key)
+                o = json.loads(self.expect(DONE, "info", "--json", "--impl", impl, self.key))
+                memory, locked = o.pop("memory_bytes"), o.pop("memory_locked")
+                self.assertEqual(o, {
+                    "depth": depth, "leaves": 2 ** depth, "nodes": len(nodes), "impl": impl,
+                    "punctured": sum(b - a + 1 for a, b in punctured),
+                    "file_bytes": len(self.read())})
+                self.assertGreaterEqual(memory, 16 * len(nodes))
+                self.assertIs(type(locked), bool)
+                for word, number in (("depth", depth), ("punctured", o["punctured"]),
+                                     ("nodes", len(nodes)), ("file bytes", o["file_bytes"])):
+                    self.assertRegex(text, rf"(?m)^{word} +{number}$")
+                self.assertIn("kept out of swap" if locked else "may be swapped", text)
+
+    def test_info_tells_no_secret(self):
+        self.make(4)
+        text = self.expect(DONE, "info", self.key) + self.expect(DONE, "info", "--json", self.key)
+        self.assertNotIn(ROOT_SEED.hex()[:8], text)
+
+
+# ---- simulate ----
+
+class Simulate(Case):
+    def simulate(self, scenario, depth, *args):
+        return json.loads(self.expect(DONE, "simulate", "--scenario", scenario, "--depth", depth,
+                                      "--json", *args))
+
+    def test_worst_case_peaks_at_half_the_leaves(self):
+        for impl in ("list", "ref", "opt"):
+            o = self.simulate("worst", 14, "--impl", impl)
+            self.assertEqual((o["punctures"], o["peak_nodes"], o["final_nodes"]), (8192, 8192, 8192))
+            # every inner node is expanded, each once
+            self.assertEqual(o["prg_calls"], 2 ** 14 - 1)
+
+    def test_best_case_peaks_at_the_depth(self):
+        for impl in ("list", "ref", "opt"):
+            o = self.simulate("best", 14, "--impl", impl)
+            self.assertEqual((o["punctures"], o["peak_nodes"], o["final_nodes"]), (16384, 14, 0))
+            self.assertEqual((o["peak_at"], o["prg_calls"]), (1, 2 ** 14 - 1))
+
+    def test_list_takes_what_the_paper_says(self):
+        o = self.simulate("worst", 14, "--impl", "list")
+        self.assertEqual(o["effective_bytes_at_node_peak"], 36 * 8192 + 24)
+        self.assertEqual(o["peak_memory_bytes"], 64 * 8192 + 32)
+        text = self.expect(DONE, "simulate", "-s", "worst", "-d", 14, "-i", "list")
+        self.assertIn("36 * 8192 + 24", text)
+        self.assertIn("64 * 8192 + 32", text)
+        o = self.simulate("best", 10, "--impl", "list")
+        self.assertEqual(o["effective_bytes_at_node_peak"], 36 * 10 + 24)
+        self.assertEqual(o["final_memory_bytes"], 32)
+
+    def test_opt_takes_a_sixteenth_more_than_its_seeds_at_most(self):
+        for depth in (16, 18):
+            o = self.simulate("worst", depth, "--impl", "opt")
+            self.assertEqual(o["peak_nodes"], 2 ** (depth - 1))
+            self.assertLessEqual(o["bytes_a_node_at_node_peak"], 16.5)
+
+    def test_csv_has_a_line_for_each_puncture_and_agrees_with_the_summary(self):
+        for impl, scenario, depth in (("list", "random", 10), ("ref", "normal", 10),
+                                      ("opt", "random", 10), ("opt", "random", 18)):
+            path = os.path.join(self.dir, "series.csv")
+            o = self.simulate(scenario, depth, "--impl", impl, "--csv", path, "--punctures", 500)
+            with open(path, newline="") as f:
+                rows = list(csv.DictReader(f))
+            self.assertEqual(list(rows[0]), ["puncture", "leaf", "nodes", "memory_bytes", "ns"])
+            self.assertEqual([int(r["puncture"]) for r in rows], list(range(1, 501)))
+            leaves = [int(r["leaf"]) for r in rows]
+            self.assertEqual(len(set(leaves)), 500)
+            self.assertLess(max(leaves), 2 ** depth)
+            nodes = [int(r["nodes"]) for r in rows]
+            self.assertEqual((max(nodes), nodes[-1]), (o["peak_nodes"], o["final_nodes"]))
+            self.assertEqual(nodes.index(max(nodes)) + 1, o["peak_at"])
+            self.assertEqual(nodes[-1], len(cover(depth, [(x, x) for x in leaves])))
+            memory = [int(r["memory_bytes"]) for r in rows if r["memory_bytes"]]
+            if depth <= 16:
+                self.assertEqual(len(memory), 500)
+            self.assertEqual((max(memory), memory[-1]),
+                             (o["peak_memory_bytes"], o["final_memory_bytes"]))
+            times = sorted(int(r["ns"]) for r in rows)
+            self.assertEqual((times[249], times[494], times[-1]),
+                             (o["median_ns"], o["p99_ns"], o["max_ns"]))
+            self.assertAlmostEqual(o["mean_ns"], sum(times) / 500, places=3)
+
+    def test_memory_peak_between_samples_is_found(self):
+        # best takes pages and gives them back all along: samples alone would miss the peak
+        path = os.path.join(self.dir, "series.csv")
+        o = self.simulate("random", 18, "--csv", path)
+        with open(path, newline="") as f:
+            sampled = [int(r["memory_bytes"]) for r in csv.DictReader(f) if r["memory_bytes"]]
+        self.assertEqual(o["peak_memory_bytes"], max(sampled))
+        self.assertGreater(o["peak_memory_bytes"], o["final_memory_bytes"])
+        self.assertGreaterEqual(o["peak_memory_bytes"], o["memory_bytes_at_node_peak"])
+
+    def test_one_seed_draws_the_same_leaves_everywhere(self):
+        def leaves(*args):
+            path = os.path.join(self.dir, "series.csv")
+            self.simulate("normal", 12, "--csv", path, *args)
+            with open(path, newline="") as f:
+                return [int(r["leaf"]) for r in csv.DictReader(f)]
+        first = leaves("--impl", "list", "--seed", 7)
+        self.assertEqual(first, leaves("--impl", "ref", "--seed", 7))
+        self.assertEqual(first, leaves("--impl", "opt", "--seed", 7))
+        self.assertNotEqual(first, leaves("--impl", "opt", "--seed", 8))
+
+    def test_normal_has_its_mean_and_deviation(self):
+        path = os.path.join(self.dir, "series.csv")
+        sigma, n = 1000, 2000
+        self.simulate("normal", 24, "--sigma", sigma, "--punctures", n, "--csv", path)
+        with open(path, newline="") as f:
+            leaves = [int(r["leaf"]) for r in csv.DictReader(f)]
+        mean = sum(leaves) / n
+        deviation = math.sqrt(sum((x - mean) ** 2 for x in leaves) / n)
+        # without repetition the middle is drawn from a little less often
+        self.assertLess(abs(mean - 2 ** 23), 5 * sigma / math.sqrt(n) * 2)
+        self.assertTrue(sigma <= deviation < 2 * sigma, deviation)
+
+    def test_default_number_of_punctures(self):
+        self.assertEqual(self.simulate("random", 8)["punctures"], 256)
+        self.assertEqual(self.simulate("normal", 8)["punctures"], 128)
+        self.assertEqual(self.simulate("normal", 8, "--sigma", 10)["punctures"], 40)
+        self.assertEqual(self.simulate("normal", 8, "--sigma", 1000)["punctures"], 128)
+        self.assertEqual(self.simulate("normal", 8, "--sigma", 0.1)["punctures"], 1)
+
+    def test_leaves_that_do_not_turn_up_are_a_failure(self):
+        self.refused(FAILED, "--punctures", "simulate", "-s", "normal", "-d", 8, "--sigma", 0.5,
+                     "--punctures", 100)
+
+    def test_a_csv_file_that_cannot_be_written(self):
+        for path in ("/dev/full", self.dir, os.path.join(self.dir, "no", "such")):
+            self.refused(FAILED, path, "simulate", "-s", "best", "-d", 4, "--csv", path)
+
+    def test_progress_shows_on_a_terminal_and_only_there(self):
+        # long enough for a bar: the list's time grows with the square of the nodes
+        args = ["simulate", "-s", "worst", "-d", "17", "-i", "list"]
+        master, slave = pty.openpty()
+        process = self.start(*args, stderr=slave)
+        os.close(slave)
+        shown = b""
+        begin = time.monotonic()
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:  # the terminal has no writer left
+                break
+            if not data:
+                break
+            if not shown:
+                self.assertGreater(time.monotonic() - begin, 0.9, "a bar in the first second")
+            shown += data
+        os.close(master)
+        self.assertEqual(self.wait(process).returncode, DONE)
+        self.assertRegex(shown.decode(), r"\rlist worst d=17 \[[# ]+\] +\d+% ")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), "the bar is not removed at the end")
+        r = self.run_(*args)
+        self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+
+    def test_a_short_run_shows_no_progress(self):
+        master, slave = pty.openpty()
+        process = self.start("simulate", "-s", "best", "-d", "8", stderr=slave)
+        os.close(slave)
+        self.assertEqual(self.wait(process).returncode, DONE)
+        ready, _, _ = select.select([master], [], [], 0)
+        self.assertTrue(not ready or self.at_end(master))
+        os.close(master)
+
+    @staticmethod
+    def at_end(fd):
+        try:
+            return os.read(fd, 1) == b""
+        except OSError:
+            return True
+
+
+# ---- the tests themselves ----
+
+PLANTED = {
+    "a wrong digit in a value":
+        ('r=$("$P" "$@"); s=$?; [ "$1" = eval ] && r=$(printf "%s" "$r" | sed "s/.$/g/"); '
+         'printf "%s\\n" "$r"; exit $s',
+         "test_values_are_those_of_an_independent_implementation"),
+    "a puncture that is forgotten":
+        ('if [ "$1" = punct ]; then exit 0; fi; exec "$P" "$@"',
+         "test_a_punctured_leaf_is_gone_and_the_others_stay"),
+    "a key that others can read":
+        ('"$P" "$@"; s=$?; for f; do :; done; [ "$1" = setup ] && chmod a+r "$f"; exit $s',
+         "test_mode_is_0600_whatever_the_umask"),
+    "a lock that does not hold":
+        ('if [ "$1" = punct ]; then t=$(mktemp -d) && cp "$2" "$t/k" && sleep 0.05 && '
+         '"$P" punct "$t/k" "$3" && mv "$t/k" "$2"; s=$?; rm -r "$t"; exit $s; fi; exec "$P" "$@"',
+         "test_a_waiting_puncture_works_on_the_file_that_the_path_names_then"),
+    "a second line of error":
+        ('"$P" "$@"; s=$?; [ $s = 1 ] && echo "Try again" >&2; exit $s',
+         "test_each_wrong_argument_is_named_in_one_line"),
+    "a puncture that is undone when printing fails":
+        ('if [ "$1" = punct ]; then cp "$3" "$3.old"; "$P" "$@"; s=$?; '
+         '[ $s = 4 ] && mv "$3.old" "$3"; exit $s; fi; exec "$P" "$@"',
+         "test_values_that_cannot_be_printed_are_punctured_all_the_same"),
+}
+
+
+class Planted(Case):
+    def test_planted_bugs_are_caught(self):
+        for bug, (script, test) in PLANTED.items():
+            wrapper = os.path.join(self.dir, "pprf")
+            with open(wrapper, "w") as f:
+                f.write(f"#!/bin/sh\nP='{os.path.abspath(PPRF)}'\n{script}\n")
+            os.chmod(wrapper, 0o755)
+            for program, caught in ((wrapper, True), (PPRF, False)):
+                r = subprocess.run([sys.executable, __file__, "--pprf", program, test], check=False,
+                                   stdout=subprocess.PIPE, timeout=120)
+                self.assertIn(b"1..1\n", r.stdout, f"{test} did not run")
+                self.assertEqual(r.returncode != 0, caught, f"{bug}: {r.stdout.decode()}")
+
+
+class Tap(unittest.TestResult):
+    """Prints a TAP line for each test, and its failure as comments."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.trouble = []
+
+    def report(self, test, ok, note=""):
+        self.count += 1
+        name = test.id().split(".", 1)[1].replace("test_", "")
+        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}", flush=True)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.trouble.append(self._exc_info_to_string(err, subtest))
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.trouble.append(self._exc_info_to_string(err, test))
+
+    addError = addFailure
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.report(test, True, f" # SKIP {reason}")
+        self.skip_reported = True
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.trouble, self.skip_reported = [], False
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if not self.skip_reported:
+            self.report(test, not self.trouble)
+        for text in self.trouble:
+            for line in text.splitlines():
+                print(f"#   {line}", flush=True)
+        if self.trouble:
+            print(f"# again: {sys.argv[0]} --seed {SEED} {test.id().split('.')[-1]}", flush=True)
+
+
+def main():
+    global PPRF, SEED
+    parser = argparse.ArgumentParser(description="Tests of the program pprf; emits TAP.")
+    parser.add_argument("--pprf", default=PPRF)
+    parser.add_argument("--seed", type=int,
+                        default=int(os.environ.get("SEED") or time.time_ns() % 2 ** 32))
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    options = parser.parse_args()
+    PPRF, SEED = os.path.abspath(options.pprf), options.seed
+    suite = unittest.TestSuite()
+    for case in (Values, Setup, Usage, Files, Puncture, Locking, Failures, Info, Simulate, Planted):
+        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+            if not options.tests or test.id().split(".")[-1] in options.tests:
+                suite.addTest(test)
+    print(f"1..{suite.countTestCases()}\n# seed {SEED}", flush=True)
+    if suite.countTestCases() == 0:
+        sys.exit("no such test")
+    result = Tap()
+    suite.run(result)
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    main()
