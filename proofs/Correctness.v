@@ -159,6 +159,7 @@ Section Correctness.
 
 Variable Seed : Type.
 Variable G : bitseq -> Seed -> Seed * Seed.
+Implicit Types (d e : nat) (p q x y : bitseq) (xs ys : seq bitseq) (rs : seq region).
 Implicit Types (K : key Seed) (n : node Seed) (s k : Seed) (P Q : pred bitseq).
 
 Local Notation child := (child G).

@@ -1,0 +1,152 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* The extracted model behind a line protocol (README.md). This file only converts between
+   integers and bit lists, reads and prints; every tree operation is Model's. *)
+
+exception Refused of string
+let refuse fmt = Printf.ksprintf (fun s -> raise (Refused s)) fmt
+
+(* ---- seeds: strings of 16 bytes ---- *)
+
+let to_hex s =
+  let digits = "0123456789abcdef" in
+  String.init (2 * String.length s) (fun i ->
+    let v = Char.code s.[i / 2] in
+    digits.[if i land 1 = 0 then v lsr 4 else v land 15])
+
+let of_hex h =
+  let digit c =
+    match c with
+    | '0' .. '9' -> Char.code c - 48
+    | 'a' .. 'f' -> Char.code c - 87
+    | 'A' .. 'F' -> Char.code c - 55
+    | _ -> refuse "not hexadecimal: %s" h in
+  if String.length h land 1 = 1 then refuse "odd number of hexadecimal digits";
+  String.init (String.length h / 2) (fun i ->
+    Char.chr ((digit h.[2 * i] lsl 4) lor digit h.[(2 * i) + 1]))
+
+(* ---- PRGs: seed -> (left seed, right seed) ---- *)
+
+let prg_sha3 seed =
+  let digest = Keccak.sha3_256 seed in
+  (String.sub digest 0 16, String.sub digest 16 16)
+
+(* The seed of a node is its own in-order id (bytes 0 to 7), then the root's bytes 8 to 15. *)
+let prg_path seed =
+  let id = Int64.to_int (String.get_int64_le seed 0) in
+  let quarter = (id land -id) / 2 in
+  let at i =
+    let b = Bytes.of_string seed in
+    Bytes.set_int64_le b 0 (Int64.of_int i);
+    Bytes.unsafe_to_string b in
+  (at (id - quarter), at (id + quarter))
+
+(* The model asks for the two children of a node one after the other. *)
+let remember_last g =
+  let seed = ref "" and children = ref ("", "") in
+  fun (_ : bool list) s ->
+    if s != !seed then begin
+      children := g s;
+      seed := s
+    end;
+    !children
+
+let prg_of_name = function
+  | "sha3" -> prg_sha3
+  | "path" -> prg_path
+  | name -> refuse "no PRG %s" name
+
+(* ---- positions ---- *)
+
+let rec bits length x tail =
+  if length = 0 then tail else bits (length - 1) (x lsr 1) ((x land 1 = 1) :: tail)
+
+let value = List.fold_left (fun n b -> (2 * n) + Bool.to_int b) 0
+
+(* ---- the protocol ---- *)
+
+let prg_name = ref "sha3"
+let prg = ref (remember_last prg_sha3)
+let depth = ref 0
+let key = ref []
+
+let integer s =
+  match int_of_string_opt s with Some n when n >= 0 -> n | _ -> refuse "not an integer: %s" s
+
+let leaf s =
+  let x = integer s in
+  if !depth = 0 then refuse "no key: setup first";
+  if x lsr !depth <> 0 then refuse "leaf %d outside the tree of depth %d" x !depth;
+  bits !depth x []
+
+let use_prg name =
+  prg := remember_last (prg_of_name name);
+  prg_name := name;
+  depth := 0;
+  key := []
+
+let setup d hex =
+  let d = integer d and seed = of_hex hex in
+  if d < 1 || d > 32 then refuse "depth %d is not in 1..32" d;
+  if String.length seed <> 16 then refuse "a seed has 16 bytes";
+  if !prg_name = "path" && String.get_int64_le seed 0 <> Int64.shift_left 1L d then
+    refuse "the path PRG's root seed must begin with its id 2^%d" d;
+  depth := d;
+  key := Model.keygen seed
+
+let is_above p x = match Model.locate p x with Model.On _ -> true | _ -> false
+
+(* A key is canonical: it is unchanged iff every leaf of the region was punctured before. *)
+let change_key key' =
+  print_endline (if key' = !key then "punctured" else "ok");
+  key := key'
+
+let print_node (p, s) =
+  let height = !depth - List.length p in
+  Printf.printf "%d %d %s\n" (value p lsl height) height (to_hex s)
+
+let answer line =
+  match String.split_on_char ' ' line with
+  | [ "prg"; name ] -> use_prg name; print_endline "ok"
+  | [ "setup"; d; seed ] -> setup d seed; print_endline "ok"
+  | [ "eval"; x ] ->
+    (match Model.exec_eval !prg !key (leaf x) with
+     | Some seed -> print_endline (to_hex seed)
+     | None -> print_endline "punctured")
+  | [ "punct"; x ] ->
+    let x = leaf x in
+    if not (List.exists (fun (p, _) -> is_above p x) !key) then print_endline "punctured"
+    else begin
+      key := Model.exec_puncture !prg x !key;
+      print_endline "ok"
+    end
+  | [ "range"; first; last ] ->
+    if integer first > integer last then refuse "empty range %s..%s" first last;
+    change_key (Model.exec_puncture_range !prg (leaf first) (leaf last) !key)
+  | [ "prefix"; start; height ] ->
+    let h = integer height in
+    if !depth = 0 then refuse "no key: setup first";
+    if h > !depth then refuse "height %d in a tree of depth %d" h !depth;
+    let x = integer start in
+    if x lsr !depth <> 0 || (x lsr h) lsl h <> x then refuse "no node (%d, %d)" x h;
+    change_key (Model.exec_puncture_prefix !prg (bits (!depth - h) (x lsr h) []) !key)
+  | [ "dump" ] -> List.iter print_node !key; print_endline "end"
+  | [ "count" ] -> Printf.printf "%d\n" (List.length !key)
+  | [ "sha3"; message ] -> print_endline (to_hex (Keccak.sha3_256 (of_hex message)))
+  | [ "sha3" ] -> print_endline (to_hex (Keccak.sha3_256 ""))
+  | _ -> refuse "unknown command: %s" line
+
+let () =
+  (match Array.to_list Sys.argv with
+   | [ _ ] -> ()
+   | [ _; "--prg"; name ] ->
+     (try use_prg name with Refused why -> prerr_endline ("oracle: " ^ why); exit 2)
+   | _ -> prerr_endline "usage: oracle [--prg sha3|path]"; exit 2);
+  try
+    while true do
+      match input_line stdin with
+      | "quit" -> raise End_of_file
+      | line ->
+        (try answer line with Refused why -> print_endline ("error: " ^ why));
+        flush stdout
+    done
+  with End_of_file -> flush stdout

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# proofs/: the Coq development (spec/ and proofs/, built in build/coq), its gate, the oracle.
+COQ := $(B)/coq
+COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
+COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
+GATE := $(PYTHON) proofs/gate.py
+
+.PHONY: prove-coq prove-coqchk coq-build test-prove-gate update-expected-theorems
+prove-coq: ## check the Coq proofs and that they prove what they should
+	@$(GATE) scan .
+	@$(MAKE) --no-print-directory coq-build
+	@$(MAKE) --no-print-directory prove-coqchk
+	@$(GATE) theorems . $(COQ)
+
+$(COQ)/%.v: %.v
+	@mkdir -p $(@D)
+	@cp -p $< $@
+
+$(COQ)/Makefile.coq: _CoqProject
+	@mkdir -p $(@D)
+	@cp -p $< $(@D)/
+	@cd $(@D) && coq_makefile -f _CoqProject -o Makefile.coq
+
+coq-build: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
+	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
+	  || { cat $(COQ)/build.log; exit 1; }
+	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
+
+# coqchk also rechecks mathcomp: its log stands until a compiled file changes
+prove-coqchk: coq-build ## recheck the compiled proofs with coqchk
+	@$(MAKE) --no-print-directory $(COQ)/coqchk.log
+	@$(GATE) coqchk $(COQ)/coqchk.log
+
+$(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo)
+	@coqchk -silent -o -Q $(COQ)/spec Pprf.spec -Q $(COQ)/proofs Pprf.proofs $(COQ_MODULES) \
+	  > $@.tmp 2>&1 || { cat $@.tmp; exit 1; }
+	@mv $@.tmp $@
+
+update-expected-theorems: coq-build
+	@$(GATE) update . $(COQ)
+
+test-prove-gate: coq-build ## planted weakenings must fail the gate of the Coq proofs
+	@$(TAP) proofs/gate-mutants.py
+
+# ---- the oracle: the model extracted to OCaml ----
+ORACLE := $(B)/proofs/oracle
+.PHONY: oracle test-oracle
+oracle: $(B)/oracle ## build the executable Coq model (build/oracle)
+
+$(ORACLE)/model.ml: proofs/oracle/Extract.v spec/Ggm.v proofs/Executable.v _CoqProject
+	@$(MAKE) --no-print-directory coq-build
+	@mkdir -p $(@D)
+	@cp -p $< $(@D)/
+	@cd $(@D) && coqc -q -w none -Q $(CURDIR)/$(COQ)/spec Pprf.spec \
+	  -Q $(CURDIR)/$(COQ)/proofs Pprf.proofs Extract.v
+	@if grep -n 'Obj\.' $@; then echo "oracle: the extracted code uses Obj" >&2; exit 1; fi
+
+$(B)/oracle: $(ORACLE)/model.ml proofs/oracle/keccak.ml proofs/oracle/main.ml
+	@cp -p proofs/oracle/keccak.ml proofs/oracle/main.ml $(ORACLE)/
+	cd $(ORACLE) && ocamlfind ocamlopt -O3 -unsafe -inline 200 -w +a-4-9-32..70 \
+	  model.mli model.ml keccak.ml main.ml -o $(CURDIR)/$@
+
+test-oracle: $(B)/oracle ## the oracle's SHA3 and its committed vectors
+	@$(TAP) proofs/oracle/vectors.py
