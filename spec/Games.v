@@ -56,6 +56,10 @@ Definition prg_adv (D : prg_adversary) : rat := Pr (prg_game Real D) - Pr (prg_g
 (* The same with the node p fixed in advance. *)
 Definition prg_adv_at (p : bitseq) (D : Seed * Seed -> prog bool) : rat := prg_adv (Ret (p, D)).
 
+(* The textbook notion for one function g, the paper's PRG: the constant family. *)
+Definition plain_prg_adv (g : Seed -> Seed * Seed) (D : Seed * Seed -> prog bool) : rat :=
+  Pr (s <-$ unif s0 ;; D (g s)) - Pr (a <-$ unif s0 ;; b <-$ unif s0 ;; D (a, b)).
+
 (* ---- Selective puncture pseudorandomness -------------------------------------------- *)
 
 Definition leaf := d.-tuple bool.

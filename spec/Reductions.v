@@ -59,12 +59,12 @@ Fixpoint exec (G : bitseq -> Seed -> Seed * Seed) (T : Type) (c : code T) : prog
 
 (* On every run c makes at most n PRG calls and m draws, and with what is left of n and m its
    result satisfies post.  A run meets all coins, all draws and all answers of the PRG. *)
-Fixpoint within (n m : nat) (T : Type) (c : code T) (post : nat -> nat -> T -> Prop) : Prop :=
+Fixpoint runs_within (n m : nat) (T : Type) (c : code T) (post : nat -> nat -> T -> Prop) : Prop :=
   match c with
   | Done t => post n m t
-  | Expand p s k => if n is n'.+1 then forall ab, within n' m (k ab) post else False
-  | Sample X x0 k => if m is m'.+1 then forall x, within n m' (k x) post else False
-  | Coin X x0 k => forall x, within n m (k x) post
+  | Expand p s k => if n is n'.+1 then forall ab, runs_within n' m (k ab) post else False
+  | Sample X x0 k => if m is m'.+1 then forall x, runs_within n m' (k x) post else False
+  | Coin X x0 k => forall x, runs_within n m (k x) post
   end.
 
 (* A reduction: name a node, get the challenge, answer.  It attacks G with G's help; its cost is
@@ -75,7 +75,11 @@ Definition attack (G : bitseq -> Seed -> Seed * Seed) (R : reduction) : prg_adve
   pk <-$ exec G R ;; Ret (pk.1, fun ab => exec G (pk.2 ab)).
 
 Definition costs_at_most (n m : nat) (R : reduction) : Prop :=
-  within n m R (fun n' m' pk => forall ab, within n' m' (pk.2 ab) (fun _ _ _ => True)).
+  runs_within n m R (fun n' m' pk => forall ab, runs_within n' m' (pk.2 ab) (fun _ _ _ => True)).
+
+(* Against a PRG that does not look at the node, the node need not be named. *)
+Definition forget_node (D : prg_adversary Seed) : Seed * Seed -> prog bool :=
+  fun ab => pk <-$ D ;; pk.2 ab.
 
 (* ---- The device, one expansion at a time --------------------------------------------- *)
 
