@@ -45,4 +45,4 @@ bench-quick: deps-bench ## measure the essentials (2 minutes) and write build/re
 	@bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report
 report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured
-	@$(PYTHON) bench/report.py $(B)
+	@bench/report.py $(B)  # by its first line: Debian's python3, which has python3-matplotlib
