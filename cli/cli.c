@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,14 +16,18 @@ const char *command_name = "pprf";
 
 int complain(int status, const char *format, ...)
 {
+  char *text = NULL;
   va_list args;
   va_start(args, format);
-  flockfile(stderr);
-  fprintf(stderr, "%s: ", command_name);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
-  funlockfile(stderr);
+  if (vasprintf(&text, format, args) < 0)
+    text = NULL;
   va_end(args);
+  /* An argument may hold line feeds, or what a terminal obeys. */
+  for (char *p = text; p != NULL && *p != '\0'; p++)
+    if ((unsigned char)*p < ' ' || *p == 127)
+      *p = '?';
+  fprintf(stderr, "%s: %s\n", command_name, text != NULL ? text : format);
+  free(text);
   return status;
 }
 

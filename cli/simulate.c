@@ -190,19 +190,25 @@ struct progress {
   bool terminal, visible;
 };
 
-static void progress_show(struct progress *p, const struct args *a, uint64_t done, uint64_t now)
+static struct progress progress_begin(void)
+{
+  return (struct progress){.begun = now_ns(), .terminal = isatty(STDERR_FILENO) == 1};
+}
+
+static void progress_show(struct progress *p, const struct args *a, uint64_t done, uint64_t total,
+                          uint64_t now)
 {
   enum { WIDTH = 32 };
   if (!p->terminal || now - p->begun < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
     return;
   char bar[WIDTH + 1];
-  double part = (double)done / (double)a->punctures;
+  double part = (double)done / (double)total;
   size_t full = (size_t)(part * WIDTH);
   memset(bar, ' ', WIDTH);
   memset(bar, '#', full);
   bar[WIDTH] = '\0';
   fprintf(stderr, "\r%s %s d=%u [%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " ", a->impl->name,
-          scenario_names[a->scenario], a->depth, bar, 100 * part, done, a->punctures);
+          scenario_names[a->scenario], a->depth, bar, 100 * part, done, total);
   fflush(stderr);
   p->shown = now;
   p->visible = true;
@@ -251,10 +257,11 @@ static int next_failed(const struct args *a, uint64_t done)
 static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE *csv, uint32_t *ns,
                    struct result *r)
 {
-  struct progress progress = {.begun = now_ns(), .terminal = isatty(STDERR_FILENO) == 1};
+  struct progress progress = progress_begin();
   int status = STATUS_DONE;
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
+  r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
   struct sampler sampler = sampler_begin(a, r->peak_memory);
   for (uint64_t i = 0; status == STATUS_DONE && i < a->punctures; i++) {
     uint64_t leaf, begin, end, calls = prg_calls();
@@ -290,7 +297,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
         fprintf(csv, "%zu", r->final_memory);
       fprintf(csv, ",%" PRIu32 "\n", ns[i]);
     }
-    progress_show(&progress, a, i + 1, end);
+    progress_show(&progress, a, i + 1, a->punctures, end);
   }
   progress_end(&progress);
   r->punctures = a->punctures;
@@ -300,17 +307,22 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
 /* The memory at the node peak, when it fell between two samples: the same punctures once more. */
 static int replay_to_peak(const struct args *a, struct result *r)
 {
+  struct progress progress = progress_begin();
   struct pattern p;
   pprf_key *key = NULL;
   if (!pattern_begin(&p, a))
     return complain(STATUS_FAILED, "no memory");
   int status = make_key(a, &key), err = PPRF_OK;
   uint64_t leaf;
-  for (uint64_t i = 0; status == STATUS_DONE && i < r->peak_at; i++)
+  for (uint64_t i = 0; status == STATUS_DONE && i < r->peak_at; i++) {
     if (!pattern_next(&p, &leaf))
       status = next_failed(a, i);
     else if ((err = a->impl->punct(key, leaf)) != PPRF_OK)
       status = complain(STATUS_FAILED, "leaf %" PRIu64 ": %s", leaf, pprf_strerror(err));
+    if (i % 1024 == 0)
+      progress_show(&progress, a, i, r->peak_at, now_ns());
+  }
+  progress_end(&progress);
   if (status == STATUS_DONE)
     r->memory_at_peak = a->impl->memory_bytes(key);
   a->impl->free(key);
