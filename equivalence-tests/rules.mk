@@ -7,8 +7,9 @@
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
-EQ_REF := $(patsubst ref/%.c,%,$(filter-out ref/prg.c ref/smoke.c,$(wildcard ref/*.c)))
-EQ_OPT := $(patsubst opt/%.c,%,$(wildcard opt/*.c))
+# the sources of ref/rules.mk and opt/rules.mk, which are read after this file
+EQ_REF := node core codec pprf strerror
+EQ_OPT := bitmap store pprf
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
@@ -17,27 +18,27 @@ EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_p
 define EQ_VARIANT
 $(EQB)/$(1)/ref/%.o: ref/%.c ref/names.h
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/%.o: opt/%.c
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/prg.o: $(EQB)/$(1)/%.o:
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
 $(EQB)/$(1)/sha3.o: ref/prg.c
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/impl_ref.o: cli/impl.c ref/names.h
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/impl_opt.o: cli/impl.c
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/%.o: $(EQ)/%.c
 	@mkdir -p $$(@D)
-	$(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) \
   $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
@@ -48,7 +49,7 @@ endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
 $(eval $(call EQ_VARIANT,plain,$(CC),-O2 -fstack-protector-strong -fvisibility=hidden))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
-$(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O1 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
+$(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
@@ -69,3 +70,37 @@ $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
 
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
 	$(CC) -o $@ $^ $(LDLIBS)
+
+# ---- fuzzing
+
+# coverage guides by ref and opt, not by the test's own branches
+$(EQB)/fuzz/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
+
+EQ_FUZZ := fuzz_ops fuzz_import
+$(EQ_FUZZ:%=$(EQB)/%): $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+$(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
+	$(CC) -o $@ $^ $(LDLIBS)
+.PHONY: fuzz
+fuzz: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt for FUZZ_SECONDS
+	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
+
+# ---- failures injected
+
+TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
+EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap munmap madvise mlock mlock2 \
+  EVP_MD_fetch EVP_MD_CTX_new EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
+  RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand
+EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
+$(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
+	$(CC) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+$(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+
+# ---- what is erased is gone: the libraries as they are built
+
+CLEAN_TESTS += $(EQB)/residue
+TAP_TESTS += $(EQB)/residue
+$(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o \
+  $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_prg.a
+	$(CC) -o $@ -Wl,-z,now $^ $(LDLIBS)

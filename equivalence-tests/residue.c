@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an operation erases is gone from the process: after each one, every readable mapping (heap
+ * with its freed blocks, stacks, libraries' data, anonymous mappings) is searched for the seeds of
+ * the erased nodes and the values of the punctured leaves, each as two halves of 8 bytes at any
+ * byte offset.  Controls: the seeds of live nodes are found, and so is a planted copy of an erased
+ * one on the heap, in a freed block and on the stack.
+ *
+ * This process must not write what it looks for.  A child computes all seeds and sends them masked
+ * (XOR with a constant); the search compares masked words; the root's seed and key files pass
+ * through one buffer that is wiped, or stay in the child. */
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "impls.h"
+#include "tap.h"
+
+#define MASK 0x9d3f5ac7e1b20846u
+#define DEPTH_MAX 12
+#define NODES (2u << DEPTH_MAX)
+
+/* Masked seeds by heap number: root 1, children 2n and 2n + 1; leaf x of depth d is 2^d + x. */
+static uint64_t masked[NODES][2];
+static uint8_t wanted[NODES]; /* 1: must not be there */
+static unsigned depth;
+
+/* The registers that a function need not preserve, as the last operation left them. */
+static struct {
+  uint64_t general[9];
+  uint64_t pad[7];
+  uint8_t vector[16384]; /* XSAVE's image */
+} __attribute__((aligned(64))) registers;
+
+__attribute__((always_inline)) static inline void save_registers(void)
+{
+#if defined(__x86_64__)
+  __asm__ volatile("movq %%rax, 0(%0)\n\tmovq %%rcx, 8(%0)\n\tmovq %%rdx, 16(%0)\n\t"
+                   "movq %%rsi, 24(%0)\n\tmovq %%rdi, 32(%0)\n\tmovq %%r8, 40(%0)\n\t"
+                   "movq %%r9, 48(%0)\n\tmovq %%r10, 56(%0)\n\tmovq %%r11, 64(%0)\n\t"
+                   "pushq %%rax\n\tmovl $-1, %%eax\n\tmovl $-1, %%edx\n\t"
+                   "xsave64 128(%0)\n\tpopq %%rax"
+                   :
+                   : "b"(&registers)
+                   : "rdx", "memory");
+#endif
+}
+
+/* ---------------------------------------------------------------- the child that knows */
+
+static void write_all(int fd, const void *p, size_t n)
+{
+  for (ssize_t k; n > 0; p = (const char *)p + k, n -= (size_t)k)
+    if ((k = write(fd, p, n)) <= 0)
+      _exit(1);
+}
+
+static void read_all(int fd, void *p, size_t n)
+{
+  for (ssize_t k; n > 0; p = (char *)p + k, n -= (size_t)k)
+    if ((k = read(fd, p, n)) <= 0) {
+      printf("Bail out! the child is gone\n");
+      exit(1);
+    }
+}
+
+static void expand(uint8_t (*seed)[16], unsigned d)
+{
+  for (unsigned n = 1; n < 1u << d; n++) {
+    uint8_t both[32];
+    if (EVP_Digest(seed[n], 16, both, NULL, EVP_sha3_256(), NULL) != 1)
+      _exit(1);
+    memcpy(seed[2 * n], both, 16);
+    memcpy(seed[2 * n + 1], both + 16, 16);
+  }
+}
+
+/* Run f in a child that has a pipe to us. */
+static int child(void (*f)(int fd, uint64_t arg), uint64_t arg, pid_t *pid)
+{
+  int fd[2];
+  fflush(stdout);
+  if (pipe(fd) != 0 || (*pid = fork()) < 0) {
+    printf("Bail out! no child: %s\n", strerror(errno));
+    exit(1);
+  }
+  if (*pid == 0) {
+    close(fd[0]);
+    f(fd[1], arg);
+    _exit(0);
+  }
+  close(fd[1]);
+  return fd[0];
+}
+
+static void root_of(uint64_t tag, uint8_t seed[16])
+{
+  for (unsigned i = 0; i < 16; i += 8) {
+    uint64_t v = tap_random(&tag);
+    memcpy(seed + i, &v, 8);
+  }
+}
+
+static void send_masked(int fd, uint64_t tag)
+{
+  static uint8_t seed[NODES][16];
+  root_of(tag, seed[1]);
+  expand(seed, depth);
+  for (unsigned n = 1; n < 2u << depth; n++) {
+    uint64_t half[2];
+    memcpy(half, seed[n], 16);
+    half[0] ^= MASK;
+    half[1] ^= MASK;
+    write_all(fd, half, 16);
+  }
+}
+
+static void send_root(int fd, uint64_t tag)
+{
+  uint8_t seed[16];
+  root_of(tag, seed);
+  write_all(fd, seed, 16);
+}
+
+/* A key file with a few leaves punctured; its last digest byte wrong if arg's top bit is set. */
+static void send_file(int fd, uint64_t arg)
+{
+  uint8_t seed[16], file[4096];
+  size_t len = sizeof file;
+  pprf_key *key;
+  root_of(arg & 0xffff, seed);
+  if (impl_ref.setup(&key, depth, seed) != PPRF_OK || impl_ref.punct(key, 5) != PPRF_OK ||
+      impl_ref.punct(key, 40) != PPRF_OK || impl_ref.export_key(key, file, &len) != PPRF_OK)
+    _exit(1);
+  file[len - 1] ^= (uint8_t)(arg >> 63);
+  if (arg >> 62 & 1) { /* a right digest, but two records exchanged */
+    uint8_t t[18];
+    memcpy(t, file + 16, 18);
+    memcpy(file + 16, file + 34, 18);
+    memcpy(file + 34, t, 18);
+    if (EVP_Digest(file, len - 32, file + len - 32, NULL, EVP_sha3_256(), NULL) != 1)
+      _exit(1);
+  }
+  write_all(fd, &len, sizeof len);
+  write_all(fd, file, len);
+}
+
+static void get_masked(uint64_t tag)
+{
+  pid_t pid;
+  int fd = child(send_masked, tag, &pid);
+  read_all(fd, masked[1], 16 * ((2u << depth) - 1));
+  close(fd);
+  waitpid(pid, NULL, 0);
+}
+
+static pprf_key *fresh(const struct pprf_impl *impl, uint64_t tag)
+{
+  pid_t pid;
+  pprf_key *key = NULL;
+  uint8_t seed[16];
+  int fd = child(send_root, tag, &pid);
+  read_all(fd, seed, 16);
+  close(fd);
+  waitpid(pid, NULL, 0);
+  int err = impl->setup(&key, depth, seed);
+  save_registers();
+  if (err != PPRF_OK) {
+    printf("Bail out! setup\n");
+    exit(1);
+  }
+  explicit_bzero(seed, sizeof seed);
+  return key;
+}
+
+/* The result of importing a file from the child; the file is wiped. */
+static int import(const struct pprf_impl *impl, uint64_t arg, pprf_key **key)
+{
+  static uint8_t file[4096];
+  size_t len;
+  pid_t pid;
+  int fd = child(send_file, arg, &pid);
+  read_all(fd, &len, sizeof len);
+  read_all(fd, file, len);
+  close(fd);
+  waitpid(pid, NULL, 0);
+  int err = impl->import_key(key, file, len);
+  save_registers();
+  explicit_bzero(file, sizeof file);
+  return err;
+}
+
+/* ---------------------------------------------------------------- the search */
+
+struct place {
+  unsigned node;
+  uintptr_t at;
+  char mapping[80];
+};
+
+/* What is searched for: masked halves in ascending order, and a filter on their low 16 bits. */
+static struct {
+  uint64_t word;
+  unsigned node;
+} sought[2 * NODES];
+static unsigned sought_count;
+static unsigned char filter[1 << 13];
+static uint64_t bytes_searched;
+static unsigned long searches;
+
+static int by_word(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void prepare(void)
+{
+  memset(filter, 0, sizeof filter);
+  sought_count = 0;
+  for (unsigned n = 1; n < 2u << depth; n++)
+    for (int half = 0; half < 2; half++)
+      if (wanted[n]) {
+        uint64_t word = masked[n][half];
+        filter[(word & 0xffff) >> 3] |= (unsigned char)(1 << (word & 7));
+        sought[sought_count].word = word;
+        sought[sought_count++].node = n;
+      }
+  qsort(sought, sought_count, sizeof *sought, by_word);
+}
+
+static unsigned look_up(uint64_t word)
+{
+  unsigned low = 0, high = sought_count;
+  while (low < high) {
+    unsigned mid = (low + high) / 2;
+    if (sought[mid].word < word)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low < sought_count && sought[low].word == word ? sought[low].node : 0;
+}
+
+/* Search a piece of memory. */
+static unsigned search_in(const char *name, uintptr_t from, uintptr_t to, struct place *place)
+{
+  unsigned found = 0;
+  bytes_searched += to - from;
+  for (uintptr_t at = from; at + 8 <= to; at++) {
+    uint64_t word;
+    memcpy(&word, (const void *)at, 8);
+    word ^= MASK;
+    if ((filter[(word & 0xffff) >> 3] >> (word & 7) & 1) == 0)
+      continue;
+    unsigned n = look_up(word);
+    if (n != 0 && found++ == 0) {
+      place->node = n;
+      place->at = at;
+      snprintf(place->mapping, sizeof place->mapping, "%.70s", name);
+      place->mapping[strcspn(place->mapping, "\n")] = '\0';
+    }
+  }
+  return found;
+}
+
+/* The search runs in a thread of its own, so that it does not overwrite the dead stack below the
+ * function that asks for it. */
+static struct place memory_place, register_place;
+static unsigned in_memory, in_registers;
+static volatile int asked;
+
+static void *searcher(void *unused)
+{
+  (void)unused;
+  for (;;) {
+    while (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE))
+      usleep(50);
+    char line[400];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    prepare();
+    searches++;
+    uintptr_t from = (uintptr_t)&registers, to = from + sizeof registers;
+    in_registers = search_in("registers", from, to, &register_place);
+    register_place.at -= from;
+    memset(&registers, 0, sizeof registers);
+    in_memory = 0;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+      unsigned long first, end;
+      char access[8];
+      struct place place;
+      if (sscanf(line, "%lx-%lx %7s", &first, &end, access) != 3 || access[0] != 'r' ||
+          access[1] != 'w' || strstr(line, "[vvar") != NULL)
+        continue;
+      unsigned found = search_in(line, first, end, &place);
+      if (in_memory == 0)
+        memory_place = place;
+      in_memory += found;
+    }
+    if (maps != NULL)
+      fclose(maps);
+    __atomic_store_n(&asked, 0, __ATOMIC_RELEASE);
+  }
+  return NULL;
+}
+
+/* How often something wanted is found in memory.  Waits without a call. */
+__attribute__((noinline)) static unsigned search(void)
+{
+  __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&asked, __ATOMIC_ACQUIRE))
+    __builtin_ia32_pause();
+  return in_memory;
+}
+
+static void want_none(void)
+{
+  memset(wanted, 0, sizeof wanted);
+}
+
+static void want_path(uint64_t leaf)
+{
+  for (uint64_t n = (uint64_t)1 << depth | leaf; n > 0; n /= 2)
+    wanted[n] = 1;
+}
+
+static void want_subtree(unsigned node)
+{
+  wanted[node] = 1;
+  if (node < 1u << depth) {
+    want_subtree(2 * node);
+    want_subtree(2 * node + 1);
+  }
+}
+
+static int registers_clean;
+
+/* Which register a place in the saved image is. */
+static void name_register(uintptr_t at, char name[80])
+{
+  static const char *const general[9] = {"rax", "rcx", "rdx", "rsi", "rdi",
+                                         "r8",  "r9",  "r10", "r11"};
+  if (at < 72)
+    snprintf(name, 80, "%s", general[at / 8]);
+  else if (at >= 128 + 160 && at < 128 + 416)
+    snprintf(name, 80, "xmm%u", (unsigned)(at - 128 - 160) / 16);
+  else if (at >= 128 + 576 && at < 128 + 832)
+    snprintf(name, 80, "ymm%u, upper half", (unsigned)(at - 128 - 576) / 16);
+  else if (at >= 128 + 1152 && at < 128 + 1664)
+    snprintf(name, 80, "zmm%u, upper half", (unsigned)(at - 128 - 1152) / 32);
+  else if (at >= 128 + 1664 && at < 128 + 2688)
+    snprintf(name, 80, "zmm%u", 16 + (unsigned)(at - 128 - 1664) / 64);
+  else
+    snprintf(name, 80, "the XSAVE image, byte %u", (unsigned)at - 128);
+}
+
+static void report(const char *when, const char *name, unsigned found, const struct place *place)
+{
+  tap_note("%s, %s: %u finds; first: node %u of %u, at 0x%lx in %s", name, when, found, place->node,
+           2u << depth, (unsigned long)place->at, place->mapping);
+}
+
+/* 1 if nothing wanted is in memory; registers_clean becomes 0 if something is in a register. */
+static int gone(const char *when, const struct pprf_impl *impl)
+{
+  unsigned found = search();
+  if (found > 0)
+    report(when, impl->name, found, &memory_place);
+  if (in_registers > 0)
+    name_register(register_place.at, register_place.mapping);
+  if (in_registers > 0 && registers_clean)
+    report(when, impl->name, in_registers, &register_place);
+  registers_clean &= in_registers == 0;
+  return found == 0;
+}
+
+/* ---------------------------------------------------------------- the operations */
+
+struct job {
+  const struct pprf_impl *impl;
+  uint64_t tag;
+  int ok;
+};
+
+static void *punctures(void *arg)
+{
+  struct job *job = arg;
+  const struct pprf_impl *impl = job->impl;
+  uint64_t state = job->tag, size = (uint64_t)1 << depth;
+  uint8_t out[16];
+  pprf_key *key = fresh(impl, job->tag);
+  want_none();
+  for (unsigned i = 0; i < 24 && job->ok; i++) {
+    uint64_t leaf = i < 4 ? i : tap_random(&state) % size;
+    int err = i % 2 ? impl->punct(key, leaf) : impl->eval_punct(key, leaf, out);
+    save_registers();
+    explicit_bzero(out, sizeof out);
+    want_path(leaf);
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+      job->ok = 0;
+    job->ok &= gone(i % 2 ? "after punct" : "after eval_punct", impl);
+  }
+  impl->free(key);
+  save_registers();
+  want_subtree(1);
+  job->ok &= gone("after free", impl);
+  return NULL;
+}
+
+static void *ranges(void *arg)
+{
+  struct job *job = arg;
+  const struct pprf_impl *impl = job->impl;
+  uint64_t state = job->tag, size = (uint64_t)1 << depth;
+  pprf_key *key = fresh(impl, job->tag);
+  want_none();
+  (void)impl->punct(key, 77 % size);
+  want_path(77 % size);
+  for (unsigned i = 0; i < 10 && job->ok; i++) {
+    uint64_t a = tap_random(&state) % size, b = a + tap_random(&state) % (size - a) / (10 - i);
+    if (i == 9) {
+      a = 0;
+      b = size - 1;
+    }
+    int err = impl->punct_range(key, a, b);
+    save_registers();
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+      job->ok = 0;
+    for (uint64_t x = a; x <= b; x++)
+      want_path(x);
+    job->ok &= gone("after punct_range", impl);
+  }
+  impl->free(key);
+  save_registers();
+  return NULL;
+}
+
+/* Reading leaves nothing but the live seeds; everything below them and above them is unknown. */
+static void *reads(void *arg)
+{
+  struct job *job = arg;
+  const struct pprf_impl *impl = job->impl;
+  uint64_t state = job->tag, size = (uint64_t)1 << depth;
+  static uint8_t file[4096];
+  size_t len = sizeof file;
+  uint8_t out[16];
+  pprf_key *key = fresh(impl, job->tag);
+  want_subtree(1);
+  wanted[1] = 0;
+  for (unsigned i = 0; i < 6; i++) {
+    int err = impl->eval(key, tap_random(&state) % size, out);
+    save_registers();
+    job->ok &= err == PPRF_OK;
+    explicit_bzero(out, sizeof out);
+    job->ok &= gone("after eval", impl);
+  }
+  int err = impl->export_key(key, file, &len);
+  save_registers();
+  job->ok &= err == PPRF_OK;
+  explicit_bzero(file, sizeof file);
+  job->ok &= gone("after export", impl);
+  impl->free(key);
+  save_registers();
+  want_subtree(1);
+  job->ok &= gone("after free of a fresh key", impl);
+  return NULL;
+}
+
+static void *imports(void *arg)
+{
+  struct job *job = arg;
+  const struct pprf_impl *impl = job->impl;
+  pprf_key *key = NULL;
+  want_subtree(1);
+  job->ok &= import(impl, job->tag | (uint64_t)1 << 63, &key) == PPRF_ERR_FORMAT;
+  job->ok &= gone("after a failed import (digest)", impl);
+  job->ok &= import(impl, job->tag | (uint64_t)1 << 62, &key) == PPRF_ERR_FORMAT;
+  job->ok &= gone("after a failed import (order)", impl);
+  job->ok &= import(impl, job->tag, &key) == PPRF_OK;
+  want_none();
+  want_path(5);
+  want_path(40);
+  job->ok &= gone("after import", impl);
+  want_none();
+  want_subtree(1);
+  job->ok &= search() > 0; /* control: what is live is found */
+  impl->free(key);
+  save_registers();
+  job->ok &= gone("after free of an imported key", impl);
+  return NULL;
+}
+
+static pthread_attr_t small_stack; /* less to search */
+
+/* Run f here or in a thread of its own, whose stack is searched while the thread lives. */
+static int in_this_thread(void *(*f)(void *), struct job *job)
+{
+  (void)f(job);
+  return job->ok;
+}
+
+static int in_a_thread(void *(*f)(void *), struct job *job)
+{
+  pthread_t thread;
+  if (pthread_create(&thread, &small_stack, f, job) != 0 || pthread_join(thread, NULL) != 0)
+    return 0;
+  return job->ok && gone("after the thread", job->impl);
+}
+
+static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(void *), int full)
+{
+  static uint64_t tag;
+  static const unsigned depths[] = {3, 7, 12};
+  for (int thread = 0; thread < 2; thread++) {
+    int ok = 1;
+    registers_clean = 1;
+    for (unsigned d = 0; d < 3; d++)
+      for (unsigned n = 0; n < (full ? 20u : 1u); n++) {
+        depth = depths[d];
+        if (f == imports && depth < 7)
+          continue;
+        struct job job = {impl, ++tag & 0xffff, 1};
+        want_none();
+        get_masked(job.tag);
+        ok &= thread ? in_a_thread(f, &job) : in_this_thread(f, &job);
+      }
+    tap_ok(ok, "%s_%s%s", impl->name, claim, thread ? "_in_a_thread" : "");
+    tap_ok(registers_clean, "%s_%s%s_nor_in_a_register", impl->name, claim,
+           thread ? "_in_a_thread" : "");
+  }
+}
+
+/* ---------------------------------------------------------------- controls */
+
+static void unmask(volatile uint64_t *to, unsigned node)
+{
+  to[0] = masked[node][0] ^ MASK;
+  to[1] = masked[node][1] ^ MASK;
+}
+
+__attribute__((noinline)) static void plant_below(unsigned node)
+{
+  volatile uint64_t stack[64]; /* 64: below the frame of search() */
+  unmask(stack, node);
+}
+
+static unsigned control(int kind, unsigned node)
+{
+  volatile uint64_t *block = malloc(4096);
+  volatile char *half = malloc(64);
+  unsigned found;
+  if (kind == 0) /* on the heap */
+    unmask(block + 100, node);
+  if (kind == 1) { /* in a freed block */
+    unmask(block + 100, node);
+    free((void *)(uintptr_t)block);
+    block = NULL;
+  }
+  if (kind == 2) /* the second half alone, at an odd address */
+    for (int i = 0; i < 8; i++)
+      half[13 + i] = (char)((masked[node][1] ^ MASK) >> 8 * i);
+  if (kind == 3) /* in dead stack */
+    plant_below(node);
+  found = search();
+  if (kind == 4) { /* in a vector register */
+#if defined(__x86_64__)
+    uint64_t word = masked[node][0] ^ MASK;
+    __asm__ volatile("movq %0, %%xmm9" : : "r"(word) : "xmm9");
+    save_registers();
+    __asm__ volatile("pxor %%xmm9, %%xmm9" : : : "xmm9");
+    (void)search();
+    found = in_registers;
+#else
+    found = 1;
+#endif
+  }
+  if (block != NULL)
+    explicit_bzero((void *)(uintptr_t)block, 4096);
+  explicit_bzero((void *)(uintptr_t)half, 64);
+  free((void *)(uintptr_t)half);
+  free((void *)(uintptr_t)block);
+  return found;
+}
+
+static void controls(void)
+{
+  static const char *const where[] = {"on_the_heap", "in_a_freed_block", "half_at_an_odd_address",
+                                      "in_dead_stack", "in_a_register"};
+  depth = 7;
+  for (int kind = 0; kind < 5; kind++) {
+    get_masked(7000 + (uint64_t)kind);
+    want_none();
+    wanted[200] = 1;
+    unsigned before = search();
+    unsigned found = control(kind, 200);
+    tap_ok(before == 0 && found > 0, "control_a_planted_seed_is_found_%s", where[kind]);
+  }
+  for (int i = 0; i < IMPLS; i++) {
+    uint64_t tag = 7100 + (uint64_t)i;
+    get_masked(tag);
+    pprf_key *key = fresh(impls[i], tag);
+    int ok = impls[i]->punct(key, 0) == PPRF_OK;
+    unsigned found = 0;
+    for (unsigned n = 1; n < 1u << depth; n *= 2) { /* the siblings right of the path */
+      want_none();
+      wanted[2 * n + 1] = 1;
+      found += search() > 0;
+    }
+    tap_ok(ok && found == depth, "control_%s_live_seeds_are_found", impls[i]->name);
+    impls[i]->free(key);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  int full = tap_full(argc, argv);
+  pthread_t thread;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (pthread_attr_init(&small_stack) != 0 || pthread_attr_setstacksize(&small_stack, 1 << 18) != 0 ||
+      pthread_create(&thread, &small_stack, searcher, NULL) != 0) {
+    printf("Bail out! no thread\n");
+    return 1;
+  }
+  for (int i = 0; i < IMPLS; i++) {
+    test(impls[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
+    test(impls[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
+    test(impls[i], "reads_leave_nothing_but_live_seeds", reads, full);
+    test(impls[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
+  }
+  controls();
+  tap_note("%lu searches, %llu MB", searches, (unsigned long long)(bytes_searched >> 20));
+  return tap_end();
+}
