@@ -8,8 +8,10 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "prg.h"
+#include "shared.h"
 #include "store.h"
 
 struct pprf_key {
@@ -260,13 +262,62 @@ static int new_key(pprf_key **key, unsigned depth)
   pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
-  int err = opt_store_open(&k->store, depth, k->small);
+  int err = opt_store_open(&k->store, depth, k->small, 0);
   if (err != PPRF_OK) {
     free(k);
     return err;
   }
   *key = k;
   return PPRF_OK;
+}
+
+/* Bytes of the mapping that a shared key itself takes. */
+static size_t shared_bytes(const pprf_key *key)
+{
+  size_t page = key->store.page;
+  return (sizeof *key + opt_store_small_bytes(depth_of(key)) + page - 1) / page * page;
+}
+
+int opt_shared_new(pprf_key **key, unsigned depth)
+{
+  size_t bytes = sizeof **key + opt_store_small_bytes(depth);
+  *key = NULL;
+  pprf_key *k = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (k == MAP_FAILED)
+    return PPRF_ERR_NOMEM;
+  int err = opt_store_open(&k->store, depth, k->small, 1);
+  if (err != PPRF_OK) {
+    (void)munmap(k, bytes);
+    return err;
+  }
+  opt_store_clear(&k->store);
+  *key = k;
+  return PPRF_OK;
+}
+
+int opt_shared_start(pprf_key *key)
+{
+  struct pprf_seed root;
+  int err = prg_random(&root);
+  if (err == PPRF_OK) {
+    opt_store_clear(&key->store);
+    opt_store_start(&key->store, root);
+  }
+  wipe(&root, 1);
+  prg_wipe_stack();
+  return err;
+}
+
+void opt_shared_clear(pprf_key *key)
+{
+  opt_store_clear(&key->store);
+}
+
+void opt_shared_free(pprf_key *key)
+{
+  size_t bytes = shared_bytes(key);
+  (void)munmap(key->store.slot, key->store.mapped);
+  (void)munmap(key, bytes);
 }
 
 int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
@@ -374,8 +425,9 @@ size_t pprf_memory_bytes(const pprf_key *key)
   if (key == NULL)
     return 0;
   /* glibc keeps the size of a block in the 8 bytes before it */
-  return malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t) +
-         opt_store_resident_bytes(&key->store);
+  size_t own = key->store.shared ? shared_bytes(key)
+                                 : malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
+  return own + opt_store_resident_bytes(&key->store);
 }
 
 unsigned pprf_depth(const pprf_key *key)

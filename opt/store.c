@@ -40,7 +40,7 @@ size_t opt_store_small_bytes(unsigned depth)
   return bytes;
 }
 
-int opt_store_open(struct opt_store *s, unsigned depth, void *small)
+int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 {
   size_t size[OPT_LEVELS_MAX], total = slot_bytes(depth), page = (size_t)sysconf(_SC_PAGESIZE);
   unsigned levels = opt_bitmap_levels(depth);
@@ -51,7 +51,8 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small)
   }
   total = (total + page - 1) / page * page;
   unsigned char *pages = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+                              (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
+                              -1, 0);
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
   /* Neither advice failing is an error: the first keeps seeds out of core dumps, the second keeps
@@ -63,7 +64,8 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small)
   *s = (struct opt_store){.punctured = {.depth = depth, .levels = levels},
                           .slot = (struct pprf_seed *)(void *)pages,
                           .mapped = total,
-                          .page = page};
+                          .page = page,
+                          .shared = shared};
   s->locked = mlock2(pages, slot_bytes(depth), MLOCK_ONFAULT) == 0;
 
   unsigned char *in_pages = pages + slot_bytes(depth), *in_small = small;
@@ -106,29 +108,39 @@ int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *no
 
 /* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
  * punctured pairs are zero.  So a system that does not take them costs memory, not secrecy. */
-static void release(const struct opt_store *s, void *from, void *to)
+static int release(const struct opt_store *s, void *from, void *to)
 {
   uintptr_t a = ((uintptr_t)from + s->page - 1) / s->page * s->page;
   uintptr_t b = (uintptr_t)to / s->page * s->page;
-  if (a < b)
-    (void)madvise((void *)a, b - a, s->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
+  if (a >= b)
+    return 0;
+  void *pages = (void *)a;
+  if (!s->shared)
+    return madvise(pages, b - a, s->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
+  int rc = madvise(pages, b - a, MADV_REMOVE);
+  if (rc != 0 && munlock(pages, b - a) == 0) { /* locked pages cannot be removed */
+    rc = madvise(pages, b - a, MADV_REMOVE);
+    if (s->locked)
+      (void)mlock2(pages, b - a, MLOCK_ONFAULT);
+  }
+  return rc;
 }
 
 /* With no node left only the top level is trusted, and that lies in the small block. */
-static void release_all(const struct opt_store *s)
+static int release_all(const struct opt_store *s)
 {
-  release(s, s->slot, (unsigned char *)s->slot + s->mapped);
+  return release(s, s->slot, (unsigned char *)s->slot + s->mapped);
 }
 
 static void release_slots(const struct opt_store *s, uint64_t first, uint64_t end)
 {
-  release(s, s->slot + (first >> 1), s->slot + (end >> 1));
+  (void)release(s, s->slot + (first >> 1), s->slot + (end >> 1));
 }
 
 static void release_dead(const struct opt_store *s, uint64_t first, uint64_t end)
 {
   if (level_bytes(s->punctured.depth, 0) >= SMALL)
-    release(s, s->punctured.dead + (first >> 6), s->punctured.dead + (end >> 6));
+    (void)release(s, s->punctured.dead + (first >> 6), s->punctured.dead + (end >> 6));
 }
 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
@@ -152,7 +164,7 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
   }
   if (s->nodes == 0)
-    release_all(s);
+    (void)release_all(s);
 }
 
 /* The full blocks of a level among those that meet the punctured leaves first .. last: these are
@@ -195,7 +207,35 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
   if (full_span(s, DEAD_LEVEL, first, last, &begin, &end))
     release_dead(s, begin, end);
   if (s->nodes == 0)
-    release_all(s);
+    (void)release_all(s);
+}
+
+/* The top level's word or words. */
+static void *top_level(const struct opt_store *s)
+{
+  unsigned top = s->punctured.levels - 1;
+  return top == 0 ? (void *)s->punctured.dead : (void *)s->punctured.summary[top];
+}
+
+void opt_store_clear(struct opt_store *s)
+{
+  unsigned depth = s->punctured.depth;
+  if (release_all(s) != 0)
+    explicit_bzero(s->slot, s->mapped);
+  for (unsigned k = 0; k < s->punctured.levels; k++)
+    if (level_bytes(depth, k) < SMALL)
+      memset(k == 0 ? (void *)s->punctured.dead : (void *)s->punctured.summary[k], 0,
+             level_bytes(depth, k));
+  s->nodes = 0;
+  opt_bitmap_puncture_range(&s->punctured, 0, (UINT64_C(1) << depth) - 1);
+}
+
+void opt_store_start(struct opt_store *s, struct pprf_seed root)
+{
+  /* a cleared store is zero but for its top level */
+  memset(top_level(s), 0, level_bytes(s->punctured.depth, s->punctured.levels - 1));
+  s->slot[0] = root;
+  s->nodes = 1;
 }
 
 /* About a nanosecond for each page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */

@@ -41,6 +41,7 @@ struct opt_store {
   size_t mapped;          /* bytes of the mapping */
   size_t page;            /* bytes of a page */
   int locked;             /* whether the slots are kept out of swap */
+  int shared;             /* whether the mapping is shared with forked processes */
 };
 
 /** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
@@ -50,8 +51,15 @@ size_t opt_store_small_bytes(unsigned depth);
  * @param[in] depth 1..32.
  * @param[in] small opt_store_small_bytes(depth) zero bytes, aligned for uint64_t, which must live
  *                  as long as the store.
+ * @param[in] shared whether processes forked later share the mapping.
  * @retval 0, or PPRF_ERR_NOMEM. */
-int opt_store_open(struct opt_store *s, unsigned depth, void *small);
+int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
+
+/** Wipe the seeds and puncture every leaf, whatever state the store is in. */
+void opt_store_clear(struct opt_store *s);
+
+/** Give a cleared store, all of whose leaves are punctured, one node: the root. */
+void opt_store_start(struct opt_store *s, struct pprf_seed root);
 
 /** Wipe the seeds and give the mapping back. */
 void opt_store_close(struct opt_store *s);
