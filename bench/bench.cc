@@ -161,7 +161,7 @@ bool do_eval_then_punct(const pprf_impl *impl, pprf_key *key, Op op)
 class Budget {
   struct Seen {
     unsigned depth = 0;
-    double time = 0, growth = 2; // a level
+    double time = 0, growth = 4; // a level; the list needs n^2 steps for n leaves
   };
   std::map<std::string, Seen> seen_;
 
@@ -486,7 +486,7 @@ void register_core(bool quick)
   add_scenario("EvalPunct", "tls", quick ? Depths{14} : Depths{14, 16, 20}, do_eval_punct);
   add_scenario("EvalPunct", "random", quick ? Depths{14} : Depths{14, 16}, do_eval_punct,
                do_eval_then_punct);
-  add_scenario("Range", "ranges", quick ? Depths{14} : Depths{14, 20}, do_range);
+  add_scenario("Range", "ranges", quick ? Depths{14} : Depths{14, 16, 20}, do_range);
   for (const char *scenario : {"fresh", "worst", "random"})
     add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 20});
   for (unsigned depth : quick ? Depths{16} : Depths{16, 20}) {
@@ -569,15 +569,15 @@ int main(int argc, char **argv)
   }
   // One batch a repetition: a batch is a whole scenario.
   std::string once = "--benchmark_min_time=0";
-  std::string reps = "--benchmark_repetitions=" + std::to_string(set == "core" ? 7 : 3);
+  std::string reps = "--benchmark_repetitions=" + std::to_string(set == "core" ? 5 : 3);
   std::string show = "--benchmark_display_aggregates_only=true";
   args.insert(args.begin() + 1, {&once[0], &reps[0], &show[0]});
   if (set == "growth") {
     register_growth();
   } else if (set == "core" || set == "quick") {
     register_core(set == "quick");
-    limit_seconds = set == "quick" ? 0.5 : 2;
-    opt_limit_seconds = set == "quick" ? 1 : 10;
+    limit_seconds = set == "quick" ? 0.5 : 1;
+    opt_limit_seconds = set == "quick" ? 1 : 6;
   } else {
     fprintf(stderr, "bench: no set '%s' (core, growth, quick)\n", set.c_str());
     return 1;

@@ -131,17 +131,20 @@ struct expected {
   double size;              /* nodes of the key */
   double punctured, spread; /* leaves punctured: mean and variance */
   double drift, variance;   /* change of the size at the next puncture: mean and variance */
+  double overshoot;         /* mean excess of the size over a level that it first exceeds */
 };
 
 /* After a Poisson number of draws with mean t, a subtree of mass p is free with probability
  * exp(-t p), and disjoint subtrees are independent.  The next puncture splits a node of height k or
  * more with probability (sum of p exp(-t p) over nodes of height k) / (the same over leaves), and
- * changes the size by k - 1. */
+ * changes the size by k - 1.  Where the drift is 0 this is a walk that falls by 1 at most, whose
+ * ladder heights j have probabilities proportional to those of a step of j or more. */
 static struct expected expectation(const double *mass, unsigned depth, double t)
 {
   const uint64_t half = (uint64_t)1 << (depth - 1);
-  struct expected e = {0, 0, 0, 0, 0};
+  struct expected e = {0, 0, 0, 0, 0, 0};
   double rate = 0, mean = exp(-t), square = (2.0 * depth - 1) * exp(-t);
+  double ladder = 0, ladder2 = 0;
   for (uint64_t node = half; node < 2 * half; node++) {
     double hit = -expm1(-t * mass[node]);
     e.punctured += 2 * hit;
@@ -156,10 +159,13 @@ static struct expected expectation(const double *mass, unsigned depth, double t)
       e.size -= 2 * free_p;
       mean += 2 * mass[node] * free_p;
       square += 2 * mass[node] * free_p * (2.0 * height - 1);
+      ladder += 2 * mass[node] * free_p * (height - 1);
+      ladder2 += 2 * mass[node] * free_p * (height - 1) * (height - 2.0);
     }
   mean /= rate;
   e.drift = mean - 1;
   e.variance = square / rate - mean * mean;
+  e.overshoot = ladder2 / (2 * ladder);
   return e;
 }
 
@@ -168,11 +174,14 @@ struct prediction {
 };
 
 /* Peak: where the expected size stops rising (bisection over log t).  The maximum of a run lies
- * above the maximum of the expectation: near it the size is a Brownian motion with the variance B a
- * puncture minus a parabola of curvature A, whose expected maximum is 0.99619 B^(2/3) A^(-1/3).
+ * above the maximum of the expectation: near it the size is a walk with the variance B a puncture
+ * on a parabola of curvature A.  For a Brownian motion the excess is 0.99619 (B^2 / A)^(1/3) in the
+ * mean; a walk on whole numbers misses half a node of it in the direction in which its steps are
+ * skip-free, and half a node and the overshoot in the other: their mean is taken off.
+ * At a fixed number m of punctures the size is larger than at the Poisson time where m is expected,
+ * by -1/2 (variance of m) (second derivative of the size).
  * Mean: the first puncture leaves d nodes; then the integral of the size over the number of
- * punctured leaves, by trapezoids.  At a fixed number m the size is larger than at the Poisson time
- * where m is expected, by -1/2 (variance of m) (second derivative of the size). */
+ * punctured leaves, by trapezoids. */
 static struct prediction predict(double *mass, unsigned depth, double sigma)
 {
   const double end = RUN_SIGMAS * sigma;
@@ -191,6 +200,7 @@ static struct prediction predict(double *mass, unsigned depth, double sigma)
   double curvature = (left.drift - right.drift) / (right.punctured - left.punctured);
   struct prediction p = {top.size, 0, top.punctured};
   p.peak += 0.99619 * cbrt(top.variance * top.variance / curvature);
+  p.peak += top.spread * curvature / 2 - 0.5 - top.overshoot / 2;
   struct expected last = expectation(mass, depth, 1), now;
   p.mean = depth;
   for (double t = 1.05; last.punctured < end + 0.5 && t < 1e6 * sigma; last = now, t *= 1.05) {
@@ -220,7 +230,7 @@ static double density(double r)
  * r = exp(-s phi(u)), and a node of height h with r^(2^h).  size and punctured are per sigma. */
 static struct expected limit(double s)
 {
-  struct expected e = {0, 0, 0, 0, 0};
+  struct expected e = {0, 0, 0, 0, 0, 0};
   const double step = 2e-3;
   double rate = 0, mean = 0, square = 0;
   for (double u = step / 2; u < 9; u += step) {
@@ -246,7 +256,7 @@ struct limits {
 
 static struct limits limit_constants(void)
 {
-  struct expected last = {0, 0, 0, 0, 0};
+  struct expected last = {0, 0, 0, 0, 0, 0};
   struct limits l = {0, 0, 0, 0};
   for (double s = 1e-3; last.punctured < RUN_SIGMAS; s *= 1.01) {
     struct expected e = limit(s);

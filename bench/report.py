@@ -176,12 +176,27 @@ def inline(text):
                   out)
 
 
-def cell(value):
-    text = str(value)
-    if text in STATUS:
-        return '<td><span class="status %s">%s</span></td>' % (STATUS[text], inline(text))
-    kind = ' class="num"' if re.match(r"^[−+-]?[0-9–<(]", text) else ""
-    return "<td%s>%s</td>" % (kind, inline(text))
+NUMBER = re.compile(r"^[−+-]?[0-9][0-9.\u202f]*( ?([nµm]?s|[kMG]?B|%|MHz))?( \(.*\)| ± .*)?$|^–$")
+
+
+def html_table(header, rows):
+    """Columns that hold nothing but numbers are set flush right."""
+    right = [all(NUMBER.match(str(r[i])) for r in rows) and any(r[i] != "–" for r in rows)
+             for i in range(len(header))]
+    head = "".join('<th scope="col"%s>%s</th>' % (' class="num"' if num else "", inline(h))
+                   for h, num in zip(header, right))
+    body = []
+    for r in rows:
+        cells = []
+        for value, num in zip(r, right):
+            text = str(value)
+            if text in STATUS:
+                cells.append('<td><span class="status %s">%s</span></td>'
+                             % (STATUS[text], inline(text)))
+            else:
+                cells.append("<td%s>%s</td>" % (' class="num"' if num else "", inline(text)))
+        body.append("<tr>%s</tr>" % "".join(cells))
+    return "<thead><tr>%s</tr></thead><tbody>%s</tbody>" % (head, "".join(body))
 
 
 def inline_svg(path, prefix):
@@ -216,13 +231,15 @@ h2 { font-size: 1.35rem; margin: 3.2rem 0 .6rem; padding-top: .8rem;
   border-top: 2px solid var(--line); }
 p { max-width: 46rem; margin: .6rem 0; } .lead { color: var(--soft); margin-top: 0; }
 a { color: var(--accent); }
-nav { margin: 1rem 0 0; font-size: .92rem; } nav a { margin-right: 1.1rem; white-space: nowrap; }
+nav { margin: 1rem 0 0; font-size: .92rem; line-height: 1.9; }
+nav a { margin-right: 1.1rem; display: inline-block; }
+sup { line-height: 0; font-size: .72em; }
 code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; background: var(--band);
   padding: .05em .3em; border-radius: 3px; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(13.5rem, 1fr)); gap: .9rem;
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(11.6rem, 1fr)); gap: .9rem;
   margin: 1.5rem 0 1rem; }
 .card { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; }
-.card b { display: block; font-size: 1.5rem; line-height: 1.25; margin: .3rem 0 .15rem;
+.card b { display: block; font-size: 1.35rem; line-height: 1.25; margin: .3rem 0 .15rem;
   font-variant-numeric: tabular-nums; }
 .card p { margin: 0; font-size: .88rem; color: var(--soft); }
 .card .label { font-size: .8rem; font-weight: 600; letter-spacing: .04em; text-transform: uppercase;
@@ -235,10 +252,10 @@ code { font: .9em ui-monospace, "DejaVu Sans Mono", monospace; background: var(-
 .scroll { overflow-x: auto; margin: 1.2rem 0 .4rem; }
 table { border-collapse: collapse; font-size: .89rem; line-height: 1.4; min-width: 50%; }
 caption { text-align: left; font-weight: 600; padding-bottom: .45rem; }
-th, td { padding: .32rem .85rem .32rem 0; border-bottom: 1px solid var(--line);
+th, td { padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; text-align: left; }
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
-td.num { font-variant-numeric: tabular-nums; }
+.num { font-variant-numeric: tabular-nums; text-align: right; }
 tbody tr:hover { background: var(--band); }
 .note { font-size: .86rem; color: var(--soft); margin-top: .3rem; }
 figure { margin: 1.6rem 0; } figure svg { width: 100%; height: auto; display: block; }
@@ -267,10 +284,8 @@ def to_html(doc, title, lead, out):
         elif kind == "table":
             _, caption, header, rows, note = block
             parts.append('<div class="scroll" tabindex="0" role="region" aria-label="%s"><table>'
-                         "<caption>%s</caption><thead><tr>%s</tr></thead><tbody>%s</tbody></table>"
-                         "</div>" % (html.escape(caption), inline(caption), "".join(
-                             '<th scope="col">%s</th>' % inline(h) for h in header),
-                             "".join("<tr>%s</tr>" % "".join(map(cell, r)) for r in rows)))
+                         "<caption>%s</caption>%s</table></div>"
+                         % (html.escape(caption), inline(caption), html_table(header, rows)))
             if note:
                 parts.append('<p class="note">%s</p>' % inline(" ".join(note.split())))
         else:
@@ -285,7 +300,7 @@ def to_html(doc, title, lead, out):
             'content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head>'
             '<body><main><header><h1>%s</h1><p class="lead">%s</p><nav aria-label="Sections">%s</nav>'
             "</header>%s</main></body></html>\n"
-            % (html.escape(title), CSS, inline(title), inline(lead), "".join(nav), "\n".join(parts)))
+            % (html.escape(title), CSS, inline(title), inline(lead), "\n".join(nav), "\n".join(parts)))
 
 
 def plain(text):
@@ -309,9 +324,12 @@ def to_text(doc, title, lead):
             _, caption, header, rows, note = block
             cells = [[plain(c) for c in r] for r in [header] + rows]
             widths = [max(len(r[i]) for r in cells) for i in range(len(header))]
+            right = [all(NUMBER.match(str(r[i])) for r in rows) for i in range(len(header))]
             lines += ["", caption]
             for i, r in enumerate(cells):
-                lines.append("  " + "  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip())
+                lines.append("  " + "  ".join(
+                    c.rjust(w) if num else c.ljust(w)
+                    for c, w, num in zip(r, widths, right)).rstrip())
                 if i == 0:
                     lines.append("  " + "  ".join("-" * w for w in widths))
             if note:
@@ -551,7 +569,8 @@ def overview_section(doc, plots, bench, nohash):
     left.set_title("time / time of its PRG calls")
     right.axvline(16, color=INK, linewidth=1)
     right.set_title("bytes a node at the peak")
-    right.set_xticks([16, 32, 64, 128, 256, 512, 1024, 2048])
+    right.set_xticks([16, 32, 64, 128, 256, 512, 1024, 2048],
+                     ["16", "32", "64", "128", "256", "512", "1k", "2k"])
     right.tick_params(axis="y", length=0)
     handles, labels = left.get_legend_handles_labels()
     fig.legend(handles, labels, loc="upper center", ncol=6, bbox_to_anchor=(.5, 1.0 + .25 / len(rows)))
@@ -674,8 +693,7 @@ def paper_section(doc, plots, build, bench, nohash, cover):
               The paper prints three values beside the one in its text; the two labelled 145.6 kB and
               594.4 kB are within 1.3 % of the formula. Its total of 1159.3 kB at depth 16 is 10.6 %
               above 64 n, and neither its text nor our massif runs explain the excess: the list alone
-              takes 64 bytes an element in ours. Massif also counts the 40 bytes of our key's own
-              block. The paper's proposal of a 28-byte struct takes 40 bytes by massif's rule
+              takes 64 bytes an element in ours. Massif also counts our key's own block. The paper's proposal of a 28-byte struct takes 40 bytes by massif's rule
               (8 more, rounded to 8), but 48 in glibc, whose chunks are multiples of 16; `list28`
               is measured with 48.""")
     fig, axes = plt.subplots(figsize=(7.6, 3.9))
@@ -717,10 +735,16 @@ def paper_section(doc, plots, build, bench, nohash, cover):
                   "normal-16": "σ = leaves/16 (4.7)"}
         for axes, (key, title) in zip(panels, titles.items()):
             rows = series[key]
-            x = [r["op"] for r in rows]
-            axes.plot(x, [r["bytes"] / 1e3 for r in rows], color=COLOUR["list"], label="total")
-            axes.plot(x, [r["effective_bytes"] / 1e3 for r in rows], color=COLOUR["paper"],
-                      label="effective")
+            step = 64 if key == "best" else 1  # a sawtooth: draw what each window of 64 spans
+            groups = [rows[i:i + step] for i in range(0, len(rows), step)]
+            for field, colour, label in (("bytes", COLOUR["list"], "total"),
+                                         ("effective_bytes", COLOUR["paper"], "effective")):
+                x = [g[0]["op"] for g in groups]
+                high = [max(r[field] for r in g) / 1e3 for g in groups]
+                axes.plot(x, high, color=colour, label=label)
+                if step > 1:
+                    axes.fill_between(x, [min(r[field] for r in g) / 1e3 for g in groups], high,
+                                      color=colour, alpha=.35, linewidth=0)
             axes.set_title(title)
             axes.set_xlabel("punctures")
             axes.set_ylim(0)
@@ -733,7 +757,7 @@ def paper_section(doc, plots, build, bench, nohash, cover):
                    depth 14: straight growth in the worst case, a sawtooth under 1 kB in the best,
                    and a rise to a peak and a slow fall for the two normal distributions.""",
                    """The paper's figures 4.3, 4.5, 4.6 and 4.7: heap over one run at its depth 14
-                   (d = 13). Effective peaks of these runs: %s kB and %s kB; the paper's: 104 and
+                   (d = 13); the best case moves within the bands. Effective peaks of these runs: %s kB and %s kB; the paper's: 104 and
                    32 kB.""" % (number(peaks["normal-4"]), number(peaks["normal-16"])))
         predicted = {}
         for r in (cover or {}).get("rows", []):
@@ -832,10 +856,11 @@ def sigma_section(doc, plots, cover):
              "docs/key-size.md without a fitted parameter: the number of nodes is the number of free "
              "leaves less the number of free inner nodes, and after a Poisson number t of draws a "
              "subtree of probability p is free with probability exp(−t p), so the expected size is "
-             "Σ_leaves exp(−t p) − Σ_inner exp(−t p). Its largest value over t, plus the mean excess "
-             "0.996 B^{2/3} A^{−1/3} of a Brownian motion over a parabola, is the predicted peak."
+             "the sum of exp(−t p) over the leaves less the same sum over the inner nodes. Its largest "
+             "value over t, plus what a random walk gains over the top of a parabola, is the predicted "
+             "peak."
              % (cover["runs"], len({r["divisor"] for r in rows}), ", ".join(map(str, depths))))
-    doc.text("In short: for σ ≤ 2^d/8 the peak is %s σ + %s σ^{1/3} + 2 log2(2^d/σ) − 4.5 nodes, "
+    doc.text("In short: for σ ≤ 2^d/12 the peak is %s σ + %s σ^{1/3} + 2 log2(2^d/σ) − 5.5 ± 1 nodes, "
              "reached when %s σ leaves are punctured; over the first 4 σ punctures the key has "
              "%s σ nodes in the mean. Punctured uniformly at random, a key peaks at %s nodes a leaf, "
              "when %s of the leaves are punctured." % (
@@ -871,8 +896,7 @@ def sigma_section(doc, plots, cover):
     plots.save(fig, "key-size-sigma")
     doc.figure("key-size-sigma", """Three plots against leaves over sigma. Left: peak nodes over sigma;
                simulated points lie on the predicted curves and approach 1.77 for large sigma. Middle:
-               simulated less predicted peak in percent, within one percent except where sigma is
-               below some 30 leaves. Right: punctures at the peak over sigma, about 1.74.""",
+               simulated less predicted peak in percent, within about one percent. Right: punctures at the peak over sigma, about 1.74.""",
                """Points: means of %d runs with 95 %% confidence intervals. Lines: the formula. Dashed:
                its limit for a wide window in a wide tree. The maximum is flat, so where it is
                reached scatters more than how high it is.""" % cover["runs"])
@@ -887,9 +911,9 @@ def sigma_section(doc, plots, cover):
     doc.table("Key size against σ: %d runs each, mean ± 95 %% confidence" % cover["runs"],
               ["d", "σ", "leaves", "peak nodes", "formula", "mean nodes", "formula",
                "punctured at the peak [%]", "formula"], table,
-              """Mean nodes: over the first 4 σ punctures (for σ = 2^d/4, over all leaves). Below about
-              30 leaves a window is too small for the continuous excess term, which is then up to 7 %
-              too high; the expected size itself has no such limit.""")
+              """Mean nodes: over the first 4 σ punctures (for σ = 2^d/4, over all leaves). The formulas
+              are asymptotic; where σ is only 2 to 4 leaves they are off by up to 3 % (peak) and 25 %
+              or more (where the peak is).""")
 
 
 def growth_section(doc, plots, build, bench, growth):
@@ -1004,12 +1028,12 @@ def machine_section(doc, bench, run):
     doc.heading("Machine and method", "machine")
     c = bench.context
     memory = re.search(r"MemTotal:\s+(\d+)", open("/proc/meminfo", encoding="utf-8").read())
-    caches = ", ".join("L%s %s %s" % (x["level"], x["type"].lower(), size(x["size"]))
+    caches = ", ".join("L%s %s %d KiB" % (x["level"], x["type"].lower(), x["size"] // 1024)
                        for x in c.get("caches", []))
     rows = [["processor", c.get("cpu_model", "–")], ["cores", c.get("num_cpus", os.cpu_count())],
             ["clock", "%s MHz" % c["mhz_per_cpu"] if "mhz_per_cpu" in c else "–"],
             ["caches", caches or "–"],
-            ["memory", size(1024 * int(memory.group(1))) if memory else "–"],
+            ["memory", "%.1f GiB" % (int(memory.group(1)) / 2 ** 20) if memory else "–"],
             ["kernel", c.get("kernel", "–")], ["compiler", c.get("compiler", "–")],
             ["digest", c.get("openssl", "–")],
             ["valgrind", command("valgrind", "--version").strip() or "not installed"],
@@ -1017,7 +1041,7 @@ def machine_section(doc, bench, run):
              if run else "–"],
             ["load at the start", run.get("load", "–") if run else "–"],
             ["PRG call", "%s ns" % spread(bench.values("BM_Prg/evp/chain/d:1"))]]
-    doc.table("Machine", ["", ""], rows)
+    doc.table("Machine", ["what", "value"], rows)
     doc.text("One repetition runs a whole scenario on a new key; its inputs are made beforehand from a "
              "fixed seed and its results are consumed and checked: a wrong result, or a number of "
              "nodes at the peak that differs from arithmetic, fails the run. Times are CPU times of "

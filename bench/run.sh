@@ -44,7 +44,7 @@ done
 step "the paper's list under valgrind's massif"
 if command -v valgrind > /dev/null; then
   for d in $massif_depths; do
-    valgrind -q --tool=massif --massif-out-file="$dir/massif-$d.out" "$dir/heap" $d \
+    valgrind -q --tool=massif --peak-inaccuracy=0.0 --massif-out-file="$dir/massif-$d.out" "$dir/heap" $d \
       > "$dir/heap-$d.csv"
     echo "bench: massif, d = $d"
   done
