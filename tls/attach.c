@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tickets in OpenSSL's callbacks.  On a resumption OpenSSL calls, in this order:
+ *   1. the ticket key callback with enc = 0: the ticket's keys are derived, nothing is punctured,
+ *      since whoever has seen the ticket can send it;
+ *   2. (it checks the ticket's MAC and, TLS 1.3, the PSK binder: the client knows the secret)
+ *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
+ *   4. the info callback: a resumption without early data punctures at the ServerHello, in TLS 1.2
+ *      when the handshake is done, since only then the client has shown that it knows the secret;
+ *   5. the ticket key callback with enc = 1, for the next ticket. */
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pool.h"
+
+struct pprf_tickets {
+  struct pool *pool;
+  struct pprf_tickets_options options;
+};
+
+/* What an SSL_CTX with tickets carries. */
+struct attachment {
+  pprf_tickets *tickets;
+  void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int ctx_index = -1; /* SSL_CTX ex_data: struct attachment */
+static int ssl_index = -1; /* SSL ex_data: the pool_ticket that the client offered, as a pointer */
+
+static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                            void *argp)
+{
+  (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
+  free(ptr);
+}
+
+static void init(void)
+{
+  ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
+  ssl_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+}
+
+static uint64_t now(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_BOOTTIME, &t); /* counts suspended time: tickets age then too */
+  return (uint64_t)t.tv_sec;
+}
+
+_Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
+
+static void remember(SSL *ssl, pool_ticket ticket)
+{
+  (void)SSL_set_ex_data(ssl, ssl_index, (void *)(uintptr_t)ticket);
+}
+
+static pool_ticket remembered(const SSL *ssl)
+{
+  return (pool_ticket)(uintptr_t)SSL_get_ex_data(ssl, ssl_index);
+}
+
+static struct attachment *attachment_of(const SSL *ssl)
+{
+  return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ctx_index);
+}
+
+/* ---- keys of one ticket ---- */
+
+struct ticket_keys {
+  uint8_t cipher[32]; /* AES-256-CBC */
+  uint8_t mac[32];    /* HMAC-SHA-256 */
+  uint8_t iv[16];     /* used with this cipher key only, so it need not be random */
+};
+
+/* HKDF-Expand (RFC 5869, 2.3) of a leaf's value, which is uniform already. */
+static int derive(uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
+{
+  static char label[] = "libpprf ticket v1", digest[] = "SHA256";
+  int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, value, PPRF_SEED_BYTES),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label, sizeof label - 1),
+    OSSL_PARAM_construct_end()};
+  EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  EVP_KDF_CTX *ctx = kdf == NULL ? NULL : EVP_KDF_CTX_new(kdf);
+  int good = ctx != NULL && EVP_KDF_derive(ctx, (unsigned char *)keys, sizeof *keys, params) == 1;
+  EVP_KDF_CTX_free(ctx);
+  EVP_KDF_free(kdf);
+  if (!good)
+    OPENSSL_cleanse(keys, sizeof *keys);
+  return good;
+}
+
+static int set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                    const uint8_t *iv, int enc)
+{
+  static char digest[] = "SHA256";
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)keys->mac,
+                                      sizeof keys->mac),
+    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+    OSSL_PARAM_construct_end()};
+  return EVP_MAC_CTX_set_params(mac, params) == 1 &&
+         EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, keys->cipher, iv, enc) == 1;
+}
+
+/* ---- the callbacks ---- */
+
+enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key callback */
+
+static int issue(struct pool *pool, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+                 EVP_MAC_CTX *mac)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  struct ticket_keys keys;
+  int good = pool_issue(pool, now(), name, value) == PPRF_OK && derive(value, &keys);
+  if (good) {
+    memcpy(iv, keys.iv, sizeof keys.iv);
+    good = set_keys(&keys, cipher, mac, iv, 1);
+    OPENSSL_cleanse(&keys, sizeof keys);
+  }
+  OPENSSL_cleanse(value, sizeof value);
+  if (!good)
+    pool_count_not_issued(pool);
+  return good ? USE_TICKET : NO_TICKET;
+}
+
+static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const unsigned char *iv,
+                   EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  struct ticket_keys keys;
+  pool_ticket ticket;
+  if (pool_open(pool, now(), name, &ticket, value) != PPRF_OK)
+    return NO_TICKET;
+  int good = derive(value, &keys);
+  if (good) {
+    good = set_keys(&keys, cipher, mac, iv, 0);
+    OPENSSL_cleanse(&keys, sizeof keys);
+  }
+  OPENSSL_cleanse(value, sizeof value);
+  if (!good)
+    return NO_TICKET;
+  remember(ssl, ticket);
+  return USE_AND_RENEW;
+}
+
+/* Never negative: that would end the handshake. */
+static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+                         EVP_MAC_CTX *mac, int enc)
+{
+  struct attachment *a = attachment_of(ssl);
+  if (a == NULL)
+    return NO_TICKET;
+  return enc ? issue(a->tickets->pool, name, iv, cipher, mac)
+             : look_up(ssl, a->tickets->pool, name, iv, cipher, mac);
+}
+
+static int redeem(SSL *ssl, struct pool *pool, int early)
+{
+  pool_ticket ticket = remembered(ssl);
+  if (ticket == 0)
+    return 0; /* not our ticket: OpenSSL found a session elsewhere */
+  remember(ssl, 0);
+  return pool_redeem(pool, now(), ticket, early) == PPRF_OK;
+}
+
+static int on_early_data(SSL *ssl, void *arg)
+{
+  pprf_tickets *tickets = arg;
+  return redeem(ssl, tickets->pool, 1);
+}
+
+static void on_info(const SSL *ssl, int where, int ret)
+{
+  struct attachment *a = attachment_of(ssl);
+  if (a == NULL)
+    return;
+  int resumed = SSL_is_server(ssl) && SSL_session_reused(ssl) && remembered(ssl) != 0;
+  int is_1_3 = SSL_version(ssl) >= TLS1_3_VERSION;
+  if (resumed && (is_1_3 ? SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO
+                         : (where & SSL_CB_HANDSHAKE_DONE) != 0))
+    (void)redeem((SSL *)(uintptr_t)ssl, a->tickets->pool, 0);
+  if (a->info != NULL)
+    a->info(ssl, where, ret);
+}
+
+/* ---- pprf_tls.h ---- */
+
+const char *pprf_tickets_bad_option(const struct pprf_tickets_options *o)
+{
+  if (o == NULL)
+    return NULL;
+  if (o->depth != 0 && (o->depth < 4 || o->depth > PPRF_DEPTH_MAX))
+    return "depth: 4..32";
+  if (o->lifetime > 604800)
+    return "lifetime: 1..604800 seconds";
+  unsigned lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  if (o->rotation != 0 && o->rotation < lifetime)
+    return "rotation: at least the lifetime";
+  if (o->max_early_data > INT32_MAX)
+    return "max_early_data: 1..2147483647 bytes";
+  return NULL;
+}
+
+int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
+{
+  if (tickets == NULL)
+    return PPRF_ERR_NULL;
+  *tickets = NULL;
+  if (pprf_tickets_bad_option(options) != NULL)
+    return PPRF_TLS_ERR_OPTION;
+  if (pthread_once(&once, init) != 0 || ctx_index < 0 || ssl_index < 0)
+    return PPRF_ERR_NOMEM;
+  pprf_tickets *t = calloc(1, sizeof *t);
+  if (t == NULL)
+    return PPRF_ERR_NOMEM;
+  if (options != NULL)
+    t->options = *options;
+  struct pprf_tickets_options *o = &t->options;
+  o->depth = o->depth != 0 ? o->depth : 22;
+  o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
+  int err = pool_new(&t->pool, o->depth, o->lifetime, o->rotation);
+  if (err != PPRF_OK) {
+    free(t);
+    return err;
+  }
+  *tickets = t;
+  return PPRF_OK;
+}
+
+int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
+{
+  if (ctx == NULL || tickets == NULL)
+    return PPRF_ERR_NULL;
+  if (SSL_CTX_get_ex_data(ctx, ctx_index) != NULL || SSL_CTX_sess_get_get_cb(ctx) != NULL ||
+      SSL_CTX_sess_get_new_cb(ctx) != NULL)
+    return PPRF_TLS_ERR_TAKEN;
+  struct attachment *a = calloc(1, sizeof *a);
+  if (a == NULL)
+    return PPRF_ERR_NOMEM;
+  a->tickets = tickets;
+  a->info = SSL_CTX_get_info_callback(ctx);
+  const struct pprf_tickets_options *o = &tickets->options;
+  if (SSL_CTX_set_ex_data(ctx, ctx_index, a) != 1) {
+    free(a);
+    return PPRF_TLS_ERR_SSL;
+  }
+  if (SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key) != 1 ||
+      SSL_CTX_set_max_early_data(ctx, o->max_early_data) != 1 ||
+      SSL_CTX_set_recv_max_early_data(ctx, o->max_early_data) != 1)
+    return PPRF_TLS_ERR_SSL;
+  (void)SSL_CTX_set_timeout(ctx, (long)o->lifetime);
+  (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);
+  (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
+  SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, tickets);
+  SSL_CTX_set_info_callback(ctx, on_info);
+  return PPRF_OK;
+}
+
+int pprf_tickets_expire(pprf_tickets *tickets)
+{
+  return tickets == NULL ? PPRF_ERR_NULL : pool_expire(tickets->pool, now());
+}
+
+int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
+{
+  if (tickets == NULL || stats == NULL)
+    return PPRF_ERR_NULL;
+  pool_stats(tickets->pool, stats);
+  return PPRF_OK;
+}
+
+void pprf_tickets_free(pprf_tickets *tickets)
+{
+  if (tickets == NULL)
+    return;
+  pool_free(tickets->pool);
+  free(tickets);
+}
+
+/* ---- memory that OpenSSL frees ---- */
+
+static void *wiping_malloc(size_t n, const char *file, int line)
+{
+  (void)file, (void)line;
+  return malloc(n);
+}
+
+static void wiping_free(void *p, const char *file, int line)
+{
+  (void)file, (void)line;
+  if (p != NULL)
+    explicit_bzero(p, malloc_usable_size(p));
+  free(p);
+}
+
+static void *wiping_realloc(void *p, size_t n, const char *file, int line)
+{
+  if (p == NULL)
+    return malloc(n);
+  if (n == 0) {
+    wiping_free(p, file, line);
+    return NULL;
+  }
+  size_t old = malloc_usable_size(p);
+  if (n <= old && n >= old / 2)
+    return p;
+  void *q = malloc(n);
+  if (q != NULL) {
+    memcpy(q, p, old < n ? old : n);
+    wiping_free(p, file, line);
+  }
+  return q;
+}
+
+int pprf_tickets_wipe_openssl(void)
+{
+  return CRYPTO_set_mem_functions(wiping_malloc, wiping_realloc, wiping_free) == 1
+           ? PPRF_OK
+           : PPRF_TLS_ERR_LATE;
+}
+
+const char *pprf_tls_strerror(int err)
+{
+  switch (err) {
+  case PPRF_TLS_ERR_OPTION: return "an option's value is out of range";
+  case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
+  case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
+  case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
+  default: return pprf_strerror(err);
+  }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file pool.h
+ * The tickets' keys, without TLS: which leaves were given out, redeemed, expired.
+ *
+ * A pool lives in one mapping that is shared with every process forked after pool_new, at one
+ * address in all of them.  It has a few trees: one is current, and its leaves are given out in
+ * order; the others are retired, and their tickets are still redeemed until they expire.  A robust
+ * mutex guards it.  When a process dies while it changes a tree, that tree is wiped: its tickets
+ * cost a full handshake, and no puncture is half done.
+ *
+ * A ticket is named by 16 bytes: one AES block over its tree's id and its leaf.  To others it looks
+ * random, and 16 bytes that the pool did not make are refused before a tree is touched. */
+#ifndef PPRF_POOL_H
+#define PPRF_POOL_H
+
+#include <pprf.h>
+#include <stdint.h>
+
+#include "pprf_tls.h"
+
+#define POOL_NAME_BYTES 16
+
+/** A ticket: its tree's id and its leaf; 0 is none. */
+typedef uint64_t pool_ticket;
+
+struct pool;
+
+/** depth 1..32; lifetime and rotation in seconds, rotation 0: never by time.
+ * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
+int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation);
+void pool_free(struct pool *pool);
+
+/** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back
+ * and is the same for all processes.
+ * @retval PPRF_OK, or an error of pprf_eval or of a new tree (name and value are zero). */
+int pool_issue(struct pool *pool, uint64_t now, uint8_t name[POOL_NAME_BYTES],
+               uint8_t value[PPRF_SEED_BYTES]);
+
+/** The ticket and the value of a name; nothing is punctured.
+ * @retval PPRF_OK
+ * @retval PPRF_ERR_FORMAT    the pool did not make this name.
+ * @retval PPRF_ERR_PUNCTURED the ticket was redeemed or has expired.
+ * @retval another error of pprf_eval (value is zero). */
+int pool_open(struct pool *pool, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
+              pool_ticket *ticket, uint8_t value[PPRF_SEED_BYTES]);
+
+/** Puncture a ticket.  Of several callers exactly one gets PPRF_OK.
+ * @param[in] early whether the ticket carries early data, for the counters.
+ * @retval PPRF_OK, PPRF_ERR_PUNCTURED, or another error of pprf_punct. */
+int pool_redeem(struct pool *pool, uint64_t now, pool_ticket ticket, int early);
+
+/** Puncture what is past its lifetime. */
+int pool_expire(struct pool *pool, uint64_t now);
+
+/** Count a ticket that the caller could not give out. */
+void pool_count_not_issued(struct pool *pool);
+
+void pool_stats(struct pool *pool, struct pprf_tickets_stats *stats);
+
+#endif

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
+# keys are no part of the public library.
+TLS_SRC := tls/pool.c tls/attach.c
+TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
+TLS_CPPFLAGS := -Iopt -Itls
+
+LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
+PROGRAMS += $(B)/pprf-tls-server
+
+$(B)/tls/%.o: tls/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(TLS_CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+
+$(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
+	$(CC) -shared -Wl,-soname,libpprf_tls.so.0,-z,relro,-z,now,-z,defs \
+	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(OPT_OBJ) -lssl $(LDLIBS)
+$(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
+	ln -sf libpprf_tls.so.0 $@
+
+$(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
+	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pprf-tls-server: a page over HTTPS on loopback, to try the tickets with.  A line per connection
+ * says how it began: full, resumed, 0-RTT accepted, 0-RTT rejected. */
+#include <argp.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pprf_tls.h"
+
+const char *argp_program_version = "pprf-tls-server 0.1.0";
+error_t argp_err_exit_status = 1;
+
+struct arguments {
+  unsigned port, workers, connections;
+  const char *cert, *key;
+  int stats, openssl_tickets, anti_replay;
+  struct pprf_tickets_options tickets;
+};
+
+enum { OPT_STATS = 256, OPT_DEPTH, OPT_LIFETIME, OPT_ROTATION, OPT_EARLY, OPT_OPENSSL, OPT_ANTI,
+       OPT_CERT, OPT_KEY };
+
+static const struct argp_option options[] = {
+  {"port", 'p', "N", 0, "port on 127.0.0.1 (default 4433; 0: any free one)", 0},
+  {"workers", 'w', "N", 0, "processes that share the tickets, 1..64 (default 1)", 0},
+  {"connections", 'n', "N", 0, "end after N connections a worker (default: never)", 0},
+  {"cert", OPT_CERT, "FILE", 0, "certificate (default pprf-tls-server.crt; made if missing)", 0},
+  {"key", OPT_KEY, "FILE", 0, "its private key (default pprf-tls-server.key)", 0},
+  {"depth", OPT_DEPTH, "D", 0, "2^D tickets a key, 4..32 (default 22)", 0},
+  {"lifetime", OPT_LIFETIME, "S", 0, "seconds that a ticket is good for (default 7200)", 0},
+  {"rotation", OPT_ROTATION, "S", 0, "seconds after which a new key starts", 0},
+  {"max-early-data", OPT_EARLY, "N", 0, "bytes of early data accepted (default 16384)", 0},
+  {"stats", OPT_STATS, 0, 0, "print the tickets' counters after each connection", 0},
+  {"openssl-tickets", OPT_OPENSSL, 0, 0,
+   "OpenSSL's own stateless tickets without anti-replay instead, to compare with", 0},
+  {"openssl-anti-replay", OPT_ANTI, 0, 0,
+   "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else", 0},
+  {0}};
+
+static unsigned number(const struct argp_state *state, const char *name, const char *arg,
+                       unsigned long max)
+{
+  char *end;
+  errno = 0;
+  unsigned long v = strtoul(arg, &end, 10);
+  if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || v > max)
+    argp_error(state, "--%s: '%s' is not a number from 0 to %lu", name, arg, max);
+  return (unsigned)v;
+}
+
+static error_t parse(int opt, char *arg, struct argp_state *state)
+{
+  struct arguments *a = state->input;
+  switch (opt) {
+  case 'p': a->port = number(state, "port", arg, 65535); break;
+  case 'w':
+    a->workers = number(state, "workers", arg, 64);
+    if (a->workers == 0)
+      argp_error(state, "--workers: at least 1");
+    break;
+  case 'n': a->connections = number(state, "connections", arg, UINT32_MAX); break;
+  case OPT_CERT: a->cert = arg; break;
+  case OPT_KEY: a->key = arg; break;
+  case OPT_DEPTH: a->tickets.depth = number(state, "depth", arg, 32); break;
+  case OPT_LIFETIME: a->tickets.lifetime = number(state, "lifetime", arg, UINT32_MAX); break;
+  case OPT_ROTATION: a->tickets.rotation = number(state, "rotation", arg, UINT32_MAX); break;
+  case OPT_EARLY: a->tickets.max_early_data = number(state, "max-early-data", arg, UINT32_MAX); break;
+  case OPT_STATS: a->stats = 1; break;
+  case OPT_OPENSSL: a->openssl_tickets = 1; break;
+  case OPT_ANTI: a->anti_replay = 1; break;
+  case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
+  case ARGP_KEY_END: {
+    const char *bad = pprf_tickets_bad_option(&a->tickets);
+    if (bad != NULL)
+      argp_error(state, "--%s", bad);
+    break;
+  }
+  default: return ARGP_ERR_UNKNOWN;
+  }
+  return 0;
+}
+
+static void die(const char *what)
+{
+  fprintf(stderr, "pprf-tls-server: %s: %s\n", what, errno != 0 ? strerror(errno) : "failed");
+  ERR_print_errors_fp(stderr);
+  exit(4);
+}
+
+/* ---- certificate ---- */
+
+static void make_certificate(const char *cert_file, const char *key_file)
+{
+  EVP_PKEY *key = EVP_EC_gen("P-256");
+  X509 *cert = X509_new();
+  X509_NAME *name = X509_NAME_new();
+  X509_EXTENSION *san =
+    X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
+  int good = key != NULL && cert != NULL && name != NULL && san != NULL &&
+             X509_set_version(cert, X509_VERSION_3) == 1 &&
+             ASN1_INTEGER_set_int64(X509_get_serialNumber(cert), (int64_t)time(NULL)) == 1 &&
+             X509_gmtime_adj(X509_getm_notBefore(cert), -3600) != NULL &&
+             X509_gmtime_adj(X509_getm_notAfter(cert), 365 * 86400L) != NULL &&
+             X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                                        (const unsigned char *)"localhost", -1, -1, 0) == 1 &&
+             X509_set_subject_name(cert, name) == 1 && X509_set_issuer_name(cert, name) == 1 &&
+             X509_add_ext(cert, san, -1) == 1 && X509_set_pubkey(cert, key) == 1 &&
+             X509_sign(cert, key, EVP_sha256()) > 0;
+  mode_t mask = umask(077);
+  FILE *k = good ? fopen(key_file, "wx") : NULL, *c = k != NULL ? fopen(cert_file, "w") : NULL;
+  umask(mask);
+  if (c == NULL || PEM_write_PrivateKey(k, key, NULL, NULL, 0, NULL, NULL) != 1 ||
+      PEM_write_X509(c, cert) != 1 || fclose(k) != 0 || fclose(c) != 0)
+    die("making a certificate");
+  printf("made a certificate: %s %s\n", cert_file, key_file);
+  X509_EXTENSION_free(san);
+  X509_NAME_free(name);
+  X509_free(cert);
+  EVP_PKEY_free(key);
+}
+
+/* ---- one connection ---- */
+
+static const char page[] = "<!doctype html><title>libpprf</title><p>served\n";
+
+/* Reads the request: *early is what came before the handshake was done.  0: no request. */
+static int receive(SSL *ssl, char *buf, size_t size, size_t *early)
+{
+  size_t have = 0, n;
+  int state = SSL_READ_EARLY_DATA_ERROR;
+  while (state != SSL_READ_EARLY_DATA_FINISH) {
+    state = SSL_read_early_data(ssl, buf + have, size - 1 - have, &n);
+    if (state == SSL_READ_EARLY_DATA_ERROR)
+      return 0;
+    have += n;
+  }
+  *early = have;
+  if (SSL_accept(ssl) != 1)
+    return 0;
+  for (;;) {
+    buf[have] = '\0';
+    if (strstr(buf, "\r\n\r\n") != NULL || strstr(buf, "\n\n") != NULL)
+      return 1;
+    if (have + 1 == size || SSL_read_ex(ssl, buf + have, size - 1 - have, &n) != 1)
+      return have > 0;
+    have += n;
+  }
+}
+
+static const char *outcome(SSL *ssl)
+{
+  switch (SSL_get_early_data_status(ssl)) {
+  case SSL_EARLY_DATA_ACCEPTED: return "0-RTT accepted";
+  case SSL_EARLY_DATA_REJECTED: return "0-RTT rejected";
+  default: return SSL_session_reused(ssl) ? "resumed" : "full";
+  }
+}
+
+static void print_stats(pprf_tickets *tickets)
+{
+  struct pprf_tickets_stats s;
+  if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
+    printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
+           "expired %lu  dropped %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
+           (unsigned long)s.issued, (unsigned long)s.resumed, (unsigned long)s.early_accepted,
+           (unsigned long)s.early_rejected, (unsigned long)s.refused, (unsigned long)s.foreign,
+           (unsigned long)s.expired, (unsigned long)s.dropped, (unsigned long)s.outstanding,
+           (unsigned long)s.nodes, (unsigned long)s.memory_bytes);
+}
+
+static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets *tickets)
+{
+  static char request[65536];
+  struct timeval patience = {.tv_sec = 10};
+  size_t early = 0, n;
+  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  SSL *ssl = SSL_new(ctx);
+  if (ssl == NULL || SSL_set_fd(ssl, fd) != 1)
+    die("SSL_new");
+  int got = receive(ssl, request, sizeof request, &early);
+  if (SSL_is_init_finished(ssl)) {
+    printf("%s, %s%s\n", SSL_get_version(ssl), outcome(ssl),
+           early > 0 ? ", request in early data" : got ? ", request" : "");
+    char head[256];
+    int len = snprintf(head, sizeof head,
+                       "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nX-Handshake: %s\r\n"
+                       "Content-Length: %zu\r\nConnection: close\r\n\r\n",
+                       outcome(ssl), sizeof page - 1);
+    if (got && SSL_write_ex(ssl, head, (size_t)len, &n) == 1 &&
+        SSL_write_ex(ssl, page, sizeof page - 1, &n) == 1)
+      (void)SSL_shutdown(ssl);
+  } else {
+    unsigned long e = ERR_peek_error();
+    printf("failed: %s\n", e != 0 ? ERR_reason_error_string(e) : "connection closed");
+  }
+  ERR_clear_error();
+  OPENSSL_cleanse(request, sizeof request);
+  SSL_free(ssl);
+  close(fd);
+  if (a->stats && tickets != NULL)
+    print_stats(tickets);
+  fflush(stdout);
+}
+
+/* ---- the server ---- */
+
+static int listen_on(unsigned *port)
+{
+  int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+  struct sockaddr_in addr = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)*port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t len = sizeof addr;
+  if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+      bind(fd, (struct sockaddr *)&addr, sizeof addr) != 0 || listen(fd, 128) != 0 ||
+      getsockname(fd, (struct sockaddr *)&addr, &len) != 0)
+    die("listening on 127.0.0.1");
+  *port = ntohs(addr.sin_port);
+  return fd;
+}
+
+static SSL_CTX *make_ctx(const struct arguments *a, pprf_tickets **tickets)
+{
+  static const unsigned char id[] = "pprf-tls-server";
+  SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+  if (ctx == NULL || SSL_CTX_use_certificate_chain_file(ctx, a->cert) != 1 ||
+      SSL_CTX_use_PrivateKey_file(ctx, a->key, SSL_FILETYPE_PEM) != 1 ||
+      SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) != 1)
+    die("setting up TLS");
+  if (a->openssl_tickets) {
+    (void)SSL_CTX_set_max_early_data(ctx, 16384);
+    (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
+    return ctx;
+  }
+  int err = pprf_tickets_new(tickets, &a->tickets);
+  if (err == PPRF_OK)
+    err = pprf_tickets_attach(ctx, *tickets);
+  if (err != PPRF_OK) {
+    fprintf(stderr, "pprf-tls-server: tickets: %s\n", pprf_tls_strerror(err));
+    exit(4);
+  }
+  if (a->anti_replay)
+    (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_ANTI_REPLAY);
+  return ctx;
+}
+
+static void work(SSL_CTX *ctx, int listener, const struct arguments *a, pprf_tickets *tickets)
+{
+  for (unsigned n = 0; a->connections == 0 || n < a->connections;) {
+    int fd = accept(listener, NULL, NULL);
+    if (fd < 0) {
+      if (errno == EINTR || errno == ECONNABORTED)
+        continue;
+      die("accept");
+    }
+    serve(ctx, fd, a, tickets);
+    n++;
+  }
+}
+
+int main(int argc, char **argv)
+{
+  struct arguments a = {.port = 4433,
+                        .workers = 1,
+                        .cert = "pprf-tls-server.crt",
+                        .key = "pprf-tls-server.key"};
+  const struct argp argp = {options, parse, NULL,
+                            "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe "
+                            "session tickets.  Prints how each connection began.",
+                            NULL, NULL, NULL};
+  pprf_tickets *tickets = NULL;
+  if (pprf_tickets_wipe_openssl() != PPRF_OK)
+    fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe what it frees\n");
+  argp_parse(&argp, argc, argv, 0, NULL, &a);
+  (void)signal(SIGPIPE, SIG_IGN);
+  if (access(a.key, F_OK) != 0 && access(a.cert, F_OK) != 0)
+    make_certificate(a.cert, a.key);
+  SSL_CTX *ctx = make_ctx(&a, &tickets);
+  int listener = listen_on(&a.port);
+  printf("listening on 127.0.0.1:%u\n", a.port);
+  fflush(stdout);
+  if (a.workers == 1) {
+    work(ctx, listener, &a, tickets);
+  } else {
+    for (unsigned i = 0; i < a.workers; i++) {
+      pid_t pid = fork();
+      if (pid < 0)
+        die("fork");
+      if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        work(ctx, listener, &a, tickets);
+        exit(0);
+      }
+    }
+    while (wait(NULL) > 0 || errno == EINTR)
+      ;
+  }
+  SSL_CTX_free(ctx);
+  pprf_tickets_free(tickets);
+  return 0;
+}
