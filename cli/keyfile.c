@@ -284,8 +284,8 @@ static int write_new(int dir, const char *base, const char *path, const uint8_t 
   temporary_close(&t, committed, len);
   if (committed && fsync(dir) != 0)
     status = complain(STATUS_FAILED,
-                      "%s: written, but its directory cannot be synced, and a crash may undo it: %s",
-                      path, strerror(errno));
+                      "%s: written, but a crash may undo it: cannot sync its directory: %s", path,
+                      strerror(errno));
   return status;
 }
 

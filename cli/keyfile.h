@@ -37,8 +37,8 @@ int keyfile_read(struct keyfile *f);
 void keyfile_unlock(struct keyfile *f);
 
 /** Put new content in its place: a new file, on disk before it is renamed over the old, whose
- * bytes are then overwritten; then unlock.  On STATUS_FAILED the old file is as it was, unless the message says
- * that the directory could not be synced.
+ * bytes are then overwritten; then unlock.  On STATUS_FAILED the old file is as it was, unless the
+ * message says that the directory could not be synced.
  * @param keep_mode the new file gets the old one's permissions and owner where possible; without
  *                  it, mode 0600. */
 int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode);

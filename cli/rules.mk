@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cli/: the program pprf, its manual pages and its tests.
-#   $(CLI_IMPL_OBJ) are the implementations as values (cli/impl.h), $(LIST_OBJ) the list of bench/:
-#   tests and benchmarks link them together with $(CLI_ARCHIVES).
+#   build/cli/impl_{ref,opt}.o are the implementations as values (cli/impl.h), build/bench/list.o the
+#   list of bench/; other programs link them too, with $(CLI_ARCHIVES).
 CLI_SRC := cli/main.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o

@@ -15,10 +15,11 @@
 #include "list.h"
 #include "prg.h"
 
-/* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after every
- * puncture.  Above, it is done at intervals, and whenever memory may have grown beyond the greatest
- * amount seen: memory grows by page faults alone, and the process counts them.  So the peak is exact
- * up to depth 22; above, where asking takes long, the true peak is at most 1/1024 greater. */
+/* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after
+ * every puncture.  Above, it is done at intervals, and whenever memory may have grown beyond the
+ * greatest amount seen: memory grows by page faults alone, and the process counts them.  So the
+ * peak is exact up to depth 22; above, where asking takes long, the true peak is at most 1/1024
+ * greater. */
 #define SAMPLE_ALL_DEPTH 16
 #define SAMPLE_PEAK_DEPTH 22
 /* Draws in a row that only hit punctured leaves, before a simulation gives up. */
@@ -123,7 +124,7 @@ static uint64_t greatest_punctures(const struct args *a)
 }
 
 /* Without --punctures: worst and best to their end, random all leaves, normal as many leaves as
- * lie within two sigma of the middle, at most half of all (beyond, drawing again takes for ever). */
+ * lie within two sigma of the middle, at most half of all (more would be drawn again and again). */
 static uint64_t default_punctures(const struct args *a)
 {
   uint64_t half = UINT64_C(1) << (a->depth - 1);
@@ -474,7 +475,8 @@ static bool complete(struct args *a)
   if (!a->have_punctures)
     a->punctures = default_punctures(a);
   if (a->punctures > greatest_punctures(a)) {
-    complain(STATUS_USAGE, "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
+    complain(STATUS_USAGE,
+             "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
              a->punctures, greatest_punctures(a));
     return false;
   }

@@ -314,7 +314,7 @@ class Usage(Case):
             (["eval", key, "1..2"], "1..2"), (["eval", key, "-5"], "5"),
             *[([command, key, "3", leaf], leaf) for command in ("eval", "punct") for leaf in
               ("16", "0x10", "x", "", "+5", " 5", "5 ", "0x", "0xg", "1e1", "5.", "0b1", huge,
-               "18446744073709551616", "4294967296", "0x1ffffffffffffffff", "٣")],
+               "18446744073709551616", "4294967296", "0x1ffffffffffffffff", "\u0663")],
             *[(["punct", key, "3", r], r) for r in
               ("5..4", "3..16", "16..17", "..", "1..", "..1", "1...2", "1..2..3", "1..x", "1 .. 2",
                "0x..1", "-1..2"[1:] + "..", huge + "..1", "0" * 40 + "1..x")],
@@ -338,7 +338,8 @@ class Usage(Case):
 
     def test_a_message_is_one_line_whatever_the_argument(self):
         self.make(4)
-        for args in (["eval", self.key, "1\n2"], ["punct", self.key, "5\t"], ["punct", self.key, "\x1b[2J"], ["frob\n"]):
+        for args in (["eval", self.key, "1\n2"], ["punct", self.key, "5\t"],
+                     ["punct", self.key, "\x1b[2J"], ["frob\n"]):
             self.refused(USAGE, "?", *args)
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
@@ -364,8 +365,8 @@ class Usage(Case):
         pages = [os.path.join(HERE, f) for f in sorted(os.listdir(HERE)) if f.endswith(".1")]
         self.assertEqual(len(pages), len(COMMANDS) + 1)
         checked = False
-        for tool in (["mandoc", "-Tlint", "-Wwarning"], ["man", "--warnings", "-E", "UTF-8", "-Tutf8",
-                                                         "-Z", "-l"]):
+        for tool in (["mandoc", "-Tlint", "-Wwarning"],
+                     ["man", "--warnings", "-E", "UTF-8", "-Tutf8", "-Z", "-l"]):
             for page in pages if shutil.which(tool[0]) else []:
                 r = subprocess.run([*tool, page], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
@@ -481,7 +482,8 @@ class Puncture(Case):
             self.expect(DONE, "punct", self.key, 5)
             r = self.run_("punct", "--impl", impl, "--eval", self.key, 9, 5, "3..6", 4)
             self.assertEqual(r.returncode, PUNCTURED)
-            self.assertEqual(r.stdout.decode(), "".join(f"{x} {value(6, x)}\n" for x in (9, 3, 4, 6)))
+            self.assertEqual(r.stdout.decode(),
+                             "".join(f"{x} {value(6, x)}\n" for x in (9, 3, 4, 6)))
             self.assertIn("leaf 5", r.stderr.decode())
             self.assertIn("leaf 4", r.stderr.decode())
             self.assertEqual(len(r.stderr.splitlines()), 2)
@@ -689,7 +691,8 @@ class Failures(Case):
 
 class Info(Case):
     def test_figures_are_those_of_the_cover(self):
-        for depth, punctured in ((1, []), (4, [(6, 6), (8, 11)]), (9, [(x, x) for x in range(0, 512, 2)]),
+        for depth, punctured in ((1, []), (4, [(6, 6), (8, 11)]),
+                                 (9, [(x, x) for x in range(0, 512, 2)]),
                                  (32, [(5, 5), (2 ** 31, 2 ** 32 - 1)]), (32, [(0, 2 ** 32 - 1)])):
             nodes = cover(depth, punctured)
             self.write(encode(depth, nodes))
@@ -724,7 +727,8 @@ class Simulate(Case):
     def test_worst_case_peaks_at_half_the_leaves(self):
         for impl in ("list", "ref", "opt"):
             o = self.simulate("worst", 14, "--impl", impl)
-            self.assertEqual((o["punctures"], o["peak_nodes"], o["final_nodes"]), (8192, 8192, 8192))
+            self.assertEqual([o[k] for k in ("punctures", "peak_nodes", "final_nodes")],
+                             [8192, 8192, 8192])
             # every inner node is expanded, each once
             self.assertEqual(o["prg_calls"], 2 ** 14 - 1)
 
@@ -779,15 +783,28 @@ class Simulate(Case):
                              (o["median_ns"], o["p99_ns"], o["max_ns"]))
             self.assertAlmostEqual(o["mean_ns"], sum(times) / 500, places=3)
 
-    def test_memory_peak_between_samples_is_found(self):
-        # best takes pages and gives them back all along: samples alone would miss the peak
+    def test_memory_is_sampled_wherever_it_may_have_grown(self):
+        # every fourth puncture, the last, and those with a page fault: the first pages of a key
+        # are taken by its first puncture
         path = os.path.join(self.dir, "series.csv")
-        o = self.simulate("random", 18, "--csv", path)
-        with open(path, newline="") as f:
-            sampled = [int(r["memory_bytes"]) for r in csv.DictReader(f) if r["memory_bytes"]]
-        self.assertEqual(o["peak_memory_bytes"], max(sampled))
-        self.assertGreater(o["peak_memory_bytes"], o["final_memory_bytes"])
-        self.assertGreaterEqual(o["peak_memory_bytes"], o["memory_bytes_at_node_peak"])
+        for scenario in ("random", "best"):
+            o = self.simulate(scenario, 18, "--csv", path)
+            with open(path, newline="") as f:
+                sampled = {int(r["puncture"]): int(r["memory_bytes"])
+                           for r in csv.DictReader(f) if r["memory_bytes"]}
+            self.assertLessEqual(set(range(4, 2 ** 18 + 1, 4)), set(sampled))
+            self.assertIn(1, sampled)
+            self.assertEqual(o["peak_memory_bytes"], max(sampled.values()))
+            self.assertGreater(o["peak_memory_bytes"], o["final_memory_bytes"])
+
+    def test_memory_at_the_node_peak_is_known_between_samples(self):
+        peaks = set()
+        for seed in range(1, 9):
+            o = self.simulate("random", 18, "--seed", seed, "--punctures", 1000 + seed)
+            peaks.add(o["peak_at"] % 4)
+            self.assertGreaterEqual(o["memory_bytes_at_node_peak"], 16 * o["peak_nodes"])
+            self.assertLessEqual(o["memory_bytes_at_node_peak"], o["peak_memory_bytes"])
+        self.assertGreater(len(peaks), 1, "no peak between samples: other seeds are needed")
 
     def test_one_seed_draws_the_same_leaves_everywhere(self):
         def leaves(*args):
