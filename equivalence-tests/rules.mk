@@ -104,3 +104,9 @@ TAP_TESTS += $(EQB)/residue
 $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_prg.a
 	$(CC) -o $@ -Wl,-z,now $^ $(LDLIBS)
+
+# ---- small trees, all of them
+
+TAP_TESTS += $(EQB)/exhaustive
+$(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
+	$(CC) -o $@ $^ $(LDLIBS)
