@@ -3,9 +3,11 @@
 """The gate behind `make prove-coq`: what a green build of the proofs does not say by itself.
 
   gate.py scan TREE            the sources contain no way to assume instead of prove
-  gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are pinned, state what
-                               proofs/expected-theorems.txt says, and rest on no axiom
+  gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are pinned (Pinned.v), applied
+                               (*Examples.v), state what proofs/expected-theorems.txt says, and
+                               rest on no axiom
   gate.py coqchk LOG           the independent checker found no axiom
+  gate.py summary TREE         the last line, when all of that has passed
   gate.py update TREE BUILD    rewrite proofs/expected-theorems.txt (then review the diff)
 TREE holds _CoqProject, spec/ and proofs/; BUILD their compiled copies."""
 import difflib
@@ -122,6 +124,11 @@ def headline(tree):
     if set(names) != set(pinned):
         odd = sorted(set(names) ^ set(pinned))
         raise Refused(f"Main.v and Pinned.v disagree about {', '.join(odd)}")
+    examples = "".join(strip(read(os.path.join(tree, name))) for name in sources(tree)
+                       if name.endswith("Examples.v"))
+    missing = set(names) - set(re.findall(r"\w+", examples))
+    if missing:
+        raise Refused(f"no example of {', '.join(sorted(missing))}")
     return names, re.sub(r"Print\s+Assumptions\s+\w+\s*\.", "", code)
 
 
@@ -183,7 +190,12 @@ def theorems(tree, build):
         files.setdefault(module.replace("Pprf.", "").replace(".", "/") + ".v", []).append(name)
     for file, names in files.items():
         print(f"coq: {file}: {', '.join(names)}")
-    print(f"coq: {len(answers)} theorems proved, closed under the global context")
+    print(f"coq: {len(answers)} statements as pinned and expected")
+
+
+def summary(tree):
+    names, _ = headline(tree)
+    print(f"coq: {len(names)} theorems proved, closed under the global context")
 
 
 def update(tree, build):
@@ -210,7 +222,8 @@ def coqchk(log):
 
 
 def main():
-    commands = {"scan": scan, "theorems": theorems, "update": update, "coqchk": coqchk}
+    commands = {"scan": scan, "theorems": theorems, "update": update, "coqchk": coqchk,
+                "summary": summary}
     try:
         commands[sys.argv[1]](*sys.argv[2:])
     except (IndexError, KeyError, TypeError):

@@ -5,11 +5,15 @@ COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
 COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
 GATE := $(PYTHON) proofs/gate.py
 
-.PHONY: prove-coq prove-coqchk coq-build test-prove-gate update-expected-theorems
+.PHONY: prove-coq prove-coq-gate prove-coqchk coq-build test-prove-gate update-expected-theorems
 prove-coq: ## check the Coq proofs and that they prove what they should
+	@$(MAKE) --no-print-directory prove-coq-gate
+	@$(MAKE) --no-print-directory prove-coqchk
+	@$(GATE) summary .
+
+prove-coq-gate:
 	@$(GATE) scan .
 	@$(MAKE) --no-print-directory coq-build
-	@$(MAKE) --no-print-directory prove-coqchk
 	@$(GATE) theorems . $(COQ)
 
 $(COQ)/%.v: %.v
@@ -27,7 +31,7 @@ coq-build: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
 	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
 
 # coqchk also rechecks mathcomp: its log stands until a compiled file changes
-prove-coqchk: coq-build ## recheck the compiled proofs with coqchk
+prove-coqchk: coq-build
 	@$(MAKE) --no-print-directory $(COQ)/coqchk.log
 	@$(GATE) coqchk $(COQ)/coqchk.log
 
@@ -39,7 +43,7 @@ $(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo)
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-test-prove-gate: coq-build ## planted weakenings must fail the gate of the Coq proofs
+test-prove-gate: coq-build ## planted weakenings must fail the Coq gate
 	@$(TAP) proofs/gate-mutants.py
 
 # ---- the oracle: the model extracted to OCaml ----

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Planted weakenings of the Coq proofs, each of which must fail `make prove-coq-gate`, as TAP.
+
+Run by `make test-prove-gate` from the top of a tree whose build/coq is up to date: each weakening
+is applied to a copy, and the gate must fail there with the message that belongs to it."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+EXEC, CORRECT = "proofs/Executable.v", "proofs/Correctness.v"
+EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
+EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
+PINNED_EVAL = "exec_eval G K x = eval G K x\n"
+
+# name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
+MUTANTS = [
+    ("admit", r"forbidden: admit",
+     [(EXEC, EXEC_EVAL_PROOF, "admit. " + EXEC_EVAL_PROOF)]),
+    ("Admitted_theorem", r"forbidden: Admitted",
+     [(EXEC, "", "\nLemma anything : False. Proof. Admitted.\n")]),
+    ("axiom", r"forbidden: Axiom",
+     [(EXEC, "", "\nAxiom anything : False.\n")]),
+    ("axiom_after_a_comment_with_a_quote", r"forbidden: Axiom",
+     [(EXEC, "", '\n(* "(*" *) Local Axiom anything : False. (* *)\n')]),
+    ("variable_outside_a_section", r"Variable outside a section is an axiom",
+     [(EXEC, "", "\nVariable anything : False.\n")]),
+    ("no_guard_check", r"forbidden: Unset Guard",
+     [(EXEC, "Section Executable.", "Unset Guard Checking.\nSection Executable.")]),
+    ("bypass_check", r"forbidden: bypass_check",
+     [(EXEC, "Fixpoint exec_eval ", "#[bypass_check(guard)] Fixpoint exec_eval ")]),
+    ("type_in_type", r"option not allowed: -arg -type-in-type",
+     [("_CoqProject", "", "-arg -type-in-type\n")]),
+    ("file_left_out", r"disagree about proofs/Extra.v",
+     [("proofs/Extra.v", "", "Lemma extra : True. Proof. by []. Qed.\n")]),
+    ("proof_in_spec", r"spec/ holds definitions only",
+     [("spec/Ggm.v", "", "\nLemma extra : True. Proof. by []. Qed.\n")]),
+    ("hypothesis_added", r"Pinned.v",
+     [(EXEC, EXEC_EVAL, EXEC_EVAL.replace("x :", "x : K <> [::] ->")),
+      (EXEC, EXEC_EVAL_PROOF, "move=> _; " + EXEC_EVAL_PROOF)]),
+    ("hypothesis_added_and_pinned", r"differ from proofs/expected-theorems.txt",
+     [(EXEC, EXEC_EVAL, EXEC_EVAL.replace("x :", "x : K = K ->")),
+      (EXEC, EXEC_EVAL_PROOF, "move=> _; " + EXEC_EVAL_PROOF),
+      ("proofs/Pinned.v", PINNED_EVAL, "K = K -> " + PINNED_EVAL)]),
+    ("conclusion_dropped", r"Pinned.v",
+     [(EXEC, "exec_puncture x K = puncture G x K.",
+       "size (exec_puncture x K) = size (puncture G x K)."),
+      (EXEC, "apply: exec_replaceE => -[p s]; rewrite /puncture_node",
+       "congr (size _); apply: exec_replaceE => -[p s]; rewrite /puncture_node")]),
+    ("conclusion_of_a_base_theorem_dropped", r"Pinned.v",
+     [(CORRECT, "forall y v, eval (delegate x K) y = Some v -> prefix x y /\\ eval K y = Some v].",
+       "True]."),
+      (CORRECT, "by move=> y v; rewrite delegate_eval; case: ifP.\n", "")]),
+    ("classical_axiom", r"not closed under the global context: Pprf.proofs.Executable.exec_eval",
+     [(EXEC, "Set Implicit Arguments.",
+       "From Coq Require Import Classical_Prop.\nSet Implicit Arguments."),
+      (EXEC, EXEC_EVAL_PROOF, "have _ := classic (K = K). " + EXEC_EVAL_PROOF)]),
+    ("theorem_gone_from_main", r"Main.v and Pinned.v disagree about exec_eval_correct",
+     [("proofs/Main.v", "Print Assumptions exec_eval_correct.\n", "")]),
+    ("theorem_gone_everywhere", r"differ from proofs/expected-theorems.txt",
+     [("proofs/Main.v", "Print Assumptions exec_eval_correct.\n", ""),
+      ("proofs/Pinned.v", "Definition exec_eval_correct_statement :", "Example exec_eval_pin :")]),
+    ("example_gone", r"no example of exec_eval_correct",
+     [("spec/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
+       "")]),
+    ("hypothesis_made_unsatisfiable", r"Examples.v",
+     [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
+]
+
+
+def prepare(copy):
+    for d in ("spec", "proofs", "build"):
+        os.makedirs(os.path.join(copy, d))
+    for f in glob.glob("spec/*.v") + glob.glob("proofs/*.*") + ["Makefile", "_CoqProject"]:
+        shutil.copy2(f, os.path.join(copy, f))
+    shutil.copytree("build/coq", os.path.join(copy, "build/coq"))
+
+
+def plant(copy, edits):
+    for file, old, new in edits:
+        path = os.path.join(copy, file)
+        text = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+        if old and text.count(old) != 1:
+            raise ValueError(f"{file} holds {text.count(old)} times: {old}")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new) if old else text + new)
+
+
+def gate(copy):
+    run = subprocess.run(["make", "--no-print-directory", "-C", copy, "prove-coq-gate"], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return run.returncode, run.stdout
+
+
+def main():
+    wanted = sys.argv[1:]
+    mutants = [m for m in MUTANTS if not wanted or m[0] in wanted]
+    print(f"1..{len(mutants) + 1}", flush=True)
+    failed = False
+    for number, (name, message, edits) in enumerate([("", "", [])] + mutants, 1):
+        with tempfile.TemporaryDirectory() as tmp:
+            copy = os.path.join(tmp, "tree")
+            prepare(copy)
+            try:
+                plant(copy, edits)
+                code, output = gate(copy)
+            except ValueError as why:
+                code, output = 0, str(why)
+        if name:
+            good = code != 0 and re.search(message, output, re.S)
+        else:
+            name, good = "the_unchanged_tree_passes", code == 0
+        failed = failed or not good
+        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+        if not good:
+            print("".join(f"# {line}\n" for line in output.splitlines()[-15:]), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* The definitions at work on a tree of depth 3, by computation; then every headline theorem
+   applied to concrete arguments, so that its hypotheses are visibly satisfiable. *)
+From mathcomp Require Import all_ssreflect all_algebra.
+From Pprf.spec Require Import Ggm.
+From Pprf.proofs Require Import Correctness Executable.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+(* ---- A tree of depth 3 whose seeds are their own paths ------------------------------ *)
+
+Definition label (_ s : bitseq) : bitseq * bitseq := (rcons s false, rcons s true).
+Notation o := false (only parsing).
+Notation i := true (only parsing).
+
+Definition root : key bitseq := keygen [::].
+
+(* Leaf 011 is reached by left, right, right. *)
+Example eval_011 : eval label root [:: o; i; i] = Some [:: o; i; i].
+Proof. by []. Qed.
+
+(* Puncturing 011 leaves the three siblings on its path: 00, 010 and 1, in leaf order. *)
+Example puncture_011 : puncture label [:: o; i; i] root =
+  [:: ([:: o; o], [:: o; o]); ([:: o; i; o], [:: o; i; o]); ([:: i], [:: i])].
+Proof. by []. Qed.
+
+(* ... after which 011 has no value and its neighbour keeps its own. *)
+Example eval_punctured : let K := puncture label [:: o; i; i] root in
+  (eval label K [:: o; i; i], eval label K [:: o; i; o]) = (None, Some [:: o; i; o]).
+Proof. by []. Qed.
+
+(* The punctured leaves of this and the next examples: 000, 010, 100, 110. *)
+Definition evens : seq bitseq :=
+  [:: [:: o; o; o]; [:: o; i; o]; [:: i; o; o]; [:: i; i; o]].
+
+(* Every second leaf punctured: half of the leaves are stored, one node each. *)
+Example puncture_evens : map fst (puncture_all label evens root) =
+  [:: [:: o; o; i]; [:: o; i; i]; [:: i; o; i]; [:: i; i; i]].
+Proof. by []. Qed.
+
+(* Every leaf punctured: the key is empty. *)
+Example puncture_everything : puncture_all label (pts 3 predT) root = [::].
+Proof. by []. Qed.
+
+(* The nodes that each puncture expands: seven PRG calls for all eight leaves. *)
+Example expanded_everything : expanded_all label (pts 3 predT) root =
+  [:: [::]; [:: o]; [:: o; o]; [:: o; i]; [:: i]; [:: i; o]; [:: i; i]].
+Proof. by []. Qed.
+
+(* A prefix goes with all leaves below it, whether they were punctured or not. *)
+Example puncture_prefix_01 :
+  map fst (puncture_prefix label [:: o; i] (puncture label [:: o; i; i] root)) =
+  [:: [:: o; o]; [:: i]].
+Proof. by []. Qed.
+
+(* The range 1..5: left siblings of the path to 001, right siblings of the path to 101. *)
+Example puncture_range_1_5 : map fst (puncture_range label (bits 3 1) (bits 3 5) root) =
+  [:: [:: o; o; o]; [:: i; i]].
+Proof. by []. Qed.
+
+(* The same range from a key in which leaf 3 is punctured already. *)
+Example puncture_range_after :
+  puncture_range label (bits 3 1) (bits 3 5) (puncture label (bits 3 3) root) =
+  puncture_range label (bits 3 1) (bits 3 5) root.
+Proof. by []. Qed.
+
+(* An empty range changes nothing. *)
+Example puncture_range_empty : puncture_range label (bits 3 5) (bits 3 1) root = root.
+Proof. by []. Qed.
+
+(* The sub-key of the right half of a punctured key. *)
+Example delegate_1 : map fst (delegate label [:: i] (puncture label [:: i; o; i] root)) =
+  [:: [:: i; o; o]; [:: i; i]].
+Proof. by []. Qed.
+
+(* Bits and integers. *)
+Example val_110 : val [:: i; i; o] = 6. Proof. by []. Qed.
+Example bits_6 : bits 3 6 = [:: i; i; o]. Proof. by []. Qed.
+
+(* A family that depends on the position: each seed lists the levels above it, + 5 on the right. *)
+Definition tweaked (p : bitseq) (s : seq nat) : seq nat * seq nat :=
+  (size p :: s, size p + 5 :: s).
+Example eval_tweaked : eval tweaked (keygen [::]) [:: o; i; i] = Some [:: 7; 6; 0].
+Proof. by []. Qed.
+
+(* ---- The headline theorems, applied ------------------------------------------------- *)
+
+Notation x011 := [:: o; i; i].
+Notation x100 := [:: i; o; o].
+
+Example eval_puncture_all_ex :
+  eval label (puncture_all label evens root) x011 = Some x011 :=
+  @eval_puncture_all _ label 3 [::] evens x011 erefl erefl.
+
+Example puncture_all_canonical_ex :
+  puncture_all label evens root = cover label 3 (mem evens) [::] [::] :=
+  @puncture_all_canonical _ label 3 [::] evens erefl.
+
+Example puncture_order_independent_ex :
+  puncture_all label [:: x011; x100; x011] root = puncture_all label [:: x100; x011] root.
+Proof.
+by apply: (@puncture_order_independent _ label 3) => // x; rewrite !inE; do 2!case: eqP.
+Qed.
+
+Example puncture_idempotent_ex := @puncture_idempotent _ label root x011.
+
+Example puncture_prefix_canonical_ex :
+  puncture_prefix label [:: i] (puncture_prefix label [:: o; i] root) =
+  cover label 3 (fun y => has (fun x => prefix x y) [:: [:: o; i]; [:: i]]) [::] [::] :=
+  @puncture_prefix_canonical _ label 3 [::] [:: [:: o; i]; [:: i]] erefl.
+
+Example puncture_range_canonical_ex :=
+  @puncture_range_canonical _ label 3 [::] [:: (bits 3 1, bits 3 5); (bits 3 4, bits 3 6)] erefl.
+
+Example puncture_regions_canonical_ex :=
+  @puncture_regions_canonical _ label 3 [::]
+    [:: Leaf x011; Subtree [:: i]; Range (bits 3 1) (bits 3 5)] erefl.
+
+Example eval_puncture_regions_ex :
+  eval label (puncture_regions label [:: Leaf x011; Subtree [:: i]] root) (bits 3 2) =
+  Some (bits 3 2) :=
+  @eval_puncture_regions _ label 3 [::] [:: Leaf x011; Subtree [:: i]] (bits 3 2) erefl erefl.
+
+Example delegate_eval_ex :
+  eval label (delegate label [:: o] root) x011 = Some x011 :=
+  @delegate_eval _ label root [:: o] x011.
+
+Example delegate_only_subset_ex :=
+  @delegate_only_subset _ label 3 (mem evens) [::] [:: i] erefl.
+
+Example no_ancestor_ex : ~~ prefix [:: i; o; i] x100 :=
+  @no_ancestor _ label 3 (mem evens) [::] [:: i; o; i] x100 erefl erefl erefl.
+
+Example mem_cover_ex :
+  [:: i; o; i] \in map fst (cover label 3 (mem evens) [::] [::]) =
+  [&& 3 <= 3, free 3 (mem evens) [:: i; o; i] & false || ~~ free 3 (mem evens) [:: i; o]] :=
+  @mem_cover _ label 3 (mem evens) [::] [:: i; o; i].
+
+Example cover_ggm_ex := @cover_ggm _ tweaked 3 (mem evens) [::].
+
+Example leaf_le_val_ex : leaf_le x011 x100 = (3 <= 4) := @leaf_le_val x011 x100 erefl.
+Example bits_val_ex : bits 3 3 = x011 := bits_val x011.
+Example val_bits_ex : val (bits 3 6) = 6 := @val_bits 3 6 erefl.
+
+Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.
+Example exec_puncture_correct_ex := @exec_puncture_correct _ label x011 root.
+Example exec_puncture_prefix_correct_ex := @exec_puncture_prefix_correct _ label [:: o] root.
+Example exec_puncture_range_correct_ex :=
+  @exec_puncture_range_correct _ label x011 x100 root.
