@@ -166,6 +166,20 @@ void keyfile_close(struct keyfile *f)
 
 enum { STATUS_EXISTS = -1 }; /* of write_new: the name is taken, and not reported yet */
 
+/* Overwrite the first len bytes of a file on disk; false with errno set. */
+static bool overwrite(int fd, uint64_t len)
+{
+  static const uint8_t zero[4096];
+  bool done = lseek(fd, 0, SEEK_SET) == 0;
+  for (uint64_t at = 0; done && at < len; at += sizeof zero)
+    done = write_all(fd, zero, len - at < sizeof zero ? (size_t)(len - at) : sizeof zero);
+  int saved = errno;
+  bool synced = fsync(fd) == 0; /* as far as it came */
+  if (!done)
+    errno = saved;
+  return done && synced;
+}
+
 /* A file that is complete before it gets its name. */
 struct temporary {
   int dir, fd;
@@ -227,22 +241,15 @@ static bool temporary_commit(struct temporary *t, const char *base, bool replace
   return true;
 }
 
-/* Remove what was not committed.  Its bytes are wiped first: they are a key. */
+/* Remove what was not committed.  Its bytes are overwritten first: they are a key. */
 static void temporary_close(struct temporary *t, bool committed, size_t len)
 {
-  static const uint8_t zero[4096];
   int saved = errno;
-  if (t->fd >= 0 && !committed && lseek(t->fd, 0, SEEK_SET) == 0)
-    for (size_t left = len; left > 0;) {
-      size_t n = left < sizeof zero ? left : sizeof zero;
-      if (!write_all(t->fd, zero, n))
-        break;
-      left -= n;
-    }
+  if (!committed)
+    (void)overwrite(t->fd, len); /* what could not be written needs no overwriting */
   if (t->name[0] != '\0')
     (void)unlinkat(t->dir, t->name, 0);
-  if (t->fd >= 0)
-    (void)close(t->fd); /* fsync reported every error of the content */
+  (void)close(t->fd); /* fsync reported every error of the content */
   errno = saved;
 }
 
@@ -255,7 +262,7 @@ static void copy_owner_and_mode(const struct keyfile *f, int fd)
       ((new.st_uid != f->stat.st_uid || new.st_gid != f->stat.st_gid) &&
        fchown(fd, f->stat.st_uid, f->stat.st_gid) != 0)) {
     complain(STATUS_DONE, "%s: warning: its owner changes: %s", f->path, strerror(errno));
-    mode &= 0600;
+    mode = 0600;
   }
   if (fchmod(fd, mode) != 0)
     complain(STATUS_DONE, "%s: warning: its permissions become 0600: %s", f->path,
@@ -292,20 +299,13 @@ static int write_new(int dir, const char *base, const char *path, const uint8_t 
 /* The old file is a key that computes what was punctured since. */
 static void wipe_old(const struct keyfile *f)
 {
-  static const uint8_t zero[4096];
   struct stat now;
   if (fstat(f->fd, &now) == 0 && now.st_nlink > 0) {
     complain(STATUS_DONE, "%s: warning: the old key still has %ju hard link%s elsewhere", f->path,
              (uintmax_t)now.st_nlink, now.st_nlink == 1 ? "" : "s");
     return;
   }
-  bool done = lseek(f->fd, 0, SEEK_SET) == 0;
-  for (off_t left = f->stat.st_size; done && left > 0;) {
-    size_t n = left < (off_t)sizeof zero ? (size_t)left : sizeof zero;
-    done = write_all(f->fd, zero, n);
-    left -= (off_t)n;
-  }
-  if (!done || fsync(f->fd) != 0)
+  if (!overwrite(f->fd, (uint64_t)f->stat.st_size))
     complain(STATUS_DONE, "%s: warning: the old key's bytes are not overwritten: %s", f->path,
              strerror(errno));
 }

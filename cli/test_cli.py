@@ -642,6 +642,33 @@ class Failures(Case):
         os.remove(new)
         self.refused(FAILED, new, "setup", "-d", 5, new, preexec_fn=less)
 
+    def test_a_file_system_without_unnamed_files(self):
+        # without /proc the program cannot name an unnamed file, and gives it a random name at once
+        hide = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"']
+        try:
+            works = subprocess.run([*hide, "true"], check=False, stderr=subprocess.DEVNULL)
+        except FileNotFoundError:
+            works = None
+        if works is None or works.returncode != 0:
+            self.skipTest("unshare -rm is missing or forbidden")
+        wrapper = os.path.join(tempfile.mkdtemp(prefix="pprf-test-"), "pprf")
+        self.addCleanup(shutil.rmtree, os.path.dirname(wrapper))
+        with open(wrapper, "w") as f:
+            f.write("#!/bin/sh\nexec unshare -rm sh -c 'mount -t tmpfs none /proc && exec \"$0\" "
+                    f"\"$@\"' '{PPRF}' \"$@\"\n")
+        os.chmod(wrapper, 0o755)
+        seed = ROOT_SEED.hex()
+        self.expect(DONE, "setup", "-d", 4, "--seed", seed, self.key, program=wrapper)
+        self.refused(FAILED, self.key, "setup", "-d", 5, self.key, program=wrapper)
+        self.expect(DONE, "punct", self.key, 3, program=wrapper)
+        self.assert_key(4, [(3, 3)])
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+        self.refused(FAILED, self.key, "punct", self.key, 5, program=wrapper, preexec_fn=limit)
+        self.expect(DONE, "setup", "--force", "-d", 5, "--seed", seed, self.key, program=wrapper)
+        self.assert_key(5, [])
+        self.assertEqual(os.listdir(self.dir), ["key"])
+
     def test_a_directory_that_cannot_be_written(self):
         self.make(4)
         nobody = self.as_nobody()
