@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random operation sequences on ref, opt and the model, at every depth.  The environment's SEED
- * repeats a run; --full runs longer. */
+ * repeats a run; --full runs longer; as `three-way` it asks build/oracle, the extracted Coq model,
+ * too. */
 #include <inttypes.h>
 
 #include "ops.h"
+#include "oracle.h"
 #include "tap.h"
 
 int main(int argc, char **argv)
@@ -13,7 +15,14 @@ int main(int argc, char **argv)
   uint64_t seed = tap_seed(), state = seed, sequences = 0, ops = 0, faults = 0;
   size_t peak = 0;
   /* toy sequences a depth, sha3 sequences a depth */
+  const char *name = strrchr(argv[0], '/');
+  int oracle = strcmp(name == NULL ? argv[0] : name + 1, "three-way") == 0;
   unsigned toy = full ? 1500 : 110, sha3 = full ? 120 : 10;
+  if (oracle) {
+    oracle_start("build/oracle");
+    toy = full ? 300 : 40;
+    sha3 = full ? 40 : 5;
+  }
   tap_note("seed=0x%" PRIx64 " (SEED=0x%" PRIx64 " repeats this run)", seed, seed);
   for (unsigned depth = 1; depth <= 32; depth++) {
     int ok = 1;
@@ -34,7 +43,8 @@ int main(int argc, char **argv)
       }
       tap_progress("random sequences", sequences, (uint64_t)32 * (toy + sha3));
     }
-    tap_ok(ok, "ref_opt_and_model_agree_at_depth_%u", depth);
+    tap_ok(ok, "ref_opt_and_%s_agree_at_depth_%u",
+           oracle ? "the_coq_model" : "model", depth);
   }
   tap_note("%" PRIu64 " sequences, %" PRIu64 " operations, %" PRIu64
            " PRG failures, peak %zu nodes",

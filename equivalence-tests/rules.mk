@@ -44,7 +44,8 @@ EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) 
   $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
 EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/prg.o
 EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o $(EQB)/$(1)/sha3.o
-EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o
+EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
+  $(EQB)/$(1)/oracle.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
 $(eval $(call EQ_VARIANT,plain,$(CC),-O2 -fstack-protector-strong -fvisibility=hidden))
@@ -54,7 +55,7 @@ $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
 
-EQ_TAP := vectors random
+EQ_TAP := vectors random three-way
 TAP_TESTS += $(EQ_TAP:%=$(EQB)/%) $(EQB)/vectors-regenerated
 
 # the vectors: from an independent implementation
@@ -70,6 +71,9 @@ $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
 
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
 	$(CC) -o $@ $^ $(LDLIBS)
+# the extracted Coq model as the third party
+$(EQB)/three-way: $(EQB)/random $(B)/oracle
+	cp $< $@
 
 # ---- fuzzing
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "oracle.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pprf.h"
+#include "prg.h"
+
+static FILE *to, *from;
+static char line[256];
+
+static void stop(const char *what)
+{
+  fprintf(stderr, "oracle: %s\n", what);
+  exit(99);
+}
+
+void oracle_start(const char *program)
+{
+  int down[2], up[2];
+  if (access(program, X_OK) != 0)
+    stop("the program is not there");
+  (void)signal(SIGPIPE, SIG_IGN);
+  if (pipe(down) != 0 || pipe(up) != 0)
+    stop("no pipe");
+  pid_t child = fork();
+  if (child < 0)
+    stop("no process");
+  if (child == 0) {
+    if (dup2(down[0], 0) < 0 || dup2(up[1], 1) < 0)
+      _exit(99);
+    close(down[1]);
+    close(up[0]);
+    execl(program, program, (char *)NULL);
+    _exit(99);
+  }
+  close(down[0]);
+  close(up[1]);
+  to = fdopen(down[1], "w");
+  from = fdopen(up[0], "r");
+  if (to == NULL || from == NULL)
+    stop("no stream");
+}
+
+int oracle_running(void)
+{
+  return to != NULL;
+}
+
+static void answer(void)
+{
+  fflush(to);
+  if (fgets(line, sizeof line, from) == NULL)
+    stop("no answer");
+  line[strcspn(line, "\n")] = '\0';
+}
+
+/* ok or punctured */
+static int result(void)
+{
+  answer();
+  if (strcmp(line, "ok") == 0)
+    return PPRF_OK;
+  if (strcmp(line, "punctured") != 0)
+    stop(line);
+  return PPRF_ERR_PUNCTURED;
+}
+
+static void unhex(const char *text, uint8_t out[16])
+{
+  for (int i = 0; i < 16; i++) {
+    unsigned v;
+    if (sscanf(text + 2 * i, "%2x", &v) != 1)
+      stop(line);
+    out[i] = (uint8_t)v;
+  }
+}
+
+void oracle_setup(unsigned depth, const uint8_t seed[16], int toy)
+{
+  fprintf(to, "prg %s\n", toy ? "path" : "sha3");
+  if (result() != PPRF_OK)
+    stop("prg");
+  fprintf(to, "setup %u ", depth);
+  for (int i = 0; i < 16; i++)
+    fprintf(to, "%02x", seed[i]);
+  fprintf(to, "\n");
+  if (result() != PPRF_OK)
+    stop("setup");
+}
+
+int oracle_eval(uint64_t leaf, uint8_t out[16])
+{
+  fprintf(to, "eval %" PRIu64 "\n", leaf);
+  answer();
+  memset(out, 0, 16);
+  if (strcmp(line, "punctured") == 0)
+    return PPRF_ERR_PUNCTURED;
+  unhex(line, out);
+  return PPRF_OK;
+}
+
+int oracle_punct(uint64_t leaf)
+{
+  fprintf(to, "punct %" PRIu64 "\n", leaf);
+  return result();
+}
+
+int oracle_punct_range(uint64_t first, uint64_t last)
+{
+  fprintf(to, "range %" PRIu64 " %" PRIu64 "\n", first, last);
+  return result();
+}
+
+size_t oracle_count(void)
+{
+  fprintf(to, "count\n");
+  answer();
+  return strtoull(line, NULL, 10);
+}
+
+uint8_t *oracle_export(unsigned depth, size_t *len)
+{
+  size_t n = oracle_count(), width = depth / 8 + 1;
+  *len = 16 + n * (width + 16);
+  uint8_t *bytes = calloc(1, *len + DIGEST_BYTES), *at = bytes + 16;
+  if (bytes == NULL)
+    stop("no memory");
+  memcpy(bytes, "PPRFKEY\1\1", 9);
+  bytes[9] = (uint8_t)depth;
+  for (int i = 0; i < 4; i++)
+    bytes[12 + i] = (uint8_t)(n >> 8 * i);
+  fprintf(to, "dump\n");
+  for (size_t k = 0; k < n; k++) {
+    uint64_t start;
+    unsigned height;
+    char seed[40];
+    answer();
+    if (sscanf(line, "%" SCNu64 " %u %39s", &start, &height, seed) != 3 || height > depth)
+      stop(line);
+    uint64_t id = 2 * start + ((uint64_t)1 << height);
+    for (size_t i = 0; i < width; i++)
+      *at++ = (uint8_t)(id >> 8 * i);
+    unhex(seed, at);
+    at += 16;
+  }
+  answer();
+  if (strcmp(line, "end") != 0 || prg_digest(bytes, *len, bytes + *len) != 0)
+    stop(line);
+  *len += DIGEST_BYTES;
+  return bytes;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file oracle.h
+ * The extracted Coq model (build/oracle, proofs/oracle) as a third party: a child process that
+ * answers one line a command. */
+#ifndef EQ_ORACLE_H
+#define EQ_ORACLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Start the program; exits if it cannot be started. */
+void oracle_start(const char *program);
+
+/** 1 if it was started. */
+int oracle_running(void);
+
+/* Results and outputs as the functions of pprf.h; leaves are in the tree, first <= last. */
+void oracle_setup(unsigned depth, const uint8_t seed[16], int toy);
+int oracle_eval(uint64_t leaf, uint8_t out[16]);
+int oracle_punct(uint64_t leaf);
+int oracle_punct_range(uint64_t first, uint64_t last);
+size_t oracle_count(void);
+
+/** The canonical encoding of the oracle's nodes, malloc'd. */
+uint8_t *oracle_export(unsigned depth, size_t *len);
+
+#endif
