@@ -140,24 +140,24 @@ struct setup_args {
   uint8_t seed[PPRF_SEED_BYTES];
 };
 
-/* One line from standard input, byte by byte: what follows it belongs to another reader. */
-static bool read_seed(uint8_t seed[PPRF_SEED_BYTES])
+/* One line from standard input, byte by byte: what follows it belongs to another reader.
+ * @return NULL, or what is wrong. */
+static const char *read_seed(uint8_t seed[PPRF_SEED_BYTES])
 {
   char line[2 * PPRF_SEED_BYTES + 1] = {0};
   size_t used = 0;
   bool ended = false;
+  ssize_t n = 0;
   while (!ended && used < sizeof line) {
-    ssize_t n = read(STDIN_FILENO, line + used, 1);
+    n = read(STDIN_FILENO, line + used, 1);
     if (n < 0 && errno == EINTR)
       continue;
-    if (n < 0)
-      complain(STATUS_USAGE, "standard input: %s", strerror(errno));
     ended = n <= 0 || line[used] == '\n';
     used += ended ? 0 : 1;
   }
   bool ok = ended && parse_seed(line, used, seed);
   explicit_bzero(line, sizeof line);
-  return ok;
+  return n < 0 ? strerror(errno) : ok ? NULL : "not a line of 32 hexadecimal digits";
 }
 
 static error_t parse_setup(int key, char *arg, struct argp_state *state)
@@ -181,11 +181,10 @@ static error_t parse_setup(int key, char *arg, struct argp_state *state)
     a->have_seed = true;
     len = strlen(arg);
     if (strcmp(arg, "-") == 0) {
-      if (read_seed(a->seed))
-        return 0;
-      complain(STATUS_USAGE, "--seed -: standard input is not a line of %d hexadecimal digits",
-               2 * PPRF_SEED_BYTES);
-      return EINVAL;
+      const char *wrong = read_seed(a->seed);
+      if (wrong != NULL)
+        complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
+      return wrong != NULL ? EINVAL : 0;
     }
     bool ok = parse_seed(arg, len, a->seed);
     explicit_bzero(arg, len); /* ps(1) shows arguments */

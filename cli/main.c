@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprf COMMAND ...: each command parses its own arguments. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,17 @@ static void harden(void)
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
+/* A standard stream that is closed would give its number to the next file, a key file say, and
+ * messages would end up there.  In its place goes one whose every use fails. */
+static bool keep_standard_numbers(void)
+{
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 &&
+        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      return false;
+  return true;
+}
+
 /* What stdio printed, --help for instance, must have reached standard output too. */
 static void close_stdout(void)
 {
@@ -85,6 +97,8 @@ static void close_stdout(void)
 int main(int argc, char **argv)
 {
   const struct argp argp = {.parser = parse, .args_doc = "COMMAND ...", .doc = doc};
+  if (!keep_standard_numbers())
+    return STATUS_FAILED;
   harden();
   if (atexit(close_stdout) != 0)
     return complain(STATUS_FAILED, "atexit: %s", strerror(errno));

@@ -623,6 +623,24 @@ class Failures(Case):
         finally:
             os.close(write_end)
 
+    def test_closed_standard_streams(self):
+        self.make(4)
+        def closed(streams, *args):
+            return self.run_("-c", f'exec "$0" "$@" {streams}', PPRF, *args, program="/bin/sh")
+        r = closed(">&-", "eval", self.key, 1)
+        self.assertEqual((r.returncode, r.stderr),
+                         (FAILED, b"pprf eval: standard output: Bad file descriptor\n"))
+        self.assertEqual(closed(">&- 2>&- <&-", "eval", self.key, 1).returncode, FAILED)
+        self.assertEqual(closed(">&- 2>&- <&-", "punct", "--eval", self.key, 1, 2).returncode,
+                         FAILED)
+        self.assertEqual(closed(">&- 2>&- <&-", "punct", self.key, 1, 4).returncode, PUNCTURED)
+        self.assert_key(4, [(1, 2), (4, 4)])
+        r = closed("<&-", "setup", "-f", "-d", 4, "--seed", "-", self.key)
+        self.assertEqual(
+            (r.returncode, r.stderr),
+            (USAGE, b"pprf setup: --seed -: standard input: Bad file descriptor\n"))
+        self.assert_key(4, [(1, 2), (4, 4)])
+
     def test_values_that_cannot_be_printed_are_punctured_all_the_same(self):
         self.make(4)
         with open("/dev/full", "wb") as full:
