@@ -488,7 +488,7 @@ void register_core(bool quick)
                do_eval_then_punct);
   add_scenario("Range", "ranges", quick ? Depths{14} : Depths{14, 16, 20}, do_range);
   for (const char *scenario : {"fresh", "worst", "random"})
-    add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 20});
+    add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 18});
   for (unsigned depth : quick ? Depths{16} : Depths{16, 20}) {
     for (const pprf_impl *impl : {&impl_ref, &impl_opt})
       for (bool import : {false, true})

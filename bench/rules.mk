@@ -35,6 +35,11 @@ $(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(CC) -o $@ $^ -lm
 
+TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py
+$(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
+	$(CXX) -o $@ $^ $(LDLIBS)
+bench/test_report.py: $(B)/bench/coversize
+
 .PHONY: bench bench-quick report
 bench: deps-bench ## measure everything (15 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
