@@ -220,7 +220,7 @@ template <class Store> Key<Store> *cast(const pprf_key *key)
 
 void store_seed(uint8_t out[PPRF_SEED_BYTES], pprf_seed seed)
 {
-  memcpy(out, &seed, PPRF_SEED_BYTES); // both words are little-endian, as on the machines we measure
+  memcpy(out, &seed, PPRF_SEED_BYTES); // two little-endian words, as on the machines we measure
 }
 
 template <class Store>

@@ -18,7 +18,7 @@
 //   cpu_max_ns               the largest CPU time of one operation, reading the clock included
 //   recurring_max_ns         the largest, over operations, of the least wall time so far
 //
-// Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING) for the cost of all else.
+// Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING): the cost of all else.
 #include <benchmark/benchmark.h>
 #include <sys/utsname.h>
 #include <time.h>

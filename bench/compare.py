@@ -61,7 +61,8 @@ def main():
         changed += 1
         worse += new > old
         print("%-6s %-46s %-18s %10.4g -> %10.4g  %+6.1f %%"
-              % ("worse" if new > old else "better", key[0], key[1], old, new, 100 * (new / old - 1)))
+              % ("worse" if new > old else "better", key[0], key[1], old, new,
+                 100 * (new / old - 1)))
     print("%d figures in both runs: %d changed by more than %g %%, %d of them worse; "
           "%d only in %s, %d only in %s" % (len(common), changed, args.threshold, worse,
                                             len(a.keys() - b.keys()), args.a,

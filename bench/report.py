@@ -37,7 +37,8 @@ ABOUT = {
 # Okabe and Ito's palette, which colour-blind readers can tell apart; a marker each besides.
 COLOUR = {"list": "#7f7f7f", "list28": "#b07aa1", "bst": "#cc6677", "array": "#e69f00",
           "ref": "#009e73", "opt": "#0072b2", "paper": "#d55e00"}
-MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*", "paper": "x"}
+MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
+          "paper": "x"}
 INK = "#202124"  # replaced by the page's text colour in the inlined SVG
 
 
@@ -172,8 +173,8 @@ STATUS = {"proven": "good", "reached": "good", "passed": "good", "no crash": "go
 def inline(text):
     out = html.escape(str(text), quote=False)
     out = re.sub(r"`([^`]+)`", r"<code>\1</code>", out)
-    return re.sub(r"\^([0-9a-z.+−-]+|\{[^}]*\})", lambda m: "<sup>%s</sup>" % m.group(1).strip("{}"),
-                  out)
+    return re.sub(r"\^([0-9a-z.+−-]+|\{[^}]*\})",
+                  lambda m: "<sup>%s</sup>" % m.group(1).strip("{}"), out)
 
 
 NUMBER = re.compile(r"^[−+-]?[0-9][0-9.\u202f]*( ?([nµm]?s|[kMG]?B|%|MHz))?( \(.*\)| ± .*)?$|^–$")
@@ -277,7 +278,8 @@ def to_html(doc, title, lead, out):
             parts.append("<p>%s</p>" % inline(block[1]))
         elif kind == "cards":
             parts.append('<div class="cards">%s</div>' % "".join(
-                '<section class="card"><div class="label">%s <span class="status %s">%s</span></div>'
+                '<section class="card"><div class="label">%s '
+                '<span class="status %s">%s</span></div>'
                 "<b>%s</b><p>%s</p></section>"
                 % (inline(label), STATUS.get(status, "none"), inline(status), inline(big),
                    inline(small)) for label, status, big, small in block[1]))
@@ -297,10 +299,11 @@ def to_html(doc, title, lead, out):
                          % (html.escape(alt), inline_svg(os.path.join(out, name + ".svg"), name), n,
                             inline(caption), name, name))
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
-            'content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style></head>'
-            '<body><main><header><h1>%s</h1><p class="lead">%s</p><nav aria-label="Sections">%s</nav>'
-            "</header>%s</main></body></html>\n"
-            % (html.escape(title), CSS, inline(title), inline(lead), "\n".join(nav), "\n".join(parts)))
+            'content="width=device-width, initial-scale=1"><title>%s</title><style>%s</style>'
+            '</head><body><main><header><h1>%s</h1><p class="lead">%s</p>'
+            '<nav aria-label="Sections">%s</nav></header>%s</main></body></html>\n'
+            % (html.escape(title), CSS, inline(title), inline(lead), "\n".join(nav),
+               "\n".join(parts)))
 
 
 def plain(text):
@@ -318,8 +321,8 @@ def to_text(doc, title, lead):
         elif kind == "cards":
             lines.append("")
             for label, status, big, small in block[1]:
-                lines += textwrap.wrap(plain("%-10s %-14s %s; %s" % (label, status, big, small)), 98,
-                                       subsequent_indent=" " * 26)
+                line = plain("%-10s %-14s %s; %s" % (label, status, big, small))
+                lines += textwrap.wrap(line, 98, subsequent_indent=" " * 26)
         elif kind == "table":
             _, caption, header, rows, note = block
             cells = [[plain(c) for c in r] for r in [header] + rows]
@@ -337,8 +340,8 @@ def to_text(doc, title, lead):
                                        initial_indent="  ", subsequent_indent="  ")
         else:
             n += 1
-            lines += [""] + textwrap.wrap(plain("Figure %d (%s.svg). %s" % (n, block[1], block[3])), 98,
-                                          subsequent_indent="  ")
+            line = plain("Figure %d (%s.svg). %s" % (n, block[1], block[3]))
+            lines += [""] + textwrap.wrap(line, 98, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
 
@@ -401,7 +404,8 @@ def proof_cards(build):
         cards.append(("Coq", "not run", "–", "`make prove` checks the theorems"))
     else:
         closed = coq.get("closed") is True
-        cards.append(("Coq", "proven" if closed else "FAILED", "%s theorems" % coq.get("theorems", "?"),
+        cards.append(("Coq", "proven" if closed else "FAILED",
+                      "%s theorems" % coq.get("theorems", "?"),
                       ("every one closed under the global context: no axiom, nothing admitted"
                        if closed else "not closed under the global context")
                       + ("; coqchk: %s" % coq["coqchk"] if coq.get("coqchk") else "")))
@@ -451,8 +455,9 @@ def proof_section(doc, coq, wp, fuzz):
     if fuzz and fuzz.get("targets"):
         doc.table("Fuzz targets", ["target", "time [s]", "executions", "edges covered", "crashes"],
                   [["`%s`" % t.get("name", "?"), t.get("seconds", fuzz.get("seconds", "?")),
-                    number(t.get("executions"), 12), t.get("coverage_edges", t.get("coverage", "?")),
-                    t.get("crashes", "?")] for t in fuzz["targets"]])
+                    number(t.get("executions"), 12),
+                    t.get("coverage_edges", t.get("coverage", "?")), t.get("crashes", "?")]
+                   for t in fuzz["targets"]])
 
 
 def figures_section(doc, bench, nohash, growth):
@@ -467,7 +472,8 @@ def figures_section(doc, bench, nohash, growth):
     bytes_worst = bench.values("BM_Punct/opt/worst/d:16", "bytes_per_node")
     for d in growth.depths("Punct", "opt", "worst"):
         if d >= 16:
-            bytes_worst = bytes_worst + growth.values("BM_Punct/opt/worst/d:%d" % d, "bytes_per_node")
+            bytes_worst = bytes_worst + growth.values("BM_Punct/opt/worst/d:%d" % d,
+                                                      "bytes_per_node")
     pair = next((v for v in (bench.values("BM_EvalPunct/opt/random/d:%d" % d, "vs_eval_then_punct")
                              for d in (16, 14)) if v), [])
     scalar = quotient(bench, "BM_Prg/evp/chain/d:1", "BM_Prg/scalar/chain/d:1")
@@ -482,7 +488,8 @@ def figures_section(doc, bench, nohash, growth):
         ("bytes a live node, random order, peak, d = 16", "≤ 21",
          bench.values("BM_Punct/opt/random/d:16", "bytes_per_node"), "not measured", 4),
         ("time without hashing, `list` / `opt`, worst case, 2^15 leaves", "≥ 2000",
-         quotient(nohash, "BM_Punct/list/worst/d:15", "BM_Punct/opt/worst/d:15"), "not measured", 3),
+         quotient(nohash, "BM_Punct/list/worst/d:15", "BM_Punct/opt/worst/d:15"),
+         "not measured", 3),
         ("time with hashing, `list` / `opt`, worst case, 2^15 leaves", "≥ 100",
          quotient(bench, "BM_Punct/list/worst/d:15", "BM_Punct/opt/worst/d:15"), "not measured", 3),
         ("largest single puncture, d = 20, prefaulted [µs]", "≤ 5", [x / 1e3 for x in prefault],
@@ -508,19 +515,20 @@ def figures_section(doc, bench, nohash, growth):
             reached += good
         table.append([label, target, spread(values, digits), verdict])
     doc.heading("Figures", "figures")
-    doc.text("Each figure is a ratio within one run, so that it holds on a machine that others use, "
-             "too. The median of the repetitions decides.")
-    doc.table("opt against its targets", ["figure", "target", "median (least – greatest)", ""], table,
-              """A bare PRG call is one `prg_expand`, timed between slices of the same repetition.
-              Bytes include everything: slots, bitmaps and the key's own block. The time of `opt`
-              without hashing includes wiping 4 kB of stack after each operation, which libcrypto's
-              own spills make necessary.""")
+    doc.text("Each figure is a ratio within one run, so that it holds on a machine that others "
+             "use, too. The median of the repetitions decides.")
+    doc.table("opt against its targets",
+              ["figure", "target", "median (least – greatest)", ""], table,
+              """A bare PRG call is one `prg_expand`, timed between slices of the same
+              repetition. Bytes include everything: slots, bitmaps and the key's own block. The
+              time of `opt` without hashing includes wiping 4 kB of stack after each operation,
+              which libcrypto's own spills make necessary.""")
     single = bench.values("BM_Latency/opt/random/d:20", "cpu_max_ns")
     if single and not prefault:
         recurring = bench.values("BM_Latency/opt/random/d:20", "recurring_max_ns")
-        doc.text("Without prefaulting the largest single puncture at d = 20 takes %s µs of CPU time "
-                 "(median of %d maxima, page faults and a clock read included); the largest that "
-                 "recurs at the same operation in every repetition takes %s."
+        doc.text("Without prefaulting the largest single puncture at d = 20 takes %s µs of CPU "
+                 "time (median of %d maxima, page faults and a clock read included); the largest "
+                 "that recurs at the same operation in every repetition takes %s."
                  % (spread([x / 1e3 for x in single]), len(single), nanoseconds(min(recurring))))
     return reached, measured
 
@@ -530,7 +538,8 @@ def overview_section(doc, plots, bench, nohash):
     doc.text("Hashing is the floor: no implementation of this PPRF can puncture with fewer PRG "
              "calls. So times are given as multiples of the time that the same number of bare PRG "
              "calls takes, measured in the same repetition.")
-    wanted = [("Punct", "worst", 15, "worst case, d = 15"), ("Punct", "worst", 16, "worst case, d = 16"),
+    wanted = [("Punct", "worst", 15, "worst case, d = 15"),
+              ("Punct", "worst", 16, "worst case, d = 16"),
               ("Punct", "descending", 15, "worst case, descending, d = 15"),
               ("Punct", "descending", 14, "worst case, descending, d = 14"),
               ("Punct", "best", 14, "best case, d = 14"),
@@ -573,14 +582,16 @@ def overview_section(doc, plots, bench, nohash):
                      ["16", "32", "64", "128", "256", "512", "1k", "2k"])
     right.tick_params(axis="y", length=0)
     handles, labels = left.get_legend_handles_labels()
-    fig.legend(handles, labels, loc="upper center", ncol=6, bbox_to_anchor=(.5, 1.0 + .25 / len(rows)))
+    fig.legend(handles, labels, loc="upper center", ncol=6,
+               bbox_to_anchor=(.5, 1.0 + .25 / len(rows)))
     plots.save(fig, "overview")
     doc.figure("overview", """Dot plot. Left: time of an operation over the time of its bare PRG
-               calls for six implementations and %d scenarios; opt lies closest to 1 in most, list and
-               list28 furthest. Right: bytes a node at the peak; opt lies at 16 to 21 where many leaves
-               are punctured and far higher where few are.""" % len(rows),
-               """Distance to the floor. Vertical lines: nothing but hashing (left), nothing but the
-               seed's 16 bytes (right). Bars span the repetitions. The same values are in the tables.""")
+               calls for six implementations and %d scenarios; opt lies closest to 1 in most,
+               list and list28 furthest. Right: bytes a node at the peak; opt lies at 16 to 21
+               where many leaves are punctured and far higher where few are.""" % len(rows),
+               """Distance to the floor. Vertical lines: nothing but hashing (left), nothing but
+               the seed's 16 bytes (right). Bars span the repetitions. The same values are in the
+               tables.""")
     doc.table("Implementations", ["name", "what it is"], [["`%s`" % i, ABOUT[i]] for i in IMPLS])
     for field, what, digits in (("cpu_time", "CPU time of one operation", 3),
                                 ("ratio", "Time / time of the same number of bare PRG calls", 3),
@@ -663,10 +674,10 @@ PAPER_TIME = {10: (.068, .025), 11: (.089, .046), 12: (.13, .089), 13: (.22, .17
 def paper_section(doc, plots, build, bench, nohash, cover):
     where = os.path.join(build, "bench")
     doc.heading("The paper's evaluation, redone", "paper")
-    doc.text("The paper measures a linked list in its chapter 4. Its depth counts the levels of the "
-             "tree with the root, ours without: its depth D is our d = D − 1, so its depth 15 has "
-             "2^14 leaves, at most 2^13 nodes, and 36 · 8192 + 24 = 294 936 bytes, which is the "
-             "295.3 kB it measured.")
+    doc.text("The paper measures a linked list in its chapter 4. Its depth counts the levels of "
+             "the tree with the root, ours without: its depth D is our d = D − 1, so its depth 15 "
+             "has 2^14 leaves, at most 2^13 nodes, and 36 · 8192 + 24 = 294 936 bytes, which is "
+             "the 295.3 kB it measured.")
     rows, massif_points = [], []
     for big in range(10, 17):
         d, n = big - 1, 1 << (big - 2)
@@ -689,13 +700,14 @@ def paper_section(doc, plots, build, bench, nohash, cover):
     doc.table("Worst case: heap bytes at the peak",
               ["its depth", "our d", "nodes", "effective: paper", "36 n + 24", "list asked",
                "massif", "total: paper", "64 n + 32", "list spent", "massif", "opt, all"],
-              rows, """Effective: what the program asked for. Total: with the allocator's overhead.
-              The paper prints three values beside the one in its text; the two labelled 145.6 kB and
-              594.4 kB are within 1.3 % of the formula. Its total of 1159.3 kB at depth 16 is 10.6 %
-              above 64 n, and neither its text nor our massif runs explain the excess: the list alone
-              takes 64 bytes an element in ours. Massif also counts our key's own block. The paper's proposal of a 28-byte struct takes 40 bytes by massif's rule
-              (8 more, rounded to 8), but 48 in glibc, whose chunks are multiples of 16; `list28`
-              is measured with 48.""")
+              rows, """Effective: what the program asked for. Total: with the allocator's
+              overhead. The paper prints three values beside the one in its text; the two
+              labelled 145.6 kB and 594.4 kB are within 1.3 % of the formula. Its total of 1159.3
+              kB at depth 16 is 10.6 % above 64 n, and neither its text nor our massif runs
+              explain the excess: the list alone takes 64 bytes an element in ours. Massif also
+              counts our key's own block. The paper's proposal of a 28-byte struct takes 40 bytes
+              by massif's rule (8 more, rounded to 8), but 48 in glibc, whose chunks are
+              multiples of 16; `list28` is measured with 48.""")
     fig, axes = plt.subplots(figsize=(7.6, 3.9))
     depths = list(range(10, 17))
     axes.plot(depths, [36 * 2 ** (b - 2) + 24 for b in depths], color=INK, linewidth=1,
@@ -723,8 +735,8 @@ def paper_section(doc, plots, build, bench, nohash, cover):
     axes.legend(loc="center left", bbox_to_anchor=(1.01, .5))
     plots.save(fig, "paper-heap-worst")
     doc.figure("paper-heap-worst", """Line plot of heap bytes at the worst-case peak against the
-               depth. The paper's points and massif's lie on the formulas 36 n + 24 and 64 n + 32;
-               opt lies lowest at 16.3 bytes a node.""",
+               depth. The paper's points and massif's lie on the formulas 36 n + 24 and 64 n +
+               32; opt lies lowest at 16.3 bytes a node.""",
                """The paper's figure 4.1 with everything else on it.""")
 
     series = {s: read_csv(os.path.join(where, "run-list-%s.csv" % s))
@@ -753,12 +765,14 @@ def paper_section(doc, plots, build, bench, nohash, cover):
         fig.tight_layout(w_pad=.8)
         plots.save(fig, "paper-heap-run")
         peaks = {k: max(r["effective_bytes"] for r in v) / 1e3 for k, v in series.items()}
-        doc.figure("paper-heap-run", """Four line plots of the list's heap over one run at the paper's
-                   depth 14: straight growth in the worst case, a sawtooth under 1 kB in the best,
-                   and a rise to a peak and a slow fall for the two normal distributions.""",
-                   """The paper's figures 4.3, 4.5, 4.6 and 4.7: heap over one run at its depth 14
-                   (d = 13); the best case moves within the bands. Effective peaks of these runs: %s kB and %s kB; the paper's: 104 and
-                   32 kB.""" % (number(peaks["normal-4"]), number(peaks["normal-16"])))
+        doc.figure("paper-heap-run", """Four line plots of the list's heap over one run at the
+                   paper's depth 14: straight growth in the worst case, a sawtooth under 1 kB in
+                   the best, and a rise to a peak and a slow fall for the two normal
+                   distributions.""",
+                   """The paper's figures 4.3, 4.5, 4.6 and 4.7: heap over one run at its depth
+                   14 (d = 13); the best case moves within the bands. Effective peaks of these
+                   runs: %s kB and %s kB; the paper's: 104 and 32 kB."""
+                   % (number(peaks["normal-4"]), number(peaks["normal-16"])))
         predicted = {}
         for r in (cover or {}).get("rows", []):
             if r["depth"] == 13 and r["divisor"] in (4, 16):
@@ -772,14 +786,15 @@ def paper_section(doc, plots, build, bench, nohash, cover):
                     if k in predicted else "–", size(1e3 * peaks["normal-%d" % k])]
                    for s, k, said, paper in ((2048, 4, "leaves/5", "104 kB"),
                                              (512, 16, "leaves/20", "32 kB"))],
-                  """The paper states σ = leaves/5 = 2048 and leaves/20 = 512. With its 8192 leaves
-                  (depth 14) these are leaves/4 and leaves/16; no power of two is divisible by 5. The
-                  heap it measured agrees with the values 2048 and 512, not with the fractions. Its
-                  "nearly three times smaller" is a factor of 3.2, in its own numbers 3.25; it is
-                  below 4 because a tree of 4 σ leaves is too narrow for the larger window.""")
+                  """The paper states σ = leaves/5 = 2048 and leaves/20 = 512. With its 8192
+                  leaves (depth 14) these are leaves/4 and leaves/16; no power of two is
+                  divisible by 5. The heap it measured agrees with the values 2048 and 512, not
+                  with the fractions. Its "nearly three times smaller" is a factor of 3.2, in its
+                  own numbers 3.25; it is below 4 because a tree of 4 σ leaves is too narrow for
+                  the larger window.""")
         rows = series["best"]
-        doc.text("Best case: at most %d nodes, %s bytes effective and %s in all; the paper: below 3 kB "
-                 "for all its depths." % (max(r["nodes"] for r in rows),
+        doc.text("Best case: at most %d nodes, %s bytes effective and %s in all; the paper: below "
+                 "3 kB for all its depths." % (max(r["nodes"] for r in rows),
                                           number(max(r["effective_bytes"] for r in rows), 6),
                                           number(max(r["bytes"] for r in rows), 6)))
 
@@ -796,10 +811,10 @@ def paper_section(doc, plots, build, bench, nohash, cover):
         doc.table("Worst case: mean time of a puncture",
                   ["its depth", "our d", "paper", "no hash", "difference", "list", "no hash", "opt",
                    "no hash"], rows,
-                  """Formula: a + b n for a list of n = 2^{d−1} nodes at the end. The paper's values
-                  without hashing give b = %.0f ns a node of the final list; its hashing, two calls,
-                  takes a steady 41 to 59 µs. Our list on our machine is far faster at both, but grows
-                  by the same law; `opt` does not grow.""" % slope)
+                  """Formula: a + b n for a list of n = 2^{d−1} nodes at the end. The paper's
+                  values without hashing give b = %.0f ns a node of the final list; its hashing,
+                  two calls, takes a steady 41 to 59 µs. Our list on our machine is far faster at
+                  both, but grows by the same law; `opt` does not grow.""" % slope)
         fig, axes = plt.subplots(figsize=(7.6, 3.6))
         x = list(PAPER_TIME)
         axes.plot(x, [1e6 * v[0] for v in PAPER_TIME.values()], **style("paper", label="paper"))
@@ -816,9 +831,10 @@ def paper_section(doc, plots, build, bench, nohash, cover):
         axes.set_title("Worst case: mean time of a puncture")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, .5))
         plots.save(fig, "paper-time")
-        doc.figure("paper-time", """Line plot of the mean puncture time against the depth with and
-                   without hashing: paper and list double with every level, opt stays flat at the time
-                   of two hashes.""", "The paper's figure 4.9; its times come from its own laptop.")
+        doc.figure("paper-time", """Line plot of the mean puncture time against the depth with
+                   and without hashing: paper and list double with every level, opt stays flat at
+                   the time of two hashes.""",
+                   "The paper's figure 4.9; its times come from its own laptop.")
 
     opt = read_csv(os.path.join(where, "run-opt-worst.csv"))
     if series["worst"] and opt:
@@ -835,11 +851,13 @@ def paper_section(doc, plots, build, bench, nohash, cover):
         axes.set_title("Single operations over a worst-case run")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, .5), markerscale=6)
         plots.save(fig, "paper-single")
-        doc.figure("paper-single", """Scatter plot of the time of single punctures and evaluations over
-                   a worst-case run: those of list rise with the length of the list, those of opt stay
-                   between about one and a few microseconds whatever the size of the key.""",
-                   """The paper's figures 4.8 and 4.10. Each point is the least of five runs. Punctures
-                   whose node lies high in the tree need more PRG calls, hence the bands.""")
+        doc.figure("paper-single", """Scatter plot of the time of single punctures and
+                   evaluations over a worst-case run: those of list rise with the length of the
+                   list, those of opt stay between about one and a few microseconds whatever the
+                   size of the key.""",
+                   """The paper's figures 4.8 and 4.10. Each point is the least of five runs.
+                   Punctures whose node lies high in the tree need more PRG calls, hence the
+                   bands.""")
 
 
 def sigma_section(doc, plots, cover):
@@ -853,17 +871,17 @@ def sigma_section(doc, plots, cover):
     depths = sorted({r["depth"] for r in rows})
     doc.text("The paper leaves open how the key's size depends on the width σ of the window of "
              "punctures. %d runs for each of %d values of σ at d = %s, and a formula derived in "
-             "docs/key-size.md without a fitted parameter: the number of nodes is the number of free "
-             "leaves less the number of free inner nodes, and after a Poisson number t of draws a "
-             "subtree of probability p is free with probability exp(−t p), so the expected size is "
-             "the sum of exp(−t p) over the leaves less the same sum over the inner nodes. Its largest "
-             "value over t, plus what a random walk gains over the top of a parabola, is the predicted "
-             "peak."
+             "docs/key-size.md without a fitted parameter: the number of nodes is the number of "
+             "free leaves less the number of free inner nodes, and after a Poisson number t of "
+             "draws a subtree of probability p is free with probability exp(−t p), so the "
+             "expected size is the sum of exp(−t p) over the leaves less the same sum over the "
+             "inner nodes. Its largest value over t, plus what a random walk gains over the top "
+             "of a parabola, is the predicted peak."
              % (cover["runs"], len({r["divisor"] for r in rows}), ", ".join(map(str, depths))))
-    doc.text("In short: for σ ≤ 2^d/12 the peak is %s σ + %s σ^{1/3} + 2 log2(2^d/σ) − 5.5 ± 1 nodes, "
-             "reached when %s σ leaves are punctured; over the first 4 σ punctures the key has "
-             "%s σ nodes in the mean. Punctured uniformly at random, a key peaks at %s nodes a leaf, "
-             "when %s of the leaves are punctured." % (
+    doc.text("In short: for σ ≤ 2^d/12 the peak is %s σ + %s σ^{1/3} + 2 log2(2^d/σ) − 5.5 ± 1 "
+             "nodes, reached when %s σ leaves are punctured; over the first 4 σ punctures the key "
+             "has %s σ nodes in the mean. Punctured uniformly at random, a key peaks at %s nodes "
+             "a leaf, when %s of the leaves are punctured." % (
                  number(c, 4), number(k, 3), number(m, 4), number(mean, 4),
                  number(limit["uniform_peak_per_leaf"], 3),
                  "%s %%" % number(100 * limit["uniform_punctured"], 3)))
@@ -881,7 +899,8 @@ def sigma_section(doc, plots, cover):
                       linewidth=1)
         middle.errorbar(x, [100 * (r["peak"]["mean"] / r["peak"]["predicted"] - 1) for r in own],
                         [100 * r["peak"]["ci95"] / r["peak"]["predicted"] for r in own],
-                        fmt=marks[i % 3], capsize=2, color=palette[i % 3], markersize=4, linewidth=1)
+                        fmt=marks[i % 3], capsize=2, color=palette[i % 3], markersize=4,
+                        linewidth=1)
     left.axhline(c, color=INK, linewidth=.8, linestyle="--")
     right.axhline(m, color=INK, linewidth=.8, linestyle="--")
     middle.axhline(0, color=INK, linewidth=.8)
@@ -894,12 +913,13 @@ def sigma_section(doc, plots, cover):
     left.legend(loc="upper left")
     fig.tight_layout(w_pad=1.2)
     plots.save(fig, "key-size-sigma")
-    doc.figure("key-size-sigma", """Three plots against leaves over sigma. Left: peak nodes over sigma;
-               simulated points lie on the predicted curves and approach 1.77 for large sigma. Middle:
-               simulated less predicted peak in percent, within about one percent. Right: punctures at the peak over sigma, about 1.74.""",
-               """Points: means of %d runs with 95 %% confidence intervals. Lines: the formula. Dashed:
-               its limit for a wide window in a wide tree. The maximum is flat, so where it is
-               reached scatters more than how high it is.""" % cover["runs"])
+    doc.figure("key-size-sigma", """Three plots against leaves over sigma. Left: peak nodes over
+               sigma; simulated points lie on the predicted curves and approach 1.77 for large
+               sigma. Middle: simulated less predicted peak in percent, within about one percent.
+               Right: punctures at the peak over sigma, about 1.74.""",
+               """Points: means of %d runs with 95 %% confidence intervals. Lines: the formula.
+               Dashed: its limit for a wide window in a wide tree. The maximum is flat, so where
+               it is reached scatters more than how high it is.""" % cover["runs"])
     table = []
     for r in rows:
         def pair(field, digits, scale=1):
@@ -911,9 +931,9 @@ def sigma_section(doc, plots, cover):
     doc.table("Key size against σ: %d runs each, mean ± 95 %% confidence" % cover["runs"],
               ["d", "σ", "leaves", "peak nodes", "formula", "mean nodes", "formula",
                "punctured at the peak [%]", "formula"], table,
-              """Mean nodes: over the first 4 σ punctures (for σ = 2^d/4, over all leaves). The formulas
-              are asymptotic; where σ is only 2 to 4 leaves they are off by up to 3 % (peak) and 25 %
-              or more (where the peak is).""")
+              """Mean nodes: over the first 4 σ punctures (for σ = 2^d/4, over all leaves). The
+              formulas are asymptotic; where σ is only 2 to 4 leaves they are off by up to 3 %
+              (peak) and 25 % or more (where the peak is).""")
 
 
 def growth_section(doc, plots, build, bench, growth):
@@ -921,7 +941,8 @@ def growth_section(doc, plots, build, bench, growth):
     source = growth if growth.runs else bench
     if source.runs:
         if source is bench:
-            doc.text("The run to d = 24 is part of `make bench`; here are the depths of the quick run.")
+            doc.text("The run to d = 24 is part of `make bench`; here are the depths of the quick "
+                     "run.")
         fig, panels = plt.subplots(2, 2, figsize=(9.4, 6), sharex=True)
         for column, scenario in enumerate(("worst", "random")):
             for impl in IMPLS:
@@ -944,12 +965,12 @@ def growth_section(doc, plots, build, bench, growth):
         fig.legend(handles, labels, loc="upper center", ncol=6, bbox_to_anchor=(.5, 1.03))
         fig.tight_layout()
         plots.save(fig, "growth")
-        doc.figure("growth", """Four line plots on log axes against the depth: puncture time and memory
-                   at the peak in the worst case and in random order. list and list28 double in time
-                   with every level; array and ref do so in random order; bst and opt grow slowly.
-                   Memory doubles with every level for all, opt lowest.""",
-                   """The cost of growth. A line ends where one repetition would have taken longer than
-                   the run's limit.""")
+        doc.figure("growth", """Four line plots on log axes against the depth: puncture time and
+                   memory at the peak in the worst case and in random order. list and list28
+                   double in time with every level; array and ref do so in random order; bst and
+                   opt grow slowly. Memory doubles with every level for all, opt lowest.""",
+                   """The cost of growth. A line ends where one repetition would have taken
+                   longer than the run's limit.""")
         depths = sorted({d for i in IMPLS for s in ("worst", "random")
                          for d in source.depths("Punct", i, s)})
         for scenario, what in (("worst", "worst case"), ("random", "random order")):
@@ -991,14 +1012,14 @@ def growth_section(doc, plots, build, bench, growth):
                 if a["bytes"] <= b["bytes"]:
                     cross = 100 * a["fraction"]
                     break
-        doc.figure("sparse", """Two log-log plots against the percentage of leaves punctured at random:
-                   bytes a node and bytes in all. opt needs thousands of bytes a node when a millionth
-                   of the leaves is punctured and falls towards 16 to 30 as the set grows denser; the
-                   balanced tree stays at 64.""",
+        doc.figure("sparse", """Two log-log plots against the percentage of leaves punctured at
+                   random: bytes a node and bytes in all. opt needs thousands of bytes a node
+                   when a millionth of the leaves is punctured and falls towards 16 to 30 as the
+                   set grows denser; the balanced tree stays at 64.""",
                    """What dense pair slots are bad at: a page is held for the few seeds in it.""")
         doc.text("At d = 24 `opt` takes less memory than a balanced tree %s"
-                 % ("from about %s %% of the leaves punctured at random on; below, a layout that packs "
-                    "its nodes is smaller." % number(cross, 2) if cross else
+                 % ("from about %s %% of the leaves punctured at random on; below, a layout that "
+                    "packs its nodes is smaller." % number(cross, 2) if cross else
                     "at no density measured in this run."))
         table = []
         for key in ("opt-24", "bst-24", "opt-32"):
@@ -1013,8 +1034,8 @@ def growth_section(doc, plots, build, bench, growth):
         doc.table("Few punctures in a large domain", ["impl", "d", "punctured", "nodes", "memory",
                                                       "bytes a node", "process grew by",
                                                       "time a puncture"], table,
-                  """Memory is `pprf_memory_bytes`; the growth of the process's resident memory is
-                  measured beside it. d = 32 ends at the memory or time limit of this run.""")
+                  """Memory is `pprf_memory_bytes`; the growth of the process's resident memory
+                  is measured beside it. d = 32 ends at the memory or time limit of this run.""")
 
 
 def command(*args):
@@ -1042,10 +1063,10 @@ def machine_section(doc, bench, run):
             ["load at the start", run.get("load", "–") if run else "–"],
             ["PRG call", "%s ns" % spread(bench.values("BM_Prg/evp/chain/d:1"))]]
     doc.table("Machine", ["what", "value"], rows)
-    doc.text("One repetition runs a whole scenario on a new key; its inputs are made beforehand from a "
-             "fixed seed and its results are consumed and checked: a wrong result, or a number of "
-             "nodes at the peak that differs from arithmetic, fails the run. Times are CPU times of "
-             "the measuring thread, so that other processes cost nothing but cache. "
+    doc.text("One repetition runs a whole scenario on a new key; its inputs are made beforehand "
+             "from a fixed seed and its results are consumed and checked: a wrong result, or a "
+             "number of nodes at the peak that differs from arithmetic, fails the run. Times are "
+             "CPU times of the measuring thread, so that other processes cost nothing but cache. "
              "`bench/compare.py A B` compares two runs.")
 
 

@@ -20,8 +20,8 @@ step() {
   echo "bench: [$n/$steps] $* (after ${SECONDS} s)"
 }
 rm -f "$dir"/*.json "$dir"/*.csv "$dir"/massif-*.out
-echo "{\"mode\": \"$mode\", \"started\": \"$(date -u +%FT%TZ)\", \"load\": \"$(cut -d' ' -f1-3 /proc/loadavg)\"}" \
-  > "$dir/run.json"
+printf '{"mode": "%s", "started": "%s", "load": "%s"}\n' "$mode" "$(date -u +%FT%TZ)" \
+  "$(cut -d' ' -f1-3 /proc/loadavg)" > "$dir/run.json"
 
 step "time and memory, all implementations in one run"
 "$dir/bench" --set=$set --benchmark_out="$dir/bench.json"
@@ -44,8 +44,8 @@ done
 step "the paper's list under valgrind's massif"
 if command -v valgrind > /dev/null; then
   for d in $massif_depths; do
-    valgrind -q --tool=massif --peak-inaccuracy=0.0 --massif-out-file="$dir/massif-$d.out" "$dir/heap" $d \
-      > "$dir/heap-$d.csv"
+    valgrind -q --tool=massif --peak-inaccuracy=0.0 --massif-out-file="$dir/massif-$d.out" \
+      "$dir/heap" $d > "$dir/heap-$d.csv"
     echo "bench: massif, d = $d"
   done
 else

@@ -43,7 +43,7 @@ public:
  *   random      all leaves in random order                          2^d
  *   normal      leaves from N(2^d/2, 2^d/16), drawn again when outside or punctured    2^(d-2)
  *   tls         one ticket a leaf, issued in order; half are redeemed, after an exponential delay
- *               of 2^d/16 tickets in the mean; what is older than 2^d/4 expires, in ranges of 2^d/64
+ *               of 2^d/16 tickets in the mean; older ones than 2^d/4 expire, in ranges of 2^d/64
  *   ranges      2^(d/2) ranges at random places, of 1 .. 2^(d/2) leaves each
  *   sparse:P    2^d P leaves at random, P a fraction
  * `normal` takes a parameter, too: normal:32 is sigma = 2^d/32.
