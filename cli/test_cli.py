@@ -164,6 +164,9 @@ class Case(unittest.TestCase):
         f = open(self.key, "rb")
         self.addCleanup(f.close)
         fcntl.flock(f, fcntl.LOCK_EX)
+        return f, self.start_blocked(*args)
+
+    def start_blocked(self, *args):
         process = self.start(*args)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -173,7 +176,7 @@ class Case(unittest.TestCase):
                     break
             time.sleep(0.01)
         self.assertIsNone(process.poll(), "it did not wait for the lock")
-        return f, process
+        return process
 
 
 # ---- values and files ----
@@ -600,6 +603,16 @@ class Locking(Case):
         select.select([reader.stdout], [], [], 20)
         self.expect(DONE, "punct", self.key, 1, timeout=20)
         self.assertEqual(len(self.wait(reader).stdout.splitlines()), 8000)
+
+    def test_a_puncture_that_prints_slowly_holds_no_lock(self):
+        self.make(16)
+        lock, slow = self.blocked("punct", "--eval", self.key, "0..7999")
+        other = self.start_blocked("punct", self.key, 8000)  # in the queue behind it
+        lock.close()
+        self.assertEqual(self.wait(other).returncode, DONE)
+        self.assertIsNone(slow.poll())  # its pipe is full
+        self.assertEqual(len(self.wait(slow).stdout.splitlines()), 8000)
+        self.assert_key(16, [(0, 8000)])
 
 
 # ---- failures ----
