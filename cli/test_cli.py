@@ -841,6 +841,15 @@ class Simulate(Case):
                              (o["median_ns"], o["p99_ns"], o["max_ns"]))
             self.assertAlmostEqual(o["mean_ns"], sum(times) / 500, places=3)
 
+    def test_manual_names_every_member_of_the_json(self):
+        self.make(4)
+        for page, members in (
+                ("simulate", self.simulate("normal", 6, "--impl", "list")),
+                ("info", json.loads(self.expect(DONE, "info", "--json", self.key)))):
+            with open(os.path.join(HERE, f"pprf-{page}.1")) as f:
+                words = set(re.findall(r"\w+", f.read()))
+            self.assertLessEqual(set(members), words)
+
     def test_memory_is_sampled_wherever_it_may_have_grown(self):
         # every fourth puncture, the last, and those with a page fault: the first pages of a key
         # are taken by its first puncture
