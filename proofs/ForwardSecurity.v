@@ -204,7 +204,8 @@ Lemma fresh_split w x c ns : has (above x) ns ->
 Proof.
 move=> h; rewrite advE /= h ex_exec_bind /=.
 pose f K := Pr (exec G (run w K c)).
-rewrite [X in X - _](_ : _ = ex (exec G (embed s0 x ns)) (fun pk => avg (fun s => f (pk.2 (G pk.1 s))))).
+rewrite [X in X - _](_ : _ = ex (exec G (embed s0 x ns))
+                              (fun pk => avg (fun s => f (pk.2 (G pk.1 s))))).
   by rewrite /fresh (embed_ideal f h) -ex_sub.
 by rewrite -embed_real //; apply: eq_ex => ss; rewrite /Pr ex_exec_bind.
 Qed.
@@ -373,7 +374,8 @@ Qed.
 
 Definition reach (x : bitseq) (K : key Seed) : key Seed := iter (size x) (splitG x) K.
 
-Lemma Pr_descend w x c K : Pr (exec G (run w K (descend_to x c))) = Pr (exec G (run w (reach x K) c)).
+Lemma Pr_descend w x c K :
+  Pr (exec G (run w K (descend_to x c))) = Pr (exec G (run w (reach x K) c)).
 Proof.
 rewrite /descend_to /reach; elim: (size x) K => // i IH K.
 by rewrite [in RHS]iterSr -IH /= /Pr ex_exec_bind ex_split.

@@ -35,6 +35,9 @@ Qed.
 Lemma avg_bool (g : bool -> rat) : avg g = (g true + g false) / 2%:R.
 Proof. by rewrite /avg big_bool card_bool. Qed.
 
+Lemma avg_ord1 (g : 'I_1 -> rat) : avg g = g ord0.
+Proof. by rewrite /avg big_ord1 card_ord divr1. Qed.
+
 Lemma avg_le (X : finType) (x0 : X) (g h : X -> rat) :
   (forall x, g x <= h x) -> avg g <= avg h.
 Proof. by move=> gh; rewrite /avg ler_wpmul2r ?invr_ge0 ?ler0n // ler_sum. Qed.

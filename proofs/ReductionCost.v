@@ -182,7 +182,8 @@ have C w t : costs_at_most (N - t.+1) (q + t) (fs_reduction s0 w t A).
   by rewrite addn0.
 split=> //; rewrite /fs_guess /costs_at_most addn2 /= => real t.
 have {}C : costs_at_most N.-1 (q + N) (fs_reduction s0 (if real then Real else Ideal) t A).
-  move: (t : nat) (leq_ord t) => i le; apply: costs_le (C _ i); first by rewrite -[X in _ <= X]subn1 leq_sub2l.
+  move: (t : nat) (leq_ord t) => i le; apply: costs_le (C _ i).
+    by rewrite -[X in _ <= X]subn1 leq_sub2l.
   by rewrite leq_add2l; apply: leq_trans le (leq_pred N).
 apply: runs_within_bind C _ => i j pk H /= ab.
 by apply: runs_within_bind (H ab) _.

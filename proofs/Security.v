@@ -15,7 +15,8 @@ Variable Seed : finType.
 Variable s0 : Seed.
 Variable G : bitseq -> Seed -> Seed * Seed.
 Variable d : nat.
-Implicit Types (A : pprf_adversary Seed d) (xs : seq (leaf d)) (fin : key Seed -> seq Seed -> prog bool).
+Implicit Types (A : pprf_adversary Seed d) (xs : seq (leaf d)).
+Implicit Types (fin : key Seed -> seq Seed -> prog bool).
 
 Lemma eval_alive k xs (x : leaf d) : x \notin xs ->
   eval G (puncture_all G [seq tval y | y <- xs] (keygen k)) x = Some (ggm G k x).
@@ -41,7 +42,8 @@ have nx : x \notin zs by move: U; rewrite cat_uniq /= negb_or => /and3P [_ /andP
 have step y : Pr (play s0 G w (puncture G x (puncture_all G [seq tval y | y <- zs] (keygen k)))
                        (ask s0 xs fin (rcons ys y))) =
   ex (if w is Real then Ret [seq ggm G k (tval x) | x <- xs] else unifs s0 (size xs))
-     (fun vs => Pr (fin (puncture_all G [seq tval y | y <- zs ++ x :: xs] (keygen k)) (ys ++ y :: vs))).
+     (fun vs => Pr (fin (puncture_all G [seq tval y | y <- zs ++ x :: xs] (keygen k))
+                        (ys ++ y :: vs))).
   rewrite -puncture_all_rcons IH ?cat_rcons //; apply: eq_ex => vs.
   by rewrite cat_rcons.
 rewrite [play _ _ _ _ _]/= eval_alive // Pr_bind.
@@ -52,7 +54,8 @@ Qed.
 Lemma Pr_selective w A : Pr (fs_game s0 G w (selective s0 A)) = Pr (pprf_game s0 G w A).
 Proof.
 rewrite /fs_game /pprf_game Pr_bind; elim: A => [[S fin]|X x0 k IH]; last first.
-  rewrite Pr_bind [RHS]/= -[LHS]/(avg (fun k0 => avg (fun x => Pr (play s0 G w (keygen k0) (selective s0 (k x)))))).
+  rewrite Pr_bind [RHS]/=.
+  rewrite -[LHS]/(avg (fun s => avg (fun x => Pr (play s0 G w (keygen s) (selective s0 (k x)))))).
   rewrite avg_swap; apply: eq_avg => x; rewrite -Pr_bind -IH.
   by [].
 rewrite /= ; apply: eq_avg => k.
