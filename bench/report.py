@@ -19,11 +19,12 @@ import statistics
 import subprocess
 import sys
 import textwrap
+import time
 
 import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import FuncFormatter, NullFormatter  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 IMPLS = ["list", "list28", "bst", "array", "ref", "opt"]
 ABOUT = {
@@ -36,7 +37,7 @@ ABOUT = {
 }
 # Okabe and Ito's palette, which colour-blind readers can tell apart; a marker each besides.
 COLOUR = {"list": "#7f7f7f", "list28": "#b07aa1", "bst": "#cc6677", "array": "#e69f00",
-          "ref": "#009e73", "opt": "#0072b2", "paper": "#d55e00"}
+          "ref": "#009e73", "opt": "#1a7fc4", "paper": "#d55e00"}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
           "paper": "x"}
 INK = "#202124"  # replaced by the page's text colour in the inlined SVG
@@ -258,6 +259,7 @@ th, td { padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid var(--line);
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 .num { font-variant-numeric: tabular-nums; text-align: right; }
 tbody tr:hover { background: var(--band); }
+details { margin: 1.2rem 0 .4rem; } summary { cursor: pointer; font-size: .89rem; font-weight: 600; }
 .note { font-size: .86rem; color: var(--soft); margin-top: .3rem; }
 figure { margin: 1.6rem 0; } figure svg { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; color: var(--soft); max-width: 46rem; margin-top: .5rem; }
@@ -285,9 +287,13 @@ def to_html(doc, title, lead, out):
                    inline(small)) for label, status, big, small in block[1]))
         elif kind == "table":
             _, caption, header, rows, note = block
-            parts.append('<div class="scroll" tabindex="0" role="region" aria-label="%s"><table>'
-                         "<caption>%s</caption>%s</table></div>"
-                         % (html.escape(caption), inline(caption), html_table(header, rows)))
+            table = ('<div class="scroll" tabindex="0" role="region" aria-label="%s"><table>'
+                     "<caption>%s</caption>%s</table></div>"
+                     % (html.escape(caption), inline(caption), html_table(header, rows)))
+            if len(rows) > 20:
+                table = ("<details><summary>%s: %d rows</summary>%s</details>"
+                         % (inline(caption), len(rows), table))
+            parts.append(table)
             if note:
                 parts.append('<p class="note">%s</p>' % inline(" ".join(note.split())))
         else:
@@ -377,27 +383,42 @@ def style(name, line="-", **extra):
     return s
 
 
-def log_axis(axis, unit=""):
-    def text(v, _):
-        for mark, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-            if v >= scale:
-                return "%g %s%s" % (v / scale, mark, unit)
-        return ("%g %s" % (v, unit)).strip()
-    axis.set_major_formatter(FuncFormatter(text))
+def short(v):
+    for mark, scale in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if v >= scale:
+            return "%g %s" % (v / scale, mark)
+    return "%g " % v
+
+
+def log_axis(axis, text=lambda v: short(v).strip()):
+    """A log axis with plain numbers; narrow ranges get ticks at 2 and 5, too."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else
+                                      (1, 3) if high < 2000 * low else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda v, _: text(v)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def byte_axis(axis):
+    log_axis(axis, lambda v: short(v) + "B")
 
 
 def time_axis(axis):
-    axis.set_major_formatter(FuncFormatter(
-        lambda v, _: "%g ms" % (v / 1e6) if v >= 1e6 else "%g µs" % (v / 1e3) if v >= 1e3
-        else "%g ns" % v))
-    axis.set_minor_formatter(NullFormatter())
+    log_axis(axis, lambda v: "%g ms" % (v / 1e6) if v >= 1e6 else "%g µs" % (v / 1e3)
+             if v >= 1e3 else "%g ns" % v)
 
 
 # --- sections ------------------------------------------------------------------------------------
 
 def proof_cards(build):
     """What the proofs' and the fuzzers' own gates wrote down, never more."""
+    def when(*path):
+        try:
+            stamp = os.path.getmtime(os.path.join(build, *path))
+            return time.strftime(", %Y-%m-%d %H:%M UTC", time.gmtime(stamp))
+        except OSError:
+            return ""
+
     cards = []
     coq = read_json(os.path.join(build, "prove", "coq.json"))
     if coq is None:
@@ -408,17 +429,19 @@ def proof_cards(build):
                       "%s theorems" % coq.get("theorems", "?"),
                       ("every one closed under the global context: no axiom, nothing admitted"
                        if closed else "not closed under the global context")
-                      + ("; coqchk: %s" % coq["coqchk"] if coq.get("coqchk") else "")))
+                      + ("; coqchk: %s" % coq["coqchk"] if coq.get("coqchk") else "")
+                      + when("prove", "coq.json")))
     wp = read_json(os.path.join(build, "prove", "wp.json"))
     if wp is None:
-        cards.append(("Frama-C WP", "not run", "–", "`make prove` checks the contracts of ref"))
+        cards.append(("Frama-C", "not run", "–", "`make prove` checks the contracts of ref"))
     else:
         functions = wp.get("functions", [])
         goals, proved = (sum(f.get(k, 0) for f in functions) for k in ("goals", "proved"))
-        cards.append(("Frama-C WP", "proven" if functions and goals == proved > 0
+        cards.append(("Frama-C", "proven" if functions and goals == proved > 0
                       else "not all proven", "%d / %d goals" % (proved, goals),
                       "of %d functions of ref, by %s" % (
-                          len(functions), ", ".join(map(str, wp.get("provers", []))) or "?")))
+                          len(functions), ", ".join(map(str, wp.get("provers", []))) or "?")
+                      + when("prove", "wp.json")))
     fuzz = read_json(os.path.join(build, "equivalence-tests", "fuzz.json"))
     if fuzz is None:
         cards.append(("Fuzzing", "not run", "–", "`make fuzz` compares ref and opt"))
@@ -427,13 +450,15 @@ def proof_cards(build):
         crashes = sum(t.get("crashes", 0) for t in targets)
         cards.append(("Fuzzing", "CRASHED" if crashes else "no crash" if targets else "not run",
                       "%s executions" % number(sum(t.get("executions", 0) for t in targets), 12),
-                      "%d targets, %s s each" % (len(targets), fuzz.get("seconds", "?"))))
+                      "%d targets, %s s each" % (len(targets), fuzz.get("seconds", "?"))
+                      + when("equivalence-tests", "fuzz.json")))
     try:
         with open(os.path.join(build, "test", "summary.txt"), encoding="utf-8") as f:
             text = f.read().strip()
         last = text.splitlines()[-1] if text else "empty"
         good = re.search(r"Result: PASS", text) is not None
-        cards.append(("Tests", "passed" if good else "FAILED", last[:60], "`make test`"))
+        cards.append(("Tests", "passed" if good else "FAILED", last[:60],
+                      "`make test`" + when("test", "summary.txt")))
     except OSError:
         cards.append(("Tests", "not run", "–", "`make test` runs them; this report had no summary"))
     return cards, coq, wp, fuzz
@@ -728,8 +753,7 @@ def paper_section(doc, plots, build, bench, nohash, cover):
     axes.plot([16], [PAPER_TOTAL_16], **style("paper", "none", marker="+", label="paper, total",
                                               markersize=10, markeredgewidth=2))
     axes.set_yscale("log")
-    axes.set_yticks([1e4, 3e4, 1e5, 3e5, 1e6])
-    log_axis(axes.yaxis, "B")
+    byte_axis(axes.yaxis)
     axes.set_xlabel("the paper's depth (ours: one less)")
     axes.set_title("Worst case: memory at the peak")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, .5))
@@ -929,7 +953,7 @@ def sigma_section(doc, plots, cover):
         table.append([r["depth"], "2^d/%d" % r["divisor"], number(r["sigma"], 4)] + pair("peak", 4)
                      + pair("mean_size", 4) + pair("punctured", 3, 100))
     doc.table("Key size against σ: %d runs each, mean ± 95 %% confidence" % cover["runs"],
-              ["d", "σ", "leaves", "peak nodes", "formula", "mean nodes", "formula",
+              ["d", "σ", "σ in leaves", "peak nodes", "formula", "mean nodes", "formula",
                "punctured at the peak [%]", "formula"], table,
               """Mean nodes: over the first 4 σ punctures (for σ = 2^d/4, over all leaves). The
               formulas are asymptotic; where σ is only 2 to 4 leaves they are off by up to 3 %
@@ -960,7 +984,7 @@ def growth_section(doc, plots, build, bench, growth):
             for axes in (panels[0][column], panels[1][column]):
                 axes.set_yscale("log")
             time_axis(panels[0][column].yaxis)
-            log_axis(panels[1][column].yaxis, "B")
+            byte_axis(panels[1][column].yaxis)
         handles, labels = panels[0][0].get_legend_handles_labels()
         fig.legend(handles, labels, loc="upper center", ncol=6, bbox_to_anchor=(.5, 1.03))
         fig.tight_layout()
@@ -1001,8 +1025,8 @@ def growth_section(doc, plots, build, bench, growth):
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel("leaves punctured, at random [%]")
-        log_axis(left.yaxis, "B")
-        log_axis(right.yaxis, "B")
+        byte_axis(left.yaxis)
+        byte_axis(right.yaxis)
         left.legend()
         fig.tight_layout()
         plots.save(fig, "sparse")
