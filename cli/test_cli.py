@@ -673,22 +673,21 @@ class Failures(Case):
         os.remove(new)
         self.refused(FAILED, new, "setup", "-d", 5, new, preexec_fn=less)
 
-    def test_a_file_system_without_unnamed_files(self):
-        # without /proc the program cannot name an unnamed file, and gives it a random name at once
-        hide = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"']
-        try:
-            works = subprocess.run([*hide, "true"], check=False, stderr=subprocess.DEVNULL)
-        except FileNotFoundError:
-            works = None
-        if works is None or works.returncode != 0:
-            self.skipTest("unshare -rm is missing or forbidden")
+    def named_only(self):
+        """A program that works without unnamed files: it has no /proc to name them through, and
+        so gives its new files a random name at once.  None if that cannot be arranged."""
         wrapper = os.path.join(tempfile.mkdtemp(prefix="pprf-test-"), "pprf")
         self.addCleanup(shutil.rmtree, os.path.dirname(wrapper))
         with open(wrapper, "w") as f:
             f.write("#!/bin/sh\nexec unshare -rm sh -c 'mount -t tmpfs none /proc && exec \"$0\" "
                     f"\"$@\"' '{PPRF}' \"$@\"\n")
         os.chmod(wrapper, 0o755)
-        seed = ROOT_SEED.hex()
+        if self.run_("--version", program=wrapper).returncode != 0:
+            self.skipTest("unshare -rm is missing or forbidden")
+        return wrapper
+
+    def test_a_file_system_without_unnamed_files(self):
+        wrapper, seed = self.named_only(), ROOT_SEED.hex()
         self.expect(DONE, "setup", "-d", 4, "--seed", seed, self.key, program=wrapper)
         self.refused(FAILED, self.key, "setup", "-d", 5, self.key, program=wrapper)
         self.expect(DONE, "punct", self.key, 3, program=wrapper)
@@ -699,6 +698,28 @@ class Failures(Case):
         self.expect(DONE, "setup", "--force", "-d", 5, "--seed", seed, self.key, program=wrapper)
         self.assert_key(5, [])
         self.assertEqual(os.listdir(self.dir), ["key"])
+
+    def test_an_abandoned_new_file_is_overwritten(self):
+        wrapper = self.named_only()
+        self.make(4)
+        for _ in range(200):  # until the file is caught while it has its name
+            process = subprocess.Popen([wrapper, "setup", "-d", "4", self.key],
+                                       stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            caught = None
+            while process.poll() is None and caught is None:
+                for name in os.listdir(self.dir):
+                    try:
+                        caught = open(os.path.join(self.dir, name), "rb") if name != "key" else None
+                    except FileNotFoundError:
+                        pass
+            self.assertEqual(process.wait(timeout=60), FAILED)
+            if caught is not None:
+                with caught:
+                    content = caught.read()
+                self.assertEqual(content, bytes(len(content)))
+                if len(content) == 48 + 17:
+                    return
+        self.fail("the new file was never seen")
 
     def test_a_directory_that_cannot_be_written(self):
         self.make(4)
