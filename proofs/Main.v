@@ -1,8 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable.
+From Pprf.spec Require Import Ggm Probability Games Reductions.
+From Pprf.proofs Require Import Correctness Executable Scenarios.
+From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -24,3 +25,21 @@ Print Assumptions exec_eval_correct.
 Print Assumptions exec_puncture_correct.
 Print Assumptions exec_puncture_prefix_correct.
 Print Assumptions exec_puncture_range_correct.
+Print Assumptions left_half_punctured.
+Print Assumptions all_leaves_punctured.
+Print Assumptions every_second_leaf.
+Print Assumptions size_puncture_step.
+Print Assumptions fs_adv_sum.
+Print Assumptions fs_adv_sum_tree.
+Print Assumptions fs_adv_guess.
+Print Assumptions fs_adv_bound.
+Print Assumptions fs_adv_bound_tree.
+Print Assumptions fs_adv_bound_plain.
+Print Assumptions prg_adv_positions.
+Print Assumptions prg_adv_constant.
+Print Assumptions selective_is_adaptive.
+Print Assumptions pprf_adv_sum.
+Print Assumptions pprf_adv_guess.
+Print Assumptions pprf_secure.
+Print Assumptions reduction_cost.
+Print Assumptions pprf_reduction_cost.

@@ -2,7 +2,7 @@
 (* The headline theorems restated in full: this file does not compile if one is weakened. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable.
+From Pprf.proofs Require Import Correctness Executable Scenarios.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -119,3 +119,136 @@ Definition exec_puncture_range_correct_statement :
   forall (Seed : Type) (G : seq bool -> Seed -> Seed * Seed) first last (K : key Seed),
     exec_puncture_range G first last K = puncture_range G first last K
   := @exec_puncture_range_correct.
+
+(* ---- Scenarios.v -------------------------------------------------------------------- *)
+
+Definition left_half_punctured_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s,
+    puncture_range G (nseq d.+1 false) (false :: nseq d true) (keygen s) =
+    [:: ([:: true], child G [::] true s)]
+  := @left_half_punctured.
+
+Definition all_leaves_punctured_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (rs : seq region),
+    all (region_ok d) rs -> (forall x, size x = d -> punctured rs x) ->
+    puncture_regions G rs (keygen s) = [::]
+  := @all_leaves_punctured.
+
+Definition every_second_leaf_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s,
+    map fst (cover G d.+1 (fun x => ~~ last false x) [::] s) = pts d.+1 (last false)
+  := @every_second_leaf.
+
+Definition size_puncture_step_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) s x,
+    size x = d -> ~~ P x ->
+    exists q, [/\ q \in map fst (cover G d P [::] s), prefix q x &
+      (size (puncture G x (cover G d P [::] s))).+1 =
+      size (cover G d P [::] s) + (d - size q)]
+  := @size_puncture_step.
+
+(* ---- ForwardSecurity.v, Security.v, ReductionCost.v --------------------------------- *)
+
+From Pprf.spec Require Import Probability Games Reductions.
+From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Definition fs_adv_sum_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
+         (A : fs_adversary Seed d), moves_at_most q A ->
+    fs_adv s0 G A =
+      \sum_(t < expansions d q) prg_adv s0 G (attack G (fs_reduction s0 Real t A))
+    - \sum_(t < expansions d q) prg_adv s0 G (attack G (fs_reduction s0 Ideal t A))
+  := @fs_adv_sum.
+
+Definition fs_adv_sum_tree_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (A : fs_adversary Seed d),
+    fs_adv s0 G A =
+      \sum_(t < (2 ^ d).-1) prg_adv s0 G (attack G (fs_reduction s0 Real t A))
+    - \sum_(t < (2 ^ d).-1) prg_adv s0 G (attack G (fs_reduction s0 Ideal t A))
+  := @fs_adv_sum_tree.
+
+Definition fs_adv_guess_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
+         (A : fs_adversary Seed d), moves_at_most q A ->
+    fs_adv s0 G A =
+    (2 * expansions d q)%:R * prg_adv s0 G (attack G (fs_guess s0 (expansions d q) A))
+  := @fs_adv_guess.
+
+Definition fs_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
+         (A : fs_adversary Seed d) (eps : rat), moves_at_most q A ->
+    `|prg_adv s0 G (attack G (fs_guess s0 (expansions d q) A))| <= eps ->
+    `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps
+  := @fs_adv_bound.
+
+Definition fs_adv_bound_tree_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (A : fs_adversary Seed d) (eps : rat),
+    `|prg_adv s0 G (attack G (fs_guess s0 (2 ^ d).-1 A))| <= eps ->
+    `|fs_adv s0 G A| <= (2 * (2 ^ d).-1)%:R * eps
+  := @fs_adv_bound_tree.
+
+Definition fs_adv_bound_plain_statement :
+  forall (Seed : finType) (s0 : Seed) (g : Seed -> Seed * Seed) (d q : nat)
+         (A : fs_adversary Seed d) (eps : rat), moves_at_most q A ->
+    let G := fun _ : bitseq => g in
+    `|plain_prg_adv s0 g (forget_node (attack G (fs_guess s0 (expansions d q) A)))| <= eps ->
+    `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps
+  := @fs_adv_bound_plain.
+
+Definition prg_adv_positions_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed)
+         (D : prg_adversary Seed) (eps : rat),
+    (forall p D', `|prg_adv_at s0 G p D'| <= eps) -> `|prg_adv s0 G D| <= eps
+  := @prg_adv_positions.
+
+Definition prg_adv_constant_statement :
+  forall (Seed : finType) (s0 : Seed) (g : Seed -> Seed * Seed) (D : prg_adversary Seed),
+    prg_adv s0 (fun _ => g) D = plain_prg_adv s0 g (forget_node D)
+  := @prg_adv_constant.
+
+Definition selective_is_adaptive_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (A : pprf_adversary Seed d), pprf_adv s0 G A = fs_adv s0 G (selective s0 A)
+  := @selective_is_adaptive.
+
+Definition pprf_adv_sum_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d p : nat)
+         (A : pprf_adversary Seed d), leaves_at_most p A ->
+    pprf_adv s0 G A =
+      \sum_(t < expansions d p) prg_adv s0 G (attack G (pprf_reduction s0 Real t A))
+    - \sum_(t < expansions d p) prg_adv s0 G (attack G (pprf_reduction s0 Ideal t A))
+  := @pprf_adv_sum.
+
+Definition pprf_adv_guess_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d p : nat)
+         (A : pprf_adversary Seed d), leaves_at_most p A ->
+    pprf_adv s0 G A =
+    (2 * expansions d p)%:R * prg_adv s0 G (attack G (pprf_guess s0 (expansions d p) A))
+  := @pprf_adv_guess.
+
+Definition pprf_secure_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d p : nat)
+         (A : pprf_adversary Seed d) (eps : rat), leaves_at_most p A ->
+    `|prg_adv s0 G (attack G (pprf_guess s0 (expansions d p) A))| <= eps ->
+    `|pprf_adv s0 G A| <= (2 * minn (p * d) (2 ^ d).-1)%:R * eps
+  := @pprf_secure.
+
+Definition reduction_cost_statement :
+  forall (Seed : finType) (s0 : Seed) (d q : nat) (A : fs_adversary Seed d),
+    moves_at_most q A ->
+    let N := expansions d q in
+    (forall w t, costs_at_most (N - t.+1) (q + t) (fs_reduction s0 w t A)) /\
+    costs_at_most N.-1 (q + N + 2) (fs_guess s0 N A)
+  := @reduction_cost.
+
+Definition pprf_reduction_cost_statement :
+  forall (Seed : finType) (s0 : Seed) (d p : nat) (A : pprf_adversary Seed d),
+    leaves_at_most p A ->
+    let N := expansions d p in
+    (forall w t, costs_at_most (N - t.+1) (p + t) (pprf_reduction s0 w t A)) /\
+    costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N A)
+  := @pprf_reduction_cost.

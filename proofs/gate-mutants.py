@@ -67,7 +67,7 @@ MUTANTS = [
     ("example_gone", r"no example of exec_eval_correct",
      [("spec/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
        "")]),
-    ("hypothesis_made_unsatisfiable", r"Examples.v",
+    ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]
 

@@ -3,7 +3,7 @@
    applied to concrete arguments, so that its hypotheses are visibly satisfiable. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable.
+From Pprf.proofs Require Import Correctness Executable Scenarios.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -148,3 +148,37 @@ Example exec_puncture_correct_ex := @exec_puncture_correct _ label x011 root.
 Example exec_puncture_prefix_correct_ex := @exec_puncture_prefix_correct _ label [:: o] root.
 Example exec_puncture_range_correct_ex :=
   @exec_puncture_range_correct _ label x011 x100 root.
+
+Example left_half_punctured_ex :
+  puncture_range label (bits 3 0) (bits 3 3) root = [:: ([:: i], [:: i])] :=
+  @left_half_punctured _ label 2 [::].
+
+Example all_leaves_punctured_ex :
+  puncture_regions label [:: Subtree [:: o]; Range (bits 3 3) (bits 3 7)] root = [::].
+Proof. by apply: (@all_leaves_punctured _ label 3) => // -[|[] [|[] [|[] [|? ?]]]]. Qed.
+
+Example every_second_leaf_ex :
+  map fst (cover label 3 (fun x => ~~ last false x) [::] [::]) =
+  [:: bits 3 1; bits 3 3; bits 3 5; bits 3 7] :=
+  @every_second_leaf _ label 2 [::].
+
+Example size_puncture_step_ex :=
+  @size_puncture_step _ label 3 (mem evens) [::] (bits 3 1) erefl erefl.
+
+(* ---- The security theorems, on the adversaries of proofs/SecurityExamples.v --------- *)
+
+From Pprf.spec Require Import Probability Games Reductions.
+From Pprf.proofs Require Import ForwardSecurity Security ReductionCost SecurityExamples.
+
+Definition coins : bool -> bool * bool := fun s => (s, s).
+
+Example fs_adv_sum_tree_ex := @fs_adv_sum_tree _ false level_prg _ adaptive_moves.
+Example fs_adv_guess_ex := @fs_adv_guess _ false level_prg _ _ _ adaptive_moves_ok.
+Example fs_adv_bound_tree_ex := @fs_adv_bound_tree _ false level_prg _ adaptive_moves.
+Example fs_adv_bound_plain_ex := fun eps =>
+  @fs_adv_bound_plain _ false coins _ _ _ eps compare_siblings_moves.
+Example prg_adv_positions_ex := @prg_adv_positions _ false level_prg.
+Example prg_adv_constant_ex := @prg_adv_constant _ false coins.
+Example selective_is_adaptive_ex := @selective_is_adaptive _ false copy_prg _ name_left.
+Example pprf_adv_guess_ex := @pprf_adv_guess _ false copy_prg _ _ _ name_left_one.
+Example pprf_reduction_cost_ex := @pprf_reduction_cost _ false _ _ _ name_left_one.
