@@ -123,11 +123,11 @@ static int get_nodes(struct ref_node *a, size_t n, unsigned d, const uint8_t *p)
     unsigned height;
     if (!node_of_id(get_le(p, w), d, &start, &height) ||
         (k > 0 && !follows(&a[k - 1], start, height))) {
-      ref_wipe(a, k);
+      ref_wipe(a, 0, k);
       ref_wipe_seed(&seed);
       return PPRF_ERR_FORMAT;
     }
-    ref_put(&a[k], start, height, seed);
+    ref_put(a, k, (struct ref_node){start, height, seed});
     p += CODEC_RECORD_BYTES(d);
   }
   return PPRF_OK;
@@ -139,11 +139,11 @@ int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
   size_t body = CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d);
   int err = prg_digest(buf, body, digest);
   if (err != PPRF_OK) {
-    ref_wipe(a, n);
+    ref_wipe(a, 0, n);
     return err;
   }
   if (!same_bytes(digest, buf + body, DIGEST_BYTES)) {
-    ref_wipe(a, n);
+    ref_wipe(a, 0, n);
     return PPRF_ERR_FORMAT;
   }
   return get_nodes(a, n, d, buf + CODEC_HEADER_BYTES);

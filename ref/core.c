@@ -2,40 +2,63 @@
 #include "core.h"
 
 size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
+  /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   size_t lo = 0, hi = n;
+  //@ ghost pow2_pos_lf();
+  /*@ loop invariant bounds: 0 <= lo <= hi <= n;
+      loop invariant left: \forall integer k; 0 <= k < lo ==> before(a[k].start, a[k].height, x);
+      loop invariant right: \forall integer k; hi <= k < n ==> x < a[k].start + pow2(a[k].height);
+      loop assigns lo, hi;
+      loop variant hi - lo; */
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
+    //@ assert node: okn(sd(R), d, a + mid);
+    //@ ghost pow2_mono_lf(a[mid].height, d);
+    //@ ghost pow2_mono_lf(d, 32);
     if (a[mid].start + ref_width(a[mid].height) <= x)
       lo = mid + 1;
     else
       hi = mid;
   }
+  //@ assert here: lo < n && a[lo].start <= x ==> cov(a + lo, x);
+  //@ assert miss: \forall integer k; 0 <= k < n && cov(a + k, x) ==> k == lo;
   return lo;
 }
 
 void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root)
 {
-  ref_put(a, 0, d, root);
+  struct ref_node node = {0, d, root};
+  //@ ghost pow2_mono_lf(0, d);
+  ref_put(a, 0, node);
+  //@ assert all: \forall integer y; 0 <= y < pow2(d) ==> cov(a + 0, y);
 }
 
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct pprf_seed *value)
+  /*@ ghost (struct pprf_seed R) */
 {
   ref_wipe_seed(value);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, n, x);
+  size_t i = ref_find(a, n, x) /*@ ghost (R, d) */;
   if (i == n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
+  //@ assert node: okn(sd(R), d, a + i);
   uint64_t start = a[i].start;
   unsigned h = a[i].height;
   struct pprf_seed seed = a[i].seed;
+  /*@ loop invariant path: h <= d && covers(start, h, x) && start + pow2(h) <= pow2(d);
+      loop invariant node: tnode(d, start, h);
+      loop invariant seed: sd(seed) == ns(sd(R), d, start, h);
+      loop assigns h, start, seed;
+      loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(seed, start, h);
     if (c.err != PPRF_OK) {
       prg_wipe_stack();
       return c.err;
     }
+    //@ ghost children_lf(d, start, h);
     h--;
     uint64_t half = ref_width(h);
     if (x - start < half) {
@@ -51,26 +74,51 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
 }
 
 int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, size_t *left,
-                struct pprf_seed *value)
+                struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   uint64_t start = node->start;
   unsigned h = node->height;
   struct pprf_seed seed = node->seed;
   size_t lo = 0, hi = h; /* free slots: path[lo .. hi-1], one for each level below */
   int err = PPRF_OK;
+  //@ ghost size_t H = h;
+  /*@ loop invariant slots: h <= H && lo <= hi <= H && hi - lo == h;
+      loop invariant path: covers(start, h, x) && node->start <= start &&
+        start + pow2(h) <= node->start + pow2(H);
+      loop invariant node: tnode(d, start, h);
+      loop invariant seed: sd(seed) == ns(sd(R), d, start, h);
+      loop invariant ok: err == PPRF_OK;
+      loop invariant nodes_l: \forall integer k; 0 <= k < lo ==> okn(sd(R), d, path + k);
+      loop invariant nodes_r: \forall integer k; hi <= k < H ==> okn(sd(R), d, path + k);
+      loop invariant heights_l: \forall integer k; 0 <= k < lo ==> h <= path[k].height;
+      loop invariant heights_r: \forall integer k; hi <= k < H ==> h <= path[k].height;
+      loop invariant below_l: below(path, 0, lo, node);
+      loop invariant below_r: below(path, hi, H, node);
+      loop invariant side_l: \forall integer k; 0 <= k < lo ==>
+        before(path[k].start, path[k].height, start);
+      loop invariant side_r: \forall integer k; hi <= k < H ==> before(start, h, path[k].start);
+      loop invariant order_l: \forall integer k, l; 0 <= k < l < lo ==>
+        before(path[k].start, path[k].height, path[l].start) && path[l].height < path[k].height;
+      loop invariant order_r: \forall integer k, l; hi <= k < l < H ==>
+        before(path[k].start, path[k].height, path[l].start) && path[k].height < path[l].height;
+      loop invariant all: \forall integer y; cov(node, y) ==> covers(start, h, y) ||
+        (\exists integer k; (0 <= k < lo || hi <= k < H) && cov(path + k, y));
+      loop assigns h, start, seed, lo, hi, err, path[0 .. node->height - 1];
+      loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(seed, start, h);
     err = c.err;
     if (err != PPRF_OK)
       break;
+    //@ ghost children_lf(d, start, h);
     h--;
     uint64_t half = ref_width(h);
     if (x - start < half) {
       hi--;
-      ref_put(&path[hi], start + half, h, c.right);
+      ref_put(path, hi, (struct ref_node){start + half, h, c.right});
       seed = c.left;
     } else {
-      ref_put(&path[lo], start, h, c.left);
+      ref_put(path, lo, (struct ref_node){start, h, c.left});
       lo++;
       start += half;
       seed = c.right;
@@ -78,7 +126,7 @@ int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, 
   }
   prg_wipe_stack();
   if (err != PPRF_OK) {
-    ref_wipe(path, node->height);
+    ref_wipe(path, 0, node->height);
     ref_wipe_seed(&seed);
   }
   *left = lo;
@@ -86,58 +134,80 @@ int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, 
   return err;
 }
 
+/* a[i .. j-1] give way to b[0 .. m-1], and b is wiped. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires bounds: i < j <= *n <= REF_NODES_MAX && m <= 2 * REF_DEPTH_MAX;
+    requires \valid(n) && \valid(b + (0 .. m-1));
+    requires \valid(a + (0 .. *n-1)) && \valid(a + (0 .. *n-(j-i)+m-1));
+    requires \separated(a + (0 .. *n+m), b + (0 .. m-1), n);
+    requires nodes: inv(sd(R), d, a, *n);
+    requires new: inv(sd(R), d, b, m);
+    requires below_i: \forall integer k; 0 <= k < m ==> a[i].start <= b[k].start;
+    requires below_j: \forall integer k; 0 <= k < m ==>
+      b[k].start + pow2(b[k].height) <= a[j-1].start + pow2(a[j-1].height);
+    requires apart_i: \forall integer k; 0 <= k < m ==>
+      b[k].start == a[i].start ==> b[k].height < a[i].height;
+    requires apart_j: \forall integer k; 0 <= k < m ==>
+      b[k].start + pow2(b[k].height) == a[j-1].start + pow2(a[j-1].height) ==>
+      b[k].height < a[j-1].height;
+    assigns a[i .. *n-1], a[i .. *n-(j-i)+m-1], *n, b[0 .. m-1];
+    ensures length: *n == \old(*n) - (j - i) + m;
+    ensures nodes: inv(sd(R), d, a, *n);
+    ensures covered: \forall integer y; covered(a, *n, y) <==> covered{Pre}(b, m, y) ||
+      (covered{Pre}(a, \old(*n), y) &&
+       !(\old(a[i].start) <= y < \old(a[j-1].start) + pow2(\old(a[j-1].height))));
+    ensures wiped: zeros(a, *n, \old(*n)) && zeros(b, 0, m); */
+static void replace(struct ref_node *a, size_t *n, size_t i, size_t j, struct ref_node *b,
+                    size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
+{
+  *n = ref_splice(a, *n, i, j, b, m);
+  ref_wipe(b, 0, m);
+}
+
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
-                   struct pprf_seed *value)
+                   struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */
 {
   struct ref_node path[REF_DEPTH_MAX];
   size_t left;
   ref_wipe_seed(value);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, *n, x);
+  size_t i = ref_find(a, *n, x) /*@ ghost (R, d) */;
   if (i == *n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
+  //@ assert node: okn(sd(R), d, a + i);
   unsigned h = a[i].height;
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
-  int err = ref_co_path(&a[i], x, path, &left, value);
+  int err = ref_co_path(&a[i], x, path, &left, value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  *n = ref_splice(a, *n, i, i + 1, path, h);
-  ref_wipe(path, h);
+  replace(a, n, i, i + 1, path, h) /*@ ghost (R, d) */;
   return PPRF_OK;
 }
 
-int ref_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x)
-{
-  struct pprf_seed value;
-  int err = ref_eval_punct(a, n, cap, d, x, &value);
-  ref_wipe_seed(&value);
-  return err;
-}
-
-/* What stays of a node that covers the leaves from first on up to its end, or begins with them:
- * the part of its co-path of first that is left of first.  No PRG call if that is empty. */
+/* What stays of a node when the leaves from first on are punctured: the part of its co-path of
+ * first that is left of first.  No PRG call if that is empty. */
 static int keep_left(const struct ref_node *node, uint64_t first, struct ref_node *kept,
-                     size_t *count)
+                     size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct pprf_seed value;
   *count = 0;
   if (first <= node->start)
     return PPRF_OK;
-  int err = ref_co_path(node, first, kept, count, &value);
+  int err = ref_co_path(node, first, kept, count, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK) {
     *count = 0;
     return err;
   }
   ref_wipe_seed(&value);
-  ref_wipe(&kept[*count], node->height - *count);
+  ref_wipe(kept, *count, node->height);
   return PPRF_OK;
 }
 
-/* The same at the other end: the part of the co-path of last that is right of last. */
+/* The same when the leaves up to last are: the part right of last. */
 static int keep_right(const struct ref_node *node, uint64_t last, struct ref_node *kept,
-                      size_t *count)
+                      size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct ref_node path[REF_DEPTH_MAX];
   struct pprf_seed value;
@@ -145,36 +215,39 @@ static int keep_right(const struct ref_node *node, uint64_t last, struct ref_nod
   *count = 0;
   if (last - node->start >= ref_width(node->height) - 1)
     return PPRF_OK;
-  int err = ref_co_path(node, last, path, &left, &value);
+  int err = ref_co_path(node, last, path, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
   ref_wipe_seed(&value);
   *count = node->height - left;
-  ref_copy(kept, &path[left], *count);
-  ref_wipe(path, node->height);
+  ref_copy(kept, 0, path, left, *count);
+  ref_wipe(path, 0, node->height);
   return PPRF_OK;
 }
 
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
-                    uint64_t last)
+                    uint64_t last) /*@ ghost (struct pprf_seed R) */
 {
   struct ref_node kept[2 * REF_DEPTH_MAX];
   size_t left, right;
   if (first > last || last >= ref_width(d))
     return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, *n, first), j = ref_find(a, *n, last);
+  size_t i = ref_find(a, *n, first) /*@ ghost (R, d) */;
+  size_t j = ref_find(a, *n, last) /*@ ghost (R, d) */;
   if (j < *n && a[j].start <= last)
     j++; /* a[i .. j-1] meet the range */
   if (i == j)
     return PPRF_ERR_PUNCTURED;
   if ((size_t)a[i].height + a[j - 1].height > cap - (*n - (j - i)))
     return PPRF_ERR_BUFFER;
-  int err = keep_left(&a[i], first, kept, &left);
+  int err = keep_left(&a[i], first, kept, &left) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  err = keep_right(&a[j - 1], last, &kept[left], &right);
-  if (err == PPRF_OK)
-    *n = ref_splice(a, *n, i, j, kept, left + right);
-  ref_wipe(kept, left + right);
-  return err;
+  err = keep_right(&a[j - 1], last, &kept[left], &right) /*@ ghost (R, d) */;
+  if (err != PPRF_OK) {
+    ref_wipe(kept, 0, left);
+    return err;
+  }
+  replace(a, n, i, j, kept, left + right) /*@ ghost (R, d) */;
+  return PPRF_OK;
 }

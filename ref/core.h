@@ -3,7 +3,8 @@
  * The puncturable PRF on an array of nodes in leaf order that the caller owns.
  *
  * Results are those of pprf.h; PPRF_ERR_BUFFER means that the array is too short for the result.
- * On any error the array and its length are as they were. */
+ * On any error the array and its length are as they were.  The contracts' ghost parameter R is the
+ * root's seed, which no key stores once it is punctured: every value is stated against it. */
 #ifndef REF_CORE_H
 #define REF_CORE_H
 
@@ -12,16 +13,44 @@
 
 /** More nodes than a puncture (of a leaf or a range) can add to a key of depth d. */
 #define REF_GROWTH(d) (2 * (size_t)(d))
+/** No array of the core is longer: 2^33 nodes. */
+#define REF_NODES_MAX 0x200000000
 
 /** How many nodes lie wholly left of leaf x: the index of the first node that ends beyond x. */
-size_t ref_find(const struct ref_node *a, size_t n, uint64_t x);
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid_read(a + (0 .. n-1));
+    requires nodes: inv(sd(R), d, a, n);
+    assigns \nothing;
+    ensures bound: \result <= n;
+    ensures left: \forall integer k; 0 <= k < \result ==> before(a[k].start, a[k].height, x);
+    ensures right: \forall integer k; \result <= k < n ==> x < a[k].start + pow2(a[k].height);
+    ensures covered: covered(a, n, x) <==> \result < n && a[\result].start <= x; */
+size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
+  /*@ ghost (struct pprf_seed R, unsigned d) */;
 
 /** The key of depth d that has nothing punctured: one node, the root. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(a);
+    assigns a[0];
+    ensures nodes: inv(sd(root), d, a, 1);
+    ensures covered: \forall integer y; 0 <= y < pow2(d) <==> covered(a, 1, y); */
 void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
 
 /** Value of leaf x: zero on error.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, or an error of prg_expand. */
-int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct pprf_seed *value);
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid_read(a + (0 .. n-1)) && \valid(value);
+    requires \separated(value, a + (0 .. n-1));
+    requires nodes: inv(sd(R), d, a, n);
+    assigns *value;
+    ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
+                    \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures error: \result != PPRF_OK ==> zero_seed(*value); */
+int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct pprf_seed *value)
+  /*@ ghost (struct pprf_seed R) */;
 
 /** The co-path of x below a node that covers x: the siblings along the path from the node down to
  * x, in leaf order, path[0 .. *left-1] left of x and path[*left .. height-1] right of it.
@@ -29,24 +58,80 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
  * @param[out] left  how many of them are left of x.
  * @param[out] value the value of x, zero on error.
  * @retval PPRF_OK or an error of prg_expand. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid_read(node) && \valid(path + (0 .. node->height - 1));
+    requires \valid(left) && \valid(value);
+    requires \separated(path + (0 .. node->height - 1), node, left, value);
+    requires node: okn(sd(R), d, node) && cov(node, x);
+    assigns path[0 .. node->height - 1], *left, *value;
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures left: *left <= node->height;
+    ensures nodes: \result == PPRF_OK ==> inv(sd(R), d, path, node->height);
+    ensures below: \result == PPRF_OK ==> below(path, 0, node->height, node);
+    ensures sides: \result == PPRF_OK ==> sides(path, *left, node->height, x);
+    ensures covered: \result == PPRF_OK ==> \forall integer y;
+      cov(node, y) <==> y == x || covered(path, node->height, y);
+    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures error: \result != PPRF_OK ==> zeros(path, 0, node->height) && zero_seed(*value); */
 int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, size_t *left,
-                struct pprf_seed *value);
+                struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */;
 
 /** Puncture leaf x and give its value, zero on error.
  * @param[in,out] n   length; on success the node that covered x is replaced by its co-path.
  * @param[in]     cap nodes that the array holds.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_BUFFER, or an error of
  * prg_expand. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(n) && \valid(value) && *n <= cap <= REF_NODES_MAX;
+    requires \valid(a + (0 .. cap-1));
+    requires \separated(a + (0 .. cap-1), n, value);
+    requires nodes: inv(sd(R), d, a, *n);
+    assigns a[0 .. cap-1], *n, *value;
+    ensures nodes: inv(sd(R), d, a, *n);
+    ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      x < pow2(d) && !covered{Pre}(a, \old(*n), x);
+    ensures buffer: \result == PPRF_ERR_BUFFER ==> cap < \old(*n) + d;
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
+                    \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
+                    prg_error(\result);
+    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures gone: \result == PPRF_OK ==> !covered(a, *n, x);
+    ensures others_stay: \forall integer y; y != x ==>
+      (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
+    ensures growth: *n <= cap && *n < \old(*n) + d + 1;
+    ensures wiped: zeros(a, *n, \old(*n));
+    ensures error: \result != PPRF_OK ==>
+      zero_seed(*value) && *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
-                   struct pprf_seed *value);
-
-/** Puncture leaf x: ref_eval_punct without the value. */
-int ref_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x);
+                   struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture the leaves first .. last.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them were before), PPRF_ERR_BUFFER,
  * or an error of prg_expand. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(n) && *n <= cap <= REF_NODES_MAX;
+    requires \valid(a + (0 .. cap-1));
+    requires \separated(a + (0 .. cap-1), n);
+    requires nodes: inv(sd(R), d, a, *n);
+    assigns a[0 .. cap-1], *n;
+    ensures nodes: inv(sd(R), d, a, *n);
+    ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      first <= last < pow2(d) &&
+      \forall integer y; first <= y <= last ==> !covered{Pre}(a, \old(*n), y);
+    ensures buffer: \result == PPRF_ERR_BUFFER ==> cap < \old(*n) + 2 * d;
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
+                    \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
+                    prg_error(\result);
+    ensures gone: \result == PPRF_OK ==>
+      \forall integer y; first <= y <= last ==> !covered(a, *n, y);
+    ensures others_stay: \forall integer y; y < first || last < y ==>
+      (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
+    ensures growth: *n <= cap && *n < \old(*n) + 2 * d + 1;
+    ensures wiped: zeros(a, *n, \old(*n));
+    ensures error: \result != PPRF_OK ==> *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
-                    uint64_t last);
+                    uint64_t last) /*@ ghost (struct pprf_seed R) */;
 
 #endif

@@ -8,19 +8,6 @@
 #define KEEP_STORES(p) __asm__ volatile("" : : "r"(p) : "memory")
 #endif
 
-uint64_t ref_width(unsigned h)
-{
-  return (uint64_t)1 << h;
-}
-
-void ref_put(struct ref_node *p, uint64_t start, unsigned height, struct pprf_seed seed)
-{
-  p->start = start;
-  p->height = height;
-  p->seed.lo = seed.lo;
-  p->seed.hi = seed.hi;
-}
-
 void ref_wipe_seed(struct pprf_seed *seed)
 {
   seed->lo = 0;
@@ -28,45 +15,92 @@ void ref_wipe_seed(struct pprf_seed *seed)
   KEEP_STORES(seed);
 }
 
-void ref_wipe(struct ref_node *a, size_t n)
+void ref_wipe(struct ref_node *a, size_t from, size_t to)
 {
-  struct pprf_seed zero = {0, 0};
-  for (size_t k = 0; k < n; k++)
-    ref_put(&a[k], 0, 0, zero);
+  struct ref_node zero = {0, 0, {0, 0}};
+  /*@ loop invariant from <= k <= to;
+      loop invariant zeros(a, from, k);
+      loop assigns k, a[from .. to-1];
+      loop variant to - k; */
+  for (size_t k = from; k < to; k++)
+    ref_put(a, k, zero);
   KEEP_STORES(a);
 }
 
-void ref_copy(struct ref_node *a, const struct ref_node *b, size_t n)
+void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t from, size_t n)
 {
-  for (size_t k = 0; k < n; k++)
-    ref_put(&a[k], b[k].start, b[k].height, b[k].seed);
+  /*@ loop invariant 0 <= k <= n;
+      loop invariant \forall integer q; to <= q < to + k ==>
+                       eqn{Here,Pre}(a + q, b + (q - to + from));
+      loop invariant same{Here,Pre}(b, from, from + n);
+      loop assigns k, a[to .. to+n-1];
+      loop variant n - k; */
+  for (size_t k = 0; k < n; k++) {
+    ref_put(a, to + k, b[from + k]);
+    //@ assert eqn{Here,Pre}(a + (to + k), b + (from + k));
+  }
 }
 
-/* Move a[j .. n-1] to a[to .. ], to >= j: from the last one down, so that none is overwritten
- * before it has moved. */
-static void move_up(struct ref_node *a, size_t n, size_t j, size_t to)
+/* Move nodes by `by` places to the end of the array, a[from .. to-1] being where they arrive: the
+ * last one first, so that none is overwritten before it has moved. */
+/*@ requires bounds: by <= from <= to <= 0x300000000;
+    requires \valid(a + (0 .. to-1));
+    assigns a[from .. to-1];
+    ensures moved: \forall integer k; from <= k < to ==> eqn{Post,Pre}(a + k, a + (k - by)); */
+static void move_up(struct ref_node *a, size_t from, size_t to, size_t by)
 {
-  for (size_t k = n; k > j; k--)
-    ref_put(&a[to + (k - 1 - j)], a[k - 1].start, a[k - 1].height, a[k - 1].seed);
+  /*@ loop invariant from <= k <= to;
+      loop invariant \forall integer q; k <= q < to ==> eqn{Here,Pre}(a + q, a + (q - by));
+      loop invariant same{Here,Pre}(a, 0, k);
+      loop assigns k, a[from .. to-1];
+      loop variant k; */
+  for (size_t k = to; k > from; k--)
+    ref_put(a, k - 1, a[k - 1 - by]);
 }
 
-/* Move a[j .. n-1] to a[to .. ], to <= j. */
-static void move_down(struct ref_node *a, size_t n, size_t j, size_t to)
+/* Move nodes by `by` places to the start of the array, a[from .. to-1] being where they arrive. */
+/*@ requires bounds: from <= to && to + by <= 0x300000000;
+    requires \valid(a + (0 .. to+by-1));
+    assigns a[from .. to-1];
+    ensures moved: \forall integer k; from <= k < to ==> eqn{Post,Pre}(a + k, a + (k + by)); */
+static void move_down(struct ref_node *a, size_t from, size_t to, size_t by)
 {
-  for (size_t k = j; k < n; k++)
-    ref_put(&a[to + (k - j)], a[k].start, a[k].height, a[k].seed);
+  /*@ loop invariant from <= k <= to;
+      loop invariant moved: \forall integer q; from <= q < k ==> eqn{Here,Pre}(a + q, a + (q + by));
+      loop invariant same{Here,Pre}(a, k, to + by);
+      loop assigns k, a[from .. to-1];
+      loop variant to - k; */
+  for (size_t k = from; k < to; k++) {
+    ref_put(a, k, a[k + by]);
+    //@ assert eqn{Here,Pre}(a + k, a + (k + by));
+  }
 }
 
 size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct ref_node *b,
                   size_t m)
 {
   size_t len = n - (j - i) + m;
-  if (len > n)
-    move_up(a, n, j, i + m);
-  else if (len < n) {
-    move_down(a, n, j, i + m);
-    ref_wipe(&a[len], n - len);
+  if (len > n) {
+    move_up(a, i + m, len, len - n);
+    /*@ assert tail: \forall integer k; i + m <= k < len ==>
+          eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+  } else if (len < n) {
+    move_down(a, i + m, len, n - len);
+    /*@ assert tail: \forall integer k; i + m <= k < len ==>
+          eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+    //@ ghost Down: ;
+    ref_wipe(a, len, n);
+    //@ assert same{Here,Down}(a, i + m, len);
   }
-  ref_copy(&a[i], b, m);
+  //@ assert b: same{Here,Pre}(b, 0, m);
+  //@ assert head: same{Here,Pre}(a, 0, i);
+  /*@ assert tail: \forall integer k; i + m <= k < len ==>
+        eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+  //@ assert rest: zeros(a, len, n);
+  //@ ghost Moved: ;
+  ref_copy(a, i, b, 0, m);
+  //@ assert kept_head: same{Here,Moved}(a, 0, i);
+  //@ assert kept_tail: same{Here,Moved}(a, i + m, len);
+  //@ assert kept_rest: same{Here,Moved}(a, len, n);
   return len;
 }

@@ -16,24 +16,78 @@ struct ref_node {
   struct pprf_seed seed;
 };
 
-/** Leaves below a node of height h <= 63: 2^h. */
-uint64_t ref_width(unsigned h);
+#ifdef __FRAMAC__
+#include "node.acsl"
+#endif
 
-/** Make *p the node (start, height) with this seed. */
-void ref_put(struct ref_node *p, uint64_t start, unsigned height, struct pprf_seed seed);
+/** Leaves below a node of height h: 2^h. */
+/*@ requires height: h <= 63;
+    assigns \nothing;
+    ensures width: \result == pow2(h); */
+static inline uint64_t ref_width(unsigned h)
+{
+  /*@ ghost
+    pow2_mono_lf(h, 63);
+    /@ loop invariant 0 <= i <= h;
+       loop invariant (1 << i) == pow2(i);
+       loop assigns i;
+       loop variant h - i; @/
+    for (unsigned i = 0; i < h; i++) {
+      /@ assert (1 << (i + 1)) == ((1 << i) << 1); @/
+      /@ assert ((1 << i) << 1) == 2 * (1 << i); @/
+    } */
+  return (uint64_t)1 << h;
+}
 
-/** Zero a[0 .. n-1], in a way that the compiler keeps. */
-void ref_wipe(struct ref_node *a, size_t n);
+/** a[k] = node. */
+/*@ requires \valid(a + k);
+    assigns a[k];
+    ensures value: is(a + k, node);
+    ensures frame: \forall integer q; q != k ==> eqn{Post,Pre}(a + q, a + q); */
+static inline void ref_put(struct ref_node *a, size_t k, struct ref_node node)
+{
+  a[k].start = node.start;
+  a[k].height = node.height;
+  a[k].seed.lo = node.seed.lo;
+  a[k].seed.hi = node.seed.hi;
+}
 
 /** Zero a seed, in a way that the compiler keeps. */
+/*@ requires \valid(seed);
+    assigns *seed;
+    ensures wiped: zero_seed(*seed); */
 void ref_wipe_seed(struct pprf_seed *seed);
 
-/** Copy b[0 .. n-1] to a[0 .. n-1]; the two do not overlap. */
-void ref_copy(struct ref_node *a, const struct ref_node *b, size_t n);
+/** Zero a[from .. to-1], in a way that the compiler keeps. */
+/*@ requires from <= to;
+    requires \valid(a + (from .. to-1));
+    assigns a[from .. to-1];
+    ensures wiped: zeros(a, from, to); */
+void ref_wipe(struct ref_node *a, size_t from, size_t to);
+
+/** Copy b[from .. from+n-1] to a[to .. to+n-1]; the arrays do not overlap. */
+/*@ requires bounds: from + n <= 0x300000000 && to + n <= 0x300000000;
+    requires \valid(a + (to .. to+n-1)) && \valid_read(b + (from .. from+n-1));
+    requires \separated(a + (to .. to+n-1), b + (from .. from+n-1));
+    assigns a[to .. to+n-1];
+    ensures copied: \forall integer k; to <= k < to + n ==>
+                      eqn{Post,Pre}(a + k, b + (k - to + from)); */
+void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t from, size_t n);
 
 /** Replace the nodes a[i .. j-1] by b[0 .. m-1]: the nodes from a[j] on move, and what is left
  * over behind the new last node is wiped.
  * @return the new length, n - (j - i) + m; the array must have room for it. */
+/*@ requires bounds: i <= j <= n <= 0x200000000 && m <= 2 * REF_DEPTH_MAX;
+    requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
+    requires \valid_read(b + (0 .. m-1));
+    requires \separated(a + (0 .. n+m), b + (0 .. m-1));
+    assigns a[i .. n-1], a[i .. n-(j-i)+m-1];
+    ensures length: \result == n - (j - i) + m;
+    ensures head: same{Post,Pre}(a, 0, i);
+    ensures new: \forall integer k; i <= k < i + m ==> eqn{Post,Pre}(a + k, b + (k - i));
+    ensures tail: \forall integer k; i + m <= k < \result ==>
+                    eqn{Post,Pre}(a + k, a + (k + (n - \result)));
+    ensures rest: zeros(a, \result, n); */
 size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct ref_node *b,
                   size_t m);
 

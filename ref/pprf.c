@@ -39,8 +39,8 @@ static int grow(pprf_key *key)
   struct ref_node *nodes = calloc(cap, sizeof *nodes);
   if (nodes == NULL)
     return PPRF_ERR_NOMEM;
-  ref_copy(nodes, key->nodes, key->count);
-  ref_wipe(key->nodes, key->count);
+  ref_copy(nodes, 0, key->nodes, 0, key->count);
+  ref_wipe(key->nodes, 0, key->count);
   free(key->nodes);
   key->nodes = nodes;
   key->cap = cap;
@@ -220,7 +220,7 @@ void pprf_free(pprf_key *key)
 {
   if (key == NULL)
     return;
-  ref_wipe(key->nodes, key->count);
+  ref_wipe(key->nodes, 0, key->count);
   free(key->nodes);
   explicit_bzero(key, sizeof *key);
   free(key);

@@ -19,6 +19,10 @@ struct pprf_seed {
   uint64_t lo, hi;
 };
 
+#ifdef __FRAMAC__
+#include "ggm.acsl"
+#endif
+
 struct pprf_children {
   struct pprf_seed left, right; /* zero when err is not 0 */
   int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
@@ -26,6 +30,10 @@ struct pprf_children {
 
 /** Seeds of the two children of the node (start, height), height >= 1, whose seed is given.
  * SHA3-256 does not depend on the position; a tweaked PRG would. */
+/*@ assigns \nothing;
+    ensures results: \result.err == 0 || prg_error(\result.err);
+    ensures left: \result.err == 0 ==> sd(\result.left) == prg_l(sd(seed), start, height);
+    ensures right: \result.err == 0 ==> sd(\result.right) == prg_r(sd(seed), start, height); */
 struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
 
 /** A fresh seed from RAND_priv_bytes.
@@ -38,6 +46,7 @@ int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 
 /** Overwrite what callees left on the stack below the caller's frame: libcrypto's permutation
  * spills its state there, and the state is invertible. */
+/*@ assigns \nothing; */
 void prg_wipe_stack(void);
 
 /** Calls of prg_expand by this thread so far. */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inductions behind the vocabulary: ghost code only, nothing of it is compiled. */
+#include "node.h"
+
+/*@ ghost
+  /@ assigns \nothing;
+     ensures pow2(63) == 0x8000000000000000;
+  @/
+  void pow2_63_lf(void)
+  {
+    /@ assert pow2(8) == 256; @/
+    /@ assert pow2(16) == 65536; @/
+    /@ assert pow2(24) == 0x1000000; @/
+    /@ assert pow2(32) == 0x100000000; @/
+    /@ assert pow2(40) == 0x10000000000; @/
+    /@ assert pow2(48) == 0x1000000000000; @/
+    /@ assert pow2(56) == 0x100000000000000; @/
+  }
+
+  void pow2_pos_lf(void)
+  {
+    /@ loop invariant 0 <= k <= 63;
+       loop invariant pow2(k) >= 1;
+       loop invariant \forall integer n; 0 <= n <= k ==> pow2(n) >= 1;
+       loop assigns k;
+       loop variant 63 - k; @/
+    for (int k = 0; k < 63; k++) ;
+  }
+
+  void pow2_mono_lf(unsigned a, unsigned b)
+  {
+    pow2_63_lf();
+    /@ loop invariant 0 <= i <= a;
+       loop invariant pow2(i) >= 1;
+       loop assigns i;
+       loop variant a - i; @/
+    for (unsigned i = 0; i < a; i++) ;
+    /@ loop invariant a <= j <= b;
+       loop invariant pow2(j) >= pow2(a) >= 1;
+       loop invariant a < j ==> pow2(j) >= 2 * pow2(a);
+       loop assigns j;
+       loop variant b - j; @/
+    for (unsigned j = a; j < b; j++) ;
+    /@ loop invariant b <= k <= 63;
+       loop invariant pow2(b) <= pow2(k);
+       loop assigns k;
+       loop variant 63 - k; @/
+    for (unsigned k = b; k < 63; k++) ;
+  }
+
+  void tn_apart_lf(unsigned d, unsigned h)
+  {
+    /@ loop invariant h <= k <= d;
+       loop invariant \forall integer s, t;
+         tnode(d, s, k) ==> tnode(d, t, k) ==> s < t ==> s + pow2(k) <= t;
+       loop invariant \forall integer s; tnode(d, s, k) ==> 0 <= s && s + pow2(k) <= pow2(d);
+       loop assigns k;
+       loop variant k; @/
+    for (unsigned k = d; k > h; k--) {
+      pow2_mono_lf(k - 1, k);
+      /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
+      /@ assert parent: \forall integer s;
+           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
+    }
+  }
+
+  void tn_nest_lf(unsigned d, uint64_t t, unsigned g)
+  {
+    tn_apart_lf(d, g);
+    /@ loop invariant 0 <= k <= g;
+       loop invariant \forall integer s, h;
+         k <= h <= g ==> tnode(d, s, h) ==> s < t ==> s + pow2(h) <= t;
+       loop invariant \forall integer s, h;
+         k <= h <= g ==> tnode(d, s, h) ==> t <= s < t + pow2(g) ==> s + pow2(h) <= t + pow2(g);
+       loop assigns k;
+       loop variant k; @/
+    for (unsigned k = g; k > 0; k--) {
+      pow2_mono_lf(k - 1, k);
+      /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
+      /@ assert parent: \forall integer s;
+           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
+    }
+  }
+
+  void children_lf(unsigned d, uint64_t s, unsigned h)
+  {
+    pow2_mono_lf(h - 1, h);
+    tn_apart_lf(d, h);
+    /@ assert half: pow2(h) == 2 * pow2(h - 1); @/
+    /@ assert not_left: !tnode(d, s + pow2(h - 1), h); @/
+  }
+*/
