@@ -259,7 +259,8 @@ th, td { padding: .32rem 1.1rem .32rem 0; border-bottom: 1px solid var(--line);
 th { font-weight: 600; color: var(--soft); vertical-align: bottom; }
 .num { font-variant-numeric: tabular-nums; text-align: right; }
 tbody tr:hover { background: var(--band); }
-details { margin: 1.2rem 0 .4rem; } summary { cursor: pointer; font-size: .89rem; font-weight: 600; }
+details { margin: 1.2rem 0 .4rem; }
+summary { cursor: pointer; font-size: .89rem; font-weight: 600; }
 .note { font-size: .86rem; color: var(--soft); margin-top: .3rem; }
 figure { margin: 1.6rem 0; } figure svg { width: 100%; height: auto; display: block; }
 figcaption { font-size: .9rem; color: var(--soft); max-width: 46rem; margin-top: .5rem; }
@@ -703,7 +704,7 @@ def paper_section(doc, plots, build, bench, nohash, cover):
              "the tree with the root, ours without: its depth D is our d = D − 1, so its depth 15 "
              "has 2^14 leaves, at most 2^13 nodes, and 36 · 8192 + 24 = 294 936 bytes, which is "
              "the 295.3 kB it measured.")
-    rows, massif_points = [], []
+    rows, massif_points, beyond = [], [], set()
     for big in range(10, 17):
         d, n = big - 1, 1 << (big - 2)
         peak = massif_peak(os.path.join(where, "massif-%d.out" % d))
@@ -714,6 +715,8 @@ def paper_section(doc, plots, build, bench, nohash, cover):
             nodes = effective = memory = None
         if peak:
             massif_points.append((big, peak[0], sum(peak)))
+            if effective:
+                beyond.add((peak[0] - effective, sum(peak) - memory))
         paper = PAPER_HEAP[big][0] if big in PAPER_HEAP else "–"
         opt = bench.median("BM_Punct/opt/worst/d:%d" % d, "bytes_per_node")
         rows.append([big, d, number(nodes, 9) if nodes else number(n, 9), paper,
@@ -733,6 +736,14 @@ def paper_section(doc, plots, build, bench, nohash, cover):
               counts our key's own block. The paper's proposal of a 28-byte struct takes 40 bytes
               by massif's rule (8 more, rounded to 8), but 48 in glibc, whose chunks are
               multiples of 16; `list28` is measured with 48.""")
+    if len(beyond) == 1:
+        doc.text("Massif confirms the list's own account: it counts %d bytes more, %d with overhead, "
+                 "at every depth. They are the key's own block and one element that exists twice for "
+                 "a moment, while a puncture replaces it." % next(iter(beyond)))
+    elif beyond:
+        doc.text("Massif differs from the list's own account by %d to %d bytes, %d to %d with "
+                 "overhead." % (min(x for x, _ in beyond), max(x for x, _ in beyond),
+                                min(x for _, x in beyond), max(x for _, x in beyond)))
     fig, axes = plt.subplots(figsize=(7.6, 3.9))
     depths = list(range(10, 17))
     axes.plot(depths, [36 * 2 ** (b - 2) + 24 for b in depths], color=INK, linewidth=1,
@@ -960,6 +971,17 @@ def sigma_section(doc, plots, cover):
               (peak) and 25 % or more (where the peak is).""")
 
 
+def random_key(d, q):
+    """Nodes, and bytes of opt, when a fraction q of 2^d leaves is punctured at random
+    (docs/key-size.md, "Bytes").  A page holds the slots of 2^9 leaves, the bits of 2^15 leaves, or
+    those of 2^20 leaves one level up."""
+    free = [(1 - q) ** 2.0 ** h for h in range(d + 1)]  # a node of height h is free
+    nodes = 2.0 ** d * (free[0] - sum(2.0 ** -h * free[h] for h in range(1, d + 1)))
+    pages = sum(2.0 ** (d - h) * (1 - free[h]) for h in (9, 15, 20) if h <= d)
+    pages += sum(2.0 ** (d - h) * (free[h] - free[h + 1]) for h in range(9, d))
+    return nodes, 4096 * pages
+
+
 def growth_section(doc, plots, build, bench, growth):
     doc.heading("Growth and sparse sets", "growth")
     source = growth if growth.runs else bench
@@ -1008,16 +1030,21 @@ def growth_section(doc, plots, build, bench, growth):
     sparse = {k: read_csv(os.path.join(where, "sparse-%s.csv" % k))
               for k in ("opt-24", "bst-24", "opt-32")}
     if sparse["opt-24"]:
-        fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.4))
-        for key, line in (("opt-24", "-"), ("opt-32", ":"), ("bst-24", "-")):
+        fig, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
+        for key, fill in (("opt-24", "full"), ("opt-32", "none"), ("bst-24", "full")):
             rows = sparse[key]
             if rows:
                 impl, d = key.split("-")
                 x = [100 * r["fraction"] for r in rows]
-                left.plot(x, [r["bytes"] / r["nodes"] for r in rows],
-                          **style(impl, line, label="%s, d = %s" % (impl, d)))
-                right.plot(x, [r["bytes"] for r in rows],
-                           **style(impl, line, label="%s, d = %s" % (impl, d)))
+                look = style(impl, "none", label="%s, d = %s" % (impl, d), fillstyle=fill)
+                left.plot(x, [r["bytes"] / r["nodes"] for r in rows], **look)
+                right.plot(x, [r["bytes"] for r in rows], **look)
+        for d, line in ((24, "-"), (32, ":")):
+            x = [10 ** (e / 20) for e in range(-120 if d == 24 else -160, -19)]
+            left.plot([100 * q for q in x], [random_key(d, q)[1] / random_key(d, q)[0] for q in x],
+                      color=COLOUR["opt"], linewidth=1, linestyle=line, label="formula, d = %d" % d)
+            right.plot([100 * q for q in x], [random_key(d, q)[1] for q in x],
+                       color=COLOUR["opt"], linewidth=1, linestyle=line)
         left.axhline(16, color=INK, linewidth=.8, linestyle="--")
         left.set_title("bytes a node")
         right.set_title("bytes in all")
@@ -1040,24 +1067,36 @@ def growth_section(doc, plots, build, bench, growth):
                    random: bytes a node and bytes in all. opt needs thousands of bytes a node
                    when a millionth of the leaves is punctured and falls towards 16 to 30 as the
                    set grows denser; the balanced tree stays at 64.""",
-                   """What dense pair slots are bad at: a page is held for the few seeds in it.""")
+                   """What dense pair slots are bad at: a page is held for the few seeds in it. Points
+                   are measured, lines are the formula of docs/key-size.md.""")
         doc.text("At d = 24 `opt` takes less memory than a balanced tree %s"
                  % ("from about %s %% of the leaves punctured at random on; below, a layout that "
                     "packs its nodes is smaller." % number(cross, 2) if cross else
                     "at no density measured in this run."))
         table = []
+        doc.table("What the formula says of `opt`, measured or not: memory; bytes a node",
+                  ["leaves punctured"] + ["d = %d" % d for d in (16, 20, 24, 28, 32)],
+                  [["%s %%" % number(100 * q, 2)]
+                   + ["%s; %s" % (size(b), number(b / n)) for n, b in
+                      (random_key(d, q) for d in (16, 20, 24, 28, 32))]
+                   for q in (1e-4, 1e-3, 1e-2, .03, .1, .34)],
+                  "A balanced tree takes 64 bytes a node at every density.")
         for key in ("opt-24", "bst-24", "opt-32"):
             for r in sparse[key] or []:
                 exponent = math.log10(r["fraction"] * 1.001)
                 if abs(exponent - round(exponent)) < .05 or r is (sparse[key] or [None])[-1]:
                     impl, d = key.split("-")
                     table.append([impl, d, "%s %%" % number(100 * r["fraction"], 2),
-                                  number(r["nodes"], 9), size(r["bytes"]),
+                                  number(r["nodes"], 9),
+                                  number(random_key(int(d), r["punctured"] / 2 ** int(d))[0], 4),
+                                  size(r["bytes"]),
+                                  size(random_key(int(d), r["punctured"] / 2 ** int(d))[1])
+                                  if impl == "opt" else "–",
                                   number(r["bytes"] / r["nodes"], 3), size(r["rss_bytes"]),
                                   nanoseconds(1e9 * r["cpu_seconds"] / r["punctured"])])
-        doc.table("Few punctures in a large domain", ["impl", "d", "punctured", "nodes", "memory",
-                                                      "bytes a node", "process grew by",
-                                                      "time a puncture"], table,
+        doc.table("Few punctures in a large domain", ["impl", "d", "punctured", "nodes", "formula",
+                                                      "memory", "formula", "bytes a node",
+                                                      "process grew by", "time a puncture"], table,
                   """Memory is `pprf_memory_bytes`; the growth of the process's resident memory
                   is measured beside it. d = 32 ends at the memory or time limit of this run.""")
 
