@@ -18,8 +18,8 @@
 /* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after
  * every puncture.  Above, it is done at intervals, and whenever memory may have grown beyond the
  * greatest amount seen: memory grows by page faults alone, and the process counts them.  So the
- * peak is exact up to depth 22; above, where asking takes long, the true peak is at most 1/1024
- * greater. */
+ * peak is exact up to depth 22; above, where asking takes long, the true peak is greater by at most
+ * 1/1024 and 2^(depth - 12) bytes. */
 #define SAMPLE_ALL_DEPTH 16
 #define SAMPLE_PEAK_DEPTH 22
 /* Draws in a row that only hit punctured leaves, before a simulation gives up. */
@@ -182,7 +182,7 @@ static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, si
   uint64_t faults = page_faults();
   s->bound += (size_t)(faults - s->faults) * s->page;
   s->faults = faults;
-  size_t slack = a->depth > SAMPLE_PEAK_DEPTH ? peak / 1024 : 0;
+  size_t slack = a->depth > SAMPLE_PEAK_DEPTH ? peak / 1024 + ((size_t)1 << (a->depth - 12)) : 0;
   return i % s->stride == 0 || i == a->punctures || s->bound > peak + slack;
 }
 
