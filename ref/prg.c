@@ -133,6 +133,11 @@ int prg_random(struct pprf_seed *seed)
   return err;
 }
 
+/* It is the last thing that an operation calls, so it also clears the registers that a caller may
+ * not rely on; what a caller may rely on, callees have restored. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+__attribute__((zero_call_used_regs("all")))
+#endif
 __attribute__((noinline)) void prg_wipe_stack(void)
 {
   uint8_t below[4096]; /* libcrypto's deepest frames under EVP_DigestFinal_ex take less */

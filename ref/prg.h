@@ -44,8 +44,8 @@ int prg_random(struct pprf_seed *seed);
  * @retval 0, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM (out is zero then). */
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 
-/** Overwrite what callees left on the stack below the caller's frame: libcrypto's permutation
- * spills its state there, and the state is invertible. */
+/** Overwrite what callees left in registers and on the stack below the caller's frame: libcrypto's
+ * permutation spills its state there, and the state is invertible. */
 /*@ assigns \nothing; */
 void prg_wipe_stack(void);
 
