@@ -231,6 +231,8 @@ static int quiet;
 
 static void problem(const struct trial *t, const char *what)
 {
+  if (!quiet && tap_stop())
+    exit(1);
   if (problems++ < 10 && !quiet)
     tap_note("%s %s 0x%llx 0x%llx, call %u (%s)%s: %s; result %s", t->impl->name,
              kind_name[t->kind], (unsigned long long)t->a, (unsigned long long)t->b, inject.at,

@@ -39,6 +39,8 @@ int main(int argc, char **argv)
       peak = result.peak_nodes > peak ? result.peak_nodes : peak;
       if (result.failed) {
         ok = 0;
+        if (tap_stop())
+          exit(1);
         ops_explain(bytes, len, start);
       }
       tap_progress("random sequences", sequences, (uint64_t)32 * (toy + sha3));

@@ -48,7 +48,8 @@ EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
   $(EQB)/$(1)/oracle.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
-$(eval $(call EQ_VARIANT,plain,$(CC),-O2 -fstack-protector-strong -fvisibility=hidden))
+EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden
+$(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
@@ -114,3 +115,14 @@ $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl
 TAP_TESTS += $(EQB)/exhaustive
 $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 	$(CC) -o $@ $^ $(LDLIBS)
+
+# ---- planted bugs: the tests of the tests
+
+EQ_SUITES := vectors random exhaustive faults residue
+TAP_TESTS += $(EQB)/planted
+$(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
+	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
+	chmod +x $@
+.PHONY: mutants
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) ## plant every bug of mutants.txt: all must be noticed
+	@$(PYTHON) $(EQ)/mutants.py

@@ -14,6 +14,15 @@
 
 static int tap_count, tap_failed;
 
+/** 1: the first failure ends the program (environment STOP): for runs that only want to know. */
+__attribute__((unused)) static int tap_stop(void)
+{
+  static int stop = -1;
+  if (stop < 0)
+    stop = getenv("STOP") != NULL;
+  return stop;
+}
+
 /** One TAP result; the claim is a printf format. */
 __attribute__((format(printf, 2, 3), unused)) static int tap_ok(int ok, const char *claim, ...)
 {
@@ -25,6 +34,8 @@ __attribute__((format(printf, 2, 3), unused)) static int tap_ok(int ok, const ch
   va_end(ap);
   fflush(stdout);
   tap_failed += !ok;
+  if (!ok && tap_stop())
+    exit(1);
   return ok;
 }
 
