@@ -126,3 +126,33 @@ $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 .PHONY: mutants
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) ## plant every bug of mutants.txt: all must be noticed
 	@$(PYTHON) $(EQ)/mutants.py
+
+# ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
+
+TAP_TESTS += $(EQB)/secret-flow
+$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQ_plain_KEYS)
+	$(CC) -o $@ $^ $(LDLIBS)
+$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQB)/secret_flow
+	cp $< $@
+
+# ---- threads
+
+TAP_TESTS += $(EQB)/threads
+$(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
+	$(CLANG) -fsanitize=thread -o $@ $^ $(LDLIBS)
+$(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
+	cp $< $@
+
+# ---- all of it, under an hour
+
+EQ_FULL := random three-way exhaustive faults faults-asan residue
+.PHONY: test-full
+test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour
+	@$(MAKE) --no-print-directory products $(EQ_FULL:%=$(EQB)/%) $(EQB)/threads $(EQB)/secret-flow \
+	  $(EQB)/vectors $(EQB)/vectors-regenerated
+	@failed=; for t in $(EQ_FULL); do $(TAP) $(EQB)/$$t :: --full || failed="$$failed $$t"; done; \
+	$(TAP) $(EQB)/vectors $(EQB)/vectors-regenerated $(EQB)/threads $(EQB)/secret-flow || \
+	  failed="$$failed others"; \
+	$(MAKE) --no-print-directory mutants || failed="$$failed mutants"; \
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600 || failed="$$failed fuzz"; \
+	[ -z "$$failed" ] || { echo "test-full: failed:$$failed" >&2; exit 1; }

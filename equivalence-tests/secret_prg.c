@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A PRG for valgrind: seeds are marked undefined, so a branch or an address that depends on one is
+ * an error.  Shifts, additions and XOR only; memcheck follows them bit by bit.  The digest of a key
+ * file is public (its comparison decides between accepted and rejected), so it is marked defined.
+ * The environment's PLANT chooses a violation for the test of the test. */
+#include <stdlib.h>
+#include <valgrind/memcheck.h>
+
+#include "pprf.h"
+#include "prg.h"
+
+static uint64_t calls;
+static const uint8_t table[2] = {1, 2};
+volatile uint8_t secret_prg_sink;
+
+static uint64_t mix(uint64_t x, uint64_t y)
+{
+  for (int i = 0; i < 4; i++) {
+    x = (x << 13 | x >> 51) + y;
+    y = (y << 29 | y >> 35) ^ x;
+  }
+  return x ^ y;
+}
+
+struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+{
+  static int plant = -1;
+  if (plant < 0) {
+    const char *p = getenv("PLANT");
+    plant = p == NULL || *p == 0 ? 0 : *p == 'b' ? 1 : 2;
+  }
+  calls++;
+  if (plant == 1 && (seed.lo & 1) != 0) /* a branch */
+    calls++;
+  if (plant == 2) /* an address */
+    secret_prg_sink = table[seed.lo & 1];
+  (void)start;
+  (void)height;
+  return (struct pprf_children){.left = {mix(seed.lo, seed.hi), mix(seed.hi, seed.lo + 1)},
+                                .right = {mix(seed.lo, ~seed.hi), mix(seed.hi, ~seed.lo)},
+                                .err = PPRF_OK};
+}
+
+int prg_random(struct pprf_seed *seed)
+{
+  *seed = (struct pprf_seed){calls, ~calls};
+  VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
+  return PPRF_OK;
+}
+
+int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
+{
+  uint64_t lane[4] = {len, 1, 2, 3};
+  for (size_t i = 0; i < len; i++) {
+    lane[i & 3] = mix(lane[i & 3], bytes[i]);
+    VALGRIND_MAKE_MEM_DEFINED(lane, sizeof lane);
+  }
+  for (unsigned i = 0; i < DIGEST_BYTES; i++)
+    out[i] = (uint8_t)(lane[i / 8] >> 8 * (i % 8));
+  VALGRIND_MAKE_MEM_DEFINED(out, DIGEST_BYTES);
+  return PPRF_OK;
+}
+
+void prg_wipe_stack(void)
+{
+}
+
+uint64_t prg_calls(void)
+{
+  return calls;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rule of pprf.h under ThreadSanitizer: many readers of one key at once, or one writer; the
+ * caller keeps the two apart; different keys are independent.  With --break it breaks the rule,
+ * which ThreadSanitizer must report (threads.sh). */
+#include <pthread.h>
+
+#include "impls.h"
+#include "tap.h"
+
+enum { READERS = 3, ROUNDS = 60, DEPTH = 12, OWN_PUNCTURES = 400 };
+
+static const struct pprf_impl *impl;
+static pprf_key *shared;
+static pthread_rwlock_t rule = PTHREAD_RWLOCK_INITIALIZER;
+static const uint8_t root[16] = {1, 2, 3};
+static int broken;
+static int bad; /* atomic */
+
+static void note_bad(void)
+{
+  __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);
+}
+
+/* Everything that only reads. */
+static void read_all(uint64_t *state)
+{
+  static _Thread_local uint8_t file[1 << 16];
+  uint8_t out[16], again[16];
+  size_t len = sizeof file;
+  for (int i = 0; i < 20; i++) {
+    uint64_t leaf = tap_random(state) % (1u << DEPTH);
+    int err = impl->eval(shared, leaf, out);
+    if (err != impl->eval(shared, leaf, again) || memcmp(out, again, 16) != 0)
+      note_bad();
+  }
+  if (impl->export_key(shared, file, &len) != PPRF_OK || impl->depth(shared) != DEPTH ||
+      impl->memory_bytes(shared) == 0 ||
+      len != 48 + 18 * impl->node_count(shared))
+    note_bad();
+  (void)impl->memory_locked(shared);
+}
+
+static void *reader(void *arg)
+{
+  uint64_t state = (uint64_t)(uintptr_t)arg;
+  for (int i = 0; i < ROUNDS; i++) {
+    if (!broken)
+      pthread_rwlock_rdlock(&rule);
+    read_all(&state);
+    if (!broken)
+      pthread_rwlock_unlock(&rule);
+  }
+  return NULL;
+}
+
+static void *writer(void *arg)
+{
+  uint64_t state = (uint64_t)(uintptr_t)arg;
+  uint8_t out[16];
+  for (int i = 0; i < 3 * ROUNDS; i++) {
+    uint64_t leaf = tap_random(&state) % (1u << DEPTH);
+    if (!broken)
+      pthread_rwlock_wrlock(&rule);
+    int err = i % 3 == 0   ? impl->punct(shared, leaf)
+              : i % 3 == 1 ? impl->eval_punct(shared, leaf, out)
+                           : impl->punct_range(shared, leaf, leaf | 31);
+    if (!broken)
+      pthread_rwlock_unlock(&rule);
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+      note_bad();
+  }
+  return NULL;
+}
+
+/* A key of one's own, beside the others. */
+static void *own(void *arg)
+{
+  pprf_key *key;
+  uint64_t state = (uint64_t)(uintptr_t)arg, done = 0;
+  if (impl->setup(&key, DEPTH, root) != PPRF_OK) {
+    note_bad();
+    return NULL;
+  }
+  for (int i = 0; i < OWN_PUNCTURES; i++)
+    done += impl->punct(key, tap_random(&state) % (1u << DEPTH)) == PPRF_OK;
+  if (done < OWN_PUNCTURES / 2)
+    note_bad();
+  impl->free(key);
+  return NULL;
+}
+
+static void run(void)
+{
+  pthread_t thread[READERS + 3];
+  if (impl->setup(&shared, DEPTH, root) != PPRF_OK)
+    note_bad();
+  for (uintptr_t i = 0; i < READERS + 3; i++)
+    if (pthread_create(&thread[i], NULL, i < READERS ? reader : i == READERS ? writer : own,
+                       (void *)(i + 1)) != 0)
+      exit(3);
+  for (int i = 0; i < READERS + 3; i++)
+    pthread_join(thread[i], NULL);
+  impl->free(shared);
+}
+
+int main(int argc, char **argv)
+{
+  if (argc == 3 && strcmp(argv[1], "--break") == 0) {
+    broken = 1;
+    impl = impls[argv[2][0] == 'o'];
+    run();
+    return 0;
+  }
+  for (int i = 0; i < IMPLS; i++) {
+    impl = impls[i];
+    bad = 0;
+    run();
+    tap_ok(!bad, "%s_readers_share_a_key_and_keys_are_independent", impl->name);
+  }
+  return tap_end();
+}

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: ThreadSanitizer finds no race while the rule of pprf.h is kept, and finds one when it is not.
+program=${0%/*}/threads_tsan
+log=$program.log
+failed=0
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66"
+echo 1..3
+if "$program" > "$log" 2>&1; then echo "ok 1 - no_race_while_the_rule_is_kept"; else
+  echo "not ok 1 - no_race_while_the_rule_is_kept"
+  head -60 "$log" | sed 's/^/# /'
+  failed=1
+fi
+n=2
+for impl in ref opt; do
+  "$program" --break $impl > "$log" 2>&1
+  if [ $? != 0 ] && grep -q 'WARNING: ThreadSanitizer' "$log"; then
+    echo "ok $n - control_a_race_in_${impl}_is_found"
+  else
+    echo "not ok $n - control_a_race_in_${impl}_is_found"
+    failed=1
+  fi
+  n=$((n + 1))
+done
+exit $failed
