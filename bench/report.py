@@ -48,12 +48,25 @@ INK = "#202124"  # replaced by the page's text colour in the inlined SVG
 def read_json(path):
     try:
         with open(path, encoding="utf-8") as f:
-            return json.load(f)
+            data = json.load(f)
+        if isinstance(data, dict):
+            return data
+        print("report: %s is not an object" % path, file=sys.stderr)
     except FileNotFoundError:
-        return None
+        pass
     except (OSError, ValueError) as e:
         print("report: %s is unreadable: %s" % (path, e), file=sys.stderr)
-        return None
+    return None
+
+
+def objects(data, key):
+    """The objects in the list data[key]; what is none of that is left out."""
+    found = data.get(key) if data else None
+    return [x for x in found if isinstance(x, dict)] if isinstance(found, list) else []
+
+
+def count(data, key):
+    return data[key] if isinstance(data.get(key), (int, float)) else 0
 
 
 def read_csv(path):
@@ -108,8 +121,8 @@ def massif_peak(path):
 
 def number(x, digits=3):
     """x with about `digits` significant digits, thousands separated by narrow spaces."""
-    if x is None:
-        return "–"
+    if not isinstance(x, (int, float)):
+        return "–" if x is None else str(x)
     if x == 0:
         return "0"
     places = 0 if x == int(x) else max(0, digits - 1 - math.floor(math.log10(abs(x))))
@@ -436,21 +449,21 @@ def proof_cards(build):
     if wp is None:
         cards.append(("Frama-C", "not run", "–", "`make prove` checks the contracts of ref"))
     else:
-        functions = wp.get("functions", [])
-        goals, proved = (sum(f.get(k, 0) for f in functions) for k in ("goals", "proved"))
+        functions = objects(wp, "functions")
+        goals, proved = (sum(count(f, k) for f in functions) for k in ("goals", "proved"))
         cards.append(("Frama-C", "proven" if functions and goals == proved > 0
                       else "not all proven", "%d / %d goals" % (proved, goals),
                       "of %d functions of ref, by %s" % (
-                          len(functions), ", ".join(map(str, wp.get("provers", []))) or "?")
+                          len(functions), ", ".join(map(str, wp.get("provers") or [])) or "?")
                       + when("prove", "wp.json")))
     fuzz = read_json(os.path.join(build, "equivalence-tests", "fuzz.json"))
     if fuzz is None:
         cards.append(("Fuzzing", "not run", "–", "`make fuzz` compares ref and opt"))
     else:
-        targets = fuzz.get("targets", [])
-        crashes = sum(t.get("crashes", 0) for t in targets)
+        targets = objects(fuzz, "targets")
+        crashes = sum(count(t, "crashes") for t in targets)
         cards.append(("Fuzzing", "CRASHED" if crashes else "no crash" if targets else "not run",
-                      "%s executions" % number(sum(t.get("executions", 0) for t in targets), 12),
+                      "%s executions" % number(sum(count(t, "executions") for t in targets), 12),
                       "%d targets, %s s each" % (len(targets), fuzz.get("seconds", "?"))
                       + when("equivalence-tests", "fuzz.json")))
     try:
@@ -471,19 +484,19 @@ def proof_section(doc, coq, wp, fuzz):
         doc.text("None of the proof checkers and fuzzers has run in this build directory, so this "
                  "report claims nothing about them.")
         return
-    if coq and coq.get("names"):
+    if coq and isinstance(coq.get("names"), list):
         doc.text("Theorems that Coq checked: " + ", ".join("`%s`" % n for n in coq["names"]) + ".")
-    if wp and wp.get("functions"):
+    if objects(wp, "functions"):
         doc.table("Contracts of ref", ["function", "goals", "proved", "time [s]"],
                   [["`%s`" % f.get("name", "?"), f.get("goals", "?"), f.get("proved", "?"),
-                    number(f.get("seconds"))] for f in wp["functions"]],
+                    number(f.get("seconds"))] for f in objects(wp, "functions")],
                   "A goal is one verification condition of a function's ACSL contract.")
-    if fuzz and fuzz.get("targets"):
+    if objects(fuzz, "targets"):
         doc.table("Fuzz targets", ["target", "time [s]", "executions", "edges covered", "crashes"],
                   [["`%s`" % t.get("name", "?"), t.get("seconds", fuzz.get("seconds", "?")),
                     number(t.get("executions"), 12),
                     t.get("coverage_edges", t.get("coverage", "?")), t.get("crashes", "?")]
-                   for t in fuzz["targets"]])
+                   for t in objects(fuzz, "targets")])
 
 
 def figures_section(doc, bench, nohash, growth):
