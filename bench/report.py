@@ -462,8 +462,9 @@ def proof_cards(build):
     else:
         targets = objects(fuzz, "targets")
         crashes = sum(count(t, "crashes") for t in targets)
-        cards.append(("Fuzzing", "CRASHED" if crashes else "no crash" if targets else "not run",
-                      "%s executions" % number(sum(count(t, "executions") for t in targets), 12),
+        executions = sum(count(t, "executions") for t in targets)
+        cards.append(("Fuzzing", "CRASHED" if crashes else "no crash" if executions else "not run",
+                      "%s executions" % number(executions, 12),
                       "%d targets, %s s each" % (len(targets), fuzz.get("seconds", "?"))
                       + when("equivalence-tests", "fuzz.json")))
     try:

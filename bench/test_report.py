@@ -73,7 +73,7 @@ def test_report():
         r, page = report(pathlib.Path(t), prove__coq="{", prove__wp="[]",
                          **{"equivalence-tests__fuzz": '{"targets": [1, {"executions": "x"}]}'},
                          bench__bench="", bench__coversize="[")
-        ok(r.returncode == 0 and page.count(">not run<") >= 4, names[3], r.stderr)
+        ok(r.returncode == 0 and page.count(">not run<") >= 5, names[3], r.stderr)
         outside = (' src="http', ' href="http', "@import", "<script")
         ok(page and not any(x in page for x in outside), names[4])
 
