@@ -1096,10 +1096,10 @@ def growth_section(doc, plots, build, bench, growth):
                    set grows denser; the balanced tree stays at 64.""",
                    """What dense pair slots are bad at: a page is held for the few seeds in it.
                    Points are measured, lines are the formula of docs/key-size.md.""")
-        doc.text("At d = 24 `opt` takes less memory than a balanced tree %s"
-                 % ("from about %s %% of the leaves punctured at random on; below, a layout that "
-                    "packs its nodes is smaller." % number(cross, 2) if cross else
-                    "at no density measured in this run."))
+        doc.text("By the formula `opt` takes less memory than a balanced tree where 3 %% of the "
+                 "leaves or more are punctured at random, at any depth; measured at d = 24: %s."
+                 % ("from %s %% on" % number(cross, 2) if cross else "at no density up to %s %%"
+                    % number(100 * sparse["opt-24"][-1]["fraction"], 2)))
         table = []
         doc.table("What the formula says of `opt`, measured or not: memory; bytes a node",
                   ["leaves punctured"] + ["d = %d" % d for d in (16, 20, 24, 28, 32)],
