@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PPRF over opt's store: descents, the key file, and the checks of the API.
  *
- * Seeds.  Functions that hold seeds wipe their locals; the API function that called them wipes
- * the stack below itself when they are done.  Branches and addresses depend on leaves only. */
+ * Seeds.  descend, siblings and decode hold seeds in registers that the compiler may spill: each
+ * wipes its variables, and its caller wipes the stack below itself.  Seeds in the callers' own
+ * arrays are wiped one by one.  Branches and addresses depend on leaves only. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -138,7 +139,7 @@ static NOINLINE int siblings(const struct opt_store *s, struct opt_node node, ui
   return err;
 }
 
-static int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
+static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
 {
   struct opt_entry rest[2 * PPRF_DEPTH_MAX];
   struct opt_node node;
@@ -153,6 +154,7 @@ static int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
   if (err == PPRF_OK)
     opt_store_puncture_range(s, first, last, rest, lefts + rights);
   explicit_bzero(rest, (lefts + rights) * sizeof *rest);
+  prg_wipe_stack();
   return err;
 }
 
@@ -364,44 +366,40 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   return err;
 }
 
-/* Puncture and give the leaf's value, zero on error. */
-static NOINLINE int punct(pprf_key *key, uint64_t leaf, struct pprf_seed *value)
+/* Puncture, and write the leaf's value to out if that is not NULL.  Wiping comes last: after it no
+ * register and no stack below the API function holds a seed. */
+static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
-  struct pprf_seed copath[PPRF_DEPTH_MAX];
+  struct pprf_seed copath[PPRF_DEPTH_MAX], value;
   struct opt_node node;
   if (leaf >> depth_of(key) != 0)
     return PPRF_ERR_RANGE;
+  opt_store_prefetch(&key->store, leaf);
   if (!opt_store_find(&key->store, leaf, &node))
     return PPRF_ERR_PUNCTURED;
-  int err = descend(&key->store, node, leaf, copath, value);
-  if (err != PPRF_OK)
-    return err;
-  opt_store_puncture(&key->store, leaf, node, copath);
-  wipe(copath, node.height);
-  return PPRF_OK;
+  int err = descend(&key->store, node, leaf, copath, &value);
+  if (err == PPRF_OK) {
+    opt_store_puncture(&key->store, leaf, node, copath);
+    if (out != NULL)
+      store_seed(out, value);
+    wipe(copath, node.height);
+  }
+  wipe(&value, 1);
+  prg_wipe_stack();
+  return err;
 }
 
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
-  struct pprf_seed value = {0, 0};
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  int err = punct(key, leaf, &value);
-  wipe(&value, 1);
-  prg_wipe_stack();
-  return err;
+  return key == NULL ? PPRF_ERR_NULL : punct(key, leaf, NULL);
 }
 
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  struct pprf_seed value = {0, 0};
   if (out == NULL)
     return PPRF_ERR_NULL;
-  int err = key == NULL ? PPRF_ERR_NULL : punct(key, leaf, &value);
-  store_seed(out, value);
-  wipe(&value, 1);
-  prg_wipe_stack();
-  return err;
+  memset(out, 0, PPRF_SEED_BYTES);
+  return key == NULL ? PPRF_ERR_NULL : punct(key, leaf, out);
 }
 
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
@@ -410,9 +408,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_NULL;
   if (first > last || last >> depth_of(key) != 0)
     return PPRF_ERR_RANGE;
-  int err = punct_range(&key->store, first, last);
-  prg_wipe_stack();
-  return err;
+  return punct_range(&key->store, first, last);
 }
 
 size_t pprf_node_count(const pprf_key *key)

@@ -2,24 +2,33 @@
 # opt/: the implementation to ship.
 #   libpprf.a, libpprf.so  all of it
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
+#   libpprf_prg.a          the PRG alone: opt's Keccak with libcrypto's behind it
 OPT_SRC := opt/bitmap.c opt/store.c opt/pprf.c
 OPT_CORE_OBJ := $(OPT_SRC:opt/%.c=$(B)/opt/%.o) $(B)/opt/strerror.o
-OPT_OBJ := $(OPT_CORE_OBJ) $(B)/opt/prg.o
+OPT_PRG_OBJ := $(B)/opt/keccak.o $(B)/opt/keccak_prg.o $(B)/opt/prg_evp.o
+OPT_OBJ := $(OPT_CORE_OBJ) $(OPT_PRG_OBJ)
 OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc
 
-LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
+LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
 
 $(B)/opt/%.o: opt/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/opt/prg.o $(B)/opt/strerror.o: $(B)/opt/%.o: ref/%.c
+$(B)/opt/strerror.o: ref/strerror.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
+$(B)/opt/prg_evp.o: ref/prg.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Dprg_expand=prg_expand_evp -Dprg_calls=prg_calls_evp \
+	  -Dprg_wipe_stack=prg_wipe_stack_evp -Dprg_digest=prg_digest_evp \
+	  $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+
 $(B)/opt/libpprf.a: $(OPT_OBJ)
 $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
-$(B)/opt/libpprf.a $(B)/opt/libpprf_opt.a:
+$(B)/opt/libpprf_prg.a: $(OPT_PRG_OBJ)
+$(B)/opt/libpprf.a $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -58,7 +67,7 @@ $(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf.a
+$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf_prg.a $(B)/opt/strerror.o
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
 	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' > $@
 	@chmod +x $@

@@ -9,6 +9,7 @@
  * operation everything opt knows is compared with that: the result, the nodes in order, the
  * bitmaps (any, full, what lies below them), heights and successors around every border, and every
  * slot: zero, or the seed of the live node that starts in its pair. */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "keccak.h"
 #include "pprf.h"
 #include "prg.h"
 #include "store.h"
@@ -379,6 +381,140 @@ static void check_round_trip(const pprf_key *key, const struct model *m)
   pprf_free(copy);
   free(a);
   free(b);
+}
+
+/* ---- tests: the PRG ---- */
+
+opt_expand prg_expand_evp; /* ref/prg.c as opt's library has it */
+
+static int same_children(struct pprf_children a, struct pprf_children b)
+{
+  return a.err == 0 && b.err == 0 && same_seed(a.left, b.left) && same_seed(a.right, b.right);
+}
+
+static void test_keccak(void)
+{
+  static const struct {
+    const char *name;
+    opt_expand *expand;
+  } versions[] = {{"scalar", opt_keccak_scalar},
+#if OPT_KECCAK_X86
+                  {"avx2", opt_keccak_avx2},
+                  {"avx512", opt_keccak_avx512},
+#endif
+                  {"evp", prg_expand_evp}};
+  /* SHA3-256 of d83c721e e51b060c 5a41438a 8221e040: NIST's CAVP, SHA3_256ShortMsg, Len = 128 */
+  const struct pprf_seed message = {UINT64_C(0x0c061be51e723cd8), UINT64_C(0x40e021828a43415a)};
+  const struct pprf_children digest = {
+    {UINT64_C(0x91d3ed22479e7db8), UINT64_C(0xf83ad0a6d9de2987)},
+    {UINT64_C(0xe61a8a08ee986925), UINT64_C(0x962a14ffca4bef62)},
+    0};
+  const char *chosen = opt_prg_name();
+  unsigned named = 0;
+  for (unsigned v = 0; v < sizeof versions / sizeof *versions; v++) {
+    int agrees;
+    named += strcmp(chosen, versions[v].name) == 0;
+#if OPT_KECCAK_X86
+    if ((strcmp(versions[v].name, "avx512") == 0 && !(__builtin_cpu_supports("avx512f") &&
+                                                      __builtin_cpu_supports("avx512vl"))) ||
+        (strcmp(versions[v].name, "avx2") == 0 &&
+         !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")))) {
+      printf("# this processor cannot run %s: not tested\n", versions[v].name);
+      continue;
+    }
+#endif
+    agrees = check(same_children(versions[v].expand(message, 0, 1), digest),
+                   "%s: NIST's vector", versions[v].name);
+    for (unsigned i = 0; i < 1000000 && agrees && versions[v].expand != prg_expand_evp; i++) {
+      struct pprf_seed s = {rnd(), rnd()};
+      if (i < 256) /* one bit, or all but one */
+        s = (struct pprf_seed){i < 64 ? opt_bit(i) : i >= 128 && i < 192 ? ~opt_bit(i & 63) : 0,
+                               i >= 192 ? ~opt_bit(i & 63) : i >= 64 && i < 128 ? opt_bit(i & 63) : 0};
+      agrees = check(same_children(versions[v].expand(s, 0, 1), prg_expand_evp(s, 0, 1)),
+                     "%s: seed %016llx %016llx", versions[v].name, (unsigned long long)s.lo,
+                     (unsigned long long)s.hi);
+    }
+    check(agrees || strcmp(chosen, versions[v].name) != 0, "%s is wrong, and chosen", chosen);
+  }
+  check(named == 1, "chosen: %s", chosen);
+  printf("# the PRG is %s\n", chosen);
+  end_test("every_version_of_the_prg_is_sha3_256");
+}
+
+/* ---- tests: seeds left behind ---- */
+
+#define STACK_BYTES ((size_t)1 << 18)
+
+struct job {
+  pprf_key *key;
+  uint64_t leaf, last;
+  unsigned op;
+  int err;
+};
+
+static void *do_job(void *argument)
+{
+  struct job *j = argument;
+  static _Thread_local uint8_t out[PPRF_SEED_BYTES];
+  if (j->op == 0)
+    j->err = pprf_eval(j->key, j->leaf, out);
+  else if (j->op == 1)
+    j->err = pprf_punct(j->key, j->leaf);
+  else if (j->op == 2)
+    j->err = pprf_eval_punct(j->key, j->leaf, out);
+  else
+    j->err = pprf_punct_range(j->key, j->leaf, j->last);
+  memset(out, 0, sizeof out);
+  return NULL;
+}
+
+/* How often a half of a seed occurs in a stack. */
+static unsigned occurrences(const unsigned char *stack, struct pprf_seed seed)
+{
+  unsigned n = 0;
+  for (size_t at = 0; at + 8 <= STACK_BYTES; at += 4)
+    n += memcmp(stack + at, &seed.lo, 8) == 0 || memcmp(stack + at, &seed.hi, 8) == 0;
+  return n;
+}
+
+/* Each operation runs in a thread on a stack of ours, which is then searched for the seed of
+ * every node on the path and of their siblings. */
+static void test_stack(void)
+{
+  unsigned char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct model m = {0};
+  pthread_attr_t attr;
+  if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
+               pthread_attr_setstack(&attr, stack, STACK_BYTES) == 0, "stack"))
+    return;
+  for (unsigned op = 0; op < 4; op++)
+    for (unsigned depth = 1; depth <= 32; depth += depth < 8 ? 1 : 6) {
+      struct job job = {.key = new_key(&m, depth), .op = op};
+      pthread_t thread;
+      job.leaf = rnd_below(leaves(&m));
+      job.last = job.leaf + rnd_below(leaves(&m) - job.leaf);
+      snprintf(context, sizeof context, "op %u depth %u leaf %llu", op, depth,
+               (unsigned long long)job.leaf);
+      check(pthread_create(&thread, &attr, do_job, &job) == 0 && pthread_join(thread, NULL) == 0,
+            "thread");
+      check(job.err == PPRF_OK, "result %d", job.err);
+      for (unsigned h = 0; h <= depth; h++)
+        for (unsigned side = 0; side < 2; side++) {
+          uint64_t leaf = side == 1 && op == 3 ? job.last : job.leaf;
+          struct opt_node n = {leaf >> h << h, h};
+          check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
+                (unsigned long long)n.start, h);
+          n.start ^= UINT64_C(1) << h;
+          if (h < depth)
+            check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
+                  (unsigned long long)n.start, h);
+        }
+      pprf_free(job.key);
+    }
+  (void)munmap(stack, STACK_BYTES);
+  free(m.dead);
+  end_test("no_seed_stays_on_the_stack");
 }
 
 /* ---- tests: words and bitmaps ---- */
@@ -887,6 +1023,7 @@ int main(int argc, char **argv)
   end_test("all_orders_of_depth_3");
   for (unsigned depth = 1; depth <= 32; depth++)
     test_random_operations(depth, depth <= 16 ? 600 : 200);
+  test_stack();
   test_failing_prg();
   test_hostile_files();
   test_depth_32();
@@ -894,6 +1031,7 @@ int main(int argc, char **argv)
     test_worst_case_bytes(depth);
   test_range_release();
   test_damage();
+  test_keccak();
   printf("1..%u\n", tests);
   return failed_tests != 0;
 }
