@@ -230,43 +230,7 @@ elim: c N ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] N ns B; simpl in B.
 - by rewrite fresh_erase; apply: IH.
 Qed.
 
-(* ---- How many expansions: at most 2^d - 1 in all, at most d for each border ------------- *)
-
-Fixpoint steps_at_most (N : nat) (c : script) : Prop :=
-  match c with
-  | Halt _ => True
-  | Flip X x0 k => forall x, steps_at_most N (k x)
-  | Split x c' => (0 < N)%N /\ steps_at_most N.-1 c'
-  | Read x k => forall y, steps_at_most N (k y)
-  | Erase r c' => steps_at_most N c'
-  end.
-
-Lemma steps_le N M c : (N <= M)%N -> steps_at_most N c -> steps_at_most M c.
-Proof.
-elim: c N M => [fin|X x0 k IH|x c IH|x k IH|r c IH] N M le //=.
-- by move=> B x; apply: IH le (B x).
-- case=> N0 /(IH _ M.-1) H; split; first exact: leq_trans N0 le.
-  by apply: H; rewrite -!subn1 leq_sub2r.
-- by move=> B y; apply: IH le (B y).
-- exact: IH.
-Qed.
-
-Lemma steps_splits N ns c : steps_at_most N c -> splits_at_most N ns c.
-Proof.
-elim: c N ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] N ns //=.
-- by move=> B x; apply: IH.
-- case=> N0 B; case: ifP => _; first by split=> //; apply: IH.
-  by apply: IH; apply: steps_le B; apply: leq_pred.
-- by move=> B; case: ifP => _; last exact: IH; move=> y; apply: IH.
-- exact: IH.
-Qed.
-
-Lemma steps_descend N x c : (size x <= d)%N -> steps_at_most N c ->
-  steps_at_most (d + N) (descend_to x c).
-Proof.
-move=> sx B; apply: (@steps_le (size x + N)); first by rewrite leq_add2r.
-by rewrite /descend_to; elim: (size x) => //= i IH.
-Qed.
+(* ---- Borders and levels ------------------------------------------------------------------- *)
 
 Lemma size_borders r : region_ok d r -> all (fun x => size x <= d)%N (borders r).
 Proof.
@@ -277,44 +241,10 @@ Qed.
 Lemma borders_weight r : (size (borders r) <= weight r)%N.
 Proof. by case: r => //= x y; case: ifP. Qed.
 
-Lemma steps_script q (A : fs_adversary Seed d) : moves_at_most q A ->
-  steps_at_most (q * d) (script_of A).
-Proof.
-elim: A q => [fin|X x0 k IH|x k IH|[r ok] A IH] q //=.
-- by move=> B x; apply: IH.
-- case=> q0 B; rewrite -(prednK q0) mulSn; apply: steps_descend; first by rewrite size_tuple.
-  by move=> y; apply: IH.
-- case=> wq /IH B; rewrite -(subnKC wq) mulnDl.
-  apply: (@steps_le (size (borders r) * d + (q - weight r) * d)).
-    by rewrite leq_add2r leq_mul2r borders_weight orbT.
-  elim: (borders r) (size_borders ok) => //= x xs IHx /andP [sx /IHx H].
-  by rewrite mulSn -addnA; apply: steps_descend.
-Qed.
-
-(* the inner nodes that live nodes still have below them *)
-Definition room (ns : seq bitseq) : nat := sumn [seq (2 ^ (d - size p)).-1 | p <- ns].
-
 Lemma above_lt x p : above x p -> (size p < size x)%N.
 Proof.
 case/andP => /prefixP [y ->] ne; rewrite size_cat -{1}[size p]addn0 ltn_add2l lt0n size_eq0.
 by apply: contraNneq ne => ->; rewrite cats0.
-Qed.
-
-Lemma room_split x ns : (size x <= d)%N -> has (above x) ns ->
-  room ns = (room (split_positions x ns)).+1.
-Proof.
-move=> sx; rewrite /room; elim: ns => //= p ns IH; case: ifP => /= [ax _|_ /IH ->].
-  have pd : (size p < d)%N := leq_trans (above_lt ax) sx.
-  rewrite !size_rcons -(subnSK pd) expnS mul2n -addnn.
-  have : (0 < 2 ^ (d - (size p).+1))%N by rewrite expn_gt0.
-  by case: (2 ^ _)%N => // m _; rewrite addSn [_.-1]/= addnS addSn addnA.
-by rewrite addnS.
-Qed.
-
-Lemma room_filter (a : pred bitseq) ns : (room (filter a ns) <= room ns)%N.
-Proof.
-rewrite /room; elim: ns => //= p ns IH; case: (a p) => /=; first by rewrite leq_add2l.
-exact: leq_trans IH (leq_addl _ _).
 Qed.
 
 (* no step goes below the leaves *)
@@ -337,27 +267,12 @@ elim: A => [fin|X x0 k IH|x k IH|[r ok] A IH] //=.
 by elim: (borders r) (size_borders ok) => //= x xs IHx /andP [sx /IHx H]; apply: shallow_descend.
 Qed.
 
-Lemma room_splits N ns c : shallow c -> (room ns <= N)%N -> splits_at_most N ns c.
-Proof.
-elim: c N ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] N ns //=.
-- by move=> B rN x; apply: IH.
-- case=> sx B rN; case: ifP => h; last exact: IH.
-  by move: rN; rewrite (room_split sx h); case: N => // N rN; split=> //; apply: IH.
-- move=> B rN; case: ifP => _; last exact: IH.
-  by move=> y; apply: IH => //; apply: leq_trans rN; apply: room_filter.
-- by move=> B rN; apply: IH => //; apply: leq_trans rN; apply: room_filter.
-Qed.
+(* the level of the node above x *)
+Fixpoint top (x : bitseq) (ns : seq bitseq) : nat :=
+  if ns is p :: ns' then if above x p then size p else top x ns' else 0.
 
-Lemma splits_full (A : fs_adversary Seed d) :
-  splits_at_most (2 ^ d).-1 [:: [::]] (script_of A).
-Proof. by apply: room_splits (shallow_script A) _; rewrite /room /= subn0 addn0. Qed.
-
-Lemma splits_script q (A : fs_adversary Seed d) : moves_at_most q A ->
-  splits_at_most (expansions d q) [:: [::]] (script_of A).
-Proof.
-move=> B; rewrite /expansions /minn; case: ifP => _; last exact: splits_full.
-exact/steps_splits/steps_script.
-Qed.
+Lemma top_lt x ns : has (above x) ns -> (top x ns < size x)%N.
+Proof. by elim: ns => //= p ns IH; case: ifP => [/above_lt|]. Qed.
 
 (* ---- The device's algorithms are its script ---------------------------------------------- *)
 
@@ -450,6 +365,19 @@ have N L : count (fun m : node Seed => prefix m.1 (x ++ nseq (d - size x) false)
   by apply/implyP => /(above_prefix (nseq (d - size x) false)) am; rewrite am in nm.
 rewrite !all_cat /= (N _ c1) (N _ c2) !size_rcons an /= => /and3P [_ ni _].
 by rewrite !ltnS ni !implybT.
+Qed.
+
+(* no other node above x lies higher *)
+Lemma top_least x K : (size x <= d)%N -> forest K ->
+  all (fun n => above x n.1 ==> (top x (unzip1 K) <= size n.1)%N) K.
+Proof.
+move=> sx [_ C]; have sy : size (x ++ nseq (d - size x) false) = d.
+  by rewrite size_cat size_nseq subnKC.
+move: (C _ sy) => {C}; elim: K => //= n K IH c.
+case an: (above x n.1) => /=; last by apply: IH; apply: leq_trans (leq_addl _ _) c.
+move: c; rewrite leqnn /over /= (above_prefix _ an) add1n ltnS leqn0 -leqn0 leqNgt -has_count.
+move/hasPn => h; apply/allP => m /h nm.
+by apply/implyP => /(above_prefix (nseq (d - size x) false)) am; rewrite am in nm.
 Qed.
 
 Lemma no_above_reach x K : (size x <= d)%N -> forest K -> ~~ has (fun n => above x n.1) (reach x K).
@@ -669,6 +597,185 @@ rewrite /fresh ex_unifsS /=; apply: eq_avg => k /=.
 exact: (play_script w A (forest_keygen k)).
 Qed.
 
+(* ---- How many expansions: at level l at most 2^l, and at most one for each border ---------- *)
+
+Fixpoint splits_within (B : nat -> nat) (ns : seq bitseq) (c : script) : Prop :=
+  match c with
+  | Halt _ => True
+  | Flip X x0 k => forall x, splits_within B ns (k x)
+  | Split x c' =>
+      if has (above x) ns then
+        (0 < B (top x ns))%N /\
+        splits_within (fun l => B l - (l == top x ns))%N (split_positions x ns) c'
+      else splits_within B ns c'
+  | Read x k =>
+      if x \in ns then forall y, splits_within B [seq p <- ns | p != x] (k (Some y))
+      else splits_within B ns (k None)
+  | Erase r c' => splits_within B [seq p <- ns | ~~ inside d r p] c'
+  end.
+
+Lemma splits_le B B' ns c : (forall l, B l <= B' l)%N ->
+  splits_within B ns c -> splits_within B' ns c.
+Proof.
+elim: c B B' ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] B B' ns le //=.
+- by move=> S x; apply: IH le (S x).
+- case: ifP => _; last exact: IH.
+  case=> pos S; split; first exact: leq_trans pos (le _).
+  by apply: IH S => l; apply: leq_sub2r.
+- by case: ifP => _ S; [move=> y; apply: IH le (S y) | apply: IH le S].
+- exact: IH.
+Qed.
+
+Lemma splits_min B B' ns c : splits_within B ns c -> splits_within B' ns c ->
+  splits_within (fun l => minn (B l) (B' l)) ns c.
+Proof.
+elim: c B B' ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] B B' ns //=.
+- by move=> S S' x; apply: IH.
+- case: ifP => _; last exact: IH.
+  case=> pos S [pos' S']; split; first by rewrite leq_min pos.
+  by apply: splits_le (IH _ _ _ S S') => l; case: (leqP (B l)); rewrite ?geq_minl ?geq_minr.
+- by case: ifP => _ S S'; [move=> y|]; apply: IH.
+- exact: IH.
+Qed.
+
+(* all levels together *)
+Definition total (B : nat -> nat) : nat := sumn [seq B l | l <- iota 0 d].
+
+Lemma total_pred B i : (i < d)%N -> (0 < B i)%N ->
+  total (fun l => B l - (l == i))%N = (total B).-1.
+Proof.
+move=> id pos; rewrite /total !sumnE !big_map.
+have mi : i \in iota 0 d by rewrite mem_iota.
+rewrite !(bigD1_seq i mi (iota_uniq 0 d)) /= eqxx subn1 -{2}(prednK pos) addSn /=.
+by congr (_ + _)%N; apply: eq_bigr => l /negbTE ->; rewrite subn0.
+Qed.
+
+Lemma splits_total B ns c : shallow c -> splits_within B ns c -> splits_at_most (total B) ns c.
+Proof.
+elim: c B ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] B ns //=.
+- by move=> H S x; apply: IH.
+- case=> sx H; case: ifP => [h [pos S]|_]; last exact: IH.
+  have td : (top x ns < d)%N := leq_trans (top_lt h) sx.
+  split; last by rewrite -(total_pred td pos); apply: IH.
+  rewrite /total sumnE big_map (bigD1_seq (top x ns)) ?mem_iota ?iota_uniq //=.
+  exact: leq_trans pos (leq_addr _ _).
+- by move=> H; case: ifP => _ S; [move=> y|]; apply: IH.
+- by move=> H; apply: IH.
+Qed.
+
+(* the nodes at level l that live nodes still have below them or are *)
+Definition room (l : nat) (ns : seq bitseq) : nat :=
+  sumn [seq (if size p <= l then 2 ^ (l - size p) else 0)%N | p <- ns].
+
+Lemma room_split l x ns : has (above x) ns ->
+  room l ns = (room l (split_positions x ns) + (l == top x ns))%N.
+Proof.
+rewrite /room; elim: ns => //= p ns IH; case: (above x p) => /= [_|/IH ->]; last by rewrite addnA.
+rewrite !size_rcons addnAC addnA; congr (_ + _)%N.
+case: (ltngtP (size p) l) => [pl|//|->]; last by rewrite subnn.
+by rewrite addn0 addnn -mul2n -expnS subnSK.
+Qed.
+
+Lemma room_filter l (a : pred bitseq) ns : (room l (filter a ns) <= room l ns)%N.
+Proof.
+rewrite /room; elim: ns => //= p ns IH; case: (a p) => /=; first by rewrite leq_add2l.
+exact: leq_trans IH (leq_addl _ _).
+Qed.
+
+Lemma splits_room B ns c : (forall l, room l ns <= B l)%N -> splits_within B ns c.
+Proof.
+elim: c B ns => [fin|X x0 k IH|x c IH|x k IH|r c IH] B ns le //=.
+- by move=> x; apply: IH.
+- case: ifP => h; last exact: IH.
+  split; first by apply: leq_trans (le _); rewrite (room_split _ h) eqxx addn1.
+  by apply: IH => l; rewrite leq_subRL ?(leq_trans _ (le l)) // (room_split l h) ?leq_addl // addnC.
+- by case: ifP => _; [move=> y|]; apply: IH => // l; apply: leq_trans (room_filter _ _ _) (le l).
+- by apply: IH => l; apply: leq_trans (room_filter _ _ _) (le l).
+Qed.
+
+(* one border: the nodes above it are split from top to bottom *)
+Lemma unzip1_splitG x (K : key Seed) : unzip1 (splitG x K) = split_positions x (unzip1 K).
+Proof. by elim: K => //= -[p s] K <- /=; case: ifP. Qed.
+
+Lemma unzip1_filter (a : pred bitseq) (K : key Seed) :
+  unzip1 [seq n <- K | a n.1] = filter a (unzip1 K).
+Proof. by elim: K => //= -[p s] K <- /=; case: (a p). Qed.
+
+Lemma splits_descend i B x K c : (size x <= d)%N -> forest K ->
+  (forall K', forest K' -> splits_within B (unzip1 K') c) ->
+  splits_within (fun l => B l + 1)%N (unzip1 K) (iter i (Split x) c).
+Proof.
+move=> sx F H.
+suff D j : all (fun n => above x n.1 ==> (j <= size n.1)%N) K ->
+    splits_within (fun l => B l + (j <= l))%N (unzip1 K) (iter i (Split x) c).
+  by apply: splits_le (D 0%N _) => // ; apply/allP => n _; rewrite implybT.
+elim: i j K F => [|i IH] j K F D /=; first by apply: splits_le (H K F) => l; apply: leq_addr.
+case: ifP => h; last exact: IH.
+have jt : (j <= top x (unzip1 K))%N.
+  by elim: K h D {F IH} => //= n K IHK; case: ifP => //= a h /andP [].
+split; first by rewrite jt addn1.
+rewrite -unzip1_splitG; apply: splits_le (IH (top x (unzip1 K)).+1 _ _ _).
+- move=> l; case: eqP => [->|ne]; first by rewrite jt ltnn addn0 addnK.
+  rewrite subn0 leq_add2l; case: ltnP => // tl.
+  by rewrite (leq_trans jt (ltnW tl)).
+- exact: forest_split.
+by apply: split_deeper => //; apply: top_least.
+Qed.
+
+Lemma splits_borders q (A : fs_adversary Seed d) K : moves_at_most q A -> forest K ->
+  splits_within (fun _ => q) (unzip1 K) (script_of A).
+Proof.
+elim: A q K => [fin|X x0 k IH|x k IH|[r ok] A IH] q K //=.
+- by move=> M F x; apply: IH.
+- case=> q0 M F; rewrite -(prednK q0) -addn1.
+  apply: splits_descend => //; first by rewrite size_tuple.
+  move=> K' F' /=; case: ifP => _; last exact: IH.
+  by move=> y; rewrite -unzip1_filter; apply: IH => //; apply: forest_filter.
+- case=> wq M F.
+  have {}wq : (q - weight r + size (borders r) <= q)%N.
+    by rewrite -[X in (_ <= X)%N](subnK wq) leq_add2l borders_weight.
+  apply: splits_le (fun _ => wq) _.
+  elim: (borders r) K F (size_borders ok) => /= [|x xs IHx] K F.
+    by rewrite addn0 -unzip1_filter => _; apply: IH => //; apply: forest_filter.
+  case/andP => sx H; rewrite addnS -addn1; apply: splits_descend => // K' F'.
+  exact: IHx.
+Qed.
+
+Lemma splits_script q (A : fs_adversary Seed d) : moves_at_most q A ->
+  splits_at_most (expansions d q) [:: [::]] (script_of A).
+Proof.
+move=> M; apply: splits_total (shallow_script A) _; apply: splits_min.
+  by apply: splits_room => l; rewrite /room /= subn0 addn0.
+exact: (splits_borders M (forest_keygen s0)).
+Qed.
+
+Lemma total_pow2 : total (expn 2) = (2 ^ d).-1.
+Proof.
+by rewrite predn_exp mul1n /total sumnE big_map -{1}[d]subn0 -/(index_iota 0 d) big_mkord.
+Qed.
+
+Lemma splits_full (A : fs_adversary Seed d) :
+  splits_at_most (2 ^ d).-1 [:: [::]] (script_of A).
+Proof.
+rewrite -total_pow2; apply: splits_total (shallow_script A) _.
+by apply: splits_room => l; rewrite /room /= subn0 addn0.
+Qed.
+
+Lemma total_le B B' : (forall l, B l <= B' l)%N -> (total B <= total B')%N.
+Proof.
+move=> le; rewrite /total; elim: (iota 0 d) => //= l ls IH.
+exact: leq_add.
+Qed.
+
+Lemma expansions_le q : (expansions d q <= q * d)%N.
+Proof.
+apply: leq_trans (total_le (B' := fun _ => q) _) _; first by move=> l; apply: geq_minr.
+by rewrite /total sumnE big_map big_const_seq count_predT size_iota iter_addn_0.
+Qed.
+
+Lemma expansions_tree q : (expansions d q <= (2 ^ d).-1)%N.
+Proof. by rewrite -total_pow2; apply: total_le => l; apply: geq_minl. Qed.
+
 (* ---- The theorems ------------------------------------------------------------------------- *)
 
 Notation fs_adv := (fs_adv s0 G).
@@ -735,7 +842,7 @@ Qed.
 Theorem fs_adv_bound q (A : fs_adversary Seed d) eps : moves_at_most q A ->
   `|prg_adv s0 G (attack G (fs_guess (expansions d q) A))| <= eps ->
   `|fs_adv A| <= (2 * (q * d))%:R * eps.
-Proof. by move/fs_adv_guess => -> B; apply: bound_scale; rewrite ?geq_minl. Qed.
+Proof. by move/fs_adv_guess => -> B; apply: bound_scale (expansions_le q) B. Qed.
 
 (* However many moves: at most 2 (2^d - 1) eps. *)
 Theorem fs_adv_bound_tree (A : fs_adversary Seed d) eps :

@@ -95,9 +95,6 @@ Qed.
 Lemma split_done x K : ~~ has (above x) (unzip1 K) -> split x K = Done Seed K.
 Proof. by elim: K => //= -[p s] K IH; rewrite negb_or => /andP [/negbTE -> /IH ->]. Qed.
 
-Lemma unzip1_filter (a : pred bitseq) K : unzip1 [seq n <- K | a n.1] = filter a (unzip1 K).
-Proof. by elim: K => //= -[p s] K <- /=; case: (a p). Qed.
-
 Lemma seed_at_unzip1 x K : (seed_at x K == None) = (x \notin unzip1 K).
 Proof. by elim: K => //= -[p s] K IH /=; rewrite inE negb_or (eq_sym x); case: (p == x). Qed.
 
@@ -178,7 +175,7 @@ Theorem reduction_cost q A : moves_at_most q A ->
 Proof.
 move=> B N.
 have C w t : costs_at_most (N - t.+1) (q + t) (fs_reduction s0 w t A).
-  apply: reduce_cost (splits_script B) (reads_script B) _.
+  apply: reduce_cost (splits_script s0 (fun _ s => (s, s)) B) (reads_script B) _.
   by rewrite addn0.
 split=> //; rewrite /fs_guess /costs_at_most addn2 /= => real t.
 have {}C : costs_at_most N.-1 (q + N) (fs_reduction s0 (if real then Real else Ideal) t A).
@@ -194,9 +191,5 @@ Corollary pprf_reduction_cost p (B : pprf_adversary Seed d) : leaves_at_most p B
   (forall w t, costs_at_most (N - t.+1) (p + t) (pprf_reduction s0 w t B)) /\
   costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N B).
 Proof. by move=> H; apply: reduction_cost (selective_moves s0 H). Qed.
-
-(* in terms of q and d *)
-Lemma expansions_le q : expansions d q <= q * d.
-Proof. exact: geq_minl. Qed.
 
 End ReductionCost.

@@ -91,6 +91,9 @@ Proof. by move/selective_moves/fs_adv_guess; rewrite selective_is_adaptive => ->
 Theorem pprf_secure p A eps : leaves_at_most p A ->
   `|prg_adv s0 G (attack G (pprf_guess s0 (expansions d p) A))| <= eps ->
   `|pprf_adv s0 G A| <= (2 * minn (p * d) (2 ^ d).-1)%:R * eps.
-Proof. by move/pprf_adv_guess => -> B; apply: bound_scale. Qed.
+Proof.
+move/pprf_adv_guess => -> B; apply: bound_scale B.
+by rewrite leq_min expansions_le expansions_tree.
+Qed.
 
 End Security.

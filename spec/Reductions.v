@@ -187,9 +187,9 @@ Fixpoint reduce (w : world) (t : nat) (ns : seq bitseq) (c : script) : reduction
 
 (* ---- The reductions of the theorems --------------------------------------------------- *)
 
-(* The number of expansions in a run with q moves: each border needs at most d, and the tree has
-   2^d - 1 inner nodes. *)
-Definition expansions (q : nat) : nat := minn (q * d) (2 ^ d).-1.
+(* The number of expansions in a run with q moves: at level l each border needs at most one, and
+   there are only 2^l nodes.  It is at most q * d, and at most 2^d - 1. *)
+Definition expansions (q : nat) : nat := sumn [seq minn (2 ^ l) q | l <- iota 0 d].
 
 (* The reduction for the t-th expansion, leaving the world w for the all-random one. *)
 Definition fs_reduction (w : world) (t : nat) (A : fs_adversary Seed d) : reduction :=
