@@ -5,7 +5,8 @@ COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
 COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
 GATE := $(PYTHON) proofs/gate.py
 
-.PHONY: prove-coq prove-coq-gate prove-coqchk coq-build test-prove-gate update-expected-theorems
+.PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate
+.PHONY: update-expected-theorems
 prove-coq: ## check the Coq proofs and that they prove what they should
 	@$(MAKE) --no-print-directory prove-coq-gate
 	@$(MAKE) --no-print-directory prove-coqchk
@@ -25,7 +26,9 @@ $(COQ)/Makefile.coq: _CoqProject
 	@cp -p $< $(@D)/
 	@cd $(@D) && coq_makefile -f _CoqProject -o Makefile.coq
 
-coq-build: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
+coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
+
+coq-build: coq-sources
 	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
 	  || { cat $(COQ)/build.log; exit 1; }
 	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
@@ -52,7 +55,8 @@ ORACLE := $(B)/proofs/oracle
 oracle: $(B)/oracle ## build the executable Coq model (build/oracle)
 
 $(ORACLE)/model.ml: proofs/oracle/Extract.v spec/Ggm.v proofs/Executable.v _CoqProject
-	@$(MAKE) --no-print-directory coq-build
+	@$(MAKE) --no-print-directory coq-sources
+	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq proofs/Executable.vo
 	@mkdir -p $(@D)
 	@cp -p $< $(@D)/
 	@cd $(@D) && coqc -q -w none -Q $(CURDIR)/$(COQ)/spec Pprf.spec \
