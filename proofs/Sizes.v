@@ -158,7 +158,8 @@ have [id|di] := leqP (2 ^ d) i.+1.
   rewrite -(cover_predT G d (rcons p false) (child p false s)); apply: eq_cover => x sx.
   by rewrite take_oversize ?size_leaves // mem_leaves sx eqxx.
 move: (ltnW di); rewrite -subn_eq0 => /eqP ->.
-rewrite take0 (@eq_cover _ G d _ pred0 (rcons p true)) // cover_pred0 /= addn1 ltnS. exact: (IH i.+1).
+rewrite take0 (@eq_cover _ G d _ pred0 (rcons p true)) // cover_pred0 /= addn1.
+by rewrite ltnS (IH i.+1).
 Qed.
 
 Theorem ascending_peak d s i : 0 < d ->
@@ -199,7 +200,8 @@ have hd : p./2 <= 2 ^ d by apply: leq_trans ud; rewrite uphalf_half leq_addl.
 rewrite cover_hitS ?hit_spread // size_cat /=.
 have [p1|p1] := leqP p 1.
   have {p0} p1' : p = 1 by apply/eqP; rewrite eqn_leq p1.
-  have k0 : k = 0 by move: kp; rewrite p1' => /andP []; case: k {kd} => // k; rewrite leqNgt (ltn_exp2l 0).
+  have k0 : k = 0.
+    by move: kp; rewrite p1' => /andP []; case: k {kd} => // k; rewrite leqNgt (ltn_exp2l 0).
   rewrite p1' k0 [X in size X + _](cover_nohit); last by rewrite hit_spread ?expn_gt0.
   rewrite -addnA (IH _ 0) ?expn_gt0 //= !mul1n !subn0.
   by rewrite addnA add1n.
@@ -258,7 +260,8 @@ Qed.
 Definition ns_below (b : bool) (ns : seq bitseq) : seq bitseq :=
   [seq behead q | q <- ns & ohead q == Some b].
 
-Lemma size_ns_below ns : [::] \notin ns -> size (ns_below false ns) + size (ns_below true ns) = size ns.
+Lemma size_ns_below ns : [::] \notin ns ->
+  size (ns_below false ns) + size (ns_below true ns) = size ns.
 Proof.
 rewrite /ns_below !size_map !size_filter; elim: ns => //= q ns IH.
 rewrite inE negb_or => /andP [nq /IH <-].
@@ -344,7 +347,8 @@ case h: (hit d.+1 P); last first.
 rewrite inner_nodes_hitS // inE mem_cat.
 case: q => [|b q]; first by rewrite cats0 eqxx subn0 h.
 rewrite -[X in _ == X]cats0 eqseq_cat // eqxx /= subSS ltnS.
-case: b; [rewrite (@inner_nodes_other d _ p true false) | rewrite (@inner_nodes_other d _ p false true) ?orbF];
+case: b; [rewrite (@inner_nodes_other d _ p true false) |
+         rewrite (@inner_nodes_other d _ p false true) ?orbF];
   by rewrite // -cat_rcons IH.
 Qed.
 
@@ -415,11 +419,14 @@ have main b' : b' = b -> perm_eq
   move=> ->; apply: perm_trans (IH _ _ _ _ sx) _; apply/permP => a; congr (count a _).
   by apply: eq_inner_nodes => y _; rewrite bU eqxx.
 apply/permP => a; have /permP/(_ a) := main b erefl.
+have C l : count a (p :: l) = a p + count a l by [].
 case: b {hU bU main} side => side.
-  rewrite (expanded_other _ _ _ _ true) (side false) // -cat_rcons -!cat1s !(count_cat, cat0s) => <-.
-  by rewrite addnCA; congr (_ + _); rewrite addnCA.
-rewrite (expanded_other _ _ _ _ false) (side true) // -cat_rcons cats0 -!cat1s !count_cat => <-.
-by rewrite addnCA; congr (_ + _); rewrite addnA.
+  rewrite (expanded_other _ _ _ _ true) (side false) // -(cat_rcons true) cat0s.
+  rewrite !count_cat !C !count_cat.
+  by move=> <-; rewrite [LHS]addnCA [X in _ + X = _]addnCA.
+rewrite (expanded_other _ _ _ _ false) (side true) // -(cat_rcons false) cats0.
+rewrite !count_cat !C !count_cat.
+by move=> <-; rewrite [LHS]addnCA -!addnA.
 Qed.
 
 Lemma expanded_all_rcons xs x (K : key Seed) :
