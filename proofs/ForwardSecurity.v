@@ -860,6 +860,71 @@ move=> B; rewrite prg_advE; apply: ex_norm_le => -[p k] /=.
 by have := B p k; rewrite /prg_adv_at prg_advE.
 Qed.
 
+(* every result of c satisfies P, whatever the PRG answers *)
+Fixpoint ends T (P : T -> Prop) (c : code Seed T) : Prop :=
+  match c with
+  | Done t => P t
+  | Expand p s k => forall ab, ends P (k ab)
+  | Sample X x0 k => forall x, ends P (k x)
+  | Coin X x0 k => forall x, ends P (k x)
+  end.
+
+Lemma ends_bind T U (P : T -> Prop) (Q : U -> Prop) c (f : T -> code Seed U) :
+  ends P c -> (forall t, P t -> ends Q (f t)) -> ends Q (cbind c f).
+Proof. by move=> E H; elim: c E => /= [t|p s k IH|X x0 k IH|X x0 k IH] E; auto. Qed.
+
+Lemma ends_all T (P : T -> Prop) c : (forall t, P t) -> ends P c.
+Proof. by move=> H; elim: c. Qed.
+
+Lemma ex_ends T c (f : T -> rat) eps :
+  ends (fun t => `|f t| <= eps) c -> `|ex (exec G c) f| <= eps.
+Proof.
+elim: c => [t|p s k IH|X x0 k IH|X x0 k IH] //= E; first exact: IH.
+  by have := @ex_norm_le _ (unif x0) (fun x => ex (exec G (k x)) f) eps (fun x => IH x (E x)).
+by have := @ex_norm_le _ (unif x0) (fun x => ex (exec G (k x)) f) eps (fun x => IH x (E x)).
+Qed.
+
+Lemma embed_names x ns : has (above x) ns ->
+  ends (fun pk => size pk.1 < size x)%N (embed s0 x ns).
+Proof.
+elim: ns => //= p ns IH; case: ifP => /= [a _|_ /IH H s].
+  by apply: ends_bind (ends_all _ (P := fun=> True) _) _ => // ss _; apply: above_lt.
+by apply: ends_bind H _ => pk.
+Qed.
+
+(* The challenge is at an inner node. *)
+Lemma reduce_inner w t ns c eps : shallow c -> 0 <= eps ->
+  (forall p D, (size p < d)%N -> `|prg_adv_at s0 G p D| <= eps) ->
+  `|adv (reduce w t ns c)| <= eps.
+Proof.
+move=> sh e0 B; rewrite advE; apply: ex_ends.
+elim: c t ns sh => [fin|X x0 k IH|x c IH|x k IH|r c IH] t ns /=.
+- by rewrite gap_const normr0.
+- by move=> H x; apply: IH.
+- case=> sx H; case: ifP => h; last exact: IH.
+  case: t => [|t]; last exact: IH.
+  apply: ends_bind (embed_names h) _ => pk lt /=.
+  have := B pk.1 (fun ab => exec G (run w (pk.2 ab) c)) (leq_trans lt sx).
+  by rewrite /prg_adv_at prg_advE.
+- by move=> H; case: ifP => _; last exact: IH; move=> y; apply: IH.
+- exact: IH.
+Qed.
+
+(* The bound for an eps that bounds G's advantage at every inner node p, for any distinguisher. *)
+Theorem fs_adv_bound_positions q (A : fs_adversary Seed d) eps : moves_at_most q A ->
+  (forall p D, (size p < d)%N -> `|prg_adv_at s0 G p D| <= eps) ->
+  `|fs_adv A| <= (2 * expansions d q)%:R * eps.
+Proof.
+move=> M B; rewrite (fs_adv_sum M); apply: le_trans (ler_norm_sub _ _) _.
+have R w : `|\sum_(t < expansions d q) adv (fs_reduction w t A)| <= (expansions d q)%:R * eps.
+  apply: (norm_sum_le (g := fun t => adv (fs_reduction w t A))) => t lt.
+  apply: (reduce_inner w t [:: [::]] (shallow_script A) _ B).
+  have d0 : (0 < d)%N.
+    by rewrite lt0n; apply: contraTneq (leq_trans lt (expansions_le q)) => ->; rewrite muln0.
+  exact: le_trans (normr_ge0 _) (B [::] (fun _ => Ret true) d0).
+by rewrite mul2n -addnn natrD mulrDl ler_add // R.
+Qed.
+
 End ForwardSecurity.
 
 (* The paper's PRG does not look at the node: the constant family. *)
