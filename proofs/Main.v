@@ -2,8 +2,10 @@
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
-From Pprf.proofs Require Import Correctness Executable Scenarios.
+From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
+From Pprf.spec Require Import CModel.
+From Pprf.proofs Require Import Layout.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -29,6 +31,17 @@ Print Assumptions left_half_punctured.
 Print Assumptions all_leaves_punctured.
 Print Assumptions every_second_leaf.
 Print Assumptions size_puncture_step.
+Print Assumptions size_cover_half.
+Print Assumptions size_cover_odds.
+Print Assumptions size_puncture_one.
+Print Assumptions peak_at_least_depth.
+Print Assumptions ascending_peak.
+Print Assumptions size_cover_log.
+Print Assumptions size_cover_exact_max.
+Print Assumptions cover_minimal.
+Print Assumptions expansions_once.
+Print Assumptions expansions_mem.
+Print Assumptions expansions_total.
 Print Assumptions fs_adv_sum.
 Print Assumptions fs_adv_sum_tree.
 Print Assumptions fs_adv_guess.
@@ -43,3 +56,9 @@ Print Assumptions pprf_adv_guess.
 Print Assumptions pprf_secure.
 Print Assumptions reduction_cost.
 Print Assumptions pprf_reduction_cost.
+Print Assumptions canonical_of_invariants.
+Print Assumptions cover_well_formed.
+Print Assumptions encode_inj.
+Print Assumptions encode_sorted.
+Print Assumptions pair_slot_injective.
+Print Assumptions slot_overwritten.

@@ -2,7 +2,7 @@
 (* The headline theorems restated in full: this file does not compile if one is weakened. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable Scenarios.
+From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -147,6 +147,70 @@ Definition size_puncture_step_statement :
       size (cover G d P [::] s) + (d - size q)]
   := @size_puncture_step.
 
+(* ---- Sizes.v ------------------------------------------------------------------------ *)
+
+Definition size_cover_half_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) p s,
+    0 < d -> size (cover G d P p s) <= 2 ^ d.-1
+  := @size_cover_half.
+
+Definition size_cover_odds_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d p s,
+    size (cover G d.+1 (last false) p s) = 2 ^ d
+  := @size_cover_odds.
+
+Definition size_puncture_one_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s x,
+    size x = d -> size (puncture G x (keygen s)) = d
+  := @size_puncture_one.
+
+Definition peak_at_least_depth_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
+    all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->
+    exists2 i, i <= size xs & d <= size (puncture_all G (take i xs) (keygen s))
+  := @peak_at_least_depth.
+
+Definition ascending_peak_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s i, 0 < d ->
+    size (puncture_all G (take i (pts d predT)) (keygen s)) <= d
+  := @ascending_peak.
+
+Definition size_cover_log_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) p s,
+    0 < card d P -> trunc_log 2 (card d P) < d ->
+    size (cover G d P p s) <= card d P * (d - trunc_log 2 (card d P))
+  := @size_cover_log.
+
+Definition size_cover_exact_max_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d p s, 0 < p <= 2 ^ d ->
+    let k := trunc_log 2 p in let max := p * (d - k) - 2 * (p - 2 ^ k) in
+    (forall P, card d P = p -> size (cover G d P [::] s) <= max) /\
+    (exists2 P, card d P = p & size (cover G d P [::] s) = max)
+  := @size_cover_exact_max.
+
+Definition cover_minimal_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) p s
+         (ns : seq bitseq),
+    covers d P ns -> size (cover G d P p s) <= size ns
+  := @cover_minimal.
+
+Definition expansions_once_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
+    all (fun x => size x == d) xs -> uniq (expanded_all G xs (keygen s))
+  := @expansions_once.
+
+Definition expansions_mem_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq) q,
+    all (fun x => size x == d) xs ->
+    (q \in expanded_all G xs (keygen s)) = (size q < d) && has (prefix q) xs
+  := @expansions_mem.
+
+Definition expansions_total_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
+    all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->
+    size (expanded_all G xs (keygen s)) = 2 ^ d - 1
+  := @expansions_total.
+
 (* ---- ForwardSecurity.v, Security.v, ReductionCost.v --------------------------------- *)
 
 From Pprf.spec Require Import Probability Games Reductions.
@@ -252,3 +316,46 @@ Definition pprf_reduction_cost_statement :
     (forall w t, costs_at_most (N - t.+1) (p + t) (pprf_reduction s0 w t A)) /\
     costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N A)
   := @pprf_reduction_cost.
+
+(* ---- Layout.v ----------------------------------------------------------------------- *)
+
+From Coq Require Import NArith.
+From Pprf.spec Require Import CModel.
+From Pprf.proofs Require Import Layout.
+Local Open Scope N_scope.
+
+Definition canonical_of_invariants_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) d (a : seq (node Seed)) k,
+    well_formed d a ->
+    positions a =
+    positions (map (encode d) (cover (family prg d) d (fun y => ~~ covered a (leaf_num y)) [::] k))
+  := @canonical_of_invariants.
+
+Definition cover_well_formed_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) d (P : pred bitseq) k,
+    well_formed d (map (encode d) (cover (family prg d) d P [::] k))
+  := @cover_well_formed.
+
+Definition encode_inj_statement :
+  forall d (p q : bitseq), (size p <= d)%nat -> (size q <= d)%nat ->
+    node_id (first_leaf d p) (d - size p) = node_id (first_leaf d q) (d - size q) -> p = q
+  := @encode_inj.
+
+Definition encode_sorted_statement :
+  forall (Seed : Type) (a : seq (node Seed)),
+    pairwise (fun n m => (last_end n <=? start m) || (last_end m <=? start n)) a ->
+    pairwise (fun n m => last_end n <=? start m) a =
+    sorted N.ltb [seq node_id (start n) (height n) | n <- a]
+  := @encode_sorted.
+
+Definition pair_slot_injective_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) s,
+    {in map fst (cover G d P [::] s) &, injective (fun q => first_leaf d q / 2)}
+  := @pair_slot_injective.
+
+Definition slot_overwritten_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (K : key Seed) (x q : bitseq),
+    size x = d -> q \in map fst K -> prefix q x -> (size q < d)%nat ->
+    exists2 q', q' \in map fst (puncture G x K) &
+                q' != q /\ first_leaf d q' / 2 = first_leaf d q / 2
+  := @slot_overwritten.

@@ -3,7 +3,7 @@
    applied to concrete arguments, so that its hypotheses are visibly satisfiable. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm.
-From Pprf.proofs Require Import Correctness Executable Scenarios.
+From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -165,6 +165,37 @@ Example every_second_leaf_ex :
 Example size_puncture_step_ex :=
   @size_puncture_step _ label 3 (mem evens) [::] (bits 3 1) erefl erefl.
 
+(* ---- Sizes -------------------------------------------------------------------------- *)
+
+Example all_leaves x : size x = 3 -> x \in pts 3 predT.
+Proof. by move=> sx; rewrite mem_pts sx. Qed.
+
+Example size_cover_half_ex := @size_cover_half _ label 3 (mem evens) [::] [::] erefl.
+Example size_cover_odds_ex : size (cover label 3 (last false) [::] [::]) = 4 :=
+  @size_cover_odds _ label 2 [::] [::].
+Example size_puncture_one_ex : size (puncture label x011 root) = 3 :=
+  @size_puncture_one _ label 3 [::] x011 erefl.
+Example peak_at_least_depth_ex :=
+  @peak_at_least_depth _ label 3 [::] (pts 3 predT) erefl all_leaves.
+Example ascending_peak_ex : size (puncture_all label (take 5 (pts 3 predT)) root) <= 3 :=
+  @ascending_peak _ label 3 [::] 5 erefl.
+Example size_cover_log_ex : size (cover label 3 (mem evens) [::] [::]) <= 4 * (3 - 2) :=
+  @size_cover_log _ label 3 (mem evens) [::] [::] erefl erefl.
+Example size_cover_exact_max_ex :
+  (forall P, card 3 P = 3 -> size (cover label 3 P [::] [::]) <= 4) /\
+  (exists2 P, card 3 P = 3 & size (cover label 3 P [::] [::]) = 4) :=
+  @size_cover_exact_max _ label 3 3 [::] erefl.
+Example cover_minimal_ex : size (cover label 3 (pred1 x011) [::] [::]) <= 4.
+Proof.
+apply: (@cover_minimal _ label 3 _ _ _ [:: [:: o; o]; bits 3 2; [:: i; o]; [:: i; i]]).
+by case=> [|[] [|[] [|[] [|? ?]]]].
+Qed.
+Example expansions_once_ex := @expansions_once _ label 3 [::] evens erefl.
+Example expansions_mem_ex : ([:: i] \in expanded_all label evens root) = true :=
+  @expansions_mem _ label 3 [::] evens [:: i] erefl.
+Example expansions_total_ex : size (expanded_all label (pts 3 predT) root) = 7 :=
+  @expansions_total _ label 3 [::] (pts 3 predT) erefl all_leaves.
+
 (* ---- The security theorems, on the adversaries of proofs/SecurityExamples.v --------- *)
 
 From Pprf.spec Require Import Probability Games Reductions.
@@ -182,3 +213,23 @@ Example prg_adv_constant_ex := @prg_adv_constant _ false coins.
 Example selective_is_adaptive_ex := @selective_is_adaptive _ false copy_prg _ name_left.
 Example pprf_adv_guess_ex := @pprf_adv_guess _ false copy_prg _ _ _ name_left_one.
 Example pprf_reduction_cost_ex := @pprf_reduction_cost _ false _ _ _ name_left_one.
+
+(* ---- Layout ------------------------------------------------------------------------- *)
+
+From Coq Require Import NArith.
+From Pprf.spec Require Import CModel.
+From Pprf.proofs Require Import Layout.
+Local Open Scope N_scope.
+
+(* Leaf 3 punctured at depth 3: nodes (0, 1), (2, 0), (4, 2). *)
+Definition punctured_3 : seq (node N) := [:: Node 0 1 10; Node 2 0 12; Node 4 2 14].
+Definition by_place (s : N) (h : nat) (k : N) : N * N := (k + 1, k + 2).
+
+Example canonical_of_invariants_ex :=
+  @canonical_of_invariants _ by_place 3 punctured_3 0 erefl.
+Example cover_well_formed_ex := @cover_well_formed _ by_place 3 (mem evens) 0.
+Example encode_inj_ex := @encode_inj 3 [:: o] [:: o; o] erefl erefl.
+Example encode_sorted_ex := @encode_sorted _ punctured_3 erefl.
+Example pair_slot_injective_ex := @pair_slot_injective _ label 3 (mem evens) [::].
+Example slot_overwritten_ex :=
+  @slot_overwritten _ label 3 root x011 [::] erefl erefl erefl erefl.
