@@ -38,10 +38,6 @@ Proof. by rewrite /avg big_bool card_bool. Qed.
 Lemma avg_ord1 (g : 'I_1 -> rat) : avg g = g ord0.
 Proof. by rewrite /avg big_ord1 card_ord divr1. Qed.
 
-Lemma avg_le (X : finType) (x0 : X) (g h : X -> rat) :
-  (forall x, g x <= h x) -> avg g <= avg h.
-Proof. by move=> gh; rewrite /avg ler_wpmul2r ?invr_ge0 ?ler0n // ler_sum. Qed.
-
 (* ---- expectations ---- *)
 Lemma eq_ex T (c : prog T) f g : f =1 g -> ex c f = ex c g.
 Proof. by move=> E; elim: c => [t|X x0 k IH] /=; [exact: E | apply: eq_avg]. Qed.
