@@ -27,6 +27,7 @@ DEPFLAGS = -MMD -MP -MF $@.d
 
 FUZZ_SECONDS ?= 60
 SEED ?=
+export SEED
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
