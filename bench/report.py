@@ -622,8 +622,8 @@ def overview_section(doc, plots, bench, nohash):
                      ["16", "32", "64", "128", "256", "512", "1k", "2k"])
     right.tick_params(axis="y", length=0)
     handles, labels = left.get_legend_handles_labels()
-    fig.legend(handles, labels, loc="upper center", ncol=6,
-               bbox_to_anchor=(.5, 1.0 + .25 / len(rows)))
+    fig.legend(handles, labels, loc="lower center", ncol=6,
+               bbox_to_anchor=(.5, .89 + .2 / fig.get_figheight()))
     plots.save(fig, "overview")
     doc.figure("overview", """Dot plot. Left: time of an operation over the time of its bare PRG
                calls for six implementations and %d scenarios; opt lies closest to 1 in most,
@@ -746,8 +746,8 @@ def paper_section(doc, plots, build, bench, nohash, cover):
               overhead. The paper prints three values beside the one in its text; the two
               labelled 145.6 kB and 594.4 kB are within 1.3 % of the formula. Its total of 1159.3
               kB at depth 16 is 10.6 % above 64 n, and neither its text nor our massif runs
-              explain the excess: the list alone takes 64 bytes an element in ours. Massif also
-              counts our key's own block. The paper's proposal of a 28-byte struct takes 40 bytes
+              explain the excess: the list alone takes 64 bytes an element in ours. The
+              paper's proposal of a 28-byte struct takes 40 bytes
               by massif's rule (8 more, rounded to 8), but 48 in glibc, whose chunks are
               multiples of 16; `list28` is measured with 48.""")
     if len(beyond) == 1:
