@@ -1,6 +1,13 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* Adaptive forward security of the GGM puncturable PRF: the advantage equals the sum of the PRG
-   advantages of the reductions of Reductions.v. *)
+   advantages of the reductions of Reductions.v.
+
+   hybrid: for any script, from the device with a PRG to the one without (lazy), one expansion at
+     a time.  It knows nothing of trees: a step replaces one live node by two.
+   play_script: the algorithms of Ggm.v do what the script does, step by step.
+   splits_script: how many expansions the script of q moves makes, level by level.
+   The theorems put the three together, once for the real world and once for the ideal one: both
+   end in the same lazy experiment, so their difference is the difference of the two sums. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness ProbabilityFacts.

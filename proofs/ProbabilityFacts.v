@@ -56,13 +56,6 @@ Lemma ex_avg T (X : finType) (c : prog T) (g : X -> T -> rat) :
   ex c (fun t => avg (fun x => g x t)) = avg (fun x => ex c (g x)).
 Proof. by elim: c => [t|Y y0 k IH] //=; rewrite (eq_avg IH) avg_swap. Qed.
 
-Lemma ex_swap T U (c : prog T) (d : prog U) (f : T -> U -> rat) :
-  ex c (fun t => ex d (f t)) = ex d (fun u => ex c (fun t => f t u)).
-Proof.
-elim: d f => [u|X x0 k IH] f //=.
-by rewrite ex_avg; apply: eq_avg => x; apply: IH.
-Qed.
-
 Lemma ex_sub T (c : prog T) f g : ex c (fun t => f t - g t) = ex c f - ex c g.
 Proof. by elim: c => [t|X x0 k IH] //=; rewrite -avgB; apply: eq_avg. Qed.
 
@@ -119,13 +112,6 @@ Lemma ex_unifsS n (f : seq X -> rat) :
   ex (unifs x0 n.+1) f = avg (fun x => ex (unifs x0 n) (fun xs => f (x :: xs))).
 Proof. by rewrite /=; apply: eq_avg => x; rewrite ex_bind. Qed.
 
-Lemma ex_unifs_cat m n (f : seq X -> rat) :
-  ex (unifs x0 (m + n)) f = ex (unifs x0 m) (fun a => ex (unifs x0 n) (fun b => f (a ++ b))).
-Proof.
-elim: m f => [|m IH] f //; rewrite addSn !ex_unifsS; apply: eq_avg => y.
-by rewrite IH; apply: eq_ex.
-Qed.
-
 (* draws that a filter throws away may as well not be made *)
 Lemma ex_unifs_filter (T : Type) (D : pred T) (ns : seq T) (f : seq (T * X) -> rat) :
   ex (unifs x0 (size ns)) (fun xs => f [seq n <- zip ns xs | D n.1]) =
@@ -142,12 +128,6 @@ Qed.
 End Lists.
 
 (* ---- sums ---- *)
-Lemma telescope n (f : nat -> rat) : \sum_(i < n) (f i - f i.+1) = f 0%N - f n.
-Proof.
-elim: n => [|n IH]; first by rewrite big_ord0 subrr.
-by rewrite big_ord_recr /= IH addrA subrK.
-Qed.
-
 Lemma norm_sum_le n (g : nat -> rat) (e : rat) :
   (forall i, (i < n)%N -> `|g i| <= e) -> `|\sum_(i < n) g i| <= n%:R * e.
 Proof.

@@ -166,8 +166,9 @@ Qed.
 (* ---- The theorem ---- *)
 
 (* The reduction for the t-th expansion of q moves: at most one PRG call for each later expansion,
-   at most one draw for each move and for each of the at most t other live nodes.  The one that
-   guesses: two draws more.  As expansions d q <= q * d, all is linear in q and d. *)
+   at most one draw for each move and for each node of the key other than the one it expands (a key
+   after t expansions has at most t + 1 nodes).  The one that guesses: two draws more.  As
+   expansions d q <= q * d (expansions_le), all is linear in q and d. *)
 Theorem reduction_cost q A : moves_at_most q A ->
   let N := expansions d q in
   (forall w t, costs_at_most (N - t.+1) (q + t) (fs_reduction s0 w t A)) /\
