@@ -6,7 +6,7 @@ CLI_SRC := cli/main.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o
 LIST_OBJ := $(B)/bench/list.o
-CLI_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a
+CLI_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_prg.a
 CLI_MAN := $(wildcard cli/*.1)
 
 PROGRAMS += $(B)/pprf
