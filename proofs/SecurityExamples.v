@@ -13,6 +13,10 @@ Local Open Scope ring_scope.
 (* A broken PRG on one-bit seeds: both children get the parent's seed. *)
 Definition copy_prg (p : bitseq) (s : bool) : bool * bool := (s, s).
 
+(* three borders in a tree of depth 4: 1 + 2 + 3 + 3 expansions, less than 3 * 4 and 2^4 - 1 *)
+Example expansions_4_3 : expansions 4 3 = 9%N.
+Proof. by []. Qed.
+
 (* ---- Adaptive, depth 1: the bound is attained ------------------------------------------- *)
 
 Definition left_leaf : leaf 1 := [tuple false].
