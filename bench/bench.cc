@@ -576,7 +576,7 @@ int main(int argc, char **argv)
     register_growth();
   } else if (set == "core" || set == "quick") {
     register_core(set == "quick");
-    limit_seconds = set == "quick" ? 0.5 : 3;
+    limit_seconds = set == "quick" ? 1 : 3;
     opt_limit_seconds = set == "quick" ? 1 : 6;
   } else {
     fprintf(stderr, "bench: no set '%s' (core, growth, quick)\n", set.c_str());
