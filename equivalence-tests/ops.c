@@ -8,12 +8,50 @@
 #include <unistd.h>
 
 #include "impls.h"
+#include "../opt/shared.h"
 #include "model.h"
 #include "oracle.h"
 #include "tap.h"
 #include "test_prg.h"
 
-#define PARTIES (IMPLS + 1) /* ref, opt, the model */
+/* opt's keys in shared memory are a third implementation.  They draw their root's seed at random:
+ * here the test PRG hands it to them.  They cannot be imported, and large trees need much address
+ * space that is backed. */
+enum { PARTIES = IMPLS + 1, SHARED = IMPLS, SHARED_DEPTH_MAX = 22 };
+
+static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
+{
+  int err = opt_shared_new(key, depth);
+  if (err != PPRF_OK)
+    return err;
+  test_prg_next_random = seed;
+  err = opt_shared_start(*key);
+  test_prg_next_random = NULL;
+  return err;
+}
+
+static void shared_free(pprf_key *key)
+{
+  if (key != NULL) {
+    opt_shared_clear(key);
+    opt_shared_free(key);
+  }
+}
+
+static const struct pprf_impl *party(int i)
+{
+  static struct pprf_impl shared;
+  if (i < IMPLS)
+    return impls[i];
+  if (shared.name == NULL) {
+    shared = impl_opt;
+    shared.name = "shared";
+    shared.setup = shared_setup;
+    shared.free = shared_free;
+    shared.import_key = NULL;
+  }
+  return &shared;
+}
 
 /* One operation, decoded. */
 struct op {
@@ -147,7 +185,8 @@ static void op_text(const struct op *op, char *text, size_t size)
 struct run {
   struct ops_result *result;
   FILE *trace;
-  pprf_key *key[IMPLS];
+  pprf_key *key[PARTIES];
+  int parties; /* with or without the shared key */
   struct model model;
   unsigned fail; /* PRG call that fails in the next operation, 0: none */
   struct op op;
@@ -177,16 +216,16 @@ static void hex16(const uint8_t *p, char text[33])
 static uint8_t *export(struct run *r, int i, size_t *len)
 {
   *len = 0;
-  int err = impls[i]->export_key(r->key[i], NULL, len);
+  int err = party(i)->export_key(r->key[i], NULL, len);
   if (err != PPRF_OK) {
-    fail(r, "%s: the length for export: %s", impls[i]->name, result_name(err));
+    fail(r, "%s: the length for export: %s", party(i)->name, result_name(err));
     return NULL;
   }
   uint8_t *bytes = malloc(*len);
   size_t got = *len;
-  err = impls[i]->export_key(r->key[i], bytes, &got);
+  err = party(i)->export_key(r->key[i], bytes, &got);
   if (err != PPRF_OK || got != *len) {
-    fail(r, "%s: export: %s, %zu bytes, %zu announced", impls[i]->name, result_name(err), got,
+    fail(r, "%s: export: %s, %zu bytes, %zu announced", party(i)->name, result_name(err), got,
          *len);
     free(bytes);
     return NULL;
@@ -201,10 +240,10 @@ static void compare_keys(struct run *r)
   uint8_t *want = model_export(&r->model, &want_len, &nodes);
   if (nodes > r->result->peak_nodes)
     r->result->peak_nodes = nodes;
-  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
-    size_t count = impls[i]->node_count(r->key[i]), len;
+  for (int i = 0; i < r->parties && !r->result->failed; i++) {
+    size_t count = party(i)->node_count(r->key[i]), len;
     if (count != nodes) {
-      fail(r, "%s: %zu nodes, model: %zu", impls[i]->name, count, nodes);
+      fail(r, "%s: %zu nodes, model: %zu", party(i)->name, count, nodes);
       break;
     }
     uint8_t *bytes = export(r, i, &len);
@@ -214,7 +253,7 @@ static void compare_keys(struct run *r)
     while (at < len && at < want_len && bytes[at] == want[at])
       at++;
     if (len != want_len || at != len)
-      fail(r, "%s: key of %zu bytes differs from the model's %zu at byte %zu", impls[i]->name, len,
+      fail(r, "%s: key of %zu bytes differs from the model's %zu at byte %zu", party(i)->name, len,
            want_len, at);
     free(bytes);
   }
@@ -290,42 +329,45 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
     want = model_punct_range(&r->model, a, b);
   }
   ask_oracle(r, code, a, b, want, value);
-  int err[IMPLS];
-  uint8_t out[IMPLS][16];
-  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+  int err[PARTIES];
+  uint8_t out[PARTIES][16];
+  for (int i = 0; i < r->parties && !r->result->failed; i++) {
     uint64_t hits = test_prg_failed;
     memset(out[i], 0xee, 16);
     test_prg_fail = r->fail;
-    err[i] = call(impls[i], r->key[i], code, a, b, out[i]);
+    err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     test_prg_fail = 0;
     if (test_prg_failed != hits) { /* the failure hit: nothing happened; do it again without */
       r->result->faults++;
       if (err[i] != PPRF_ERR_CRYPTO)
-        fail(r, "%s: %s although the PRG failed", impls[i]->name, result_name(err[i]));
+        fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err[i]));
       if (has_value && memcmp(out[i], zero, 16) != 0)
-        fail(r, "%s: the output is not zero after a failure of the PRG", impls[i]->name);
+        fail(r, "%s: the output is not zero after a failure of the PRG", party(i)->name);
       size_t len;
       uint8_t *now = export(r, i, &len);
       if (now != NULL && (len != old_len || memcmp(now, old, len) != 0))
-        fail(r, "%s: the key changed although the PRG failed", impls[i]->name);
+        fail(r, "%s: the key changed although the PRG failed", party(i)->name);
       free(now);
       memset(out[i], 0xee, 16);
-      err[i] = call(impls[i], r->key[i], code, a, b, out[i]);
+      err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     }
   }
   free(old);
   if (r->result->failed)
     return;
-  if (err[0] != want || err[1] != want)
-    fail(r, "ref=%s opt=%s model=%s", result_name(err[0]), result_name(err[1]),
-         result_name(want));
-  else if (has_value && (memcmp(out[0], value, 16) != 0 || memcmp(out[1], value, 16) != 0)) {
-    char text[PARTIES][33];
-    hex16(out[0], text[0]);
-    hex16(out[1], text[1]);
-    hex16(value, text[2]);
-    fail(r, "ref=%s opt=%s model=%s", text[0], text[1], text[2]);
-  }
+  for (int i = 0; i < r->parties; i++)
+    if (err[i] != want) {
+      const char *shared = r->parties > SHARED ? " shared=" : "";
+      fail(r, "ref=%s opt=%s%s%s model=%s", result_name(err[0]), result_name(err[1]), shared,
+           r->parties > SHARED ? result_name(err[SHARED]) : "", result_name(want));
+    }
+  for (int i = 0; has_value && i < r->parties; i++)
+    if (memcmp(out[i], value, 16) != 0) {
+      char got[33], good[33];
+      hex16(out[i], got);
+      hex16(value, good);
+      fail(r, "%s=%s model=%s", party(i)->name, got, good);
+    }
   if (r->trace != NULL) {
     char text[33];
     hex16(value, text);
@@ -343,32 +385,35 @@ static void setup(struct run *r, unsigned depth, uint8_t tag)
   model_setup(&r->model, depth, seed);
   if (oracle_running())
     oracle_setup(depth, seed, test_prg_toy);
-  for (int i = 0; i < IMPLS; i++) {
-    impls[i]->free(r->key[i]);
+  for (int i = 0; i < PARTIES; i++) {
+    party(i)->free(r->key[i]);
     r->key[i] = NULL;
-    int err = impls[i]->setup(&r->key[i], depth, seed);
+  }
+  r->parties = depth <= SHARED_DEPTH_MAX ? PARTIES : IMPLS;
+  for (int i = 0; i < r->parties; i++) {
+    int err = party(i)->setup(&r->key[i], depth, seed);
     if (err != PPRF_OK || r->key[i] == NULL)
-      fail(r, "%s: setup: %s", impls[i]->name, result_name(err));
+      fail(r, "%s: setup: %s", party(i)->name, result_name(err));
   }
 }
 
 static void export_op(struct run *r, unsigned kind)
 {
-  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
+  for (int i = 0; i < r->parties && !r->result->failed; i++) {
     size_t want = 0, len;
-    if (impls[i]->export_key(r->key[i], NULL, &want) != PPRF_OK)
-      fail(r, "%s: the length for export", impls[i]->name);
+    if (party(i)->export_key(r->key[i], NULL, &want) != PPRF_OK)
+      fail(r, "%s: the length for export", party(i)->name);
     size_t room = kind == 1 ? want - 1 : kind == 3 ? want + 7 : want;
     uint8_t *bytes = kind == 2 ? NULL : malloc(room);
     if (bytes != NULL)
       memset(bytes, 0xcc, room);
     len = kind == 2 ? 3 : room;
-    int err = impls[i]->export_key(r->key[i], bytes, &len);
+    int err = party(i)->export_key(r->key[i], bytes, &len);
     if (err != (kind == 1 ? PPRF_ERR_BUFFER : PPRF_OK) || len != want)
-      fail(r, "%s: %s, length %zu of %zu", impls[i]->name, result_name(err), len, want);
+      fail(r, "%s: %s, length %zu of %zu", party(i)->name, result_name(err), len, want);
     for (size_t at = kind == 1 ? 0 : want; bytes != NULL && at < room; at++)
       if (bytes[at] != 0xcc)
-        fail(r, "%s: byte %zu written, the buffer's content ends at %zu", impls[i]->name, at,
+        fail(r, "%s: byte %zu written, the buffer's content ends at %zu", party(i)->name, at,
              kind == 1 ? 0 : want);
     free(bytes);
   }
@@ -383,11 +428,11 @@ static void import_op(struct run *r, int swap)
     bytes[i] = export(r, i, &len[i]);
   for (int i = 0; i < IMPLS && !r->result->failed; i++) {
     int from = swap ? IMPLS - 1 - i : i;
-    impls[i]->free(r->key[i]);
+    party(i)->free(r->key[i]);
     r->key[i] = NULL;
-    int err = impls[i]->import_key(&r->key[i], bytes[from], len[from]);
+    int err = party(i)->import_key(&r->key[i], bytes[from], len[from]);
     if (err != PPRF_OK || r->key[i] == NULL)
-      fail(r, "%s: import of what %s exported: %s", impls[i]->name, impls[from]->name,
+      fail(r, "%s: import of what %s exported: %s", party(i)->name, party(from)->name,
            result_name(err));
   }
   for (int i = 0; i < IMPLS; i++)
@@ -396,18 +441,18 @@ static void import_op(struct run *r, int swap)
 
 static void count_op(struct run *r)
 {
-  for (int i = 0; i < IMPLS; i++) {
-    unsigned depth = impls[i]->depth(r->key[i]);
+  for (int i = 0; i < r->parties; i++) {
+    unsigned depth = party(i)->depth(r->key[i]);
     /* memory_bytes looks at every page of a mapping: too slow here for the large ones */
-    size_t nodes = impls[i]->node_count(r->key[i]);
-    size_t memory = depth <= 22 ? impls[i]->memory_bytes(r->key[i]) : 16 * nodes + 1;
-    int locked = impls[i]->memory_locked(r->key[i]);
+    size_t nodes = party(i)->node_count(r->key[i]);
+    size_t memory = depth <= 22 ? party(i)->memory_bytes(r->key[i]) : 16 * nodes + 1;
+    int locked = party(i)->memory_locked(r->key[i]);
     if (depth != r->model.depth)
-      fail(r, "%s: depth %u, model %u", impls[i]->name, depth, r->model.depth);
+      fail(r, "%s: depth %u, model %u", party(i)->name, depth, r->model.depth);
     if (memory < 16 * nodes || memory == 0)
-      fail(r, "%s: %zu bytes of memory for %zu nodes", impls[i]->name, memory, nodes);
+      fail(r, "%s: %zu bytes of memory for %zu nodes", party(i)->name, memory, nodes);
     if (locked != 0 && locked != 1)
-      fail(r, "%s: memory_locked %d", impls[i]->name, locked);
+      fail(r, "%s: memory_locked %d", party(i)->name, locked);
   }
 }
 
@@ -464,8 +509,8 @@ void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *
   } while (!result->failed && read_op(&in, &r.op));
   if (result->failed)
     result->ops--;
-  for (int i = 0; i < IMPLS; i++)
-    impls[i]->free(r.key[i]);
+  for (int i = 0; i < PARTIES; i++)
+    party(i)->free(r.key[i]);
   model_free(&r.model);
 }
 

@@ -5,6 +5,7 @@
 # build/equivalence-tests/VARIANT/:
 #   plain  the compiler and flags of the libraries      asan  clang, ASan and UBSan
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
+#   cov    clang, coverage of lines and branches
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
 # the sources of ref/rules.mk and opt/rules.mk, which are read after this file
@@ -52,11 +53,12 @@ EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden
 $(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
+$(eval $(call EQ_VARIANT,cov,$(CLANG),-O0 -fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
 
-EQ_TAP := vectors random three-way
+EQ_TAP := vectors random three-way api
 TAP_TESTS += $(EQ_TAP:%=$(EQB)/%) $(EQB)/vectors-regenerated
 
 # the vectors: from an independent implementation
@@ -70,6 +72,8 @@ vectors: ## write the known-answer vectors anew
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
 	$(CC) -o $@ $^ -ljansson $(LDLIBS)
 
+$(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/api.o
+	$(CC) -o $@ $^ $(LDLIBS)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
 	$(CC) -o $@ $^ $(LDLIBS)
 # the extracted Coq model as the third party
@@ -127,6 +131,16 @@ $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) ## plant every bug of mutants.txt: all must be noticed
 	@$(PYTHON) $(EQ)/mutants.py
 
+# ---- the same with the PRG that ships with opt, in each of its versions
+
+TAP_TESTS += $(EQB)/shipped-prg
+$(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
+  $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
+  $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
+	$(CC) -o $@ -Wl,-z,now $^ -ljansson $(LDLIBS)
+$(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
+	cp $< $@
+
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
@@ -143,6 +157,20 @@ $(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
 $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
 	cp $< $@
 
+# ---- coverage of ref and opt by these tests
+
+EQ_COV := random exhaustive faults api
+EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
+$(EQB)/cov/random $(EQB)/cov/exhaustive: $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_OPS)
+	$(CLANG) -fprofile-instr-generate -o $@ $^ $(LDLIBS)
+$(EQB)/cov/api: $(EQB)/cov/api.o $(EQ_cov_SHA3)
+	$(CLANG) -fprofile-instr-generate -o $@ $^ $(LDLIBS)
+$(EQB)/cov/faults: $(EQB)/cov/faults.o $(EQ_cov_SHA3)
+	$(CLANG) -fprofile-instr-generate $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+.PHONY: coverage
+coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equivalence tests reach
+	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $^
+
 # ---- all of it, under an hour
 
 EQ_FULL := random three-way exhaustive faults faults-asan residue
@@ -153,6 +181,7 @@ test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equ
 	@failed=; for t in $(EQ_FULL); do $(TAP) $(EQB)/$$t :: --full || failed="$$failed $$t"; done; \
 	$(TAP) $(EQB)/vectors $(EQB)/vectors-regenerated $(EQB)/threads $(EQB)/secret-flow || \
 	  failed="$$failed others"; \
+	$(MAKE) --no-print-directory coverage || failed="$$failed coverage"; \
 	$(MAKE) --no-print-directory mutants || failed="$$failed mutants"; \
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600 || failed="$$failed fuzz"; \
 	[ -z "$$failed" ] || { echo "test-full: failed:$$failed" >&2; exit 1; }

@@ -17,6 +17,9 @@ extern uint64_t test_prg_failed;
 /** How often a toy seed was expanded under a position that is not its label. */
 extern uint64_t test_prg_mislabelled;
 
+/** What prg_random gives next; NULL: random bytes. */
+extern const uint8_t *test_prg_next_random;
+
 /** The root seed with the given tag: 16 bytes; a label if the toy is chosen. */
 void test_prg_root(unsigned depth, uint8_t tag, uint8_t seed[16]);
 

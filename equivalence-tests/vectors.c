@@ -6,6 +6,9 @@
 #include "prg.h"
 #include "tap.h"
 
+/* of the PRG that ships with opt, if that is linked */
+extern const char *opt_prg_name(void) __attribute__((weak));
+
 #define DIRECTORY "equivalence-tests/vectors/"
 
 static json_t *load(const char *name)
@@ -212,6 +215,8 @@ static void encoding_vectors(const struct pprf_impl *impl)
 
 int main(void)
 {
+  if (opt_prg_name != NULL)
+    tap_note("PRG: %s", opt_prg_name());
   prg_vectors();
   for (int i = 0; i < IMPLS; i++) {
     eval_vectors(impls[i]);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The corners of the API that sequences of operations do not reach: null pointers, depths out of
+ * range, random roots, error texts, keys in shared memory across a fork. */
+#include <sys/wait.h>
+
+#include "../opt/shared.h"
+#include "impls.h"
+#include "tap.h"
+
+static const uint8_t zero[16], root[16] = {7};
+
+/* ref's, renamed */
+const char *ref_pprf_strerror(int err);
+
+static void nulls(const struct pprf_impl *impl)
+{
+  uint8_t out[16], file[100];
+  pprf_key *key;
+  size_t len = sizeof file;
+  int ok = impl->setup(NULL, 5, root) == PPRF_ERR_NULL;
+  ok &= impl->setup(&key, 5, root) == PPRF_OK;
+  ok &= impl->eval(key, 1, NULL) == PPRF_ERR_NULL;
+  ok &= impl->eval(NULL, 1, NULL) == PPRF_ERR_NULL;
+  memset(out, 0xee, 16);
+  ok &= impl->eval(NULL, 1, out) == PPRF_ERR_NULL && memcmp(out, zero, 16) == 0;
+  ok &= impl->punct(NULL, 1) == PPRF_ERR_NULL;
+  ok &= impl->eval_punct(key, 1, NULL) == PPRF_ERR_NULL && impl->node_count(key) == 1;
+  memset(out, 0xee, 16);
+  ok &= impl->eval_punct(NULL, 1, out) == PPRF_ERR_NULL && memcmp(out, zero, 16) == 0;
+  ok &= impl->punct_range(NULL, 1, 2) == PPRF_ERR_NULL;
+  ok &= impl->node_count(NULL) == 0 && impl->memory_bytes(NULL) == 0 && impl->depth(NULL) == 0 &&
+        impl->memory_locked(NULL) == 0;
+  ok &= impl->export_key(NULL, file, &len) == PPRF_ERR_NULL;
+  ok &= impl->export_key(key, file, NULL) == PPRF_ERR_NULL;
+  ok &= impl->export_key(key, file, &len) == PPRF_OK && len == 65;
+  impl->free(key);
+  ok &= impl->import_key(NULL, file, len) == PPRF_ERR_NULL;
+  key = (pprf_key *)(uintptr_t)16;
+  ok &= impl->import_key(&key, NULL, len) == PPRF_ERR_NULL && key == NULL;
+  impl->free(NULL);
+  tap_ok(ok, "%s_reports_null_pointers", impl->name);
+}
+
+static void depths(const struct pprf_impl *impl)
+{
+  static const unsigned wrong[] = {0, 33, 34, 63, 64, 65, 255, 256, 1u << 31, ~0u};
+  int ok = 1;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    pprf_key *key = (pprf_key *)(uintptr_t)16;
+    ok &= impl->setup(&key, wrong[i], root) == PPRF_ERR_RANGE && key == NULL;
+  }
+  for (unsigned depth = 1; depth <= 32; depth++) {
+    static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63,
+                                   (uint64_t)1 << 33, ((uint64_t)1 << 32) + 1};
+    pprf_key *key;
+    uint8_t out[16];
+    ok &= impl->setup(&key, depth, root) == PPRF_OK && impl->depth(key) == depth;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+      memset(out, 0xee, 16);
+      ok &= impl->eval(key, far[i], out) == PPRF_ERR_RANGE && memcmp(out, zero, 16) == 0;
+      ok &= impl->punct(key, far[i]) == PPRF_ERR_RANGE;
+      memset(out, 0xee, 16);
+      ok &= impl->eval_punct(key, far[i], out) == PPRF_ERR_RANGE && memcmp(out, zero, 16) == 0;
+      ok &= impl->punct_range(key, 0, far[i]) == PPRF_ERR_RANGE;
+      ok &= impl->punct_range(key, far[i], far[i]) == PPRF_ERR_RANGE;
+    }
+    ok &= impl->punct_range(key, 1, 0) == PPRF_ERR_RANGE && impl->node_count(key) == 1;
+    impl->free(key);
+  }
+  tap_ok(ok, "%s_reports_what_is_out_of_range", impl->name);
+}
+
+static void random_roots(const struct pprf_impl *impl)
+{
+  pprf_key *a = NULL, *b = NULL;
+  uint8_t x[16], y[16], z[16];
+  int ok = impl->setup(&a, 9, NULL) == PPRF_OK && impl->setup(&b, 9, NULL) == PPRF_OK;
+  ok = ok && impl->eval(a, 3, x) == PPRF_OK && impl->eval(b, 3, y) == PPRF_OK &&
+       impl->eval(a, 4, z) == PPRF_OK;
+  ok = ok && memcmp(x, y, 16) != 0 && memcmp(x, z, 16) != 0 && memcmp(x, zero, 16) != 0;
+  impl->free(a);
+  impl->free(b);
+  tap_ok(ok, "%s_roots_are_drawn_at_random", impl->name);
+}
+
+static void error_texts(const char *name, const char *(*text)(int))
+{
+  int ok = 1;
+  for (int err = -1; err <= PPRF_ERR_NULL + 1; err++) {
+    const char *t = text(err);
+    ok &= t != NULL && *t != '\0' && strchr(t, '\n') == NULL;
+    for (int other = 0; ok && other < err; other++)
+      ok &= strcmp(t, text(other)) != 0;
+  }
+  tap_ok(ok && strcmp(text(12345), text(-12345)) == 0, "%s_has_a_text_for_each_error", name);
+}
+
+/* 2^18 leaves one by one: memory of whole blocks goes back, the key is that of one range. */
+static void whole_blocks(const struct pprf_impl *impl)
+{
+  pprf_key *a, *b;
+  uint8_t x[2][200];
+  size_t len[2] = {200, 200};
+  int ok = impl->setup(&a, 19, root) == PPRF_OK;
+  ok = impl->setup(&b, 19, root) == PPRF_OK && ok;
+  for (uint64_t leaf = 0; ok && leaf < 1u << 18; leaf++)
+    ok = impl->punct(a, leaf ^ 63) == PPRF_OK;
+  ok = ok && impl->punct_range(b, 0, (1u << 18) - 1) == PPRF_OK && impl->node_count(a) == 1;
+  ok = ok && impl->export_key(a, x[0], &len[0]) == PPRF_OK &&
+       impl->export_key(b, x[1], &len[1]) == PPRF_OK && len[0] == len[1] &&
+       memcmp(x[0], x[1], len[0]) == 0 && impl->memory_bytes(a) <= 65536;
+  tap_note("%s: %zu bytes held", impl->name, impl->memory_bytes(a));
+  impl->free(a);
+  impl->free(b);
+  tap_ok(ok, "%s_single_punctures_of_whole_blocks_are_one_range", impl->name);
+}
+
+/* A child punctures; the parent sees it.  Both give the same values. */
+static void shared_keys(void)
+{
+  pprf_key *key;
+  uint8_t before[16], out[16];
+  int status, ok = opt_shared_new(&key, 16) == PPRF_OK;
+  ok = ok && pprf_node_count(key) == 0 && pprf_eval(key, 5, out) == PPRF_ERR_PUNCTURED;
+  ok = ok && opt_shared_start(key) == PPRF_OK && pprf_eval(key, 5, before) == PPRF_OK;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(!(pprf_eval_punct(key, 5, out) == PPRF_OK && memcmp(out, before, 16) == 0 &&
+            pprf_punct_range(key, 100, 40000) == PPRF_OK));
+  ok = ok && child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  ok = ok && pprf_punct(key, 5) == PPRF_ERR_PUNCTURED &&
+       pprf_punct_range(key, 100, 40000) == PPRF_ERR_PUNCTURED &&
+       pprf_eval(key, 6, out) == PPRF_OK && pprf_eval(key, 40001, out) == PPRF_OK;
+  opt_shared_clear(key);
+  ok = ok && pprf_node_count(key) == 0 && pprf_eval(key, 6, out) == PPRF_ERR_PUNCTURED;
+  ok = ok && opt_shared_start(key) == PPRF_OK && pprf_eval(key, 5, out) == PPRF_OK &&
+       memcmp(out, before, 16) != 0;
+  opt_shared_clear(key);
+  opt_shared_free(key);
+  tap_ok(ok, "shared_keys_are_punctured_for_all_processes");
+}
+
+int main(void)
+{
+  for (int i = 0; i < IMPLS; i++) {
+    nulls(impls[i]);
+    depths(impls[i]);
+    random_roots(impls[i]);
+    whole_blocks(impls[i]);
+  }
+  error_texts("ref", ref_pprf_strerror);
+  error_texts("opt", pprf_strerror);
+  shared_keys();
+  return tap_end();
+}
