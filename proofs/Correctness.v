@@ -385,7 +385,8 @@ case: (f1 =P p) => [E1|_].
   rewrite E1 leaf_le_refl /=; case: (l1 =P p) => [E2|_].
     rewrite E2 leaf_le_refl copath_range_cover ?df ?dl //.
     by move: le; rewrite Ef El leaf_le_cat ?tf // E1 E2 eqxx.
-  rewrite cats0; case: (leaf_le p l1); last by rewrite cover_nohit //; apply/nohitP => y; rewrite andbF.
+  rewrite cats0; case: (leaf_le p l1); last first.
+    by rewrite cover_nohit //; apply/nohitP => y; rewrite andbF.
   by rewrite copath_left_cover df; apply: eq_cover => y _; rewrite andbT.
 case: (leaf_le f1 p) => /=; last by rewrite cover_nohit //; apply/nohitP.
 case: (l1 =P p) => [->|_]; first by rewrite leaf_le_refl copath_right_cover dl.

@@ -4,6 +4,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
+From Coq Require Import NArith.
 From Pprf.spec Require Import CModel.
 From Pprf.proofs Require Import Layout.
 
@@ -46,6 +47,7 @@ Print Assumptions fs_adv_sum.
 Print Assumptions fs_adv_sum_tree.
 Print Assumptions fs_adv_guess.
 Print Assumptions fs_adv_bound.
+Print Assumptions fs_adv_bound_positions.
 Print Assumptions fs_adv_bound_tree.
 Print Assumptions fs_adv_bound_plain.
 Print Assumptions prg_adv_positions.

@@ -248,6 +248,13 @@ Definition fs_adv_bound_statement :
     `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps
   := @fs_adv_bound.
 
+Definition fs_adv_bound_positions_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
+         (A : fs_adversary Seed d) (eps : rat), moves_at_most q A ->
+    (forall p D, (size p < d)%N -> `|prg_adv_at s0 G p D| <= eps) ->
+    `|fs_adv s0 G A| <= (2 * expansions d q)%:R * eps
+  := @fs_adv_bound_positions.
+
 Definition fs_adv_bound_tree_statement :
   forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
          (A : fs_adversary Seed d) (eps : rat),
