@@ -114,6 +114,15 @@ $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_prg.a
 	$(CC) -o $@ -Wl,-z,now $^ $(LDLIBS)
 
+# ---- the key file when calls fail and processes die
+
+TAP_TESTS += $(EQB)/crash
+$(EQB)/crash_preload.so: $(EQ)/crash_preload.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(EQ_CFLAGS) -fPIC -shared -o $@ $< -ldl
+$(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
+	cp $< $@
+
 # ---- small trees, all of them
 
 TAP_TESTS += $(EQB)/exhaustive
@@ -173,7 +182,7 @@ coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equiv
 
 # ---- all of it, under an hour
 
-EQ_FULL := random three-way exhaustive faults faults-asan residue
+EQ_FULL := random three-way exhaustive faults faults-asan residue crash
 .PHONY: test-full
 test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour
 	@$(MAKE) --no-print-directory products $(EQ_FULL:%=$(EQB)/%) $(EQB)/threads $(EQB)/secret-flow \
