@@ -348,7 +348,8 @@ case full: (has (fun n => height n == h.+1) a).
   rewrite all_cat => /andP [A1 /andP [nI A2]] sa.
   have nE : start n = s by case: (in_subtreeS al nI) => [[] //|[]]; rewrite nh ltnn.
   have {A2} -> : a2 = [::].
-    case: a2 A2 sa => // m a2 /andP [/and4P [_ _ _ ms] _] /cat_sorted2 [_ /= /andP [/andP [nm _] _]].
+    case: a2 A2 sa => // m a2 /andP [/and4P [_ _ _ ms] _].
+    case/cat_sorted2 => _ /= /andP [/andP [nm _] _].
     by move: ms nm; have := last_end_gt m; rewrite /last_end nE nh; nlia.
   have {A1 sa} -> : a1 = [::].
     case/lastP: a1 A1 sa => // a1 m; rewrite all_rcons => /andP [/and4P [_ _ sm _] _].
@@ -359,7 +360,8 @@ case full: (has (fun n => height n == h.+1) a).
   by move: sx; rewrite /in_span => ->.
 have {full} {}aa : all (fun n => (height n <= h)%nat && in_subtree s h.+1 n &&
     ((last_end n <=? s + pow2 h) || (s + pow2 h <=? start n))) a.
-  elim: a aa full {sa} => //= n a IHa /andP [nI aa] /norP [nh full]; rewrite nI (IHa aa (negbTE full)) ?andbT.
+  elim: a aa full {sa} => //= n a IHa /andP [nI aa] /norP [nh full].
+  rewrite nI (IHa aa (negbTE full)) ?andbT.
   by case: (in_subtreeS al nI) => [[E _]|[-> ->]] //; rewrite E eqxx in nh.
 have half : all (fun n => (last_end n <=? s + pow2 h) || (s + pow2 h <=? start n)) a.
   by apply: sub_all aa => n /andP [].
@@ -387,7 +389,8 @@ have E2 k' : positions a2 =
 case hp: (nhit h.+1 (fun x => ~~ covered (a1 ++ a2) x) s).
   by rewrite ncover_hitS // !positions_cat -E1 -E2.
 move/norP: (negbT hp) => /= [/(ncover_nohit k) N1 /(ncover_nohit k) N2].
-move: (E1 k) (E2 k); rewrite N1 N2; case: a1 sa {I1 I2 A1 A2 C1 C2 E1 E2 sa1 sa2 hp N1 N2} => // n [|//].
+move: (E1 k) (E2 k); rewrite N1 N2.
+case: a1 sa {I1 I2 A1 A2 C1 C2 E1 E2 sa1 sa2 hp N1 N2} => // n [|//].
 case: a2 => // m [|//] /= /andP [/andP [_ ns] _] [sn hn] [sm hm].
 case/negP: ns; rewrite /siblings hn hm eqxx /last_end sn hn sm N.eqb_refl.
 by apply/alignedP.

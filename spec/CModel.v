@@ -121,10 +121,10 @@ Definition list_puncture (a : seq node) (x : N) : seq node :=
 (* ref_punct_range: a[i .. j-1] meet the range; the first keeps what is left of first, the
    last what is right of last. *)
 Definition keep_left (n : node) (first : N) : seq node :=
-  if first <=? start n then [::] else let: (path, left_count) := co_path n first in take left_count path.
+  if first <=? start n then [::] else let: (path, l) := co_path n first in take l path.
 
 Definition keep_right (n : node) (last : N) : seq node :=
-  if last_end n - 1 <=? last then [::] else let: (path, left_count) := co_path n last in drop left_count path.
+  if last_end n - 1 <=? last then [::] else let: (path, l) := co_path n last in drop l path.
 
 Definition list_puncture_range (a : seq node) (first last : N) : seq node :=
   let i := find_node a first in
