@@ -399,6 +399,28 @@ static void growth(const struct pprf_impl *impl, unsigned depth, enum kind kind)
   impl->free(key);
 }
 
+/* A key's blocks and mappings all go back when it is freed. */
+static int balanced(const struct pprf_impl *impl)
+{
+  uint8_t file[2000];
+  long was_live = live;
+  memset(&inject, 0, sizeof inject);
+  armed = 1;
+  for (unsigned depth = 1; depth <= 32; depth += depth == 1 ? 4 : 9) {
+    pprf_key *key = NULL, *copy = NULL;
+    size_t len = sizeof file;
+    if (impl->setup(&key, depth, root) != PPRF_OK || impl->punct(key, 1) != PPRF_OK ||
+        impl->export_key(key, file, &len) != PPRF_OK ||
+        impl->import_key(&copy, file, len) != PPRF_OK)
+      problems++;
+    (void)impl->punct_range(key, 0, 1);
+    impl->free(key);
+    impl->free(copy);
+  }
+  armed = 0;
+  return live == was_live;
+}
+
 /* What happens once in a process: the digest's fetch and the thread key. */
 static int first_use(const struct pprf_impl *impl, unsigned at)
 {
@@ -457,6 +479,7 @@ int main(int argc, char **argv)
     tap_ok(bad == 0 && at > 4, "%s_reports_that_the_digest_is_not_there", impls[i]->name);
   }
   for (int i = 0; i < IMPLS; i++) {
+    tap_ok(balanced(impls[i]), "%s_free_gives_everything_back", impls[i]->name);
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
       problems = 0;
       states(impls[i], depths[d]);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
   struct ops_result result;
-  ops_run(bytes, len < 512 ? len : 512, &result, NULL);
+  ops_run(bytes, len < 256 ? len : 256, &result, NULL);
   if (result.failed) {
     fprintf(stderr, "%s\nreplay: build/equivalence-tests/replay ", result.text);
     for (size_t i = 0; i < len; i++)

@@ -301,9 +301,16 @@ def encoding_file():
                 n = extra * pow(w, -1, 1 << 32) % (1 << 32)
             else:
                 n = ((1 << 32) + extra * w) // w
-            if n <= 1 << (d - 1) and n * w % (1 << 32) < 64 and n > 63:
-                wrong("length right modulo 2^32 at depth %d, n = %d" % (d, n),
-                      encode(d, [], count=n, tail=bytes(n * w % (1 << 32))))
+            size = n * w % (1 << 32)
+            if n <= 1 << (d - 1) and size < 64 and n > 63:
+                # The ids that a decoder finds before it leaves the file are in order.
+                for leaf in range(1, 1 << 14, 2):
+                    tail = (leaf.to_bytes(w - 16, "little") + noise("tail", 64))[:size]
+                    wrap = encode(d, [], count=n, tail=tail)
+                    second = wrap[16 + w:16 + w + w - 16]
+                    if leaf + 2 < int.from_bytes(second, "little") < 1 << (d + 1):
+                        break
+                wrong("length right modulo 2^32 at depth %d, n = %d" % (d, n), wrap)
                 break
     wrong("id 0", encode(8, [(0, seed)]))
     wrong("id 0 first of two", encode(8, [(0, seed), (5, seed)]))

@@ -116,6 +116,18 @@ int model_eval_punct(struct model *m, uint64_t leaf, uint8_t out[16])
   return err != PPRF_OK ? err : model_punct(m, leaf);
 }
 
+unsigned model_height(const struct model *m, uint64_t leaf)
+{
+  unsigned h = 0;
+  int meets = 0;
+  while (h < m->depth && !meets) { /* the greatest subtree around the leaf without a hole */
+    uint64_t start = leaf >> (h + 1) << (h + 1);
+    (void)covered(m, start, start + ((uint64_t)2 << h) - 1, &meets);
+    h += !meets;
+  }
+  return h;
+}
+
 struct writer {
   uint8_t *bytes;
   size_t len, cap, nodes;

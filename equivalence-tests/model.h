@@ -32,6 +32,9 @@ int model_punct(struct model *m, uint64_t leaf);
 int model_eval_punct(struct model *m, uint64_t leaf, uint8_t out[16]);
 int model_punct_range(struct model *m, uint64_t first, uint64_t last);
 
+/** Height of the node that covers a live leaf of the tree. */
+unsigned model_height(const struct model *m, uint64_t leaf);
+
 /** The canonical encoding, malloc'd. */
 uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes);
 

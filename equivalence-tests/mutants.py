@@ -21,7 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-SUITES = ["vectors", "random", "exhaustive", "faults", "residue", "cli"]
+SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "residue", "cli"]
 TIMEOUT = 240  # seconds for one suite: longer is a hang, and that is noticed too
 
 
@@ -63,7 +63,7 @@ def copy_sources(root):
             shutil.copy2(os.path.join(TOP, f), root)
     # what is built already, with its times: make builds only what a changed file touches
     built = os.path.join(TOP, "build")
-    for d in ("ref", "opt", "cli", "bench", "equivalence-tests/plain"):
+    for d in ("ref", "opt", "cli", "bench", "equivalence-tests/plain", "equivalence-tests/asan"):
         if os.path.isdir(os.path.join(built, d)):
             shutil.copytree(os.path.join(built, d), os.path.join(root, "build", d))
     for d in ("docs", "proofs"):  # named by other folders' rules, not built here

@@ -17,7 +17,7 @@
 /* opt's keys in shared memory are a third implementation.  They draw their root's seed at random:
  * here the test PRG hands it to them.  They cannot be imported, and large trees need much address
  * space that is backed. */
-enum { PARTIES = IMPLS + 1, SHARED = IMPLS, SHARED_DEPTH_MAX = 22 };
+enum { PARTIES = IMPLS + 1, SHARED = IMPLS, SHARED_DEPTH_MAX = 14 };
 
 static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {
@@ -313,6 +313,12 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   uint8_t value[16] = {0};
   size_t old_len = 0, nodes;
   uint8_t *old = NULL;
+  /* What the operation may cost: one PRG call a level below the node, two a level for a range. */
+  uint64_t cost = 0;
+  if (code == OP_RANGE)
+    cost = 2 * r->model.depth;
+  else if (a >> r->model.depth == 0 && model_eval(&r->model, a, value) == PPRF_OK)
+    cost = model_height(&r->model, a);
   if (r->fail != 0)
     old = model_export(&r->model, &old_len, &nodes);
   switch (code) {
@@ -332,7 +338,7 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   int err[PARTIES];
   uint8_t out[PARTIES][16];
   for (int i = 0; i < r->parties && !r->result->failed; i++) {
-    uint64_t hits = test_prg_failed;
+    uint64_t hits = test_prg_failed, spent = prg_calls();
     memset(out[i], 0xee, 16);
     test_prg_fail = r->fail;
     err[i] = call(party(i), r->key[i], code, a, b, out[i]);
@@ -349,8 +355,13 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
         fail(r, "%s: the key changed although the PRG failed", party(i)->name);
       free(now);
       memset(out[i], 0xee, 16);
+      spent = prg_calls();
       err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     }
+    spent = prg_calls() - spent;
+    if (code == OP_RANGE ? spent > cost : spent != cost)
+      fail(r, "%s: %llu PRG calls, should be %llu", party(i)->name, (unsigned long long)spent,
+           (unsigned long long)cost);
   }
   free(old);
   if (r->result->failed)

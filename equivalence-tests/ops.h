@@ -51,7 +51,7 @@ struct ops_result {
   char text[512];      /* "op=17 punct 0x2a: ref=... opt=..." */
 };
 
-/** Run the sequence on ref, opt, opt's shared keys (depth <= 22) and the model, comparing all results, outputs, node counts and
+/** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model, comparing all results, outputs, node counts and
  * the canonical bytes after every operation.  trace: one line an operation, or NULL. */
 void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace);
 

@@ -58,7 +58,7 @@ $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
 
-EQ_TAP := vectors random three-way api
+EQ_TAP := vectors vectors-asan random three-way api
 TAP_TESTS += $(EQ_TAP:%=$(EQB)/%) $(EQB)/vectors-regenerated
 
 # the vectors: from an independent implementation
@@ -72,6 +72,8 @@ vectors: ## write the known-answer vectors anew
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
 	$(CC) -o $@ $^ -ljansson $(LDLIBS)
 
+$(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors.o
+	$(CLANG) $(EQ_SANITIZE_CLANG) -o $@ $^ -ljansson $(LDLIBS)
 $(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/api.o
 	$(CC) -o $@ $^ $(LDLIBS)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
@@ -131,7 +133,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors random exhaustive faults residue
+EQ_SUITES := vectors vectors-asan random exhaustive faults residue
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
