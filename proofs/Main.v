@@ -5,8 +5,8 @@ From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
-From Pprf.spec Require Import CModel.
-From Pprf.proofs Require Import Layout.
+From Pprf.spec Require Import CModel Codec.
+From Pprf.proofs Require Import Layout HeightRule CodecProofs.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -64,3 +64,9 @@ Print Assumptions encode_inj.
 Print Assumptions encode_sorted.
 Print Assumptions pair_slot_injective.
 Print Assumptions slot_overwritten.
+Print Assumptions height_from_neighbours.
+Print Assumptions size_encode_key.
+Print Assumptions decode_encode.
+Print Assumptions decode_canonical.
+Print Assumptions decode_encode_cover.
+Print Assumptions decode_inj.

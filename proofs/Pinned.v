@@ -324,11 +324,11 @@ Definition pprf_reduction_cost_statement :
     costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N A)
   := @pprf_reduction_cost.
 
-(* ---- Layout.v ----------------------------------------------------------------------- *)
+(* ---- Layout.v, HeightRule.v --------------------------------------------------------- *)
 
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel.
-From Pprf.proofs Require Import Layout.
+From Pprf.proofs Require Import Layout HeightRule.
 Local Open Scope N_scope.
 
 Definition canonical_of_invariants_statement :
@@ -366,3 +366,48 @@ Definition slot_overwritten_statement :
     exists2 q', q' \in map fst (puncture G x K) &
                 q' != q /\ first_leaf d q' / 2 = first_leaf d q / 2
   := @slot_overwritten.
+
+Definition height_from_neighbours_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred N) s (x : bitseq),
+    size x = d -> ~~ P (leaf_num x) ->
+    let h := node_height d P (leaf_num x) in
+    let q := take (d - h) x in
+    [/\ q \in map fst (cover G d (fun y => P (leaf_num y)) [::] s), prefix q x,
+        (size q = d - h)%nat & first_leaf d q = node_start h (leaf_num x)]
+  := @height_from_neighbours.
+
+(* ---- CodecProofs.v ------------------------------------------------------------------ *)
+
+From Pprf.spec Require Import Codec.
+From Pprf.proofs Require Import CodecProofs.
+
+Definition size_encode_key_statement :
+  forall (digest : seq byte -> 32.-tuple byte) (k : key_file),
+    size (encode_key digest k) = (48 + size (nodes k) * (depth k %/ 8 + 17))%nat
+  := @size_encode_key.
+
+Definition decode_encode_statement :
+  forall (digest : seq byte -> 32.-tuple byte)
+         (prg : N -> nat -> seed_block -> seed_block * seed_block) (k : key_file),
+    canonical_key prg k -> decode_key digest (encode_key digest k) = Some k
+  := @decode_encode.
+
+Definition decode_canonical_statement :
+  forall (digest : seq byte -> 32.-tuple byte)
+         (prg : N -> nat -> seed_block -> seed_block * seed_block) (bs : seq byte) (k : key_file),
+    decode_key digest bs = Some k -> encode_key digest k = bs /\ canonical_key prg k
+  := @decode_canonical.
+
+Definition decode_encode_cover_statement :
+  forall (digest : seq byte -> 32.-tuple byte)
+         (prg : N -> nat -> seed_block -> seed_block * seed_block) d (P : pred bitseq) s,
+    (0 < d <= 32)%nat ->
+    let k := KeyFile d (map (encode d) (cover (family prg d) d P [::] s)) in
+    decode_key digest (encode_key digest k) = Some k
+  := @decode_encode_cover.
+
+Definition decode_inj_statement :
+  forall (digest : seq byte -> 32.-tuple byte)
+         (prg : N -> nat -> seed_block -> seed_block * seed_block) (bs cs : seq byte) (k : key_file),
+    decode_key digest bs = Some k -> decode_key digest cs = Some k -> bs = cs
+  := @decode_inj.

@@ -218,7 +218,7 @@ Example pprf_reduction_cost_ex := @pprf_reduction_cost _ false _ _ _ name_left_o
 
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel.
-From Pprf.proofs Require Import Layout.
+From Pprf.proofs Require Import Layout HeightRule.
 Local Open Scope N_scope.
 
 (* Leaf 3 punctured at depth 3: nodes (0, 1), (2, 0), (4, 2). *)
@@ -233,3 +233,36 @@ Example encode_sorted_ex := @encode_sorted _ punctured_3 erefl.
 Example pair_slot_injective_ex := @pair_slot_injective _ label 3 (mem evens) [::].
 Example slot_overwritten_ex :=
   @slot_overwritten _ label 3 root x011 [::] erefl erefl erefl erefl.
+
+(* Leaves 0, 3 and 6 punctured: 5 = 101 differs from 3 = 011 in bit 2 and from 6 = 110 in bit 1,
+   so that leaf 5 is covered by a node of height 1, that of the leaves 4 and 5. *)
+Example height_example : node_height 3 (fun y => (y mod 3) == 0) 5 = 1%nat.
+Proof. by []. Qed.
+Example height_from_neighbours_ex :=
+  @height_from_neighbours _ label 3 (fun y => (y mod 3) == 0) [::] [:: i; o; i] erefl erefl.
+
+(* ---- The key file ------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import Codec.
+From Pprf.proofs Require Import CodecProofs.
+
+Definition zeros32 (_ : seq byte) : 32.-tuple byte := [tuple of nseq 32 Byte.x00].
+Definition zeros16 : seed_block := [tuple of nseq 16 Byte.x00].
+Definition no_prg (_ : N) (_ : nat) (s : seed_block) : seed_block * seed_block := (s, s).
+
+(* A fresh key of depth 3: one record of 1 + 16 bytes, whose id is 8. *)
+Definition fresh : key_file := KeyFile 3 [:: Node 0 3 zeros16].
+
+Example fresh_canonical : canonical_key no_prg fresh.
+Proof. by split=> //; exists pred0, zeros16. Qed.
+
+Example size_encode_key_ex : size (encode_key zeros32 fresh) = 65%nat :=
+  @size_encode_key zeros32 fresh.
+Example decode_encode_ex : decode_key zeros32 (encode_key zeros32 fresh) = Some fresh :=
+  @decode_encode zeros32 no_prg fresh fresh_canonical.
+Example decode_canonical_ex :=
+  @decode_canonical zeros32 no_prg (encode_key zeros32 fresh) fresh decode_encode_ex.
+Example decode_encode_cover_ex :=
+  @decode_encode_cover zeros32 no_prg 3 (mem evens) zeros16 erefl.
+Example decode_inj_ex := fun bs (E : decode_key zeros32 bs = Some fresh) =>
+  @decode_inj zeros32 no_prg _ _ _ E decode_encode_ex.
