@@ -149,6 +149,10 @@ def main():
             os.mkdir(directory)
             case = Case(directory, impl, 20, ["5", "900000..900100"], ["77", "1000..5000", "0"])
             names = case.calls(scratch)
+            named = names.index("renameat")
+            written = max(i for i in range(named) if names[i] == "write")
+            result("fsync" in names[written:named] and "fsync" in names[named:],
+                   "%s_the_new_file_is_synced_before_it_is_named_and_its_directory_after" % impl)
             for kill in (False, True):
                 ok, after = every_call(case, names, kill)
                 result(ok and len(names) > 8 and after["old"] > 0 and after["new"] > 0,

@@ -6,6 +6,7 @@ test fails.
 mutants.py [--quick] [--only TEXT] [BUILD]
   --quick      the lines marked with * only; TAP output
   --only TEXT  the lines whose name contains TEXT
+  --check      only whether every line applies
   BUILD        directory of the build (build); results in BUILD/equivalence-tests/mutants.json
 
 Exit 1 if a bug survives, a line does not apply, or an unchanged copy fails.
@@ -21,7 +22,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "residue", "cli"]
+SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "residue", "crash",
+          "cli"]
 TIMEOUT = 240  # seconds for one suite: longer is a hang, and that is noticed too
 
 
@@ -112,11 +114,24 @@ def test(mutant, root, log, quick):
         os.utime(path)
 
 
+def check():
+    bad = 0
+    for mutant in load():
+        with open(os.path.join(TOP, mutant.file)) as f:
+            found = len(list(re.finditer(mutant.pattern, f.read())))
+        if found < mutant.number:
+            bad += 1
+            print("%s: does not apply to %s" % (mutant.name, mutant.file))
+    return 1 if bad else 0
+
+
 def main():
     arguments = sys.argv[1:]
     quick = "--quick" in arguments
     only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
     rest = [a for a in arguments if not a.startswith("--") and a != only]
+    if "--check" in arguments:
+        return check()
     build_dir = os.path.join(TOP, rest[0] if rest else "build")
     mutants = [m for m in load() if (m.quick or not quick) and only in m.name]
     suites = sorted({m.suite for m in mutants}, key=SUITES.index)

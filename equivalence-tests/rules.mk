@@ -8,9 +8,9 @@
 #   cov    clang, coverage of lines and branches
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
-# the sources of ref/rules.mk and opt/rules.mk, which are read after this file
-EQ_REF := node core codec pprf strerror
-EQ_OPT := bitmap store pprf
+# the lists of ref/rules.mk and opt/rules.mk, which are read after this file
+EQ_REF := $(patsubst ref/%.c,%,$(shell sed -n 's/^REF_SRC := //p' ref/rules.mk))
+EQ_OPT := $(patsubst opt/%.c,%,$(shell sed -n 's/^OPT_SRC := //p' opt/rules.mk))
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
@@ -139,7 +139,7 @@ $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
 	chmod +x $@
 .PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) ## plant every bug of mutants.txt: all must be noticed
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash ## plant every bug of mutants.txt: all must be noticed
 	@$(PYTHON) $(EQ)/mutants.py
 
 # ---- the same with the PRG that ships with opt, in each of its versions
