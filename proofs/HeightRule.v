@@ -149,7 +149,8 @@ by apply: leaf_num_inj; rewrite !size_takel ?sx ?sy ?leq_subr.
 Qed.
 
 (* The node that covers the live leaf x is the one of height node_height above x. *)
-Theorem height_from_neighbours (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred N) s x :
+Theorem height_from_neighbours (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d
+    (P : pred N) s x :
   size x = d -> ~~ P (leaf_num x) ->
   let h := node_height d P (leaf_num x) in
   let q := take (d - h) x in

@@ -408,6 +408,7 @@ Definition decode_encode_cover_statement :
 
 Definition decode_inj_statement :
   forall (digest : seq byte -> 32.-tuple byte)
-         (prg : N -> nat -> seed_block -> seed_block * seed_block) (bs cs : seq byte) (k : key_file),
+         (prg : N -> nat -> seed_block -> seed_block * seed_block) (bs cs : seq byte)
+         (k : key_file),
     decode_key digest bs = Some k -> decode_key digest cs = Some k -> bs = cs
   := @decode_inj.
