@@ -4,13 +4,18 @@
  *      since whoever has seen the ticket can send it;
  *   2. (it checks the ticket's MAC and, TLS 1.3, the PSK binder: the client knows the secret)
  *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
- *   4. the info callback: a resumption without early data punctures at the ServerHello, in TLS 1.2
- *      when the handshake is done, since only then the client has shown that it knows the secret;
- *   5. the ticket key callback with enc = 1, for the next ticket. */
+ *   4. the info callback: a resumption without early data punctures after the ServerHello (not at
+ *      it: a HelloRetryRequest shares its state), in TLS 1.2 when the handshake is done, since only
+ *      then the client has shown that it knows the secret;
+ *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
+ *      callback could not, or if the program replaced it with one of its own for this connection.
+ * Two resumptions without early data that race for a ticket may both go on: they are connections of
+ * one client, each with its own key exchange, and neither can be replayed. */
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
+#include <openssl/rand.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +37,15 @@ struct attachment {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int ctx_index = -1; /* SSL_CTX ex_data: struct attachment */
-static int ssl_index = -1; /* SSL ex_data: the pool_ticket that the client offered, as a pointer */
+/* SSL ex_data: the ticket that the client offered, its pool (after SNI another SSL_CTX may have
+ * another one than the SSL_CTX whose callbacks are called), and how many it has offered. */
+static int ticket_index = -1, pool_index = -1, offers_index = -1;
+static EVP_KDF *hkdf;
+static EVP_CIPHER *aes_cbc;
+
+/* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
+ * two; the rest of what one offers is not looked at. */
+#define OFFERS_MAX 16
 
 static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
                             void *argp)
@@ -44,7 +57,17 @@ static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 static void init(void)
 {
   ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
-  ssl_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  ticket_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  pool_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  offers_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  aes_cbc = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
+}
+
+static int initialised(void)
+{
+  return pthread_once(&once, init) == 0 && ctx_index >= 0 && ticket_index >= 0 &&
+         pool_index >= 0 && offers_index >= 0 && hkdf != NULL && aes_cbc != NULL;
 }
 
 static uint64_t now(void)
@@ -56,14 +79,27 @@ static uint64_t now(void)
 
 _Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
 
-static void remember(SSL *ssl, pool_ticket ticket)
+static int remember(SSL *ssl, struct pool *pool, pool_ticket ticket)
 {
-  (void)SSL_set_ex_data(ssl, ssl_index, (void *)(uintptr_t)ticket);
+  return SSL_set_ex_data(ssl, pool_index, pool) == 1 &&
+         SSL_set_ex_data(ssl, ticket_index, (void *)(uintptr_t)ticket) == 1;
+}
+
+static void forget(SSL *ssl)
+{
+  (void)SSL_set_ex_data(ssl, ticket_index, NULL); /* cannot fail once it was set */
 }
 
 static pool_ticket remembered(const SSL *ssl)
 {
-  return (pool_ticket)(uintptr_t)SSL_get_ex_data(ssl, ssl_index);
+  return (pool_ticket)(uintptr_t)SSL_get_ex_data(ssl, ticket_index);
+}
+
+/* Whether one more offered ticket may be looked up. */
+static int may_offer(SSL *ssl)
+{
+  uintptr_t n = (uintptr_t)SSL_get_ex_data(ssl, offers_index);
+  return n < OFFERS_MAX && SSL_set_ex_data(ssl, offers_index, (void *)(n + 1)) == 1;
 }
 
 static struct attachment *attachment_of(const SSL *ssl)
@@ -90,11 +126,9 @@ static int derive(uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
     OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, value, PPRF_SEED_BYTES),
     OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label, sizeof label - 1),
     OSSL_PARAM_construct_end()};
-  EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
-  EVP_KDF_CTX *ctx = kdf == NULL ? NULL : EVP_KDF_CTX_new(kdf);
+  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
   int good = ctx != NULL && EVP_KDF_derive(ctx, (unsigned char *)keys, sizeof *keys, params) == 1;
   EVP_KDF_CTX_free(ctx);
-  EVP_KDF_free(kdf);
   if (!good)
     OPENSSL_cleanse(keys, sizeof *keys);
   return good;
@@ -110,15 +144,29 @@ static int set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_
     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
     OSSL_PARAM_construct_end()};
   return EVP_MAC_CTX_set_params(mac, params) == 1 &&
-         EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, keys->cipher, iv, enc) == 1;
+         EVP_CipherInit_ex2(cipher, aes_cbc, keys->cipher, iv, enc, NULL) == 1;
 }
 
 /* ---- the callbacks ---- */
 
 enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key callback */
 
-static int issue(struct pool *pool, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
-                 EVP_MAC_CTX *mac)
+/* A ticket that nobody can decrypt. */
+static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
+{
+  struct ticket_keys keys;
+  int good = RAND_bytes(name, POOL_NAME_BYTES) == 1 &&
+             RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
+  if (good) {
+    memcpy(iv, keys.iv, sizeof keys.iv);
+    good = set_keys(&keys, cipher, mac, iv, 1);
+  }
+  OPENSSL_cleanse(&keys, sizeof keys);
+  return good;
+}
+
+static int issue(SSL *ssl, struct pool *pool, unsigned char *name, unsigned char *iv,
+                 EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
@@ -129,8 +177,12 @@ static int issue(struct pool *pool, unsigned char *name, unsigned char *iv, EVP_
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
-  if (!good)
+  if (!good) {
     pool_count_not_issued(pool);
+    /* In TLS 1.3 "no ticket" would have OpenSSL send an empty NewSessionTicket, which clients
+     * answer with a decode_error; in TLS 1.2 an empty one is legal (RFC 5077, 3.3). */
+    good = SSL_version(ssl) >= TLS1_3_VERSION && spoil(name, iv, cipher, mac);
+  }
   return good ? USE_TICKET : NO_TICKET;
 }
 
@@ -140,7 +192,8 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
   pool_ticket ticket;
-  if (pool_open(pool, now(), name, &ticket, value) != PPRF_OK)
+  if (!remember(ssl, pool, 0) || !may_offer(ssl) ||
+      pool_open(pool, now(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
   int good = derive(value, &keys);
   if (good) {
@@ -148,10 +201,19 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
-  if (!good)
-    return NO_TICKET;
-  remember(ssl, ticket);
-  return USE_AND_RENEW;
+  return good && remember(ssl, pool, ticket) ? USE_AND_RENEW : NO_TICKET;
+}
+
+/* Puncture the ticket that this connection resumes with: whether this call did. */
+static int redeem(SSL *ssl, int early)
+{
+  pool_ticket ticket = remembered(ssl);
+  if (ticket == 0)
+    return 0; /* done already, or OpenSSL found a session elsewhere */
+  int err = pool_redeem(SSL_get_ex_data(ssl, pool_index), now(), ticket, early);
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
+    forget(ssl); /* else a later callback tries again, without early data */
+  return err == PPRF_OK;
 }
 
 /* Never negative: that would end the handshake. */
@@ -161,35 +223,34 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
   struct attachment *a = attachment_of(ssl);
   if (a == NULL)
     return NO_TICKET;
-  return enc ? issue(a->tickets->pool, name, iv, cipher, mac)
-             : look_up(ssl, a->tickets->pool, name, iv, cipher, mac);
-}
-
-static int redeem(SSL *ssl, struct pool *pool, int early)
-{
-  pool_ticket ticket = remembered(ssl);
-  if (ticket == 0)
-    return 0; /* not our ticket: OpenSSL found a session elsewhere */
-  remember(ssl, 0);
-  return pool_redeem(pool, now(), ticket, early) == PPRF_OK;
+  if (!enc)
+    return look_up(ssl, a->tickets->pool, name, iv, cipher, mac);
+  if (SSL_version(ssl) >= TLS1_3_VERSION && SSL_session_reused(ssl))
+    (void)redeem(ssl, 0);
+  return issue(ssl, a->tickets->pool, name, iv, cipher, mac);
 }
 
 static int on_early_data(SSL *ssl, void *arg)
 {
-  pprf_tickets *tickets = arg;
-  return redeem(ssl, tickets->pool, 1);
+  (void)arg;
+  return redeem(ssl, 1);
 }
 
-static void on_info(const SSL *ssl, int where, int ret)
+static void on_info(const SSL *cssl, int where, int ret)
 {
+  SSL *ssl = (SSL *)(uintptr_t)cssl;
   struct attachment *a = attachment_of(ssl);
   if (a == NULL)
     return;
-  int resumed = SSL_is_server(ssl) && SSL_session_reused(ssl) && remembered(ssl) != 0;
-  int is_1_3 = SSL_version(ssl) >= TLS1_3_VERSION;
-  if (resumed && (is_1_3 ? SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO
-                         : (where & SSL_CB_HANDSHAKE_DONE) != 0))
-    (void)redeem((SSL *)(uintptr_t)ssl, a->tickets->pool, 0);
+  if ((where & SSL_CB_HANDSHAKE_START) != 0 && SSL_is_server(ssl)) {
+    forget(ssl); /* an SSL may be used again after SSL_clear */
+    (void)SSL_set_ex_data(ssl, offers_index, NULL);
+  } else if (remembered(ssl) != 0 && SSL_is_server(ssl) && SSL_session_reused(ssl)) {
+    int is_1_3 = SSL_version(ssl) >= TLS1_3_VERSION;
+    if (is_1_3 ? SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS
+               : (where & SSL_CB_HANDSHAKE_DONE) != 0)
+      (void)redeem(ssl, 0);
+  }
   if (a->info != NULL)
     a->info(ssl, where, ret);
 }
@@ -219,7 +280,7 @@ int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *
   *tickets = NULL;
   if (pprf_tickets_bad_option(options) != NULL)
     return PPRF_TLS_ERR_OPTION;
-  if (pthread_once(&once, init) != 0 || ctx_index < 0 || ssl_index < 0)
+  if (!initialised())
     return PPRF_ERR_NOMEM;
   pprf_tickets *t = calloc(1, sizeof *t);
   if (t == NULL)
@@ -256,15 +317,19 @@ int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
     free(a);
     return PPRF_TLS_ERR_SSL;
   }
-  if (SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key) != 1 ||
-      SSL_CTX_set_max_early_data(ctx, o->max_early_data) != 1 ||
-      SSL_CTX_set_recv_max_early_data(ctx, o->max_early_data) != 1)
+  if (SSL_CTX_set_max_early_data(ctx, o->max_early_data) != 1 ||
+      SSL_CTX_set_recv_max_early_data(ctx, o->max_early_data) != 1 ||
+      SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key) != 1) {
+    (void)SSL_CTX_set_max_early_data(ctx, 0);
+    (void)SSL_CTX_set_ex_data(ctx, ctx_index, NULL);
+    free(a);
     return PPRF_TLS_ERR_SSL;
+  }
   (void)SSL_CTX_set_timeout(ctx, (long)o->lifetime);
   (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
   (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);
   (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
-  SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, tickets);
+  SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, on_info);
   return PPRF_OK;
 }

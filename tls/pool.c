@@ -6,6 +6,7 @@
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ struct segment {
 };
 
 struct tree {
-  pprf_key *key;
+  pprf_key *key;   /* never changes, so that a process that dies cannot lose it */
   uint32_t id;     /* 0: free, every leaf is punctured */
   uint64_t opened; /* when its first leaf was given out */
   uint64_t next;   /* first leaf not given out */
@@ -40,7 +41,10 @@ struct pool {
   pid_t maker;
   unsigned depth;
   uint64_t lifetime, rotation;
+  uint64_t now; /* the latest time that a caller gave */
+  int closed;   /* its maker has freed it */
   uint8_t name_key[16];
+  EVP_CIPHER *name_cipher; /* in each process's own memory, at one address */
   uint32_t last_id;
   struct tree *current;        /* NULL: none yet */
   struct tree *_Atomic change; /* the tree that the lock's owner is changing, or NULL */
@@ -83,21 +87,27 @@ static void end_change(struct pool *p)
   atomic_store(&p->change, NULL);
 }
 
+/* All but the key. */
+static void reset(struct tree *t)
+{
+  memset(&t->id, 0, sizeof *t - offsetof(struct tree, id));
+}
+
 /* Erase a tree, whatever state it is in. */
 static void clear(struct pool *p, struct tree *t)
 {
   begin_change(p, t);
   opt_shared_clear(t->key);
-  *t = (struct tree){.key = t->key};
+  reset(t);
   if (p->current == t)
     p->current = NULL;
   end_change(p);
 }
 
 /* Puncture the segments of a tree whose tickets are past their lifetime. */
-static int expire(struct pool *p, struct tree *t, uint64_t now)
+static int expire(struct pool *p, struct tree *t)
 {
-  while (t->segments > 0 && segment_at(t, 0)->last + p->lifetime <= now) {
+  while (t->segments > 0 && segment_at(t, 0)->last + p->lifetime <= p->now) {
     struct segment *s = segment_at(t, 0);
     uint64_t end = segment_end(t, 0);
     begin_change(p, t);
@@ -117,12 +127,12 @@ static int expire(struct pool *p, struct tree *t, uint64_t now)
   return PPRF_OK;
 }
 
-static int expire_all(struct pool *p, uint64_t now)
+static int expire_all(struct pool *p)
 {
   int err = PPRF_OK;
   for (unsigned i = 0; i < TREES; i++)
     if (p->tree[i].id != 0) {
-      int e = expire(p, &p->tree[i], now);
+      int e = expire(p, &p->tree[i]);
       err = err == PPRF_OK ? e : err;
     }
   return err;
@@ -135,7 +145,7 @@ static struct tree *free_tree(struct pool *p)
   for (unsigned i = 0; i < TREES; i++) {
     if (p->tree[i].id == 0)
       return &p->tree[i];
-    if (p->tree[i].id < oldest->id)
+    if (p->last_id - p->tree[i].id > p->last_id - oldest->id) /* ids may have wrapped */
       oldest = &p->tree[i];
   }
   clear(p, oldest);
@@ -144,19 +154,22 @@ static struct tree *free_tree(struct pool *p)
 }
 
 /* Make sure that the current tree has a leaf to give out. */
-static int current_tree(struct pool *p, uint64_t now)
+static int current_tree(struct pool *p)
 {
   struct tree *t = p->current;
   if (t != NULL && t->next >> p->depth == 0 &&
-      (p->rotation == 0 || now - t->opened < p->rotation))
+      (p->rotation == 0 || p->now - t->opened < p->rotation))
     return PPRF_OK;
   p->current = NULL;
-  (void)expire_all(p, now);
+  (void)expire_all(p);
   t = free_tree(p);
   begin_change(p, t);
   int err = opt_shared_start(t->key);
   if (err == PPRF_OK) {
-    *t = (struct tree){.key = t->key, .id = ++p->last_id, .opened = now};
+    reset(t);
+    p->last_id += p->last_id == UINT32_MAX ? 2 : 1; /* 0 is no id */
+    t->id = p->last_id;
+    t->opened = p->now;
     p->current = t;
   }
   end_change(p);
@@ -164,15 +177,15 @@ static int current_tree(struct pool *p, uint64_t now)
 }
 
 /* The segment for a leaf that is given out now. */
-static struct segment *current_segment(struct pool *p, struct tree *t, uint64_t now)
+static struct segment *current_segment(struct pool *p, struct tree *t)
 {
   struct segment *s = t->segments > 0 ? segment_at(t, t->segments - 1) : NULL;
   if (s == NULL || (t->segments < SEGMENTS &&
-                    now - s->opened > p->lifetime / SEGMENTS_PER_LIFETIME)) {
+                    p->now - s->opened > p->lifetime / SEGMENTS_PER_LIFETIME)) {
     s = segment_at(t, t->segments++);
-    *s = (struct segment){.begin = t->next, .opened = now};
+    *s = (struct segment){.begin = t->next, .opened = p->now};
   }
-  s->last = now;
+  s->last = p->now;
   return s;
 }
 
@@ -184,9 +197,21 @@ static struct tree *tree_of(struct pool *p, pool_ticket ticket)
   return NULL;
 }
 
+/* The tree of a ticket that has not expired, or NULL. */
+static struct tree *live_tree_of(struct pool *p, pool_ticket ticket)
+{
+  struct tree *t = tree_of(p, ticket);
+  uint64_t leaf = (uint32_t)ticket;
+  return t != NULL && t->segments > 0 && leaf >= segment_at(t, 0)->begin && leaf < t->next &&
+             segment_of(t, leaf)->last + p->lifetime > p->now
+           ? t
+           : NULL;
+}
+
 /* ---- the lock ---- */
 
-static int lock(struct pool *p)
+/* now: read before the lock was had, so it may be a little behind another caller's. */
+static int lock(struct pool *p, uint64_t now)
 {
   int rc = pthread_mutex_lock(&p->lock);
   if (rc == EOWNERDEAD) {
@@ -197,6 +222,8 @@ static int lock(struct pool *p)
     }
     rc = pthread_mutex_consistent(&p->lock);
   }
+  if (rc == 0 && now > p->now)
+    p->now = now;
   return rc == 0 ? PPRF_OK : PPRF_ERR_NOMEM;
 }
 
@@ -214,7 +241,7 @@ static int name_block(const struct pool *p, int encrypt, const uint8_t in[POOL_N
   int n = 0, good = 0;
   EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
   if (ctx != NULL)
-    good = EVP_CipherInit_ex(ctx, EVP_aes_128_ecb(), NULL, p->name_key, NULL, encrypt) == 1 &&
+    good = EVP_CipherInit_ex2(ctx, p->name_cipher, p->name_key, NULL, encrypt, NULL) == 1 &&
            EVP_CIPHER_CTX_set_padding(ctx, 0) == 1 &&
            EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 && n == POOL_NAME_BYTES;
   EVP_CIPHER_CTX_free(ctx);
@@ -255,8 +282,12 @@ int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rot
     return PPRF_ERR_NOMEM;
   (void)madvise(p, sizeof *p, MADV_DONTDUMP);
   *p = (struct pool){.depth = depth, .lifetime = lifetime, .rotation = rotation, .maker = getpid()};
-  int err = RAND_priv_bytes(p->name_key, sizeof p->name_key) == 1 ? PPRF_OK : PPRF_ERR_CRYPTO;
+  p->name_cipher = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
+  int err = p->name_cipher != NULL && RAND_priv_bytes(p->name_key, sizeof p->name_key) == 1
+              ? PPRF_OK
+              : PPRF_ERR_CRYPTO;
   if (pthread_mutexattr_init(&attr) != 0) {
+    EVP_CIPHER_free(p->name_cipher);
     (void)munmap(p, sizeof *p);
     return PPRF_ERR_NOMEM;
   }
@@ -281,14 +312,16 @@ void pool_free(struct pool *p)
   if (p == NULL)
     return;
   /* What other processes still map is theirs until they end, unless its maker ends it. */
-  int maker = p->maker == getpid() && lock(p) == PPRF_OK;
+  int maker = p->maker == getpid() && lock(p, 0) == PPRF_OK;
   for (unsigned i = 0; i < TREES; i++)
     if (p->tree[i].key != NULL) {
       if (maker)
         clear(p, &p->tree[i]);
       opt_shared_free(p->tree[i].key);
     }
+  EVP_CIPHER_free(p->name_cipher);
   if (maker) {
+    p->closed = 1;
     OPENSSL_cleanse(p->name_key, sizeof p->name_key);
     unlock(p);
   }
@@ -300,10 +333,11 @@ int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
 {
   memset(name, 0, POOL_NAME_BYTES);
   memset(value, 0, PPRF_SEED_BYTES);
-  int err = lock(p);
+  int err = lock(p, now);
   if (err != PPRF_OK)
     return err;
-  err = current_tree(p, now);
+  (void)expire_all(p);
+  err = p->closed ? PPRF_ERR_PUNCTURED : current_tree(p);
   if (err == PPRF_OK) {
     struct tree *t = p->current;
     err = pprf_eval(t->key, t->next, value);
@@ -311,7 +345,7 @@ int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
       err = write_name(p, (pool_ticket)t->id << 32 | t->next, name);
     if (err == PPRF_OK) {
       begin_change(p, t);
-      current_segment(p, t, now)->outstanding++;
+      current_segment(p, t)->outstanding++;
       t->next++;
       p->stats.issued++;
       end_change(p);
@@ -327,20 +361,14 @@ int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
               pool_ticket *ticket, uint8_t value[PPRF_SEED_BYTES])
 {
   memset(value, 0, PPRF_SEED_BYTES);
-  int err = lock(p);
+  *ticket = 0;
+  int err = lock(p, now);
   if (err != PPRF_OK)
     return err;
   err = read_name(p, name, ticket);
   if (err == PPRF_OK) {
-    struct tree *t = tree_of(p, *ticket);
-    uint64_t leaf = (uint32_t)*ticket;
-    if (t == NULL) /* the pool made it, and has dropped its tree since */
-      err = PPRF_ERR_PUNCTURED;
-    else if (t->segments == 0 || leaf < segment_at(t, 0)->begin ||
-             segment_of(t, leaf)->last + p->lifetime <= now)
-      err = PPRF_ERR_PUNCTURED; /* expired */
-    else
-      err = pprf_eval(t->key, leaf, value);
+    struct tree *t = live_tree_of(p, *ticket);
+    err = t == NULL ? PPRF_ERR_PUNCTURED : pprf_eval(t->key, (uint32_t)*ticket, value);
   }
   if (err == PPRF_ERR_FORMAT)
     p->stats.foreign++;
@@ -352,13 +380,13 @@ int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
 
 int pool_redeem(struct pool *p, uint64_t now, pool_ticket ticket, int early)
 {
-  int err = lock(p);
+  int err = lock(p, now);
   if (err != PPRF_OK)
     return err;
-  struct tree *t = tree_of(p, ticket);
+  struct tree *t = live_tree_of(p, ticket);
   uint64_t leaf = (uint32_t)ticket;
   err = PPRF_ERR_PUNCTURED;
-  if (t != NULL && t->segments > 0 && leaf >= segment_at(t, 0)->begin) {
+  if (t != NULL) {
     begin_change(p, t);
     err = pprf_punct(t->key, leaf);
     if (err == PPRF_OK)
@@ -371,24 +399,24 @@ int pool_redeem(struct pool *p, uint64_t now, pool_ticket ticket, int early)
     p->stats.early_accepted++;
   else
     p->stats.resumed++;
-  (void)expire_all(p, now);
+  (void)expire_all(p);
   unlock(p);
   return err;
 }
 
 int pool_expire(struct pool *p, uint64_t now)
 {
-  int err = lock(p);
+  int err = lock(p, now);
   if (err != PPRF_OK)
     return err;
-  err = expire_all(p, now);
+  err = expire_all(p);
   unlock(p);
   return err;
 }
 
 void pool_count_not_issued(struct pool *p)
 {
-  if (lock(p) == PPRF_OK) {
+  if (lock(p, 0) == PPRF_OK) {
     p->stats.not_issued++;
     unlock(p);
   }
@@ -397,13 +425,11 @@ void pool_count_not_issued(struct pool *p)
 void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
 {
   *stats = (struct pprf_tickets_stats){0};
-  if (lock(p) != PPRF_OK)
+  if (lock(p, 0) != PPRF_OK)
     return;
   *stats = p->stats;
-  stats->memory_bytes = sizeof *p;
   for (unsigned i = 0; i < TREES; i++) {
     struct tree *t = &p->tree[i];
-    stats->memory_bytes += pprf_memory_bytes(t->key);
     if (t->id == 0)
       continue;
     stats->nodes += pprf_node_count(t->key);
@@ -411,4 +437,7 @@ void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
       stats->outstanding += segment_at(t, k)->outstanding;
   }
   unlock(p);
+  stats->memory_bytes = sizeof *p; /* counting pages takes long: not under the lock */
+  for (unsigned i = 0; i < TREES; i++)
+    stats->memory_bytes += pprf_memory_bytes(p->tree[i].key);
 }

@@ -31,14 +31,16 @@ int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rot
 void pool_free(struct pool *pool);
 
 /** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back
- * and is the same for all processes.
- * @retval PPRF_OK, or an error of pprf_eval or of a new tree (name and value are zero). */
+ * and is the same for all processes.  Every function with a `now` also punctures what is past its
+ * lifetime, except pool_open.
+ * @retval PPRF_OK, or an error of pprf_eval or of a new tree (name and value are zero).
+ * @retval PPRF_ERR_PUNCTURED the process that made the pool has freed it. */
 int pool_issue(struct pool *pool, uint64_t now, uint8_t name[POOL_NAME_BYTES],
                uint8_t value[PPRF_SEED_BYTES]);
 
 /** The ticket and the value of a name; nothing is punctured.
  * @retval PPRF_OK
- * @retval PPRF_ERR_FORMAT    the pool did not make this name.
+ * @retval PPRF_ERR_FORMAT    the pool did not make this name (*ticket means nothing).
  * @retval PPRF_ERR_PUNCTURED the ticket was redeemed or has expired.
  * @retval another error of pprf_eval (value is zero). */
 int pool_open(struct pool *pool, uint64_t now, const uint8_t name[POOL_NAME_BYTES],

@@ -43,13 +43,15 @@ struct pprf_tickets_options {
 
 /** Counters since pprf_tickets_new, and what is held now. */
 struct pprf_tickets_stats {
-  uint64_t issued;          /**< tickets given out */
+  uint64_t issued;          /**< leaves given out, one for each ticket */
   uint64_t resumed;         /**< tickets redeemed without early data */
   uint64_t early_accepted;  /**< tickets redeemed with early data */
-  uint64_t early_rejected;  /**< early data rejected: the ticket was used, or puncturing failed */
-  uint64_t refused;         /**< our tickets that were used, expired, or of a key that is gone */
+  uint64_t early_rejected;  /**< early data rejected although the ticket was good when the client
+                                 offered it: another connection was faster, or puncturing failed */
+  uint64_t refused;         /**< tickets offered that were used or expired, or whose key is gone */
   uint64_t foreign;         /**< key names that are not ours */
-  uint64_t not_issued;      /**< tickets that could not be given out */
+  uint64_t not_issued;      /**< tickets that could not be made; TLS 1.3 clients got one that
+                                 nobody can decrypt */
   uint64_t expired;         /**< tickets past their lifetime, punctured by range */
   uint64_t dropped;         /**< keys given up before their last ticket had expired: the depth is
                                  too small, or a process died while it changed the key */

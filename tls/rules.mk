@@ -10,7 +10,8 @@ PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(TLS_CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(CPPFLAGS) $(TLS_CPPFLAGS) -DPPRF_VERSION='"$(VERSION)"' $(CFLAGS) -fPIC $(DEPFLAGS) \
+	  -c -o $@ $<
 
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
 	@rm -f $@
@@ -24,3 +25,11 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)
+
+TLS_TAP := tls/test_tls.py
+TAP_TESTS += $(TLS_TAP)
+tls/test_tls.py: $(B)/pprf-tls-server
+.PHONY: test-tls
+test-tls: deps-build deps-test ## test the session tickets, end to end too
+	@$(MAKE) --no-print-directory $(B)/pprf-tls-server $(TLS_TAP)
+	@$(TAP) $(TLS_TAP)

@@ -22,18 +22,15 @@
 
 #include "pprf_tls.h"
 
-const char *argp_program_version = "pprf-tls-server 0.1.0";
-error_t argp_err_exit_status = 1;
-
 struct arguments {
   unsigned port, workers, connections;
-  const char *cert, *key;
+  const char *cert, *key, *groups;
   int stats, openssl_tickets, anti_replay;
   struct pprf_tickets_options tickets;
 };
 
 enum { OPT_STATS = 256, OPT_DEPTH, OPT_LIFETIME, OPT_ROTATION, OPT_EARLY, OPT_OPENSSL, OPT_ANTI,
-       OPT_CERT, OPT_KEY };
+       OPT_CERT, OPT_KEY, OPT_GROUPS };
 
 static const struct argp_option options[] = {
   {"port", 'p', "N", 0, "port on 127.0.0.1 (default 4433; 0: any free one)", 0},
@@ -41,6 +38,7 @@ static const struct argp_option options[] = {
   {"connections", 'n', "N", 0, "end after N connections a worker (default: never)", 0},
   {"cert", OPT_CERT, "FILE", 0, "certificate (default pprf-tls-server.crt; made if missing)", 0},
   {"key", OPT_KEY, "FILE", 0, "its private key (default pprf-tls-server.key)", 0},
+  {"groups", OPT_GROUPS, "LIST", 0, "key exchange groups, as P-256:X25519", 0},
   {"depth", OPT_DEPTH, "D", 0, "2^D tickets a key, 4..32 (default 22)", 0},
   {"lifetime", OPT_LIFETIME, "S", 0, "seconds that a ticket is good for (default 7200)", 0},
   {"rotation", OPT_ROTATION, "S", 0, "seconds after which a new key starts", 0},
@@ -76,6 +74,7 @@ static error_t parse(int opt, char *arg, struct argp_state *state)
   case 'n': a->connections = number(state, "connections", arg, UINT32_MAX); break;
   case OPT_CERT: a->cert = arg; break;
   case OPT_KEY: a->key = arg; break;
+  case OPT_GROUPS: a->groups = arg; break;
   case OPT_DEPTH: a->tickets.depth = number(state, "depth", arg, 32); break;
   case OPT_LIFETIME: a->tickets.lifetime = number(state, "lifetime", arg, UINT32_MAX); break;
   case OPT_ROTATION: a->tickets.rotation = number(state, "rotation", arg, UINT32_MAX); break;
@@ -138,7 +137,8 @@ static void make_certificate(const char *cert_file, const char *key_file)
 
 static const char page[] = "<!doctype html><title>libpprf</title><p>served\n";
 
-/* Reads the request: *early is what came before the handshake was done.  0: no request. */
+/* Reads the request: *early bytes of it came before the handshake was done, which a server that
+ * answers early data would have acted on.  0: no request. */
 static int receive(SSL *ssl, char *buf, size_t size, size_t *early)
 {
   size_t have = 0, n;
@@ -147,9 +147,8 @@ static int receive(SSL *ssl, char *buf, size_t size, size_t *early)
     state = SSL_read_early_data(ssl, buf + have, size - 1 - have, &n);
     if (state == SSL_READ_EARLY_DATA_ERROR)
       return 0;
-    have += n;
+    *early = have += n;
   }
-  *early = have;
   if (SSL_accept(ssl) != 1)
     return 0;
   for (;;) {
@@ -206,7 +205,9 @@ static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets 
       (void)SSL_shutdown(ssl);
   } else {
     unsigned long e = ERR_peek_error();
-    printf("failed: %s\n", e != 0 ? ERR_reason_error_string(e) : "connection closed");
+    const char *reason = e != 0 ? ERR_reason_error_string(e) : NULL;
+    printf("failed: %s%s\n", reason != NULL ? reason : "connection closed",
+           early > 0 ? ", request in early data" : "");
   }
   ERR_clear_error();
   OPENSSL_cleanse(request, sizeof request);
@@ -242,6 +243,10 @@ static SSL_CTX *make_ctx(const struct arguments *a, pprf_tickets **tickets)
       SSL_CTX_use_PrivateKey_file(ctx, a->key, SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1) != 1)
     die("setting up TLS");
+  if (a->groups != NULL && SSL_CTX_set1_groups_list(ctx, a->groups) != 1) {
+    fprintf(stderr, "pprf-tls-server: --groups: '%s' is not a list of groups\n", a->groups);
+    exit(1);
+  }
   if (a->openssl_tickets) {
     (void)SSL_CTX_set_max_early_data(ctx, 16384);
     (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
@@ -284,6 +289,8 @@ int main(int argc, char **argv)
                             "session tickets.  Prints how each connection began.",
                             NULL, NULL, NULL};
   pprf_tickets *tickets = NULL;
+  argp_program_version = "pprf-tls-server " PPRF_VERSION; /* libc's variables: hidden ones of ours */
+  argp_err_exit_status = 1;                               /* would not replace them */
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
     fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe what it frees\n");
   argp_parse(&argp, argc, argv, 0, NULL, &a);

@@ -1,0 +1,778 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the session tickets against clients that this project did not write: openssl s_client,
+gnutls-cli, Go's crypto/tls, and raw ClientHellos.  Emits TAP.
+
+Usage: tls/test_tls.py [--server PROGRAM] [--seed N] [TEST...]
+
+Every server runs on loopback, on a port of its own, and is stopped at the end of its test.  What an
+attacker does is done to recorded bytes: a first flight is what a client sends before it has heard
+from the server (ClientHello, early data), captured by a listener that never answers.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+SERVER = os.path.join(ROOT, "build", "pprf-tls-server")
+SEED = 0
+PATIENCE = 60
+REQUEST = b"GET /early HTTP/1.0\r\n\r\n"
+HANDSHAKE, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC = 22, 21, 23, 20
+
+
+class Server:
+    """build/pprf-tls-server with --stats; a line per connection in `log`."""
+
+    def __init__(self, directory, *options):
+        self.out = open(os.path.join(directory, f"log-{time.monotonic_ns()}"), "w+")
+        self.process = subprocess.Popen(
+            [SERVER, "--port", "0", "--stats", *map(str, options)], cwd=directory,
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT)
+        try:
+            self.port = int(self.wait(r"listening on 127\.0\.0\.1:(\d+)").group(1))
+        except BaseException:
+            self.stop()
+            raise
+
+    def text(self):
+        with open(self.out.name) as f:
+            return f.read()
+
+    def wait(self, pattern, count=1):
+        """Until the log holds `count` matches of the pattern: the last of them."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            found = list(re.finditer(pattern, self.text(), re.M))
+            if len(found) >= count:
+                return found[count - 1]
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"no {count} x {pattern!r} in the server's log:\n{self.text()}")
+            time.sleep(0.02)
+
+    def connections(self, count):
+        """The lines of the first `count` connections, as soon as they are all there."""
+        pattern = r"^(TLSv1\.\d, .*|failed: .*)\n"
+        self.wait(pattern, count)
+        return re.findall(pattern, self.text(), re.M)
+
+    def stats(self):
+        line = re.findall(r"^  (issued .*) bytes$", self.text(), re.M)[-1]
+        return {k: int(v) for k, v in re.findall(r"([a-z]+(?: [a-z]+)?) (\d+)", line)}
+
+    def pids(self):
+        """The server's process and its workers."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as f:
+            return [self.process.pid, *map(int, f.read().split())]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(PATIENCE)
+        self.out.close()
+
+
+class Outcome:
+    """What a client saw."""
+
+    def __init__(self, text):
+        found = re.search(r"Early data was (accepted|rejected|not sent)", text)
+        self.early = found.group(1) if found else "not sent"
+        self.reused = bool(re.search(r"^Reused, ", text, re.M))
+        self.answered = "<p>served" in text
+        self.handshake = (re.findall(r"^X-Handshake: (.*)", text, re.M) or ["none"])[0].strip()
+        self.text = text
+
+    def __str__(self):
+        return f"{self.handshake}, answered: {self.answered}"
+
+
+def s_client(port, sess_in=None, sess_out=None, early=None, options=()):
+    """One connection of openssl s_client.  The request goes as early data, and if that is not
+    accepted, after the handshake."""
+    command = ["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-ign_eof", *options]
+    command += ["-sess_in", sess_in] if sess_in else []
+    command += ["-sess_out", sess_out] if sess_out else []
+    command += ["-early_data", early] if early else []
+    p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT)
+    watchdog = threading.Timer(PATIENCE, p.kill)
+    watchdog.start()
+    text = b""
+    try:
+        for line in p.stdout:
+            text += line
+            if line.startswith(b"Early data was") and not line.startswith(b"Early data was accep"):
+                break
+            if line.startswith(b"SSL-Session:"):  # TLS 1.2 says nothing of early data
+                break
+        else:
+            p.wait()
+            return Outcome(text.decode(errors="replace"))
+        try:
+            if b"Early data was accepted" not in text:
+                p.stdin.write(REQUEST)
+                p.stdin.flush()
+        except BrokenPipeError:
+            pass
+        text += p.stdout.read()
+        return Outcome(text.decode(errors="replace"))
+    finally:
+        watchdog.cancel()
+        p.kill()
+        p.wait()
+        p.stdin.close()
+        p.stdout.close()
+
+
+def records(data):
+    """The complete TLS records at the start of data: (type, record with its header)."""
+    at = 0
+    while at + 5 <= len(data):
+        size = 5 + struct.unpack(">H", data[at + 3:at + 5])[0]
+        if at + size > len(data):
+            return
+        yield data[at], data[at:at + size]
+        at += size
+
+
+def capture(directory, sess_in, early, options=()):
+    """The first flight of s_client with this session: nobody answers it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(PATIENCE)
+        p = subprocess.Popen(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{listener.getsockname()[1]}",
+             "-sess_in", sess_in, "-early_data", early, "-ign_eof", *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            conn, _ = listener.accept()
+            with conn:
+                conn.settimeout(PATIENCE)
+                data = b""
+                while APPLICATION_DATA not in [t for t, _ in records(data)]:
+                    more = conn.recv(65536)
+                    if not more:
+                        raise AssertionError("the client sent no early data")
+                    data += more
+                return data
+        finally:
+            p.kill()
+            p.wait()
+
+
+def send_flight(port, data, then=None):
+    """Send bytes and end: the type of the server's first record, or None."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as conn:
+        conn.sendall(data)
+        if then:
+            then()
+        answer = b""
+        try:
+            while len(answer) < 6:
+                more = conn.recv(65536)
+                if not more:
+                    break
+                answer += more
+        except ConnectionError:
+            pass
+        try:
+            conn.shutdown(socket.SHUT_WR)
+            while conn.recv(65536):
+                pass
+        except OSError:
+            pass
+        return answer[0] if answer else None
+
+
+def der(data):
+    """The elements of a DER sequence's content: (tag, content)."""
+    at = 0
+    while at < len(data):
+        tag, size, at = data[at], data[at + 1], at + 2
+        if size & 0x80:
+            width = size & 0x7f
+            size, at = int.from_bytes(data[at:at + width], "big"), at + width
+        yield tag, data[at:at + size]
+        at += size
+
+
+def session(path):
+    """The ticket and the pre-shared key of a session file of openssl."""
+    with open(path) as f:
+        raw = ssl.PEM_cert_to_DER_cert(f.read().replace("SSL SESSION PARAMETERS", "CERTIFICATE"))
+    (_, body), = der(raw)
+    fields = list(der(body))
+    key = fields[4][1]
+    ticket = [next(der(content))[1] for tag, content in fields if tag == 0xaa]
+    return (ticket or [b""])[0], key
+
+
+def client_hello(identities, rng, binder=32):
+    """A TLS 1.3 ClientHello that offers these PSK identities, with binders of random bytes."""
+    def vector(width, data):
+        return len(data).to_bytes(width, "big") + data
+
+    def extension(kind, data):
+        return struct.pack(">H", kind) + vector(2, data)
+
+    offered = b"".join(vector(2, i) + rng.randbytes(4) for i in identities)
+    binders = b"".join(vector(1, rng.randbytes(binder)) for _ in identities)
+    extensions = (
+        extension(43, b"\x02\x03\x04") + extension(10, vector(2, b"\x00\x1d"))
+        + extension(13, vector(2, b"\x04\x03\x08\x04\x04\x01"))
+        + extension(45, b"\x01\x01")
+        + extension(51, vector(2, b"\x00\x1d" + vector(2, rng.randbytes(32))))
+        + extension(41, vector(2, offered) + vector(2, binders)))
+    body = (b"\x03\x03" + rng.randbytes(32) + vector(1, rng.randbytes(32))
+            + vector(2, b"\x13\x02") + b"\x01\x00" + vector(2, extensions))
+    message = b"\x01" + vector(3, body)
+    return b"".join(b"\x16\x03\x01" + vector(2, message[i:i + 16384])
+                    for i in range(0, len(message), 16384))
+
+
+def in_memory(pid, secret):
+    """How often the bytes occur in the process's memory."""
+    found = 0
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        for line in maps:
+            at, end, mode = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+)", line).groups()
+            if not mode.startswith("rw") or "[v" in line:
+                continue
+            at, end, tail = int(at, 16), int(end, 16), b""
+            while at < end:
+                try:
+                    mem.seek(at)
+                    block = mem.read(min(1 << 20, end - at))
+                except OSError:
+                    break
+                if not block:
+                    break
+                found += (tail + block).count(secret)
+                tail = block[-len(secret) + 1:]
+                at += len(block)
+    return found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="pprf-tls-")
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.early = self.path("early")
+        with open(self.early, "wb") as f:
+            f.write(REQUEST)
+        self.rng = random.Random(SEED)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def serve(self, *options):
+        server = Server(self.dir, *options)
+        self.addCleanup(server.stop)
+        return server
+
+    def ticket(self, server, name, options=()):
+        """A session file from a full handshake."""
+        path = self.path(name)
+        seen = s_client(server.port, sess_out=path, options=options)
+        self.assertEqual((seen.handshake, seen.answered), ("full", True), seen.text)
+        return path
+
+    def flight(self, server, name):
+        return capture(self.dir, self.ticket(server, name), self.early)
+
+    def expect(self, seen, handshake):
+        self.assertEqual((seen.handshake, seen.answered), (handshake, True), seen.text)
+
+    def early_deliveries(self, server, connections):
+        return sum("request in early data" in line for line in server.connections(connections))
+
+
+class SClient(Case):
+    """The life of a ticket, with openssl s_client."""
+
+    def test_full_then_early_data_then_replay_then_renewed_ticket(self):
+        server = self.serve()
+        first = self.ticket(server, "first")
+        seen = s_client(server.port, first, self.path("renewed"), self.early)
+        self.expect(seen, "0-RTT accepted")
+        self.assertEqual((seen.early, seen.reused), ("accepted", True))
+        for _ in range(2):
+            seen = s_client(server.port, first, None, self.early)
+            self.expect(seen, "0-RTT rejected")
+            self.assertEqual((seen.early, seen.reused), ("rejected", False))
+        self.expect(s_client(server.port, self.path("renewed"), None, self.early), "0-RTT accepted")
+        self.assertEqual(server.connections(5), [
+            "TLSv1.3, full, request", "TLSv1.3, 0-RTT accepted, request in early data",
+            "TLSv1.3, 0-RTT rejected, request", "TLSv1.3, 0-RTT rejected, request",
+            "TLSv1.3, 0-RTT accepted, request in early data"])
+        stats = server.stats()
+        # two tickets at a full handshake, one at a resumption
+        want = {"issued": 8, "early": 2, "resumed": 0, "refused": 2, "foreign": 0, "outstanding": 6,
+                "early rejected": 0, "expired": 0, "dropped": 0}
+        self.assertEqual({k: stats[k] for k in want}, want)
+
+    def test_resumption_without_early_data_uses_the_ticket_up(self):
+        server = self.serve()
+        first = self.ticket(server, "first")
+        self.expect(s_client(server.port, first), "resumed")
+        self.expect(s_client(server.port, first), "full")
+        self.expect(s_client(server.port, first, None, self.early), "0-RTT rejected")
+        server.connections(4)
+        self.assertEqual(server.stats()["resumed"], 1)
+
+    def test_early_data_after_a_resumption_is_rejected(self):
+        server = self.serve()
+        first = self.ticket(server, "first")
+        flight = capture(self.dir, first, self.early)
+        self.expect(s_client(server.port, first), "resumed")
+        self.assertEqual(send_flight(server.port, flight), HANDSHAKE)
+        self.assertEqual(self.early_deliveries(server, 3), 0)
+
+    def test_hello_retry_request(self):
+        server = self.serve("--groups", "P-256")
+        groups = ["-groups", "X25519:P-256"]
+        first = self.ticket(server, "first", groups)
+        seen = s_client(server.port, first, self.path("renewed"), self.early, groups)
+        self.assertEqual((seen.early, seen.reused, seen.answered), ("rejected", True, True))
+        server.connections(2)
+        stats = server.stats()
+        self.assertEqual((stats["resumed"], stats["early"], stats["refused"]), (1, 0, 0))
+        self.expect(s_client(server.port, first, None, self.early, groups), "0-RTT rejected")
+        seen = s_client(server.port, self.path("renewed"), None, None, ["-groups", "P-256"])
+        self.expect(seen, "resumed")
+        self.assertNotIn("failed", server.text())
+
+    def test_tls_1_2_tickets_are_used_once(self):
+        server = self.serve()
+        old = ["-tls1_2"]
+        first = self.ticket(server, "first", old)
+        seen = s_client(server.port, first, self.path("renewed"), None, old)
+        self.expect(seen, "resumed")
+        self.assertTrue(seen.reused)
+        seen = s_client(server.port, first, None, None, old)
+        self.expect(seen, "full")
+        self.assertFalse(seen.reused)
+        server.connections(3)
+        self.assertEqual(server.stats()["refused"], 1)
+
+    def test_lifetime_ends_tickets(self):
+        server = self.serve("--lifetime", 2)
+        flight = self.flight(server, "first")
+        time.sleep(3.2)
+        self.assertEqual(send_flight(server.port, flight), HANDSHAKE)
+        self.ticket(server, "other")
+        self.assertEqual(self.early_deliveries(server, 3), 0)
+        stats = server.stats()
+        self.assertEqual((stats["refused"], stats["expired"], stats["outstanding"]), (1, 2, 2))
+
+    def test_tickets_within_their_lifetime_are_good(self):
+        server = self.serve("--lifetime", 30)
+        flight = self.flight(server, "first")
+        time.sleep(2)
+        send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, 2), 1)
+
+    def test_missing_no_anti_replay_fails_closed(self):
+        server = self.serve("--openssl-anti-replay")
+        first = self.path("first")
+        self.expect(s_client(server.port, None, first), "full")
+        for _ in range(3):
+            seen = s_client(server.port, first if os.path.exists(first) else None, None, self.early)
+            self.assertNotEqual(seen.early, "accepted")
+            self.assertTrue(seen.answered)
+        self.assertEqual(self.early_deliveries(server, 4), 0)
+
+    def test_exhausted_tree_is_followed_by_the_next(self):
+        server = self.serve("--depth", 4)
+        first, context = self.ticket(server, "first"), ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connections = 1
+
+        def full(n):
+            nonlocal connections
+            for _ in range(n):
+                with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as raw:
+                    with context.wrap_socket(raw) as conn:
+                        conn.sendall(REQUEST)
+                        while conn.recv(4096):
+                            pass
+            connections += n
+            server.connections(connections)
+        full(20)  # 42 tickets: the third tree
+        self.assertEqual((server.stats()["issued"], server.stats()["dropped"]), (42, 0))
+        early = capture(self.dir, first, self.early)
+        self.expect(s_client(server.port, first, None, self.early), "0-RTT accepted")
+        connections += 1
+        last = self.ticket(server, "last")  # in the third tree
+        connections += 1
+        full(20)  # 85 tickets: the sixth; two were given up
+        stats = server.stats()
+        self.assertEqual((stats["issued"], stats["dropped"]), (85, 2))
+        send_flight(server.port, early)
+        self.expect(s_client(server.port, last, None, self.early), "0-RTT accepted")
+        self.assertEqual(self.early_deliveries(server, connections + 2), 2)
+        self.assertLess(server.stats()["seeds"], 4 * 8 + 1)
+
+
+class Attacks(Case):
+    """Recorded, copied and made-up bytes."""
+
+    def replays(self, *options):
+        """A client talks through a proxy, which then sends the first flight thrice more."""
+        server = self.serve(*options)
+        first = self.ticket(server, "first")
+        recorded, done = [], threading.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        listener.settimeout(PATIENCE)
+
+        def copy(source, sink, keep):
+            heard_before = b""
+            try:
+                while data := source.recv(65536):
+                    if keep and not done.is_set():
+                        heard_before += data
+                    elif not keep and not done.is_set():
+                        done.set()
+                    sink.sendall(data)
+                sink.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+            if keep:
+                recorded.append(heard_before)
+
+        def proxy():
+            client, _ = listener.accept()
+            with client, socket.create_connection(("127.0.0.1", server.port), PATIENCE) as up:
+                for s in (client, up):
+                    s.settimeout(PATIENCE)
+                back = threading.Thread(target=copy, args=(up, client, False))
+                back.start()
+                copy(client, up, True)
+                back.join()
+        thread = threading.Thread(target=proxy)
+        thread.start()
+        with listener:
+            seen = s_client(listener.getsockname()[1], first, None, self.early)
+            thread.join()
+        self.expect(seen, "0-RTT accepted")
+        for _ in range(3):
+            send_flight(server.port, recorded[0])
+        return self.early_deliveries(server, 5)
+
+    def test_replayed_first_flight_is_delivered_once(self):
+        self.assertEqual(self.replays(), 1)
+
+    def test_control_openssl_tickets_deliver_every_replay(self):
+        self.assertEqual(self.replays("--openssl-tickets"), 4)
+
+    def test_broken_binder_does_not_burn_the_ticket(self):
+        server = self.serve()
+        flight = self.flight(server, "first")
+        parts = list(records(flight))
+        self.assertEqual(parts[0][0], HANDSHAKE)
+        for bit in (0, 7):
+            hello = bytearray(parts[0][1])
+            hello[-1] ^= 1 << bit
+            broken = bytes(hello) + b"".join(r for _, r in parts[1:])
+            self.assertEqual(send_flight(server.port, broken), ALERT)
+        server.connections(3)
+        self.assertEqual(server.stats()["outstanding"], 2)
+        send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, 4), 1)
+
+    def test_900_junk_identities_puncture_nothing(self):
+        server = self.serve()
+        flight = self.flight(server, "first")
+        server.connections(1)
+        before = server.stats()
+        hello = client_hello([self.rng.randbytes(32) for _ in range(900)], self.rng)
+        self.assertGreater(len(hello), 63000)
+        self.assertEqual(send_flight(server.port, hello), HANDSHAKE)
+        server.connections(2)
+        after = server.stats()
+        for what in ("seeds", "outstanding", "early", "resumed", "expired", "refused"):
+            self.assertEqual(after[what], before[what], what)
+        self.assertEqual(after["foreign"], 16)  # no more of one client's are looked at
+        send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, 3), 1)
+
+    def test_900_copies_of_others_identities_burn_none(self):
+        server = self.serve()
+        flights, tickets = [], []
+        for i in range(6):
+            path = self.ticket(server, f"victim{i}")
+            flights.append(capture(self.dir, path, self.early))
+            tickets.append(session(path)[0])
+        server.connections(6)
+        before = server.stats()
+        # cut short so that 900 fit: the names are good, the tickets are not
+        hello = client_hello([tickets[i % 6][:32] for i in range(900)], self.rng)
+        self.assertEqual(send_flight(server.port, hello), HANDSHAKE)
+        # whole tickets, as many as fit, with binders by one who does not know their secrets
+        hello = client_hello([tickets[i % 6] for i in range(60000 // (len(tickets[0]) + 55))],
+                             self.rng, 48)
+        self.assertEqual(send_flight(server.port, hello), ALERT)
+        server.connections(8)
+        after = server.stats()
+        for what in ("seeds", "outstanding", "early", "resumed", "expired"):
+            self.assertEqual(after[what], before[what], what)
+        for flight in flights:
+            send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, 14), 6)
+
+    def test_malformed_tickets_cost_a_full_handshake_only(self):
+        server = self.serve()
+        path = self.ticket(server, "first")
+        ticket, flight = session(path)[0], capture(self.dir, path, self.early)
+        at = flight.index(ticket)
+        rounds = 40
+        for i in range(rounds):
+            broken = bytearray(flight)
+            region = [(0, 16), (16, 32), (32, len(ticket) - 32), (len(ticket) - 32, len(ticket))]
+            low, high = region[i % 4]
+            for k in range(self.rng.choice([1, 1, 2, high - low])):
+                broken[at + self.rng.randrange(low, high)] ^= self.rng.randrange(1, 256)
+            if broken[at:at + len(ticket)] == ticket:
+                broken[at] ^= 1
+            self.assertEqual(send_flight(server.port, bytes(broken)), HANDSHAKE, f"round {i}")
+        for size in (1, 15, 16, 31, 32, 33, 63, 64, 65, 1000):
+            hello = client_hello([self.rng.randbytes(size)], self.rng)
+            self.assertEqual(send_flight(server.port, hello), HANDSHAKE, f"{size} bytes")
+            hello = client_hello([(ticket * 8)[:size]], self.rng)
+            self.assertEqual(send_flight(server.port, hello), HANDSHAKE, f"{size} bytes of ours")
+        server.connections(rounds + 21)
+        self.assertEqual(server.stats()["outstanding"], 2)
+        send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, rounds + 22), 1)
+
+    def test_two_processes_race_for_a_ticket_and_one_wins(self):
+        server, rounds, connections = self.serve("--workers", 2), 50, 0
+        path = self.path("session")
+        self.ticket(server, "session")
+        for i in range(rounds):
+            flight = capture(self.dir, path, self.early)
+            start = threading.Barrier(2)
+
+            def racer():
+                # all but the last byte first: both workers wait for it
+                with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as conn:
+                    conn.sendall(flight[:-1])
+                    start.wait(PATIENCE)
+                    conn.sendall(flight[-1:])
+                    try:
+                        conn.recv(65536)
+                        conn.shutdown(socket.SHUT_WR)
+                        while conn.recv(65536):
+                            pass
+                    except OSError:
+                        pass
+            threads = [threading.Thread(target=racer) for _ in range(2)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            connections += 3
+            if i + 1 < rounds:
+                self.ticket(server, "session")
+            self.assertEqual(self.early_deliveries(server, connections), i + 1, f"round {i}")
+
+    def test_killed_worker_neither_wedges_nor_weakens_the_rest(self):
+        server = self.serve("--workers", 3)
+        flights = [self.flight(server, f"s{i}") for i in range(3)]
+        send_flight(server.port, flights[0])
+        server.connections(4)
+        victim = server.pids()[1]
+        os.kill(victim, signal.SIGKILL)
+        while victim in server.pids():  # else it may still take the next connection with it
+            time.sleep(0.02)
+        for flight in flights * 2:
+            send_flight(server.port, flight)
+        self.assertEqual(self.early_deliveries(server, 10), 3)
+
+
+class Secrets(Case):
+    def test_used_tickets_secret_is_in_no_workers_memory(self):
+        server = self.serve("--workers", 2)
+        first = self.ticket(server, "first")
+        _, psk = session(first)
+        self.assertGreaterEqual(len(psk), 32)
+        flight = capture(self.dir, first, self.early)
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as conn:
+            conn.sendall(flight)
+            self.assertEqual(conn.recv(1)[0], HANDSHAKE)
+            held = sum(in_memory(pid, psk) for pid in server.pids())
+        self.assertEqual(self.early_deliveries(server, 2), 1)
+        self.assertGreater(held, 0, "control: in the middle of the handshake the secret is there")
+        seen = s_client(server.port, self.ticket(server, "other"), None, self.early)
+        self.expect(seen, "0-RTT accepted")
+        server.connections(4)
+        for secret in (psk, session(self.path("other"))[1]):
+            for part in (secret, secret[:16], secret[-16:]):
+                for pid in server.pids():
+                    self.assertEqual(in_memory(pid, part), 0)
+
+    def test_control_the_search_finds_what_is_there(self):
+        needle = self.rng.randbytes(32)
+        p = subprocess.Popen([sys.executable, "-c",
+                              "import sys; x = sys.stdin.buffer.read(32); print(1, flush=True); "
+                              "sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            p.stdin.write(needle)
+            p.stdin.flush()
+            p.stdout.readline()
+            self.assertGreater(in_memory(p.pid, needle), 0)
+        finally:
+            p.kill()
+            p.communicate()
+
+
+class Options(Case):
+    def test_wrong_options_are_refused_with_a_line_that_names_them(self):
+        for option, value in (("depth", 3), ("depth", 33), ("depth", "x"), ("lifetime", 604801),
+                              ("lifetime", -1), ("rotation", 7199), ("max-early-data", 2 ** 31),
+                              ("workers", 0), ("workers", 65), ("port", 65536), ("port", ""),
+                              ("groups", "nonsense"), ("connections", "1e3")):
+            with self.subTest(option=option, value=value):
+                r = subprocess.run([SERVER, "-p", "0", f"--{option}={value}"], cwd=self.dir,
+                                   capture_output=True, text=True, timeout=PATIENCE)
+                self.assertEqual(r.returncode, 1)
+                self.assertIn(option.replace("-", "_")[:5], r.stderr.replace("-", "_"))
+                self.assertNotIn("listening", r.stdout)
+
+    def test_unknown_options_and_arguments_are_refused(self):
+        for args in (["--nonsense"], ["extra"], ["--depth"]):
+            r = subprocess.run([SERVER, *args], cwd=self.dir, capture_output=True, text=True,
+                               timeout=PATIENCE)
+            self.assertEqual(r.returncode, 1, args)
+
+
+class OtherClients(Case):
+    def test_gnutls(self):
+        if not shutil.which("gnutls-cli"):
+            self.skipTest("gnutls-cli is not installed (package gnutls-bin)")
+        server = self.serve()
+        connect = ["gnutls-cli", "--insecure", "--logfile", self.path("log"), "-p",
+                   str(server.port), "127.0.0.1", "--resume", "--waitresumption"]
+        def run(request, *options):
+            """Standard input stays open: at its end gnutls-cli would not wait for the answer."""
+            with subprocess.Popen([*connect, *options], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
+                watchdog = threading.Timer(PATIENCE, p.kill)
+                watchdog.start()
+                p.stdin.write(request)
+                p.stdin.flush()
+                text = p.stdout.read()
+                watchdog.cancel()
+            with open(self.path("log"), "rb") as log:
+                return text + log.read()
+
+        text = run(b"", "--earlydata", self.early)
+        self.assertEqual(server.connections(2)[1],
+                         "TLSv1.3, 0-RTT accepted, request in early data", text)
+        self.assertIn(b"<p>served", text)
+        text = run(REQUEST)
+        self.assertEqual(server.connections(4)[3], "TLSv1.3, resumed, request", text)
+        self.assertIn(b"<p>served", text)
+        self.assertEqual(server.stats()["refused"], 0)
+
+    def test_go(self):
+        if not shutil.which("go"):
+            self.skipTest("go is not installed")
+        program = self.path("client")
+        r = subprocess.run(["go", "build", "-o", program, os.path.join(HERE, "client.go")],
+                           cwd=self.dir, capture_output=True, text=True, timeout=600,
+                           env=dict(os.environ, GOTOOLCHAIN="local", GO111MODULE="off",
+                                    GOFLAGS="-p=1"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        server = self.serve()
+        for version in ("1.3", "1.2"):
+            r = subprocess.run([program, f"127.0.0.1:{server.port}", version], capture_output=True,
+                               text=True, timeout=PATIENCE)
+            # the same ticket thrice, then the renewed one
+            self.assertEqual(r.stdout.split(), ["full", "resumed", "full", "full", "resumed"],
+                             r.stderr)
+        server.connections(10)
+        self.assertEqual((server.stats()["resumed"], server.stats()["refused"]), (4, 4))
+
+
+class Tap(unittest.TestResult):
+    """Prints a TAP line for each test, and its failure as comments."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.trouble = []
+
+    def report(self, test, ok, note=""):
+        self.count += 1
+        name = test.id().split(".", 1)[1].replace("test_", "")
+        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}", flush=True)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.trouble.append(self._exc_info_to_string(err, subtest))
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.trouble.append(self._exc_info_to_string(err, test))
+
+    addError = addFailure
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.report(test, True, f" # SKIP {reason}")
+        self.skip_reported = True
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.trouble, self.skip_reported = [], False
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if not self.skip_reported:
+            self.report(test, not self.trouble)
+        for text in self.trouble:
+            for line in text.splitlines():
+                print(f"#   {line}", flush=True)
+        if self.trouble:
+            print(f"# again: {sys.argv[0]} --seed {SEED} {test.id().split('.')[-1]}", flush=True)
+
+
+def main():
+    global SERVER, SEED
+    parser = argparse.ArgumentParser(description="Tests of the session tickets; emits TAP.")
+    parser.add_argument("--server", default=SERVER)
+    parser.add_argument("--seed", type=int,
+                        default=int(os.environ.get("SEED") or time.time_ns() % 2 ** 32))
+    parser.add_argument("tests", nargs="*", metavar="TEST")
+    options = parser.parse_args()
+    SERVER, SEED = os.path.abspath(options.server), options.seed
+    suite = unittest.TestSuite()
+    for case in (SClient, Attacks, Secrets, Options, OtherClients):
+        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+            if not options.tests or test.id().split(".")[-1] in options.tests:
+                suite.addTest(test)
+    print(f"1..{suite.countTestCases()}\n# seed {SEED}", flush=True)
+    if suite.countTestCases() == 0:
+        sys.exit("no such test")
+    result = Tap()
+    suite.run(result)
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    main()
