@@ -321,4 +321,129 @@ rewrite [in RHS](all_ge (s + pow2 h)) ?cats0; last by nlia.
 by congr (_ ++ _); apply: eq_ncover => y; rewrite /in_span; case: (P y) => //=; nlia.
 Qed.
 
+(* ---- Puncturing a leaf, puncturing a range ------------------------------------------ *)
+
+Lemma cp_left_start s h k : cp_left s h k s = [::].
+Proof.
+rewrite cp_left_ncover; last by rewrite /in_span; have := pow2_gt0 h; nlia.
+by rewrite ncover_all // => y; rewrite /in_span; nlia.
+Qed.
+
+Lemma cp_right_end s h k x : x + 1 = s + pow2 h -> cp_right s h k x = [::].
+Proof.
+move=> xE; have w := pow2_gt0 h; rewrite cp_right_ncover; last by rewrite /in_span; nlia.
+by rewrite ncover_all // => y; rewrite /in_span; nlia.
+Qed.
+
+Lemma list_puncture_cut a x : list_puncture a x = cut_left a x ++ cut_right a x.
+Proof.
+rewrite /CModel.list_puncture /find_node /splice; elim: a => //= n a IH.
+have [c|c] := N.le_gt_cases (last_end n) x.
+  have -> : (x <? last_end n) = false by nlia.
+  have -> : (last_end n <=? x) by nlia.
+  rewrite /= -IH; case: (drop _ a) => // m a'; by case: ifP.
+have -> : (x <? last_end n) by nlia.
+have -> : (last_end n <=? x) = false by nlia.
+rewrite /= drop0 keep_leftE co_pathE /=; case: N.leb_spec => c1; last first.
+  by rewrite (_ : x <=? start n) //; nlia.
+rewrite catA keep_rightE; congr (_ ++ _); congr (_ ++ _).
+  by case: N.leb_spec => // c2; have -> : x = start n by [nlia]; rewrite cp_left_start.
+case: N.leb_spec => // c2; apply: cp_right_end; rewrite -/(last_end n); nlia.
+Qed.
+
+Definition range_end a (l : N) : nat :=
+  let j := find_node a l in
+  if (j < size a)%nat && (start (nth blank a j) <=? l) then j.+1 else j.
+
+Lemma range_end_cons n a l : range_end (n :: a) l =
+  if last_end n <=? l then (range_end a l).+1 else if start n <=? l then 1%nat else 0%nat.
+Proof.
+rewrite /range_end /find_node /=; case: (N.leb_spec (last_end n)) => c.
+  by rewrite (_ : (l <? last_end n) = false) /=; [rewrite ltnS; case: ifP | nlia].
+by rewrite (_ : l <? last_end n) //; nlia.
+Qed.
+
+Lemma range_end0 a l : range_end a l = 0%nat -> cut_right a l = a.
+Proof.
+case: a => //= n a; rewrite range_end_cons; case: ifP => // _; by case: ifP.
+Qed.
+
+Lemma cut_right_range a l : (0 < range_end a l)%nat ->
+  keep_right (nth blank a (range_end a l).-1) l ++ drop (range_end a l) a = cut_right a l.
+Proof.
+elim: a => //= n a IH; rewrite range_end_cons; case: ifP => c; last first.
+  by case: ifP => // _ _; rewrite /= drop0.
+move=> _ /=; case E: (range_end a l) => [|j] /=.
+  by rewrite drop0 (range_end0 E) keep_rightE (_ : last_end n - 1 <=? l) //; nlia.
+by rewrite -IH E.
+Qed.
+
+Lemma list_puncture_range_cut a f l : f <= l ->
+  list_puncture_range a f l = cut_left a f ++ cut_right a l.
+Proof.
+move=> fl; have -> : list_puncture_range a f l =
+  if find_node a f == range_end a l then a
+  else splice a (find_node a f) (range_end a l)
+    (keep_left (nth blank a (find_node a f)) f ++
+     keep_right (nth blank a (range_end a l).-1) l) by [].
+rewrite /splice; elim: a => [|n a IH] //; case: (N.leb_spec (last_end n) f) => c.
+  have -> : find_node (n :: a) f = (find_node a f).+1.
+    by rewrite /find_node /=; have -> : (f <? last_end n) = false by nlia.
+  have nl : last_end n <=? l by nlia.
+  have nf : last_end n <=? f by nlia.
+  rewrite range_end_cons nl eqSS /= nl nf cat_cons -IH; case: eqP => // ne.
+  case E: (range_end a l) ne => [|j] // ne; case: ne.
+  case: a E {IH} => //= m a; rewrite range_end_cons; case: N.leb_spec => // c1 _.
+  by rewrite /find_node /=; have -> : (f <? last_end m) by nlia.
+have -> : find_node (n :: a) f = 0%nat.
+  by rewrite /find_node /=; have -> : (f <? last_end n) by nlia.
+have -> : cut_left (n :: a) f = keep_left n f.
+  by rewrite /=; have -> : (last_end n <=? f) = false by nlia.
+case E: (range_end (n :: a) l) => [|j].
+  rewrite (range_end0 E) keep_leftE; move: E; rewrite range_end_cons.
+  case: ifP => // _; case: N.leb_spec => // c1 _.
+  by have -> : f <=? start n by nlia.
+by rewrite -cut_right_range ?E // take0 cat0s -catA.
+Qed.
+
+Lemma list_puncture_range_ncover d P R f l : f <= l -> l < pow2 d ->
+  list_puncture_range (ncover d P 0 R) f l =
+  ncover d (fun y => P y || (f <=? y) && (y <=? l)) 0 R.
+Proof.
+move=> fl ld; rewrite list_puncture_range_cut // ncover_range //; try nlia.
+by rewrite ncover_cut_left ncover_cut_right.
+Qed.
+
+Lemma list_puncture_ncover d P R x : x < pow2 d ->
+  list_puncture (ncover d P 0 R) x = ncover d (fun y => P y || (y =? x)) 0 R.
+Proof.
+move=> xd; rewrite list_puncture_cut -ncover_cut_left -ncover_cut_right.
+rewrite -ncover_range; try nlia; apply: eq_ncover => y _; congr orb; apply/idP/idP; nlia.
+Qed.
+
+Theorem list_puncture_refines d (P : pred bitseq) R x : size x = d ->
+  let K := cover (family d) d P [::] R in
+  list_puncture (map (encode d) K) (leaf_num x) = map (encode d) (puncture (family d) x K).
+Proof.
+move=> sx K; have xd : leaf_num x < pow2 d by have := leaf_num_lt x; rewrite sx.
+rewrite -[x in RHS]cat0s puncture_cover // !encode_cover_path list_puncture_ncover //.
+apply: eq_ncover => y; rewrite /in_span => yd /=; congr orb; apply/eqP/eqP => [->|].
+  by rewrite -[in leaf_path _ _]sx leaf_numK.
+by move=> <-; rewrite leaf_pathK //; nlia.
+Qed.
+
+Theorem list_puncture_range_refines d (P : pred bitseq) R first last :
+  size first = d -> size last = d -> leaf_le first last ->
+  let K := cover (family d) d P [::] R in
+  list_puncture_range (map (encode d) K) (leaf_num first) (leaf_num last) =
+  map (encode d) (puncture_range (family d) first last K).
+Proof.
+move=> sf sl fl K; have ld : leaf_num last < pow2 d by have := leaf_num_lt last; rewrite sl.
+rewrite (@puncture_range_remove _ _ d) ?within_cover // -[X in remove _ X]add0n.
+rewrite (remove_cover _ _ _ _ [::]) !encode_cover_path list_puncture_range_ncover //; last first.
+  by apply/N.leb_spec0; rewrite -leaf_le_num ?sf.
+apply: eq_ncover => y; rewrite /in_span => yd /=; congr orb.
+by rewrite !leaf_le_num ?size_leaf_path // leaf_pathK //; nlia.
+Qed.
+
 End Refinement.
