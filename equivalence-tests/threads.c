@@ -11,6 +11,7 @@ enum { READERS = 3, ROUNDS = 60, DEPTH = 12, OWN_PUNCTURES = 400 };
 
 static const struct pprf_impl *impl;
 static pprf_key *shared;
+static pthread_barrier_t start; /* all threads run at once */
 static pthread_rwlock_t rule = PTHREAD_RWLOCK_INITIALIZER;
 static const uint8_t root[16] = {1, 2, 3};
 static int broken;
@@ -43,8 +44,11 @@ static void read_all(uint64_t *state)
 static void *reader(void *arg)
 {
   uint64_t state = (uint64_t)(uintptr_t)arg;
+  pthread_barrier_wait(&start);
   for (int i = 0; i < ROUNDS; i++) {
-    if (!broken)
+    if (broken)
+      usleep(100); /* no lock, but turns */
+    else
       pthread_rwlock_rdlock(&rule);
     read_all(&state);
     if (!broken)
@@ -57,9 +61,12 @@ static void *writer(void *arg)
 {
   uint64_t state = (uint64_t)(uintptr_t)arg;
   uint8_t out[16];
+  pthread_barrier_wait(&start);
   for (int i = 0; i < 3 * ROUNDS; i++) {
     uint64_t leaf = tap_random(&state) % (1u << DEPTH);
-    if (!broken)
+    if (broken)
+      usleep(100);
+    else
       pthread_rwlock_wrlock(&rule);
     int err = i % 3 == 0   ? impl->punct(shared, leaf)
               : i % 3 == 1 ? impl->eval_punct(shared, leaf, out)
@@ -77,6 +84,7 @@ static void *own(void *arg)
 {
   pprf_key *key;
   uint64_t state = (uint64_t)(uintptr_t)arg, done = 0;
+  pthread_barrier_wait(&start);
   if (impl->setup(&key, DEPTH, root) != PPRF_OK) {
     note_bad();
     return NULL;
@@ -92,7 +100,8 @@ static void *own(void *arg)
 static void run(void)
 {
   pthread_t thread[READERS + 3];
-  if (impl->setup(&shared, DEPTH, root) != PPRF_OK)
+  if (impl->setup(&shared, DEPTH, root) != PPRF_OK ||
+      pthread_barrier_init(&start, NULL, READERS + 3) != 0)
     note_bad();
   for (uintptr_t i = 0; i < READERS + 3; i++)
     if (pthread_create(&thread[i], NULL, i < READERS ? reader : i == READERS ? writer : own,
@@ -101,6 +110,7 @@ static void run(void)
   for (int i = 0; i < READERS + 3; i++)
     pthread_join(thread[i], NULL);
   impl->free(shared);
+  pthread_barrier_destroy(&start);
 }
 
 int main(int argc, char **argv)
