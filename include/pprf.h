@@ -16,8 +16,9 @@
  *
  * Errors.  On every error the key is exactly as it was, and an output value is zeroed.
  *
- * Threads.  One key may be read (eval, node_count, memory_bytes, depth, export) by many threads at
- * once, or be written (punct, eval_punct, punct_range, free) by one; the caller keeps the two apart.
+ * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, depth, export)
+ * by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
+ * free) by one; the caller keeps the two apart.
  * Different keys are independent.
  */
 #ifndef PPRF_H
@@ -112,6 +113,87 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_CRYPTO    the digest failed.
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
+
+/** Evaluate at many leaves, in any order, repeats allowed: what n calls of pprf_eval would give, but
+ * PRG calls run side by side and the nodes above several of the leaves are derived once.  Leaves in
+ * ascending order share all of these, others those within groups of 1024.
+ * @param[in]  key    the key.
+ * @param[in]  leaf   n leaves, each 0 <= leaf[i] < 2^depth.
+ * @param[in]  n      number of leaves, 0 allowed.
+ * @param[out] out    n * PPRF_SEED_BYTES bytes: the values in the order of the leaves, zero for a
+ *                    punctured leaf; all zero on error.
+ * @param[out] result n results, or NULL: PPRF_OK or PPRF_ERR_PUNCTURED; on error the function's
+ *                    own result everywhere.
+ * @retval PPRF_OK         out and result are set, though leaves may be punctured.
+ * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the digest failed.
+ * @retval PPRF_ERR_NULL   key is NULL, or leaf or out is NULL and n > 0. */
+PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                             int *result);
+
+/** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
+ * same number of PRG calls, run side by side.  While it runs it takes 48 bytes of memory a leaf and
+ * 32 a new node.
+ * @param[in,out] key    the key; as it was on error.
+ * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
+ * @param[in]     n      number of leaves, 0 allowed.
+ * @param[out]    result n results, or NULL: PPRF_OK, or PPRF_ERR_PUNCTURED if the leaf was punctured
+ *                       before or occurs earlier in the batch; on error the function's own result
+ *                       everywhere.
+ * @retval PPRF_OK         the values of all these leaves are gone, every other leaf is as it was.
+ * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the digest failed.
+ * @retval PPRF_ERR_NULL   key is NULL, or leaf is NULL and n > 0. */
+PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+
+/** Takes the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
+ * values, n * PPRF_SEED_BYTES bytes, are there until it returns and are wiped later: what it copies
+ * is the caller's to wipe.  It may read the key but not change it. */
+typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
+
+/** Evaluate at every live leaf of a range and hand the values over in leaf order, with one PRG call
+ * for each inner node above them that the key implies.
+ * @param[in] key   the key.
+ * @param[in] first first leaf of the range.
+ * @param[in] last  last leaf of the range, first <= last < 2^depth.
+ * @param[in] each  called with runs of consecutive live leaves, no two of them overlapping, never
+ *                  with a punctured one; a run's length is bounded and otherwise not specified.
+ * @param[in] arg   handed to each.
+ * @retval PPRF_OK         each has had all live leaves of the range, perhaps none.
+ * @retval PPRF_ERR_RANGE  first > last or last >= 2^depth.
+ * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_CRYPTO the digest failed; each may have had leaves before that one.
+ * @retval PPRF_ERR_NULL   key or each is NULL.
+ * @retval other           what each returned that was not 0: it was not called again.  Negative
+ *                         values can be told from the results above. */
+PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each,
+                         void *arg);
+
+/** Have all memory that the key can come to need backed now, so that no later puncture waits for a
+ * page: 16 bytes for each pair of leaves and a bit and a little for each leaf.  The memory of
+ * punctured blocks goes back to the system as usual.  An implementation may have nothing to do.
+ * @param[in,out] key the key; no leaf changes.
+ * @retval PPRF_OK        no puncture needs memory that is not there.
+ * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, or the system refused; some
+ *                        of it may be backed.
+ * @retval PPRF_ERR_NULL  key is NULL. */
+PPRF_API int pprf_prefault(pprf_key *key);
+
+/** Name of the PRG's version in use, never NULL: all are SHA3-256 and differ in speed alone.
+ * "evp": OpenSSL's.  "scalar", "avx2", "avx512": the library's own. */
+PPRF_API const char *pprf_prg_name(void);
+
+/** Choose the PRG's version for the process.  Without a call it is the one that the environment
+ * variable PPRF_PRG names, else the fastest that the processor can run.  Threads may be using keys.
+ * @param[in] name one of the names above.
+ * @retval PPRF_OK         it is in use from now on.
+ * @retval PPRF_ERR_RANGE  there is none of that name, the processor cannot run it, or it disagrees
+ *                         with OpenSSL's; nothing changes.
+ * @retval PPRF_ERR_CRYPTO OpenSSL's digest, with which it is compared, failed; nothing changes.
+ * @retval PPRF_ERR_NULL   name is NULL. */
+PPRF_API int pprf_prg_select(const char *name);
 
 /** Number of nodes (stored seeds) of the key; 0 if key is NULL. */
 PPRF_API size_t pprf_node_count(const pprf_key *key);

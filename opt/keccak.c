@@ -16,11 +16,11 @@ static const uint64_t iota[24] = {
 
 /* theta: the d of each column; the other steps add it. */
 #define THETA(a)                                                                                   \
-  c0 = XOR3(XOR3(a##0, a##5, a##10), a##15, a##20);                                                \
-  c1 = XOR3(XOR3(a##1, a##6, a##11), a##16, a##21);                                                \
-  c2 = XOR3(XOR3(a##2, a##7, a##12), a##17, a##22);                                                \
-  c3 = XOR3(XOR3(a##3, a##8, a##13), a##18, a##23);                                                \
-  c4 = XOR3(XOR3(a##4, a##9, a##14), a##19, a##24);                                                \
+  c0 = XOR3(XOR(a##0, a##5), XOR(a##10, a##15), a##20);                                            \
+  c1 = XOR3(XOR(a##1, a##6), XOR(a##11, a##16), a##21);                                            \
+  c2 = XOR3(XOR(a##2, a##7), XOR(a##12, a##17), a##22);                                            \
+  c3 = XOR3(XOR(a##3, a##8), XOR(a##13, a##18), a##23);                                            \
+  c4 = XOR3(XOR(a##4, a##9), XOR(a##14, a##19), a##24);                                            \
   d0 = XOR(c4, ROL(c1, 1));                                                                        \
   d1 = XOR(c0, ROL(c2, 1));                                                                        \
   d2 = XOR(c1, ROL(c3, 1));                                                                        \
@@ -69,29 +69,67 @@ static const uint64_t iota[24] = {
   lane s##0, s##1, s##2, s##3, s##4, s##5, s##6, s##7, s##8, s##9, s##10, s##11, s##12, s##13,     \
     s##14, s##15, s##16, s##17, s##18, s##19, s##20, s##21, s##22, s##23, s##24
 
-/* The lanes 0 .. 3 of the digest of a seed (lo, hi) into e0 .. e3.  Padding: 06 after the seed's
- * 16 bytes, 80 in the last byte of the rate, byte 135.  Of the last round four lanes matter. */
+/* The first round from the block of a seed (lo, hi): 06 follows the seed's 16 bytes and 80 is in the
+ * last byte of the rate, byte 135, so lanes 2 and 16 are constants and the others zero. */
+#define FIRST_ROUND(e, lo, hi)                                                                     \
+  c1 = XOR(hi, CONSTANT(TOP));                                                                     \
+  d0 = ROL(c1, 1);                                                                                 \
+  d1 = XOR(lo, CONSTANT(2 * 0x06));                                                                \
+  d2 = c1;                                                                                         \
+  d4 = ROL(lo, 1); /* d3 is 06 */                                                                  \
+  b0 = XOR(lo, d0);                                                                                \
+  b1 = ROL(d1, 44);                                                                                \
+  b2 = ROL(d2, 43);                                                                                \
+  b3 = CONSTANT(ROTATED(0x06, 21));                                                                \
+  b4 = ROL(d4, 14);                                                                                \
+  CHI_ROW(e##0, e##1, e##2, e##3, e##4);                                                           \
+  e##0 = XOR(e##0, CONSTANT(iota[0]));                                                             \
+  b0 = CONSTANT(ROTATED(0x06, 28));                                                                \
+  b1 = ROL(d4, 20);                                                                                \
+  b2 = ROL(d0, 3);                                                                                 \
+  b3 = ROL(XOR(d1, CONSTANT(TOP)), 45);                                                            \
+  b4 = ROL(d2, 61);                                                                                \
+  CHI_ROW(e##5, e##6, e##7, e##8, e##9);                                                           \
+  b0 = ROL(XOR(hi, d1), 1);                                                                        \
+  b1 = ROL(d2, 6);                                                                                 \
+  b2 = CONSTANT(ROTATED(0x06, 25));                                                                \
+  b3 = ROL(d4, 8);                                                                                 \
+  b4 = ROL(d0, 18);                                                                                \
+  CHI_ROW(e##10, e##11, e##12, e##13, e##14);                                                      \
+  b0 = ROL(d4, 27);                                                                                \
+  b1 = ROL(d0, 36);                                                                                \
+  b2 = ROL(d1, 10);                                                                                \
+  b3 = ROL(d2, 15);                                                                                \
+  b4 = CONSTANT(ROTATED(0x06, 56));                                                                \
+  CHI_ROW(e##15, e##16, e##17, e##18, e##19);                                                      \
+  b0 = ROL(XOR(d2, CONSTANT(0x06)), 62);                                                           \
+  b1 = CONSTANT(ROTATED(0x06, 55));                                                                \
+  b2 = ROL(d4, 39);                                                                                \
+  b3 = ROL(d0, 41);                                                                                \
+  b4 = ROL(d1, 2);                                                                                 \
+  CHI_ROW(e##20, e##21, e##22, e##23, e##24)
+
+/* Lanes 0 .. 3 of the digest of a seed (lo, hi) into e0 .. e3: of the last round four lanes matter.
+ * The rounds between stay a loop of two: straight-line code for all 24 fills the cache of decoded
+ * instructions and is no faster even alone. */
 #define SHA3_256_OF_SEED(lane, lo, hi)                                                             \
   STATE(lane, a);                                                                                  \
   STATE(lane, e);                                                                                  \
   lane b0, b1, b2, b3, b4, c0, c1, c2, c3, c4, d0, d1, d2, d3, d4;                                 \
-  a0 = lo;                                                                                         \
-  a1 = hi;                                                                                         \
-  a2 = CONSTANT(0x06);                                                                             \
-  a16 = CONSTANT(0x8000000000000000);                                                              \
-  a3 = a4 = a5 = a6 = a7 = a8 = a9 = a10 = a11 = a12 = a13 = a14 = a15 = CONSTANT(0);              \
-  a17 = a18 = a19 = a20 = a21 = a22 = a23 = a24 = CONSTANT(0);                                     \
-  for (unsigned i = 0; i < 22; i += 2) {                                                           \
-    ROUND(a, e, iota[i]);                                                                          \
-    ROUND(e, a, iota[i + 1]);                                                                      \
+  FIRST_ROUND(e, lo, hi);                                                                          \
+  for (unsigned i = 1; i < 23; i += 2) {                                                           \
+    ROUND(e, a, iota[i]);                                                                          \
+    ROUND(a, e, iota[i + 1]);                                                                      \
   }                                                                                                \
-  ROUND(a, e, iota[22]);                                                                           \
   THETA(e);                                                                                        \
   ROW_0(e);                                                                                        \
   e0 = XOR(CHI(b0, b1, b2), CONSTANT(iota[23]));                                                   \
   e1 = CHI(b1, b2, b3);                                                                            \
   e2 = CHI(b2, b3, b4);                                                                            \
   e3 = CHI(b3, b4, b0)
+
+#define TOP 0x8000000000000000
+#define ROTATED(word, n) ((uint64_t)(word) << (n) | (uint64_t)(word) >> (64 - (n)))
 
 #define XOR(a, b) ((a) ^ (b))
 #define XOR3(a, b, c) ((a) ^ (b) ^ (c))
@@ -118,6 +156,7 @@ opt_keccak_avx2(struct pprf_seed seed, uint64_t start, unsigned height)
   return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
 }
 
+/* From here on lanes are vectors with one instance in each 64-bit element. */
 #undef XOR
 #undef XOR3
 #undef ROL
@@ -126,6 +165,101 @@ opt_keccak_avx2(struct pprf_seed seed, uint64_t start, unsigned height)
 
 #include <immintrin.h>
 
+/* A vector of four 16-byte seeds is four loads: the parents may lie anywhere. */
+static inline __attribute__((target("avx2"), always_inline)) __m256i
+load_2(const struct opt_step *s)
+{
+  __m128i low = _mm_loadu_si128((const __m128i *)(const void *)s[0].seed);
+  __m128i high = _mm_loadu_si128((const __m128i *)(const void *)s[1].seed);
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+static inline __attribute__((target("avx2"), always_inline)) void
+store_2(struct pprf_seed *to_low, struct pprf_seed *to_high, __m256i v)
+{
+  _mm_storeu_si128((__m128i *)(void *)to_low, _mm256_castsi256_si128(v));
+  _mm_storeu_si128((__m128i *)(void *)to_high, _mm256_extracti128_si256(v, 1));
+}
+
+/* Elements 0 .. 3 are the steps 0, 2, 1, 3: that is what unpacking two pairs of seeds gives, and
+ * unpacking the words of the digests undoes it. */
+#define LOAD_4(s, lo, hi)                                                                          \
+  __m256i s01 = load_2(s), s23 = load_2((s) + 2);                                                  \
+  __m256i lo = _mm256_unpacklo_epi64(s01, s23), hi = _mm256_unpackhi_epi64(s01, s23)
+
+#define STORE_4(s, e0, e1, e2, e3)                                                                 \
+  store_2((s)[0].left, (s)[1].left, _mm256_unpacklo_epi64(e0, e1));                                \
+  store_2((s)[2].left, (s)[3].left, _mm256_unpackhi_epi64(e0, e1));                                \
+  store_2((s)[0].right, (s)[1].right, _mm256_unpacklo_epi64(e2, e3));                              \
+  store_2((s)[2].right, (s)[3].right, _mm256_unpackhi_epi64(e2, e3))
+
+#define XOR(a, b) _mm256_xor_si256(a, b)
+#define XOR3(a, b, c) XOR(XOR(a, b), c)
+#define ROL(a, n) _mm256_or_si256(_mm256_slli_epi64(a, n), _mm256_srli_epi64(a, 64 - (n)))
+#define CHI(a, b, c) XOR(a, _mm256_andnot_si256(b, c))
+#define CONSTANT(word) _mm256_set1_epi64x((long long)(word))
+
+__attribute__((target("avx2"))) void opt_keccak_avx2_x4(const struct opt_step *step)
+{
+  LOAD_4(step, lo, hi);
+  SHA3_256_OF_SEED(__m256i, lo, hi);
+  STORE_4(step, e0, e1, e2, e3);
+}
+
+#undef XOR3
+#undef ROL
+#undef CHI
+#define XOR3(a, b, c) _mm256_ternarylogic_epi64(a, b, c, 0x96)
+#define ROL(a, n) _mm256_rol_epi64(a, n)
+#define CHI(a, b, c) _mm256_ternarylogic_epi64(a, b, c, 0xd2)
+
+__attribute__((target("avx2,avx512f,avx512vl"))) void
+opt_keccak_avx512_x4(const struct opt_step *step)
+{
+  LOAD_4(step, lo, hi);
+  SHA3_256_OF_SEED(__m256i, lo, hi);
+  STORE_4(step, e0, e1, e2, e3);
+}
+
+#undef XOR
+#undef XOR3
+#undef ROL
+#undef CHI
+#undef CONSTANT
+#define XOR(a, b) _mm512_xor_si512(a, b)
+#define XOR3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
+#define ROL(a, n) _mm512_rol_epi64(a, n)
+#define CHI(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0xd2)
+#define CONSTANT(word) _mm512_set1_epi64((long long)(word))
+
+/* Steps s, s + 1 in the lower half of the result and t, t + 1 in the upper. */
+static inline __attribute__((target("avx2,avx512f"), always_inline)) __m512i
+load_4(const struct opt_step *s, const struct opt_step *t)
+{
+  return _mm512_inserti64x4(_mm512_castsi256_si512(load_2(s)), load_2(t), 1);
+}
+
+#define STORE_8(a, b, side, v)                                                                     \
+  store_2(step[a].side, step[(a) + 1].side, _mm512_castsi512_si256(v));                            \
+  store_2(step[b].side, step[(b) + 1].side, _mm512_extracti64x4_epi64(v, 1))
+
+__attribute__((target("avx2,avx512f,avx512vl"))) void
+opt_keccak_avx512_x8(const struct opt_step *step)
+{
+  __m512i even = load_4(step, step + 4), odd = load_4(step + 2, step + 6);
+  __m512i lo = _mm512_unpacklo_epi64(even, odd), hi = _mm512_unpackhi_epi64(even, odd);
+  SHA3_256_OF_SEED(__m512i, lo, hi);
+  STORE_8(0, 4, left, _mm512_unpacklo_epi64(e0, e1));
+  STORE_8(2, 6, left, _mm512_unpackhi_epi64(e0, e1));
+  STORE_8(0, 4, right, _mm512_unpacklo_epi64(e2, e3));
+  STORE_8(2, 6, right, _mm512_unpackhi_epi64(e2, e3));
+}
+
+#undef XOR
+#undef XOR3
+#undef ROL
+#undef CHI
+#undef CONSTANT
 #define XOR(a, b) _mm_xor_si128(a, b)
 #define XOR3(a, b, c) _mm_ternarylogic_epi64(a, b, c, 0x96)
 #define ROL(a, n) _mm_rol_epi64(a, n)
@@ -137,7 +271,8 @@ opt_keccak_avx512(struct pprf_seed seed, uint64_t start, unsigned height)
 {
   (void)start;
   (void)height;
-  SHA3_256_OF_SEED(__m128i, CONSTANT(seed.lo), CONSTANT(seed.hi));
+  __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
+  SHA3_256_OF_SEED(__m128i, lo, hi);
   return (struct pprf_children){
     {(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
     {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},

@@ -2,15 +2,24 @@
 /** @file keccak.h
  * The PRG without libcrypto: SHA3-256 (FIPS 202) of a seed is one Keccak-f[1600].
  *
+ * The library uses the version that PPRF_PRG in the environment names, otherwise the fastest that
+ * the processor can run, until pprf_prg_select chooses another.  A version is used only after it has
+ * agreed with libcrypto's SHA3-256 on a set of seeds; if it has not, or if PPRF_PRG names one that
+ * the processor cannot run, libcrypto's is used.
+ *
  * Versions of prg_expand, bit for bit the same function.  Control flow and addresses do not
  * depend on the seed.  They cannot fail.  Their state may stay in registers and on the stack below
  * the caller: opt's prg_wipe_stack clears both. */
 #ifndef PPRF_OPT_KECCAK_H
 #define PPRF_OPT_KECCAK_H
 
+#include "lanes.h"
 #include "prg.h"
 
 typedef struct pprf_children opt_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+
+/** The same for four or eight steps at once; all inputs are read before an output is written. */
+typedef void opt_expand_lanes(const struct opt_step *step);
 
 /** Portable C. */
 opt_expand opt_keccak_scalar;
@@ -21,16 +30,13 @@ opt_expand opt_keccak_scalar;
 opt_expand opt_keccak_avx2;
 /** A lane in each of 25 vector registers, with AVX-512VL's rotations and three-operand logic. */
 opt_expand opt_keccak_avx512;
+/** Four seeds in the elements of 256-bit vectors, eight in those of 512-bit vectors. */
+opt_expand_lanes opt_keccak_avx2_x4, opt_keccak_avx512_x4, opt_keccak_avx512_x8;
 #else
 #define OPT_KECCAK_X86 0
 #endif
 
-/** Name of the version that prg_expand uses: evp, scalar, avx2 or avx512.
- *
- * It is chosen before the first use: what PPRF_PRG in the environment names, otherwise the fastest
- * that the processor can run.  A version is used only after it has agreed with libcrypto's SHA3-256
- * on a set of seeds; if it has not, or if PPRF_PRG names one that the processor cannot run,
- * libcrypto's is used. */
+/** pprf_prg_name, for programs that look whether this PRG is linked in. */
 const char *opt_prg_name(void);
 
 #endif

@@ -11,31 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "prg.h"
+#include "key.h"
 #include "shared.h"
-#include "store.h"
-
-struct pprf_key {
-  struct opt_store store;
-  uint64_t small[]; /* bitmap levels of less than a page */
-};
-
-#define NOINLINE __attribute__((noinline))
-
-/* Overwrite n seeds with zeros that the compiler may not leave out: explicit_bzero without the
- * call, which on the few seeds of a puncture costs more than the stores. */
-static inline void wipe(struct pprf_seed *seed, unsigned n)
-{
-  for (unsigned i = 0; i < n; i++)
-    seed[i] = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(seed) : "memory");
-}
-
-static inline void wipe_children(struct pprf_children *c)
-{
-  c->left = c->right = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(c) : "memory");
-}
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
 
@@ -44,41 +21,6 @@ enum {
   HEADER_BYTES = 16,
   FRAME_BYTES = HEADER_BYTES + DIGEST_BYTES
 };
-
-static uint64_t load(const uint8_t *p, unsigned bytes)
-{
-  uint64_t v = 0;
-  for (unsigned i = bytes; i-- > 0;)
-    v = v << 8 | p[i];
-  return v;
-}
-
-static void store(uint8_t *p, uint64_t v, unsigned bytes)
-{
-  for (unsigned i = 0; i < bytes; i++)
-    p[i] = (uint8_t)(v >> 8 * i);
-}
-
-static struct pprf_seed load_seed(const uint8_t *p)
-{
-  return (struct pprf_seed){load(p, 8), load(p + 8, 8)};
-}
-
-static void store_seed(uint8_t *p, struct pprf_seed seed)
-{
-  store(p, seed.lo, 8);
-  store(p + 8, seed.hi, 8);
-}
-
-static uint64_t node_end(struct opt_node n)
-{
-  return n.start + (UINT64_C(1) << n.height);
-}
-
-static unsigned depth_of(const pprf_key *key)
-{
-  return key->store.punctured.depth;
-}
 
 /* ---- descents ---- */
 
@@ -481,6 +423,10 @@ void pprf_free(pprf_key *key)
 {
   if (key == NULL)
     return;
+  if (key->store.shared) { /* others may hold it: it is theirs to wipe */
+    opt_shared_free(key);
+    return;
+  }
   opt_store_close(&key->store);
   free(key);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file shared.h
  * Keys in memory that forked processes share, for the session tickets of tls/.  The functions of
- * pprf.h take them, except pprf_free; the callers serialise across processes. */
+ * pprf.h take them; pprf_free is opt_shared_free.  The callers serialise across processes. */
 #ifndef PPRF_OPT_SHARED_H
 #define PPRF_OPT_SHARED_H
 
@@ -21,7 +21,8 @@ int opt_shared_start(pprf_key *key);
  * this call leaves half done another call can finish. */
 void opt_shared_clear(pprf_key *key);
 
-/** Unmap the key in this process. */
+/** Unmap the key in this process.  It is not wiped: other processes may hold it, and the system wipes
+ * its memory when the last one lets go.  To wipe it now, opt_shared_clear first. */
 void opt_shared_free(pprf_key *key);
 
 #endif

@@ -111,6 +111,16 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
                               const struct opt_entry *rest, unsigned count);
 
+/** Puncture n live leaves in ascending order: replace the nodes that cover them.
+ * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
+ * @param[in] count number of them. */
+void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
+                            const struct opt_entry *rest, size_t count);
+
+/** Have every page of the mapping backed by memory now.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_store_prefault(struct opt_store *s);
+
 /** Bytes of the mapping that are backed by memory now. */
 size_t opt_store_resident_bytes(const struct opt_store *s);
 

@@ -9,6 +9,12 @@
 #define pprf_punct ref_pprf_punct
 #define pprf_eval_punct ref_pprf_eval_punct
 #define pprf_punct_range ref_pprf_punct_range
+#define pprf_eval_batch ref_pprf_eval_batch
+#define pprf_punct_batch ref_pprf_punct_batch
+#define pprf_expand ref_pprf_expand
+#define pprf_prefault ref_pprf_prefault
+#define pprf_prg_name ref_pprf_prg_name
+#define pprf_prg_select ref_pprf_prg_select
 #define pprf_node_count ref_pprf_node_count
 #define pprf_memory_bytes ref_pprf_memory_bytes
 #define pprf_depth ref_pprf_depth

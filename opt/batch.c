@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations on many leaves: the paths to all of them are walked together, one level of the tree
+ * after the other, so that there are always PRG calls to run side by side and a node above several
+ * of the leaves is expanded once.
+ *
+ * Seeds.  Those in the arrays are wiped one by one; finish clears the stack and the registers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "key.h"
+#include "lanes.h"
+
+/* Leaves that eval_batch and expand take on at a time. */
+#define CHUNK 1024
+/* Height of the greatest node that expand leaves to the lanes: above there are few nodes. */
+#define BLOCK_HEIGHT 9
+
+/* The leaves first .. last of a forest, all those of it below one node of some height. */
+struct group {
+  uint32_t first, last;
+  uint32_t height;
+};
+
+/* Live leaves in ascending order, without repeats, in groups.  The seed of a group's node is in
+ * seed[first]; a group of height 0 is one leaf and that seed its value. */
+struct forest {
+  uint32_t *leaf;
+  struct pprf_seed *seed; /* one for each leaf */
+  size_t leaves;
+  struct group *group; /* room for one for each leaf */
+  size_t groups;
+  struct opt_entry *sibling; /* the nodes beside the paths, or NULL: not wanted */
+  size_t siblings;
+};
+
+/* Clear what is below on the stack, and the registers. */
+static NOINLINE void finish(void)
+{
+  uint8_t below[4096]; /* eight Keccaks in vector registers spill 2 kB */
+  explicit_bzero(below, sizeof below);
+  prg_wipe_stack();
+}
+
+static void put_seeds(uint8_t *out, const struct pprf_seed *seed, size_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(out, seed, n * PPRF_SEED_BYTES);
+#else
+  for (size_t i = 0; i < n; i++)
+    store_seed(out + i * PPRF_SEED_BYTES, seed[i]);
+#endif
+}
+
+/* The first of a group's leaves that is >= mid, or last + 1 if there is none. */
+static uint32_t split(const uint32_t *leaf, const struct group *g, uint64_t mid)
+{
+  uint32_t lo = g->first, hi = g->last + 1;
+  if (leaf[g->last] < mid)
+    return hi;
+  if (leaf[lo] >= mid)
+    return lo;
+  if (leaf[g->last] - leaf[lo] == g->last - lo)
+    return lo + (uint32_t)(mid - leaf[lo]);
+  while (hi - lo > 1) { /* leaf[lo] < mid */
+    uint32_t at = lo + (hi - lo) / 2;
+    if (leaf[at] < mid)
+      lo = at;
+    else
+      hi = at;
+  }
+  return hi;
+}
+
+/* The step from a group down to the next level, in which it loses its upper leaves to a new group
+ * if both children have leaves.  A child without leaves is a sibling, or goes to *unused. */
+static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_seed *unused)
+{
+  unsigned h = g->height--;
+  uint64_t start = (uint64_t)f->leaf[g->first] >> h << h, mid = start + (UINT64_C(1) << (h - 1));
+  uint32_t m = split(f->leaf, g, mid);
+  struct pprf_seed *own = &f->seed[g->first];
+  struct opt_step step = {own, own, own, start, h};
+  if (m > g->first && m <= g->last) {
+    f->group[f->groups++] = (struct group){m, g->last, h - 1};
+    g->last = m - 1;
+    step.right = &f->seed[m];
+    return step;
+  }
+  if (f->sibling != NULL) {
+    struct opt_entry *e = &f->sibling[f->siblings++];
+    e->node = (struct opt_node){m == g->first ? start : mid, h - 1};
+    unused = &e->seed;
+  }
+  if (m == g->first)
+    step.left = unused;
+  else
+    step.right = unused;
+  return step;
+}
+
+/* Derive the seeds of all leaves, and the siblings. */
+static NOINLINE int walk_down(struct forest *f)
+{
+  struct opt_step step[OPT_LANES];
+  struct pprf_seed unused = {0, 0};
+  unsigned n = 0, height = 0;
+  int err = PPRF_OK;
+  for (size_t i = 0; i < f->groups; i++)
+    height = f->group[i].height > height ? f->group[i].height : height;
+  for (; height > 0 && err == PPRF_OK; height--) {
+    size_t groups = f->groups; /* those that come in are one level below */
+    for (size_t i = 0; i < groups && err == PPRF_OK; i++) {
+      if (f->group[i].height != height)
+        continue;
+      step[n++] = step_down(f, &f->group[i], &unused);
+      if (n == OPT_LANES) {
+        err = opt_expand_many(step, n);
+        n = 0;
+      }
+    }
+    if (err == PPRF_OK && n > 0)
+      err = opt_expand_many(step, n);
+    n = 0;
+  }
+  wipe(&unused, 1);
+  return err;
+}
+
+/* Add the leaf x, greater than those before, if it is live; *end is the first leaf after the node
+ * of the last leaf that was looked up. */
+static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, uint64_t *end)
+{
+  struct opt_node node;
+  uint32_t at = (uint32_t)f->leaves;
+  if (x < *end) {
+    f->group[f->groups - 1].last = at;
+  } else {
+    if (!opt_store_find(s, x, &node))
+      return;
+    *end = node_end(node);
+    f->group[f->groups++] = (struct group){at, at, node.height};
+    f->seed[at] = opt_store_seed(s, node);
+  }
+  f->leaf[at] = (uint32_t)x;
+  f->leaves++;
+}
+
+/* ---- leaves in any order ---- */
+
+/* A leaf and its place in the caller's array, so that numbers in order are leaves in order. */
+static uint64_t item(uint64_t leaf, size_t place)
+{
+  return leaf << 32 | (uint32_t)place;
+}
+
+/* Sort items of leaves < 2^depth whose places ascend; spare has room for n. */
+static void sort(uint64_t *items, uint64_t *spare, size_t n, unsigned depth)
+{
+  size_t sorted = 1;
+  while (sorted < n && items[sorted - 1] < items[sorted])
+    sorted++;
+  if (sorted >= n)
+    return;
+  if (n <= 32) {
+    for (size_t i = sorted; i < n; i++) {
+      uint64_t v = items[i];
+      size_t j = i;
+      for (; j > 0 && items[j - 1] > v; j--)
+        items[j] = items[j - 1];
+      items[j] = v;
+    }
+    return;
+  }
+  for (unsigned shift = 32; shift < 32 + depth; shift += 8) {
+    size_t place[256] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i++)
+      place[items[i] >> shift & 255]++;
+    for (unsigned d = 0; d < 256; d++) {
+      size_t count = place[d];
+      place[d] = sum;
+      sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+      spare[place[items[i] >> shift & 255]++] = items[i];
+    memcpy(items, spare, n * sizeof *items);
+  }
+}
+
+static int all_in_range(const pprf_key *key, const uint64_t *leaf, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (leaf[i] >> depth_of(key) != 0)
+      return 0;
+  return 1;
+}
+
+static void fill_results(int *result, size_t n, int value)
+{
+  for (size_t i = 0; result != NULL && i < n; i++)
+    result[i] = value;
+}
+
+struct eval_work {
+  uint64_t items[CHUNK], spare[CHUNK];
+  uint32_t leaf[CHUNK];
+  struct group group[CHUNK];
+  struct pprf_seed seed[CHUNK];
+};
+
+/* At most CHUNK leaves. */
+static int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf, size_t n,
+                      uint8_t *out, int *result)
+{
+  struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group};
+  uint64_t end = 0, ahead = 4;
+  for (size_t i = 0; i < n; i++)
+    w->items[i] = item(leaf[i], i);
+  sort(w->items, w->spare, n, depth_of(key));
+  for (size_t i = 0; i < n; i++) {
+    if (i + ahead < n)
+      opt_store_prefetch(&key->store, w->items[i + ahead] >> 32);
+    if (i == 0 || w->items[i] >> 32 != w->items[i - 1] >> 32)
+      add_leaf(&f, &key->store, w->items[i] >> 32, &end);
+  }
+  int err = walk_down(&f);
+  for (size_t i = 0, at = 0; i < n && err == PPRF_OK; i++) {
+    size_t place = (uint32_t)w->items[i];
+    while (at < f.leaves && f.leaf[at] < w->items[i] >> 32)
+      at++;
+    int live = at < f.leaves && f.leaf[at] == w->items[i] >> 32;
+    if (live)
+      put_seeds(out + place * PPRF_SEED_BYTES, &f.seed[at], 1);
+    else
+      memset(out + place * PPRF_SEED_BYTES, 0, PPRF_SEED_BYTES);
+    if (result != NULL)
+      result[place] = live ? PPRF_OK : PPRF_ERR_PUNCTURED;
+  }
+  explicit_bzero(w->seed, f.leaves * sizeof *w->seed);
+  return err;
+}
+
+int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
+{
+  int err = PPRF_OK;
+  struct eval_work *w = NULL;
+  if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
+    err = PPRF_ERR_NULL;
+  else if (!all_in_range(key, leaf, n))
+    err = PPRF_ERR_RANGE;
+  else if (n > 0 && (w = malloc(sizeof *w)) == NULL)
+    err = PPRF_ERR_NOMEM;
+  for (size_t at = 0; at < n && err == PPRF_OK; at += CHUNK)
+    err = eval_chunk(key, w, leaf + at, n - at < CHUNK ? n - at : CHUNK,
+                     out + at * PPRF_SEED_BYTES, result == NULL ? NULL : result + at);
+  free(w);
+  if (err != PPRF_OK) {
+    if (out != NULL)
+      explicit_bzero(out, n * PPRF_SEED_BYTES);
+    fill_results(result, n, err);
+  }
+  finish();
+  return err;
+}
+
+/* ---- punctures ---- */
+
+/* Number of siblings beside the paths of a forest.  Below a node of height h a path has h inner
+ * nodes, and the next one those below the greatest height at which it leaves the path before; of
+ * their children all but the inner nodes and the leaves are siblings. */
+static size_t count_siblings(const struct forest *f)
+{
+  size_t siblings = 0;
+  for (size_t i = 0; i < f->groups; i++) {
+    const struct group *g = &f->group[i];
+    size_t inner = g->height;
+    for (size_t j = (size_t)g->first + 1; j <= g->last; j++)
+      inner += opt_msb(f->leaf[j] ^ f->leaf[j - 1]);
+    siblings += inner - (g->last - g->first);
+  }
+  return siblings;
+}
+
+/* n <= UINT32_MAX leaves, sorted items of which are given. */
+static int punct_items(pprf_key *key, const uint64_t *items, size_t n, int *result)
+{
+  struct forest f = {.leaf = malloc(n * sizeof *f.leaf),
+                     .seed = malloc(n * sizeof *f.seed),
+                     .group = malloc(n * sizeof *f.group)};
+  uint64_t end = 0;
+  int err = f.leaf == NULL || f.seed == NULL || f.group == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
+  for (size_t i = 0; i < n && err == PPRF_OK; i++)
+    if (i == 0 || items[i] >> 32 != items[i - 1] >> 32)
+      add_leaf(&f, &key->store, items[i] >> 32, &end);
+  if (err == PPRF_OK) {
+    f.sibling = malloc((count_siblings(&f) + 1) * sizeof *f.sibling);
+    err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
+  }
+  if (err == PPRF_OK && f.leaves > 0)
+    opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
+  for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {
+    int live = at < f.leaves && f.leaf[at] == items[i] >> 32;
+    at += (size_t)live; /* so a repeat does not find its leaf */
+    result[(uint32_t)items[i]] = live ? PPRF_OK : PPRF_ERR_PUNCTURED;
+  }
+  if (f.sibling != NULL)
+    explicit_bzero(f.sibling, f.siblings * sizeof *f.sibling);
+  if (f.seed != NULL)
+    explicit_bzero(f.seed, f.leaves * sizeof *f.seed);
+  free(f.sibling);
+  free(f.group);
+  free(f.seed);
+  free(f.leaf);
+  return err;
+}
+
+int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
+{
+  uint64_t *items = NULL;
+  int err = PPRF_OK;
+  if (key == NULL || (n > 0 && leaf == NULL))
+    err = PPRF_ERR_NULL;
+  else if (!all_in_range(key, leaf, n))
+    err = PPRF_ERR_RANGE;
+  else if (n > UINT32_MAX || (n > 0 && (items = malloc(2 * n * sizeof *items)) == NULL))
+    err = PPRF_ERR_NOMEM;
+  if (err == PPRF_OK && n > 0) {
+    for (size_t i = 0; i < n; i++)
+      items[i] = item(leaf[i], i);
+    sort(items, items + n, n, depth_of(key));
+    err = punct_items(key, items, n, result);
+  }
+  free(items);
+  if (err != PPRF_OK)
+    fill_results(result, n, err);
+  finish();
+  return err;
+}
+
+/* ---- all leaves of a range ---- */
+
+struct expansion {
+  const struct opt_store *store;
+  uint64_t first, last;
+  uint64_t at;                                  /* the store's nodes below are done */
+  struct opt_entry pending[PPRF_DEPTH_MAX + 1]; /* to be done before; the last one first */
+  unsigned n;
+  uint32_t leaf[CHUNK];
+  struct group group[CHUNK];
+  struct pprf_seed seed[CHUNK];
+};
+
+/* The next node that meets the range, onto the pending ones; 0 if there is none. */
+static int next_pending(struct expansion *x)
+{
+  struct opt_entry *e = &x->pending[x->n];
+  if (x->n > 0)
+    return 1;
+  if (x->at > x->last || !opt_store_next(x->store, x->at, &e->node) || e->node.start > x->last)
+    return 0;
+  e->seed = opt_store_seed(x->store, e->node);
+  x->at = node_end(e->node);
+  x->n = 1;
+  return 1;
+}
+
+/* Replace the last pending node by those of its children that meet the range. */
+static int split_pending(struct expansion *x)
+{
+  struct opt_entry *e = &x->pending[x->n - 1], parent = *e;
+  unsigned h = parent.node.height;
+  uint64_t mid = parent.node.start + (UINT64_C(1) << (h - 1));
+  struct pprf_children c = prg_expand(parent.seed, parent.node.start, h);
+  x->n--;
+  if (mid <= x->last) {
+    *e++ = (struct opt_entry){{mid, h - 1}, c.right};
+    x->n++;
+  }
+  if (mid > x->first) {
+    *e = (struct opt_entry){{parent.node.start, h - 1}, c.left};
+    x->n++;
+  }
+  int err = c.err;
+  wipe(&parent.seed, 1);
+  wipe_children(&c);
+  return err;
+}
+
+/* Fill a forest with the next leaves of the range, as many as it takes; none at the end. */
+static NOINLINE int next_leaves(struct expansion *x, struct forest *f)
+{
+  int err = PPRF_OK;
+  while (err == PPRF_OK && next_pending(x)) {
+    const struct opt_entry *e = &x->pending[x->n - 1];
+    if (e->node.height > BLOCK_HEIGHT) {
+      err = split_pending(x);
+      continue;
+    }
+    uint64_t from = e->node.start > x->first ? e->node.start : x->first, to = node_end(e->node) - 1;
+    to = to < x->last ? to : x->last;
+    if (f->leaves + (to - from) >= CHUNK)
+      break;
+    uint32_t at = (uint32_t)f->leaves;
+    f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height};
+    f->seed[at] = e->seed;
+    for (uint64_t leaf = from; leaf <= to; leaf++)
+      f->leaf[f->leaves++] = (uint32_t)leaf;
+    x->n--;
+  }
+  return err;
+}
+
+/* Hand a forest's values over in runs. */
+static int hand_over(const struct forest *f, pprf_each *each, void *arg)
+{
+  int stop = 0;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+  put_seeds((uint8_t *)f->seed, f->seed, f->leaves);
+#endif
+  for (size_t from = 0, to; from < f->leaves && stop == 0; from = to) {
+    for (to = from + 1; to < f->leaves && f->leaf[to] == f->leaf[to - 1] + 1; to++)
+      ;
+    stop = each(arg, f->leaf[from], to - from, (const uint8_t *)&f->seed[from]);
+  }
+  return stop;
+}
+
+int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
+{
+  if (key == NULL || each == NULL)
+    return PPRF_ERR_NULL;
+  if (first > last || last >> depth_of(key) != 0)
+    return PPRF_ERR_RANGE;
+  struct expansion *x = malloc(sizeof *x);
+  if (x == NULL)
+    return PPRF_ERR_NOMEM;
+  x->store = &key->store;
+  x->first = x->at = first;
+  x->last = last;
+  x->n = 0;
+  struct forest f;
+  int result;
+  do {
+    f = (struct forest){.leaf = x->leaf, .seed = x->seed, .group = x->group};
+    result = next_leaves(x, &f);
+    if (result == PPRF_OK)
+      result = walk_down(&f);
+    if (result == PPRF_OK)
+      result = hand_over(&f, each, arg);
+  } while (result == PPRF_OK && f.leaves > 0);
+  explicit_bzero(x, sizeof *x);
+  free(x);
+  finish();
+  return result;
+}
+
+int pprf_prefault(pprf_key *key)
+{
+  return key == NULL ? PPRF_ERR_NULL : opt_store_prefault(&key->store);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lanes.h"
+
+__attribute__((weak)) int opt_expand_many(const struct opt_step *step, unsigned n)
+{
+  struct pprf_children c = {.err = 0};
+  for (unsigned i = 0; i < n && c.err == 0; i++) {
+    c = prg_expand(*step[i].seed, step[i].start, step[i].height);
+    *step[i].left = c.left;
+    *step[i].right = c.right;
+  }
+  int err = c.err;
+  c.left = c.right = (struct pprf_seed){0, 0};
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  return err;
+}
