@@ -160,8 +160,6 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf)
     uint64_t block = leaf >> 6 * DEAD_LEVEL;
     release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
   }
-  if (s->nodes == 0)
-    (void)release_all(s);
 }
 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
@@ -175,6 +173,8 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     s->slot[((leaf >> i ^ 1) << i) >> 1] = copath[i];
   s->nodes = s->nodes + node.height - 1;
   puncture_leaf(s, leaf);
+  if (s->nodes == 0)
+    (void)release_all(s);
 }
 
 /* The full blocks of a level among those that meet the punctured leaves first .. last: these are
@@ -235,6 +235,8 @@ void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
   s->nodes += count;
   for (size_t i = 0; i < n; i++)
     puncture_leaf(s, leaf[i]);
+  if (s->nodes == 0)
+    (void)release_all(s);
 }
 
 /* The top level's word or words. */
