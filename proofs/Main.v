@@ -6,7 +6,7 @@ From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Codec.
-From Pprf.proofs Require Import Layout HeightRule CodecProofs.
+From Pprf.proofs Require Import Layout HeightRule Refinement CodecProofs.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -65,6 +65,9 @@ Print Assumptions encode_sorted.
 Print Assumptions pair_slot_injective.
 Print Assumptions slot_overwritten.
 Print Assumptions height_from_neighbours.
+Print Assumptions list_eval_refines.
+Print Assumptions list_puncture_refines.
+Print Assumptions list_puncture_range_refines.
 Print Assumptions size_encode_key.
 Print Assumptions decode_encode.
 Print Assumptions decode_canonical.

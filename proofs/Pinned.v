@@ -376,6 +376,35 @@ Definition height_from_neighbours_statement :
         (size q = d - h)%nat & first_leaf d q = node_start h (leaf_num x)]
   := @height_from_neighbours.
 
+(* ---- Refinement.v ------------------------------------------------------------------- *)
+
+From Pprf.proofs Require Import Refinement.
+
+Definition list_eval_refines_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) d (P : pred bitseq) R x,
+    size x = d ->
+    let K := cover (family prg d) d P [::] R in
+    list_eval prg (map (encode d) K) (leaf_num x) = eval (family prg d) K x
+  := @list_eval_refines.
+
+Definition list_puncture_refines_statement :
+  forall (Seed : Type) (zero : Seed) (prg : N -> nat -> Seed -> Seed * Seed) d
+         (P : pred bitseq) R x,
+    size x = d ->
+    let K := cover (family prg d) d P [::] R in
+    list_puncture zero prg (map (encode d) K) (leaf_num x) =
+    map (encode d) (puncture (family prg d) x K)
+  := @list_puncture_refines.
+
+Definition list_puncture_range_refines_statement :
+  forall (Seed : Type) (zero : Seed) (prg : N -> nat -> Seed -> Seed * Seed) d
+         (P : pred bitseq) R first last,
+    size first = d -> size last = d -> leaf_le first last ->
+    let K := cover (family prg d) d P [::] R in
+    list_puncture_range zero prg (map (encode d) K) (leaf_num first) (leaf_num last) =
+    map (encode d) (puncture_range (family prg d) first last K)
+  := @list_puncture_range_refines.
+
 (* ---- CodecProofs.v ------------------------------------------------------------------ *)
 
 From Pprf.spec Require Import Codec.

@@ -241,6 +241,21 @@ Proof. by []. Qed.
 Example height_from_neighbours_ex :=
   @height_from_neighbours _ label 3 (fun y => (y mod 3) == 0) [::] [:: i; o; i] erefl erefl.
 
+(* ---- The array of nodes ------------------------------------------------------------- *)
+
+From Pprf.proofs Require Import Refinement.
+
+(* Leaf 3 punctured by the array's own algorithm, cursors and all. *)
+Example list_puncture_3 : positions (list_puncture 0 by_place [:: Node 0 3 10] 3) =
+  positions punctured_3.
+Proof. by []. Qed.
+
+Example list_eval_refines_ex := @list_eval_refines _ by_place 3 (mem evens) 0 x011 erefl.
+Example list_puncture_refines_ex :=
+  @list_puncture_refines _ 0 by_place 3 (mem evens) 0 x011 erefl.
+Example list_puncture_range_refines_ex :=
+  @list_puncture_range_refines _ 0 by_place 3 (mem evens) 0 x011 x100 erefl erefl erefl.
+
 (* ---- The key file ------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Codec.
