@@ -26,7 +26,12 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)
 
-TLS_TAP := tls/test_tls.py
+TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
+  opt_shared_clear
+$(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
+	$(CC) $(CFLAGS) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LDLIBS)
+
+TLS_TAP := $(B)/tls/test_pool tls/test_tls.py
 TAP_TESTS += $(TLS_TAP)
 tls/test_tls.py: $(B)/pprf-tls-server
 .PHONY: test-tls

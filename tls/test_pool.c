@@ -1,0 +1,843 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the tickets' keys (pool.h), without TLS, and of shared keys (opt/shared.h).  TAP.
+ * Usage: test_pool [SEED]   (also from the environment; without one it is drawn and printed)
+ *
+ * The model is a list of all tickets ever issued, each with its tree, its segment and its value.
+ * Time is a variable.  Processes are killed at chosen places by the wrapped functions below. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pool.h"
+#include "prg.h"
+#include "shared.h"
+#include "store.h"
+
+/* ---- TAP ---- */
+
+static unsigned tests, failed_tests;
+static int failed;
+static uint64_t seed;
+
+__attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
+{
+  va_list args;
+  if (good)
+    return 1;
+  if (failed++ < 5) {
+    printf("# ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+  }
+  return 0;
+}
+
+static void end_test(const char *name)
+{
+  printf("%sok %u - %s\n", failed > 0 ? "not " : "", ++tests, name);
+  if (failed > 0)
+    printf("# again: build/tls/test_pool %llu\n", (unsigned long long)seed);
+  failed_tests += failed > 0;
+  failed = 0;
+  fflush(stdout);
+}
+
+static uint64_t state;
+
+static uint64_t rnd(uint64_t n) /* splitmix64 */
+{
+  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ z >> 31) % n;
+}
+
+/* ---- wrapped functions ---- */
+
+/* Where this process is to be killed. */
+enum place { NOWHERE, BEFORE_PUNCT, HALF_PUNCT, AFTER_PUNCT, IN_RANGE, IN_START, IN_CLEAR, PLACES };
+static enum place die_at;
+static long expands_until_failure = -1; /* -1: the PRG does not fail */
+
+static void here(enum place place)
+{
+  if (die_at == place)
+    (void)kill(getpid(), SIGKILL);
+}
+
+struct pprf_children __real_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height)
+{
+  if (expands_until_failure == 0)
+    return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
+  expands_until_failure -= expands_until_failure > 0;
+  return __real_prg_expand(s, start, height);
+}
+
+int __real_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
+{
+  here(BEFORE_PUNCT);
+  int err = __real_pprf_punct(key, leaf);
+  here(AFTER_PUNCT);
+  return err;
+}
+
+void __real_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                               const struct pprf_seed *copath);
+void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                               const struct pprf_seed *copath);
+void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                               const struct pprf_seed *copath)
+{
+  if (die_at == HALF_PUNCT) { /* half of the seeds are not written yet: they hold something else */
+    struct pprf_seed half[PPRF_DEPTH_MAX];
+    for (unsigned i = 0; i < node.height; i++)
+      half[i] = i % 2 ? copath[i] : (struct pprf_seed){~copath[i].lo, copath[i].hi};
+    __real_opt_store_puncture(s, leaf, node, half);
+    here(HALF_PUNCT);
+  }
+  __real_opt_store_puncture(s, leaf, node, copath);
+}
+
+int __real_pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
+int __wrap_pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
+int __wrap_pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
+{
+  here(IN_RANGE);
+  return __real_pprf_punct_range(key, first, last);
+}
+
+int __real_opt_shared_start(pprf_key *key);
+int __wrap_opt_shared_start(pprf_key *key);
+int __wrap_opt_shared_start(pprf_key *key)
+{
+  int err = __real_opt_shared_start(key);
+  here(IN_START);
+  return err;
+}
+
+void __real_opt_shared_clear(pprf_key *key);
+void __wrap_opt_shared_clear(pprf_key *key);
+void __wrap_opt_shared_clear(pprf_key *key)
+{
+  here(IN_CLEAR);
+  __real_opt_shared_clear(key);
+}
+
+/* ---- a naive model ---- */
+
+enum ticket_state { LIVE, USED, EXPIRED, LOST };
+
+struct model_ticket {
+  unsigned tree, segment;
+  enum ticket_state state;
+  pool_ticket ticket;
+  uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+};
+
+struct model_segment {
+  unsigned tree;
+  uint64_t opened, last;
+  int gone;
+};
+
+struct model_tree {
+  uint64_t opened, given_out;
+  int gone;
+};
+
+enum { TICKETS_MAX = 20000 };
+static struct model {
+  unsigned depth;
+  uint64_t lifetime, rotation, now;
+  unsigned tickets, segments, trees; /* ever; the last tree is the current one if there is one */
+  struct pprf_tickets_stats stats;
+  struct model_ticket ticket[TICKETS_MAX];
+  struct model_segment segment[TICKETS_MAX];
+  struct model_tree tree[TICKETS_MAX];
+} m;
+
+static void model_lose(unsigned tree, enum ticket_state to)
+{
+  for (unsigned i = 0; i < m.tickets; i++)
+    if (m.ticket[i].tree == tree && m.ticket[i].state == LIVE)
+      m.ticket[i].state = to;
+}
+
+static void model_expire(int current_too)
+{
+  for (unsigned s = 0; s < m.segments; s++) {
+    if (m.segment[s].gone || m.segment[s].last + m.lifetime > m.now)
+      continue;
+    m.segment[s].gone = 1;
+    for (unsigned i = 0; i < m.tickets; i++)
+      if (m.ticket[i].segment == s && m.ticket[i].state == LIVE) {
+        m.ticket[i].state = EXPIRED;
+        m.stats.expired++;
+      }
+  }
+  for (unsigned t = 0; t < m.trees; t++) {
+    int used = t + 1 == m.trees && !current_too;
+    for (unsigned s = 0; s < m.segments; s++)
+      used |= m.segment[s].tree == t && !m.segment[s].gone;
+    m.tree[t].gone |= !used;
+  }
+}
+
+static void model_issue(void)
+{
+  model_expire(0);
+  struct model_tree *t = m.trees > 0 ? &m.tree[m.trees - 1] : NULL;
+  if (t == NULL || t->given_out >> m.depth != 0 ||
+      (m.rotation != 0 && m.now - t->opened >= m.rotation)) {
+    model_expire(1);
+    unsigned held = 0, oldest = m.trees;
+    for (unsigned i = m.trees; i-- > 0;)
+      if (!m.tree[i].gone) {
+        held++;
+        oldest = i;
+      }
+    if (held == 4) {
+      model_lose(oldest, LOST);
+      for (unsigned s = 0; s < m.segments; s++)
+        m.segment[s].gone |= m.segment[s].tree == oldest;
+      m.tree[oldest].gone = 1;
+      m.stats.dropped++;
+    }
+    t = &m.tree[m.trees++];
+    *t = (struct model_tree){.opened = m.now};
+  }
+  struct model_segment *s = m.segments > 0 ? &m.segment[m.segments - 1] : NULL;
+  if (s == NULL || s->gone || s->tree != m.trees - 1 || m.now - s->opened > m.lifetime / 32) {
+    s = &m.segment[m.segments++];
+    *s = (struct model_segment){.tree = m.trees - 1, .opened = m.now};
+  }
+  s->last = m.now;
+  t->given_out++;
+  m.stats.issued++;
+  m.ticket[m.tickets++] = (struct model_ticket){
+    .tree = m.trees - 1, .segment = m.segments - 1, .state = LIVE};
+}
+
+static int model_good(const struct model_ticket *t)
+{
+  return t->state == LIVE && m.segment[t->segment].last + m.lifetime > m.now;
+}
+
+static int same_stats(struct pool *pool)
+{
+  struct pprf_tickets_stats s;
+  pool_stats(pool, &s);
+  m.stats.outstanding = 0;
+  for (unsigned i = 0; i < m.tickets; i++)
+    m.stats.outstanding += m.ticket[i].state == LIVE;
+#define SAME(f) check(s.f == m.stats.f, #f " is %llu, model %llu, after %u tickets", \
+                      (unsigned long long)s.f, (unsigned long long)m.stats.f, m.tickets)
+  return (SAME(issued) & SAME(resumed) & SAME(early_accepted) & SAME(early_rejected) &
+          SAME(refused) & SAME(foreign) & SAME(expired) & SAME(dropped) & SAME(outstanding)) != 0;
+}
+
+static struct model_ticket *recent_ticket(void)
+{
+  return &m.ticket[m.tickets - 1 - rnd(m.tickets < 60 || rnd(9) == 0 ? m.tickets : 60)];
+}
+
+static void model_run(unsigned depth, uint64_t lifetime, uint64_t rotation, unsigned ops)
+{
+  struct pool *pool;
+  m = (struct model){.depth = depth, .lifetime = lifetime, .rotation = rotation, .now = 1000};
+  if (!check(pool_new(&pool, depth, lifetime, rotation) == PPRF_OK, "pool_new"))
+    return;
+  for (unsigned op = 0; op < ops && !failed; op++) {
+    unsigned what = (unsigned)rnd(100);
+    uint64_t late = rnd(4) == 0 && m.now > 5 ? rnd(5) : 0; /* a caller that was overtaken */
+    struct model_ticket *t = m.tickets > 0 ? recent_ticket() : NULL;
+    uint8_t value[PPRF_SEED_BYTES], name[POOL_NAME_BYTES];
+    pool_ticket ticket;
+    if (what < 40 || t == NULL) {
+      model_issue();
+      t = &m.ticket[m.tickets - 1];
+      check(pool_issue(pool, m.now - late, t->name, t->value) == PPRF_OK, "op %u: issue", op);
+      check(pool_open(pool, m.now - late, t->name, &t->ticket, value) == PPRF_OK &&
+              memcmp(value, t->value, sizeof value) == 0,
+            "op %u: a new ticket opens", op);
+    } else if (what < 60) {
+      int want = model_good(t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
+      int got = pool_open(pool, m.now - late, t->name, &ticket, value);
+      check(got == want, "op %u: open: %d, model %d", op, got, want);
+      check(ticket == t->ticket, "op %u: open: another ticket", op);
+      static const uint8_t zero[PPRF_SEED_BYTES];
+      check(memcmp(value, want == PPRF_OK ? t->value : zero, sizeof value) == 0,
+            "op %u: open: wrong value", op);
+      m.stats.refused += want != PPRF_OK;
+    } else if (what < 80) {
+      int early = (int)rnd(2), want = model_good(t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
+      int got = pool_redeem(pool, m.now - late, t->ticket, early);
+      check(got == want, "op %u: redeem: %d, model %d", op, got, want);
+      if (want == PPRF_OK)
+        t->state = USED;
+      m.stats.early_accepted += want == PPRF_OK && early;
+      m.stats.resumed += want == PPRF_OK && !early;
+      m.stats.early_rejected += want != PPRF_OK && early;
+      model_expire(0);
+    } else if (what < 84) {
+      memcpy(name, t->name, sizeof name);
+      name[rnd(16)] ^= (uint8_t)(1u << rnd(8));
+      check(pool_open(pool, m.now, name, &ticket, value) == PPRF_ERR_FORMAT,
+            "op %u: a changed name", op);
+      m.stats.foreign++;
+    } else if (what < 88) {
+      check(pool_expire(pool, m.now - late) == PPRF_OK, "op %u: expire", op);
+      model_expire(0);
+    } else {
+      m.now += rnd(what < 99 ? lifetime / 16 + 2 : 2 * lifetime);
+      check(pool_expire(pool, m.now) == PPRF_OK, "op %u: expire", op);
+      model_expire(0);
+    }
+    if (op % 16 == 0)
+      same_stats(pool);
+    if (failed)
+      printf("# depth %u lifetime %llu rotation %llu op %u\n", depth, (unsigned long long)lifetime,
+             (unsigned long long)rotation, op);
+  }
+  same_stats(pool);
+  pool_free(pool);
+}
+
+static void agrees_with_model(void)
+{
+  model_run(4, 100, 0, 4000);
+  model_run(5, 7, 0, 4000);
+  model_run(8, 1000, 0, 4000);
+  model_run(10, 64, 64, 4000);
+  model_run(10, 33, 50, 4000);
+  model_run(16, 7200, 10000, 4000);
+  model_run(22, 7200, 0, 1000);
+  end_test("random_operations_agree_with_a_naive_model");
+}
+
+/* ---- single claims ---- */
+
+struct given {
+  uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+};
+
+static void give(struct pool *p, uint64_t now, struct given *g)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  check(pool_issue(p, now, g->name, g->value) == PPRF_OK, "issue");
+  check(pool_open(p, now, g->name, &g->ticket, value) == PPRF_OK, "open");
+}
+
+static int opens(struct pool *p, uint64_t now, const struct given *g)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+  int err = pool_open(p, now, g->name, &ticket, value);
+  if (err == PPRF_OK)
+    check(memcmp(value, g->value, sizeof value) == 0 && ticket == g->ticket, "another value");
+  return err;
+}
+
+static struct pool *new_pool(unsigned depth, uint64_t lifetime, uint64_t rotation)
+{
+  struct pool *p = NULL;
+  check(pool_new(&p, depth, lifetime, rotation) == PPRF_OK, "pool_new");
+  return p;
+}
+
+static void lifetimes(void)
+{
+  for (uint64_t lifetime = 1; lifetime < 8000; lifetime = lifetime * 3 + 1) {
+    struct pool *p = new_pool(12, lifetime, 0);
+    struct given g;
+    give(p, 50, &g);
+    check(opens(p, 50 + lifetime - 1, &g) == PPRF_OK, "lifetime %d: not before its end",
+          (int)lifetime);
+    check(opens(p, 50 + lifetime, &g) == PPRF_ERR_PUNCTURED, "lifetime %d: its end", (int)lifetime);
+    check(pool_redeem(p, 50 + lifetime, g.ticket, 1) == PPRF_ERR_PUNCTURED, "redeemed too late");
+    /* the others of a segment live a 32nd longer at most */
+    give(p, 10000, &g);
+    for (uint64_t t = 10000; t <= 10000 + lifetime; t += lifetime / 64 + 1) {
+      struct given other;
+      give(p, t, &other);
+    }
+    check(opens(p, 10000 + lifetime + lifetime / 32 + 1, &g) == PPRF_ERR_PUNCTURED,
+          "lifetime %d: a 32nd late", (int)lifetime);
+    pool_free(p);
+  }
+  end_test("tickets_end_with_their_lifetime");
+}
+
+static void names(void)
+{
+  struct pool *p = new_pool(12, 100, 0), *other = new_pool(12, 100, 0);
+  struct given g[2], junk;
+  struct pprf_tickets_stats before, after;
+  uint8_t value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+  give(p, 1, &g[0]);
+  give(p, 1, &g[1]);
+  pool_stats(p, &before);
+  for (unsigned bit = 0; bit < 8 * POOL_NAME_BYTES; bit++) {
+    junk = g[0];
+    junk.name[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    check(pool_open(p, 1, junk.name, &ticket, value) == PPRF_ERR_FORMAT, "bit %u", bit);
+  }
+  for (unsigned i = 0; i < 10000; i++) {
+    for (unsigned k = 0; k < POOL_NAME_BYTES; k++)
+      junk.name[k] = (uint8_t)rnd(256);
+    check(pool_open(p, 1, junk.name, &ticket, value) == PPRF_ERR_FORMAT, "junk");
+  }
+  check(pool_open(other, 1, g[0].name, &ticket, value) == PPRF_ERR_FORMAT, "another pool's");
+  pool_stats(p, &after);
+  check(after.foreign == before.foreign + 10128 && after.nodes == before.nodes &&
+          after.outstanding == before.outstanding, "something changed");
+  check(opens(p, 1, &g[0]) == PPRF_OK && opens(p, 1, &g[1]) == PPRF_OK, "the tickets are good");
+  pool_free(p);
+  pool_free(other);
+  end_test("names_that_the_pool_did_not_make_change_nothing");
+}
+
+static void not_ours_to_redeem(void)
+{
+  struct pool *p = new_pool(6, 100, 0);
+  struct given g;
+  give(p, 1, &g);
+  pool_ticket wrong[] = {0, 1, g.ticket + 1, g.ticket + 63, g.ticket + 64, g.ticket ^ UINT64_C(1) << 32,
+                         g.ticket ^ UINT64_C(1) << 63, UINT64_MAX};
+  for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    check(pool_redeem(p, 1, wrong[i], 0) == PPRF_ERR_PUNCTURED, "%u", i);
+  check(opens(p, 1, &g) == PPRF_OK, "the ticket is good");
+  pool_free(p);
+  end_test("tickets_that_were_not_issued_are_not_redeemed");
+}
+
+static void after_free(void)
+{
+  struct pool *p = new_pool(6, 100, 0);
+  struct given g;
+  int go[2], said[2], status = 1;
+  char c = 0;
+  give(p, 1, &g);
+  check(pipe(go) == 0 && pipe(said) == 0, "pipe");
+  pid_t pid = fork();
+  if (pid == 0) {
+    uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+    pool_ticket ticket;
+    (void)close(go[1]);
+    if (read(go[0], &c, 1) != 0)
+      _exit(2);
+    _exit(pool_open(p, 1, g.name, &ticket, value) == PPRF_OK ||
+          pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, value) == PPRF_OK);
+  }
+  pool_free(p);
+  (void)close(go[1]);
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the other process: %x", (unsigned)status);
+  (void)close(go[0]), (void)close(said[0]), (void)close(said[1]);
+  end_test("a_pool_that_was_freed_serves_no_process");
+}
+
+/* ---- races ---- */
+
+enum { ROUNDS = 1000, RACERS = 2 };
+static struct race {
+  pthread_barrier_t barrier;
+  signed char result[ROUNDS][RACERS];
+} *race;
+static struct pool *race_pool;
+static struct given race_ticket[ROUNDS];
+
+static void *run_race(void *arg)
+{
+  unsigned me = *(unsigned *)arg;
+  for (unsigned r = 0; r < ROUNDS; r++) {
+    (void)pthread_barrier_wait(&race->barrier);
+    race->result[r][me] =
+      (signed char)pool_redeem(race_pool, 1, race_ticket[r].ticket, (int)(r + me) % 2);
+  }
+  return NULL;
+}
+
+static void races(int processes)
+{
+  unsigned id[RACERS] = {0, 1};
+  pid_t pid[RACERS];
+  pthread_t thread[RACERS];
+  pthread_barrierattr_t attr;
+  race = mmap(NULL, sizeof *race, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  (void)pthread_barrierattr_init(&attr);
+  (void)pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+  (void)pthread_barrier_init(&race->barrier, &attr, RACERS);
+  memset(race->result, -1, sizeof race->result);
+  race_pool = new_pool(12, 100, 0);
+  for (unsigned r = 0; r < ROUNDS; r++)
+    give(race_pool, 1, &race_ticket[r]);
+  for (unsigned i = 0; i < RACERS; i++) {
+    if (!processes)
+      check(pthread_create(&thread[i], NULL, run_race, &id[i]) == 0, "thread");
+    else if ((pid[i] = fork()) == 0) {
+      (void)run_race(&id[i]);
+      _exit(0);
+    }
+  }
+  for (unsigned i = 0; i < RACERS; i++) {
+    int status = 0;
+    if (processes)
+      check(waitpid(pid[i], &status, 0) == pid[i] && status == 0, "racer %u", i);
+    else
+      (void)pthread_join(thread[i], NULL);
+  }
+  unsigned first = 0;
+  for (unsigned r = 0; r < ROUNDS; r++) {
+    unsigned won = 0, lost = 0;
+    for (unsigned i = 0; i < RACERS; i++) {
+      won += race->result[r][i] == PPRF_OK;
+      lost += race->result[r][i] == PPRF_ERR_PUNCTURED;
+    }
+    check(won == 1 && lost == RACERS - 1, "round %u: %u won, %u lost", r, won, lost);
+    first += race->result[r][0] == PPRF_OK;
+  }
+  struct pprf_tickets_stats s;
+  pool_stats(race_pool, &s);
+  check(s.resumed + s.early_accepted == ROUNDS && s.outstanding == 0, "stats");
+  printf("# the first racer won %u of %d rounds\n", first, ROUNDS);
+  pool_free(race_pool);
+  (void)munmap(race, sizeof *race);
+  end_test(processes ? "of_two_processes_exactly_one_redeems_1000_rounds"
+                     : "of_two_threads_exactly_one_redeems_1000_rounds");
+}
+
+/* ---- processes that die ---- */
+
+/* A process that dies at a place in the middle of a change; then what the others see. */
+static void die_in_the_middle(enum place place, const char *name)
+{
+  struct pool *p = new_pool(10, 100, 150);
+  struct given old[20], young[20], fresh;
+  struct pprf_tickets_stats s;
+  for (unsigned i = 0; i < 20; i++)
+    give(p, 100, &old[i]); /* this tree retires at 250 */
+  for (unsigned i = 0; i < 20; i++)
+    give(p, 195, &old[i]);
+  for (unsigned i = 0; i < 20; i++)
+    give(p, 250, &young[i]);
+  check(pool_redeem(p, 250, old[3].ticket, 1) == PPRF_OK, "redeem");
+  fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0) {
+    die_at = place;
+    switch (place) {
+    case IN_RANGE: /* the old tree's last ticket has expired */
+    case IN_CLEAR: (void)pool_expire(p, 310); break;
+    case IN_START: (void)pool_issue(p, 400, fresh.name, fresh.value); break;
+    default: (void)pool_redeem(p, 260, old[7].ticket, 1);
+    }
+    _exit(0);
+  }
+  int status;
+  (void)alarm(60); /* wedged: the test dies */
+  check(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+        "it was not killed: %x", (unsigned)status);
+  uint64_t now = 260;
+  if (place == IN_START) /* it saw a later time */
+    now = 400;
+  else if (place == IN_CLEAR || place == IN_RANGE)
+    now = 310;
+  for (unsigned i = 0; i < 20; i++) {
+    check(opens(p, now, &old[i]) == PPRF_ERR_PUNCTURED, "a ticket of the changed tree opens");
+    check(pool_redeem(p, now, old[i].ticket, 1) == PPRF_ERR_PUNCTURED, "it is redeemed");
+    check(opens(p, now, &young[i]) == (now < 350 ? PPRF_OK : PPRF_ERR_PUNCTURED),
+          "a ticket of another tree: %u", i);
+  }
+  give(p, now, &fresh);
+  check(pool_redeem(p, now, fresh.ticket, 1) == PPRF_OK, "a new ticket");
+  check(pool_redeem(p, now, fresh.ticket, 1) == PPRF_ERR_PUNCTURED, "a new ticket, again");
+  pool_stats(p, &s);
+  check(s.dropped == 1, "dropped %llu", (unsigned long long)s.dropped);
+  (void)alarm(0);
+  pool_free(p);
+  end_test(name);
+}
+
+/* Killed at any time, again and again. */
+static void die_anywhere(void)
+{
+  enum { KILLS = 60, EACH = 3000 };
+  struct done {
+    _Atomic int started;
+    _Atomic unsigned char used[EACH];
+  } *done = mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct pool *p = new_pool(16, 100, 0);
+  static struct given g[EACH];
+  unsigned acknowledged = 0, lost = 0;
+  (void)alarm(120);
+  for (unsigned k = 0; k < KILLS && !failed; k++) {
+    for (unsigned i = 0; i < EACH; i++) {
+      give(p, 1, &g[i]);
+      atomic_store(&done->used[i], 0);
+    }
+    atomic_store(&done->started, 0);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+      atomic_store(&done->started, 1);
+      for (unsigned i = 0; i < EACH; i++)
+        if (pool_redeem(p, 1, g[i].ticket, 1) == PPRF_OK)
+          atomic_store(&done->used[i], 1);
+      _exit(0);
+    }
+    struct timespec nap = {0, 20000};
+    while (atomic_load(&done->started) == 0)
+      (void)nanosleep(&nap, NULL);
+    nap.tv_nsec = (long)rnd(3000000);
+    (void)nanosleep(&nap, NULL);
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+    for (unsigned i = 0; i < EACH; i++) {
+      int err = opens(p, 1, &g[i]); /* a value, if there is one, is the right one */
+      if (atomic_load(&done->used[i])) {
+        acknowledged++;
+        check(err == PPRF_ERR_PUNCTURED, "a used ticket opens");
+      } else {
+        lost += err != PPRF_OK;
+        check(pool_redeem(p, 1, g[i].ticket, 1) == err, "redeem and open disagree");
+      }
+    }
+  }
+  (void)alarm(0);
+  struct pprf_tickets_stats s;
+  pool_stats(p, &s);
+  printf("# %d processes killed: %u tickets used, %u lost, %llu trees dropped\n", KILLS,
+         acknowledged, lost, (unsigned long long)s.dropped);
+  pool_free(p);
+  (void)munmap(done, sizeof *done);
+  end_test("processes_killed_at_any_time_revive_no_ticket");
+}
+
+/* ---- a PRG that fails ---- */
+
+static void prg_failures(void)
+{
+  static const uint8_t zero[POOL_NAME_BYTES];
+  for (long k = 0; k < 10; k++) {
+    struct pool *p = new_pool(10, 100, 0);
+    struct given g, next;
+    struct pprf_tickets_stats before, after;
+    uint8_t value[PPRF_SEED_BYTES];
+    pool_ticket ticket;
+    give(p, 1, &g);
+    pool_stats(p, &before);
+    expands_until_failure = k;
+    int err = pool_redeem(p, 1, g.ticket, 1);
+    expands_until_failure = k;
+    int opened = pool_open(p, 1, g.name, &ticket, value);
+    int wiped = memcmp(value, zero, sizeof value) == 0;
+    expands_until_failure = k;
+    int issued = pool_issue(p, 1, next.name, next.value);
+    expands_until_failure = -1;
+    check(err == PPRF_ERR_CRYPTO && opened == PPRF_ERR_CRYPTO && issued == PPRF_ERR_CRYPTO,
+          "failure at call %ld: %d %d %d", k, err, opened, issued);
+    check(wiped && memcmp(next.name, zero, sizeof zero) == 0 &&
+            memcmp(next.value, zero, sizeof next.value) == 0, "outputs are zero");
+    pool_stats(p, &after);
+    check(after.nodes == before.nodes && after.outstanding == 1 && after.issued == 1 &&
+            after.early_rejected == 1 && after.early_accepted == 0 && after.refused == 1, "stats");
+    check(opens(p, 1, &g) == PPRF_OK, "the key is as it was");
+    give(p, 1, &next);
+    check(pool_redeem(p, 1, g.ticket, 1) == PPRF_OK && pool_redeem(p, 1, next.ticket, 0) == PPRF_OK,
+          "and serves again");
+    pool_free(p);
+  }
+  end_test("prg_failure_rejects_early_data_and_leaves_the_key_as_it_was");
+
+  struct pool *p = new_pool(10, 100, 0);
+  struct given g[3];
+  struct pprf_tickets_stats s;
+  for (unsigned i = 0; i < 3; i++)
+    give(p, 1, &g[i]);
+  expands_until_failure = 2;
+  check(pool_expire(p, 101) == PPRF_ERR_CRYPTO, "expire fails");
+  expands_until_failure = -1;
+  check(opens(p, 101, &g[1]) == PPRF_ERR_PUNCTURED, "expired all the same");
+  pool_stats(p, &s);
+  check(s.expired == 0 && s.outstanding == 3, "not counted yet");
+  check(pool_expire(p, 101) == PPRF_OK, "expire again");
+  pool_stats(p, &s);
+  check(s.expired == 3 && s.outstanding == 0, "counted once");
+  pool_free(p);
+  end_test("failed_expiry_is_made_up_for");
+}
+
+/* ---- shared keys ---- */
+
+static void shared_keys(void)
+{
+  pprf_key *key;
+  uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
+  check(opt_shared_new(&key, 16) == PPRF_OK, "new");
+  check(pprf_eval(key, 0, a) == PPRF_ERR_PUNCTURED && pprf_eval(key, 65535, a) == PPRF_ERR_PUNCTURED &&
+          pprf_node_count(key) == 0, "all punctured at first");
+  size_t empty = pprf_memory_bytes(key);
+  for (unsigned round = 0; round < 5; round++) {
+    check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");
+    check(pprf_eval(key, 12345, b) == PPRF_OK, "eval");
+    check(round == 0 || memcmp(a, b, sizeof a) != 0, "a new key, not the last one");
+    memcpy(a, b, sizeof a);
+    for (uint64_t leaf = 0; leaf < 65536; leaf += 2)
+      if (round == 0 || rnd(2))
+        check(pprf_punct(key, leaf) == PPRF_OK, "punct");
+    size_t full = pprf_memory_bytes(key);
+    check(full > empty + 100000, "memory at the peak: %zu, empty %zu", full, empty);
+    if (round % 2 == 1)
+      check(pprf_punct_range(key, 0, 65535) == PPRF_OK, "puncture the rest");
+    opt_shared_clear(key);
+    opt_shared_clear(key);
+    check(pprf_node_count(key) == 0 && pprf_eval(key, 12345, b) == PPRF_ERR_PUNCTURED, "clear");
+    check(pprf_memory_bytes(key) <= empty + 8192, "memory goes back: %zu, empty %zu",
+          pprf_memory_bytes(key), empty);
+  }
+  pid_t pid;
+  int status;
+  check(opt_shared_start(key) == PPRF_OK && pprf_eval(key, 7, a) == PPRF_OK, "start");
+  if ((pid = fork()) == 0)
+    _exit(!(pprf_eval(key, 7, b) == PPRF_OK && memcmp(a, b, sizeof a) == 0 &&
+            pprf_punct(key, 7) == PPRF_OK));
+  check(waitpid(pid, &status, 0) == pid && status == 0, "child");
+  check(pprf_eval(key, 7, b) == PPRF_ERR_PUNCTURED, "the child's puncture is seen");
+  opt_shared_free(key);
+  end_test("shared_keys_start_clear_and_give_their_memory_back");
+}
+
+/* ---- secrets ---- */
+
+static uint8_t needle[PPRF_SEED_BYTES]; /* every bit inverted, so that it is not found itself */
+
+/* How often the value occurs in this process's memory: a child looks. */
+static unsigned in_memory(void)
+{
+  int status = 0;
+  pid_t me = getpid(), pid = fork();
+  if (pid == 0) {
+    char path[64], line[512];
+    static uint8_t block[1 << 16];
+    unsigned found = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)me);
+    int mem = open(path, O_RDONLY);
+    (void)snprintf(path, sizeof path, "/proc/%d/maps", (int)me);
+    FILE *maps = fopen(path, "r");
+    if (mem < 0 || maps == NULL)
+      _exit(255);
+    while (fgets(line, sizeof line, maps) != NULL) {
+      unsigned long at, end;
+      char mode[8];
+      if (sscanf(line, "%lx-%lx %7s", &at, &end, mode) != 3 || strncmp(mode, "rw", 2) != 0)
+        continue;
+      while (at < end) {
+        ssize_t n = pread(mem, block, end - at < sizeof block ? end - at : sizeof block, (off_t)at);
+        if (n < PPRF_SEED_BYTES)
+          break;
+        for (ssize_t i = 0; i + PPRF_SEED_BYTES <= n; i++) {
+          unsigned k = 0;
+          while (k < PPRF_SEED_BYTES && (block[i + k] ^ needle[k]) == 255)
+            k++;
+          found += k == PPRF_SEED_BYTES;
+        }
+        at += at + (unsigned long)n == end ? (unsigned long)n
+                                           : (unsigned long)n - PPRF_SEED_BYTES + 1;
+      }
+    }
+    _exit(found < 250 ? (int)found : 250);
+  }
+  check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 255,
+        "cannot look into memory");
+  return (unsigned)WEXITSTATUS(status);
+}
+
+static void secrets(void)
+{
+  struct pool *p = new_pool(10, 100, 0);
+  uint8_t name[2][POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  pool_ticket ticket[2];
+  for (unsigned i = 0; i < 2; i++) {
+    check(pool_issue(p, 1, name[i], value) == PPRF_OK, "issue");
+    check(pool_open(p, 1, name[i], &ticket[i], value) == PPRF_OK, "open");
+  }
+  for (unsigned k = 0; k < PPRF_SEED_BYTES; k++)
+    needle[k] = (uint8_t)~value[k];
+  check(in_memory() > 0, "control: the value in a variable is found");
+  explicit_bzero(value, sizeof value);
+  check(in_memory() == 0, "issuing and opening leave no copy");
+  check(pool_redeem(p, 1, ticket[0], 1) == PPRF_OK, "redeem");
+  check(in_memory() == 1, "control: the value is a seed of the key now, and is found");
+  check(pool_redeem(p, 1, ticket[1], 1) == PPRF_OK, "redeem");
+  check(in_memory() == 0, "the value of a redeemed ticket is found");
+  pool_free(p);
+  end_test("the_value_of_a_redeemed_ticket_is_nowhere_in_memory");
+
+  p = new_pool(10, 100, 0);
+  for (unsigned i = 0; i < 2; i++) {
+    check(pool_issue(p, 1, name[i], value) == PPRF_OK, "issue");
+    check(pool_open(p, 1, name[i], &ticket[i], value) == PPRF_OK, "open");
+  }
+  for (unsigned k = 0; k < PPRF_SEED_BYTES; k++)
+    needle[k] = (uint8_t)~value[k];
+  explicit_bzero(value, sizeof value);
+  check(pool_redeem(p, 1, ticket[0], 1) == PPRF_OK, "redeem");
+  check(in_memory() == 1, "control: it is found before");
+  check(pool_expire(p, 101) == PPRF_OK, "expire");
+  check(in_memory() == 0, "the value of an expired ticket is found");
+  pool_free(p);
+  end_test("the_value_of_an_expired_ticket_is_nowhere_in_memory");
+}
+
+int main(int argc, char **argv)
+{
+  const char *s = argc > 1 ? argv[1] : getenv("SEED");
+  if (s != NULL && *s != '\0')
+    seed = strtoull(s, NULL, 10);
+  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    return 1;
+  seed &= UINT32_MAX;
+  state = seed;
+  printf("# seed %llu\n", (unsigned long long)seed);
+  agrees_with_model();
+  lifetimes();
+  names();
+  not_ours_to_redeem();
+  after_free();
+  races(1);
+  races(0);
+  static const char *const name[PLACES] = {
+    [BEFORE_PUNCT] = "killed_before_a_puncture_the_rest_goes_on",
+    [HALF_PUNCT] = "killed_in_a_puncture_nothing_half_punctured_is_accepted",
+    [AFTER_PUNCT] = "killed_after_a_puncture_the_rest_goes_on",
+    [IN_RANGE] = "killed_while_expiring_the_rest_goes_on",
+    [IN_START] = "killed_while_starting_a_tree_the_rest_goes_on",
+    [IN_CLEAR] = "killed_while_wiping_a_tree_the_rest_goes_on"};
+  for (enum place place = BEFORE_PUNCT; place < PLACES; place++)
+    die_in_the_middle(place, name[place]);
+  die_anywhere();
+  prg_failures();
+  shared_keys();
+  secrets();
+  printf("1..%u\n", tests);
+  return failed_tests > 0;
+}
