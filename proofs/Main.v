@@ -5,8 +5,8 @@ From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
-From Pprf.spec Require Import CModel Codec.
-From Pprf.proofs Require Import Layout HeightRule Refinement CodecProofs.
+From Pprf.spec Require Import CModel Contracts Codec.
+From Pprf.proofs Require Import Layout HeightRule Refinement ContractsSound CodecProofs.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -68,6 +68,10 @@ Print Assumptions height_from_neighbours.
 Print Assumptions list_eval_refines.
 Print Assumptions list_puncture_refines.
 Print Assumptions list_puncture_range_refines.
+Print Assumptions contract_inv_sound.
+Print Assumptions contract_range_sound.
+Print Assumptions contract_punct_sound.
+Print Assumptions contract_eval_sound.
 Print Assumptions size_encode_key.
 Print Assumptions decode_encode.
 Print Assumptions decode_canonical.

@@ -405,6 +405,48 @@ Definition list_puncture_range_refines_statement :
     map (encode d) (puncture_range (family prg d) first last K)
   := @list_puncture_range_refines.
 
+(* ---- ContractsSound.v --------------------------------------------------------------- *)
+
+From Pprf.spec Require Import Contracts.
+From Pprf.proofs Require Import ContractsSound.
+
+Definition contract_inv_sound_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) R d a n (P : pred bitseq),
+    inv (fun k s h => (prg s h k).1) (fun k s h => (prg s h k).2) R d a n ->
+    (forall x, x < pow2 d -> acsl_covered a n x <-> ~~ P (leaf_path d x)) ->
+    mkseq a n = map (encode d) (cover (family prg d) d P [::] R)
+  := @contract_inv_sound.
+
+Definition contract_range_sound_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) R d a n a' n'
+         (P : pred bitseq) first last,
+    size first = d -> size last = d ->
+    mkseq a n = map (encode d) (cover (family prg d) d P [::] R) ->
+    punct_range_post (fun k s h => (prg s h k).1) (fun k s h => (prg s h k).2)
+                     R d a n a' n' (leaf_num first) (leaf_num last) ->
+    mkseq a' n' = map (encode d)
+      (cover (family prg d) d (predU P (in_region (Range first last))) [::] R)
+  := @contract_range_sound.
+
+Definition contract_punct_sound_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) R d a n a' n'
+         (P : pred bitseq) x,
+    size x = d ->
+    mkseq a n = map (encode d) (cover (family prg d) d P [::] R) ->
+    punct_post (fun k s h => (prg s h k).1) (fun k s h => (prg s h k).2)
+               R d a n a' n' (leaf_num x) ->
+    mkseq a' n' = map (encode d) (cover (family prg d) d (predU P (pred1 x)) [::] R)
+  := @contract_punct_sound.
+
+Definition contract_eval_sound_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) R d a n (P : pred bitseq) x r,
+    size x = d ->
+    mkseq a n = map (encode d) (cover (family prg d) d P [::] R) ->
+    eval_post (fun k s h => (prg s h k).1) (fun k s h => (prg s h k).2)
+              R d a n (leaf_num x) r ->
+    r = eval (family prg d) (cover (family prg d) d P [::] R) x
+  := @contract_eval_sound.
+
 (* ---- CodecProofs.v ------------------------------------------------------------------ *)
 
 From Pprf.spec Require Import Codec.

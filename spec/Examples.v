@@ -256,6 +256,52 @@ Example list_puncture_refines_ex :=
 Example list_puncture_range_refines_ex :=
   @list_puncture_range_refines _ 0 by_place 3 (mem evens) 0 x011 x100 erefl erefl erefl.
 
+(* ---- The contracts ------------------------------------------------------------------ *)
+
+From Coq Require Import Lia.
+From Pprf.spec Require Import Contracts.
+From Pprf.proofs Require Import ContractsSound.
+
+(* Depth 1: a fresh key, leaf 0 evaluated, then punctured. Both post-conditions hold. *)
+Definition array_before : array N := fun _ => Node 0 1 10.
+Definition array_after : array N := fun _ => Node 1 0 12.
+Notation by_place_l := (fun k s h => (by_place s h k).1).
+Notation by_place_r := (fun k s h => (by_place s h k).2).
+
+Example covered_before y : acsl_covered array_before 1 y <-> y < 2.
+Proof. by split=> [[k _ [_]] //|y2]; exists 0%nat => //; split=> //=; lia. Qed.
+Example covered_after y : acsl_covered array_after 1 y <-> y = 1.
+Proof.
+split=> [[k _ []]|->]; rewrite /=; first by lia.
+by exists 0%nat => //; split=> /=; lia.
+Qed.
+
+Example inv_before : inv by_place_l by_place_r 10 1 array_before 1.
+Proof. by split; [case | split=> k [|l]]. Qed.
+Example inv_after : inv by_place_l by_place_r 10 1 array_after 1.
+Proof. by split; [case | split=> k [|l]]. Qed.
+
+Example contract_inv_sound_ex : mkseq array_before 1 =
+  map (encode 1) (cover (family by_place 1) 1 pred0 [::] 10).
+Proof. by apply: (contract_inv_sound inv_before) => y y2; split=> // _; apply/covered_before. Qed.
+
+Example eval_post_0 : eval_post by_place_l by_place_r 10 1 array_before 1 0 (Some 11).
+Proof. by split=> [|v [<-]] //; split=> // _; apply/covered_before. Qed.
+Example contract_eval_sound_ex :=
+  @contract_eval_sound _ by_place 10 1 array_before 1 pred0 [:: o] _ erefl erefl eval_post_0.
+
+Example punct_post_0 :
+  punct_post by_place_l by_place_r 10 1 array_before 1 array_after 1 0.
+Proof.
+split; first exact: inv_after.
+  by move=> y _ y0 /covered_after; lia.
+by move=> y n; rewrite covered_before covered_after; lia.
+Qed.
+Example contract_punct_sound_ex := @contract_punct_sound _ by_place
+  10 1 array_before 1 array_after 1 pred0 [:: o] erefl erefl punct_post_0.
+Example contract_range_sound_ex := @contract_range_sound _ by_place
+  10 1 array_before 1 array_after 1 pred0 [:: o] [:: o] erefl erefl erefl punct_post_0.
+
 (* ---- The key file ------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Codec.
