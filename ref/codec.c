@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codec.h"
 
-static void put_le(uint8_t *p, unsigned bytes, uint64_t v)
-{
-  for (unsigned k = 0; k < bytes; k++) {
-    p[k] = (uint8_t)(v & 0xff);
-    v >>= 8;
-  }
-}
-
-static uint64_t get_le(const uint8_t *p, unsigned bytes)
-{
-  uint64_t v = 0;
-  for (unsigned k = bytes; k > 0; k--)
-    v = v << 8 | p[k - 1];
-  return v;
-}
+#include "bytes.h"
 
 /* The first 12 bytes: all of the header but the node count. */
-static void header(uint8_t h[12], unsigned d)
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(h + (0 .. 11));
+    assigns h[0 .. 11];
+    ensures header: header(h, d); */
+static void put_header(uint8_t h[12], unsigned d)
 {
   h[0] = 'P';
   h[1] = 'P';
@@ -34,38 +24,55 @@ static void header(uint8_t h[12], unsigned d)
   h[11] = 0;
 }
 
-static int same_bytes(const uint8_t *p, const uint8_t *q, size_t n)
-{
-  for (size_t k = 0; k < n; k++)
-    if (p[k] != q[k])
-      return 0;
-  return 1;
-}
-
 size_t ref_encoded_bytes(unsigned d, size_t n)
 {
   return CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d) + DIGEST_BYTES;
 }
 
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+    requires \valid_read(node) && \valid(p + (0 .. id_bytes(d) + 15));
+    requires node: okp(d, node);
+    assigns p[0 .. id_bytes(d) + 15];
+    ensures record: record(p, d, node); */
 static void put_record(uint8_t *p, const struct ref_node *node, unsigned d)
 {
   unsigned w = CODEC_ID_BYTES(d);
-  put_le(p, w, 2 * node->start + ref_width(node->height));
-  put_le(p + w, 8, node->seed.lo);
-  put_le(p + w + 8, 8, node->seed.hi);
+  //@ ghost pow2_mono_lf(d, 32);
+  //@ ghost pow2_mono_lf(node->height, d);
+  ref_put_bytes(p, w, 2 * node->start + ref_width(node->height));
+  ref_put_bytes(p + w, 8, node->seed.lo);
+  ref_put_bytes(p + w + 8, 8, node->seed.hi);
 }
 
 int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d)
 {
-  size_t body = CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d);
-  header(buf, d);
-  put_le(buf + 12, 4, n);
-  for (size_t k = 0; k < n; k++)
-    put_record(buf + CODEC_HEADER_BYTES + k * CODEC_RECORD_BYTES(d), &a[k], d);
+  size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
+  uint8_t *p = buf + CODEC_HEADER_BYTES;
+  put_header(buf, d);
+  ref_put_bytes(buf + 12, 4, n);
+  /*@ loop invariant bound: 0 <= k <= n;
+      loop invariant place: p == buf + record_at(d, k);
+      loop invariant start: starts(buf, d, n);
+      loop invariant records: records(buf, a, k, d);
+      loop assigns k, p, buf[0 .. record_at(d, n) - 1];
+      loop variant n - k; */
+  for (size_t k = 0; k < n; k++) {
+    //@ ghost Step: ;
+    put_record(p, &a[k], d);
+    //@ assert kept: \forall integer j; 0 <= j < record_at(d, k) ==> buf[j] == \at(buf[j],Step);
+    p += CODEC_RECORD_BYTES(d);
+  }
+  //@ ghost Body: ;
   int err = prg_digest(buf, body, buf + body);
-  if (err != PPRF_OK)
+  //@ assert kept: \forall integer j; 0 <= j < body ==> buf[j] == \at(buf[j],Body);
+  if (err != PPRF_OK) {
+    /*@ loop invariant bound: 0 <= k <= body;
+        loop invariant zero: \forall integer j; 0 <= j < k ==> buf[j] == 0;
+        loop assigns k, buf[0 .. body-1];
+        loop variant body - k; */
     for (size_t k = 0; k < body; k++)
       buf[k] = 0;
+  }
   return err;
 }
 
@@ -79,9 +86,14 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
   unsigned depth = buf[9];
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_FORMAT;
-  header(h, depth);
-  uint64_t count = get_le(buf + 12, 4);
-  if (!same_bytes(buf, h, 12) || count > ref_width(depth - 1) ||
+  put_header(h, depth);
+  uint64_t count = ref_get_bytes(buf + 12, 4);
+  //@ ghost byte_inj_lf(4);
+  //@ ghost pow2_mono_lf(depth - 1, 32);
+  //@ assert agree: \forall integer m; bytes(buf + 12, 4, m) ==> agree(m, count, 4);
+  /*@ assert unique: \forall integer e, m; sized(len, e, m) ==> starts(buf, e, m) ==>
+        e == depth && m == count; */
+  if (!ref_same_bytes(buf, h, 12) || count > ref_width(depth - 1) ||
       len != ref_encoded_bytes(depth, count))
     return PPRF_ERR_FORMAT;
   *d = depth;
@@ -89,62 +101,136 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
   return PPRF_OK;
 }
 
-/* The node with this in-order id: its height is the number of zero bits that the id ends with.
- * Returns 0 if the tree of depth d has no such node. */
-static int node_of_id(uint64_t id, unsigned d, uint64_t *start, unsigned *height)
+/* The height of the node with this in-order id: the number of zero bits that the id ends with. */
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+    requires id: 0 < id < pow2(d + 1);
+    assigns \nothing;
+    ensures height: \result <= d && pow2(\result) <= id;
+    ensures even: (id - pow2(\result)) % 2 == 0;
+    ensures node: tnode(d, (id - pow2(\result)) / 2, \result); */
+static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 {
   unsigned h = 0;
-  if (id == 0 || id >= ref_width(d + 1))
-    return 0;
+  /*@ loop invariant height: 0 <= h <= d;
+      loop invariant odd: 0 < id < pow2(d + 1 - h);
+      loop invariant value: \at(id,Pre) == nth_start(id, h);
+      loop assigns h, id;
+      loop variant id; */
   while (id % 2 == 0) {
+    //@ assert half: pow2(d + 1 - h) == 2 * pow2(d - h);
+    //@ assert twice: pow2(h + 1) == 2 * pow2(h);
+    //@ assert up: h == d ==> pow2(d - h) == 1;
     id /= 2;
     h++;
   }
-  *start = (id / 2) << h;
-  *height = h;
+  //@ ghost multiples_lf(d, h);
+  //@ assert half: pow2(d + 1 - h) == 2 * pow2(d - h);
+  //@ assert odd: id == 2 * (id / 2) + 1;
+  //@ assert start: \at(id,Pre) - pow2(h) == 2 * nth_start(id / 2, h);
+  //@ assert node: tnode(d, nth_start(id / 2, h), h);
+  return h;
+}
+
+/* Read a record into a[k].
+ * Returns 0 if its id is that of no node in the tree of depth d. */
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+    requires \valid(a + k) && \valid_read(p + (0 .. id_bytes(d) + 15));
+    assigns a[k];
+    ensures frame: \forall integer q; q != k ==> eqn{Post,Pre}(a + q, a + q);
+    ensures accepted: \result != 0 ==> okp(d, a + k) && record(p, d, a + k);
+    ensures rejected: \result == 0 ==> \forall integer s, h;
+      0 <= h <= d ==> tnode(d, s, h) ==> !has_id(p, d, s, h); */
+static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *p)
+{
+  unsigned w = CODEC_ID_BYTES(d);
+  uint64_t id = ref_get_bytes(p, w);
+  //@ ghost node_id_lf(d);
+  //@ ghost byte_inj_lf(w);
+  //@ ghost pow2_mono_lf(d + 1, 8 * w);
+  /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
+        has_id(p, d, s, h) ==> agree(node_id(s, h), id, w); */
+  if (id == 0 || id >= ref_width(d + 1))
+    return 0;
+  unsigned height = height_of_id(id) /*@ ghost (d) */;
+  uint64_t start = (id - ref_width(height)) / 2;
+  //@ ghost tn_apart_lf(d, height);
+  struct pprf_seed seed = {ref_get_bytes(p + w, 8), ref_get_bytes(p + w + 8, 8)};
+  ref_put(a, k, (struct ref_node){start, height, seed});
   return 1;
 }
 
-/* Whether node (start, h) may follow *prev: it lies right of it and is not its sibling. */
-static int follows(const struct ref_node *prev, uint64_t start, unsigned h)
+/* Whether *node may follow *prev: it lies right of it and is not its sibling. */
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+    requires \valid_read(prev) && \valid_read(node);
+    requires nodes: okp(d, prev) && okp(d, node);
+    assigns \nothing;
+    ensures follows: \result != 0 <==> before(prev->start, prev->height, node->start) &&
+      !siblings(d, prev->start, prev->height, node->start, node->height); */
+static int follows(const struct ref_node *prev, const struct ref_node *node)
+  /*@ ghost (unsigned d) */
 {
-  uint64_t end = prev->start + ref_width(prev->height);
-  if (start < end)
-    return 0;
-  return start > end || h != prev->height || (prev->start >> h) % 2 == 1;
+  uint64_t width = ref_width(prev->height);
+  //@ ghost pow2_mono_lf(d, 32);
+  //@ ghost pow2_mono_lf(prev->height, d);
+  uint64_t end = prev->start + width;
+  if (node->start != end || node->height != prev->height)
+    return node->start >= end;
+  //@ ghost unsigned h = prev->height;
+  //@ assert inner: h < d;
+  //@ ghost multiples_lf(d, h);
+  //@ ghost multiples_lf(d, h + 1);
+  //@ assert twice: pow2(h + 1) == 2 * pow2(h) && pow2(d - h) == 2 * pow2(d - (h + 1));
+  //@ assert quotient: prev->start == nth_start(prev->start / width, h);
+  /*@ assert left: (prev->start / width) % 2 == 0 ==>
+        prev->start == nth_start((prev->start / width) / 2, h + 1); */
+  /*@ assert even: \forall integer r; 0 <= r ==> prev->start == nth_start(r, h + 1) ==>
+        nth_start(2 * r, h) == prev->start && nth_start(2 * r, h) / pow2(h) == 2 * r; */
+  return prev->start / width % 2 == 1;
 }
 
-static int get_nodes(struct ref_node *a, size_t n, unsigned d, const uint8_t *p)
+/* Read n records.  Returns 0 if they are not those of a canonical key. */
+/*@ requires sizes: 1 <= d <= REF_DEPTH_MAX && n <= CODEC_NODES_MAX;
+    requires \valid(a + (0 .. n-1)) && \valid_read(buf + (0 .. record_at(d, n) - 1));
+    assigns a[0 .. n-1];
+    ensures accepted: \result != 0 ==> canonical(d, a, n) && records(buf, a, n, d);
+    ensures rejected: \result == 0 ==> \forall struct ref_node *b;
+      !(canonical{Pre}(d, b, n) && records{Pre}(buf, b, n, d)); */
+static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
-  unsigned w = CODEC_ID_BYTES(d);
+  const uint8_t *p = buf + CODEC_HEADER_BYTES;
+  //@ ghost node_id_lf(d);
+  //@ ghost byte_inj_lf(CODEC_ID_BYTES(d));
+  //@ ghost pow2_mono_lf(d + 1, 8 * CODEC_ID_BYTES(d));
+  //@ ghost pow2_pos_lf();
+  /*@ loop invariant bound: 0 <= k <= n;
+      loop invariant place: p == buf + record_at(d, k);
+      loop invariant nodes: okps(d, a, k);
+      loop invariant order: sorted(a, k);
+      loop invariant maximal: maximal(d, a, k);
+      loop invariant records: records(buf, a, k, d);
+      loop assigns k, p, a[0 .. n-1];
+      loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
-    struct pprf_seed seed = {get_le(p + w, 8), get_le(p + w + 8, 8)};
-    uint64_t start;
-    unsigned height;
-    if (!node_of_id(get_le(p, w), d, &start, &height) ||
-        (k > 0 && !follows(&a[k - 1], start, height))) {
-      ref_wipe(a, 0, k);
-      ref_wipe_seed(&seed);
-      return PPRF_ERR_FORMAT;
-    }
-    ref_put(a, k, (struct ref_node){start, height, seed});
+    //@ ghost Step: ;
+    if (!get_record(a, k, d, p))
+      return 0;
+    //@ assert kept: same{Here,Step}(a, 0, k);
+    if (k > 0 && !follows(&a[k - 1], &a[k]) /*@ ghost (d) */)
+      return 0;
     p += CODEC_RECORD_BYTES(d);
   }
-  return PPRF_OK;
+  return 1;
 }
 
 int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
   uint8_t digest[DIGEST_BYTES];
-  size_t body = CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d);
+  size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
   int err = prg_digest(buf, body, digest);
-  if (err != PPRF_OK) {
+  if (err == PPRF_OK && (!ref_same_bytes(digest, buf + body, DIGEST_BYTES) ||
+                         !get_records(a, n, d, buf)))
+    err = PPRF_ERR_FORMAT;
+  if (err != PPRF_OK)
     ref_wipe(a, 0, n);
-    return err;
-  }
-  if (!same_bytes(digest, buf + body, DIGEST_BYTES)) {
-    ref_wipe(a, 0, n);
-    return PPRF_ERR_FORMAT;
-  }
-  return get_nodes(a, n, d, buf + CODEC_HEADER_BYTES);
+  return err;
 }

@@ -73,65 +73,88 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
   return PPRF_OK;
 }
 
-int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, size_t *left,
+int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t *left,
                 struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
-  uint64_t start = node->start;
-  unsigned h = node->height;
-  struct pprf_seed seed = node->seed;
+  uint64_t start = node.start;
+  unsigned h = node.height;
+  struct pprf_seed seed = node.seed;
   size_t lo = 0, hi = h; /* free slots: path[lo .. hi-1], one for each level below */
-  int err = PPRF_OK;
-  //@ ghost size_t H = h;
-  /*@ loop invariant slots: h <= H && lo <= hi <= H && hi - lo == h;
-      loop invariant path: covers(start, h, x) && node->start <= start &&
-        start + pow2(h) <= node->start + pow2(H);
+  //@ ghost pow2_mono_lf(d, 32);
+  /*@ loop invariant slots: h <= node.height && lo <= hi <= node.height && hi - lo == h;
+      loop invariant path: covers(start, h, x) && start + pow2(h) <= pow2(d);
+      loop invariant inside: node.start <= start &&
+        start + pow2(h) <= node.start + pow2(node.height);
       loop invariant node: tnode(d, start, h);
       loop invariant seed: sd(seed) == ns(sd(R), d, start, h);
-      loop invariant ok: err == PPRF_OK;
       loop invariant nodes_l: \forall integer k; 0 <= k < lo ==> okn(sd(R), d, path + k);
-      loop invariant nodes_r: \forall integer k; hi <= k < H ==> okn(sd(R), d, path + k);
+      loop invariant nodes_r: \forall integer k; hi <= k < node.height ==> okn(sd(R), d, path + k);
       loop invariant heights_l: \forall integer k; 0 <= k < lo ==> h <= path[k].height;
-      loop invariant heights_r: \forall integer k; hi <= k < H ==> h <= path[k].height;
+      loop invariant heights_r: \forall integer k; hi <= k < node.height ==> h <= path[k].height;
       loop invariant below_l: below(path, 0, lo, node);
-      loop invariant below_r: below(path, hi, H, node);
-      loop invariant side_l: \forall integer k; 0 <= k < lo ==>
-        before(path[k].start, path[k].height, start);
-      loop invariant side_r: \forall integer k; hi <= k < H ==> before(start, h, path[k].start);
+      loop invariant below_r: below(path, hi, node.height, node);
+      loop invariant side_l: all_left(path, 0, lo, start);
+      loop invariant side_r: all_right(path, hi, node.height, start + pow2(h) - 1);
       loop invariant order_l: \forall integer k, l; 0 <= k < l < lo ==>
         before(path[k].start, path[k].height, path[l].start) && path[l].height < path[k].height;
-      loop invariant order_r: \forall integer k, l; hi <= k < l < H ==>
+      loop invariant order_r: \forall integer k, l; hi <= k < l < node.height ==>
         before(path[k].start, path[k].height, path[l].start) && path[k].height < path[l].height;
-      loop invariant all: \forall integer y; cov(node, y) ==> covers(start, h, y) ||
-        (\exists integer k; (0 <= k < lo || hi <= k < H) && cov(path + k, y));
-      loop assigns h, start, seed, lo, hi, err, path[0 .. node->height - 1];
+      loop invariant all: \forall integer y; covers(node.start, node.height, y) ==>
+        covers(start, h, y) || cov_in(path, 0, lo, y) || cov_in(path, hi, node.height, y);
+      loop assigns h, start, seed, lo, hi, path[0 .. node.height - 1];
       loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(seed, start, h);
-    err = c.err;
-    if (err != PPRF_OK)
-      break;
+    if (c.err != PPRF_OK) {
+      prg_wipe_stack();
+      ref_wipe(path, 0, node.height);
+      ref_wipe_seed(value);
+      *left = 0;
+      return c.err;
+    }
     //@ ghost children_lf(d, start, h);
+    //@ ghost Step: ;
     h--;
     uint64_t half = ref_width(h);
     if (x - start < half) {
       hi--;
       ref_put(path, hi, (struct ref_node){start + half, h, c.right});
+      //@ assert l: same{Here,Step}(path, 0, lo);
+      //@ assert r: same{Here,Step}(path, hi + 1, node.height);
+      //@ assert cl: \forall integer y; cov_in{Step}(path, 0, lo, y) ==> cov_in(path, 0, lo, y);
+      /*@ assert cr: \forall integer y;
+            cov_in{Step}(path, hi + 1, node.height, y) ==> cov_in(path, hi, node.height, y); */
+      //@ assert new: \forall integer y; covers(start + half, h, y) ==> cov(path + hi, y);
       seed = c.left;
     } else {
       ref_put(path, lo, (struct ref_node){start, h, c.left});
+      //@ assert l: same{Here,Step}(path, 0, lo);
+      //@ assert r: same{Here,Step}(path, hi, node.height);
+      //@ assert cl: \forall integer y; cov_in{Step}(path, 0, lo, y) ==> cov_in(path, 0, lo + 1, y);
+      /*@ assert cr: \forall integer y;
+            cov_in{Step}(path, hi, node.height, y) ==> cov_in(path, hi, node.height, y); */
+      //@ assert new: \forall integer y; covers(start, h, y) ==> cov(path + lo, y);
       lo++;
       start += half;
       seed = c.right;
     }
   }
+  //@ assert leaf: start == x && lo == hi && pow2(0) == 1;
+  /*@ assert across: \forall integer k, l; 0 <= k < lo && lo <= l < node.height ==>
+        path[k].start + pow2(path[k].height) < path[l].start; */
+  //@ assert max_l: maximal(d, path, lo);
+  //@ assert max: maximal(d, path, node.height);
+  /*@ assert all: \forall integer y; covers(node.start, node.height, y) ==>
+        y == x || cov_in(path, 0, lo, y) || cov_in(path, lo, node.height, y); */
   prg_wipe_stack();
-  if (err != PPRF_OK) {
-    ref_wipe(path, 0, node->height);
-    ref_wipe_seed(&seed);
-  }
+  //@ ghost Done: ;
   *left = lo;
   *value = seed;
-  return err;
+  //@ assert kept: same{Here,Done}(path, 0, node.height);
+  //@ assert cl: \forall integer y; cov_in{Done}(path, 0, lo, y) ==> cov_in(path, 0, lo, y);
+  /*@ assert cr: \forall integer y;
+        cov_in{Done}(path, lo, node.height, y) ==> cov_in(path, lo, node.height, y); */
+  return PPRF_OK;
 }
 
 /* a[i .. j-1] give way to b[0 .. m-1], and b is wiped. */
@@ -160,8 +183,23 @@ int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, 
 static void replace(struct ref_node *a, size_t *n, size_t i, size_t j, struct ref_node *b,
                     size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
+  //@ ghost size_t N = *n;
+  //@ assert top_i: okn(sd(R), d, a + i);
+  //@ assert top_j: okn(sd(R), d, a + (j - 1));
+  //@ ghost tn_nest_lf(d, a[i].start, a[i].height);
+  //@ ghost tn_nest_lf(d, a[j - 1].start, a[j - 1].height);
+  //@ ghost pow2_pos_lf();
+  //@ assert order: a[i].start + pow2(a[i].height) <= a[j-1].start + pow2(a[j-1].height);
   *n = ref_splice(a, *n, i, j, b, m);
+  //@ ghost Spliced: ;
+  //@ assert b: same{Here,Pre}(b, 0, m);
+  //@ assert head: same{Here,Pre}(a, 0, i);
+  //@ assert new: \forall integer k; i <= k < i + m ==> eqn{Here,Pre}(a + k, b + (k - i));
+  /*@ assert tail: \forall integer k; i + m <= k < *n ==>
+        eqn{Here,Pre}(a + k, a + (k + (N - *n))); */
+  //@ assert oks: oks(sd(R), d, a, *n);
   ref_wipe(b, 0, m);
+  //@ assert kept: same{Here,Spliced}(a, 0, *n) && same{Here,Spliced}(a, *n, N);
 }
 
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
@@ -170,6 +208,9 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   struct ref_node path[REF_DEPTH_MAX];
   size_t left;
   ref_wipe_seed(value);
+  //@ assert kept: same{Here,Pre}(a, 0, cap);
+  //@ assert nodes: inv(sd(R), d, a, *n);
+  //@ assert cov0: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
   size_t i = ref_find(a, *n, x) /*@ ghost (R, d) */;
@@ -179,9 +220,16 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   unsigned h = a[i].height;
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
-  int err = ref_co_path(&a[i], x, path, &left, value) /*@ ghost (R, d) */;
+  //@ assert room: *n - 1 + h <= cap;
+  int err = ref_co_path(a[i], x, path, &left, value) /*@ ghost (R, d) */;
+  //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
+  //@ assert kept1: same{Here,Pre}(a, 0, cap);
+  //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
+  /*@ assert gone: \forall integer y; covered(&path[0], h, y) ==> y != x && cov(a + i, y); */
+  /*@ assert all: \forall integer y; cov(a + i, y) ==> y == x || covered(&path[0], h, y); */
   replace(a, n, i, i + 1, path, h) /*@ ghost (R, d) */;
   return PPRF_OK;
 }
@@ -195,7 +243,7 @@ static int keep_left(const struct ref_node *node, uint64_t first, struct ref_nod
   *count = 0;
   if (first <= node->start)
     return PPRF_OK;
-  int err = ref_co_path(node, first, kept, count, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(*node, first, kept, count, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK) {
     *count = 0;
     return err;
@@ -215,7 +263,7 @@ static int keep_right(const struct ref_node *node, uint64_t last, struct ref_nod
   *count = 0;
   if (last - node->start >= ref_width(node->height) - 1)
     return PPRF_OK;
-  int err = ref_co_path(node, last, path, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(*node, last, path, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
   ref_wipe_seed(&value);

@@ -54,26 +54,29 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
 
 /** The co-path of x below a node that covers x: the siblings along the path from the node down to
  * x, in leaf order, path[0 .. *left-1] left of x and path[*left .. height-1] right of it.
- * @param[out] path  room for node->height nodes; wiped on error.
+ * @param[out] path  room for node.height nodes; wiped on error.
  * @param[out] left  how many of them are left of x.
  * @param[out] value the value of x, zero on error.
  * @retval PPRF_OK or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
-    requires \valid_read(node) && \valid(path + (0 .. node->height - 1));
-    requires \valid(left) && \valid(value);
-    requires \separated(path + (0 .. node->height - 1), node, left, value);
-    requires node: okn(sd(R), d, node) && cov(node, x);
-    assigns path[0 .. node->height - 1], *left, *value;
+    requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
+    requires \separated(path + (0 .. node.height - 1), left, value);
+    requires node: okv(sd(R), d, node) && covers(node.start, node.height, x);
+    assigns path[0 .. node.height - 1], *left, *value;
     ensures results: \result == PPRF_OK || prg_error(\result);
-    ensures left: *left <= node->height;
-    ensures nodes: \result == PPRF_OK ==> inv(sd(R), d, path, node->height);
-    ensures below: \result == PPRF_OK ==> below(path, 0, node->height, node);
-    ensures sides: \result == PPRF_OK ==> sides(path, *left, node->height, x);
+    ensures left: *left <= node.height;
+    ensures nodes: \result == PPRF_OK ==> oks(sd(R), d, path, node.height);
+    ensures order: \result == PPRF_OK ==> sorted(path, node.height);
+    ensures maximal: \result == PPRF_OK ==> maximal(d, path, node.height);
+    ensures below: \result == PPRF_OK ==> below(path, 0, node.height, node);
+    ensures side_l: \result == PPRF_OK ==> all_left(path, 0, *left, x);
+    ensures side_r: \result == PPRF_OK ==> all_right(path, *left, node.height, x);
     ensures covered: \result == PPRF_OK ==> \forall integer y;
-      cov(node, y) <==> y == x || covered(path, node->height, y);
+      covers(node.start, node.height, y) ==>
+      y == x || cov_in(path, 0, *left, y) || cov_in(path, *left, node.height, y);
     ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
-    ensures error: \result != PPRF_OK ==> zeros(path, 0, node->height) && zero_seed(*value); */
-int ref_co_path(const struct ref_node *node, uint64_t x, struct ref_node *path, size_t *left,
+    ensures error: \result != PPRF_OK ==> zeros(path, 0, node.height) && zero_seed(*value); */
+int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t *left,
                 struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */;
 
 /** Puncture leaf x and give its value, zero on error.

@@ -71,7 +71,10 @@ static void move_down(struct ref_node *a, size_t from, size_t to, size_t by)
       loop assigns k, a[from .. to-1];
       loop variant to - k; */
   for (size_t k = from; k < to; k++) {
+    //@ ghost Step: ;
     ref_put(a, k, a[k + by]);
+    //@ assert before: same{Here,Step}(a, from, k);
+    //@ assert moved: \forall integer q; from <= q < k ==> eqn{Here,Pre}(a + q, a + (q + by));
     //@ assert eqn{Here,Pre}(a + k, a + (k + by));
   }
 }

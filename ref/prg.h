@@ -21,6 +21,7 @@ struct pprf_seed {
 
 #ifdef __FRAMAC__
 #include "ggm.acsl"
+#include "digest.acsl"
 #endif
 
 struct pprf_children {
@@ -42,6 +43,13 @@ int prg_random(struct pprf_seed *seed);
 
 /** SHA3-256 of len bytes.
  * @retval 0, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM (out is zero then). */
+/*@ requires \valid_read(bytes + (0 .. len - 1)) && \valid(out + (0 .. DIGEST_BYTES - 1));
+    requires \separated(bytes + (0 .. len - 1), out + (0 .. DIGEST_BYTES - 1));
+    assigns out[0 .. DIGEST_BYTES - 1];
+    ensures results: \result == 0 || prg_error(\result);
+    ensures digest: \result == 0 ==> \forall integer k; 0 <= k < DIGEST_BYTES ==>
+      out[k] == digest(message_of(bytes, len), k);
+    ensures error: \result != 0 ==> \forall integer k; 0 <= k < DIGEST_BYTES ==> out[k] == 0; */
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 
 /** Overwrite what callees left in registers and on the stack below the caller's frame: libcrypto's

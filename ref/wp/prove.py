@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prove ref's C code with Frama-C/WP and compare the number of goals with the committed expectation.
+
+Passes only if every function of the proven files has a contract, all its goals are proved, and
+there are as many of them as ref/wp/expected.json says; the same for the facts of the vocabulary.
+Nothing is taken from a cache.  frama-c's exit status means nothing: its JSON report is read."""
+import argparse, json, os, re, subprocess, sys, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WP = os.path.join(ROOT, "ref", "wp")
+EXPECTED = os.path.join(WP, "expected.json")
+FILES = ["ref/wp/ggm.c", "ref/node.c", "ref/core.c", "ref/codec.c"]
+LEMMAS = "(facts)"
+PROVERS = ["Z3:4.8.12", "CVC4:1.8", "CVC5:1.0.3"]
+
+
+def run(cmd, **kw):
+    return subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
+
+
+def configure(build):
+    """A Why3 configuration of our own: what `why3 config detect` finds, and cvc5."""
+    os.makedirs(build, exist_ok=True)
+    conf = os.path.join(build, "why3.conf")
+    if os.path.exists(conf):
+        os.remove(conf)
+    found = run(["why3", "config", "detect", "-C", conf]).stdout
+    for p, v in (("Z3", "4.8.12"), ("CVC4", "1.8")):
+        if f"Found prover {p} version {v}, OK." not in found:
+            sys.exit(f"prove: why3 does not find {p} {v}:\n{found}")
+    version = run(["cvc5", "--version"]).stdout
+    if "cvc5 version 1.0.3" not in version:
+        sys.exit("prove: cvc5 is not 1.0.3: " + version.splitlines()[0])
+    with open(conf, "a") as f:
+        f.write('\n[prover]\nname = "CVC5"\nversion = "1.0.3"\n'
+                'command = "cvc5 --stats --tlimit=%t000 --lang=smt2 %f"\n'
+                f'driver = "{WP}/cvc5.drv"\neditor = ""\nin_place = false\n'
+                'interactive = false\nshortcut = "cvc5"\n')
+    return dict(os.environ, WHY3CONFIG=conf)
+
+
+def functions(root, file, build):
+    """The functions that file defines: ghost ones by their names, the others from its object."""
+    if file.endswith("wp/ggm.c"):
+        text = open(os.path.join(root, file)).read()
+        return [LEMMAS] + re.findall(r"^  void (\w+_lf)\(", text, re.M)
+    obj = os.path.join(build, os.path.basename(file) + ".o")
+    cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", "-Iinclude", "-Iref", "-c", "-o", obj, file],
+             cwd=root)
+    if cc.returncode:
+        sys.exit(cc.stdout)
+    return re.findall(r" [tT] (\w+)$", run(["nm", "-p", obj]).stdout, re.M)
+
+
+def wp(root, file, function, env, build, timeout, par, extra=()):
+    """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints)."""
+    report = os.path.join(build, "report.json")
+    if os.path.exists(report):
+        os.remove(report)
+    cpp = "-Iref -Iinclude" + (" -DGGM_DEFINITIONS" if file.endswith("wp/ggm.c") else "")
+    what = ["-wp-prop", "@lemma"] if function == LEMMAS else ["-wp-fct", function]
+    out = run(["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
+               "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte", "-wp-split",
+               "-wp-prover", ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
+               "-wp-report-json", report, *what, *extra, file], cwd=root, env=env).stdout
+    bad = [l for l in out.splitlines() if re.search(r"Warning|Error|error|admit", l)
+           and not re.search(r"Unknown error|Deferred", l)]
+    if not os.path.exists(report):
+        return 0, 0, [], bad + out.splitlines()[-3:]
+    data = json.load(open(report))
+    main = data["wp:global"]["wp:main"]
+    names = []
+    if function != LEMMAS:
+        names = list(data.get("wp:functions", {}).get(function, {}))
+        for clause in ("ensures", "assigns"):
+            if not any(n.startswith(f"{function}_{clause}") for n in names):
+                bad.append(f"{function} has no {clause} clause")
+    failed = re.findall(r"\[Failed\] Goal typed_(\S+)", out)
+    return main["total"], main.get("valid", 0), failed, bad
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__)
+    ap.add_argument("--par", type=int, default=2, help="provers at a time")
+    ap.add_argument("--timeout", type=int, default=20, help="seconds for a prover and goal")
+    ap.add_argument("--file", help="only this file")
+    ap.add_argument("--function", help="only this function")
+    ap.add_argument("--update", action="store_true", help="write the goal counts to expected.json")
+    ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
+    ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
+    arg = ap.parse_args()
+    env = configure(arg.build)
+    print("prove: frama-c", run(["frama-c", "-version"]).stdout.strip() + ", why3",
+          run(["why3", "--version"]).stdout.split()[-1] + ",", ", ".join(PROVERS))
+    expected = json.load(open(EXPECTED)) if os.path.exists(EXPECTED) else {"goals": {}, "open": {}}
+    todo = [(f, g) for f in FILES for g in functions(ROOT, f, arg.build)]
+    todo = [t for k, t in enumerate(todo) if t[1] not in [g for _, g in todo[:k]]]
+    known = {f"{f} {g}" for f, g in todo}
+    stale = sorted((set(expected["goals"]) | set(expected["open"])) - known)
+    failures = [f"{k}: expected, but there is no such function" for k in stale]
+    todo = [t for t in todo if (not arg.file or t[0] == arg.file)
+            and (not arg.function or t[1] == arg.function)]
+    total = proved = 0
+    smoke = ("-wp-smoke-tests", "-wp-smoke-timeout", "5") if arg.smoke else ()
+    for n, (file, function) in enumerate(todo, 1):
+        key = f"{file} {function}"
+        if key in expected["open"] and not arg.function:
+            print(f"[{n}/{len(todo)}] {key:36} OPEN: {expected['open'][key]}", flush=True)
+            continue
+        start = time.time()
+        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, arg.timeout, arg.par,
+                               ("-wp-cache", "none", *smoke))
+        total, proved = total + t, proved + v
+        note = ""
+        if bad:
+            note = "; ".join(bad)
+        elif t == 0 or v != t:
+            note = "unproved: " + " ".join(failed)
+        elif not arg.smoke and not arg.update and t != expected["goals"].get(key):
+            note = f"expected.json says {expected['goals'].get(key)} goals"
+        elif arg.update:
+            expected["goals"][key] = t
+            expected["open"].pop(key, None)
+        if note:
+            failures.append(f"{key}: {note}")
+        print(f"[{n}/{len(todo)}] {key:36} {v:4}/{t:<4} {time.time() - start:6.1f} s"
+              f"  {'FAILED ' + note if note else 'ok'}", flush=True)
+    if arg.update:
+        for k in stale:
+            expected["goals"].pop(k, None)
+            expected["open"].pop(k, None)
+        with open(EXPECTED, "w") as f:
+            json.dump(expected, f, indent=2, sort_keys=True)
+            f.write("\n")
+    n_open = len(expected["open"])
+    print(f"prove: {proved}/{total} goals" + (f"; {n_open} functions open" if n_open else "") +
+          ("" if not failures else "; FAILED:"))
+    for f in failures:
+        print("  " + f)
+    sys.exit(1 if failures or total == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
