@@ -110,7 +110,8 @@ static int read_op(struct reader *r, struct op *op)
 {
   static const uint8_t canonical[16] = {
     OP_EVAL, OP_PUNCT, OP_EVAL_PUNCT, OP_RANGE,   OP_EXPORT, OP_IMPORT,     OP_SWAP,  OP_COUNT,
-    OP_SETUP, OP_SWEEP, OP_SUBTREE,   OP_FAIL,    OP_PUNCT,  OP_EVAL_PUNCT, OP_RANGE, OP_EVAL};
+    OP_SETUP, OP_SWEEP, OP_SUBTREE, OP_FAIL,
+    OP_EVAL_BATCH, OP_PUNCT_BATCH, OP_EXPAND, OP_EVAL};
   unsigned byte;
   *op = (struct op){0};
   if (!read_byte(r, &byte))
@@ -122,6 +123,7 @@ static int read_op(struct reader *r, struct op *op)
   case OP_EVAL_PUNCT:
     return read_leaf(r, &op->a);
   case OP_RANGE:
+  case OP_EXPAND:
     return read_leaf(r, &op->a) && read_leaf(r, &op->b);
   case OP_EXPORT:
   case OP_FAIL:
@@ -132,6 +134,8 @@ static int read_op(struct reader *r, struct op *op)
     op->x = (op->x & 31) + 1;
     r->depth = op->x;
     return 1;
+  case OP_EVAL_BATCH:
+  case OP_PUNCT_BATCH:
   case OP_SWEEP:
     return read_leaf(r, &op->a) && read_byte(r, &op->x) && read_byte(r, &op->y);
   case OP_SUBTREE: {
@@ -150,7 +154,8 @@ static int read_op(struct reader *r, struct op *op)
 static void op_text(const struct op *op, char *text, size_t size)
 {
   static const char *const name[] = {"eval",   "punct", "eval_punct", "range", "export", "import",
-                                     "swap",   "count", "setup",      "sweep", "range",  "fail"};
+                                     "swap",   "count", "setup",      "sweep", "range",  "fail",
+                                     "eval_batch", "punct_batch", "expand"};
   int n = snprintf(text, size, "%s", name[op->code]);
   text += n;
   size -= (size_t)n;
@@ -160,7 +165,12 @@ static void op_text(const struct op *op, char *text, size_t size)
   case OP_EVAL_PUNCT:
     snprintf(text, size, " 0x%" PRIx64, op->a);
     break;
+  case OP_EVAL_BATCH:
+  case OP_PUNCT_BATCH:
+    snprintf(text, size, " 0x%" PRIx64 " and the like, %u, spread %u", op->a, op->x, op->y + 1);
+    break;
   case OP_RANGE:
+  case OP_EXPAND:
   case OP_SUBTREE:
     snprintf(text, size, " 0x%" PRIx64 "..0x%" PRIx64, op->a, op->b);
     break;
@@ -387,6 +397,147 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   }
 }
 
+/* ---- batches and expansion: pprf.h says what they are in terms of the others */
+
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+
+enum { BATCH_MAX = 255, EXPAND_MAX = 1024 };
+
+/* Values by place: of the batch's leaves, or of the range's. */
+struct many {
+  uint64_t first;
+  uint8_t out[EXPAND_MAX][16];
+  int result[EXPAND_MAX];
+  int wrong;
+};
+
+static int collect(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  struct many *m = arg;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t at = leaf + i - m->first;
+    if (leaf < m->first || at >= EXPAND_MAX || m->result[at] != -1) {
+      m->wrong = 1;
+      return -1;
+    }
+    memcpy(m->out[at], values + 16 * i, 16);
+    m->result[at] = PPRF_OK;
+  }
+  return 0;
+}
+
+static int call_many(struct run *r, int i, unsigned code, const uint64_t *leaf, size_t n,
+                     struct many *m)
+{
+  pprf_key *key = r->key[i];
+  m->wrong = 0;
+  if (code == OP_EXPAND) {
+    m->first = leaf[0];
+    memset(m->out, 0, sizeof m->out);
+    for (size_t k = 0; k < EXPAND_MAX; k++)
+      m->result[k] = -1;
+    return (i == 0 ? ref_pprf_expand : pprf_expand)(key, leaf[0], leaf[1], collect, m);
+  }
+  memset(m->out, 0xee, sizeof m->out);
+  memset(m->result, 0xee, sizeof m->result);
+  return code == OP_EVAL_BATCH
+           ? (i == 0 ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, m->out[0], m->result)
+           : (i == 0 ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, m->result);
+}
+
+/* What the model says: result and value of each place, and the result of all. */
+static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t n,
+                      struct many *m, uint64_t *cost)
+{
+  struct model *model = &r->model;
+  *cost = 0;
+  if (code == OP_EXPAND) {
+    if (leaf[0] > leaf[1] || leaf[1] >> model->depth != 0)
+      return PPRF_ERR_RANGE;
+    for (uint64_t x = leaf[0]; x <= leaf[1]; x++)
+      m->result[x - leaf[0]] = model_eval(model, x, m->out[x - leaf[0]]);
+    return PPRF_OK;
+  }
+  int err = PPRF_OK;
+  for (size_t i = 0; i < n; i++)
+    err = leaf[i] >> model->depth != 0 ? PPRF_ERR_RANGE : err;
+  for (size_t i = 0; i < n; i++) {
+    memset(m->out[i], 0, 16);
+    m->result[i] = err;
+    if (err != PPRF_OK)
+      continue;
+    m->result[i] = model_eval(model, leaf[i], m->out[i]);
+    if (code == OP_PUNCT_BATCH && m->result[i] == PPRF_OK) {
+      *cost += model_height(model, leaf[i]);
+      (void)model_punct(model, leaf[i]);
+      if (oracle_running())
+        (void)oracle_punct(leaf[i]);
+    }
+  }
+  return err;
+}
+
+static void many_op(struct run *r, const struct op *op)
+{
+  static struct many want, got;
+  static const uint8_t zero[16];
+  uint64_t leaf[BATCH_MAX], cost, mask = ((uint64_t)1 << r->model.depth) - 1;
+  size_t n = op->code == OP_EXPAND ? 2 : op->x, places, old_len, nodes;
+  for (size_t i = 0; i < n; i++) {
+    leaf[i] = op->a + (uint64_t)(i * i) * (op->y + 1);
+    if (op->a <= mask)
+      leaf[i] &= mask;
+  }
+  if (op->code == OP_EXPAND) {
+    leaf[0] = op->a;
+    leaf[1] = op->b >= op->a && op->b - op->a >= EXPAND_MAX ? op->a + EXPAND_MAX - 1 : op->b;
+  }
+  uint8_t *old = model_export(&r->model, &old_len, &nodes);
+  int want_err = model_many(r, op->code, leaf, n, &want, &cost);
+  places = op->code != OP_EXPAND ? n : want_err == PPRF_OK ? leaf[1] - leaf[0] + 1 : 0;
+  for (int i = 0; i < r->parties && !r->result->failed; i++) {
+    uint64_t hits = test_prg_failed, spent = prg_calls();
+    test_prg_fail = r->fail;
+    int err = call_many(r, i, op->code, leaf, n, &got);
+    test_prg_fail = 0;
+    if (test_prg_failed != hits) {
+      r->result->faults++;
+      if (err != PPRF_ERR_CRYPTO)
+        fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err));
+      for (size_t k = 0; op->code != OP_EXPAND && k < n; k++)
+        if (got.result[k] != PPRF_ERR_CRYPTO ||
+            (op->code == OP_EVAL_BATCH && memcmp(got.out[k], zero, 16) != 0))
+          fail(r, "%s: output %zu after a failure of the PRG", party(i)->name, k);
+      size_t len;
+      uint8_t *now = export(r, i, &len);
+      if (now != NULL && (len != old_len || memcmp(now, old, len) != 0))
+        fail(r, "%s: the key changed although the PRG failed", party(i)->name);
+      free(now);
+      spent = prg_calls();
+      err = call_many(r, i, op->code, leaf, n, &got);
+    }
+    spent = prg_calls() - spent;
+    if (err != want_err || got.wrong)
+      fail(r, "%s=%s model=%s", party(i)->name, result_name(err), result_name(want_err));
+    if (op->code == OP_PUNCT_BATCH && spent != cost)
+      fail(r, "%s: %llu PRG calls, should be %llu", party(i)->name, (unsigned long long)spent,
+           (unsigned long long)cost);
+    for (size_t k = 0; k < places && !r->result->failed; k++) {
+      int result = got.result[k] == -1 ? PPRF_ERR_PUNCTURED : got.result[k];
+      if (result != want.result[k])
+        fail(r, "%s: place %zu is %s, model: %s", party(i)->name, k, result_name(result),
+             result_name(want.result[k]));
+      if (op->code != OP_PUNCT_BATCH && memcmp(got.out[k], want.out[k], 16) != 0)
+        fail(r, "%s: place %zu has another value than the model's", party(i)->name, k);
+    }
+  }
+  free(old);
+}
+
 /* Keys of both implementations and the model from one root. */
 static void setup(struct run *r, unsigned depth, uint8_t tag)
 {
@@ -501,6 +652,11 @@ void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *
     case OP_SWEEP:
       for (unsigned i = 0; i <= r.op.x && !result->failed; i++)
         leaf_op(&r, OP_PUNCT, r.op.a + (uint64_t)i * (r.op.y + 1), 0);
+      break;
+    case OP_EVAL_BATCH:
+    case OP_PUNCT_BATCH:
+    case OP_EXPAND:
+      many_op(&r, &r.op);
       break;
     case OP_FAIL:
       r.fail = r.op.x + 1;
@@ -644,7 +800,16 @@ size_t ops_random(uint64_t *state, unsigned depth, int toy, unsigned ops, uint8_
   put(&o, tap_random(state));
   for (unsigned i = 0; i < ops; i++) {
     uint64_t r = tap_random(state) % 1000;
-    if (r < 330) {
+    if (r < 40) {
+      put(&o, r % 2 ? OP_EVAL_BATCH : OP_PUNCT_BATCH);
+      put_leaf(&o, state, depth);
+      put(&o, tap_random(state) % (r < 4 ? 256 : 24));
+      put(&o, tap_random(state) % (r % 4 < 2 ? 3 : 256));
+    } else if (r < 60) {
+      put(&o, OP_EXPAND);
+      put_leaf(&o, state, depth);
+      put(&o, 32 + tap_random(state) % 64);
+    } else if (r < 330) {
       put(&o, OP_PUNCT);
       put_leaf(&o, state, depth);
     } else if (r < 530) {

@@ -15,7 +15,11 @@
  *     9 sweep LEAF B B      punct LEAF, LEAF + s, LEAF + 2 s ...: first B + 1 leaves, s = second B + 1
  *    10 subtree LEAF B      range over the subtree of height B % 33 that holds LEAF
  *    11 fail B              the PRG's call B + 1 inside the next operation fails
- *    12 punct LEAF  13 eval_punct LEAF  14 range LEAF LEAF  15 eval LEAF   (as 1, 2, 3, 0)
+ *    12 eval_batch LEAF B B   the leaves LEAF + i i (second B + 1) of the tree for i < first B; if
+ *                          LEAF is out of the tree so are they
+ *    13 punct_batch LEAF B B  these leaves
+ *    14 expand LEAF LEAF      at most 1024 leaves from the first
+ *    15 eval LEAF             as 0
  *   LEAF is one byte s, relative to the leaf before it (at first 0):
  *     s >> 6 = 0: that leaf + (s & 63) - 32       1: that leaf with bit (s & 63) % 34 flipped
  *     2: an edge, 2^((s & 63) % 34) - 1 (even s) or 2^depth - 2^((s & 63) % 34) (odd s)
@@ -40,7 +44,10 @@ enum {
   OP_SETUP,
   OP_SWEEP,
   OP_SUBTREE,
-  OP_FAIL
+  OP_FAIL,
+  OP_EVAL_BATCH,
+  OP_PUNCT_BATCH,
+  OP_EXPAND
 };
 
 struct ops_result {
