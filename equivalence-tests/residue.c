@@ -383,6 +383,14 @@ struct job {
   int ok;
 };
 
+/* ref's, renamed */
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+
+static int punct_batch(const struct pprf_impl *impl, pprf_key *key, const uint64_t *leaf, size_t n)
+{
+  return (impl == &impl_ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, NULL);
+}
+
 static void *punctures(void *arg)
 {
   struct job *job = arg;
@@ -401,6 +409,15 @@ static void *punctures(void *arg)
       job->ok = 0;
     job->ok &= gone(i % 2 ? "after punct" : "after eval_punct", impl);
   }
+  uint64_t batch[40];
+  for (unsigned i = 0; i < 40; i++) {
+    batch[i] = tap_random(&state) % size;
+    want_path(batch[i]);
+  }
+  int err = punct_batch(impl, key, batch, 40);
+  save_registers();
+  job->ok &= err == PPRF_OK;
+  job->ok &= gone("after punct_batch", impl);
   impl->free(key);
   save_registers();
   want_subtree(1);
