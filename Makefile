@@ -60,7 +60,8 @@ test: deps-build deps-prove deps-test deps-fuzz ## check the proofs, run every t
 	@$(MAKE) --no-print-directory tap
 
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
-	@$(TAP) $(TAP_TESTS)
+	@mkdir -p $(B)/test
+	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
 prove: deps-prove ## check the Coq proofs and the Frama-C proofs
 	@$(MAKE) --no-print-directory prove-coq
@@ -71,7 +72,6 @@ verify: deps-build deps-prove deps-test deps-fuzz deps-bench ## the main job: pr
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory fuzz
 	@$(MAKE) --no-print-directory bench-quick
-	@$(MAKE) --no-print-directory report
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_-]+::?.*## / {sub(/:$$/, "", $$1); printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
