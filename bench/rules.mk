@@ -11,7 +11,7 @@ CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -Werror -pedantic -Wshadow
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/bench/list.o \
   $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
-BENCH_PRG := $(B)/ref/libpprf_prg.a
+BENCH_PRG := $(B)/opt/libpprf_prg.a  # the PRG that ships
 BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize)
 
 $(B)/bench/%.o: bench/%.cc
