@@ -319,6 +319,10 @@ static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   opt_store_prefetch(&key->store, leaf);
   if (!opt_store_find(&key->store, leaf, &node))
     return PPRF_ERR_PUNCTURED;
+  if (node.height == 0 && out == NULL) { /* half of all punctures in random order: no seed is read */
+    opt_store_puncture(&key->store, leaf, node, NULL);
+    return PPRF_OK;
+  }
   int err = descend(&key->store, node, leaf, copath, &value);
   if (err == PPRF_OK) {
     opt_store_puncture(&key->store, leaf, node, copath);
