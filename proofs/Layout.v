@@ -600,3 +600,181 @@ by rewrite /puncture /= map_cat mem_cat -/(puncture _ _ _) q'in orbT.
 Qed.
 
 End PairSlots.
+
+(* ---- The height of a node from the nearest punctured leaves ------------------------- *)
+
+Lemma pow2E h : pow2 h = 2 ^ N.of_nat h.
+Proof. by elim: h => // h IH; rewrite pow2S IH Nnat.Nat2N.inj_succ N.pow_succ_r'. Qed.
+
+(* Leaves x and l first differ below height h iff they lie in one block of height h. *)
+Lemma msb_lt x l h : x <> l -> (msb (N.lxor x l) < h)%nat = (x / pow2 h =? l / pow2 h).
+Proof.
+move=> xl; have v0 : 0 < N.lxor x l.
+  by case: (N.eq_0_gt_0_cases (N.lxor x l)) => // /N.lxor_eq.
+rewrite !pow2E -!N.shiftr_div_pow2; set k := N.of_nat h.
+have E : N.lxor (N.shiftr x k) (N.shiftr l k) = N.lxor x l / 2 ^ k.
+  by rewrite -N.shiftr_lxor N.shiftr_div_pow2.
+apply/idP/N.eqb_spec => [lt|eq].
+  apply: N.lxor_eq; rewrite E; apply: N.div_small; apply/N.log2_lt_pow2 => //.
+  by move/ltP: lt; rewrite /msb /k; lia.
+move: E; rewrite eq N.lxor_nilpotent => /esym /N.div_small_iff.
+move=> /(_ (N.pow_nonzero 2 k (fun e => ltac:(discriminate e)))).
+move/N.log2_lt_pow2 => /(_ v0) lt; apply/ltP; rewrite /msb; move: lt; rewrite /k; lia.
+Qed.
+
+Lemma block_span s h x l : aligned s h -> in_span s h x ->
+  (x / pow2 h =? l / pow2 h) = in_span s h l.
+Proof.
+case=> q ->; rewrite /in_span => sx; have w := pow2_gt0 h.
+have -> : x / pow2 h = q.
+  by symmetry; apply: (N.div_unique _ _ _ (x - q * pow2 h)); nlia.
+apply/N.eqb_spec/idP => [qE|sl].
+  have := N.mul_div_le l (pow2 h); have := N.mul_succ_div_gt l (pow2 h); rewrite -qE; nlia.
+by apply: (N.div_unique _ _ _ (l - q * pow2 h)); nlia.
+Qed.
+
+Lemma dead_belowP n (P : pred N) x : (N.to_nat x <= n)%nat ->
+  match dead_below n P x with
+  | Some l => [/\ l < x, P l & forall y, l < y -> y < x -> ~~ P y]
+  | None => forall y, y < x -> ~~ P y
+  end.
+Proof.
+elim: n x => [|n IH] x xn /=.
+  by move=> y yx; move/leP: xn; lia.
+case: N.eqb_spec => [->|x0]; first by move=> y; lia.
+case Px: (P (x - 1)); first by split=> //; [lia | move=> y; lia].
+have /IH : (N.to_nat (x - 1) <= n)%nat by apply/leP; move/leP: xn; lia.
+case: dead_below => [l [lx Pl no]|no].
+  split=> //; first by lia.
+  move=> y ly yx; case: (N.eq_dec y (x - 1)) => [->|ne]; first by rewrite Px.
+  by apply: no => //; lia.
+move=> y yx; case: (N.eq_dec y (x - 1)) => [->|ne]; first by rewrite Px.
+by apply: no; lia.
+Qed.
+
+Lemma dead_aboveP n (P : pred N) x :
+  match dead_above n P x with
+  | Some l => [/\ x < l, l <= x + N.of_nat n, P l & forall y, x < y -> y < l -> ~~ P y]
+  | None => forall y, x < y -> y <= x + N.of_nat n -> ~~ P y
+  end.
+Proof.
+elim: n x => [|n IH] x; first by move=> y; lia.
+rewrite [dead_above _ _ _]/=; case Px: (P (x + 1)).
+  by split=> //; [lia | lia | move=> y; lia].
+have := IH (x + 1); case: dead_above => [l [lx le Pl no]|no].
+  split=> //; [lia | lia |].
+  move=> y ly yx; case: (N.eq_dec y (x + 1)) => [->|ne]; first by rewrite Px.
+  by apply: no => //; lia.
+move=> y xy yx; case: (N.eq_dec y (x + 1)) => [->|ne]; first by rewrite Px.
+by apply: no; lia.
+Qed.
+
+(* The free block (s, h) around x whose parent block is not free has the height that the
+   nearest punctured leaves on both sides of x tell. *)
+Lemma node_height_block d (P : pred N) s h x :
+  (h <= d)%nat -> aligned s h -> s + pow2 h <= pow2 d -> in_span s h x -> ~~ nhit h P s ->
+  (h = d \/ exists t, [/\ (h < d)%nat, aligned t h.+1, in_span t h.+1 x, t + pow2 h.+1 <= pow2 d &
+                          nhit h.+1 P t]) ->
+  node_height d P x = h.
+Proof.
+move=> hd al sd sx /nhitP free par.
+have noP l : P l -> (h <= msb (N.lxor x l))%nat.
+  move=> Pl; have xl : x <> l by move=> xl; case: free; exists x; rewrite // xl.
+  rewrite leqNgt (msb_lt h xl) (block_span l al sx); apply/negP => sl; by case: free; exists l.
+have geq o : (forall l, o = Some l -> P l) -> (h <= height_to d x o)%nat.
+  by case: o => [l|] Pl //=; apply/noP/Pl.
+have := @dead_belowP (N.to_nat x) P x (leqnn _).
+have := @dead_aboveP (N.to_nat (pow2 d - 1 - x)) P x.
+rewrite /node_height; set lo := dead_below _ _ _; set hi := dead_above _ _ _ => Hi Lo.
+have glo : (h <= height_to d x lo)%nat.
+  by apply: geq => l lE; move: Lo; rewrite lE => -[].
+have ghi : (h <= height_to d x hi)%nat.
+  by apply: geq => l lE; move: Hi; rewrite lE => -[].
+apply/eqP; rewrite eqn_leq leq_min glo ghi andbT geq_min.
+case: par => [hE|[t [lt alt tx td /nhitP [l tl Pl]]]].
+  case E: lo Lo => [l|] Lo; rewrite ?E; last by rewrite /= hE leqnn.
+  case: free; exists l; last by case: Lo.
+  by case: Lo => lx _ _; move: sx sd; rewrite hE /in_span; nlia.
+have near l' : P l' -> in_span t h.+1 l' -> (height_to d x (Some l') <= h)%nat.
+  move=> Pl' tl'; rewrite /= -ltnS msb_lt ?(block_span l' alt tx) //.
+  by move=> xl; case: free; exists x; rewrite // xl.
+have xl : x <> l by move=> xl; case: free; exists x; rewrite // xl.
+case: (N.lt_ge_cases l x) => c.
+  case E: lo Lo => [l'|] Lo; last by have := Lo l c; rewrite Pl.
+  case: Lo => l'x Pl' no; 
+  suff tl' : in_span t h.+1 l' by rewrite (near l' Pl' tl').
+  have : l <= l' by case: (N.le_gt_cases l l') => // gt; have := no l gt c; rewrite Pl.
+  by move: tl tx; rewrite /in_span; nlia.
+have {}c : x < l by lia.
+have lin : l <= x + N.of_nat (N.to_nat (pow2 d - 1 - x)).
+  by move: tl tx; rewrite /in_span Nnat.N2Nat.id; nlia.
+case E: hi Hi => [l'|] Hi; last by have := Hi l c lin; rewrite Pl.
+case: Hi => xl' _ Pl' no; 
+suff tl' : in_span t h.+1 l' by rewrite (near l' Pl' tl') !orbT.
+have : l' <= l by case: (N.le_gt_cases l' l) => // gt; have := no l c gt; rewrite Pl.
+by move: tl tx; rewrite /in_span; nlia.
+Qed.
+
+Lemma leaf_num_below d q y : (size q + size y = d)%nat ->
+  leaf_num (q ++ y) = first_leaf d q + leaf_num y.
+Proof. by move=> qy; rewrite leaf_num_cat /first_leaf -qy addKn. Qed.
+
+Lemma nhit_free d (P : pred bitseq) q : (size q <= d)%nat ->
+  ~~ nhit (d - size q) (fun x => P (leaf_path d x)) (first_leaf d q) = free d P q.
+Proof.
+move=> qd; congr negb; apply/nhitP/hitP => [[x sx Px]|[y sy Py]].
+  pose y := leaf_path (d - size q) (x - first_leaf d q).
+  have sy : size y = (d - size q)%nat by rewrite size_leaf_path.
+  exists y => //; have sqy : size (q ++ y) = d by rewrite size_cat sy subnKC.
+  rewrite -(leaf_numK (q ++ y)) sqy (@leaf_num_below d) ?sy ?subnKC // leaf_pathK.
+    by rewrite (_ : _ + _ = x) //; move: sx; rewrite /in_span; nlia.
+  by move: sx; rewrite /in_span; nlia.
+have sqy : size (q ++ y) = d by rewrite size_cat sy subnKC.
+exists (leaf_num (q ++ y)); last by rewrite -{1}sqy leaf_numK.
+rewrite (@leaf_num_below d) ?sy ?subnKC // /in_span.
+by have := leaf_num_lt y; rewrite sy; nlia.
+Qed.
+
+Lemma first_leaf_end d q : (size q <= d)%nat ->
+  first_leaf d q + pow2 (d - size q) <= pow2 d.
+Proof.
+move=> qd; have E : pow2 d = pow2 (size q) * pow2 (d - size q) by rewrite -pow2D subnKC.
+rewrite /first_leaf E; have := leaf_num_lt q; have := pow2_gt0 (d - size q); nia.
+Qed.
+
+Lemma prefix_in_span d q y : size y = d -> prefix q y ->
+  in_span (first_leaf d q) (d - size q) (leaf_num y).
+Proof.
+move=> sy /prefixP [z yE]; have sz : (size q + size z = d)%nat by rewrite -size_cat -yE.
+have E : (d - size q = size z)%nat by rewrite -sz addKn.
+rewrite yE (leaf_num_below sz) /in_span E.
+apply/andP; split; first by nlia.
+by apply/N.ltb_spec0; apply: (proj1 (N.add_lt_mono_l _ _ _)); exact: leaf_num_lt.
+Qed.
+
+(* The node of the cover that is above a live leaf has the height that the nearest punctured
+   leaves on both sides of the leaf tell. *)
+Theorem height_from_neighbours (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d
+    (P : pred bitseq) s q y :
+  q \in map fst (Ggm.cover G d P [::] s) -> size y = d -> prefix q y ->
+  node_height d (fun x => P (leaf_path d x)) (leaf_num y) = (d - size q)%nat.
+Proof.
+rewrite mem_cover => /and3P [qd fr par] sy py.
+apply: (@node_height_block _ _ (first_leaf d q)).
+- exact: leq_subr.
+- exact: aligned_first.
+- exact: first_leaf_end.
+- exact: prefix_in_span.
+- by rewrite nhit_free.
+case/lastP: q qd fr par py => [|p c] qd fr; first by left; rewrite subn0.
+rewrite -size_eq0 {1}size_rcons [_ == 0%nat]/= orFb => par py; right; exists (first_leaf d p).
+rewrite size_rcons in qd *; have pd : (size p <= d)%nat by apply: ltnW.
+have E : (d - (size p).+1).+1 = (d - size p)%nat by rewrite subnSK.
+have pE : parent (rcons p c) = p.
+  by rewrite /parent size_rcons /= -cats1 take_size_cat.
+rewrite E; split; first exact: leq_subr.
+- exact: aligned_first.
+- by apply: prefix_in_span => //; apply: prefix_trans py; apply: prefix_rcons.
+- exact: first_leaf_end.
+by move: par; rewrite pE -nhit_free // negbK.
+Qed.
