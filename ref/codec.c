@@ -198,9 +198,7 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
 static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
   const uint8_t *p = buf + CODEC_HEADER_BYTES;
-  //@ ghost node_id_lf(d);
-  //@ ghost byte_inj_lf(CODEC_ID_BYTES(d));
-  //@ ghost pow2_mono_lf(d + 1, 8 * CODEC_ID_BYTES(d));
+  //@ ghost has_id_lf(d);
   //@ ghost pow2_pos_lf();
   /*@ loop invariant bound: 0 <= k <= n;
       loop invariant place: p == buf + record_at(d, k);
@@ -212,11 +210,28 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
       loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
     //@ ghost Step: ;
+    /*@ assert next: \forall struct ref_node *b;
+          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
+          okp{Pre}(d, b + k) && record{Pre}(p, d, b + k); */
     if (!get_record(a, k, d, p))
       return 0;
     //@ assert kept: same{Here,Step}(a, 0, k);
+    //@ assert nodes: okps(d, a, k + 1);
+    //@ assert order: sorted(a, k);
+    //@ assert maximal: maximal(d, a, k);
+    //@ assert records: records(buf, a, k + 1, d);
+    /*@ assert same: \forall struct ref_node *b;
+          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
+          place{Pre}(b + k, a[k].start, a[k].height); */
+    /*@ assert same_before: k > 0 ==> \forall struct ref_node *b;
+          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
+          okp{Pre}(d, b + (k - 1)) && record{Pre}(buf + record_at(d, k - 1), d, b + (k - 1)) &&
+          place{Pre}(b + (k - 1), a[k-1].start, a[k-1].height); */
     if (k > 0 && !follows(&a[k - 1], &a[k]) /*@ ghost (d) */)
       return 0;
+    //@ assert last: k > 0 ==> before(a[k-1].start, a[k-1].height, a[k].start);
+    /*@ assert apart: \forall integer j; 0 <= j < k - 1 ==>
+          a[j].start + pow2(a[j].height) < a[k].start; */
     p += CODEC_RECORD_BYTES(d);
   }
   return 1;
@@ -227,6 +242,12 @@ int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
   uint8_t digest[DIGEST_BYTES];
   size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
   int err = prg_digest(buf, body, digest);
+  /*@ ghost
+    /@ loop invariant bound: 0 <= k <= body;
+       loop invariant message: message_of(buf, k) == message_of{Pre}(buf, k);
+       loop assigns k;
+       loop variant body - k; @/
+    for (size_t k = 0; k < body; k++) ; */
   if (err == PPRF_OK && (!ref_same_bytes(digest, buf + body, DIGEST_BYTES) ||
                          !get_records(a, n, d, buf)))
     err = PPRF_ERR_FORMAT;

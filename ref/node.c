@@ -31,13 +31,13 @@ void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t fr
 {
   /*@ loop invariant 0 <= k <= n;
       loop invariant \forall integer q; to <= q < to + k ==>
-                       eqn{Here,Pre}(a + q, b + (q - to + from));
+                       shifted{Here,Pre}(a, q, b, from - to);
       loop invariant same{Here,Pre}(b, from, from + n);
       loop assigns k, a[to .. to+n-1];
       loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
     ref_put(a, to + k, b[from + k]);
-    //@ assert eqn{Here,Pre}(a + (to + k), b + (from + k));
+    //@ assert shifted{Here,Pre}(a, to + k, b, from - to);
   }
 }
 
@@ -46,11 +46,11 @@ void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t fr
 /*@ requires bounds: by <= from <= to <= 0x300000000;
     requires \valid(a + (0 .. to-1));
     assigns a[from .. to-1];
-    ensures moved: \forall integer k; from <= k < to ==> eqn{Post,Pre}(a + k, a + (k - by)); */
+    ensures moved: \forall integer k; from <= k < to ==> shifted{Post,Pre}(a, k, a, -by); */
 static void move_up(struct ref_node *a, size_t from, size_t to, size_t by)
 {
   /*@ loop invariant from <= k <= to;
-      loop invariant \forall integer q; k <= q < to ==> eqn{Here,Pre}(a + q, a + (q - by));
+      loop invariant \forall integer q; k <= q < to ==> shifted{Here,Pre}(a, q, a, -by);
       loop invariant same{Here,Pre}(a, 0, k);
       loop assigns k, a[from .. to-1];
       loop variant k; */
@@ -62,11 +62,11 @@ static void move_up(struct ref_node *a, size_t from, size_t to, size_t by)
 /*@ requires bounds: from <= to && to + by <= 0x300000000;
     requires \valid(a + (0 .. to+by-1));
     assigns a[from .. to-1];
-    ensures moved: \forall integer k; from <= k < to ==> eqn{Post,Pre}(a + k, a + (k + by)); */
+    ensures moved: \forall integer k; from <= k < to ==> shifted{Post,Pre}(a, k, a, by); */
 static void move_down(struct ref_node *a, size_t from, size_t to, size_t by)
 {
   /*@ loop invariant from <= k <= to;
-      loop invariant moved: \forall integer q; from <= q < k ==> eqn{Here,Pre}(a + q, a + (q + by));
+      loop invariant moved: \forall integer q; from <= q < k ==> shifted{Here,Pre}(a, q, a, by);
       loop invariant same{Here,Pre}(a, k, to + by);
       loop assigns k, a[from .. to-1];
       loop variant to - k; */
@@ -74,8 +74,7 @@ static void move_down(struct ref_node *a, size_t from, size_t to, size_t by)
     //@ ghost Step: ;
     ref_put(a, k, a[k + by]);
     //@ assert before: same{Here,Step}(a, from, k);
-    //@ assert moved: \forall integer q; from <= q < k ==> eqn{Here,Pre}(a + q, a + (q + by));
-    //@ assert eqn{Here,Pre}(a + k, a + (k + by));
+    //@ assert shifted{Here,Pre}(a, k, a, by);
   }
 }
 
@@ -86,11 +85,11 @@ size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct
   if (len > n) {
     move_up(a, i + m, len, len - n);
     /*@ assert tail: \forall integer k; i + m <= k < len ==>
-          eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+          shifted{Here,Pre}(a, k, a, n - len); */
   } else if (len < n) {
     move_down(a, i + m, len, n - len);
     /*@ assert tail: \forall integer k; i + m <= k < len ==>
-          eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+          shifted{Here,Pre}(a, k, a, n - len); */
     //@ ghost Down: ;
     ref_wipe(a, len, n);
     //@ assert same{Here,Down}(a, i + m, len);
@@ -98,7 +97,7 @@ size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct
   //@ assert b: same{Here,Pre}(b, 0, m);
   //@ assert head: same{Here,Pre}(a, 0, i);
   /*@ assert tail: \forall integer k; i + m <= k < len ==>
-        eqn{Here,Pre}(a + k, a + (k + (n - len))); */
+        shifted{Here,Pre}(a, k, a, n - len); */
   //@ assert rest: zeros(a, len, n);
   //@ ghost Moved: ;
   ref_copy(a, i, b, 0, m);

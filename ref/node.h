@@ -71,7 +71,7 @@ void ref_wipe(struct ref_node *a, size_t from, size_t to);
     requires \separated(a + (to .. to+n-1), b + (from .. from+n-1));
     assigns a[to .. to+n-1];
     ensures copied: \forall integer k; to <= k < to + n ==>
-                      eqn{Post,Pre}(a + k, b + (k - to + from)); */
+                      shifted{Post,Pre}(a, k, b, from - to); */
 void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t from, size_t n);
 
 /** Replace the nodes a[i .. j-1] by b[0 .. m-1]: the nodes from a[j] on move, and what is left
@@ -84,9 +84,9 @@ void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t fr
     assigns a[i .. n-1], a[i .. n-(j-i)+m-1];
     ensures length: \result == n - (j - i) + m;
     ensures head: same{Post,Pre}(a, 0, i);
-    ensures new: \forall integer k; i <= k < i + m ==> eqn{Post,Pre}(a + k, b + (k - i));
+    ensures new: \forall integer k; i <= k < i + m ==> shifted{Post,Pre}(a, k, b, -i);
     ensures tail: \forall integer k; i + m <= k < \result ==>
-                    eqn{Post,Pre}(a + k, a + (k + (n - \result)));
+                    shifted{Post,Pre}(a, k, a, n - \result);
     ensures rest: zeros(a, \result, n); */
 size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct ref_node *b,
                   size_t m);

@@ -47,8 +47,25 @@
     /@ assert top: pow2(d + 1) == 2 * pow2(d); @/
   }
 
+  void has_id_lf(unsigned d)
+  {
+    node_id_lf(d);
+    unsigned w = d / 8 + 1;
+    byte_inj_lf(w);
+    pow2_mono_lf(d + 1, 8 * w);
+    /@ assert bytes: \forall uint8_t *p, integer s, h, t, g;
+         has_id(p, d, s, h) ==> has_id(p, d, t, g) ==>
+         agree(node_id(s, h), node_id(t, g), w); @/
+    /@ assert bound: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
+         0 <= node_id(s, h) < pow2(8 * w); @/
+    /@ assert same: \forall uint8_t *p, integer s, h, t, g; 0 <= h <= d ==> 0 <= g <= d ==>
+         tnode(d, s, h) ==> tnode(d, t, g) ==> has_id(p, d, s, h) ==> has_id(p, d, t, g) ==>
+         node_id(s, h) == node_id(t, g); @/
+  }
+
   void multiples_lf(unsigned d, unsigned h)
   {
+    tn_apart_lf(d, d);
     /@ loop invariant h <= k <= d;
        loop invariant nodes: \forall integer q; 0 <= q < pow2(d - k) ==> tnode(d, nth_start(q, k), k);
        loop invariant multiples: \forall integer s; tnode(d, s, k) ==>
@@ -61,14 +78,11 @@
       /@ assert lower: \forall integer q; 0 <= q < pow2(d - k) ==>
            tnode(d, nth_start(q, k), k - 1) &&
            tnode(d, nth_start(q, k) + pow2(k - 1), k - 1); @/
-      /@ assert even: \forall integer q; nth_start(2 * q, k - 1) == nth_start(q, k); @/
-      /@ assert odd: \forall integer q;
-           nth_start(2 * q + 1, k - 1) == nth_start(q, k) + pow2(k - 1); @/
-      /@ assert left: \forall integer q; 0 <= q < pow2(d - k) ==>
-           tnode(d, nth_start(2 * q, k - 1), k - 1); @/
-      /@ assert right: \forall integer q; 0 <= q < pow2(d - k) ==>
-           tnode(d, nth_start(2 * q + 1, k - 1), k - 1); @/
-      /@ assert halves: \forall integer r; r >= 0 ==> r == 2 * (r / 2) || r == 2 * (r / 2) + 1; @/
+      /@ assert halves: \forall integer r; 0 <= r < pow2(d - (k - 1)) ==>
+           0 <= r / 2 < pow2(d - k) && (nth_start(r, k - 1) == nth_start(r / 2, k) ||
+             nth_start(r, k - 1) == nth_start(r / 2, k) + pow2(k - 1)); @/
+      /@ assert nodes: \forall integer r; 0 <= r < pow2(d - (k - 1)) ==>
+           tnode(d, nth_start(r, k - 1), k - 1); @/
       /@ assert parent: \forall integer s;
            tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
       /@ assert first: \forall integer s; tnode(d, s, k) ==>
