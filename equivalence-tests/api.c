@@ -41,6 +41,60 @@ static void nulls(const struct pprf_impl *impl)
   tap_ok(ok, "%s_reports_null_pointers", impl->name);
 }
 
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+int ref_pprf_prefault(pprf_key *key);
+
+static int stop_at_once(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  (void)n;
+  (void)values;
+  ++*(int *)arg;
+  return -7;
+}
+
+static void batch_corners(const struct pprf_impl *impl)
+{
+  int ref = impl == &impl_ref, calls = 0, result[2] = {77, 77};
+  int (*eval)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *) =
+    ref ? ref_pprf_eval_batch : pprf_eval_batch;
+  int (*punct)(pprf_key *, const uint64_t *, size_t, int *) =
+    ref ? ref_pprf_punct_batch : pprf_punct_batch;
+  int (*expand)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *) =
+    ref ? ref_pprf_expand : pprf_expand;
+  int (*prefault)(pprf_key *) = ref ? ref_pprf_prefault : pprf_prefault;
+  uint8_t out[2][16];
+  const uint64_t leaf[2] = {3, 1u << 9};
+  pprf_key *key;
+  int ok = impl->setup(&key, 9, root) == PPRF_OK;
+  ok &= eval(NULL, leaf, 1, out[0], NULL) == PPRF_ERR_NULL;
+  ok &= eval(key, NULL, 1, out[0], NULL) == PPRF_ERR_NULL;
+  ok &= eval(key, leaf, 1, NULL, NULL) == PPRF_ERR_NULL;
+  ok &= eval(key, NULL, 0, NULL, NULL) == PPRF_OK;
+  memset(out, 0xee, sizeof out);
+  ok &= eval(key, leaf, 2, out[0], result) == PPRF_ERR_RANGE && result[0] == PPRF_ERR_RANGE &&
+        result[1] == PPRF_ERR_RANGE && memcmp(out[0], zero, 16) == 0 &&
+        memcmp(out[1], zero, 16) == 0;
+  ok &= punct(NULL, leaf, 1, NULL) == PPRF_ERR_NULL;
+  ok &= punct(key, NULL, 1, NULL) == PPRF_ERR_NULL;
+  ok &= punct(key, NULL, 0, NULL) == PPRF_OK;
+  ok &= punct(key, leaf, 2, NULL) == PPRF_ERR_RANGE && impl->node_count(key) == 1;
+  ok &= punct(key, leaf, 1, NULL) == PPRF_OK && impl->node_count(key) == 9;
+  ok &= expand(NULL, 0, 1, stop_at_once, &calls) == PPRF_ERR_NULL;
+  ok &= expand(key, 0, 1, NULL, &calls) == PPRF_ERR_NULL;
+  ok &= expand(key, 1, 0, stop_at_once, &calls) == PPRF_ERR_RANGE;
+  ok &= expand(key, 0, 1u << 9, stop_at_once, &calls) == PPRF_ERR_RANGE && calls == 0;
+  ok &= expand(key, 0, 511, stop_at_once, &calls) == -7 && calls == 1;
+  ok &= prefault(NULL) == PPRF_ERR_NULL;
+  ok &= prefault(key) == PPRF_OK && impl->punct(key, 100) == PPRF_OK;
+  impl->free(key);
+  tap_ok(ok, "%s_batches_and_expansion_keep_their_contracts_at_the_corners", impl->name);
+}
+
 static void depths(const struct pprf_impl *impl)
 {
   static const unsigned wrong[] = {0, 33, 34, 63, 64, 65, 255, 256, 1u << 31, ~0u};
@@ -148,6 +202,7 @@ int main(void)
     depths(impls[i]);
     random_roots(impls[i]);
     whole_blocks(impls[i]);
+    batch_corners(impls[i]);
   }
   error_texts("ref", ref_pprf_strerror);
   error_texts("opt", pprf_strerror);
