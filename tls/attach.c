@@ -37,8 +37,9 @@ struct attachment {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int ctx_index = -1; /* SSL_CTX ex_data: struct attachment */
-/* SSL ex_data: the ticket that the client offered, its pool (after SNI another SSL_CTX may have
- * another one than the SSL_CTX whose callbacks are called), and how many it has offered. */
+/* SSL ex_data: the ticket that the client offered, the connection's pool, and how many tickets the
+ * client has offered.  The pool is that of the SSL_CTX the SSL was made from, whose callbacks
+ * OpenSSL calls; when SNI has changed the SSL_CTX, that one's pool has nothing to do with it. */
 static int ticket_index = -1, pool_index = -1, offers_index = -1;
 static EVP_KDF *hkdf;
 static EVP_CIPHER *aes_cbc;
@@ -79,10 +80,9 @@ static uint64_t now(void)
 
 _Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
 
-static int remember(SSL *ssl, struct pool *pool, pool_ticket ticket)
+static int remember(SSL *ssl, pool_ticket ticket)
 {
-  return SSL_set_ex_data(ssl, pool_index, pool) == 1 &&
-         SSL_set_ex_data(ssl, ticket_index, (void *)(uintptr_t)ticket) == 1;
+  return SSL_set_ex_data(ssl, ticket_index, (void *)(uintptr_t)ticket) == 1;
 }
 
 static void forget(SSL *ssl)
@@ -105,6 +105,16 @@ static int may_offer(SSL *ssl)
 static struct attachment *attachment_of(const SSL *ssl)
 {
   return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ctx_index);
+}
+
+/* Called first when the handshake starts; NULL: there is none. */
+static struct pool *pool_of(SSL *ssl)
+{
+  struct pool *pool = SSL_get_ex_data(ssl, pool_index);
+  struct attachment *a = attachment_of(ssl);
+  if (pool == NULL && a != NULL && SSL_set_ex_data(ssl, pool_index, a->tickets->pool) == 1)
+    pool = a->tickets->pool;
+  return pool;
 }
 
 /* ---- keys of one ticket ---- */
@@ -192,7 +202,7 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
   pool_ticket ticket;
-  if (!remember(ssl, pool, 0) || !may_offer(ssl) ||
+  if (!remember(ssl, 0) || !may_offer(ssl) ||
       pool_open(pool, now(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
   int good = derive(value, &keys);
@@ -201,7 +211,7 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
-  return good && remember(ssl, pool, ticket) ? USE_AND_RENEW : NO_TICKET;
+  return good && remember(ssl, ticket) ? USE_AND_RENEW : NO_TICKET;
 }
 
 /* Puncture the ticket that this connection resumes with: whether this call did. */
@@ -220,14 +230,14 @@ static int redeem(SSL *ssl, int early)
 static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                          EVP_MAC_CTX *mac, int enc)
 {
-  struct attachment *a = attachment_of(ssl);
-  if (a == NULL)
+  struct pool *pool = pool_of(ssl);
+  if (pool == NULL)
     return NO_TICKET;
   if (!enc)
-    return look_up(ssl, a->tickets->pool, name, iv, cipher, mac);
+    return look_up(ssl, pool, name, iv, cipher, mac);
   if (SSL_version(ssl) >= TLS1_3_VERSION && SSL_session_reused(ssl))
     (void)redeem(ssl, 0);
-  return issue(ssl, a->tickets->pool, name, iv, cipher, mac);
+  return issue(ssl, pool, name, iv, cipher, mac);
 }
 
 static int on_early_data(SSL *ssl, void *arg)
@@ -243,6 +253,7 @@ static void on_info(const SSL *cssl, int where, int ret)
   if (a == NULL)
     return;
   if ((where & SSL_CB_HANDSHAKE_START) != 0 && SSL_is_server(ssl)) {
+    (void)pool_of(ssl);
     forget(ssl); /* an SSL may be used again after SSL_clear */
     (void)SSL_set_ex_data(ssl, offers_index, NULL);
   } else if (remembered(ssl) != 0 && SSL_is_server(ssl) && SSL_session_reused(ssl)) {

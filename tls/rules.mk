@@ -31,7 +31,10 @@ TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
 	$(CC) $(CFLAGS) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LDLIBS)
 
-TLS_TAP := $(B)/tls/test_pool tls/test_tls.py
+$(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
+	$(CC) $(CFLAGS) -Wl,--wrap=pprf_eval,--wrap=pprf_punct -o $@ $^ -lssl $(LDLIBS)
+
+TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_attach tls/test_tls.py
 TAP_TESTS += $(TLS_TAP)
 tls/test_tls.py: $(B)/pprf-tls-server
 .PHONY: test-tls
