@@ -17,6 +17,8 @@
 //   max_ns, p99_ns, p50_ns   wall time of single operations (Latency); other processes disturb it
 //   cpu_max_ns               the largest CPU time of one operation, reading the clock included
 //   recurring_max_ns         the largest, over operations, of the least wall time so far
+//   vs_single       single operations' time / this, in the same repetition (Batch, Expand)
+//   vs_oneshot      EVP_Digest's time for one seed / this version's PRG call (Prg)
 //
 // Built twice: with the PRG, and with prg_none.c in its place (NO_HASHING): the cost of all else.
 #include <benchmark/benchmark.h>
@@ -36,6 +38,7 @@
 #include <vector>
 
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 
 #include "baselines.h"
 #include "list.h"
@@ -347,7 +350,7 @@ void run_eval(benchmark::State &state, const pprf_impl *impl, const std::string 
 }
 
 void run_latency(benchmark::State &state, const pprf_impl *impl, const std::string &scenario,
-                 unsigned depth)
+                 unsigned depth, bool prefault)
 {
   static std::map<std::string, std::vector<float>> least; // over repetitions
   const Workload &w = workload(scenario, depth);
@@ -357,7 +360,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
   while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(n))) {
     state.PauseTiming();
     KeyPtr key = new_key(impl, depth);
-    if (!key)
+    if (!key || (prefault && pprf_prefault(key.get()) != PPRF_OK))
       return fail(state, "setup failed");
     bool good = true;
     state.ResumeTiming();
@@ -370,6 +373,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
     }
     state.PauseTiming();
     key = new_key(impl, depth); // once more, with the thread's CPU clock
+    good &= key && (!prefault || pprf_prefault(key.get()) == PPRF_OK);
     double cpu_before = cpu_seconds();
     for (size_t i = 0; key && i < n; i++) {
       good &= impl->punct(key.get(), w.ops[i].first) == PPRF_OK;
@@ -383,7 +387,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
     state.ResumeTiming();
   }
   state.counters["cpu_max_ns"] = 1e9 * cpu_max;
-  std::vector<float> &best = least[std::string(impl->name) + scenario + std::to_string(depth)];
+  std::vector<float> &best = least[impl->name + (scenario + std::to_string(depth)) + (prefault ? "p" : "")];
   if (best.empty())
     best = ns;
   for (size_t i = 0; i < n; i++)
@@ -433,11 +437,106 @@ void run_export(benchmark::State &state, const pprf_impl *impl, const std::strin
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(len));
 }
 
-void run_prg(benchmark::State &state)
+// One version of the PRG against libcrypto's one-shot call, in turns.
+void run_prg(benchmark::State &state, const char *version)
 {
-  const int n = 20000;
+  const std::string before = pprf_prg_name();
+  if (pprf_prg_select(version) != PPRF_OK)
+    return state.SkipWithError("this processor cannot run it");
+  const int n = 20000, turns = 10;
+  double own = 0, oneshot = 0;
   while (state.KeepRunningBatch(n))
-    bare_prg(n);
+    for (int turn = 0; turn < turns; turn++) {
+      own += bare_prg(n / turns);
+      state.PauseTiming();
+      uint8_t seed[PPRF_SEED_BYTES] = {0}, digest[DIGEST_BYTES];
+      const double begin = cpu_seconds();
+      for (int i = 0; i < n / turns; i++) {
+        EVP_Digest(seed, sizeof seed, digest, nullptr, EVP_sha3_256(), nullptr);
+        memcpy(seed, digest, sizeof seed);
+      }
+      oneshot += (cpu_seconds() - begin) / (n / turns);
+      state.ResumeTiming();
+    }
+  state.counters["prg_ns"] = 1e9 * own / turns;
+  state.counters["vs_oneshot"] = oneshot / own;
+  pprf_prg_select(before.c_str());
+}
+
+// Batches of evaluations at leaves spread over a key that nothing was punctured in, against the
+// same evaluations one by one.
+void run_batch(benchmark::State &state, unsigned depth, size_t batch)
+{
+  const size_t n = 4096;
+  KeyPtr key = new_key(&impl_opt, depth);
+  std::vector<uint64_t> leaves(n);
+  for (size_t i = 0; i < n; i++)
+    leaves[i] = (i * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - depth);
+  std::vector<uint8_t> values(n * PPRF_SEED_BYTES), single(values.size());
+  double time = 0, single_time = 0;
+  bool good = key != nullptr;
+  while (good && state.KeepRunningBatch(n))
+    for (size_t i = 0; i < n; i += 512) {
+      double begin = cpu_seconds();
+      for (size_t k = i; k < i + 512; k += batch)
+        good &= pprf_eval_batch(key.get(), &leaves[k], batch, &values[k * PPRF_SEED_BYTES],
+                                nullptr) == PPRF_OK;
+      time += cpu_seconds() - begin;
+      state.PauseTiming();
+      begin = cpu_seconds();
+      for (size_t k = i; k < i + 512; k++)
+        good &= pprf_eval(key.get(), leaves[k], &single[k * PPRF_SEED_BYTES]) == PPRF_OK;
+      single_time += cpu_seconds() - begin;
+      state.ResumeTiming();
+    }
+  if (!good || values != single)
+    return fail(state, "a batch gave a wrong result");
+  state.counters["vs_single"] = single_time / time;
+}
+
+// All leaves below a node, one PRG call after the other, as a simple program would.
+void expand_single(pprf_seed seed, unsigned height, uint64_t &sum)
+{
+  if (height == 0) {
+    sum += seed.lo;
+    return;
+  }
+  const pprf_children c = prg_expand(seed, 0, height);
+  expand_single(c.left, height - 1, sum);
+  expand_single(c.right, height - 1, sum);
+}
+
+int sum_values(void *arg, uint64_t, size_t n, const uint8_t *values)
+{
+  for (size_t i = 0; i < n; i++) {
+    uint64_t lo;
+    memcpy(&lo, values + i * PPRF_SEED_BYTES, sizeof lo);
+    *static_cast<uint64_t *>(arg) += lo;
+  }
+  return 0;
+}
+
+void run_expand(benchmark::State &state, unsigned depth)
+{
+  KeyPtr key = new_key(&impl_opt, depth);
+  pprf_seed root;
+  memcpy(&root, root_seed, sizeof root);
+  double time = 0, single_time = 0;
+  const uint64_t n = UINT64_C(1) << depth;
+  while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(n))) {
+    uint64_t sum = 0, single = 0;
+    double begin = cpu_seconds();
+    const int err = pprf_expand(key.get(), 0, n - 1, sum_values, &sum);
+    time += cpu_seconds() - begin;
+    state.PauseTiming();
+    begin = cpu_seconds();
+    expand_single(root, depth, single);
+    single_time += cpu_seconds() - begin;
+    state.ResumeTiming();
+    if (err != PPRF_OK || sum != single)
+      return fail(state, "the expansion gave a wrong result");
+  }
+  state.counters["vs_single"] = single_time / time;
 }
 
 using Run = std::function<void(benchmark::State &)>;
@@ -474,7 +573,12 @@ void register_core(bool quick)
   add_scenario("Punct", "random", quick ? Depths{14, 16} : Depths{12, 14, 16, 18, 21}, do_punct);
   if (!hashing)
     return;
-  add("Prg", "evp", "chain", 1, run_prg);
+  for (const char *version : {"evp", "scalar", "avx2", "avx512"})
+    add("Prg", version, "chain", 1, [=](benchmark::State &state) { run_prg(state, version); });
+  for (size_t batch : {4, 8, 512})
+    add("Batch", "opt", "n" + std::to_string(batch), 15,
+        [=](benchmark::State &state) { run_batch(state, 15, batch); });
+  add("Expand", "opt", "all", 20, [](benchmark::State &state) { run_expand(state, 20); });
   for (unsigned depth : quick ? Depths{16, 32} : Depths{10, 16, 20, 24, 30, 32})
     for (const pprf_impl *impl : impls)
       if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt)
@@ -494,8 +598,10 @@ void register_core(bool quick)
       for (bool import : {false, true})
         add(import ? "Import" : "Export", impl->name, "worst", depth,
             [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
-    add("Latency", "opt", "random", depth,
-        [=](benchmark::State &state) { run_latency(state, &impl_opt, "random", depth); });
+    for (bool prefault : {false, true})
+      add("Latency", "opt", prefault ? "prefault" : "random", depth, [=](benchmark::State &state) {
+        run_latency(state, &impl_opt, "random", depth, prefault);
+      });
   }
 }
 
