@@ -41,3 +41,11 @@ tls/test_tls.py: $(B)/pprf-tls-server
 test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server $(TLS_TAP)
 	@$(TAP) $(TLS_TAP)
+
+$(B)/tls/bench_tls: $(B)/tls/bench_tls.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
+	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)
+.PHONY: bench-tls
+bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tls.json, tls.txt
+	@$(MAKE) --no-print-directory $(B)/tls/bench_tls
+	@mkdir -p $(B)/bench
+	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
