@@ -5,7 +5,7 @@ TLS_SRC := tls/pool.c tls/attach.c
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 TLS_CPPFLAGS := -Iopt -Itls
 
-LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
+LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/tls/pprf_tls.pc
 PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c
@@ -49,3 +49,37 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 	@$(MAKE) --no-print-directory $(B)/tls/bench_tls
 	@mkdir -p $(B)/bench
 	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
+
+.PHONY: demo
+demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
+	@DEPS=$(DEPS) ./deps.sh test
+	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
+	@tls/demo.sh $(B)
+
+# names the directories, so it is made anew each time
+TLS_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' tls/pprf_tls.pc.in
+.PHONY: tls-force
+$(B)/tls/pprf_tls.pc: tls-force
+	@mkdir -p $(@D)
+	@$(TLS_PC) > $@
+
+.PHONY: install-tls uninstall-tls
+install: install-tls
+uninstall: uninstall-tls
+install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR) \
+	  $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3
+	install -m 644 tls/pprf_tls.h $(DESTDIR)$(INCLUDEDIR)/
+	install -m 644 $(B)/tls/libpprf_tls.a $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(B)/tls/libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/
+	ln -sf libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/libpprf_tls.so
+	$(TLS_PC) > $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc
+	install -m 755 $(B)/pprf-tls-server $(DESTDIR)$(BINDIR)/
+	install -m 644 tls/pprf-tls-server.1 $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 tls/pprf_tls.3 $(DESTDIR)$(MANDIR)/man3/
+uninstall-tls:
+	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf_tls.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc \
+	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0) \
+	  $(DESTDIR)$(BINDIR)/pprf-tls-server $(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1 \
+	  $(DESTDIR)$(MANDIR)/man3/pprf_tls.3
