@@ -6,7 +6,7 @@ From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
-From Pprf.proofs Require Import Layout HeightRule Refinement ContractsSound CodecProofs.
+From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.

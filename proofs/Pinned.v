@@ -324,11 +324,11 @@ Definition pprf_reduction_cost_statement :
     costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N A)
   := @pprf_reduction_cost.
 
-(* ---- Layout.v, HeightRule.v --------------------------------------------------------- *)
+(* ---- Layout.v ----------------------------------------------------------------------- *)
 
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel.
-From Pprf.proofs Require Import Layout HeightRule.
+From Pprf.proofs Require Import Layout.
 Local Open Scope N_scope.
 
 Definition canonical_of_invariants_statement :
@@ -368,12 +368,9 @@ Definition slot_overwritten_statement :
   := @slot_overwritten.
 
 Definition height_from_neighbours_statement :
-  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred N) s (x : bitseq),
-    size x = d -> ~~ P (leaf_num x) ->
-    let h := node_height d P (leaf_num x) in
-    let q := take (d - h) x in
-    [/\ q \in map fst (cover G d (fun y => P (leaf_num y)) [::] s), prefix q x,
-        (size q = d - h)%nat & first_leaf d q = node_start h (leaf_num x)]
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) s q y,
+    q \in map fst (cover G d P [::] s) -> size y = d -> prefix q y ->
+    node_height d (fun x => P (leaf_path d x)) (leaf_num y) = (d - size q)%nat
   := @height_from_neighbours.
 
 (* ---- Refinement.v ------------------------------------------------------------------- *)

@@ -218,7 +218,7 @@ Example pprf_reduction_cost_ex := @pprf_reduction_cost _ false _ _ _ name_left_o
 
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel.
-From Pprf.proofs Require Import Layout HeightRule.
+From Pprf.proofs Require Import Layout.
 Local Open Scope N_scope.
 
 (* Leaf 3 punctured at depth 3: nodes (0, 1), (2, 0), (4, 2). *)
@@ -238,8 +238,9 @@ Example slot_overwritten_ex :=
    so that leaf 5 is covered by a node of height 1, that of the leaves 4 and 5. *)
 Example height_example : node_height 3 (fun y => (y mod 3) == 0) 5 = 1%nat.
 Proof. by []. Qed.
-Example height_from_neighbours_ex :=
-  @height_from_neighbours _ label 3 (fun y => (y mod 3) == 0) [::] [:: i; o; i] erefl erefl.
+Example height_from_neighbours_ex :
+  node_height 3 (fun x => leaf_path 3 x \in evens) 5 = 0%nat :=
+  @height_from_neighbours _ label 3 (mem evens) [::] [:: i; o; i] [:: i; o; i] erefl erefl erefl.
 
 (* ---- The array of nodes ------------------------------------------------------------- *)
 
