@@ -83,3 +83,4 @@ uninstall-tls:
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0) \
 	  $(DESTDIR)$(BINDIR)/pprf-tls-server $(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1 \
 	  $(DESTDIR)$(MANDIR)/man3/pprf_tls.3
+include tls/nginx/nginx.mk

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tickets in servers that this project did not write: the nginx module and the preload shim.
+NGINX_SRC ?= /usr/share/nginx/src
+NGINX_BUILD := $(abspath $(B))/tls/nginx
+NGINX_MODULE := $(B)/tls/nginx/ngx_http_pprf_tickets_module.so
+NGINX_CC_OPT := -O2 -g -fPIC -fstack-protector-strong
+
+.PHONY: nginx-module
+nginx-module: $(NGINX_MODULE) ## build the nginx module
+
+# nginx's own configure and make: the module must agree with the nginx it is loaded into
+$(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/nginx/nginx.mk \
+    tls/pprf_tls.h include/pprf.h $(B)/tls/libpprf_tls.a
+	@[ -x $(NGINX_SRC)/configure ] || { \
+	  echo "$@: $(NGINX_SRC)/configure is missing: install nginx-dev, or set NGINX_SRC" >&2; \
+	  exit 1; }
+	@mkdir -p $(NGINX_BUILD)
+	. $(NGINX_SRC)/conf_flags && cd $(NGINX_SRC) && \
+	  PPRF_ROOT=$(CURDIR) PPRF_TLS_LIB=$(abspath $(B))/tls/libpprf_tls.a ./configure \
+	  --with-cc=$(CC) --with-cc-opt="$(NGINX_CC_OPT)" --with-ld-opt="-Wl,-z,relro,-z,now" \
+	  "$${NGX_CONF_FLAGS[@]}" --add-dynamic-module=$(CURDIR)/tls/nginx \
+	  --builddir=$(NGINX_BUILD) >$(NGINX_BUILD)/configure.log
+	$(MAKE) --no-print-directory -f $(NGINX_BUILD)/Makefile -C $(NGINX_SRC) modules \
+	  >$(NGINX_BUILD)/make.log
+	@touch $@
