@@ -61,9 +61,9 @@ uninstall-lib:
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)
 
 TAP_TESTS += $(B)/opt/selftest
+OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
 $(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -Wl,--wrap=prg_expand -o $@ $< $(B)/opt/libpprf.a \
-	  $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $< $(B)/opt/libpprf.a $(LDLIBS)
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted

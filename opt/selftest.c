@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests of opt against a naive model, TAP on standard output.
- * Usage: selftest [-x] [SEED]
+ * Usage: selftest [-x] [-t GROUP,GROUP...] [SEED]
  *   -x    stop after the first test that fails
+ *   -t    only these groups (the table before main)
  *   SEED  of the random tests (also from the environment; without one it is drawn and printed)
  *
  * The model is the sorted list of maximal intervals of punctured leaves.  The key's nodes are then
@@ -9,6 +10,8 @@
  * operation everything opt knows is compared with that: the result, the nodes in order, the
  * bitmaps (any, full, what lies below them), heights and successors around every border, and every
  * slot: zero, or the seed of the live node that starts in its pair. */
+#include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,12 +19,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "keccak.h"
+#include "key.h"
+#include "lanes.h"
 #include "pprf.h"
 #include "prg.h"
+#include "shared.h"
 #include "store.h"
+
+/* lanes.c as a program with a PRG of its own links it */
+int opt_expand_many_default(const struct opt_step *step, unsigned n);
+#define opt_expand_many opt_expand_many_default
+#include "lanes.c"
+#undef opt_expand_many
 
 /* ---- TAP ---- */
 
@@ -99,6 +112,55 @@ struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, un
   if (fail_at > 0 && --fail_at == 0)
     return (struct pprf_children){{0, 0}, {0, 0}, PPRF_ERR_CRYPTO};
   return __real_prg_expand(seed, start, height);
+}
+
+int __real_opt_expand_many(const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(const struct opt_step *step, unsigned n);
+
+int __wrap_opt_expand_many(const struct opt_step *step, unsigned n)
+{
+  expansions += n;
+  for (unsigned i = 0; i < n; i++)
+    if (step[i].height == 0 || (step[i].start & opt_below(step[i].height)) != 0)
+      check(0, "opt_expand_many called for (%llu, %u)", (unsigned long long)step[i].start,
+            step[i].height);
+  int err = __real_opt_expand_many(step, n);
+  if (fail_at > 0 && fail_at <= n) { /* as many outputs are written as before a failure can be */
+    fail_at = 0;
+    return PPRF_ERR_CRYPTO;
+  }
+  fail_at -= fail_at > 0 ? n : 0;
+  return err;
+}
+
+/* ---- memory given back, through --wrap: searched for seeds; and advice refused ---- */
+
+static struct pprf_seed watched[160];
+static unsigned watching; /* number of them */
+static unsigned seen_in_free;
+void __real_free(void *p);
+void __wrap_free(void *p);
+
+void __wrap_free(void *p)
+{
+  size_t words = watching == 0 || p == NULL ? 0 : malloc_usable_size(p) / sizeof(uint64_t);
+  for (size_t i = 0; i < words; i++)
+    for (unsigned k = 0; k < watching; k++)
+      seen_in_free += ((uint64_t *)p)[i] == watched[k].lo || ((uint64_t *)p)[i] == watched[k].hi;
+  __real_free(p);
+}
+
+static int refused_advice = -1;
+int __real_madvise(void *from, size_t len, int advice);
+int __wrap_madvise(void *from, size_t len, int advice);
+
+int __wrap_madvise(void *from, size_t len, int advice)
+{
+  if (advice == refused_advice) {
+    errno = EINVAL;
+    return -1;
+  }
+  return __real_madvise(from, len, advice);
 }
 
 static const uint8_t root_bytes[PPRF_SEED_BYTES] = {1, 2,  3,  4,  5,  6,  7,  8,
@@ -392,58 +454,153 @@ static int same_children(struct pprf_children a, struct pprf_children b)
   return a.err == 0 && b.err == 0 && same_seed(a.left, b.left) && same_seed(a.right, b.right);
 }
 
+/* One of the versions on n seeds, the children in place, or in a disorder that the round gives. */
+static int lanes_are(opt_expand_lanes *lanes, const struct pprf_seed *seed,
+                     const struct pprf_children *want, unsigned n, unsigned round)
+{
+  struct pprf_seed parent[OPT_LANES], left[OPT_LANES], right[OPT_LANES];
+  struct opt_step step[OPT_LANES];
+  for (unsigned i = 0; i < n; i++) {
+    parent[i] = seed[i];
+    step[i] = (struct opt_step){&parent[i], &left[(i * 3 + round) % n], &right[(i + round) % n],
+                                0, 1};
+    if (round & 1)
+      step[i].left = &parent[i];
+    else if (round & 2)
+      step[i].right = &parent[i];
+  }
+  lanes(step);
+  for (unsigned i = 0; i < n; i++)
+    if (!same_seed(*step[i].left, want[i].left) || !same_seed(*step[i].right, want[i].right))
+      return 0;
+  return 1;
+}
+
+#if OPT_KECCAK_X86
+static int have_avx2(void)
+{
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
+
+static int have_avx512(void)
+{
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 static void test_keccak(void)
 {
-  static const struct {
+  struct {
     const char *name;
     opt_expand *expand;
-  } versions[] = {{"scalar", opt_keccak_scalar},
+    opt_expand_lanes *lanes;
+    unsigned n;
+    int usable, agrees;
+  } versions[] = {{"evp", prg_expand_evp, NULL, 1, 1, 1},
+                  {"scalar", opt_keccak_scalar, NULL, 1, 1, 1},
 #if OPT_KECCAK_X86
-                  {"avx2", opt_keccak_avx2},
-                  {"avx512", opt_keccak_avx512},
+                  {"avx2", opt_keccak_avx2, NULL, 1, have_avx2(), 1},
+                  {"avx512", opt_keccak_avx512, NULL, 1, have_avx512(), 1},
+                  {"avx2, 4 lanes", NULL, opt_keccak_avx2_x4, 4, have_avx2(), 1},
+                  {"avx512, 4 lanes", NULL, opt_keccak_avx512_x4, 4, have_avx512(), 1},
+                  {"avx512, 8 lanes", NULL, opt_keccak_avx512_x8, 8, have_avx512(), 1},
 #endif
-                  {"evp", prg_expand_evp}};
+  };
   /* SHA3-256 of d83c721e e51b060c 5a41438a 8221e040: NIST's CAVP, SHA3_256ShortMsg, Len = 128 */
   const struct pprf_seed message = {UINT64_C(0x0c061be51e723cd8), UINT64_C(0x40e021828a43415a)};
   const struct pprf_children digest = {
     {UINT64_C(0x91d3ed22479e7db8), UINT64_C(0xf83ad0a6d9de2987)},
     {UINT64_C(0xe61a8a08ee986925), UINT64_C(0x962a14ffca4bef62)},
     0};
-  const char *chosen = opt_prg_name();
+  const char *chosen = pprf_prg_name();
+  struct pprf_seed seed[OPT_LANES];
+  struct pprf_children want[OPT_LANES];
   unsigned named = 0;
+  for (unsigned round = 0; round < 1000000 / OPT_LANES; round++) {
+    for (unsigned i = 0; i < OPT_LANES; i++) {
+      unsigned k = round * OPT_LANES + i;
+      seed[i] = (struct pprf_seed){rnd(), rnd()};
+      if (k < 256) /* one bit, or all but one */
+        seed[i] = (struct pprf_seed){
+          k < 64 ? opt_bit(k) : k >= 128 && k < 192 ? ~opt_bit(k & 63) : 0,
+          k >= 192 ? ~opt_bit(k & 63) : k >= 64 && k < 128 ? opt_bit(k & 63) : 0};
+      else if (k == 256)
+        seed[i] = message;
+      want[i] = k == 256 ? digest : prg_expand_evp(seed[i], 0, 1);
+    }
+    for (unsigned v = 0; v < sizeof versions / sizeof *versions; v++) {
+      int same = 1;
+      if (!versions[v].usable || !versions[v].agrees)
+        continue;
+      if (versions[v].lanes != NULL)
+        for (unsigned i = 0; i < OPT_LANES; i += versions[v].n)
+          same &= lanes_are(versions[v].lanes, seed + i, want + i, versions[v].n, round);
+      else if (versions[v].expand != prg_expand_evp || round == 256 / OPT_LANES)
+        for (unsigned i = 0; i < OPT_LANES; i++)
+          same &= same_children(versions[v].expand(seed[i], 0, 1), want[i]);
+      versions[v].agrees = check(same, "%s: one of 8 seeds from %016llx %016llx", versions[v].name,
+                                 (unsigned long long)seed[0].lo, (unsigned long long)seed[0].hi);
+    }
+  }
   for (unsigned v = 0; v < sizeof versions / sizeof *versions; v++) {
-    int agrees;
     named += strcmp(chosen, versions[v].name) == 0;
-#if OPT_KECCAK_X86
-    if ((strcmp(versions[v].name, "avx512") == 0 && !(__builtin_cpu_supports("avx512f") &&
-                                                      __builtin_cpu_supports("avx512vl"))) ||
-        (strcmp(versions[v].name, "avx2") == 0 &&
-         !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")))) {
+    if (!versions[v].usable)
       printf("# this processor cannot run %s: not tested\n", versions[v].name);
-      continue;
-    }
-#endif
-    agrees = check(same_children(versions[v].expand(message, 0, 1), digest),
-                   "%s: NIST's vector", versions[v].name);
-    for (unsigned i = 0; i < 1000000 && agrees && versions[v].expand != prg_expand_evp; i++) {
-      struct pprf_seed s = {rnd(), rnd()};
-      if (i < 256) /* one bit, or all but one */
-        s = (struct pprf_seed){i < 64 ? opt_bit(i) : i >= 128 && i < 192 ? ~opt_bit(i & 63) : 0,
-                               i >= 192 ? ~opt_bit(i & 63) : i >= 64 && i < 128 ? opt_bit(i & 63) : 0};
-      agrees = check(same_children(versions[v].expand(s, 0, 1), prg_expand_evp(s, 0, 1)),
-                     "%s: seed %016llx %016llx", versions[v].name, (unsigned long long)s.lo,
-                     (unsigned long long)s.hi);
-    }
-    check(agrees || strcmp(chosen, versions[v].name) != 0, "%s is wrong, and chosen", chosen);
+    check(versions[v].agrees || strncmp(chosen, versions[v].name, strlen(chosen)) != 0,
+          "%s is wrong, and %s is chosen", versions[v].name, chosen);
   }
   check(named == 1, "chosen: %s", chosen);
   printf("# the PRG is %s\n", chosen);
   end_test("every_version_of_the_prg_is_sha3_256");
 }
 
+/* Any number of steps, with the PRG in any of its versions. */
+static void test_many(void)
+{
+  static const char *const name[] = {"evp", "scalar", "avx2", "avx512"};
+  const char *chosen = pprf_prg_name();
+  struct pprf_seed seed[20], right[20];
+  struct opt_step step[20];
+  for (unsigned v = 0; v < 5; v++) {
+    if (v < 4 && pprf_prg_select(name[v]) != PPRF_OK) {
+      check(v >= 2, "%s cannot be selected", name[v]);
+      continue;
+    }
+    check(v == 4 || strcmp(pprf_prg_name(), name[v]) == 0, "selected %s, it is %s", name[v & 3],
+          pprf_prg_name());
+    for (unsigned n = 0; n <= 20; n++) {
+      struct pprf_seed before[20];
+      uint64_t calls = prg_calls();
+      for (unsigned i = 0; i < 20; i++) {
+        before[i] = seed[i] = (struct pprf_seed){rnd(), rnd()};
+        right[i] = root_seed();
+        step[i] = (struct opt_step){&seed[i], &seed[i], &right[i], 0, 1};
+      }
+      snprintf(context, sizeof context, "%u steps", n);
+      check((v < 4 ? __real_opt_expand_many : opt_expand_many_default)(step, n) == 0, "result");
+      check(prg_calls() - calls == n, "counts %llu", (unsigned long long)(prg_calls() - calls));
+      for (unsigned i = 0; i < 20; i++) {
+        struct pprf_children c = prg_expand_evp(before[i], 0, 1);
+        check(i < n ? same_seed(seed[i], c.left) && same_seed(right[i], c.right)
+                    : same_seed(seed[i], before[i]) && same_seed(right[i], root_seed()),
+              "step %u with %s", i, v < 4 ? name[v] : "the weak definition");
+      }
+    }
+  }
+  check(pprf_prg_select("md5") == PPRF_ERR_RANGE && pprf_prg_select("") == PPRF_ERR_RANGE &&
+          pprf_prg_select(NULL) == PPRF_ERR_NULL, "a name that is none");
+  check(pprf_prg_select(chosen) == PPRF_OK && strcmp(pprf_prg_name(), chosen) == 0, "back");
+  end_test("any_number_of_steps_with_any_version");
+}
+
 /* ---- tests: seeds left behind ---- */
 
 #define STACK_BYTES ((size_t)1 << 18)
+
+static uint64_t leaves_of(const pprf_key *key)
+{
+  return UINT64_C(1) << pprf_depth(key);
+}
 
 struct job {
   pprf_key *key;
@@ -452,19 +609,40 @@ struct job {
   int err;
 };
 
+static int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)arg;
+  (void)leaf;
+  (void)n;
+  (void)values;
+  return 0;
+}
+
 static void *do_job(void *argument)
 {
   struct job *j = argument;
   static _Thread_local uint8_t out[PPRF_SEED_BYTES];
+  static uint8_t outs[9][PPRF_SEED_BYTES];
+  uint64_t batch[9]; /* a leaf that is given, twice, and others */
+  for (unsigned i = 0; i < 9; i++)
+    batch[i] = i < 2 ? j->leaf : i == 2 ? j->last : (j->leaf + i * 77) & (leaves_of(j->key) - 1);
   if (j->op == 0)
     j->err = pprf_eval(j->key, j->leaf, out);
   else if (j->op == 1)
     j->err = pprf_punct(j->key, j->leaf);
   else if (j->op == 2)
     j->err = pprf_eval_punct(j->key, j->leaf, out);
-  else
+  else if (j->op == 3)
     j->err = pprf_punct_range(j->key, j->leaf, j->last);
+  else if (j->op == 4)
+    j->err = pprf_eval_batch(j->key, batch, 9, *outs, NULL);
+  else if (j->op == 5)
+    j->err = pprf_punct_batch(j->key, batch, 9, NULL);
+  else
+    j->err = pprf_expand(j->key, j->leaf, j->last - j->leaf > 3000 ? j->leaf + 3000 : j->last,
+                         ignore, NULL);
   memset(out, 0, sizeof out);
+  memset(outs, 0, sizeof outs);
   return NULL;
 }
 
@@ -488,7 +666,7 @@ static void test_stack(void)
   if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
                pthread_attr_setstack(&attr, stack, STACK_BYTES) == 0, "stack"))
     return;
-  for (unsigned op = 0; op < 4; op++)
+  for (unsigned op = 0; op < 7; op++)
     for (unsigned depth = 1; depth <= 32; depth += depth < 8 ? 1 : 6) {
       struct job job = {.key = new_key(&m, depth), .op = op};
       pthread_t thread;
@@ -496,12 +674,21 @@ static void test_stack(void)
       job.last = job.leaf + rnd_below(leaves(&m) - job.leaf);
       snprintf(context, sizeof context, "op %u depth %u leaf %llu", op, depth,
                (unsigned long long)job.leaf);
+      for (unsigned h = 0; h < depth; h++) { /* below the root */
+        uint64_t start = job.leaf >> h << h;
+        watched[watching++] = node_seed(depth, (struct opt_node){start, h});
+        watched[watching++] = node_seed(depth, (struct opt_node){start ^ UINT64_C(1) << h, h});
+        watched[watching++] = node_seed(depth, (struct opt_node){job.last >> h << h, h});
+      }
       check(pthread_create(&thread, &attr, do_job, &job) == 0 && pthread_join(thread, NULL) == 0,
             "thread");
+      watching = 0;
+      check(seen_in_free == 0, "%u seeds in memory that was given back", seen_in_free);
+      seen_in_free = 0;
       check(job.err == PPRF_OK, "result %d", job.err);
       for (unsigned h = 0; h <= depth; h++)
         for (unsigned side = 0; side < 2; side++) {
-          uint64_t leaf = side == 1 && op == 3 ? job.last : job.leaf;
+          uint64_t leaf = side == 1 && op >= 3 ? job.last : job.leaf;
           struct opt_node n = {leaf >> h << h, h};
           check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
                 (unsigned long long)n.start, h);
@@ -514,7 +701,7 @@ static void test_stack(void)
     }
   (void)munmap(stack, STACK_BYTES);
   free(m.dead);
-  end_test("no_seed_stays_on_the_stack");
+  end_test("no_seed_stays_on_the_stack_or_in_freed_memory");
 }
 
 /* ---- tests: words and bitmaps ---- */
@@ -962,6 +1149,371 @@ static void test_range_release(void)
   end_test("pages_of_punctured_blocks_go_back_to_the_system");
 }
 
+/* ---- tests: many leaves ---- */
+
+static pprf_key *copy_of(const pprf_key *key)
+{
+  size_t len = 0;
+  pprf_key *copy = NULL;
+  check(pprf_export(key, NULL, &len) == PPRF_OK, "export, length");
+  uint8_t *file = must(malloc(len));
+  check(pprf_export(key, file, &len) == PPRF_OK && pprf_import(&copy, file, len) == PPRF_OK,
+        "copy");
+  free(file);
+  return must(copy);
+}
+
+/* eval_batch against eval; the PRG calls are those of an unshared walk at most, and exactly
+ * `calls` if that is given. */
+static void check_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n,
+                             const uint64_t *calls)
+{
+  uint8_t *out = must(malloc(n * PPRF_SEED_BYTES + 1)), one[PPRF_SEED_BYTES];
+  int *result = must(malloc((n + 1) * sizeof *result));
+  uint64_t single = 0, before = expansions;
+  memset(out, 1, n * PPRF_SEED_BYTES + 1);
+  result[n] = 99;
+  check(pprf_eval_batch(key, leaf, n, out, result) == PPRF_OK, "eval_batch");
+  uint64_t batch = expansions - before;
+  for (size_t i = 0; i < n && !failed; i++) {
+    before = expansions;
+    int err = pprf_eval(key, leaf[i], one);
+    single += expansions - before;
+    check(result[i] == err && memcmp(out + i * PPRF_SEED_BYTES, one, sizeof one) == 0,
+          "leaf %llu, the %zuth of %zu: result %d, not %d, or another value",
+          (unsigned long long)leaf[i], i, n, result[i], err);
+  }
+  check(out[n * PPRF_SEED_BYTES] == 1 && result[n] == 99, "written past the end");
+  check(batch <= single, "%llu PRG calls, %llu one by one", (unsigned long long)batch,
+        (unsigned long long)single);
+  check(calls == NULL || batch == *calls, "%llu PRG calls for leaves in order, not %llu",
+        (unsigned long long)batch, (unsigned long long)(calls == NULL ? 0 : *calls));
+  free(out);
+  free(result);
+}
+
+static int ascending(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Batches against single calls, on a key and its model: both end with the leaves punctured. */
+static void check_batches(pprf_key *key, struct model *m, uint64_t *leaf, size_t n)
+{
+  int *result = must(malloc((n + 1) * sizeof *result));
+  pprf_key *single = copy_of(key);
+  check_eval_batch(key, leaf, n, NULL);
+  pprf_key *before_punct = copy_of(key);
+  uint64_t before = expansions;
+  check(pprf_punct_batch(key, leaf, n, result) == PPRF_OK, "punct_batch");
+  uint64_t batch = expansions - before;
+  before = expansions;
+  for (size_t i = 0; i < n && !failed; i++) {
+    int err = pprf_punct(single, leaf[i]);
+    check(result[i] == err, "leaf %llu, the %zuth of %zu: result %d, not %d",
+          (unsigned long long)leaf[i], i, n, result[i], err);
+    model_puncture(m, leaf[i], leaf[i]);
+  }
+  check(batch == expansions - before, "%llu PRG calls, one by one %llu",
+        (unsigned long long)batch, (unsigned long long)(expansions - before));
+  check_key(key, m, 1);
+  qsort(leaf, n, sizeof *leaf, ascending); /* the inner nodes above live leaves are those of punct */
+  check_eval_batch(before_punct, leaf, n, n <= 1024 ? &batch : NULL);
+  check_eval_batch(key, leaf, n, NULL);
+  pprf_free(before_punct);
+  pprf_free(single);
+  free(result);
+}
+
+struct taken {
+  uint64_t first, last, next, live; /* leaves before next are done */
+  const pprf_key *key;
+  unsigned calls, stop_at;
+};
+
+static int take(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  struct taken *t = arg;
+  uint8_t one[PPRF_SEED_BYTES];
+  check(n > 0 && leaf >= t->next && leaf + n - 1 <= t->last, "run %llu + %zu",
+        (unsigned long long)leaf, n);
+  for (size_t i = 0; i < n && !failed; i++)
+    check(pprf_eval(t->key, leaf + i, one) == PPRF_OK &&
+            memcmp(one, values + i * PPRF_SEED_BYTES, sizeof one) == 0, "value of leaf %llu",
+          (unsigned long long)(leaf + i));
+  t->next = leaf + n;
+  t->live += n;
+  return ++t->calls == t->stop_at ? -7 : 0;
+}
+
+static void check_expand(const pprf_key *key, const struct model *m, uint64_t first, uint64_t last)
+{
+  struct taken t = {.first = first, .last = last, .next = first, .key = key};
+  uint64_t live = 0, inner = 0, before = prg_calls(), x = first;
+  while ((x = model_next_live(m, x)) <= last) { /* node by node */
+    unsigned height = model_height(m, x);
+    uint64_t end = ((x >> height) + 1) << height, to = end - 1 < last ? end - 1 : last;
+    live += to - x + 1;
+    for (unsigned h = 1; h <= height; h++)
+      inner += (to >> h) - (x >> h) + 1;
+    x = end;
+  }
+  uint64_t calls = expansions;
+  check(pprf_expand(key, first, last, ignore, NULL) == PPRF_OK, "expand");
+  check(expansions - calls == inner, "%llu PRG calls for %llu inner nodes",
+        (unsigned long long)(expansions - calls), (unsigned long long)inner);
+  check(prg_calls() - before == inner, "prg_calls");
+  check(pprf_expand(key, first, last, take, &t) == PPRF_OK, "expand");
+  check(t.live == live, "%llu live leaves of %llu", (unsigned long long)t.live,
+        (unsigned long long)live);
+  if (t.calls > 1) {
+    struct taken stopped = {.first = first, .last = last, .next = first, .key = key, .stop_at = 2};
+    check(pprf_expand(key, first, last, take, &stopped) == -7 && stopped.calls == 2, "stopped");
+  }
+}
+
+static void test_batches_small(void)
+{
+  struct model m = {0};
+  for (unsigned depth = 1; depth <= 3; depth++) {
+    unsigned sets = 1u << (1u << depth);
+    for (unsigned set = 0; set < sets && !failed; set += depth < 3 ? 1 : 1 + (unsigned)rnd_below(15))
+      for (unsigned batch = 0; batch < sets && !failed; batch++) {
+        uint64_t leaf[16];
+        size_t n = 0;
+        pprf_key *key = new_key(&m, depth);
+        snprintf(context, sizeof context, "depth %u set %x batch %x", depth, set, batch);
+        for (uint64_t x = 0; x < leaves(&m); x++)
+          if (set >> x & 1)
+            puncture(key, &m, x, x);
+        for (uint64_t x = leaves(&m); x-- > 0;)
+          if (batch >> x & 1)
+            leaf[n++] = x;
+        if (n > 0 && batch & 2)
+          leaf[n] = leaf[rnd_below(n)], n++;
+        if (batch == 0)
+          for (uint64_t first = 0; first < leaves(&m); first++)
+            for (uint64_t last = first; last < leaves(&m); last++)
+              check_expand(key, &m, first, last);
+        check_batches(key, &m, leaf, n);
+        pprf_free(key);
+      }
+  }
+  free(m.dead);
+  end_test("batches_are_single_calls_on_small_trees");
+}
+
+static void test_batches_random(void)
+{
+  struct model m = {0};
+  static uint64_t leaf[1 << 15];
+  for (unsigned round = 0; round < 400 && !failed; round++) {
+    unsigned depth = 1 + round % 32;
+    pprf_key *key = new_key(&m, depth);
+    snprintf(context, sizeof context, "depth %u round %u", depth, round);
+    for (uint64_t n = rnd_below(20); n > 0; n--) {
+      uint64_t first = some_leaf(&m), last = first + (rnd_below(leaves(&m) - first) >> rnd_below(9));
+      if (last - first <= leaves(&m) / 4)
+        puncture(key, &m, first, last);
+    }
+    size_t n = rnd_below(rnd_below(8) == 0 ? 5000 : 40);
+    uint64_t base = rnd_below(leaves(&m)), spread = 1 + rnd_below(rnd_below(2) ? leaves(&m) : 3000);
+    for (size_t i = 0; i < n; i++)
+      leaf[i] = rnd_below(5) == 0 ? some_leaf(&m) : (base + rnd_below(spread)) & (leaves(&m) - 1);
+    if (depth > 20 && round % 3 == 0) /* all of them at the borders */
+      for (size_t i = 0; i < n; i++)
+        leaf[i] = some_leaf(&m);
+    check_batches(key, &m, leaf, n);
+    uint64_t first = some_leaf(&m), last = first + rnd_below(1 + rnd_below(6000));
+    if (last < leaves(&m))
+      check_expand(key, &m, first, last);
+    if (depth <= 12)
+      check_expand(key, &m, 0, leaves(&m) - 1);
+    pprf_free(key);
+  }
+  pprf_key *key = new_key(&m, 16); /* all in two batches: the store is given back */
+  for (uint64_t x = 0; x < 32768; x++)
+    leaf[x] = 2 * x;
+  check_batches(key, &m, leaf, 32768);
+  for (uint64_t x = 0; x < 32768; x++)
+    leaf[x] = 65535 - 2 * x;
+  check_batches(key, &m, leaf, 32768);
+  check(pprf_node_count(key) == 0 && kernel_bytes(key) <= 4096, "%zu nodes, %zu B",
+        pprf_node_count(key), kernel_bytes(key));
+  pprf_free(key);
+  free(m.dead);
+  end_test("batches_are_single_calls_on_random_keys");
+}
+
+static void test_batch_errors(void)
+{
+  struct model m = {0};
+  pprf_key *key = new_key(&m, 10);
+  uint64_t leaf[40];
+  uint8_t out[40 * PPRF_SEED_BYTES], zero[40 * PPRF_SEED_BYTES] = {0};
+  int result[40];
+  puncture(key, &m, 5, 5);
+  puncture(key, &m, 100, 300);
+  for (unsigned i = 0; i < 40; i++)
+    leaf[i] = (i * 389 + 7) & 1023;
+  for (unsigned op = 0; op < 3; op++)
+    for (uint64_t nth = 1; !failed; nth++) { /* a PRG that fails */
+      int err;
+      pprf_key *copy = copy_of(key);
+      snprintf(context, sizeof context, "op %u fails at call %llu", op, (unsigned long long)nth);
+      memset(out, 1, sizeof out);
+      fail_at = nth;
+      if (op == 0)
+        err = pprf_eval_batch(copy, leaf, 40, out, result);
+      else if (op == 1)
+        err = pprf_punct_batch(copy, leaf, 40, result);
+      else
+        err = pprf_expand(copy, 3, 900, ignore, NULL);
+      int reached = fail_at == 0;
+      fail_at = 0;
+      if (reached) {
+        check(err == PPRF_ERR_CRYPTO, "result %d", err);
+        check(op == 2 || (result[0] == err && result[39] == err), "results");
+        check(op != 0 || memcmp(out, zero, sizeof out) == 0, "output not zeroed");
+        check_key(copy, &m, 1);
+      }
+      pprf_free(copy);
+      if (!reached) {
+        check(err == PPRF_OK && nth > 40, "result %d after %llu calls", err,
+              (unsigned long long)nth);
+        break;
+      }
+    }
+  context[0] = 0;
+  leaf[39] = 1024;
+  memset(out, 1, sizeof out);
+  check(pprf_eval_batch(key, leaf, 40, out, result) == PPRF_ERR_RANGE &&
+          memcmp(out, zero, sizeof out) == 0 && result[0] == PPRF_ERR_RANGE, "eval_batch, range");
+  check(pprf_punct_batch(key, leaf, 40, result) == PPRF_ERR_RANGE && result[0] == PPRF_ERR_RANGE,
+        "punct_batch, range");
+  memset(out, 1, sizeof out);
+  check(pprf_eval_batch(NULL, leaf, 40, out, NULL) == PPRF_ERR_NULL &&
+          memcmp(out, zero, sizeof out) == 0, "eval_batch, no key");
+  check(pprf_eval_batch(key, NULL, 40, out, NULL) == PPRF_ERR_NULL &&
+          pprf_eval_batch(key, leaf, 40, NULL, result) == PPRF_ERR_NULL &&
+          pprf_punct_batch(NULL, leaf, 40, NULL) == PPRF_ERR_NULL &&
+          pprf_punct_batch(key, NULL, 40, NULL) == PPRF_ERR_NULL, "null");
+  check(pprf_eval_batch(key, NULL, 0, NULL, NULL) == PPRF_OK &&
+          pprf_punct_batch(key, NULL, 0, NULL) == PPRF_OK, "no leaves");
+  check(pprf_expand(key, 0, 1024, ignore, NULL) == PPRF_ERR_RANGE &&
+          pprf_expand(key, 2, 1, ignore, NULL) == PPRF_ERR_RANGE &&
+          pprf_expand(NULL, 0, 1, ignore, NULL) == PPRF_ERR_NULL &&
+          pprf_expand(key, 0, 1, NULL, NULL) == PPRF_ERR_NULL, "expand, arguments");
+  check_key(key, &m, 1);
+  pprf_free(key);
+  free(m.dead);
+  end_test("a_batch_that_fails_changes_nothing");
+}
+
+static void test_prefault(void)
+{
+  struct model m = {0};
+  for (unsigned depth = 1; depth <= 18; depth++)
+    for (unsigned refused = 0; refused < 2; refused++) {
+      pprf_key *key = new_key(&m, depth);
+      const struct opt_store *s = store_of(key);
+      for (unsigned i = 0; i < 10; i++) {
+        uint64_t x = some_leaf(&m);
+        puncture(key, &m, x, x);
+      }
+      snprintf(context, sizeof context, "depth %u%s", depth, refused ? ", by hand" : "");
+      refused_advice = refused ? 23 : -1; /* MADV_POPULATE_WRITE */
+      check(pprf_prefault(key) == PPRF_OK, "prefault");
+      refused_advice = -1;
+      check(kernel_bytes(key) == s->mapped && pprf_memory_bytes(key) >= s->mapped, "%zu B of %zu",
+            kernel_bytes(key), s->mapped);
+      check_key(key, &m, 1);
+      pprf_free(key);
+    }
+  context[0] = 0;
+  if (sysconf(_SC_PHYS_PAGES) < (INT64_C(1) << 35) / sysconf(_SC_PAGESIZE)) {
+    pprf_key *key = new_key(&m, 32);
+    check(pprf_prefault(key) == PPRF_ERR_NOMEM, "32 GB on this machine");
+    pprf_free(key);
+  }
+  check(pprf_prefault(NULL) == PPRF_ERR_NULL, "null");
+  free(m.dead);
+  end_test("prefault_backs_every_page_and_changes_nothing");
+}
+
+/* ---- tests: shared keys ---- */
+
+static void check_cleared(pprf_key *key, unsigned depth)
+{
+  struct model m = {.depth = depth};
+  uint8_t out[PPRF_SEED_BYTES];
+  const unsigned char *bytes = (const unsigned char *)store_of(key)->slot;
+  size_t used = 0;
+  model_puncture(&m, 0, leaves(&m) - 1);
+  check_key(key, &m, 1);
+  check(pprf_node_count(key) == 0 && pprf_eval(key, 1, out) == PPRF_ERR_PUNCTURED &&
+          pprf_punct_range(key, 0, leaves(&m) - 1) == PPRF_ERR_PUNCTURED, "something is live");
+  for (size_t i = 0; i < sizeof(struct pprf_seed) << (depth - 1); i++)
+    used += bytes[i] != 0;
+  check(used == 0, "%zu bytes of slots are not zero", used);
+  free(m.dead);
+}
+
+static void test_shared(void)
+{
+  static const unsigned depths[] = {1, 6, 7, 12, 16, 19};
+  for (unsigned k = 0; k < sizeof depths / sizeof *depths; k++) {
+    unsigned depth = depths[k];
+    pprf_key *key = NULL;
+    uint8_t first[PPRF_SEED_BYTES] = {0}, value[PPRF_SEED_BYTES];
+    uint64_t n = UINT64_C(1) << depth;
+    int status = 0;
+    snprintf(context, sizeof context, "depth %u", depth);
+    if (!check(opt_shared_new(&key, depth) == PPRF_OK && key != NULL, "new"))
+      break;
+    check(pprf_depth(key) == depth, "depth");
+    check_cleared(key, depth);
+    for (unsigned round = 0; round < 4 && !failed; round++) {
+      check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");
+      check(pprf_eval(key, n - 1, value) == PPRF_OK, "eval");
+      check(memcmp(value, first, sizeof value) != 0, "the same seed again");
+      memcpy(first, value, sizeof first);
+      pid_t child = fork(); /* what a child punctures is punctured here */
+      if (child == 0)
+        _exit(pprf_punct(key, 0) == PPRF_OK ? 0 : 1);
+      check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "child");
+      check(pprf_node_count(key) == depth && pprf_eval(key, 0, value) == PPRF_ERR_PUNCTURED,
+            "the child's puncture is not seen");
+      check(pprf_eval(key, n - 1, value) == PPRF_OK && memcmp(value, first, sizeof value) == 0,
+            "another value");
+      for (unsigned i = 0; i < 500; i++)
+        (void)pprf_punct(key, rnd_below(n));
+      if (round == 1) { /* half changed: slots without a node, bits without reason, a wrong count */
+        struct opt_store *s = &key->store;
+        for (unsigned i = 0; i < 50; i++) {
+          s->slot[rnd_below(n / 2)] = root_seed();
+          s->punctured.dead[rnd_below(opt_bitmap_words(depth, 0))] = rnd();
+          for (unsigned level = 1; level < s->punctured.levels; level++)
+            s->punctured.summary[level][rnd_below(opt_bitmap_words(depth, level))] =
+              (struct opt_summary){rnd(), rnd()};
+        }
+        s->nodes = rnd();
+      }
+      if (round == 2) /* a system that does not take pages back */
+        refused_advice = MADV_REMOVE;
+      opt_shared_clear(key);
+      refused_advice = -1;
+      check_cleared(key, depth);
+    }
+    if (k & 1)
+      opt_shared_free(key);
+    else
+      pprf_free(key);
+  }
+  end_test("a_shared_key_is_wiped_by_clear_and_starts_again");
+}
+
 /* ---- tests of the tests: damage that the comparison must see ---- */
 
 static void test_damage(void)
@@ -1000,38 +1552,97 @@ static void test_damage(void)
   end_test("damage_to_the_representation_is_seen");
 }
 
+/* ---- */
+
+static void all_ranges(void)
+{
+  for (unsigned depth = 1; depth <= 8; depth++)
+    test_all_ranges(depth);
+}
+
+static void all_sets(void)
+{
+  for (unsigned depth = 1; depth <= 4; depth++)
+    test_all_sets(depth);
+}
+
+static void orders(void)
+{
+  uint64_t order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  all_orders(order, 0, 8);
+  end_test("all_orders_of_depth_3");
+}
+
+static void random_operations(void)
+{
+  for (unsigned depth = 1; depth <= 32; depth++)
+    test_random_operations(depth, depth <= 16 ? 600 : 200);
+}
+
+static void bytes(void)
+{
+  for (unsigned depth = 16; depth <= 18; depth++)
+    test_worst_case_bytes(depth);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} groups[] = {{"words", test_words},
+              {"ranges", all_ranges},
+              {"sets", all_sets},
+              {"orders", orders},
+              {"random", random_operations},
+              {"batches", test_batches_small},
+              {"batches", test_batches_random},
+              {"batches", test_batch_errors},
+              {"residue", test_stack},
+              {"failing", test_failing_prg},
+              {"files", test_hostile_files},
+              {"depth32", test_depth_32},
+              {"bytes", bytes},
+              {"release", test_range_release},
+              {"prefault", test_prefault},
+              {"shared", test_shared},
+              {"damage", test_damage},
+              {"prg", test_keccak},
+              {"prg", test_many}};
+
+/* Whether a group is in a list with commas between; NULL: all are. */
+static int wanted(const char *group, const char *list)
+{
+  size_t len = strlen(group);
+  for (const char *at = list; at != NULL && *at != 0; at += *at == ',') {
+    if (strncmp(at, group, len) == 0 && (at[len] == ',' || at[len] == 0))
+      return 1;
+    at += strcspn(at, ",");
+  }
+  return list == NULL;
+}
+
 int main(int argc, char **argv)
 {
-  stop_at_failure = argc > 1 && strcmp(argv[1], "-x") == 0;
-  argv += stop_at_failure;
-  argc -= stop_at_failure;
-  const char *given = argc > 1 ? argv[1] : getenv("SEED");
+  const char *only = NULL;
+  int option;
+  while ((option = getopt(argc, argv, "xt:")) != -1)
+    if (option == 'x')
+      stop_at_failure = 1;
+    else if (option == 't')
+      only = optarg;
+    else
+      return 2;
+  const char *given = optind < argc ? argv[optind] : getenv("SEED");
   if (given != NULL && *given != 0)
     base_seed = strtoull(given, NULL, 0);
   else if (getrandom(&base_seed, sizeof base_seed, 0) != sizeof base_seed)
     return 1;
   rng_state = base_seed;
   printf("# seed %llu\n", (unsigned long long)base_seed);
-
-  test_words();
-  for (unsigned depth = 1; depth <= 8; depth++)
-    test_all_ranges(depth);
-  for (unsigned depth = 1; depth <= 4; depth++)
-    test_all_sets(depth);
-  uint64_t order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-  all_orders(order, 0, 8);
-  end_test("all_orders_of_depth_3");
-  for (unsigned depth = 1; depth <= 32; depth++)
-    test_random_operations(depth, depth <= 16 ? 600 : 200);
-  test_stack();
-  test_failing_prg();
-  test_hostile_files();
-  test_depth_32();
-  for (unsigned depth = 16; depth <= 18; depth++)
-    test_worst_case_bytes(depth);
-  test_range_release();
-  test_damage();
-  test_keccak();
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    if (wanted(groups[i].name, only))
+      groups[i].run();
+  if (tests == 0)
+    printf("Bail out! no such group: %s\n", only);
   printf("1..%u\n", tests);
-  return failed_tests != 0;
+  return failed_tests != 0 || tests == 0;
 }
