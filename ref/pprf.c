@@ -15,6 +15,20 @@ struct pprf_key {
   struct ref_node *nodes; /* cap of them, count in use, in leaf order */
 };
 
+/* Clear the registers and the dead part of the stack: prg_wipe_stack reaches as deep as the PRG that
+ * is linked needs, and the frames of ref's own functions, two arrays of nodes, go deeper than some. */
+static __attribute__((noinline)) void wipe_frames(void)
+{
+  uint8_t below[8192];
+  explicit_bzero(below, sizeof below);
+}
+
+static void wipe_stack(void)
+{
+  wipe_frames();
+  prg_wipe_stack();
+}
+
 /* A key with room for cap nodes, or NULL. */
 static pprf_key *key_new(unsigned depth, size_t cap)
 {
@@ -84,7 +98,7 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
     root.hi = load64(seed + 8);
   } else {
     int err = prg_random(&root);
-    prg_wipe_stack();
+    wipe_stack();
     if (err != PPRF_OK) {
       pprf_free(k);
       return err;
@@ -106,7 +120,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   if (key != NULL)
     err = ref_eval(key->nodes, key->count, key->depth, leaf, &value);
   put_value(out, &value);
-  prg_wipe_stack();
+  wipe_stack();
   return err;
 }
 
@@ -125,7 +139,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     }
   }
   put_value(out, &value);
-  prg_wipe_stack();
+  wipe_stack();
   return err;
 }
 
@@ -147,7 +161,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     if (err == PPRF_OK)
       err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
   }
-  prg_wipe_stack();
+  wipe_stack();
   return err;
 }
 
@@ -186,7 +200,7 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   if (room < *len)
     return PPRF_ERR_BUFFER;
   int err = ref_encode(buf, key->nodes, key->count, key->depth);
-  prg_wipe_stack();
+  wipe_stack();
   return err;
 }
 
@@ -206,7 +220,7 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   err = ref_decode(k->nodes, n, depth, buf);
-  prg_wipe_stack();
+  wipe_stack();
   if (err != PPRF_OK) {
     pprf_free(k);
     return err;
