@@ -726,6 +726,34 @@ static void shared_keys(void)
   end_test("shared_keys_start_clear_and_give_their_memory_back");
 }
 
+static void memory(void)
+{
+  struct pool *p = new_pool(18, 100, 0);
+  struct pprf_tickets_stats empty, full, over;
+  uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+  const unsigned n = 1u << 18;
+  pool_stats(p, &empty);
+  for (unsigned i = 0; i < n; i++) {
+    check(pool_issue(p, 1, name, value) == PPRF_OK &&
+            pool_open(p, 1, name, &ticket, value) == PPRF_OK, "issue");
+    if (i % 2 == 0) /* the most seeds: every second leaf */
+      check(pool_redeem(p, 1, ticket, 1) == PPRF_OK, "redeem");
+  }
+  pool_stats(p, &full);
+  check(full.nodes == n / 2 && full.outstanding == n / 2, "seeds");
+  double each = (double)(full.memory_bytes - empty.memory_bytes) / n;
+  printf("# %.2f bytes a ticket issued, at most\n", each);
+  check(each <= 8.3, "%.2f bytes a ticket issued", each);
+  check(pool_expire(p, 101) == PPRF_OK, "expire");
+  pool_stats(p, &over);
+  check(over.nodes == 0 && over.memory_bytes < full.memory_bytes / 20,
+        "memory goes back: %llu of %llu", (unsigned long long)over.memory_bytes,
+        (unsigned long long)full.memory_bytes);
+  pool_free(p);
+  end_test("a_ticket_issued_takes_8_3_bytes_at_most_and_expiry_gives_them_back");
+}
+
 /* ---- secrets ---- */
 
 static uint8_t needle[PPRF_SEED_BYTES]; /* every bit inverted, so that it is not found itself */
@@ -837,6 +865,7 @@ int main(int argc, char **argv)
   die_anywhere();
   prg_failures();
   shared_keys();
+  memory();
   secrets();
   printf("1..%u\n", tests);
   return failed_tests > 0;

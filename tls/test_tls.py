@@ -558,6 +558,17 @@ class Attacks(Case):
         send_flight(server.port, flight)
         self.assertEqual(self.early_deliveries(server, rounds + 22), 1)
 
+    def test_flight_held_back_is_accepted_once_and_within_ten_seconds(self):
+        server = self.serve()
+        flights = [self.flight(server, f"s{i}") for i in range(2)]
+        time.sleep(3)
+        send_flight(server.port, flights[0])
+        self.assertEqual(self.early_deliveries(server, 3), 1)
+        time.sleep(10)
+        send_flight(server.port, flights[0])
+        self.assertEqual(send_flight(server.port, flights[1]), HANDSHAKE)
+        self.assertEqual(self.early_deliveries(server, 5), 1)
+
     def test_two_processes_race_for_a_ticket_and_one_wins(self):
         server, rounds, connections = self.serve("--workers", 2), 50, 0
         path = self.path("session")
@@ -657,6 +668,33 @@ class Options(Case):
             r = subprocess.run([SERVER, *args], cwd=self.dir, capture_output=True, text=True,
                                timeout=PATIENCE)
             self.assertEqual(r.returncode, 1, args)
+
+
+class Documents(Case):
+    def test_sizing_table_is_computed(self):
+        with open(os.path.join(ROOT, "docs", "tls.md")) as f:
+            rows = re.findall(r"^\| ([\d ]+) \| ([\d ]+) s \| ([\d ]+) \| (\d+) \| ([\d.]+) MB \|"
+                              r" ([\d ]+) MB \|$", f.read(), re.M)
+        self.assertGreater(len(rows), 4)
+        for row in rows:
+            rate, life, tickets, depth, memory, cache = (float(x.replace(" ", "")) for x in row)
+            self.assertEqual(tickets, rate * life)
+            self.assertEqual(depth, (int(tickets) - 1).bit_length())
+            self.assertAlmostEqual(memory, 8.3 * tickets / 1e6, delta=0.051)
+            self.assertAlmostEqual(cache, 1044 * tickets / 2 / 1e6, delta=0.51)
+
+
+    def test_named_tests_exist(self):
+        known = ""
+        for name in ("test_tls.py", "test_pool.c", "test_attach.c"):
+            with open(os.path.join(HERE, name)) as f:
+                known += f.read()
+        with open(os.path.join(ROOT, "docs", "tls.md")) as f:
+            claims = f.read().split("## How to check each claim")[1]
+        named = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\|.*", claims, re.M)))
+        self.assertGreater(len(named), 20)
+        for name in named:
+            self.assertTrue(f"def test_{name}(" in known or f'"{name}"' in known, name)
 
 
 class OtherClients(Case):
@@ -762,7 +800,7 @@ def main():
     options = parser.parse_args()
     SERVER, SEED = os.path.abspath(options.server), options.seed
     suite = unittest.TestSuite()
-    for case in (SClient, Attacks, Secrets, Options, OtherClients):
+    for case in (SClient, Attacks, Secrets, Options, Documents, OtherClients):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not options.tests or test.id().split(".")[-1] in options.tests:
                 suite.addTest(test)
