@@ -631,7 +631,7 @@ static void controls(void)
 
 int main(int argc, char **argv)
 {
-  int full = tap_full(argc, argv), only_opt = argc > 1 && strcmp(argv[1], "--opt") == 0;
+  int full = tap_full(argc, argv);
   pthread_t thread;
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (pthread_attr_init(&small_stack) != 0 || pthread_attr_setstacksize(&small_stack, 1 << 18) != 0 ||
@@ -639,7 +639,7 @@ int main(int argc, char **argv)
     printf("Bail out! no thread\n");
     return 1;
   }
-  for (int i = only_opt; i < IMPLS; i++) {
+  for (int i = 0; i < IMPLS; i++) {
     test(impls[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
     test(impls[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
     test(impls[i], "reads_leave_nothing_but_live_seeds", reads, full);
