@@ -16,7 +16,7 @@ AR := ar
 PYTHON := python3
 PKG_CONFIG := pkg-config
 # TAP harness: totals, times and the names of what failed
-TAP := prove --failures --comments
+TAP := prove --jobs 2 --failures --comments
 
 WARN := -Wall -Wextra -Werror -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CPPFLAGS := -D_GNU_SOURCE -Iinclude -Iref
