@@ -34,7 +34,13 @@ $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(CC) $(CFLAGS) -Wl,--wrap=pprf_eval,--wrap=pprf_punct -o $@ $^ -lssl $(LDLIBS)
 
-TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_attach tls/test_tls.py
+# TAP by a shell script that needs make's variables
+$(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_attach
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" exec tls/planted.sh\n' \
+	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
+	@chmod +x $@
+
+TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py
 TAP_TESTS += $(TLS_TAP)
 tls/test_tls.py: $(B)/pprf-tls-server
 .PHONY: test-tls

@@ -307,8 +307,14 @@ static void model_run(unsigned depth, uint64_t lifetime, uint64_t rotation, unsi
       model_expire(0);
     } else {
       m.now += rnd(what < 99 ? lifetime / 16 + 2 : 2 * lifetime);
-      check(pool_expire(pool, m.now) == PPRF_OK, "op %u: expire", op);
-      model_expire(0);
+      if (rnd(2)) {
+        check(pool_expire(pool, m.now) == PPRF_OK, "op %u: expire", op);
+        model_expire(0);
+      } else { /* tells the time and nothing else */
+        memset(name, 0, sizeof name);
+        check(pool_open(pool, m.now, name, &ticket, value) == PPRF_ERR_FORMAT, "op %u: open", op);
+        m.stats.foreign++;
+      }
     }
     if (op % 16 == 0)
       same_stats(pool);

@@ -23,3 +23,18 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 	$(MAKE) --no-print-directory -f $(NGINX_BUILD)/Makefile -C $(NGINX_SRC) modules \
 	  >$(NGINX_BUILD)/make.log
 	@touch $@
+
+# `make all` does without it where nginx-dev is not installed, and says so
+.PHONY: nginx-products
+products: nginx-products
+NGINX_TAP := tls/nginx/test_nginx.py
+ifneq ($(wildcard $(NGINX_SRC)/configure),)
+nginx-products: $(NGINX_MODULE)
+tls/nginx/test_nginx.py: $(NGINX_MODULE)
+else
+nginx-products:
+	@echo "skipped: the nginx module ($(NGINX_SRC)/configure is missing: package nginx-dev)"
+endif
+
+TLS_TAP += $(NGINX_TAP)
+TAP_TESTS += $(NGINX_TAP)

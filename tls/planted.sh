@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The tests of the tests: plants bugs in a copy of tls/ one at a time; each must make test_pool or
+# test_attach fail.  TAP.  Needs CC, CPPFLAGS, CFLAGS, LDLIBS, B and OBJ from make.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+count=0 failed=0
+flags="$CPPFLAGS -Iopt -I$dir -Itls -std=c11 -O1 -w"
+
+# 0: both suites pass; 1: one fails, or hangs; 2: it does not compile
+suites_pass() {
+  local wrap t
+  for t in attach pool; do
+    case $t in
+      attach) wrap="-Wl,--wrap=pprf_eval,--wrap=pprf_punct" ;;
+      pool) wrap="-Wl,--wrap=prg_expand,--wrap=pprf_punct,--wrap=opt_store_puncture"
+            wrap="$wrap,--wrap=pprf_punct_range,--wrap=opt_shared_start,--wrap=opt_shared_clear" ;;
+    esac
+    # shellcheck disable=SC2086
+    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/pool.c" "$dir/attach.c" \
+      $OBJ -lssl $LDLIBS > "$dir/cc" 2>&1 || { sed 's/^/# /' "$dir/cc" | head -5; return 2; }
+    { SEED=1 timeout 30 "$dir/t" > "$dir/out"; } 2>/dev/null || return 1
+  done
+  return 0
+}
+
+report() {
+  count=$((count + 1))
+  if [ "$1" = 1 ]; then echo "ok $count - $2"; else echo "not ok $count - $2"; failed=1; fi
+}
+
+# plant NAME FILE FROM TO: replaces the one occurrence of FROM
+plant() {
+  cp tls/pool.c tls/attach.c "$dir"
+  if ! FROM=$3 TO=$4 perl -0pi -e '$n = s/\Q$ENV{FROM}\E/$ENV{TO}/; END { exit !$n }' "$dir/$2"; then
+    report 0 "$1: the place of the bug is not found"
+    return
+  fi
+  suites_pass
+  [ $? = 1 ] && report 1 "$1" || report 0 "$1 goes unnoticed"
+}
+
+cp tls/pool.c tls/attach.c "$dir"
+suites_pass && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
+plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return remembered(ssl) != 0;'
+plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
+}' 'return err != PPRF_ERR_PUNCTURED;
+}'
+plant puncture_when_offered attach.c 'return good && remember(ssl, ticket)' \
+  '(void)pool_redeem(pool, now(), ticket, 0); return good && remember(ssl, ticket)'
+plant resumption_does_not_puncture attach.c '(void)redeem(ssl, 0);
+  }' ';
+  }'
+plant tls_1_2_punctures_at_server_hello attach.c '(where & SSL_CB_HANDSHAKE_DONE) != 0' \
+  'SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO'
+plant empty_ticket_in_tls_1_3 attach.c '&& spoil(name, iv, cipher, mac)' '&& 0'
+plant pool_of_the_sni_context attach.c 'struct pool *pool = SSL_get_ex_data(ssl, pool_index);' \
+  'struct pool *pool = NULL;'
+plant mac_key_not_set attach.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
+plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
+plant owner_died_is_ignored pool.c 'if (t != NULL) { /* its owner' 'if (0) { /* its owner'
+plant changes_are_not_announced pool.c 'atomic_store(&p->change, t);' ';'
+plant inconsistent_lock pool.c 'rc = pthread_mutex_consistent(&p->lock);' 'rc = 0;'
+plant private_lock pool.c 'pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) != 0' '0'
+plant time_goes_back pool.c 'if (rc == 0 && now > p->now)' 'if (rc == 0)'
+plant a_leaf_given_out_twice pool.c 't->next++;' 't->next += t->next % 7 != 6;'
+plant expiry_one_second_late pool.c 'segment_of(t, leaf)->last + p->lifetime > p->now' \
+  'segment_of(t, leaf)->last + p->lifetime >= p->now'
+plant expiry_leaves_the_last_leaf pool.c 's->begin, end - 1)' \
+  's->begin, end - 1 > s->begin ? end - 2 : end - 1)'
+plant issuing_does_not_expire pool.c '(void)expire_all(p);
+  err = p->closed' 'err = p->closed'
+plant newest_tree_given_up pool.c 'p->last_id - p->tree[i].id > p->last_id - oldest->id' \
+  'p->tree[i].id > oldest->id'
+plant redeemed_stays_outstanding pool.c 'segment_of(t, leaf)->outstanding--;' ';'
+plant freed_pool_goes_on pool.c 'p->closed = 1;' ';'
+echo "1..$count"
+exit $failed
