@@ -57,6 +57,7 @@ products: $(LIBS) $(PROGRAMS)
 test: deps-build deps-prove deps-test deps-fuzz ## check the proofs, run every test
 	@$(MAKE) --no-print-directory products
 	@$(MAKE) --no-print-directory prove
+	@$(MAKE) --no-print-directory test-prove-gate test-oracle
 	@$(MAKE) --no-print-directory tap
 
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs

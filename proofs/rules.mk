@@ -8,9 +8,10 @@ GATE := $(PYTHON) proofs/gate.py
 .PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate
 .PHONY: update-expected-theorems
 prove-coq: ## check the Coq proofs and that they prove what they should
+	@rm -f $(B)/prove/coq.json
 	@$(MAKE) --no-print-directory prove-coq-gate
 	@$(MAKE) --no-print-directory prove-coqchk
-	@$(GATE) summary .
+	@$(GATE) summary . $(B)/prove/coq.json
 
 prove-coq-gate:
 	@$(GATE) scan .
