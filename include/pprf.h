@@ -151,7 +151,7 @@ PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int
 /** Takes the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
  * values, n * PPRF_SEED_BYTES bytes, are there until it returns and are wiped later: what it copies
  * is the caller's to wipe.  It may read the key but not change it. */
-typedef int (*pprf_each)(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
+typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
 
 /** Evaluate at every live leaf of a range and hand the values over in leaf order, with one PRG call
  * for each inner node above them that the key implies.
@@ -168,7 +168,7 @@ typedef int (*pprf_each)(void *arg, uint64_t leaf, size_t n, const uint8_t *valu
  * @retval PPRF_ERR_NULL   key or each is NULL.
  * @retval other           what each returned that was not 0: it was not called again.  Negative
  *                         values can be told from the results above. */
-PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each each,
+PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each,
                          void *arg);
 
 /** Have all memory that the key can come to need backed now, so that no later puncture waits for a

@@ -410,7 +410,7 @@ static NOINLINE int next_leaves(struct expansion *x, struct forest *f)
 }
 
 /* Hand a forest's values over in runs. */
-static int hand_over(const struct forest *f, pprf_each each, void *arg)
+static int hand_over(const struct forest *f, pprf_each *each, void *arg)
 {
   int stop = 0;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -424,7 +424,7 @@ static int hand_over(const struct forest *f, pprf_each each, void *arg)
   return stop;
 }
 
-int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each each, void *arg)
+int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
 {
   if (key == NULL || each == NULL)
     return PPRF_ERR_NULL;

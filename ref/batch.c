@@ -99,7 +99,7 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
   return err;
 }
 
-int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each each, void *arg)
+int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
 {
   uint8_t value[PPRF_SEED_BYTES];
   int result = PPRF_OK;
