@@ -12,28 +12,39 @@ stop() {
 }
 trap stop EXIT
 cd "$dir"
+
+# until_true COMMAND...: try for 20 seconds
+until_true() {
+  local i
+  for i in $(seq 200); do "$@" && return; sleep 0.1; done
+}
 "$build/pprf-tls-server" --port 0 --stats > log 2>&1 &
 server=$!
-for _ in $(seq 200); do grep -q '^listening' log && break; sleep 0.1; done
+until_true grep -q '^listening' log
 port=$(sed -n 's/^listening on 127.0.0.1://p' log)
 [ -n "$port" ] || { cat log; exit 1; }
 printf 'GET / HTTP/1.0\r\n\r\n' > request
 
 connections=0 failed=0
-# connect WHAT WANT OPTIONS...: the request goes as early data if there is a session, and again
-# after the handshake if the server did not take it
+# what s_client is given to send: the request, unless it was accepted as early data
+late_request() {
+  until_true grep -q '^Early data was' seen
+  grep -q '^Early data was accepted' seen || cat request
+  until_true test -e closed
+}
+logged() { [ "$(grep -c '^  issued' log)" -ge $connections ]; }
+# connect WHAT WANT OPTIONS...
 connect() {
-  local what=$1 want=$2 got key bytes i
+  local what=$1 want=$2 got key bytes
   shift 2
-  # standard input stays open until the server has answered and closed
-  { cat request; for i in $(seq 100); do [ -e answered ] && break; sleep 0.1; done; } |
-    { timeout 30 openssl s_client -connect "127.0.0.1:$port" -ign_eof "$@" > seen 2>&1; touch answered; }
-  rm -f answered
+  rm -f closed
+  : > seen
+  late_request | {
+    timeout 30 openssl s_client -connect "127.0.0.1:$port" -ign_eof "$@" > seen 2>&1 || true
+    touch closed
+  }
   connections=$((connections + 1))
-  for _ in $(seq 100); do
-    [ "$(grep -c '^  issued' log)" -ge $connections ] && break
-    sleep 0.1
-  done
+  until_true logged
   got=$(grep -E '^(TLSv1|failed)' log | sed -n "${connections}p")
   key=$(grep '^  issued' log | sed -n "${connections}p" | sed 's/.*seeds \([0-9]*\).*/\1/')
   bytes=$(grep '^  issued' log | sed -n "${connections}p" | sed 's/.*memory \([0-9]*\).*/\1/')

@@ -38,3 +38,13 @@ endif
 
 TLS_TAP += $(NGINX_TAP)
 TAP_TESTS += $(NGINX_TAP)
+
+# ---- the preload shim ----
+TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
+LIBS += $(TLS_PRELOAD)
+$(TLS_PRELOAD): $(B)/tls/preload.o $(B)/tls/libpprf_tls.a
+	$(CC) -shared -Wl,-soname,libpprf_tls_preload.so,-z,relro,-z,now,-z,defs \
+	  -Wl,--exclude-libs,ALL -o $@ $^ -lssl $(LDLIBS)
+tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
+TLS_TAP += tls/nginx/test_preload.py
+TAP_TESTS += tls/nginx/test_preload.py
