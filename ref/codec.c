@@ -60,6 +60,7 @@ int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d)
     //@ ghost Step: ;
     put_record(p, &a[k], d);
     //@ assert kept: \forall integer j; 0 <= j < record_at(d, k) ==> buf[j] == \at(buf[j],Step);
+    //@ assert new: record(buf + record_at(d, k), d, a + k);
     p += CODEC_RECORD_BYTES(d);
   }
   //@ ghost Body: ;
@@ -111,6 +112,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
 static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 {
   unsigned h = 0;
+  //@ ghost pow2_pos_lf();
   /*@ loop invariant height: 0 <= h <= d;
       loop invariant odd: 0 < id < pow2(d + 1 - h);
       loop invariant value: \at(id,Pre) == nth_start(id, h);
@@ -213,6 +215,9 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
     /*@ assert next: \forall struct ref_node *b;
           canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
           okp{Pre}(d, b + k) && record{Pre}(p, d, b + k); */
+    /*@ assert before: k > 0 ==> \forall struct ref_node *b;
+          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
+          okp{Pre}(d, b + (k - 1)) && record{Pre}(buf + record_at(d, k - 1), d, b + (k - 1)); */
     if (!get_record(a, k, d, p))
       return 0;
     //@ assert kept: same{Here,Step}(a, 0, k);
@@ -223,15 +228,23 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
     /*@ assert same: \forall struct ref_node *b;
           canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
           place{Pre}(b + k, a[k].start, a[k].height); */
+    //@ assert previous: k > 0 ==> okp(d, a + (k - 1));
+    //@ assert previous_record: k > 0 ==> record(buf + record_at(d, k - 1), d, a + (k - 1));
     /*@ assert same_before: k > 0 ==> \forall struct ref_node *b;
           canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
-          okp{Pre}(d, b + (k - 1)) && record{Pre}(buf + record_at(d, k - 1), d, b + (k - 1)) &&
           place{Pre}(b + (k - 1), a[k-1].start, a[k-1].height); */
     if (k > 0 && !follows(&a[k - 1], &a[k]) /*@ ghost (d) */)
       return 0;
     //@ assert last: k > 0 ==> before(a[k-1].start, a[k-1].height, a[k].start);
+    //@ assert right: k > 0 ==> a[k-1].start < a[k].start;
+    /*@ assert left: \forall integer j; 0 <= j < k - 1 ==>
+          before(a[j].start, a[j].height, a[k-1].start); */
     /*@ assert apart: \forall integer j; 0 <= j < k - 1 ==>
           a[j].start + pow2(a[j].height) < a[k].start; */
+    /*@ assert behind: \forall integer j; 0 <= j < k ==>
+          before(a[j].start, a[j].height, a[k].start); */
+    /*@ assert single: \forall integer j; 0 <= j < k ==>
+          !siblings(d, a[j].start, a[j].height, a[k].start, a[k].height); */
     p += CODEC_RECORD_BYTES(d);
   }
   return 1;
@@ -240,6 +253,7 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
 int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
   uint8_t digest[DIGEST_BYTES];
+  //@ ghost pow2_mono_lf(d - 1, 32);
   size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
   int err = prg_digest(buf, body, digest);
   /*@ ghost
