@@ -88,6 +88,7 @@ def main():
     ap.add_argument("--function", help="only this function")
     ap.add_argument("--update", action="store_true", help="write the goal counts to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
+    ap.add_argument("--json", help="write the results there, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
     arg = ap.parse_args()
     env = configure(arg.build)
@@ -102,6 +103,7 @@ def main():
     todo = [t for t in todo if (not arg.file or t[0] == arg.file)
             and (not arg.function or t[1] == arg.function)]
     total = proved = 0
+    results = []
     smoke = ("-wp-smoke-tests", "-wp-smoke-timeout", "5") if arg.smoke else ()
     for n, (file, function) in enumerate(todo, 1):
         key = f"{file} {function}"
@@ -112,6 +114,8 @@ def main():
         t, v, failed, bad = wp(ROOT, file, function, env, arg.build, arg.timeout, arg.par,
                                ("-wp-cache", "none", *smoke))
         total, proved = total + t, proved + v
+        results.append({"name": key, "goals": t, "proved": v,
+                        "seconds": round(time.time() - start, 1)})
         note = ""
         if bad:
             note = "; ".join(bad)
@@ -133,6 +137,11 @@ def main():
         with open(EXPECTED, "w") as f:
             json.dump(expected, f, indent=2, sort_keys=True)
             f.write("\n")
+    if arg.json:
+        os.makedirs(os.path.dirname(arg.json), exist_ok=True)
+        with open(arg.json, "w") as f:
+            json.dump({"functions": results, "provers": PROVERS, "open": expected["open"],
+                       "passed": not failures}, f, indent=2)
     n_open = len(expected["open"])
     print(f"prove: {proved}/{total} goals" + (f"; {n_open} functions open" if n_open else "") +
           ("" if not failures else "; FAILED:"))
