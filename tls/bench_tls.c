@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tickets cost.  Usage: bench_tls [-q] OUT.json; a table on standard output.
+/* What the tickets cost.  Usage: bench_tls [-q|-w] OUT.json; a table on standard output.
+ *   -q         quick
+ *   -w         handshakes only, and OpenSSL does not wipe what it frees
  *   handshake  processor time of the server for a resumption with early data, client and server
  *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
  *   tickets    issued and redeemed a second, without TLS, by one process and by two
@@ -20,7 +22,7 @@
 #include "pool.h"
 #include "pprf_tls.h"
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
   fprintf(stderr, "bench_tls: %s\n", what);
   exit(1);
@@ -56,6 +58,7 @@ static const char *const kind_name[] = {"pprf", "stateless", "cache"};
 enum { ROUNDS_MAX = 64 };
 
 static FILE *json;
+static int wiping = 1;
 
 static void handshakes(unsigned rounds, unsigned each, unsigned depth)
 {
@@ -88,8 +91,10 @@ static void handshakes(unsigned rounds, unsigned each, unsigned depth)
     for (enum kind k = 0; k < KINDS; k++)
       ratio[k][round] = seconds[PPRF][round] / seconds[k][round];
   }
-  fprintf(json, "  \"handshake\": {\"rounds\": %u, \"each\": %u, \"depth\": %u", rounds, each, depth);
-  printf("server CPU, resumption with early data (%u rounds of %u, depth %u)\n", rounds, each, depth);
+  fprintf(json, "  \"handshake\": {\"rounds\": %u, \"each\": %u, \"depth\": %u", rounds, each,
+          depth);
+  printf("server CPU, resumption with early data (%u rounds of %u, depth %u%s)\n", rounds, each,
+         depth, wiping ? ", freed memory wiped" : ", freed memory not wiped");
   printf("  %-10s %10s %18s   %s\n", "tickets", "us", "quartiles", "pprf / this");
   for (enum kind k = 0; k < KINDS; k++) {
     struct summary r = summarise(ratio[k], rounds), s = summarise(seconds[k], rounds);
@@ -147,7 +152,8 @@ static void rates(unsigned rounds, unsigned n)
   fprintf(json, "  \"rate\": {");
   for (unsigned i = 0; i < 2; i++) {
     struct summary s = summarise(rate[i], rounds);
-    printf("  %u process%s %10.0f  %10.0f - %.0f\n", i + 1, i ? "es" : "  ", s.median, s.low, s.high);
+    printf("  %u process%s %10.0f  %10.0f - %.0f\n", i + 1, i ? "es" : "  ", s.median, s.low,
+           s.high);
     fprintf(json, "%s\"processes_%u\": {\"per_second\": %.0f, \"quartiles\": [%.0f, %.0f]}",
             i ? ", " : "", i + 1, s.median, s.low, s.high);
   }
@@ -233,15 +239,20 @@ static void state(unsigned sessions, unsigned top)
 int main(int argc, char **argv)
 {
   int quick = argc == 3 && strcmp(argv[1], "-q") == 0;
-  if (argc != 2 + quick)
-    die("usage: bench_tls [-q] OUT.json");
-  if (pprf_tickets_wipe_openssl() != PPRF_OK)
+  wiping = argc != 3 || strcmp(argv[1], "-w") != 0;
+  if (argc != 2 + (quick || !wiping))
+    die("usage: bench_tls [-q|-w] OUT.json");
+  if (wiping && pprf_tickets_wipe_openssl() != PPRF_OK)
     die("too late to wipe");
-  json = fopen(argv[1 + quick], "w");
+  json = fopen(argv[argc - 1], "w");
   if (json == NULL)
     die("cannot write the output");
   fprintf(json, "{\n");
   handshakes(quick ? 9 : 41, quick ? 20 : 100, 22);
+  if (!wiping) {
+    fprintf(json, "  \"wiping\": false\n}\n");
+    return fclose(json) != 0;
+  }
   rates(quick ? 3 : 9, quick ? 20000 : 100000);
   state(quick ? 500 : 5000, quick ? 16 : 20);
   fprintf(json, "}\n");

@@ -11,7 +11,7 @@
 
 static int session_index = -1; /* SSL ex_data: where the client's session goes */
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
   fprintf(stderr, "loop: %s\n", what);
   ERR_print_errors_fp(stderr);
@@ -42,7 +42,8 @@ SSL_CTX *loop_server(void)
       die("certificate");
   }
   SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-  if (ctx == NULL || SSL_CTX_use_certificate(ctx, cert) != 1 || SSL_CTX_use_PrivateKey(ctx, key) != 1)
+  if (ctx == NULL || SSL_CTX_use_certificate(ctx, cert) != 1 ||
+      SSL_CTX_use_PrivateKey(ctx, key) != 1)
     die("server");
   return ctx;
 }

@@ -78,7 +78,9 @@ static error_t parse(int opt, char *arg, struct argp_state *state)
   case OPT_DEPTH: a->tickets.depth = number(state, "depth", arg, 32); break;
   case OPT_LIFETIME: a->tickets.lifetime = number(state, "lifetime", arg, UINT32_MAX); break;
   case OPT_ROTATION: a->tickets.rotation = number(state, "rotation", arg, UINT32_MAX); break;
-  case OPT_EARLY: a->tickets.max_early_data = number(state, "max-early-data", arg, UINT32_MAX); break;
+  case OPT_EARLY:
+    a->tickets.max_early_data = number(state, "max-early-data", arg, UINT32_MAX);
+    break;
   case OPT_STATS: a->stats = 1; break;
   case OPT_OPENSSL: a->openssl_tickets = 1; break;
   case OPT_ANTI: a->anti_replay = 1; break;
@@ -289,8 +291,9 @@ int main(int argc, char **argv)
                             "session tickets.  Prints how each connection began.",
                             NULL, NULL, NULL};
   pprf_tickets *tickets = NULL;
-  argp_program_version = "pprf-tls-server " PPRF_VERSION; /* libc's variables: hidden ones of ours */
-  argp_err_exit_status = 1;                               /* would not replace them */
+  /* libc's variables: with hidden visibility definitions of ours would not replace them */
+  argp_program_version = "pprf-tls-server " PPRF_VERSION;
+  argp_err_exit_status = 1;
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
     fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe what it frees\n");
   argp_parse(&argp, argc, argv, 0, NULL, &a);

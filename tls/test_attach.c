@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the tickets in OpenSSL's callbacks (attach.c), with client and server in this process, so
- * that failures can be injected.  TAP. */
+/* Tests of the tickets in OpenSSL's callbacks (attach.c), with client and server in this process,
+ * so that failures can be injected.  TAP. */
 #include <openssl/err.h>
 #include <stdarg.h>
 #include <stdio.h>

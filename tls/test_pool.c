@@ -427,8 +427,8 @@ static void not_ours_to_redeem(void)
   struct pool *p = new_pool(6, 100, 0);
   struct given g;
   give(p, 1, &g);
-  pool_ticket wrong[] = {0, 1, g.ticket + 1, g.ticket + 63, g.ticket + 64, g.ticket ^ UINT64_C(1) << 32,
-                         g.ticket ^ UINT64_C(1) << 63, UINT64_MAX};
+  pool_ticket wrong[] = {0, 1, g.ticket + 1, g.ticket + 63, g.ticket + 64,
+                         g.ticket ^ UINT64_C(1) << 32, g.ticket ^ UINT64_C(1) << 63, UINT64_MAX};
   for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
     check(pool_redeem(p, 1, wrong[i], 0) == PPRF_ERR_PUNCTURED, "%u", i);
   check(opens(p, 1, &g) == PPRF_OK, "the ticket is good");
@@ -699,8 +699,9 @@ static void shared_keys(void)
   pprf_key *key;
   uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
   check(opt_shared_new(&key, 16) == PPRF_OK, "new");
-  check(pprf_eval(key, 0, a) == PPRF_ERR_PUNCTURED && pprf_eval(key, 65535, a) == PPRF_ERR_PUNCTURED &&
-          pprf_node_count(key) == 0, "all punctured at first");
+  check(pprf_eval(key, 0, a) == PPRF_ERR_PUNCTURED &&
+          pprf_eval(key, 65535, a) == PPRF_ERR_PUNCTURED && pprf_node_count(key) == 0,
+        "all punctured at first");
   size_t empty = pprf_memory_bytes(key);
   for (unsigned round = 0; round < 5; round++) {
     check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");

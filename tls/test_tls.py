@@ -60,7 +60,7 @@ class Server:
             if len(found) >= count:
                 return found[count - 1]
             if time.monotonic() > end or self.process.poll() is not None:
-                raise AssertionError(f"no {count} x {pattern!r} in the server's log:\n{self.text()}")
+                raise AssertionError(f"not {count} x {pattern!r} in the log:\n{self.text()}")
             time.sleep(0.02)
 
     def connections(self, count):
