@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import test_tls as tls  # noqa: E402
 
 MODULE = os.path.join(tls.ROOT, "build", "tls", "nginx", "ngx_http_pprf_tickets_module.so")
+SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
 PATIENCE = tls.PATIENCE
 MAIN = """{load}
 daemon off; worker_processes {workers}; pid pid; error_log error.log notice;
@@ -314,6 +315,9 @@ class Memory(Case):
         time.sleep(1)  # nginx may linger before it frees a connection
         return sum(tls.in_memory(pid, part) for pid in pids for secret in (psk, other)
                    for part in (secret[:16], secret[-16:]))
+
+    def test_with_the_preload_shim_used_tickets_secrets_are_in_no_memory(self):
+        self.assertEqual(self.left(LD_PRELOAD=SHIM), 0)
 
     def test_with_a_wiping_malloc_used_tickets_secrets_are_in_no_memory(self):
         self.assertEqual(self.left(

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libpprf_tls_preload.so: single-use tickets for a server that was not written for them.
+ *
+ *   LD_PRELOAD=libpprf_tls_preload.so PPRF_TICKETS_DEPTH=20 haproxy -f ...
+ *
+ * The first SSL_CTX of a server makes the tickets' state, before the program forks if it reads its
+ * certificates first.  An SSL_CTX gets the tickets when it is first used, so that what the program
+ * has set until then is replaced.  How much early data there may be remains the program's choice.
+ * If the tickets cannot be had, there are no tickets at all. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pprf_tls.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pprf_tickets *tickets; /* NULL: there are none */
+static int seen_index = -1;   /* SSL_CTX ex_data: not NULL once it was prepared */
+
+static void say(const char *what, const char *why)
+{
+  fprintf(stderr, "libpprf_tls_preload: %s: %s\n", what, why);
+}
+
+/* ---- options ---- */
+
+/* A positive number from the environment; 0 if there is none. */
+static int read_option(const char *variable, unsigned *value)
+{
+  const char *text = getenv(variable);
+  char *end;
+  if (text == NULL)
+    return 1;
+  errno = 0;
+  unsigned long v = strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || v == 0 || v > UINT32_MAX) {
+    say(variable, "not a positive number: there will be no tickets");
+    return 0;
+  }
+  *value = (unsigned)v;
+  return 1;
+}
+
+static int read_options(struct pprf_tickets_options *o)
+{
+  if (!read_option("PPRF_TICKETS_DEPTH", &o->depth) ||
+      !read_option("PPRF_TICKETS_LIFETIME", &o->lifetime) ||
+      !read_option("PPRF_TICKETS_ROTATION", &o->rotation))
+    return 0;
+  const char *bad = pprf_tickets_bad_option(o);
+  if (bad == NULL)
+    return 1;
+  say(*bad == 'd'   ? "PPRF_TICKETS_DEPTH"
+      : *bad == 'l' ? "PPRF_TICKETS_LIFETIME"
+                    : "PPRF_TICKETS_ROTATION",
+      bad);
+  return 0;
+}
+
+/* ---- the tickets ---- */
+
+static void start(void)
+{
+  struct pprf_tickets_options options = {0};
+  seen_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  if (!read_options(&options))
+    return;
+  int err = pprf_tickets_new(&tickets, &options);
+  if (err != PPRF_OK)
+    say("no tickets", pprf_tls_strerror(err));
+}
+
+static int attach(SSL_CTX *ctx)
+{
+  uint32_t early = SSL_CTX_get_max_early_data(ctx), skipped = SSL_CTX_get_recv_max_early_data(ctx);
+  SSL_CTX_sess_set_new_cb(ctx, NULL);
+  SSL_CTX_sess_set_get_cb(ctx, NULL);
+  if (tickets == NULL)
+    return 0;
+  int err = pprf_tickets_attach(ctx, tickets);
+  if (err == PPRF_OK && (SSL_CTX_set_max_early_data(ctx, early) != 1 ||
+                         SSL_CTX_set_recv_max_early_data(ctx, skipped) != 1))
+    err = PPRF_TLS_ERR_SSL;
+  if (err != PPRF_OK)
+    say("no tickets for an SSL_CTX", pprf_tls_strerror(err));
+  return err == PPRF_OK;
+}
+
+/* Neither tickets nor a session store. */
+static void switch_off(SSL_CTX *ctx)
+{
+  (void)SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+  (void)SSL_CTX_set_num_tickets(ctx, 0);
+  (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+  (void)SSL_CTX_set_max_early_data(ctx, 0);
+}
+
+static int is_server(const SSL_METHOD *method)
+{
+  return method == TLS_server_method();
+}
+
+static void prepare(SSL_CTX *ctx)
+{
+  if (ctx == NULL || !is_server(SSL_CTX_get_ssl_method(ctx)) || pthread_once(&once, start) != 0 ||
+      pthread_mutex_lock(&lock) != 0)
+    return;
+  if (SSL_CTX_get_ex_data(ctx, seen_index) == NULL) {
+    if (!attach(ctx))
+      switch_off(ctx);
+    (void)SSL_CTX_set_ex_data(ctx, seen_index, &seen_index);
+  }
+  (void)pthread_mutex_unlock(&lock);
+}
+
+/* ---- what the program calls ---- */
+
+/* libssl's function of this name. */
+static void find(const char *name, void *function)
+{
+  void *found = dlsym(RTLD_NEXT, name);
+  if (found == NULL) {
+    say(name, "not found in libssl");
+    abort();
+  }
+  memcpy(function, &found, sizeof found);
+}
+
+static SSL_CTX *(*real_SSL_CTX_new)(const SSL_METHOD *);
+static SSL_CTX *(*real_SSL_CTX_new_ex)(OSSL_LIB_CTX *, const char *, const SSL_METHOD *);
+static SSL *(*real_SSL_new)(SSL_CTX *);
+static SSL_CTX *(*real_SSL_set_SSL_CTX)(SSL *, SSL_CTX *);
+
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+static void find_all(void)
+{
+  find("SSL_CTX_new", &real_SSL_CTX_new);
+  find("SSL_CTX_new_ex", &real_SSL_CTX_new_ex);
+  find("SSL_new", &real_SSL_new);
+  find("SSL_set_SSL_CTX", &real_SSL_set_SSL_CTX);
+}
+
+static void need_real(void)
+{
+  if (pthread_once(&found, find_all) != 0)
+    abort();
+}
+
+/* Before main OpenSSL has allocated nothing yet. */
+__attribute__((constructor)) static void wipe(void)
+{
+  if (pprf_tickets_wipe_openssl() != PPRF_OK)
+    say("OpenSSL will not wipe what it frees", pprf_tls_strerror(PPRF_TLS_ERR_LATE));
+}
+
+PPRF_API SSL_CTX *SSL_CTX_new(const SSL_METHOD *method)
+{
+  need_real();
+  if (is_server(method))
+    (void)pthread_once(&once, start);
+  return real_SSL_CTX_new(method);
+}
+
+PPRF_API SSL_CTX *SSL_CTX_new_ex(OSSL_LIB_CTX *libctx, const char *propq, const SSL_METHOD *method)
+{
+  need_real();
+  if (is_server(method))
+    (void)pthread_once(&once, start);
+  return real_SSL_CTX_new_ex(libctx, propq, method);
+}
+
+PPRF_API SSL *SSL_new(SSL_CTX *ctx)
+{
+  need_real();
+  prepare(ctx);
+  return real_SSL_new(ctx);
+}
+
+/* After SNI: OpenSSL asks the new SSL_CTX for the tickets. */
+PPRF_API SSL_CTX *SSL_set_SSL_CTX(SSL *ssl, SSL_CTX *ctx)
+{
+  need_real();
+  prepare(ctx);
+  return real_SSL_set_SSL_CTX(ssl, ctx);
+}
