@@ -115,8 +115,8 @@ static const char *conflict(const ngx_http_ssl_srv_conf_t *ssl)
   return NULL;
 }
 
-/* After SNI a connection has the settings of another server, but OpenSSL makes and opens its tickets
- * as the address's default server says: they must agree. */
+/* After SNI a connection has the settings of another server, but OpenSSL makes and opens its
+ * tickets as the address's default server says: they must agree. */
 static int agree(ngx_conf_t *cf, const ngx_http_conf_addr_t *addr)
 {
   const ngx_http_core_srv_conf_t *first = addr->default_server;
@@ -127,8 +127,8 @@ static int agree(ngx_conf_t *cf, const ngx_http_conf_addr_t *addr)
     if (ssl_conf(server[i])->ssl.ctx != NULL &&
         own_conf(server[i])->enable != own_conf(first)->enable) {
       ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                    "\"pprf_tickets\" differs between the servers at %s:%ui and %s:%ui, which share "
-                    "the address %V", first->file_name, first->line, server[i]->file_name,
+                    "\"pprf_tickets\" differs between the servers at %s:%ui and %s:%ui, which "
+                    "share the address %V", first->file_name, first->line, server[i]->file_name,
                     server[i]->line, &addr->opt.addr_text);
       return 0;
     }

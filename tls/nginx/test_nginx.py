@@ -363,12 +363,12 @@ class Configuration(Case):
     def test_servers_that_share_an_address_must_agree(self):
         for http, server, other in (("", "", "pprf_tickets on;"), ("", "pprf_tickets on;", "")):
             nginx = self.nginx()
-            nginx.configure(http=http, server=server, more=f"server {{ listen 127.0.0.1:{nginx.port}"
-                            f" ssl; server_name other; {other} }}")
+            nginx.configure(http=http, server=server, more="server { listen "
+                            f"127.0.0.1:{nginx.port} ssl; server_name other; {other} }}")
             status, said = nginx.check()
             self.assertEqual(status, 1)
-            self.assertRegex(said, r'"pprf_tickets" differs between the servers at \S+nginx.conf:\d+'
-                             r' and \S+nginx.conf:\d+')
+            self.assertRegex(said, r'"pprf_tickets" differs between the servers at '
+                             r'\S+nginx.conf:\d+ and \S+nginx.conf:\d+')
             nginx.configure(more=f"server {{ listen 127.0.0.1:{nginx.port} ssl; }}")
             status, said = nginx.check()
             self.assertEqual(status, 0, said)

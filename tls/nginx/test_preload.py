@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the preload shim with servers that this project did not write: openssl s_server and, if
+it is installed, HAProxy.  Emits TAP.
+
+Usage: tls/nginx/test_preload.py [TEST...]
+
+Every server runs on loopback, on a free port, and is stopped at the end of its test."""
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import test_tls as tls  # noqa: E402
+
+SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
+PATIENCE = tls.PATIENCE
+HAPROXY = """
+global
+  nbthread 2
+  log stdout format raw local0
+defaults
+  mode http
+  timeout client 10s
+  timeout connect 5s
+  timeout server 5s
+  log global
+  log-format "resumed=%[ssl_fc_is_resumed] %r"
+frontend tests
+  bind 127.0.0.1:{port} ssl crt {directory} {options}
+  http-request return status 200 content-type text/plain string "<p>served\\n"
+"""
+
+
+class Server:
+    """A program on a free port, with the shim or without."""
+
+    def __init__(self, directory, command, environment, shim=True):
+        self.port = int(command[-1])
+        self.log = open(os.path.join(directory, f"log-{time.monotonic_ns()}"), "w+b")
+        self.process = subprocess.Popen(
+            command[:-1], cwd=directory, stdin=subprocess.PIPE, stdout=self.log,
+            stderr=subprocess.STDOUT,
+            env=dict(os.environ, **({"LD_PRELOAD": SHIM} if shim else {}), **environment))
+        try:
+            self.until(self.connects, "answer")
+        except BaseException:
+            self.stop()
+            raise
+
+    def connects(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), PATIENCE).close()
+            return True
+        except ConnectionError:
+            return False
+
+    def text(self):
+        with open(self.log.name, "rb") as f:
+            return f.read().decode(errors="replace")
+
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while not (value := condition()):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise AssertionError(f"no {what} from the server:\n{self.text()}")
+            time.sleep(0.02)
+        return value
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.log.close()
+
+
+class Case(tls.Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("certs"))
+        for name in ("localhost", "other"):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                            "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.path("key"),
+                            "-out", self.path("cert"), "-subj", f"/CN={name}"],
+                           check=True, capture_output=True, timeout=PATIENCE)
+            with open(self.path(f"certs/{name}.pem"), "w") as f:
+                for part in ("key", "cert"):
+                    with open(self.path(part)) as p:
+                        f.write(p.read())
+
+    def start(self, command, shim=True, **environment):
+        server = Server(self.dir, command, environment, shim)
+        self.addCleanup(server.stop)
+        return server
+
+    @staticmethod
+    def free_port():
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            return s.getsockname()[1]
+
+
+class SServer(Case):
+    def s_server(self, *options, **parts):
+        port = self.free_port()
+        return self.start(["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", "cert",
+                           "-key", "key", *options, str(port)], **parts)
+
+    def session(self, server, name, *options):
+        """A session file: s_client waits for the ticket, s_server has nothing to say.  None if
+        there is no ticket."""
+        path = self.path(name)
+        p = subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}",
+                              "-sess_out", path, *options], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            for line in p.stdout:
+                if line.startswith(b"Verify return code") or b"Verification" in line:
+                    break
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                if os.path.exists(path):
+                    with open(path) as f:
+                        if "END SSL SESSION" in f.read():
+                            return path
+                time.sleep(0.02)
+            return None
+        finally:
+            p.kill()
+            p.communicate()
+
+    def deliveries(self, server, flight, times):
+        for _ in range(times):
+            tls.send_flight(server.port, flight)
+        return server.text().count("Early data received")
+
+    def test_replayed_first_flight_is_delivered_once(self):
+        server = self.s_server("-early_data")
+        flight = tls.capture(self.dir, self.session(server, "first"), self.early)
+        self.assertEqual(self.deliveries(server, flight, 4), 1)
+        self.assertIn(tls.REQUEST.split()[1].decode(), server.text())
+
+    def test_control_without_the_shim_every_replay_is_delivered(self):
+        server = self.s_server("-early_data", "-no_anti_replay", shim=False)
+        flight = tls.capture(self.dir, self.session(server, "first"), self.early)
+        self.assertEqual(self.deliveries(server, flight, 4), 4)
+
+    def test_servers_choice_of_no_early_data_stands(self):
+        server = self.s_server("-www")
+        first = self.session(server, "first")
+        with open(first) as f:
+            text = subprocess.run(["openssl", "sess_id", "-text", "-noout"], stdin=f,
+                                  capture_output=True, text=True, timeout=PATIENCE).stdout
+        self.assertIn("Max Early Data: 0", text)
+        for reused in (True, False):
+            self.assertEqual(tls.s_client(server.port, first).reused, reused)
+
+    def test_tls_1_2_tickets_are_used_once(self):
+        server = self.s_server("-www")
+        first = self.session(server, "first", "-tls1_2")
+        for reused in (True, False):
+            seen = tls.s_client(server.port, first, options=["-tls1_2"])
+            self.assertEqual(seen.reused, reused)
+
+    def test_bad_values_are_named_and_switch_tickets_off(self):
+        for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
+                            ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199")):
+            with self.subTest(name=name, value=value):
+                variable = f"PPRF_TICKETS_{name}"
+                server = self.s_server("-early_data", **{variable: value})
+                lines = [line for line in server.text().splitlines() if variable in line]
+                self.assertEqual(len(lines), 1, server.text())
+        for version in ("-tls1_2", "-tls1_3"):  # of the last one
+            path = self.session(server, "none", version)
+            if path:  # TLS 1.2 has a session, but no ticket in it, and it is not resumed
+                self.assertEqual(tls.session(path)[0], b"")
+                self.assertEqual(version, "-tls1_2")
+
+
+class HAProxy(Case):
+    def setUp(self):
+        super().setUp()
+        self.program = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
+        if not self.program:
+            self.skipTest("haproxy is not installed (package haproxy)")
+
+    def haproxy(self, options="allow-0rtt", **parts):
+        port = self.free_port()
+        with open(self.path("haproxy.cfg"), "w") as f:
+            f.write(HAPROXY.format(port=port, directory=self.path("certs"), options=options))
+        return self.start([self.program, "-db", "-f", "haproxy.cfg", str(port)], **parts)
+
+    def life(self, server, options=()):
+        """Full, early data, the same twice again, the renewed ticket."""
+        first, renewed = self.path("first"), self.path("renewed")
+        self.assertFalse(tls.s_client(server.port, None, first, None, options).reused)
+        seen = []
+        for sess_in, sess_out in ((first, renewed), (first, None), (first, None), (renewed, None)):
+            s = tls.s_client(server.port, sess_in, sess_out, self.early, options)
+            self.assertTrue(s.answered, s.text)
+            seen.append((s.early, s.reused))
+        return seen
+
+    def test_full_then_early_data_then_replay_then_renewed_ticket(self):
+        server = self.haproxy()
+        want = [("accepted", True), ("rejected", False), ("rejected", False), ("accepted", True)]
+        self.assertEqual(self.life(server), want)
+        # by SNI: another SSL_CTX than the one that the connection began with
+        self.assertEqual(self.life(server, ["-servername", "other"]), want)
+
+    def test_control_without_the_shim_a_ticket_is_good_again_and_again(self):
+        self.assertEqual(self.life(self.haproxy(shim=False)), [("accepted", True)] * 4)
+
+    def test_used_tickets_secret_is_in_no_memory(self):
+        server = self.haproxy()
+        first = self.path("first")
+        tls.s_client(server.port, None, first)
+        _, psk = tls.session(first)
+        flight = tls.capture(self.dir, first, self.early)
+        hello = next(tls.records(flight))[1]
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as conn:
+            conn.sendall(hello)
+            self.assertEqual(conn.recv(1)[0], tls.HANDSHAKE)
+            self.assertGreater(tls.in_memory(server.process.pid, psk), 0, "control")
+            conn.sendall(flight[len(hello):])
+        server.until(lambda: tls.in_memory(server.process.pid, psk[:16]) == 0, "wiping")
+        self.assertEqual(tls.in_memory(server.process.pid, psk[-16:]), 0)
+
+    def test_bad_value_switches_tickets_off(self):
+        server = self.haproxy(PPRF_TICKETS_DEPTH="33")
+        for _ in range(2):
+            seen = tls.s_client(server.port, None, self.path("none"))
+            self.assertTrue(seen.answered)
+        self.assertFalse(os.path.exists(self.path("none")))
+
+
+def main():
+    if not os.path.exists(SHIM):
+        sys.exit(f"{SHIM} is missing: make")
+    suite = unittest.TestSuite()
+    for case in (SServer, HAProxy):
+        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+            if not sys.argv[1:] or test.id().split(".")[-1] in sys.argv[1:]:
+                suite.addTest(test)
+    print(f"1..{suite.countTestCases()}", flush=True)
+    result = tls.Tap()
+    suite.run(result)
+    return 0 if suite.countTestCases() and result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
