@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind bytes.acsl and codec.acsl, and what their contracts say together: the
- * decoder and the encoder are inverse.  Proof only, nothing of it is compiled. */
+/* The inductions behind bytes.acsl and codec.acsl: ghost code only, nothing of it is compiled. */
 #include "codec.h"
 
 /*@ ghost
