@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* ref's array of nodes computes what the model computes. *)
+(* ref's array of nodes and opt's pair slots compute what the model computes. *)
 From mathcomp Require Import all_ssreflect.
 From Coq Require Import NArith Lia.
 From Coq Require ZifyBool.
@@ -446,4 +446,272 @@ apply: eq_ncover => y; rewrite /in_span => yd /=; congr orb.
 by rewrite !leaf_le_num ?size_leaf_path // leaf_pathK //; nlia.
 Qed.
 
+(* ---- opt's dense pair slots --------------------------------------------------------- *)
+
+Local Notation scatter := (scatter prg).
+Local Notation slots_eval := (slots_eval prg).
+Local Notation slots_puncture := (slots_puncture zero prg).
+Local Notation slots_hold := (slots_hold zero prg).
+Definition cp s h k x := cp_left s h k x ++ cp_right s h k x.
+
+Lemma span_left s h : s + pow2 h <= s + pow2 h.+1.
+Proof. by rewrite pow2S; nlia. Qed.
+
+Lemma span_right s h : s + pow2 h + pow2 h <= s + pow2 h.+1.
+Proof. by rewrite pow2S; nlia. Qed.
+
+(* The node above a live leaf, and what a puncture makes of the cover. *)
+Lemma ncover_split h P s k x : aligned s h -> in_span s h x -> ~~ P x ->
+  exists a1 n a2,
+  [/\ ncover h P s k = a1 ++ n :: a2,
+      ncover h (fun y => P y || (y =? x)) s k =
+        a1 ++ cp (start n) (height n) (seed n) x ++ a2,
+      walk (start n) (height n) (seed n) x = walk s h k x,
+      [/\ (height n <= h)%nat, aligned (start n) (height n), in_span (start n) (height n) x,
+          start n + pow2 (height n) <= s + pow2 h & ~~ nhit (height n) P (start n)] &
+      (start n = s /\ height n = h) \/
+      exists t, [/\ (height n < h)%nat, aligned t (height n).+1, in_span t (height n).+1 x,
+                    t + pow2 (height n).+1 <= s + pow2 h & nhit (height n).+1 P t]].
+Proof.
+elim: h s k => [|h IH] s k al sx nP.
+  have {sx} xE : x = s by move: sx; rewrite /in_span; change (pow2 0) with 1; nlia.
+  rewrite xE in nP *; exists [::], (Node s 0 k), [::].
+  have in0 : in_span s 0 s by rewrite /in_span; change (pow2 0) with 1; nlia.
+  by rewrite /= N.eqb_refl orbT (negbTE nP) /=; split=> //; [split=> //; nlia | left].
+case hp: (nhit h.+1 P s); last first.
+  exists [::], (Node s h.+1 k), [::]; rewrite (@ncover_nohit _ _ h.+1) ?hp //.
+  split=> //; first last.
+    by left.
+    by split=> //; rewrite ?hp //; exact: N.le_refl.
+  rewrite [start _]/= [height _]/= [seed _]/= cat0s cats0 /cp.
+  rewrite cp_left_ncover ?cp_right_ncover // -(@ncover_range h.+1 pred0) //;
+    try by move: sx; rewrite /in_span; nlia.
+    apply: eq_ncover => y sy /=; have -> : P y = false.
+      by apply/negP => Py; case/negP: (negbT hp); apply/nhitP; exists y.
+    by apply/idP/idP; nlia.
+have hp' : nhit h.+1 (fun y => P y || (y =? x)) s.
+  by case/nhitP: hp => y sy Py; apply/nhitP; exists y; rewrite ?Py.
+have [al0 al1] := aligned_half al; rewrite !ncover_hitS // [walk _ _ _ _]/=.
+case: N.ltb_spec => c.
+  have sx0 : in_span s h x by move: sx; rewrite /in_span; nlia.
+  have [a1 [n [a2 [-> E2 E3 [h1 h2 h3 h4 h5] par]]]] := IH s (prg s h.+1 k).1 al0 sx0 nP.
+  exists a1, n, (a2 ++ ncover h P (s + pow2 h) (prg s h.+1 k).2).
+  split=> //; first by rewrite -catA.
+  - rewrite E2 (@eq_ncover _ _ h _ P (s + pow2 h)); first by rewrite /cp -!catA.
+    move=> y sy.
+    by rewrite (_ : (y =? x) = false) ?orbF //; move: sy; rewrite /in_span; nlia.
+  - by split=> //; try (by apply: leqW); rewrite [pow2 h.+1]pow2S; nlia.
+  right; case: par => [[sE hE]|[t [t1 t2 t3 t4 t5]]].
+    by exists s; rewrite hE; split=> //; exact: N.le_refl.
+  by have le := N.le_trans _ _ _ t4 (@span_left s h); exists t; split=> //; apply: ltnW.
+have sx1 : in_span (s + pow2 h) h x by move: sx; rewrite /in_span pow2S; nlia.
+have [a1 [n [a2 [-> E2 E3 [h1 h2 h3 h4 h5] par]]]] := IH _ (prg s h.+1 k).2 al1 sx1 nP.
+exists (ncover h P s (prg s h.+1 k).1 ++ a1), n, a2.
+split=> //; first by rewrite -catA.
+- rewrite E2 (@eq_ncover _ _ h _ P s); first by rewrite /cp -!catA.
+  move=> y sy.
+  by rewrite (_ : (y =? x) = false) ?orbF //; move: sy; rewrite /in_span; nlia.
+- by split=> //; try (by apply: leqW); rewrite [pow2 h.+1]pow2S; nlia.
+right; case: par => [[sE hE]|[t [t1 t2 t3 t4 t5]]].
+  by exists s; rewrite hE; split=> //; exact: N.le_refl.
+by have le := N.le_trans _ _ _ t4 (@span_right s h); exists t; split=> //; apply: ltnW.
+Qed.
+
+Lemma node_startE s h x : aligned s h -> in_span s h x -> node_start h x = s.
+Proof.
+case=> q ->; rewrite /in_span => sx; rewrite /node_start N.shiftl_mul_pow2 N.shiftr_div_pow2 -pow2E.
+by rewrite -(N.div_unique x (pow2 h) q (x - q * pow2 h)); nlia.
+Qed.
+
+Lemma node_found d P R x : x < pow2 d -> ~~ P x -> exists a1 n a2,
+  [/\ ncover d P 0 R = a1 ++ n :: a2,
+      ncover d (fun y => P y || (y =? x)) 0 R = a1 ++ cp (start n) (height n) (seed n) x ++ a2,
+      walk (start n) (height n) (seed n) x = walk 0 d R x,
+      aligned (start n) (height n) /\ in_span (start n) (height n) x &
+      node_height d P x = height n /\ node_start (height n) x = start n].
+Proof.
+move=> xd nP; have al : aligned 0 d by exists 0.
+have sx : in_span 0 d x by rewrite /in_span; nlia.
+have [a1 [n [a2 [E1 E2 E3 [h1 h2 h3 h4 h5] par]]]] := ncover_split R al sx nP.
+exists a1, n, a2; split=> //; split; last exact: node_startE.
+apply: (@node_height_block _ _ (start n)) => //.
+by case: par => [[_ hE]|[t [t1 t2 t3 t4 t5]]]; [left | right; exists t].
+Qed.
+
+Lemma In_mid (T : Type) (x : T) l1 l2 : List.In x (l1 ++ x :: l2).
+Proof. by elim: l1 => [|y l1 IH] /=; [left | right]. Qed.
+
+Theorem slots_eval_refines d st R x : size x = d -> slots_hold d st R ->
+  slots_eval d st (leaf_num x) =
+  eval (family d) (cover (family d) d (fun y => dead st (leaf_num y)) [::] R) x.
+Proof.
+move=> sx [hold _]; rewrite encode_cover in hold.
+have xd : leaf_num x < pow2 d by have := leaf_num_lt x; rewrite sx.
+rewrite -list_eval_refines // encode_cover list_eval_ncover; last by rewrite /in_span; nlia.
+rewrite /CModel.slots_eval (_ : (pow2 d <=? leaf_num x) = false) //=; last by nlia.
+case D: (dead st _) => //; have nD : ~~ dead st (leaf_num x) by rewrite D.
+have [a1 [n [a2 [E _ <- _ [-> ->]]]]] := node_found R xd nD.
+by rewrite hold // E; apply: In_mid.
+Qed.
+
+(* ---- What a puncture writes -------------------------------------------------------- *)
+
+Lemma cp_in s h k x n : List.In n (cp s h k x) -> s <= start n.
+Proof.
+rewrite /cp; elim: h s k => [//|h IH] s k /=; have w := pow2_gt0 h.
+case: N.ltb_spec => c.
+  rewrite catA => /(@List.in_app_or _ _ _ n) [/IH //|[<- /=|//]]; nlia.
+by case=> [<- /=|/IH]; nlia.
+Qed.
+
+Lemma scatter_out s h k x (f : N -> Seed) j :
+  (forall n, List.In n (cp s h k x) -> start n / 2 <> j) -> scatter f s h k x j = f j.
+Proof.
+rewrite /cp; elim: h s k f => [//|h IH] s k f /=; case: (prg s h.+1 k) => kl kr /=.
+case: N.ltb_spec => c no.
+  rewrite IH => [|n nin]; last by apply: no; rewrite catA; apply: List.in_or_app; left.
+  rewrite /put; case: N.eqb_spec => // jE.
+  case: (no (Node (s + pow2 h) h kr)) => //.
+  by rewrite catA; apply: List.in_or_app; right; left.
+rewrite IH => [|n nin]; last by apply: no; right.
+rewrite /put; case: N.eqb_spec => // jE.
+by case: (no (Node s h kl)) => //; left.
+Qed.
+
+(* the pair of a right half lies beyond the left half's, but for single leaves *)
+Lemma half_pair s h n : aligned s h.+1 -> (0 < h)%nat -> s <= start n -> start n < s + pow2 h ->
+  start n / 2 < (s + pow2 h) / 2.
+Proof.
+case: h => // h [q ->] _ _ lt; apply: N.div_lt_upper_bound => //.
+have -> : (q * pow2 h.+2 + pow2 h.+1) / 2 = q * pow2 h.+1 + pow2 h.
+  rewrite pow2S [pow2 h.+1]pow2S (_ : _ + _ = (q * (2 * pow2 h) + pow2 h) * 2) ?N.div_mul //.
+  by nlia.
+by move: lt; rewrite !pow2S; nlia.
+Qed.
+
+Lemma cp_in_lt s h k x n : in_span s h x -> List.In n (cp s h k x) -> start n < s + pow2 h.
+Proof.
+rewrite /cp; elim: h s k => [//|h IH] s k sx /=; have w := pow2_gt0 h; have e := pow2S h.
+case: N.ltb_spec => c.
+  rewrite catA => /(@List.in_app_or _ _ _ n) [nin|[<- /=|//]]; last by nlia.
+  by have : start n < s + pow2 h by [apply: IH nin; move: sx; rewrite /in_span; nlia]; nlia.
+case=> [<- /=|nin]; first by nlia.
+by have := IH _ _ _ nin; rewrite /in_span in sx *; nlia.
+Qed.
+
+Lemma scatter_in s h k x (f : N -> Seed) n : aligned s h -> in_span s h x ->
+  List.In n (cp s h k x) -> scatter f s h k x (start n / 2) = seed n.
+Proof.
+elim: h s k f => [//|h IH] s k f al sx; have [al0 al1] := aligned_half al.
+have e := pow2S h; rewrite /cp [scatter _ _ _ _ _]/= [cp_left _ _ _ _]/= [cp_right _ _ _ _]/=.
+case: (prg s h.+1 k) => kl kr /=; case: N.ltb_spec => c.
+  have sx0 : in_span s h x by move: sx; rewrite /in_span; nlia.
+  rewrite catA => /(@List.in_app_or _ _ _ n) [nin|[<- /=|//]]; first exact: IH.
+  rewrite scatter_out /put ?N.eqb_refl // => n' n'in E.
+  have h0 : (0 < h)%nat by case: (h) n'in.
+  have := half_pair al h0 (cp_in n'in) (cp_in_lt sx0 n'in); rewrite E; lia.
+have sx1 : in_span (s + pow2 h) h x by move: sx; rewrite /in_span; nlia.
+case=> [<- /=|nin]; last exact: IH.
+rewrite scatter_out /put ?N.eqb_refl // => n' n'in E.
+have h0 : (0 < h)%nat by case: (h) n'in.
+have w := pow2_gt0 h.
+have := @half_pair s h (Node s h kl) al h0; rewrite /= => /(_ (N.le_refl _)) lt.
+have := N.div_le_mono _ _ 2 (fun z => ltac:(discriminate z)) (cp_in n'in).
+by rewrite E; have := lt ltac:(nlia); lia.
+Qed.
+
+(* at height 1 or more a sibling starts in the old node's pair *)
+Lemma cp_pair s h k x : aligned s h -> (0 < h)%nat ->
+  exists2 n, List.In n (cp s h k x) & start n / 2 = s / 2.
+Proof.
+rewrite /cp; elim: h s k => [//|h IH] s k al _; have [al0 al1] := aligned_half al.
+rewrite [cp_left _ _ _ _]/= [cp_right _ _ _ _]/=; case: N.ltb_spec => c; last first.
+  by exists (Node s h (prg s h.+1 k).1); [left |].
+case: h IH al al0 al1 c => [|h] IH al al0 al1 c.
+  exists (Node (s + pow2 0) 0 (prg s 1 k).2); first by left.
+  case: al => q ->; rewrite /= pow2S; change (pow2 0) with 1.
+  by rewrite N.mul_1_r N.div_add_l // N.div_mul // (_ : 1 / 2 = 0) // N.add_0_r.
+have [n nin E] := IH s (prg s h.+2 k).1 al0 isT; exists n => //.
+by rewrite catA; apply: List.in_or_app; left.
+Qed.
+
+Lemma pairwise_mid (T : Type) (r : rel T) l1 l2 (x y : T) :
+  pairwise r (l1 ++ x :: l2) -> List.In y (l1 ++ l2) -> r x y \/ r y x.
+Proof.
+rewrite pairwise_cat /= => /and3P [c _ /andP [xl _]] /(@List.in_app_or _ _ _ y) [yl|yl].
+  right; elim: l1 c yl => //= z l1 IH; rewrite allrel_consl /= => /andP [/andP [zx _] c].
+  by case=> [<-|/(IH c)].
+by left; elim: l2 xl yl {c} => //= z l2 IH /andP [xz xl] [<-|/(IH xl)].
+Qed.
+
+(* A puncture keeps the invariant: every node's seed in its slot, zero elsewhere. *)
+Theorem slots_puncture_refines d st R x : size x = d -> slots_hold d st R ->
+  slots_hold d (slots_puncture d st (leaf_num x)) R /\
+  (forall y, dead (slots_puncture d st (leaf_num x)) y = (y =? leaf_num x) || dead st y).
+Proof.
+move=> sx hold; set z := leaf_num x.
+have zd : z < pow2 d by have := leaf_num_lt x; rewrite sx.
+rewrite /CModel.slots_puncture (_ : (pow2 d <=? z) = false) ?orFb; last by nlia.
+case D: (dead st z).
+  by split=> // y; case: N.eqb_spec => // ->; rewrite D.
+have nD : ~~ dead st z by rewrite D.
+have [a1 [n [a2 [E1 E2 _ [al nx] [-> ->]]]]] := node_found R zd nD; split=> //.
+case: hold; rewrite /CModel.slots_hold !encode_cover E1 => own free.
+rewrite (_ : ncover d _ 0 R = a1 ++ cp (start n) (height n) (seed n) z ++ a2); last first.
+  by rewrite -E2; apply: eq_ncover => y _ /=; rewrite orbC.
+have old := well_formed_slots (ncover_well_formed prg d (dead st) R); rewrite E1 in old.
+have new := well_formed_slots (ncover_well_formed prg d (fun y => dead st y || (y =? z)) R).
+rewrite E2 in new; rewrite (own n (In_mid n a1 a2)).
+have apart m n' : List.In m (a1 ++ a2) -> List.In n' (cp (start n) (height n) (seed n) z) ->
+    start n' / 2 <> start m / 2.
+  move=> min /(@List.in_split _ _) [c1 [c2 cE]] E; move: new; rewrite cE -catA catA => new.
+  have min' : List.In m ((a1 ++ c1) ++ c2 ++ a2).
+    by move: min; rewrite !List.in_app_iff; tauto.
+  by case: (pairwise_mid new min'); rewrite E eqxx.
+set f := (if _ then _ else _).
+have fE j : start n / 2 <> j -> f j = slot st j.
+  by rewrite /f /put; case: ifP => // _; case: N.eqb_spec => // -> [].
+split=> [m min|j no] /=.
+  have [mcp|mrest] : List.In m (cp (start n) (height n) (seed n) z) \/ List.In m (a1 ++ a2).
+    by move: min; rewrite !List.in_app_iff; tauto.
+  - exact: scatter_in.
+  rewrite scatter_out => [|n' n'in]; last exact: apart.
+  rewrite fE => [|E]; last by case: (pairwise_mid old mrest); rewrite E eqxx.
+  by apply: own; move: mrest; rewrite !List.in_app_iff /=; tauto.
+rewrite scatter_out => [|n' n'in]; last first.
+  by apply: no; apply: List.in_or_app; right; apply: List.in_or_app; left.
+have rest : start n / 2 <> j -> f j = zero.
+  move=> nj; rewrite fE //; apply: free => n' /(@List.in_app_or _ _ _ n') [i|[<- //|i]]; apply: no.
+    by apply: List.in_or_app; left.
+  by apply: List.in_or_app; right; apply: List.in_or_app; right.
+case: (posnP (height n)) => [h0|hpos].
+  case: (N.eq_dec (start n / 2) j) => [E|/rest //].
+  by rewrite /f h0 eqxx /put E N.eqb_refl.
+apply: rest => E; have [n' n'in E'] := cp_pair (seed n) z al hpos.
+by apply: (no n'); rewrite ?E' //; apply: List.in_or_app; right; apply: List.in_or_app; left.
+Qed.
+
 End Refinement.
+
+(* The hypotheses above are met: depth 3, every seed a number, leaves 2 and 5 punctured. *)
+Definition toy_prg (s : N) (h : nat) (k : N) : N * N := (2 * k, 2 * k + 1).
+
+Example refinement_at_depth_3 :
+  let K := puncture_all (family toy_prg 3) [:: [:: false; true; false]; [:: true; false; true]]
+             (keygen 1) in
+  let A := list_puncture 0 toy_prg (list_puncture 0 toy_prg [:: Node 0 3 1] 2) 5 in
+  [/\ A = map (encode 3) K, size A = 4%nat, list_eval toy_prg A 5 = None &
+      list_eval toy_prg A 6 = eval (family toy_prg 3) K [:: true; true; false]].
+Proof. by vm_compute. Qed.
+
+Example slots_at_depth_3 :
+  let st := Slots (fun j => if j =? 0 then 1 else 0) pred0 in
+  let st' := slots_puncture 0 toy_prg 3 (slots_puncture 0 toy_prg 3 st 2) 5 in
+  [/\ slots_hold 0 toy_prg 3 st 1, slots_eval toy_prg 3 st' 5 = None,
+      slots_eval toy_prg 3 st' 6 = Some 14 &
+      [seq slot st' j | j <- [:: 0; 1; 2; 3]] = [:: 4; 11; 12; 7]].
+Proof.
+split; try by vm_compute.
+split=> [n [<- //|//]|j no] /=; case: N.eqb_spec => // jE.
+by case: (no (Node 0 3 1)); [left | rewrite jE].
+Qed.

@@ -185,6 +185,12 @@ Definition slots_puncture (d : nat) (st : slots) (x : N) : slots :=
        let slot' := if h == 0%nat then put (slot st) (s / 2) zero else slot st in
        Slots (scatter slot' s h k x) (fun y => (y =? x) || dead st y).
 
+(* The invariant: the slot of each node holds its seed, every other slot is zero. *)
+Definition slots_hold (d : nat) (st : slots) (root : Seed) : Prop :=
+  let K := map (encode d) (cover (family d) d (fun y => dead st (leaf_num y)) [::] root) in
+  (forall n, List.In n K -> slot st (start n / 2) = seed n) /\
+  (forall j, (forall n, List.In n K -> start n / 2 <> j) -> slot st j = zero).
+
 End CModel.
 
 Arguments last_end {Seed} n.
