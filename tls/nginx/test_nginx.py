@@ -32,7 +32,7 @@ http {{
   access_log access.log line; keepalive_timeout 1;
   client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp;
   scgi_temp_path tmp;
-  map "$ssl_early_data$ssl_session_reused" $how {{ 1r '0-RTT accepted'; r resumed; . full; }}
+  map $ssl_session_reused $how {{ r resumed; . full; }}
   ssl_certificate cert.pem; ssl_certificate_key key.pem; ssl_protocols TLSv1.2 TLSv1.3;
   {http}
   server {{
@@ -146,10 +146,12 @@ class Case(tls.Case):
         self.addCleanup(nginx.stop)
         return nginx
 
-    def early_data(self, nginx, sess_in, handshake, sess_out=None):
+    def early_data(self, nginx, sess_in, outcome, sess_out=None):
+        """What becomes of a ticket with early data: "accepted", or "rejected" and a full handshake.
+        ($ssl_early_data tells less: it is empty if the handshake was done first.)"""
         seen = tls.s_client(nginx.port, sess_in, sess_out, self.early)
-        self.expect(seen, handshake)
-        self.assertEqual(seen.early, "accepted" if handshake == "0-RTT accepted" else "rejected",
+        self.assertEqual((seen.early, seen.handshake, seen.answered),
+                         (outcome, {"accepted": "resumed", "rejected": "full"}[outcome], True),
                          seen.text)
 
     def deliveries(self, nginx, flight, times):
@@ -169,16 +171,14 @@ class Module(Case):
         # kept alive: nginx answers before the handshake is done, and only then renews the ticket
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.early_data(nginx, first, "0-RTT accepted", renewed)
+        self.early_data(nginx, first, "accepted", renewed)
         for _ in range(2):
-            self.early_data(nginx, first, "full")
-        self.early_data(nginx, renewed, "0-RTT accepted")
-        self.assertEqual([re.sub(r"^\d+ ", "", line) for line in nginx.lines(5)], [
-            'early=- reused=. 200 "GET /early HTTP/1.0"',
-            'early=1 reused=r 200 "GET /early HTTP/1.1"',
-            'early=- reused=. 200 "GET /early HTTP/1.0"',
-            'early=- reused=. 200 "GET /early HTTP/1.0"',
-            'early=1 reused=r 200 "GET /early HTTP/1.1"'])
+            self.early_data(nginx, first, "rejected")
+        self.early_data(nginx, renewed, "accepted")
+        self.assertEqual([re.search("reused=.*", line).group() for line in nginx.lines(5)], [
+            'reused=. 200 "GET /early HTTP/1.0"', 'reused=r 200 "GET /early HTTP/1.1"',
+            'reused=. 200 "GET /early HTTP/1.0"', 'reused=. 200 "GET /early HTTP/1.0"',
+            'reused=r 200 "GET /early HTTP/1.1"'])
         self.assertEqual(nginx.stop(), {"issued": 8, "resumed": 0, "accepted": 2, "rejected": 0,
                                         "refused": 2, "expired": 0, "outstanding": 6})
 
@@ -186,8 +186,8 @@ class Module(Case):
         nginx, rounds = self.nginx(workers=4).start(), 12
         for i in range(rounds):
             first = self.ticket(nginx, "first")
-            self.early_data(nginx, first, "0-RTT accepted")
-            self.early_data(nginx, first, "full")
+            self.early_data(nginx, first, "accepted")
+            self.early_data(nginx, first, "rejected")
         pids = [int(line.split()[0]) for line in nginx.lines(3 * rounds)]
         self.assertLessEqual(set(pids), set(nginx.children()))
         pairs = list(zip(pids[0::3], pids[1::3], pids[2::3]))
@@ -200,7 +200,7 @@ class Module(Case):
         first = self.ticket(nginx, "first")
         self.expect(tls.s_client(nginx.port, first), "resumed")
         self.expect(tls.s_client(nginx.port, first), "full")
-        self.early_data(nginx, first, "full")
+        self.early_data(nginx, first, "rejected")
 
     def test_tls_1_2_tickets_are_used_once(self):
         nginx, old = self.nginx().start(), ["-tls1_2"]
@@ -220,27 +220,27 @@ class Reload(Case):
     def test_reload_keeps_used_and_unused_tickets(self):
         nginx = self.nginx().start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
-        self.early_data(nginx, used, "0-RTT accepted")
+        self.early_data(nginx, used, "accepted")
         for _ in range(2):
             nginx.reload()
-        self.early_data(nginx, used, "full")
-        self.early_data(nginx, unused, "0-RTT accepted")
-        self.early_data(nginx, unused, "full")
+        self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "accepted")
+        self.early_data(nginx, unused, "rejected")
         self.assertEqual(nginx.stop()["accepted"], 2)
 
     def test_reload_with_another_depth_costs_a_full_handshake_and_nothing_else(self):
         nginx = self.nginx().start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
-        self.early_data(nginx, used, "0-RTT accepted")
+        self.early_data(nginx, used, "accepted")
         nginx.reload(http="pprf_tickets on; pprf_tickets_depth 12;")
-        self.early_data(nginx, used, "full")
-        self.early_data(nginx, unused, "full")
-        self.early_data(nginx, self.ticket(nginx, "new"), "0-RTT accepted")
+        self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "rejected")
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
 
     def test_reload_that_fails_leaves_all_as_it_was(self):
         nginx = self.nginx().start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
-        self.early_data(nginx, used, "0-RTT accepted")
+        self.early_data(nginx, used, "accepted")
         before = nginx.children()
         with socket.create_server(("127.0.0.1", 0)) as taken:
             # fails after the new tickets were made: the address is in use
@@ -250,8 +250,8 @@ class Reload(Case):
             nginx.until(lambda: "still could not bind" in nginx.errors(), "failed reload")
         self.assertEqual(nginx.children(), before)
         nginx.reload()
-        self.early_data(nginx, used, "full")
-        self.early_data(nginx, unused, "0-RTT accepted")
+        self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "accepted")
 
     def test_reload_without_the_module_and_back(self):
         nginx = self.nginx().start()
@@ -259,10 +259,10 @@ class Reload(Case):
         nginx.reload(load="", http="")
         for _ in range(2):  # each frees SSL_CTXs after the module is gone
             nginx.reload(load="", http="")
-            self.early_data(nginx, first, "full")
+            self.early_data(nginx, first, "rejected")
         nginx.reload()
-        self.early_data(nginx, first, "full")
-        self.early_data(nginx, self.ticket(nginx, "new"), "0-RTT accepted")
+        self.early_data(nginx, first, "rejected")
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
         self.assertNotIn("signal 11", nginx.errors())
 
 
@@ -270,15 +270,15 @@ class Workers(Case):
     def test_killed_worker_neither_stops_the_service_nor_revives_tickets(self):
         nginx = self.nginx().start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
-        self.early_data(nginx, used, "0-RTT accepted")
+        self.early_data(nginx, used, "accepted")
         for _ in range(2):
             before = nginx.children()
             for pid in before:
                 os.kill(pid, signal.SIGKILL)
             nginx.until(lambda: not set(before) & set(nginx.children() or before), "new workers")
-            self.early_data(nginx, used, "full")
-        self.early_data(nginx, unused, "0-RTT accepted")
-        self.early_data(nginx, unused, "full")
+            self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "accepted")
+        self.early_data(nginx, unused, "rejected")
         self.assertEqual(nginx.stop()["accepted"], 2)
 
 
@@ -310,7 +310,7 @@ class Memory(Case):
                                "control: in the middle of the handshake the secret is there")
             conn.sendall(flight[len(hello):])
             nginx.lines(2)
-        self.early_data(nginx, self.ticket(nginx, "other"), "0-RTT accepted")
+        self.early_data(nginx, self.ticket(nginx, "other"), "accepted")
         _, other = tls.session(self.path("other"))
         time.sleep(1)  # nginx may linger before it frees a connection
         return sum(tls.in_memory(pid, part) for pid in pids for secret in (psk, other)
@@ -384,6 +384,50 @@ class Configuration(Case):
         self.expect(tls.s_client(nginx.port, first, None, None, name), "full")
 
 
+class Document(Case):
+    def test_documented_configuration_answers_425_and_tells_the_backend(self):
+        with open(os.path.join(tls.ROOT, "docs", "nginx.md")) as f:
+            text, = re.findall(r"^```nginx\n(.*?)^```$", f.read(), re.S | re.M)
+        nginx = self.nginx()
+        backend = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(backend.close)
+        backend.settimeout(PATIENCE)
+        for old, new in (("load_module modules/ngx_http_pprf_tickets_module.so", f"daemon off; "
+                          f"load_module {MODULE}"), ("user www-data;", ""), ("auto", "3"),
+                         ("/run/nginx.pid", "pid"), ("/var/log/nginx/", ""),
+                         ("/etc/ssl/example.crt", "cert.pem"), ("/etc/ssl/example.key", "key.pem"),
+                         ("listen 443 ssl", f"listen 127.0.0.1:{nginx.port} ssl"),
+                         ("127.0.0.1:8080", f"127.0.0.1:{backend.getsockname()[1]}")):
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        with open(nginx.path("nginx.conf"), "w") as f:
+            f.write(text)
+        nginx.start()
+        requests = ("POST / HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
+                    "GET / HTTP/1.0\r\nEarly-Data: 2\r\n\r\n")
+        for request in requests:
+            with open(self.early, "w") as f:
+                f.write(request)
+            first = self.path("first")
+            with subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{nginx.port}",
+                                   "-sess_out", first, "-ign_eof"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+                p.communicate(b"TRACE / HTTP/1.0\r\n\r\n", PATIENCE)  # nginx itself answers: 405
+            flight = tls.capture(self.dir, first, self.early)  # the handshake is never done
+            with socket.create_connection(("127.0.0.1", nginx.port), PATIENCE) as conn:
+                conn.sendall(flight)
+                if request.startswith("GET"):
+                    up, _ = backend.accept()
+                    with up:
+                        heard = up.recv(65536).decode()
+                        up.sendall(b"HTTP/1.0 200 OK\r\n\r\nserved\n")
+                nginx.until(lambda: f'"{request.splitlines()[0]}" ' in "".join(nginx.lines(1)), "log")
+        self.assertEqual(re.findall(r"(?im)^early-data: (.*?)\r$", heard), ["1"])
+        log = "\n".join(nginx.lines(1))
+        self.assertIn('"GET / HTTP/1.0" 200', log)
+        self.assertIn('"POST / HTTP/1.0" 425', log)
+
+
 def main():
     missing = [what for what, there in (("nginx (package nginx)", shutil.which("nginx")),
                                         (f"{MODULE} (make nginx-module; package nginx-dev)",
@@ -392,7 +436,7 @@ def main():
         print(f"1..0 # SKIP not installed: {', '.join(missing)}")
         return 0
     suite = unittest.TestSuite()
-    for case in (Module, Reload, Workers, Attacks, Memory, Configuration):
+    for case in (Module, Reload, Workers, Attacks, Memory, Configuration, Document):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not sys.argv[1:] or test.id().split(".")[-1] in sys.argv[1:]:
                 suite.addTest(test)
