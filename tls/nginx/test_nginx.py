@@ -122,15 +122,19 @@ class Nginx:
 
     def stop(self):
         """Ends nginx: the counters that its master logs."""
-        if self.process is None or self.process.poll() is not None:
+        if self.process is None:
             return {}
-        self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)  # a session of its own
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGTERM)
+                self.process.wait(PATIENCE)
+        finally:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)  # workers that outlived their master
+            except ProcessLookupError:
+                pass
             self.process.wait()
-            raise
+            self.process = None
         line = re.findall(r"pprf_tickets: (issued .*)", self.errors())
         names = ("issued", "resumed", "accepted", "rejected", "refused", "expired", "outstanding")
         return {n: int(re.search(rf"{n} (\d+)", line[-1]).group(1)) for n in names} if line else {}
@@ -421,7 +425,8 @@ class Document(Case):
                     with up:
                         heard = up.recv(65536).decode()
                         up.sendall(b"HTTP/1.0 200 OK\r\n\r\nserved\n")
-                nginx.until(lambda: f'"{request.splitlines()[0]}" ' in "".join(nginx.lines(1)), "log")
+                first_line = f'"{request.splitlines()[0]}" '
+                nginx.until(lambda: first_line in "".join(nginx.lines(1)), "line in the log")
         self.assertEqual(re.findall(r"(?im)^early-data: (.*?)\r$", heard), ["1"])
         log = "\n".join(nginx.lines(1))
         self.assertIn('"GET / HTTP/1.0" 200', log)
