@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the preload shim with servers that this project did not write: openssl s_server and, if
-it is installed, HAProxy.  Emits TAP.
+"""Tests of the preload shim with servers that this project did not write: openssl s_server and, where
+installed, HAProxy and stunnel.  Emits TAP.
 
 Usage: tls/nginx/test_preload.py [TEST...]
 
@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -238,11 +239,40 @@ class HAProxy(Case):
         self.assertFalse(os.path.exists(self.path("none")))
 
 
+class Stunnel(Case):
+    def test_a_ticket_is_good_once_its_successor_too(self):
+        program = shutil.which("stunnel4")
+        if not program:
+            self.skipTest("stunnel4 is not installed (package stunnel4)")
+        port, backend = self.free_port(), socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(backend.close)
+
+        def serve():
+            while True:
+                try:
+                    conn, _ = backend.accept()
+                except OSError:
+                    return
+                with conn:
+                    if conn.recv(4096):
+                        conn.sendall(b"HTTP/1.0 200 OK\r\n\r\n<p>served\n")
+        threading.Thread(target=serve, daemon=True).start()
+        with open(self.path("stunnel.conf"), "w") as f:
+            f.write(f"foreground = yes\npid =\n[test]\naccept = 127.0.0.1:{port}\nconnect = "
+                    f"127.0.0.1:{backend.getsockname()[1]}\ncert = certs/localhost.pem\n")
+        server = self.start([program, "stunnel.conf", str(port)])
+        first, renewed, seen = self.path("first"), self.path("renewed"), []
+        for sess_in, sess_out in ((None, first), (first, renewed), (first, None), (renewed, None)):
+            s = tls.s_client(server.port, sess_in, sess_out)
+            seen.append((s.answered, s.reused))
+        self.assertEqual(seen, [(True, False), (True, True), (True, False), (True, True)])
+
+
 def main():
     if not os.path.exists(SHIM):
         sys.exit(f"{SHIM} is missing: make")
     suite = unittest.TestSuite()
-    for case in (SServer, HAProxy):
+    for case in (SServer, HAProxy, Stunnel):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not sys.argv[1:] or test.id().split(".")[-1] in sys.argv[1:]:
                 suite.addTest(test)
