@@ -68,6 +68,8 @@ Print Assumptions height_from_neighbours.
 Print Assumptions list_eval_refines.
 Print Assumptions list_puncture_refines.
 Print Assumptions list_puncture_range_refines.
+Print Assumptions slots_eval_refines.
+Print Assumptions slots_puncture_refines.
 Print Assumptions contract_inv_sound.
 Print Assumptions contract_range_sound.
 Print Assumptions contract_punct_sound.

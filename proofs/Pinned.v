@@ -402,6 +402,23 @@ Definition list_puncture_range_refines_statement :
     map (encode d) (puncture_range (family prg d) first last K)
   := @list_puncture_range_refines.
 
+Definition slots_eval_refines_statement :
+  forall (Seed : Type) (zero : Seed) (prg : N -> nat -> Seed -> Seed * Seed) d
+         (st : slots Seed) R x,
+    size x = d -> slots_hold zero prg d st R ->
+    slots_eval prg d st (leaf_num x) =
+    eval (family prg d) (cover (family prg d) d (fun y => dead st (leaf_num y)) [::] R) x
+  := @slots_eval_refines.
+
+Definition slots_puncture_refines_statement :
+  forall (Seed : Type) (zero : Seed) (prg : N -> nat -> Seed -> Seed * Seed) d
+         (st : slots Seed) R x,
+    size x = d -> slots_hold zero prg d st R ->
+    slots_hold zero prg d (slots_puncture zero prg d st (leaf_num x)) R /\
+    (forall y, dead (slots_puncture zero prg d st (leaf_num x)) y =
+               (y =? leaf_num x) || dead st y)
+  := @slots_puncture_refines.
+
 (* ---- ContractsSound.v --------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Contracts.

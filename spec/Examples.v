@@ -257,6 +257,18 @@ Example list_puncture_refines_ex :=
 Example list_puncture_range_refines_ex :=
   @list_puncture_range_refines _ 0 by_place 3 (mem evens) 0 x011 x100 erefl erefl erefl.
 
+(* The pair slots of a fresh key of depth 3: slot 0 holds the root's seed 1, the others are zero. *)
+Definition slots_fresh : slots N := Slots (fun j => if j =? 0 then 1 else 0) pred0.
+Example slots_fresh_hold : slots_hold 0 by_place 3 slots_fresh 1.
+Proof.
+split=> [n [<- //|//]|j no] /=; case: N.eqb_spec => // jE.
+by case: (no (Node 0 3 1)); [left | rewrite jE].
+Qed.
+Example slots_eval_refines_ex :=
+  @slots_eval_refines _ 0 by_place 3 slots_fresh 1 x011 erefl slots_fresh_hold.
+Example slots_puncture_refines_ex :=
+  @slots_puncture_refines _ 0 by_place 3 slots_fresh 1 x011 erefl slots_fresh_hold.
+
 (* ---- The contracts ------------------------------------------------------------------ *)
 
 From Coq Require Import Lia.
