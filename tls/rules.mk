@@ -18,7 +18,7 @@ $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
 	$(AR) rcs $@ $^
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
-	$(CC) -shared -Wl,-soname,libpprf_tls.so.0,-z,relro,-z,now,-z,defs \
+	$(CC) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,relro,-z,now,-z,defs \
 	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(OPT_OBJ) -lssl $(LDLIBS)
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	ln -sf libpprf_tls.so.0 $@
