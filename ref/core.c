@@ -184,22 +184,107 @@ static void replace(struct ref_node *a, size_t *n, size_t i, size_t j, struct re
                     size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   //@ ghost size_t N = *n;
+  //@ ghost uint64_t lo = a[i].start;
+  //@ assert apart: \separated(a + (0 .. N + m), b + (0 .. m - 1), n);
   //@ assert top_i: okn(sd(R), d, a + i);
   //@ assert top_j: okn(sd(R), d, a + (j - 1));
   //@ ghost tn_nest_lf(d, a[i].start, a[i].height);
   //@ ghost tn_nest_lf(d, a[j - 1].start, a[j - 1].height);
   //@ ghost pow2_pos_lf();
-  //@ assert order: a[i].start + pow2(a[i].height) <= a[j-1].start + pow2(a[j-1].height);
+  //@ ghost pow2_mono_lf(a[j - 1].height, d);
+  //@ ghost pow2_mono_lf(d, 32);
+  //@ ghost uint64_t hi = end_lf(a[j - 1].start, a[j - 1].height);
+  //@ assert order: i < j - 1 ==> before(a[i].start, a[i].height, a[j - 1].start);
+  //@ assert span: a[i].start + pow2(a[i].height) <= hi == a[j-1].start + pow2(a[j-1].height);
+  //@ assert left: \forall integer k; 0 <= k < i ==> within(a + k, 0, lo);
+  //@ assert mid: \forall integer k; 0 <= k < m ==> within(b + k, lo, hi);
+  //@ assert right: \forall integer k; j <= k < N ==> within(a + k, hi, pow2(d));
+  //@ assert o_a: \forall integer k, l; 0 <= k < l < N ==> ordered(d, a + k, a + l);
+  //@ assert o_b: \forall integer k, l; 0 <= k < l < m ==> ordered(d, b + k, b + l);
   *n = ref_splice(a, *n, i, j, b, m);
   //@ ghost Spliced: ;
-  //@ assert b: same{Here,Pre}(b, 0, m);
+  //@ assert len: *n == N - (j - i) + m;
   //@ assert head: same{Here,Pre}(a, 0, i);
-  //@ assert new: \forall integer k; i <= k < i + m ==> eqn{Here,Pre}(a + k, b + (k - i));
-  /*@ assert tail: \forall integer k; i + m <= k < *n ==>
-        eqn{Here,Pre}(a + k, a + (k + (N - *n))); */
+  //@ assert new: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i);
+  //@ assert tail: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n);
+  /*@ assert new_ok: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
+        okn{Pre}(sd(R), d, b + (k - i)) ==> okn(sd(R), d, a + k); */
+  /*@ assert tail_ok: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n) ==>
+        okn{Pre}(sd(R), d, a + (k + (N - *n))) ==> okn(sd(R), d, a + k); */
   //@ assert oks: oks(sd(R), d, a, *n);
+  /*@ assert new_in: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
+        within{Pre}(b + (k - i), lo, hi) ==> within(a + k, lo, hi); */
+  /*@ assert tail_in: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n) ==>
+        within{Pre}(a + (k + (N - *n)), hi, pow2(d)) ==> within(a + k, hi, pow2(d)); */
+  //@ assert in_head: \forall integer k; 0 <= k < i ==> within(a + k, 0, lo);
+  //@ assert in_new: \forall integer k; i <= k < i + m ==> within(a + k, lo, hi);
+  //@ assert in_tail: \forall integer k; i + m <= k < *n ==> within(a + k, hi, pow2(d));
+  /*@ assert new_ord: \forall integer k, l; i <= k < l < i + m ==>
+        shifted{Here,Pre}(a, k, b, -i) ==> shifted{Here,Pre}(a, l, b, -i) ==>
+        ordered{Pre}(d, b + (k - i), b + (l - i)) ==> ordered(d, a + k, a + l); */
+  /*@ assert tail_ord: \forall integer k, l; i + m <= k < l < *n ==>
+        shifted{Here,Pre}(a, k, a, N - *n) ==> shifted{Here,Pre}(a, l, a, N - *n) ==>
+        ordered{Pre}(d, a + (k + (N - *n)), a + (l + (N - *n))) ==> ordered(d, a + k, a + l); */
+  /*@ assert head_ord: \forall integer k, l; 0 <= k < l < i ==>
+        eqn{Here,Pre}(a + k, a + k) ==> eqn{Here,Pre}(a + l, a + l) ==>
+        ordered{Pre}(d, a + k, a + l) ==> ordered(d, a + k, a + l); */
+  //@ assert o_a0: \forall integer k, l; 0 <= k < l < i ==> ordered{Pre}(d, a + k, a + l);
+  //@ assert o_head: \forall integer k, l; 0 <= k < l < i ==> ordered(d, a + k, a + l);
+  /*@ assert o_b1: \forall integer k, l; i <= k < l < i + m ==>
+        ordered{Pre}(d, b + (k - i), b + (l - i)); */
+  /*@ assert o_a1: \forall integer k, l; i + m <= k < l < *n ==>
+        ordered{Pre}(d, a + (k + (N - *n)), a + (l + (N - *n))); */
+  //@ assert o_new: \forall integer k, l; i <= k < l < i + m ==> ordered(d, a + k, a + l);
+  //@ assert o_tail: \forall integer k, l; i + m <= k < l < *n ==> ordered(d, a + k, a + l);
+  /*@ assert first: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
+        a[k].start == lo ==> a[k].height < \at(a[i].height,Pre); */
+  /*@ assert last: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
+        a[k].start + pow2(a[k].height) == hi ==> a[k].height < \at(a[j-1].height,Pre); */
+  /*@ assert up_i: \forall integer s, h; 0 <= h < \at(a[i].height,Pre) ==>
+        tnode(d, s, h + 1) ==> s < lo ==> s + pow2(h) < lo; */
+  /*@ assert up_j: \forall integer s, h; 0 <= h < \at(a[j-1].height,Pre) ==>
+        tnode(d, s, h + 1) ==> s + pow2(h) != hi; */
+  /*@ assert first_new: \forall integer k; i <= k < i + m ==>
+        a[k].start == lo ==> a[k].height < \at(a[i].height,Pre); */
+  /*@ assert last_new: \forall integer k; i <= k < i + m ==>
+        a[k].start + pow2(a[k].height) == hi ==> a[k].height < \at(a[j-1].height,Pre); */
+  /*@ assert hn: \forall integer k, l; 0 <= k < i <= l < i + m ==>
+        before(a[k].start, a[k].height, a[l].start); */
+  /*@ assert nt: \forall integer k, l; i <= k < i + m <= l < *n ==>
+        before(a[k].start, a[k].height, a[l].start); */
+  /*@ assert hn_not: \forall integer k, l; 0 <= k < i <= l < i + m ==> a[l].start == lo ==>
+        a[k].start + pow2(a[l].height) == lo ==> !tnode(d, a[k].start, a[l].height + 1); */
+  /*@ assert nt_not: \forall integer k; i <= k < i + m ==>
+        a[k].start + pow2(a[k].height) == hi ==> !tnode(d, a[k].start, a[k].height + 1); */
+  //@ assert o_hn: \forall integer k, l; 0 <= k < i <= l < i + m ==> ordered(d, a + k, a + l);
+  //@ assert o_nt: \forall integer k, l; i <= k < i + m <= l < *n ==> ordered(d, a + k, a + l);
+  //@ assert o_ht: \forall integer k, l; 0 <= k < i && i + m <= l < *n ==> ordered(d, a + k, a + l);
+  //@ assert o: \forall integer k, l; 0 <= k < l < *n ==> ordered(d, a + k, a + l);
+  //@ assert sorted: sorted(a, *n);
+  //@ assert maximal: maximal(d, a, *n);
+  //@ assert nodes: inv(sd(R), d, a, *n);
+  /*@ assert new_cov: \forall integer q, y; 0 <= q < m ==> cov{Pre}(b + q, y) ==>
+        shifted{Here,Pre}(a, q + i, b, -i) ==> cov(a + (q + i), y); */
+  /*@ assert tail_cov: \forall integer q, y; j <= q < N ==> cov{Pre}(a + q, y) ==>
+        shifted{Here,Pre}(a, q + (*n - N), a, N - *n) ==> cov(a + (q + (*n - N)), y); */
+  //@ assert cov_new: \forall integer y; cov_in{Pre}(b, 0, m, y) ==> covered(a, *n, y);
+  //@ assert cov_head: \forall integer y; cov_in{Pre}(a, 0, i, y) ==> covered(a, *n, y);
+  //@ assert cov_tail: \forall integer y; cov_in{Pre}(a, j, N, y) ==> covered(a, *n, y);
+  /*@ assert old: \forall integer y; covered{Pre}(a, N, y) && !(lo <= y < hi) ==>
+        cov_in{Pre}(a, 0, i, y) || cov_in{Pre}(a, j, N, y); */
+  /*@ assert new_back: \forall integer k, y; i <= k < i + m ==> cov(a + k, y) ==>
+        shifted{Here,Pre}(a, k, b, -i) ==> cov{Pre}(b + (k - i), y); */
+  /*@ assert tail_back: \forall integer k, y; i + m <= k < *n ==> cov(a + k, y) ==>
+        shifted{Here,Pre}(a, k, a, N - *n) ==> cov{Pre}(a + (k + (N - *n)), y); */
+  //@ assert back_new: \forall integer y; cov_in(a, i, i + m, y) ==> covered{Pre}(b, m, y);
+  /*@ assert back_head: \forall integer y; cov_in(a, 0, i, y) ==>
+        covered{Pre}(a, N, y) && y < lo; */
+  /*@ assert back_tail: \forall integer y; cov_in(a, i + m, *n, y) ==>
+        covered{Pre}(a, N, y) && hi <= y; */
+  /*@ assert cov: \forall integer y; covered(a, *n, y) <==> covered{Pre}(b, m, y) ||
+        (covered{Pre}(a, N, y) && !(lo <= y < hi)); */
   ref_wipe(b, 0, m);
-  //@ assert kept: same{Here,Spliced}(a, 0, *n) && same{Here,Spliced}(a, *n, N);
+  //@ assert kept: same{Here,Spliced}(a, 0, *n);
 }
 
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
@@ -221,7 +306,9 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - 1 + h <= cap;
+  //@ ghost Walk: ;
   int err = ref_co_path(a[i], x, path, &left, value) /*@ ghost (R, d) */;
+  //@ assert walk: same{Here,Walk}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert nodes1: inv(sd(R), d, a, *n);

@@ -35,3 +35,7 @@ prove-wp: deps-prove ## check the Frama-C/WP proofs of ref against the expected 
 	@$(PYTHON) ref/wp/prove.py --json $(B)/prove/wp.json
 prove-wp-smoke: deps-prove ## show that no proven contract of ref is vacuous
 	@$(PYTHON) ref/wp/prove.py --smoke
+.PHONY: mutants-prove
+mutants-prove: deps-prove ## plant bugs in ref and see the proofs fail
+	@mkdir -p $(B)/wp
+	@$(PYTHON) ref/wp/mutants.py

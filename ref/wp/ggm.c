@@ -48,6 +48,23 @@
     for (unsigned k = b; k < 63; k++) ;
   }
 
+  uint64_t end_lf(uint64_t s, unsigned h)
+  {
+    uint64_t p = 1;
+    pow2_pos_lf();
+    pow2_mono_lf(h, 63);
+    /@ loop invariant 0 <= i <= h;
+       loop invariant p == pow2(i) <= pow2(h);
+       loop assigns i, p;
+       loop variant h - i; @/
+    for (unsigned i = 0; i < h; i++) {
+      pow2_mono_lf(i, h);
+      /@ assert pow2(i + 1) == 2 * pow2(i); @/
+      p = 2 * p;
+    }
+    return s + p;
+  }
+
   void tn_apart_lf(unsigned d, unsigned h)
   {
     /@ loop invariant h <= k <= d;
