@@ -6,7 +6,6 @@ VERSION := 0.1.0
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.SECONDARY:
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 
