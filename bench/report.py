@@ -451,10 +451,10 @@ def proof_cards(build):
     else:
         functions = objects(wp, "functions")
         goals, proved = (sum(count(f, k) for f in functions) for k in ("goals", "proved"))
-        cards.append(("Frama-C", "proven" if functions and goals == proved > 0
+        cards.append(("Frama-C", "proven" if functions and goals == proved > 0 and not wp.get("open")
                       else "not all proven", "%d / %d goals" % (proved, goals),
-                      "of %d functions of ref, by %s" % (
-                          len(functions), ", ".join(map(str, wp.get("provers") or [])) or "?")
+                      "of %d functions of ref, %d more not proven yet; by %s" % (
+                          len(functions), len(wp.get("open") or []), ", ".join(map(str, wp.get("provers") or [])) or "?")
                       + when("prove", "wp.json")))
     fuzz = read_json(os.path.join(build, "equivalence-tests", "fuzz.json"))
     if fuzz is None:
