@@ -26,6 +26,9 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
+import tap  # noqa: E402
+
 ROOT = os.path.dirname(HERE)
 SERVER = os.path.join(ROOT, "build", "pprf-tls-server")
 SEED = 0
@@ -746,50 +749,6 @@ class OtherClients(Case):
         self.assertEqual((server.stats()["resumed"], server.stats()["refused"]), (4, 4))
 
 
-class Tap(unittest.TestResult):
-    """Prints a TAP line for each test, and its failure as comments."""
-
-    def __init__(self):
-        super().__init__()
-        self.count = 0
-        self.trouble = []
-
-    def report(self, test, ok, note=""):
-        self.count += 1
-        name = test.id().split(".", 1)[1].replace("test_", "")
-        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}", flush=True)
-
-    def addSubTest(self, test, subtest, err):
-        super().addSubTest(test, subtest, err)
-        if err is not None:
-            self.trouble.append(self._exc_info_to_string(err, subtest))
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.trouble.append(self._exc_info_to_string(err, test))
-
-    addError = addFailure
-
-    def addSkip(self, test, reason):
-        super().addSkip(test, reason)
-        self.report(test, True, f" # SKIP {reason}")
-        self.skip_reported = True
-
-    def startTest(self, test):
-        super().startTest(test)
-        self.trouble, self.skip_reported = [], False
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        if not self.skip_reported:
-            self.report(test, not self.trouble)
-        for text in self.trouble:
-            for line in text.splitlines():
-                print(f"#   {line}", flush=True)
-        if self.trouble:
-            print(f"# again: {sys.argv[0]} --seed {SEED} {test.id().split('.')[-1]}", flush=True)
-
-
 def main():
     global SERVER, SEED
     parser = argparse.ArgumentParser(description="Tests of the session tickets; emits TAP.")
@@ -799,17 +758,8 @@ def main():
     parser.add_argument("tests", nargs="*", metavar="TEST")
     options = parser.parse_args()
     SERVER, SEED = os.path.abspath(options.server), options.seed
-    suite = unittest.TestSuite()
-    for case in (SClient, Attacks, Secrets, Options, Documents, OtherClients):
-        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
-            if not options.tests or test.id().split(".")[-1] in options.tests:
-                suite.addTest(test)
-    print(f"1..{suite.countTestCases()}\n# seed {SEED}", flush=True)
-    if suite.countTestCases() == 0:
-        sys.exit("no such test")
-    result = Tap()
-    suite.run(result)
-    sys.exit(0 if result.wasSuccessful() else 1)
+    cases = (SClient, Attacks, Secrets, Options, Documents, OtherClients)
+    sys.exit(tap.run(cases, options.tests, SEED))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import test_tls as tls  # noqa: E402
+import tap  # noqa: E402  (test_tls knows where)
 
 MODULE = os.path.join(tls.ROOT, "build", "tls", "nginx", "ngx_http_pprf_tickets_module.so")
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
@@ -440,15 +441,7 @@ def main():
     if missing:
         print(f"1..0 # SKIP not installed: {', '.join(missing)}")
         return 0
-    suite = unittest.TestSuite()
-    for case in (Module, Reload, Workers, Attacks, Memory, Configuration, Document):
-        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
-            if not sys.argv[1:] or test.id().split(".")[-1] in sys.argv[1:]:
-                suite.addTest(test)
-    print(f"1..{suite.countTestCases()}", flush=True)
-    result = tls.Tap()
-    suite.run(result)
-    return 0 if suite.countTestCases() and result.wasSuccessful() else 1
+    return tap.run((Module, Reload, Workers, Attacks, Memory, Configuration, Document), sys.argv[1:])
 
 
 if __name__ == "__main__":

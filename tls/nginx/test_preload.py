@@ -18,6 +18,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import test_tls as tls  # noqa: E402
+import tap  # noqa: E402  (test_tls knows where)
 
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
 PATIENCE = tls.PATIENCE
@@ -271,15 +272,7 @@ class Stunnel(Case):
 def main():
     if not os.path.exists(SHIM):
         sys.exit(f"{SHIM} is missing: make")
-    suite = unittest.TestSuite()
-    for case in (SServer, HAProxy, Stunnel):
-        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
-            if not sys.argv[1:] or test.id().split(".")[-1] in sys.argv[1:]:
-                suite.addTest(test)
-    print(f"1..{suite.countTestCases()}", flush=True)
-    result = tls.Tap()
-    suite.run(result)
-    return 0 if suite.countTestCases() and result.wasSuccessful() else 1
+    return tap.run((SServer, HAProxy, Stunnel), sys.argv[1:])
 
 
 if __name__ == "__main__":

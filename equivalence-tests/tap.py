@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""unittest's cases as TAP: what tap.h is to the C programs."""
+import sys
+import unittest
+
+
+class Tap(unittest.TestResult):
+    """Prints a TAP line for each test, and its failure as comments with the command to repeat it."""
+
+    def __init__(self, options):
+        super().__init__()
+        self.options = options
+        self.count = 0
+        self.trouble = []
+
+    def report(self, test, ok, note=""):
+        self.count += 1
+        name = test.id().split(".", 1)[1].replace("test_", "")
+        print(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}", flush=True)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self.trouble.append(self._exc_info_to_string(err, subtest))
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.trouble.append(self._exc_info_to_string(err, test))
+
+    addError = addFailure
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.report(test, True, f" # SKIP {reason}")
+        self.skip_reported = True
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.trouble, self.skip_reported = [], False
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if not self.skip_reported:
+            self.report(test, not self.trouble)
+        for text in self.trouble:
+            for line in text.splitlines():
+                print(f"#   {line}", flush=True)
+        if self.trouble:
+            print(f"# again: {sys.argv[0]}{self.options} {test.id().split('.')[-1]}", flush=True)
+
+
+def run(cases, only, seed=None):
+    """Run the cases' tests, or those named in `only`; the process's exit status."""
+    suite = unittest.TestSuite()
+    for case in cases:
+        for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+            if not only or test.id().split(".")[-1] in only:
+                suite.addTest(test)
+    print(f"1..{suite.countTestCases()}", flush=True)
+    if suite.countTestCases() == 0:
+        print("no such test", file=sys.stderr)
+        return 1
+    if seed is not None:
+        print(f"# seed {seed}", flush=True)
+    result = Tap("" if seed is None else f" --seed {seed}")
+    suite.run(result)
+    return 0 if result.wasSuccessful() else 1
