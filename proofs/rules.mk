@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# proofs/: the Coq development (spec/ and proofs/, built in build/coq), its gate, the oracle.
+# proofs/: the Coq development (spec/ and proofs/, built in build/coq), its gate, the oracle; and
+# the proofs of the C code, whose contracts stand in ref/ and opt/.
 COQ := $(B)/coq
 COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
 COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
@@ -49,6 +50,17 @@ update-expected-theorems: coq-build
 
 test-prove-gate: coq-build ## planted weakenings must fail the Coq gate
 	@$(TAP) proofs/gate-mutants.py
+
+# ---- the C code: Frama-C/WP ----
+.PHONY: prove-wp prove-wp-smoke mutants-prove
+prove-wp: deps-prove ## check the Frama-C/WP proofs of the C code against the expected goals
+	@rm -f $(B)/prove/wp.json
+	@$(PYTHON) proofs/wp/prove.py --json $(B)/prove/wp.json
+prove-wp-smoke: deps-prove ## show that no proven contract is vacuous
+	@$(PYTHON) proofs/wp/prove.py --smoke
+mutants-prove: deps-prove ## plant bugs in the proven code and see the proofs fail
+	@mkdir -p $(B)/wp
+	@$(PYTHON) proofs/wp/mutants.py
 
 # ---- the oracle: the model extracted to OCaml ----
 ORACLE := $(B)/proofs/oracle

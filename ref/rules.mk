@@ -28,14 +28,3 @@ $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a:
 TAP_TESTS += $(B)/ref/smoke
 $(B)/ref/smoke: ref/smoke.c $(B)/ref/libpprf_ref.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -o $@ $^ $(LDLIBS)
-
-.PHONY: prove-wp prove-wp-smoke
-prove-wp: deps-prove ## check the Frama-C/WP proofs of ref against the expected goals
-	@rm -f $(B)/prove/wp.json
-	@$(PYTHON) ref/wp/prove.py --json $(B)/prove/wp.json
-prove-wp-smoke: deps-prove ## show that no proven contract of ref is vacuous
-	@$(PYTHON) ref/wp/prove.py --smoke
-.PHONY: mutants-prove
-mutants-prove: deps-prove ## plant bugs in ref and see the proofs fail
-	@mkdir -p $(B)/wp
-	@$(PYTHON) ref/wp/mutants.py

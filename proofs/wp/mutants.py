@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plant each bug of ref/wp/mutants.txt in a copy of ref and expect the proof of the function to fail.
+"""Plant each bug of */wp/mutants.txt in a copy of the code and expect the proof of the function to fail.
 
 The unchanged function is proven first with the same time limit (a control): a limit that is too
 short for it would kill every mutant.  Goals a bug leaves unchanged come from a cache of this run."""
@@ -32,12 +32,13 @@ def main():
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
     arg = ap.parse_args()
     env = prove.configure(arg.build)
-    mutants = [m for m in load(os.path.join(prove.WP, "mutants.txt"))
+    mutants = [m for folder in prove.FOLDERS
+               for m in load(os.path.join(prove.ROOT, folder, "wp", "mutants.txt"))
                if not arg.function or m[1] == arg.function]
     killed, problems, controls = 0, [], {}
     with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
         cache = ("-wp-cache", "update", "-wp-session", os.path.join(tmp, "cache"))
-        for d in ("ref", "include"):
+        for d in (*prove.FOLDERS, "include"):
             shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
         for n, (file, function, old, new) in enumerate(mutants, 1):
             start, unit = time.time(), "ref/core.c" if file == "ref/node.h" else file
