@@ -172,8 +172,9 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
                          void *arg);
 
 /** Have all memory that the key can come to need backed now, so that no later puncture waits for a
- * page: 16 bytes for each pair of leaves and a bit and a little for each leaf.  The memory of
- * punctured blocks goes back to the system as usual.  An implementation may have nothing to do.
+ * page: 16 bytes for each pair of leaves and a bit and a little for each leaf.  It stays backed
+ * until the key is freed: giving the memory of punctured blocks back, as is done otherwise, makes
+ * single punctures wait too.  An implementation may have nothing to do.
  * @param[in,out] key the key; no leaf changes.
  * @retval PPRF_OK        no puncture needs memory that is not there.
  * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, or the system refused; some

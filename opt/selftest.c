@@ -1431,6 +1431,8 @@ static void test_prefault(void)
       check(kernel_bytes(key) == s->mapped && pprf_memory_bytes(key) >= s->mapped, "%zu B of %zu",
             kernel_bytes(key), s->mapped);
       check_key(key, &m, 1);
+      (void)pprf_punct_range(key, 0, (UINT64_C(1) << depth) - 1);
+      check(kernel_bytes(key) == s->mapped, "%zu B stay backed of %zu", kernel_bytes(key), s->mapped);
       pprf_free(key);
     }
   context[0] = 0;

@@ -116,6 +116,8 @@ int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *no
  * punctured pairs are zero.  So a system that does not take them costs memory, not secrecy. */
 static int release(const struct opt_store *s, void *from, void *to)
 {
+  if (s->held)
+    return -1;
   uintptr_t a = ((uintptr_t)from + s->page - 1) / s->page * s->page;
   uintptr_t b = (uintptr_t)to / s->page * s->page;
   if (a >= b)
@@ -273,13 +275,14 @@ int opt_store_prefault(struct opt_store *s)
   long pages = sysconf(_SC_PHYS_PAGES);
   if (pages > 0 && s->mapped / s->page > (size_t)pages)
     return PPRF_ERR_NOMEM;
-  if (madvise(s->slot, s->mapped, MADV_POPULATE_WRITE) == 0)
-    return PPRF_OK;
-  if (errno != EINVAL)
-    return PPRF_ERR_NOMEM;
-  volatile unsigned char *byte = (unsigned char *)s->slot; /* a system without that advice */
-  for (size_t at = 0; at < s->mapped; at += s->page)
-    byte[at] = byte[at];
+  if (madvise(s->slot, s->mapped, MADV_POPULATE_WRITE) != 0) {
+    if (errno != EINVAL)
+      return PPRF_ERR_NOMEM;
+    volatile unsigned char *byte = (unsigned char *)s->slot; /* a system without that advice */
+    for (size_t at = 0; at < s->mapped; at += s->page)
+      byte[at] = byte[at];
+  }
+  s->held = 1;
   return PPRF_OK;
 }
 

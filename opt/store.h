@@ -42,6 +42,7 @@ struct opt_store {
   size_t page;            /* bytes of a page */
   int locked;             /* whether the slots are kept out of swap */
   int shared;             /* whether the mapping is shared with forked processes */
+  int held;               /* whether pages stay backed when nothing of them is needed any more */
 };
 
 /** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
@@ -117,7 +118,7 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
 void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count);
 
-/** Have every page of the mapping backed by memory now.
+/** Have every page of the mapping backed by memory, from now until the store is closed.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_prefault(struct opt_store *s);
 
