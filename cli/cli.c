@@ -14,6 +14,11 @@
 
 const char *command_name = "pprf";
 
+static bool is_control(char c)
+{
+  return (unsigned char)c < ' ' || c == 127;
+}
+
 int complain(int status, const char *format, ...)
 {
   char *text = NULL;
@@ -24,18 +29,75 @@ int complain(int status, const char *format, ...)
   va_end(args);
   /* An argument may hold line feeds, or what a terminal obeys. */
   for (char *p = text; p != NULL && *p != '\0'; p++)
-    if ((unsigned char)*p < ' ' || *p == 127)
+    if (is_control(*p))
       *p = '?';
   fprintf(stderr, "%s: %s\n", command_name, text != NULL ? text : format);
   free(text);
   return status;
 }
 
+/* argp's own --help and --version end the process, and it has a hidden --HANG; hence these. */
+enum { KEY_USAGE = 512 };
+static const struct argp_option help_options[] = {
+  {"help", '?', NULL, 0, "Give this help list", -1},
+  {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1},
+  {"version", 'V', NULL, 0, "Print program version", -1},
+  {0},
+};
+
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+  (void)arg;
+  switch (key) {
+  case '?':
+    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    return ECANCELED;
+  case KEY_USAGE:
+    argp_state_help(state, stdout, ARGP_HELP_USAGE);
+    return ECANCELED;
+  case 'V':
+    puts("pprf " PPRF_VERSION);
+    return ECANCELED;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static bool takes_value(const struct argp *argp, char letter)
+{
+  for (const struct argp_option *o = argp->options; o != NULL && o->name != NULL; o++)
+    if (o->key == letter)
+      return o->arg != NULL;
+  return false;
+}
+
+/* Whether an argument holds a control character where the names of options are: getopt would print
+ * it as it is. */
+static bool control_in_option(const struct argp *argp, const char *arg)
+{
+  bool is_long = arg[0] == '-' && arg[1] == '-';
+  if (arg[0] != '-')
+    return false;
+  for (arg++; *arg != '\0'; arg++) {
+    if (is_control(*arg))
+      return true;
+    if (is_long ? *arg == '=' : takes_value(argp, *arg))
+      return false; /* the rest is a value */
+  }
+  return false;
+}
+
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
 {
+  const struct argp help = {.options = help_options, .parser = parse_help};
+  const struct argp_child children[] = {{.argp = argp}, {.argp = &help}, {0}};
+  const struct argp both = {.children = children};
   command_name = argv[0];
-  argp_err_exit_status = STATUS_USAGE;
-  return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? STATUS_DONE : STATUS_USAGE;
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (control_in_option(argp, argv[i]))
+      return complain(STATUS_USAGE, "unrecognized option '%s'", argv[i]);
+  int err = argp_parse(&both, argc, argv, ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
+  return err == 0 ? STATUS_DONE : err == ECANCELED ? STATUS_SHOWN : STATUS_USAGE;
 }
 
 const struct pprf_impl *impl_by_name(const char *name, bool list_allowed)

@@ -13,6 +13,7 @@
 
 /** Exit statuses of every command. */
 enum {
+  STATUS_SHOWN = -2, /**< no exit status: help or the version was printed, and that is all */
   STATUS_DONE = 0,
   STATUS_USAGE = 1,     /**< a wrong argument */
   STATUS_FILE = 2,      /**< a bad or unreadable key file */
@@ -29,7 +30,8 @@ int complain(int status, const char *format, ...) __attribute__((format(printf, 
 
 /** Parse the command's options and arguments.  The parser reports mistakes with complain, sets
  * state->err_stream to NULL at ARGP_KEY_INIT (argp's own second line), and returns EINVAL.
- * @retval STATUS_DONE or STATUS_USAGE (reported). */
+ * --help, --usage and --version are added.  It never ends the process.
+ * @retval STATUS_DONE, STATUS_USAGE (reported) or STATUS_SHOWN. */
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input);
 
 /** The line --impl of a command's table of options. */
@@ -80,7 +82,12 @@ int output_end(struct output *out);
  * and no branch depends on a digit, only on whether all are digits. */
 bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES]);
 
-/** The commands; argv[0] is the name for messages. */
+/** Run pprf with these arguments, which may be changed.
+ * @return the exit status. */
+int command_run(int argc, char **argv);
+
+/** The commands; argv[0] is the name for messages.
+ * @return an exit status or STATUS_SHOWN. */
 int command_setup(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_punct(int argc, char **argv);

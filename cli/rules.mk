@@ -2,7 +2,7 @@
 # cli/: the program pprf, its manual pages and its tests.
 #   build/cli/impl_{ref,opt}.o are the implementations as values (cli/impl.h), build/bench/list.o the
 #   list of bench/; other programs link them too, with $(CLI_ARCHIVES).
-CLI_SRC := cli/main.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
+CLI_SRC := cli/main.c cli/command.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o
 LIST_OBJ := $(B)/bench/list.o

@@ -345,7 +345,8 @@ class Usage(Case):
     def test_a_message_is_one_line_whatever_the_argument(self):
         self.make(4)
         for args in (["eval", self.key, "1\n2"], ["punct", self.key, "5\t"],
-                     ["punct", self.key, "\x1b[2J"], ["frob\n"]):
+                     ["punct", self.key, "\x1b[2J"], ["frob\n"], ["--frob\n"], ["-\x1b"],
+                     ["info", "-j\n", self.key], ["info", "--js\ton", self.key]):
             self.refused(USAGE, "?", *args)
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
@@ -359,6 +360,9 @@ class Usage(Case):
         self.assertTrue(all(c in self.expect(DONE, "--help") for c in COMMANDS))
         for command in COMMANDS:
             self.assertIn("Usage: pprf " + command, self.expect(DONE, command, "--help"))
+            self.assertIn("[--help]", self.expect(DONE, command, "--usage"))
+            self.assertRegex(self.expect(DONE, command, "-V"), r"\Apprf \d+\.\d+\.\d+\n\Z")
+            self.expect(USAGE, command, "--HANG")  # of argp: not ours
 
     def test_help_and_manual_name_the_same_options(self):
         for command in COMMANDS:

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pprf COMMAND ...: each command parses its own arguments. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct command {
+  const char *name; /* with the program's, for messages */
+  int (*run)(int argc, char **argv);
+} commands[] = {
+  {"pprf setup", command_setup}, {"pprf eval", command_eval},         {"pprf punct", command_punct},
+  {"pprf info", command_info},   {"pprf simulate", command_simulate},
+};
+
+static int (*find_command(const char *word, char **name))(int, char **)
+{
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (strcmp(commands[i].name + strlen("pprf "), word) == 0) {
+      *name = (char *)commands[i].name; /* argv[0], which nobody writes to */
+      return commands[i].run;
+    }
+  return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+  switch (key) {
+  case ARGP_KEY_INIT:
+    state->err_stream = NULL;
+    return 0;
+  case ARGP_KEY_ARG:
+    complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)", arg);
+    return EINVAL;
+  case ARGP_KEY_NO_ARGS:
+    complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate)");
+    return EINVAL;
+  default:
+    return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const char doc[] =
+  "Make, use and measure keys of a puncturable pseudorandom function: a function from leaves "
+  "0 .. 2^depth - 1 to 16-byte values, whose key can lose a value for good."
+  "\v"
+  "Commands:\n"
+  "  setup     make a key file\n"
+  "  eval      print values\n"
+  "  punct     puncture leaves\n"
+  "  info      describe a key file\n"
+  "  simulate  puncture in a pattern; measure size and time\n"
+  "\n"
+  "`pprf COMMAND --help' tells more, as do the manual pages pprf(1) and pprf-COMMAND(1).\n"
+  "\n"
+  "Exit status: 0 done, 1 usage, 2 bad or unreadable file, 3 punctured, 4 failure.";
+
+int command_run(int argc, char **argv)
+{
+  const struct argp argp = {.parser = parse, .args_doc = "COMMAND ...", .doc = doc};
+  static char name[] = "pprf"; /* messages may follow the return */
+  char *no_arguments[] = {name, NULL};
+  int (*run)(int, char **) = argc > 1 ? find_command(argv[1], &argv[1]) : NULL;
+  if (argc > 0)
+    argv[0] = name;
+  int status = run != NULL ? run(argc - 1, argv + 1)
+                           : parse_arguments(&argp, argc > 0 ? argc : 1,
+                                             argc > 0 ? argv : no_arguments, NULL);
+  return status == STATUS_SHOWN ? STATUS_DONE : status;
+}
