@@ -26,7 +26,15 @@ $(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: 
 
 $(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
-$(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none.o
+$(B)/bench/prg_none_expand.o: bench/prg_none.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -DKEEP_THE_REST $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/bench/prg_rest.o: opt/keccak_prg.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(CFLAGS) $(DEPFLAGS) \
+	  -c -o $@ $<
+$(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
+  $(B)/bench/prg_rest.o $(B)/opt/keccak.o $(B)/opt/prg_evp.o
 	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(CXX) -o $@ $^ $(LDLIBS)

@@ -262,6 +262,20 @@ static __attribute__((noinline)) void wipe_below(void)
   explicit_bzero(below, sizeof below);
 }
 
+#if OPT_KECCAK_X86
+typedef uint64_t wide __attribute__((vector_size(32), aligned(16)));
+
+/* The same in 5 ns instead of 14: that counts beside a puncture's two Keccaks of 200. */
+static __attribute__((noinline, no_stack_protector, target("avx2"))) void wipe_below_wide(void)
+{
+  wide below[(STACK_USED + sizeof(wide) - 1) / sizeof(wide)];
+  for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+    below[i] = (wide){0};
+    __asm__ volatile("" : "+m"(below[i]));
+  }
+}
+#endif
+
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
 {
   int err = prg_digest_evp(bytes, len, out);
@@ -274,6 +288,10 @@ void prg_wipe_stack(void)
   const struct version *v = atomic_load_explicit(&current, memory_order_acquire);
   if (v == &undecided || v->expand == prg_expand_evp)
     prg_wipe_stack_evp();
+#if OPT_KECCAK_X86
+  else if (v->usable != always)
+    wipe_below_wide();
+#endif
   else
     wipe_below();
 #if OPT_KECCAK_X86
