@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 n=0 bad=0
 flags=(-std=c11 -O1 -w)
 wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=madvise)
-sources="bitmap store pprf batch"
+sources="bitmap pages store core pprf batch"
 for f in $sources selftest; do
   $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/$f.o" "opt/$f.c"
 done
@@ -116,22 +116,22 @@ planted store.c sets count_off_by_one 's/node.height - 1;/node.height;/'
 planted store.c random range_keeps_seeds 's/^    s->slot\[n.start >> 1\] = .*$/    ;/'
 planted store.c release live_block_released 's/i += !opt_bitmap_is_full.*/;/'
 planted store.c bytes,batches neighbour_block_released 's/(block + 1) << 6 \* SLOTS_LEVEL/(block + 2) << 6 * SLOTS_LEVEL/'
-planted store.c bytes nothing_released 's/if (a >= b)/if (1)/'
+planted pages.c bytes nothing_released 's/if (a >= b)/if (1)/'
 planted store.c batches set_keeps_seeds 's/^      s->slot\[node.start >> 1\] = .*$/      ;/'
-planted store.c batches set_given_back_too_early 's/^    puncture_leaf(s, leaf\[i\]);$/    { puncture_leaf(s, leaf[i]); if (s->nodes == 0) (void)release_all(s); }/'
-planted store.c prefault last_page_not_touched 's/at < s->mapped; at += s->page/at + s->page < s->mapped; at += s->page/'
-planted store.c prefault held_pages_released 's/if (s->held)/if (0)/'
-planted store.c prefault pages_overwritten 's/byte\[at\] = byte\[at\]/byte[at] = 0/'
-planted store.c shared clear_keeps_seeds 's/^    explicit_bzero(s->slot, s->mapped);$/    ;/'
-planted store.c shared clear_keeps_bitmaps 's/^      memset(k == 0 ? .*$/      (void)(/'
-planted store.c shared start_keeps_the_top 's/^  memset(top_level(s).*$/  ;/'
-planted pprf.c random wrong_side_kept 's/if (right != right_side)/if (right == right_side)/'
-planted pprf.c random range_without_right_end 's/opt_store_find(s, last, &node)/0/'
-planted pprf.c failing prg_failure_ignored 's/if (c.err != PPRF_OK) {/if (0) {/'
+planted store.c batches set_given_back_too_early 's/^    puncture_leaf(s, leaf\[i\]);$/    { puncture_leaf(s, leaf[i]); if (s->nodes == 0) opt_pages_release_all(s); }/'
+planted pages.c prefault last_page_not_touched 's/at < s->mapped; at += s->page/at + s->page < s->mapped; at += s->page/'
+planted pages.c prefault held_pages_released 's/if (s->held)/if (0)/'
+planted pages.c prefault pages_overwritten 's/byte\[at\] = byte\[at\]/byte[at] = 0/'
+planted pages.c shared clear_keeps_seeds 's/^    explicit_bzero(s->slot, s->mapped);$/    ;/'
+planted pages.c shared clear_keeps_bitmaps 's/^      memset(k == 0 ? .*$/      (void)(/'
+planted pages.c shared start_keeps_the_top 's/^  memset(top_level(s).*$/  ;/'
+planted core.c random wrong_side_kept 's/if (right != right_side)/if (right == right_side)/'
+planted core.c random range_without_right_end 's/opt_store_find(s, last, &node)/0/'
+planted core.c failing prg_failure_ignored 's/if (c.err != PPRF_OK) {/if (0) {/'
 planted pprf.c files mergeable_siblings_accepted 's/n.height == height \&\&/0 \&\&/'
 planted pprf.c files overlap_accepted 's/if (n.start < end)/if (0)/'
 planted pprf.c files digest_not_compared 's/return d == 0;/return 1;/'
-planted pprf.c residue children_left_on_the_stack 's/^  prg_wipe_stack();$/  ;/'
+planted core.c residue children_left_on_the_stack 's/^  prg_wipe_stack();$/  ;/'
 planted pprf.c random gap_at_the_end_forgotten 's/if (end >> s->punctured.depth == 0)/if (0)/'
 planted pprf.c shared clear_does_nothing 's/^  opt_store_clear(&key->store);$/  ;/'
 planted batch.c batches split_off_by_one 's/if (leaf\[at\] < mid)/if (leaf[at] <= mid)/'

@@ -3,7 +3,7 @@
 #   libpprf.a, libpprf.so  all of it
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
 #   libpprf_prg.a          the PRG alone: opt's Keccak with libcrypto's behind it
-OPT_SRC := opt/bitmap.c opt/store.c opt/pprf.c opt/batch.c opt/lanes.c
+OPT_SRC := opt/bitmap.c opt/pages.c opt/store.c opt/core.c opt/pprf.c opt/batch.c opt/lanes.c
 OPT_CORE_OBJ := $(OPT_SRC:opt/%.c=$(B)/opt/%.o) $(B)/opt/strerror.o
 OPT_PRG_OBJ := $(B)/opt/keccak.o $(B)/opt/keccak_prg.o $(B)/opt/prg_evp.o
 OPT_OBJ := $(OPT_CORE_OBJ) $(OPT_PRG_OBJ)
