@@ -33,45 +33,74 @@ struct opt_bitmap {
   struct opt_summary *summary[OPT_LEVELS_MAX]; /* levels 1 .. levels - 1; [0] is not used */
 };
 
+#ifdef __FRAMAC__
+#include "bitmap.acsl"
+#endif
+
 /* Word arithmetic.  Bits are numbered from 0, the least significant. */
 
 /** Greatest i such that bit i of w is set; w != 0. */
+/*@ requires w != 0;
+    assigns \nothing;
+    ensures set: \result < 64 && bit(w, \result);
+    ensures greatest: \forall integer j; \result < j < 64 ==> !bit(w, j); */
 static inline unsigned opt_msb(uint64_t w)
 {
   return 63u - (unsigned)__builtin_clzll(w);
 }
 
 /** Least i such that bit i of w is set; w != 0. */
+/*@ requires w != 0;
+    assigns \nothing;
+    ensures set: \result < 64 && bit(w, \result);
+    ensures least: \forall integer j; 0 <= j < \result ==> !bit(w, j); */
 static inline unsigned opt_lsb(uint64_t w)
 {
   return (unsigned)__builtin_ctzll(w);
 }
 
 /** The word with bit i alone set; i < 64. */
+/*@ requires i < 64;
+    assigns \nothing;
+    ensures value: \result == pow2(i);
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j == i); */
 static inline uint64_t opt_bit(unsigned i)
 {
   return UINT64_C(1) << i;
 }
 
 /** Whether bit i of w is set; i < 64. */
+/*@ requires i < 64;
+    assigns \nothing;
+    ensures \result == 0 || \result == 1;
+    ensures bit: \result == 1 <==> bit(w, i); */
 static inline int opt_has(uint64_t w, unsigned i)
 {
   return (int)(w >> i & 1);
 }
 
 /** The bits below i: 0 .. i - 1; i < 64. */
+/*@ requires i < 64;
+    assigns \nothing;
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j < i); */
 static inline uint64_t opt_below(unsigned i)
 {
   return opt_bit(i) - 1;
 }
 
 /** The bits above i: i + 1 .. 63; i < 64. */
+/*@ requires i < 64;
+    assigns \nothing;
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> i < j); */
 static inline uint64_t opt_above(unsigned i)
 {
   return UINT64_MAX << i << 1;
 }
 
 /** The bits first .. last; first <= last < 64. */
+/*@ requires first <= last < 64;
+    assigns \nothing;
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> first <= j <= last); */
 static inline uint64_t opt_bits(unsigned first, unsigned last)
 {
   return ~opt_below(first) & ~opt_above(last);
@@ -80,6 +109,13 @@ static inline uint64_t opt_bits(unsigned first, unsigned last)
 /** Least msb(i XOR j) over the set bits j of w; w != 0, bit i of w clear, i < 64.
  * The nearest set bit on each side decides: the aligned block of 2^h bits around i, h the result,
  * is the greatest without a set bit. */
+/*@ requires i < 64 && w != 0 && !bit(w, i);
+    assigns \nothing;
+    ensures bound: \result < 6;
+    ensures free: \forall integer j; 0 <= j < 64 ==> shr(j, \result) == shr(i, \result) ==>
+      !bit(w, j);
+    ensures maximal: \exists integer j; 0 <= j < 64 && bit(w, j) &&
+      shr(j, \result + 1) == shr(i, \result + 1); */
 static inline unsigned opt_gap_height(uint64_t w, unsigned i)
 {
   uint64_t left = w & opt_below(i), right = w & opt_above(i);
@@ -94,12 +130,18 @@ static inline unsigned opt_gap_height(uint64_t w, unsigned i)
 }
 
 /** Number of levels: the least L >= 1 with 64^L >= 2^depth; 1 <= depth <= 32. */
+/*@ requires 1 <= depth <= 32;
+    assigns \nothing;
+    ensures \result == levels(depth) && 1 <= \result <= OPT_LEVELS_MAX; */
 static inline unsigned opt_bitmap_levels(unsigned depth)
 {
   return (depth + 5) / 6;
 }
 
 /** Number of words of a level; level < opt_bitmap_levels(depth). */
+/*@ requires 1 <= depth <= 32 && level < levels(depth);
+    assigns \nothing;
+    ensures \result == words(depth, level) && 1 <= \result <= 0x4000000; */
 static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
 {
   unsigned below = 6 * (level + 1);
@@ -110,20 +152,53 @@ static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
  * the depth if there is none.
  * @retval 1 the leaf is live, *height is set.
  * @retval 0 the leaf is punctured. */
+/*@ requires bitmap(b) && leaf < pow2(b->depth);
+    requires \valid(height) && \separated(height, b);
+    assigns *height;
+    ensures results: \result == 0 || \result == 1;
+    ensures live: \result == 1 <==> !gone(b, leaf);
+    ensures height: \result == 1 ==> *height <= b->depth;
+    ensures free: \result == 1 ==>
+      \forall integer x; covers(down(leaf, *height), *height, x) ==> !gone(b, x);
+    ensures maximal: \result == 1 ==> *height < b->depth ==>
+      \exists integer x; covers(down(leaf, *height + 1), *height + 1, x) && gone(b, x); */
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height);
 
 /** The least live leaf >= leaf, or 2^depth if there is none; leaf <= 2^depth. */
+/*@ requires bitmap(b) && leaf <= pow2(b->depth);
+    assigns \nothing;
+    ensures bounds: leaf <= \result <= pow2(b->depth);
+    ensures live: \result < pow2(b->depth) ==> !gone(b, \result);
+    ensures least: \forall integer x; leaf <= x < \result ==> gone(b, x); */
 uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf);
 
 /** Whether all leaves of the block-th block of 64^level leaves are punctured; level < levels. */
+/*@ requires bitmap(b) && level < b->levels && block < blocks(b->depth, level);
+    assigns \nothing;
+    ensures results: \result == 0 || \result == 1;
+    ensures marked: \result == 1 <==> under(b, level, block);
+    ensures full: \result == 1 <==>
+      \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) == block ==> gone(b, x); */
 int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t block);
 
 /** Puncture a live leaf.
  * @return the greatest level whose block around the leaf has become full by it, 0 for none above
  *         the leaf itself. */
+/*@ requires bitmap(b) && leaf < pow2(b->depth) && !gone(b, leaf);
+    assigns BITMAP_WORDS(b);
+    ensures bitmap: bitmap(b);
+    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x) || x == leaf;
+    ensures level: \result < b->levels;
+    ensures marked: \forall integer k; 0 <= k <= \result ==> under(b, k, blk(leaf, k));
+    ensures full: \forall integer k, x; 0 <= k <= \result ==> 0 <= x < pow2(b->depth) ==>
+      blk(x, k) == blk(leaf, k) ==> gone(b, x); */
 unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
 
 /** Puncture the leaves first .. last, some of which may be punctured; first <= last. */
+/*@ requires bitmap(b) && first <= last < pow2(b->depth);
+    assigns BITMAP_WORDS(b);
+    ensures bitmap: bitmap(b);
+    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x) || first <= x <= last; */
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
 
 #endif
