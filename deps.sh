@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove test fuzz bench
+# Usage: deps.sh GROUP...   GROUP: build prove test fuzz fuzz-afl bench
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 declare -A packages=(
@@ -10,6 +10,7 @@ declare -A packages=(
            frama-c-base why3 z3 cvc4 cvc5 python3"
   [test]="python3 perl openssl g++ mandoc util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
   [fuzz]="clang llvm libclang-rt-14-dev"
+  [fuzz-afl]="afl++"
   [bench]="g++ libbenchmark-dev python3 python3-matplotlib valgrind"
 )
 declare -A why=(
@@ -17,6 +18,7 @@ declare -A why=(
   [prove]="to check the Coq proofs and the Frama-C proofs"
   [test]="to run the tests"
   [fuzz]="to fuzz the two implementations against each other"
+  [fuzz-afl]="to fuzz with AFL++"
   [bench]="to measure and to draw the report"
 )
 [ $# -gt 0 ] || { echo "usage: deps.sh GROUP...  (${!packages[*]})" >&2; exit 1; }

@@ -63,27 +63,15 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
   }
 }
 
-static bool takes_value(const struct argp *argp, char letter)
+/* getopt prints an option that it does not know as it is, control characters included, and argp
+ * takes the byte 255 for -?. */
+static bool is_odd_option(const char *arg)
 {
-  for (const struct argp_option *o = argp->options; o != NULL && o->name != NULL; o++)
-    if (o->key == letter)
-      return o->arg != NULL;
-  return false;
-}
-
-/* Whether an argument holds a control character where the names of options are: getopt would print
- * it as it is. */
-static bool control_in_option(const struct argp *argp, const char *arg)
-{
-  bool is_long = arg[0] == '-' && arg[1] == '-';
   if (arg[0] != '-')
     return false;
-  for (arg++; *arg != '\0'; arg++) {
-    if (is_control(*arg))
+  for (; *arg != '\0'; arg++)
+    if (is_control(*arg) || (unsigned char)*arg == 255)
       return true;
-    if (is_long ? *arg == '=' : takes_value(argp, *arg))
-      return false; /* the rest is a value */
-  }
   return false;
 }
 
@@ -94,8 +82,8 @@ int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
   const struct argp both = {.children = children};
   command_name = argv[0];
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-    if (control_in_option(argp, argv[i]))
-      return complain(STATUS_USAGE, "unrecognized option '%s'", argv[i]);
+    if (is_odd_option(argv[i]))
+      return complain(STATUS_USAGE, "option '%s': a control character, or the byte 255", argv[i]);
   int err = argp_parse(&both, argc, argv, ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
   return err == 0 ? STATUS_DONE : err == ECANCELED ? STATUS_SHOWN : STATUS_USAGE;
 }

@@ -91,8 +91,8 @@ class Case(unittest.TestCase):
     def run_(self, *args, **options):
         options = {"input": b"", "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                    "timeout": 120, **options}
-        return subprocess.run([options.pop("program", PPRF), *map(str, args)], check=False,
-                              **options)
+        words = [a if isinstance(a, bytes) else str(a) for a in args]
+        return subprocess.run([options.pop("program", PPRF), *words], check=False, **options)
 
     def start(self, *args, **options):
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
@@ -348,6 +348,10 @@ class Usage(Case):
                      ["punct", self.key, "\x1b[2J"], ["frob\n"], ["--frob\n"], ["-\x1b"],
                      ["info", "-j\n", self.key], ["info", "--js\ton", self.key]):
             self.refused(USAGE, "?", *args)
+        r = self.run_("info", b"-\xff")
+        self.assertEqual(r.returncode, USAGE)
+        self.assertEqual(r.stderr, b"pprf info: option '-\xff': a control character, or the byte "
+                                   b"255\n")
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
     def test_numbers_at_the_edges_are_accepted(self):

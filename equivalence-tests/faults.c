@@ -12,9 +12,14 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "../opt/shared.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 /* ---------------------------------------------------------------- injection */
 
@@ -106,8 +111,19 @@ WRAP(int, munmap, (void *p, size_t len), {
   live -= armed;
   return __real_munmap(p, len);
 })
-WRAP(int, madvise, (void *p, size_t len, int advice),
-     { return hit("madvise", PPRF_OK) ? (errno = ENOMEM, -1) : __real_madvise(p, len, advice); })
+static int no_populate; /* the system is one without that advice */
+WRAP(int, madvise, (void *p, size_t len, int advice), {
+  if (no_populate && advice == MADV_POPULATE_WRITE) {
+    errno = EINVAL;
+    return -1;
+  }
+  /* only who asks for pages at once needs them */
+  if (hit("madvise", advice == MADV_POPULATE_WRITE ? PPRF_ERR_NOMEM : PPRF_OK)) {
+    errno = ENOMEM;
+    return -1;
+  }
+  return __real_madvise(p, len, advice);
+})
 WRAP(int, mlock2, (const void *p, size_t len, unsigned flags),
      { return hit("mlock2", PPRF_OK) ? (errno = ENOMEM, -1) : __real_mlock2(p, len, flags); })
 WRAP(int, mlock, (const void *p, size_t len),
@@ -148,17 +164,67 @@ WRAP(struct pprf_children, prg_expand, (struct pprf_seed s, uint64_t start, unsi
 
 /* ---------------------------------------------------------------- one trial */
 
-enum kind { EVAL, PUNCT, EVAL_PUNCT, RANGE, EXPORT, IMPORT, SETUP, SETUP_RANDOM, KINDS };
-static const char *const kind_name[KINDS] = {"eval",   "punct",  "eval_punct", "punct_range",
-                                             "export", "import", "setup",      "setup_random"};
+enum kind {
+  EVAL,
+  PUNCT,
+  EVAL_PUNCT,
+  RANGE,
+  EVAL_BATCH,
+  PUNCT_BATCH,
+  EXPAND,
+  PREFAULT,
+  EXPORT,
+  IMPORT,
+  SETUP,
+  SETUP_RANDOM,
+  SHARED, /* of opt: a key in shared memory */
+  KINDS
+};
+static const char *const kind_name[KINDS] = {
+  "eval",   "punct",    "eval_punct", "punct_range", "eval_batch", "punct_batch",  "expand",
+  "prefault", "export", "import",     "setup",       "setup_random", "setup_shared"};
+
+static int changes_key(enum kind kind)
+{
+  return kind == PUNCT || kind == EVAL_PUNCT || kind == RANGE || kind == PUNCT_BATCH;
+}
+
+static int makes_key(enum kind kind)
+{
+  return kind >= IMPORT;
+}
+
+static int has_value(enum kind kind)
+{
+  return kind == EVAL || kind == EVAL_PUNCT;
+}
+
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+int ref_pprf_prefault(pprf_key *key);
+
 static const uint8_t root[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 static const uint8_t zero[16];
+
+/* Leaves of a batch, or those of an expanded range, with what they yield. */
+enum { MANY = 1100 }; /* more than opt takes on at a time */
+struct many {
+  uint64_t leaf[MANY];
+  size_t n;
+  uint8_t want[MANY][16], out[MANY][16];
+  int want_result[MANY], result[MANY];
+};
 
 struct trial {
   const struct pprf_impl *impl;
   enum kind kind;
   pprf_key *key;
   uint64_t a, b; /* leaves; for setup, a is the depth */
+  struct many *many;
+  unsigned stride; /* fail every stride-th call; 0: every call */
   const uint8_t *file;
   size_t file_len;
   /* results */
@@ -169,11 +235,52 @@ struct trial {
   size_t bytes_len;
 };
 
+static int collect(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  struct many *m = arg;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t at = leaf + i - m->leaf[0];
+    if (at >= m->n)
+      return -1;
+    memcpy(m->out[at], values + 16 * i, 16);
+    m->result[at] = PPRF_OK;
+  }
+  return 0;
+}
+
+static int call_many(const struct trial *t)
+{
+  struct many *m = t->many;
+  int ref = t->impl == &impl_ref;
+  if (t->kind == PREFAULT)
+    return (ref ? ref_pprf_prefault : pprf_prefault)(t->key);
+  if (t->kind == EVAL_BATCH)
+    return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(t->key, m->leaf, m->n, m->out[0],
+                                                         m->result);
+  if (t->kind == PUNCT_BATCH)
+    return (ref ? ref_pprf_punct_batch : pprf_punct_batch)(t->key, m->leaf, m->n, m->result);
+  return (ref ? ref_pprf_expand : pprf_expand)(t->key, m->leaf[0], m->leaf[m->n - 1], collect, m);
+}
+
+static int setup_shared(pprf_key **key, unsigned depth)
+{
+  int err = opt_shared_new(key, depth);
+  if (err == PPRF_OK && (err = opt_shared_start(*key)) != PPRF_OK) {
+    opt_shared_free(*key);
+    *key = NULL;
+  }
+  return err;
+}
+
 static void *run(void *arg)
 {
   struct trial *t = arg;
   const struct pprf_impl *impl = t->impl;
   memset(t->out, 0xee, sizeof t->out);
+  if (t->many != NULL) {
+    memset(t->many->out, 0xee, sizeof t->many->out);
+    memset(t->many->result, 0xee, sizeof t->many->result);
+  }
   t->made = NULL;
   armed = 1;
   switch (t->kind) {
@@ -189,12 +296,21 @@ static void *run(void *arg)
   case RANGE:
     t->err = impl->punct_range(t->key, t->a, t->b);
     break;
+  case EVAL_BATCH:
+  case PUNCT_BATCH:
+  case EXPAND:
+  case PREFAULT:
+    t->err = call_many(t);
+    break;
   case EXPORT:
     t->err = impl->export_key(t->key, t->bytes, &t->bytes_len);
     break;
   case IMPORT:
     t->made = (pprf_key *)(uintptr_t)16; /* must be set to NULL on error */
     t->err = impl->import_key(&t->made, t->file, t->file_len);
+    break;
+  case SHARED:
+    t->err = setup_shared(&t->made, (unsigned)t->a);
     break;
   default:
     t->made = (pprf_key *)(uintptr_t)16;
@@ -228,6 +344,7 @@ static uint8_t *export(const struct pprf_impl *impl, const pprf_key *key, size_t
 static uint64_t injected, ignored;
 static unsigned problems;
 static int quiet;
+static size_t batch_leaves; /* in a batch of the many trials */
 
 static void problem(const struct trial *t, const char *what)
 {
@@ -239,20 +356,60 @@ static void problem(const struct trial *t, const char *what)
              inject.first, inject.on ? " and all later ones" : "", what, result_name(t->err));
 }
 
+/* What eval says about the leaves, before anything fails. */
+static void expect_many(const struct trial *t)
+{
+  struct many *m = t->many;
+  for (size_t i = 0; m != NULL && i < m->n; i++) {
+    m->want_result[i] = t->impl->eval(t->key, m->leaf[i], m->want[i]);
+    for (size_t j = 0; t->kind == PUNCT_BATCH && j < i; j++)
+      if (m->leaf[j] == m->leaf[i])
+        m->want_result[i] = PPRF_ERR_PUNCTURED;
+  }
+}
+
+/* Results and values of an operation that was done. */
+static void check_many(const struct trial *t)
+{
+  const struct many *m = t->many;
+  for (size_t i = 0; m != NULL && i < m->n; i++) {
+    int none = t->kind == EXPAND && m->want_result[i] == PPRF_ERR_PUNCTURED;
+    if (none ? m->result[i] == PPRF_OK : m->result[i] != m->want_result[i])
+      problem(t, "a wrong result of a leaf");
+    else if (t->kind != PUNCT_BATCH && !none && memcmp(m->out[i], m->want[i], 16) != 0)
+      problem(t, "a wrong value of a leaf");
+  }
+}
+
+/* The same after a failure: batches leave nothing, an expansion may have come to right values. */
+static void check_failed_many(const struct trial *t)
+{
+  const struct many *m = t->many;
+  for (size_t i = 0; m != NULL && i < m->n; i++) {
+    if (t->kind != EXPAND && m->result[i] != t->err)
+      problem(t, "a leaf's result is not the error");
+    if (t->kind == EVAL_BATCH && memcmp(m->out[i], zero, 16) != 0)
+      problem(t, "a leaf's value is not zero");
+    if (t->kind == EXPAND && m->result[i] == PPRF_OK && memcmp(m->out[i], m->want[i], 16) != 0)
+      problem(t, "a wrong value of a leaf before the error");
+  }
+}
+
 /* What must hold after a failed operation. */
 static void check_failed(struct trial *t, const uint8_t *before, size_t before_len, long was_live)
 {
   if (t->err != inject.want)
     problem(t, "wrong result");
-  if ((t->kind == EVAL || t->kind == EVAL_PUNCT) && memcmp(t->out, zero, 16) != 0)
+  if (has_value(t->kind) && memcmp(t->out, zero, 16) != 0)
     problem(t, "the output is not zero");
+  check_failed_many(t);
   if (t->kind == EXPORT)
     for (size_t i = 0; i < t->bytes_len; i++)
       if (t->bytes[i] != 0) {
         problem(t, "the buffer is not zero");
         break;
       }
-  if (t->kind >= IMPORT && t->made != NULL)
+  if (makes_key(t->kind) && t->made != NULL)
     problem(t, "a key beside an error");
   if (live != was_live)
     problem(t, "a block or mapping leaks");
@@ -271,7 +428,8 @@ static void every_call(struct trial *t, int on)
 {
   size_t len = 0;
   uint8_t *before = t->key == NULL ? NULL : export(t->impl, t->key, &len);
-  for (unsigned at = 1;; at++) {
+  expect_many(t);
+  for (unsigned at = 1;; at += t->stride > 0 ? t->stride : 1) {
     if (t->kind == EXPORT) {
       t->bytes_len = len;
       t->bytes = malloc(len);
@@ -293,12 +451,14 @@ static void every_call(struct trial *t, int on)
       check_failed(t, before, len, was_live);
     else if (t->err != PPRF_OK)
       problem(t, "failed without a failure");
+    if (t->err == PPRF_OK)
+      check_many(t);
     if (t->kind == EXPORT) {
       if (done && memcmp(t->bytes, before, len) != 0)
         problem(t, "wrong bytes");
       free(t->bytes);
     }
-    if (t->kind >= IMPORT && t->err == PPRF_OK) {
+    if (makes_key(t->kind) && t->err == PPRF_OK) {
       if (t->kind == IMPORT) {
         size_t again;
         uint8_t *bytes = export(t->impl, t->made, &again);
@@ -308,7 +468,7 @@ static void every_call(struct trial *t, int on)
       }
       t->impl->free(t->made);
     }
-    if (done || (t->err == PPRF_OK && t->kind != EVAL && t->kind < EXPORT))
+    if (done || (t->err == PPRF_OK && changes_key(t->kind)))
       break; /* nothing is left to fail, or the key has changed */
   }
   free(before);
@@ -326,11 +486,29 @@ static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
   return key;
 }
 
+/* Leaves for a batch: some beside each other, some twice; a run of them for an expansion. */
+static struct many *choose(struct many *m, unsigned depth, enum kind kind, size_t n, uint64_t a)
+{
+  uint64_t size = (uint64_t)1 << depth, state = a;
+  if (kind != EVAL_BATCH && kind != PUNCT_BATCH && kind != EXPAND)
+    return NULL;
+  m->n = kind == EXPAND && n > size ? (size_t)size : n;
+  if (kind == EXPAND && a > size - m->n)
+    a = size - m->n;
+  for (size_t i = 0; i < m->n; i++)
+    m->leaf[i] = kind == EXPAND ? a + i
+                 : i % 4 == 1   ? m->leaf[i - 1] ^ 1
+                 : i % 4 == 3   ? m->leaf[i / 2]
+                                : tap_random(&state) % size;
+  return m;
+}
+
 static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uint64_t a, uint64_t b)
 {
+  static struct many many;
   for (int on = 0; on < 2; on++) { /* both on the same key: the second changes it */
     pprf_key *use = key, *copy = NULL;
-    if (on == 0 && kind != EVAL && kind != EXPORT) {
+    if (on == 0 && changes_key(kind)) {
       size_t len;
       uint8_t *bytes = export(impl, key, &len);
       if (bytes == NULL || impl->import_key(&copy, bytes, len) != PPRF_OK)
@@ -339,6 +517,7 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
       use = copy;
     }
     struct trial t = {.impl = impl, .kind = kind, .key = use, .a = a, .b = b};
+    t.many = choose(&many, impl->depth(key), kind, batch_leaves, a);
     every_call(&t, on);
     impl->free(copy);
   }
@@ -349,7 +528,9 @@ static void states(const struct pprf_impl *impl, unsigned depth)
 {
   uint64_t size = (uint64_t)1 << depth, state = depth;
   for (unsigned punctures = 0; punctures < 4; punctures++) {
-    for (enum kind kind = 0; kind < SETUP; kind++)
+    for (enum kind kind = 0; kind < SETUP; kind++) {
+      if (kind == PREFAULT && depth > 20)
+        continue; /* more memory than there may be */
       for (unsigned range = 0; range < (kind == RANGE ? 5 : 1); range++) {
         pprf_key *key = fresh(impl, depth);
         for (unsigned i = 0; i < punctures * punctures; i++)
@@ -377,12 +558,56 @@ static void states(const struct pprf_impl *impl, unsigned depth)
           one(impl, key, kind, a, b);
         impl->free(key);
       }
+    }
   }
-  for (enum kind kind = SETUP; kind <= SETUP_RANDOM; kind++)
+  for (enum kind kind = SETUP; kind < (impl == &impl_ref || depth > 20 ? SHARED : KINDS); kind++)
     for (int on = 0; on < 2; on++) {
       struct trial t = {.impl = impl, .kind = kind, .a = depth};
       every_call(&t, on);
     }
+}
+
+/* Batches and expansions of more leaves than opt takes on at a time, and across high nodes: what
+ * came before a failure is gone too.  ref calls the PRG more often. */
+static void long_batches(const struct pprf_impl *impl, int full)
+{
+  static struct many many;
+  for (enum kind kind = EVAL_BATCH; kind <= EXPAND; kind++) {
+    pprf_key *key = fresh(impl, 12);
+    (void)impl->punct(key, 2000);
+    (void)impl->punct_range(key, 1500, 1600);
+    struct trial t = {.impl = impl, .kind = kind, .key = key, .a = 1000};
+    t.many = choose(&many, 12, kind, MANY, 1000);
+    t.stride = (impl == &impl_ref ? 307 : 29) / (full ? 4 : 1);
+    every_call(&t, 0);
+    impl->free(key);
+  }
+}
+
+/* A key whose pages are all there punctures on, also where the system has no advice for it. */
+static int prefaulted(const struct pprf_impl *impl)
+{
+  int ok = 1;
+  for (no_populate = 0; no_populate < 2; no_populate++) {
+    pprf_key *key = fresh(impl, 14), *other = fresh(impl, 14);
+    ok &= (impl == &impl_ref ? ref_pprf_prefault : pprf_prefault)(key) == PPRF_OK;
+    uint64_t state = 1;
+    for (int i = 0; i < 200; i++) {
+      uint64_t leaf = tap_random(&state) >> 50;
+      ok &= impl->punct(key, leaf) == impl->punct(other, leaf);
+    }
+    ok &= impl->punct_range(key, 0, 9000) == impl->punct_range(other, 0, 9000);
+    size_t len[2];
+    uint8_t *bytes[2] = {export(impl, key, &len[0]), export(impl, other, &len[1])};
+    ok &= bytes[0] != NULL && bytes[1] != NULL && len[0] == len[1] &&
+          memcmp(bytes[0], bytes[1], len[0]) == 0;
+    free(bytes[0]);
+    free(bytes[1]);
+    impl->free(key);
+    impl->free(other);
+  }
+  no_populate = 0;
+  return ok;
 }
 
 /* Every step of the worst case: the key grows to its largest, whatever its memory does. */
@@ -465,6 +690,7 @@ int main(int argc, char **argv)
 {
   int full = tap_full(argc, argv);
   static const unsigned depths[] = {1, 2, 5, 9, 13, 20, 32};
+  batch_leaves = full ? 12 : 4;
   /* Before this process itself uses the digest. */
   for (int i = 0; i < IMPLS; i++) {
     unsigned at = 1, bad = 0, result;
@@ -487,6 +713,10 @@ int main(int argc, char **argv)
              depths[d]);
       tap_progress("failures, depth", depths[d], 33);
     }
+    problems = 0;
+    long_batches(impls[i], full);
+    tap_ok(problems == 0, "%s_batches_fail_whole_after_many_leaves", impls[i]->name);
+    tap_ok(prefaulted(impls[i]), "%s_prefaulted_keys_puncture_alike", impls[i]->name);
     for (enum kind kind = PUNCT; kind <= RANGE; kind++) {
       problems = 0;
       growth(impls[i], full ? 10 : 7, kind);
@@ -503,6 +733,13 @@ int main(int argc, char **argv)
   memset(t.out, 0xee, 16);
   check_failed(&t, NULL, 0, live + 1);
   tap_ok(problems == 3, "a_lost_error_an_output_and_a_leak_are_noticed");
+  static struct many left = {.n = 3};
+  t = (struct trial){.impl = impls[0], .kind = EVAL_BATCH, .many = &left, .err = PPRF_ERR_CRYPTO};
+  memset(left.out[2], 0xee, 16);
+  left.result[0] = left.result[2] = PPRF_ERR_CRYPTO;
+  problems = 0;
+  check_failed(&t, NULL, 0, live);
+  tap_ok(problems == 2, "a_result_and_a_value_that_a_failed_batch_leaves_are_noticed");
   tap_note("%llu failures injected, of which %llu in calls that may fail",
            (unsigned long long)injected, (unsigned long long)ignored);
   return tap_end();

@@ -12,7 +12,8 @@
  *     6 swap                as 5, with the bytes that the other implementation exported
  *     7 count               node_count, depth, memory_bytes
  *     8 setup B B           a new key: B = depth - 1 (low 5 bits), B = tag
- *     9 sweep LEAF B B      punct LEAF, LEAF + s, LEAF + 2 s ...: first B + 1 leaves, s = second B + 1
+ *     9 sweep LEAF B B      punct LEAF, LEAF + s, LEAF + 2 s ...: first B + 1 leaves,
+ *                          s = second B + 1
  *    10 subtree LEAF B      range over the subtree of height B % 33 that holds LEAF
  *    11 fail B              the PRG's call B + 1 inside the next operation fails
  *    12 eval_batch LEAF B B   the leaves LEAF + i i (second B + 1) of the tree for i < first B; if
@@ -58,8 +59,9 @@ struct ops_result {
   char text[512];      /* "op=17 punct 0x2a: ref=... opt=..." */
 };
 
-/** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model, comparing all results, outputs, node counts and
- * the canonical bytes after every operation.  trace: one line an operation, or NULL. */
+/** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model, comparing all
+ * results, outputs, node counts and the canonical bytes after every operation.  trace: one line an
+ * operation, or NULL. */
 void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace);
 
 /** Make a failing sequence short, in place; returns the new length. */

@@ -13,6 +13,7 @@
 
 static FILE *to, *from;
 static char line[256];
+static int paused;
 
 static void stop(const char *what)
 {
@@ -23,6 +24,9 @@ static void stop(const char *what)
 void oracle_start(const char *program)
 {
   int down[2], up[2];
+  paused = 0;
+  if (to != NULL)
+    return;
   if (access(program, X_OK) != 0)
     stop("the program is not there");
   (void)signal(SIGPIPE, SIG_IGN);
@@ -47,9 +51,14 @@ void oracle_start(const char *program)
     stop("no stream");
 }
 
+void oracle_pause(void)
+{
+  paused = 1;
+}
+
 int oracle_running(void)
 {
-  return to != NULL;
+  return to != NULL && !paused;
 }
 
 static void answer(void)

@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Start the program; exits if it cannot be started. */
+/** Start the program, or go on after a pause; exits if it cannot be started. */
 void oracle_start(const char *program);
 
-/** 1 if it was started. */
+/** Leave it alone until the next start. */
+void oracle_pause(void);
+
+/** 1 if it was started and does not pause. */
 int oracle_running(void);
 
 /* Results and outputs as the functions of pprf.h; leaves are in the tree, first <= last. */

@@ -5,13 +5,16 @@
 # build/equivalence-tests/VARIANT/:
 #   plain  the compiler and flags of the libraries      asan  clang, ASan and UBSan
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
-#   cov    clang, coverage of lines and branches
+#   afl    asan with AFL++'s coverage                   cov   clang, coverage of lines and branches
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
 # the lists of ref/rules.mk and opt/rules.mk, which are read after this file
 EQ_REF := $(patsubst ref/%.c,%,$(shell sed -n 's/^REF_SRC := //p' ref/rules.mk))
 EQ_OPT := $(patsubst opt/%.c,%,$(shell sed -n 's/^OPT_SRC := //p' opt/rules.mk))
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
+EQ_CLI := command cli key keyfile simulate
+EQ_CLI_FLAGS := -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' -D'EVAL_LEAVES_MAX=UINT64_C(1024)' \
+  -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
 
@@ -40,6 +43,12 @@ $(EQB)/$(1)/impl_opt.o: cli/impl.c
 $(EQB)/$(1)/%.o: $(EQ)/%.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/cli/%.o: cli/%.c
+	@mkdir -p $$(@D)
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/cli/list.o: bench/list.c
+	@mkdir -p $$(@D)
+	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) \
   $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
@@ -47,12 +56,15 @@ EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/prg.o
 EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o $(EQB)/$(1)/sha3.o
 EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
   $(EQB)/$(1)/oracle.o
+# what a fuzz target needs; the command line's has the program beside
+EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/cli/list.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
 EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden
 $(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
+$(eval $(call EQ_VARIANT,afl,AFL_QUIET=1 afl-clang-fast,-O2 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,cov,$(CLANG),-O0 -fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
@@ -87,14 +99,29 @@ $(EQB)/three-way: $(EQB)/random $(B)/oracle
 # coverage guides by ref and opt, not by the test's own branches
 $(EQB)/fuzz/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
 
-EQ_FUZZ := fuzz_ops fuzz_import
+EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 $(EQ_FUZZ:%=$(EQB)/%): $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
-	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+$(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/%.o $(EQ_afl_OPS)
+	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+$(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
+$(EQB)/afl/fuzz_cli: $(EQ_afl_FUZZ_CLI)
+$(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_LIBS := -ljansson -lm
+# the committed inputs once, in every run of the tests
+EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
+TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
+$(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz_%.o $(EQB)/asan/corpus.o $(EQ_asan_OPS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+$(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
+$(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
 	$(CC) -o $@ $^ $(LDLIBS)
-.PHONY: fuzz
-fuzz: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt for FUZZ_SECONDS
+.PHONY: fuzz fuzz-afl
+fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
+fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
+	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
+	@$(PYTHON) $(EQ)/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
 
 # ---- failures injected
 
