@@ -3,8 +3,9 @@
 """Plant each bug of */wp/mutants.txt in a copy of the code and expect the proof of the function to fail.
 
 The unchanged function is proven first with the same time limit (a control): a limit that is too
-short for it would kill every mutant.  Goals a bug leaves unchanged come from a cache of this run."""
-import argparse, os, re, shutil, sys, tempfile, time
+short for it would kill every mutant.  Goals a bug leaves unchanged come from a cache of this run,
+and the first unproved goal settles a bug."""
+import argparse, concurrent.futures, os, re, shutil, sys, tempfile, time
 
 import prove
 
@@ -26,48 +27,65 @@ def plant(text, function, old, new):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
-    ap.add_argument("--par", type=int, default=2)
+    ap.add_argument("--par", type=int, default=2, help="functions at a time")
     ap.add_argument("--timeout", type=int, default=10)
     ap.add_argument("--function", help="only the bugs of this function")
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
     arg = ap.parse_args()
     env = prove.configure(arg.build)
-    mutants = [m for folder in prove.FOLDERS
-               for m in load(os.path.join(prove.ROOT, folder, "wp", "mutants.txt"))
-               if not arg.function or m[1] == arg.function]
-    killed, problems, controls = 0, [], {}
-    with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
-        cache = ("-wp-cache", "update", "-wp-session", os.path.join(tmp, "cache"))
-        for d in (*prove.FOLDERS, "include"):
-            shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
-        for n, (file, function, old, new) in enumerate(mutants, 1):
-            start, unit = time.time(), "ref/core.c" if file == "ref/node.h" else file
-            if function not in controls:
-                t, v, failed, bad = prove.wp(tmp, unit, function, env, arg.build, arg.timeout, arg.par,
-                                             cache)
-                controls[function] = t > 0 and t == v and not bad
-                if not controls[function]:
-                    problems.append(f"{function}: not proven without a bug ({v}/{t})")
-            path = os.path.join(tmp, file)
-            text = open(path).read()
-            bug = plant(text, function, old, new)
-            verdict = "NOT PLANTED"
-            if bug is not None:
-                open(path, "w").write(bug)
-                t, v, failed, bad = prove.wp(tmp, unit, function, env, arg.build, arg.timeout, arg.par,
-                                             cache)
-                open(path, "w").write(text)
-                verdict = "NOT PARSED" if t == 0 else "SURVIVED" if v == t else "killed"
-            if verdict == "killed" and controls[function]:
-                killed += 1
-            elif verdict != "killed":
+    goals = [k.split() for f in prove.FOLDERS for k in prove.expectation(f)["goals"]]
+    unit_of = {function: unit for unit, function in goals}
+    jobs = {}  # the bugs of each function
+    for folder in prove.FOLDERS:
+        for m in load(os.path.join(prove.ROOT, folder, "wp", "mutants.txt")):
+            if not arg.function or m[1] == arg.function:
+                jobs.setdefault(m[1], []).append(m)
+    total = sum(map(len, jobs.values()))
+    done, killed, problems = 0, 0, [f"{f}: not among the proven functions"
+                                    for f in jobs if f not in unit_of]
+
+    def attack(function):
+        """Yield (bug, verdict, seconds) for each bug of the function."""
+        with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
+            def proof(stop):
+                return prove.wp(tmp, unit_of[function], function, env, tmp, arg.timeout, 1,
+                                ("-wp-cache", "update", "-wp-session", os.path.join(tmp, "cache")),
+                                stop=stop)
+            for d in (*prove.FOLDERS, "include"):
+                shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
+            t, v, failed, bad = proof(stop=False)
+            control = t > 0 and t == v and not bad
+            for m in jobs[function]:
+                start, (file, _, old, new) = time.time(), m
+                path = os.path.join(tmp, file)
+                text = open(path).read()
+                bug = plant(text, function, old, new)
+                verdict = "NOT PLANTED"
+                if not control:
+                    verdict = "NO CONTROL"  # not proven without the bug either
+                elif bug is not None:
+                    open(path, "w").write(bug)
+                    t, v, failed, bad = proof(stop=True)
+                    open(path, "w").write(text)
+                    verdict = "NOT PARSED" if t == 0 else "SURVIVED" if v == t else "killed"
+                yield m, verdict, time.time() - start
+
+    def run(function):
+        nonlocal done, killed
+        for (_, _, old, new), verdict, seconds in attack(function):
+            done += 1
+            killed += verdict == "killed"
+            if verdict != "killed":
                 problems.append(f"{function}: {verdict}: {old} -> {new}")
-            print(f"[{n}/{len(mutants)}] {verdict:8} {function:14} {old} -> {new}"
-                  f"  ({time.time() - start:.1f} s)", flush=True)
-    print(f"mutants-prove: {killed}/{len(mutants)} killed")
+            print(f"[{done}/{total}] {verdict:8} {function:14} {old} -> {new}  ({seconds:.1f} s)",
+                  flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(arg.par) as pool:
+        list(pool.map(run, [f for f in jobs if f in unit_of]))
+    print(f"mutants-prove: {killed}/{total} killed")
     for p in problems:
         print("  " + p)
-    sys.exit(1 if problems or not mutants else 0)
+    sys.exit(1 if problems or not total else 0)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ there are as many of them as the folder's wp/expected.json says; the same for th
 vocabulary.  That file also names the functions that are not proven, with the reason: `open` are
 to be proven, `outside` are trusted and tested.  Nothing is taken from a cache.  frama-c's exit
 status means nothing: its JSON report is read."""
-import argparse, concurrent.futures, json, os, re, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, json, os, re, signal, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
@@ -81,8 +81,22 @@ def functions(root, file, build):
     return ([LEMMAS] if file == "ref/node.c" else []) + found
 
 
-def wp(root, file, function, env, build, timeout, par, extra=(), prop=None):
-    """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints)."""
+def until_failure(cmd, **kw):
+    """Run WP until its first unproved goal, or to the end.  Returns the output so far."""
+    lines = []
+    with subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          start_new_session=True, **kw) as p:
+        for line in p.stdout:
+            lines.append(line)
+            if "[Failed] Goal" in line:
+                os.killpg(p.pid, signal.SIGKILL)
+                break
+    return "".join(lines)
+
+
+def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False):
+    """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
+    With stop the first unproved goal ends the run, and the numbers are 1 and 0."""
     report = os.path.join(build, f"report-{os.path.basename(file)}-{function}.json")
     if os.path.exists(report):
         os.remove(report)
@@ -95,10 +109,14 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None):
         what = ["-wp-prop", ",".join(["@lemma", *("-" + f for f in FROM_FACTS)])]
     else:
         what = ["-wp-prop", "@lemma"]
-    out = run(["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
-               "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte", "-wp-split",
-               "-wp-prover", ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
-               "-wp-report-json", report, *what, *extra, file], cwd=root, env=env).stdout
+    cmd = ["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
+           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte", "-wp-split",
+           "-wp-prover", ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
+           "-wp-report-json", report, *what, *extra, file]
+    env = dict(env, PWD=root)  # frama-c resolves file names by it, not by its working directory
+    out = until_failure(cmd, cwd=root, env=env) if stop else run(cmd, cwd=root, env=env).stdout
+    if stop and "[Failed] Goal" in out:
+        return 1, 0, re.findall(r"\[Failed\] Goal typed_(\S+)", out), []
     bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
     if not os.path.exists(report):
         return 0, 0, [], bad + out.splitlines()[-3:]
