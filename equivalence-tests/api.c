@@ -47,6 +47,8 @@ int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uin
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
 int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
 int ref_pprf_prefault(pprf_key *key);
+const char *ref_pprf_prg_name(void);
+int ref_pprf_prg_select(const char *name);
 
 static int stop_at_once(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 {
@@ -75,6 +77,9 @@ static void batch_corners(const struct pprf_impl *impl)
   ok &= eval(key, NULL, 1, out[0], NULL) == PPRF_ERR_NULL;
   ok &= eval(key, leaf, 1, NULL, NULL) == PPRF_ERR_NULL;
   ok &= eval(key, NULL, 0, NULL, NULL) == PPRF_OK;
+  ok &= eval(key, leaf, 1, out[0], NULL) == PPRF_OK;
+  ok &= impl->eval(key, leaf[0], out[1]) == PPRF_OK &&
+        memcmp(out[0], out[1], 16) == 0;
   memset(out, 0xee, sizeof out);
   ok &= eval(key, leaf, 2, out[0], result) == PPRF_ERR_RANGE && result[0] == PPRF_ERR_RANGE &&
         result[1] == PPRF_ERR_RANGE && memcmp(out[0], zero, 16) == 0 &&
@@ -135,6 +140,15 @@ static void random_roots(const struct pprf_impl *impl)
   impl->free(a);
   impl->free(b);
   tap_ok(ok, "%s_roots_are_drawn_at_random", impl->name);
+}
+
+/* ref has one PRG (that of opt: prg_choice.c). */
+static void ref_prg(void)
+{
+  tap_ok(strcmp(ref_pprf_prg_name(), "evp") == 0 && ref_pprf_prg_select("evp") == PPRF_OK &&
+           ref_pprf_prg_select("scalar") == PPRF_ERR_RANGE &&
+           ref_pprf_prg_select(NULL) == PPRF_ERR_NULL,
+         "ref_has_the_prg_of_libcrypto_alone");
 }
 
 static void error_texts(const char *name, const char *(*text)(int))
@@ -204,6 +218,7 @@ int main(void)
     whole_blocks(impls[i]);
     batch_corners(impls[i]);
   }
+  ref_prg();
   error_texts("ref", ref_pprf_strerror);
   error_texts("opt", pprf_strerror);
   shared_keys();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Applies the planted bugs of mutants.txt one at a time to a copy of the sources and requires that a
-test fails.
+"""Applies the planted bugs of mutants.txt one at a time to a copy of the sources and requires that
+a test fails.
 
 mutants.py [--quick] [--only TEXT] [BUILD]
   --quick      the lines marked with * only; TAP output
@@ -22,8 +22,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "residue", "crash",
-          "cli"]
+SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "faults-asan", "residue",
+          "api", "prg_choice", "corpus-ops", "corpus-import", "corpus-cli", "crash", "cli",
+          "three-way"]
 TIMEOUT = 240  # seconds for one suite: longer is a hang, and that is noticed too
 
 
@@ -59,7 +60,7 @@ def load():
 def copy_sources(root):
     for d in ("include", "ref", "opt", "cli", "bench", "equivalence-tests"):
         shutil.copytree(os.path.join(TOP, d), os.path.join(root, d),
-                        ignore=shutil.ignore_patterns("corpus", "__pycache__", "wp"))
+                        ignore=shutil.ignore_patterns("__pycache__", "wp"))
     for f in os.listdir(TOP):
         if os.path.isfile(os.path.join(TOP, f)):
             shutil.copy2(os.path.join(TOP, f), root)
@@ -68,6 +69,8 @@ def copy_sources(root):
     for d in ("ref", "opt", "cli", "bench", "equivalence-tests/plain", "equivalence-tests/asan"):
         if os.path.isdir(os.path.join(built, d)):
             shutil.copytree(os.path.join(built, d), os.path.join(root, "build", d))
+    if os.path.isfile(os.path.join(built, "oracle")):
+        shutil.copy2(os.path.join(built, "oracle"), os.path.join(root, "build"))
     for d in ("docs", "proofs"):  # named by other folders' rules, not built here
         if os.path.isdir(os.path.join(TOP, d)):
             os.symlink(os.path.join(TOP, d), os.path.join(root, d))
@@ -78,8 +81,10 @@ def target(suite):
 
 
 def build(root, suite, log):
-    """Build what a suite runs; make decides what the changed file touches."""
-    return subprocess.run(["make", "-s", "DEPS=skip", "WARN=-w", target(suite)], cwd=root, stdout=log, stderr=log).returncode == 0
+    """Build what a suite runs; make decides what the changed file touches, but the oracle is no
+    part of what is tested."""
+    return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w",
+                           target(suite)], cwd=root, stdout=log, stderr=log).returncode == 0
 
 
 def run(root, suite, log):

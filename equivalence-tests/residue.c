@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "impls.h"
@@ -385,6 +386,30 @@ struct job {
 
 /* ref's, renamed */
 int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+
+static int eval_batch(const struct pprf_impl *impl, const pprf_key *key, const uint64_t *leaf,
+                      size_t n, uint8_t *out)
+{
+  return (impl == &impl_ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, out, NULL);
+}
+
+static int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)arg;
+  (void)leaf;
+  (void)n;
+  (void)values;
+  return 0;
+}
+
+static int expand_all(const struct pprf_impl *impl, const pprf_key *key)
+{
+  return (impl == &impl_ref ? ref_pprf_expand : pprf_expand)(key, 0, ((uint64_t)1 << depth) - 1,
+                                                             ignore, NULL);
+}
 
 static int punct_batch(const struct pprf_impl *impl, pprf_key *key, const uint64_t *leaf, size_t n)
 {
@@ -477,6 +502,18 @@ static void *reads(void *arg)
   job->ok &= err == PPRF_OK;
   explicit_bzero(file, sizeof file);
   job->ok &= gone("after export", impl);
+  uint64_t batch[40];
+  for (unsigned i = 0; i < 40; i++)
+    batch[i] = tap_random(&state) % size;
+  err = eval_batch(impl, key, batch, 40, file);
+  save_registers();
+  job->ok &= err == PPRF_OK;
+  explicit_bzero(file, sizeof file);
+  job->ok &= gone("after eval_batch", impl);
+  err = expand_all(impl, key);
+  save_registers();
+  job->ok &= err == PPRF_OK;
+  job->ok &= gone("after expand", impl);
   impl->free(key);
   save_registers();
   want_subtree(1);
@@ -546,6 +583,94 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
     tap_ok(registers_clean, "%s_%s%s_nor_in_a_register", impl->name, claim,
            thread ? "_in_a_thread" : "");
   }
+}
+
+/* ---------------------------------------------------------------- a core dump */
+
+/* How often something wanted is in what a core dump of a stopped process would hold: its writable
+ * mappings, but those that madvise(MADV_DONTDUMP) left out ("dd"). */
+static unsigned search_image(pid_t pid)
+{
+  enum { CHUNK = 1 << 20 };
+  static uint8_t chunk[CHUNK];
+  char path[64], line[400], access[8] = "";
+  unsigned long first = 0, end = 0;
+  unsigned found = 0;
+  struct place place;
+  snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+  int mem = open(path, O_RDONLY);
+  snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+  FILE *maps = fopen(path, "r");
+  if (mem < 0 || maps == NULL) {
+    printf("Bail out! the child's memory cannot be read: %s\n", strerror(errno));
+    exit(1);
+  }
+  prepare();
+  while (fgets(line, sizeof line, maps) != NULL) {
+    unsigned long a, b;
+    if (sscanf(line, "%lx-%lx %7s", &a, &b, access) == 3) {
+      first = a;
+      end = b;
+    }
+    if (strncmp(line, "VmFlags:", 8) != 0 || access[1] != 'w' || strstr(line, " dd") != NULL)
+      continue;
+    ssize_t n;
+    for (unsigned long at = first; at + 8 <= end; at += (unsigned long)n - 7) {
+      n = pread(mem, chunk, end - at < CHUNK ? end - at : CHUNK, (off_t)at);
+      if (n < 8)
+        break;
+      found += search_in("the image", (uintptr_t)chunk, (uintptr_t)chunk + (size_t)n, &place);
+    }
+  }
+  explicit_bzero(chunk, sizeof chunk);
+  fclose(maps);
+  close(mem);
+  return found;
+}
+
+/* Puncture, evaluate, refuse a file, then stop where a core dump would be written. */
+static void work_and_stop(int fd, uint64_t arg)
+{
+  const struct pprf_impl *impl = impls[arg >> 16];
+  uint64_t tag = arg & 0xffff;
+  uint8_t out[16];
+  pprf_key *key = fresh(impl, tag), *none;
+  (void)fd;
+  int ok = impl->punct(key, 5) == PPRF_OK && impl->eval_punct(key, 77, out) == PPRF_OK &&
+           impl->punct_range(key, 100, 120) == PPRF_OK;
+  explicit_bzero(out, sizeof out);
+  ok = ok && import(impl, tag | (uint64_t)1 << 63, &none) == PPRF_ERR_FORMAT;
+  if (ok)
+    (void)raise(SIGSTOP);
+  _exit(1);
+}
+
+static void core_dumps(const struct pprf_impl *impl)
+{
+  uint64_t tag = 7300 + (impl == &impl_opt);
+  pid_t pid;
+  int status;
+  depth = 7;
+  get_masked(tag);
+  int fd = child(work_and_stop, (uint64_t)(impl == &impl_opt) << 16 | tag, &pid);
+  int stopped = waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
+  want_none();
+  want_path(5);
+  want_path(77);
+  for (uint64_t x = 100; x <= 120; x++)
+    want_path(x);
+  unsigned erased = stopped ? search_image(pid) : 1;
+  want_none();
+  wanted[(1u << depth) + 4] = 1; /* the sibling of leaf 5 */
+  unsigned live = stopped ? search_image(pid) : 0;
+  kill(pid, SIGKILL);
+  waitpid(pid, &status, 0);
+  close(fd);
+  tap_ok(stopped && erased == 0, "%s_a_core_dump_has_nothing_of_what_was_erased", impl->name);
+  if (impl == &impl_ref)
+    tap_ok(live > 0, "control_ref_a_core_dump_has_a_live_seed");
+  else
+    tap_ok(stopped && live == 0, "%s_a_core_dump_has_no_live_seed_either", impl->name);
 }
 
 /* ---------------------------------------------------------------- controls */
@@ -634,7 +759,8 @@ int main(int argc, char **argv)
   int full = tap_full(argc, argv);
   pthread_t thread;
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (pthread_attr_init(&small_stack) != 0 || pthread_attr_setstacksize(&small_stack, 1 << 18) != 0 ||
+  if (pthread_attr_init(&small_stack) != 0 ||
+      pthread_attr_setstacksize(&small_stack, 1 << 18) != 0 ||
       pthread_create(&thread, &small_stack, searcher, NULL) != 0) {
     printf("Bail out! no thread\n");
     return 1;
@@ -645,6 +771,8 @@ int main(int argc, char **argv)
     test(impls[i], "reads_leave_nothing_but_live_seeds", reads, full);
     test(impls[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
   }
+  for (int i = 0; i < IMPLS; i++)
+    core_dumps(impls[i]);
   controls();
   tap_note("%lu searches, %llu MB", searches, (unsigned long long)(bytes_searched >> 20));
   return tap_end();

@@ -65,7 +65,7 @@ $(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
 $(eval $(call EQ_VARIANT,afl,AFL_QUIET=1 afl-clang-fast,-O2 $(EQ_SANITIZE_CLANG)))
-$(eval $(call EQ_VARIANT,cov,$(CLANG),-O0 -fprofile-instr-generate -fcoverage-mapping))
+$(eval $(call EQ_VARIANT,cov,$(CLANG),-O2 -fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
@@ -160,13 +160,14 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults residue
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue api prg_choice \
+  corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
 	chmod +x $@
 .PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash ## plant every bug of mutants.txt: all must be noticed
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way ## plant every bug of mutants.txt: all must be noticed
 	@$(PYTHON) $(EQ)/mutants.py
 
 # ---- the same with the PRG that ships with opt, in each of its versions
@@ -178,6 +179,12 @@ $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.
 	$(CC) -o $@ -Wl,-z,now $^ -ljansson $(LDLIBS)
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
+
+TAP_TESTS += $(EQB)/prg_choice
+EQ_PRG_WRAP := $(foreach f,opt_keccak_scalar opt_keccak_avx2 opt_keccak_avx512 opt_keccak_avx2_x4 \
+  opt_keccak_avx512_x4 opt_keccak_avx512_x8 prg_expand_evp,-Wl,--wrap=$(f))
+$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/opt/libpprf_prg.a
+	$(CC) $(EQ_PRG_WRAP) -o $@ $^ $(LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
@@ -197,14 +204,31 @@ $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
 
 # ---- coverage of ref and opt by these tests
 
-EQ_COV := random exhaustive faults api
+EQ_COV := random exhaustive faults api prg_choice selftest $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
+EQ_COV_LINK := $(CLANG) -fprofile-instr-generate
 $(EQB)/cov/random $(EQB)/cov/exhaustive: $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_OPS)
-	$(CLANG) -fprofile-instr-generate -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) -o $@ $^ $(LDLIBS)
 $(EQB)/cov/api: $(EQB)/cov/api.o $(EQ_cov_SHA3)
-	$(CLANG) -fprofile-instr-generate -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) -o $@ $^ $(LDLIBS)
 $(EQB)/cov/faults: $(EQB)/cov/faults.o $(EQ_cov_SHA3)
-	$(CLANG) -fprofile-instr-generate $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+$(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov/corpus.o $(EQ_cov_OPS)
+	$(EQ_COV_LINK) -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+$(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
+$(EQB)/cov/corpus-ops: | $(B)/oracle
+# opt with its own PRG
+EQ_EVP_RENAME := $(foreach f,expand digest wipe_stack calls,-Dprg_$(f)=prg_$(f)_evp)
+$(EQB)/cov/prg_evp.o: ref/prg.c
+	@mkdir -p $(@D)
+	$(CLANG) $(CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
+	  -fcoverage-mapping $(DEPFLAGS) -c -o $@ $<
+EQ_cov_PRG := $(EQB)/cov/opt/keccak.o $(EQB)/cov/opt/keccak_prg.o $(EQB)/cov/prg_evp.o
+$(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
+	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(LDLIBS)
+$(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
+  $(EQB)/cov/opt/strerror.o $(EQ_cov_PRG)
+	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(LDLIBS)
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equivalence tests reach
 	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $^

@@ -6,6 +6,32 @@
 #include "impls.h"
 #include "tap.h"
 
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+
+static int copy(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  memcpy(arg, values + 16 * (n - 1), 16);
+  return 0;
+}
+
+static int batches(const struct pprf_impl *impl, pprf_key *key, unsigned depth, uint64_t *state)
+{
+  static uint8_t out[50][16];
+  uint64_t leaf[50], size = (uint64_t)1 << depth;
+  int result[50], ref = impl == &impl_ref;
+  for (unsigned i = 0; i < 50; i++)
+    leaf[i] = i % 8 == 7 ? leaf[i - 1] : tap_random(state) % size;
+  return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, 50, out[0], result) == PPRF_OK &&
+         (ref ? ref_pprf_expand : pprf_expand)(key, size / 4, size / 4 + size / 64, copy, out) ==
+           PPRF_OK &&
+         (ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, 20, result) == PPRF_OK;
+}
+
 static void all(const struct pprf_impl *impl, unsigned depth)
 {
   static uint8_t file[2][1 << 16];
@@ -24,6 +50,7 @@ static void all(const struct pprf_impl *impl, unsigned depth)
                            : impl->punct_range(key, a, b);
     ok &= err == PPRF_OK || err == PPRF_ERR_PUNCTURED; /* results are public: no error here */
   }
+  ok &= batches(impl, key, depth, &state);
   size_t len = sizeof file[0], again = sizeof file[1];
   ok &= impl->export_key(key, file[0], &len) == PPRF_OK;
   ok &= impl->import_key(&other, file[0], len) == PPRF_OK;

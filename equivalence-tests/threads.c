@@ -22,6 +22,20 @@ static void note_bad(void)
   __atomic_store_n(&bad, 1, __ATOMIC_RELAXED);
 }
 
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+
+static int count_leaves(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  (void)values;
+  *(uint64_t *)arg += n;
+  return 0;
+}
+
 /* Everything that only reads. */
 static void read_all(uint64_t *state)
 {
@@ -34,6 +48,15 @@ static void read_all(uint64_t *state)
     if (err != impl->eval(shared, leaf, again) || memcmp(out, again, 16) != 0)
       note_bad();
   }
+  uint64_t leaf[16], live = 0;
+  uint8_t many[16][16];
+  int result[16], ref = impl == &impl_ref;
+  for (int i = 0; i < 16; i++)
+    leaf[i] = tap_random(state) % (1u << DEPTH);
+  if ((ref ? ref_pprf_eval_batch : pprf_eval_batch)(shared, leaf, 16, many[0], result) != PPRF_OK ||
+      (ref ? ref_pprf_expand : pprf_expand)(shared, 64, 127, count_leaves, &live) != PPRF_OK ||
+      live > 64)
+    note_bad();
   if (impl->export_key(shared, file, &len) != PPRF_OK || impl->depth(shared) != DEPTH ||
       impl->memory_bytes(shared) == 0 ||
       len != 48 + 18 * impl->node_count(shared))
@@ -68,8 +91,11 @@ static void *writer(void *arg)
       usleep(100);
     else
       pthread_rwlock_wrlock(&rule);
-    int err = i % 3 == 0   ? impl->punct(shared, leaf)
-              : i % 3 == 1 ? impl->eval_punct(shared, leaf, out)
+    const uint64_t batch[4] = {leaf, leaf ^ 1, leaf ^ 64, leaf};
+    int err = i % 4 == 0   ? impl->punct(shared, leaf)
+              : i % 4 == 1 ? impl->eval_punct(shared, leaf, out)
+              : i % 4 == 2 ? (impl == &impl_ref ? ref_pprf_punct_batch
+                                                : pprf_punct_batch)(shared, batch, 4, NULL)
                            : impl->punct_range(shared, leaf, leaf | 31);
     if (!broken)
       pthread_rwlock_unlock(&rule);
