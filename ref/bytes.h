@@ -11,42 +11,44 @@
 #include "bytes.acsl"
 #endif
 
-/** Write the w low bytes of v. */
-/*@ requires width: w <= 8;
-    requires \valid(p + (0 .. w-1));
-    assigns p[0 .. w-1];
-    ensures bytes: bytes(p, w, v); */
-static inline void ref_put_bytes(uint8_t *p, unsigned w, uint64_t v)
+/** Write the w low bytes of v to p[at .. at+w-1]. */
+/*@ requires width: w <= 8 && at + w <= SIZE_MAX;
+    requires \valid(p + (at .. at+w-1));
+    assigns p[at .. at+w-1];
+    ensures bytes: bytes(p, at, w, v);
+    ensures frame: \forall integer j; j < at || at + w <= j ==> p[j] == \old(p[j]); */
+static inline void ref_put_bytes(uint8_t *p, size_t at, unsigned w, uint64_t v)
 {
   /*@ loop invariant bound: 0 <= k <= w;
       loop invariant rest: \forall integer j; j >= k ==> byte(\at(v,Pre), j) == byte(v, j - k);
-      loop invariant done: bytes(p, k, \at(v,Pre));
-      loop assigns k, v, p[0 .. w-1];
+      loop invariant done: bytes(p, at, k, \at(v,Pre));
+      loop invariant frame: \forall integer j; j < at || at + w <= j ==> p[j] == \at(p[j],Pre);
+      loop assigns k, v, p[at .. at+w-1];
       loop variant w - k; */
   for (unsigned k = 0; k < w; k++) {
-    p[k] = (uint8_t)(v % 256);
+    p[at + k] = (uint8_t)(v % 256);
     v /= 256;
   }
 }
 
-/** The integer in w bytes. */
-/*@ requires width: w <= 8;
-    requires \valid_read(p + (0 .. w-1));
+/** The integer in p[at .. at+w-1]. */
+/*@ requires width: w <= 8 && at + w <= SIZE_MAX;
+    requires \valid_read(p + (at .. at+w-1));
     assigns \nothing;
-    ensures bytes: bytes(p, w, \result);
+    ensures bytes: bytes(p, at, w, \result);
     ensures bound: \result < pow2(8 * w); */
-static inline uint64_t ref_get_bytes(const uint8_t *p, unsigned w)
+static inline uint64_t ref_get_bytes(const uint8_t *p, size_t at, unsigned w)
 {
   uint64_t v = 0;
   /*@ loop invariant bound: 0 <= k <= w;
       loop invariant value: v < pow2(8 * (w - k));
-      loop invariant done: \forall integer j; k <= j < w ==> p[j] == byte(v, j - k);
+      loop invariant done: \forall integer j; k <= j < w ==> p[at + j] == byte(v, j - k);
       loop assigns k, v;
       loop variant k; */
   for (unsigned k = w; k > 0; k--) {
     //@ ghost pow2_mono_lf(8 * (w - k), 56);
     //@ assert pow2(56) == 0x100000000000000;
-    v = v * 256 + p[k - 1];
+    v = v * 256 + p[at + k - 1];
   }
   return v;
 }

@@ -29,49 +29,53 @@ size_t ref_encoded_bytes(unsigned d, size_t n)
   return CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d) + DIGEST_BYTES;
 }
 
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
-    requires \valid_read(node) && \valid(p + (0 .. id_bytes(d) + 15));
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
+    requires \valid_read(node) && \valid(buf + (at .. at + id_bytes(d) + 15));
+    requires \separated(node, buf + (at .. at + id_bytes(d) + 15));
     requires node: okp(d, node);
-    assigns p[0 .. id_bytes(d) + 15];
-    ensures record: record(p, d, node); */
-static void put_record(uint8_t *p, const struct ref_node *node, unsigned d)
+    assigns buf[at .. at + id_bytes(d) + 15];
+    ensures record: record(buf, at, d, node);
+    ensures frame: kept{Post,Pre}(buf, at); */
+static void put_record(uint8_t *buf, size_t at, const struct ref_node *node, unsigned d)
 {
   unsigned w = CODEC_ID_BYTES(d);
   //@ ghost pow2_mono_lf(d, 32);
   //@ ghost pow2_mono_lf(node->height, d);
-  ref_put_bytes(p, w, 2 * node->start + ref_width(node->height));
-  ref_put_bytes(p + w, 8, node->seed.lo);
-  ref_put_bytes(p + w + 8, 8, node->seed.hi);
+  ref_put_bytes(buf, at, w, 2 * node->start + ref_width(node->height));
+  ref_put_bytes(buf, at + w, 8, node->seed.lo);
+  ref_put_bytes(buf, at + w + 8, 8, node->seed.hi);
 }
 
 int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d)
 {
-  size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
-  uint8_t *p = buf + CODEC_HEADER_BYTES;
+  size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES, at = CODEC_HEADER_BYTES;
   put_header(buf, d);
-  ref_put_bytes(buf + 12, 4, n);
+  ref_put_bytes(buf, 12, 4, n);
   /*@ loop invariant bound: 0 <= k <= n;
-      loop invariant place: p == buf + record_at(d, k);
+      loop invariant place: at == record_at(d, k);
       loop invariant start: starts(buf, d, n);
       loop invariant records: records(buf, a, k, d);
-      loop assigns k, p, buf[0 .. record_at(d, n) - 1];
+      loop assigns k, at, buf[0 .. record_at(d, n) - 1];
       loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
     //@ ghost Step: ;
-    put_record(p, &a[k], d);
-    //@ assert kept: \forall integer j; 0 <= j < record_at(d, k) ==> buf[j] == \at(buf[j],Step);
-    //@ assert new: record(buf + record_at(d, k), d, a + k);
-    p += CODEC_RECORD_BYTES(d);
+    put_record(buf, at, &a[k], d);
+    //@ assert same: same{Here,Step}(a, 0, k);
+    //@ assert kept: kept{Here,Step}(buf, record_at(d, k));
+    //@ assert records: records(buf, a, k, d);
+    at += CODEC_RECORD_BYTES(d);
   }
   //@ ghost Body: ;
   int err = prg_digest(buf, body, buf + body);
-  //@ assert kept: \forall integer j; 0 <= j < body ==> buf[j] == \at(buf[j],Body);
+  //@ assert same: same{Here,Body}(a, 0, n);
+  //@ assert kept: kept{Here,Body}(buf, record_at(d, n));
+  //@ assert records: records(buf, a, n, d);
   if (err != PPRF_OK) {
-    /*@ loop invariant bound: 0 <= k <= body;
+    /*@ loop invariant bound: 0 <= k <= body + DIGEST_BYTES;
         loop invariant zero: \forall integer j; 0 <= j < k ==> buf[j] == 0;
-        loop assigns k, buf[0 .. body-1];
-        loop variant body - k; */
-    for (size_t k = 0; k < body; k++)
+        loop assigns k, buf[0 .. body + DIGEST_BYTES - 1];
+        loop variant body + DIGEST_BYTES - k; */
+    for (size_t k = 0; k < body + DIGEST_BYTES; k++)
       buf[k] = 0;
   }
   return err;
@@ -88,10 +92,10 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_FORMAT;
   put_header(h, depth);
-  uint64_t count = ref_get_bytes(buf + 12, 4);
+  uint64_t count = ref_get_bytes(buf, 12, 4);
   //@ ghost byte_inj_lf(4);
   //@ ghost pow2_mono_lf(depth - 1, 32);
-  //@ assert agree: \forall integer m; bytes(buf + 12, 4, m) ==> agree(m, count, 4);
+  //@ assert agree: \forall integer m; bytes(buf, 12, 4, m) ==> agree(m, count, 4);
   /*@ assert unique: \forall integer e, m; sized(len, e, m) ==> starts(buf, e, m) ==>
         e == depth && m == count; */
   if (!ref_same_bytes(buf, h, 12) || count > ref_width(depth - 1) ||
@@ -133,30 +137,31 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
   return h;
 }
 
-/* Read a record into a[k].
+/* Read the record at buf[at] into a[k].
  * Returns 0 if its id is that of no node in the tree of depth d. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
-    requires \valid(a + k) && \valid_read(p + (0 .. id_bytes(d) + 15));
+/*@ requires depth: 1 <= d <= REF_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
+    requires \valid(a + k) && \valid_read(buf + (at .. at + id_bytes(d) + 15));
+    requires \separated(a + k, buf + (at .. at + id_bytes(d) + 15));
     assigns a[k];
     ensures frame: \forall integer q; q != k ==> eqn{Post,Pre}(a + q, a + q);
-    ensures accepted: \result != 0 ==> okp(d, a + k) && record(p, d, a + k);
+    ensures accepted: \result != 0 ==> okp(d, a + k) && record(buf, at, d, a + k);
     ensures rejected: \result == 0 ==> \forall integer s, h;
-      0 <= h <= d ==> tnode(d, s, h) ==> !has_id(p, d, s, h); */
-static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *p)
+      0 <= h <= d ==> tnode(d, s, h) ==> !has_id(buf, at, d, s, h); */
+static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *buf, size_t at)
 {
   unsigned w = CODEC_ID_BYTES(d);
-  uint64_t id = ref_get_bytes(p, w);
+  uint64_t id = ref_get_bytes(buf, at, w);
   //@ ghost node_id_lf(d);
   //@ ghost byte_inj_lf(w);
   //@ ghost pow2_mono_lf(d + 1, 8 * w);
   /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
-        has_id(p, d, s, h) ==> agree(node_id(s, h), id, w); */
+        has_id(buf, at, d, s, h) ==> agree(node_id(s, h), id, w); */
   if (id == 0 || id >= ref_width(d + 1))
     return 0;
   unsigned height = height_of_id(id) /*@ ghost (d) */;
   uint64_t start = (id - ref_width(height)) / 2;
   //@ ghost tn_apart_lf(d, height);
-  struct pprf_seed seed = {ref_get_bytes(p + w, 8), ref_get_bytes(p + w + 8, 8)};
+  struct pprf_seed seed = {ref_get_bytes(buf, at + w, 8), ref_get_bytes(buf, at + w + 8, 8)};
   ref_put(a, k, (struct ref_node){start, height, seed});
   return 1;
 }
@@ -166,8 +171,8 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *p
     requires \valid_read(prev) && \valid_read(node);
     requires nodes: okp(d, prev) && okp(d, node);
     assigns \nothing;
-    ensures follows: \result != 0 <==> before(prev->start, prev->height, node->start) &&
-      !siblings(d, prev->start, prev->height, node->start, node->height); */
+    ensures follows: \result != 0 <==>
+      follow(d, prev->start, prev->height, node->start, node->height); */
 static int follows(const struct ref_node *prev, const struct ref_node *node)
   /*@ ghost (unsigned d) */
 {
@@ -193,46 +198,38 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
 /* Read n records.  Returns 0 if they are not those of a canonical key. */
 /*@ requires sizes: 1 <= d <= REF_DEPTH_MAX && n <= CODEC_NODES_MAX;
     requires \valid(a + (0 .. n-1)) && \valid_read(buf + (0 .. record_at(d, n) - 1));
+    requires \separated(a + (0 .. n-1), buf + (0 .. record_at(d, n) - 1));
     assigns a[0 .. n-1];
     ensures accepted: \result != 0 ==> canonical(d, a, n) && records(buf, a, n, d);
-    ensures rejected: \result == 0 ==> \forall struct ref_node *b;
-      !(canonical{Pre}(d, b, n) && records{Pre}(buf, b, n, d)); */
+    ensures in_order: \result != 0 <==> in_order{Pre}(buf, d, n); */
 static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
-  const uint8_t *p = buf + CODEC_HEADER_BYTES;
+  size_t at = CODEC_HEADER_BYTES;
   //@ ghost has_id_lf(d);
   //@ ghost pow2_pos_lf();
   /*@ loop invariant bound: 0 <= k <= n;
-      loop invariant place: p == buf + record_at(d, k);
+      loop invariant place: at == record_at(d, k);
       loop invariant nodes: okps(d, a, k);
       loop invariant order: sorted(a, k);
       loop invariant maximal: maximal(d, a, k);
       loop invariant records: records(buf, a, k, d);
-      loop assigns k, p, a[0 .. n-1];
+      loop assigns k, at, a[0 .. n-1];
       loop variant n - k; */
   for (size_t k = 0; k < n; k++) {
     //@ ghost Step: ;
-    /*@ assert next: \forall struct ref_node *b;
-          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
-          okp{Pre}(d, b + k) && record{Pre}(p, d, b + k); */
-    /*@ assert before: k > 0 ==> \forall struct ref_node *b;
-          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
-          okp{Pre}(d, b + (k - 1)) && record{Pre}(buf + record_at(d, k - 1), d, b + (k - 1)); */
-    if (!get_record(a, k, d, p))
+    //@ assert next: in_order(buf, d, n) ==> \exists integer s, h; node_at(buf, at, d, s, h);
+    if (!get_record(a, k, d, buf, at))
       return 0;
     //@ assert kept: same{Here,Step}(a, 0, k);
     //@ assert nodes: okps(d, a, k + 1);
     //@ assert order: sorted(a, k);
     //@ assert maximal: maximal(d, a, k);
     //@ assert records: records(buf, a, k + 1, d);
-    /*@ assert same: \forall struct ref_node *b;
-          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
-          place{Pre}(b + k, a[k].start, a[k].height); */
-    //@ assert previous: k > 0 ==> okp(d, a + (k - 1));
-    //@ assert previous_record: k > 0 ==> record(buf + record_at(d, k - 1), d, a + (k - 1));
-    /*@ assert same_before: k > 0 ==> \forall struct ref_node *b;
-          canonical{Pre}(d, b, n) ==> records{Pre}(buf, b, n, d) ==>
-          place{Pre}(b + (k - 1), a[k-1].start, a[k-1].height); */
+    //@ assert node: node_at(buf, at, d, a[k].start, a[k].height);
+    /*@ assert previous: k > 0 ==>
+          node_at(buf, record_at(d, k - 1), d, a[k-1].start, a[k-1].height); */
+    /*@ assert ordered: k > 0 ==> in_order(buf, d, n) ==>
+          follow(d, a[k-1].start, a[k-1].height, a[k].start, a[k].height); */
     if (k > 0 && !follows(&a[k - 1], &a[k]) /*@ ghost (d) */)
       return 0;
     //@ assert last: k > 0 ==> before(a[k-1].start, a[k-1].height, a[k].start);
@@ -245,8 +242,9 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
           before(a[j].start, a[j].height, a[k].start); */
     /*@ assert single: \forall integer j; 0 <= j < k ==>
           !siblings(d, a[j].start, a[j].height, a[k].start, a[k].height); */
-    p += CODEC_RECORD_BYTES(d);
+    at += CODEC_RECORD_BYTES(d);
   }
+  //@ ghost in_order_lf(buf, a, n, d);
   return 1;
 }
 

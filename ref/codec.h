@@ -12,7 +12,7 @@
 
 #define CODEC_VERSION 1
 #define CODEC_HEADER_BYTES 16
-/** More nodes than the four bytes of the count hold. */
+/** The most nodes that the four bytes of the count hold. */
 #define CODEC_NODES_MAX 0xffffffff
 
 /** Bytes of an in-order id in a tree of depth d: ids are below 2^(d+1). */
@@ -36,6 +36,7 @@ size_t ref_encoded_bytes(unsigned d, size_t n);
     requires count: n <= CODEC_NODES_MAX;
     requires \valid(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1));
     requires \valid_read(a + (0 .. n-1));
+    requires \separated(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1), a + (0 .. n-1));
     requires nodes: okps(d, a, n);
     assigns buf[0 .. record_at(d, n) + DIGEST_BYTES - 1];
     ensures results: \result == PPRF_OK || prg_error(\result);
@@ -48,7 +49,7 @@ int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d);
  * @retval PPRF_OK         len is right for them.
  * @retval PPRF_ERR_FORMAT the header or the length is wrong (*d and *n are 0). */
 /*@ requires \valid_read(buf + (0 .. len-1));
-    requires \valid(d) && \valid(n);
+    requires \valid(d) && \valid(n) && \separated(buf + (0 .. len-1), d, n);
     assigns *d, *n;
     ensures results: \result == PPRF_OK || \result == PPRF_ERR_FORMAT;
     ensures accepted: \result == PPRF_OK ==> sized(len, *d, *n) && starts(buf, *d, *n);
@@ -60,17 +61,19 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n);
 
 /** Read the nodes of an encoding whose header gave d and n; a has room for n, and is wiped on
  * error.
- * @retval PPRF_OK         buf is what ref_encode writes for a[0 .. n-1].
+ * @retval PPRF_OK         buf is a key file, and what ref_encode writes for a[0 .. n-1].
  * @retval PPRF_ERR_FORMAT it is no canonical encoding.
  * @retval an error of prg_digest. */
 /*@ requires header: sized(record_at(d, n) + DIGEST_BYTES, d, n) && starts(buf, d, n);
     requires \valid(a + (0 .. n-1));
     requires \valid_read(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1));
+    requires \separated(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1), a + (0 .. n-1));
     assigns a[0 .. n-1];
     ensures results: \result == PPRF_OK || \result == PPRF_ERR_FORMAT || prg_error(\result);
     ensures accepted: \result == PPRF_OK ==> canonical(d, a, n) && encodes(buf, a, n, d);
-    ensures rejected: \result == PPRF_ERR_FORMAT ==> \forall struct ref_node *b;
-      !(canonical{Pre}(d, b, n) && encodes{Pre}(buf, b, n, d));
+    ensures key_file: \result == PPRF_OK ==> key_file{Pre}(buf, record_at(d, n) + DIGEST_BYTES, d, n);
+    ensures rejected: \result == PPRF_ERR_FORMAT ==>
+      !key_file{Pre}(buf, record_at(d, n) + DIGEST_BYTES, d, n);
     ensures error: \result != PPRF_OK ==> zeros(a, 0, n); */
 int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf);
 
