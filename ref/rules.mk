@@ -28,3 +28,21 @@ $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a:
 TAP_TESTS += $(B)/ref/smoke
 $(B)/ref/smoke: ref/smoke.c $(B)/ref/libpprf_ref.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -o $@ $^ $(LDLIBS)
+
+# every byte that is read is initialized: MemorySanitizer on the equivalence tests' sequences
+REF_MSAN := -O2 -fsanitize=memory -fno-omit-frame-pointer
+$(eval $(call EQ_VARIANT,msan,$(CLANG),$(REF_MSAN)))
+REF_MSAN_OBJ := $(EQ_msan_OPS) $(B)/ref/initialized.o
+REF_MSAN_LINK := $(REF_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
+  EVP_DigestFinal_ex RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f))
+$(B)/ref/initialized.o: ref/initialized.c
+	@mkdir -p $(@D)
+	$(CLANG) $(CPPFLAGS) $(EQ_CFLAGS) $(REF_MSAN) $(DEPFLAGS) -c -o $@ $<
+$(B)/ref/initialized_bytes: $(REF_MSAN_OBJ)
+	$(CLANG) $(REF_MSAN_LINK) -o $@ $^ $(LDLIBS)
+TAP_TESTS += $(B)/ref/initialized
+$(B)/ref/initialized: ref/initialized.sh $(B)/ref/initialized_bytes
+	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
+	  '$(CLANG)' '$(CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(REF_MSAN)' '$(REF_MSAN_LINK)' \
+	  '$(LDLIBS)' '$(REF_MSAN_OBJ)'; echo 'exec ref/initialized.sh $(B)/ref'; } > $@
+	@chmod +x $@
