@@ -179,6 +179,41 @@ apply/negP/idP => [c|Px].
 by move/covered_mkseq/(C _ xd); rewrite Px.
 Qed.
 
+(* ... and the cover of a set is an array that meets the invariant and covers the rest. *)
+Theorem contract_inv_complete R d a n (P : pred bitseq) :
+  mkseq a n = map (encode d) (cover (family d) d P [::] R) ->
+  inv R d a n /\ (forall x, x < pow2 d -> acsl_covered a n x <-> ~~ P (leaf_path d x)).
+Proof.
+rewrite encode_cover_path => E; split; last first.
+  by move=> x xd; rewrite -covered_mkseq E covered_ncover //; rewrite /in_span; nlia.
+have /andP [it fl] : well_formed d (mkseq a n) by rewrite E ncover_well_formed.
+have sd k : (k < n)%nat -> seed (a k) = ns R d (start (a k)) (height (a k)).
+  move=> kn; have := ncover_ns R (fun x => P (leaf_path d x)) (in_tree_root d).
+  rewrite root_ns -E /positions /mkseq -!map_comp => /eq_in_map /(_ k).
+  by rewrite mem_iota kn => /(_ isT).
+have ok k : (k < n)%nat -> in_tree d (start (a k)) (height (a k)).
+  by move=> kn; move: it; rewrite /mkseq all_map => /allP H; apply: (H k); rewrite mem_iota.
+have before k l : (k < l)%nat -> (l < n)%nat -> last_end (a k) <= start (a l).
+  move=> kl ln; have /(pairwiseP (a 0%nat)) := follows_before fl.
+  move/(_ k l); rewrite !inE size_mkseq !nth_mkseq ?(ltn_trans kl ln) // => H.
+  by apply/N.leb_spec0/H => //; exact: ltn_trans kl ln.
+split; last split.
+- move=> k kn; have /and3P [hd _ le] := ok k kn.
+  split=> //; split; first exact/N.leb_spec0.
+  by split; [apply/tnodeP/ok | apply: sd].
+- exact: before.
+- move=> k l kl ln [hh [st tn]].
+  have kn := ltn_trans kl ln; have k1n : (k.+1 < n)%nat by apply: leq_ltn_trans kl ln.
+  have lE : l = k.+1.
+    apply/eqP; rewrite eqn_leq kl andbT leqNgt; apply/negP => k1l.
+    have b1 := before k k.+1 (ltnSn k) k1n; have b2 := before k.+1 l k1l ln.
+    by have := last_end_gt (a k.+1); move: b1 b2; rewrite /last_end st; nlia.
+  subst l; move/(sortedP (a 0%nat)): fl => /(_ k); rewrite size_mkseq !nth_mkseq // => /(_ k1n).
+  case/andP => _ /negP; apply; apply/and3P; split; first by rewrite hh.
+    by apply/N.eqb_spec; rewrite st.
+  by case/tnodeP/and3P: tn.
+Qed.
+
 (* ref_punct_range: from the cover of P to the cover of P and the range. *)
 Theorem contract_range_sound R d a n a' n' (P : pred bitseq) first last :
   size first = d -> size last = d ->

@@ -77,7 +77,8 @@ def prepare(copy):
         os.makedirs(os.path.join(copy, d))
     for f in glob.glob("spec/*.v") + glob.glob("proofs/*.*") + ["Makefile", "_CoqProject"]:
         shutil.copy2(f, os.path.join(copy, f))
-    shutil.copytree("build/coq", os.path.join(copy, "build/coq"))
+    for d in ("build/coq", "ref", "opt", "include"):
+        shutil.copytree(d, os.path.join(copy, d), ignore=shutil.ignore_patterns("rules.mk"))
 
 
 def plant(copy, edits):

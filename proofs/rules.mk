@@ -23,6 +23,12 @@ $(COQ)/%.v: %.v
 	@mkdir -p $(@D)
 	@cp -p $< $@
 
+# The ACSL of ref/ in Coq: from the headers on every run, written if it changes.
+.PHONY: acsl-always
+acsl-always:
+$(COQ)/spec/AcslRef.v: acsl-always
+	@$(PYTHON) proofs/acsl.py . $@
+
 $(COQ)/Makefile.coq: _CoqProject
 	@mkdir -p $(@D)
 	@cp -p $< $(@D)/
