@@ -30,14 +30,21 @@ def tool(name):
 
 
 def executed(segments, source):
-    """Line number -> whether it was executed, for the lines that hold code."""
-    lines = {}
-    for (line, _, count, has_count, _, gap), after in zip(segments, segments[1:]):
-        if not has_count or gap:
-            continue
-        for k in range(line, after[0] + (after[1] > 1)):
-            if source[k - 1].strip() not in ("", "{", "}"):
-                lines[k] = lines.get(k, False) or count > 0
+    """Line number -> whether it was executed, for the lines that hold code.  As llvm-cov counts: a
+    line's count is the greatest of the regions that begin in it and of the one that it begins in."""
+    lines, before, at = {}, None, 0  # before: the last segment of the lines above
+    for k, text in enumerate(source, 1):
+        here = []
+        while at < len(segments) and segments[at][0] == k:
+            here.append(segments[at])
+            at += 1
+        counts = [s[2] for s in here if s[3] and s[4] and not s[5]]
+        if before is not None and before[3]:
+            counts.append(before[2])
+        skipped = here and not here[0][3] and here[0][4]
+        if counts and not skipped and text.strip() not in ("", "{", "}"):
+            lines[k] = max(counts) > 0
+        before = here[-1] if here else before
     return lines
 
 
@@ -57,18 +64,22 @@ def outcomes(branches, source):
 
 
 def reasons():
-    """(file, what, text) -> reason."""
-    found = {}
+    """(file, what, text) -> reason, and the set of those that may turn out to be reached."""
+    found, optional = {}, set()
     with open(os.path.join(HERE, "uncovered.txt")) as f:
         for number, line in enumerate(f, 1):
             if line.startswith("#") or not line.strip():
                 continue
             parts = [p.strip() for p in line.rstrip("\n").split(" | ")]
-            if len(parts) != 4 or parts[1] not in ("line", "true", "false") or len(parts[3]) < 10:
+            what = parts[1].rstrip("?") if len(parts) == 4 else ""
+            if what not in ("line", "true", "false") or len(parts[3]) < 10:
                 sys.exit("coverage: uncovered.txt, line %d: not FILE | line, true or false | TEXT "
                          "| REASON" % number)
-            found[tuple(parts[:3])] = parts[3]
-    return found
+            key = (parts[0], what, parts[2])
+            found[key] = parts[3]
+            if parts[1] != what:
+                optional.add(key)
+    return found, optional
 
 
 def run(build, programs):
@@ -129,7 +140,7 @@ def main():
     for old in glob.glob(os.path.join(build, "*.profraw")):
         os.remove(old)
     bad = not run(build, programs)
-    files, known, used = measure(build, programs), reasons(), set()
+    files, (known, optional), used = measure(build, programs), reasons(), set()
     total = {"file": "all", "lines": [0, 0], "branches": [0, 0]}
     for f in files:
         for kind in ("lines", "branches"):
@@ -151,7 +162,7 @@ def main():
             if (f["file"], what, text) not in known:
                 bad = True
                 print("coverage: no reason: %s | %s | %s | ..." % (f["file"], what, text))
-    for key in sorted(set(known) - used):
+    for key in sorted(set(known) - optional - used):
         bad = True
         print("coverage: a reason for nothing (covered, or gone): %s | %s | %s" % key)
     if not files:

@@ -3,8 +3,9 @@
 """Applies the planted bugs of mutants.txt one at a time to a copy of the sources and requires that
 a test fails.
 
-mutants.py [--quick] [--only TEXT] [BUILD]
+mutants.py [--quick] [--jobs N] [--only TEXT] [BUILD]
   --quick      the lines marked with * only; TAP output
+  --jobs N     so many at a time (1), each in a copy of its own
   --only TEXT  the lines whose name contains TEXT
   --check      only whether every line applies
   BUILD        directory of the build (build); results in BUILD/equivalence-tests/mutants.json
@@ -13,12 +14,14 @@ Exit 1 if a bug survives, a line does not apply, or an unchanged copy fails.
 """
 import json
 import os
+import queue
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -130,49 +133,81 @@ def check():
     return 1 if bad else 0
 
 
+def option(arguments, name, default):
+    """Take an option and its value from the arguments."""
+    if name not in arguments:
+        return default
+    at = arguments.index(name)
+    value = arguments[at + 1]
+    del arguments[at:at + 2]
+    return value
+
+
+class Workers:
+    """Copies of the sources, each with its log; a task takes one and gives it back."""
+
+    def __init__(self, directory, logs, count):
+        self.free = queue.SimpleQueue()
+        for i in range(count):
+            root = os.path.join(directory, str(i))
+            os.mkdir(root)
+            copy_sources(root)
+            self.free.put((root, open(os.path.join(logs, "mutants-%d.log" % i), "w")))
+
+    def do(self, task, *arguments):
+        root, log = self.free.get()
+        try:
+            return task(root, log, *arguments)
+        finally:
+            self.free.put((root, log))
+
+
+def passes(root, log, suite):
+    log.write("==== %s without a planted bug\n" % suite)
+    log.flush()
+    return build(root, suite, log) and run(root, suite, log)
+
+
+def plant(root, log, mutant, quick):
+    log.write("==== %s\n" % mutant.name)
+    log.flush()
+    return test(mutant, root, log, quick)
+
+
 def main():
     arguments = sys.argv[1:]
+    only, jobs = option(arguments, "--only", ""), int(option(arguments, "--jobs", "1"))
     quick = "--quick" in arguments
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
-    rest = [a for a in arguments if not a.startswith("--") and a != only]
+    rest = [a for a in arguments if not a.startswith("--")]
     if "--check" in arguments:
         return check()
     build_dir = os.path.join(TOP, rest[0] if rest else "build")
     mutants = [m for m in load() if (m.quick or not quick) and only in m.name]
-    suites = sorted({m.suite for m in mutants}, key=SUITES.index)
+    suites = [] if quick else sorted({m.suite for m in mutants}, key=SUITES.index)
     results, begin = [], time.time()
-    with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as root, \
-            open(os.path.join(build_dir, "equivalence-tests", "mutants.log"), "w") as log:
-        copy_sources(root)
-        number = 0
+    print("1..%d" % (len(suites) + len(mutants)), flush=True)
 
-        def result(ok, claim):
-            nonlocal number
-            number += 1
-            print("%sok %d - %s" % ("" if ok else "not ", number, claim))
-            sys.stdout.flush()
+    def result(ok, claim, **more):
+        results.append({"ok": ok, **more})
+        print("%sok %d - %s" % ("" if ok else "not ", len(results), claim), flush=True)
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K%d of %d" % (len(results), len(suites) + len(mutants)))
+            sys.stderr.flush()
 
+    with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory, \
+            futures.ThreadPoolExecutor(jobs) as pool:
+        workers = Workers(directory, os.path.join(build_dir, "equivalence-tests"), jobs)
         # Without a bug all is well; beside --quick the suites run on their own.
-        for suite in [] if quick else suites:
-            ok = build(root, suite, log) and run(root, suite, log)
-            result(ok, "%s_passes_without_a_planted_bug" % suite)
-            results.append({"name": "none", "suite": suite, "ok": ok})
-        for i, mutant in enumerate(mutants):
-            if sys.stderr.isatty():
-                sys.stderr.write("\r\033[K%d of %d: %s" % (i + 1, len(mutants), mutant.name))
-                sys.stderr.flush()
-            log.write("==== %s\n" % mutant.name)
-            log.flush()
-            killer = test(mutant, root, log, quick)
+        for suite, ok in zip(suites, pool.map(lambda s: workers.do(passes, s), suites)):
+            result(ok, suite + "_passes_without_a_planted_bug", name="none", suite=suite)
+        killers = pool.map(lambda m: workers.do(plant, m, quick), mutants)
+        for mutant, killer in zip(mutants, killers):
             ok = killer is not None and not killer.startswith("!")
-            how = ("by " + killer if ok else "SURVIVED" if killer is None else killer[1:])
-            result(ok, "%s: noticed %s" % (mutant.name, how) if ok else
-                   "%s: %s" % (mutant.name, how))
-            results.append({"name": mutant.name, "file": mutant.file, "suite": mutant.suite,
-                            "noticed_by": killer, "ok": ok})
+            how = ("noticed by " + killer if ok else "SURVIVED" if killer is None else killer[1:])
+            result(ok, "%s: %s" % (mutant.name, how), name=mutant.name, file=mutant.file,
+                   suite=mutant.suite, noticed_by=killer)
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
-    print("1..%d" % number)
     planted = [r for r in results if r["name"] != "none"]
     killed = sum(r["ok"] for r in planted)
     print("# %d of %d planted bugs noticed, %d s" % (killed, len(planted), time.time() - begin))

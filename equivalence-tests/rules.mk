@@ -166,9 +166,10 @@ TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
 	chmod +x $@
+EQ_JOBS := $(shell nproc)
 .PHONY: mutants
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way ## plant every bug of mutants.txt: all must be noticed
-	@$(PYTHON) $(EQ)/mutants.py
+	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS)
 
 # ---- the same with the PRG that ships with opt, in each of its versions
 
@@ -233,17 +234,13 @@ $(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
 coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equivalence tests reach
 	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $^
 
+TAP_TESTS += $(EQ)/test_gates.py
+
 # ---- all of it, under an hour
 
-EQ_FULL := random three-way exhaustive faults faults-asan residue crash
+EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
+  $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
 test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour
-	@$(MAKE) --no-print-directory products $(EQ_FULL:%=$(EQB)/%) $(EQB)/threads $(EQB)/secret-flow \
-	  $(EQB)/vectors $(EQB)/vectors-regenerated
-	@failed=; for t in $(EQ_FULL); do $(TAP) $(EQB)/$$t :: --full || failed="$$failed $$t"; done; \
-	$(TAP) $(EQB)/vectors $(EQB)/vectors-regenerated $(EQB)/threads $(EQB)/secret-flow || \
-	  failed="$$failed others"; \
-	$(MAKE) --no-print-directory coverage || failed="$$failed coverage"; \
-	$(MAKE) --no-print-directory mutants || failed="$$failed mutants"; \
-	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600 || failed="$$failed fuzz"; \
-	[ -z "$$failed" ] || { echo "test-full: failed:$$failed" >&2; exit 1; }
+	@$(MAKE) --no-print-directory products $(EQ_ALL)
+	@$(PYTHON) $(EQ)/full.py $(EQB) 600

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""TAP: the gates of fuzzing, coverage and planted bugs fail when they should, and only then."""
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import mutants  # noqa: E402
+import tap  # noqa: E402
+
+GOOD = "#4242\tDONE   cov: 10 ft: 20 corp: 5/1b\nstat::number_of_executed_units: 4242\n"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="pprf-gates-")
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def write(self, name, text, mode=0o644):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+
+class Fuzzing(Case):
+    def gate(self, text, status):
+        """fuzz.py on a target that prints this and ends so, beside one that is well."""
+        self.write("good", "#!/bin/sh\ncat <<'E'\n%sE\n" % GOOD, 0o755)
+        self.write("target", "#!/bin/sh\ncat <<'E'\n%sE\nexit %d\n" % (text, status), 0o755)
+        return subprocess.run([sys.executable, os.path.join(HERE, "fuzz.py"), self.dir, "1", "good",
+                               "target"], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE).returncode
+
+    def test_a_run_without_findings_passes(self):
+        self.assertEqual(self.gate(GOOD, 0), 0)
+
+    def test_a_crash_fails(self):
+        self.assertEqual(self.gate(GOOD + "Test unit written to x\n", 77), 1)
+
+    def test_a_crash_fails_whatever_the_status(self):
+        self.assertEqual(self.gate(GOOD + "Test unit written to x\n", 0), 1)
+
+    def test_a_target_that_hardly_runs_fails(self):
+        self.assertEqual(self.gate(GOOD.replace("4242", "42"), 0), 1)
+
+    def test_a_target_that_does_not_start_fails(self):
+        self.assertEqual(self.gate("no such file\n", 127), 1)
+
+
+class Coverage(Case):
+    """A program of 40 covered lines, one that is not, and a branch with one outcome."""
+
+    def gate(self, reasons):
+        source = ("int f(int x)\n{\n" + "  x++;\n" * 40 + "  if (x == 7)\n    return 9;\n" +
+                  "  for (int i = 0; i < x; i++)\n    x--;\n" * 6 + "  return x;\n}\n"
+                  "int main(void)\n{\n  return f(0) - f(0);\n}\n")
+        self.write("ref/x.c", source)
+        self.write("equivalence-tests/uncovered.txt", reasons)
+        shutil.copy(os.path.join(HERE, "coverage.py"), os.path.join(self.dir, "equivalence-tests"))
+        os.mkdir(os.path.join(self.dir, "cov"))
+        subprocess.run(["clang", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "cov/x",
+                        "ref/x.c"], cwd=self.dir, check=True)
+        return subprocess.run([sys.executable, "equivalence-tests/coverage.py", "cov", "cov/x"],
+                              cwd=self.dir, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+
+    LINE = "ref/x.c | line | return 9; | seven is never reached here\n"
+    BRANCH = "ref/x.c | true | x == 7 | seven is never reached here\n"
+
+    def test_a_reason_for_everything_passes(self):
+        r = self.gate(self.LINE + self.BRANCH)
+        self.assertEqual(r.returncode, 0, r.stdout)
+
+    def test_a_line_without_a_reason_fails(self):
+        r = self.gate(self.BRANCH)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("no reason: ref/x.c | line | return 9;", r.stdout)
+
+    def test_a_branch_without_a_reason_fails(self):
+        r = self.gate(self.LINE)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("no reason: ref/x.c | true | x == 7", r.stdout)
+
+    def test_a_reason_for_what_is_covered_fails(self):
+        r = self.gate(self.LINE + self.BRANCH +
+                      "ref/x.c | line | return x; | it is reached, though\n")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("a reason for nothing", r.stdout)
+
+    def test_a_line_of_another_form_fails(self):
+        self.assertNotEqual(self.gate("ref/x.c | line | return 9;\n").returncode, 0)
+
+
+class PlantedBugs(Case):
+    def gate(self, notices, pattern="one", builds=True):
+        """mutants.py with one bug in one file, and suites that notice it or not."""
+        self.write("list/mutants.txt", "a bug | file | vectors | %s ==> two\n" % pattern)
+        self.write("build/equivalence-tests/x", "")
+        kept = {n: getattr(mutants, n) for n in ("HERE", "TOP", "copy_sources", "build", "run")}
+
+        def run(root, suite, log):
+            with open(os.path.join(root, "file")) as f:
+                return "two" not in f.read() or not notices
+
+        def copy(root):
+            with open(os.path.join(root, "file"), "w") as f:
+                f.write("one\n")
+        mutants.HERE, mutants.TOP = os.path.join(self.dir, "list"), self.dir
+        mutants.copy_sources, mutants.run = copy, run
+        mutants.build = lambda root, suite, log: builds
+        argv, sys.argv = sys.argv, ["mutants.py"]
+        try:
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                return mutants.main(), out.getvalue()
+        finally:
+            sys.argv = argv
+            for name, value in kept.items():
+                setattr(mutants, name, value)
+
+    def test_a_bug_that_is_noticed_passes(self):
+        status, text = self.gate(True)
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 of 1 planted bugs noticed", text)
+
+    def test_a_bug_that_survives_fails(self):
+        status, text = self.gate(False)
+        self.assertEqual(status, 1)
+        self.assertIn("SURVIVED", text)
+
+    def test_a_bug_that_does_not_apply_fails(self):
+        self.assertEqual(self.gate(True, pattern="three")[0], 1)
+
+    def test_a_bug_that_does_not_compile_fails(self):
+        self.assertEqual(self.gate(True, builds=False)[0], 1)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs), sys.argv[1:]))
