@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """unittest's cases as TAP: what tap.h is to the C programs."""
+import os
 import sys
 import unittest
 
@@ -63,5 +64,6 @@ def run(cases, only, seed=None):
     if seed is not None:
         print(f"# seed {seed}", flush=True)
     result = Tap("" if seed is None else f" --seed {seed}")
+    result.failfast = "STOP" in os.environ  # for runs that only want to know
     suite.run(result)
     return 0 if result.wasSuccessful() else 1
