@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind bytes.acsl and codec.acsl, and what an encoding determines: ghost code only,
- * nothing of it is compiled. */
+/* The inductions behind bytes.acsl and codec.acsl, and the round trip through the key file: nothing
+ * of it is compiled. */
 #include "codec.h"
 
 /*@ predicate equal{L}(uint8_t *p, uint8_t *q, integer n) =
@@ -93,6 +93,40 @@
       /@ assert second: \forall integer s; tnode(d, s - pow2(k - 1), k) ==>
            \exists integer q; 0 <= q < pow2(d - (k - 1)) && s == nth_start(q, k - 1); @/
     }
+  }
+
+  void nodes_bound_lf(const struct ref_node *a, size_t n, unsigned d)
+  {
+    pow2_mono_lf(0, d);
+    multiples_lf(d, 1);
+    /@ assert even: \forall integer s; tnode(d, s, 1) ==> s % 2 == 0; @/
+    /@ loop invariant 1 <= k <= d;
+       loop invariant lower: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==> tnode(d, s, k);
+       loop assigns k;
+       loop variant k; @/
+    for (unsigned k = d; k > 1; k--)
+      ;
+    /@ assert inner: \forall integer s, h; 1 <= h <= d ==> tnode(d, s, h) ==> s % 2 == 0; @/
+    /@ assert parent: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==> tnode(d, s, 1); @/
+    /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
+    /@ loop invariant 0 <= i <= n;
+       loop invariant right: i > 0 ==> 2 * (i - 1) <= a[i-1].start;
+       loop assigns i;
+       loop variant n - i; @/
+    for (size_t i = 0; i < n; i++) {
+      /@ assert before: i > 0 ==> a[i-1].start + pow2(a[i-1].height) <= a[i].start; @/
+      /@ assert node: okp(d, a + i) && (i > 0 ==> okp(d, a + (i - 1))); @/
+      /@ assert odd: a[i].start % 2 == 1 ==> a[i].height == 0; @/
+      /@ assert pair: i > 0 ==> a[i-1].height == 0 ==> a[i-1].start % 2 == 0 ==>
+           tnode(d, a[i-1].start, 1); @/
+      /@ assert unmerged: i > 0 ==>
+           !siblings(d, a[i-1].start, a[i-1].height, a[i].start, a[i].height); @/
+      /@ assert apart: i > 0 ==> a[i-1].height == 0 ==> a[i-1].start % 2 == 0 ==>
+           a[i].start != a[i-1].start + 1; @/
+      /@ assert leaf: i > 0 ==> a[i-1].height == 0 ==> a[i].start >= 2 * i; @/
+      /@ assert tall: i > 0 ==> a[i-1].height > 0 ==> a[i].start >= 2 * i; @/
+    }
+    /@ assert last: n > 0 ==> a[n-1].start < 2 * pow2(d - 1); @/
   }
 
   void in_order_lf(const uint8_t *p, const struct ref_node *a, size_t n, unsigned d)
@@ -198,3 +232,84 @@
     /@ assert hi: \forall integer k; 0 <= k < n ==> a[k].seed.hi == b[k].seed.hi; @/
   }
 */
+
+/* What is exported is imported again, as the same nodes; only the digest can fail. */
+/*@ requires 1 <= d <= 32 && canonical(d, a, n);
+    requires \valid(buf + (0 .. record_at(d, n) + 31));
+    requires \valid_read(a + (0 .. n-1)) && \valid(b + (0 .. n-1));
+    requires \separated(buf + (0 .. record_at(d, n) + 31), a + (0 .. n-1), b + (0 .. n-1));
+    assigns buf[0 .. record_at(d, n) + 31], b[0 .. n-1];
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures nodes: \result == PPRF_OK ==>
+      \forall integer k; 0 <= k < n ==> eqn{Post,Pre}(b + k, a + k); */
+static int export_import(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d,
+                         struct ref_node *b)
+{
+  unsigned e = 0;
+  size_t m = 0;
+  //@ ghost nodes_bound_lf(a, n, d);
+  //@ ghost pow2_mono_lf(d - 1, 32);
+  int err = ref_encode(buf, a, n, d);
+  if (err != PPRF_OK)
+    return err;
+  //@ ghost in_order_lf(buf, a, n, d);
+  //@ assert key_file: key_file(buf, record_at(d, n) + 32, d, n);
+  err = ref_decode_header(buf, ref_encoded_bytes(d, n), &e, &m);
+  //@ assert accepted: err == PPRF_OK;
+  //@ assert depth: e == d;
+  //@ assert count: m == n;
+  err = ref_decode(b, n, d, buf);
+  //@ assert format: err != PPRF_ERR_FORMAT;
+  if (err != PPRF_OK)
+    return err;
+  //@ assert same: same{Here,Pre}(a, 0, n);
+  //@ ghost same_nodes_lf(buf, a, b, n, d);
+  return PPRF_OK;
+}
+
+/* What is imported is exported again as the same bytes, and all else is rejected; only the digest
+ * can fail. */
+/*@ requires \valid_read(buf + (0 .. len-1));
+    requires \valid(a + (0 .. len-1)) && \valid(out + (0 .. len-1));
+    requires \valid(depth) && \valid(count);
+    requires \separated(buf + (0 .. len-1), out + (0 .. len-1), a + (0 .. len-1), depth, count);
+    assigns out[0 .. len-1], a[0 .. len-1], *depth, *count;
+    ensures results: \result == PPRF_OK || \result == PPRF_ERR_FORMAT || prg_error(\result);
+    ensures accepted: \result == PPRF_OK ==> key_file{Pre}(buf, len, *depth, *count);
+    ensures rejected: \result == PPRF_ERR_FORMAT ==>
+      \forall integer d, n; !key_file{Pre}(buf, len, d, n);
+    ensures bytes: \result == PPRF_OK ==> equal(out, buf, len); */
+static int import_export(const uint8_t *buf, size_t len, struct ref_node *a, uint8_t *out,
+                         unsigned *depth, size_t *count)
+{
+  unsigned d = 0;
+  size_t n = 0;
+  int err = ref_decode_header(buf, len, &d, &n);
+  if (err != PPRF_OK)
+    return err;
+  //@ assert unique: \forall integer e, m; key_file(buf, len, e, m) ==> e == d && m == n;
+  //@ ghost pow2_mono_lf(d - 1, 32);
+  err = ref_decode(a, n, d, buf);
+  if (err != PPRF_OK)
+    return err;
+  //@ assert file: key_file(buf, len, d, n);
+  //@ ghost Read: ;
+  err = ref_encode(out, a, n, d);
+  //@ assert nodes: same{Here,Read}(a, 0, n);
+  //@ assert kept: kept{Here,Read}(buf, len);
+  //@ assert records: records(buf, a, n, d);
+  //@ assert okps: okps(d, a, n);
+  /*@ ghost
+    /@ loop invariant bound: 0 <= k <= len - 32;
+       loop invariant message: message_of(buf, k) == message_of{Read}(buf, k);
+       loop assigns k;
+       loop variant len - k; @/
+    for (size_t k = 0; k < len - 32; k++) ; */
+  //@ assert sealed: sealed(buf, record_at(d, n));
+  if (err == PPRF_OK) {
+    //@ ghost same_bytes_lf(out, buf, a, n, d);
+    *depth = d;
+    *count = n;
+  }
+  return err;
+}
