@@ -1,12 +1,13 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
-From Coq Require Import NArith.
+From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import CModel Contracts Codec.
-From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
+From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs AcslAgree AcslSound.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -74,8 +75,16 @@ Print Assumptions contract_inv_sound.
 Print Assumptions contract_range_sound.
 Print Assumptions contract_punct_sound.
 Print Assumptions contract_eval_sound.
+Print Assumptions contract_inv_complete.
 Print Assumptions size_encode_key.
 Print Assumptions decode_encode.
 Print Assumptions decode_canonical.
 Print Assumptions decode_encode_cover.
 Print Assumptions decode_inj.
+Print Assumptions acsl_facts.
+Print Assumptions acsl_definitions_exist.
+Print Assumptions acsl_inv_cover.
+Print Assumptions ref_setup_sound.
+Print Assumptions ref_eval_sound.
+Print Assumptions ref_eval_punct_sound.
+Print Assumptions ref_punct_range_sound.

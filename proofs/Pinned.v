@@ -461,6 +461,13 @@ Definition contract_eval_sound_statement :
     r = eval (family prg d) (cover (family prg d) d P [::] R) x
   := @contract_eval_sound.
 
+Definition contract_inv_complete_statement :
+  forall (Seed : Type) (prg : N -> nat -> Seed -> Seed * Seed) R d a n (P : pred bitseq),
+    mkseq a n = map (encode d) (cover (family prg d) d P [::] R) ->
+    inv (fun k s h => (prg s h k).1) (fun k s h => (prg s h k).2) R d a n /\
+    (forall x, x < pow2 d -> acsl_covered a n x <-> ~~ P (leaf_path d x))
+  := @contract_inv_complete.
+
 (* ---- CodecProofs.v ------------------------------------------------------------------ *)
 
 From Pprf.spec Require Import Codec.
@@ -497,3 +504,108 @@ Definition decode_inj_statement :
          (k : key_file),
     decode_key digest bs = Some k -> decode_key digest cs = Some k -> bs = cs
   := @decode_inj.
+
+(* ---- AcslAgree.v, AcslSound.v: AcslRef.v is written from the ACSL of ref/ -------------- *)
+
+From Coq Require Import ZArith.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
+From Pprf.proofs Require Import AcslAgree AcslSound.
+Local Open Scope Z_scope.
+
+Definition acsl_facts_statement : forall V : logic, definitions V -> facts V := @acsl_facts.
+
+Definition acsl_definitions_exist_statement :
+  forall V : logic, exists pow2 is_node ns byte message_of, definitions
+    {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+       message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
+       pow2 := pow2; is_node := is_node; ns := ns; byte := byte; message_of := message_of |}
+  := @acsl_definitions_exist.
+
+Definition acsl_inv_cover_statement :
+  forall V : logic, definitions V -> forall L R d a n (P : pred bitseq),
+    holds L a n (key_nodes V d P R) <->
+    0 <= n /\ inv V L (sd V R) (Z.of_nat d) a n /\
+    (forall x, (x < CModel.pow2 d)%num ->
+       covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x))
+  := @acsl_inv_cover.
+
+Definition ref_setup_sound_statement :
+  forall V : logic, definitions V -> forall Pre Post a d root,
+    (d <= 32)%nat -> writable Pre (span ref_node_cells a 0 (1 - 1)) ->
+    ref_setup_contract V Pre Post a (Z.of_nat d) root ->
+    holds Post a 1 (key_nodes V d pred0 root) /\
+    unchanged Pre Post [:: span ref_node_cells a 0 (1 - 1)]
+  := @ref_setup_sound.
+
+Definition ref_eval_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n d x value R result (P : pred bitseq),
+    (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+    readable Pre (span ref_node_cells a 0 (n - 1)) ->
+    writable Pre (span pprf_seed_cells value 0 0) ->
+    separated [:: span pprf_seed_cells value 0 0; span ref_node_cells a 0 (n - 1)] ->
+    holds Pre a n (key_nodes V d P R) ->
+    ref_eval_contract V Pre Post a n (Z.of_nat d) (Z.of_N x) value R result ->
+    let v := eval (@acsl_family V d) (punctured_key V d P R) (leaf_path d x) in
+    List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM;
+                       PPRF_ERR_CRYPTO] /\
+    (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
+    (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
+    (result = PPRF_OK -> v = Some (sd V (pprf_seed_at Post value))) /\
+    (result <> PPRF_OK -> forall q, span pprf_seed_cells value 0 0 q -> cell Post q = 0) /\
+    unchanged Pre Post [:: span pprf_seed_cells value 0 0]
+  := @ref_eval_sound.
+
+Definition ref_eval_punct_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n cap d x value R result (P : pred bitseq),
+    (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+    writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
+    writable Pre (span pprf_seed_cells value 0 0) ->
+    separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0;
+                  span pprf_seed_cells value 0 0] ->
+    holds Pre a (cell Pre n) (key_nodes V d P R) ->
+    ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N x) value R result ->
+    let p := leaf_path d x in
+    let v := eval (@acsl_family V d) (punctured_key V d P R) p in
+    List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
+                       PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+    (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
+    (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
+    (result = PPRF_ERR_BUFFER -> cap < cell Pre n + Z.of_nat d) /\
+    (result = PPRF_OK ->
+       v = Some (sd V (pprf_seed_at Post value)) /\
+       holds Post a (cell Post n) (key_nodes V d (predU P (pred1 p)) R) /\
+       cell Post n <= cap /\ cell Post n <= cell Pre n + Z.of_nat d /\
+       forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+    (result <> PPRF_OK ->
+       unchanged Pre Post [:: span pprf_seed_cells value 0 0] /\
+       forall q, span pprf_seed_cells value 0 0 q -> cell Post q = 0) /\
+    unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0;
+                           span pprf_seed_cells value 0 0]
+  := @ref_eval_punct_sound.
+
+Definition ref_punct_range_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n cap d first last R result (P : pred bitseq),
+    (d <= 32)%nat -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+    cell Pre n <= cap <= REF_NODES_MAX ->
+    writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
+    separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->
+    holds Pre a (cell Pre n) (key_nodes V d P R) ->
+    ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N first) (Z.of_N last) R
+      result ->
+    let range := Range (leaf_path d first) (leaf_path d last) in
+    List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
+                       PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+    (result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num) /\
+    (result = PPRF_ERR_PUNCTURED <-> (first <= last /\ last < CModel.pow2 d)%num /\
+       forall y, (first <= y /\ y <= last)%num -> P (leaf_path d y)) /\
+    (result = PPRF_ERR_BUFFER -> cap < cell Pre n + 2 * Z.of_nat d) /\
+    (result = PPRF_OK ->
+       holds Post a (cell Post n) (key_nodes V d (predU P (in_region range)) R) /\
+       cell Post n <= cap /\ cell Post n <= cell Pre n + 2 * Z.of_nat d /\
+       forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+    (result <> PPRF_OK -> unchanged Pre Post [::]) /\
+    unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0]
+  := @ref_punct_range_sound.

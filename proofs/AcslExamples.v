@@ -1,0 +1,158 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* A key of depth 1 in memory, evaluated and punctured: each theorem on the ACSL applied to concrete
+   arguments, so that its hypotheses are seen to be satisfiable, the contract among them. *)
+From Coq Require Import NArith ZArith Lia.
+From Coq Require ZifyBool.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Ggm CModel Contracts.
+From Pprf.proofs Require Import ContractsSound.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
+From Pprf.proofs Require Import AcslAgree AcslSound.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Local Open Scope Z_scope.
+
+(* Seeds are integers; a node's children have its seed and one or two more. *)
+Definition toy : logic := defined
+  {| seed_t := N; mk2 := fun lo _ => Z.to_N lo;
+     prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num;
+     message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
+     pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
+     byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
+
+Example acsl_definitions_exist_ex := @acsl_definitions_exist toy.
+Definition toy_definitions : definitions toy := defined_definitions _.
+Example acsl_facts_ex : facts toy := acsl_facts toy_definitions.
+
+(* Block 0 holds the array, block 1 its length, block 2 the value. *)
+Definition root : pprf_seed := pprf_seed_intro 10 0.
+Definition holding (start height lo value : Z) : memory := {|
+  cell := fun q =>
+    if fst q =? 0 then
+      if snd q =? 0 then start else if snd q =? 1 then height else if snd q =? 2 then lo else 0
+    else if fst q =? 1 then if snd q =? 0 then 1 else 0
+    else if fst q =? 2 then if snd q =? 0 then value else 0 else 0;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+Definition fresh : memory := holding 0 1 10 0.
+Definition evaluated : memory := holding 0 1 10 11.
+Definition punctured : memory := holding 1 0 12 11.
+Definition range_punctured : memory := holding 1 0 12 0.
+Notation o := false.
+
+Example fresh_holds : holds fresh (0, 0) 1 (key_nodes toy 1 pred0 root).
+Proof. by split=> // -[|[|k]] m //; case=> <-. Qed.
+Example evaluated_holds : holds evaluated (0, 0) 1 (key_nodes toy 1 pred0 root).
+Proof. by split=> // -[|[|k]] m //; case=> <-. Qed.
+Example punctured_holds v :
+  holds (holding 1 0 12 v) (0, 0) 1 (key_nodes toy 1 (predU pred0 (pred1 [:: o])) root).
+Proof. by split=> // -[|[|k]] m //; case=> <-. Qed.
+
+Definition acsl_inv_cover_ex := @acsl_inv_cover toy toy_definitions fresh root 1 (0, 0) 1 pred0.
+Example fresh_inv : inv toy fresh 10%num 1 (0, 0) 1.
+Proof. by case: (proj1 acsl_inv_cover_ex fresh_holds) => _ []. Qed.
+Example punctured_inv v : inv toy (holding 1 0 12 v) 10%num 1 (0, 0) 1.
+Proof.
+have := @acsl_inv_cover toy toy_definitions (holding 1 0 12 v) root 1 (0, 0) 1
+  (predU pred0 (pred1 [:: o])).
+by case/proj1/(_ (punctured_holds v)) => _ [].
+Qed.
+
+Example one_node start height lo v y : covered toy (holding start height lo v) (0, 0) 1 y <->
+  start <= y < start + pow2 toy height.
+Proof.
+split=> [[k [kB]]|yB]; last by exists 0.
+by have -> : k = 0 by lia.
+Qed.
+Example covered_fresh v y : covered toy (holding 0 1 10 v) (0, 0) 1 y <-> 0 <= y < 2.
+Proof. exact: one_node. Qed.
+Example covered_punctured v y : covered toy (holding 1 0 12 v) (0, 0) 1 y <-> y = 1.
+Proof. by rewrite one_node; change (pow2 toy 0) with 1; lia. Qed.
+
+(* Only the cells of the array, the length and the value differ. *)
+Ltac elsewhere q out :=
+  case: q out => b c /= out; repeat (case: Z.eqb_spec => //= ?; subst); exfalso;
+  first [ apply: (out _ (or_introl erefl)); split=> //=; lia
+        | apply: (out _ (or_intror (or_introl erefl))); split=> //=; lia
+        | apply: (out _ (or_intror (or_intror (or_introl erefl)))); split=> //=; lia ].
+
+Example setup_meets_contract : ref_setup_contract toy fresh fresh (0, 0) 1 root.
+Proof.
+move=> _ _; split=> [q _ //|]; split; first by rewrite /ref_setup_typed /c_unsigned; lia.
+by split; [exact: fresh_inv | move=> y; rewrite covered_fresh].
+Qed.
+Definition ref_setup_sound_ex := @ref_setup_sound toy toy_definitions fresh fresh (0, 0) 1 root
+  isT (fun _ _ => I) setup_meets_contract.
+
+Example eval_meets_contract :
+  ref_eval_contract toy fresh evaluated (0, 0) 1 1 0 (2, 0) root PPRF_OK.
+Proof.
+move=> T _; split; first by move=> q out; elsewhere q out.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
+- by split=> // -[_]; rewrite covered_fresh; lia.
+- by left.
+- by [].
+- by [].
+Qed.
+Example value_apart : separated [:: span pprf_seed_cells (2, 0) 0 0;
+                                    span ref_node_cells (0, 0) 0 (1 - 1)].
+Proof. by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]. Qed.
+Definition ref_eval_sound_ex := @ref_eval_sound toy toy_definitions fresh evaluated (0, 0) 1 1 0
+  (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
+  fresh_holds eval_meets_contract.
+
+Example eval_punct_meets_contract :
+  ref_eval_punct_contract toy fresh punctured (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK.
+Proof.
+move=> T _; split; first by move=> q out; elsewhere q out.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- exact: punctured_inv.
+- by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
+- by split=> // -[_]; rewrite covered_fresh; lia.
+- by [].
+- by left.
+- by [].
+- by move=> _; rewrite covered_punctured.
+- by move=> y y0; rewrite covered_punctured covered_fresh; lia.
+- by [].
+- by move=> k; rewrite /=; lia.
+- by [].
+Qed.
+Example all_apart : separated [:: span ref_node_cells (0, 0) 0 (2 - 1); span 1 (1, 0) 0 0;
+                                  span pprf_seed_cells (2, 0) 0 0].
+Proof.
+split; first by move=> r [<-|[<-|//]] q [/= E _] [/= E' _]; lia.
+by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split].
+Qed.
+Definition ref_eval_punct_sound_ex := @ref_eval_punct_sound toy toy_definitions fresh punctured
+  (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I)
+  (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds eval_punct_meets_contract.
+
+Example punct_range_meets_contract :
+  ref_punct_range_contract toy fresh range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK.
+Proof.
+move=> T _; split; first by move=> q out; elsewhere q out.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- exact: punctured_inv.
+- by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
+- split=> // -[_ /(_ 0)]; rewrite covered_fresh; lia.
+- by [].
+- by left.
+- by move=> _ y yB; rewrite covered_punctured; lia.
+- by move=> y y0; rewrite covered_punctured covered_fresh; lia.
+- by [].
+- by move=> k; rewrite /=; lia.
+- by [].
+Qed.
+Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definitions fresh
+  range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK pred0 isT ltac:(by []) ltac:(by [])
+  ltac:(by []) (fun _ _ => I) (fun _ _ => I)
+  ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
+  punct_range_meets_contract.
+
+Definition contract_inv_complete_ex := @contract_inv_complete _ (@acsl_prg toy) 10%num 1
+  (fun _ => Node 0 1 10%num) 1 pred0 erefl.
