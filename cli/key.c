@@ -82,9 +82,13 @@ static error_t parse_file(int key, char *arg, struct argp_state *state)
     a->json = true;
     return 0;
   case ARGP_KEY_ARG:
-    if (a->path == NULL) {
+    if (a->path == NULL && *arg != '\0') {
       a->path = arg;
       return 0;
+    }
+    if (a->path == NULL) {
+      complain(STATUS_USAGE, "FILE '': empty");
+      return EINVAL;
     }
     if (!a->leaves_allowed) {
       complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);

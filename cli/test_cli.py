@@ -314,6 +314,7 @@ class Usage(Case):
             (["setup", "-d", "4", "--impl", "fast", new], "fast"),
             (["setup", "-d", "4", "--impl", "list", new], "list"),
             (["setup", "-d", "4", self.dir + "/"], self.dir + "/"),
+            *[([command, "", "1"], "''") for command in ("eval", "punct", "info")],
             (["eval"], "FILE"), (["eval", key], "LEAF"), (["punct"], "FILE"),
             (["punct", key], "LEAF"), (["info"], "FILE"), (["info", key, "7"], "7"),
             (["info", "--eval", key], "--eval"), (["eval", "--json", key, "1"], "--json"),

@@ -79,7 +79,16 @@ def reasons():
             found[key] = parts[3]
             if parts[1] != what:
                 optional.add(key)
+            elif parts[2] == "*":
+                sys.exit("coverage: uncovered.txt, line %d: * only for what depends on the machine"
+                         % number)
     return found, optional
+
+
+def reason_for(known, file, what, text):
+    """The key of a gap's reason: its own, or the file's."""
+    key = (file, what, text)
+    return key if key in known or (file, what, "*") not in known else (file, what, "*")
 
 
 def run(build, programs):
@@ -152,14 +161,14 @@ def main():
     print("coverage: not covered, and why:")
     for f in files:
         for line, what, text in f["gaps"]:
-            key = (f["file"], what, text)
+            key = reason_for(known, f["file"], what, text)
             used.add(key)
             print("  %s:%d: %s%s\n      %s" % (f["file"], line, "" if what == "line" else
                                               "never %s: " % what, text,
                                               known.get(key, "NO REASON")))
     for f in files:
         for _, what, text in f["gaps"]:
-            if (f["file"], what, text) not in known:
+            if reason_for(known, f["file"], what, text) not in known:
                 bad = True
                 print("coverage: no reason: %s | %s | %s | ..." % (f["file"], what, text))
     for key in sorted(set(known) - optional - used):

@@ -203,12 +203,14 @@ static void show(char *to, size_t size, const char *arg)
       *to = '?';
 }
 
-/* Whether a message names an argument or an option, or what is missing. */
-static bool names_input(const char *message, const struct call *c)
+/* Whether a line "pprf COMMAND: ..." names an argument or an option, or what is missing. */
+static bool names_input(const char *line, const struct call *c)
 {
   static char arg[1 << 16];
+  const char *message = strstr(line, ": ") + 2;
   if (strstr(message, " is missing") != NULL || strstr(message, "''") != NULL ||
-      strstr(message, " --") != NULL || strstr(message, "'--") != NULL ||
+      strstr(message, " --") != NULL || strncmp(message, "--", 2) == 0 ||
+      strstr(message, "'--") != NULL ||
       strstr(message, "option -- '") != NULL || strstr(message, "an argument -- '") != NULL)
     return true;
   for (int i = 1; i < c->argc; i++) {

@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- planted in the versions */
 
-static enum { NOTHING, LEFT, RIGHT, LANES, LANES_RIGHT } wrong; /* of all versions but evp */
+static enum { NOTHING, LEFT, RIGHT, LANES, LANES_RIGHT, EIGHT } wrong; /* of versions but evp */
 static int evp_fails;
 
 #define VERSION(name)                                                                              \
@@ -31,7 +31,7 @@ static int evp_fails;
   void __wrap_##name(const struct opt_step *step)                                                  \
   {                                                                                                \
     __real_##name(step);                                                                           \
-    step[last].left->lo ^= wrong == LANES;                                                         \
+    step[last].left->lo ^= wrong == LANES || (wrong == EIGHT && last == 7);                         \
     step[0].right->hi ^= wrong == LANES_RIGHT;                                                     \
   }
 VERSION(opt_keccak_scalar)
@@ -111,7 +111,22 @@ static int waits_for_libcrypto(void)
            opt_expand_many(&step, 1) == PPRF_ERR_CRYPTO &&
            pprf_prg_select("scalar") == PPRF_ERR_CRYPTO;
   evp_fails = 0;
-  return ok && is_name(fastest) && right();
+  return ok && is_name(fastest) && strcmp(opt_prg_name(), fastest) == 0 && right();
+}
+
+/* Later failures are reported, and none is forgotten among calls that succeed. */
+static int failures_are_reported(void)
+{
+  struct pprf_seed seed[3] = {{1, 2}, {3, 4}, {5, 6}}, left, right_seed;
+  struct opt_step step[3];
+  int ok = pprf_prg_select("evp") == PPRF_OK;
+  for (unsigned i = 0; i < 3; i++)
+    step[i] = (struct opt_step){&seed[i], &left, &right_seed, 0, 1};
+  evp_fails = 1;
+  ok = ok && prg_expand(seed[0], 0, 1).err == PPRF_ERR_CRYPTO &&
+       opt_expand_many(step, 3) == PPRF_ERR_CRYPTO;
+  evp_fails = 0;
+  return ok && right();
 }
 
 /* A version that computes wrongly is not selected, and nothing changes. */
@@ -173,10 +188,13 @@ int main(void)
          "a_version_that_computes_wrongly_gives_way_to_libcrypto");
   if (strcmp(fastest, "scalar") != 0)
     tap_ok(in_process(falls_back, NULL, LANES) && in_process(falls_back, NULL, LANES_RIGHT),
-           "so_does_one_whose_lanes_do");
+      "so_does_one_whose_lanes_do");
+  if (strcmp(fastest, "avx512") == 0)
+    tap_ok(in_process(falls_back, NULL, EIGHT), "and_one_of_whose_eight_lanes_the_last_does");
   tap_ok(in_process(is_refused, NULL, NOTHING), "it_cannot_be_selected_either");
   tap_ok(in_process(waits_for_libcrypto, NULL, NOTHING),
          "nothing_is_decided_while_libcrypto_fails");
+  tap_ok(in_process(failures_are_reported, NULL, NOTHING), "failures_of_libcrypto_are_reported");
   tap_ok(in_process(selected_first, NULL, NOTHING), "a_selection_before_the_first_use_holds");
   tap_ok(!in_process(plain, NULL, LEFT), "control_a_wrong_version_is_not_the_fastest");
   return tap_end();
