@@ -81,6 +81,10 @@ def functions(root, file, build):
     return ([LEMMAS] if file == "ref/node.c" else []) + found
 
 
+def report_of(build, file, function):
+    return os.path.join(build, f"report-{os.path.basename(file)}-{function}.json")
+
+
 def until_failure(cmd, **kw):
     """Run WP until its first unproved goal, or to the end.  Returns the output so far."""
     lines = []
@@ -97,12 +101,12 @@ def until_failure(cmd, **kw):
 def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
     With stop the first unproved goal ends the run, and the numbers are 1 and 0."""
-    report = os.path.join(build, f"report-{os.path.basename(file)}-{function}.json")
+    report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
     cpp = "-Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
     if function != LEMMAS:
-        what = ["-wp-fct", function] + (["-wp-prop", prop] if prop else [])
+        what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
         what = ["-wp-prop", prop]
     elif "/wp/" in file:
@@ -132,6 +136,34 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     return main["total"], main.get("valid", 0), failed, bad
 
 
+def smoke(root, file, function, env, build, seconds):
+    """Look for contradictions in one function's contract, in its loops, in what it calls: WP asks
+    for a proof of false at its start, in each loop and each branch.  Returns what wp returns, with
+    these questions as the goals; one is passed when no prover answers it."""
+    extra = ("-wp-cache", "none", "-wp-smoke-tests", "-wp-smoke-timeout", str(seconds))
+    prop = "-@ensures,-@invariant,-@assert,-@variant"  # what the other run proves
+    _, _, _, bad = wp(root, file, function, env, build, 4, 1, extra, prop)
+    report = report_of(build, file, function)
+    bad = [l for l in bad if not l.endswith(("Failed smoke-test", "has no ensures clause"))]
+    if not os.path.exists(report):
+        return 0, 0, [], bad
+    asked = {name: found["wp:main"] for part in json.load(open(report))["wp:functions"].values()
+             for name, found in part.items() if "_wp_smoke_" in name}
+    failed = [name for name, n in asked.items() if n.get("valid", 0) != n["total"]]
+    total = sum(n["total"] for n in asked.values())
+    return total, sum(n.get("valid", 0) for n in asked.values()), failed, bad
+
+
+def smoke_control(env, build, seconds):
+    """A smoke run that finds no contradiction where there is one is worth nothing."""
+    file = os.path.join("proofs", "wp", "smoke.c")
+    for function in ("sound", "bad_requires", "bad_callee", "bad_invariant"):
+        total, passed, failed, bad = smoke(ROOT, file, function, env, build, seconds)
+        if bad or total == 0 or (passed == total) != (function == "sound"):
+            sys.exit(f"prove: the smoke tests' control {function}: {passed}/{total} {bad}")
+        print(f"prove: control {function}:", " ".join(failed) or "no contradiction")
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
     ap.add_argument("--par", type=int, default=2, help="functions at a time")
@@ -142,7 +174,8 @@ def main():
     ap.add_argument("--quick", action="store_true",
                     help="one try of --seconds, whatever the expectation; needs --function")
     ap.add_argument("--prop", help="with --quick: only these annotations, by name")
-    ap.add_argument("--seconds", type=int, default=5, help="with --quick: for a prover and goal")
+    ap.add_argument("--seconds", type=int,
+                    help="for a prover and goal: with --quick (default 5) or --smoke (default 2)")
     ap.add_argument("--update", action="store_true", help="write the goal counts to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
     ap.add_argument("--json", help="write the results there, for the report")
@@ -150,11 +183,13 @@ def main():
     arg = ap.parse_args()
     if (arg.quick or arg.prop) and not (arg.quick and arg.file and arg.function):
         ap.error("--quick needs --file and --function, --prop needs --quick")
+    if arg.smoke and (arg.quick or arg.update):
+        ap.error("--smoke goes without --quick and --update")
     env = configure(arg.build)
     print("prove: frama-c", run(["frama-c", "-version"]).stdout.strip() + ", why3",
           run(["why3", "--version"]).stdout.split()[-1] + ",", ", ".join(PROVERS))
     if arg.quick:
-        t, v, failed, bad = wp(ROOT, arg.file, arg.function, env, arg.build, arg.seconds, 1,
+        t, v, failed, bad = wp(ROOT, arg.file, arg.function, env, arg.build, arg.seconds or 5, 1,
                                ("-wp-cache", "none"), arg.prop)
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
@@ -172,14 +207,15 @@ def main():
             and (not arg.function or t[1] == arg.function)]
     total = proved = 0
     results = []
-    smoke = ("-wp-smoke-tests", "-wp-smoke-timeout", "5") if arg.smoke else ()
 
     def prove(job):
         """Most goals fall at once to the prover that can: long tries are for what is left."""
         file, function = job
         start = time.time()
+        if arg.smoke:
+            return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
         for seconds in (4, arg.timeout):
-            r = wp(ROOT, file, function, env, arg.build, seconds, 1, ("-wp-cache", "none", *smoke))
+            r = wp(ROOT, file, function, env, arg.build, seconds, 1, ("-wp-cache", "none"))
             if r[0] == r[1] or r[3]:
                 break
         return *r, time.time() - start
@@ -189,6 +225,9 @@ def main():
             print(f"{key:44} {word}: {names[key]}", flush=True)
     if not arg.function:
         todo = [job for job in todo if " ".join(job) not in {**open_, **outside}]
+    if arg.smoke:
+        todo = [job for job in todo if job[1] != LEMMAS]
+        smoke_control(env, arg.build, arg.seconds or 2)
     # many goals, long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
     pool = concurrent.futures.ThreadPoolExecutor(arg.par)
@@ -202,7 +241,7 @@ def main():
         if bad:
             note = "; ".join(bad)
         elif t == 0 or v != t:
-            note = "unproved: " + " ".join(failed)
+            note = ("contradiction: " if arg.smoke else "unproved: ") + " ".join(failed)
         elif arg.update:
             record(key, t)
         elif not arg.smoke and t != goals.get(key):
@@ -219,7 +258,8 @@ def main():
         with open(arg.json, "w") as f:
             json.dump({"functions": results, "provers": PROVERS, "open": open_,
                        "outside": outside, "passed": not failures}, f, indent=2)
-    print(f"prove: {proved}/{total} goals" + (f"; {len(open_)} functions open" if open_ else "") +
+    print(f"prove: {proved}/{total} {'smoke tests passed' if arg.smoke else 'goals'}" +
+          (f"; {len(open_)} functions open" if open_ else "") +
           ("" if not failures else "; FAILED:"))
     for f in failures:
         print("  " + f)
