@@ -70,7 +70,7 @@ class Afl:
         self.environment = {
             "AFL_NO_UI": "1", "AFL_NO_AFFINITY": "1", "AFL_SKIP_CPUFREQ": "1",
             "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", "AFL_FORKSRV_INIT_TMOUT": "60000",
-            "AFL_FAST_CAL": "1", "AFL_CMPLOG_ONLY_NEW": "1",
+            "AFL_FAST_CAL": "1", "AFL_HANG_TMOUT": "25000",
             "ASAN_OPTIONS": "abort_on_error=1:symbolize=0:detect_leaks=0:"
                             "malloc_context_size=0:allocator_may_return_null=1"}
 
