@@ -162,6 +162,8 @@ class Parser:
         if t in ("integer", "boolean"):
             return (t,)
         if t in C_INTS:
+            if t == "unsigned":
+                self.take("int")
             return ("c", t)
         if t in self.types:
             return ("logic", t)
@@ -171,8 +173,9 @@ class Parser:
         return self.peek() in {"integer", "boolean", "struct", "const", *C_INTS, *self.types}
 
     def declarator(self, base):
-        while self.take("*"):
-            base = ("ptr", base)
+        while self.take("*", "const"):
+            if self.toks[self.pos - 1] == "*":
+                base = ("ptr", base)
         name = self.name()
         if self.take("["):
             while not self.take("]"):

@@ -16,6 +16,7 @@ EXEC, CORRECT = "proofs/Executable.v", "proofs/Correctness.v"
 EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
+GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -67,6 +68,89 @@ MUTANTS = [
     ("example_gone", r"no example of exec_eval_correct",
      [("spec/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
        "")]),
+    # The ACSL: each weakening of the vocabulary or of a contract breaks a theorem on it.
+    ("acsl_inv_without_maximal", r"AcslAgree.v",
+     [(NODE, "oks(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
+       "oks(R, d, a, n) && sorted(a, n);")]),
+    ("acsl_inv_without_order", r"AcslAgree.v",
+     [(NODE, "oks(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
+       "oks(R, d, a, n) && maximal(d, a, n);")]),
+    ("acsl_node_without_its_seed", r"AcslAgree.v",
+     [(NODE, "tnode(d, p->start, p->height) && sd(p->seed) == ns(R, d, p->start, p->height);",
+       "tnode(d, p->start, p->height);")]),
+    ("acsl_half_a_seed_equal", r"AcslAgree.v",
+     [(NODE, "\\at(p->height,L1) == \\at(q->height,L2) &&\n"
+       "      \\at(p->seed.lo,L1) == \\at(q->seed.lo,L2) && ",
+       "\\at(p->height,L1) == \\at(q->height,L2) &&\n      ")]),
+    ("acsl_left_and_right_swapped_in_a_fact", r"AcslAgree.v",
+     [(GGM, "ns(R, d, s, g) == prg_l(ns(R, d, s, h), s, h);",
+       "ns(R, d, s, g) == prg_r(ns(R, d, s, h), s, h);")]),
+    ("acsl_left_and_right_swapped_in_the_definition", r"AcslAgree.v",
+     [(GGM, "is_node(d, s, h + 1) ? prg_l(ns(R, d, s, h + 1), s, h + 1)\n"
+       "                           : prg_r(ns(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);",
+       "is_node(d, s, h + 1) ? prg_r(ns(R, d, s, h + 1), s, h + 1)\n"
+       "                           : prg_l(ns(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);")]),
+    ("acsl_siblings_of_unequal_height", r"AcslAgree.v",
+     [(GGM, "g == h && t == s + pow2(h) && tnode(d, s, h + 1);",
+       "t == s + pow2(h) && tnode(d, s, h + 1);")]),
+    ("acsl_siblings_of_different_parents", r"AcslAgree.v",
+     [(GGM, "g == h && t == s + pow2(h) && tnode(d, s, h + 1);", "g == h && t == s + pow2(h);")]),
+    ("acsl_covers_one_leaf_more", r"AcslAgree.v",
+     [(GGM, "s <= x < s + pow2(h);", "s <= x <= s + pow2(h);")]),
+    ("acsl_fact_too_strong", r"AcslAgree.v",
+     [(GGM, "FACT tn_root: \\forall integer d; d >= 0 ==> tnode(d, 0, d);",
+       "FACT tn_root: \\forall integer d; tnode(d, 0, d);")]),
+    ("acsl_fact_without_a_theorem", r"AcslAgree.v",
+     [(GGM, "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 1;\n"
+       "      FACT pow2_1: pow2(1) == 2;")]),
+    ("acsl_axiom", r"gate: acsl: .*axiom: a fact is to be a FACT",
+     [(GGM, "FACT pow2_0: pow2(0) == 1;", "axiom pow2_0: pow2(0) == 1;")]),
+    ("acsl_fact_for_the_code_only", r"gate: acsl: facts proven and facts used differ: handy",
+     [(GGM, "#define FACT axiom\n", "#define FACT axiom\n"
+       "/*@ axiomatic Handy { FACT handy: 0 == 1; } */\n")]),
+    ("acsl_declared_and_never_defined", r"gate: acsl: handy is declared and not defined",
+     [(GGM, "#define FACT axiom\n", "#define FACT axiom\n"
+       "/*@ axiomatic Handy { logic integer handy; } */\n")]),
+    ("acsl_second_contract_at_the_definition", r"gate: acsl: .*contract of a function that is not",
+     [("ref/core.c", "int ref_eval_punct(", "/*@ requires x == 0; */\nint ref_eval_punct(")]),
+    ("acsl_setup_covers_at_most", r"AcslSound.v",
+     [(CORE, "0 <= y < pow2(d) <==> covered(a, 1, y);", "covered(a, 1, y) ==> 0 <= y < pow2(d);")]),
+    ("acsl_eval_may_fail_on_a_live_leaf", r"AcslSound.v",
+     [(CORE, "\\result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);",
+       "x < pow2(d) && !covered(a, n, x) ==> \\result == PPRF_ERR_PUNCTURED;")]),
+    ("acsl_eval_may_succeed_on_a_punctured_leaf", r"AcslSound.v",
+     [(CORE, "\\result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);",
+       "\\result == PPRF_ERR_PUNCTURED ==> x < pow2(d) && !covered(a, n, x);")]),
+    ("acsl_eval_leaves_the_value_on_an_error", r"AcslSound.v",
+     [(CORE, "    ensures error: \\result != PPRF_OK ==> zero_seed(*value); */\nint ref_eval(",
+       "    ensures error: \\true; */\nint ref_eval(")]),
+    ("acsl_eval_writes_the_key", r"AcslSound.v",
+     [(CORE, "    assigns *value;\n", "    assigns *value, a[0 .. n-1];\n")]),
+    ("acsl_eval_asks_for_more", r"AcslSound.v",
+     [(CORE, "    requires nodes: inv(sd(R), d, a, n);\n    assigns *value;",
+       "    requires nodes: inv(sd(R), d, a, n) && x == 0;\n    assigns *value;")]),
+    ("acsl_punct_without_others_stay", r"AcslSound.v",
+     [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
+       "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\true;")]),
+    ("acsl_punct_others_may_be_lost", r"AcslSound.v",
+     [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
+       "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\forall integer y; y != x ==>\n"
+       "      (covered(a, *n, y) ==> covered{Pre}(a, \\old(*n), y));")]),
+    ("acsl_punct_clause_gone", r"AcslSound.v",
+     [(CORE, "    ensures gone: \\result == PPRF_OK ==> !covered(a, *n, x);\n", "")]),
+    ("acsl_range_end_lives", r"AcslSound.v",
+     [(CORE, "first <= y <= last ==> !covered(a, *n, y);",
+       "first <= y < last ==> !covered(a, *n, y);")]),
+    ("acsl_range_moves_the_array_on_an_error", r"AcslSound.v",
+     [(CORE, "\\result != PPRF_OK ==> *n == \\old(*n) && same{Post,Pre}(a, 0, cap); */\n"
+       "int ref_punct_range(", "\\result != PPRF_OK ==> *n == \\old(*n); */\nint ref_punct_range(")]),
+    ("acsl_syntax_that_the_translator_does_not_know", r"gate: acsl: .*not a term of the subset",
+     [(GGM, "covers(integer s, integer h, integer x) = s <= x",
+       "covers(integer s, integer h, integer x) = \\let z = s; z <= x")]),
+    ("acsl_clause_that_the_translator_does_not_know", r"gate: acsl: .*clause not known: behavior",
+     [(CORE, "    assigns *value;\n", "    behavior b:\n    assigns *value;\n")]),
+    ("acsl_generated_file_in_the_tree", r"disagree about spec/AcslRef.v",
+     [("spec/AcslRef.v", "", "Definition x := 0.\n")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]

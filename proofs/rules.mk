@@ -54,8 +54,8 @@ $(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo)
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-test-prove-gate: coq-build ## planted weakenings must fail the Coq gate
-	@$(TAP) proofs/gate-mutants.py
+test-prove-gate: coq-build ## planted weakenings of Coq and ACSL must fail the Coq gate
+	@$(TAP) proofs/acsl-test.py proofs/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
 .PHONY: prove-wp prove-wp-smoke mutants-prove

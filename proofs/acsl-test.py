@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That proofs/acsl.py reads ACSL as it is meant, as TAP; run from the top by `make test-prove-gate`.
+
+  planted      small texts whose translation is written out here by hand
+  refused      syntax outside the subset: an error, never passed over
+  frama_c      the same text, read by Frama-C's own parser and typing and printed in its normal form,
+               translates to the same Coq, definition by definition"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import acsl  # noqa: E402  (beside this file)
+
+HEAD = """#define SIZE 4
+#ifdef GGM_DEFINITIONS
+#define FACT lemma
+#else
+#define FACT axiom
+#endif
+struct pair { uint64_t a; unsigned b; };
+"""
+
+# name, text, what its translation holds
+PLANTED = [
+    ("implication_associates_to_the_right", "/*@ predicate p(integer x) = x > 0 ==> x > 1 ==> x > 2; */",
+     "((x > 0) -> ((x > 1) -> (x > 2)))"),
+    ("equivalence_is_weaker_than_implication",
+     "/*@ predicate p(integer x) = x > 0 <==> x > 1 && x > 2 || x > 3 ==> x > 4; */",
+     "((x > 0) <-> ((((x > 1) /\\ (x > 2)) \\/ (x > 3)) -> (x > 4)))"),
+    ("negation_binds_tightest", "/*@ predicate q(integer x) = x > 0;\n"
+     "predicate p(integer x) = !q(x) && x > 1; */", "((~ (q V x)) /\\ (x > 1))"),
+    ("relations_chain", "/*@ predicate p(integer x, integer y) = 0 <= x < y == 3; */",
+     "(0 <= x /\\ x < y /\\ y = 3)"),
+    ("a_quantifier_reaches_to_the_end",
+     "/*@ predicate p(integer x) = x > 0 && \\forall integer y; y > x ==> y > 1; */",
+     "((x > 0) /\\ (forall (y : Z), ((y > x) -> (y > 1))))"),
+    ("exists", "/*@ predicate p(integer x) = \\exists integer y, z; y * z == x; */",
+     "(exists (y : Z) (z : Z), ((y * z) = x))"),
+    ("difference_associates_to_the_left", "/*@ logic integer f(integer x) = x - 1 - 2 * x + -3; */",
+     "(((x - 1) - (2 * x)) + (- 3))"),
+    ("division_truncates", "/*@ logic integer f(integer x) = x / 8 % 3; */",
+     "(Z.rem (Z.quot x 8) 3)"),
+    ("conditionals_nest", "/*@ logic integer f(integer x) = x < 0 || x > 9 ? 0 : x == 1 ? 2 : 3; */",
+     "(if ((x <? 0) || (x >? 9)) then 0 else (if (x =? 1) then 2 else 3))"),
+    ("recursion_is_an_equation", "/*@ logic integer f(integer x) = x <= 0 ? SIZE : f(x - 1); */",
+     "f_def : forall (x : Z), f V x = (if (x <=? 0) then SIZE else (f V (x - 1)))"),
+    ("constants_have_their_value", "/*@ logic integer f(integer x) = SIZE + 0x10; */",
+     "Definition SIZE : Z := 4."),
+    ("pointers_step_by_whole_structures",
+     "/*@ predicate p{L}(struct pair *s, integer k) = (s + k)->b == s[k + 1].a; */",
+     "((pair_b (pair_at L (shift 2 s k))) = (pair_a (pair_at L (shift 2 s (k + 1)))))"),
+    ("a_label_is_the_memory_read",
+     "/*@ predicate p{L1,L2}(uint8_t *s) = \\at(s[0],L1) == \\at(*s,L2); */",
+     "((cell L1 (shift 1 s 0)) = (cell L2 s))"),
+    ("a_call_passes_its_labels", "/*@ predicate q{L}(uint8_t *s) = *s == 0;\n"
+     "predicate p{A,B}(uint8_t *s) = q{B}(s) && q{A}(s); */", "((q V B s) /\\ (q V A s))"),
+    ("a_fact", "/*@ axiomatic A { FACT f{L}: \\forall uint8_t *s; *s == SIZE; } */",
+     "Definition fact_f (V : logic) : Prop :=\n  forall (L : memory), "
+     "(forall (s : pointer), ((cell L s) = SIZE))."),
+    ("a_contract", "/*@ requires \\valid(s + (0 .. n - 1)) && \\separated(s + (0 .. n - 1), t);\n"
+     "  assigns s[1 .. n], *t;\n  ensures end: \\result == \\old(*t) + s[n] + \\at(*t,Post) + *t; */\n"
+     "int f(uint8_t *s, unsigned n, const size_t *t) /*@ ghost (struct pair r) */;",
+     "f_ensures_end : (result = ((((cell Pre t) + (cell Post (shift 1 s n))) + (cell Post t)) + "
+     "(cell Post t)));"),
+    ("what_a_contract_assigns", "/*@ requires \\valid(s + (0 .. n - 1)); assigns s[1 .. n], *t;\n"
+     "  ensures \\result == 0; */ int f(uint8_t *s, unsigned n, struct pair *t);",
+     "unchanged Pre Post [(span 1 s 1 n); (span 2 t 0 0)] /\\"),
+    ("what_a_contract_requires", "/*@ requires \\valid(s + (0 .. n - 1)) && \\separated(s, t);\n"
+     "  assigns \\nothing; ensures \\result == 0; */ int f(uint8_t *s, unsigned n, struct pair *t);",
+     "((writable Pre (span 1 s 0 (n - 1))) /\\ (separated [(span 1 s 0 0); (span 2 t 0 0)]))"),
+    ("a_formal_keeps_its_first_value", "/*@ requires n > 0; assigns \\nothing;\n"
+     "  ensures \\result == n; */ int f(unsigned n);", "f_ensures_1 : (result = n);"),
+]
+
+# name, text, the error
+REFUSED = [
+    ("let", "/*@ predicate p(integer x) = \\let y = x; y > 0; */", "not a term of the subset"),
+    ("bits", "/*@ logic integer f(integer x) = x & 1; */", "; expected"),
+    ("shift", "/*@ logic integer f(integer x) = x << 1; */", "; expected"),
+    ("cast", "/*@ logic integer f(integer x) = (unsigned)x; */", "; expected|name not known"),
+    ("real", "/*@ predicate p(real x) = x > 0; */", "type not known: real"),
+    ("two_equivalences", "/*@ predicate p(integer x) = x > 0 <==> x > 1 <==> x > 2; */", "<==> twice"),
+    ("chain_in_both_directions", "/*@ predicate p(integer x) = 0 < x > 1; */", "both directions"),
+    ("inductive", "/*@ inductive p(integer x) { case c: p(0); } */", "annotation not known: inductive"),
+    ("global_invariant", "/*@ global invariant g: SIZE == 4; */", "annotation not known: global"),
+    ("axiom", "/*@ axiomatic A { axiom a: 0 == 1; } */", "axiom: a fact is to be a FACT"),
+    ("behavior", "/*@ requires n > 0; behavior b: ensures n > 1; assigns \\nothing; */ int f(int n);",
+     "clause not known: behavior"),
+    ("no_assigns", "/*@ requires n > 0; ensures n > 1; */ int f(int n);", "no assigns"),
+    ("contract_of_nothing", "/*@ requires n > 0; assigns \\nothing; */", "a contract without a function"),
+    ("memory_without_a_label", "/*@ predicate p(uint8_t *s) = *s == 0; */", "without a label"),
+    ("labels_left_out", "/*@ predicate q{A,B}(uint8_t *s) = \\at(*s,A) == \\at(*s,B);\n"
+     "predicate p{A,B}(uint8_t *s) = q(s); */", "labels are needed"),
+    ("unknown_name", "/*@ predicate p(integer x) = x == y; */", "name not known: y"),
+    ("unknown_member", "/*@ predicate p{L}(struct pair *s) = s->c == 0; */", "no member c"),
+    ("integer_for_pointer", "/*@ predicate q{L}(uint8_t *s) = *s == 0;\n"
+     "predicate p{L}(integer x) = q(x); */", "given for"),
+    ("defined_twice", "/*@ predicate p(integer x) = x > 0;\npredicate p(integer x) = x > 1; */",
+     "defined twice"),
+    ("directive", "#pragma once\n", "directive not known"),
+    ("facts_for_the_code_only", "#ifndef GGM_DEFINITIONS\n/*@ axiomatic A { FACT f: 0 == 1; } */\n"
+     "#endif\n", "facts proven and facts used differ"),
+    ("declared_otherwise", "#ifdef GGM_DEFINITIONS\n/*@ logic integer f(integer x) = x; */\n#else\n"
+     "/*@ axiomatic A { logic integer f(integer x, integer y); } */\n#endif\n",
+     "declared otherwise than defined"),
+]
+
+
+def tree_of(tmp, text, codec=""):
+    for d in ("ref", "opt", "include"):
+        os.makedirs(os.path.join(tmp, d))
+    for name, content in (("ref/core.h", text), ("ref/codec.h", codec)):
+        with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
+            f.write(content)
+    return tmp
+
+
+def translation(text):
+    with tempfile.TemporaryDirectory() as tmp:
+        try:
+            return acsl.translate(tree_of(tmp, HEAD + text))
+        except acsl.Error as why:
+            return f"acsl: {why}"
+
+
+def statements(text, constants):
+    """Definitions and record members by name; constants as their values."""
+    for name, value in constants.items():
+        text = re.sub(rf"\b{name}\b", str(value), text)
+    found = re.findall(r"^Definition ([\w ]+?) .*?:=\s*(.*?)\.$|^  (\w+) : (.*?);$", text,
+                       re.M | re.S)
+    return {a or c: " ".join((b or d).split()) for a, b, c, d in found if not a.isdigit()}
+
+
+def by_frama_c():
+    """(translation of ref's text, translation of Frama-C's print of it)"""
+    unit = acsl.Unit(".", {"GGM_DEFINITIONS": ""})
+    mine = acsl.Coq(unit).whole()
+    with tempfile.TemporaryDirectory() as tmp:
+        source, out = os.path.join(tmp, "all.c"), os.path.join(tmp, "out.c")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write('#include "core.h"\n#include "codec.h"\n')
+        run = subprocess.run(
+            ["frama-c", "-no-unicode", "-cpp-extra-args=-Iref -Iinclude -DGGM_DEFINITIONS", source,
+             "-print", "-ocode", out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            check=False)
+        if run.returncode or not os.path.exists(out):
+            return None, run.stdout
+        text = acsl.read(out)
+        facts = [g[1] for g in unit.globals if g[0] == "FACT"]
+        text = re.sub(rf"\blemma (?=(?:{'|'.join(facts)})\b)", "FACT ", text)
+        text = re.sub(r"^#.*$", "", re.sub(r"\benum \w+ \{", "enum {", text), flags=re.M)
+        text = text.replace("(unsigned long)", "")  # widening of unsigned, compared with size_t
+        names = [c[0] for c in unit.contracts]
+
+        class Printed(acsl.Unit):  # one file now: the other headers' contracts are in it as well
+            def function(self, file, toks, ghost, contract):
+                if toks[toks.index("(") - 1] in names:
+                    super().function(file, toks, ghost, contract)
+        printed = Printed(tree_of(tmp, text), {})
+    return [statements(t, unit.constants) for t in (mine, acsl.Coq(printed).whole())]
+
+
+def main():
+    print(f"1..{len(PLANTED) + len(REFUSED) + 1}", flush=True)
+    number, failed = 0, False
+
+    def report(good, name, lines):
+        nonlocal number, failed
+        number += 1
+        failed = failed or not good
+        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+        if not good:
+            print("".join(f"# {line}\n" for line in lines), end="", flush=True)
+
+    for name, text, wanted in PLANTED:
+        got = translation(text)
+        report(wanted in got, name, ["wanted: " + wanted] + got.splitlines()[-12:])
+    for name, text, wanted in REFUSED:
+        got = translation(text)
+        report(got.startswith("acsl: ") and re.search(wanted, got), "refused_" + name,
+               got.splitlines()[-3:])
+    mine, printed = by_frama_c()
+    if mine is None:
+        report(False, "frama_c_reads_the_same", printed.splitlines()[-5:])
+    else:
+        odd = [n for n in {**mine, **printed} if mine.get(n) != printed.get(n)]
+        report(len(mine) > 100 and not odd, "frama_c_reads_the_same",
+               [f"{len(mine)} statements"] +
+               [f"{n}: {t.get(n)}" for n in odd[:5] for t in (mine, printed)])
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
