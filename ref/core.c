@@ -157,134 +157,44 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
   return PPRF_OK;
 }
 
-/* a[i .. j-1] give way to b[0 .. m-1], and b is wiped. */
+/* ref_splice of nodes that cover less: the key that it gives.  (s, g) is the first node that goes,
+ * (t, h) the last. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
-    requires bounds: i < j <= *n <= REF_NODES_MAX && m <= 2 * REF_DEPTH_MAX;
-    requires \valid(n) && \valid(b + (0 .. m-1));
-    requires \valid(a + (0 .. *n-1)) && \valid(a + (0 .. *n-(j-i)+m-1));
-    requires \separated(a + (0 .. *n+m), b + (0 .. m-1), n);
-    requires nodes: inv(sd(R), d, a, *n);
+    requires bounds: i < j <= n <= REF_NODES_MAX && m <= 2 * REF_DEPTH_MAX;
+    requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
+    requires \valid(b + (0 .. m-1));
+    requires \separated(a + (0 .. n+m), b + (0 .. m-1));
+    requires nodes: inv(sd(R), d, a, n);
     requires new: inv(sd(R), d, b, m);
-    requires below_i: \forall integer k; 0 <= k < m ==> a[i].start <= b[k].start;
-    requires below_j: \forall integer k; 0 <= k < m ==>
-      b[k].start + pow2(b[k].height) <= a[j-1].start + pow2(a[j-1].height);
-    requires apart_i: \forall integer k; 0 <= k < m ==>
-      b[k].start == a[i].start ==> b[k].height < a[i].height;
-    requires apart_j: \forall integer k; 0 <= k < m ==>
-      b[k].start + pow2(b[k].height) == a[j-1].start + pow2(a[j-1].height) ==>
-      b[k].height < a[j-1].height;
-    assigns a[i .. *n-1], a[i .. *n-(j-i)+m-1], *n, b[0 .. m-1];
-    ensures length: *n == \old(*n) - (j - i) + m;
-    ensures nodes: inv(sd(R), d, a, *n);
-    ensures covered: \forall integer y; covered(a, *n, y) <==> covered{Pre}(b, m, y) ||
-      (covered{Pre}(a, \old(*n), y) &&
+    requires fit: fit(b, 0, m, a[i].start, a[i].height, a[j-1].start, a[j-1].height);
+    assigns a[i .. n-1], a[i .. n-(j-i)+m-1], b[0 .. m-1];
+    ensures length: \result == n - (j - i) + m;
+    ensures nodes: inv(sd(R), d, a, \result);
+    ensures covered: \forall integer y; covered(a, \result, y) <==> covered{Pre}(b, m, y) ||
+      (covered{Pre}(a, n, y) &&
        !(\old(a[i].start) <= y < \old(a[j-1].start) + pow2(\old(a[j-1].height))));
-    ensures wiped: zeros(a, *n, \old(*n)) && zeros(b, 0, m); */
-static void replace(struct ref_node *a, size_t *n, size_t i, size_t j, struct ref_node *b,
-                    size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
+    ensures wiped: zeros(a, \result, n) && zeros(b, 0, m); */
+static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct ref_node *b,
+                      size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
-  //@ ghost size_t N = *n;
-  //@ ghost uint64_t lo = a[i].start;
-  //@ assert apart: \separated(a + (0 .. N + m), b + (0 .. m - 1), n);
-  //@ assert top_i: okn(sd(R), d, a + i);
-  //@ assert top_j: okn(sd(R), d, a + (j - 1));
-  //@ ghost tn_nest_lf(d, a[i].start, a[i].height);
-  //@ ghost tn_nest_lf(d, a[j - 1].start, a[j - 1].height);
+  //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
+  //@ ghost unsigned g = a[i].height, h = a[j - 1].height;
+  //@ assert first: okn(sd(R), d, a + i);
+  //@ assert last: okn(sd(R), d, a + (j - 1));
+  //@ assert left: all_left(a, 0, i, s);
+  //@ assert from: all_after(a, i + 1, j, s, g);
+  //@ assert to: all_left(a, i, j - 1, t);
+  //@ assert right: all_after(a, j, n, t, h);
   //@ ghost pow2_pos_lf();
-  //@ ghost pow2_mono_lf(a[j - 1].height, d);
-  //@ ghost pow2_mono_lf(d, 32);
-  //@ ghost uint64_t hi = end_lf(a[j - 1].start, a[j - 1].height);
-  //@ assert order: i < j - 1 ==> before(a[i].start, a[i].height, a[j - 1].start);
-  //@ assert span: a[i].start + pow2(a[i].height) <= hi == a[j-1].start + pow2(a[j-1].height);
-  //@ assert left: \forall integer k; 0 <= k < i ==> within(a + k, 0, lo);
-  //@ assert mid: \forall integer k; 0 <= k < m ==> within(b + k, lo, hi);
-  //@ assert right: \forall integer k; j <= k < N ==> within(a + k, hi, pow2(d));
-  //@ assert o_a: \forall integer k, l; 0 <= k < l < N ==> ordered(d, a + k, a + l);
-  //@ assert o_b: \forall integer k, l; 0 <= k < l < m ==> ordered(d, b + k, b + l);
-  *n = ref_splice(a, *n, i, j, b, m);
-  //@ ghost Spliced: ;
-  //@ assert len: *n == N - (j - i) + m;
-  //@ assert head: same{Here,Pre}(a, 0, i);
-  //@ assert new: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i);
-  //@ assert tail: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n);
-  /*@ assert new_ok: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
-        okn{Pre}(sd(R), d, b + (k - i)) ==> okn(sd(R), d, a + k); */
-  /*@ assert tail_ok: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n) ==>
-        okn{Pre}(sd(R), d, a + (k + (N - *n))) ==> okn(sd(R), d, a + k); */
-  //@ assert oks: oks(sd(R), d, a, *n);
-  /*@ assert new_in: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
-        within{Pre}(b + (k - i), lo, hi) ==> within(a + k, lo, hi); */
-  /*@ assert tail_in: \forall integer k; i + m <= k < *n ==> shifted{Here,Pre}(a, k, a, N - *n) ==>
-        within{Pre}(a + (k + (N - *n)), hi, pow2(d)) ==> within(a + k, hi, pow2(d)); */
-  //@ assert in_head: \forall integer k; 0 <= k < i ==> within(a + k, 0, lo);
-  //@ assert in_new: \forall integer k; i <= k < i + m ==> within(a + k, lo, hi);
-  //@ assert in_tail: \forall integer k; i + m <= k < *n ==> within(a + k, hi, pow2(d));
-  /*@ assert new_ord: \forall integer k, l; i <= k < l < i + m ==>
-        shifted{Here,Pre}(a, k, b, -i) ==> shifted{Here,Pre}(a, l, b, -i) ==>
-        ordered{Pre}(d, b + (k - i), b + (l - i)) ==> ordered(d, a + k, a + l); */
-  /*@ assert tail_ord: \forall integer k, l; i + m <= k < l < *n ==>
-        shifted{Here,Pre}(a, k, a, N - *n) ==> shifted{Here,Pre}(a, l, a, N - *n) ==>
-        ordered{Pre}(d, a + (k + (N - *n)), a + (l + (N - *n))) ==> ordered(d, a + k, a + l); */
-  /*@ assert head_ord: \forall integer k, l; 0 <= k < l < i ==>
-        eqn{Here,Pre}(a + k, a + k) ==> eqn{Here,Pre}(a + l, a + l) ==>
-        ordered{Pre}(d, a + k, a + l) ==> ordered(d, a + k, a + l); */
-  //@ assert o_a0: \forall integer k, l; 0 <= k < l < i ==> ordered{Pre}(d, a + k, a + l);
-  //@ assert o_head: \forall integer k, l; 0 <= k < l < i ==> ordered(d, a + k, a + l);
-  /*@ assert o_b1: \forall integer k, l; i <= k < l < i + m ==>
-        ordered{Pre}(d, b + (k - i), b + (l - i)); */
-  /*@ assert o_a1: \forall integer k, l; i + m <= k < l < *n ==>
-        ordered{Pre}(d, a + (k + (N - *n)), a + (l + (N - *n))); */
-  //@ assert o_new: \forall integer k, l; i <= k < l < i + m ==> ordered(d, a + k, a + l);
-  //@ assert o_tail: \forall integer k, l; i + m <= k < l < *n ==> ordered(d, a + k, a + l);
-  /*@ assert first: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
-        a[k].start == lo ==> a[k].height < \at(a[i].height,Pre); */
-  /*@ assert last: \forall integer k; i <= k < i + m ==> shifted{Here,Pre}(a, k, b, -i) ==>
-        a[k].start + pow2(a[k].height) == hi ==> a[k].height < \at(a[j-1].height,Pre); */
-  /*@ assert up_i: \forall integer s, h; 0 <= h < \at(a[i].height,Pre) ==>
-        tnode(d, s, h + 1) ==> s < lo ==> s + pow2(h) < lo; */
-  /*@ assert up_j: \forall integer s, h; 0 <= h < \at(a[j-1].height,Pre) ==>
-        tnode(d, s, h + 1) ==> s + pow2(h) != hi; */
-  /*@ assert first_new: \forall integer k; i <= k < i + m ==>
-        a[k].start == lo ==> a[k].height < \at(a[i].height,Pre); */
-  /*@ assert last_new: \forall integer k; i <= k < i + m ==>
-        a[k].start + pow2(a[k].height) == hi ==> a[k].height < \at(a[j-1].height,Pre); */
-  /*@ assert hn: \forall integer k, l; 0 <= k < i <= l < i + m ==>
-        before(a[k].start, a[k].height, a[l].start); */
-  /*@ assert nt: \forall integer k, l; i <= k < i + m <= l < *n ==>
-        before(a[k].start, a[k].height, a[l].start); */
-  /*@ assert hn_not: \forall integer k, l; 0 <= k < i <= l < i + m ==> a[l].start == lo ==>
-        a[k].start + pow2(a[l].height) == lo ==> !tnode(d, a[k].start, a[l].height + 1); */
-  /*@ assert nt_not: \forall integer k; i <= k < i + m ==>
-        a[k].start + pow2(a[k].height) == hi ==> !tnode(d, a[k].start, a[k].height + 1); */
-  //@ assert o_hn: \forall integer k, l; 0 <= k < i <= l < i + m ==> ordered(d, a + k, a + l);
-  //@ assert o_nt: \forall integer k, l; i <= k < i + m <= l < *n ==> ordered(d, a + k, a + l);
-  //@ assert o_ht: \forall integer k, l; 0 <= k < i && i + m <= l < *n ==> ordered(d, a + k, a + l);
-  //@ assert o: \forall integer k, l; 0 <= k < l < *n ==> ordered(d, a + k, a + l);
-  //@ assert sorted: sorted(a, *n);
-  //@ assert maximal: maximal(d, a, *n);
-  //@ assert nodes: inv(sd(R), d, a, *n);
-  /*@ assert new_cov: \forall integer q, y; 0 <= q < m ==> cov{Pre}(b + q, y) ==>
-        shifted{Here,Pre}(a, q + i, b, -i) ==> cov(a + (q + i), y); */
-  /*@ assert tail_cov: \forall integer q, y; j <= q < N ==> cov{Pre}(a + q, y) ==>
-        shifted{Here,Pre}(a, q + (*n - N), a, N - *n) ==> cov(a + (q + (*n - N)), y); */
-  //@ assert cov_new: \forall integer y; cov_in{Pre}(b, 0, m, y) ==> covered(a, *n, y);
-  //@ assert cov_head: \forall integer y; cov_in{Pre}(a, 0, i, y) ==> covered(a, *n, y);
-  //@ assert cov_tail: \forall integer y; cov_in{Pre}(a, j, N, y) ==> covered(a, *n, y);
-  /*@ assert old: \forall integer y; covered{Pre}(a, N, y) && !(lo <= y < hi) ==>
-        cov_in{Pre}(a, 0, i, y) || cov_in{Pre}(a, j, N, y); */
-  /*@ assert new_back: \forall integer k, y; i <= k < i + m ==> cov(a + k, y) ==>
-        shifted{Here,Pre}(a, k, b, -i) ==> cov{Pre}(b + (k - i), y); */
-  /*@ assert tail_back: \forall integer k, y; i + m <= k < *n ==> cov(a + k, y) ==>
-        shifted{Here,Pre}(a, k, a, N - *n) ==> cov{Pre}(a + (k + (N - *n)), y); */
-  //@ assert back_new: \forall integer y; cov_in(a, i, i + m, y) ==> covered{Pre}(b, m, y);
-  /*@ assert back_head: \forall integer y; cov_in(a, 0, i, y) ==>
-        covered{Pre}(a, N, y) && y < lo; */
-  /*@ assert back_tail: \forall integer y; cov_in(a, i + m, *n, y) ==>
-        covered{Pre}(a, N, y) && hi <= y; */
-  /*@ assert cov: \forall integer y; covered(a, *n, y) <==> covered{Pre}(b, m, y) ||
-        (covered{Pre}(a, N, y) && !(lo <= y < hi)); */
-  ref_wipe(b, 0, m);
-  //@ assert kept: same{Here,Spliced}(a, 0, *n);
+  //@ ghost seam_lf(d, s, g);
+  //@ ghost seam_lf(d, t, h);
+  //@ assert wide: s < t + pow2(h);
+  //@ assert slices: slice(sd(R), d, a, 0, i) && slice(sd(R), d, a, j, n);
+  //@ assert old: \forall integer y; cov_in(a, i, j, y) ==> s <= y < t + pow2(h);
+  //@ assert span: span(sd(R), d, a, n, i, j, s, g, t, h);
+  size_t len = ref_splice(a, n, i, j, b, m);
+  //@ assert spliced: spliced{Here,Pre}(sd(R), d, a, n, i, j, s, g, t, h, b, m, a, len);
+  return len;
 }
 
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
@@ -317,7 +227,14 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     return err;
   /*@ assert gone: \forall integer y; covered(&path[0], h, y) ==> y != x && cov(a + i, y); */
   /*@ assert all: \forall integer y; cov(a + i, y) ==> y == x || covered(&path[0], h, y); */
-  replace(a, n, i, i + 1, path, h) /*@ ghost (R, d) */;
+  //@ assert key: inv(sd(R), d, &path[0], h);
+  //@ assert fit: fit(&path[0], 0, h, a[i].start, h, a[i].start, h);
+  size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (R, d) */;
+  //@ ghost Replaced: ;
+  /*@ assert covered: \forall integer y; covered(a, len, y) <==>
+        (y != x && covered{Pre}(a, \at(*n,Pre), y)); */
+  *n = len;
+  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, \at(*n,Pre));
   return PPRF_OK;
 }
 
@@ -383,6 +300,6 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
     ref_wipe(kept, 0, left);
     return err;
   }
-  replace(a, n, i, j, kept, left + right) /*@ ghost (R, d) */;
+  *n = replace(a, *n, i, j, kept, left + right) /*@ ghost (R, d) */;
   return PPRF_OK;
 }

@@ -11,6 +11,10 @@
 #include "node.h"
 #include "pprf.h"
 
+#ifdef __FRAMAC__
+#include "splice.acsl"
+#endif
+
 /** More nodes than a puncture (of a leaf or a range) can add to a key of depth d. */
 #define REF_GROWTH(d) (2 * (size_t)(d))
 /** No array of the core is longer: 2^33 nodes. */

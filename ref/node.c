@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
+#ifdef __FRAMAC__
+#include "splice.acsl"
+#endif
+
 /* The memory behind p is read here as far as the compiler knows, so that it keeps the stores. */
 #ifdef __FRAMAC__
 #define KEEP_STORES(p) ((void)(p))
@@ -78,8 +82,7 @@ static void move_down(struct ref_node *a, size_t from, size_t to, size_t by)
   }
 }
 
-size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct ref_node *b,
-                  size_t m)
+size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, struct ref_node *b, size_t m)
 {
   size_t len = n - (j - i) + m;
   if (len > n) {
@@ -104,5 +107,11 @@ size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct
   //@ assert kept_head: same{Here,Moved}(a, 0, i);
   //@ assert kept_tail: same{Here,Moved}(a, i + m, len);
   //@ assert kept_rest: same{Here,Moved}(a, len, n);
+  //@ assert new: moved{Here,Pre}(a, i, i + m, b, -i);
+  //@ assert tail: moved{Here,Pre}(a, i + m, len, a, n - len);
+  //@ ghost Copied: ;
+  ref_wipe(b, 0, m);
+  //@ assert kept: same{Here,Copied}(a, 0, len);
+  //@ assert kept_rest: same{Here,Copied}(a, len, n);
   return len;
 }

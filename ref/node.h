@@ -75,20 +75,18 @@ void ref_wipe(struct ref_node *a, size_t from, size_t to);
 void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t from, size_t n);
 
 /** Replace the nodes a[i .. j-1] by b[0 .. m-1]: the nodes from a[j] on move, and what is left
- * over behind the new last node is wiped.
+ * over behind the new last node is wiped, and so is b.
  * @return the new length, n - (j - i) + m; the array must have room for it. */
 /*@ requires bounds: i <= j <= n <= 0x200000000 && m <= 2 * REF_DEPTH_MAX;
     requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
-    requires \valid_read(b + (0 .. m-1));
+    requires \valid(b + (0 .. m-1));
     requires \separated(a + (0 .. n+m), b + (0 .. m-1));
-    assigns a[i .. n-1], a[i .. n-(j-i)+m-1];
+    assigns a[i .. n-1], a[i .. n-(j-i)+m-1], b[0 .. m-1];
     ensures length: \result == n - (j - i) + m;
-    ensures head: same{Post,Pre}(a, 0, i);
-    ensures new: \forall integer k; i <= k < i + m ==> shifted{Post,Pre}(a, k, b, -i);
-    ensures tail: \forall integer k; i + m <= k < \result ==>
-                    shifted{Post,Pre}(a, k, a, n - \result);
-    ensures rest: zeros(a, \result, n); */
-size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, const struct ref_node *b,
-                  size_t m);
+    ensures head: moved{Post,Pre}(a, 0, i, a, 0);
+    ensures new: moved{Post,Pre}(a, i, i + m, b, -i);
+    ensures tail: moved{Post,Pre}(a, i + m, \result, a, n - \result);
+    ensures wiped: zeros(a, \result, n) && zeros(b, 0, m); */
+size_t ref_splice(struct ref_node *a, size_t n, size_t i, size_t j, struct ref_node *b, size_t m);
 
 #endif

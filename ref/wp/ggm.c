@@ -99,6 +99,13 @@
     }
   }
 
+  void seam_lf(unsigned d, uint64_t t, unsigned g)
+  {
+    pow2_pos_lf();
+    tn_nest_lf(d, t, g);
+    /@ assert twice: \forall integer h; 0 <= h ==> pow2(h + 1) == 2 * pow2(h); @/
+  }
+
   void children_lf(unsigned d, uint64_t s, unsigned h)
   {
     pow2_mono_lf(h - 1, h);
