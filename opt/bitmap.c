@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bitmap.h"
 
-/* The bits of word i of a level that stand for full blocks (level 0: punctured leaves). */
-static uint64_t full_word(const struct opt_bitmap *b, unsigned level, uint64_t i)
+/* The bits of word i of a level. */
+/*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
+    assigns \nothing;
+    ensures \result == any_word(b, level, i); */
+static inline uint64_t any_at(const struct opt_bitmap *b, unsigned level, uint64_t i)
+{
+  return level == 0 ? b->dead[i] : b->summary[level][i].any;
+}
+
+/*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
+    assigns \nothing;
+    ensures \result == full_word(b, level, i); */
+static inline uint64_t full_at(const struct opt_bitmap *b, unsigned level, uint64_t i)
 {
   return level == 0 ? b->dead[i] : b->summary[level][i].full;
 }
@@ -12,16 +23,88 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
   /* From the top down to the level at which the leaf's block has no punctured leaf: what decides
    * the height is in the same word there, unless the whole tree is live. */
   unsigned level = b->levels - 1;
+  //@ ghost shape_lf(b->depth);
+  /*@ loop invariant bounds: level < b->levels;
+      loop invariant above: \forall integer k; level < k < b->levels ==>
+        any(b, k, blk(leaf, k)) && !full(b, k, blk(leaf, k));
+      loop assigns level;
+      loop variant level; */
   for (;; level--) {
-    uint64_t block = leaf >> 6 * level;
-    unsigned i = block & 63;
-    uint64_t any = level == 0 ? b->dead[block >> 6] : b->summary[level][block >> 6].any;
+    uint64_t block = opt_block(leaf, level);
+    unsigned i = block % 64;
+    uint64_t any = any_at(b, level, block / 64);
+    //@ assert parent: level < b->levels - 1 ==> block / 64 == blk(leaf, level + 1);
     if (!opt_has(any, i)) {
-      *height = any == 0 ? b->depth : 6 * level + opt_gap_height(any, i);
+      //@ ghost live_lf(b, level);
+      //@ assert here: !any(b, level, blk(leaf, level));
+      //@ assert live: !gone(b, leaf);
+      if (any == 0) {
+        /*@ assert not_under: level < b->levels - 1 ==> \forall integer j;
+              level + 1 <= j < b->levels ==> blk(blk(leaf, level + 1), j - (level + 1)) == blk(leaf, j); */
+        //@ assert clear: level < b->levels - 1 ==> !under(b, level + 1, blk(leaf, level + 1));
+        /*@ assert zero: level < b->levels - 1 ==>
+              any_word(b, level, blk(leaf, level + 1)) == 0 && any(b, level + 1, blk(leaf, level + 1)); */
+        //@ assert top: level == b->levels - 1;
+        //@ assert none: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == 0;
+        /*@ assert free: \forall integer x; 0 <= x < pow2(b->depth) ==>
+              !any(b, level, blk(x, level)); */
+        //@ assert all: \forall integer x; !gone(b, x);
+        *height = b->depth;
+        //@ assert kept: same_words{Pre,Here}(b);
+        //@ assert live: !gone(b, leaf);
+        //@ assert all: \forall integer x; !gone(b, x);
+        return 1;
+      }
+      unsigned h = 6 * level + opt_gap_height(any, i);
+      //@ ghost unsigned g = h - 6 * level;
+      //@ ghost around_lf(level, g);
+      //@ ghost around_lf(level, g + 1);
+      //@ ghost any_all_lf(b, level);
+      /*@ assert bits: \forall integer x; 0 <= x < pow2(b->depth) ==>
+            blk(x, level) / 64 == block / 64 ==>
+            (any(b, level, blk(x, level)) <==> bit(any, blk(x, level) % 64)); */
+      /*@ assert near: \forall integer x; 0 <= x < pow2(b->depth) ==>
+            covers(down(leaf, 6 * level + g), 6 * level + g, x) ==> !any(b, level, blk(x, level)); */
+      /*@ assert up_one: \forall integer x; 0 <= x ==> level < b->levels - 1 ==>
+            blk(x, level) / 64 == block / 64 ==> blk(x, level + 1) == blk(leaf, level + 1); */
+      /*@ assert up_more: \forall integer x, k; 0 <= x ==> level < k < b->levels ==>
+            blk(x, k) == blk(blk(x, level + 1), k - (level + 1)); */
+      /*@ assert up: \forall integer x, k; 0 <= x < pow2(b->depth) ==>
+            blk(x, level) / 64 == block / 64 ==> level < k < b->levels ==>
+            blk(x, k) == blk(leaf, k); */
+      /*@ assert free: \forall integer x; covers(down(leaf, 6 * level + g), 6 * level + g, x) ==>
+            !gone(b, x); */
+      /*@ assert bit: \exists integer j; 0 <= j < 64 && any(b, level, 64 * (block / 64) + j) &&
+            shr(j, g + 1) == shr(i, g + 1); */
+      /*@ assert block: \exists integer y; 0 <= y && any(b, level, y) && y / 64 == block / 64 &&
+            shr(y % 64, g + 1) == shr(i, g + 1); */
+      /*@ assert some: \exists integer x; gone(b, x) && blk(x, level) / 64 == block / 64 &&
+            shr(blk(x, level) % 64, g + 1) == shr(i, g + 1); */
+      /*@ assert maximal: \exists integer x; gone(b, x) &&
+            covers(down(leaf, 6 * level + g + 1), 6 * level + g + 1, x); */
+      //@ ghost unsigned t = b->depth - 6 * level;
+      //@ ghost shr_zero_lf(t < 6 ? t : 6);
+      //@ ghost shr_mono_lf();
+      //@ assert top: t <= 6 ==> level == b->levels - 1 && block < pow2(t) && block / 64 == 0;
+      //@ assert digits: \forall integer j; 0 <= j < 64 ==> j / 64 == 0 && j % 64 == j;
+      //@ assert word: t <= 6 ==> any == any_word(b, level, 0) && words(b->depth, level) == 1;
+      /*@ assert low: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
+            any(b, level, j) && j < pow2(t); */
+      /*@ assert equal: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
+            shr(j, t) == shr(i, t); */
+      //@ assert inside: 6 * level + g < b->depth;
+      *height = h;
+      //@ assert kept: same_words{Pre,Here}(b);
+      //@ assert live: !gone(b, leaf);
+      //@ assert free: \forall integer x; covers(down(leaf, h), h, x) ==> !gone(b, x);
+      //@ assert maximal: \exists integer x; gone(b, x) && covers(down(leaf, h + 1), h + 1, x);
       return 1;
     }
-    if (level == 0 || opt_has(b->summary[level][block >> 6].full, i))
+    if (level == 0 || opt_has(full_at(b, level, block / 64), i)) {
+      //@ assert full: full(b, level, blk(leaf, level));
+      //@ assert gone: gone(b, leaf);
       return 0;
+    }
   }
 }
 
@@ -35,7 +118,7 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
     if (opt_has(s->full, above & 63))
       return 1;
   }
-  return opt_has(full_word(b, level, block >> 6), block & 63);
+  return opt_has(full_at(b, level, block >> 6), block & 63);
 }
 
 /* The least live leaf of a block that is not full. */
@@ -44,7 +127,7 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
   for (; level > 0; level--) {
     if (!opt_has(b->summary[level][block >> 6].any, block & 63))
       return block << 6 * level;
-    block = block << 6 | opt_lsb(~full_word(b, level - 1, block));
+    block = block << 6 | opt_lsb(~full_at(b, level - 1, block));
   }
   return block;
 }
@@ -62,42 +145,157 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
     level--;
   for (; level < b->levels; level++) {
     uint64_t block = leaf >> 6 * level;
-    uint64_t live = ~full_word(b, level, block >> 6) & opt_above(block & 63);
+    uint64_t live = ~full_at(b, level, block >> 6) & ~opt_upto(block & 63);
     if (live != 0) /* behind the tree's last block the top word is zero: that gives 2^depth */
       return first_live(b, level, (block & ~UINT64_C(63)) | opt_lsb(live));
   }
   return UINT64_C(1) << b->depth;
 }
 
+/* Set bits of word i of a level: `full`, and so `any`. */
+/*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
+    assigns BITMAP_WORDS(b);
+    ensures others: others{Pre,Post}(b, level, i);
+    ensures any: any_set{Pre,Post}(b, level, i, bits);
+    ensures full: full_set{Pre,Post}(b, level, i, bits);
+    ensures layout: layout(b); */
+static inline void set_full(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
+{
+  if (level == 0) {
+    b->dead[i] |= bits;
+  } else {
+    b->summary[level][i].any |= bits;
+    b->summary[level][i].full |= bits;
+  }
+  /*@ assert any: \forall integer j; 0 <= j < 64 ==>
+        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); */
+  /*@ assert full: \forall integer j; 0 <= j < 64 ==>
+        (bit(full_word(b, level, i), j) <==> bit(full_word{Pre}(b, level, i), j) || bit(bits, j)); */
+  //@ assert others: others{Pre,Here}(b, level, i);
+}
+
+/* Set bits of word i of a level above the leaves: `any` alone. */
+/*@ requires layout(b) && 1 <= level < b->levels && i < words(b->depth, level);
+    assigns BITMAP_WORDS(b);
+    ensures others: others{Pre,Post}(b, level, i);
+    ensures any: any_set{Pre,Post}(b, level, i, bits);
+    ensures full: full_same_at{Pre,Post}(b);
+    ensures layout: layout(b); */
+static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
+{
+  b->summary[level][i].any |= bits;
+  /*@ assert any: \forall integer j; 0 <= j < 64 ==>
+        (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); */
+  //@ assert others: others{Pre,Here}(b, level, i);
+}
+
 /* Set bits of word i of a level, none of whose blocks above is full, and what follows from that
  * above: `full` while words fill up, then `any`.  Returns the greatest level with a new full bit. */
-static unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
+/*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
+    requires bits != 0 && inside(b, level, i, bits);
+    assigns BITMAP_WORDS(b);
+    ensures bitmap: bitmap(b);
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64)));
+    ensures level: level <= \result < b->levels;
+    ensures full: \forall integer k; level < k <= \result ==> full(b, k, blk(i, k - level - 1)); */
+static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
-  for (;; level++) {
-    if (level == 0) {
-      b->dead[i] |= bits;
-    } else {
-      b->summary[level][i].any |= bits;
-      b->summary[level][i].full |= bits;
-    }
-    if (level + 1 == b->levels || full_word(b, level, i) != UINT64_MAX)
-      break;
-    bits = opt_bit(i & 63);
-    i >>= 6;
+  //@ ghost shape_lf(b->depth);
+  //@ ghost unsigned bottom = level;
+  //@ ghost uint64_t first = i;
+  //@ ghost uint64_t set = bits;
+  set_full(b, level, i, bits);
+  //@ ghost unsigned some = some_bit(bits);
+  //@ assert new: any(b, level, 64 * i + some);
+  //@ assert some: any_word(b, level, i) != 0;
+  //@ assert agree: agree(b, level, i);
+  /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+        gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
+  /*@ loop invariant bounds: bottom <= level < b->levels && i < words(b->depth, level);
+      loop invariant layout: layout(b) && same_shape{Pre,Here}(b);
+      loop invariant path: i == blk(first, level - bottom);
+      loop invariant agree: agree(b, level, i);
+      loop invariant some: any_word(b, level, i) != 0;
+      loop invariant gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+        gone{Pre}(b, x) || (blk(x, bottom) / 64 == first && bit(set, blk(x, bottom) % 64)));
+      loop invariant full: \forall integer k; bottom < k <= level ==>
+        full(b, k, blk(first, k - bottom - 1));
+      loop assigns level, i, bits, BITMAP_WORDS(b);
+      loop variant b->levels - level; */
+  while (level + 1 < b->levels && full_at(b, level, i) == UINT64_MAX) {
+    //@ ghost Step: ;
+    //@ ghost uint64_t z = i;
+    //@ ghost all_bits_lf(0);
+    //@ assert block: full_block(b, level, z);
+    bits = opt_bit(i % 64);
+    i /= 64;
+    level++;
+    //@ assert inner: i < words(b->depth, level) && z < blocks(b->depth, level);
+    set_full(b, level, i, bits);
+    //@ assert any_one: any_one{Step,Here}(b, level, z);
+    //@ assert full_one: full_one{Step,Here}(b, level, z);
+    //@ assert marked: full(b, level, z) && any(b, level, z);
+    //@ assert full_kept: full_kept{Step,Here}(b);
+    //@ assert some: any_word(b, level, i) != 0;
+    //@ assert agree: agree(b, level, i);
+    /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==>
+          (gone(b, x) <==> gone{Step}(b, x)); */
+    /*@ assert full: \forall integer k; bottom < k < level ==>
+          full{Step}(b, k, blk(first, k - bottom - 1)); */
   }
+  //@ ghost unsigned m = level;
+  //@ assert stop: full_up(b, -1, 0);
+  /*@ loop invariant bounds: level < k <= b->levels && i < words(b->depth, k - 1);
+      loop invariant layout: layout(b) && same_shape{Pre,Here}(b);
+      loop invariant agree: full_any(b) && any_up(b, k - 1, i) && full_up(b, -1, 0) &&
+        any_down(b) && no_more(b);
+      loop invariant some: any_word(b, k - 1, i) != 0;
+      loop invariant gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+        gone{Pre}(b, x) || (blk(x, bottom) / 64 == first && bit(set, blk(x, bottom) % 64)));
+      loop invariant full: \forall integer k; bottom < k <= level ==>
+        full(b, k, blk(first, k - bottom - 1));
+      loop assigns k, i, bits, BITMAP_WORDS(b);
+      loop variant b->levels - k; */
   for (unsigned k = level + 1; k < b->levels; k++) {
-    bits = opt_bit(i & 63);
-    i >>= 6;
-    if ((b->summary[k][i].any & bits) != 0)
+    //@ ghost Rise: ;
+    //@ ghost uint64_t z = i;
+    //@ assert inner: z / 64 < words(b->depth, k) && z < blocks(b->depth, k);
+    if (opt_has(any_at(b, k, i / 64), i % 64)) {
+      //@ assert any: any(b, k, z);
+      //@ assert any_up: any_up(b, -1, 0);
       break;
-    b->summary[k][i].any |= bits;
+    }
+    bits = opt_bit(i % 64);
+    i /= 64;
+    set_any(b, k, i, bits);
+    //@ assert any_one: any_one{Rise,Here}(b, k, z);
+    //@ assert any: any(b, k, z);
+    //@ assert full_kept: full_kept{Rise,Here}(b);
+    //@ assert some: any_word(b, k, i) != 0;
+    //@ assert any_up: any_up(b, k, i);
+    //@ assert any_down: any_down(b);
+    //@ assert full_any: full_any(b);
+    /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==>
+          (gone(b, x) <==> gone{Rise}(b, x)); */
   }
+  //@ assert agree: agree(b, -1, 0);
   return level;
 }
 
 unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
 {
-  return set_bits(b, 0, leaf >> 6, opt_bit(leaf & 63));
+  //@ ghost shape_lf(b->depth);
+  uint64_t bits = opt_bit(leaf % 64);
+  /*@ assert leaf: \forall integer y; 0 <= y ==>
+        (y / 64 == leaf / 64 && y % 64 == leaf % 64 <==> y == leaf); */
+  unsigned level = set_bits(b, 0, leaf / 64, bits);
+  //@ assert path: \forall integer k; 0 < k <= 5 ==> blk(leaf / 64, k - 1) == blk(leaf, k);
+  //@ assert marked: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf, k));
+  //@ assert under: \forall integer k; 0 <= k <= level ==> under(b, k, blk(leaf, k));
+  /*@ assert gone: \forall integer k, x; 0 <= k <= level ==> 0 <= x < pow2(b->depth) ==>
+        blk(x, k) == blk(leaf, k) ==> gone(b, x); */
+  return level;
 }
 
 /* set_bits, but not below a full block: there the leaves are punctured already. */

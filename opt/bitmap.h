@@ -59,13 +59,23 @@ static inline unsigned opt_lsb(uint64_t w)
   return (unsigned)__builtin_ctzll(w);
 }
 
-/** The word with bit i alone set; i < 64. */
+/** The word with bit i alone set: 2^i; i < 64. */
 /*@ requires i < 64;
     assigns \nothing;
-    ensures value: \result == pow2(i);
+    ensures value: \result == pow2(i) == (1 << i);
     ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j == i); */
 static inline uint64_t opt_bit(unsigned i)
 {
+  /*@ ghost
+    pow2_mono_lf(i, 63);
+    /@ loop invariant k <= i;
+       loop invariant (1 << k) == pow2(k);
+       loop assigns k;
+       loop variant i - k; @/
+    for (unsigned k = 0; k < i; k++) {
+      /@ assert (1 << (k + 1)) == ((1 << k) << 1); @/
+      /@ assert ((1 << k) << 1) == 2 * (1 << k); @/
+    } */
   return UINT64_C(1) << i;
 }
 
@@ -85,16 +95,19 @@ static inline int opt_has(uint64_t w, unsigned i)
     ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j < i); */
 static inline uint64_t opt_below(unsigned i)
 {
+  //@ ghost below_lf(i);
   return opt_bit(i) - 1;
 }
 
-/** The bits above i: i + 1 .. 63; i < 64. */
+/** The bits up to i: 0 .. i; i < 64. */
 /*@ requires i < 64;
     assigns \nothing;
-    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> i < j); */
-static inline uint64_t opt_above(unsigned i)
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j <= i); */
+static inline uint64_t opt_upto(unsigned i)
 {
-  return UINT64_MAX << i << 1;
+  //@ ghost all_bits_lf(0);
+  //@ ghost shift_bits_lf(UINT64_MAX, 63 - i);
+  return UINT64_MAX >> (63 - i);
 }
 
 /** The bits first .. last; first <= last < 64. */
@@ -103,7 +116,33 @@ static inline uint64_t opt_above(unsigned i)
     ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> first <= j <= last); */
 static inline uint64_t opt_bits(unsigned first, unsigned last)
 {
-  return ~opt_below(first) & ~opt_above(last);
+  return ~opt_below(first) & opt_upto(last);
+}
+
+/** The clear bits of w. */
+/*@ assigns \nothing;
+    ensures none: \result == 0 <==> w == ALL_BITS;
+    ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> !bit(w, j)); */
+static inline uint64_t opt_clear(uint64_t w)
+{
+  uint64_t clear = ~w;
+  //@ ghost all_bits_lf(w);
+  //@ assert bits: \forall integer j; 0 <= j < 64 ==> (bit(clear, j) <==> !bit(w, j));
+  //@ assert none: clear == 0 ==> \forall integer j; 0 <= j < 64 ==> bit(w, j);
+  //@ assert all: w == ALL_BITS ==> clear == 0;
+  return clear;
+}
+
+/** Height of the smallest aligned block of bits that has both i and j, less one: msb(i XOR j);
+ * i, j < 64, i != j. */
+/*@ requires i < 64 && j < 64 && i != j;
+    assigns \nothing;
+    ensures bound: \result < 6;
+    ensures apart: shr(i, \result) != shr(j, \result);
+    ensures together: shr(i, \result + 1) == shr(j, \result + 1); */
+static inline unsigned opt_fork(unsigned i, unsigned j)
+{
+  return opt_msb(i ^ j);
 }
 
 /** Least msb(i XOR j) over the set bits j of w; w != 0, bit i of w clear, i < 64.
@@ -118,15 +157,48 @@ static inline uint64_t opt_bits(unsigned first, unsigned last)
       shr(j, \result + 1) == shr(i, \result + 1); */
 static inline unsigned opt_gap_height(uint64_t w, unsigned i)
 {
-  uint64_t left = w & opt_below(i), right = w & opt_above(i);
+  uint64_t left = w & opt_below(i), right = w ^ left;
   unsigned h = 6;
-  if (left != 0)
-    h = opt_msb(i ^ opt_msb(left));
+  /*@ assert sides: \forall integer j; 0 <= j < 64 ==> (bit(left, j) <==> bit(w, j) && j < i) &&
+        (bit(right, j) <==> bit(w, j) && j > i); */
+  //@ assert some: left != 0 || right != 0;
+  //@ ghost shr_mono_lf();
+  if (left != 0) {
+    unsigned l = opt_msb(left);
+    h = opt_fork(i, l);
+    /*@ assert left: \forall integer j; 0 <= j < i ==> bit(w, j) ==>
+          shr(j, h) <= shr(l, h) < shr(i, h); */
+  }
+  //@ ghost unsigned l = h;
+  /*@ assert left: \forall integer j, g; 0 <= j < i ==> bit(w, j) ==> 0 <= g <= l ==>
+          shr(j, g) != shr(i, g); */
   if (right != 0) {
-    unsigned r = opt_msb(i ^ opt_lsb(right));
+    unsigned r = opt_fork(i, opt_lsb(right));
+    /*@ assert right: \forall integer j, g; i < j < 64 ==> bit(w, j) ==> 0 <= g <= r ==>
+          shr(j, g) != shr(i, g); */
     h = r < h ? r : h;
   }
   return h;
+}
+
+/** x / 2^h; h < 64. */
+/*@ requires h < 64;
+    assigns \nothing;
+    ensures \result == shr(x, h) == (x >> h); */
+static inline uint64_t opt_shr(uint64_t x, unsigned h)
+{
+  //@ ghost shr_lf(x);
+  return x >> h;
+}
+
+/** The block of a level around a leaf; level < 6. */
+/*@ requires level < 6;
+    assigns \nothing;
+    ensures \result == blk(leaf, level); */
+static inline uint64_t opt_block(uint64_t leaf, unsigned level)
+{
+  //@ ghost shr_blk_lf(level);
+  return opt_shr(leaf, 6 * level);
 }
 
 /** Number of levels: the least L >= 1 with 64^L >= 2^depth; 1 <= depth <= 32. */

@@ -60,6 +60,11 @@ uninstall-lib:
 	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc \
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)
 
+TAP_TESTS += $(B)/opt/bitwords_test
+$(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -o $@ $<
+
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
 $(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
