@@ -526,6 +526,20 @@ Lemma holds_post L a n K : holds L a n K -> 0 <= n /\ n = Z.of_nat (Z.to_nat n) 
   natural L a (Z.to_nat n) /\ mkseq (as_array L a) (Z.to_nat n) = K.
 Proof. by case/holds_agree => -> [nat E]; rewrite Nat2Z.id; split; [lia | split]. Qed.
 
+Lemma node_unchanged L1 L2 a n k :
+  (forall q, span ref_node_cells a 0 (n - 1) q -> cell L2 q = cell L1 q) -> 0 <= k < n ->
+  ref_node_at L2 (shift ref_node_cells a k) = ref_node_at L1 (shift ref_node_cells a k).
+Proof.
+move=> U kn.
+have cE j : 0 <= j < 4 -> cell L2 (shift 1 (shift ref_node_cells a k) j) =
+                          cell L1 (shift 1 (shift ref_node_cells a k) j).
+  by move=> j4; apply: U; split=> //=; rewrite /ref_node_cells; lia.
+have sE j i : shift 1 (shift 1 (shift ref_node_cells a k) j) i =
+              shift 1 (shift ref_node_cells a k) (j + i).
+  by rewrite /shift /=; congr pair; lia.
+by rewrite /ref_node_at /pprf_seed_at !sE !cE.
+Qed.
+
 Lemma holds_unchanged L1 L2 a n (K : seq (CModel.node Seed)) :
   (forall q, span ref_node_cells a 0 (n - 1) q -> cell L2 q = cell L1 q) ->
   holds L1 a n K -> holds L2 a n K.
@@ -533,14 +547,7 @@ Proof.
 move=> U [nE H]; split=> // k m e.
 have kn : (k < length K)%coq_nat by apply/List.nth_error_Some; rewrite e.
 rewrite (_ : length K = size K) // in kn.
-rewrite (_ : ref_node_at L2 _ = ref_node_at L1 (shift ref_node_cells a (Z.of_nat k))); first exact: H.
-have cE j : 0 <= j < 4 -> cell L2 (shift 1 (shift ref_node_cells a (Z.of_nat k)) j) =
-                          cell L1 (shift 1 (shift ref_node_cells a (Z.of_nat k)) j).
-  by move=> j4; apply: U; split=> //=; rewrite /ref_node_cells nE; lia.
-have sE j i : shift 1 (shift 1 (shift ref_node_cells a (Z.of_nat k)) j) i =
-              shift 1 (shift ref_node_cells a (Z.of_nat k)) (j + i).
-  by rewrite /shift /=; congr pair; lia.
-by rewrite /ref_node_at /pprf_seed_at !sE !cE.
+by rewrite (node_unchanged U); [exact: H | rewrite nE; lia].
 Qed.
 
 Lemma span_cell size a lo hi q : 0 < size -> span size a lo (hi - 1) q ->

@@ -156,3 +156,57 @@ Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definition
 
 Definition contract_inv_complete_ex := @contract_inv_complete _ (@acsl_prg toy) 10%num 1
   (fun _ => Node 0 1 10%num) 1 pred0 erefl.
+
+(* ---- The key file ------------------------------------------------------------------- *)
+
+From Coq Require Strings.Byte.
+From Pprf.spec Require Import Codec AcslCodec.
+From Pprf.proofs Require Import AcslCodec.
+
+Definition zeros32 (_ : seq Codec.byte) : 32.-tuple Codec.byte := [tuple of nseq 32 Byte.x00].
+Example toy_digest : digest_is toy zeros32.
+Proof.
+move=> L p bs _ k b e; suff -> : b = Byte.x00 by [].
+by move: k e; do 32 (case=> [[]|] //); case.
+Qed.
+
+Definition root_block : seed_block := @Tuple 16 _ (put_le 8 10 ++ put_le 8 0) erefl.
+Definition root_nodes : seq (node seed_block) := [:: Node 0 1 root_block].
+Example fresh_nodes : holds_nodes fresh (0, 0) root_nodes.
+Proof. by case=> [|[|k]] m //; case=> <-; split=> //; exists 10%num, 0%num. Qed.
+
+(* Block 3 holds the file. *)
+Definition file : seq Codec.byte := encode_key zeros32 (KeyFile 1 root_nodes).
+Definition exported : memory := {|
+  cell := fun q => if (fst q =? 3) && (0 <=? snd q)
+                   then Z.of_N (Byte.to_N (nth Byte.x00 file (Z.to_nat (snd q)))) else cell fresh q;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+
+Example exported_holds : holds_bytes exported (3, 0) file.
+Proof.
+move=> k b /(nth_error_nth Byte.x00) <-.
+have -> : shift 1 (3, 0) (Z.of_nat k) = (3, Z.of_nat k) by rewrite /shift Z.mul_1_l.
+change (cell exported (3, Z.of_nat k)) with (if (3 =? 3) && (0 <=? Z.of_nat k)
+  then Z.of_N (Byte.to_N (nth Byte.x00 file (Z.to_nat (Z.of_nat k)))) else 0).
+by rewrite Nat2Z.id; have -> : (3 =? 3) && (0 <=? Z.of_nat k) = true by lia.
+Qed.
+Example exported_nodes : holds_nodes exported (0, 0) root_nodes.
+Proof. by case=> [|[|k]] m //; case=> <-; split=> //; exists 10%num, 0%num. Qed.
+Definition acsl_encodes_ex := @acsl_encodes toy toy_definitions zeros32 toy_digest exported (3, 0)
+  (0, 0) 1 root_nodes isT exported_nodes.
+
+Example encode_meets_contract : ref_encode_contract toy fresh exported (3, 0) (0, 0) 1 1 PPRF_OK.
+Proof.
+move=> T _; split.
+  move=> [b c] out; rewrite /exported /=; case: ifP => // /andP [/Z.eqb_spec bE /Z.leb_spec0 c0].
+  case: (Z.lt_ge_cases c 65) => c65.
+    by case: (out _ (or_introl erefl)); split=> //=; change (record_at toy 1 1) with 33;
+      rewrite /DIGEST_BYTES; lia.
+  by rewrite bE nth_default //; apply/leP; change (size file) with 65%nat; lia.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+by split=> [|_|//]; [left | apply/acsl_encodes_ex/exported_holds].
+Qed.
+Definition ref_encode_sound_ex := @ref_encode_sound toy toy_definitions zeros32 toy_digest fresh
+  exported (3, 0) (0, 0) 1 root_nodes PPRF_OK isT isT ltac:(by []) ltac:(by []) (fun _ _ => I)
+  (fun _ _ => I) ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_nodes
+  encode_meets_contract.

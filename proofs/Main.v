@@ -1,14 +1,15 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
-From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs AcslAgree AcslSound.
+From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
+From Pprf.proofs Require Import AcslAgree AcslSound AcslCodec.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -89,3 +90,5 @@ Print Assumptions ref_setup_sound.
 Print Assumptions ref_eval_sound.
 Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
+Print Assumptions acsl_encodes.
+Print Assumptions ref_encode_sound.

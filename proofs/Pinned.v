@@ -609,3 +609,35 @@ Definition ref_punct_range_sound_statement :
     (result <> PPRF_OK -> unchanged Pre Post [::]) /\
     unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0]
   := @ref_punct_range_sound.
+
+(* ---- AcslCodec.v -------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import AcslCodec.
+From Pprf.proofs Require Import AcslCodec.
+
+Definition acsl_encodes_statement :
+  forall V : logic, definitions V ->
+  forall sha3 : seq Codec.byte -> 32.-tuple Codec.byte, digest_is V sha3 ->
+  forall L p a d (K : seq (node seed_block)),
+    (d <= 32)%nat -> holds_nodes L a K ->
+    encodes V L p a (Z.of_nat (size K)) (Z.of_nat d) <->
+    holds_bytes L p (encode_key sha3 (KeyFile d K))
+  := @acsl_encodes.
+
+Definition ref_encode_sound_statement :
+  forall V : logic, definitions V ->
+  forall sha3 : seq Codec.byte -> 32.-tuple Codec.byte, digest_is V sha3 ->
+  forall Pre Post buf a d (K : seq (node seed_block)) result,
+    (0 < d <= 32)%nat -> all (fun m => in_tree d (start m) (height m)) K ->
+    Z.of_nat (size K) <= CODEC_NODES_MAX -> c_uint8_t (cell Pre buf) ->
+    let file := encode_key sha3 (KeyFile d K) in
+    let room := span 1 buf 0 (Z.of_nat (size file) - 1) in
+    let nodes := span ref_node_cells a 0 (Z.of_nat (size K) - 1) in
+    writable Pre room -> readable Pre nodes -> separated [:: room; nodes] ->
+    holds_nodes Pre a K ->
+    ref_encode_contract V Pre Post buf a (Z.of_nat (size K)) (Z.of_nat d) result ->
+    List.In result [:: PPRF_OK; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+    (result = PPRF_OK -> holds_bytes Post buf file) /\
+    (result <> PPRF_OK -> forall q, room q -> cell Post q = 0) /\
+    unchanged Pre Post [:: room]
+  := @ref_encode_sound.

@@ -27,8 +27,9 @@ ONE_AXIOM_WORD = ["ref", "opt"]  # folders where an axiom may be a FACT only
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
           "uint64_t": "c_uint64_t", "uint8_t": "c_uint8_t"}
-COQ_WORDS = set("""as at by cofix else end exists exists2 fix for forall fun if in is let match
-  return then where with Prop Set Type Definition Record using of""".split())
+TAKEN = set("""as at by cofix else end exists exists2 fix for forall fun if in is let match
+  return then where with Prop Set Type Definition Record using of  logic definitions facts V Z bool
+  pointer memory region cell shift span readable writable separated unchanged agree_on""".split())
 TOKEN = re.compile(r"""
   (?P<int>0x[0-9a-fA-F]+|\d+) | (?P<id>\\?[A-Za-z_]\w*) | (?P<string>"[^"\n]*") |
   (?P<space>\s+|//[^\n]*) |
@@ -478,7 +479,7 @@ def plain(t):
 
 
 def ident(name):
-    return name + "_" if name in COQ_WORDS else name
+    return name + "_" if name in TAKEN else name
 
 
 def flat(kind, e):

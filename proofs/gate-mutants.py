@@ -17,6 +17,7 @@ EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
+CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -144,6 +145,16 @@ MUTANTS = [
     ("acsl_range_moves_the_array_on_an_error", r"AcslSound.v",
      [(CORE, "\\result != PPRF_OK ==> *n == \\old(*n) && same{Post,Pre}(a, 0, cap); */\n"
        "int ref_punct_range(", "\\result != PPRF_OK ==> *n == \\old(*n); */\nint ref_punct_range(")]),
+    ("acsl_file_of_another_version", r"AcslCodec.v",
+     [(CODEC, "p[7] == 1 &&", "p[7] == 2 &&")]),
+    ("acsl_file_with_half_the_seed", r"AcslCodec.v",
+     [(CODEC, "bytes(p, at + id_bytes(d), 8, x->seed.lo) &&\n      ", "")]),
+    ("acsl_file_without_its_digest", r"AcslCodec.v",
+     [(CODEC, "records(p, a, n, d) && sealed(p, record_at(d, n)); */",
+       "records(p, a, n, d); */")]),
+    ("acsl_encoder_may_write_any_records", r"AcslCodec.v",
+     [(CODEC_H, "\\result == PPRF_OK ==> encodes(buf, a, n, d);\n    ensures error",
+       "\\result == PPRF_OK ==> starts(buf, d, n);\n    ensures error")]),
     ("acsl_syntax_that_the_translator_does_not_know", r"gate: acsl: .*not a term of the subset",
      [(GGM, "covers(integer s, integer h, integer x) = s <= x",
        "covers(integer s, integer h, integer x) = \\let z = s; z <= x")]),
