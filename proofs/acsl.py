@@ -23,7 +23,6 @@ import sys
 ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
 FOLDERS = ["ref", "include"]
-ONE_AXIOM_WORD = ["ref", "opt"]  # folders where an axiom may be a FACT only
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
           "uint64_t": "c_uint64_t", "uint8_t": "c_uint8_t"}
@@ -926,21 +925,20 @@ def check_declarations(definitions, declarations):
 
 
 def check_axioms(tree):
-    """`axiom' and `admit' stand nowhere: a fact is FACT, an axiom there and a lemma in wp/.  And a
-    function of ref that a header declares has its contract there alone: two would be merged."""
-    for folder in ONE_AXIOM_WORD:
-        for where, _, names in os.walk(os.path.join(tree, folder)):
-            for name in sorted(n for n in names if n.endswith((".c", ".h", ".acsl"))):
-                text = read(os.path.join(where, name))
-                for note in re.finditer(r"/\*@.*?\*/|//@[^\n]*", text, re.S):
-                    bad = re.search(r"\b(axiom|admit)\b", note.group())
-                    if bad:
-                        raise Error(f"{folder}: {name}: {bad[1]}: a fact is to be a FACT")
-                    contract = re.match(r"/[/*]@\s*(requires|assigns|ensures|behavior|terminates|"
-                                        r"decreases|assumes|complete|disjoint)\b", note.group())
-                    if contract and folder == "ref" and name.endswith(".c") and not re.match(
-                            r"\s*static\b", text[note.end():]):
-                        raise Error(f"{folder}: {name}: contract of a function that is not static")
+    """`axiom' and `admit' stand nowhere in ref: a fact is FACT, an axiom there and a lemma in wp/.
+    And a function that a header declares has its contract there alone: two would be merged."""
+    for where, _, names in os.walk(os.path.join(tree, "ref")):
+        for name in sorted(n for n in names if n.endswith((".c", ".h", ".acsl"))):
+            text = read(os.path.join(where, name))
+            for note in re.finditer(r"/\*@.*?\*/|//@[^\n]*", text, re.S):
+                bad = re.search(r"\b(axiom|admit)\b", note.group())
+                if bad:
+                    raise Error(f"{name}: {bad[1]}: a fact is to be a FACT")
+                contract = re.match(r"/[/*]@\s*(requires|assigns|ensures|behavior|terminates|"
+                                    r"decreases|assumes|complete|disjoint)\b", note.group())
+                if contract and name.endswith(".c") and not re.match(
+                        r"\s*static\b", text[note.end():]):
+                    raise Error(f"{name}: contract of a function that is not static")
 
 
 def translate(tree):
