@@ -651,6 +651,47 @@ static void growth(const struct pprf_impl *impl, unsigned depth, enum kind kind)
   impl->free(key);
 }
 
+/* What the PRG itself promises of each of its functions: after any failure the right error, and an
+ * output of zeros.  Its callers wipe their own, and would hide what it leaves. */
+static unsigned prg_failures(void)
+{
+  static const char *const function[] = {"prg_digest", "prg_expand", "prg_random"};
+  unsigned bad = 0;
+  for (int f = 0; f < 3; f++)
+    for (unsigned at = 1;; at++) {
+      union {
+        uint8_t bytes[DIGEST_BYTES];
+        struct pprf_children children;
+        struct pprf_seed seed;
+      } out;
+      size_t size = f == 2 ? sizeof out.seed : DIGEST_BYTES, left = 0;
+      int err;
+      memset(&out, 0xee, sizeof out);
+      memset(&inject, 0, sizeof inject);
+      inject.at = at;
+      armed = 1;
+      if (f == 0)
+        err = prg_digest(root, sizeof root, out.bytes);
+      else if (f == 1)
+        err = (out.children = __real_prg_expand((struct pprf_seed){1, 2}, 0, 1)).err;
+      else
+        err = prg_random(&out.seed);
+      armed = 0;
+      for (size_t i = 0; i < size; i++) /* the children come first */
+        left += out.bytes[i] != 0;
+      injected += inject.hits > 0;
+      int wrong = err != inject.want || (inject.hits > 0) != (err != PPRF_OK);
+      if (wrong || (left == 0) != (err != PPRF_OK)) {
+        tap_note("%s, call %u (%s): %s, %zu bytes are not zero", function[f], at, inject.first,
+                 result_name(err), left);
+        bad++;
+      }
+      if (inject.hits == 0)
+        break;
+    }
+  return bad;
+}
+
 /* A key's blocks and mappings all go back when it is freed. */
 static int balanced(const struct pprf_impl *impl)
 {
@@ -763,6 +804,7 @@ int main(int argc, char **argv)
              kind_name[kind]);
     }
   }
+  tap_ok(prg_failures() == 0, "the_prg_gives_zeros_and_the_right_error");
   /* The test of the test: an implementation that forgets its error is noticed. */
   problems = 0;
   quiet = 1;
