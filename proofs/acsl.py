@@ -14,8 +14,8 @@ How ACSL is read: integers and C integers are Z; a structure is a record of its 
 a cell for each scalar, a pointer a block and a cell in it (spec/AcslMemory.v); a label is a
 memory.  Opaque and recursive logic functions are members of a record `logic': the definitions of
 the recursive ones become its equations (`definitions'); each FACT and `reads' clause is a
-proposition, and all of them are `facts'; so is each lemma (its proof is WP's).  A contract is: types and requires before the call give assigns, types and
-ensures after it."""
+proposition, and all of them are `facts'; so is each lemma (its proof is WP's).  A contract is:
+types and requires before the call give assigns, types and ensures after it."""
 import os
 import re
 import sys
@@ -845,8 +845,8 @@ class Coq:
                 sort = self.type(result)
             else:
                 text, sort = self.prop(body, self.env(params), scope, here), "Prop"
-            self.say(f"Definition {ident(name)} (V : logic){self.binders(labels, params)} : {sort} :=",
-                     f"  {text}.")
+            head = f"{ident(name)} (V : logic){self.binders(labels, params)}"
+            self.say(f"Definition {head} : {sort} :=", f"  {text}.")
         if reads is not None:
             if len(labels) != 1:
                 raise Error("reads: one label")
