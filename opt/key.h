@@ -8,13 +8,27 @@
 #include "prg.h"
 #include "store.h"
 
+/*@ // the 16 bytes at p are the seed of these two words
+    predicate seed_bytes{L}(uint8_t *p, integer lo, integer hi) =
+      \forall integer k; 0 <= k < 8 ==>
+        p[k] == ((lo >> 8 * k) & 0xff) && p[8 + k] == ((hi >> 8 * k) & 0xff); */
+
 struct pprf_key {
   struct opt_store store;
+#ifndef __FRAMAC__ /* WP has no flexible arrays, and no proven function touches this one */
   uint64_t small[]; /* bitmap levels of less than a page */
+#endif
 };
+
+/* The seed of the root from which a key was made, which no key stores once it is punctured: a ghost
+ * parameter of the API's functions, whose declarations have none. */
+//@ ghost struct pprf_seed key_root;
 
 #define NOINLINE __attribute__((noinline))
 
+/*@ requires \valid_read(key);
+    assigns \nothing;
+    ensures \result == key->store.punctured.depth; */
 static inline unsigned depth_of(const pprf_key *key)
 {
   return key->store.punctured.depth;
@@ -26,20 +40,43 @@ static inline uint64_t node_end(struct opt_node n)
   return n.start + (UINT64_C(1) << n.height);
 }
 
+/* The memory behind p is read here as far as the compiler knows, so that it keeps the stores. */
+#ifdef __FRAMAC__
+#define KEEP_STORES(p) ((void)(p))
+#else
+#define KEEP_STORES(p) __asm__ volatile("" : : "r"(p) : "memory")
+#endif
+
 /** Overwrite n seeds with zeros that the compiler may not leave out: explicit_bzero without the
  * call, which on the few seeds of a puncture costs more than the stores. */
+/*@ requires \valid(seed + (0 .. n - 1));
+    assigns seed[0 .. n - 1];
+    ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(seed[i]); */
 static inline void wipe(struct pprf_seed *seed, unsigned n)
 {
+  /*@ loop invariant 0 <= i <= n;
+      loop invariant \forall integer k; 0 <= k < i ==> zero_seed(seed[k]);
+      loop assigns i, seed[0 .. n - 1];
+      loop variant n - i; */
   for (unsigned i = 0; i < n; i++)
     seed[i] = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(seed) : "memory");
+  KEEP_STORES(seed);
 }
 
 static inline void wipe_children(struct pprf_children *c)
 {
   c->left = c->right = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(c) : "memory");
+  KEEP_STORES(c);
 }
+
+/* Overwrite a function's own variables before it returns.  No contract can speak of them, and their
+ * addresses would move them from the proof's variables into its memory: what they leave behind is
+ * equivalence-tests/residue.c's to find. */
+#ifdef __FRAMAC__
+#define WIPE_LOCALS(seed, children) ((void)0)
+#else
+#define WIPE_LOCALS(seed, children) (wipe(&(seed), 1), wipe_children(&(children)))
+#endif
 
 /** A little-endian number of so many bytes. */
 static inline uint64_t load(const uint8_t *p, unsigned bytes)
@@ -50,10 +87,17 @@ static inline uint64_t load(const uint8_t *p, unsigned bytes)
   return v;
 }
 
+/*@ requires bytes <= 8 && \valid(p + (0 .. bytes - 1));
+    assigns p[0 .. bytes - 1];
+    ensures \forall integer k; 0 <= k < bytes ==> p[k] == ((v >> 8 * k) & 0xff); */
 static inline void store(uint8_t *p, uint64_t v, unsigned bytes)
 {
+  /*@ loop invariant 0 <= i <= bytes;
+      loop invariant \forall integer k; 0 <= k < i ==> p[k] == ((v >> 8 * k) & 0xff);
+      loop assigns i, p[0 .. bytes - 1];
+      loop variant bytes - i; */
   for (unsigned i = 0; i < bytes; i++)
-    p[i] = (uint8_t)(v >> 8 * i);
+    p[i] = (uint8_t)(v >> 8 * i & 0xff);
 }
 
 static inline struct pprf_seed load_seed(const uint8_t *p)
@@ -61,6 +105,9 @@ static inline struct pprf_seed load_seed(const uint8_t *p)
   return (struct pprf_seed){load(p, 8), load(p + 8, 8)};
 }
 
+/*@ requires \valid(p + (0 .. 15));
+    assigns p[0 .. 15];
+    ensures value: seed_bytes(p, seed.lo, seed.hi); */
 static inline void store_seed(uint8_t *p, struct pprf_seed seed)
 {
   store(p, seed.lo, 8);

@@ -21,38 +21,278 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
 }
 
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */
 {
   leaf = opt_bitmap_next_live(&s->punctured, leaf);
-  return leaf >> s->punctured.depth == 0 && opt_store_find(s, leaf, node);
+  //@ assert depth: 1 <= s->punctured.depth <= 32;
+  if (!opt_in_tree(leaf, s->punctured.depth))
+    return 0;
+  return opt_store_find(s, leaf, node) /*@ ghost (R) */;
 }
 
-/* Mark a live leaf as punctured.  The slots are up to date already. */
-static void puncture_leaf(struct opt_store *s, uint64_t leaf)
+/*@ requires opened(s) && j < pow2(s->punctured.depth - 1);
+    assigns s->slot[j];
+    ensures value: s->slot[j].lo == seed.lo && s->slot[j].hi == seed.hi;
+    ensures others: \forall integer k; 0 <= k < pow2(s->punctured.depth - 1) ==> k != j ==>
+      s->slot[k].lo == \old(s->slot[k].lo) && s->slot[k].hi == \old(s->slot[k].hi);
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static inline void put_slot(struct opt_store *s, uint64_t j, struct pprf_seed seed)
 {
-  unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
-  if (full >= SLOTS_LEVEL) {
-    uint64_t block = leaf >> 6 * SLOTS_LEVEL;
-    opt_pages_release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL);
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==>
+        0 <= i < words(s->punctured.depth, k) ==>
+        \separated(&s->slot[j], &s->punctured.summary[k][i]); */
+  /*@ assert apart_dead: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==>
+        \separated(&s->slot[j], &s->punctured.dead[i]); */
+  s->slot[j] = seed;
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert summary: \forall integer k, i; 1 <= k < s->punctured.levels ==>
+        0 <= i < words(s->punctured.depth, k) ==> same_word{Pre,Here}(&s->punctured, k, i); */
+  /*@ assert dead: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==>
+        same_word{Pre,Here}(&s->punctured, 0, i); */
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+}
+
+/* s->nodes = nodes */
+/*@ requires opened: opened(s);
+    assigns s->nodes;
+    ensures value: s->nodes == nodes;
+    ensures opened: opened(s);
+    ensures words: same_words{Pre,Post}(&s->punctured);
+    ensures slots: same_slots{Pre,Post}(s); */
+static inline void put_nodes(struct opt_store *s, uint64_t nodes)
+{
+  s->nodes = nodes;
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+}
+
+/* Replace the seed of a node around a leaf by those of the siblings beside the path to the leaf.
+ * One of these starts in the node's pair and overwrites its seed, unless the node is the leaf
+ * itself. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && height <= s->punctured.depth;
+    requires nodes: 1 <= s->nodes <= 0x100000000;
+    requires \valid_read(copath + (0 .. height - 1));
+    requires apart: APART(copath + (0 .. height - 1), s);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures nodes: s->nodes == \old(s->nodes) + height - 1;
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures copath: \forall integer i; 0 <= i < height ==>
+      s->slot[beside(leaf, i) / 2].lo == \old(copath[i].lo) &&
+      s->slot[beside(leaf, i) / 2].hi == \old(copath[i].hi);
+    ensures leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
+    ensures others: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
+      (\forall integer i; 0 <= i < height ==> beside(leaf, i) / 2 != j) ==>
+      (height == 0 ==> j != leaf / 2) ==>
+      s->slot[j].lo == \old(s->slot[j].lo) && s->slot[j].hi == \old(s->slot[j].hi); */
+static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
+                       const struct pprf_seed *copath)
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost copath_slots_lf(d, leaf);
+  //@ ghost leaves_lf(d);
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  put_nodes(s, s->nodes + height - 1);
+  if (height == 0)
+    put_slot(s, leaf >> 1, (struct pprf_seed){0, 0});
+  /*@ loop invariant 0 <= i <= height;
+      loop invariant opened: opened(s);
+      loop invariant nodes: s->nodes == \at(s->nodes,Pre) + height - 1;
+      loop invariant set: same_set{Pre,Here}(&s->punctured);
+      loop invariant kept: \forall integer k; 0 <= k < height ==>
+        copath[k].lo == \at(copath[k].lo,Pre) && copath[k].hi == \at(copath[k].hi,Pre);
+      loop invariant done: \forall integer k; 0 <= k < i ==>
+        s->slot[beside(leaf, k) / 2].lo == \at(copath[k].lo,Pre) &&
+        s->slot[beside(leaf, k) / 2].hi == \at(copath[k].hi,Pre);
+      loop invariant leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
+      loop invariant others: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
+        (\forall integer k; 0 <= k < i ==> beside(leaf, k) / 2 != j) ==>
+        (height == 0 ==> j != leaf / 2) ==>
+        s->slot[j].lo == \at(s->slot[j].lo,Pre) && s->slot[j].hi == \at(s->slot[j].hi,Pre);
+      loop assigns i, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+      loop variant height - i; */
+  for (unsigned i = 0; i < height; i++) {
+    uint64_t j = opt_sibling_start(leaf, i) >> 1;
+    //@ assert pair: j == beside(leaf, i) / 2 && j < pow2(d - 1);
+    //@ assert apart: \separated(copath + (0 .. height - 1), &s->slot[j]);
+    //@ assert apart_k: \forall integer k; 0 <= k < height ==> \separated(&copath[k], &s->slot[j]);
+    //@ assert fresh: \forall integer k; 0 <= k < i ==> beside(leaf, k) / 2 != j;
+    /*@ assert range: \forall integer k; 0 <= k < height ==>
+          0 <= beside(leaf, k) / 2 < pow2(d - 1); */
+    put_slot(s, j, copath[i]);
   }
+}
+
+/* The same, for the key: a node gives way to its co-path, as if the leaf were punctured already. */
+/*@ requires key: key(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires \valid_read(copath + (0 .. node.height - 1));
+    requires apart: APART(copath + (0 .. node.height - 1), s);
+    requires copath: \forall integer i; 0 <= i < node.height ==>
+      sd(copath[i]) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
+    ensures nodes: s->nodes ==
+      cover_size(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
+static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost puncture_lf(&s->punctured, d, node.start, node.height, leaf);
+  //@ ghost puncture_size_lf(&s->punctured, d, node.start, node.height, leaf);
+  //@ ghost size_bounds_lf(&s->punctured, 0, 0, d);
+  //@ ghost if (node.height > 0) slot_overwritten_lf(d, node.start, node.height, leaf);
+  //@ ghost pair_slot_injective_lf(&s->punctured, 0, 0, d);
+  //@ ghost pair_slot_injective_lf(&s->punctured, leaf, leaf + 1, d);
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  put_copath(s, leaf, node.height, copath);
+  /*@ assert intact: \forall integer t, g; intact(&s->punctured, leaf, leaf + 1, t, g) <==>
+        intact{Pre}(&s->punctured, leaf, leaf + 1, t, g); */
+  /*@ assert live: \forall integer t, g; live(&s->punctured, leaf, leaf + 1, d, t, g) <==>
+        live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g); */
+  /*@ assert beside: \forall integer i; 0 <= i < node.height ==>
+        sd(s->slot[beside(leaf, i) / 2]) == ns(sd(R), d, beside(leaf, i), i); */
+  /*@ assert apart: \forall integer t, g; live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g) ==>
+        live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != t / 2) ||
+        (\exists integer i; 0 <= i < node.height && t == beside(leaf, i) && g == i); */
+  /*@ assert old: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        !(t == node.start && g == node.height) ==>
+        sd(s->slot[t / 2]) == ns(sd(R), d, t, g); */
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, leaf, leaf + 1);
+  /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, 0, 0, d, j) ==>
+        owned(&s->punctured, leaf, leaf + 1, d, j) || j == node.start / 2; */
+  /*@ assert new: \forall integer i; 0 <= i < node.height ==>
+        owned(&s->punctured, leaf, leaf + 1, d, beside(leaf, i) / 2); */
+  /*@ assert overwritten: node.height > 0 ==> \exists integer i; 0 <= i < node.height &&
+        beside(leaf, i) / 2 == node.start / 2; */
+  //@ assert itself: node.height == 0 ==> node.start == leaf;
+  /*@ assert untouched: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != j) ==>
+        (node.height == 0 ==> j != leaf / 2) ==>
+        zero_seed(s->slot[j]) || owned{Pre}(&s->punctured, 0, 0, d, j); */
+  /*@ assert kept: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != j) ==>
+        (node.height == 0 ==> j != leaf / 2) ==>
+        zero_seed(s->slot[j]) || owned(&s->punctured, leaf, leaf + 1, d, j); */
+  //@ assert zero: node.height == 0 ==> zero_seed(s->slot[leaf / 2]);
+  //@ assert clean: clean(d, s->slot, &s->punctured, leaf, leaf + 1);
+}
+
+/* Give back what the blocks around a leaf that became full with it no longer need. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires level: SLOTS_LEVEL <= full < s->punctured.levels;
+    requires marked: \forall integer k; 0 <= k <= full ==>
+      under(&s->punctured, k, blk(leaf, k));
+    requires full: \forall integer k, x; 0 <= k <= full ==> 0 <= x < pow2(s->punctured.depth) ==>
+      blk(x, k) == blk(leaf, k) ==> gone(&s->punctured, x);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes);
+    ensures kept: same_slots{Pre,Post}(s);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    ensures size: cover_size(&s->punctured, 0, 0, 0, s->punctured.depth) ==
+      cover_size{Pre}(&s->punctured, 0, 0, 0, s->punctured.depth); */
+static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
+  /*@ ghost (struct pprf_seed R) */
+{
+  uint64_t block = leaf >> 6 * SLOTS_LEVEL;
+  opt_pages_release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL);
   if (full >= DEAD_LEVEL) {
-    uint64_t block = leaf >> 6 * DEAD_LEVEL;
+    block = leaf >> 6 * DEAD_LEVEL;
     opt_pages_release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
   }
 }
 
-void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath)
+/* Mark a live leaf as punctured.  The slots are up to date already. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && !gone(&s->punctured, leaf);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf;
+    ensures nodes: s->nodes == \old(s->nodes);
+    ensures size: cover_size(&s->punctured, 0, 0, 0, s->punctured.depth) ==
+      cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
+static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct pprf_seed R) */
 {
-  /* One of the siblings starts in the old node's pair and overwrites its seed, unless the node is
-   * the leaf itself. */
-  if (node.height == 0)
-    s->slot[leaf >> 1] = (struct pprf_seed){0, 0};
-  for (unsigned i = 0; i < node.height; i++)
-    s->slot[((leaf >> i ^ 1) << i) >> 1] = copath[i];
-  s->nodes = s->nodes + node.height - 1;
-  puncture_leaf(s, leaf);
-  if (s->nodes == 0)
-    opt_pages_release_all(s);
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost leaves_lf(d);
+  /*@ assert apart: \separated(s, DEAD(s)) && \separated(s, WORDS(s, 1)) &&
+        \separated(s, WORDS(s, 2)) && \separated(s, WORDS(s, 3)) &&
+        \separated(s, WORDS(s, 4)) && \separated(s, WORDS(s, 5)); */
+  unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
+  //@ assert kept: same_slots{Pre,Here}(s) && s->nodes == \at(s->nodes,Pre);
+  //@ assert opened: opened(s);
+  /*@ assert intact: \forall integer t, g;
+        intact{Pre}(&s->punctured, leaf, leaf + 1, t, g) <==> intact(&s->punctured, 0, 0, t, g); */
+  /*@ assert live: \forall integer t, g; live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g) <==>
+        live(&s->punctured, 0, 0, d, t, g); */
+  /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, leaf, leaf + 1, d, j) ==>
+        owned(&s->punctured, 0, 0, d, j); */
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0);
+  //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
+  /*@ assert size: cover_size(&s->punctured, 0, 0, 0, d) ==
+        cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, d); */
+  if (full >= SLOTS_LEVEL)
+    release_blocks(s, leaf, full) /*@ ghost (R) */;
+}
+
+/* Give back what is left when no node is. */
+/*@ requires key: key(sd(R), s);
+    requires gone: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
+      gone(&s->punctured, x);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost path_lf(s->punctured.depth);
+  //@ ghost pow2_pos_lf();
+  /*@ assert none: \forall integer t, g;
+        !live(&s->punctured, 0, 0, s->punctured.depth, t, g); */
+  opt_pages_release_all(s);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert opened: opened(s);
+  //@ assert set: same_set{Pre,Here}(&s->punctured);
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert seeds: seeds(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+  //@ assert clean: clean(s->punctured.depth, s->slot, &s->punctured, 0, 0);
+  //@ assert nodes: s->nodes == cover_size(&s->punctured, 0, 0, 0, s->punctured.depth);
+}
+
+void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost puncture_lf(&s->punctured, d, node.start, node.height, leaf);
+  replace_node(s, leaf, node, copath) /*@ ghost (R) */;
+  puncture_leaf(s, leaf) /*@ ghost (R) */;
+  //@ assert size: s->nodes == cover_size(&s->punctured, 0, 0, 0, d);
+  //@ assert key: key(sd(R), s);
+  //@ ghost size_bounds_lf(&s->punctured, 0, 0, d);
+  /*@ assert some: \forall integer x; 0 <= x < pow2(d) ==> !gone(&s->punctured, x) ==>
+        s->nodes >= 1; */
+  if (s->nodes == 0) {
+    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
+    release_all(s) /*@ ghost (R) */;
+  }
 }
 
 /* The full blocks of a level among those that meet the punctured leaves first .. last: these are
@@ -72,10 +312,14 @@ static int full_span(const struct opt_store *s, unsigned level, uint64_t first, 
 
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
                               const struct opt_entry *rest, unsigned count)
+  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node n;
   uint64_t at = first, begin = last, end = first;
-  while (opt_store_next(s, at, &n) && n.start <= last) {
+  while (1) {
+    int more = opt_store_next(s, at, &n) /*@ ghost (R) */;
+    if (!more || n.start > last)
+      break;
     s->slot[n.start >> 1] = (struct pprf_seed){0, 0};
     s->nodes--;
     at = n.start + (UINT64_C(1) << n.height);
@@ -95,24 +339,28 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
   if (full_span(s, DEAD_LEVEL, first, last, &begin, &end))
     opt_pages_release_dead(s, begin, end);
   if (s->nodes == 0)
-    opt_pages_release_all(s);
+    release_all(s) /*@ ghost (R) */;
 }
 
 void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count)
+  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
   for (uint64_t i = 0, end = 0; i < n; i++)
-    if (leaf[i] >= end && opt_store_find(s, leaf[i], &node)) {
-      s->slot[node.start >> 1] = (struct pprf_seed){0, 0};
-      s->nodes--;
-      end = node.start + (UINT64_C(1) << node.height);
+    if (leaf[i] >= end) {
+      int live = opt_store_find(s, leaf[i], &node) /*@ ghost (R) */;
+      if (live) {
+        s->slot[node.start >> 1] = (struct pprf_seed){0, 0};
+        s->nodes--;
+        end = node.start + (UINT64_C(1) << node.height);
+      }
     }
   for (size_t i = 0; i < count; i++)
     s->slot[rest[i].node.start >> 1] = rest[i].seed;
   s->nodes += count;
   for (size_t i = 0; i < n; i++)
-    puncture_leaf(s, leaf[i]);
+    puncture_leaf(s, leaf[i]) /*@ ghost (R) */;
   if (s->nodes == 0)
-    opt_pages_release_all(s);
+    release_all(s) /*@ ghost (R) */;
 }

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bitmap.h"
+#include "path.h"
 #include "prg.h"
 
 /** The subtree over the leaves start .. start + 2^height - 1. */
@@ -44,6 +44,10 @@ struct opt_store {
   int shared;             /* whether the mapping is shared with forked processes */
   int held;               /* whether pages stay backed when nothing of them is needed any more */
 };
+
+#ifdef __FRAMAC__
+#include "store.acsl"
+#endif
 
 /** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
 size_t opt_store_small_bytes(unsigned depth);
@@ -74,49 +78,130 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 /** The live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
+/*@ requires key: key(sd(R), s) && leaf < pow2(s->punctured.depth);
+    requires \valid(node) && APART(node, s);
+    assigns *node;
+    ensures results: \result == 0 || \result == 1;
+    ensures live: \result == 1 <==> !gone(&s->punctured, leaf);
+    ensures node: \result == 1 ==>
+      live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
+      covers(node->start, node->height, leaf) && node->start == down(leaf, node->height);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */
 {
-  if (!opt_bitmap_height(&s->punctured, leaf, &node->height))
-    return 0;
-  node->start = leaf >> node->height << node->height;
-  return 1;
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost path_lf(d);
+  //@ ghost leaves_lf(d);
+  int live = opt_bitmap_height(&s->punctured, leaf, &node->height);
+  if (live)
+    node->start = opt_start(leaf, node->height);
+  //@ assert depth: s->punctured.depth == d;
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert slots: same_slots{Pre,Here}(s);
+  return live;
 }
 
 /** Hint that a leaf's node will be looked up and its seed read: fetches the slot where that seed
  * lies if the node is small.  Never touches a page. */
+/*@ assigns \nothing; */
 static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 {
+#ifndef __FRAMAC__
   __builtin_prefetch(&s->slot[leaf >> 1], 1);
+#endif
 }
 
 /** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
  * @retval 0 all leaves >= leaf are punctured. */
-int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node);
+/*@ requires key: key(sd(R), s) && leaf <= pow2(s->punctured.depth);
+    requires \valid(node) && APART(node, s);
+    assigns *node;
+    ensures results: \result == 0 || \result == 1;
+    ensures node: \result == 1 ==>
+      live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
+      leaf < node->start + pow2(node->height);
+    ensures next: \result == 1 ==> \forall integer x; leaf <= x < node->start ==>
+      gone(&s->punctured, x);
+    ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
+      gone(&s->punctured, x);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */;
 
 /** The seed of a live node. */
+/*@ requires key: key(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height);
+    assigns \nothing;
+    ensures sd(\result) ==
+      ns(sd(R), s->punctured.depth, node.start, node.height); */
 static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
+  /*@ ghost (struct pprf_seed R) */
 {
+  //@ ghost path_lf(s->punctured.depth);
+  //@ ghost pow2_pos_lf();
   return s->slot[node.start >> 1];
 }
 
 /** Puncture a leaf: replace the live node that covers it by its co-path.
  * @param[in] node   the live node that covers leaf.
  * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
+/*@ requires key: key(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires \valid_read(copath + (0 .. node.height - 1));
+    requires apart: APART(copath + (0 .. node.height - 1), s);
+    requires copath: \forall integer i; 0 <= i < node.height ==>
+      sd(copath[i]) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf; */
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath);
+                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least.
  * @param[in] rest  the nodes that cover what these nodes covered outside the range.
  * @param[in] count number of them. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+    requires count <= 2 * PPRF_DEPTH_MAX && \valid_read(rest + (0 .. count - 1));
+    requires apart: APART(rest + (0 .. count - 1), s);
+    requires rest: \forall integer i; 0 <= i < count ==>
+      live(&s->punctured, first, last + 1, s->punctured.depth, rest[i].node.start,
+           rest[i].node.height) &&
+      !live(&s->punctured, 0, 0, s->punctured.depth, rest[i].node.start, rest[i].node.height) &&
+      sd(rest[i].seed) ==
+        ns(sd(R), s->punctured.depth, rest[i].node.start, rest[i].node.height);
+    requires once: \forall integer i, k; 0 <= i < k < count ==>
+      rest[i].node.start != rest[k].node.start;
+    requires all: \forall integer t, g;
+      live(&s->punctured, first, last + 1, s->punctured.depth, t, g) ==>
+      live(&s->punctured, 0, 0, s->punctured.depth, t, g) ||
+      (\exists integer i; 0 <= i < count && t == rest[i].node.start && g == rest[i].node.height);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *rest, unsigned count);
+                              const struct opt_entry *rest, unsigned count)
+  /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
  * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
  * @param[in] count number of them. */
 void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
-                            const struct opt_entry *rest, size_t count);
+                            const struct opt_entry *rest, size_t count)
+  /*@ ghost (struct pprf_seed R) */;
 
 /** Have every page of the mapping backed by memory, from now until the store is closed.
  * @retval 0, or PPRF_ERR_NOMEM. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file path.h
+ * The nodes on the path from the root to a leaf, and their siblings: by shifts. */
+#ifndef PPRF_OPT_PATH_H
+#define PPRF_OPT_PATH_H
+
+#include "bitmap.h"
+
+#ifdef __FRAMAC__
+#include "path.acsl"
+#endif
+
+/** Whether a tree of a depth has the leaf. */
+/*@ requires depth <= 32;
+    assigns \nothing;
+    ensures results: \result == 0 || \result == 1;
+    ensures in: \result == 1 <==> leaf < pow2(depth); */
+static inline int opt_in_tree(uint64_t leaf, unsigned depth)
+{
+  //@ ghost shift_lf(leaf, depth);
+  return leaf >> depth == 0;
+}
+
+/** Where the node of height h that covers a leaf starts. */
+/*@ requires h <= 32 && leaf <= 0xffffffff;
+    assigns \nothing;
+    ensures \result == down(leaf, h); */
+static inline uint64_t opt_start(uint64_t leaf, unsigned h)
+{
+  //@ ghost shift_lf(leaf, h);
+  return leaf >> h << h;
+}
+
+/** Where that node's sibling starts. */
+/*@ requires h < 32 && leaf <= 0xffffffff;
+    assigns \nothing;
+    ensures \result == beside(leaf, h); */
+static inline uint64_t opt_sibling_start(uint64_t leaf, unsigned h)
+{
+  //@ ghost sibling_lf(leaf, h);
+  return (leaf >> h ^ 1) << h;
+}
+
+/** Whether that node is its parent's right child. */
+/*@ requires h < 32 && leaf <= 0xffffffff;
+    assigns \nothing;
+    ensures results: \result == 0 || \result == 1;
+    ensures right: \result == 1 <==> right_child(leaf, h); */
+static inline int opt_is_right(uint64_t leaf, unsigned h)
+{
+  //@ ghost sibling_lf(leaf, h);
+  return (int)(leaf >> h & 1);
+}
+
+#endif

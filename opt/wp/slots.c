@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inductions behind path.acsl and store.acsl: ghost code only, nothing of it is compiled. */
+#include "store.h"
+
+/*@ ghost
+  void path_lf(unsigned d)
+  {
+    pow2_mono_lf(0, d);
+    pow2_pos_lf();
+    tn_apart_lf(d, d);
+    /@ loop invariant 0 <= k <= d;
+       loop invariant shr: \forall integer x; x >= 0 ==> shr(x, k) >= 0;
+       loop invariant in: \forall integer x, h; 0 <= h <= k ==> x >= 0 ==>
+         0 <= down(x, h) && covers(down(x, h), h, x);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++) {
+      /@ assert half: pow2(k + 1) == 2 * pow2(k) && pow2(k + 1) > 0; @/
+      /@ assert shr: \forall integer x; x >= 0 ==> shr(x, k + 1) >= 0; @/
+      /@ assert down: \forall integer x, h; down(x, h) == shr(x, h) * pow2(h); @/
+      /@ assert low: \forall integer x; x >= 0 ==> down(x, k + 1) >= 0; @/
+    }
+    /@ assert shr: \forall integer x; 0 <= x < pow2(d) ==>
+         down(x, d) == shr(x, d) * pow2(d) && down(x, d) < pow2(d); @/
+    /@ assert root: \forall integer x; 0 <= x < pow2(d) ==> down(x, d) == 0; @/
+    /@ loop invariant 0 <= k <= d;
+       loop invariant node: \forall integer x, h; k <= h <= d ==> 0 <= x < pow2(d) ==>
+         tnode(d, down(x, h), h) && 0 <= down(x, h) && down(x, h) + pow2(h) <= pow2(d);
+       loop invariant tree: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==>
+         0 <= s && s + pow2(h) <= pow2(d);
+       loop invariant only: \forall integer s, h, x; k <= h <= d ==> tnode(d, s, h) ==>
+         covers(s, h, x) ==> down(x, h) == s;
+       loop invariant above: \forall integer x, y, h, g; k <= h <= g <= d ==> 0 <= x < pow2(d) ==>
+         covers(down(x, h), h, y) ==> 0 <= y < pow2(d) && down(y, g) == down(x, g);
+       loop invariant within: \forall integer x, h, g; k <= h <= g <= d ==> 0 <= x < pow2(d) ==>
+         down(x, g) <= down(x, h) && down(x, h) + pow2(h) <= down(x, g) + pow2(g);
+       loop assigns k;
+       loop variant k; @/
+    for (unsigned k = d; k > 0; k--) {
+      pow2_mono_lf(k - 1, k);
+      tn_apart_lf(d, k - 1);
+      /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
+      /@ assert two: \forall integer x; 0 <= x < pow2(d) ==>
+           down(x, k - 1) == down(x, k) || down(x, k - 1) == down(x, k) + pow2(k - 1); @/
+      /@ assert node: \forall integer x; 0 <= x < pow2(d) ==> tnode(d, down(x, k - 1), k - 1); @/
+      /@ assert only: \forall integer s, x; tnode(d, s, k - 1) ==>
+           covers(s, k - 1, x) ==> down(x, k - 1) == s; @/
+      /@ assert in: \forall integer x, y; 0 <= x < pow2(d) ==>
+           covers(down(x, k - 1), k - 1, y) ==> covers(down(x, k), k, y); @/
+      /@ assert same: \forall integer x, y; 0 <= x < pow2(d) ==>
+           covers(down(x, k - 1), k - 1, y) ==> down(y, k - 1) == down(x, k - 1); @/
+    }
+    pow2_pos_lf();
+  }
+
+  void leaves_lf(unsigned d)
+  {
+    pow2_mono_lf(d, 32);
+    /@ assert pow2(8) == 256; @/
+    /@ assert pow2(16) == 65536; @/
+    /@ assert pow2(24) == 0x1000000; @/
+    /@ assert pow2(32) == 0x100000000; @/
+  }
+
+  void shl_lf(uint64_t v, unsigned h)
+  {
+    /@ loop invariant 0 <= j <= h;
+       loop invariant (v << j) == v * pow2(j);
+       loop assigns j;
+       loop variant h - j; @/
+    for (unsigned j = 0; j < h; j++) {
+      /@ assert next: (v << (j + 1)) == ((v << j) << 1); @/
+      /@ assert twice: ((v << j) << 1) == 2 * (v << j); @/
+      /@ assert two: pow2(j + 1) == 2 * pow2(j); @/
+    }
+  }
+
+  /@ requires v >= 1;
+     assigns \nothing;
+     ensures v * p >= p; @/
+  void mul_lf(uint64_t v, uint64_t p)
+  {
+  }
+
+  void shift_lf(uint64_t x, unsigned h)
+  {
+    pow2_pos_lf();
+    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
+    /@ loop invariant 0 <= i <= h;
+       loop invariant shr: (x >> i) == shr(x, i) && 0 <= shr(x, i) <= x;
+       loop invariant low: shr(x, i) * pow2(i) <= x;
+       loop invariant high: x < (shr(x, i) + 1) * pow2(i);
+       loop assigns i;
+       loop variant h - i; @/
+    for (unsigned i = 0; i < h; i++) {
+      /@ assert next: (x >> (i + 1)) == ((x >> i) >> 1); @/
+      /@ assert half: ((x >> i) >> 1) == (x >> i) / 2; @/
+      /@ assert two: pow2(i + 1) == 2 * pow2(i) && shr(x, i + 1) == shr(x, i) / 2; @/
+      /@ assert bit: shr(x, i) == 2 * shr(x, i + 1) || shr(x, i) == 2 * shr(x, i + 1) + 1; @/
+      /@ assert low: shr(x, i + 1) * pow2(i + 1) == (2 * shr(x, i + 1)) * pow2(i); @/
+      /@ assert odd: (2 * shr(x, i + 1) + 1) * pow2(i) == (2 * shr(x, i + 1)) * pow2(i) + pow2(i); @/
+      /@ assert here: shr(x, i) * pow2(i) == shr(x, i + 1) * pow2(i + 1) ||
+           shr(x, i) * pow2(i) == shr(x, i + 1) * pow2(i + 1) + pow2(i); @/
+      /@ assert end: (shr(x, i) + 1) * pow2(i) == shr(x, i) * pow2(i) + pow2(i); @/
+      /@ assert high: (shr(x, i + 1) + 1) * pow2(i + 1) ==
+           shr(x, i + 1) * pow2(i + 1) + pow2(i + 1); @/
+    }
+    uint64_t v = x >> h;
+    shl_lf(v, h);
+    /@ assert there: (v << h) == v * pow2(h); @/
+    /@ assert start: down(x, h) == v * pow2(h); @/
+    /@ assert zero: v == 0 ==> x < pow2(h); @/
+    pow2_mono_lf(h, 63);
+    uint64_t p = end_lf(0, h);
+    if (v > 0)
+      mul_lf(v, p);
+    /@ assert more: v >= 1 ==> p <= v * pow2(h); @/
+  }
+
+  /@ assigns \nothing;
+     ensures xor: (v ^ 1) == (v % 2 == 0 ? v + 1 : v - 1);
+     ensures and: (v & 1) == v % 2; @/
+  void low_bit_lf(uint64_t v)
+  {
+    uint64_t w = v / 2;
+    /@ assert two: v == 2 * w || v == 2 * w + 1; @/
+    /@ assert twice: 2 * w == (w << 1); @/
+    /@ assert even: ((w << 1) & 1) == 0; @/
+    /@ assert next: ((w << 1) ^ 1) == (w << 1) + 1; @/
+    /@ assert odd: v == 2 * w + 1 ==> v == ((w << 1) ^ 1); @/
+    /@ assert back: v == 2 * w + 1 ==> (v ^ 1) == (((w << 1) ^ 1) ^ 1); @/
+    /@ assert same: (((w << 1) ^ 1) ^ 1) == (w << 1); @/
+    /@ assert bit: v == 2 * w + 1 ==> (v & 1) == (((w << 1) ^ 1) & 1); @/
+    /@ assert one: (((w << 1) ^ 1) & 1) == 1; @/
+  }
+
+  /@ requires b == 2 * a;
+     assigns \nothing;
+     ensures even: w * b == (2 * w) * a;
+     ensures odd: (2 * w + 1) * a == w * b + a; @/
+  void twice_lf(uint64_t w, uint64_t a, uint64_t b)
+  {
+  }
+
+  void sibling_lf(uint64_t x, unsigned h)
+  {
+    shift_lf(x, h);
+    shift_lf(x, h + 1);
+    uint64_t v = x >> h, w = x >> (h + 1);
+    low_bit_lf(v);
+    shl_lf(v ^ 1, h);
+    pow2_mono_lf(h, 32);
+    pow2_mono_lf(h + 1, 32);
+    uint64_t p = end_lf(0, h), q = end_lf(0, h + 1);
+    twice_lf(w, p, q);
+    /@ assert half: w == v / 2; @/
+    /@ assert parent: down(x, h + 1) == w * q; @/
+    /@ assert even: v == 2 * w ==> down(x, h) == (2 * w) * p; @/
+    /@ assert odd: v == 2 * w + 1 ==> down(x, h) == (2 * w + 1) * p; @/
+    /@ assert odd_xor: v == 2 * w + 1 ==> ((v ^ 1) << h) == (2 * w) * p; @/
+    /@ assert even_xor: v == 2 * w ==> ((v ^ 1) << h) == (2 * w + 1) * p; @/
+  }
+
+  void even_lf(unsigned d)
+  {
+    tn_apart_lf(d, d);
+    /@ loop invariant 0 <= k <= d;
+       loop invariant \forall integer s, h; k + 1 <= h <= d ==> tnode(d, s, h) ==> s % 2 == 0;
+       loop invariant root: \forall integer s; tnode(d, s, d) ==> s == 0;
+       loop assigns k;
+       loop variant k; @/
+    for (unsigned k = d; k > 0; k--) {
+      pow2_mono_lf(k - 1, k);
+      /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
+      /@ assert parent: \forall integer s; k < d ==>
+           tnode(d, s, k) ==> tnode(d, s, k + 1) || tnode(d, s - pow2(k), k + 1); @/
+    }
+  }
+
+  void beside_lf(unsigned d, uint64_t x)
+  {
+    path_lf(d);
+    pow2_pos_lf();
+    /@ assert half: \forall integer h; 0 <= h < d ==> pow2(h + 1) == 2 * pow2(h); @/
+    /@ assert node: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1), h + 1); @/
+    /@ assert two: \forall integer h; 0 <= h < d ==>
+         down(x, h) == down(x, h + 1) || down(x, h) == down(x, h + 1) + pow2(h); @/
+    /@ assert left: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1), h); @/
+    /@ assert right: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1) + pow2(h), h); @/
+  }
+*/
+
+/*@ ghost
+  void live_apart_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  {
+    path_lf(d);
+    /@ assert parent: \forall integer s, h, g; live(b, lo, hi, d, s, h) ==> h < g <= d ==>
+         !intact(b, lo, hi, down(s, g), g); @/
+    /@ assert lower: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
+         live(b, lo, hi, d, t, g) ==> h < g ==> !covers(t, g, s); @/
+    /@ assert upper: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
+         live(b, lo, hi, d, t, g) ==> h < g ==> !covers(s, h, t); @/
+  }
+
+  void pair_slot_injective_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  {
+    path_lf(d);
+    even_lf(d);
+    live_apart_lf(b, lo, hi, d);
+    pow2_pos_lf();
+    /@ assert two: pow2(1) == 2; @/
+    /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
+    /@ assert next: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
+         live(b, lo, hi, d, t, g) ==> s < t ==> s / 2 == t / 2 ==>
+         t == s + 1 && s % 2 == 0 && h == 0 && g == 0; @/
+    /@ assert pair: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==> down(s, 1) == s; @/
+    /@ assert free: \forall integer s; live(b, lo, hi, d, s, 0) ==> s % 2 == 0 ==>
+         live(b, lo, hi, d, s + 1, 0) ==> intact(b, lo, hi, s, 1); @/
+    /@ assert none: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
+         live(b, lo, hi, d, t, g) ==> s < t ==> s / 2 != t / 2; @/
+  }
+
+  void slot_overwritten_lf(unsigned d, uint64_t s, unsigned h, uint64_t x)
+  {
+    path_lf(d);
+    even_lf(d);
+    pow2_mono_lf(h, d);
+    pow2_mono_lf(d, 32);
+    beside_lf(d, x);
+    unsigned i = h;
+    /@ loop invariant 0 <= i <= h;
+       loop invariant down(x, i) == s;
+       loop assigns i;
+       loop variant i; @/
+    while (i > 0) {
+      pow2_mono_lf(i - 1, d);
+      uint64_t half = end_lf(0, i - 1);
+      /@ assert two: down(x, i - 1) == s || down(x, i - 1) == s + half; @/
+      if (x - s >= half)
+        break;
+      i--;
+    }
+    /@ assert right: i > 0 ==> beside(x, i - 1) == s; @/
+    /@ assert left: i == 0 ==> x == s && beside(x, 0) / 2 == s / 2; @/
+  }
+
+  void puncture_lf(const struct opt_bitmap *b, unsigned d, uint64_t s, unsigned h, uint64_t x)
+  {
+    path_lf(d);
+    beside_lf(d, x);
+    live_apart_lf(b, 0, 0, d);
+    /@ assert here: down(x, h) == s && x < pow2(d); @/
+    /@ assert old: \forall integer t, g; live(b, 0, 0, d, t, g) ==>
+         (t == s && g == h) || live(b, x, x + 1, d, t, g); @/
+    /@ assert up: \forall integer i; 0 <= i < h ==> down(beside(x, i), i + 1) == down(x, i + 1); @/
+    /@ assert in: \forall integer i, y; 0 <= i < h ==> covers(beside(x, i), i, y) ==>
+         covers(s, h, y) && y != x; @/
+    /@ assert sides: \forall integer i; 0 <= i < h ==> intact(b, x, x + 1, beside(x, i), i); @/
+    /@ assert hit: \forall integer g; 0 <= g <= d ==> !intact(b, x, x + 1, down(x, g), g); @/
+    /@ assert high: \forall integer g; h < g <= d ==> !intact(b, 0, 0, down(x, g), g); @/
+    /@ assert kids: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+         down(t, g + 1) == down(x, g + 1) ==> t == down(x, g) || t == beside(x, g); @/
+    /@ assert parents: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+         down(t, g + 1) != down(x, g + 1) ==> !covers(down(t, g + 1), g + 1, x); @/
+    /@ assert far: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> g < d ==>
+         down(t, g + 1) != down(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
+    /@ assert near: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> h <= g < d ==>
+         down(t, g + 1) == down(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
+    /@ assert low: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> g < h ==>
+         down(t, g + 1) == down(x, g + 1) ==> t == beside(x, g); @/
+    /@ assert top: \forall integer t; live(b, x, x + 1, d, t, d) ==> \false; @/
+  }
+*/
+
+/*@ ghost
+  void copath_slots_lf(unsigned d, uint64_t x)
+  {
+    path_lf(d);
+    even_lf(d);
+    beside_lf(d, x);
+    pow2_pos_lf();
+    /@ assert two: pow2(1) == 2; @/
+    /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
+    /@ assert in: \forall integer i, k; 0 <= i < k < d ==> !covers(beside(x, k), k, beside(x, i)); @/
+  }
+
+  void size_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi)
+  {
+    pow2_pos_lf();
+    /@ assert bits: \forall integer w, i; bit_b(w, i) == \true <==> bit(w, i); @/
+    /@ assert no: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) != \true ==>
+         !full(b, k, y); @/
+    /@ assert yes: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) == \true ==>
+         full(b, k, y); @/
+    /@ assert gone: \forall integer x; gone_b(b, x) == \true <==> gone(b, x); @/
+    /@ loop invariant 0 <= k <= 33;
+       loop invariant \forall integer s, h; 0 <= h < k ==>
+         (whole(b, lo, hi, s, h) == \true <==> intact(b, lo, hi, s, h));
+       loop assigns k;
+       loop variant 33 - k; @/
+    for (unsigned k = 0; k <= 32; k++) {
+      /@ assert half: k > 0 ==> pow2(k) == 2 * pow2(k - 1); @/
+      /@ assert in: \forall integer s; k > 0 ==> (intact(b, lo, hi, s, k) <==>
+           intact(b, lo, hi, s, k - 1) && intact(b, lo, hi, s + pow2(k - 1), k - 1)); @/
+    }
+  }
+
+  void puncture_size_lf(const struct opt_bitmap *b, unsigned d, uint64_t s, unsigned h, uint64_t x)
+  {
+    path_lf(d);
+    beside_lf(d, x);
+    pow2_pos_lf();
+    puncture_lf(b, d, s, h, x);
+    pow2_mono_lf(d, 32);
+    size_lf(b, 0, 0);
+    size_lf(b, x, x + 1);
+    /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
+    /@ loop invariant 0 <= k <= d + 1;
+       loop invariant \forall integer t, g; 0 <= g < k ==> !covers(t, g, x) ==>
+         cover_size(b, x, x + 1, t, g) == cover_size(b, 0, 0, t, g);
+       loop assigns k;
+       loop variant d + 1 - k; @/
+    for (unsigned k = 0; k <= d; k++) {
+      /@ assert same: \forall integer t; !covers(t, k, x) ==>
+           (intact(b, x, x + 1, t, k) <==> intact(b, 0, 0, t, k)); @/
+      /@ assert halves: \forall integer t; 1 <= k ==> !covers(t, k, x) ==>
+           !covers(t, k - 1, x) && !covers(t + pow2(k - 1), k - 1, x); @/
+    }
+    /@ loop invariant 0 <= k <= h;
+       loop invariant cover_size(b, x, x + 1, down(x, k), k) == k;
+       loop assigns k;
+       loop variant h - k; @/
+    for (unsigned k = 0; k < h; k++) {
+      /@ assert hit: !intact(b, x, x + 1, down(x, k + 1), k + 1); @/
+      /@ assert one: cover_size(b, x, x + 1, beside(x, k), k) == 1; @/
+    }
+    /@ loop invariant h <= k <= d;
+       loop invariant cover_size(b, x, x + 1, down(x, k), k) ==
+         cover_size(b, 0, 0, down(x, k), k) + h - 1;
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = h; k < d; k++) {
+      /@ assert high: !intact(b, 0, 0, down(x, h + 1), h + 1); @/
+      /@ assert hit: !intact(b, x, x + 1, down(x, k + 1), k + 1); @/
+      /@ assert hit0: !intact(b, 0, 0, down(x, k + 1), k + 1); @/
+      /@ assert far: cover_size(b, x, x + 1, beside(x, k), k) ==
+           cover_size(b, 0, 0, beside(x, k), k); @/
+    }
+  }
+
+  void size_bounds_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  {
+    path_lf(d);
+    size_lf(b, lo, hi);
+    pow2_pos_lf();
+    /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
+    /@ loop invariant 0 <= k <= d + 1;
+       loop invariant bounds: \forall integer t, g; 0 <= g < k ==>
+         0 <= cover_size(b, lo, hi, t, g) <= pow2(g);
+       loop invariant some: \forall integer t, g, x; 0 <= g < k ==> covers(t, g, x) ==>
+         !gone(b, x) ==> !(lo <= x < hi) ==> cover_size(b, lo, hi, t, g) >= 1;
+       loop assigns k;
+       loop variant d + 1 - k; @/
+    for (unsigned k = 0; k <= d; k++) {
+      /@ assert bounds: \forall integer t; 0 <= cover_size(b, lo, hi, t, k) <= pow2(k); @/
+      /@ assert in: \forall integer t, x; 1 <= k ==> covers(t, k, x) ==>
+           covers(t, k - 1, x) || covers(t + pow2(k - 1), k - 1, x); @/
+      /@ assert split: \forall integer t; 1 <= k ==> !intact(b, lo, hi, t, k) ==>
+           cover_size(b, lo, hi, t, k) == cover_size(b, lo, hi, t, k - 1) +
+             cover_size(b, lo, hi, t + pow2(k - 1), k - 1); @/
+    }
+  }
+*/
+
+/* Any change of memory. */
+/*@ assigns *b, b->dead[..], b->summary[0 .. 5], b->summary[0 .. 5][..];
+    ensures \true; */
+void change(struct opt_bitmap *b);
+
+/* The fact size_same, with Pre and Post for its two states. */
+/*@ requires shaped(b);
+    assigns *b, b->dead[..], b->summary[0 .. 5], b->summary[0 .. 5][..];
+    ensures SIZE_SAME(Pre, Post, b, lo, hi, from, to); */
+  void size_same_lf(struct opt_bitmap *b, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to)
+  {
+    //@ ghost size_lf(b, lo, hi);
+    change(b);
+    /*@ ghost
+      if (1 <= b->depth && b->depth <= 32 && b->levels <= 6) {
+        size_lf(b, from, to);
+        /@ assert intact: (\forall integer x; gone{Pre}(b, x) || lo <= x < hi <==>
+             gone(b, x) || from <= x < to) ==> \forall integer s, h;
+             intact{Pre}(b, lo, hi, s, h) <==> intact(b, from, to, s, h); @/
+        /@ loop invariant 0 <= k <= 33;
+           loop invariant (\forall integer x; gone{Pre}(b, x) || lo <= x < hi <==>
+             gone(b, x) || from <= x < to) ==> \forall integer s, h; 0 <= h < k ==>
+             cover_size{Pre}(b, lo, hi, s, h) == cover_size(b, from, to, s, h);
+           loop assigns k;
+           loop variant 33 - k; @/
+        for (unsigned k = 0; k <= 32; k++) ;
+      } */
+  }
