@@ -221,6 +221,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   //@ assert walk: same{Here,Walk}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
+  //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
   //@ assert nodes1: inv(sd(R), d, a, *n);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
