@@ -40,10 +40,12 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
       //@ assert live: !gone(b, leaf);
       if (any == 0) {
         /*@ assert not_under: level < b->levels - 1 ==> \forall integer j;
-              level + 1 <= j < b->levels ==> blk(blk(leaf, level + 1), j - (level + 1)) == blk(leaf, j); */
+              level + 1 <= j < b->levels ==>
+              blk(blk(leaf, level + 1), j - (level + 1)) == blk(leaf, j); */
         //@ assert clear: level < b->levels - 1 ==> !under(b, level + 1, blk(leaf, level + 1));
         /*@ assert zero: level < b->levels - 1 ==>
-              any_word(b, level, blk(leaf, level + 1)) == 0 && any(b, level + 1, blk(leaf, level + 1)); */
+              any_word(b, level, blk(leaf, level + 1)) == 0 &&
+              any(b, level + 1, blk(leaf, level + 1)); */
         //@ assert top: level == b->levels - 1;
         //@ assert none: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == 0;
         /*@ assert free: \forall integer x; 0 <= x < pow2(b->depth) ==>
@@ -64,7 +66,8 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
             blk(x, level) / 64 == block / 64 ==>
             (any(b, level, blk(x, level)) <==> bit(any, blk(x, level) % 64)); */
       /*@ assert near: \forall integer x; 0 <= x < pow2(b->depth) ==>
-            covers(down(leaf, 6 * level + g), 6 * level + g, x) ==> !any(b, level, blk(x, level)); */
+            covers(down(leaf, 6 * level + g), 6 * level + g, x) ==>
+            !any(b, level, blk(x, level)); */
       /*@ assert up_one: \forall integer x; 0 <= x ==> level < b->levels - 1 ==>
             blk(x, level) / 64 == block / 64 ==> blk(x, level + 1) == blk(leaf, level + 1); */
       /*@ assert up_more: \forall integer x, k; 0 <= x ==> level < k < b->levels ==>
@@ -170,7 +173,8 @@ static inline void set_full(struct opt_bitmap *b, unsigned level, uint64_t i, ui
   /*@ assert any: \forall integer j; 0 <= j < 64 ==>
         (bit(any_word(b, level, i), j) <==> bit(any_word{Pre}(b, level, i), j) || bit(bits, j)); */
   /*@ assert full: \forall integer j; 0 <= j < 64 ==>
-        (bit(full_word(b, level, i), j) <==> bit(full_word{Pre}(b, level, i), j) || bit(bits, j)); */
+        (bit(full_word(b, level, i), j) <==>
+         bit(full_word{Pre}(b, level, i), j) || bit(bits, j)); */
   //@ assert others: others{Pre,Here}(b, level, i);
 }
 
@@ -189,8 +193,87 @@ static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uin
   //@ assert others: others{Pre,Here}(b, level, i);
 }
 
+/* Set bits of word i of a level; the levels above do not know yet. */
+/*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
+    requires bits != 0 && inside(b, level, i, bits);
+    assigns BITMAP_WORDS(b);
+    ensures filling: filling(b, level, i);
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
+static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
+{
+  //@ ghost shape_lf(b->depth);
+  //@ ghost unsigned some = some_bit(bits);
+  set_full(b, level, i, bits);
+  //@ assert digits: (64 * i + some) / 64 == i && (64 * i + some) % 64 == some;
+  //@ assert new: any(b, level, 64 * i + some);
+  //@ assert some: any_word(b, level, i) != 0;
+  //@ assert full_any: full_any(b);
+  //@ assert any_up: any_up(b, level, i);
+  //@ assert full_up: full_up(b, level, i);
+  //@ assert any_down: any_down(b);
+  //@ assert no_more: no_more(b);
+  //@ assert kept: full_kept{Pre,Here}(b);
+  /*@ assert back: \forall integer x; gone(b, x) ==>
+        gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64)); */
+  /*@ assert marked: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == i ==>
+        bit(bits, blk(x, level) % 64) ==> full(b, level, blk(x, level)); */
+}
+
+/* Word z of the level below is full: so is block z. */
+/*@ requires 1 <= level < b->levels && filling(b, level - 1, z) && z < words(b->depth, level - 1);
+    requires full_word(b, level - 1, z) == ALL_BITS;
+    assigns BITMAP_WORDS(b);
+    ensures filling: filling(b, level, z / 64);
+    ensures kept: full_kept{Pre,Post}(b);
+    ensures marked: full(b, level, z);
+    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
+static inline void fill(struct opt_bitmap *b, unsigned level, uint64_t z)
+{
+  //@ ghost shape_lf(b->depth);
+  //@ ghost all_bits_lf(0);
+  //@ assert block: full_block(b, level - 1, z);
+  set_full(b, level, z / 64, opt_bit(z % 64));
+  /*@ assert digits: \forall integer y; 0 <= y ==>
+        (y / 64 == z / 64 && y % 64 == z % 64 <==> y == z); */
+  //@ assert any_one: any_one{Pre,Here}(b, level, z);
+  //@ assert full_one: full_one{Pre,Here}(b, level, z);
+  //@ assert marked: full(b, level, z) && any(b, level, z);
+  //@ assert kept: full_kept{Pre,Here}(b);
+  //@ assert some: any_word(b, level, z / 64) != 0;
+  //@ assert below: any_word(b, level - 1, z) != 0;
+  //@ assert full_any: full_any(b);
+  //@ assert any_up: any_up(b, level, z / 64);
+  //@ assert full_up: full_up(b, level, z / 64);
+  //@ assert any_down: any_down(b);
+  //@ assert no_more: no_more(b);
+}
+
+/* Some leaf of block z is punctured. */
+/*@ requires 1 <= level < b->levels && rising(b, level - 1, z) && z < words(b->depth, level - 1);
+    assigns BITMAP_WORDS(b);
+    ensures rising: rising(b, level, z / 64);
+    ensures kept: full_kept{Pre,Post}(b);
+    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
+static inline void rise(struct opt_bitmap *b, unsigned level, uint64_t z)
+{
+  //@ ghost shape_lf(b->depth);
+  set_any(b, level, z / 64, opt_bit(z % 64));
+  /*@ assert digits: \forall integer y; 0 <= y ==>
+        (y / 64 == z / 64 && y % 64 == z % 64 <==> y == z); */
+  //@ assert any_one: any_one{Pre,Here}(b, level, z);
+  //@ assert any: any(b, level, z);
+  //@ assert kept: full_kept{Pre,Here}(b);
+  //@ assert some: any_word(b, level, z / 64) != 0;
+  //@ assert below: any_word(b, level - 1, z) != 0;
+  //@ assert any_up: any_up(b, level, z / 64);
+  //@ assert full_any: full_any(b);
+  //@ assert any_down: any_down(b);
+  //@ assert no_more: no_more(b);
+}
+
 /* Set bits of word i of a level, none of whose blocks above is full, and what follows from that
- * above: `full` while words fill up, then `any`.  Returns the greatest level with a new full bit. */
+ * above: `full` while words fill up, then `any`.  Gives the greatest level with a new full bit. */
 /*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
@@ -202,84 +285,34 @@ static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uin
 static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
   //@ ghost shape_lf(b->depth);
-  //@ ghost unsigned bottom = level;
-  //@ ghost uint64_t first = i;
-  //@ ghost uint64_t set = bits;
-  set_full(b, level, i, bits);
-  //@ ghost unsigned some = some_bit(bits);
-  //@ assert new: any(b, level, 64 * i + some);
-  //@ assert some: any_word(b, level, i) != 0;
-  //@ assert agree: agree(b, level, i);
-  /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-        gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
-  /*@ loop invariant bounds: bottom <= level < b->levels && i < words(b->depth, level);
-      loop invariant layout: layout(b) && same_shape{Pre,Here}(b);
-      loop invariant path: i == blk(first, level - bottom);
-      loop invariant agree: agree(b, level, i);
-      loop invariant some: any_word(b, level, i) != 0;
-      loop invariant gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-        gone{Pre}(b, x) || (blk(x, bottom) / 64 == first && bit(set, blk(x, bottom) % 64)));
-      loop invariant full: \forall integer k; bottom < k <= level ==>
-        full(b, k, blk(first, k - bottom - 1));
-      loop assigns level, i, bits, BITMAP_WORDS(b);
+  start(b, level, i, bits);
+  //@ ghost First: ;
+  /*@ loop invariant bounds: \at(level,Pre) <= level < b->levels && i < words(b->depth, level);
+      loop invariant path: i == blk(\at(i,Pre), level - \at(level,Pre));
+      loop invariant filling: filling(b, level, i);
+      loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
+      loop invariant full: \forall integer k; \at(level,Pre) < k <= level ==>
+        full(b, k, blk(\at(i,Pre), k - \at(level,Pre) - 1));
+      loop assigns level, i, BITMAP_WORDS(b);
       loop variant b->levels - level; */
   while (level + 1 < b->levels && full_at(b, level, i) == UINT64_MAX) {
-    //@ ghost Step: ;
-    //@ ghost uint64_t z = i;
-    //@ ghost all_bits_lf(0);
-    //@ assert block: full_block(b, level, z);
-    bits = opt_bit(i % 64);
-    i /= 64;
     level++;
-    //@ assert inner: i < words(b->depth, level) && z < blocks(b->depth, level);
-    set_full(b, level, i, bits);
-    //@ assert any_one: any_one{Step,Here}(b, level, z);
-    //@ assert full_one: full_one{Step,Here}(b, level, z);
-    //@ assert marked: full(b, level, z) && any(b, level, z);
-    //@ assert full_kept: full_kept{Step,Here}(b);
-    //@ assert some: any_word(b, level, i) != 0;
-    //@ assert agree: agree(b, level, i);
-    /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==>
-          (gone(b, x) <==> gone{Step}(b, x)); */
-    /*@ assert full: \forall integer k; bottom < k < level ==>
-          full{Step}(b, k, blk(first, k - bottom - 1)); */
+    fill(b, level, i);
+    i /= 64;
   }
-  //@ ghost unsigned m = level;
-  //@ assert stop: full_up(b, -1, 0);
   /*@ loop invariant bounds: level < k <= b->levels && i < words(b->depth, k - 1);
-      loop invariant layout: layout(b) && same_shape{Pre,Here}(b);
-      loop invariant agree: full_any(b) && any_up(b, k - 1, i) && full_up(b, -1, 0) &&
-        any_down(b) && no_more(b);
-      loop invariant some: any_word(b, k - 1, i) != 0;
-      loop invariant gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-        gone{Pre}(b, x) || (blk(x, bottom) / 64 == first && bit(set, blk(x, bottom) % 64)));
-      loop invariant full: \forall integer k; bottom < k <= level ==>
-        full(b, k, blk(first, k - bottom - 1));
-      loop assigns k, i, bits, BITMAP_WORDS(b);
+      loop invariant rising: rising(b, k - 1, i);
+      loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
+      loop invariant full: \forall integer k; \at(level,Pre) < k <= level ==>
+        full(b, k, blk(\at(i,Pre), k - \at(level,Pre) - 1));
+      loop assigns k, i, BITMAP_WORDS(b);
       loop variant b->levels - k; */
   for (unsigned k = level + 1; k < b->levels; k++) {
-    //@ ghost Rise: ;
-    //@ ghost uint64_t z = i;
-    //@ assert inner: z / 64 < words(b->depth, k) && z < blocks(b->depth, k);
-    if (opt_has(any_at(b, k, i / 64), i % 64)) {
-      //@ assert any: any(b, k, z);
-      //@ assert any_up: any_up(b, -1, 0);
+    if (opt_has(any_at(b, k, i / 64), i % 64))
       break;
-    }
-    bits = opt_bit(i % 64);
+    rise(b, k, i);
     i /= 64;
-    set_any(b, k, i, bits);
-    //@ assert any_one: any_one{Rise,Here}(b, k, z);
-    //@ assert any: any(b, k, z);
-    //@ assert full_kept: full_kept{Rise,Here}(b);
-    //@ assert some: any_word(b, k, i) != 0;
-    //@ assert any_up: any_up(b, k, i);
-    //@ assert any_down: any_down(b);
-    //@ assert full_any: full_any(b);
-    /*@ assert gone: \forall integer x; 0 <= x < pow2(b->depth) ==>
-          (gone(b, x) <==> gone{Rise}(b, x)); */
   }
-  //@ assert agree: agree(b, -1, 0);
   return level;
 }
 
@@ -291,6 +324,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
         (y / 64 == leaf / 64 && y % 64 == leaf % 64 <==> y == leaf); */
   unsigned level = set_bits(b, 0, leaf / 64, bits);
   //@ assert path: \forall integer k; 0 < k <= 5 ==> blk(leaf / 64, k - 1) == blk(leaf, k);
+  //@ assert above: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf / 64, k - 1));
   //@ assert marked: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf, k));
   //@ assert under: \forall integer k; 0 <= k <= level ==> under(b, k, blk(leaf, k));
   /*@ assert gone: \forall integer k, x; 0 <= k <= level ==> 0 <= x < pow2(b->depth) ==>

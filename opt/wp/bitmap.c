@@ -334,7 +334,8 @@
   void empty_lf(const struct opt_bitmap *b)
   {
     shape_lf(b->depth);
-    /@ assert clear: \forall integer k, y; 0 <= k < b->levels ==> !any(b, k, y) && !full(b, k, y); @/
+    /@ assert clear: \forall integer k, y; 0 <= k < b->levels ==>
+         !any(b, k, y) && !full(b, k, y); @/
     /@ assert \forall integer k, y; 0 <= k ==> !under(b, k, y); @/
   }
 
