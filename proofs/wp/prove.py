@@ -11,8 +11,9 @@ import argparse, concurrent.futures, json, os, re, signal, subprocess, sys, temp
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
-FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c"]
-FOLDERS = ["ref"]
+FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
+         "opt/wp/slots.c", "opt/store.c", "opt/core.c"]
+FOLDERS = ["ref", "opt"]
 LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c; the facts themselves from the
 # definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
@@ -78,7 +79,7 @@ def functions(root, file, build):
     if cc.returncode:
         sys.exit(cc.stdout)
     found = re.findall(r" [tT] (\w+)$", run(["nm", "-p", obj]).stdout, re.M)
-    return ([LEMMAS] if file == "ref/node.c" else []) + found
+    return ([LEMMAS] if file in ("ref/node.c", "opt/store.c") else []) + found
 
 
 def report_of(build, file, function):
