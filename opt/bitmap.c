@@ -130,7 +130,7 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
   for (; level > 0; level--) {
     if (!opt_has(b->summary[level][block >> 6].any, block & 63))
       return block << 6 * level;
-    block = block << 6 | opt_lsb(~full_at(b, level - 1, block));
+    block = block << 6 | opt_lsb(opt_clear(full_at(b, level - 1, block)));
   }
   return block;
 }
@@ -148,7 +148,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
     level--;
   for (; level < b->levels; level++) {
     uint64_t block = leaf >> 6 * level;
-    uint64_t live = ~full_at(b, level, block >> 6) & ~opt_upto(block & 63);
+    uint64_t live = opt_clear(full_at(b, level, block >> 6)) & ~opt_upto(block & 63);
     if (live != 0) /* behind the tree's last block the top word is zero: that gives 2^depth */
       return first_live(b, level, (block & ~UINT64_C(63)) | opt_lsb(live));
   }

@@ -12,7 +12,7 @@ import argparse, concurrent.futures, json, os, re, signal, subprocess, sys, temp
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
-         "opt/wp/slots.c", "opt/store.c", "opt/core.c"]
+         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/core.c"]
 FOLDERS = ["ref", "opt"]
 LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c; the facts themselves from the
