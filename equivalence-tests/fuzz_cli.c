@@ -52,6 +52,8 @@ struct outcome {
 static int scratch = -1, home = -1;
 static char scratch_path[4096];
 
+static void remove_scratch(void);
+
 __attribute__((noreturn, format(printf, 2, 3))) static void die(const struct call *c,
                                                                const char *what, ...)
 {
@@ -63,6 +65,8 @@ __attribute__((noreturn, format(printf, 2, 3))) static void die(const struct cal
   for (int i = 0; c != NULL && i < c->argc; i++)
     fprintf(stderr, "\n  argument %d: '%s'", i, c->argv[i]);
   fprintf(stderr, "\n");
+  if (c != NULL)
+    remove_scratch();
   if (fchdir(home) == 0) /* where the fuzzer keeps the input */
     abort();
   _exit(99);
