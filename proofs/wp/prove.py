@@ -83,7 +83,7 @@ def functions(root, file, build):
 
 
 def report_of(build, file, function):
-    return os.path.join(build, f"report-{os.path.basename(file)}-{function}.json")
+    return os.path.join(build, f"report-{file.replace('/', '-')}-{function}.json")
 
 
 def until_failure(cmd, **kw):
