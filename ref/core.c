@@ -241,40 +241,93 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
 
 /* What stays of a node when the leaves from first on are punctured: the part of its co-path of
  * first that is left of first.  No PRG call if that is empty. */
-static int keep_left(const struct ref_node *node, uint64_t first, struct ref_node *kept,
-                     size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
+    requires \separated(kept + (0 .. node.height - 1), count);
+    requires node: okv(sd(R), d, node) && first < node.start + pow2(node.height);
+    assigns kept[0 .. node.height - 1], *count;
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures count: *count <= node.height;
+    ensures part: \result == PPRF_OK ==> part(sd(R), d, kept, 0, *count, node, 0, first);
+    ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
+    ensures error: \result != PPRF_OK ==> *count == 0; */
+static int keep_left(struct ref_node node, uint64_t first, struct ref_node *kept, size_t *count)
+  /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct pprf_seed value;
+  size_t left;
   *count = 0;
-  if (first <= node->start)
+  if (first <= node.start)
     return PPRF_OK;
-  int err = ref_co_path(*node, first, kept, count, &value) /*@ ghost (R, d) */;
-  if (err != PPRF_OK) {
-    *count = 0;
+  int err = ref_co_path(node, first, kept, &left, &value) /*@ ghost (R, d) */;
+  if (err != PPRF_OK)
     return err;
-  }
+  //@ assert nodes: inv(sd(R), d, kept, node.height);
+  //@ assert slice: slice(sd(R), d, kept, 0, left);
+  //@ assert inside: below(kept, 0, left, node);
+  //@ assert within: \forall integer k; 0 <= k < left ==> within(kept + k, 0, first);
+  /*@ assert only: \forall integer y; cov_in(kept, 0, left, y) ==>
+        covers(node.start, node.height, y) && y < first; */
+  /*@ assert all: \forall integer y; covers(node.start, node.height, y) && y < first ==>
+        cov_in(kept, 0, left, y); */
+  //@ assert part: part(sd(R), d, kept, 0, left, node, 0, first);
+  //@ ghost Walked: ;
   ref_wipe_seed(&value);
-  ref_wipe(kept, *count, node->height);
+  ref_wipe(kept, left, node.height);
+  *count = left;
+  //@ assert kept: same{Here,Walked}(kept, 0, left);
+  //@ assert cov: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Walked}(kept, 0, left, y);
+  //@ assert slice: slice(sd(R), d, kept, 0, left);
   return PPRF_OK;
 }
 
-/* The same when the leaves up to last are: the part right of last. */
-static int keep_right(const struct ref_node *node, uint64_t last, struct ref_node *kept,
+/* The same when the leaves up to last are: the part right of last, from kept[at] on. */
+/*@ requires depth: d <= REF_DEPTH_MAX && at <= REF_DEPTH_MAX;
+    requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
+    requires \separated(kept + (at .. at + node.height - 1), count);
+    requires node: okv(sd(R), d, node) && node.start <= last;
+    assigns kept[at .. at + node.height - 1], *count;
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures count: *count <= node.height;
+    ensures part: \result == PPRF_OK ==>
+      part(sd(R), d, kept, at, at + *count, node, last + 1, pow2(d));
+    ensures error: \result != PPRF_OK ==> *count == 0; */
+static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept, size_t at,
                       size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct ref_node path[REF_DEPTH_MAX];
   struct pprf_seed value;
   size_t left;
   *count = 0;
-  if (last - node->start >= ref_width(node->height) - 1)
+  //@ ghost pow2_mono_lf(node.height, 32);
+  if (last - node.start >= ref_width(node.height) - 1)
     return PPRF_OK;
-  int err = ref_co_path(*node, last, path, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(node, last, path, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
+  //@ ghost pow2_pos_lf();
+  //@ assert nodes: inv(sd(R), d, &path[0], node.height);
+  //@ assert slice: slice(sd(R), d, &path[0], left, node.height);
+  //@ assert inside: below(&path[0], left, node.height, node);
+  /*@ assert within: \forall integer k; left <= k < node.height ==>
+        within(&path[k], last + 1, pow2(d)); */
+  /*@ assert only: \forall integer y; cov_in(&path[0], left, node.height, y) ==>
+        covers(node.start, node.height, y) && last < y; */
+  /*@ assert all: \forall integer y; covers(node.start, node.height, y) && last < y ==>
+        cov_in(&path[0], left, node.height, y); */
+  //@ assert part: part(sd(R), d, &path[0], left, node.height, node, last + 1, pow2(d));
+  //@ ghost Walked: ;
+  size_t right = node.height - left;
+  ref_copy(kept, at, path, left, right);
+  //@ assert copied: moved{Here,Walked}(kept, at, at + right, &path[0], left - at);
+  //@ ghost Copied: ;
   ref_wipe_seed(&value);
-  *count = node->height - left;
-  ref_copy(kept, 0, path, left, *count);
-  ref_wipe(path, 0, node->height);
+  ref_wipe(path, 0, node.height);
+  *count = right;
+  //@ assert same: same{Here,Copied}(kept, at, at + right);
+  /*@ assert moved: moved{Here,Walked}(kept, at, at + right, &path[0], left - at); */
+  /*@ assert carried: carried{Here,Walked}(sd(R), d, kept, at, at + right, &path[0], left - at,
+                                           left, node.height); */
   return PPRF_OK;
 }
 
@@ -293,10 +346,10 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
     return PPRF_ERR_PUNCTURED;
   if ((size_t)a[i].height + a[j - 1].height > cap - (*n - (j - i)))
     return PPRF_ERR_BUFFER;
-  int err = keep_left(&a[i], first, kept, &left) /*@ ghost (R, d) */;
+  int err = keep_left(a[i], first, kept, &left) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  err = keep_right(&a[j - 1], last, &kept[left], &right) /*@ ghost (R, d) */;
+  err = keep_right(a[j - 1], last, kept, left, &right) /*@ ghost (R, d) */;
   if (err != PPRF_OK) {
     ref_wipe(kept, 0, left);
     return err;
