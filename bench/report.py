@@ -453,8 +453,9 @@ def proof_cards(build):
         goals, proved = (sum(count(f, k) for f in functions) for k in ("goals", "proved"))
         cards.append(("Frama-C", "proven" if functions and goals == proved > 0 and not wp.get("open")
                       else "not all proven", "%d / %d goals" % (proved, goals),
-                      "of %d functions of ref, %d more not proven yet; by %s" % (
-                          len(functions), len(wp.get("open") or []), ", ".join(map(str, wp.get("provers") or [])) or "?")
+                      "of %d functions and lemmas of ref and opt, %d more not proven yet; by %s" % (
+                          len(functions), len(wp.get("open") or []),
+                          ", ".join(map(str, wp.get("provers") or [])) or "?")
                       + when("prove", "wp.json")))
     fuzz = read_json(os.path.join(build, "equivalence-tests", "fuzz.json"))
     if fuzz is None:
@@ -488,7 +489,7 @@ def proof_section(doc, coq, wp, fuzz):
     if coq and isinstance(coq.get("names"), list):
         doc.text("Theorems that Coq checked: " + ", ".join("`%s`" % n for n in coq["names"]) + ".")
     if objects(wp, "functions"):
-        doc.table("Contracts of ref", ["function", "goals", "proved", "time [s]"],
+        doc.table("Contracts of ref and opt", ["function", "goals", "proved", "time [s]"],
                   [["`%s`" % f.get("name", "?"), f.get("goals", "?"), f.get("proved", "?"),
                     number(f.get("seconds"))] for f in objects(wp, "functions")],
                   "A goal is one verification condition of a function's ACSL contract.")
@@ -569,11 +570,11 @@ def figures_section(doc, bench, nohash, growth):
         doc.text("The largest single puncture is what interrupts make of it: the largest of as "
                  "many bare PRG calls in a row, which touch no memory, takes %s µs in the same "
                  "run. The largest that recurs at the same puncture in all %d repetitions takes "
-                 "%s with prefaulting and %s without; it is the first one, which calls the PRG d "
-                 "times." % (spread([x / 1e3 for x in machine]), len(recurring),
-                             nanoseconds(min(recurring)),
-                             nanoseconds(min(bench.values("BM_Latency/opt/random/d:20",
-                                                          "recurring_max_ns") or recurring))))
+                 "%s with prefaulting and %s without. The first puncture calls the PRG d times." % (
+                     spread([x / 1e3 for x in machine]), len(recurring),
+                     nanoseconds(min(recurring)),
+                     nanoseconds(min(bench.values("BM_Latency/opt/random/d:20",
+                                                  "recurring_max_ns") or recurring))))
     return reached, measured
 
 

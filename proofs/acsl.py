@@ -925,18 +925,19 @@ def check_declarations(definitions, declarations):
 
 
 def check_axioms(tree):
-    """`axiom' and `admit' stand nowhere in ref: a fact is FACT, an axiom there and a lemma in wp/.
-    And a function that a header declares has its contract there alone: two would be merged."""
-    for where, _, names in os.walk(os.path.join(tree, "ref")):
+    """`axiom' and `admit' stand nowhere: a fact is FACT, an axiom in the code and a lemma in wp/.
+    And a function that a header of ref declares has its contract there alone: two would be merged."""
+    for where, _, names in (*os.walk(os.path.join(tree, "ref")), *os.walk(os.path.join(tree, "opt"))):
         for name in sorted(n for n in names if n.endswith((".c", ".h", ".acsl"))):
             text = read(os.path.join(where, name))
+            in_ref = os.path.relpath(where, tree).split(os.sep)[0] == "ref"
             for note in re.finditer(r"/\*@.*?\*/|//@[^\n]*", text, re.S):
                 bad = re.search(r"\b(axiom|admit)\b", note.group())
                 if bad:
                     raise Error(f"{name}: {bad[1]}: a fact is to be a FACT")
                 contract = re.match(r"/[/*]@\s*(requires|assigns|ensures|behavior|terminates|"
                                     r"decreases|assumes|complete|disjoint)\b", note.group())
-                if contract and name.endswith(".c") and not re.match(
+                if in_ref and contract and name.endswith(".c") and not re.match(
                         r"\s*static\b", text[note.end():]):
                     raise Error(f"{name}: contract of a function that is not static")
 

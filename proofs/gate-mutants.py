@@ -106,6 +106,8 @@ MUTANTS = [
        "      FACT pow2_1: pow2(1) == 2;")]),
     ("acsl_axiom", r"gate: acsl: .*axiom: a fact is to be a FACT",
      [(GGM, "FACT pow2_0: pow2(0) == 1;", "axiom pow2_0: pow2(0) == 1;")]),
+    ("acsl_axiom_of_opt", r"gate: acsl: store.acsl: axiom: a fact is to be a FACT",
+     [("opt/store.acsl", "", "\n/*@ axiomatic Handy { axiom handy: 0 == 1; } */\n")]),
     ("acsl_fact_for_the_code_only", r"gate: acsl: facts proven and facts used differ: handy",
      [(GGM, "#define FACT axiom\n", "#define FACT axiom\n"
        "/*@ axiomatic Handy { FACT handy: 0 == 1; } */\n")]),

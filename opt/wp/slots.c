@@ -377,7 +377,7 @@
     ensures \true; */
 void change(struct opt_bitmap *b);
 
-/* The fact size_same, with Pre and Post for its two states. */
+/* cover_size depends on the set alone: Pre and Post are the two states. */
 /*@ requires shaped(b);
     assigns *b, b->dead[..], b->summary[0 .. 5], b->summary[0 .. 5][..];
     ensures SIZE_SAME(Pre, Post, b, lo, hi, from, to); */
