@@ -316,15 +316,14 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
 {
   struct opt_node n;
   uint64_t at = first, begin = last, end = first;
-  while (1) {
-    int more = opt_store_next(s, at, &n) /*@ ghost (R) */;
-    if (!more || n.start > last)
-      break;
+  int more = opt_store_next(s, at, &n) /*@ ghost (R) */;
+  while (more && n.start <= last) {
     s->slot[n.start >> 1] = (struct pprf_seed){0, 0};
     s->nodes--;
     at = n.start + (UINT64_C(1) << n.height);
     begin = n.start < begin ? n.start : begin;
     end = at - 1;
+    more = opt_store_next(s, at, &n) /*@ ghost (R) */;
   }
   opt_bitmap_puncture_range(&s->punctured, first, last);
   for (unsigned i = 0; i < count; i++)

@@ -331,29 +331,149 @@ static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept
   return PPRF_OK;
 }
 
-int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
-                    uint64_t last) /*@ ghost (struct pprf_seed R) */
+/* The nodes that meet the leaves first .. last: a[i .. *j - 1], where i is the result. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid_read(a + (0 .. n-1)) && \valid(j);
+    requires \separated(a + (0 .. n-1), j);
+    requires nodes: inv(sd(R), d, a, n);
+    requires range: first <= last;
+    assigns *j;
+    ensures bounds: \result <= *j <= n;
+    ensures left: all_left(a, 0, \result, first);
+    ensures right: all_right(a, *j, n, last);
+    ensures first: \result < *j ==> first < a[\result].start + pow2(a[\result].height);
+    ensures last: \result < *j ==> a[*j - 1].start <= last;
+    ensures none: \result == *j <==>
+      \forall integer y; first <= y <= last ==> !covered(a, n, y); */
+static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t last, size_t *j)
+  /*@ ghost (struct pprf_seed R, unsigned d) */
 {
-  struct ref_node kept[2 * REF_DEPTH_MAX];
+  size_t lo = ref_find(a, n, first) /*@ ghost (R, d) */;
+  size_t hi = ref_find(a, n, last) /*@ ghost (R, d) */;
+  //@ assert order: lo <= hi;
+  //@ assert next: hi < n ==> all_right(a, hi + 1, n, last);
+  if (hi < n && a[hi].start <= last)
+    hi++;
+  //@ ghost pow2_pos_lf();
+  //@ assert left: all_left(a, 0, lo, first);
+  //@ assert right: all_right(a, hi, n, last);
+  //@ assert first: lo < hi ==> first < a[lo].start + pow2(a[lo].height);
+  //@ assert last: lo < hi ==> a[hi - 1].start <= last;
+  //@ assert node: lo < hi ==> okn(sd(R), d, a + lo) && a[lo].start <= last;
+  //@ assert one: lo < hi ==> cov(a + lo, first) || cov(a + lo, a[lo].start);
+  /*@ assert some: lo < hi ==> covered(a, n, first) ||
+        (first <= a[lo].start && covered(a, n, a[lo].start)); */
+  /*@ assert none: lo == hi ==> \forall integer y; first <= y <= last ==> !covered(a, n, y); */
+  //@ ghost Found: ;
+  *j = hi;
+  //@ assert kept: same{Here,Found}(a, 0, n);
+  //@ assert left: all_left(a, 0, lo, first);
+  //@ assert right: all_right(a, hi, n, last);
+  /*@ assert cov: \forall integer y; covered(a, n, y) <==> covered{Found}(a, n, y); */
+  return lo;
+}
+
+/* What stays of the nodes top_l to top_r when the leaves first .. last are punctured. */
+/*@ requires depth: d <= REF_DEPTH_MAX;
+    requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);
+    requires \separated(kept + (0 .. 2 * REF_DEPTH_MAX - 1), count);
+    requires left: okv(sd(R), d, top_l) && first < top_l.start + pow2(top_l.height);
+    requires right: okv(sd(R), d, top_r) && top_r.start <= last;
+    requires order: top_l.start <= top_r.start &&
+      top_l.start + pow2(top_l.height) <= top_r.start + pow2(top_r.height);
+    requires range: first <= last;
+    assigns kept[0 .. 2 * REF_DEPTH_MAX - 1], *count;
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures count: \result == PPRF_OK ==> *count <= top_l.height + top_r.height;
+    ensures nodes: \result == PPRF_OK ==> inv(sd(R), d, kept, *count);
+    ensures fit: \result == PPRF_OK ==>
+      fit(kept, 0, *count, top_l.start, top_l.height, top_r.start, top_r.height);
+    ensures covered: \result == PPRF_OK ==> \forall integer y; covered(kept, *count, y) <==>
+      (covers(top_l.start, top_l.height, y) && y < first) ||
+      (covers(top_r.start, top_r.height, y) && last < y); */
+static int keep_ends(struct ref_node top_l, struct ref_node top_r, uint64_t first, uint64_t last,
+                     struct ref_node *kept, size_t *count)
+  /*@ ghost (struct pprf_seed R, unsigned d) */
+{
   size_t left, right;
-  if (first > last || last >= ref_width(d))
-    return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, *n, first) /*@ ghost (R, d) */;
-  size_t j = ref_find(a, *n, last) /*@ ghost (R, d) */;
-  if (j < *n && a[j].start <= last)
-    j++; /* a[i .. j-1] meet the range */
-  if (i == j)
-    return PPRF_ERR_PUNCTURED;
-  if ((size_t)a[i].height + a[j - 1].height > cap - (*n - (j - i)))
-    return PPRF_ERR_BUFFER;
-  int err = keep_left(a[i], first, kept, &left) /*@ ghost (R, d) */;
+  int err = keep_left(top_l, first, kept, &left) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  err = keep_right(a[j - 1], last, kept, left, &right) /*@ ghost (R, d) */;
+  //@ assert part_l: part(sd(R), d, kept, 0, left, top_l, 0, first);
+  //@ assert few: left <= REF_DEPTH_MAX && top_r.height <= REF_DEPTH_MAX;
+  //@ ghost Left: ;
+  err = keep_right(top_r, last, kept, left, &right) /*@ ghost (R, d) */;
+  //@ assert same: same{Here,Left}(kept, 0, left);
   if (err != PPRF_OK) {
     ref_wipe(kept, 0, left);
     return err;
   }
-  *n = replace(a, *n, i, j, kept, left + right) /*@ ghost (R, d) */;
+  //@ assert part_r: part(sd(R), d, kept, left, left + right, top_r, last + 1, pow2(d));
+  //@ assert slice_l: slice(sd(R), d, kept, 0, left);
+  //@ assert below_l: below(kept, 0, left, top_l);
+  //@ assert within_l: \forall integer k; 0 <= k < left ==> within(kept + k, 0, first);
+  //@ assert cov_l: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Left}(kept, 0, left, y);
+  //@ assert slice_r: slice(sd(R), d, kept, left, left + right);
+  /*@ assert apart: \forall integer k, l; 0 <= k < left <= l < left + right ==>
+        ordered(d, kept + k, kept + l); */
+  //@ assert slice: slice(sd(R), d, kept, 0, left + right);
+  /*@ assert fit_l: fit(kept, 0, left, top_l.start, top_l.height, top_r.start, top_r.height); */
+  /*@ assert fit_r: fit(kept, left, left + right, top_l.start, top_l.height, top_r.start,
+                        top_r.height); */
+  /*@ assert cov: \forall integer y; covered(kept, left + right, y) <==>
+        cov_in(kept, 0, left, y) || cov_in(kept, left, left + right, y); */
+  /*@ assert fit: fit(kept, 0, left + right, top_l.start, top_l.height, top_r.start,
+                      top_r.height); */
+  //@ ghost Kept: ;
+  *count = left + right;
+  //@ assert kept: same{Here,Kept}(kept, 0, left + right);
+  //@ assert nodes: inv(sd(R), d, kept, *count);
+  /*@ assert fit: fit(kept, 0, left + right, top_l.start, top_l.height, top_r.start,
+                      top_r.height); */
+  /*@ assert covered: \forall integer y;
+        covered(kept, left + right, y) <==> covered{Kept}(kept, left + right, y); */
+  return PPRF_OK;
+}
+
+int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
+                    uint64_t last) /*@ ghost (struct pprf_seed R) */
+{
+  struct ref_node kept[2 * REF_DEPTH_MAX];
+  size_t j, count;
+  if (first > last || last >= ref_width(d))
+    return PPRF_ERR_RANGE;
+  //@ ghost pow2_mono_lf(d, 32);
+  size_t i = meet(a, *n, first, last, &j) /*@ ghost (R, d) */;
+  if (i == j)
+    return PPRF_ERR_PUNCTURED;
+  //@ assert first: okn(sd(R), d, a + i);
+  //@ assert last: okn(sd(R), d, a + (j - 1));
+  unsigned g = a[i].height, h = a[j - 1].height;
+  if ((size_t)g + h > cap - (*n - (j - i)))
+    return PPRF_ERR_BUFFER;
+  //@ assert room: *n - (j - i) + g + h <= cap;
+  //@ ghost pow2_pos_lf();
+  /*@ assert order: a[i].start <= a[j - 1].start &&
+        a[i].start + pow2(g) <= a[j - 1].start + pow2(h); */
+  //@ ghost Keep: ;
+  int err = keep_ends(a[i], a[j - 1], first, last, kept, &count) /*@ ghost (R, d) */;
+  //@ assert kept: same{Here,Keep}(a, 0, cap);
+  //@ assert n1: *n == \at(*n,Pre);
+  //@ assert kept1: same{Here,Pre}(a, 0, cap);
+  //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
+  //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
+  if (err != PPRF_OK)
+    return err;
+  /*@ assert gone: \forall integer y; covered(&kept[0], count, y) ==>
+        (y < first || last < y) && (cov(a + i, y) || cov(a + (j - 1), y)); */
+  /*@ assert all: \forall integer y; covered(a, *n, y) && (y < first || last < y) &&
+        a[i].start <= y < a[j - 1].start + pow2(h) ==> covered(&kept[0], count, y); */
+  size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (R, d) */;
+  //@ ghost Replaced: ;
+  /*@ assert covered: \forall integer y; covered(a, len, y) <==>
+        ((y < first || last < y) && covered{Pre}(a, \at(*n,Pre), y)); */
+  *n = len;
+  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, \at(*n,Pre));
   return PPRF_OK;
 }
