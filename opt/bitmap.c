@@ -208,12 +208,12 @@ static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint6
   //@ assert digits: (64 * i + some) / 64 == i && (64 * i + some) % 64 == some;
   //@ assert new: any(b, level, 64 * i + some);
   //@ assert some: any_word(b, level, i) != 0;
+  //@ assert kept: full_kept{Pre,Here}(b);
   //@ assert full_any: full_any(b);
   //@ assert any_up: any_up(b, level, i);
   //@ assert full_up: full_up(b, level, i);
   //@ assert any_down: any_down(b);
   //@ assert no_more: no_more(b);
-  //@ assert kept: full_kept{Pre,Here}(b);
   /*@ assert back: \forall integer x; gone(b, x) ==>
         gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64)); */
   /*@ assert marked: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == i ==>

@@ -10,7 +10,8 @@
  * written.  So a range of any length writes O(64-ary levels) words.  Below a block whose `any` is
  * clear they are zero and are not read either, so a search touches no page that no puncture has
  * written.  A block is full at its level if and only if all its leaves are punctured, unless a
- * block above it is full; `full` implies `any`; `any` implies the `any` of every block above. */
+ * block above it is full; `full` implies `any`; `any` implies the `any` of every block above, up
+ * to a full one. */
 #ifndef PPRF_OPT_BITMAP_H
 #define PPRF_OPT_BITMAP_H
 

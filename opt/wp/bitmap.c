@@ -272,14 +272,24 @@
   {
     shape_lf(b->depth);
     /@ loop invariant 0 <= i <= k;
-       loop invariant \forall integer x, j; 0 <= x < pow2(b->depth) ==> !any(b, k, blk(x, k)) ==>
-         i <= j <= k ==> !any(b, j, blk(x, j));
+       loop invariant done: \forall integer x, j; 0 <= x < pow2(b->depth) ==>
+         !any(b, k, blk(x, k)) ==> !under(b, k, blk(x, k)) ==> i <= j <= k ==>
+         !any(b, j, blk(x, j)) && !under(b, j, blk(x, j));
        loop assigns i;
        loop variant i; @/
     for (unsigned i = k; i > 0; i--) {
       /@ assert \forall integer x; 0 <= x ==> blk(x, i) == blk(x, i - 1) / 64; @/
-      /@ assert \forall integer x; 0 <= x < pow2(b->depth) ==> any(b, i - 1, blk(x, i - 1)) ==>
-           any(b, i, blk(x, i)); @/
+      /@ assert any: \forall integer x; 0 <= x < pow2(b->depth) ==> any(b, i - 1, blk(x, i - 1)) ==>
+           any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
+      /@ assert full: \forall integer x; 0 <= x < pow2(b->depth) ==>
+           full(b, i - 1, blk(x, i - 1)) ==> any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
+      /@ assert under: \forall integer x; 0 <= x < pow2(b->depth) ==>
+           under(b, i - 1, blk(x, i - 1)) ==> any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
+      /@ assert above: \forall integer x; 0 <= x < pow2(b->depth) ==> !any(b, k, blk(x, k)) ==>
+           !under(b, k, blk(x, k)) ==> !any(b, i, blk(x, i)) && !under(b, i, blk(x, i)); @/
+      /@ assert here: \forall integer x; 0 <= x < pow2(b->depth) ==> !any(b, k, blk(x, k)) ==>
+           !under(b, k, blk(x, k)) ==>
+           !any(b, i - 1, blk(x, i - 1)) && !under(b, i - 1, blk(x, i - 1)); @/
     }
   }
 
@@ -370,5 +380,43 @@
     }
     /@ assert z < pow2(b->depth); @/
     /@ assert !under(b, k, y) ==> !gone(b, z); @/
+  }
+
+  void top_full_lf(const struct opt_bitmap *b)
+  {
+    shape_lf(b->depth);
+    unsigned top = b->levels - 1;
+    pow2_mono_lf(b->depth - 6 * top, 32);
+    uint64_t n = end_lf(0, b->depth - 6 * top);
+    /@ assert n == blocks(b->depth, top); @/
+    /@ loop invariant 0 <= y <= n;
+       loop invariant \forall integer z; 0 <= z < y ==> full(b, top, z);
+       loop assigns y;
+       loop variant n - y; @/
+    for (uint64_t y = 0; y < n; y++) {
+      full_lf(b, top, y);
+      /@ assert full(b, top, y); @/
+    }
+    /@ loop invariant 0 <= j <= top;
+       loop invariant done: \forall integer k, w; j <= k < top ==> 0 <= w < words(b->depth, k) ==>
+         full_around(b, top, k, w);
+       loop assigns j;
+       loop variant j; @/
+    for (unsigned j = top; j > 0; j--) {
+      /@ assert here: j == top ==> \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           w < n && blk(w, top - j) == w; @/
+      /@ assert out: j < top ==> \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           0 <= w / 64 < words(b->depth, j); @/
+      /@ assert up: j < top ==> \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           blk(w, top - j) == blk(w / 64, top - 1 - j); @/
+      /@ assert inner: j < top ==> \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           full_around(b, top, j, w / 64); @/
+      /@ assert full: \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           full(b, top, blk(w, top - j)); @/
+      /@ assert around: \forall integer w; 0 <= w < words(b->depth, j - 1) ==>
+           full_around(b, top, j - 1, w); @/
+    }
+    /@ assert around: \forall integer k, w; 0 <= k < top ==> 0 <= w < words(b->depth, k) ==>
+         top_around(b, k, w); @/
   }
 */
