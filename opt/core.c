@@ -6,73 +6,98 @@
  * wiped one by one.  Branches and addresses depend on leaves only. */
 #include "key.h"
 
+/* The seed of one of the two children. */
+/*@ assigns \nothing;
+    ensures right: right != 0 ==> sd(\result) == sd(c.right);
+    ensures left: right == 0 ==> sd(\result) == sd(c.left); */
+static inline struct pprf_seed child(struct pprf_children c, int right)
+{
+  return right ? c.right : c.left;
+}
+
+/* Add the seed of height i to those of the heights above, if the co-path is wanted. */
+/*@ requires copath == \null || \valid(copath + (0 .. n - 1));
+    requires index: i < n;
+    requires above: copath != \null ==> copath_seeds(sd(R), d, leaf, copath, i + 1, n);
+    requires seed: sd(seed) == ns(sd(R), d, beside(leaf, i), i);
+    assigns copath[0 .. WANTED(copath, n) - 1];
+    ensures copath: copath != \null ==> copath_seeds(sd(R), d, leaf, copath, i, n);
+    ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, i); */
+static inline void put_sibling(struct pprf_seed *copath, unsigned i, struct pprf_seed seed)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, unsigned n) */
+{
+  if (copath != NULL)
+    copath[i] = seed;
+}
+
+/* Wipe what there is of a co-path. */
+/*@ requires copath == \null || \valid(copath + (0 .. n - 1));
+    requires index: from <= n;
+    assigns copath[0 .. WANTED(copath, n) - 1];
+    ensures wiped: copath != \null ==> \forall integer i; from <= i < n ==> zero_seed(copath[i]);
+    ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, from); */
+static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsigned n)
+{
+  if (copath != NULL)
+    wipe_from(copath, from, n);
+}
+
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
  * the path's siblings by height.  On error neither holds a seed. */
-/*@ requires key: key(sd(R), s);
+/*@ requires held: held(sd(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. node.height - 1)));
     requires \separated(value, copath + (0 .. node.height - 1));
-    assigns *value, copath[0 .. node.height - 1];
+    assigns *value, copath[0 .. WANTED(copath, node.height) - 1];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures value: \result == PPRF_OK ==>
       sd(*value) == leaf_value(sd(R), \old(s->punctured.depth), leaf);
     ensures copath: \result == PPRF_OK ==> copath != \null ==>
-      \forall integer i; 0 <= i < node.height ==>
-        sd(copath[i]) == ns(sd(R), \old(s->punctured.depth), beside(leaf, i), i);
+      copath_seeds(sd(R), \old(s->punctured.depth), leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
-      \forall integer i; 0 <= i < node.height ==> zero_seed(copath[i]) ||
-        (copath[i].lo == \old(copath[i].lo) && copath[i].hi == \old(copath[i].hi)); */
+      wiped_or_same{Pre,Post}(copath, node.height); */
 static NOINLINE int descend(const struct opt_store *s, struct opt_node node, uint64_t leaf,
                             struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
-  //@ ghost path_lf(d);
   //@ ghost leaves_lf(d);
-  //@ ghost beside_lf(d, leaf);
+  //@ ghost top_lf(d, node.start, node.height, leaf);
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
   /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
       loop invariant seed: sd(seed) == ns(sd(R), d, down(leaf, h), h);
-      loop invariant copath: copath != \null ==> \forall integer i; h <= i < node.height ==>
-        sd(copath[i]) == ns(sd(R), d, beside(leaf, i), i);
-      loop invariant rest: copath != \null ==> \forall integer i; 0 <= i < h ==>
-        copath[i].lo == \at(copath[i].lo,Pre) && copath[i].hi == \at(copath[i].hi,Pre);
-      loop assigns h, seed, c, copath[0 .. node.height - 1];
+      loop invariant copath: copath != \null ==>
+        copath_seeds(sd(R), d, leaf, copath, h, node.height);
+      loop invariant rest: copath != \null ==> same_seeds{Pre,Here}(copath, h);
+      loop assigns h, seed, c, copath[0 .. WANTED(copath, node.height) - 1];
       loop variant h; */
   for (unsigned h = node.height; h > 0; h--) {
     uint64_t start = opt_start(leaf, h);
+    //@ ghost step_lf(d, leaf, h);
     //@ ghost children_lf(d, start, h);
     c = prg_expand(seed, start, h);
     if (c.err != PPRF_OK) {
-      if (copath != NULL)
-        wipe(copath + h, node.height - h);
-      /*@ assert wiped: copath != \null ==> \forall integer i; h <= i < node.height ==>
-            zero_seed((copath + h)[i - h]); */
-      /*@ assert wiped_i: copath != \null ==> \forall integer i; h <= i < node.height ==>
-            zero_seed(copath[i]); */
-      /*@ assert rest: copath != \null ==> \forall integer i; 0 <= i < h ==>
-            copath[i].lo == \at(copath[i].lo,Pre) && copath[i].hi == \at(copath[i].hi,Pre); */
+      wipe_siblings(copath, h, node.height);
+      //@ assert wiped: copath != \null ==> wiped_or_same{Pre,Here}(copath, node.height);
       seed = (struct pprf_seed){0, 0};
       break;
     }
     int right = opt_is_right(leaf, h - 1);
-    //@ assert half: tnode(d, down(leaf, h), h);
-    //@ ghost struct pprf_seed other = right ? c.left : c.right;
-    //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
-    seed = right ? c.right : c.left;
+    //@ assert left: sd(c.left) == ns(sd(R), d, start, h - 1);
+    //@ assert right: sd(c.right) == ns(sd(R), d, start + pow2(h - 1), h - 1);
+    seed = child(c, right);
     //@ assert own: sd(seed) == ns(sd(R), d, down(leaf, h - 1), h - 1);
-    if (copath != NULL)
-      copath[h - 1] = right ? c.left : c.right;
-    /*@ assert stored: copath != \null ==>
-          sd(copath[h - 1]) == ns(sd(R), d, beside(leaf, h - 1), h - 1); */
+    struct pprf_seed other = child(c, !right);
+    //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
+    put_sibling(copath, h - 1, other) /*@ ghost (R, d, leaf, node.height) */;
   }
-  /*@ assert apart: copath != \null ==> \forall integer i; 0 <= i < node.height ==>
-        \separated(value, &copath[i]); */
   *value = seed;
+  /*@ assert wiped: c.err != PPRF_OK ==> copath != \null ==>
+        wiped_or_same{Pre,Here}(copath, node.height); */
   int err = c.err;
   WIPE_LOCALS(seed, c);
   return err;
@@ -152,7 +177,7 @@ static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t la
       key != \null && out != \null && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       key != \null && out != \null && leaf < pow2(key->store.punctured.depth) &&
-      gone(&key->store.punctured, leaf);
+      gone{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
@@ -174,7 +199,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   else
     err = descend(&key->store, node, leaf, NULL, &value) /*@ ghost (key_root) */;
   store_seed(out, value);
-  wipe(&value, 1);
+  wipe_seed(&value);
   prg_wipe_stack();
   return err;
 }
@@ -233,7 +258,7 @@ static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     //@ assert kept_set: same_set{Done,Here}(&s->punctured);
   }
   //@ ghost Last: ;
-  wipe(&value, 1);
+  wipe_seed(&value);
   //@ assert last: same_words{Last,Here}(&s->punctured) && same_slots{Last,Here}(s);
   //@ assert last_opened: opened(s);
   //@ assert last_key: key(sd(key_root), s);

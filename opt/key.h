@@ -8,10 +8,12 @@
 #include "prg.h"
 #include "store.h"
 
-/*@ // the 16 bytes at p are the seed of these two words
+/*@ // byte k of a little-endian number
+    logic integer byte_of(integer v, integer k) = (v >> 8 * k) & 0xff;
+    // the 16 bytes at p are the seed of these two words
     predicate seed_bytes{L}(uint8_t *p, integer lo, integer hi) =
       \forall integer k; 0 <= k < 8 ==>
-        p[k] == ((lo >> 8 * k) & 0xff) && p[8 + k] == ((hi >> 8 * k) & 0xff); */
+        p[k] == byte_of(lo, k) && p[8 + k] == byte_of(hi, k); */
 
 struct pprf_key {
   struct opt_store store;
@@ -47,19 +49,37 @@ static inline uint64_t node_end(struct opt_node n)
 #define KEEP_STORES(p) __asm__ volatile("" : : "r"(p) : "memory")
 #endif
 
-/** Overwrite n seeds with zeros that the compiler may not leave out: explicit_bzero without the
- * call, which on the few seeds of a puncture costs more than the stores. */
+/** Overwrite the seeds from .. n - 1 with zeros that the compiler may not leave out: explicit_bzero
+ * without the call, which on the few seeds of a puncture costs more than the stores. */
+/*@ requires \valid(seed + (0 .. n - 1)) && from <= n;
+    assigns seed[from .. n - 1];
+    ensures wiped: \forall integer i; from <= i < n ==> zero_seed(seed[i]); */
+static inline void wipe_from(struct pprf_seed *seed, unsigned from, unsigned n)
+{
+  /*@ loop invariant from <= i <= n;
+      loop invariant \forall integer k; from <= k < i ==> zero_seed(seed[k]);
+      loop assigns i, seed[from .. n - 1];
+      loop variant n - i; */
+  for (unsigned i = from; i < n; i++)
+    seed[i] = (struct pprf_seed){0, 0};
+  KEEP_STORES(seed);
+}
+
 /*@ requires \valid(seed + (0 .. n - 1));
     assigns seed[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(seed[i]); */
 static inline void wipe(struct pprf_seed *seed, unsigned n)
 {
-  /*@ loop invariant 0 <= i <= n;
-      loop invariant \forall integer k; 0 <= k < i ==> zero_seed(seed[k]);
-      loop assigns i, seed[0 .. n - 1];
-      loop variant n - i; */
-  for (unsigned i = 0; i < n; i++)
-    seed[i] = (struct pprf_seed){0, 0};
+  wipe_from(seed, 0, n);
+}
+
+/** The same, of one seed. */
+/*@ requires \valid(seed);
+    assigns *seed;
+    ensures wiped: zero_seed(*seed); */
+static inline void wipe_seed(struct pprf_seed *seed)
+{
+  *seed = (struct pprf_seed){0, 0};
   KEEP_STORES(seed);
 }
 
@@ -89,11 +109,11 @@ static inline uint64_t load(const uint8_t *p, unsigned bytes)
 
 /*@ requires bytes <= 8 && \valid(p + (0 .. bytes - 1));
     assigns p[0 .. bytes - 1];
-    ensures \forall integer k; 0 <= k < bytes ==> p[k] == ((v >> 8 * k) & 0xff); */
+    ensures \forall integer k; 0 <= k < bytes ==> p[k] == byte_of(v, k); */
 static inline void store(uint8_t *p, uint64_t v, unsigned bytes)
 {
   /*@ loop invariant 0 <= i <= bytes;
-      loop invariant \forall integer k; 0 <= k < i ==> p[k] == ((v >> 8 * k) & 0xff);
+      loop invariant \forall integer k; 0 <= k < i ==> p[k] == byte_of(v, k);
       loop assigns i, p[0 .. bytes - 1];
       loop variant bytes - i; */
   for (unsigned i = 0; i < bytes; i++)

@@ -33,10 +33,10 @@ int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *no
 /*@ requires opened(s) && j < pow2(s->punctured.depth - 1);
     assigns s->slot[j];
     ensures value: s->slot[j].lo == seed.lo && s->slot[j].hi == seed.hi;
-    ensures others: \forall integer k; 0 <= k < pow2(s->punctured.depth - 1) ==> k != j ==>
-      s->slot[k].lo == \old(s->slot[k].lo) && s->slot[k].hi == \old(s->slot[k].hi);
+    ensures others: same_but{Pre,Post}(s, j);
     ensures opened: opened(s);
-    ensures set: same_set{Pre,Post}(&s->punctured); */
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
 static inline void put_slot(struct opt_store *s, uint64_t j, struct pprf_seed seed)
 {
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==>
@@ -71,6 +71,33 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
   //@ assert bitmap: bitmap(&s->punctured);
 }
 
+/* Put the seed of a path's sibling into its slot. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && i < s->punctured.depth;
+    requires stored: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, i);
+    requires seed: sd(seed) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    assigns s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures stored: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, i + 1);
+    ensures others: same_but{Pre,Post}(s, beside(leaf, i) / 2);
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, struct pprf_seed seed)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost copath_slots_lf(d, leaf);
+  //@ ghost leaves_lf(d);
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  uint64_t j = opt_sibling_start(leaf, i) >> 1;
+  //@ assert pair: j == beside(leaf, i) / 2 && j < pow2(d - 1);
+  /*@ assert fresh: \forall integer k; 0 <= k < i ==>
+        beside(leaf, k) / 2 != j && 0 <= beside(leaf, k) / 2 < pow2(d - 1); */
+  put_slot(s, j, seed);
+  //@ assert value: sd(s->slot[j]) == ns(sd(R), d, beside(leaf, i), i);
+  /*@ assert before: \forall integer k; 0 <= k < i ==>
+        same_slot{Pre,Here}(s, beside(leaf, k) / 2); */
+}
+
 /* Replace the seed of a node around a leaf by those of the siblings beside the path to the leaf.
  * One of these starts in the node's pair and overwrites its seed, unless the node is the leaf
  * itself. */
@@ -78,53 +105,42 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
     requires nodes: 1 <= s->nodes <= 0x100000000;
     requires \valid_read(copath + (0 .. height - 1));
     requires apart: APART(copath + (0 .. height - 1), s);
+    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures nodes: s->nodes == \old(s->nodes) + height - 1;
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures copath: \forall integer i; 0 <= i < height ==>
-      s->slot[beside(leaf, i) / 2].lo == \old(copath[i].lo) &&
-      s->slot[beside(leaf, i) / 2].hi == \old(copath[i].hi);
+    ensures copath: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, height);
     ensures leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
-    ensures others: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
-      (\forall integer i; 0 <= i < height ==> beside(leaf, i) / 2 != j) ==>
-      (height == 0 ==> j != leaf / 2) ==>
-      s->slot[j].lo == \old(s->slot[j].lo) && s->slot[j].hi == \old(s->slot[j].hi); */
+    ensures others: height > 0 ==> other_slots{Pre,Post}(s, leaf, height);
+    ensures other: height == 0 ==> same_but{Pre,Post}(s, leaf / 2); */
 static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
-                       const struct pprf_seed *copath)
+                       const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost unsigned d = s->punctured.depth;
-  //@ ghost copath_slots_lf(d, leaf);
   //@ ghost leaves_lf(d);
   //@ assert half: pow2(d) == 2 * pow2(d - 1);
   put_nodes(s, s->nodes + height - 1);
+  //@ assert copath: copath_seeds(sd(R), d, leaf, copath, 0, height);
   if (height == 0)
     put_slot(s, leaf >> 1, (struct pprf_seed){0, 0});
   /*@ loop invariant 0 <= i <= height;
-      loop invariant opened: opened(s);
+      loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant nodes: s->nodes == \at(s->nodes,Pre) + height - 1;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
-      loop invariant kept: \forall integer k; 0 <= k < height ==>
-        copath[k].lo == \at(copath[k].lo,Pre) && copath[k].hi == \at(copath[k].hi,Pre);
-      loop invariant done: \forall integer k; 0 <= k < i ==>
-        s->slot[beside(leaf, k) / 2].lo == \at(copath[k].lo,Pre) &&
-        s->slot[beside(leaf, k) / 2].hi == \at(copath[k].hi,Pre);
+      loop invariant copath: copath_seeds(sd(R), d, leaf, copath, 0, height);
+      loop invariant done: copath_stored(sd(R), d, leaf, s->slot, i);
       loop invariant leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
-      loop invariant others: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
-        (\forall integer k; 0 <= k < i ==> beside(leaf, k) / 2 != j) ==>
-        (height == 0 ==> j != leaf / 2) ==>
-        s->slot[j].lo == \at(s->slot[j].lo,Pre) && s->slot[j].hi == \at(s->slot[j].hi,Pre);
+      loop invariant others: height > 0 ==> other_slots{Pre,Here}(s, leaf, i);
+      loop invariant other: height == 0 ==> same_but{Pre,Here}(s, leaf / 2);
       loop assigns i, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
       loop variant height - i; */
   for (unsigned i = 0; i < height; i++) {
-    uint64_t j = opt_sibling_start(leaf, i) >> 1;
-    //@ assert pair: j == beside(leaf, i) / 2 && j < pow2(d - 1);
-    //@ assert apart: \separated(copath + (0 .. height - 1), &s->slot[j]);
-    //@ assert apart_k: \forall integer k; 0 <= k < height ==> \separated(&copath[k], &s->slot[j]);
-    //@ assert fresh: \forall integer k; 0 <= k < i ==> beside(leaf, k) / 2 != j;
-    /*@ assert range: \forall integer k; 0 <= k < height ==>
-          0 <= beside(leaf, k) / 2 < pow2(d - 1); */
-    put_slot(s, j, copath[i]);
+    //@ assert apart: \separated(copath + (0 .. height - 1), SLOTS(s));
+    //@ ghost Before: ;
+    put_beside(s, leaf, i, copath[i]) /*@ ghost (R) */;
+    //@ assert same: same_seeds{Before,Here}(copath, height);
+    //@ assert others: height > 0 ==> other_slots{Pre,Here}(s, leaf, i + 1);
   }
 }
 
@@ -134,8 +150,7 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: \forall integer i; 0 <= i < node.height ==>
-      sd(copath[i]) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -155,7 +170,7 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
   //@ ghost pair_slot_injective_lf(&s->punctured, 0, 0, d);
   //@ ghost pair_slot_injective_lf(&s->punctured, leaf, leaf + 1, d);
   //@ assert half: pow2(d) == 2 * pow2(d - 1);
-  put_copath(s, leaf, node.height, copath);
+  put_copath(s, leaf, node.height, copath) /*@ ghost (R) */;
   /*@ assert intact: \forall integer t, g; intact(&s->punctured, leaf, leaf + 1, t, g) <==>
         intact{Pre}(&s->punctured, leaf, leaf + 1, t, g); */
   /*@ assert live: \forall integer t, g; live(&s->punctured, leaf, leaf + 1, d, t, g) <==>

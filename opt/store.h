@@ -78,7 +78,7 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 /** The live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
-/*@ requires key: key(sd(R), s) && leaf < pow2(s->punctured.depth);
+/*@ requires held: held(sd(R), s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -86,7 +86,7 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
     ensures node: \result == 1 ==>
       live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
       covers(node->start, node->height, leaf) && node->start == down(leaf, node->height);
-    ensures key: key(sd(R), s);
+    ensures held: held(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
@@ -96,6 +96,7 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
   //@ assert depth: 1 <= d <= 32;
   //@ ghost path_lf(d);
   //@ ghost leaves_lf(d);
+  //@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(node, &s->slot[j]);
   int live = opt_bitmap_height(&s->punctured, leaf, &node->height);
   if (live)
     node->start = opt_start(leaf, node->height);
@@ -105,6 +106,7 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
   //@ assert layout: layout(&s->punctured);
   //@ assert bitmap: bitmap(&s->punctured);
   //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert opened: opened(s);
   return live;
 }
 
@@ -121,7 +123,7 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 /** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
  * @retval 0 all leaves >= leaf are punctured. */
-/*@ requires key: key(sd(R), s) && leaf <= pow2(s->punctured.depth);
+/*@ requires held: held(sd(R), s) && leaf <= pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -132,14 +134,14 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
       gone(&s->punctured, x);
     ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
       gone(&s->punctured, x);
-    ensures key: key(sd(R), s);
+    ensures held: held(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
   /*@ ghost (struct pprf_seed R) */;
 
 /** The seed of a live node. */
-/*@ requires key: key(sd(R), s);
+/*@ requires held: held(sd(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height);
     assigns \nothing;
     ensures sd(\result) ==
@@ -160,8 +162,7 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: \forall integer i; 0 <= i < node.height ==>
-      sd(copath[i]) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(sd(R), s);
     ensures gone: \forall integer x;

@@ -84,30 +84,15 @@
 
   void shift_lf(uint64_t x, unsigned h)
   {
-    pow2_pos_lf();
-    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
-    /@ loop invariant 0 <= i <= h;
-       loop invariant shr: (x >> i) == shr(x, i) && 0 <= shr(x, i) <= x;
-       loop invariant low: shr(x, i) * pow2(i) <= x;
-       loop invariant high: x < (shr(x, i) + 1) * pow2(i);
-       loop assigns i;
-       loop variant h - i; @/
-    for (unsigned i = 0; i < h; i++) {
-      /@ assert next: (x >> (i + 1)) == ((x >> i) >> 1); @/
-      /@ assert half: ((x >> i) >> 1) == (x >> i) / 2; @/
-      /@ assert two: pow2(i + 1) == 2 * pow2(i) && shr(x, i + 1) == shr(x, i) / 2; @/
-      /@ assert bit: shr(x, i) == 2 * shr(x, i + 1) || shr(x, i) == 2 * shr(x, i + 1) + 1; @/
-      /@ assert low: shr(x, i + 1) * pow2(i + 1) == (2 * shr(x, i + 1)) * pow2(i); @/
-      /@ assert odd: (2 * shr(x, i + 1) + 1) * pow2(i) == (2 * shr(x, i + 1)) * pow2(i) + pow2(i); @/
-      /@ assert here: shr(x, i) * pow2(i) == shr(x, i + 1) * pow2(i + 1) ||
-           shr(x, i) * pow2(i) == shr(x, i + 1) * pow2(i + 1) + pow2(i); @/
-      /@ assert end: (shr(x, i) + 1) * pow2(i) == shr(x, i) * pow2(i) + pow2(i); @/
-      /@ assert high: (shr(x, i + 1) + 1) * pow2(i + 1) ==
-           shr(x, i + 1) * pow2(i + 1) + pow2(i + 1); @/
-    }
     uint64_t v = x >> h;
+    shr_lf(x);
+    around_one_lf(h);
+    pow2_pos_lf();
     shl_lf(v, h);
     /@ assert there: (v << h) == v * pow2(h); @/
+    /@ assert shr: shr(x, h) == v; @/
+    /@ assert product: shr(x, h) * pow2(h) == v * pow2(h); @/
+    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
     /@ assert start: down(x, h) == v * pow2(h); @/
     /@ assert zero: v == 0 ==> x < pow2(h); @/
     pow2_mono_lf(h, 63);
@@ -117,48 +102,67 @@
     /@ assert more: v >= 1 ==> p <= v * pow2(h); @/
   }
 
+  /@ requires even: (u & 1) <= 0;
+     assigns \nothing;
+     ensures set: (u ^ 1) == u + 1 && ((u ^ 1) & 1) == 1;
+     ensures back: ((u ^ 1) ^ 1) == u; @/
+  void set_low_bit_lf(uint64_t u)
+  {
+  }
+
+  /@ assigns \nothing;
+     ensures even: ((w << 1) & 1) == 0;
+     ensures twice: (w << 1) == 2 * w; @/
+  void shl_one_lf(uint64_t w)
+  {
+  }
+
   /@ assigns \nothing;
      ensures xor: (v ^ 1) == (v % 2 == 0 ? v + 1 : v - 1);
      ensures and: (v & 1) == v % 2; @/
   void low_bit_lf(uint64_t v)
   {
-    uint64_t w = v / 2;
-    /@ assert two: v == 2 * w || v == 2 * w + 1; @/
-    /@ assert twice: 2 * w == (w << 1); @/
-    /@ assert even: ((w << 1) & 1) == 0; @/
-    /@ assert next: ((w << 1) ^ 1) == (w << 1) + 1; @/
-    /@ assert odd: v == 2 * w + 1 ==> v == ((w << 1) ^ 1); @/
-    /@ assert back: v == 2 * w + 1 ==> (v ^ 1) == (((w << 1) ^ 1) ^ 1); @/
-    /@ assert same: (((w << 1) ^ 1) ^ 1) == (w << 1); @/
-    /@ assert bit: v == 2 * w + 1 ==> (v & 1) == (((w << 1) ^ 1) & 1); @/
-    /@ assert one: (((w << 1) ^ 1) & 1) == 1; @/
+    uint64_t w = v / 2, u = v - v % 2;
+    shl_one_lf(w);
+    /@ assert twice: u == 2 * w; @/
+    /@ assert shifted: u == (w << 1); @/
+    /@ assert even: (u & 1) == 0; @/
+    set_low_bit_lf(u);
+    /@ assert odd: v % 2 == 1 ==> v == (u ^ 1); @/
   }
 
-  /@ requires b == 2 * a;
+  /@ requires q == 2 * p && w == v / 2 && s == (v % 2 == 0 ? v + 1 : v - 1);
      assigns \nothing;
-     ensures even: w * b == (2 * w) * a;
-     ensures odd: (2 * w + 1) * a == w * b + a; @/
-  void twice_lf(uint64_t w, uint64_t a, uint64_t b)
+     ensures sibling: s * p == 2 * (w * q) + p - v * p;
+     ensures even: v % 2 == 0 ==> v * p == w * q;
+     ensures odd: v % 2 == 1 ==> v * p == w * q + p; @/
+  void halves_lf(uint64_t v, uint64_t w, uint64_t s, uint64_t p, uint64_t q)
   {
+    /@ assert even: v % 2 == 0 ==> v == 2 * w && s == 2 * w + 1; @/
+    /@ assert odd: v % 2 == 1 ==> v == 2 * w + 1 && s == 2 * w; @/
+    /@ assert product: w * q == 2 * (w * p); @/
+    /@ assert even_s: v % 2 == 0 ==> s * p == 2 * (w * p) + p && v * p == 2 * (w * p); @/
+    /@ assert odd_s: v % 2 == 1 ==> s * p == 2 * (w * p) && v * p == 2 * (w * p) + p; @/
   }
 
   void sibling_lf(uint64_t x, unsigned h)
   {
+    uint64_t v = x >> h, w = x >> (h + 1), s = v ^ 1;
     shift_lf(x, h);
     shift_lf(x, h + 1);
-    uint64_t v = x >> h, w = x >> (h + 1);
     low_bit_lf(v);
-    shl_lf(v ^ 1, h);
+    shl_lf(s, h);
     pow2_mono_lf(h, 32);
     pow2_mono_lf(h + 1, 32);
     uint64_t p = end_lf(0, h), q = end_lf(0, h + 1);
-    twice_lf(w, p, q);
     /@ assert half: w == v / 2; @/
+    /@ assert two: q == 2 * p; @/
+    halves_lf(v, w, s, p, q);
+    /@ assert node: down(x, h) == v * p; @/
     /@ assert parent: down(x, h + 1) == w * q; @/
-    /@ assert even: v == 2 * w ==> down(x, h) == (2 * w) * p; @/
-    /@ assert odd: v == 2 * w + 1 ==> down(x, h) == (2 * w + 1) * p; @/
-    /@ assert odd_xor: v == 2 * w + 1 ==> ((v ^ 1) << h) == (2 * w) * p; @/
-    /@ assert even_xor: v == 2 * w ==> ((v ^ 1) << h) == (2 * w + 1) * p; @/
+    /@ assert sibling: s * p == beside(x, h); @/
+    leaves_lf(h);
+    /@ assert bound: v % 2 == 0 ==> beside(x, h) == down(x, h) + p; @/
   }
 
   void even_lf(unsigned d)
@@ -187,6 +191,17 @@
          down(x, h) == down(x, h + 1) || down(x, h) == down(x, h + 1) + pow2(h); @/
     /@ assert left: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1), h); @/
     /@ assert right: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1) + pow2(h), h); @/
+  }
+
+  void top_lf(unsigned d, uint64_t s, unsigned h, uint64_t x)
+  {
+    path_lf(d);
+  }
+
+  void step_lf(unsigned d, uint64_t x, unsigned h)
+  {
+    path_lf(d);
+    beside_lf(d, x);
   }
 */
 
