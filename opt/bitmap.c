@@ -36,13 +36,13 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
     //@ assert parent: level < b->levels - 1 ==> block / 64 == blk(leaf, level + 1);
     if (!opt_has(any, i)) {
       //@ ghost live_lf(b, level);
-      //@ assert here: !any(b, level, blk(leaf, level));
+      //@ assert here: !any(b, level, blk(leaf, level)) && !full(b, level, blk(leaf, level));
+      /*@ assert path: level < b->levels - 1 ==> \forall integer j; level + 1 <= j < b->levels ==>
+            blk(blk(leaf, level + 1), j - (level + 1)) == blk(leaf, j); */
+      //@ assert clear: level < b->levels - 1 ==> !under(b, level + 1, blk(leaf, level + 1));
+      //@ assert not_under: !under(b, level, blk(leaf, level));
       //@ assert live: !gone(b, leaf);
       if (any == 0) {
-        /*@ assert not_under: level < b->levels - 1 ==> \forall integer j;
-              level + 1 <= j < b->levels ==>
-              blk(blk(leaf, level + 1), j - (level + 1)) == blk(leaf, j); */
-        //@ assert clear: level < b->levels - 1 ==> !under(b, level + 1, blk(leaf, level + 1));
         /*@ assert zero: level < b->levels - 1 ==>
               any_word(b, level, blk(leaf, level + 1)) == 0 &&
               any(b, level + 1, blk(leaf, level + 1)); */
@@ -50,6 +50,8 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
         //@ assert none: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == 0;
         /*@ assert free: \forall integer x; 0 <= x < pow2(b->depth) ==>
               !any(b, level, blk(x, level)); */
+        /*@ assert free_under: \forall integer x; 0 <= x < pow2(b->depth) ==>
+              !under(b, level, blk(x, level)); */
         //@ assert all: \forall integer x; !gone(b, x);
         *height = b->depth;
         //@ assert kept: same_words{Pre,Here}(b);
@@ -70,11 +72,9 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
             !any(b, level, blk(x, level)); */
       /*@ assert up_one: \forall integer x; 0 <= x ==> level < b->levels - 1 ==>
             blk(x, level) / 64 == block / 64 ==> blk(x, level + 1) == blk(leaf, level + 1); */
-      /*@ assert up_more: \forall integer x, k; 0 <= x ==> level < k < b->levels ==>
-            blk(x, k) == blk(blk(x, level + 1), k - (level + 1)); */
-      /*@ assert up: \forall integer x, k; 0 <= x < pow2(b->depth) ==>
-            blk(x, level) / 64 == block / 64 ==> level < k < b->levels ==>
-            blk(x, k) == blk(leaf, k); */
+      /*@ assert near_under: \forall integer x; 0 <= x < pow2(b->depth) ==>
+            covers(down(leaf, 6 * level + g), 6 * level + g, x) ==>
+            !under(b, level, blk(x, level)); */
       /*@ assert free: \forall integer x; covers(down(leaf, 6 * level + g), 6 * level + g, x) ==>
             !gone(b, x); */
       /*@ assert bit: \exists integer j; 0 <= j < 64 && any(b, level, 64 * (block / 64) + j) &&
@@ -91,8 +91,10 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
       //@ assert top: t <= 6 ==> level == b->levels - 1 && block < pow2(t) && block / 64 == 0;
       //@ assert digits: \forall integer j; 0 <= j < 64 ==> j / 64 == 0 && j % 64 == j;
       //@ assert word: t <= 6 ==> any == any_word(b, level, 0) && words(b->depth, level) == 1;
+      /*@ assert set: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
+            any(b, level, j); */
       /*@ assert low: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
-            any(b, level, j) && j < pow2(t); */
+            j < pow2(t); */
       /*@ assert equal: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
             shr(j, t) == shr(i, t); */
       //@ assert inside: 6 * level + g < b->depth;
@@ -281,7 +283,7 @@ static inline void rise(struct opt_bitmap *b, unsigned level, uint64_t z)
     ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
       gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64)));
     ensures level: level <= \result < b->levels;
-    ensures full: \forall integer k; level < k <= \result ==> full(b, k, blk(i, k - level - 1)); */
+    ensures full: full_path(b, level, \result, i); */
 static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
   //@ ghost shape_lf(b->depth);
@@ -291,28 +293,33 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
       loop invariant path: i == blk(\at(i,Pre), level - \at(level,Pre));
       loop invariant filling: filling(b, level, i);
       loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
-      loop invariant full: \forall integer k; \at(level,Pre) < k <= level ==>
-        full(b, k, blk(\at(i,Pre), k - \at(level,Pre) - 1));
+      loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns level, i, BITMAP_WORDS(b);
       loop variant b->levels - level; */
   while (level + 1 < b->levels && full_at(b, level, i) == UINT64_MAX) {
     level++;
     fill(b, level, i);
+    //@ assert kept: full_path(b, \at(level,Pre), level - 1, \at(i,Pre));
+    //@ assert step: full_step(b, \at(level,Pre), level, \at(i,Pre));
     i /= 64;
   }
+  //@ assert rising: rising(b, level, i);
   /*@ loop invariant bounds: level < k <= b->levels && i < words(b->depth, k - 1);
       loop invariant rising: rising(b, k - 1, i);
       loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
-      loop invariant full: \forall integer k; \at(level,Pre) < k <= level ==>
-        full(b, k, blk(\at(i,Pre), k - \at(level,Pre) - 1));
+      loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns k, i, BITMAP_WORDS(b);
       loop variant b->levels - k; */
   for (unsigned k = level + 1; k < b->levels; k++) {
-    if (opt_has(any_at(b, k, i / 64), i % 64))
+    if (opt_has(any_at(b, k, i / 64), i % 64)) {
+      //@ assert any: any(b, k, i);
+      //@ assert bitmap: bitmap(b);
       break;
+    }
     rise(b, k, i);
     i /= 64;
   }
+  //@ assert bitmap: bitmap(b);
   return level;
 }
 
@@ -324,6 +331,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
         (y / 64 == leaf / 64 && y % 64 == leaf % 64 <==> y == leaf); */
   unsigned level = set_bits(b, 0, leaf / 64, bits);
   //@ assert path: \forall integer k; 0 < k <= 5 ==> blk(leaf / 64, k - 1) == blk(leaf, k);
+  //@ assert step: \forall integer k; 0 < k <= level ==> full_step(b, 0, k, leaf / 64);
   //@ assert above: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf / 64, k - 1));
   //@ assert marked: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf, k));
   //@ assert under: \forall integer k; 0 <= k <= level ==> under(b, k, blk(leaf, k));

@@ -272,24 +272,15 @@
   {
     shape_lf(b->depth);
     /@ loop invariant 0 <= i <= k;
-       loop invariant done: \forall integer x, j; 0 <= x < pow2(b->depth) ==>
-         !any(b, k, blk(x, k)) ==> !under(b, k, blk(x, k)) ==> i <= j <= k ==>
-         !any(b, j, blk(x, j)) && !under(b, j, blk(x, j));
+       loop invariant done: \forall integer x, j; 0 <= x ==> i <= j <= k ==>
+         busy(b, j, x) ==> busy(b, k, x);
        loop assigns i;
        loop variant i; @/
     for (unsigned i = k; i > 0; i--) {
-      /@ assert \forall integer x; 0 <= x ==> blk(x, i) == blk(x, i - 1) / 64; @/
-      /@ assert any: \forall integer x; 0 <= x < pow2(b->depth) ==> any(b, i - 1, blk(x, i - 1)) ==>
-           any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
-      /@ assert full: \forall integer x; 0 <= x < pow2(b->depth) ==>
-           full(b, i - 1, blk(x, i - 1)) ==> any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
-      /@ assert under: \forall integer x; 0 <= x < pow2(b->depth) ==>
-           under(b, i - 1, blk(x, i - 1)) ==> any(b, i, blk(x, i)) || under(b, i, blk(x, i)); @/
-      /@ assert above: \forall integer x; 0 <= x < pow2(b->depth) ==> !any(b, k, blk(x, k)) ==>
-           !under(b, k, blk(x, k)) ==> !any(b, i, blk(x, i)) && !under(b, i, blk(x, i)); @/
-      /@ assert here: \forall integer x; 0 <= x < pow2(b->depth) ==> !any(b, k, blk(x, k)) ==>
-           !under(b, k, blk(x, k)) ==>
-           !any(b, i - 1, blk(x, i - 1)) && !under(b, i - 1, blk(x, i - 1)); @/
+      /@ assert step: \forall integer x, j; 0 <= x ==> i - 1 <= j < i ==>
+           busy(b, j, x) ==> busy(b, i, x); @/
+      /@ assert here: \forall integer x, j; 0 <= x ==> i - 1 <= j < i ==>
+           busy(b, j, x) ==> busy(b, k, x); @/
     }
   }
 
