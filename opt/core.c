@@ -204,12 +204,107 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   return err;
 }
 
+/* The same for a puncture: the walk leaves the key as it is. */
+/*@ requires key: key(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires \valid(value) && \valid(copath + (0 .. node.height - 1));
+    requires \separated(value, copath + (0 .. node.height - 1));
+    requires apart: APART(copath + (0 .. node.height - 1), s) && APART(value, s);
+    assigns *value, copath[0 .. node.height - 1];
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures value: \result == PPRF_OK ==>
+      sd(*value) == leaf_value(sd(R), s->punctured.depth, leaf);
+    ensures copath: \result == PPRF_OK ==>
+      copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline int walk(const struct opt_store *s, struct opt_node node, uint64_t leaf,
+                       struct pprf_seed *copath, struct pprf_seed *value)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
+  /*@ assert apart_value: \forall integer k, i; 1 <= k < s->punctured.levels ==>
+        0 <= i < words(d, k) ==> \separated(value, &s->punctured.summary[k][i]); */
+  int err = descend(s, node, leaf, copath, value) /*@ ghost (R) */;
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        same_word{Pre,Here}(&s->punctured, k, i); */
+  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
+  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert opened: opened(s);
+  //@ assert held: held(sd(R), s);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+  return err;
+}
+
+/* Wipe a co-path, which is no part of the key. */
+/*@ requires key: key(sd(R), s);
+    requires \valid(copath + (0 .. n - 1));
+    requires apart: APART(copath + (0 .. n - 1), s);
+    assigns copath[0 .. n - 1];
+    ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(copath[i]);
+    ensures key: key(sd(R), s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
+  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        \separated(copath + (0 .. n - 1), &s->punctured.summary[k][i]); */
+  wipe(copath, n);
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        same_word{Pre,Here}(&s->punctured, k, i); */
+  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
+  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert opened: opened(s);
+  //@ assert held: held(sd(R), s);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
 /* Puncture, and write the leaf's value to out if that is not NULL.  Wiping comes last: after it no
  * register and no stack below the API function holds a seed. */
 /*@ requires key: key(sd(key_root), &key->store) && \valid(key);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), out[0 .. 15];
+      BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1];
     ensures key: key(sd(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -239,30 +334,14 @@ static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
     return PPRF_OK;
   }
-  int err = descend(s, node, leaf, copath, &value) /*@ ghost (key_root) */;
-  //@ assert walk: same_words{Pre,Here}(&s->punctured) && same_slots{Pre,Here}(s);
-  //@ assert walk_opened: opened(s);
-  //@ assert walk_key: key(sd(key_root), s);
+  int err = walk(s, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
     opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
-    //@ ghost Done: ;
     if (out != NULL)
       store_seed(out, value);
-    //@ assert bytes: out != \null ==> seed_bytes(out, value.lo, value.hi);
-    //@ assert value: sd(value) == leaf_value(sd(key_root), s->punctured.depth, leaf);
-    wipe(copath, node.height);
-    //@ assert co_path: \forall integer i; 0 <= i < node.height ==> zero_seed(copath[i]);
-    //@ assert kept: same_words{Done,Here}(&s->punctured) && same_slots{Done,Here}(s);
-    //@ assert kept_opened: opened(s);
-    //@ assert kept_key: key(sd(key_root), s);
-    //@ assert kept_set: same_set{Done,Here}(&s->punctured);
+    wipe_copath(copath, node.height) /*@ ghost (s, key_root) */;
   }
-  //@ ghost Last: ;
   wipe_seed(&value);
-  //@ assert last: same_words{Last,Here}(&s->punctured) && same_slots{Last,Here}(s);
-  //@ assert last_opened: opened(s);
-  //@ assert last_key: key(sd(key_root), s);
-  //@ assert last_set: same_set{Last,Here}(&s->punctured);
   prg_wipe_stack();
   return err;
 }

@@ -156,7 +156,7 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
     ensures nodes: s->nodes ==
-      cover_size(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
+      cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
 static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node node,
                          const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
 {
@@ -181,6 +181,19 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
         live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
         (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != t / 2) ||
         (\exists integer i; 0 <= i < node.height && t == beside(leaf, i) && g == i); */
+  /*@ assert same_seed: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        same_slot{Pre,Here}(s, t / 2) ==> sd(s->slot[t / 2]) == ns(sd(R), d, t, g); */
+  /*@ assert range: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        0 <= t / 2 < pow2(d - 1); */
+  /*@ assert others: node.height > 0 ==> \forall integer j; 0 <= j < pow2(d - 1) ==>
+        (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != j) ==>
+        same_slot{Pre,Here}(s, j); */
+  /*@ assert same: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        node.height > 0 ==> (\forall integer i; 0 <= i < node.height ==>
+        beside(leaf, i) / 2 != t / 2) ==> same_slot{Pre,Here}(s, t / 2); */
+  /*@ assert same_leaf: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
+        node.height == 0 ==> !(t == node.start && g == node.height) ==>
+        same_slot{Pre,Here}(s, t / 2); */
   /*@ assert old: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==>
         !(t == node.start && g == node.height) ==>
         sd(s->slot[t / 2]) == ns(sd(R), d, t, g); */
@@ -192,6 +205,9 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
   /*@ assert overwritten: node.height > 0 ==> \exists integer i; 0 <= i < node.height &&
         beside(leaf, i) / 2 == node.start / 2; */
   //@ assert itself: node.height == 0 ==> node.start == leaf;
+  /*@ assert same_zero: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        same_slot{Pre,Here}(s, j) ==>
+        zero_seed(s->slot[j]) || owned{Pre}(&s->punctured, 0, 0, d, j); */
   /*@ assert untouched: \forall integer j; 0 <= j < pow2(d - 1) ==>
         (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != j) ==>
         (node.height == 0 ==> j != leaf / 2) ==>
@@ -217,9 +233,7 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-    ensures size: cover_size(&s->punctured, 0, 0, 0, s->punctured.depth) ==
-      cover_size{Pre}(&s->punctured, 0, 0, 0, s->punctured.depth); */
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0); */
 static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -239,9 +253,7 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
     ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
     ensures gone: \forall integer x;
       gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf;
-    ensures nodes: s->nodes == \old(s->nodes);
-    ensures size: cover_size(&s->punctured, 0, 0, 0, s->punctured.depth) ==
-      cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
+    ensures nodes: s->nodes == \old(s->nodes); */
 static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost unsigned d = s->punctured.depth;
@@ -249,8 +261,12 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
   /*@ assert apart: \separated(s, DEAD(s)) && \separated(s, WORDS(s, 1)) &&
         \separated(s, WORDS(s, 2)) && \separated(s, WORDS(s, 3)) &&
         \separated(s, WORDS(s, 4)) && \separated(s, WORDS(s, 5)); */
+  /*@ assert slots: \separated(SLOTS(s), DEAD(s)) && \separated(SLOTS(s), WORDS(s, 1)) &&
+        \separated(SLOTS(s), WORDS(s, 2)) && \separated(SLOTS(s), WORDS(s, 3)) &&
+        \separated(SLOTS(s), WORDS(s, 4)) && \separated(SLOTS(s), WORDS(s, 5)); */
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
-  //@ assert kept: same_slots{Pre,Here}(s) && s->nodes == \at(s->nodes,Pre);
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert kept: same_slots{Pre,Here}(s);
   //@ assert opened: opened(s);
   /*@ assert intact: \forall integer t, g;
         intact{Pre}(&s->punctured, leaf, leaf + 1, t, g) <==> intact(&s->punctured, 0, 0, t, g); */
@@ -261,8 +277,6 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
   //@ assert half: pow2(d) == 2 * pow2(d - 1);
   //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0);
   //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
-  /*@ assert size: cover_size(&s->punctured, 0, 0, 0, d) ==
-        cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, d); */
   if (full >= SLOTS_LEVEL)
     release_blocks(s, leaf, full) /*@ ghost (R) */;
 }
@@ -297,8 +311,21 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   //@ ghost puncture_lf(&s->punctured, d, node.start, node.height, leaf);
+  //@ ghost leaves_lf(d);
+  //@ ghost size_lf(&s->punctured, leaf, leaf + 1);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, leaf, leaf + 1, k);
   replace_node(s, leaf, node, copath) /*@ ghost (R) */;
   puncture_leaf(s, leaf) /*@ ghost (R) */;
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, leaf, leaf + 1, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, leaf, leaf + 1, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
   //@ assert size: s->nodes == cover_size(&s->punctured, 0, 0, 0, d);
   //@ assert key: key(sd(R), s);
   //@ ghost size_bounds_lf(&s->punctured, 0, 0, d);

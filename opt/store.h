@@ -94,7 +94,7 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
-  //@ ghost path_lf(d);
+  //@ ghost nodes_lf(d, leaf);
   //@ ghost leaves_lf(d);
   //@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(node, &s->slot[j]);
   int live = opt_bitmap_height(&s->punctured, leaf, &node->height);

@@ -198,6 +198,12 @@
     path_lf(d);
   }
 
+  void nodes_lf(unsigned d, uint64_t x)
+  {
+    path_lf(d);
+    pow2_pos_lf();
+  }
+
   void step_lf(unsigned d, uint64_t x, unsigned h)
   {
     path_lf(d);
@@ -386,32 +392,3 @@
     }
   }
 */
-
-/* Any change of memory. */
-/*@ assigns *b, b->dead[..], b->summary[0 .. 5], b->summary[0 .. 5][..];
-    ensures \true; */
-void change(struct opt_bitmap *b);
-
-/* cover_size depends on the set alone: Pre and Post are the two states. */
-/*@ requires shaped(b);
-    assigns *b, b->dead[..], b->summary[0 .. 5], b->summary[0 .. 5][..];
-    ensures SIZE_SAME(Pre, Post, b, lo, hi, from, to); */
-  void size_same_lf(struct opt_bitmap *b, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to)
-  {
-    //@ ghost size_lf(b, lo, hi);
-    change(b);
-    /*@ ghost
-      if (1 <= b->depth && b->depth <= 32 && b->levels <= 6) {
-        size_lf(b, from, to);
-        /@ assert intact: (\forall integer x; gone{Pre}(b, x) || lo <= x < hi <==>
-             gone(b, x) || from <= x < to) ==> \forall integer s, h;
-             intact{Pre}(b, lo, hi, s, h) <==> intact(b, from, to, s, h); @/
-        /@ loop invariant 0 <= k <= 33;
-           loop invariant (\forall integer x; gone{Pre}(b, x) || lo <= x < hi <==>
-             gone(b, x) || from <= x < to) ==> \forall integer s, h; 0 <= h < k ==>
-             cover_size{Pre}(b, lo, hi, s, h) == cover_size(b, from, to, s, h);
-           loop assigns k;
-           loop variant 33 - k; @/
-        for (unsigned k = 0; k <= 32; k++) ;
-      } */
-  }
