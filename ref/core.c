@@ -343,6 +343,8 @@ static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept
     ensures right: all_right(a, *j, n, last);
     ensures first: \result < *j ==> first < a[\result].start + pow2(a[\result].height);
     ensures last: \result < *j ==> a[*j - 1].start <= last;
+    ensures in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
+      cov_in(a, \result, *j, y);
     ensures none: \result == *j <==>
       \forall integer y; first <= y <= last ==> !covered(a, n, y); */
 static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t last, size_t *j)
@@ -364,6 +366,8 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   /*@ assert some: lo < hi ==> covered(a, n, first) ||
         (first <= a[lo].start && covered(a, n, a[lo].start)); */
   /*@ assert none: lo == hi ==> \forall integer y; first <= y <= last ==> !covered(a, n, y); */
+  /*@ assert in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
+        cov_in(a, lo, hi, y); */
   //@ ghost Found: ;
   *j = hi;
   //@ assert kept: same{Here,Found}(a, 0, n);
@@ -453,6 +457,12 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - (j - i) + g + h <= cap;
   //@ ghost pow2_pos_lf();
+  //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
+  //@ assert from: all_after(a, i + 1, j, s, g);
+  //@ assert to: all_left(a, i, j - 1, t);
+  //@ assert old: \forall integer y; cov_in(a, i, j, y) ==> s <= y < t + pow2(h);
+  /*@ assert span: \forall integer y; first <= y <= last ==> covered(a, *n, y) ==>
+        s <= y < t + pow2(h); */
   /*@ assert order: a[i].start <= a[j - 1].start &&
         a[i].start + pow2(g) <= a[j - 1].start + pow2(h); */
   //@ ghost Keep: ;
@@ -467,8 +477,18 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
     return err;
   /*@ assert gone: \forall integer y; covered(&kept[0], count, y) ==>
         (y < first || last < y) && (cov(a + i, y) || cov(a + (j - 1), y)); */
+  /*@ assert span: \forall integer y; first <= y <= last ==> covered(a, *n, y) ==>
+        a[i].start <= y < a[j - 1].start + pow2(h); */
   /*@ assert all: \forall integer y; covered(a, *n, y) && (y < first || last < y) &&
         a[i].start <= y < a[j - 1].start + pow2(h) ==> covered(&kept[0], count, y); */
+  /*@ assert key: \forall integer y; covered(&kept[0], count, y) ==> covered(a, *n, y); */
+  /*@ assert stays: \forall integer y;
+        ((y < first || last < y) && covered(a, *n, y)) <==> covered(&kept[0], count, y) ||
+        (covered(a, *n, y) && !(a[i].start <= y < a[j - 1].start + pow2(h))); */
+  /*@ assert stays1: \forall integer y;
+        ((y < first || last < y) && covered{Pre}(a, \at(*n,Pre), y)) <==>
+        covered(&kept[0], count, y) ||
+        (covered(a, *n, y) && !(a[i].start <= y < a[j - 1].start + pow2(h))); */
   size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
   /*@ assert covered: \forall integer y; covered(a, len, y) <==>
