@@ -10,6 +10,7 @@ From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound AcslCodec.
+From Pprf.proofs Require Import KeccakSound.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -92,3 +93,4 @@ Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
 Print Assumptions acsl_encodes.
 Print Assumptions ref_encode_sound.
+Print Assumptions keccak_sound.

@@ -641,3 +641,19 @@ Definition ref_encode_sound_statement :
     (result <> PPRF_OK -> forall q, room q -> cell Post q = 0) /\
     unchanged Pre Post [:: room]
   := @ref_encode_sound.
+
+(* ---- KeccakSound.v ------------------------------------------------------------------ *)
+
+From Pprf.spec Require Import LaneCode KeccakCode.
+From Pprf.spec Require Fips202.
+From Pprf.proofs Require Import KeccakSound.
+
+Definition keccak_sound_statement :
+  forall p lo hi,
+    List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
+                  opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->
+    exists l0 l1 r0 r1,
+    run iota_words p [:: lo; hi] = Some [:: l0; l1; r0; r1; 0]%num /\
+    put_le 8 l0 ++ put_le 8 l1 ++ put_le 8 r0 ++ put_le 8 r1 =
+    Fips202.sha3_256 (put_le 8 lo ++ put_le 8 hi)
+  := @keccak_sound.

@@ -18,6 +18,7 @@ EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
+KECCAK = "opt/keccak.c"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -164,6 +165,37 @@ MUTANTS = [
      [(CORE, "    assigns *value;\n", "    behavior b:\n    assigns *value;\n")]),
     ("acsl_generated_file_in_the_tree", r"disagree about spec/AcslRef.v",
      [("spec/AcslRef.v", "", "Definition x := 0.\n")]),
+    ("keccak_rotation_off_by_one", r"KeccakRounds.v",
+     [(KECCAK, "a##22, d2, 61);", "a##22, d2, 60);")]),
+    ("keccak_wrong_round_constant", r"KeccakRounds.v",
+     [(KECCAK, "0x8000000000008080, 0x0000000080000001", "0x8000000080008080, 0x0000000080000001")]),
+    ("keccak_inputs_of_chi_swapped", r"KeccakRounds.v",
+     [(KECCAK, f"e3 = CHI(b3, b4, b0);{' ' * 76}\\\n", "e3 = CHI(b3, b0, b4); \\\n")]),
+    ("keccak_lane_of_another_column", r"KeccakRounds.v",
+     [(KECCAK, "RHO_PI(a##1, d1, 1, a##7,", "RHO_PI(a##1, d1, 1, a##8,")]),
+    ("keccak_one_round_less", r"KeccakRounds.v",
+     [(KECCAK, "i < 23; i += 2", "i < 21; i += 2")]),
+    ("keccak_constants_of_the_round_before", r"KeccakRounds.v",
+     [(KECCAK, "ROUND(a, e, iota[i + 1]);", "ROUND(a, e, iota[i]);")]),
+    ("keccak_padded_as_keccak_256", r"KeccakRounds.v",
+     [(KECCAK, "b3 = CONSTANT(ROTATED(0x06, 21));", "b3 = CONSTANT(ROTATED(0x01, 21));")]),
+    ("keccak_children_swapped", r"KeccakSound.v",
+     [(KECCAK, "opt_keccak_scalar(struct pprf_seed seed, uint64_t start, unsigned height)\n{\n"
+       "  (void)start;\n  (void)height;\n  SHA3_256_OF_SEED(uint64_t, seed.lo, seed.hi);\n"
+       "  return (struct pprf_children){{e0, e1}, {e2, e3}, 0};",
+       "opt_keccak_scalar(struct pprf_seed seed, uint64_t start, unsigned height)\n{\n"
+       "  (void)start;\n  (void)height;\n  SHA3_256_OF_SEED(uint64_t, seed.lo, seed.hi);\n"
+       "  return (struct pprf_children){{e2, e3}, {e0, e1}, 0};")]),
+    ("keccak_value_used_before_it_is_set", r"KeccakRounds.v",
+     [(KECCAK, "  d2 = c1;", "  d2 = c2;")]),
+    ("keccak_andnot_of_vectors_swapped", r"KeccakSound.v",
+     [(KECCAK, "_mm256_andnot_si256(b, c)", "_mm256_andnot_si256(c, b)")]),
+    ("keccak_vector_version_renamed", r"gate: keccak: opt_keccak_avx512_x8: 0 times",
+     [(KECCAK, "\nopt_keccak_avx512_x8(", "\nopt_keccak_avx512_by8(")]),
+    ("keccak_syntax_that_the_translator_does_not_know", r"gate: keccak: .*small constant",
+     [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#define XOR(a, b) ((a) + (b))")]),
+    ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
+     [("spec/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]

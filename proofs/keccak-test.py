@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That spec/Fips202.v is SHA3-256 and that proofs/keccak.py reads C as it is meant, as TAP; run
+from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
+
+  fips202     digests of messages of several lengths, computed in Coq, are those of Python's hashlib
+  translated  small functions whose translation is written out here by hand
+  refused     other C: an error, never passed over
+  run         the translated functions, run in Coq on seeds, give hashlib's digests"""
+import hashlib
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import keccak  # noqa: E402  (beside this file)
+
+COQC = ["coqc", "-q", "-w", "none", "-Q", "build/coq/spec", "Pprf.spec"]
+HEAD = """From Coq Require Import NArith Init.Byte.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
+"""
+# around the rate, 136 bytes, where the padding fills a block's end or takes a block of its own
+LENGTHS = [0, 1, 16, 134, 135, 136, 137, 272]
+SEEDS = [(0, 0), (2 ** 64 - 1, 2 ** 64 - 1), (1, 2 ** 63)]
+
+LOOP = "for (unsigned i = 0; i < 1; i += 1) { } "
+RETURN = "return (struct pprf_children){{e0, e1}, {e1, e0}, 0};"
+# lane type, statements before the loop, the assignments of `before'
+TRANSLATED = [
+    ("uint64_t", "e0 = seed.lo ^ seed.hi & ~seed.lo;",
+     "(e0, Xor (Var lo) (And (Var hi) (Not (Var lo))))"),
+    ("uint64_t", "e0 = seed.lo | seed.hi ^ seed.lo;", "(e0, Or (Var lo) (Xor (Var hi) (Var lo)))"),
+    ("uint64_t", "e0 = seed.lo << 3 | seed.lo >> (64 - 3);",
+     "(e0, Or (Shl (Var lo) 3) (Shr (Var lo) 61))"),
+    ("uint64_t", "e0 = (uint64_t)(0x10) << 1 + 1;", "(e0, Shl (Const 0x10) 2)"),
+    ("uint64_t", "e0 = seed.lo ^ seed.lo ^ seed.hi;",
+     "(e0, Xor (Xor (Var lo) (Var lo)) (Var hi))"),
+    ("uint64_t", "e0 = seed.lo; e1 = ((uint64_t)(iota[3]));",
+     "(e0, Var lo);\n    (e1, At 3)"),
+    ("__m256i", "e0 = _mm256_andnot_si256(lo, hi);", "(e0, And (Not (Var lo)) (Var hi))"),
+    ("__m256i", "e0 = _mm256_ternarylogic_epi64(lo, hi, lo, 0xd2);",
+     "(e0, Xor (Var lo) (And (Not (Var hi)) (Var lo)))"),
+    ("__m512i", "e0 = _mm512_rol_epi64(_mm512_set1_epi64((long long)(2 * 3)), 60);",
+     "(e0, Or (Shl (Const 0x6) 60) (Shr (Const 0x6) 4))"),
+    ("__m128i", "e0 = _mm_cvtsi64_si128((long long)(iota[0]));", "(e0, At 0)"),
+]
+REFUSED = [  # lane type, statements, the error
+    ("uint64_t", "e0 = seed.lo + seed.hi;", "small constant"),
+    ("uint64_t", "e0 = 1;", "not of the type"),
+    ("uint64_t", "e0 = ~6;", "not of the type"),
+    ("uint64_t", "e0 = seed.lo << seed.hi;", "small constant"),
+    ("uint64_t", "e0 = f(seed.lo);", "f not declared"),
+    ("uint64_t", "e0 = lo;", "lo not declared"),
+    ("uint64_t", "e2 = seed.lo;", "e2 not declared"),
+    ("uint64_t", "e0 ^= seed.lo;", "= expected"),
+    ("uint64_t", "e0 = e1 = seed.lo;", "; expected"),
+    ("uint64_t", "if (1) e0 = seed.lo;", "if not declared"),
+    ("uint64_t", "e0 = seed.lo; {", "a name expected"),
+    ("uint64_t", "uint32_t x;", "uint32_t not declared"),
+    ("uint64_t", "uint64_t e0;", "declared twice"),
+    ("uint64_t", "e0 = iota[i];", "a number expected"),
+    ("uint64_t", LOOP, "a second loop"),
+    ("__m256i", "e0 = lo ^ hi;", "not of the type u64"),
+    ("__m256i", "e0 = _mm512_xor_si512(lo, hi);", "not known"),
+    ("__m256i", "e0 = _mm256_add_epi64(lo, hi);", "not known"),
+    ("__m256i", "e0 = _mm256_xor_epi32(lo, hi);", "not known"),
+    ("__m256i", "e0 = _mm256_ternarylogic_epi64(lo, hi, lo, 0xd3);", "with 0xd3"),
+    ("__m256i", "e0 = _mm256_rol_epi64(lo, 64);", "by 64"),
+]
+
+
+def coq(text):
+    with tempfile.NamedTemporaryFile("w", suffix=".v", prefix="query_") as f:
+        f.write(HEAD + text)
+        f.flush()
+        run = subprocess.run([*COQC, f.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, check=False)
+    if run.returncode:
+        raise RuntimeError(run.stdout)
+    return [[int(n) for n in re.findall(r"(?<![\w%])\d+", answer.split("\n     : ")[0])]
+            for answer in run.stdout.split("     = ")[1:]]
+
+
+def fips202():
+    messages = [random.Random(n).randbytes(n) for n in LENGTHS]
+    answers = coq("".join(
+        "Eval vm_compute in map Byte.to_N (sha3_256 (pmap Byte.of_N [:: "
+        + "; ".join(map(str, m)) + "]%num)).\n" if m else
+        "Eval vm_compute in map Byte.to_N (sha3_256 [::]).\n" for m in messages))
+    want = [list(hashlib.sha3_256(m).digest()) for m in messages]
+    for n, a, w in zip(LENGTHS, answers, want):
+        yield f"fips202_of_{n}_bytes", a == w, f"{a}, not {w}"
+    yield "fips202_answers", len(answers) == len(want), str(len(answers))
+
+
+def parse(lane, statements):
+    if lane == "uint64_t":
+        text = f"uint64_t e0, e1; {statements} {LOOP} {RETURN}"
+    else:
+        text = f"{lane} e0, e1, e2, e3; {statements} {LOOP} store_2(e0, e1, e2, e3);"
+    return keccak.Function("f", keccak.tokens(text), lane, ("lo", "hi"))
+
+
+def translated():
+    for lane, statements, want in TRANSLATED:
+        try:
+            got = parse(lane, statements).text()
+        except keccak.Error as why:
+            got = str(why)
+        yield f"translated: {lane}: {statements}", f"before := [::\n    {want}];" in got, got
+
+
+def refused():
+    for lane, statements, want in REFUSED:
+        try:
+            got = parse(lane, statements).text()
+        except keccak.Error as why:
+            got = f"error: {why}"
+        yield f"refused: {lane}: {statements}", got.startswith("error: ") and want in got, got
+
+
+def run():
+    names = keccak.SCALAR + list(keccak.VECTOR)
+    cases = [(n, s) for n in names for s in SEEDS]
+    answers = coq("".join("Eval vm_compute in odflt [::] "
+                          f"(run iota_words {n} [:: {s[0]}; {s[1]}]%num).\n" for n, s in cases))
+    for (n, s), a in zip(cases, answers):
+        want = [*struct.unpack("<4Q", hashlib.sha3_256(struct.pack("<2Q", *s)).digest()), 0]
+        yield f"run {n} on {s[0]:#x}, {s[1]:#x}", a == want, f"{a}, not {want}"
+    yield "run_answers", len(answers) == len(cases), str(len(answers))
+
+
+def main():
+    results = [r for part in (fips202, translated, refused, run) for r in part()]
+    print(f"1..{len(results)}")
+    for number, (name, good, got) in enumerate(results, 1):
+        print(f"{'ok' if good else 'not ok'} {number} - {name.replace('#', '')}")
+        if not good:
+            print("".join(f"# {line}\n" for line in got.splitlines()[:12]))
+    sys.exit(not all(good for _, good, _ in results))
+
+
+if __name__ == "__main__":
+    main()
