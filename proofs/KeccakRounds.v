@@ -247,4 +247,3 @@ apply: IH => //; first by rewrite oddD oi.
   by rewrite -addnA (leq_trans ge) // leq_add2l addnC addn2.
 by rewrite addn2 !roundsS.
 Qed.
-
