@@ -330,9 +330,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
   /*@ assert leaf: \forall integer y; 0 <= y ==>
         (y / 64 == leaf / 64 && y % 64 == leaf % 64 <==> y == leaf); */
   unsigned level = set_bits(b, 0, leaf / 64, bits);
-  //@ assert path: \forall integer k; 0 < k <= 5 ==> blk(leaf / 64, k - 1) == blk(leaf, k);
   //@ assert step: \forall integer k; 0 < k <= level ==> full_step(b, 0, k, leaf / 64);
-  //@ assert above: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf / 64, k - 1));
   //@ assert marked: \forall integer k; 0 < k <= level ==> full(b, k, blk(leaf, k));
   //@ assert under: \forall integer k; 0 <= k <= level ==> under(b, k, blk(leaf, k));
   /*@ assert gone: \forall integer k, x; 0 <= k <= level ==> 0 <= x < pow2(b->depth) ==>
