@@ -112,7 +112,8 @@ split.
 - exact: punctured_inv.
 - by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
 - by split=> // -[_]; rewrite covered_fresh; lia.
-- by [].
+- split=> // -[_ [k [kB [_]]]]; have -> : k = 0 by change (0 <= k /\ k < 1) in kB; lia.
+  by change (2 < 1 - 1 + 1 -> PPRF_OK = PPRF_ERR_BUFFER); lia.
 - by left.
 - by [].
 - by move=> _; rewrite covered_punctured.
@@ -140,7 +141,9 @@ split.
 - exact: punctured_inv.
 - by split=> // c; exfalso; move: c; change (pow2 toy 1) with 2; lia.
 - split=> // -[_ /(_ 0)]; rewrite covered_fresh; lia.
-- by [].
+- split=> // -[_ [i [j [ij [_]]]]]; have [-> ->] : i = 0 /\ j = 1.
+    by change (0 <= i /\ i < j /\ j <= 1) in ij; lia.
+  by change (2 < 1 - (1 - 0) + 1 + 1 -> PPRF_OK = PPRF_ERR_BUFFER); lia.
 - by left.
 - by move=> _ y yB; rewrite covered_punctured; lia.
 - by move=> y y0; rewrite covered_punctured covered_fresh; lia.

@@ -228,7 +228,8 @@ split.
   rewrite Ep leaf_range' PT; split=> -[xd]; split=> //.
     by move: b; rewrite cov // => /negP; rewrite negbK.
   by rewrite cov // => /negP; apply.
-split=> //; split; last first.
+split; first by case/Eb=> _ [k [kn [_ room]]]; have [/(_ k kn) [hd _] _] := I; lia.
+split; last first.
   split=> // rK; have [Z [nE S]] := Ee rK.
   by split; [apply: error_unchanged U nE S | move=> q; apply: zero_seed_cells Z].
 move=> rK; have xd : (x < CModel.pow2 d)%num.
@@ -303,7 +304,10 @@ split.
     by apply/cov => //; lia.
   move=> y yB; have -> : y = Z.of_N (Z.to_N y) by lia.
   by rewrite cov; [rewrite gone //; lia | lia].
-split=> //; split; last first.
+split.
+  case/Eb=> _ [i [j [ij [_ room]]]]; have [ok _] := I.
+  have [hi _] := ok i ltac:(lia); have [hj _] := ok (j - 1) ltac:(lia); lia.
+split; last first.
   by split=> // rK; have [nE S] := Ee rK; apply: error_unchanged U nE S.
 move=> rK; have fl : (first <= last /\ last < CModel.pow2 d)%num.
   by rewrite rK /PPRF_OK /PPRF_ERR_RANGE (pow2_agree D) in Er; lia.

@@ -213,6 +213,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     return PPRF_ERR_PUNCTURED;
   //@ assert node: okn(sd(R), d, a + i);
   unsigned h = a[i].height;
+  //@ assert only: \forall integer k; 0 <= k < *n && cov(a + k, x) ==> k == i;
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - 1 + h <= cap;
@@ -345,6 +346,8 @@ static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept
     ensures last: \result < *j ==> a[*j - 1].start <= last;
     ensures in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
       cov_in(a, \result, *j, y);
+    ensures only: \forall integer p, q; 0 <= p < q <= n ==> meeting(a, n, first, last, p, q) ==>
+      p == \result && q == *j;
     ensures none: \result == *j <==>
       \forall integer y; first <= y <= last ==> !covered(a, n, y); */
 static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t last, size_t *j)
@@ -368,6 +371,8 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   /*@ assert none: lo == hi ==> \forall integer y; first <= y <= last ==> !covered(a, n, y); */
   /*@ assert in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
         cov_in(a, lo, hi, y); */
+  /*@ assert only: \forall integer p, q; 0 <= p < q <= n ==> meeting(a, n, first, last, p, q) ==>
+        p == lo && q == hi; */
   //@ ghost Found: ;
   *j = hi;
   //@ assert kept: same{Here,Found}(a, 0, n);
@@ -453,6 +458,9 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
   //@ assert first: okn(sd(R), d, a + i);
   //@ assert last: okn(sd(R), d, a + (j - 1));
   unsigned g = a[i].height, h = a[j - 1].height;
+  //@ assert meeting: meeting(a, *n, first, last, i, j);
+  /*@ assert only: \forall integer p, q; 0 <= p < q <= *n ==> meeting(a, *n, first, last, p, q) ==>
+        p == i && q == j; */
   if ((size_t)g + h > cap - (*n - (j - i)))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - (j - i) + g + h <= cap;

@@ -98,7 +98,9 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       x < pow2(d) && !covered{Pre}(a, \old(*n), x);
-    ensures buffer: \result == PPRF_ERR_BUFFER ==> cap < \old(*n) + d;
+    ensures buffer: \result == PPRF_ERR_BUFFER <==> x < pow2(d) &&
+      \exists integer k; 0 <= k < \old(*n) && cov{Pre}(a + k, x) &&
+        cap < \old(*n) - 1 + \at(a[k].height,Pre);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
@@ -127,7 +129,10 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       first <= last < pow2(d) &&
       \forall integer y; first <= y <= last ==> !covered{Pre}(a, \old(*n), y);
-    ensures buffer: \result == PPRF_ERR_BUFFER ==> cap < \old(*n) + 2 * d;
+    ensures buffer: \result == PPRF_ERR_BUFFER <==> first <= last < pow2(d) &&
+      \exists integer i, j; 0 <= i < j <= \old(*n) &&
+        meeting{Pre}(a, \old(*n), first, last, i, j) &&
+        cap < \old(*n) - (j - i) + \at(a[i].height,Pre) + \at(a[j - 1].height,Pre);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
