@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pprf.h"
@@ -13,6 +14,7 @@
 
 static FILE *to, *from;
 static char line[256];
+static pid_t child;
 static int paused;
 
 static void stop(const char *what)
@@ -32,7 +34,7 @@ void oracle_start(const char *program)
   (void)signal(SIGPIPE, SIG_IGN);
   if (pipe(down) != 0 || pipe(up) != 0)
     stop("no pipe");
-  pid_t child = fork();
+  child = fork();
   if (child < 0)
     stop("no process");
   if (child == 0) {
@@ -64,8 +66,13 @@ int oracle_running(void)
 static void answer(void)
 {
   fflush(to);
-  if (fgets(line, sizeof line, from) == NULL)
+  if (fgets(line, sizeof line, from) == NULL) {
+    int status = 0;
+    (void)waitpid(child, &status, 0); /* it closed its output: it has ended */
+    fprintf(stderr, "oracle: %s %d\n", WIFSIGNALED(status) ? "ended by signal" : "exit status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     stop("no answer");
+  }
   line[strcspn(line, "\n")] = '\0';
 }
 
