@@ -18,6 +18,7 @@ LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c; the facts themselves from the
 # definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
 FROM_FACTS = ["inv_same", "covered_same"]
+NO_CACHE = ("-wp-cache", "none")
 PROVERS = ["Z3:4.8.12", "CVC4:1.8", "CVC5:1.0.3"]
 
 
@@ -99,9 +100,24 @@ def until_failure(cmd, **kw):
     return "".join(lines)
 
 
-def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False):
+def again(function, failed):
+    """What to give to -wp-prop for these goals: annotations by name, else all of a kind."""
+    props = set()
+    for goal in failed:
+        m = re.match(r"(?:assert|ensures|loop_invariant)_([a-z]\w*?)(?:_\d+)?"
+                     r"(?:_established|_preserved)?(?:_part\d+)?$", goal[len(function) + 1:])
+        if m and not m[1].startswith("rte_"):
+            props.add(m[1])
+        else:
+            props |= {"@" + kind for kind in ("assert", "ensures", "invariant", "assigns", "requires",
+                                              "variant") if kind in goal[len(function):]}
+    return ",".join(sorted(props))
+
+
+def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False, valid=None):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
-    With stop the first unproved goal ends the run, and the numbers are 1 and 0."""
+    With stop the first unproved goal ends the run, and the numbers are 1 and 0.  To valid are added
+    the names of the proved goals."""
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
@@ -122,6 +138,8 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     out = until_failure(cmd, cwd=root, env=env) if stop else run(cmd, cwd=root, env=env).stdout
     if stop and "[Failed] Goal" in out:
         return 1, 0, re.findall(r"\[Failed\] Goal typed_(\S+)", out), []
+    if valid is not None:
+        valid += re.findall(r"Goal typed_(\S+) : Valid", out)
     bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
     if not os.path.exists(report):
         return 0, 0, [], bad + out.splitlines()[-3:]
@@ -217,13 +235,17 @@ def main():
         start = time.time()
         if arg.smoke:
             return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
-        with tempfile.TemporaryDirectory(dir=arg.build) as tmp:  # the second try keeps the first's
-            cache = ("-wp-cache", "update", "-wp-session", tmp)
-            for seconds in (4, arg.timeout):
-                r = wp(ROOT, file, function, env, arg.build, seconds, 1, cache)
-                if r[0] == r[1] or r[3]:
-                    break
-        return *r, time.time() - start
+        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, 4, 1, NO_CACHE)
+        if v != t and not bad:
+            left = failed
+            for prop in (again(function, failed), None):  # None: all of them
+                if left and (prop or prop is None):
+                    proved = []
+                    wp(ROOT, file, function, env, arg.build, arg.timeout, 1, NO_CACHE, prop,
+                       valid=proved)
+                    left = [goal for goal in left if goal not in proved]
+            v, failed = v + len(failed) - len(left), left
+        return t, v, failed, bad, time.time() - start
 
     for word, names in (("OPEN", open_), ("outside", outside)):
         for key in sorted(names) if not arg.function else ():
