@@ -953,13 +953,14 @@ def translate(tree):
     return Coq(definitions).whole()
 
 
-def main():
+def command(usage, name, translate, error):
+    """The command line of a translation: to standard output, or to a file if that changes."""
     if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
+        sys.exit(usage)
     try:
         text = translate(sys.argv[1])
-    except Error as why:
-        sys.exit(f"acsl: {why}")
+    except error as why:
+        sys.exit(f"{name}: {why}")
     if len(sys.argv) == 2:
         sys.stdout.write(text)
     elif not os.path.exists(sys.argv[2]) or read(sys.argv[2]) != text:
@@ -969,4 +970,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, "acsl", translate, Error)

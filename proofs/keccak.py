@@ -14,7 +14,8 @@ stands in Function.intrinsic, as Intel defines it."""
 import os
 import re
 import subprocess
-import sys
+
+from acsl import command
 
 SOURCE = "opt/keccak.c"
 SCALAR = ["opt_keccak_scalar", "opt_keccak_avx2"]
@@ -406,25 +407,5 @@ def translate(tree):
     return "\n".join(out)
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    try:
-        text = translate(sys.argv[1])
-    except Error as why:
-        sys.exit(f"keccak: {why}")
-    if len(sys.argv) == 2:
-        sys.stdout.write(text)
-        return
-    old = None
-    if os.path.exists(sys.argv[2]):
-        with open(sys.argv[2], encoding="utf-8") as f:
-            old = f.read()
-    if old != text:
-        os.makedirs(os.path.dirname(sys.argv[2]), exist_ok=True)
-        with open(sys.argv[2], "w", encoding="utf-8") as f:
-            f.write(text)
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, "keccak", translate, Error)

@@ -82,17 +82,25 @@
   {
   }
 
+  /@ requires h <= 63 && v <= (x >> h) <= v;
+     assigns \nothing;
+     ensures shr(x, h) * pow2(h) == v * pow2(h); @/
+  void shr_times_lf(uint64_t x, unsigned h, uint64_t v)
+  {
+    shr_lf(x);
+    /@ assert v == shr(x, h); @/
+  }
+
   void shift_lf(uint64_t x, unsigned h)
   {
     uint64_t v = x >> h;
+    shr_times_lf(x, h, v);
     shr_lf(x);
+    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
     around_one_lf(h);
     pow2_pos_lf();
     shl_lf(v, h);
     /@ assert there: (v << h) == v * pow2(h); @/
-    /@ assert shr: shr(x, h) == v; @/
-    /@ assert product: shr(x, h) * pow2(h) == v * pow2(h); @/
-    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
     /@ assert start: down(x, h) == v * pow2(h); @/
     /@ assert zero: v == 0 ==> x < pow2(h); @/
     pow2_mono_lf(h, 63);
