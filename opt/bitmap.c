@@ -115,24 +115,102 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
 
 int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t block)
 {
+  //@ ghost shape_lf(b->depth);
+  //@ ghost uint64_t leaf = full_lf(b, level, block);
+  /*@ assert path: \forall integer k; level <= k < b->levels ==>
+        blk(block, k - level) == blk(leaf, k); */
+  /*@ loop invariant bounds: level <= k < b->levels;
+      loop invariant above: \forall integer j; k < j < b->levels ==>
+        any(b, j, blk(leaf, j)) && !full(b, j, blk(leaf, j));
+      loop assigns k;
+      loop variant k; */
   for (unsigned k = b->levels - 1; k > level; k--) {
-    uint64_t above = block >> 6 * (k - level);
-    const struct opt_summary *s = &b->summary[k][above >> 6];
-    if (!opt_has(s->any, above & 63))
+    uint64_t above = opt_block(block, k - level);
+    //@ assert above: above == blk(leaf, k);
+    const struct opt_summary *s = &b->summary[k][above / 64];
+    if (!opt_has(s->any, above % 64)) {
+      //@ assert clear: !any(b, k, blk(leaf, k)) && !full(b, k, blk(leaf, k));
+      /*@ assert further: \forall integer j; k <= j < b->levels ==>
+            blk(blk(leaf, k), j - k) == blk(leaf, j); */
+      //@ assert not_under: !under(b, k, blk(leaf, k));
+      //@ ghost live_lf(b, k);
       return 0;
-    if (opt_has(s->full, above & 63))
+    }
+    if (opt_has(s->full, above % 64)) {
+      //@ assert marked: full(b, k, blk(block, k - level));
       return 1;
+    }
   }
-  return opt_has(full_at(b, level, block >> 6), block & 63);
+  /*@ assert not_above: \forall integer j; level < j < b->levels ==>
+        !full(b, j, blk(block, j - level)); */
+  //@ assert not_under: !full(b, level, block) ==> !under(b, level, block);
+  return opt_has(full_at(b, level, block / 64), block % 64);
 }
 
-/* The least live leaf of a block that is not full. */
+/* The least live leaf of a block that is not full, nor one around it; of the block behind the
+ * tree's last one, at the top level, the tree's end. */
+/*@ requires bitmap(b) && level < b->levels;
+    requires end: block <= blocks(b->depth, level) && block < 64 * words(b->depth, level);
+    requires live: !under(b, level, block);
+    assigns \nothing;
+    ensures leaf: \old(block) < blocks(b->depth, \old(level)) ==>
+      \result < pow2(b->depth) && blk(\result, \old(level)) == \old(block) && !gone(b, \result);
+    ensures least: \old(block) < blocks(b->depth, \old(level)) ==>
+      \forall integer x; 0 <= x < \result ==> blk(x, \old(level)) == \old(block) ==> gone(b, x);
+    ensures end: \old(block) == blocks(b->depth, \old(level)) ==> \result == pow2(b->depth); */
 static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t block)
 {
+  //@ ghost unsigned d = b->depth;
+  //@ ghost shape_lf(d);
+  /*@ loop invariant bounds: level <= \at(level,Pre) && block < 64 * words(d, level);
+      loop invariant inside: \at(block,Pre) < blocks(d, \at(level,Pre)) ==>
+        block < blocks(d, level);
+      loop invariant outside: \at(block,Pre) == blocks(d, \at(level,Pre)) ==>
+        level == \at(level,Pre) && block == \at(block,Pre);
+      loop invariant path: blk(block, \at(level,Pre) - level) == \at(block,Pre);
+      loop invariant live: !under(b, level, block);
+      loop invariant least: \forall integer x; 0 <= x < pow2(d) ==>
+        blk(x, \at(level,Pre)) == \at(block,Pre) ==> blk(x, level) < block ==> gone(b, x);
+      loop assigns level, block;
+      loop variant level; */
   for (; level > 0; level--) {
-    if (!opt_has(b->summary[level][block >> 6].any, block & 63))
+    if (!opt_has(b->summary[level][block / 64].any, block % 64)) {
+      //@ ghost unsigned h = 6 * level;
+      //@ ghost uint64_t n = end_lf(0, d - h);
+      //@ ghost uint64_t z = block < n ? full_lf(b, level, block) : 0;
+      //@ ghost shl_lf(block, h);
+      //@ ghost pow2_sum_lf(d - h, h);
+      //@ ghost shift_lf(z, h);
+      //@ ghost shr_blk_lf(level);
+      //@ ghost around_one_lf(h);
+      //@ ghost around_two_lf(h);
+      //@ ghost pow2_pos_lf();
+      //@ ghost live_lf(b, level);
+      //@ assert end: block == blocks(d, level) ==> (block << h) == pow2(d);
+      //@ assert block: block < n ==> block == (z >> h) && (block << h) == down(z, h);
+      //@ assert first: covers(down(z, h), h, down(z, h)) && 0 <= down(z, h) <= z;
+      //@ assert in: block < n ==> blk(down(z, h), level) == block;
+      /*@ assert clear: block < n ==> !any(b, level, blk(down(z, h), level)) &&
+            !under(b, level, blk(down(z, h), level)); */
+      //@ assert leaf: block < n ==> !under(b, 0, blk(down(z, h), 0));
+      //@ assert free: block < n ==> !gone(b, down(z, h));
+      //@ assert before: \forall integer x; 0 <= x < down(z, h) ==> blk(x, level) < blk(z, level);
       return block << 6 * level;
-    block = block << 6 | opt_lsb(opt_clear(full_at(b, level - 1, block)));
+    }
+    uint64_t clear = opt_clear(full_at(b, level - 1, block));
+    //@ assert inside: block < blocks(d, level) && \at(block,Pre) < blocks(d, \at(level,Pre));
+    //@ assert some: clear != 0;
+    //@ ghost uint64_t up = block;
+    block = 64 * block + opt_lsb(clear);
+    //@ assert up: block / 64 == up && block % 64 == block - 64 * up;
+    //@ assert not_full: !full(b, level - 1, block);
+    //@ assert live: !under(b, level - 1, block);
+    //@ assert full: \forall integer y; 64 * up <= y < block ==> full(b, level - 1, y);
+    /*@ assert gone: \forall integer x; 0 <= x < pow2(d) ==>
+          64 * up <= blk(x, level - 1) < block ==> gone(b, x); */
+    //@ assert path: blk(block, \at(level,Pre) - (level - 1)) == \at(block,Pre);
+    /*@ assert least: \forall integer x; 0 <= x < pow2(d) ==> blk(x, level - 1) < block ==>
+          blk(x, level) < up || 64 * up <= blk(x, level - 1) < block; */
   }
   return block;
 }
@@ -140,19 +218,61 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
 uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
 {
   unsigned height;
+  //@ ghost unsigned d = b->depth;
+  //@ ghost shape_lf(d);
+  //@ ghost shift_lf(leaf, d);
   if (leaf >> b->depth != 0)
     return leaf;
-  if (opt_bitmap_height(b, leaf, &height))
+  int live = opt_bitmap_height(b, leaf, &height);
+  //@ assert same: same_words{Pre,Here}(b);
+  //@ assert bitmap: bitmap(b) && b->depth == d;
+  //@ assert set: \forall integer x; gone(b, x) <==> gone{Pre}(b, x);
+  if (live)
     return leaf;
   unsigned level = b->levels - 1; /* the greatest at which the leaf's block is full */
-  while (level > 0 && !opt_has(b->summary[level][leaf >> 6 * (level + 1)].full,
-                               leaf >> 6 * level & 63))
+  /*@ loop invariant bounds: level < b->levels;
+      loop invariant above: \forall integer j; level < j < b->levels ==>
+        !full(b, j, blk(leaf, j));
+      loop assigns level;
+      loop variant level; */
+  while (level > 0 && !opt_has(b->summary[level][opt_block(leaf, level) / 64].full,
+                               opt_block(leaf, level) % 64))
     level--;
+  //@ assert full: full(b, level, blk(leaf, level));
+  /*@ loop invariant bounds: level <= b->levels;
+      loop invariant above: \forall integer j; level < j < b->levels ==>
+        !full(b, j, blk(leaf, j));
+      loop invariant gone: level < b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
+        blk(x, level) <= blk(leaf, level) ==> gone(b, x);
+      loop invariant all: level == b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
+        gone(b, x);
+      loop assigns level;
+      loop variant b->levels - level; */
   for (; level < b->levels; level++) {
-    uint64_t block = leaf >> 6 * level;
-    uint64_t live = opt_clear(full_at(b, level, block >> 6)) & ~opt_upto(block & 63);
-    if (live != 0) /* behind the tree's last block the top word is zero: that gives 2^depth */
-      return first_live(b, level, (block & ~UINT64_C(63)) | opt_lsb(live));
+    uint64_t block = opt_block(leaf, level), word = block / 64;
+    uint64_t right = opt_clear(full_at(b, level, word)) & ~opt_upto(block % 64);
+    /*@ assert right: \forall integer j; 0 <= j < 64 ==> (bit(right, j) <==>
+          j > block % 64 && !full(b, level, 64 * word + j)); */
+    /*@ assert full: \forall integer x; 0 <= x < pow2(d) ==> full(b, level, blk(x, level)) ==>
+          gone(b, x); */
+    if (right != 0) { /* behind the tree's last block the top word is zero: that gives 2^depth */
+      uint64_t next = 64 * word + opt_lsb(right);
+      //@ assert next: next / 64 == word && next % 64 == next - 64 * word && next > block;
+      /*@ assert between: \forall integer y; block < y < next ==> full(b, level, y); */
+      //@ assert end: next <= blocks(d, level);
+      //@ assert live: !under(b, level, next);
+      /*@ assert before: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) < next ==>
+            gone(b, x); */
+      //@ ghost shr_blk_lf(level);
+      //@ ghost around_one_lf(6 * level);
+      //@ ghost pow2_pos_lf();
+      /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
+            x < y; */
+      return first_live(b, level, next);
+    }
+    /*@ assert rest: \forall integer j; block % 64 < j < 64 ==> full(b, level, 64 * word + j); */
+    /*@ assert word: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) / 64 <= word ==>
+          gone(b, x); */
   }
   return UINT64_C(1) << b->depth;
 }
@@ -339,18 +459,37 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
 }
 
 /* set_bits, but not below a full block: there the leaves are punctured already. */
+/*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
+    requires bits != 0 && inside(b, level, i, bits);
+    assigns BITMAP_WORDS(b);
+    ensures bitmap: bitmap(b);
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
+      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
 static void set_bits_unless_full(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
+  //@ ghost shape_lf(b->depth);
   if (level + 1 == b->levels || !opt_bitmap_is_full(b, level + 1, i))
     (void)set_bits(b, level, i, bits);
+  /*@ assert full: \forall integer x; 0 <= x < pow2(b->depth) ==> level + 1 < b->levels ==>
+        blk(x, level + 1) == blk(x, level) / 64; */
 }
 
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last)
 {
+  //@ ghost unsigned d = b->depth;
+  //@ ghost shape_lf(d);
   /* At each level the partial words at both ends; whole words are full blocks one level up. */
+  /*@ loop invariant bounds: level < b->levels && b->depth == d;
+      loop invariant span: first <= last < blocks(d, level);
+      loop invariant bitmap: bitmap(b);
+      loop invariant gone: \forall integer x; 0 <= x < pow2(d) ==>
+        (gone(b, x) || first <= blk(x, level) <= last <==>
+         gone{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre));
+      loop assigns level, first, last, BITMAP_WORDS(b);
+      loop variant b->levels - level; */
   for (unsigned level = 0;; level++) {
-    uint64_t i = first >> 6, j = last >> 6;
-    unsigned from = first & 63, to = last & 63;
+    uint64_t i = first / 64, j = last / 64;
+    unsigned from = first % 64, to = last % 64;
     if (level + 1 == b->levels || (i == j && opt_bits(from, to) != UINT64_MAX)) {
       set_bits_unless_full(b, level, i, opt_bits(from, to));
       return;

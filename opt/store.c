@@ -220,6 +220,88 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
   //@ assert clean: clean(d, s->slot, &s->punctured, leaf, leaf + 1);
 }
 
+/* Give back the slots of the block around a leaf, all of whose leaves are punctured. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires level: SLOTS_LEVEL < s->punctured.levels;
+    requires full: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
+      blk(x, SLOTS_LEVEL) == blk(leaf, SLOTS_LEVEL) ==> gone(&s->punctured, x);
+    assigns \nothing;
+    ensures opened: opened(s); */
+static inline void release_slots(struct opt_store *s, uint64_t leaf)
+  /*@ ghost (struct pprf_seed R) */
+{
+  const unsigned h = 6 * SLOTS_LEVEL;
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: h < d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost shift_lf(leaf, h);
+  //@ ghost shl_lf(1, h);
+  //@ ghost around_two_lf(h);
+  //@ ghost shr_blk_lf(SLOTS_LEVEL);
+  uint64_t block = leaf >> h;
+  //@ assert span: down(leaf, h) + pow2(h) <= pow2(d) && pow2(h) == 0x1000;
+  //@ assert block: down(leaf, h) == block * 0x1000 && block + 1 <= 0x100000000;
+  //@ ghost shl_lf(block + 1, h);
+  //@ assert start: (block << h) == down(leaf, h);
+  //@ assert end: ((block + 1) << h) == down(leaf, h) + 0x1000;
+  /*@ assert gone: \forall integer x; down(leaf, h) <= x < down(leaf, h) + pow2(h) ==>
+        gone(&s->punctured, x); */
+  /*@ assert none: \forall integer j; down(leaf, h) <= 2 * j < down(leaf, h) + pow2(h) ==>
+        !owned(&s->punctured, 0, 0, d, j); */
+  /*@ assert zero: \forall integer j; down(leaf, h) <= 2 * j < down(leaf, h) + pow2(h) ==>
+        zero_seed(s->slot[j]); */
+  opt_pages_release_slots(s, block << h, (block + 1) << h);
+}
+
+/* Give back the words of level 0 of the block around a leaf, which is marked full above. */
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
+    requires level: DEAD_LEVEL < s->punctured.levels;
+    requires marked: under(&s->punctured, DEAD_LEVEL, blk(leaf, DEAD_LEVEL));
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes);
+    ensures kept: same_slots{Pre,Post}(s); */
+static inline void release_dead(struct opt_store *s, uint64_t leaf)
+{
+  const unsigned h = 6 * DEAD_LEVEL;
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: h < d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost shift_lf(leaf, h);
+  //@ ghost shl_lf(1, h);
+  //@ ghost around_two_lf(h);
+  //@ ghost shr_blk_lf(DEAD_LEVEL);
+  uint64_t block = leaf >> h;
+  //@ assert span: down(leaf, h) + pow2(h) <= pow2(d) && pow2(h) == 0x40000;
+  //@ assert block: down(leaf, h) == block * 0x40000 && block + 1 <= 0x100000000;
+  //@ ghost shl_lf(block + 1, h);
+  //@ assert start: (block << h) == down(leaf, h);
+  //@ assert end: ((block + 1) << h) == down(leaf, h) + 0x40000;
+  /*@ assert leaves: \forall integer x; down(leaf, h) <= x < down(leaf, h) + pow2(h) ==>
+        blk(x, DEAD_LEVEL) == blk(leaf, DEAD_LEVEL); */
+  /*@ assert first: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
+        blk(64 * w, DEAD_LEVEL) == blk(w, DEAD_LEVEL - 1); */
+  /*@ assert words: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
+        blk(w, DEAD_LEVEL - 1) == blk(leaf, DEAD_LEVEL); */
+  /*@ assert under: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
+        under(&s->punctured, 1, w); */
+  opt_pages_release_dead(s, block << h, (block + 1) << h);
+  //@ assert kept: same_slots{Pre,Here}(s) && s->nodes == \at(s->nodes,Pre);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert summary: \forall integer k; 1 <= k < s->punctured.levels ==>
+        same_level{Pre,Here}(&s->punctured, k); */
+  /*@ assert dead: \forall integer w; 0 <= w < words(d, 0) ==>
+        \at(s->punctured.dead[w],Pre) == s->punctured.dead[w] ||
+        (s->punctured.dead[w] == 0 && under{Pre}(&s->punctured, 1, w)); */
+  //@ assert cleared: dead_cleared{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+}
+
 /* Give back what the blocks around a leaf that became full with it no longer need. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
     requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
@@ -237,12 +319,9 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
 static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
   /*@ ghost (struct pprf_seed R) */
 {
-  uint64_t block = leaf >> 6 * SLOTS_LEVEL;
-  opt_pages_release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL);
-  if (full >= DEAD_LEVEL) {
-    block = leaf >> 6 * DEAD_LEVEL;
-    opt_pages_release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
-  }
+  release_slots(s, leaf) /*@ ghost (R) */;
+  if (full >= DEAD_LEVEL)
+    release_dead(s, leaf);
 }
 
 /* Mark a live leaf as punctured.  The slots are up to date already. */
@@ -264,8 +343,15 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
   /*@ assert slots: \separated(SLOTS(s), DEAD(s)) && \separated(SLOTS(s), WORDS(s, 1)) &&
         \separated(SLOTS(s), WORDS(s, 2)) && \separated(SLOTS(s), WORDS(s, 3)) &&
         \separated(SLOTS(s), WORDS(s, 4)) && \separated(SLOTS(s), WORDS(s, 5)); */
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        \separated(&s->slot[j], DEAD(s)) && \separated(&s->slot[j], WORDS(s, 1)) &&
+        \separated(&s->slot[j], WORDS(s, 2)) && \separated(&s->slot[j], WORDS(s, 3)) &&
+        \separated(&s->slot[j], WORDS(s, 4)) && \separated(&s->slot[j], WORDS(s, 5)); */
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
   //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        same_slot{Pre,Here}(s, j); */
   //@ assert kept: same_slots{Pre,Here}(s);
   //@ assert opened: opened(s);
   /*@ assert intact: \forall integer t, g;
@@ -290,19 +376,40 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost path_lf(s->punctured.depth);
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
   //@ ghost pow2_pos_lf();
-  /*@ assert none: \forall integer t, g;
-        !live(&s->punctured, 0, 0, s->punctured.depth, t, g); */
+  //@ ghost top_full_lf(&s->punctured);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert none: \forall integer t, g; !live(&s->punctured, 0, 0, d, t, g);
+  //@ assert no_owner: \forall integer j; !owned(&s->punctured, 0, 0, d, j);
+  //@ assert zero: \forall integer j; 0 <= j < pow2(d - 1) ==> zero_seed(s->slot[j]);
   opt_pages_release_all(s);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured) && s->punctured.depth == d;
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert top: same_level{Pre,Here}(&s->punctured, s->punctured.levels - 1);
+  //@ assert cleared: all_cleared{Pre,Here}(&s->punctured);
+  //@ assert words: cleared{Pre,Here}(&s->punctured);
   //@ assert layout: layout(&s->punctured);
   //@ assert bitmap: bitmap(&s->punctured);
   //@ assert opened: opened(s);
   //@ assert set: same_set{Pre,Here}(&s->punctured);
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert seeds: seeds(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-  //@ assert clean: clean(s->punctured.depth, s->slot, &s->punctured, 0, 0);
-  //@ assert nodes: s->nodes == cover_size(&s->punctured, 0, 0, 0, s->punctured.depth);
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0);
+  //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
 }
 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,

@@ -340,7 +340,7 @@
     /@ assert \forall integer k, y; 0 <= k ==> !under(b, k, y); @/
   }
 
-  void full_lf(const struct opt_bitmap *b, unsigned k, uint64_t y)
+  uint64_t full_lf(const struct opt_bitmap *b, unsigned k, uint64_t y)
   {
     shape_lf(b->depth);
     unsigned i = k;
@@ -371,6 +371,7 @@
     }
     /@ assert z < pow2(b->depth); @/
     /@ assert !under(b, k, y) ==> !gone(b, z); @/
+    return z;
   }
 
   void top_full_lf(const struct opt_bitmap *b)

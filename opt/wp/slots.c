@@ -75,6 +75,19 @@
     }
   }
 
+  void pow2_sum_lf(unsigned a, unsigned h)
+  {
+    /@ loop invariant 0 <= j <= h;
+       loop invariant product(pow2(a + j), pow2(a), pow2(j));
+       loop assigns j;
+       loop variant h - j; @/
+    for (unsigned j = 0; j < h; j++) {
+      /@ assert two: pow2(j + 1) == 2 * pow2(j); @/
+      /@ assert next: pow2(a + j + 1) == 2 * pow2(a + j); @/
+    }
+    /@ assert product(pow2(a + h), pow2(a), pow2(h)); @/
+  }
+
   /@ requires v >= 1;
      assigns \nothing;
      ensures v * p >= p; @/
@@ -375,6 +388,67 @@
       /@ assert far: cover_size(b, x, x + 1, beside(x, k), k) ==
            cover_size(b, 0, 0, beside(x, k), k); @/
     }
+  }
+
+  void node_out_lf(const struct opt_bitmap *b, unsigned d, uint64_t lo, uint64_t hi, uint64_t from,
+                   uint64_t to, uint64_t s, unsigned h)
+  {
+    path_lf(d);
+    pow2_pos_lf();
+    beside_lf(d, s);
+    live_apart_lf(b, lo, hi, d);
+    size_lf(b, lo, hi);
+    size_lf(b, from, to);
+    pow2_mono_lf(d, 32);
+    /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
+    /@ assert out: \forall integer t, g; 0 <= g <= d ==> within(t, g, s, h) ==>
+         covers(s, h, t) && covers(t, g, t) && !intact(b, from, to, t, g); @/
+    /@ assert less: \forall integer t, g; intact(b, from, to, t, g) ==> intact(b, lo, hi, t, g); @/
+    /@ assert far: \forall integer t, g; apart(t, g, s, h) ==>
+         (intact(b, from, to, t, g) <==> intact(b, lo, hi, t, g)); @/
+    /@ assert above: \forall integer k; h < k <= d ==> !intact(b, lo, hi, down(s, k), k); @/
+    /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
+         apart(t, g, s, h) || within(t, g, s, h) || (g > h && t == down(s, g)); @/
+    /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
+         intact(b, lo, hi, t, g) ==> apart(t, g, s, h) || within(t, g, s, h); @/
+    /@ assert old: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
+         apart(t, g, s, h); @/
+    /@ assert kept: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
+         live(b, from, to, d, t, g); @/
+    /@ assert in: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+         within(t, g, down(t, g + 1), g + 1) && tnode(d, down(t, g + 1), g + 1); @/
+    /@ assert up: \forall integer t, g; live(b, from, to, d, t, g) ==> g < d ==>
+         !intact(b, lo, hi, down(t, g + 1), g + 1); @/
+    /@ assert new: \forall integer t, g; live(b, from, to, d, t, g) ==> live(b, lo, hi, d, t, g); @/
+    /@ assert gone: !live(b, from, to, d, s, h); @/
+    /@ loop invariant 0 <= k <= d + 1;
+       loop invariant same: \forall integer t, g; 0 <= g < k ==> apart(t, g, s, h) ==>
+         cover_size(b, from, to, t, g) == cover_size(b, lo, hi, t, g);
+       loop invariant none: \forall integer t, g; 0 <= g < k ==> within(t, g, s, h) ==>
+         cover_size(b, from, to, t, g) == 0;
+       loop assigns k;
+       loop variant d + 1 - k; @/
+    for (unsigned k = 0; k <= d; k++) {
+      /@ assert apart: \forall integer t; 1 <= k ==> apart(t, k, s, h) ==>
+           apart(t, k - 1, s, h) && apart(t + pow2(k - 1), k - 1, s, h); @/
+      /@ assert within: \forall integer t; 1 <= k ==> within(t, k, s, h) ==>
+           within(t, k - 1, s, h) && within(t + pow2(k - 1), k - 1, s, h); @/
+    }
+    /@ loop invariant h <= k <= d;
+       loop invariant size: cover_size(b, from, to, down(s, k), k) ==
+         cover_size(b, lo, hi, down(s, k), k) - 1;
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = h; k < d; k++) {
+      /@ assert mixed: !intact(b, lo, hi, down(s, k + 1), k + 1) &&
+           !intact(b, from, to, down(s, k + 1), k + 1); @/
+      /@ assert inside: within(s, h, down(s, k), k); @/
+      /@ assert left: down(s, k) == down(s, k + 1) ==>
+           apart(down(s, k + 1) + pow2(k), k, s, h); @/
+      /@ assert right: down(s, k) != down(s, k + 1) ==>
+           down(s, k) == down(s, k + 1) + pow2(k) && apart(down(s, k + 1), k, s, h); @/
+    }
+    /@ assert root: down(s, d) == 0; @/
   }
 
   void size_bounds_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
