@@ -341,9 +341,16 @@ static void check_directory(const struct call *c)
   if (d == NULL)
     die(c, "cannot read the scratch directory");
   rewinddir(d);
-  for (struct dirent *e; (e = readdir(d)) != NULL;)
-    if (begins(e->d_name, ".pprf-"))
+  for (struct dirent *e; (e = readdir(d)) != NULL;) {
+    size_t n = strlen(e->d_name);
+    bool named = false; /* a key file may have any name */
+    for (int i = 0; i < c->argc; i++) {
+      size_t len = strlen(c->argv[i]);
+      named = named || (len >= n && strcmp(c->argv[i] + len - n, e->d_name) == 0);
+    }
+    if (begins(e->d_name, ".pprf-") && !named)
       die(c, "a file is left behind: %s", e->d_name);
+  }
   closedir(d);
 }
 

@@ -23,10 +23,22 @@ static void stop(const char *what)
   exit(99);
 }
 
+/* libFuzzer's clock interrupts a wait for an answer: have the kernel go on with it. */
+static void wait_through_alarms(void)
+{
+  struct sigaction a;
+  if (sigaction(SIGALRM, NULL, &a) != 0)
+    stop("no signal handler to read");
+  a.sa_flags |= SA_RESTART;
+  if (sigaction(SIGALRM, &a, NULL) != 0)
+    stop("no signal handler to set");
+}
+
 void oracle_start(const char *program)
 {
   int down[2], up[2];
   paused = 0;
+  wait_through_alarms();
   if (to != NULL)
     return;
   if (access(program, X_OK) != 0)
@@ -68,9 +80,11 @@ static void answer(void)
   fflush(to);
   if (fgets(line, sizeof line, from) == NULL) {
     int status = 0;
-    (void)waitpid(child, &status, 0); /* it closed its output: it has ended */
-    fprintf(stderr, "oracle: %s %d\n", WIFSIGNALED(status) ? "ended by signal" : "exit status",
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    if (ferror(from))
+      perror("oracle: cannot read");
+    else if (waitpid(child, &status, 0) == child) /* it closed its output: it has ended */
+      fprintf(stderr, "oracle: %s %d\n", WIFSIGNALED(status) ? "ended by signal" : "exit status",
+              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     stop("no answer");
   }
   line[strcspn(line, "\n")] = '\0';
