@@ -220,76 +220,51 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
   //@ assert clean: clean(d, s->slot, &s->punctured, leaf, leaf + 1);
 }
 
-/* Give back the slots of the block around a leaf, all of whose leaves are punctured. */
-/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
+/* Give back the slots of the leaves first .. end - 1, all of which are punctured. */
+/*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
     requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-    requires level: SLOTS_LEVEL < s->punctured.levels;
-    requires full: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
-      blk(x, SLOTS_LEVEL) == blk(leaf, SLOTS_LEVEL) ==> gone(&s->punctured, x);
+    requires gone: \forall integer x; first <= x < end ==> gone(&s->punctured, x);
     assigns \nothing;
     ensures opened: opened(s); */
-static inline void release_slots(struct opt_store *s, uint64_t leaf)
+static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t end)
   /*@ ghost (struct pprf_seed R) */
 {
-  const unsigned h = 6 * SLOTS_LEVEL;
   //@ ghost unsigned d = s->punctured.depth;
-  //@ assert depth: h < d <= 32;
+  //@ assert depth: 1 <= d <= 32;
   //@ ghost leaves_lf(d);
-  //@ ghost path_lf(d);
-  //@ ghost shift_lf(leaf, h);
-  //@ ghost shl_lf(1, h);
-  //@ ghost around_two_lf(h);
-  //@ ghost shr_blk_lf(SLOTS_LEVEL);
-  uint64_t block = leaf >> h;
-  //@ assert span: down(leaf, h) + pow2(h) <= pow2(d) && pow2(h) == 0x1000;
-  //@ assert block: down(leaf, h) == block * 0x1000 && block + 1 <= 0x100000000;
-  //@ ghost shl_lf(block + 1, h);
-  //@ assert start: (block << h) == down(leaf, h);
-  //@ assert end: ((block + 1) << h) == down(leaf, h) + 0x1000;
-  /*@ assert gone: \forall integer x; down(leaf, h) <= x < down(leaf, h) + pow2(h) ==>
-        gone(&s->punctured, x); */
-  /*@ assert none: \forall integer j; down(leaf, h) <= 2 * j < down(leaf, h) + pow2(h) ==>
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  /*@ assert start: \forall integer t, h; live(&s->punctured, 0, 0, d, t, h) ==>
+        !(first <= t < end); */
+  /*@ assert none: \forall integer j; first <= 2 * j < end - 1 ==>
         !owned(&s->punctured, 0, 0, d, j); */
-  /*@ assert zero: \forall integer j; down(leaf, h) <= 2 * j < down(leaf, h) + pow2(h) ==>
-        zero_seed(s->slot[j]); */
-  opt_pages_release_slots(s, block << h, (block + 1) << h);
+  //@ assert zero: \forall integer j; first <= 2 * j < end - 1 ==> zero_seed(s->slot[j]);
+  opt_pages_release_slots(s, first, end);
 }
 
-/* Give back the words of level 0 of the block around a leaf, which is marked full above. */
-/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
+/* Give back the words of level 0 over these leaves, all of whose blocks are full. */
+/*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
     requires level: DEAD_LEVEL < s->punctured.levels;
-    requires marked: under(&s->punctured, DEAD_LEVEL, blk(leaf, DEAD_LEVEL));
+    requires full: full_leaves(&s->punctured, DEAD_LEVEL, first, end);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
-    ensures kept: same_slots{Pre,Post}(s); */
-static inline void release_dead(struct opt_store *s, uint64_t leaf)
+    ensures kept: same_slots{Pre,Post}(s);
+    ensures levels: \forall integer k, y; k >= 0 ==> y >= 0 ==> under{Pre}(&s->punctured, k, y) ==>
+      under(&s->punctured, k, y); */
+static inline void release_dead(struct opt_store *s, uint64_t first, uint64_t end)
 {
-  const unsigned h = 6 * DEAD_LEVEL;
   //@ ghost unsigned d = s->punctured.depth;
-  //@ assert depth: h < d <= 32;
-  //@ ghost leaves_lf(d);
-  //@ ghost path_lf(d);
-  //@ ghost shift_lf(leaf, h);
-  //@ ghost shl_lf(1, h);
-  //@ ghost around_two_lf(h);
-  //@ ghost shr_blk_lf(DEAD_LEVEL);
-  uint64_t block = leaf >> h;
-  //@ assert span: down(leaf, h) + pow2(h) <= pow2(d) && pow2(h) == 0x40000;
-  //@ assert block: down(leaf, h) == block * 0x40000 && block + 1 <= 0x100000000;
-  //@ ghost shl_lf(block + 1, h);
-  //@ assert start: (block << h) == down(leaf, h);
-  //@ assert end: ((block + 1) << h) == down(leaf, h) + 0x40000;
-  /*@ assert leaves: \forall integer x; down(leaf, h) <= x < down(leaf, h) + pow2(h) ==>
-        blk(x, DEAD_LEVEL) == blk(leaf, DEAD_LEVEL); */
-  /*@ assert first: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
+  //@ assert depth: 1 <= d <= 32;
+  /*@ assert block: \forall integer w; first <= 64 * w < end ==>
         blk(64 * w, DEAD_LEVEL) == blk(w, DEAD_LEVEL - 1); */
-  /*@ assert words: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
-        blk(w, DEAD_LEVEL - 1) == blk(leaf, DEAD_LEVEL); */
-  /*@ assert under: \forall integer w; down(leaf, h) <= 64 * w < down(leaf, h) + pow2(h) ==>
+  /*@ assert marked: \forall integer w; first <= 64 * w < end ==>
+        under(&s->punctured, DEAD_LEVEL, blk(w, DEAD_LEVEL - 1)); */
+  /*@ assert path: \forall integer w, j; w >= 0 ==> DEAD_LEVEL <= j < s->punctured.levels ==>
+        blk(blk(w, DEAD_LEVEL - 1), j - DEAD_LEVEL) == blk(w, j - 1); */
+  /*@ assert under: \forall integer w; first <= 64 * w < end ==>
         under(&s->punctured, 1, w); */
-  opt_pages_release_dead(s, block << h, (block + 1) << h);
+  opt_pages_release_dead(s, first, end);
   //@ assert kept: same_slots{Pre,Here}(s) && s->nodes == \at(s->nodes,Pre);
   //@ assert shape: same_shape{Pre,Here}(&s->punctured);
   /*@ assert summary: \forall integer k; 1 <= k < s->punctured.levels ==>
@@ -319,9 +294,35 @@ static inline void release_dead(struct opt_store *s, uint64_t leaf)
 static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
   /*@ ghost (struct pprf_seed R) */
 {
-  release_slots(s, leaf) /*@ ghost (R) */;
-  if (full >= DEAD_LEVEL)
-    release_dead(s, leaf);
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost shift_lf(leaf, 6 * SLOTS_LEVEL);
+  //@ ghost shl_lf(1, 6 * SLOTS_LEVEL);
+  //@ ghost around_two_lf(6 * SLOTS_LEVEL);
+  //@ ghost shr_blk_lf(SLOTS_LEVEL);
+  uint64_t block = leaf >> 6 * SLOTS_LEVEL;
+  //@ ghost shl_lf(block + 1, 6 * SLOTS_LEVEL);
+  //@ assert size: pow2(6 * SLOTS_LEVEL) == 0x1000;
+  /*@ assert span: (block << 6 * SLOTS_LEVEL) == block * 0x1000 == down(leaf, 6 * SLOTS_LEVEL) &&
+        ((block + 1) << 6 * SLOTS_LEVEL) == block * 0x1000 + 0x1000 <= pow2(d); */
+  /*@ assert leaves: \forall integer x; block * 0x1000 <= x < block * 0x1000 + 0x1000 ==>
+        blk(x, SLOTS_LEVEL) == blk(leaf, SLOTS_LEVEL); */
+  release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL) /*@ ghost (R) */;
+  if (full >= DEAD_LEVEL) {
+    //@ ghost shift_lf(leaf, 6 * DEAD_LEVEL);
+    //@ ghost shl_lf(1, 6 * DEAD_LEVEL);
+    //@ ghost around_two_lf(6 * DEAD_LEVEL);
+    //@ ghost shr_blk_lf(DEAD_LEVEL);
+    block = leaf >> 6 * DEAD_LEVEL;
+    //@ ghost shl_lf(block + 1, 6 * DEAD_LEVEL);
+    //@ assert size: pow2(6 * DEAD_LEVEL) == 0x40000;
+    /*@ assert span: (block << 6 * DEAD_LEVEL) == block * 0x40000 == down(leaf, 6 * DEAD_LEVEL) &&
+          ((block + 1) << 6 * DEAD_LEVEL) == block * 0x40000 + 0x40000 <= pow2(d); */
+    /*@ assert leaves: \forall integer x; block * 0x40000 <= x < block * 0x40000 + 0x40000 ==>
+          blk(x, DEAD_LEVEL) == blk(leaf, DEAD_LEVEL); */
+    release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
+  }
 }
 
 /* Mark a live leaf as punctured.  The slots are up to date already. */

@@ -49,6 +49,12 @@
            covers(down(x, k - 1), k - 1, y) ==> covers(down(x, k), k, y); @/
       /@ assert same: \forall integer x, y; 0 <= x < pow2(d) ==>
            covers(down(x, k - 1), k - 1, y) ==> down(y, k - 1) == down(x, k - 1); @/
+      /@ assert next: \forall integer x; 0 <= x < pow2(d) ==> down(x, k) <= down(x, k - 1) &&
+           down(x, k - 1) + pow2(k - 1) <= down(x, k) + pow2(k); @/
+      /@ assert lower: \forall integer x, g; k <= g <= d ==> 0 <= x < pow2(d) ==>
+           down(x, g) <= down(x, k - 1); @/
+      /@ assert upper: \forall integer x, g; k <= g <= d ==> 0 <= x < pow2(d) ==>
+           down(x, k - 1) + pow2(k - 1) <= down(x, g) + pow2(g); @/
     }
     pow2_pos_lf();
   }
