@@ -232,7 +232,10 @@ static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t e
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   //@ ghost leaves_lf(d);
+  //@ ghost pow2_pos_lf();
   //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  /*@ assert begin: \forall integer t, h; live(&s->punctured, 0, 0, d, t, h) ==>
+        covers(t, h, t); */
   /*@ assert start: \forall integer t, h; live(&s->punctured, 0, 0, d, t, h) ==>
         !(first <= t < end); */
   /*@ assert none: \forall integer j; first <= 2 * j < end - 1 ==>
@@ -388,9 +391,15 @@ static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
   //@ assert none: \forall integer t, g; !live(&s->punctured, 0, 0, d, t, g);
   //@ assert no_owner: \forall integer j; !owned(&s->punctured, 0, 0, d, j);
   //@ assert zero: \forall integer j; 0 <= j < pow2(d - 1) ==> zero_seed(s->slot[j]);
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==>
+        \separated(&s->slot[j], DEAD(s)) && \separated(&s->slot[j], WORDS(s, 1)) &&
+        \separated(&s->slot[j], WORDS(s, 2)) && \separated(&s->slot[j], WORDS(s, 3)) &&
+        \separated(&s->slot[j], WORDS(s, 4)) && \separated(&s->slot[j], WORDS(s, 5)); */
   opt_pages_release_all(s);
   //@ assert shape: same_shape{Pre,Here}(&s->punctured) && s->punctured.depth == d;
   //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert place: s->slot == \at(s->slot,Pre);
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Pre,Here}(s, j); */
   //@ assert slots: same_slots{Pre,Here}(s);
   //@ assert top: same_level{Pre,Here}(&s->punctured, s->punctured.levels - 1);
   //@ assert cleared: all_cleared{Pre,Here}(&s->punctured);

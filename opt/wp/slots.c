@@ -407,12 +407,25 @@
     size_lf(b, from, to);
     pow2_mono_lf(d, 32);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
+    /@ assert hit: \forall integer x; covers(s, h, x) ==> gone(b, x) || from <= x < to; @/
+    /@ assert begin: \forall integer t, g; 0 <= g <= d ==> within(t, g, s, h) ==>
+         covers(s, h, t) && covers(t, g, t); @/
     /@ assert out: \forall integer t, g; 0 <= g <= d ==> within(t, g, s, h) ==>
-         covers(s, h, t) && covers(t, g, t) && !intact(b, from, to, t, g); @/
+         !intact(b, from, to, t, g); @/
     /@ assert less: \forall integer t, g; intact(b, from, to, t, g) ==> intact(b, lo, hi, t, g); @/
     /@ assert far: \forall integer t, g; apart(t, g, s, h) ==>
          (intact(b, from, to, t, g) <==> intact(b, lo, hi, t, g)); @/
     /@ assert above: \forall integer k; h < k <= d ==> !intact(b, lo, hi, down(s, k), k); @/
+    /@ assert overlap: \forall integer t, g; !apart(t, g, s, h) ==>
+         covers(t, g, s) || covers(s, h, t); @/
+    /@ assert around: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(t, g, s) ==>
+         t == down(s, g); @/
+    /@ assert across: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(s, h, t) ==>
+         t == down(s, g); @/
+    /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(s, h, t) ==>
+         within(t, g, s, h); @/
+    /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(t, g, s) ==>
+         t == s; @/
     /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
          apart(t, g, s, h) || within(t, g, s, h) || (g > h && t == down(s, g)); @/
     /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
