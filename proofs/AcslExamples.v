@@ -213,3 +213,54 @@ Definition ref_encode_sound_ex := @ref_encode_sound toy toy_definitions zeros32 
   exported (3, 0) (0, 0) 1 root_nodes PPRF_OK isT isT ltac:(by []) ltac:(by []) (fun _ _ => I)
   (fun _ _ => I) ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_nodes
   encode_meets_contract.
+
+(* ---- opt's layout ------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import AcslOpt.
+From Pprf.proofs Require Import AcslLayout.
+
+(* No leaf is punctured but lo .. hi - 1: the root is live, or the left leaf without the right. *)
+Definition toy_layout : layout := laid_out toy (fun _ _ _ => False).
+Definition toy_layout_definitions : layout_definitions toy_layout := laid_out_definitions _ _.
+Example acsl_layout_exists_ex := @acsl_layout_exists toy (fun _ _ _ => False).
+Example acsl_layout_facts_ex : layout_facts toy_layout :=
+  @acsl_layout_facts toy_layout toy_definitions toy_layout_definitions.
+
+Example none_gone x : (x < CModel.pow2 1)%num ->
+  pred0 (leaf_path 1 x) <-> gone toy_layout fresh (0, 0) (Z.of_N x) \/ 0 <= Z.of_N x < 0.
+Proof. by move=> _; split=> // -[] //; lia. Qed.
+Example right_gone x : (x < CModel.pow2 1)%num ->
+  pred1 [:: true] (leaf_path 1 x) <->
+  gone toy_layout fresh (0, 0) (Z.of_N x) \/ 1 <= Z.of_N x < 2.
+Proof.
+change (CModel.pow2 1) with 2%num => x2; have [->|->] : x = 0%num \/ x = 1%num by lia.
+  by split=> // -[] //; lia.
+by split=> // _; right; lia.
+Qed.
+Definition acsl_live_cover_ex := @acsl_live_cover toy_layout toy_definitions
+  toy_layout_definitions fresh (0, 0) 0 0 1 pred0 none_gone root 0 1.
+Example root_live : live toy_layout fresh (0, 0) 0 0 1 0 1.
+Proof. by apply/acsl_live_cover_ex; exists [::]. Qed.
+Example left_live : live toy_layout fresh (0, 0) 1 2 1 0 0.
+Proof.
+have := @acsl_live_cover toy_layout toy_definitions toy_layout_definitions fresh (0, 0) 1 2 1
+  (pred1 [:: true]) right_gone root 0 0.
+by move=> E; apply/E; exists [:: o].
+Qed.
+
+Definition live_apart_lf_ex := @live_apart_lf toy_layout toy_definitions toy_layout_definitions
+  fresh (0, 0) 1 2 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
+  0 0 0 0 left_live left_live.
+Definition pair_slot_injective_lf_ex := @pair_slot_injective_lf toy_layout toy_definitions
+  toy_layout_definitions fresh (0, 0) 1 2 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
+  0 0 0 0 left_live left_live erefl.
+Example root_covers : (1 <= 1 /\ 1 <= 1 /\ 1 <= 32) /\
+  tnode toy_layout 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
+Proof. by split; [lia | case: root_live => _ [_ []]]. Qed.
+Definition slot_overwritten_lf_ex := @slot_overwritten_lf toy_layout toy_definitions
+  toy_layout_definitions 1 0 1 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) root_covers.
+Example root_punctured : 1 <= 1 <= 32 /\
+  live toy_layout fresh (0, 0) 0 0 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
+Proof. by split; [lia | split; [exact: root_live | case: root_covers => _ []]]. Qed.
+Definition puncture_lf_ex := @puncture_lf toy_layout toy_definitions toy_layout_definitions
+  fresh (0, 0) 1 0 1 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) root_punctured.

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslCodec.
+From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslKey AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
@@ -9,7 +9,7 @@ From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout AcslCodec.
 From Pprf.proofs Require Import KeccakSound.
 
 Print Assumptions eval_puncture_all.
@@ -91,6 +91,13 @@ Print Assumptions ref_setup_sound.
 Print Assumptions ref_eval_sound.
 Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
+Print Assumptions acsl_layout_facts.
+Print Assumptions acsl_layout_exists.
+Print Assumptions live_apart_lf.
+Print Assumptions pair_slot_injective_lf.
+Print Assumptions slot_overwritten_lf.
+Print Assumptions puncture_lf.
+Print Assumptions acsl_live_cover.
 Print Assumptions acsl_encodes.
 Print Assumptions ref_encode_sound.
 Print Assumptions keccak_sound.

@@ -610,6 +610,62 @@ Definition ref_punct_range_sound_statement :
     unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0]
   := @ref_punct_range_sound.
 
+(* ---- AcslLayout.v: AcslOpt.v is written from the ACSL of opt/ ------------------------- *)
+
+From Pprf.spec Require Import AcslOpt.
+From Pprf.proofs Require Import AcslLayout.
+
+Definition acsl_layout_facts_statement :
+  forall V : layout, definitions V -> layout_definitions V -> layout_facts V
+  := @acsl_layout_facts.
+
+Definition acsl_layout_exists_statement :
+  forall (V : logic) punctured, exists shr,
+    layout_definitions {| layout_tree := V; shr := shr; gone := punctured |}
+  := @acsl_layout_exists.
+
+Definition live_apart_lf_statement :
+  forall V : layout, definitions V -> layout_definitions V ->
+  forall L b lo hi d, c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> d <= 32 ->
+  forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g ->
+    s = t /\ h = g \/ s + pow2 V h <= t \/ t + pow2 V g <= s
+  := @live_apart_lf.
+
+Definition pair_slot_injective_lf_statement :
+  forall V : layout, definitions V -> layout_definitions V ->
+  forall L b lo hi d, c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> 1 <= d <= 32 ->
+  forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g -> Z.quot s 2 = Z.quot t 2 ->
+    s = t /\ h = g
+  := @pair_slot_injective_lf.
+
+Definition slot_overwritten_lf_statement :
+  forall V : layout, definitions V -> layout_definitions V ->
+  forall d s h x, c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
+    (1 <= h /\ h <= d /\ d <= 32) /\ tnode V d s h /\ AcslRef.covers V s h x ->
+    exists i, 0 <= i < h /\ Z.quot (beside V x i) 2 = Z.quot s 2
+  := @slot_overwritten_lf.
+
+Definition puncture_lf_statement :
+  forall V : layout, definitions V -> layout_definitions V ->
+  forall L b d s h x, c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
+    1 <= d <= 32 /\ live V L b 0 0 d s h /\ AcslRef.covers V s h x ->
+    (x < pow2 V d /\ down V x h = s /\ ~ gone V L b x) /\
+    (forall i, 0 <= i < h -> live V L b x (x + 1) d (beside V x i) i) /\
+    (forall t g, live V L b 0 0 d t g -> t = s /\ g = h \/ live V L b x (x + 1) d t g) /\
+    (forall t g, live V L b x (x + 1) d t g ->
+       live V L b 0 0 d t g /\ ~ (t = s /\ g = h) \/ 0 <= g < h /\ t = beside V x g)
+  := @puncture_lf.
+
+Definition acsl_live_cover_statement :
+  forall V : layout, definitions V -> layout_definitions V ->
+  forall L b lo hi d (P : pred bitseq),
+    (forall x, (x < CModel.pow2 d)%num ->
+       P (leaf_path d x) <-> gone V L b (Z.of_N x) \/ lo <= Z.of_N x < hi) ->
+  forall R s h, live V L b lo hi (Z.of_nat d) s h <->
+    exists2 q, q \in map fst (punctured_key V d P R) &
+               s = Z.of_N (first_leaf d q) /\ h = Z.of_nat (d - size q)
+  := @acsl_live_cover.
+
 (* ---- AcslCodec.v -------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import AcslCodec.

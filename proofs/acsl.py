@@ -2,27 +2,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Translate the ACSL vocabulary and contracts of ref to Coq: build/coq/spec/AcslRef.v.
 
-  acsl.py TREE [OUT]    read TREE/ref/core.h and codec.h with all that they include; write OUT
-                        (only if it changes) or the standard output
+  acsl.py TREE [OUT]      read TREE/ref/core.h and codec.h with all that they include; write OUT
+                          (only if it changes) or the standard output
+  acsl.py opt TREE [OUT]  read TREE/opt/store.acsl: the facts about opt's layout, AcslOpt.v
 
 What is translated: structures, constants, every logic type, function and predicate, every fact
 and lemma, and the contracts of core.h and codec.h.  What is passed over, and nothing else: C
 declarations and bodies, `ghost' annotations (their contracts are goals of ref/wp), and the
-contracts of the other headers (steps of the C proof).  Any other syntax is an error.
+contracts of the other headers (steps of the C proof).  Any other syntax is an error.  Of opt: the
+ghost functions LAYOUT, the definitions that they use down to OPAQUE, and each fact that speaks of
+these alone.
 
 How ACSL is read: integers and C integers are Z; a structure is a record of its members; memory is
 a cell for each scalar, a pointer a block and a cell in it (spec/AcslMemory.v); a label is a
 memory.  Opaque and recursive logic functions are members of a record `logic': the definitions of
 the recursive ones become its equations (`definitions'); each FACT and `reads' clause is a
 proposition, and all of them are `facts'; so is each lemma (its proof is WP's).  A contract is:
-types and requires before the call give assigns, types and ensures after it."""
+types and requires before the call give assigns, types and ensures after it; of a ghost function,
+which assigns nothing: types and requires give ensures, in one memory."""
 import os
 import re
 import sys
 
 ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
-FOLDERS = ["ref", "include"]
+FOLDERS = ["ref", "opt", "include"]
+OPT_ROOTS = ["opt/store.acsl"]
+LAYOUT = ["live_apart_lf", "pair_slot_injective_lf", "slot_overwritten_lf", "puncture_lf"]
+OPAQUE = ["gone"]
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
           "uint64_t": "c_uint64_t", "uint8_t": "c_uint8_t"}
@@ -60,11 +67,11 @@ def tokens(text, where):
 
 class Source:
     """The C text that the roots include: C tokens, and the annotations between them as
-    (file, "annotation", tokens)."""
+    (file, "annotation", tokens), ghost code as (file, "ghost", text)."""
 
-    def __init__(self, tree, defines):
+    def __init__(self, tree, defines, roots):
         self.tree, self.macros, self.seen, self.items = tree, {**PREDEFINED, **defines}, set(), []
-        for root in ROOTS:
+        for root in roots:
             self.file(root)
 
     def file(self, name):
@@ -78,8 +85,8 @@ class Source:
                 if all(stack):
                     body = chunk[3:-2] if chunk.startswith("/*") else chunk[3:]
                     code = re.match(r"\s*ghost\b(?!\s*\()", body)  # no list of ghost parameters
-                    toks = ["ghost"] if code else tokens(body, name)
-                    self.items.append((name, "annotation", toks))
+                    self.items.append((name, "ghost", body[code.end():]) if code else
+                                      (name, "annotation", tokens(body, name)))
             elif not chunk.startswith(("/*", "//")):
                 for line in re.sub(r"\\\n", " ", chunk).split("\n"):
                     if line.lstrip().startswith("#"):
@@ -387,8 +394,8 @@ class Parser:
 # ---- What the files declare ----------------------------------------------------------------
 
 class Unit:
-    def __init__(self, tree, defines):
-        self.source = Source(tree, defines)
+    def __init__(self, tree, defines, roots=tuple(ROOTS)):
+        self.source = Source(tree, defines, roots)
         self.structs, self.constants, self.globals, self.contracts = {}, {}, [], []
         self.types, self.fact_names = set(), []
         for name, body in self.source.macros.items():
@@ -400,14 +407,18 @@ class Unit:
         items, pos, contract = self.source.items, 0, None
         while pos < len(items):
             file, kind, value = items[pos]
+            if kind == "ghost":
+                pos += 1
+                self.ghost(file, value)
+                continue
             if kind == "annotation":
                 pos += 1
                 if value[0] in ("requires", "assigns", "ensures"):
                     if contract:
                         raise Error(f"{file}: a contract without a function")
                     contract = (file, value)
-                elif value != ["ghost"]:
-                    self.globals += Parser(value, file, self.types).globals()
+                else:
+                    self.annotation(file, value)
                 continue
             depth, ghost, toks = 0, [], []
             while True:  # one declaration or definition
@@ -415,7 +426,7 @@ class Unit:
                     raise Error(f"{file}: a declaration does not end")
                 _, kind, value = items[pos]
                 pos += 1
-                if kind == "annotation":
+                if kind != "c":
                     if depth == 0 and value[:2] == ["ghost", "("]:
                         ghost = value[2:]
                     elif depth == 0:
@@ -431,6 +442,12 @@ class Unit:
             contract = None
         if contract:
             raise Error(f"{contract[0]}: a contract without a function")
+
+    def annotation(self, file, toks):
+        self.globals += Parser(toks, file, self.types).globals()
+
+    def ghost(self, file, text):
+        """Ghost code, which is passed over."""
 
     def declaration(self, file, toks, ghost, contract):
         if contract and contract[0] in CONTRACTS:
@@ -468,6 +485,79 @@ class Unit:
         self.contracts.append((name, result, params, clauses, assigns))
 
 
+class OptUnit(Unit):
+    """ref's vocabulary, and of opt's text what LAYOUT speaks of: `vocabulary'."""
+
+    def __init__(self, tree, defines, vocabulary=None):
+        self.pieces, self.own, self.vocabulary = [], [], vocabulary
+        super().__init__(tree, defines, tuple(OPT_ROOTS))
+        found = [c[0] for c in self.contracts]
+        for name in LAYOUT:
+            if found.count(name) != 1:
+                raise Error(f"{'two contracts' if name in found else 'no contract'} of {name}")
+        self.select()
+
+    def annotation(self, file, toks):
+        """Of opt's files one definition or fact each, not parsed yet."""
+        if not file.startswith("opt/"):
+            super().annotation(file, toks)
+            return
+        starts = [i for i, t in enumerate(toks)
+                  if t in ("logic", "predicate", "FACT", "lemma", "type", "axiomatic")]
+        for i, end in zip(starts, starts[1:] + [len(toks)]):
+            piece = toks[i:end]
+            if piece[0] != "axiomatic":
+                self.pieces.append((file, piece[:len(piece) - piece[::-1].index(";")]))
+
+    def ghost(self, file, text):
+        if not file.startswith("opt/"):
+            return
+        form = r"/@((?:(?!/@).)*?)@/([^;{}/]*;)"
+        rest = re.sub(r"//[^\n]*", "", re.sub(form, "", text, flags=re.S)).strip()
+        if rest:
+            raise Error(f"{file}: ghost code is not a list of contracts: {rest[:40]!r}")
+        for contract, declaration in re.findall(form, text, re.S):
+            toks = tokens(declaration, file)
+            if toks[toks.index("(") - 1] in LAYOUT:
+                self.function(file, toks, [], (file, tokens(contract, file)))
+
+    def select(self):
+        def named(toks):
+            return {t for t, u in zip(toks, toks[1:]) if u in ("(", "{") and re.match(r"[a-z]", t)}
+        names = {}
+        for file, toks in self.pieces:
+            if toks[0] in ("logic", "predicate"):
+                name = toks[1 if toks[0] == "predicate" else 2]
+                if name in names:
+                    raise Error(f"{file}: {name} is defined twice")
+                if name in OPAQUE and "=" in toks:
+                    del toks[toks.index("="):-1]
+                names[name] = toks
+        if self.vocabulary is None:
+            todo = [n for c in self.contracts for n in self.applied(c[3])]
+            self.vocabulary = set()
+            while todo:
+                name = todo.pop()
+                if name in names and name not in self.vocabulary:
+                    self.vocabulary.add(name)
+                    todo += named(names[name][2:])
+        known = self.vocabulary | {g[2] for g in self.globals if g[0] == "def"}
+        for file, toks in self.pieces:
+            if toks[0] == "FACT":
+                used = named(toks[2:])
+                wanted = used <= known and used & self.vocabulary
+            else:
+                wanted = any(toks is names[n] for n in self.vocabulary if n in names)
+            if wanted:
+                self.own += Parser(toks, file, self.types).globals()
+        self.globals += self.own
+
+    def applied(self, e):
+        if not isinstance(e, (tuple, list)):
+            return []
+        return list(e[1:2]) * (e[:1] == ("app",)) + [n for x in e for n in self.applied(x)]
+
+
 # ---- Coq -----------------------------------------------------------------------------------
 
 INT = ("integer",)
@@ -487,6 +577,8 @@ def flat(kind, e):
 
 
 class Coq:
+    sort = "logic"
+
     def __init__(self, unit):
         self.u, self.out, self.used = unit, [], []
         self.defs = {}
@@ -845,7 +937,7 @@ class Coq:
                 sort = self.type(result)
             else:
                 text, sort = self.prop(body, self.env(params), scope, here), "Prop"
-            head = f"{ident(name)} (V : logic){self.binders(labels, params)}"
+            head = f"{ident(name)} (V : {self.sort}){self.binders(labels, params)}"
             self.say(f"Definition {head} : {sort} :=", f"  {text}.")
         if reads is not None:
             if len(labels) != 1:
@@ -901,6 +993,58 @@ class Coq:
                  "  " + " /\\\n  ".join(ends) + ".", "")
 
 
+class OptCoq(Coq):
+    """A layout: a tree as in AcslRef.v, and opt's own functions."""
+    sort = "layout"
+
+    def whole(self):
+        own, equations, facts = self.u.own, [], []
+        members = [f"{ident(g[2])} : {self.arrow(g)}" for g in own
+                   if g[0] == "def" and g[2] in self.recursive | self.opaque]
+        for g in own:
+            if g[0] == "def":
+                self.in_context(g[2], lambda g=g: self.definition(g, equations, facts))
+            else:
+                facts.append((g[1], self.in_context(
+                    g[1], lambda g=g: self.prop(g[3], {}, {}, None))))
+        body, self.out = self.out, []
+        for c in sorted(self.u.contracts, key=lambda c: LAYOUT.index(c[0])):
+            self.in_context(c[0], lambda c=c: self.contract(*c))
+        contracts, self.out = self.out, []
+        self.say("(* Written by proofs/acsl.py from the ACSL of opt/: not to be edited. *)",
+                 "From Coq Require Import ZArith Bool.",
+                 "From Pprf.spec Require Import AcslMemory AcslRef.",
+                 "Local Open Scope Z_scope.", "",
+                 "(* A tree; functions that are defined by recursion; a set of leaves, any. *)")
+        self.record("layout", "Type", ["layout_tree :> logic", *members])
+        self.say("", "(* The vocabulary. *)", *body)
+        self.say("", "(* The recursive definitions. *)")
+        self.record("layout_definitions (V : layout)", "Prop",
+                    [f"{n}_def : {p}" for n, p in equations])
+        self.say("", "(* Facts, and the contracts of ghost functions. *)")
+        self.say(*[f"Definition fact_{n} (V : layout) : Prop :=\n  {p}." for n, p in facts])
+        self.say(*contracts)
+        self.record("layout_facts (V : layout)", "Prop", [f"{n}_holds : fact_{n} V" for n in
+                                                          [n for n, _ in facts] + LAYOUT])
+        return "\n".join(self.out) + "\n"
+
+    def contract(self, name, result, params, clauses, assigns):
+        if result or assigns != [("nothing",)]:
+            raise Error("a ghost function that assigns or returns something")
+        kinds = [k for k, _, _ in clauses]
+        if kinds != sorted(kinds, reverse=True) or "ensures" not in kinds:
+            raise Error("requires, then ensures")
+        labels = ["L"] if any(t[0] == "ptr" for _, t in params) else []
+        given = [f"{C_INTS[t[1]]} {ident(n)}" for n, t in params if t[0] == "c"]
+        texts = [(k, self.prop(f, self.env(params), {}, "L" if labels else None))
+                 for k, _, f in clauses]
+        given += [f for k, f in texts if k == "requires"]
+        self.say(f"Definition fact_{name} (V : layout) : Prop :=",
+                 f"  forall{self.binders(labels, params)},",
+                 "  " + " -> ".join(given) + " ->",
+                 "  " + " /\\\n  ".join(f for k, f in texts if k == "ensures") + ".")
+
+
 def check_declarations(definitions, declarations):
     """The code's proofs see the recursive functions declared only: no axiom but the facts, the
     same facts, nothing declared that is not defined, with the same signature."""
@@ -953,6 +1097,15 @@ def translate(tree):
     return Coq(definitions).whole()
 
 
+def translate_opt(tree):
+    definitions = OptUnit(tree, {"GGM_DEFINITIONS": ""})
+    declarations = OptUnit(tree, {}, definitions.vocabulary)
+    check_declarations(definitions, declarations)
+    if definitions.contracts != declarations.contracts:
+        raise Error("contracts proven and contracts used differ")
+    return OptCoq(definitions).whole()
+
+
 def command(usage, name, translate, error):
     """The command line of a translation: to standard output, or to a file if that changes."""
     if len(sys.argv) not in (2, 3):
@@ -970,4 +1123,7 @@ def command(usage, name, translate, error):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["opt"]:
+        del sys.argv[1]
+        translate = translate_opt
     command(__doc__, "acsl", translate, Error)

@@ -33,7 +33,8 @@ PROJECT_OPTIONS = {  # all that _CoqProject may say besides the file names
     "-arg -w -arg -notation-overridden,-ambiguous-paths",
 }
 GENERATED = {  # written into BUILD, never in TREE
-    "spec/AcslRef.v": acsl.translate, "spec/KeccakCode.v": keccak.translate,
+    "spec/AcslRef.v": acsl.translate, "spec/AcslOpt.v": acsl.translate_opt,
+    "spec/KeccakCode.v": keccak.translate,
 }
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",

@@ -28,7 +28,9 @@ $(COQ)/%.v: %.v
 acsl-always:
 $(COQ)/spec/AcslRef.v: acsl-always
 	@$(PYTHON) proofs/acsl.py . $@
-# And the Keccak functions of opt.
+# Of opt the facts about its layout, and the Keccak functions.
+$(COQ)/spec/AcslOpt.v: acsl-always
+	@$(PYTHON) proofs/acsl.py opt . $@
 $(COQ)/spec/KeccakCode.v: acsl-always
 	@$(PYTHON) proofs/keccak.py . $@
 
