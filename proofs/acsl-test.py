@@ -4,6 +4,7 @@
 
   planted      small texts whose translation is written out here by hand
   refused      syntax outside the subset: an error, never passed over
+  layout       the same for opt: the contract of a ghost function with what it speaks of
   frama_c      the same text, read by Frama-C's own parser and typing and printed in its normal form,
                translates to the same Coq, definition by definition"""
 import os
@@ -109,11 +110,67 @@ REFUSED = [
      "declared otherwise than defined"),
 ]
 
+# A text of opt, in which `gone' may be any and the contract of f_lf is wanted.
+OPT = """#include "core.h"
+/*@ predicate gone{L}(struct bitmap *b, integer x) = (b->word & (1 << x)) != 0;
+    predicate odd(integer x) = (x & 1) != 0; */
+#ifdef GGM_DEFINITIONS
+/*@ logic integer half(integer x) = x <= 0 ? 0 : half(x - 1) / 2; */
+#else
+/*@ axiomatic A { logic integer half(integer x); } */
+#endif
+/*@ axiomatic B { FACT half_0: half(0) == 0; FACT odd_1: odd(1); }
+    predicate none{L}(struct bitmap *b, integer n) =
+      \\forall integer x; half(x) == n ==> !gone(b, x); */
+"""
+GHOST = """/*@ ghost
+  // a step of no interest
+  /@ assigns \\nothing; ensures odd(x) <==> (x & 1) == 1; @/
+  void g_lf(unsigned x);
 
-def tree_of(tmp, text, codec=""):
+  /@ requires d <= 3; requires n >= d;
+     assigns \\nothing;
+     ensures first: none(b, n);
+     ensures half(d) == 0; @/
+  void f_lf(const struct bitmap *b, uint64_t n, unsigned d);
+*/
+"""
+# name, what the translation of that holds
+LAYOUT = [
+    ("a_ghost_contract", "Definition fact_f_lf (V : layout) : Prop :=\n"
+     "  forall (L : memory) (b : pointer) (n : Z) (d : Z),\n"
+     "  c_uint64_t n -> c_unsigned d -> (d <= 3) -> (n >= d) ->\n"
+     "  (none V L b n) /\\\n  ((half V d) = 0)."),
+    ("what_it_speaks_of", "Definition none (V : layout) (L : memory) (b : pointer) (n : Z) : Prop :=\n"
+     "  (forall (x : Z), (((half V x) = n) -> (~ (gone V L b x))))."),
+    ("what_may_be_any", "  gone : memory -> pointer -> Z -> Prop;\n  half : Z -> Z;\n}."),
+    ("recursion_in_opt", "half_def : forall (x : Z), "
+     "half V x = (if (x <=? 0) then 0 else (Z.quot (half V (x - 1)) 2));"),
+    ("facts_on_these_alone", ": Prop := layout_facts_intro {\n  half_0_holds : fact_half_0 V;\n"
+     "  f_lf_holds : fact_f_lf V;\n}."),
+]
+# name, a change of the text, the error
+LAYOUT_REFUSED = [
+    ("no_contract", "f_lf(const", "h_lf(const", "no contract of f_lf"),
+    ("ghost_code", "/*@ ghost\n", "/*@ ghost int h(int x) { return x; }\n", "not a list of contracts"),
+    ("a_result", "void f_lf", "unsigned f_lf", "assigns or returns"),
+    ("an_effect", "assigns \\nothing;\n", "assigns *b;\n", "assigns or returns"),
+    ("two_states", "none(b, n);", "\\old(none(b, n));", "label not known: Pre"),
+    ("bits_that_are_spoken_of", "none(b, n);", "odd(n);", "\\) expected"),
+    ("declared_otherwise", "integer half(integer x);", "integer half(integer x, integer y);",
+     "given|arguments|declared otherwise"),
+    ("two_contracts", GHOST, GHOST + GHOST, "two contracts of f_lf"),
+    ("another_contract_for_the_code", GHOST, "#ifdef GGM_DEFINITIONS\n" + GHOST + "#else\n" +
+     GHOST.replace("d <= 3", "d <= 2") + "#endif\n", "contracts proven and contracts used differ"),
+    ("defined_twice", "predicate none", "predicate half(integer x) = x > 0; predicate none",
+     "half is defined twice"),
+]
+
+
+def tree_of(tmp, text, codec="", store=""):
     for d in ("ref", "opt", "include"):
         os.makedirs(os.path.join(tmp, d))
-    for name, content in (("ref/core.h", text), ("ref/codec.h", codec)):
+    for name, content in (("ref/core.h", text), ("ref/codec.h", codec), ("opt/store.acsl", store)):
         with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
             f.write(content)
     return tmp
@@ -125,6 +182,18 @@ def translation(text):
             return acsl.translate(tree_of(tmp, HEAD + text))
         except acsl.Error as why:
             return f"acsl: {why}"
+
+
+def translation_of_opt(text):
+    wanted = acsl.LAYOUT[:]
+    with tempfile.TemporaryDirectory() as tmp:
+        try:
+            acsl.LAYOUT[:] = ["f_lf"]
+            return acsl.translate_opt(tree_of(tmp, HEAD, store=text))
+        except acsl.Error as why:
+            return f"acsl: {why}"
+        finally:
+            acsl.LAYOUT[:] = wanted
 
 
 def statements(text, constants):
@@ -166,7 +235,7 @@ def by_frama_c():
 
 
 def main():
-    print(f"1..{len(PLANTED) + len(REFUSED) + 1}", flush=True)
+    print(f"1..{len(PLANTED) + len(REFUSED) + len(LAYOUT) + len(LAYOUT_REFUSED) + 1}", flush=True)
     number, failed = 0, False
 
     def report(good, name, lines):
@@ -183,6 +252,14 @@ def main():
     for name, text, wanted in REFUSED:
         got = translation(text)
         report(got.startswith("acsl: ") and re.search(wanted, got), "refused_" + name,
+               got.splitlines()[-3:])
+    for name, wanted in LAYOUT:
+        got = translation_of_opt(OPT + GHOST)
+        report(wanted in got, "layout_" + name, ["wanted: " + wanted] + got.splitlines()[-30:])
+    for name, old, new, wanted in LAYOUT_REFUSED:
+        assert (OPT + GHOST).count(old) == 1, name
+        got = translation_of_opt((OPT + GHOST).replace(old, new))
+        report(got.startswith("acsl: ") and re.search(wanted, got), "layout_refused_" + name,
                got.splitlines()[-3:])
     mine, printed = by_frama_c()
     if mine is None:

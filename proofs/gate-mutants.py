@@ -17,6 +17,8 @@ EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
+STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
+LAYOUT = "proofs/AcslLayout.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "opt/keccak.c"
 
@@ -165,6 +167,47 @@ MUTANTS = [
      [(CORE, "    assigns *value;\n", "    behavior b:\n    assigns *value;\n")]),
     ("acsl_generated_file_in_the_tree", r"disagree about spec/AcslRef.v",
      [("spec/AcslRef.v", "", "Definition x := 0.\n")]),
+    # The facts about opt's layout: a weakening of one differs from its theorem, or makes it false.
+    ("layout_pair_without_its_start", r"AcslLayout.v",
+     [(STORE, "       s == t && h == g;\n", "       h == g;\n")]),
+    ("layout_pair_of_one_start", r"AcslLayout.v", [(STORE, "s / 2 == t / 2 ==>", "s == t ==>")]),
+    ("layout_live_nodes_may_meet", r"AcslLayout.v",
+     [(STORE, "(s == t && h == g) || s + pow2(h) <= t ||", "s == t || s + pow2(h) <= t ||")]),
+    ("layout_asks_for_more", r"AcslLayout.v",
+     [(STORE, "// live nodes are one or apart\n  /@ requires d <= 32;",
+       "// live nodes are one or apart\n  /@ requires d <= 32 && lo == hi;")]),
+    ("layout_overwritten_by_no_sibling", r"AcslLayout.v",
+     [(STORE, "integer i; 0 <= i < h && beside(x, i) / 2", "integer i; 0 <= i <= h && beside(x, i) / 2")]),
+    ("layout_puncture_brings_any_node", r"AcslLayout.v",
+     [(STORE, "(0 <= g < h && t == beside(x, g));", "0 <= g < h;")]),
+    ("layout_puncture_clause_gone", r"AcslLayout.v",
+     [(STORE, "     ensures copath: \\forall integer i; 0 <= i < h ==> live(b, x, x + 1, d, "
+       "beside(x, i), i);\n", "")]),
+    ("layout_live_below_a_live_node", r"AcslLayout.v",
+     [(STORE, " &&\n      (h < d ==> !intact(b, lo, hi, down(s, h + 1), h + 1));", ";")]),
+    ("layout_root_never_live", r"AcslLayout.v",
+     [(STORE, "0 <= h <= d && 0 <= s < pow2(d) && tnode(d, s, h) && intact",
+       "0 <= h < d && 0 <= s < pow2(d) && tnode(d, s, h) && intact")]),
+    ("layout_one_leaf_less_punctured", r"AcslLayout.v",
+     [(STORE, "!gone(b, x) && !(lo <= x < hi);", "!gone(b, x) && !(lo < x < hi);")]),
+    ("layout_sibling_is_the_node", r"AcslLayout.v",
+     [(PATH, "2 * down(x, h + 1) + pow2(h) - down(x, h); */", "down(x, h); */")]),
+    ("layout_fact_too_strong", r"AcslLayout.v",
+     [(BITMAP, "FACT down_zero: \\forall integer x, h; shr(x, h) == 0 ==>",
+       "FACT down_zero: \\forall integer x, h; shr(x, h) <= 0 ==>")]),
+    ("layout_fact_without_a_theorem", r"AcslLayout.v",
+     [(BITMAP, "FACT down_0: ", "FACT down_1: \\forall integer x; down(x, 0) <= x;\n"
+       "      FACT down_0: ")]),
+    ("layout_theorem_asks_for_more", r"AcslLayout.v",
+     [(LAYOUT, "c_unsigned d -> 1 <= d <= 32 ->\n  forall s h t g",
+       "c_unsigned d -> 2 <= d <= 32 ->\n  forall s h t g")]),
+    ("layout_contract_gone", r"gate: acsl: no contract of slot_overwritten_lf",
+     [(STORE, "void slot_overwritten_lf(", "void slot_written_lf(")]),
+    ("layout_for_the_code_otherwise", r"gate: acsl: beside is declared otherwise than defined",
+     [(PATH, "logic integer beside(integer x, integer h);",
+       "logic integer beside(integer x, integer g);")]),
+    ("layout_generated_file_in_the_tree", r"disagree about .*spec/AcslOpt.v",
+     [("spec/AcslOpt.v", "", "Definition x := 0.\n")]),
     ("keccak_rotation_off_by_one", r"KeccakRounds.v",
      [(KECCAK, "a##22, d2, 61);", "a##22, d2, 60);")]),
     ("keccak_wrong_round_constant", r"KeccakRounds.v",
