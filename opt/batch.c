@@ -137,7 +137,7 @@ static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, ui
   } else {
     if (!opt_store_find(s, x, &node))
       return;
-    *end = node_end(node);
+    *end = opt_node_end(node);
     f->group[f->groups++] = (struct group){at, at, node.height};
     f->seed[at] = opt_store_seed(s, node);
   }
@@ -358,7 +358,7 @@ static int next_pending(struct expansion *x)
   if (x->at > x->last || !opt_store_next(x->store, x->at, &e->node) || e->node.start > x->last)
     return 0;
   e->seed = opt_store_seed(x->store, e->node);
-  x->at = node_end(e->node);
+  x->at = opt_node_end(e->node);
   x->n = 1;
   return 1;
 }
@@ -395,7 +395,7 @@ static NOINLINE int next_leaves(struct expansion *x, struct forest *f)
       err = split_pending(x);
       continue;
     }
-    uint64_t from = e->node.start > x->first ? e->node.start : x->first, to = node_end(e->node) - 1;
+    uint64_t from = e->node.start > x->first ? e->node.start : x->first, to = opt_node_end(e->node) - 1;
     to = to < x->last ? to : x->last;
     if (f->leaves + (to - from) >= CHUNK)
       break;

@@ -215,6 +215,32 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
   return block;
 }
 
+/* The next block behind a block that is not full, if it lies in the same word; else the first block
+ * of the next word. */
+/*@ requires layout(b) && level < b->levels && block / 64 < words(b->depth, level);
+    assigns \nothing;
+    ensures bounds: block < \result <= 64 * (block / 64) + 64;
+    ensures full: \forall integer y; block < y < \result ==> full(b, level, y);
+    ensures next: \result / 64 == block / 64 ==> !full(b, level, \result); */
+static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level, uint64_t block)
+{
+  uint64_t word = block / 64;
+  //@ ghost shape_lf(b->depth);
+  //@ ghost unsigned i = block % 64;
+  uint64_t right = opt_clear(full_at(b, level, word)) & ~opt_upto(block % 64);
+  //@ assert place: block == 64 * word + i && i < 64;
+  /*@ assert bits: \forall integer j; 0 <= j < 64 ==> (bit(right, j) <==>
+        j > i && !bit(full_word(b, level, word), j)); */
+  /*@ assert digits: \forall integer j; 0 <= j < 64 ==>
+        (64 * word + j) / 64 == word && (64 * word + j) % 64 == j; */
+  /*@ assert right: \forall integer j; 0 <= j < 64 ==> (bit(right, j) <==>
+        j > i && !full(b, level, 64 * word + j)); */
+  unsigned next = right != 0 ? opt_lsb(right) : 64;
+  //@ assert clear: \forall integer j; i < j < next ==> full(b, level, 64 * word + j);
+  //@ assert split: \forall integer y; block < y < 64 * word + next ==> i < y - 64 * word < next;
+  return 64 * word + next;
+}
+
 uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
 {
   unsigned height;
@@ -249,30 +275,27 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
       loop assigns level;
       loop variant b->levels - level; */
   for (; level < b->levels; level++) {
-    uint64_t block = opt_block(leaf, level), word = block / 64;
-    uint64_t right = opt_clear(full_at(b, level, word)) & ~opt_upto(block % 64);
-    /*@ assert right: \forall integer j; 0 <= j < 64 ==> (bit(right, j) <==>
-          j > block % 64 && !full(b, level, 64 * word + j)); */
-    /*@ assert full: \forall integer x; 0 <= x < pow2(d) ==> full(b, level, blk(x, level)) ==>
+    uint64_t block = opt_block(leaf, level), next = next_not_full(b, level, block);
+    //@ ghost shr_blk_lf(level);
+    //@ ghost around_one_lf(6 * level);
+    //@ ghost pow2_pos_lf();
+    /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
+          x < y; */
+    //@ assert ahead: \forall integer x; leaf <= x ==> block <= blk(x, level);
+    /*@ assert full: \forall integer x; leaf <= x < pow2(d) ==> full(b, level, blk(x, level)) ==>
           gone(b, x); */
-    if (right != 0) { /* behind the tree's last block the top word is zero: that gives 2^depth */
-      uint64_t next = 64 * word + opt_lsb(right);
-      //@ assert next: next / 64 == word && next % 64 == next - 64 * word && next > block;
-      /*@ assert between: \forall integer y; block < y < next ==> full(b, level, y); */
+    /*@ assert before: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) < next ==>
+          gone(b, x); */
+    if (next / 64 == block / 64) { /* behind the tree's last block that gives 2^depth */
       //@ assert end: next <= blocks(d, level);
+      /*@ assert path: \forall integer j; level < j < b->levels ==>
+            blk(next, j - level) == blk(leaf, j); */
       //@ assert live: !under(b, level, next);
-      /*@ assert before: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) < next ==>
-            gone(b, x); */
-      //@ ghost shr_blk_lf(level);
-      //@ ghost around_one_lf(6 * level);
-      //@ ghost pow2_pos_lf();
-      /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
-            x < y; */
       return first_live(b, level, next);
     }
-    /*@ assert rest: \forall integer j; block % 64 < j < 64 ==> full(b, level, 64 * word + j); */
-    /*@ assert word: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) / 64 <= word ==>
-          gone(b, x); */
+    //@ assert word: next == 64 * (block / 64) + 64;
+    /*@ assert up: \forall integer x; 0 <= x < pow2(d) ==> level + 1 < b->levels ==>
+          blk(x, level + 1) == blk(x, level) / 64; */
   }
   return UINT64_C(1) << b->depth;
 }
@@ -490,18 +513,39 @@ void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t la
   for (unsigned level = 0;; level++) {
     uint64_t i = first / 64, j = last / 64;
     unsigned from = first % 64, to = last % 64;
-    if (level + 1 == b->levels || (i == j && opt_bits(from, to) != UINT64_MAX)) {
-      set_bits_unless_full(b, level, i, opt_bits(from, to));
+    //@ assert top: level + 1 == b->levels ==> i == 0 && j == 0;
+    uint64_t head = opt_bits(from, i == j ? to : 63);
+    /*@ assert head: \forall integer y; 0 <= y ==> (y / 64 == i && bit(head, y % 64) <==>
+          first <= y && y <= last && y <= 64 * i + 63); */
+    //@ assert some: bit(head, from);
+    //@ assert inside: inside(b, level, i, head);
+    if (level + 1 == b->levels || (i == j && head != UINT64_MAX)) {
+      set_bits_unless_full(b, level, i, head);
       return;
     }
+    //@ ghost all_bits_lf(0);
+    //@ assert whole: i == j ==> from == 0 && to == 63;
+    /*@ assert up: \forall integer x; 0 <= x < pow2(d) ==>
+          blk(x, level + 1) == blk(x, level) / 64; */
     if (from != 0) {
-      set_bits_unless_full(b, level, i, opt_bits(from, 63));
+      set_bits_unless_full(b, level, i, head);
       i++;
     }
+    /*@ assert left: \forall integer x; 0 <= x < pow2(d) ==>
+          (gone(b, x) || 64 * i <= blk(x, level) <= last <==>
+           gone{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre)); */
     if (to != 63) {
-      set_bits_unless_full(b, level, j, opt_bits(0, to));
+      uint64_t tail = opt_bits(0, to);
+      /*@ assert tail: \forall integer y; 0 <= y ==> (y / 64 == j && bit(tail, y % 64) <==>
+            64 * j <= y <= last); */
+      //@ assert some: bit(tail, 0);
+      //@ assert inside: inside(b, level, j, tail);
+      set_bits_unless_full(b, level, j, tail);
       j--;
     }
+    /*@ assert right: \forall integer x; 0 <= x < pow2(d) ==>
+          (gone(b, x) || 64 * i <= blk(x, level) <= 64 * j + 63 <==>
+           gone{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre)); */
     if (i > j)
       return;
     first = i;

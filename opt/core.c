@@ -118,54 +118,349 @@ static inline void wipe_entries(struct opt_entry *e, unsigned n)
   KEEP_STORES(e);
 }
 
+/* Put a node behind the n before it. */
+/*@ requires \valid(e + n);
+    assigns e[n];
+    ensures entry: e[n].node.start == start && e[n].node.height == height &&
+      e[n].seed.lo == seed.lo && e[n].seed.hi == seed.hi;
+    ensures same: same_entries{Pre,Post}(e, n); */
+static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, unsigned height,
+                             struct pprf_seed seed)
+{
+  e[n].node.start = start;
+  e[n].node.height = height;
+  e[n].seed = seed;
+}
+
+/* Put the sibling of a height beside the path to a leaf behind the n nodes before it: a left one
+ * ends where the path goes on, a right one begins behind that. */
+/*@ requires height: h < d <= 32 && leaf < pow2(d) && \valid(out + n);
+    requires seed: sd(seed) == ns(sd(R), d, beside(leaf, h), h);
+    requires entries: entries(sd(R), d, out, n);
+    requires inside: start <= down(leaf, h + 1) && down(leaf, h + 1) + pow2(h + 1) <= end;
+    assigns out[n];
+    ensures entries: entries(sd(R), d, out, n + 1);
+    ensures left: right_child(leaf, h) ==> lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
+      lefts_to(out, n + 1, start, down(leaf, h), leaf);
+    ensures right: !right_child(leaf, h) ==>
+      rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
+      rights_to(out, n + 1, end, down(leaf, h) + pow2(h), leaf); */
+static inline void keep_beside(struct opt_entry *out, unsigned n, uint64_t leaf, unsigned h,
+                               struct pprf_seed seed)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t start, uint64_t end) */
+{
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost beside_lf(d, leaf);
+  //@ ghost pow2_pos_lf();
+  //@ assert half: pow2(h + 1) == 2 * pow2(h);
+  uint64_t from = opt_sibling_start(leaf, h);
+  //@ assert node: tnode(d, from, h) && covers(down(leaf, h + 1), h + 1, from);
+  //@ assert up: down(from, h + 1) == down(leaf, h + 1);
+  put_entry(out, n, from, h, seed);
+  /*@ assert put: out[n].node.start == from && out[n].node.height == h &&
+        out[n].seed.lo == seed.lo && out[n].seed.hi == seed.hi; */
+  //@ assert own: sd(out[n].seed) == ns(sd(R), d, from, h);
+  //@ assert entry: entry(sd(R), d, out + n);
+  //@ assert parent: parent_of(out, n, leaf);
+  //@ assert parents: parents{Pre}(out, n, leaf) ==> parents(out, n + 1, leaf);
+  /*@ assert left: right_child(leaf, h) ==>
+        begins(out, n, down(leaf, h + 1)) && ends(out, n, down(leaf, h)); */
+  /*@ assert left_first: right_child(leaf, h) ==>
+        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> begins(out, 0, start); */
+  /*@ assert left_old: right_child(leaf, h) ==>
+        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
+        ascending(out, n) && last_ends(out, n, down(leaf, h + 1)); */
+  /*@ assert left_order: right_child(leaf, h) ==>
+        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> ascending(out, n + 1); */
+  /*@ assert left_bounds: right_child(leaf, h) ==>
+        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
+        between(out, n + 1, start, down(leaf, h)); */
+  /*@ assert right: !right_child(leaf, h) ==> begins(out, n, down(leaf, h) + pow2(h)) &&
+        ends(out, n, down(leaf, h + 1) + pow2(h + 1)); */
+  /*@ assert right_first: !right_child(leaf, h) ==>
+        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> ends(out, 0, end); */
+  /*@ assert right_old: !right_child(leaf, h) ==>
+        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
+        descending(out, n) && last_begins(out, n, down(leaf, h + 1) + pow2(h + 1)); */
+  /*@ assert right_order: !right_child(leaf, h) ==>
+        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
+        descending(out, n + 1); */
+  /*@ assert right_bounds: !right_child(leaf, h) ==>
+        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
+        between(out, n + 1, down(leaf, h) + pow2(h), end); */
+}
+
+/* How many nodes were kept, none on an error. */
+struct kept {
+  unsigned count;
+  int err;
+};
+
 /* What is left of a live node when a range ends in it: the left siblings of the path to the
  * range's first leaf, or the right siblings of the path to its last.  The walk stops at the
  * subtree that lies wholly in the range.  On error out holds no seed. */
-static NOINLINE int siblings(const struct opt_store *s, struct opt_node node, uint64_t leaf,
-                             int right_side, struct opt_entry *out, unsigned *count)
+/*@ requires held: held(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires side: right_side == 0 || right_side == 1;
+    requires \valid(out + (0 .. node.height - 1));
+    assigns out[0 .. node.height - 1];
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
+      lefts(out, \result.count, node.start, leaf);
+    ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
+      rights(out, \result.count, node.start + pow2(node.height), leaf);
+    ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
+      zero_seed(out[i].seed); */
+static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node node, uint64_t leaf,
+                                     int right_side, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
-  uint64_t inside = right_side ? ~leaf : leaf; /* low h bits zero: the rest is in the range */
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost top_lf(d, node.start, node.height, leaf);
+  //@ ghost uint64_t far = end_lf(node.start, node.height);
+  const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
-  *count = 0;
-  for (unsigned h = node.height; h > 0 && (inside & opt_below(h)) != 0; h--) {
-    c = prg_expand(seed, opt_start(leaf, h), h);
+  unsigned n = 0;
+  /*@ assert edge: \forall integer h; 0 <= h <= node.height ==> down(edge, h) == edge ==>
+        right_side != 0 ==> down(leaf, h) + pow2(h) == edge; */
+  /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
+      loop invariant seed: sd(seed) == ns(sd(R), d, down(leaf, h), h);
+      loop invariant inside: node.start <= down(leaf, h) <= leaf < down(leaf, h) + pow2(h) <= far;
+      loop invariant count: n <= node.height - h;
+      loop invariant entries: entries(sd(R), d, out, n);
+      loop invariant left: right_side == 0 ==> lefts_to(out, n, node.start, down(leaf, h), leaf);
+      loop invariant right: right_side != 0 ==>
+        rights_to(out, n, far, down(leaf, h) + pow2(h), leaf);
+      loop assigns h, seed, c, n, out[0 .. node.height - 1];
+      loop variant h; */
+  for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
+    uint64_t start = opt_start(leaf, h);
+    //@ ghost step_lf(d, leaf, h);
+    //@ ghost children_lf(d, start, h);
+    //@ ghost beside_lf(d, leaf);
+    c = prg_expand(seed, start, h);
     if (c.err != PPRF_OK) {
-      wipe_entries(out, *count);
-      *count = 0;
+      wipe_entries(out, node.height);
+      n = 0;
       break;
     }
     int right = opt_is_right(leaf, h - 1);
-    seed = right ? c.right : c.left;
-    if (right != right_side)
-      out[(*count)++] = (struct opt_entry){
-        .node = {.start = opt_sibling_start(leaf, h - 1), .height = h - 1},
-        .seed = right ? c.left : c.right};
+    //@ assert left: sd(c.left) == ns(sd(R), d, start, h - 1);
+    //@ assert right: sd(c.right) == ns(sd(R), d, start + pow2(h - 1), h - 1);
+    seed = child(c, right);
+    //@ assert own: sd(seed) == ns(sd(R), d, down(leaf, h - 1), h - 1);
+    if (right != right_side) {
+      struct pprf_seed other = child(c, !right);
+      //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
+      keep_beside(out, n, leaf, h - 1, other) /*@ ghost (R, d, node.start, far) */;
+      n++;
+    }
   }
-  int err = c.err;
+  //@ assert left: c.err == PPRF_OK ==> right_side == 0 ==> lefts(out, n, node.start, leaf);
+  //@ assert right: c.err == PPRF_OK ==> right_side != 0 ==> rights(out, n, far, leaf);
+  /*@ assert wiped: c.err != PPRF_OK ==> n == 0 && \forall integer i; 0 <= i < node.height ==>
+        zero_seed(out[i].seed); */
+  struct kept kept = {n, c.err};
   WIPE_LOCALS(seed, c);
-  return err;
+  return kept;
 }
 
+/* The same in the middle of a puncture: the key stays. */
+/*@ requires key: key(sd(R), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires side: right_side == 0 || right_side == 1;
+    requires \valid(out + (0 .. node.height - 1));
+    requires apart: APART(out + (0 .. node.height - 1), s);
+    assigns out[0 .. node.height - 1];
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
+      lefts(out, \result.count, node.start, leaf);
+    ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
+      rights(out, \result.count, node.start + pow2(node.height), leaf);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline struct kept side(const struct opt_store *s, struct opt_node node, uint64_t leaf,
+                               int right_side, struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        \separated(out + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
+  struct kept kept = siblings(s, node, leaf, right_side, out) /*@ ghost (R) */;
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        same_word{Pre,Here}(&s->punctured, k, i); */
+  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
+  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert opened: opened(s);
+  //@ assert held: held(sd(R), s);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+  return kept;
+}
+
+/* Wipe these nodes, which are no part of the key. */
+/*@ requires key: key(sd(R), s);
+    requires \valid(e + (0 .. n - 1));
+    requires apart: APART(e + (0 .. n - 1), s);
+    assigns e[0 .. n - 1];
+    ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline void wipe_rest(struct opt_entry *e, unsigned n)
+  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        \separated(e + (0 .. n - 1), &s->punctured.summary[k][i]); */
+  wipe_entries(e, n);
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        same_word{Pre,Here}(&s->punctured, k, i); */
+  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
+  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert layout: layout(&s->punctured);
+  //@ assert bitmap: bitmap(&s->punctured);
+  //@ assert opened: opened(s);
+  //@ assert held: held(sd(R), s);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
+/* The left siblings that a range leaves of the first live node that it meets. */
+/*@ requires key: key(sd(R), s) && first < pow2(s->punctured.depth);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      first < node.start + pow2(node.height);
+    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
+    requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
+    assigns out[0 .. PPRF_DEPTH_MAX - 1];
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures count: \result.count <= PPRF_DEPTH_MAX;
+    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures lefts: \result.err == PPRF_OK ==>
+      lefts_of(&s->punctured, out, \result.count, first);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline struct kept keep_left(const struct opt_store *s, struct opt_node node, uint64_t first,
+                                    struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ assert depth: 1 <= s->punctured.depth <= 32;
+  //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
+  if (node.start >= first)
+    return (struct kept){0, PPRF_OK};
+  return side(s, node, first, 0, out) /*@ ghost (R) */;
+}
+
+/* The right siblings that it leaves of the last. */
+/*@ requires key: key(sd(R), s) && last < pow2(s->punctured.depth);
+    requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
+    requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
+    assigns out[0 .. PPRF_DEPTH_MAX - 1];
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures count: \result.count <= PPRF_DEPTH_MAX;
+    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures rights: \result.err == PPRF_OK ==>
+      rights_of(&s->punctured, out, \result.count, last);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline struct kept keep_right(const struct opt_store *s, uint64_t last,
+                                     struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_node node;
+  //@ assert depth: 1 <= s->punctured.depth <= 32;
+  //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
+  if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
+    return (struct kept){0, PPRF_OK};
+  return side(s, node, last, 1, out) /*@ ghost (R) */;
+}
+
+/* Puncture a range of leaves of the tree. */
+/*@ requires key: key(sd(key_root), s) && first <= last < pow2(s->punctured.depth);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(key_root), s);
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      \forall integer x; first <= x <= last ==> gone{Pre}(&s->punctured, x);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&s->punctured, x) <==>
+      gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
+      same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
 static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
 {
-  struct opt_entry rest[2 * PPRF_DEPTH_MAX];
+  struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
   struct opt_node node;
-  unsigned lefts = 0, rights = 0;
-  int err = PPRF_OK;
   int more = opt_store_next(s, first, &node) /*@ ghost (key_root) */;
+  //@ assert key: key(sd(key_root), s);
   if (!more || node.start > last)
     return PPRF_ERR_PUNCTURED;
-  if (node.start < first)
-    err = siblings(s, node, first, 0, rest, &lefts) /*@ ghost (key_root) */;
-  if (err == PPRF_OK && opt_store_find(s, last, &node) /*@ ghost (key_root) */)
-    err = siblings(s, node, last, 1, rest + lefts, &rights) /*@ ghost (key_root) */;
-  if (err == PPRF_OK)
-    opt_store_puncture_range(s, first, last, rest, lefts + rights) /*@ ghost (key_root) */;
-  wipe_entries(rest, lefts + rights);
+  //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
+  //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
+  struct kept lefts = keep_left(s, node, first, left) /*@ ghost (key_root) */;
+  struct kept rights = {0, lefts.err};
+  //@ ghost Left: ;
+  if (lefts.err == PPRF_OK)
+    rights = keep_right(s, last, right) /*@ ghost (key_root) */;
+  //@ assert same: same_entries{Left,Here}(&left[0], lefts.count);
+  //@ assert left: entries(sd(key_root), s->punctured.depth, &left[0], lefts.count);
+  //@ assert set: same_set{Pre,Here}(&s->punctured) && !gone(&s->punctured, hit);
+  //@ assert lefts: lefts.err == PPRF_OK ==> lefts_of(&s->punctured, &left[0], lefts.count, first);
+  if (rights.err == PPRF_OK)
+    opt_store_puncture_range(s, first, last, left, lefts.count, right, rights.count)
+      /*@ ghost (key_root) */;
+  wipe_rest(left, lefts.count) /*@ ghost (s, key_root) */;
+  wipe_rest(right, rights.count) /*@ ghost (s, key_root) */;
   prg_wipe_stack();
-  return err;
+  return rights.err;
 }
 
 /*@ requires key: key == \null || key(sd(key_root), &key->store);
@@ -397,11 +692,38 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   return key == NULL ? PPRF_ERR_NULL : punct(key, leaf, out);
 }
 
+/*@ requires key: key == \null || (\valid(key) && key(sd(key_root), &key->store));
+    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
+      BITMAP_WORDS(&key->store.punctured);
+    ensures null: \result == PPRF_ERR_NULL <==> key == \null;
+    ensures key: key != \null ==> key(sd(key_root), &key->store);
+    ensures range: \result == PPRF_ERR_RANGE <==>
+      key != \null && (first > last || last >= pow2(key->store.punctured.depth));
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+      key != \null && first <= last < pow2(key->store.punctured.depth) &&
+      \forall integer x; first <= x <= last ==> gone{Pre}(&key->store.punctured, x);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
+      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
+      gone{Pre}(&key->store.punctured, x) || first <= x <= last;
+    ensures error: \result != PPRF_OK ==> key != \null ==>
+      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
+      key->store.nodes == \old(key->store.nodes); */
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
-  if (first > last || last >> depth_of(key) != 0)
+  if (first > last || !opt_in_tree(last, depth_of(key)))
     return PPRF_ERR_RANGE;
   return punct_range(&key->store, first, last);
+}
+
+/*@ requires key: key == \null || (\valid_read(key) && key(sd(key_root), &key->store));
+    assigns \nothing;
+    ensures none: key == \null ==> \result == 0;
+    ensures count: key != \null ==> \result ==
+      cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */
+size_t pprf_node_count(const pprf_key *key)
+{
+  return key == NULL ? 0 : (size_t)key->store.nodes;
 }

@@ -36,12 +36,6 @@ static inline unsigned depth_of(const pprf_key *key)
   return key->store.punctured.depth;
 }
 
-/** The first leaf after a node. */
-static inline uint64_t node_end(struct opt_node n)
-{
-  return n.start + (UINT64_C(1) << n.height);
-}
-
 /* The memory behind p is read here as far as the compiler knows, so that it keeps the stores. */
 #ifdef __FRAMAC__
 #define KEEP_STORES(p) ((void)(p))
@@ -83,6 +77,9 @@ static inline void wipe_seed(struct pprf_seed *seed)
   KEEP_STORES(seed);
 }
 
+/*@ requires \valid(c);
+    assigns c->left, c->right;
+    ensures wiped: zero_seed(c->left) && zero_seed(c->right); */
 static inline void wipe_children(struct pprf_children *c)
 {
   c->left = c->right = (struct pprf_seed){0, 0};

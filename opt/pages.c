@@ -86,7 +86,7 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 void opt_store_close(struct opt_store *s)
 {
   struct opt_node n;
-  for (uint64_t at = 0; opt_store_next(s, at, &n); at = n.start + (UINT64_C(1) << n.height))
+  for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n))
     explicit_bzero(&s->slot[n.start >> 1], sizeof *s->slot);
   (void)munmap(s->slot, s->mapped);
 }

@@ -21,8 +21,8 @@ static inline int opt_in_tree(uint64_t leaf, unsigned depth)
   return leaf >> depth == 0;
 }
 
-/** Where the node of height h that covers a leaf starts. */
-/*@ requires h <= 32 && leaf <= 0xffffffff;
+/** Where the node of height h that covers a leaf starts; 2^32 may be the end of a tree. */
+/*@ requires h <= 32 && leaf <= 0x100000000;
     assigns \nothing;
     ensures \result == down(leaf, h); */
 static inline uint64_t opt_start(uint64_t leaf, unsigned h)

@@ -47,7 +47,7 @@ static void encode(const struct opt_store *s, uint8_t *out)
   out[10] = out[11] = 0;
   store(out + 12, s->nodes, 4);
   out += HEADER_BYTES;
-  for (uint64_t at = 0; opt_store_next(s, at, &n); at = node_end(n)) {
+  for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n)) {
     store(out, 2 * n.start + (UINT64_C(1) << n.height), width);
     store_seed(out + width, opt_store_seed(s, n));
     out += width + PPRF_SEED_BYTES;
@@ -86,7 +86,7 @@ static int well_formed(const uint8_t *buf, size_t len, unsigned *depth, uint64_t
       return 0;
     if (i > 0 && n.start == end && n.height == height && (n.start >> height & 1) == 1)
       return 0; /* two siblings: their parent would be live */
-    end = node_end(n);
+    end = opt_node_end(n);
     height = n.height;
   }
   return 1;
@@ -105,7 +105,7 @@ static NOINLINE void decode(struct opt_store *s, const uint8_t *buf, uint64_t no
     if (e.node.start > end)
       opt_store_load_gap(s, end, e.node.start - 1);
     opt_store_load_node(s, &e);
-    end = node_end(e.node);
+    end = opt_node_end(e.node);
   }
   if (end >> s->punctured.depth == 0)
     opt_store_load_gap(s, end, (UINT64_C(1) << s->punctured.depth) - 1);
@@ -189,7 +189,7 @@ void opt_shared_free(pprf_key *key)
 int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
   uint8_t digest[DIGEST_BYTES] = {0};
-  struct opt_entry root = {{0, depth}, {0, 0}};
+  struct pprf_seed root = {0, 0};
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
@@ -197,21 +197,16 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
     return PPRF_ERR_RANGE;
   int err = prg_digest(digest, 0, digest); /* is there one? */
   if (err == PPRF_OK && seed == NULL)
-    err = prg_random(&root.seed);
+    err = prg_random(&root);
   else if (seed != NULL)
-    root.seed = load_seed(seed);
+    root = load_seed(seed);
   if (err == PPRF_OK)
     err = new_key(key, depth);
   if (err == PPRF_OK)
-    opt_store_load_node(&(*key)->store, &root);
+    opt_store_load_root(&(*key)->store, &root);
   explicit_bzero(&root, sizeof root);
   prg_wipe_stack();
   return err;
-}
-
-size_t pprf_node_count(const pprf_key *key)
-{
-  return key == NULL ? 0 : (size_t)key->store.nodes;
 }
 
 size_t pprf_memory_bytes(const pprf_key *key)

@@ -8,18 +8,6 @@
 #define SLOTS_LEVEL 2
 #define DEAD_LEVEL 3
 
-void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
-{
-  s->slot[e->node.start >> 1] = e->seed;
-  s->nodes++;
-}
-
-void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
-{
-  if (first <= last)
-    opt_bitmap_puncture_range(&s->punctured, first, last);
-}
-
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -252,9 +240,7 @@ static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t e
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
-    ensures kept: same_slots{Pre,Post}(s);
-    ensures levels: \forall integer k, y; k >= 0 ==> y >= 0 ==> under{Pre}(&s->punctured, k, y) ==>
-      under(&s->punctured, k, y); */
+    ensures kept: same_slots{Pre,Post}(s); */
 static inline void release_dead(struct opt_store *s, uint64_t first, uint64_t end)
 {
   //@ ghost unsigned d = s->punctured.depth;
@@ -341,16 +327,9 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ ghost leaves_lf(d);
-  /*@ assert apart: \separated(s, DEAD(s)) && \separated(s, WORDS(s, 1)) &&
-        \separated(s, WORDS(s, 2)) && \separated(s, WORDS(s, 3)) &&
-        \separated(s, WORDS(s, 4)) && \separated(s, WORDS(s, 5)); */
-  /*@ assert slots: \separated(SLOTS(s), DEAD(s)) && \separated(SLOTS(s), WORDS(s, 1)) &&
-        \separated(SLOTS(s), WORDS(s, 2)) && \separated(SLOTS(s), WORDS(s, 3)) &&
-        \separated(SLOTS(s), WORDS(s, 4)) && \separated(SLOTS(s), WORDS(s, 5)); */
-  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==>
-        \separated(&s->slot[j], DEAD(s)) && \separated(&s->slot[j], WORDS(s, 1)) &&
-        \separated(&s->slot[j], WORDS(s, 2)) && \separated(&s->slot[j], WORDS(s, 3)) &&
-        \separated(&s->slot[j], WORDS(s, 4)) && \separated(&s->slot[j], WORDS(s, 5)); */
+  //@ assert apart: APART_WORDS(s, s);
+  //@ assert apart_slots: APART_WORDS(SLOTS(s), s);
+  //@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s);
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
   //@ assert nodes: s->nodes == \at(s->nodes,Pre);
   //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
@@ -391,10 +370,7 @@ static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
   //@ assert none: \forall integer t, g; !live(&s->punctured, 0, 0, d, t, g);
   //@ assert no_owner: \forall integer j; !owned(&s->punctured, 0, 0, d, j);
   //@ assert zero: \forall integer j; 0 <= j < pow2(d - 1) ==> zero_seed(s->slot[j]);
-  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==>
-        \separated(&s->slot[j], DEAD(s)) && \separated(&s->slot[j], WORDS(s, 1)) &&
-        \separated(&s->slot[j], WORDS(s, 2)) && \separated(&s->slot[j], WORDS(s, 3)) &&
-        \separated(&s->slot[j], WORDS(s, 4)) && \separated(&s->slot[j], WORDS(s, 5)); */
+  //@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s);
   opt_pages_release_all(s);
   //@ assert shape: same_shape{Pre,Here}(&s->punctured) && s->punctured.depth == d;
   //@ assert nodes: s->nodes == \at(s->nodes,Pre);
@@ -454,50 +430,623 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
   }
 }
 
-/* The full blocks of a level among those that meet the punctured leaves first .. last: these are
- * punctured, so only the two at the ends may not be full.  Leaves *from .. *end - 1. */
-static int full_span(const struct opt_store *s, unsigned level, uint64_t first, uint64_t last,
-                     uint64_t *from, uint64_t *end)
+/* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1
+ * after. */
+/*@ requires opened: opened(s);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
+    requires wider: wider(&s->punctured, lo, hi, from, to, node.start, node.height);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    ensures nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth); */
+static inline void take_out(struct opt_store *s, struct opt_node node)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
 {
-  if (level >= s->punctured.levels)
-    return 0;
-  uint64_t i = first >> 6 * level, j = last >> 6 * level;
-  i += !opt_bitmap_is_full(&s->punctured, level, i);
-  j += opt_bitmap_is_full(&s->punctured, level, j);
-  *from = i << 6 * level;
-  *end = j << 6 * level;
-  return i < j;
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost node_out_lf(&s->punctured, d, lo, hi, from, to, node.start, node.height);
+  //@ ghost size_bounds_lf(&s->punctured, lo, hi, d);
+  //@ ghost pair_slot_injective_lf(&s->punctured, lo, hi, d);
+  //@ ghost size_lf(&s->punctured, from, to);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, from, to, k);
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  //@ ghost pow2_pos_lf();
+  //@ assert whole: intact(&s->punctured, lo, hi, node.start, node.height);
+  //@ assert first: covers(node.start, node.height, node.start) && 0 <= node.start < pow2(d);
+  //@ assert free: !gone(&s->punctured, node.start) && !(lo <= node.start < hi);
+  //@ assert some: 1 <= s->nodes <= pow2(d);
+  /*@ assert others: \forall integer t, g; live(&s->punctured, from, to, d, t, g) ==>
+        t / 2 != node.start / 2 && 0 <= t / 2 < pow2(d - 1); */
+  put_slot(s, node.start >> 1, (struct pprf_seed){0, 0});
+  //@ ghost Put: ;
+  put_nodes(s, s->nodes - 1);
+  //@ assert kept: same_but{Pre,Here}(s, node.start / 2) && zero_seed(s->slot[node.start / 2]);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, from, to, from, to);
+  /*@ assert live: \forall integer t, g; live(&s->punctured, from, to, d, t, g) <==>
+        live{Pre}(&s->punctured, from, to, d, t, g); */
+  /*@ assert slot: \forall integer t, g; live(&s->punctured, from, to, d, t, g) ==>
+        same_slot{Pre,Here}(s, t / 2) && live{Pre}(&s->punctured, lo, hi, d, t, g); */
+  /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==>
+        owned(&s->punctured, from, to, d, j) || j == node.start / 2; */
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, from, to);
+  //@ assert clean: clean(d, s->slot, &s->punctured, from, to);
+  //@ ghost size_lf(&s->punctured, from, to);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, from, to, k);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, from, to, from, to, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
+/* Put a node into the slots: from .. to - 1 counts as punctured before, lo .. hi - 1 after. */
+/*@ requires opened: opened(s);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    requires nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth);
+    requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
+    requires wider: wider(&s->punctured, lo, hi, from, to, node.start, node.height);
+    requires seed: sd(seed) == ns(sd(R), s->punctured.depth, node.start, node.height);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth); */
+static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf_seed seed)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost node_out_lf(&s->punctured, d, lo, hi, from, to, node.start, node.height);
+  //@ ghost size_bounds_lf(&s->punctured, lo, hi, d);
+  //@ ghost pair_slot_injective_lf(&s->punctured, lo, hi, d);
+  //@ ghost size_lf(&s->punctured, lo, hi);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k);
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  /*@ assert others: \forall integer t, g; live(&s->punctured, from, to, d, t, g) ==>
+        t / 2 != node.start / 2 && 0 <= t / 2 < pow2(d - 1); */
+  put_slot(s, node.start >> 1, seed);
+  //@ ghost Put: ;
+  //@ assert put: same_but{Pre,Here}(s, node.start / 2);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
+  put_nodes(s, s->nodes + 1);
+  //@ assert still: same_slots{Put,Here}(s);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
+  /*@ assert one: \forall integer j; 0 <= j < pow2(d - 1) ==> j != node.start / 2 ==>
+        same_slot{Pre,Here}(s, j); */
+  //@ assert kept: same_but{Pre,Here}(s, node.start / 2);
+  //@ assert new: sd(s->slot[node.start / 2]) == ns(sd(R), d, node.start, node.height);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, lo, hi, lo, hi);
+  /*@ assert live: \forall integer t, g; live(&s->punctured, lo, hi, d, t, g) <==>
+        live{Pre}(&s->punctured, lo, hi, d, t, g); */
+  /*@ assert slot: \forall integer t, g; live(&s->punctured, lo, hi, d, t, g) ==>
+        (t == node.start && g == node.height) ||
+        (same_slot{Pre,Here}(s, t / 2) && live{Pre}(&s->punctured, from, to, d, t, g)); */
+  /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, from, to, d, j) ==>
+        owned(&s->punctured, lo, hi, d, j); */
+  //@ assert own: owned(&s->punctured, lo, hi, d, node.start / 2);
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, lo, hi);
+  //@ assert clean: clean(d, s->slot, &s->punctured, lo, hi);
+  //@ ghost size_lf(&s->punctured, lo, hi);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, lo, hi, lo, hi, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
+/* Mark leaves as punctured: the slots stay. */
+/*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s);
+    ensures place: s->slot == \old(s->slot) &&
+      s->punctured.depth == \old(s->punctured.depth); */
+static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ assert apart: APART_WORDS(s, s);
+  //@ assert apart_slots: APART_WORDS(SLOTS(s), s);
+  //@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s);
+  opt_bitmap_puncture_range(&s->punctured, first, last);
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Pre,Here}(s, j); */
+  //@ assert kept: same_slots{Pre,Here}(s);
+  //@ assert opened: opened(s);
+}
+
+/* Mark leaves as punctured that are, or are among lo .. hi - 1, whose nodes are out of the
+ * slots. */
+/*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    requires out: \forall integer x; first <= x <= last ==>
+      gone(&s->punctured, x) || lo <= x < hi;
+    requires apart: APART_ENTRIES_WORDS(left, lefts, s) && APART_ENTRIES_WORDS(right, rights, s);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures rest: same_entries{Pre,Post}(left, lefts) && same_entries{Pre,Post}(right, rights);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
+static inline void mark_range(struct opt_store *s, uint64_t first, uint64_t last)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, const struct opt_entry *left,
+             unsigned lefts, const struct opt_entry *right, unsigned rights) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost size_lf(&s->punctured, lo, hi);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k);
+  mark_leaves(s, first, last);
+  //@ assert starts_left: same_starts{Pre,Here}(left, lefts);
+  //@ assert seeds_left: same_los{Pre,Here}(left, lefts) && same_his{Pre,Here}(left, lefts);
+  //@ assert starts_right: same_starts{Pre,Here}(right, rights);
+  //@ assert seeds_right: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, lo, hi, lo, hi);
+  /*@ assert live: \forall integer t, g; live{Pre}(&s->punctured, lo, hi, d, t, g) <==>
+        live(&s->punctured, lo, hi, d, t, g); */
+  /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==>
+        owned(&s->punctured, lo, hi, d, j); */
+  //@ assert half: pow2(d) == 2 * pow2(d - 1);
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, lo, hi);
+  //@ assert clean: clean(d, s->slot, &s->punctured, lo, hi);
+  //@ ghost size_lf(&s->punctured, lo, hi);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, lo, hi, lo, hi, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
+/* The leaves from .. end - 1; none if from >= end. */
+struct span {
+  uint64_t from, end;
+};
+
+/* Take the live nodes that meet a range out of the slots.  The span runs from the start of the
+ * first to the end of the last. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots:
+      slots(sd(R), s->punctured.depth, s->slot, &s->punctured, \result.from, \result.end);
+    ensures nodes: s->nodes ==
+      cover_size(&s->punctured, \result.from, \result.end, 0, s->punctured.depth);
+    ensures out: \forall integer x; first <= x <= last ==>
+      gone(&s->punctured, x) || \result.from <= x < \result.end;
+    ensures ends: live_from(&s->punctured, \result.from, first) &&
+      live_to(&s->punctured, \result.end, last);
+    ensures bounds: \result.from <= last && first < \result.end <= pow2(s->punctured.depth); */
+static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  struct opt_node n;
+  int more = opt_store_next(s, first, &n) /*@ ghost (R) */; /* there is one */
+  //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
+  //@ assert some: more != 0 && n.start <= last;
+  const uint64_t from = n.start;
+  uint64_t to = from;
+  //@ assert first: live_from{Pre}(&s->punctured, from, first);
+  //@ ghost same_set_lf(&s->punctured, d, 0, 0, from, from);
+  /*@ assert owned: \forall integer j; owned(&s->punctured, 0, 0, d, j) ==>
+        owned(&s->punctured, from, from, d, j); */
+  //@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, from, from);
+  //@ assert clean: clean(d, s->slot, &s->punctured, from, from);
+  /*@ loop invariant opened: opened(s) && s->punctured.depth == d;
+      loop invariant set: same_set{Pre,Here}(&s->punctured);
+      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, from, to);
+      loop invariant nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d);
+      loop invariant bounds: from <= to <= pow2(d);
+      loop invariant begin: from == to ==> more != 0 && n.start == from;
+      loop invariant begun: from < to ==> first < to && live_to{Pre}(&s->punctured, to, last);
+      loop invariant before: \forall integer x; first <= x < from ==> gone(&s->punctured, x);
+      loop invariant more: more != 0 ==> live{Pre}(&s->punctured, 0, 0, d, n.start, n.height) &&
+        to <= n.start && first < n.start + pow2(n.height);
+      loop invariant next: more != 0 ==> \forall integer x; to <= x < n.start ==>
+        gone(&s->punctured, x);
+      loop invariant end: more == 0 ==> \forall integer x; to <= x < pow2(d) ==>
+        gone(&s->punctured, x);
+      loop assigns n, to, more, s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+      loop variant pow2(d) - to; */
+  while (more && n.start <= last) {
+    //@ ghost uint64_t t = n.start, end = end_lf(t, n.height);
+    //@ ghost unsigned h = n.height;
+    //@ assert within: t < end <= pow2(d);
+    //@ assert intact: intact(&s->punctured, from, to, t, h);
+    //@ assert live: live(&s->punctured, from, to, d, t, h);
+    //@ assert wider: wider(&s->punctured, from, to, from, end, t, h);
+    take_out(s, n) /*@ ghost (R, from, to, from, end) */;
+    to = opt_node_end(n);
+    //@ assert to: to == end;
+    /*@ assert taken: live{Pre}(&s->punctured, 0, 0, \at(s->punctured.depth,Pre), t, h) &&
+          t <= last && to == t + pow2(h); */
+    //@ assert last: live_to{Pre}(&s->punctured, to, last);
+    more = opt_store_next(s, to, &n) /*@ ghost (R) */;
+    //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
+  }
+  return (struct span){from, to};
+}
+
+/* Put the nodes that a punctured range leaves left of it into the slots. */
+/*@ requires opened: opened(s);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    requires gone: gone(&s->punctured, first) && first < hi;
+    requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
+    requires apart: APART(rest + (0 .. n - 1), s);
+    requires entries: entries(sd(R), s->punctured.depth, rest, n) && kept(&s->punctured, rest, n);
+    requires left: lefts(rest, n, lo, first);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured,
+                         lo < first ? first : lo, hi);
+    ensures nodes: s->nodes ==
+      cover_size(&s->punctured, lo < first ? first : lo, hi, 0, s->punctured.depth); */
+static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigned n)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t first) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost uint64_t from = lo;
+  /*@ loop invariant i <= n;
+      loop invariant opened: opened(s) && s->punctured.depth == d;
+      loop invariant set: same_set{Pre,Here}(&s->punctured);
+      loop invariant same: same_entries{Pre,Here}(rest, n);
+      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, from, hi);
+      loop invariant nodes: s->nodes == cover_size(&s->punctured, from, hi, 0, d);
+      loop invariant from: i < n ==> begins{Pre}(rest, i, from);
+      loop invariant done: i == n ==> from == (lo < first ? first : lo);
+      loop assigns i, from, s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+      loop variant n - i; */
+  for (unsigned i = 0; i < n; i++) {
+    //@ ghost Before: ;
+    //@ ghost uint64_t start = rest[i].node.start, end = end_lf(start, rest[i].node.height);
+    //@ assert entry: start == from && ends{Pre}(rest, i, end) && start < end <= first;
+    //@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height);
+    //@ assert seed: sd(rest[i].seed) == ns(sd(R), d, start, rest[i].node.height);
+    //@ assert parent: parent_of(rest, i, first) && gone(&s->punctured, first);
+    //@ assert intact: intact(&s->punctured, end, hi, start, rest[i].node.height);
+    //@ assert live: live(&s->punctured, end, hi, d, start, rest[i].node.height);
+    //@ assert wider: wider(&s->punctured, end, hi, from, hi, start, rest[i].node.height);
+    //@ assert apart: APART_ENTRIES(rest, n, s);
+    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (R, end, hi, from, hi) */;
+    //@ assert starts: same_starts{Before,Here}(rest, n);
+    //@ assert seeds: same_los{Before,Here}(rest, n) && same_his{Before,Here}(rest, n);
+    //@ assert same: same_entries{Before,Here}(rest, n);
+    //@ ghost from = end;
+  }
+}
+
+/* Those right of it. */
+/*@ requires opened: opened(s);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    requires gone: gone(&s->punctured, last) && lo <= last;
+    requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
+    requires apart: APART(rest + (0 .. n - 1), s);
+    requires entries: entries(sd(R), s->punctured.depth, rest, n) && kept(&s->punctured, rest, n);
+    requires right: rights(rest, n, hi, last);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo,
+                         last + 1 < hi ? last + 1 : hi);
+    ensures nodes: s->nodes ==
+      cover_size(&s->punctured, lo, last + 1 < hi ? last + 1 : hi, 0, s->punctured.depth); */
+static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsigned n)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t last) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ ghost uint64_t to = hi;
+  /*@ loop invariant i <= n;
+      loop invariant opened: opened(s) && s->punctured.depth == d;
+      loop invariant set: same_set{Pre,Here}(&s->punctured);
+      loop invariant same: same_entries{Pre,Here}(rest, n);
+      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, lo, to);
+      loop invariant nodes: s->nodes == cover_size(&s->punctured, lo, to, 0, d);
+      loop invariant to: i < n ==> ends{Pre}(rest, i, to);
+      loop invariant done: i == n ==> to == (last + 1 < hi ? last + 1 : hi);
+      loop assigns i, to, s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+      loop variant n - i; */
+  for (unsigned i = 0; i < n; i++) {
+    //@ ghost Before: ;
+    //@ ghost uint64_t start = rest[i].node.start, end = end_lf(start, rest[i].node.height);
+    //@ assert bound: between{Pre}(rest, n, last + 1, hi);
+    //@ assert entry: end == to && begins{Pre}(rest, i, start) && last < start < end;
+    //@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height);
+    //@ assert seed: sd(rest[i].seed) == ns(sd(R), d, start, rest[i].node.height);
+    //@ assert parent: parent_of(rest, i, last) && gone(&s->punctured, last);
+    //@ assert intact: intact(&s->punctured, lo, start, start, rest[i].node.height);
+    //@ assert live: live(&s->punctured, lo, start, d, start, rest[i].node.height);
+    //@ assert wider: wider(&s->punctured, lo, start, lo, to, start, rest[i].node.height);
+    //@ assert apart: APART_ENTRIES(rest, n, s);
+    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (R, lo, start, lo, to) */;
+    //@ assert starts: same_starts{Before,Here}(rest, n);
+    //@ assert seeds: same_los{Before,Here}(rest, n) && same_his{Before,Here}(rest, n);
+    //@ assert same: same_entries{Before,Here}(rest, n);
+    //@ ghost to = start;
+  }
+}
+
+/* Where a block of a level begins; where the tree ends for the block behind its last. */
+/*@ requires bitmap: bitmap(b) && 1 <= level < b->levels && i <= blocks(b->depth, level);
+    assigns \nothing;
+    ensures bound: \result <= pow2(b->depth) && \result % 64 == 0;
+    ensures below: \forall integer z; 0 <= z < \result ==> blk(z, level) < i;
+    ensures above: i < blocks(b->depth, level) ==> \forall integer z; z >= 0 ==>
+      blk(z, level) < i ==> z < \result;
+    ensures tree: i == blocks(b->depth, level) ==> \result == pow2(b->depth); */
+static inline uint64_t block_start(unsigned level, uint64_t i)
+  /*@ ghost (const struct opt_bitmap *b) */
+{
+  //@ ghost unsigned d = b->depth, h = 6 * level;
+  //@ ghost shape_lf(d);
+  //@ ghost shr_blk_lf(level);
+  //@ ghost around_one_lf(h);
+  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_sum_lf(d - h, h);
+  //@ ghost leaves_lf(d);
+  //@ ghost shl_lf(i, h);
+  //@ ghost shl_even_lf(i, h);
+  //@ assert tree: i == blocks(d, level) ==> (i << h) == pow2(d);
+  //@ ghost uint64_t x = 0;
+  //@ ghost if (i < end_lf(0, d - h)) x = full_lf(b, level, i);
+  //@ ghost shift_lf(x, h);
+  //@ assert block: i < blocks(d, level) ==> i == (x >> h) && (i << h) == down(x, h);
+  //@ assert bound: (i << h) <= pow2(d);
+  //@ assert below: \forall integer z; 0 <= z < down(x, h) ==> blk(z, level) < blk(x, level);
+  /*@ assert above: \forall integer z; z >= 0 ==> blk(z, level) < blk(x, level) ==>
+        z < down(x, h); */
+  return i << 6 * level;
+}
+
+/* The leaves of the full blocks of a level among those that meet the punctured leaves first ..
+ * last: only the two blocks at the ends may not be full. */
+/*@ requires bitmap: bitmap(b) && first <= last < pow2(b->depth);
+    requires gone: \forall integer x; first <= x <= last ==> gone(b, x);
+    requires level: 1 <= level < b->levels;
+    assigns \nothing;
+    ensures span: \result.end <= pow2(b->depth) && \result.from % 64 == 0;
+    ensures full: full_leaves(b, level, \result.from, \result.end); */
+static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_t first,
+                             uint64_t last)
+{
+  //@ ghost unsigned d = b->depth, h = 6 * level;
+  //@ ghost shape_lf(d);
+  //@ ghost shr_blk_lf(level);
+  //@ ghost around_one_lf(h);
+  //@ ghost pow2_pos_lf();
+  /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
+        x < y; */
+  uint64_t i = opt_block(first, level), j = opt_block(last, level);
+  //@ assert mono: i <= j < blocks(d, level);
+  /*@ ghost
+    /@ loop invariant i < k;
+       loop invariant \forall integer y; i < y < k ==> y < j ==> under(b, level, y);
+       loop assigns k;
+       loop variant j - k; @/
+    for (uint64_t k = i + 1; k < j; k++) {
+      full_lf(b, level, k);
+      /@ assert in: \forall integer x; 0 <= x ==> i < blk(x, level) < j ==> first <= x <= last; @/
+    } */
+  i += !opt_bitmap_is_full(b, level, i);
+  j += opt_bitmap_is_full(b, level, j);
+  //@ assert full: \forall integer y; i <= y < j ==> under(b, level, y);
+  uint64_t from = block_start(level, i) /*@ ghost (b) */;
+  uint64_t end = block_start(level, j) /*@ ghost (b) */;
+  //@ assert in: \forall integer z; from <= z < end ==> i <= blk(z, level) < j;
+  return (struct span){from, end};
+}
+
+/* Give back what the full blocks among punctured leaves no longer need. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires gone: \forall integer x; first <= x <= last ==> gone(&s->punctured, x);
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ ghost leaves_lf(d);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  const unsigned levels = s->punctured.levels;
+  struct span full = {0, 0};
+  if (SLOTS_LEVEL < levels)
+    full = full_span(&s->punctured, SLOTS_LEVEL, first, last);
+  /*@ assert in: \forall integer x; full.from <= x < full.end ==> 0 <= x < pow2(d) &&
+        under(&s->punctured, SLOTS_LEVEL, blk(x, SLOTS_LEVEL)); */
+  if (full.from < full.end)
+    release_slots(s, full.from, full.end) /*@ ghost (R) */;
+  full = (struct span){0, 0};
+  if (DEAD_LEVEL < levels)
+    full = full_span(&s->punctured, DEAD_LEVEL, first, last);
+  if (full.from < full.end)
+    release_dead(s, full.from, full.end);
+  //@ assert held: held(sd(R), s);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
+  /*@ ghost
+    /@ loop invariant 0 <= k <= d;
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
+       loop assigns k;
+       loop variant d - k; @/
+    for (unsigned k = 0; k < d; k++)
+      ; */
+}
+
+/*@ assigns \nothing;
+    ensures \result >= a && \result >= b && (\result == a || \result == b); */
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+/*@ assigns \nothing;
+    ensures \result <= a && \result <= b && (\result == a || \result == b); */
+static inline uint64_t earlier(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Put the nodes that a punctured range leaves on either side into the slots. */
+/*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
+    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
+    requires gone: \forall integer x; first <= x <= last ==> gone(&s->punctured, x);
+    requires bounds: lo <= last && first < hi <= pow2(s->punctured.depth);
+    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
+    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
+      entries(sd(R), s->punctured.depth, right, rights);
+    requires kept: kept(&s->punctured, left, lefts) && kept(&s->punctured, right, rights);
+    requires sides: lefts(left, lefts, lo, first) && rights(right, rights, hi, last);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
+    ensures key: key(sd(R), s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static inline void put_rest(struct opt_store *s, const struct opt_entry *left, unsigned lefts,
+                            const struct opt_entry *right, unsigned rights)
+  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t first, uint64_t last) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ assert apart: APART_ENTRIES(right, rights, s);
+  put_lefts(s, left, lefts) /*@ ghost (R, lo, hi, first) */;
+  //@ assert starts: same_starts{Pre,Here}(right, rights);
+  //@ assert seeds: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights);
+  //@ assert same: same_entries{Pre,Here}(right, rights);
+  //@ ghost uint64_t from = either_lf(lo < first, first, lo);
+  put_rights(s, right, rights) /*@ ghost (R, from, hi, last) */;
+  //@ ghost uint64_t to = either_lf(last + 1 < hi, last + 1, hi);
+  //@ assert all: \forall integer x; from <= x < to ==> gone(&s->punctured, x);
+  /*@ assert no_more: \forall integer x;
+        gone(&s->punctured, x) || from <= x < to ==> gone(&s->punctured, x); */
+  //@ assert slots: slots(sd(R), d, s->slot, &s->punctured, from, to);
+  //@ assert nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d);
+  //@ ghost same_set_lf(&s->punctured, d, from, to, 0, 0);
+  /*@ assert owned: \forall integer j; owned(&s->punctured, from, to, d, j) ==>
+        owned(&s->punctured, 0, 0, d, j); */
+  //@ assert held_seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0);
+  //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
 }
 
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *rest, unsigned count)
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */
 {
-  struct opt_node n;
-  uint64_t at = first, begin = last, end = first;
-  int more = opt_store_next(s, at, &n) /*@ ghost (R) */;
-  while (more && n.start <= last) {
-    s->slot[n.start >> 1] = (struct pprf_seed){0, 0};
-    s->nodes--;
-    at = n.start + (UINT64_C(1) << n.height);
-    begin = n.start < begin ? n.start : begin;
-    end = at - 1;
-    more = opt_store_next(s, at, &n) /*@ ghost (R) */;
-  }
-  opt_bitmap_puncture_range(&s->punctured, first, last);
-  for (unsigned i = 0; i < count; i++)
-    s->slot[rest[i].node.start >> 1] = rest[i].seed;
-  s->nodes += count;
-
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d);
+  //@ ghost path_lf(d);
+  //@ assert apart_left: APART_ENTRIES(left, lefts, s);
+  //@ assert apart_right: APART_ENTRIES(right, rights, s);
+  //@ assert words_left: APART_ENTRIES_WORDS(left, lefts, s);
+  //@ assert words_right: APART_ENTRIES_WORDS(right, rights, s);
+  const struct span out = take_range(s, first, last) /*@ ghost (R) */;
+  const uint64_t lo = out.from, hi = out.end;
+  //@ assert starts_left: same_starts{Pre,Here}(left, lefts);
+  //@ assert seeds_left: same_los{Pre,Here}(left, lefts) && same_his{Pre,Here}(left, lefts);
+  //@ assert starts_right: same_starts{Pre,Here}(right, rights);
+  //@ assert seeds_right: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights);
+  //@ assert lefts: lefts{Pre}(left, lefts, lo, first);
+  //@ assert rights: rights{Pre}(right, rights, hi, last);
+  //@ assert inner_left: \forall integer x; lo <= x < first ==> !gone(&s->punctured, x);
+  //@ assert inner_right: \forall integer x; last < x < hi ==> !gone(&s->punctured, x);
+  mark_range(s, first, last) /*@ ghost (R, lo, hi, left, lefts, right, rights) */;
+  //@ assert same_left: same_entries{Pre,Here}(left, lefts);
+  //@ assert same_right: same_entries{Pre,Here}(right, rights);
+  //@ assert left: entries(sd(R), d, left, lefts) && lefts(left, lefts, lo, first);
+  //@ assert right: entries(sd(R), d, right, rights) && rights(right, rights, hi, last);
+  //@ assert inner_left: \forall integer x; lo <= x < first ==> !gone(&s->punctured, x);
+  //@ assert inner_right: \forall integer x; last < x < hi ==> !gone(&s->punctured, x);
+  //@ assert kept: kept(&s->punctured, left, lefts) && kept(&s->punctured, right, rights);
+  put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
+  /*@ assert gone: \forall integer x;
+        gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
   /* Blocks before the first node and after the last were released when they became full. */
-  first = begin > first ? begin : first;
-  last = end < last ? end : last;
-  if (full_span(s, SLOTS_LEVEL, first, last, &begin, &end))
-    opt_pages_release_slots(s, begin, end);
-  if (full_span(s, DEAD_LEVEL, first, last, &begin, &end))
-    opt_pages_release_dead(s, begin, end);
-  if (s->nodes == 0)
+  release_range(s, later(lo, first), earlier(hi - 1, last)) /*@ ghost (R) */;
+  //@ assert shaped: shaped(&s->punctured) && s->punctured.depth == d;
+  //@ ghost size_bounds_lf(&s->punctured, 0, 0, d);
+  if (s->nodes == 0) {
+    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
+  }
+}
+
+void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
+{
+  //@ assert depth: 1 <= s->punctured.depth <= 32;
+  //@ ghost leaves_lf(s->punctured.depth);
+  //@ assert half: pow2(s->punctured.depth) == 2 * pow2(s->punctured.depth - 1);
+  put_slot(s, e->node.start >> 1, e->seed);
+  put_nodes(s, s->nodes + 1);
+}
+
+void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root)
+{
+  //@ ghost struct pprf_seed r = *root;
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  //@ ghost leaves_lf(d - 1);
+  //@ ghost path_lf(d);
+  put_slot(s, 0, *root);
+  //@ ghost Put: ;
+  put_nodes(s, 1);
+  //@ ghost size_lf(&s->punctured, 0, 0);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d;
+  //@ assert others: same_but{Pre,Put}(s, 0) && same_slots{Put,Here}(s);
+  //@ assert none: \forall integer x; !gone(&s->punctured, x);
+  //@ assert intact: \forall integer t, g; intact(&s->punctured, 0, 0, t, g);
+  //@ assert root: live(&s->punctured, 0, 0, d, 0, d);
+  //@ assert only: \forall integer t, g; live(&s->punctured, 0, 0, d, t, g) ==> t == 0 && g == d;
+  //@ assert seed: sd(s->slot[0]) == ns(sd(r), d, 0, d);
+  //@ assert seeds: seeds(sd(r), d, s->slot, &s->punctured, 0, 0);
+  //@ assert zero: \forall integer j; 0 < j < pow2(d - 1) ==> zero_seed(s->slot[j]);
+  //@ assert owned: owned(&s->punctured, 0, 0, d, 0);
+  //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
+}
+
+void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
+{
+  if (first <= last)
+    mark_leaves(s, first, last);
 }
 
 void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
@@ -511,7 +1060,7 @@ void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
       if (live) {
         s->slot[node.start >> 1] = (struct pprf_seed){0, 0};
         s->nodes--;
-        end = node.start + (UINT64_C(1) << node.height);
+        end = opt_node_end(node);
       }
     }
   for (size_t i = 0; i < count; i++)

@@ -49,6 +49,17 @@ struct opt_store {
 #include "store.acsl"
 #endif
 
+/** The first leaf after a node. */
+/*@ requires n.height <= 32 && n.start <= 0x100000000;
+    assigns \nothing;
+    ensures \result == n.start + pow2(n.height); */
+static inline uint64_t opt_node_end(struct opt_node n)
+{
+  //@ ghost shl_lf(1, n.height);
+  //@ ghost leaves_lf(n.height);
+  return n.start + (UINT64_C(1) << n.height);
+}
+
 /** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
 size_t opt_store_small_bytes(unsigned depth);
 
@@ -70,15 +81,41 @@ void opt_store_start(struct opt_store *s, struct pprf_seed root);
 void opt_store_close(struct opt_store *s);
 
 /** Load a node into a new store.  Nodes and gaps together must cover the leaves exactly. */
+/*@ requires opened: opened(s) && s->nodes < 0x100000000;
+    requires node: \valid_read(e) && e->node.start < pow2(s->punctured.depth);
+    assigns s->nodes, s->slot[e->node.start / 2];
+    ensures seed: s->slot[\old(e->node.start) / 2].lo == \old(e->seed.lo) &&
+      s->slot[\old(e->node.start) / 2].hi == \old(e->seed.hi);
+    ensures others: same_but{Pre,Post}(s, \old(e->node.start) / 2);
+    ensures nodes: s->nodes == \old(s->nodes) + 1;
+    ensures opened: opened(s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
 void opt_store_load_node(struct opt_store *s, const struct opt_entry *e);
 
+/** Load the root into a new store: a key in which nothing is punctured. */
+/*@ requires opened: opened(s) && s->nodes == 0;
+    requires root: \valid_read(root) && APART(root, s);
+    requires live: \forall integer x; !gone(&s->punctured, x);
+    requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
+      zero_seed(s->slot[j]);
+    assigns s->nodes, s->slot[0];
+    ensures key: key(sd(\old(*root)), s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root);
+
 /** Load the punctured leaves first .. last into a new store; nothing if first > last. */
+/*@ requires opened: opened(s) && (first <= last ==> last < pow2(s->punctured.depth));
+    assigns BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 
 /** The live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
-/*@ requires held: held(sd(R), s) && leaf < pow2(s->punctured.depth);
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -86,7 +123,8 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
     ensures node: \result == 1 ==>
       live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
       covers(node->start, node->height, leaf) && node->start == down(leaf, node->height);
-    ensures held: held(sd(R), s);
+    ensures opened: opened(s);
+    ensures held: held{Pre}(sd(R), s) ==> held(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
@@ -123,7 +161,7 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 /** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
  * @retval 0 all leaves >= leaf are punctured. */
-/*@ requires held: held(sd(R), s) && leaf <= pow2(s->punctured.depth);
+/*@ requires opened: opened(s) && leaf <= pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -134,7 +172,8 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
       gone(&s->punctured, x);
     ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
       gone(&s->punctured, x);
-    ensures held: held(sd(R), s);
+    ensures opened: opened(s);
+    ensures held: held{Pre}(sd(R), s) ==> held(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
@@ -170,31 +209,26 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least.
- * @param[in] rest  the nodes that cover what these nodes covered outside the range.
- * @param[in] count number of them. */
+/** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
+ * the nodes that cover what these covered outside it.
+ * @param[in] left  those left of the range in ascending order, lefts of them.
+ * @param[in] right those right of it in descending order, rights of them. */
 /*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
-    requires count <= 2 * PPRF_DEPTH_MAX && \valid_read(rest + (0 .. count - 1));
-    requires apart: APART(rest + (0 .. count - 1), s);
-    requires rest: \forall integer i; 0 <= i < count ==>
-      live(&s->punctured, first, last + 1, s->punctured.depth, rest[i].node.start,
-           rest[i].node.height) &&
-      !live(&s->punctured, 0, 0, s->punctured.depth, rest[i].node.start, rest[i].node.height) &&
-      sd(rest[i].seed) ==
-        ns(sd(R), s->punctured.depth, rest[i].node.start, rest[i].node.height);
-    requires once: \forall integer i, k; 0 <= i < k < count ==>
-      rest[i].node.start != rest[k].node.start;
-    requires all: \forall integer t, g;
-      live(&s->punctured, first, last + 1, s->punctured.depth, t, g) ==>
-      live(&s->punctured, 0, 0, s->punctured.depth, t, g) ||
-      (\exists integer i; 0 <= i < count && t == rest[i].node.start && g == rest[i].node.height);
+    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
+    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
+      entries(sd(R), s->punctured.depth, right, rights);
+    requires lefts: lefts_of(&s->punctured, left, lefts, first);
+    requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(sd(R), s);
     ensures gone: \forall integer x;
       gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *rest, unsigned count)
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.

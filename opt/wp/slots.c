@@ -81,6 +81,24 @@
     }
   }
 
+  void times_64_lf(uint64_t i, uint64_t p, uint64_t q)
+  {
+  }
+
+  void shl_even_lf(uint64_t i, unsigned h)
+  {
+    pow2_mono_lf(h, 63);
+    uint64_t p = end_lf(0, h - 6), q = end_lf(0, h);
+    pow2_sum_lf(6, h - 6);
+    /@ assert six: pow2(1) == 2 && pow2(2) == 4 && pow2(3) == 8 && pow2(4) == 16 &&
+         pow2(5) == 32 && pow2(6) == 64; @/
+    /@ assert sum: pow2(6) * pow2(h - 6) == pow2(h); @/
+    /@ assert less: pow2(h) == 64 * p; @/
+    shl_lf(i, h);
+    times_64_lf(i, p, q);
+    /@ assert value: (i << h) == 64 * (i * p); @/
+  }
+
   void pow2_sum_lf(unsigned a, unsigned h)
   {
     /@ loop invariant 0 <= j <= h;
@@ -239,6 +257,11 @@
 */
 
 /*@ ghost
+  uint64_t either_lf(int c, uint64_t a, uint64_t b)
+  {
+    return c != 0 ? a : b;
+  }
+
   void live_apart_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
   {
     path_lf(d);
@@ -424,6 +447,8 @@
          t == down(s, g); @/
     /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(s, h, t) ==>
          within(t, g, s, h); @/
+    /@ assert start: down(s, h) == s && 0 <= s < pow2(d); @/
+    /@ assert lower: \forall integer g; 0 <= g <= h ==> down(s, h) <= down(s, g) <= s; @/
     /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(t, g, s) ==>
          t == s; @/
     /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
@@ -468,6 +493,21 @@
            down(s, k) == down(s, k + 1) + pow2(k) && apart(down(s, k + 1), k, s, h); @/
     }
     /@ assert root: down(s, d) == 0; @/
+  }
+
+  void same_set_lf(const struct opt_bitmap *b, unsigned d, uint64_t lo, uint64_t hi, uint64_t from,
+                   uint64_t to)
+  {
+    size_lf(b, lo, hi);
+    size_lf(b, from, to);
+    /@ assert intact: \forall integer s, h; intact(b, lo, hi, s, h) <==> intact(b, from, to, s, h); @/
+    /@ loop invariant 0 <= k <= d + 1;
+       loop invariant \forall integer s, h; 0 <= h < k ==>
+         cover_size(b, lo, hi, s, h) == cover_size(b, from, to, s, h);
+       loop assigns k;
+       loop variant d + 1 - k; @/
+    for (unsigned k = 0; k <= d; k++)
+      ;
   }
 
   void size_bounds_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)

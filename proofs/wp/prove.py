@@ -15,9 +15,10 @@ FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/code
          "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/core.c"]
 FOLDERS = ["ref", "opt"]
 LEMMAS = "(facts)"
-# What follows from the facts is proven from them, in node.c; the facts themselves from the
-# definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
+# What follows from the facts is proven from them, in node.c and store.c; the facts themselves from
+# the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
 FROM_FACTS = ["inv_same", "covered_same"]
+OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
 PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
 
@@ -73,7 +74,7 @@ def functions(root, file, build):
     """The functions that file defines: those of wp/ from its text, the others from its object."""
     if "/wp/" in file:
         text = open(os.path.join(root, file)).read()
-        return [LEMMAS] + re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
+        return [LEMMAS] * (file != "opt/wp/slots.c") + re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
     obj = os.path.join(build, os.path.basename(file) + ".o")
     cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", "-Iinclude", "-Iref", "-c", "-o", obj, file],
              cwd=root)
@@ -81,6 +82,17 @@ def functions(root, file, build):
         sys.exit(cc.stdout)
     found = re.findall(r" [tT] (\w+)$", run(["nm", "-p", obj]).stdout, re.M)
     return ([LEMMAS] if file in ("ref/node.c", "opt/store.c") else []) + found
+
+
+def opt_facts(root):
+    """The facts of opt, and the lemmas about the definitions by which they are proven."""
+    text = open(os.path.join(root, OPT_FACTS)).read()
+    for name in os.listdir(os.path.join(root, "opt")):
+        path = os.path.join(root, "opt", name)
+        if name.endswith(".acsl") and not path.endswith(OPT_FACTS) and "FACT " in open(path).read():
+            sys.exit(f"prove: opt/{name}: facts stand in {OPT_FACTS}, where they are proven")
+    definitions = re.search(r"#ifdef GGM_DEFINITIONS\n(.*?)#else", text, re.S)[1]
+    return re.findall(r"\blemma (\w+)", definitions) + re.findall(r"\bFACT (\w+)", text)
 
 
 def report_of(build, file, function):
@@ -126,6 +138,8 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
         what = ["-wp-prop", prop]
+    elif file == "opt/wp/bitmap.c":
+        what = ["-wp-prop", ",".join(opt_facts(root))]
     elif "/wp/" in file:
         what = ["-wp-prop", ",".join(["@lemma", *("-" + f for f in FROM_FACTS)])]
     else:
