@@ -387,7 +387,7 @@ static inline void wipe_rest(struct opt_entry *e, unsigned n)
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept keep_left(const struct opt_store *s, struct opt_node node, uint64_t first,
+static inline struct kept rest_left(const struct opt_store *s, struct opt_node node, uint64_t first,
                                     struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -412,7 +412,7 @@ static inline struct kept keep_left(const struct opt_store *s, struct opt_node n
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept keep_right(const struct opt_store *s, uint64_t last,
+static inline struct kept rest_right(const struct opt_store *s, uint64_t last,
                                      struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -445,11 +445,11 @@ static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t la
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  struct kept lefts = keep_left(s, node, first, left) /*@ ghost (key_root) */;
+  struct kept lefts = rest_left(s, node, first, left) /*@ ghost (key_root) */;
   struct kept rights = {0, lefts.err};
   //@ ghost Left: ;
   if (lefts.err == PPRF_OK)
-    rights = keep_right(s, last, right) /*@ ghost (key_root) */;
+    rights = rest_right(s, last, right) /*@ ghost (key_root) */;
   //@ assert same: same_entries{Left,Here}(&left[0], lefts.count);
   //@ assert left: entries(sd(key_root), s->punctured.depth, &left[0], lefts.count);
   //@ assert set: same_set{Pre,Here}(&s->punctured) && !gone(&s->punctured, hit);

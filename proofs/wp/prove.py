@@ -231,7 +231,11 @@ def main():
     goals, open_, outside = ({k: v for e in parts for k, v in e[part].items()}
                              for part in ("goals", "open", "outside"))
     todo = [(f, g) for f in FILES for g in functions(ROOT, f, arg.build)]
-    # an inline function of a header is proven once
+    # an inline function of a header is proven once; two functions of one name would hide one
+    for k, (f, g) in enumerate(todo):
+        if g in [h for _, h in todo[:k]] and g != LEMMAS and re.search(
+                r"^[a-z][^\n;]*\b" + g + r"\((?:[^;{]|\n)*\n\{\n", open(os.path.join(ROOT, f)).read(), re.M):
+            sys.exit(f"prove: {f}: there is another function called {g}")
     todo = [t for k, t in enumerate(todo)
             if t[1] == LEMMAS or t[1] not in [g for _, g in todo[:k]]]
     known = {f"{f} {g}" for f, g in todo}
