@@ -273,6 +273,38 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
   return kept;
 }
 
+/* A function that writes beside the key of store s, under root R, has KEY_BEFORE before it writes and
+ * KEY_KEPT after.  They are the same proof each time and no lemma can hold it: the size of the cover
+ * is a recursive function of the bitmap, and it is the same after as before by an induction over
+ * two states of memory, for which ACSL has loops only.  To the compiler they are nothing. */
+#define KEY_BEFORE \
+  /*@ ghost unsigned d = s->punctured.depth; */ \
+  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */
+#define KEY_KEPT \
+  /*@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d; */ \
+  /*@ assert slots: same_slots{Pre,Here}(s); */ \
+  /*@ assert shape: same_shape{Pre,Here}(&s->punctured); */ \
+  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
+        same_word{Pre,Here}(&s->punctured, k, i); */ \
+  /*@ assert summary: same_summary{Pre,Here}(&s->punctured); */ \
+  /*@ assert dead: same_dead{Pre,Here}(&s->punctured); */ \
+  /*@ assert words: same_words{Pre,Here}(&s->punctured); */ \
+  /*@ assert layout: layout(&s->punctured); */ \
+  /*@ assert bitmap: bitmap(&s->punctured); */ \
+  /*@ assert opened: opened(s); */ \
+  /*@ assert held: held(sd(R), s); */ \
+  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
+  /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= d; \
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k); \
+       loop assigns k; \
+       loop variant d - k; @/ \
+    for (unsigned k = 0; k < d; k++) \
+      ; */
+
 /* The same in the middle of a puncture: the key stays. */
 /*@ requires key: key(sd(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -296,34 +328,11 @@ static inline struct kept side(const struct opt_store *s, struct opt_node node, 
                                int right_side, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(out + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
   struct kept kept = siblings(s, node, leaf, right_side, out) /*@ ghost (R) */;
-  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
-  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
-        same_word{Pre,Here}(&s->punctured, k, i); */
-  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
-  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert layout: layout(&s->punctured);
-  //@ assert bitmap: bitmap(&s->punctured);
-  //@ assert opened: opened(s);
-  //@ assert held: held(sd(R), s);
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
-  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
-  /*@ ghost
-    /@ loop invariant 0 <= k <= d;
-       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
-       loop assigns k;
-       loop variant d - k; @/
-    for (unsigned k = 0; k < d; k++)
-      ; */
+  KEY_KEPT
   return kept;
 }
 
@@ -340,34 +349,11 @@ static inline struct kept side(const struct opt_store *s, struct opt_node node, 
 static inline void wipe_rest(struct opt_entry *e, unsigned n)
   /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(e + (0 .. n - 1), &s->punctured.summary[k][i]); */
   wipe_entries(e, n);
-  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
-  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
-        same_word{Pre,Here}(&s->punctured, k, i); */
-  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
-  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert layout: layout(&s->punctured);
-  //@ assert bitmap: bitmap(&s->punctured);
-  //@ assert opened: opened(s);
-  //@ assert held: held(sd(R), s);
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
-  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
-  /*@ ghost
-    /@ loop invariant 0 <= k <= d;
-       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
-       loop assigns k;
-       loop variant d - k; @/
-    for (unsigned k = 0; k < d; k++)
-      ; */
+  KEY_KEPT
 }
 
 /* The left siblings that a range leaves of the first live node that it meets. */
@@ -520,36 +506,13 @@ static inline int walk(const struct opt_store *s, struct opt_node node, uint64_t
                        struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
   /*@ assert apart_value: \forall integer k, i; 1 <= k < s->punctured.levels ==>
         0 <= i < words(d, k) ==> \separated(value, &s->punctured.summary[k][i]); */
   int err = descend(s, node, leaf, copath, value) /*@ ghost (R) */;
-  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
-  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
-        same_word{Pre,Here}(&s->punctured, k, i); */
-  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
-  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert layout: layout(&s->punctured);
-  //@ assert bitmap: bitmap(&s->punctured);
-  //@ assert opened: opened(s);
-  //@ assert held: held(sd(R), s);
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
-  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
-  /*@ ghost
-    /@ loop invariant 0 <= k <= d;
-       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
-       loop assigns k;
-       loop variant d - k; @/
-    for (unsigned k = 0; k < d; k++)
-      ; */
+  KEY_KEPT
   return err;
 }
 
@@ -564,34 +527,11 @@ static inline int walk(const struct opt_store *s, struct opt_node node, uint64_t
 static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
   /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
+  KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(copath + (0 .. n - 1), &s->punctured.summary[k][i]); */
   wipe(copath, n);
-  //@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d;
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert shape: same_shape{Pre,Here}(&s->punctured);
-  /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
-        same_word{Pre,Here}(&s->punctured, k, i); */
-  //@ assert summary: same_summary{Pre,Here}(&s->punctured);
-  //@ assert dead: same_dead{Pre,Here}(&s->punctured);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert layout: layout(&s->punctured);
-  //@ assert bitmap: bitmap(&s->punctured);
-  //@ assert opened: opened(s);
-  //@ assert held: held(sd(R), s);
-  //@ ghost size_lf(&s->punctured, 0, 0);
-  //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
-  //@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0);
-  /*@ ghost
-    /@ loop invariant 0 <= k <= d;
-       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);
-       loop assigns k;
-       loop variant d - k; @/
-    for (unsigned k = 0; k < d; k++)
-      ; */
+  KEY_KEPT
 }
 
 /* Puncture, and write the leaf's value to out if that is not NULL.  Wiping comes last: after it no

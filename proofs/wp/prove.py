@@ -133,7 +133,8 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
-    cpp = "-Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
+    # -CC: a macro keeps its annotations
+    cpp = "-CC -Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
     if function != LEMMAS:
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
