@@ -217,9 +217,10 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
 
 /* The next block behind a block that is not full, if it lies in the same word; else the first block
  * of the next word. */
-/*@ requires layout(b) && level < b->levels && block / 64 < words(b->depth, level);
+/*@ requires bitmap: bitmap(b) && level < b->levels && block < blocks(b->depth, level);
     assigns \nothing;
     ensures bounds: block < \result <= 64 * (block / 64) + 64;
+    ensures end: \result / 64 == block / 64 ==> \result <= blocks(b->depth, level);
     ensures full: \forall integer y; block < y < \result ==> full(b, level, y);
     ensures next: \result / 64 == block / 64 ==> !full(b, level, \result); */
 static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level, uint64_t block)
@@ -238,24 +239,38 @@ static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level,
   unsigned next = right != 0 ? opt_lsb(right) : 64;
   //@ assert clear: \forall integer j; i < j < next ==> full(b, level, 64 * word + j);
   //@ assert split: \forall integer y; block < y < 64 * word + next ==> i < y - 64 * word < next;
+  /*@ assert top: level + 1 == b->levels ==>
+        \forall integer y; full(b, level, y) ==> y < blocks(b->depth, level); */
+  /*@ assert low: level + 1 < b->levels ==>
+        64 * words(b->depth, level) == blocks(b->depth, level); */
+  //@ assert last: 64 * word + next - 1 == block || full(b, level, 64 * word + next - 1);
   return 64 * word + next;
 }
 
-uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
+/*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth);
+    assigns \nothing;
+    ensures live: \result != 0 <==> !gone(b, leaf); */
+static inline int is_live(const struct opt_bitmap *b, uint64_t leaf)
 {
   unsigned height;
-  //@ ghost unsigned d = b->depth;
-  //@ ghost shape_lf(d);
-  //@ ghost shift_lf(leaf, d);
-  if (leaf >> b->depth != 0)
-    return leaf;
   int live = opt_bitmap_height(b, leaf, &height);
   //@ assert same: same_words{Pre,Here}(b);
-  //@ assert bitmap: bitmap(b) && b->depth == d;
-  //@ assert set: \forall integer x; gone(b, x) <==> gone{Pre}(b, x);
-  if (live)
-    return leaf;
-  unsigned level = b->levels - 1; /* the greatest at which the leaf's block is full */
+  //@ assert shape: b->depth == \at(b->depth,Pre) && b->levels == \at(b->levels,Pre);
+  //@ assert set: gone(b, leaf) <==> gone{Pre}(b, leaf);
+  return live;
+}
+
+/* The greatest level at which a punctured leaf's block is full. */
+/*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth) && gone(b, leaf);
+    assigns \nothing;
+    ensures level: \result < b->levels && full(b, \result, blk(leaf, \result));
+    ensures above: \forall integer j; \result < j < b->levels ==> !full(b, j, blk(leaf, j));
+    ensures gone: \forall integer x; leaf <= x < pow2(b->depth) ==>
+      blk(x, \result) <= blk(leaf, \result) ==> gone(b, x); */
+static inline unsigned full_level(const struct opt_bitmap *b, uint64_t leaf)
+{
+  //@ ghost shape_lf(b->depth);
+  unsigned level = b->levels - 1;
   /*@ loop invariant bounds: level < b->levels;
       loop invariant above: \forall integer j; level < j < b->levels ==>
         !full(b, j, blk(leaf, j));
@@ -264,7 +279,20 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   while (level > 0 && !opt_has(b->summary[level][opt_block(leaf, level) / 64].full,
                                opt_block(leaf, level) % 64))
     level--;
+  //@ ghost blk_mono_lf(level);
   //@ assert full: full(b, level, blk(leaf, level));
+  return level;
+}
+
+uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
+{
+  //@ ghost unsigned d = b->depth;
+  //@ ghost shape_lf(d);
+  //@ ghost shift_lf(leaf, d);
+  //@ ghost shl_lf(1, d);
+  if (leaf >> b->depth != 0 || is_live(b, leaf))
+    return leaf;
+  unsigned level = full_level(b, leaf);
   /*@ loop invariant bounds: level <= b->levels;
       loop invariant above: \forall integer j; level < j < b->levels ==>
         !full(b, j, blk(leaf, j));
@@ -276,22 +304,29 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
       loop variant b->levels - level; */
   for (; level < b->levels; level++) {
     uint64_t block = opt_block(leaf, level), next = next_not_full(b, level, block);
-    //@ ghost shr_blk_lf(level);
-    //@ ghost around_one_lf(6 * level);
-    //@ ghost pow2_pos_lf();
-    /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
-          x < y; */
+    //@ ghost blk_mono_lf(level);
     //@ assert ahead: \forall integer x; leaf <= x ==> block <= blk(x, level);
     /*@ assert full: \forall integer x; leaf <= x < pow2(d) ==> full(b, level, blk(x, level)) ==>
           gone(b, x); */
     /*@ assert before: \forall integer x; leaf <= x < pow2(d) ==> blk(x, level) < next ==>
           gone(b, x); */
     if (next / 64 == block / 64) { /* behind the tree's last block that gives 2^depth */
-      //@ assert end: next <= blocks(d, level);
+      /*@ assert up: \forall integer j; level < j < b->levels ==>
+            blk(next, j - level) == blk(next / 64, j - level - 1) &&
+            blk(block, j - level) == blk(block / 64, j - level - 1); */
       /*@ assert path: \forall integer j; level < j < b->levels ==>
-            blk(next, j - level) == blk(leaf, j); */
-      //@ assert live: !under(b, level, next);
-      return first_live(b, level, next);
+            blk(next, j - level) == blk(block, j - level) == blk(leaf, j); */
+      //@ assert here: !full(b, level, blk(next, 0));
+      /*@ assert above: \forall integer j, i; level < j < b->levels ==> i == j - level ==>
+            blk(next, i) == blk(leaf, j); */
+      /*@ assert around: \forall integer j, i; level < j < b->levels ==> i == j - level ==>
+            !full(b, j, blk(next, i)); */
+      uint64_t found = first_live(b, level, next);
+      //@ assert inside: next < blocks(d, level) ==> found < pow2(d) && blk(found, level) == next;
+      /*@ assert none: \forall integer x; leaf <= x < found ==> x < pow2(d) &&
+            (blk(x, level) < next || blk(x, level) == blk(found, level)); */
+      //@ assert least: \forall integer x; leaf <= x < found ==> gone(b, x);
+      return found;
     }
     //@ assert word: next == 64 * (block / 64) + 64;
     /*@ assert up: \forall integer x; 0 <= x < pow2(d) ==> level + 1 < b->levels ==>

@@ -336,7 +336,7 @@ static inline struct kept side(const struct opt_store *s, struct opt_node node, 
   return kept;
 }
 
-/* Wipe these nodes, which are no part of the key. */
+/* Wipe the nodes that a range leaves on one side, which are no part of the key. */
 /*@ requires key: key(sd(R), s);
     requires \valid(e + (0 .. n - 1));
     requires apart: APART(e + (0 .. n - 1), s);
@@ -346,7 +346,7 @@ static inline struct kept side(const struct opt_store *s, struct opt_node node, 
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline void wipe_rest(struct opt_entry *e, unsigned n)
+static inline void wipe_side(struct opt_entry *e, unsigned n)
   /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
 {
   KEY_BEFORE
@@ -354,6 +354,29 @@ static inline void wipe_rest(struct opt_entry *e, unsigned n)
         \separated(e + (0 .. n - 1), &s->punctured.summary[k][i]); */
   wipe_entries(e, n);
   KEY_KEPT
+}
+
+/* Those on both. */
+/*@ requires key: key(sd(R), s);
+    requires \valid(left + (0 .. lefts - 1)) && \valid(right + (0 .. rights - 1));
+    requires \separated(left + (0 .. lefts - 1), right + (0 .. rights - 1));
+    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
+    assigns left[0 .. lefts - 1], right[0 .. rights - 1];
+    ensures wiped_left: \forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed);
+    ensures wiped_right: \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_entry *right,
+                             unsigned rights)
+  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+{
+  wipe_side(left, lefts) /*@ ghost (s, R) */;
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
+  wipe_side(right, rights) /*@ ghost (s, R) */;
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert slots: same_slots{Pre,Here}(s);
 }
 
 /* The left siblings that a range leaves of the first live node that it meets. */
@@ -410,6 +433,107 @@ static inline struct kept rest_right(const struct opt_store *s, uint64_t last,
   return side(s, node, last, 1, out) /*@ ghost (R) */;
 }
 
+/* How many nodes a range leaves on either side. */
+struct rest {
+  unsigned lefts, rights;
+  int err; /* PPRF_OK or that of the PRG */
+};
+
+/* Those nodes; node is the first live node that the range meets. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      first < node.start + pow2(node.height);
+    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
+    requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
+      APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
+    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1];
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures counts: \result.lefts <= PPRF_DEPTH_MAX && \result.rights <= PPRF_DEPTH_MAX;
+    ensures left: entries(sd(R), \old(s->punctured.depth), left, \result.lefts);
+    ensures right: entries(sd(R), \old(s->punctured.depth), right, \result.rights);
+    ensures lefts: \result.err == PPRF_OK ==>
+      lefts_of(&s->punctured, left, \result.lefts, first);
+    ensures rights: \result.err == PPRF_OK ==>
+      rights_of(&s->punctured, right, \result.rights, last);
+    ensures key: key(sd(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured);
+    ensures nodes: s->nodes == \old(s->nodes); */
+static inline struct rest rest_of(const struct opt_store *s, struct opt_node node, uint64_t first,
+                                  uint64_t last, struct opt_entry *left, struct opt_entry *right)
+  /*@ ghost (struct pprf_seed R) */
+{
+  const struct kept lefts = rest_left(s, node, first, left) /*@ ghost (R) */;
+  if (lefts.err != PPRF_OK)
+    return (struct rest){lefts.count, 0, lefts.err};
+  //@ ghost Left: ;
+  const struct kept rights = rest_right(s, last, right) /*@ ghost (R) */;
+  //@ assert starts: same_starts{Left,Here}(left, lefts.count);
+  //@ assert seeds: same_los{Left,Here}(left, lefts.count) && same_his{Left,Here}(left, lefts.count);
+  //@ assert same: same_entries{Left,Here}(left, lefts.count);
+  //@ assert depth: s->punctured.depth == \at(s->punctured.depth,Pre);
+  /*@ assert live: \forall integer t, g; live{Left}(&s->punctured, 0, 0, s->punctured.depth, t, g)
+        <==> live(&s->punctured, 0, 0, s->punctured.depth, t, g); */
+  //@ assert ascending: ascending{Left}(left, lefts.count) ==> ascending(left, lefts.count);
+  /*@ assert between: \forall integer x; between{Left}(left, lefts.count, x, first) ==>
+        between(left, lefts.count, x, first); */
+  //@ assert parents: parents{Left}(left, lefts.count, first) ==> parents(left, lefts.count, first);
+  /*@ assert begins: \forall integer x; lefts.count > 0 ==> begins{Left}(left, 0, x) ==>
+        begins(left, 0, x); */
+  /*@ assert ends: last_ends{Left}(left, lefts.count, first) ==>
+        last_ends(left, lefts.count, first); */
+  /*@ assert lefts: \forall integer x; lefts{Left}(left, lefts.count, x, first) ==>
+        lefts(left, lefts.count, x, first); */
+  //@ assert slots: same_slots{Pre,Here}(s);
+  //@ assert words: same_words{Pre,Here}(&s->punctured);
+  //@ assert entries: entries(sd(R), \at(s->punctured.depth,Pre), left, lefts.count);
+  return (struct rest){lefts.count, rights.count, rights.err};
+}
+
+/* Puncture a range that meets a live node, the first of them node; left and right are for what it
+ * leaves. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      first < node.start + pow2(node.height) && node.start <= last;
+    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
+    requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
+      APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
+    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], s->nodes,
+      s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&s->punctured, x) <==>
+      gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
+      same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
+static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t first,
+                             uint64_t last, struct opt_entry *left, struct opt_entry *right)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
+  //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
+  const struct rest rest = rest_of(s, node, first, last, left, right) /*@ ghost (R) */;
+  //@ assert some: !gone(&s->punctured, hit);
+  if (rest.err == PPRF_OK)
+    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
+      /*@ ghost (R) */;
+  //@ assert key: key(sd(R), s);
+  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
+  //@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s);
+  //@ ghost Done: ;
+  wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s, R) */;
+  //@ assert wiped: same_slots{Done,Here}(s);
+  //@ assert stays: s->slot == \at(s->slot,Pre);
+  /*@ assert each: rest.err != PPRF_OK ==> \forall integer j;
+        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==> same_slot{Pre,Here}(s, j); */
+  //@ assert words: rest.err != PPRF_OK ==> same_words{Pre,Here}(&s->punctured);
+  return rest.err;
+}
+
 /* Puncture a range of leaves of the tree. */
 /*@ requires key: key(sd(key_root), s) && first <= last < pow2(s->punctured.depth);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
@@ -431,22 +555,9 @@ static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t la
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  struct kept lefts = rest_left(s, node, first, left) /*@ ghost (key_root) */;
-  struct kept rights = {0, lefts.err};
-  //@ ghost Left: ;
-  if (lefts.err == PPRF_OK)
-    rights = rest_right(s, last, right) /*@ ghost (key_root) */;
-  //@ assert same: same_entries{Left,Here}(&left[0], lefts.count);
-  //@ assert left: entries(sd(key_root), s->punctured.depth, &left[0], lefts.count);
-  //@ assert set: same_set{Pre,Here}(&s->punctured) && !gone(&s->punctured, hit);
-  //@ assert lefts: lefts.err == PPRF_OK ==> lefts_of(&s->punctured, &left[0], lefts.count, first);
-  if (rights.err == PPRF_OK)
-    opt_store_puncture_range(s, first, last, left, lefts.count, right, rights.count)
-      /*@ ghost (key_root) */;
-  wipe_rest(left, lefts.count) /*@ ghost (s, key_root) */;
-  wipe_rest(right, rights.count) /*@ ghost (s, key_root) */;
+  int err = punct_from(s, node, first, last, left, right) /*@ ghost (key_root) */;
   prg_wipe_stack();
-  return rights.err;
+  return err;
 }
 
 /*@ requires key: key == \null || key(sd(key_root), &key->store);

@@ -245,17 +245,37 @@ static inline void release_dead(struct opt_store *s, uint64_t first, uint64_t en
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
+  //@ ghost shape_lf(d);
+  //@ ghost leaves_lf(d);
+  //@ assert range: end / 64 <= words(d, 0);
   /*@ assert block: \forall integer w; first <= 64 * w < end ==>
         blk(64 * w, DEAD_LEVEL) == blk(w, DEAD_LEVEL - 1); */
   /*@ assert marked: \forall integer w; first <= 64 * w < end ==>
         under(&s->punctured, DEAD_LEVEL, blk(w, DEAD_LEVEL - 1)); */
   /*@ assert path: \forall integer w, j; w >= 0 ==> DEAD_LEVEL <= j < s->punctured.levels ==>
         blk(blk(w, DEAD_LEVEL - 1), j - DEAD_LEVEL) == blk(w, j - 1); */
-  /*@ assert under: \forall integer w; first <= 64 * w < end ==>
-        under(&s->punctured, 1, w); */
+  /*@ ghost
+    /@ loop invariant first <= 64 * w;
+       loop invariant \forall integer v; first <= 64 * v < 64 * w ==> 64 * v < end ==>
+         under(&s->punctured, 1, v);
+       loop assigns w;
+       loop invariant 64 * w < end + 64 || w == first / 64;
+       loop variant end - 64 * w; @/
+    for (uint64_t w = first / 64; 64 * w < end; w++) {
+      uint64_t j = under_lf(&s->punctured, DEAD_LEVEL, 64 * w);
+      /@ assert path: blk(64 * w, j) == blk(w, j - 1); @/
+      /@ assert under: under(&s->punctured, 1, w); @/
+    } */
+  //@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(&s->slot[j], DEAD(s));
+  /*@ assert apart_words: \forall integer k, i; 1 <= k < s->punctured.levels ==>
+        0 <= i < words(d, k) ==> \separated(&s->punctured.summary[k][i], DEAD(s)); */
   opt_pages_release_dead(s, first, end);
-  //@ assert kept: same_slots{Pre,Here}(s) && s->nodes == \at(s->nodes,Pre);
+  //@ assert nodes: s->nodes == \at(s->nodes,Pre);
+  //@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Pre,Here}(s, j);
+  //@ assert kept: same_slots{Pre,Here}(s);
   //@ assert shape: same_shape{Pre,Here}(&s->punctured);
+  /*@ assert words: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        same_word{Pre,Here}(&s->punctured, k, i); */
   /*@ assert summary: \forall integer k; 1 <= k < s->punctured.levels ==>
         same_level{Pre,Here}(&s->punctured, k); */
   /*@ assert dead: \forall integer w; 0 <= w < words(d, 0) ==>
@@ -638,7 +658,10 @@ struct span {
       gone(&s->punctured, x) || \result.from <= x < \result.end;
     ensures ends: live_from(&s->punctured, \result.from, first) &&
       live_to(&s->punctured, \result.end, last);
-    ensures bounds: \result.from <= last && first < \result.end <= pow2(s->punctured.depth); */
+    ensures inner_left: \forall integer x; \result.from <= x < first ==> !gone(&s->punctured, x);
+    ensures inner_right: \forall integer x; last < x < \result.end ==> !gone(&s->punctured, x);
+    ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
+    ensures meets: \result.from <= last && first < \result.end; */
 static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -653,6 +676,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   const uint64_t from = n.start;
   uint64_t to = from;
   //@ assert first: live_from{Pre}(&s->punctured, from, first);
+  //@ assert inner: \forall integer x; from <= x < first ==> !gone(&s->punctured, x);
   //@ ghost same_set_lf(&s->punctured, d, 0, 0, from, from);
   /*@ assert owned: \forall integer j; owned(&s->punctured, 0, 0, d, j) ==>
         owned(&s->punctured, from, from, d, j); */
@@ -664,6 +688,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
       loop invariant nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d);
       loop invariant bounds: from <= to <= pow2(d);
       loop invariant begin: from == to ==> more != 0 && n.start == from;
+      loop invariant inner: \forall integer x; last < x < to ==> !gone(&s->punctured, x);
       loop invariant begun: from < to ==> first < to && live_to{Pre}(&s->punctured, to, last);
       loop invariant before: \forall integer x; first <= x < from ==> gone(&s->punctured, x);
       loop invariant more: more != 0 ==> live{Pre}(&s->punctured, 0, 0, d, n.start, n.height) &&
@@ -833,23 +858,24 @@ static inline uint64_t block_start(unsigned level, uint64_t i)
 }
 
 /* The leaves of the full blocks of a level among those that meet the punctured leaves first ..
- * last: only the two blocks at the ends may not be full. */
+ * last: only the two blocks at the ends may not be full.  None if there is no such level. */
 /*@ requires bitmap: bitmap(b) && first <= last < pow2(b->depth);
     requires gone: \forall integer x; first <= x <= last ==> gone(b, x);
-    requires level: 1 <= level < b->levels;
+    requires level: 1 <= level;
     assigns \nothing;
     ensures span: \result.end <= pow2(b->depth) && \result.from % 64 == 0;
-    ensures full: full_leaves(b, level, \result.from, \result.end); */
+    ensures level: \result.from < \result.end ==> level < b->levels;
+    ensures full: full_leaves(b, level, \result.from, \result.end);
+    ensures gone: \forall integer x; \result.from <= x < \result.end ==> gone(b, x); */
 static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_t first,
                              uint64_t last)
 {
-  //@ ghost unsigned d = b->depth, h = 6 * level;
-  //@ ghost shape_lf(d);
-  //@ ghost shr_blk_lf(level);
-  //@ ghost around_one_lf(h);
   //@ ghost pow2_pos_lf();
-  /*@ assert order: \forall integer x, y; 0 <= x && 0 <= y ==> blk(x, level) < blk(y, level) ==>
-        x < y; */
+  if (level >= b->levels)
+    return (struct span){0, 0};
+  //@ ghost unsigned d = b->depth;
+  //@ ghost shape_lf(d);
+  //@ ghost blk_mono_lf(level);
   uint64_t i = opt_block(first, level), j = opt_block(last, level);
   //@ assert mono: i <= j < blocks(d, level);
   /*@ ghost
@@ -867,6 +893,15 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
   uint64_t from = block_start(level, i) /*@ ghost (b) */;
   uint64_t end = block_start(level, j) /*@ ghost (b) */;
   //@ assert in: \forall integer z; from <= z < end ==> i <= blk(z, level) < j;
+  /*@ ghost
+    /@ loop invariant from <= x;
+       loop invariant \forall integer z; from <= z < x ==> z < end ==> gone(b, z);
+       loop assigns x;
+       loop variant end - x; @/
+    for (uint64_t x = from; x < end; x++) {
+      uint64_t k = under_lf(b, level, x);
+      /@ assert gone: gone(b, x); @/
+    } */
   return (struct span){from, end};
 }
 
@@ -883,19 +918,12 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
   //@ ghost leaves_lf(d);
   //@ ghost size_lf(&s->punctured, 0, 0);
   //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
-  const unsigned levels = s->punctured.levels;
-  struct span full = {0, 0};
-  if (SLOTS_LEVEL < levels)
-    full = full_span(&s->punctured, SLOTS_LEVEL, first, last);
-  /*@ assert in: \forall integer x; full.from <= x < full.end ==> 0 <= x < pow2(d) &&
-        under(&s->punctured, SLOTS_LEVEL, blk(x, SLOTS_LEVEL)); */
-  if (full.from < full.end)
-    release_slots(s, full.from, full.end) /*@ ghost (R) */;
-  full = (struct span){0, 0};
-  if (DEAD_LEVEL < levels)
-    full = full_span(&s->punctured, DEAD_LEVEL, first, last);
-  if (full.from < full.end)
-    release_dead(s, full.from, full.end);
+  const struct span small = full_span(&s->punctured, SLOTS_LEVEL, first, last);
+  if (small.from < small.end)
+    release_slots(s, small.from, small.end) /*@ ghost (R) */;
+  const struct span large = full_span(&s->punctured, DEAD_LEVEL, first, last);
+  if (large.from < large.end)
+    release_dead(s, large.from, large.end);
   //@ assert held: held(sd(R), s);
   //@ ghost size_lf(&s->punctured, 0, 0);
   //@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k);
@@ -907,20 +935,6 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
        loop variant d - k; @/
     for (unsigned k = 0; k < d; k++)
       ; */
-}
-
-/*@ assigns \nothing;
-    ensures \result >= a && \result >= b && (\result == a || \result == b); */
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-  return a > b ? a : b;
-}
-
-/*@ assigns \nothing;
-    ensures \result <= a && \result <= b && (\result == a || \result == b); */
-static inline uint64_t earlier(uint64_t a, uint64_t b)
-{
-  return a < b ? a : b;
 }
 
 /* Put the nodes that a punctured range leaves on either side into the slots. */
@@ -966,21 +980,37 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
   //@ assert clean: clean(d, s->slot, &s->punctured, 0, 0);
 }
 
-void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
+/* Replace the live nodes that meet a range by the nodes that it leaves.  The span runs from the
+ * start of the first to the end of the last. */
+/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
+    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
+      entries(sd(R), s->punctured.depth, right, rights);
+    requires lefts: lefts_of(&s->punctured, left, lefts, first);
+    requires rights: rights_of(&s->punctured, right, rights, last);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(sd(R), s);
+    ensures gone: \forall integer x;
+      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
+    ensures meets: \result.from <= last && first < \result.end; */
+static inline struct span replace_range(struct opt_store *s, uint64_t first, uint64_t last,
+                                        const struct opt_entry *left, unsigned lefts,
+                                        const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   //@ ghost leaves_lf(d);
-  //@ ghost path_lf(d);
   //@ assert apart_left: APART_ENTRIES(left, lefts, s);
   //@ assert apart_right: APART_ENTRIES(right, rights, s);
   //@ assert words_left: APART_ENTRIES_WORDS(left, lefts, s);
   //@ assert words_right: APART_ENTRIES_WORDS(right, rights, s);
   const struct span out = take_range(s, first, last) /*@ ghost (R) */;
-  const uint64_t lo = out.from, hi = out.end;
+  //@ ghost uint64_t lo = out.from, hi = out.end;
   //@ assert starts_left: same_starts{Pre,Here}(left, lefts);
   //@ assert seeds_left: same_los{Pre,Here}(left, lefts) && same_his{Pre,Here}(left, lefts);
   //@ assert starts_right: same_starts{Pre,Here}(right, rights);
@@ -992,17 +1022,53 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
   mark_range(s, first, last) /*@ ghost (R, lo, hi, left, lefts, right, rights) */;
   //@ assert same_left: same_entries{Pre,Here}(left, lefts);
   //@ assert same_right: same_entries{Pre,Here}(right, rights);
-  //@ assert left: entries(sd(R), d, left, lefts) && lefts(left, lefts, lo, first);
-  //@ assert right: entries(sd(R), d, right, rights) && rights(right, rights, hi, last);
+  //@ assert left: entries(sd(R), d, left, lefts);
+  //@ assert right: entries(sd(R), d, right, rights);
+  //@ assert lefts: lefts(left, lefts, lo, first);
+  //@ assert rights: rights(right, rights, hi, last);
   //@ assert inner_left: \forall integer x; lo <= x < first ==> !gone(&s->punctured, x);
   //@ assert inner_right: \forall integer x; last < x < hi ==> !gone(&s->punctured, x);
-  //@ assert kept: kept(&s->punctured, left, lefts) && kept(&s->punctured, right, rights);
+  /*@ assert in_left: \forall integer i, x; 0 <= i < lefts ==>
+        covers(left[i].node.start, left[i].node.height, x) ==> lo <= x < first; */
+  /*@ assert in_right: \forall integer i, x; 0 <= i < rights ==>
+        covers(right[i].node.start, right[i].node.height, x) ==> last < x < hi; */
+  //@ assert kept_left: kept(&s->punctured, left, lefts);
+  //@ assert kept_right: kept(&s->punctured, right, rights);
   put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
   /*@ assert gone: \forall integer x;
         gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
+  return out;
+}
+
+/*@ assigns \nothing;
+    ensures \result >= a && \result >= b && (\result == a || \result == b); */
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+/*@ assigns \nothing;
+    ensures \result <= a && \result <= b && (\result == a || \result == b); */
+static inline uint64_t earlier(uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost unsigned d = s->punctured.depth;
+  //@ assert depth: 1 <= d <= 32;
+  const struct span out =
+    replace_range(s, first, last, left, lefts, right, rights) /*@ ghost (R) */;
+  //@ assert apart: APART_WORDS(s, s) && s->punctured.depth == d;
   /* Blocks before the first node and after the last were released when they became full. */
-  release_range(s, later(lo, first), earlier(hi - 1, last)) /*@ ghost (R) */;
-  //@ assert shaped: shaped(&s->punctured) && s->punctured.depth == d;
+  release_range(s, later(out.from, first), earlier(out.end - 1, last)) /*@ ghost (R) */;
+  //@ assert depth: s->punctured.depth == d;
+  //@ ghost shape_lf(d);
+  //@ assert shaped: shaped(&s->punctured);
   //@ ghost size_bounds_lf(&s->punctured, 0, 0, d);
   if (s->nodes == 0) {
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);

@@ -77,6 +77,17 @@
     /@ assert shr(w, 0) == w && shr(a, 0) == a; @/
   }
 
+  void blk_mono_lf(unsigned k)
+  {
+    /@ loop invariant 0 <= i <= k;
+       loop invariant \forall integer x, y; 0 <= x <= y ==> 0 <= blk(x, i) <= blk(y, i);
+       loop assigns i;
+       loop variant k - i; @/
+    for (unsigned i = 0; i < k; i++) {
+      /@ assert \forall integer x; x >= 0 ==> blk(x, i + 1) == blk(x, i) / 64; @/
+    }
+  }
+
   void shr_mono_lf(void)
   {
     /@ loop invariant 0 <= k <= 6;
@@ -338,6 +349,40 @@
     /@ assert clear: \forall integer k, y; 0 <= k < b->levels ==>
          !any(b, k, y) && !full(b, k, y); @/
     /@ assert \forall integer k, y; 0 <= k ==> !under(b, k, y); @/
+  }
+
+  /@ requires i < 64;
+     assigns \nothing;
+     ensures \result != 0 <==> bit(w, i);
+  @/
+  uint64_t has_lf(uint64_t w, unsigned i)
+  {
+    shift_bits_lf(w, i);
+    return (w >> i) & 1;
+  }
+
+  uint64_t under_lf(const struct opt_bitmap *b, unsigned k, uint64_t x)
+  {
+    shape_lf(b->depth);
+    unsigned j = 0;
+    uint64_t z = x;
+    /@ loop invariant bounds: 0 <= j < b->levels && z == blk(x, j) < blocks(b->depth, j);
+       loop invariant below: \forall integer i; k <= i < j ==> !full(b, i, blk(x, i));
+       loop assigns j, z;
+       loop variant b->levels - j; @/
+    while (j + 1 < b->levels) {
+      uint64_t w = j == 0 ? b->dead[z / 64] : b->summary[j][z / 64].full;
+      /@ assert word: w == full_word(b, j, z / 64); @/
+      if (j >= k && has_lf(w, z % 64) != 0)
+        break;
+      /@ assert clear: j >= k ==> !full(b, j, blk(x, j)); @/
+      /@ assert up: blk(x, j + 1) == z / 64; @/
+      z = z / 64;
+      j++;
+    }
+    /@ assert path: \forall integer i; k <= i < b->levels ==> blk(blk(x, k), i - k) == blk(x, i); @/
+    /@ assert some: \exists integer i; k <= i < b->levels && full(b, i, blk(x, i)); @/
+    return j;
   }
 
   uint64_t full_lf(const struct opt_bitmap *b, unsigned k, uint64_t y)

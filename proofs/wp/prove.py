@@ -4,9 +4,11 @@
 
 Passes only if every function of the proven files has a contract, all its goals are proved, and
 there are as many of them as the folder's wp/expected.json says; the same for the facts of the
-vocabulary.  That file also names the functions that are not proven, with the reason: `open` are
-to be proven, `outside` are trusted and tested; nothing of ref may be open.  Nothing is taken from
-an earlier run.  frama-c's exit status means nothing: its JSON report is read."""
+vocabulary. That file also names the functions that are not proven, with the reason: `open` are
+to be proven, `outside` are trusted and tested; nothing of ref may be open. `split` are those
+whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
+functions more time. Nothing is taken from an earlier run. frama-c's exit status means nothing:
+its JSON report is read."""
 import argparse, concurrent.futures, json, os, re, signal, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +22,7 @@ LEMMAS = "(facts)"
 FROM_FACTS = ["inv_same", "covered_same"]
 OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
+FIRST_TRY, SECOND_TRY = 1, 8  # seconds for a prover and goal
 PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
 
 
@@ -51,17 +54,23 @@ def configure(build):
 def expectation(folder):
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     found = json.load(open(path)) if os.path.exists(path) else {}
-    return {"goals": {}, "open": {}, "outside": {}, **found}
+    return {"goals": {}, "open": {}, "outside": {}, "split": [], **found}
+
+
+def is_split(key):
+    return key in expectation(key.split("/")[0])["split"]
 
 
 def record(key, goals):
     """Note that the unit is proven with so many goals; with None, that there is no such unit."""
     folder = key.split("/")[0]
     expected = expectation(folder)
-    for part in expected.values():
-        part.pop(key, None)
+    for part in ("goals", "open", "outside"):
+        expected[part].pop(key, None)
     if goals is not None:
         expected["goals"][key] = goals
+    elif key in expected["split"]:
+        expected["split"].remove(key)
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(path), delete=False) as f:
         json.dump({k: v for k, v in expected.items() if v}, f, indent=2, sort_keys=True)
@@ -74,7 +83,8 @@ def functions(root, file, build):
     """The functions that file defines: those of wp/ from its text, the others from its object."""
     if "/wp/" in file:
         text = open(os.path.join(root, file)).read()
-        return [LEMMAS] * (file != "opt/wp/slots.c") + re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
+        found = re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
+        return ([LEMMAS] if file != "opt/wp/slots.c" else []) + found
     obj = os.path.join(build, os.path.basename(file) + ".o")
     cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", "-Iinclude", "-Iref", "-c", "-o", obj, file],
              cwd=root)
@@ -112,10 +122,18 @@ def until_failure(cmd, **kw):
     return "".join(lines)
 
 
+def part_of(goal, names):
+    """Whether one of these goals is the goal or a part of it."""
+    return any(re.fullmatch(re.escape(goal) + r"(_part\d+)?", name) for name in names)
+
+
 def again(function, failed):
     """What to give to -wp-prop for these goals: annotations by name, else all of a kind."""
     props = set()
     for goal in failed:
+        if function == LEMMAS:
+            props.add(goal.removeprefix("lemma_"))
+            continue
         m = re.match(r"(?:assert|ensures|loop_invariant)_([a-z]\w*?)(?:_\d+)?"
                      r"(?:_established|_preserved)?(?:_part\d+)?$", goal[len(function) + 1:])
         if m and not m[1].startswith("rte_"):
@@ -126,10 +144,12 @@ def again(function, failed):
     return ",".join(sorted(props))
 
 
-def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False, valid=None):
+def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False, valid=None,
+       split=False):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
     With stop the first unproved goal ends the run, and the numbers are 1 and 0.  To valid are added
-    the names of the proved goals."""
+    the names of the proved goals.  With split goals are taken apart even if expected.json does not
+    ask for it."""
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
@@ -146,8 +166,9 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     else:
         what = ["-wp-prop", "@lemma"]
     cmd = ["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
-           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte", "-wp-split",
-           "-wp-prover", ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
+           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
+           *(["-wp-split"] if split or is_split(f"{file} {function}") else []), "-wp-prover",
+           ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
            "-wp-report-json", report, *what, *extra, file]
     env = dict(env, PWD=root)  # frama-c resolves file names by it, not by its working directory
     out = until_failure(cmd, cwd=root, env=env) if stop else run(cmd, cwd=root, env=env).stdout
@@ -200,10 +221,11 @@ def smoke_control(env, build, seconds):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
-    ap.add_argument("--par", type=int, default=2, help="functions at a time")
+    ap.add_argument("--par", type=int, default=os.cpu_count() + 1,
+                    help="functions at a time: frama-c sleeps a third of its time")
     ap.add_argument("--timeout", type=int, default=30,
-                    help="seconds for a prover and goal in the second try; the first has 4, "
-                         "the last, with nothing beside it, twice as many")
+                    help="seconds for a prover and goal in the third try; the last, with nothing "
+                         "beside it, has twice as many")
     ap.add_argument("--file", help="only this file")
     ap.add_argument("--function", help="only this function")
     ap.add_argument("--quick", action="store_true",
@@ -250,20 +272,25 @@ def main():
     results = []
 
     def prove(job, timeout):
-        """Most goals fall at once to the prover that can: long tries are for what is left."""
+        """Most goals fall at once to the prover that can: what is left gets longer, then is split."""
         file, function = job
         start = time.time()
         if arg.smoke:
             return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
-        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, 4, 1, NO_CACHE)
+        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY, 1, NO_CACHE)
         if v != t and not bad:
             left = failed
-            for prop in (again(function, failed), None):  # None: all of them
-                if left and (prop or prop is None):
+            for seconds, split in ((SECOND_TRY, False), (timeout, True)):
+                for prop in (again(function, left), None):  # None: the names did not lead to all
+                    if not left or prop == "":
+                        continue
                     proved = []
-                    wp(ROOT, file, function, env, arg.build, timeout, 1, NO_CACHE, prop,
-                       valid=proved)
-                    left = [goal for goal in left if goal not in proved]
+                    _, _, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
+                                           NO_CACHE, prop, valid=proved, split=split)
+                    left = [goal for goal in left
+                            if part_of(goal, unproved) or not part_of(goal, proved)]
+                    if all(part_of(goal, unproved) for goal in left):
+                        break
             v, failed = v + len(failed) - len(left), left
         return t, v, failed, bad, time.time() - start
 
