@@ -22,7 +22,7 @@ LEMMAS = "(facts)"
 FROM_FACTS = ["inv_same", "covered_same"]
 OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
-FIRST_TRY, SECOND_TRY = 1, 8  # seconds for a prover and goal
+FIRST_TRY, SECOND_TRY = 4, 8  # seconds for a prover and goal
 PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
 
 
