@@ -247,6 +247,7 @@ static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level,
   return 64 * word + next;
 }
 
+/* Whether a leaf is live. */
 /*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth);
     assigns \nothing;
     ensures live: \result != 0 <==> !gone(b, leaf); */

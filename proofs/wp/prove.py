@@ -285,8 +285,10 @@ def main():
                     if not left or prop == "":
                         continue
                     proved = []
-                    _, _, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
-                                           NO_CACHE, prop, valid=proved, split=split)
+                    tried, won, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
+                                                 NO_CACHE, prop, valid=proved, split=split)
+                    if tried == 0 or tried != won + len(unproved):
+                        continue  # ended early: parts that were not tried prove nothing
                     left = [goal for goal in left
                             if part_of(goal, unproved) or not part_of(goal, proved)]
                     if all(part_of(goal, unproved) for goal in left):
