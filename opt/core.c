@@ -508,8 +508,9 @@ static inline struct rest rest_of(const struct opt_store *s, struct opt_node nod
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&s->punctured, x) <==>
       gone{Pre}(&s->punctured, x) || first <= x <= last;
-    ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
-      same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
+    ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
+    ensures error_slots: \result != PPRF_OK ==> same_slots{Pre,Post}(s);
+    ensures error_nodes: \result != PPRF_OK ==> s->nodes == \old(s->nodes); */
 static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t first,
                              uint64_t last, struct opt_entry *left, struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
@@ -530,6 +531,12 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
   //@ assert stays: s->slot == \at(s->slot,Pre);
   /*@ assert each: rest.err != PPRF_OK ==> \forall integer j;
         0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==> same_slot{Pre,Here}(s, j); */
+  /*@ assert los: rest.err != PPRF_OK ==> \forall integer j;
+        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==>
+        \at(\at(s->slot,Pre)[j].lo,Here) == \at(s->slot[j].lo,Pre); */
+  /*@ assert his: rest.err != PPRF_OK ==> \forall integer j;
+        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==>
+        \at(\at(s->slot,Pre)[j].hi,Here) == \at(s->slot[j].hi,Pre); */
   //@ assert words: rest.err != PPRF_OK ==> same_words{Pre,Here}(&s->punctured);
   return rest.err;
 }

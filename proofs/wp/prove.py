@@ -122,9 +122,9 @@ def until_failure(cmd, **kw):
     return "".join(lines)
 
 
-def part_of(goal, names):
-    """Whether one of these goals is the goal or a part of it."""
-    return any(re.fullmatch(re.escape(goal) + r"(_part\d+)?", name) for name in names)
+def annotation(goal):
+    """What the goal is part of: parts are counted in another way when goals are taken apart."""
+    return re.sub(r"_part\d+$", "", goal)
 
 
 def again(function, failed):
@@ -285,13 +285,14 @@ def main():
                     if not left or prop == "":
                         continue
                     proved = []
-                    tried, won, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
-                                                 NO_CACHE, prop, valid=proved, split=split)
-                    if tried == 0 or tried != won + len(unproved):
+                    total, valid, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
+                                                   NO_CACHE, prop, valid=proved, split=split)
+                    if total == 0 or total != valid + len(unproved):
                         continue  # ended early: parts that were not tried prove nothing
+                    won, lost = ({annotation(goal) for goal in names} for names in (proved, unproved))
                     left = [goal for goal in left
-                            if part_of(goal, unproved) or not part_of(goal, proved)]
-                    if all(part_of(goal, unproved) for goal in left):
+                            if annotation(goal) in lost or annotation(goal) not in won]
+                    if all(annotation(goal) in lost for goal in left):
                         break
             v, failed = v + len(failed) - len(left), left
         return t, v, failed, bad, time.time() - start
