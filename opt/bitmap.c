@@ -86,7 +86,9 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
       /*@ assert maximal: \exists integer x; gone(b, x) &&
             covers(down(leaf, 6 * level + g + 1), 6 * level + g + 1, x); */
       //@ ghost unsigned t = b->depth - 6 * level;
-      //@ ghost shr_zero_lf(t < 6 ? t : 6);
+      //@ ghost unsigned w = t < 6 ? t : 6;
+      //@ ghost shr_zero_lf(w);
+      //@ assert width: t <= 6 ==> w == t;
       //@ ghost shr_mono_lf();
       //@ assert top: t <= 6 ==> level == b->levels - 1 && block < pow2(t) && block / 64 == 0;
       //@ assert digits: \forall integer j; 0 <= j < 64 ==> j / 64 == 0 && j % 64 == j;
@@ -95,6 +97,8 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
             any(b, level, j); */
       /*@ assert low: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
             j < pow2(t); */
+      //@ assert shift: t <= 6 ==> \forall integer j; 0 <= j < pow2(t) ==> shr(j, t) == 0;
+      //@ assert own: t <= 6 ==> i < pow2(t);
       /*@ assert equal: t <= 6 ==> \forall integer j; 0 <= j < 64 ==> bit(any, j) ==>
             shr(j, t) == shr(i, t); */
       //@ assert inside: 6 * level + g < b->depth;
@@ -320,6 +324,8 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
       //@ assert here: !full(b, level, blk(next, 0));
       /*@ assert above: \forall integer j, i; level < j < b->levels ==> i == j - level ==>
             blk(next, i) == blk(leaf, j); */
+      /*@ assert same: \forall integer j, i; level < j < b->levels ==> i == j - level ==>
+            !full(b, j, blk(leaf, j)) ==> !full(b, j, blk(next, i)); */
       /*@ assert around: \forall integer j, i; level < j < b->levels ==> i == j - level ==>
             !full(b, j, blk(next, i)); */
       uint64_t found = first_live(b, level, next);

@@ -3,13 +3,14 @@
 """Plant each bug of */wp/mutants.txt in a copy of the code and expect the proof of the function to fail.
 
 The unchanged function is proven first with the same time limit (a control): a limit that is too
-short for it would kill every mutant.  It is the least of LIMITS that suffices.  Goals a bug leaves
-unchanged come from a cache of this run, and the first unproved goal settles a bug."""
+short for it would kill every mutant.  It is the least of LIMITS that suffices, the last time with
+the goals taken apart.  Goals a bug leaves unchanged come from a cache of this run, and the first
+unproved goal settles a bug."""
 import argparse, concurrent.futures, os, re, shutil, sys, tempfile, time
 
 import prove
 
-LIMITS = [4, 10, 30]  # seconds for a prover and goal
+LIMITS = [(4, False), (10, False), (30, False), (30, True)]  # seconds for a prover and goal, split
 
 
 def load(path):
@@ -29,7 +30,7 @@ def plant(text, function, old, new):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
-    ap.add_argument("--par", type=int, default=2, help="functions at a time")
+    ap.add_argument("--par", type=int, default=os.cpu_count() + 1, help="functions at a time")
     ap.add_argument("--function", help="only the bugs of this function")
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
     arg = ap.parse_args()
@@ -51,10 +52,10 @@ def main():
             def proof(stop):
                 return prove.wp(tmp, unit_of[function], function, env, tmp, limit, 1,
                                 ("-wp-cache", "update", "-wp-session", os.path.join(tmp, "cache")),
-                                stop=stop)
+                                stop=stop, split=split)
             for d in (*prove.FOLDERS, "include"):
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
-            for limit in LIMITS:
+            for limit, split in LIMITS:
                 t, v, failed, bad = proof(stop=False)
                 control = t > 0 and t == v and not bad
                 if control:

@@ -22,8 +22,10 @@ LEMMAS = "(facts)"
 FROM_FACTS = ["inv_same", "covered_same"]
 OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
-FIRST_TRY, SECOND_TRY = 4, 8  # seconds for a prover and goal
 PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
+# Seconds for a prover and goal.  First one prover after the other, which is fast where the first one
+# proves most, as it does not of the lemmas; then all at once.
+FIRST_TRY, SECOND_TRY = 4, 20
 
 
 def run(cmd, **kw):
@@ -272,21 +274,23 @@ def main():
     results = []
 
     def prove(job, timeout):
-        """Most goals fall at once to the prover that can: what is left gets longer, then is split."""
+        """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
         file, function = job
         start = time.time()
         if arg.smoke:
             return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
-        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY, 1, NO_CACHE)
+        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY,
+                               len(PROVERS) if function == LEMMAS else 1, NO_CACHE)
         if v != t and not bad:
             left = failed
-            for seconds, split in ((SECOND_TRY, False), (timeout, True)):
+            for seconds, split in ((SECOND_TRY, True), (timeout, False)):
                 for prop in (again(function, left), None):  # None: the names did not lead to all
                     if not left or prop == "":
                         continue
                     proved = []
-                    total, valid, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds, 1,
-                                                   NO_CACHE, prop, valid=proved, split=split)
+                    total, valid, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds,
+                                                   len(PROVERS), NO_CACHE, prop, valid=proved,
+                                                   split=split)
                     if total == 0 or total != valid + len(unproved):
                         continue  # ended early: parts that were not tried prove nothing
                     won, lost = ({annotation(goal) for goal in names} for names in (proved, unproved))
