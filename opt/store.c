@@ -348,6 +348,7 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
   //@ ghost unsigned d = s->punctured.depth;
   //@ ghost leaves_lf(d);
   //@ assert apart: APART_WORDS(s, s);
+  //@ assert apart_nodes: APART_WORDS(&s->nodes, s);
   //@ assert apart_slots: APART_WORDS(SLOTS(s), s);
   //@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s);
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
