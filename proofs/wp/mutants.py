@@ -3,14 +3,15 @@
 """Plant each bug of */wp/mutants.txt in a copy of the code and expect the proof of the function to fail.
 
 The unchanged function is proven first with the same time limit (a control): a limit that is too
-short for it would kill every mutant.  It is the least of LIMITS that suffices, the last time with
-the goals taken apart.  Goals a bug leaves unchanged come from a cache of this run, and the first
-unproved goal settles a bug."""
+short for it would kill every mutant.  It is the first of LIMITS that suffices.  Goals a bug leaves
+unchanged come from a cache of this run, and the first unproved goal settles a bug."""
 import argparse, concurrent.futures, os, re, shutil, sys, tempfile, time
 
 import prove
 
-LIMITS = [(4, False), (10, False), (30, False), (30, True)]  # seconds for a prover and goal, split
+# Seconds for a prover and goal, provers at once, goals taken apart
+LIMITS = [(prove.FIRST_TRY, 1, False), (prove.SECOND_TRY, len(prove.PROVERS), False),
+          (prove.SECOND_TRY, len(prove.PROVERS), True)]
 
 
 def load(path):
@@ -49,13 +50,14 @@ def main():
     def attack(function):
         """Yield (bug, verdict, seconds) for each bug of the function."""
         with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
-            def proof(stop):
-                return prove.wp(tmp, unit_of[function], function, env, tmp, limit, 1,
-                                ("-wp-cache", "update", "-wp-session", os.path.join(tmp, "cache")),
-                                stop=stop, split=split)
+            def proof(stop):  # the cache keeps failures for good: each limit has its own
+                cache = os.path.join(tmp, f"cache-{limit}-{split}")
+                return prove.wp(tmp, unit_of[function], function, env, tmp, limit, par,
+                                ("-wp-cache", "update", "-wp-session", cache), stop=stop,
+                                split=split)
             for d in (*prove.FOLDERS, "include"):
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
-            for limit, split in LIMITS:
+            for limit, par, split in LIMITS:
                 t, v, failed, bad = proof(stop=False)
                 control = t > 0 and t == v and not bad
                 if control:
