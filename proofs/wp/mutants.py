@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plant each bug of */wp/mutants.txt in a copy of the code and expect the proof of the function to fail.
 
-The unchanged function is proven first with the same time limit (a control): a limit that is too
-short for it would kill every mutant.  It is the first of LIMITS that suffices.  Goals a bug leaves
-unchanged come from a cache of this run, and the first unproved goal settles a bug."""
-import argparse, concurrent.futures, os, re, shutil, sys, tempfile, time
+The unchanged function is proven with the same time limit (a control): a bug is found if a goal stays
+unproved that the control proves.  Only if there is none, and the control has unproved goals too, the
+next of LIMITS is tried.  Goals that a bug leaves unchanged come from a cache of this run, and the
+first unproved goal settles a bug."""
+import argparse, concurrent.futures, functools, os, re, shutil, sys, tempfile, time
 
 import prove
 
-# Seconds for a prover and goal, provers at once, goals taken apart
-LIMITS = [(prove.FIRST_TRY, 1, False), (prove.SECOND_TRY, len(prove.PROVERS), False),
-          (prove.SECOND_TRY, len(prove.PROVERS), True)]
+LIMITS = [prove.FIRST_TRY, prove.SECOND_TRY]  # seconds for a prover and goal
 
 
 def load(path):
@@ -50,32 +49,41 @@ def main():
     def attack(function):
         """Yield (bug, verdict, seconds) for each bug of the function."""
         with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
-            def proof(stop):  # the cache keeps failures for good: each limit has its own
-                cache = os.path.join(tmp, f"cache-{limit}-{split}")
-                return prove.wp(tmp, unit_of[function], function, env, tmp, limit, par,
-                                ("-wp-cache", "update", "-wp-session", cache), stop=stop,
-                                split=split)
+            def proof(limit, stop=None):  # the cache keeps failures for good: each limit has its own
+                cache = ("-wp-cache", "update", "-wp-session", os.path.join(tmp, f"cache-{limit}"))
+                return prove.wp(tmp, unit_of[function], function, env, tmp, limit, 1, cache, stop=stop)
+
+            @functools.cache
+            def control(limit):
+                """The goals that stay unproved without a bug."""
+                total, valid, unproved, bad = proof(limit)
+                return set(unproved) if valid and valid + len(unproved) == total and not bad else None
+
+            def verdict(path, text, bug):
+                if bug is None:
+                    return "NOT PLANTED"
+                for limit in LIMITS:
+                    unproved = control(limit)
+                    if unproved is None:
+                        return "NO CONTROL"
+                    open(path, "w").write(bug)
+                    total, _, failed, _ = proof(limit, unproved)
+                    open(path, "w").write(text)
+                    if total == 0:
+                        return "NOT PARSED"
+                    if set(failed) - unproved:
+                        return "killed"
+                    if not unproved:
+                        break
+                return "SURVIVED"
+
             for d in (*prove.FOLDERS, "include"):
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
-            for limit, par, split in LIMITS:
-                t, v, failed, bad = proof(stop=False)
-                control = t > 0 and t == v and not bad
-                if control:
-                    break
             for m in jobs[function]:
                 start, (file, _, old, new) = time.time(), m
                 path = os.path.join(tmp, file)
                 text = open(path).read()
-                bug = plant(text, function, old, new)
-                verdict = "NOT PLANTED"
-                if not control:
-                    verdict = "NO CONTROL"  # not proven without the bug either
-                elif bug is not None:
-                    open(path, "w").write(bug)
-                    t, v, failed, bad = proof(stop=True)
-                    open(path, "w").write(text)
-                    verdict = "NOT PARSED" if t == 0 else "SURVIVED" if v == t else "killed"
-                yield m, verdict, time.time() - start
+                yield m, verdict(path, text, plant(text, function, old, new)), time.time() - start
 
     def run(function):
         nonlocal done, killed

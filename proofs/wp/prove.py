@@ -111,14 +111,15 @@ def report_of(build, file, function):
     return os.path.join(build, f"report-{file.replace('/', '-')}-{function}.json")
 
 
-def until_failure(cmd, **kw):
-    """Run WP until its first unproved goal, or to the end.  Returns the output so far."""
+def until_failure(cmd, known, **kw):
+    """Run WP until its first unproved goal that is not known as such, or to the end.  Returns the
+    output so far."""
     lines = []
     with subprocess.Popen(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           start_new_session=True, **kw) as p:
         for line in p.stdout:
             lines.append(line)
-            if "[Failed] Goal" in line:
+            if set(re.findall(r"\[Failed\] Goal typed_(\S+)", line)) - known:
                 os.killpg(p.pid, signal.SIGKILL)
                 break
     return "".join(lines)
@@ -146,12 +147,12 @@ def again(function, failed):
     return ",".join(sorted(props))
 
 
-def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=False, valid=None,
+def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=None, valid=None,
        split=False):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
-    With stop the first unproved goal ends the run, and the numbers are 1 and 0.  To valid are added
-    the names of the proved goals.  With split goals are taken apart even if expected.json does not
-    ask for it."""
+    With a set as stop the first unproved goal that is not in it ends the run, and the numbers are 1
+    and 0.  To valid are added the names of the proved goals.  With split goals are taken apart even
+    if expected.json does not ask for it."""
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
@@ -173,9 +174,13 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
            ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
            "-wp-report-json", report, *what, *extra, file]
     env = dict(env, PWD=root)  # frama-c resolves file names by it, not by its working directory
-    out = until_failure(cmd, cwd=root, env=env) if stop else run(cmd, cwd=root, env=env).stdout
-    if stop and "[Failed] Goal" in out:
-        return 1, 0, re.findall(r"\[Failed\] Goal typed_(\S+)", out), []
+    if stop is None:
+        out = run(cmd, cwd=root, env=env).stdout
+    else:
+        out = until_failure(cmd, stop, cwd=root, env=env)
+        new = [goal for goal in re.findall(r"\[Failed\] Goal typed_(\S+)", out) if goal not in stop]
+        if new:
+            return 1, 0, new, []
     if valid is not None:
         valid += re.findall(r"Goal typed_(\S+) : Valid", out)
     bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
