@@ -111,6 +111,11 @@ def report_of(build, file, function):
     return os.path.join(build, f"report-{file.replace('/', '-')}-{function}.json")
 
 
+def unproved_in(out):
+    """The goals that WP's output calls unproved."""
+    return re.findall(r"\[Failed\] Goal typed_(\S+)", out)
+
+
 def until_failure(cmd, known, **kw):
     """Run WP until its first unproved goal that is not known as such, or to the end.  Returns the
     output so far."""
@@ -119,7 +124,7 @@ def until_failure(cmd, known, **kw):
                           start_new_session=True, **kw) as p:
         for line in p.stdout:
             lines.append(line)
-            if set(re.findall(r"\[Failed\] Goal typed_(\S+)", line)) - known:
+            if set(unproved_in(line)) - known:
                 os.killpg(p.pid, signal.SIGKILL)
                 break
     return "".join(lines)
@@ -178,7 +183,7 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
         out = run(cmd, cwd=root, env=env).stdout
     else:
         out = until_failure(cmd, stop, cwd=root, env=env)
-        new = [goal for goal in re.findall(r"\[Failed\] Goal typed_(\S+)", out) if goal not in stop]
+        new = [goal for goal in unproved_in(out) if goal not in stop]
         if new:
             return 1, 0, new, []
     if valid is not None:
@@ -194,7 +199,7 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
         for clause in ("ensures", "assigns"):
             if not any(n.startswith(f"{function}_{clause}") for n in names):
                 bad.append(f"{function} has no {clause} clause")
-    failed = re.findall(r"\[Failed\] Goal typed_(\S+)", out)
+    failed = unproved_in(out)
     return main["total"], main.get("valid", 0), failed, bad
 
 
