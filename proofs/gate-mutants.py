@@ -4,6 +4,7 @@
 
 Run by `make test-prove-gate` from the top of a tree whose build/coq is up to date: each weakening
 is applied to a copy, and the gate must fail there with the message that belongs to it."""
+import concurrent.futures
 import glob
 import os
 import re
@@ -272,20 +273,24 @@ def gate(copy):
     return run.returncode, run.stdout
 
 
+def outcome(mutant):
+    with tempfile.TemporaryDirectory() as tmp:
+        copy = os.path.join(tmp, "tree")
+        prepare(copy)
+        try:
+            plant(copy, mutant[2])
+            return gate(copy)
+        except ValueError as why:
+            return 0, str(why)
+
+
 def main():
     wanted = sys.argv[1:]
-    mutants = [m for m in MUTANTS if not wanted or m[0] in wanted]
-    print(f"1..{len(mutants) + 1}", flush=True)
+    mutants = [("", "", [])] + [m for m in MUTANTS if not wanted or m[0] in wanted]
+    print(f"1..{len(mutants)}", flush=True)
     failed = False
-    for number, (name, message, edits) in enumerate([("", "", [])] + mutants, 1):
-        with tempfile.TemporaryDirectory() as tmp:
-            copy = os.path.join(tmp, "tree")
-            prepare(copy)
-            try:
-                plant(copy, edits)
-                code, output = gate(copy)
-            except ValueError as why:
-                code, output = 0, str(why)
+    outcomes = concurrent.futures.ThreadPoolExecutor(os.cpu_count()).map(outcome, mutants)
+    for number, ((name, message, _), (code, output)) in enumerate(zip(mutants, outcomes), 1):
         if name:
             good = code != 0 and re.search(message, output, re.S)
         else:

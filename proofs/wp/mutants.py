@@ -10,7 +10,7 @@ import argparse, concurrent.futures, functools, os, re, shutil, sys, tempfile, t
 
 import prove
 
-LIMITS = [prove.FIRST_TRY, prove.SECOND_TRY]  # seconds for a prover and goal
+LIMITS = [4, prove.SECOND_TRY]  # seconds for a prover and goal
 
 
 def load(path):
@@ -49,9 +49,13 @@ def main():
     def attack(function):
         """Yield (bug, verdict, seconds) for each bug of the function."""
         with tempfile.TemporaryDirectory(dir=arg.build) as tmp:
+            unit = unit_of[function]
+            hints = prove.hints_of(f"{unit} {function}")
+
             def proof(limit, stop=None):  # the cache keeps failures for good: each limit has its own
-                cache = ("-wp-cache", "update", "-wp-session", os.path.join(tmp, f"cache-{limit}"))
-                return prove.wp(tmp, unit_of[function], function, env, tmp, limit, 1, cache, stop=stop)
+                build = os.path.join(tmp, f"limit-{limit}")
+                return prove.wp(tmp, unit, function, env, build, limit, 1, ("-wp-cache", "update"),
+                                stop=stop, hints=hints, hinted=limit)
 
             @functools.cache
             def control(limit):

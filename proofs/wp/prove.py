@@ -7,9 +7,10 @@ there are as many of them as the folder's wp/expected.json says; the same for th
 vocabulary. That file also names the functions that are not proven, with the reason: `open` are
 to be proven, `outside` are trusted and tested; nothing of ref may be open. `split` are those
 whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
-functions more time. Nothing is taken from an earlier run. frama-c's exit status means nothing:
-its JSON report is read."""
-import argparse, concurrent.futures, json, os, re, signal, subprocess, sys, tempfile, time
+functions more time. `hints` say which prover to ask first for a goal that the first prover does not
+find soon: they save time and prove nothing, the prover runs. Nothing is taken from an earlier run.
+frama-c's exit status means nothing: its JSON report is read."""
+import argparse, concurrent.futures, json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
@@ -23,9 +24,9 @@ FROM_FACTS = ["inv_same", "covered_same"]
 OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
 PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
-# Seconds for a prover and goal.  First one prover after the other, which is fast where the first one
-# proves most, as it does not of the lemmas; then all at once.
-FIRST_TRY, SECOND_TRY = 4, 20
+# Seconds for a prover and goal.  First one prover after the other, beginning with the one that a
+# hint names; then all at once.
+FIRST_TRY, SECOND_TRY, HINTED = 8, 20, 30
 
 
 def run(cmd, **kw):
@@ -56,19 +57,26 @@ def configure(build):
 def expectation(folder):
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     found = json.load(open(path)) if os.path.exists(path) else {}
-    return {"goals": {}, "open": {}, "outside": {}, "split": [], **found}
+    return {"goals": {}, "open": {}, "outside": {}, "split": [], "hints": {}, **found}
 
 
 def is_split(key):
     return key in expectation(key.split("/")[0])["split"]
 
 
-def record(key, goals):
-    """Note that the unit is proven with so many goals; with None, that there is no such unit."""
+def hints_of(key):
+    return expectation(key.split("/")[0])["hints"].get(key, {})
+
+
+def record(key, goals, hints=None):
+    """Note that the unit is proven with so many goals, some by the provers in hints; with None, that
+    there is no such unit."""
     folder = key.split("/")[0]
     expected = expectation(folder)
-    for part in ("goals", "open", "outside"):
+    for part in ("goals", "open", "outside", "hints"):
         expected[part].pop(key, None)
+    if hints:
+        expected["hints"][key] = hints
     if goals is not None:
         expected["goals"][key] = goals
     elif key in expected["split"]:
@@ -152,12 +160,27 @@ def again(function, failed):
     return ",".join(sorted(props))
 
 
+def session(build, file, function, hints, seconds):
+    """WP's files for a function: its cache, if there is one, and for each goal of hints a script that
+    makes WP ask the prover named there before the others.  Returns the directory."""
+    folder = os.path.join(build, f"session-{file.replace('/', '-')}-{function}")
+    scripts = os.path.join(folder, "script")
+    shutil.rmtree(scripts, ignore_errors=True)
+    os.makedirs(scripts)
+    version = {p.split(":")[0]: p for p in PROVERS}
+    for goal, prover in hints.items():
+        with open(os.path.join(scripts, goal + ".json"), "w") as f:
+            json.dump([{"prover": version[prover], "verdict": "valid", "time": seconds}], f)
+    return folder
+
+
 def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=None, valid=None,
-       split=False):
+       split=False, hints=None, hinted=HINTED):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
     With a set as stop the first unproved goal that is not in it ends the run, and the numbers are 1
-    and 0.  To valid are added the names of the proved goals.  With split goals are taken apart even
-    if expected.json does not ask for it."""
+    and 0.  To the dict valid are added the names of the proved goals, each with its prover.  With
+    split goals are taken apart even if expected.json does not ask for it.  hints maps names of
+    goals to provers, which have `hinted` seconds."""
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
@@ -176,7 +199,9 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     cmd = ["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
            "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
            *(["-wp-split"] if split or is_split(f"{file} {function}") else []), "-wp-prover",
-           ",".join(PROVERS), "-wp-par", str(par), "-wp-timeout", str(timeout),
+           ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
+           "-wp-timeout", str(timeout), "-wp-time-extra", "0",
+           "-wp-session", session(build, file, function, hints or {}, hinted),
            "-wp-report-json", report, *what, *extra, file]
     env = dict(env, PWD=root)  # frama-c resolves file names by it, not by its working directory
     if stop is None:
@@ -187,7 +212,8 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
         if new:
             return 1, 0, new, []
     if valid is not None:
-        valid += re.findall(r"Goal typed_(\S+) : Valid", out)
+        valid.update((goal, prover) for prover, goal in re.findall(
+            r"\[(\w+)[^]]*\] Goal typed_(\S+) : Valid", out))
     bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
     if not os.path.exists(report):
         return 0, 0, [], bad + out.splitlines()[-3:]
@@ -200,6 +226,8 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
             if not any(n.startswith(f"{function}_{clause}") for n in names):
                 bad.append(f"{function} has no {clause} clause")
     failed = unproved_in(out)
+    bad += [f"hint for {goal}: no such goal" for goal in hints or ()
+            if not re.search(rf"Goal typed_{goal}\s", out)]
     return main["total"], main.get("valid", 0), failed, bad
 
 
@@ -282,6 +310,7 @@ def main():
             and (not arg.function or t[1] == arg.function)]
     total = proved = 0
     results = []
+    found = {}  # for each unit, which prover finds what the first one does not find soon
 
     def prove(job, timeout):
         """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
@@ -289,21 +318,28 @@ def main():
         start = time.time()
         if arg.smoke:
             return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
-        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY,
-                               len(PROVERS) if function == LEMMAS else 1, NO_CACHE)
+        key, by = " ".join(job), {}
+        hints = hints_of(key)
+        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY, 1, NO_CACHE,
+                               valid=by, hints=hints)
+        found[key] = {goal: hints[goal] if prover == "Script" else prover
+                      for goal, prover in by.items()
+                      if prover not in ("Qed", PROVERS[0].split(":")[0])}
         if v != t and not bad:
             left = failed
             for seconds, split in ((SECOND_TRY, True), (timeout, False)):
                 for prop in (again(function, left), None):  # None: the names did not lead to all
                     if not left or prop == "":
                         continue
-                    proved = []
+                    proved = {}
                     total, valid, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds,
                                                    len(PROVERS), NO_CACHE, prop, valid=proved,
                                                    split=split)
                     if total == 0 or total != valid + len(unproved):
                         continue  # ended early: parts that were not tried prove nothing
                     won, lost = ({annotation(goal) for goal in names} for names in (proved, unproved))
+                    if not split:
+                        found[key].update((goal, proved[goal]) for goal in left if goal in proved)
                     left = [goal for goal in left
                             if annotation(goal) in lost or annotation(goal) not in won]
                     if all(annotation(goal) in lost for goal in left):
@@ -347,7 +383,7 @@ def main():
         elif t == 0 or v != t:
             note = ("contradiction: " if arg.smoke else "unproved: ") + " ".join(failed)
         elif arg.update:
-            record(key, t)
+            record(key, t, found[key])
         elif not arg.smoke and t != goals.get(key):
             note = f"expected.json says {goals.get(key)} goals"
         if note:
