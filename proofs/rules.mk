@@ -42,7 +42,7 @@ $(COQ)/Makefile.coq: _CoqProject
 coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
 
 coq-build: coq-sources
-	@$(MAKE) --no-print-directory -j $(shell nproc) -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
+	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
 	  || { cat $(COQ)/build.log; exit 1; }
 	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
 

@@ -52,38 +52,40 @@ def main():
             unit = unit_of[function]
             hints = prove.hints_of(f"{unit} {function}")
 
-            def proof(seconds, prop=None, stop=None):
+            def proof(prop, stop=None):
                 """The first try; with prop the second, of these annotations only."""
+                seconds, par, known = (FIRST_TRY, 1, hints) if prop is None else (
+                    prove.SECOND_TRY, len(prove.PROVERS), None)
                 build = os.path.join(tmp, f"limit-{seconds}")  # a cache keeps failures for good
-                return prove.wp(tmp, unit, function, env, build, seconds,
-                                len(prove.PROVERS) if prop else 1, ("-wp-cache", "update"), prop, stop,
-                                split=bool(prop), hints=None if prop else hints, hinted=seconds)
+                return prove.wp(tmp, unit, function, env, build, seconds, par,
+                                ("-wp-cache", "update"), prop, stop, split=prop is not None,
+                                hints=known, hinted=seconds)
 
             @functools.cache
-            def control(seconds, prop=None):
+            def control(prop):
                 """The goals that stay unproved without a bug."""
-                total, valid, unproved, bad = proof(seconds, prop)
-                return set(unproved) if valid and valid + len(unproved) == total and not bad else None
+                total, valid, unproved, bad = proof(prop)
+                if not valid or valid + len(unproved) != total or bad and prop is None:
+                    return None
+                return set(unproved)
 
-            def verdict(path, text, bug):
+            def verdict(path, text, bug, prop=None):
                 if bug is None:
                     return "NOT PLANTED"
-                seconds, prop = FIRST_TRY, None
-                while True:
-                    unproved = control(seconds, prop)
-                    if unproved is None:
-                        return "NO CONTROL"
-                    open(path, "w").write(bug)
-                    total, _, failed, _ = proof(seconds, prop, unproved)
-                    open(path, "w").write(text)
-                    if total == 0:
-                        return "NOT PARSED"
-                    # by annotation: a bug can change the numbers of its parts
-                    if {*map(prove.annotation, failed)} - {*map(prove.annotation, unproved)}:
-                        return "killed"
-                    if prop or not unproved:
-                        return "SURVIVED"
-                    seconds, prop = prove.SECOND_TRY, prove.again(function, unproved)
+                unproved = control(prop)
+                if unproved is None:
+                    return "NO CONTROL"
+                open(path, "w").write(bug)
+                total, _, failed, _ = proof(prop, unproved)
+                open(path, "w").write(text)
+                if total == 0:
+                    return "NOT PARSED"
+                # by annotation: a bug can change the numbers of its parts
+                if {*map(prove.annotation, failed)} - {*map(prove.annotation, unproved)}:
+                    return "killed"
+                if prop is None and unproved:
+                    return verdict(path, text, bug, prove.again(function, unproved))
+                return "SURVIVED"
 
             for d in (*prove.FOLDERS, "include"):
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
