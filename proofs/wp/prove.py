@@ -8,7 +8,8 @@ vocabulary. That file also names the functions that are not proven, with the rea
 to be proven, `outside` are trusted and tested; nothing of ref may be open. `split` are those
 whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
 functions more time. `hints` say which prover to ask first for a goal that the first prover does not
-find soon: they save time and prove nothing, the prover runs. Nothing is taken from an earlier run.
+find soon: they save time and prove nothing, the prover runs. `smoke` counts the questions of --smoke;
+a function without requires, loop, branch and call has none. Nothing is taken from an earlier run.
 frama-c's exit status means nothing: its JSON report is read."""
 import argparse, concurrent.futures, json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -57,7 +58,7 @@ def configure(build):
 def expectation(folder):
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     found = json.load(open(path)) if os.path.exists(path) else {}
-    return {"goals": {}, "open": {}, "outside": {}, "split": [], "hints": {}, **found}
+    return {"goals": {}, "open": {}, "outside": {}, "split": [], "hints": {}, "smoke": {}, **found}
 
 
 def is_split(key):
@@ -68,19 +69,21 @@ def hints_of(key):
     return expectation(key.split("/")[0])["hints"].get(key, {})
 
 
-def record(key, goals, hints=None):
-    """Note that the unit is proven with so many goals, some by the provers in hints; with None, that
-    there is no such unit."""
+def record(key, **known):
+    """Write what is known of the unit to the parts of expected.json: its goals and hints, or its
+    smoke tests; with none of them, that there is no such unit."""
     folder = key.split("/")[0]
     expected = expectation(folder)
-    for part in ("goals", "open", "outside", "hints"):
+    for part in known or ("goals", "hints", "smoke"):
         expected[part].pop(key, None)
-    if hints:
-        expected["hints"][key] = hints
-    if goals is not None:
-        expected["goals"][key] = goals
-    elif key in expected["split"]:
+    if "goals" in known or not known:
+        expected["open"].pop(key, None)
+        expected["outside"].pop(key, None)
+    if not known and key in expected["split"]:
         expected["split"].remove(key)
+    for part, value in known.items():
+        if value != {}:
+            expected[part][key] = value
     path = os.path.join(ROOT, folder, "wp", "expected.json")
     with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(path), delete=False) as f:
         json.dump({k: v for k, v in expected.items() if v}, f, indent=2, sort_keys=True)
@@ -273,15 +276,16 @@ def main():
     ap.add_argument("--prop", help="with --quick: only these annotations, by name")
     ap.add_argument("--seconds", type=int,
                     help="for a prover and goal: with --quick (default 5) or --smoke (default 2)")
-    ap.add_argument("--update", action="store_true", help="write the goal counts to expected.json")
+    ap.add_argument("--update", action="store_true",
+                    help="write the counts (with --smoke: those of its tests) to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
     ap.add_argument("--json", help="write the results there, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
     arg = ap.parse_args()
     if (arg.quick or arg.prop) and not (arg.quick and arg.file and arg.function):
         ap.error("--quick needs --file and --function, --prop needs --quick")
-    if arg.smoke and (arg.quick or arg.update):
-        ap.error("--smoke goes without --quick and --update")
+    if arg.smoke and arg.quick:
+        ap.error("--smoke goes without --quick")
     env = configure(arg.build)
     print("prove: frama-c", run(["frama-c", "-version"]).stdout.strip() + ", why3",
           run(["why3", "--version"]).stdout.split()[-1] + ",", ", ".join(PROVERS))
@@ -291,8 +295,8 @@ def main():
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
     parts = [expectation(folder) for folder in FOLDERS]
-    goals, open_, outside = ({k: v for e in parts for k, v in e[part].items()}
-                             for part in ("goals", "open", "outside"))
+    goals, open_, outside, tests = ({k: v for e in parts for k, v in e[part].items()}
+                                    for part in ("goals", "open", "outside", "smoke"))
     todo = [(f, g) for f in FILES for g in functions(ROOT, f, arg.build)]
     # an inline function of a header is proven once; two functions of one name would hide one
     for k, (f, g) in enumerate(todo):
@@ -302,12 +306,13 @@ def main():
     todo = [t for k, t in enumerate(todo)
             if t[1] == LEMMAS or t[1] not in [g for _, g in todo[:k]]]
     known = {f"{f} {g}" for f, g in todo}
-    stale = sorted({*goals, *open_, *outside} - known)
+    stale = sorted({*goals, *open_, *outside, *tests} - known)
     failures = [] if arg.update else [f"{k}: expected, but there is no such function" for k in stale]
     if not arg.update:  # ref is proven whole, and stays so
         failures += [f"{k}: not proven" for k in sorted(open_) if k.startswith("ref/")]
     todo = [t for t in todo if (not arg.file or t[0] == arg.file)
             and (not arg.function or t[1] == arg.function)]
+    expected, what = (tests, "smoke tests") if arg.smoke else (goals, "goals")
     total = proved = 0
     results = []
     found = {}  # for each unit, which prover finds what the first one does not find soon
@@ -380,30 +385,30 @@ def main():
         note = ""
         if bad:
             note = "; ".join(bad)
-        elif t == 0 or v != t:
+        elif v != t or t == 0 and not arg.smoke:
             note = ("contradiction: " if arg.smoke else "unproved: ") + " ".join(failed)
         elif arg.update:
-            record(key, t, found[key])
-        elif not arg.smoke and t != goals.get(key):
-            note = f"expected.json says {goals.get(key)} goals"
+            record(key, **({"smoke": t} if arg.smoke else {"goals": t, "hints": found[key]}))
+        elif t != expected.get(key):
+            note = f"expected.json says {expected.get(key)} {what}"
         if note:
             failures.append(f"{key}: {note}")
         print(f"[{n}/{len(todo)}] {key:36} {v:4}/{t:<4} {seconds:6.1f} s"
               f"  {'FAILED ' + note if note else 'ok'}", flush=True)
     if arg.update:
         for k in stale:
-            record(k, None)
+            record(k)
     if arg.json:
         os.makedirs(os.path.dirname(arg.json), exist_ok=True)
         with open(arg.json, "w") as f:
             json.dump({"functions": results, "provers": PROVERS, "open": open_,
                        "outside": outside, "passed": not failures}, f, indent=2)
-    print(f"prove: {proved}/{total} {'smoke tests passed' if arg.smoke else 'goals'}" +
+    print(f"prove: {proved}/{total} {what}{' passed' if arg.smoke else ''}" +
           (f"; {len(open_)} functions open" if open_ else "") +
           ("" if not failures else "; FAILED:"))
     for f in failures:
         print("  " + f)
-    sys.exit(1 if failures or total == 0 else 0)
+    sys.exit(1 if failures or not results else 0)
 
 
 if __name__ == "__main__":
