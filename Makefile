@@ -9,19 +9,38 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 .DEFAULT_GOAL := all
 
+# from the environment or the command line, if it is there
+ifeq ($(origin CC),default)
 CC := gcc
-CLANG := clang
-AR := ar
-PYTHON := python3
-PKG_CONFIG := pkg-config
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+AR ?= ar
+CLANG ?= clang
+PYTHON ?= python3
+PKG_CONFIG ?= pkg-config
 # TAP harness: totals, times and the names of what failed
 TAP := prove --jobs 2 --failures --comments
 
-WARN := -Wall -Wextra -Werror -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-CPPFLAGS := -D_GNU_SOURCE -Iinclude -Iref
-CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong
+# CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
+# line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
+WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
+OUR_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Iref
+OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong
+OUR_CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -pedantic -Wshadow $(WERROR)
+OUR_LDFLAGS := -Wl,-z,relro,-z,now
+OUR_LDLIBS := -lcrypto -pthread
+ALL_CPPFLAGS := $(OUR_CPPFLAGS) $(CPPFLAGS)
+ALL_CFLAGS := $(OUR_CFLAGS) $(CFLAGS)
+ALL_CXXFLAGS := $(OUR_CXXFLAGS) $(CXXFLAGS)
+ALL_LDFLAGS := $(OUR_LDFLAGS) $(LDFLAGS)
+ALL_LDLIBS := $(OUR_LDLIBS) $(LDLIBS)
+LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
+# Warnings are errors in our own runs, and nothing to a user whose compiler has new ones.
+STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDLIBS := -lcrypto -pthread
 DEPFLAGS = -MMD -MP -MF $@.d
 
 FUZZ_SECONDS ?= 60
@@ -54,11 +73,13 @@ all: deps-build ## build the libraries and programs
 products: $(LIBS) $(PROGRAMS)
 
 test: deps-build deps-prove deps-test deps-fuzz ## check the proofs, run every test
-	@$(MAKE) --no-print-directory products
+	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory test-prove-gate test-oracle
-	@$(MAKE) --no-print-directory tap
+	@$(MAKE) --no-print-directory $(STRICT) tap
 
+.PHONY: test-programs
+test-programs: $(TAP_TESTS)
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@mkdir -p $(B)/test
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
@@ -68,10 +89,10 @@ prove: deps-prove ## check the Coq proofs and the Frama-C proofs
 	@$(MAKE) --no-print-directory prove-wp
 
 verify: deps-build deps-prove deps-test deps-fuzz deps-bench ## the main job: prove, fuzz, benchmark, report
-	@$(MAKE) --no-print-directory products
+	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
-	@$(MAKE) --no-print-directory fuzz
-	@$(MAKE) --no-print-directory bench-quick
+	@$(MAKE) --no-print-directory $(STRICT) fuzz
+	@$(MAKE) --no-print-directory $(STRICT) bench-quick
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_-]+::?.*## / {sub(/:$$/, "", $$1); printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -6,8 +6,6 @@
 #   heap          the paper's list alone, for valgrind's massif
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
-CXX := g++
-CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -Werror -pedantic -Wshadow
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/bench/list.o \
   $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
@@ -16,36 +14,36 @@ BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversi
 
 $(B)/bench/%.o: bench/%.cc
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) -Icli -Ibench $(CXXFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CXX) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CXXFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/bench-nohash.o: bench/bench.cc
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) -Icli -Ibench $(CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
+	$(CXX) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Icli -Ibench $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
+	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
 $(B)/bench/prg_none_expand.o: bench/prg_none.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -DKEEP_THE_REST $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -DKEEP_THE_REST $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/prg_rest.o: opt/keccak_prg.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(CFLAGS) $(DEPFLAGS) \
+	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
   $(B)/bench/prg_rest.o $(B)/opt/keccak.o $(B)/opt/prg_evp.o
-	$(CXX) -o $@ $^ -lbenchmark $(LDLIBS)
+	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(CXX) -o $@ $^ $(LDLIBS)
+	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o
-	$(CC) -o $@ $^
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/coversize: $(B)/bench/coversize.o
-	$(CC) -o $@ $^ -lm
+	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(CXX) -o $@ $^ $(LDLIBS)
+	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
 bench/test_report.py: $(B)/bench/coversize
 
 .PHONY: bench bench-quick report

@@ -13,24 +13,24 @@ PROGRAMS += $(B)/pprf
 TAP_TESTS += cli/test_cli.py
 
 $(B)/pprf: $(CLI_OBJ) $(CLI_IMPL_OBJ) $(LIST_OBJ) $(CLI_ARCHIVES)
-	$(CC) $(CFLAGS) -o $@ $^ -ljansson -lm $(LDLIBS)
+	$(LINK) -o $@ $^ -ljansson -lm $(ALL_LDLIBS)
 
 $(CLI_OBJ): $(B)/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/cli/impl_opt.o: cli/impl.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/cli/impl_ref.o: cli/impl.c ref/names.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(CFLAGS) \
+	$(CC) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
 	  $(DEPFLAGS) -c -o $@ $<
 
 $(LIST_OBJ): bench/list.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Icli -Ibench $(CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 .PHONY: install-cli uninstall-cli
 install: install-cli

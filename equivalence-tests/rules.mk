@@ -6,12 +6,16 @@
 #   plain  the compiler and flags of the libraries      asan  clang, ASan and UBSan
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
 #   afl    asan with AFL++'s coverage                   cov   clang, coverage of lines and branches
+# The user's CPPFLAGS and LDFLAGS go to all of them, CFLAGS to plain: the others are compiled as
+# their tools need it.
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
 # the lists of ref/rules.mk and opt/rules.mk, which are read after this file
 EQ_REF := $(patsubst ref/%.c,%,$(shell sed -n 's/^REF_SRC := //p' ref/rules.mk))
 EQ_OPT := $(patsubst opt/%.c,%,$(shell sed -n 's/^OPT_SRC := //p' opt/rules.mk))
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
+# without the user's link-time optimization, for which each compiler has a linker plugin of its own
+EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
 EQ_CLI := command cli key keyfile simulate
 EQ_CLI_FLAGS := -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' -D'EVAL_LEAVES_MAX=UINT64_C(1024)' \
   -DDRAWS_MAX=1024
@@ -22,33 +26,33 @@ EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_p
 define EQ_VARIANT
 $(EQB)/$(1)/ref/%.o: ref/%.c ref/names.h
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/%.o: opt/%.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/prg.o: $(EQB)/$(1)/%.o:
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
 $(EQB)/$(1)/sha3.o: ref/prg.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/impl_ref.o: cli/impl.c ref/names.h
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/impl_opt.o: cli/impl.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/%.o: $(EQ)/%.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/cli/%.o: cli/%.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/cli/list.o: bench/list.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) \
   $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
@@ -60,7 +64,7 @@ EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
 EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/cli/list.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
-EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden
+EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden $(CFLAGS)
 $(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
@@ -82,14 +86,14 @@ $(EQB)/vectors-regenerated: $(EQ)/gen_vectors.py
 vectors: ## write the known-answer vectors anew
 	$(PYTHON) $(EQ)/gen_vectors.py
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
-	$(CC) -o $@ $^ -ljansson $(LDLIBS)
+	$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
 
 $(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors.o
-	$(CLANG) $(EQ_SANITIZE_CLANG) -o $@ $^ -ljansson $(LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ -ljansson $(ALL_LDLIBS)
 $(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/api.o
-	$(CC) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
-	$(CC) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 # the extracted Coq model as the third party
 $(EQB)/three-way: $(EQB)/random $(B)/oracle
 	cp $< $@
@@ -101,9 +105,9 @@ $(EQB)/fuzz/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
 
 EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 $(EQ_FUZZ:%=$(EQB)/%): $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
-	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/%.o $(EQ_afl_OPS)
-	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
 $(EQB)/afl/fuzz_cli: $(EQ_afl_FUZZ_CLI)
 $(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_LIBS := -ljansson -lm
@@ -111,11 +115,11 @@ $(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_
 EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
 TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
 $(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz_%.o $(EQB)/asan/corpus.o $(EQ_asan_OPS)
-	$(CLANG) $(EQ_SANITIZE_CLANG) -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
 $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
-	$(CC) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: fuzz fuzz-afl
 fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
@@ -131,9 +135,9 @@ EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap munmap m
   RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
 $(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
-	$(CC) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what is erased is gone: the libraries as they are built
 
@@ -141,14 +145,14 @@ CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
 $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_prg.a
-	$(CC) -o $@ -Wl,-z,now $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
 $(EQB)/crash_preload.so: $(EQ)/crash_preload.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(EQ_CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(CC) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
 $(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
 	cp $< $@
 
@@ -156,7 +160,7 @@ $(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
 
 TAP_TESTS += $(EQB)/exhaustive
 $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
-	$(CC) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- planted bugs: the tests of the tests
 
@@ -177,7 +181,7 @@ TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
   $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
-	$(CC) -o $@ -Wl,-z,now $^ -ljansson $(LDLIBS)
+	$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
 
@@ -185,13 +189,13 @@ TAP_TESTS += $(EQB)/prg_choice
 EQ_PRG_WRAP := $(foreach f,opt_keccak_scalar opt_keccak_avx2 opt_keccak_avx512 opt_keccak_avx2_x4 \
   opt_keccak_avx512_x4 opt_keccak_avx512_x8 prg_expand_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/opt/libpprf_prg.a
-	$(CC) $(EQ_PRG_WRAP) -o $@ $^ $(LDLIBS)
+	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQ_plain_KEYS)
-	$(CC) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQB)/secret_flow
 	cp $< $@
 
@@ -199,7 +203,7 @@ $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQB)/secret_flow
 
 TAP_TESTS += $(EQB)/threads
 $(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
-	$(CLANG) -fsanitize=thread -o $@ $^ $(LDLIBS)
+	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
 	cp $< $@
 
@@ -207,29 +211,29 @@ $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
 
 EQ_COV := random exhaustive faults api prg_choice selftest $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
-EQ_COV_LINK := $(CLANG) -fprofile-instr-generate
+EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
 $(EQB)/cov/random $(EQB)/cov/exhaustive: $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_OPS)
-	$(EQ_COV_LINK) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/cov/api: $(EQB)/cov/api.o $(EQ_cov_SHA3)
-	$(EQ_COV_LINK) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/cov/faults: $(EQB)/cov/faults.o $(EQ_cov_SHA3)
-	$(EQ_COV_LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov/corpus.o $(EQ_cov_OPS)
-	$(EQ_COV_LINK) -o $@ $^ $(EQ_LIBS) $(LDLIBS)
+	$(EQ_COV_LINK) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
 $(EQB)/cov/corpus-ops: | $(B)/oracle
 # opt with its own PRG
 EQ_EVP_RENAME := $(foreach f,expand digest wipe_stack calls,-Dprg_$(f)=prg_$(f)_evp)
 $(EQB)/cov/prg_evp.o: ref/prg.c
 	@mkdir -p $(@D)
-	$(CLANG) $(CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
+	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
 	  -fcoverage-mapping $(DEPFLAGS) -c -o $@ $<
 EQ_cov_PRG := $(EQB)/cov/opt/keccak.o $(EQB)/cov/opt/keccak_prg.o $(EQB)/cov/prg_evp.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
-	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
   $(EQB)/cov/opt/strerror.o $(EQ_cov_PRG)
-	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(LDLIBS)
+	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equivalence tests reach
 	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $^
@@ -242,5 +246,5 @@ EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-r
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
 test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour
-	@$(MAKE) --no-print-directory products $(EQ_ALL)
+	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/full.py $(EQB) 600

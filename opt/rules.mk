@@ -13,17 +13,17 @@ LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
 
 $(B)/opt/%.o: opt/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/opt/strerror.o: ref/strerror.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/opt/prg_evp.o: ref/prg.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Dprg_expand=prg_expand_evp -Dprg_calls=prg_calls_evp \
+	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=prg_expand_evp -Dprg_calls=prg_calls_evp \
 	  -Dprg_wipe_stack=prg_wipe_stack_evp -Dprg_digest=prg_digest_evp \
-	  $(CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	  $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/opt/libpprf.a: $(OPT_OBJ)
 $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
@@ -33,8 +33,8 @@ $(B)/opt/libpprf.a $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a:
 	$(AR) rcs $@ $^
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
-	$(CC) -shared -Wl,-soname,libpprf.so.0,-z,relro,-z,now,-z,defs \
-	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(LDLIBS)
+	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,defs \
+	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@
 
@@ -63,17 +63,17 @@ uninstall-lib:
 TAP_TESTS += $(B)/opt/bitwords_test
 $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) -o $@ $<
+	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
 $(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $< $(B)/opt/libpprf.a $(LDLIBS)
+	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $< $(B)/opt/libpprf.a $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted
 $(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf_prg.a $(B)/opt/strerror.o
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
-	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' > $@
+	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' > $@
 	@chmod +x $@
-TAP_TESTS += opt/library_test.sh
+TAP_TESTS += opt/library_test.sh opt/flags_test.sh

@@ -10,7 +10,7 @@ PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(TLS_CPPFLAGS) -DPPRF_VERSION='"$(VERSION)"' $(CFLAGS) -fPIC $(DEPFLAGS) \
+	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -DPPRF_VERSION='"$(VERSION)"' $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
 
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
@@ -18,26 +18,26 @@ $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
 	$(AR) rcs $@ $^
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
-	$(CC) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,relro,-z,now,-z,defs \
-	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(OPT_OBJ) -lssl $(LDLIBS)
+	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
+	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(OPT_OBJ) -lssl $(ALL_LDLIBS)
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	ln -sf libpprf_tls.so.0 $@
 
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
-	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)
+	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
-	$(CC) $(CFLAGS) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(LDLIBS)
+	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(CC) $(CFLAGS) -Wl,--wrap=pprf_eval,--wrap=pprf_punct -o $@ $^ -lssl $(LDLIBS)
+	$(LINK) -Wl,--wrap=pprf_eval,--wrap=pprf_punct -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 $(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_attach
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" exec tls/planted.sh\n' \
-	  '$(CC)' '$(CPPFLAGS)' '$(LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
+	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
 	@chmod +x $@
 
 TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py
@@ -49,7 +49,7 @@ test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(TAP) $(TLS_TAP)
 
 $(B)/tls/bench_tls: $(B)/tls/bench_tls.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(CC) $(CFLAGS) -o $@ $^ -lssl $(LDLIBS)
+	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 .PHONY: bench-tls
 bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tls.json, tls.txt
 	@$(MAKE) --no-print-directory $(B)/tls/bench_tls

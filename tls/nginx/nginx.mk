@@ -3,7 +3,7 @@
 NGINX_SRC ?= /usr/share/nginx/src
 NGINX_BUILD := $(abspath $(B))/tls/nginx
 NGINX_MODULE := $(B)/tls/nginx/ngx_http_pprf_tickets_module.so
-NGINX_CC_OPT := -O2 -g -fPIC -fstack-protector-strong
+NGINX_CC_OPT := -O2 -g -fPIC -fstack-protector-strong $(CPPFLAGS) $(CFLAGS)
 
 .PHONY: nginx-module
 nginx-module: $(NGINX_MODULE) ## build the nginx module
@@ -17,7 +17,7 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 	@mkdir -p $(NGINX_BUILD)
 	. $(NGINX_SRC)/conf_flags && cd $(NGINX_SRC) && \
 	  PPRF_ROOT=$(CURDIR) PPRF_TLS_LIB=$(abspath $(B))/tls/libpprf_tls.a ./configure \
-	  --with-cc=$(CC) --with-cc-opt="$(NGINX_CC_OPT)" --with-ld-opt="-Wl,-z,relro,-z,now" \
+	  --with-cc=$(CC) --with-cc-opt="$(NGINX_CC_OPT)" --with-ld-opt="$(ALL_LDFLAGS)" \
 	  "$${NGX_CONF_FLAGS[@]}" --add-dynamic-module=$(CURDIR)/tls/nginx \
 	  --builddir=$(NGINX_BUILD) >$(NGINX_BUILD)/configure.log
 	$(MAKE) --no-print-directory -f $(NGINX_BUILD)/Makefile -C $(NGINX_SRC) modules \
@@ -43,8 +43,8 @@ TAP_TESTS += $(NGINX_TAP)
 TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
 LIBS += $(TLS_PRELOAD)
 $(TLS_PRELOAD): $(B)/tls/preload.o $(B)/tls/libpprf_tls.a
-	$(CC) -shared -Wl,-soname,libpprf_tls_preload.so,-z,relro,-z,now,-z,defs \
-	  -Wl,--exclude-libs,ALL -o $@ $^ -lssl $(LDLIBS)
+	$(LINK) -shared -Wl,-soname,libpprf_tls_preload.so,-z,defs \
+	  -Wl,--exclude-libs,ALL -o $@ $^ -lssl $(ALL_LDLIBS)
 tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
 TLS_TAP += tls/nginx/test_preload.py
 TAP_TESTS += tls/nginx/test_preload.py
