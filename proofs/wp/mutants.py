@@ -10,7 +10,7 @@ import argparse, concurrent.futures, functools, os, re, shutil, sys, tempfile, t
 
 import prove
 
-FIRST_TRY = 4  # seconds for a prover and goal: enough for most, and each bug has to wait for it
+FIRST_TRY = 4  # seconds of CPU time for a prover and goal: enough for most, and each bug has to wait for it
 
 
 def load(path):
@@ -34,7 +34,7 @@ def main():
     ap.add_argument("--function", help="only the bugs of this function")
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
     arg = ap.parse_args()
-    env = prove.configure(arg.build)
+    prove.configure(arg.build)
     goals = [k.split() for f in prove.FOLDERS for k in prove.expectation(f)["goals"]]
     unit_of = {function: unit for unit, function in goals}
     jobs = {}  # the bugs of each function
@@ -57,9 +57,9 @@ def main():
                 seconds, par, known = (FIRST_TRY, 1, hints) if prop is None else (
                     prove.SECOND_TRY, len(prove.PROVERS), None)
                 build = os.path.join(tmp, f"limit-{seconds}")  # a cache keeps failures for good
-                return prove.wp(tmp, unit, function, env, build, seconds, par,
+                return prove.wp(tmp, unit, function, build, seconds, par,
                                 ("-wp-cache", "update"), prop, stop, split=prop is not None,
-                                hints=known, hinted=seconds)
+                                hints=known)
 
             @functools.cache
             def control(prop):

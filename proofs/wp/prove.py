@@ -24,10 +24,18 @@ LEMMAS = "(facts)"
 FROM_FACTS = ["inv_same", "covered_same"]
 OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
 NO_CACHE = ("-wp-cache", "none")
-PROVERS = ["CVC4:1.8", "Z3:4.8.12", "CVC5:1.0.3"]  # the one that proves most comes first
-# Seconds for a prover and goal.  First one prover after the other, beginning with the one that a
-# hint names; then all at once.
-FIRST_TRY, SECOND_TRY, HINTED = 8, 20, 30
+WHY3_DATA, WHY3_LIB = "/usr/share/why3", "/usr/lib/ocaml/why3"
+COMMANDS = {  # prover: its driver and its command; the one that proves most comes first
+    "CVC4:1.8": ("cvc4_17", "cvc4 --stats --lang=smt2 %f"),
+    "Z3:4.8.12": ("z3_471", "z3 -smt2 sat.random_seed=42 nlsat.randomize=false "
+                            "smt.random_seed=42 -st %f"),
+    "CVC5:1.0.3": (f"{WP}/cvc5.drv", "cvc5 --stats --lang=smt2 %f"),
+}
+PROVERS = list(COMMANDS)
+# Seconds of CPU time for a prover and goal.  First one prover after the other, beginning with the one
+# that a hint names; then all at once.
+FIRST_TRY, SECOND_TRY = 16, 20
+PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
 
 
 def run(cmd, **kw):
@@ -35,23 +43,31 @@ def run(cmd, **kw):
 
 
 def configure(build):
-    """A Why3 configuration of our own: what `why3 config detect` finds, and cvc5."""
+    """Check the provers' versions, and that Why3 is the one whose drivers we use."""
     os.makedirs(build, exist_ok=True)
-    conf = os.path.join(build, "why3.conf")
-    if os.path.exists(conf):
-        os.remove(conf)
-    found = run(["why3", "config", "detect", "-C", conf]).stdout
-    for p, v in (("Z3", "4.8.12"), ("CVC4", "1.8")):
-        if f"Found prover {p} version {v}, OK." not in found:
-            sys.exit(f"prove: why3 does not find {p} {v}:\n{found}")
-    version = run(["cvc5", "--version"]).stdout
-    if "cvc5 version 1.0.3" not in version:
-        sys.exit("prove: cvc5 is not 1.0.3: " + version.splitlines()[0])
-    with open(conf, "a") as f:
-        f.write('\n[prover]\nname = "CVC5"\nversion = "1.0.3"\n'
-                'command = "cvc5 --stats --tlimit=%t000 --lang=smt2 %f"\n'
-                f'driver = "{WP}/cvc5.drv"\neditor = ""\nin_place = false\n'
-                'interactive = false\nshortcut = "cvc5"\n')
+    for command, wanted in (("cvc4 --version", "This is CVC4 version 1.8"),
+                            ("z3 -version", "Z3 version 4.8.12"),
+                            ("cvc5 --version", "This is cvc5 version 1.0.3"),
+                            ("why3 --version", "1.5.1")):
+        version = run(command.split()).stdout
+        if wanted not in version:
+            sys.exit(f"prove: {command}: not {wanted}: {version.splitlines()[0]}")
+
+
+def provers(build, seconds):
+    """The environment with a Why3 configuration whose provers have so many seconds of CPU time each.
+    Seconds on the clock would let other load decide what is proven."""
+    conf = os.path.join(build, f"why3-{seconds}.conf")
+    with tempfile.NamedTemporaryFile("w", dir=build, delete=False) as f:
+        f.write("[main]\nmagic = 14\nmemlimit = 2000\nrunning_provers_max = 8\n"
+                f'datadir = "{WHY3_DATA}"\nlibdir = "{WHY3_LIB}"\n')
+        for name, (driver, command) in COMMANDS.items():
+            prover, version = name.split(":")
+            f.write(f'\n[prover]\nname = "{prover}"\nversion = "{version}"\n'
+                    f'command = "prlimit --cpu={seconds} {command}"\ndriver = "{driver}"\n'
+                    f'editor = ""\nin_place = false\ninteractive = false\n'
+                    f'shortcut = "{prover.lower()}"\n')
+    os.replace(f.name, conf)
     return dict(os.environ, WHY3CONFIG=conf)
 
 
@@ -163,7 +179,7 @@ def again(function, failed):
     return ",".join(sorted(props))
 
 
-def session(build, file, function, hints, seconds):
+def session(build, file, function, hints):
     """WP's files for a function: its cache, if there is one, and for each goal of hints a script that
     makes WP ask the prover named there before the others.  Returns the directory."""
     folder = os.path.join(build, f"session-{file.replace('/', '-')}-{function}")
@@ -173,17 +189,17 @@ def session(build, file, function, hints, seconds):
     version = {p.split(":")[0]: p for p in PROVERS}
     for goal, prover in hints.items():
         with open(os.path.join(scripts, goal + ".json"), "w") as f:
-            json.dump([{"prover": version[prover], "verdict": "valid", "time": seconds}], f)
+            json.dump([{"prover": version[prover], "verdict": "valid", "time": 1}], f)
     return folder
 
 
-def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop=None, valid=None,
-       split=False, hints=None, hinted=HINTED):
+def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None, valid=None,
+       split=False, hints=None):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
     With a set as stop the first unproved goal that is not in it ends the run, and the numbers are 1
     and 0.  To the dict valid are added the names of the proved goals, each with its prover.  With
     split goals are taken apart even if expected.json does not ask for it.  hints maps names of
-    goals to provers, which have `hinted` seconds."""
+    goals to the provers to ask first."""
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
@@ -203,10 +219,10 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
            "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
            *(["-wp-split"] if split or is_split(f"{file} {function}") else []), "-wp-prover",
            ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
-           "-wp-timeout", str(timeout), "-wp-time-extra", "0",
-           "-wp-session", session(build, file, function, hints or {}, hinted),
+           "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * seconds),
+           "-wp-session", session(build, file, function, hints or {}),
            "-wp-report-json", report, *what, *extra, file]
-    env = dict(env, PWD=root)  # frama-c resolves file names by it, not by its working directory
+    env = dict(provers(build, seconds), PWD=root)  # frama-c resolves file names by it, not by its working directory
     if stop is None:
         out = run(cmd, cwd=root, env=env).stdout
     else:
@@ -234,13 +250,13 @@ def wp(root, file, function, env, build, timeout, par, extra=(), prop=None, stop
     return main["total"], main.get("valid", 0), failed, bad
 
 
-def smoke(root, file, function, env, build, seconds):
+def smoke(root, file, function, build, seconds):
     """Look for contradictions in one function's contract, in its loops, in what it calls: WP asks
     for a proof of false at its start, in each loop and each branch.  Returns what wp returns, with
     these questions as the goals; one is passed when no prover answers it."""
-    extra = ("-wp-cache", "none", "-wp-smoke-tests", "-wp-smoke-timeout", str(seconds))
+    extra = ("-wp-cache", "none", "-wp-smoke-tests", "-wp-smoke-timeout", str(PATIENCE * seconds))
     prop = "-@ensures,-@invariant,-@assert,-@variant"  # what the other run proves
-    _, _, _, bad = wp(root, file, function, env, build, 4, 1, extra, prop)
+    _, _, _, bad = wp(root, file, function, build, seconds, 1, extra, prop)
     report = report_of(build, file, function)
     bad = [l for l in bad if not l.endswith(("Failed smoke-test", "has no ensures clause"))]
     if not os.path.exists(report):
@@ -252,11 +268,11 @@ def smoke(root, file, function, env, build, seconds):
     return total, sum(n.get("valid", 0) for n in asked.values()), failed, bad
 
 
-def smoke_control(env, build, seconds):
+def smoke_control(build, seconds):
     """A smoke run that finds no contradiction where there is one is worth nothing."""
     file = os.path.join("proofs", "wp", "smoke.c")
     for function in ("sound", "bad_requires", "bad_callee", "bad_invariant"):
-        total, passed, failed, bad = smoke(ROOT, file, function, env, build, seconds)
+        total, passed, failed, bad = smoke(ROOT, file, function, build, seconds)
         if bad or total == 0 or (passed == total) != (function == "sound"):
             sys.exit(f"prove: the smoke tests' control {function}: {passed}/{total} {bad}")
         print(f"prove: control {function}:", " ".join(failed) or "no contradiction")
@@ -267,7 +283,7 @@ def main():
     ap.add_argument("--par", type=int, default=os.cpu_count() + 1,
                     help="functions at a time: frama-c sleeps a third of its time")
     ap.add_argument("--timeout", type=int, default=30,
-                    help="seconds for a prover and goal in the third try; the last, with nothing "
+                    help="seconds of CPU time for a prover and goal in the third try; the last, with nothing "
                          "beside it, has twice as many")
     ap.add_argument("--file", help="only this file")
     ap.add_argument("--function", help="only this function")
@@ -286,12 +302,12 @@ def main():
         ap.error("--quick needs --file and --function, --prop needs --quick")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
-    env = configure(arg.build)
+    configure(arg.build)
     print("prove: frama-c", run(["frama-c", "-version"]).stdout.strip() + ", why3",
           run(["why3", "--version"]).stdout.split()[-1] + ",", ", ".join(PROVERS))
     if arg.quick:
-        t, v, failed, bad = wp(ROOT, arg.file, arg.function, env, arg.build, arg.seconds or 5, 1,
-                               ("-wp-cache", "none"), arg.prop)
+        t, v, failed, bad = wp(ROOT, arg.file, arg.function, arg.build, arg.seconds or 5, 1,
+                               NO_CACHE, arg.prop)
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
     parts = [expectation(folder) for folder in FOLDERS]
@@ -322,10 +338,10 @@ def main():
         file, function = job
         start = time.time()
         if arg.smoke:
-            return *smoke(ROOT, file, function, env, arg.build, arg.seconds or 2), time.time() - start
+            return *smoke(ROOT, file, function, arg.build, arg.seconds or 2), time.time() - start
         key, by = " ".join(job), {}
         hints = hints_of(key)
-        t, v, failed, bad = wp(ROOT, file, function, env, arg.build, FIRST_TRY, 1, NO_CACHE,
+        t, v, failed, bad = wp(ROOT, file, function, arg.build, FIRST_TRY, 1, NO_CACHE,
                                valid=by, hints=hints)
         found[key] = {goal: hints[goal] if prover == "Script" else prover
                       for goal, prover in by.items()
@@ -337,7 +353,7 @@ def main():
                     if not left or prop == "":
                         continue
                     proved = {}
-                    total, valid, unproved, _ = wp(ROOT, file, function, env, arg.build, seconds,
+                    total, valid, unproved, _ = wp(ROOT, file, function, arg.build, seconds,
                                                    len(PROVERS), NO_CACHE, prop, valid=proved,
                                                    split=split)
                     if total == 0 or total != valid + len(unproved):
@@ -359,7 +375,7 @@ def main():
         todo = [job for job in todo if " ".join(job) not in {**open_, **outside}]
     if arg.smoke:
         todo = [job for job in todo if job[1] != LEMMAS]
-        smoke_control(env, arg.build, arg.seconds or 2)
+        smoke_control(arg.build, arg.seconds or 2)
     # many goals, long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
     pool = concurrent.futures.ThreadPoolExecutor(arg.par)
