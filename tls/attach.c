@@ -11,23 +11,15 @@
  *      callback could not, or if the program replaced it with one of its own for this connection.
  * Two resumptions without early data that race for a ticket may both go on: they are connections of
  * one client, each with its own key exchange, and neither can be replayed. */
-#include <openssl/core_names.h>
 #include <openssl/err.h>
-#include <openssl/evp.h>
-#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "pool.h"
-
-struct pprf_tickets {
-  struct pool *pool;
-  struct pprf_tickets_options options;
-};
+#include "pprf_tls.h"
+#include "tickets.h"
 
 /* What an SSL_CTX with tickets carries. */
 struct attachment {
@@ -41,8 +33,6 @@ static int ctx_index = -1; /* SSL_CTX ex_data: struct attachment */
  * client has offered.  The pool is that of the SSL_CTX the SSL was made from, whose callbacks
  * OpenSSL calls; when SNI has changed the SSL_CTX, that one's pool has nothing to do with it. */
 static int ticket_index = -1, pool_index = -1, offers_index = -1;
-static EVP_KDF *hkdf;
-static EVP_CIPHER *aes_cbc;
 
 /* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
  * two; the rest of what one offers is not looked at. */
@@ -61,21 +51,12 @@ static void init(void)
   ticket_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   pool_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   offers_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
-  aes_cbc = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
 }
 
 static int initialised(void)
 {
   return pthread_once(&once, init) == 0 && ctx_index >= 0 && ticket_index >= 0 &&
-         pool_index >= 0 && offers_index >= 0 && hkdf != NULL && aes_cbc != NULL;
-}
-
-static uint64_t now(void)
-{
-  struct timespec t;
-  (void)clock_gettime(CLOCK_BOOTTIME, &t); /* counts suspended time: tickets age then too */
-  return (uint64_t)t.tv_sec;
+         pool_index >= 0 && offers_index >= 0;
 }
 
 _Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
@@ -117,46 +98,6 @@ static struct pool *pool_of(SSL *ssl)
   return pool;
 }
 
-/* ---- keys of one ticket ---- */
-
-struct ticket_keys {
-  uint8_t cipher[32]; /* AES-256-CBC */
-  uint8_t mac[32];    /* HMAC-SHA-256 */
-  uint8_t iv[16];     /* used with this cipher key only, so it need not be random */
-};
-
-/* HKDF-Expand (RFC 5869, 2.3) of a leaf's value, which is uniform already. */
-static int derive(uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
-{
-  static char label[] = "libpprf ticket v1", digest[] = "SHA256";
-  int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
-  OSSL_PARAM params[] = {
-    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
-    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, value, PPRF_SEED_BYTES),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label, sizeof label - 1),
-    OSSL_PARAM_construct_end()};
-  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
-  int good = ctx != NULL && EVP_KDF_derive(ctx, (unsigned char *)keys, sizeof *keys, params) == 1;
-  EVP_KDF_CTX_free(ctx);
-  if (!good)
-    OPENSSL_cleanse(keys, sizeof *keys);
-  return good;
-}
-
-static int set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
-                    const uint8_t *iv, int enc)
-{
-  static char digest[] = "SHA256";
-  OSSL_PARAM params[] = {
-    OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)keys->mac,
-                                      sizeof keys->mac),
-    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-    OSSL_PARAM_construct_end()};
-  return EVP_MAC_CTX_set_params(mac, params) == 1 &&
-         EVP_CipherInit_ex2(cipher, aes_cbc, keys->cipher, iv, enc, NULL) == 1;
-}
-
 /* ---- the callbacks ---- */
 
 enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key callback */
@@ -169,7 +110,7 @@ static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
              RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
   if (good) {
     memcpy(iv, keys.iv, sizeof keys.iv);
-    good = set_keys(&keys, cipher, mac, iv, 1);
+    good = ticket_set_keys(&keys, cipher, mac, iv, 1);
   }
   OPENSSL_cleanse(&keys, sizeof keys);
   return good;
@@ -180,10 +121,10 @@ static int issue(SSL *ssl, struct pool *pool, unsigned char *name, unsigned char
 {
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
-  int good = pool_issue(pool, now(), name, value) == PPRF_OK && derive(value, &keys);
+  int good = pool_issue(pool, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
   if (good) {
     memcpy(iv, keys.iv, sizeof keys.iv);
-    good = set_keys(&keys, cipher, mac, iv, 1);
+    good = ticket_set_keys(&keys, cipher, mac, iv, 1);
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
@@ -203,11 +144,11 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
   struct ticket_keys keys;
   pool_ticket ticket;
   if (!remember(ssl, 0) || !may_offer(ssl) ||
-      pool_open(pool, now(), name, &ticket, value) != PPRF_OK)
+      pool_open(pool, ticket_clock(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
-  int good = derive(value, &keys);
+  int good = ticket_derive(value, &keys);
   if (good) {
-    good = set_keys(&keys, cipher, mac, iv, 0);
+    good = ticket_set_keys(&keys, cipher, mac, iv, 0);
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
@@ -220,7 +161,7 @@ static int redeem(SSL *ssl, int early)
   pool_ticket ticket = remembered(ssl);
   if (ticket == 0)
     return 0; /* done already, or OpenSSL found a session elsewhere */
-  int err = pool_redeem(SSL_get_ex_data(ssl, pool_index), now(), ticket, early);
+  int err = pool_redeem(SSL_get_ex_data(ssl, pool_index), ticket_clock(), ticket, early);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
     forget(ssl); /* else a later callback tries again, without early data */
   return err == PPRF_OK;
@@ -268,53 +209,12 @@ static void on_info(const SSL *cssl, int where, int ret)
 
 /* ---- pprf_tls.h ---- */
 
-const char *pprf_tickets_bad_option(const struct pprf_tickets_options *o)
-{
-  if (o == NULL)
-    return NULL;
-  if (o->depth != 0 && (o->depth < 4 || o->depth > PPRF_DEPTH_MAX))
-    return "depth: 4..32";
-  if (o->lifetime > 604800)
-    return "lifetime: 1..604800 seconds";
-  unsigned lifetime = o->lifetime != 0 ? o->lifetime : 7200;
-  if (o->rotation != 0 && o->rotation < lifetime)
-    return "rotation: at least the lifetime";
-  if (o->max_early_data > INT32_MAX)
-    return "max_early_data: 1..2147483647 bytes";
-  return NULL;
-}
-
-int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
-{
-  if (tickets == NULL)
-    return PPRF_ERR_NULL;
-  *tickets = NULL;
-  if (pprf_tickets_bad_option(options) != NULL)
-    return PPRF_TLS_ERR_OPTION;
-  if (!initialised())
-    return PPRF_ERR_NOMEM;
-  pprf_tickets *t = calloc(1, sizeof *t);
-  if (t == NULL)
-    return PPRF_ERR_NOMEM;
-  if (options != NULL)
-    t->options = *options;
-  struct pprf_tickets_options *o = &t->options;
-  o->depth = o->depth != 0 ? o->depth : 22;
-  o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
-  o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
-  int err = pool_new(&t->pool, o->depth, o->lifetime, o->rotation);
-  if (err != PPRF_OK) {
-    free(t);
-    return err;
-  }
-  *tickets = t;
-  return PPRF_OK;
-}
-
 int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
 {
   if (ctx == NULL || tickets == NULL)
     return PPRF_ERR_NULL;
+  if (!initialised())
+    return PPRF_ERR_NOMEM;
   if (SSL_CTX_get_ex_data(ctx, ctx_index) != NULL || SSL_CTX_sess_get_get_cb(ctx) != NULL ||
       SSL_CTX_sess_get_new_cb(ctx) != NULL)
     return PPRF_TLS_ERR_TAKEN;
@@ -343,27 +243,6 @@ int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, on_info);
   return PPRF_OK;
-}
-
-int pprf_tickets_expire(pprf_tickets *tickets)
-{
-  return tickets == NULL ? PPRF_ERR_NULL : pool_expire(tickets->pool, now());
-}
-
-int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
-{
-  if (tickets == NULL || stats == NULL)
-    return PPRF_ERR_NULL;
-  pool_stats(tickets->pool, stats);
-  return PPRF_OK;
-}
-
-void pprf_tickets_free(pprf_tickets *tickets)
-{
-  if (tickets == NULL)
-    return;
-  pool_free(tickets->pool);
-  free(tickets);
 }
 
 /* ---- memory that OpenSSL frees ---- */
@@ -406,15 +285,4 @@ int pprf_tickets_wipe_openssl(void)
   return CRYPTO_set_mem_functions(wiping_malloc, wiping_realloc, wiping_free) == 1
            ? PPRF_OK
            : PPRF_TLS_ERR_LATE;
-}
-
-const char *pprf_tls_strerror(int err)
-{
-  switch (err) {
-  case PPRF_TLS_ERR_OPTION: return "an option's value is out of range";
-  case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
-  case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
-  case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
-  default: return pprf_strerror(err);
-  }
 }

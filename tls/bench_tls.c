@@ -66,7 +66,7 @@ static void handshakes(unsigned rounds, unsigned each, unsigned depth)
   SSL_CTX *server[KINDS], *client = loop_client(TLS1_3_VERSION);
   SSL_SESSION *session[KINDS];
   pprf_tickets *tickets;
-  struct pprf_tickets_options options = {.depth = depth};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = depth};
   for (enum kind k = 0; k < KINDS; k++) {
     server[k] = loop_server();
     (void)SSL_CTX_set_max_early_data(server[k], 16384);

@@ -1,24 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The tests of the tests: plants bugs in a copy of tls/ one at a time; each must make test_pool or
-# test_attach fail.  TAP.  Needs CC, CPPFLAGS, CFLAGS, LDLIBS, B and OBJ from make.
+# The tests of the tests: plants bugs in a copy of tls/ one at a time; each must make test_pool,
+# test_tickets or test_attach fail.  TAP.  Needs CC, CPPFLAGS, LDLIBS, B, OBJ and the functions that
+# these wrap, POOL_WRAP and TICKETS_WRAP, from make.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 count=0 failed=0
 flags="$CPPFLAGS -Iopt -I$dir -Itls -std=c11 -O1 -w"
 
-# 0: both suites pass; 1: one fails, or hangs; 2: it does not compile
+# 0: all suites pass; 1: one fails, or hangs; 2: it does not compile.  The suite $1 goes first.
 suites_pass() {
   local wrap t
-  for t in attach pool; do
+  for t in "$1" $(printf '%s\n' attach pool tickets | grep -vx "$1"); do
     case $t in
-      attach) wrap="-Wl,--wrap=pprf_eval,--wrap=pprf_punct" ;;
-      pool) wrap="-Wl,--wrap=prg_expand,--wrap=pprf_punct,--wrap=opt_store_puncture"
-            wrap="$wrap,--wrap=pprf_punct_range,--wrap=opt_shared_start,--wrap=opt_shared_clear" ;;
+      attach) wrap="pprf_eval pprf_punct" ;;
+      pool) wrap=$POOL_WRAP ;;
+      tickets) wrap=$TICKETS_WRAP ;;
     esac
     # shellcheck disable=SC2086
-    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/pool.c" "$dir/attach.c" \
+    wrap=$(printf ' -Wl,--wrap=%s' $wrap)
+    # shellcheck disable=SC2086
+    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/pool.c" "$dir/tickets.c" "$dir/attach.c" \
       $OBJ -lssl $LDLIBS > "$dir/cc" 2>&1 || { sed 's/^/# /' "$dir/cc" | head -5; return 2; }
     { SEED=1 timeout 30 "$dir/t" > "$dir/out"; } 2>/dev/null || return 1
   done
@@ -32,17 +35,17 @@ report() {
 
 # plant NAME FILE FROM TO: replaces the one occurrence of FROM
 plant() {
-  cp tls/pool.c tls/attach.c "$dir"
+  cp tls/pool.c tls/tickets.c tls/attach.c "$dir"
   if ! FROM=$3 TO=$4 perl -0pi -e '$n = s/\Q$ENV{FROM}\E/$ENV{TO}/; END { exit !$n }' "$dir/$2"; then
     report 0 "$1: the place of the bug is not found"
     return
   fi
-  suites_pass
+  suites_pass "${2%.c}"
   [ $? = 1 ] && report 1 "$1" || report 0 "$1 goes unnoticed"
 }
 
-cp tls/pool.c tls/attach.c "$dir"
-suites_pass && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
+cp tls/pool.c tls/tickets.c tls/attach.c "$dir"
+suites_pass pool && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
 plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return remembered(ssl) != 0;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;
@@ -57,7 +60,7 @@ plant tls_1_2_punctures_at_server_hello attach.c '(where & SSL_CB_HANDSHAKE_DONE
 plant empty_ticket_in_tls_1_3 attach.c '&& spoil(name, iv, cipher, mac)' '&& 0'
 plant pool_of_the_sni_context attach.c 'struct pool *pool = SSL_get_ex_data(ssl, pool_index);' \
   'struct pool *pool = NULL;'
-plant mac_key_not_set attach.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
+plant mac_key_not_set tickets.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
 plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
 plant owner_died_is_ignored pool.c 'if (t != NULL) { /* its owner' 'if (0) { /* its owner'
 plant changes_are_not_announced pool.c 'atomic_store(&p->change, t);' ';'
@@ -75,5 +78,22 @@ plant newest_tree_given_up pool.c 'p->last_id - p->tree[i].id > p->last_id - old
   'p->tree[i].id > oldest->id'
 plant redeemed_stays_outstanding pool.c 'segment_of(t, leaf)->outstanding--;' ';'
 plant freed_pool_goes_on pool.c 'p->closed = 1;' ';'
+plant mac_is_not_compared tickets.c 'CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0' '1'
+plant half_of_the_mac_is_compared tickets.c 'in + in_len - MAC_BYTES, MAC_BYTES) == 0' \
+  'in + in_len - MAC_BYTES, MAC_BYTES / 2) == 0'
+plant mac_without_the_name tickets.c 'EVP_MAC_update(e->mac, in, len) == 1' \
+  'EVP_MAC_update(e->mac, in + 16, len - 16) == 1'
+plant opening_redeems tickets.c '*ticket = found;' \
+  '*ticket = found, pool_redeem(tickets->pool, 0, found, 0);'
+plant content_beside_an_error tickets.c 'OPENSSL_cleanse(out, need);
+      if' ';
+      if'
+plant ticket_half_made tickets.c 'OPENSSL_cleanse(out, need);
+    pool' ';
+    pool'
+plant one_byte_too_many tickets.c 'len <= PPRF_TICKET_CONTENT_MAX + PPRF_TICKET_OVERHEAD;' '1;'
+plant statistics_beyond_the_callers tickets.c 'memcpy(stats, &s, size < sizeof s ? size : sizeof s);' \
+  'memcpy(stats, &s, sizeof s); ((uint64_t *)stats)[sizeof s / 8] = 0;'
+plant unknown_options_are_ignored tickets.c 'if (((const uint8_t *)from)[i] != 0)' 'if (0)'
 echo "1..$count"
 exit $failed

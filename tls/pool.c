@@ -422,6 +422,14 @@ void pool_count_not_issued(struct pool *p)
   }
 }
 
+void pool_count_foreign(struct pool *p)
+{
+  if (lock(p, 0) == PPRF_OK) {
+    p->stats.foreign++;
+    unlock(p);
+  }
+}
+
 void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
 {
   *stats = (struct pprf_tickets_stats){0};

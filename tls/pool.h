@@ -16,7 +16,7 @@
 #include <pprf.h>
 #include <stdint.h>
 
-#include "pprf_tls.h"
+#include "pprf_tickets.h"
 
 #define POOL_NAME_BYTES 16
 
@@ -56,6 +56,9 @@ int pool_expire(struct pool *pool, uint64_t now);
 
 /** Count a ticket that the caller could not give out. */
 void pool_count_not_issued(struct pool *pool);
+
+/** Count bytes that are no ticket of the pool's. */
+void pool_count_foreign(struct pool *pool);
 
 void pool_stats(struct pool *pool, struct pprf_tickets_stats *stats);
 

@@ -65,7 +65,7 @@ static int read_options(struct pprf_tickets_options *o)
 
 static void start(void)
 {
-  struct pprf_tickets_options options = {0};
+  struct pprf_tickets_options options = {.size = sizeof options};
   seen_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
   if (!read_options(&options))
     return;

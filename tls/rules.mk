@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
 # keys are no part of the public library.
-TLS_SRC := tls/pool.c tls/attach.c
+TLS_SRC := tls/pool.c tls/tickets.c tls/attach.c
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 TLS_CPPFLAGS := -Iopt -Itls
 
@@ -31,18 +31,30 @@ TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
+TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_CTX_new EVP_MAC_CTX_new \
+  EVP_KDF_CTX_new EVP_KDF_derive EVP_CipherInit_ex2 EVP_CipherUpdate EVP_CipherFinal_ex \
+  EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
+$(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o $(OPT_OBJ)
+	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
+
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) -Wl,--wrap=pprf_eval,--wrap=pprf_punct -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
-$(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_attach
-	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" exec tls/planted.sh\n' \
+$(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_tickets \
+    $(B)/tls/test_attach
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" \\\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
+	@printf 'POOL_WRAP="%s" TICKETS_WRAP="%s" exec tls/planted.sh\n' '$(TLS_WRAP)' \
+	  '$(TLS_TICKETS_WRAP)' >> $@
 	@chmod +x $@
 
-TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py
+TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py \
+  tls/test_libraries.py tls/test_api.py
 TAP_TESTS += $(TLS_TAP)
 tls/test_tls.py: $(B)/pprf-tls-server
+tls/test_libraries.py: $(B)/tls/libpprf_tls.a
+tls/test_api.py: $(B)/tls/libpprf_tls.so
 .PHONY: test-tls
 test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server $(TLS_TAP)
@@ -76,7 +88,7 @@ uninstall: uninstall-tls
 install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR) \
 	  $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3
-	install -m 644 tls/pprf_tls.h $(DESTDIR)$(INCLUDEDIR)/
+	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h $(DESTDIR)$(INCLUDEDIR)/
 	install -m 644 $(B)/tls/libpprf_tls.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(B)/tls/libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/
 	ln -sf libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/libpprf_tls.so
@@ -85,7 +97,8 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -m 644 tls/pprf-tls-server.1 $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 tls/pprf_tls.3 $(DESTDIR)$(MANDIR)/man3/
 uninstall-tls:
-	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf_tls.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc \
+	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,pprf_tls.h pprf_tickets.h) \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc \
 	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0) \
 	  $(DESTDIR)$(BINDIR)/pprf-tls-server $(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1 \
 	  $(DESTDIR)$(MANDIR)/man3/pprf_tls.3

@@ -174,7 +174,7 @@ static const char *outcome(SSL *ssl)
 
 static void print_stats(pprf_tickets *tickets)
 {
-  struct pprf_tickets_stats s;
+  struct pprf_tickets_stats s = {.size = sizeof s};
   if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
     printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
            "expired %lu  dropped %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
@@ -282,7 +282,8 @@ static void work(SSL_CTX *ctx, int listener, const struct arguments *a, pprf_tic
 
 int main(int argc, char **argv)
 {
-  struct arguments a = {.port = 4433,
+  struct arguments a = {.tickets = {.size = sizeof a.tickets},
+                        .port = 4433,
                         .workers = 1,
                         .cert = "pprf-tls-server.crt",
                         .key = "pprf-tls-server.key"};

@@ -69,7 +69,7 @@ struct server {
 static struct server new_server(void)
 {
   struct server s = {loop_server(), NULL};
-  struct pprf_tickets_options options = {.depth = 10};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10};
   check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK, "new");
   check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
   return s;
@@ -83,7 +83,7 @@ static void free_server(struct server *s)
 
 static struct pprf_tickets_stats stats_of(const struct server *s)
 {
-  struct pprf_tickets_stats stats = {0};
+  struct pprf_tickets_stats stats = {.size = sizeof stats};
   check(pprf_tickets_stats(s->tickets, &stats) == PPRF_OK, "stats");
   return stats;
 }
@@ -123,18 +123,23 @@ static SSL_SESSION *get_cb(SSL *ssl, const unsigned char *id, int len, int *copy
   return get_session(SSL_get_SSL_CTX(ssl), id, len, copy);
 }
 
+enum { SIZE = sizeof(struct pprf_tickets_options) };
+
 static void api(void)
 {
   pprf_tickets *t = NULL;
-  struct pprf_tickets_stats stats;
+  struct pprf_tickets_stats stats = {.size = sizeof stats};
   static const struct {
     struct pprf_tickets_options options;
     const char *bad;
   } option[] = {
-    {{0, 0, 0, 0}, NULL}, {{4, 1, 1, 1}, NULL}, {{32, 604800, 604800, INT32_MAX}, NULL},
-    {{0, 0, 7200, 0}, NULL}, {{3, 0, 0, 0}, "depth"}, {{33, 0, 0, 0}, "depth"},
-    {{0, 604801, 0, 0}, "lifetime"}, {{0, 0, 7199, 0}, "rotation"},
-    {{0, 100, 99, 0}, "rotation"}, {{0, 0, 0, (unsigned)INT32_MAX + 1}, "max_early_data"}};
+    {{SIZE, 0, 0, 0, 0}, NULL}, {{SIZE, 4, 1, 1, 1}, NULL},
+    {{SIZE, 32, 604800, 604800, INT32_MAX}, NULL}, {{SIZE, 0, 0, 7200, 0}, NULL},
+    {{SIZE, 3, 0, 0, 0}, "depth"}, {{SIZE, 33, 0, 0, 0}, "depth"},
+    {{SIZE, 0, 604801, 0, 0}, "lifetime"}, {{SIZE, 0, 0, 7199, 0}, "rotation"},
+    {{SIZE, 0, 100, 99, 0}, "rotation"},
+    {{SIZE, 0, 0, 0, (unsigned)INT32_MAX + 1}, "max_early_data"},
+    {{0, 0, 0, 0, 0}, "size"}, {{SIZE - 1, 0, 0, 0, 0}, "size"}};
   for (unsigned i = 0; i < sizeof option / sizeof *option; i++) {
     const char *bad = pprf_tickets_bad_option(&option[i].options);
     check((bad == NULL) == (option[i].bad == NULL) &&

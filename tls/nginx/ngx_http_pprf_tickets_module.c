@@ -59,7 +59,8 @@ static unsigned to_unsigned(int64_t v)
 
 static struct pprf_tickets_options options_of(const main_conf_t *conf)
 {
-  return (struct pprf_tickets_options){.depth = to_unsigned(conf->depth),
+  return (struct pprf_tickets_options){.size = sizeof(struct pprf_tickets_options),
+                                       .depth = to_unsigned(conf->depth),
                                        .lifetime = to_unsigned(conf->lifetime),
                                        .rotation = to_unsigned(conf->rotation)};
 }
@@ -209,7 +210,7 @@ static ngx_int_t init_process(ngx_cycle_t *cycle)
 /* One line for the log when a master or a single process ends. */
 static void exit_master(ngx_cycle_t *cycle)
 {
-  struct pprf_tickets_stats s;
+  struct pprf_tickets_stats s = {.size = sizeof s};
   for (const struct state *state = states; state != NULL; state = state->next)
     if (pprf_tickets_stats(state->tickets, &s) == PPRF_OK)
       ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file pprf_tickets.h
+ * Session tickets that are used once and cannot be decrypted afterwards, not even by someone who
+ * steals the server: bytes in, bytes out, for any TLS library.  pprf_tls.h has OpenSSL make and take
+ * them by itself; this header needs no OpenSSL header.  docs/tickets.md has the format of a ticket,
+ * byte by byte, and how each TLS library calls these functions.
+ *
+ * Every ticket is encrypted under keys derived from a leaf of a puncturable PRF.  Opening a ticket
+ * changes nothing, since whoever has seen a ticket can send it.  Redeeming it punctures its leaf:
+ * after that the ticket can be opened by nobody, and of all calls in all processes exactly one
+ * succeeds.  Tickets past their lifetime are punctured by range.
+ *
+ * The state is one mapping that forked processes share: make it before forking, and all processes
+ * and threads agree on what is used.  Functions may be called from any thread and process.
+ * Functions that return int return PPRF_OK or an error of pprf.h or of below; what each of them
+ * means is said with the function. */
+#ifndef PPRF_TICKETS_H
+#define PPRF_TICKETS_H
+
+#include <pprf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Errors besides those of pprf.h. */
+enum {
+  PPRF_TLS_ERR_OPTION = 32, /**< an option's value, or a structure's size, is out of range */
+  PPRF_TLS_ERR_TAKEN = 33,  /**< the SSL_CTX has tickets or a session store of its own already */
+  PPRF_TLS_ERR_SSL = 34,    /**< OpenSSL refused a setting; its error queue says why */
+  PPRF_TLS_ERR_LATE = 35    /**< too late: OpenSSL has allocated memory already */
+};
+
+typedef struct pprf_tickets pprf_tickets;
+
+/** What to set before pprf_tickets_new; zero means the default.  Later versions add fields at the
+ * end: size says how many of them the program knows. */
+struct pprf_tickets_options {
+  size_t size;             /**< sizeof(struct pprf_tickets_options) */
+  unsigned depth;          /**< a key gives 2^depth tickets: 4..32, default 22 */
+  unsigned lifetime;       /**< seconds that a ticket is good for: 1..604800 (RFC 8446, 4.6.1),
+                                default 7200 */
+  unsigned rotation;       /**< seconds after which a new key starts, at least lifetime; default:
+                                when the key's tickets are used up */
+  unsigned max_early_data; /**< bytes of early data accepted by an SSL_CTX (pprf_tls.h), 1..2^31 - 1;
+                                default 16384 */
+};
+
+/** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
+struct pprf_tickets_stats {
+  size_t size;              /**< in: sizeof(struct pprf_tickets_stats) */
+  uint64_t issued;          /**< leaves given out, one for each ticket */
+  uint64_t resumed;         /**< tickets redeemed without early data */
+  uint64_t early_accepted;  /**< tickets redeemed with early data */
+  uint64_t early_rejected;  /**< early data rejected although the ticket was good when the client
+                                 offered it: another connection was faster, or puncturing failed */
+  uint64_t refused;         /**< tickets offered that were used or expired, or whose key is gone */
+  uint64_t foreign;         /**< what was offered and is no ticket of ours, whole */
+  uint64_t not_issued;      /**< tickets that could not be made; TLS 1.3 clients of OpenSSL got one
+                                 that nobody can decrypt */
+  uint64_t expired;         /**< tickets past their lifetime, punctured by range */
+  uint64_t dropped;         /**< keys given up before their last ticket had expired: the depth is
+                                 too small, or a process died while it changed the key */
+  uint64_t outstanding;     /**< leaves given out that are neither redeemed nor expired */
+  uint64_t nodes;           /**< seeds held */
+  uint64_t memory_bytes;    /**< memory held: heap and mapped pages */
+};
+
+/** Make the tickets' state.
+ * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
+ * @param[in]  options NULL: all defaults.
+ * @retval PPRF_OK             *tickets can be used, by processes forked from now on too.
+ * @retval PPRF_ERR_NULL       tickets is NULL.
+ * @retval PPRF_ERR_NOMEM      no memory or address space.
+ * @retval PPRF_ERR_CRYPTO     OpenSSL lacks an algorithm, or its random generator failed.
+ * @retval PPRF_TLS_ERR_OPTION a value is out of range (pprf_tickets_bad_option names it). */
+PPRF_API int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options);
+
+/** The first option whose value pprf_tickets_new would refuse, as "name: the range"; NULL if all
+ * are good. */
+PPRF_API const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options);
+
+/** Bytes by which a ticket is longer than its content, at most. */
+#define PPRF_TICKET_OVERHEAD 80
+/** Bytes of content at most: a ticket of TLS has less than 2^16 bytes. */
+#define PPRF_TICKET_CONTENT_MAX 65455
+
+/** Make a ticket: encrypt and authenticate the session's state, which the TLS library gives.
+ * @param[in]     tickets the state.
+ * @param[in]     in      the content; NULL is allowed if in_len is 0.
+ * @param[in]     in_len  its length in bytes.
+ * @param[out]    out     where the ticket goes, not overlapping in; NULL: only the length is
+ *                        computed.
+ * @param[in,out] out_len in: bytes that out holds, in_len + PPRF_TICKET_OVERHEAD is enough (not read
+ *                        when out is NULL); out: bytes of the ticket, also with PPRF_ERR_BUFFER.
+ * @retval PPRF_OK            out (if not NULL) holds a ticket.
+ * @retval PPRF_ERR_RANGE     in_len is above PPRF_TICKET_CONTENT_MAX.
+ * @retval PPRF_ERR_BUFFER    out is too short; nothing was written to it.
+ * @retval PPRF_ERR_PUNCTURED the process that made the tickets has freed them.  out is zeroed, here
+ *                            and below.
+ * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
+ * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
+ * @retval PPRF_ERR_NULL      a pointer that must not be NULL is NULL. */
+PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
+                               size_t *out_len);
+
+/** Decrypt a ticket that a client offers.  Nothing is punctured: the client has not yet shown that
+ * the ticket is its own.  The bytes may come from an enemy: what was not sealed here is refused
+ * before the tree is touched, except for copies of a good ticket that are changed behind its first
+ * 16 bytes, which cost an evaluation.
+ * @param[in]     tickets the state.
+ * @param[in]     in      the ticket.
+ * @param[in]     in_len  its length in bytes.
+ * @param[out]    out     where the content goes, not overlapping in; zeroed on error.  It is as
+ *                        secret as the session.
+ * @param[in,out] out_len in: bytes that out holds, in_len is enough; out: bytes of the content, with
+ *                        PPRF_ERR_BUFFER the bytes that out must hold, otherwise 0 on error.
+ * @param[out]    ticket  what pprf_tickets_redeem takes: the ticket's key and leaf; 0 on error.
+ * @retval PPRF_OK            the content is what was sealed, and the ticket was good just now.
+ * @retval PPRF_ERR_FORMAT    no ticket of these, or a changed one.
+ * @retval PPRF_ERR_PUNCTURED the ticket was redeemed, has expired, or its key is gone.
+ * @retval PPRF_ERR_BUFFER    out is too short.
+ * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
+ * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
+ * @retval PPRF_ERR_NULL      a pointer is NULL. */
+PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
+                               size_t *out_len, uint64_t *ticket);
+
+/** Use a ticket up: puncture its leaf.  Of all calls for one ticket, in all threads and processes,
+ * exactly one returns PPRF_OK.  Call it when the client has shown that the ticket is its own (TLS
+ * 1.3: the PSK binder is verified) and before early data is accepted; accept that data if and only
+ * if the result is PPRF_OK.
+ * @param[in] tickets the state.
+ * @param[in] ticket  from pprf_tickets_open.
+ * @param[in] early   whether early data came with it, for the counters.
+ * @retval PPRF_OK            this call used the ticket up.
+ * @retval PPRF_ERR_PUNCTURED another one did, it has expired, or it was never issued.
+ * @retval PPRF_ERR_CRYPTO    the digest failed: the ticket is as it was.
+ * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost: the ticket is as it was.
+ * @retval PPRF_ERR_NULL      tickets is NULL. */
+PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early);
+
+/** Puncture the tickets past their lifetime now.  Issuing does so too, at most once every
+ * lifetime/32 seconds; a server that may be idle calls this from a timer.
+ * @retval PPRF_OK         no ticket past its lifetime can be opened.
+ * @retval PPRF_ERR_CRYPTO the digest failed.  Tickets past their lifetime are refused all the same;
+ *                         the next call tries again.
+ * @retval PPRF_ERR_NOMEM  no memory, or the lock is lost.
+ * @retval PPRF_ERR_NULL   tickets is NULL. */
+PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
+
+/** Counters and what is held.
+ * @param[in,out] stats its size is read, and as many fields as it covers are set.
+ * @retval PPRF_OK             done.
+ * @retval PPRF_TLS_ERR_OPTION stats->size is less than that of the first version.
+ * @retval PPRF_ERR_NULL       a pointer is NULL. */
+PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats);
+
+/** Wipe the state and unmap it in this process; NULL is allowed.  Other processes that still use
+ * it find no key any more: their tickets cost a full handshake. */
+PPRF_API void pprf_tickets_free(pprf_tickets *tickets);
+
+/** One line of English for a result, also for those of pprf.h; never NULL. */
+PPRF_API const char *pprf_tls_strerror(int err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the tickets in TLS libraries other than OpenSSL, through pprf_tickets.h.  Emits TAP.
+
+Usage: tls/test_libraries.py [TEST...]"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
+import tap  # noqa: E402
+
+ROOT = os.path.dirname(HERE)
+LIBRARY = os.path.join(ROOT, "build", "tls", "libpprf_tls.a")
+PATIENCE = 60
+
+
+class Go(unittest.TestCase):
+    """tls/tickets.go: WrapSession and UnwrapSession, which came with Go 1.21."""
+
+    directory = None
+
+    def build(self):
+        if not shutil.which("go"):
+            self.skipTest("go is not installed")
+        environment = dict(os.environ, GOTOOLCHAIN="local", GO111MODULE="off", GOFLAGS="-p=1",
+                           CGO_ENABLED="1", CGO_CFLAGS=f"-I{HERE} -I{ROOT}/include",
+                           CGO_LDFLAGS=f"{LIBRARY} -lcrypto")
+        version = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True,
+                                 env=environment, timeout=PATIENCE).stdout.strip()
+        found = re.match(r"go1\.(\d+)", version)
+        if not found or int(found.group(1)) < 21:
+            self.skipTest(f"{version} has no WrapSession (1.21 has)")
+        Go.directory = tempfile.TemporaryDirectory()
+        r = subprocess.run(["go", "build", "-o", "tickets", os.path.join(HERE, "tickets.go")],
+                           cwd=Go.directory.name, capture_output=True, text=True, timeout=600,
+                           env=environment)
+        self.assertEqual(r.returncode, 0, r.stderr)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.directory:
+            cls.directory.cleanup()
+
+    def lines(self, what):
+        if not Go.directory:
+            self.build()
+        r = subprocess.run([os.path.join(Go.directory.name, "tickets"), what], capture_output=True,
+                           text=True, timeout=PATIENCE)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        return r.stdout.splitlines()
+
+    def test_go_server_with_these_tickets(self):
+        """the first ticket thrice, then the renewed one"""
+        self.assertEqual(self.lines("tcp"), ["full", "resumed", "full", "full", "resumed",
+                                             "accepted 0 rejected 0 resumed 2 refused 2"])
+
+    def test_quic_redeems_after_the_binder(self):
+        self.assertEqual(self.lines("quic"), [
+            "no ticket: full",
+            "a copy with a wrong binder: failed: tls: invalid PSK binder",
+            "the ticket: early data",  # which the copy has not burned
+            "the same ticket: full",
+            "the renewed ticket: early data",
+            "no ticket: full",
+            "the faster: early data",
+            "the slower: closed",
+            "accepted 3 rejected 1 resumed 0 refused 1"])
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run((Go,), sys.argv[1:]))

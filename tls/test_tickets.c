@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of tickets as bytes (pprf_tickets.h).  TAP.
+ * Usage: test_tickets [SEED]   (also from the environment; without one it is drawn and printed)
+ *
+ * The format is made a second time here, from docs/tickets.md: HKDF by hand from HMAC(), the other
+ * parts by OpenSSL's one-shot functions, with the leaf's value and the name key caught by wrapped
+ * functions.  Failures are injected by wrapped functions too. */
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pprf_tickets.h"
+
+static unsigned tests, failed_tests;
+static int failed;
+static uint64_t seed, state;
+
+__attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
+{
+  va_list args;
+  if (good)
+    return 1;
+  if (failed++ < 5) {
+    printf("# ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+  }
+  return 0;
+}
+
+static void end_test(const char *name)
+{
+  printf("%sok %u - %s\n", failed > 0 ? "not " : "", ++tests, name);
+  if (failed > 0)
+    printf("# again: build/tls/test_tickets %llu\n", (unsigned long long)seed);
+  failed_tests += failed > 0;
+  failed = 0;
+  fflush(stdout);
+}
+
+static uint64_t rnd(uint64_t n) /* splitmix64 */
+{
+  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ z >> 31) % n;
+}
+
+/* ---- wrapped functions ---- */
+
+/* Calls of libcrypto and of the tree until one fails; -1: none does. */
+static long calls_until_failure = -1;
+static uint8_t last_value[PPRF_SEED_BYTES]; /* of the last evaluation */
+static unsigned evaluations;
+static uint8_t last_random[16]; /* the last 16 secret bytes drawn: a new pool's name key */
+
+static int fails(void)
+{
+  if (calls_until_failure == 0)
+    return 1;
+  calls_until_failure -= calls_until_failure > 0;
+  return 0;
+}
+
+int __real_pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
+int __wrap_pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
+int __wrap_pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
+{
+  evaluations++;
+  if (fails()) {
+    memset(out, 0, PPRF_SEED_BYTES);
+    return PPRF_ERR_CRYPTO;
+  }
+  int err = __real_pprf_eval(key, leaf, out);
+  memcpy(last_value, out, sizeof last_value);
+  return err;
+}
+
+int __real_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
+{
+  return fails() ? PPRF_ERR_CRYPTO : __real_pprf_punct(key, leaf);
+}
+
+int __real_RAND_priv_bytes(unsigned char *buf, int num);
+int __wrap_RAND_priv_bytes(unsigned char *buf, int num);
+int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
+{
+  int good = !fails() && __real_RAND_priv_bytes(buf, num) == 1;
+  if (good && num == (int)sizeof last_random)
+    memcpy(last_random, buf, sizeof last_random);
+  return good;
+}
+
+/* WRAP(type, function, parameters, arguments, result of a failure) */
+#define WRAP(type, f, parameters, arguments, failure) \
+  type __real_##f parameters; \
+  type __wrap_##f parameters; \
+  type __wrap_##f parameters \
+  { \
+    return fails() ? (failure) : __real_##f arguments; \
+  }
+WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void), (), NULL)
+WRAP(EVP_MAC_CTX *, EVP_MAC_CTX_new, (EVP_MAC *mac), (mac), NULL)
+WRAP(EVP_KDF_CTX *, EVP_KDF_CTX_new, (EVP_KDF *kdf), (kdf), NULL)
+WRAP(int, EVP_KDF_derive, (EVP_KDF_CTX *c, unsigned char *k, size_t n, const OSSL_PARAM *p),
+     (c, k, n, p), 0)
+WRAP(int, EVP_CipherInit_ex2,
+     (EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, const unsigned char *key,
+      const unsigned char *iv, int enc, const OSSL_PARAM *p), (c, cipher, key, iv, enc, p), 0)
+WRAP(int, EVP_CipherUpdate,
+     (EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in, int len),
+     (c, out, n, in, len), 0)
+WRAP(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *c, unsigned char *out, int *n), (c, out, n), 0)
+WRAP(int, EVP_MAC_CTX_set_params, (EVP_MAC_CTX *c, const OSSL_PARAM *p), (c, p), 0)
+WRAP(int, EVP_MAC_init,
+     (EVP_MAC_CTX *c, const unsigned char *key, size_t n, const OSSL_PARAM *p), (c, key, n, p), 0)
+WRAP(int, EVP_MAC_update, (EVP_MAC_CTX *c, const unsigned char *in, size_t n), (c, in, n), 0)
+WRAP(int, EVP_MAC_final, (EVP_MAC_CTX *c, unsigned char *out, size_t *n, size_t room),
+     (c, out, n, room), 0)
+
+/* ---- helpers ---- */
+
+enum { TICKET_MAX = PPRF_TICKET_CONTENT_MAX + PPRF_TICKET_OVERHEAD };
+
+struct sealed {
+  uint8_t bytes[512];
+  size_t len;
+};
+
+static pprf_tickets *new_tickets(unsigned depth)
+{
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = depth};
+  pprf_tickets *t = NULL;
+  check(pprf_tickets_new(&t, &options) == PPRF_OK, "new");
+  return t;
+}
+
+static struct pprf_tickets_stats stats_of(pprf_tickets *t)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  check(pprf_tickets_stats(t, &s) == PPRF_OK, "stats");
+  return s;
+}
+
+static struct sealed seal(pprf_tickets *t, const void *content, size_t len)
+{
+  struct sealed s = {.len = sizeof s.bytes};
+  check(pprf_tickets_seal(t, content, len, s.bytes, &s.len) == PPRF_OK, "seal");
+  return s;
+}
+
+/* Opens bytes that must hold this content; on errors nothing may be left in the outputs. */
+static int open_bytes(pprf_tickets *t, const uint8_t *bytes, size_t len, const void *content,
+                      size_t content_len, uint64_t *ticket)
+{
+  static uint8_t out[TICKET_MAX + 64];
+  size_t out_len = sizeof out;
+  memset(out, 0, len < sizeof out ? len : sizeof out);
+  int err = pprf_tickets_open(t, bytes, len, out, &out_len, ticket);
+  if (err == PPRF_OK)
+    check(out_len == content_len && memcmp(out, content, content_len) == 0 && *ticket != 0,
+          "another content");
+  else {
+    check(out_len == 0 && *ticket == 0, "a length or a ticket beside an error");
+    for (size_t i = 0; i < len && i < sizeof out; i++)
+      if (!check(out[i] == 0, "content beside an error"))
+        break;
+  }
+  return err;
+}
+
+static int opens(pprf_tickets *t, const struct sealed *s, const void *content, size_t len)
+{
+  uint64_t ticket;
+  return open_bytes(t, s->bytes, s->len, content, len, &ticket);
+}
+
+/* ---- tests ---- */
+
+static void lengths(void)
+{
+  static uint8_t content[PPRF_TICKET_CONTENT_MAX + 1], out[TICKET_MAX + 16];
+  pprf_tickets *t = new_tickets(10);
+  uint64_t ticket;
+  for (size_t i = 0; i < sizeof content; i++)
+    content[i] = (uint8_t)rnd(256);
+  for (size_t len = 0; len <= PPRF_TICKET_CONTENT_MAX;
+       len += len < 300 || len > PPRF_TICKET_CONTENT_MAX - 40 ? 1 : 997) {
+    size_t need = 0, room;
+    check(pprf_tickets_seal(t, content, len, NULL, &need) == PPRF_OK && need > len + 64 &&
+            need <= len + PPRF_TICKET_OVERHEAD, "%zu: the length alone", len);
+    room = need - 1;
+    out[0] = 7;
+    check(pprf_tickets_seal(t, content, len, out, &room) == PPRF_ERR_BUFFER && room == need &&
+            out[0] == 7, "%zu: too short", len);
+    out[need] = 7;
+    check(pprf_tickets_seal(t, len ? content : NULL, len, out, &room) == PPRF_OK && room == need &&
+            out[need] == 7 && need < 65536, "%zu: seal", len);
+    check(open_bytes(t, out, need, content, len, &ticket) == PPRF_OK, "%zu: open", len);
+    check(pprf_tickets_redeem(t, ticket, 0) == PPRF_OK, "%zu: redeem", len);
+    check(open_bytes(t, out, need, content, len, &ticket) == PPRF_ERR_PUNCTURED, "%zu: again", len);
+  }
+  size_t n = 5;
+  check(pprf_tickets_seal(t, content, sizeof content, out, &n) == PPRF_ERR_RANGE && n == 5,
+        "too long");
+  pprf_tickets_free(t);
+  end_test("contents_of_every_length_come_back_once");
+}
+
+/* Every way to redeem or not redeem each of the 16 tickets of a key: what is open afterwards. */
+static void every_subset(void)
+{
+  enum { LEAVES = 16 };
+  for (unsigned set = 0; set < 1u << LEAVES && !failed; set += 1 + (unsigned)rnd(31)) {
+    pprf_tickets *t = new_tickets(4);
+    struct sealed s[LEAVES];
+    uint64_t ticket[LEAVES];
+    for (uint8_t i = 0; i < LEAVES; i++) {
+      s[i] = seal(t, &i, 1);
+      check(open_bytes(t, s[i].bytes, s[i].len, &i, 1, &ticket[i]) == PPRF_OK, "open");
+      for (unsigned k = 0; k < i; k++)
+        check(ticket[k] != ticket[i], "one leaf twice");
+    }
+    for (unsigned i = 0; i < LEAVES; i++)
+      if (set >> i & 1)
+        check(pprf_tickets_redeem(t, ticket[i], 1) == PPRF_OK, "redeem");
+    for (uint8_t i = 0; i < LEAVES; i++)
+      check(opens(t, &s[i], &i, 1) == (set >> i & 1 ? PPRF_ERR_PUNCTURED : PPRF_OK),
+            "set %x: ticket %u", set, i);
+    for (unsigned i = 0; i < LEAVES; i++)
+      check(pprf_tickets_redeem(t, ticket[i], 1) == (set >> i & 1 ? PPRF_ERR_PUNCTURED : PPRF_OK),
+            "set %x: redeem %u", set, i);
+    struct pprf_tickets_stats stats = stats_of(t);
+    check(stats.nodes == 0 && stats.outstanding == 0 && stats.early_accepted == LEAVES, "stats");
+    pprf_tickets_free(t);
+  }
+  end_test("whatever_was_redeemed_the_other_tickets_of_a_key_open");
+}
+
+static void flips(void)
+{
+  static const char content[] = "the session's state, of three cipher blocks";
+  pprf_tickets *t = new_tickets(10), *other = new_tickets(10);
+  struct sealed good = seal(t, content, sizeof content), bad;
+  uint64_t ticket;
+  struct pprf_tickets_stats before = stats_of(t);
+  for (size_t bit = 0; bit < 8 * good.len; bit++) {
+    bad = good;
+    bad.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    evaluations = 0;
+    check(opens(t, &bad, content, sizeof content) == PPRF_ERR_FORMAT, "bit %zu", bit);
+    check(evaluations == (bit >= 128), "bit %zu: %u evaluations", bit, evaluations);
+  }
+  for (unsigned i = 0; i < 255; i++)
+    for (size_t at = 0; at < good.len; at++) {
+      bad = good;
+      bad.bytes[at] = (uint8_t)(bad.bytes[at] + 1 + i);
+      check(opens(t, &bad, content, sizeof content) == PPRF_ERR_FORMAT, "byte %zu + %u", at, 1 + i);
+    }
+  check(opens(other, &good, content, sizeof content) == PPRF_ERR_FORMAT, "another server's");
+  struct pprf_tickets_stats after = stats_of(t);
+  check(after.nodes == before.nodes && after.outstanding == 1 && after.refused == 0 &&
+          after.foreign == before.foreign + (8 + 255) * good.len, "something changed");
+  /* parts of two good tickets */
+  struct sealed second = seal(t, content, sizeof content);
+  for (size_t cut = 1; cut < good.len; cut++) {
+    bad = good;
+    memcpy(bad.bytes + cut, second.bytes + cut, good.len - cut);
+    check(opens(t, &bad, content, sizeof content) == PPRF_ERR_FORMAT, "mixed at %zu", cut);
+  }
+  check(open_bytes(t, good.bytes, good.len, content, sizeof content, &ticket) == PPRF_OK &&
+          pprf_tickets_redeem(t, ticket, 1) == PPRF_OK, "the ticket is good");
+  pprf_tickets_free(t);
+  pprf_tickets_free(other);
+  end_test("a_ticket_with_any_bit_or_byte_changed_is_none_and_burns_none");
+}
+
+static void wrong_lengths(void)
+{
+  static uint8_t bytes[TICKET_MAX + 64];
+  static const char content[] = "content";
+  pprf_tickets *t = new_tickets(10);
+  struct sealed good = seal(t, content, sizeof content);
+  uint64_t ticket;
+  memcpy(bytes, good.bytes, good.len);
+  for (size_t len = 0; len < sizeof bytes; len += len < 1000 ? 1 : 61)
+    if (len != good.len)
+      check(open_bytes(t, bytes, len, content, sizeof content, &ticket) == PPRF_ERR_FORMAT,
+            "%zu bytes", len);
+  for (size_t from = 1; from < good.len; from++)
+    check(open_bytes(t, good.bytes + from, good.len - from, content, sizeof content, &ticket) ==
+            PPRF_ERR_FORMAT, "from byte %zu", from);
+  check(opens(t, &good, content, sizeof content) == PPRF_OK, "the ticket is good");
+  pprf_tickets_free(t);
+  end_test("a_ticket_cut_or_lengthened_is_none");
+}
+
+static void null_and_room(void)
+{
+  uint8_t out[256], in[8] = {0};
+  size_t len = sizeof out;
+  uint64_t ticket = 1;
+  pprf_tickets *t = new_tickets(10);
+  struct sealed s = seal(t, "x", 1);
+  check(pprf_tickets_seal(NULL, in, 8, out, &len) == PPRF_ERR_NULL &&
+          pprf_tickets_seal(t, NULL, 8, out, &len) == PPRF_ERR_NULL &&
+          pprf_tickets_seal(t, in, 8, out, NULL) == PPRF_ERR_NULL, "seal");
+  check(pprf_tickets_open(NULL, s.bytes, s.len, out, &len, &ticket) == PPRF_ERR_NULL &&
+          ticket == 0 && pprf_tickets_open(t, NULL, 8, out, &len, &ticket) == PPRF_ERR_NULL &&
+          pprf_tickets_open(t, s.bytes, s.len, NULL, &len, &ticket) == PPRF_ERR_NULL &&
+          pprf_tickets_open(t, s.bytes, s.len, out, NULL, &ticket) == PPRF_ERR_NULL &&
+          pprf_tickets_open(t, s.bytes, s.len, out, &len, NULL) == PPRF_ERR_NULL, "open");
+  check(pprf_tickets_redeem(NULL, 1, 0) == PPRF_ERR_NULL, "redeem");
+  for (size_t room = 0; room < 20; room++) {
+    len = room;
+    memset(out, 7, sizeof out);
+    int err = pprf_tickets_open(t, s.bytes, s.len, out, &len, &ticket);
+    if (room < 15)
+      check(err == PPRF_ERR_BUFFER && len == 15 && out[0] == 7 && ticket == 0, "room %zu", room);
+    else
+      check(err == PPRF_OK && len == 1 && out[0] == 'x' && out[15] == 7, "room %zu", room);
+  }
+  const uint64_t wrong[] = {0, 1, ticket + 1, ticket ^ UINT64_C(1) << 32, ticket | UINT64_C(1) << 63,
+                            UINT64_MAX};
+  for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    check(pprf_tickets_redeem(t, wrong[i], 1) == PPRF_ERR_PUNCTURED, "never issued: %u", i);
+  check(opens(t, &s, "x", 1) == PPRF_OK, "the ticket is good");
+  pprf_tickets_free(t);
+
+  t = new_tickets(10); /* freed by its maker, used by another process */
+  s = seal(t, "x", 1);
+  check(opens(t, &s, "x", 1) == PPRF_OK, "open");
+  int go[2], status = 1;
+  check(pipe(go) == 0, "pipe");
+  pid_t pid = fork();
+  if (pid == 0) {
+    char c;
+    (void)close(go[1]);
+    (void)!read(go[0], &c, 1);
+    len = sizeof out;
+    int e1 = pprf_tickets_seal(t, in, 8, out, &len), e2 = opens(t, &s, "x", 1);
+    _exit(!(e1 == PPRF_ERR_PUNCTURED && e2 != PPRF_OK && out[0] == 0 && failed == 0));
+  }
+  pprf_tickets_free(t);
+  (void)close(go[0]), (void)close(go[1]);
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the other process: %x", (unsigned)status);
+  end_test("wrong_arguments_and_freed_tickets_are_refused");
+}
+
+/* Every call of libcrypto and of the tree fails in turn. */
+static void failures(void)
+{
+  static const uint8_t content[] = "content of a ticket";
+  static const uint8_t zero[256];
+  pprf_tickets *t = NULL;
+  long k;
+  for (k = 0; k < 100; k++) {
+    calls_until_failure = k;
+    int err = pprf_tickets_new(&t, NULL);
+    calls_until_failure = -1;
+    if (err == PPRF_OK)
+      break;
+    check(t == NULL && err == PPRF_ERR_CRYPTO, "new fails at call %ld: %d", k, err);
+  }
+  check(k > 0 && t != NULL, "new made no call that can fail");
+  struct sealed first = seal(t, content, sizeof content), s;
+  long sealing, opening;
+  for (sealing = 0; sealing < 100; sealing++) {
+    uint8_t out[256];
+    size_t len = sizeof out;
+    memset(out, 0, sizeof out);
+    calls_until_failure = sealing;
+    int err = pprf_tickets_seal(t, content, sizeof content, out, &len);
+    calls_until_failure = -1;
+    if (err == PPRF_OK)
+      break;
+    check(err == PPRF_ERR_CRYPTO && memcmp(out, zero, sizeof out) == 0, "seal, call %ld: %d",
+          sealing, err);
+  }
+  check(sealing >= 8 && stats_of(t).not_issued == (uint64_t)sealing, "%ld calls fail", sealing);
+  for (opening = 0; opening < 100; opening++) {
+    calls_until_failure = opening;
+    int err = opens(t, &first, content, sizeof content);
+    calls_until_failure = -1;
+    if (err == PPRF_OK)
+      break;
+    check(err == PPRF_ERR_CRYPTO, "open, call %ld: %d", opening, err);
+  }
+  check(opening >= 8, "%ld calls fail", opening);
+  uint64_t ticket;
+  check(open_bytes(t, first.bytes, first.len, content, sizeof content, &ticket) == PPRF_OK, "open");
+  calls_until_failure = 0;
+  check(pprf_tickets_redeem(t, ticket, 1) == PPRF_ERR_CRYPTO, "redeem fails");
+  calls_until_failure = -1;
+  check(opens(t, &first, content, sizeof content) == PPRF_OK, "the ticket is as it was");
+  check(pprf_tickets_redeem(t, ticket, 1) == PPRF_OK, "redeem");
+  s = seal(t, content, sizeof content);
+  check(opens(t, &s, content, sizeof content) == PPRF_OK, "another ticket");
+  printf("# calls that can fail: new %ld, seal %ld, open %ld\n", k, sealing, opening);
+  pprf_tickets_free(t);
+  end_test("every_failure_inside_is_reported_and_leaves_nothing");
+}
+
+/* ---- the format, a second time ---- */
+
+static void hkdf_expand(const uint8_t *key, size_t key_len, const char *info, uint8_t *out,
+                        size_t len)
+{
+  uint8_t block[32], in[32 + 64 + 1];
+  size_t had = 0, n = strlen(info);
+  for (uint8_t i = 1; len > 0; i++) {
+    memcpy(in, block, had);
+    memcpy(in + had, info, n);
+    in[had + n] = i;
+    HMAC(EVP_sha256(), key, (int)key_len, in, had + n + 1, block, NULL);
+    had = sizeof block;
+    size_t take = len < had ? len : had;
+    memcpy(out, block, take);
+    out += take;
+    len -= take;
+  }
+}
+
+static void format(void)
+{
+  uint8_t content[100], keys[80], mac[32], out[512], name[16];
+  pprf_tickets *t = new_tickets(12); /* its name key is the last random draw */
+  uint8_t name_key[16];
+  memcpy(name_key, last_random, sizeof name_key);
+  for (size_t len = 0; len < sizeof content; len++) {
+    for (size_t i = 0; i < len; i++)
+      content[i] = (uint8_t)rnd(256);
+    struct sealed s = seal(t, content, len);
+    size_t text = s.len - 64;
+    hkdf_expand(last_value, sizeof last_value, "libpprf ticket v1", keys, sizeof keys);
+    HMAC(EVP_sha256(), keys + 32, 32, s.bytes, s.len - 32, mac, NULL);
+    check(memcmp(mac, s.bytes + s.len - 32, 32) == 0, "%zu: the MAC", len);
+    check(memcmp(keys + 64, s.bytes + 16, 16) == 0, "%zu: the IV", len);
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    int n = 0, last = 0;
+    check(EVP_DecryptInit_ex(c, EVP_aes_256_cbc(), NULL, keys, s.bytes + 16) == 1 &&
+            EVP_DecryptUpdate(c, out, &n, s.bytes + 32, (int)text) == 1 &&
+            EVP_DecryptFinal_ex(c, out + n, &last) == 1 && (size_t)(n + last) == len &&
+            memcmp(out, content, len) == 0, "%zu: the content", len);
+    (void)EVP_CIPHER_CTX_reset(c);
+    uint64_t ticket, at = 0;
+    check(open_bytes(t, s.bytes, s.len, content, len, &ticket) == PPRF_OK, "open");
+    check(EVP_DecryptInit_ex(c, EVP_aes_128_ecb(), NULL, name_key, NULL) == 1 &&
+            EVP_CIPHER_CTX_set_padding(c, 0) == 1 &&
+            EVP_DecryptUpdate(c, name, &n, s.bytes, 16) == 1, "the name");
+    for (unsigned i = 8; i-- > 0;)
+      at = at << 8 | name[i];
+    check(at == ticket && memcmp(name + 8, "\0\0\0\0\0\0\0", 8) == 0, "%zu: the name", len);
+    EVP_CIPHER_CTX_free(c);
+  }
+  pprf_tickets_free(t);
+  end_test("a_ticket_is_what_the_document_says_byte_by_byte");
+}
+
+/* ---- races ---- */
+
+enum { TICKETS = 2000, RACERS = 4 };
+struct race {
+  atomic_uint arrived, wins[TICKETS], used[TICKETS];
+};
+
+static void run_race(struct race *race, pprf_tickets *t, const struct sealed *s)
+{
+  (void)atomic_fetch_add(&race->arrived, 1);
+  while (atomic_load(&race->arrived) < RACERS)
+    ;
+  for (unsigned i = 0; i < TICKETS; i++) {
+    uint64_t ticket;
+    int err = open_bytes(t, s[i].bytes, s[i].len, &i, sizeof i, &ticket);
+    if (err == PPRF_OK && pprf_tickets_redeem(t, ticket, 1) == PPRF_OK)
+      (void)atomic_fetch_add(&race->wins[i], 1);
+    else
+      (void)atomic_fetch_add(&race->used[i], 1);
+    if (failed)
+      _exit(1);
+  }
+}
+
+static void races(void)
+{
+  struct race *race =
+    mmap(NULL, sizeof *race, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pprf_tickets *t = new_tickets(16);
+  static struct sealed s[TICKETS];
+  pid_t pid[RACERS];
+  for (unsigned i = 0; i < TICKETS; i++)
+    s[i] = seal(t, &i, sizeof i);
+  fflush(stdout);
+  for (unsigned r = 0; r < RACERS; r++)
+    if ((pid[r] = fork()) == 0) {
+      run_race(race, t, s);
+      _exit(0);
+    }
+  for (unsigned r = 0; r < RACERS; r++) {
+    int status = 1;
+    check(waitpid(pid[r], &status, 0) == pid[r] && status == 0, "racer %u", r);
+  }
+  for (unsigned i = 0; i < TICKETS; i++)
+    check(race->wins[i] == 1 && race->used[i] == RACERS - 1, "ticket %u: %u wins", i,
+          race->wins[i]);
+  struct pprf_tickets_stats stats = stats_of(t);
+  check(stats.early_accepted == TICKETS && stats.outstanding == 0, "stats");
+  pprf_tickets_free(t);
+  (void)munmap(race, sizeof *race);
+  end_test("of_four_processes_exactly_one_redeems_each_ticket");
+}
+
+/* ---- structures that grow ---- */
+
+static void sizes(void)
+{
+  struct {
+    struct pprf_tickets_options o;
+    unsigned later[4];
+  } newer = {.o = {.size = sizeof newer, .depth = 5}};
+  struct {
+    struct pprf_tickets_stats s;
+    uint64_t later[4];
+  } stats;
+  pprf_tickets *t;
+  check(pprf_tickets_bad_option(&newer.o) == NULL && pprf_tickets_new(&t, &newer.o) == PPRF_OK,
+        "a newer program that sets nothing new");
+  struct sealed s = seal(t, "x", 1);
+  memset(&stats, 7, sizeof stats);
+  stats.s.size = sizeof stats;
+  check(pprf_tickets_stats(t, &stats.s) == PPRF_OK && stats.s.size == sizeof stats &&
+          stats.s.issued == 1 && stats.later[0] == 0 && stats.later[3] == 0, "its statistics");
+  check(opens(t, &s, "x", 1) == PPRF_OK, "open");
+  memset(&stats, 7, sizeof stats);
+  stats.s.size = sizeof stats.s;
+  check(pprf_tickets_stats(t, &stats.s) == PPRF_OK &&
+          stats.later[0] == UINT64_C(0x0707070707070707), "bytes behind the structure");
+  stats.s.size = offsetof(struct pprf_tickets_stats, memory_bytes);
+  check(pprf_tickets_stats(t, &stats.s) == PPRF_TLS_ERR_OPTION, "statistics too small");
+  pprf_tickets_free(t);
+  newer.later[3] = 1;
+  check(pprf_tickets_new(&t, &newer.o) == PPRF_TLS_ERR_OPTION && t == NULL &&
+          strncmp(pprf_tickets_bad_option(&newer.o), "size", 4) == 0, "an option not known");
+  end_test("structures_may_be_longer_or_shorter_than_the_librarys");
+}
+
+int main(int argc, char **argv)
+{
+  const char *s = argc > 1 ? argv[1] : getenv("SEED");
+  if (s != NULL && *s != '\0')
+    seed = strtoull(s, NULL, 10);
+  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    return 1;
+  seed &= UINT32_MAX;
+  state = seed;
+  printf("# seed %llu\n", (unsigned long long)seed);
+  lengths();
+  every_subset();
+  flips();
+  wrong_lengths();
+  null_and_room();
+  failures();
+  format();
+  races();
+  sizes();
+  printf("1..%u\n", tests);
+  return failed_tests > 0;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets as bytes, for any TLS library (pprf_tickets.h); attach.c has them made by OpenSSL's libssl,
+ * in the same format. */
+#include "tickets.h"
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/kdf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The parts of a ticket: name, IV, ciphertext, MAC over all that precedes. */
+enum {
+  IV_AT = POOL_NAME_BYTES,
+  TEXT_AT = IV_AT + 16,
+  MAC_BYTES = 32,
+  BLOCK = 16,
+  FRAME_BYTES = TEXT_AT + MAC_BYTES
+};
+
+_Static_assert(FRAME_BYTES + BLOCK == PPRF_TICKET_OVERHEAD, "a whole block of padding at most");
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static EVP_KDF *hkdf;
+static EVP_CIPHER *aes_cbc;
+static EVP_MAC *hmac;
+
+static void fetch(void)
+{
+  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  aes_cbc = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
+  hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+}
+
+int ticket_algorithms(void)
+{
+  return pthread_once(&once, fetch) == 0 && hkdf != NULL && aes_cbc != NULL && hmac != NULL;
+}
+
+uint64_t ticket_clock(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_BOOTTIME, &t); /* counts suspended time: tickets age then too */
+  return (uint64_t)t.tv_sec;
+}
+
+/* ---- keys of one ticket ---- */
+
+/* HKDF-Expand (RFC 5869, 2.3) of a leaf's value, which is uniform already. */
+int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
+{
+  static char label[] = "libpprf ticket v1", digest[] = "SHA256";
+  int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)value,
+                                      PPRF_SEED_BYTES),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label, sizeof label - 1),
+    OSSL_PARAM_construct_end()};
+  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
+  int good = ctx != NULL && EVP_KDF_derive(ctx, (unsigned char *)keys, sizeof *keys, params) == 1;
+  EVP_KDF_CTX_free(ctx);
+  if (!good)
+    OPENSSL_cleanse(keys, sizeof *keys);
+  return good;
+}
+
+int ticket_set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                    const uint8_t iv[16], int enc)
+{
+  static char digest[] = "SHA256";
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)keys->mac,
+                                      sizeof keys->mac),
+    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+    OSSL_PARAM_construct_end()};
+  return EVP_MAC_CTX_set_params(mac, params) == 1 &&
+         EVP_CipherInit_ex2(cipher, aes_cbc, keys->cipher, iv, enc, NULL) == 1;
+}
+
+/* ---- tickets as bytes ---- */
+
+/* A cipher and a MAC under the keys of a leaf's value. */
+struct engine {
+  EVP_CIPHER_CTX *cipher;
+  EVP_MAC_CTX *mac;
+};
+
+/* iv: read if enc is 0, else written. */
+static int start(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], uint8_t iv[16], int enc)
+{
+  struct ticket_keys keys;
+  *e = (struct engine){EVP_CIPHER_CTX_new(), EVP_MAC_CTX_new(hmac)};
+  int good = e->cipher != NULL && e->mac != NULL && ticket_derive(value, &keys);
+  if (good) {
+    if (enc)
+      memcpy(iv, keys.iv, sizeof keys.iv);
+    good = ticket_set_keys(&keys, e->cipher, e->mac, iv, enc) &&
+           EVP_MAC_init(e->mac, NULL, 0, NULL) == 1;
+    OPENSSL_cleanse(&keys, sizeof keys);
+  }
+  return good;
+}
+
+static void end(struct engine *e)
+{
+  EVP_CIPHER_CTX_free(e->cipher); /* both wipe their keys */
+  EVP_MAC_CTX_free(e->mac);
+}
+
+static int mac_of(struct engine *e, const uint8_t *in, size_t len, uint8_t mac[MAC_BYTES])
+{
+  size_t n;
+  return EVP_MAC_update(e->mac, in, len) == 1 && EVP_MAC_final(e->mac, mac, &n, MAC_BYTES) == 1 &&
+         n == MAC_BYTES;
+}
+
+/* in may be NULL if len is 0. */
+static int encrypt(struct engine *e, const uint8_t *in, size_t len, uint8_t *out)
+{
+  int n = 0, last = 0;
+  return (len == 0 || EVP_CipherUpdate(e->cipher, out, &n, in, (int)len) == 1) &&
+         EVP_CipherFinal_ex(e->cipher, out + n, &last) == 1 &&
+         (size_t)n + (size_t)last == (len / BLOCK + 1) * BLOCK;
+}
+
+static int decrypt(struct engine *e, const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
+{
+  int n = 0, last = 0;
+  if (EVP_CipherUpdate(e->cipher, out, &n, in, (int)len) != 1 ||
+      EVP_CipherFinal_ex(e->cipher, out + n, &last) != 1)
+    return 0;
+  *out_len = (size_t)n + (size_t)last;
+  return 1;
+}
+
+int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
+                      size_t *out_len)
+{
+  if (tickets == NULL || (in == NULL && in_len > 0) || out_len == NULL)
+    return PPRF_ERR_NULL;
+  if (in_len > PPRF_TICKET_CONTENT_MAX)
+    return PPRF_ERR_RANGE;
+  size_t text = (in_len / BLOCK + 1) * BLOCK, need = FRAME_BYTES + text, room = *out_len;
+  *out_len = need;
+  if (out == NULL)
+    return PPRF_OK;
+  if (room < need)
+    return PPRF_ERR_BUFFER;
+  uint8_t value[PPRF_SEED_BYTES];
+  struct engine e = {NULL, NULL};
+  int err = pool_issue(tickets->pool, ticket_clock(), out, value);
+  if (err == PPRF_OK && !(start(&e, value, out + IV_AT, 1) &&
+                          encrypt(&e, in, in_len, out + TEXT_AT) &&
+                          mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
+    err = PPRF_ERR_CRYPTO;
+  end(&e);
+  OPENSSL_cleanse(value, sizeof value);
+  if (err != PPRF_OK) {
+    OPENSSL_cleanse(out, need);
+    pool_count_not_issued(tickets->pool);
+  }
+  return err;
+}
+
+/* Whether a ticket's length is one that sealing gives. */
+static int is_ticket_length(size_t len)
+{
+  return len >= FRAME_BYTES + BLOCK && (len - FRAME_BYTES) % BLOCK == 0 &&
+         len <= PPRF_TICKET_CONTENT_MAX + PPRF_TICKET_OVERHEAD;
+}
+
+/* The tree is reached by names of the pool's only.  A MAC is compared in time that says nothing of
+ * it, and nothing is decrypted before it is found good. */
+static int open_ticket(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t *in,
+                       size_t in_len, uint8_t *out, size_t *out_len)
+{
+  uint8_t mac[MAC_BYTES], iv[16];
+  memcpy(iv, in + IV_AT, sizeof iv);
+  if (!start(e, value, iv, 0) || !mac_of(e, in, in_len - MAC_BYTES, mac))
+    return PPRF_ERR_CRYPTO;
+  int same = CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0;
+  OPENSSL_cleanse(mac, sizeof mac);
+  if (!same)
+    return PPRF_ERR_FORMAT;
+  return decrypt(e, in + TEXT_AT, in_len - FRAME_BYTES, out, out_len) ? PPRF_OK : PPRF_ERR_CRYPTO;
+}
+
+int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
+                      size_t *out_len, uint64_t *ticket)
+{
+  if (ticket != NULL)
+    *ticket = 0;
+  if (tickets == NULL || in == NULL || out == NULL || out_len == NULL || ticket == NULL)
+    return PPRF_ERR_NULL;
+  size_t room = *out_len;
+  *out_len = 0;
+  if (!is_ticket_length(in_len)) {
+    pool_count_foreign(tickets->pool);
+    return PPRF_ERR_FORMAT;
+  }
+  size_t need = in_len - FRAME_BYTES - 1;
+  if (room < need) {
+    *out_len = need;
+    return PPRF_ERR_BUFFER;
+  }
+  uint8_t value[PPRF_SEED_BYTES];
+  uint64_t found;
+  struct engine e = {NULL, NULL};
+  int err = pool_open(tickets->pool, ticket_clock(), in, &found, value);
+  if (err == PPRF_OK) {
+    err = open_ticket(&e, value, in, in_len, out, out_len);
+    end(&e);
+    if (err == PPRF_OK)
+      *ticket = found;
+    else {
+      OPENSSL_cleanse(out, need);
+      if (err == PPRF_ERR_FORMAT)
+        pool_count_foreign(tickets->pool);
+    }
+  }
+  OPENSSL_cleanse(value, sizeof value);
+  return err;
+}
+
+int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early)
+{
+  return tickets == NULL ? PPRF_ERR_NULL
+                         : pool_redeem(tickets->pool, ticket_clock(), ticket, early);
+}
+
+/* ---- the state ---- */
+
+/* Structures of the first version end here; the fields of later ones follow. */
+enum {
+  OPTIONS_1 = offsetof(struct pprf_tickets_options, max_early_data) + sizeof(unsigned),
+  STATS_1 = offsetof(struct pprf_tickets_stats, memory_bytes) + sizeof(uint64_t)
+};
+
+/* The options of a program that was compiled with this version, an older one or a newer one, whose
+ * further fields must be zero.  False: its size cannot be. */
+static int read_options(const struct pprf_tickets_options *from, struct pprf_tickets_options *to)
+{
+  *to = (struct pprf_tickets_options){0};
+  if (from->size < OPTIONS_1)
+    return 0;
+  for (size_t i = sizeof *to; i < from->size; i++)
+    if (((const uint8_t *)from)[i] != 0)
+      return 0;
+  memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+  return 1;
+}
+
+const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
+{
+  struct pprf_tickets_options copy, *o = &copy;
+  if (options == NULL)
+    return NULL;
+  if (!read_options(options, o))
+    return "size: sizeof(struct pprf_tickets_options)";
+  if (o->depth != 0 && (o->depth < 4 || o->depth > PPRF_DEPTH_MAX))
+    return "depth: 4..32";
+  if (o->lifetime > 604800)
+    return "lifetime: 1..604800 seconds";
+  unsigned lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  if (o->rotation != 0 && o->rotation < lifetime)
+    return "rotation: at least the lifetime";
+  if (o->max_early_data > INT32_MAX)
+    return "max_early_data: 1..2147483647 bytes";
+  return NULL;
+}
+
+int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
+{
+  if (tickets == NULL)
+    return PPRF_ERR_NULL;
+  *tickets = NULL;
+  if (pprf_tickets_bad_option(options) != NULL)
+    return PPRF_TLS_ERR_OPTION;
+  if (!ticket_algorithms())
+    return PPRF_ERR_CRYPTO;
+  pprf_tickets *t = calloc(1, sizeof *t);
+  if (t == NULL)
+    return PPRF_ERR_NOMEM;
+  struct pprf_tickets_options *o = &t->options;
+  if (options != NULL)
+    (void)read_options(options, o);
+  o->depth = o->depth != 0 ? o->depth : 22;
+  o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
+  int err = pool_new(&t->pool, o->depth, o->lifetime, o->rotation);
+  if (err != PPRF_OK) {
+    free(t);
+    return err;
+  }
+  *tickets = t;
+  return PPRF_OK;
+}
+
+int pprf_tickets_expire(pprf_tickets *tickets)
+{
+  return tickets == NULL ? PPRF_ERR_NULL : pool_expire(tickets->pool, ticket_clock());
+}
+
+int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
+{
+  if (tickets == NULL || stats == NULL)
+    return PPRF_ERR_NULL;
+  struct pprf_tickets_stats s;
+  size_t size = stats->size;
+  if (size < STATS_1)
+    return PPRF_TLS_ERR_OPTION;
+  pool_stats(tickets->pool, &s);
+  s.size = size;
+  memset(stats, 0, size); /* fields that this version does not know */
+  memcpy(stats, &s, size < sizeof s ? size : sizeof s);
+  return PPRF_OK;
+}
+
+void pprf_tickets_free(pprf_tickets *tickets)
+{
+  if (tickets == NULL)
+    return;
+  pool_free(tickets->pool);
+  free(tickets);
+}
+
+const char *pprf_tls_strerror(int err)
+{
+  switch (err) {
+  case PPRF_TLS_ERR_OPTION: return "an option's value is out of range";
+  case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
+  case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
+  case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
+  default: return pprf_strerror(err);
+  }
+}

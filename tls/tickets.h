@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file tickets.h
+ * What tickets.c (bytes in, bytes out) and attach.c (OpenSSL's callbacks) share: the state behind a
+ * pprf_tickets and the keys of one ticket. */
+#ifndef PPRF_TICKETS_INTERNAL_H
+#define PPRF_TICKETS_INTERNAL_H
+
+#include <openssl/evp.h>
+
+#include "pool.h"
+
+struct pprf_tickets {
+  struct pool *pool;
+  struct pprf_tickets_options options; /* defaults filled in */
+};
+
+/** The keys of one ticket, in the order in which HKDF gives them. */
+struct ticket_keys {
+  uint8_t cipher[32]; /**< AES-256-CBC */
+  uint8_t mac[32];    /**< HMAC-SHA-256 */
+  uint8_t iv[16];     /**< used with this cipher key only, so it need not be random */
+};
+
+/** Fetch the algorithms, once: whether they are there. */
+int ticket_algorithms(void);
+
+/** Seconds of the clock by which tickets age. */
+uint64_t ticket_clock(void);
+
+/** The keys of a leaf's value.  False: OpenSSL failed, and keys is wiped. */
+int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys);
+
+/** Set up a cipher and a MAC for a ticket; iv: the ticket's.  False: OpenSSL failed. */
+int ticket_set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,
+                    const uint8_t iv[16], int enc);
+
+#endif
