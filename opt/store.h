@@ -71,6 +71,14 @@ size_t opt_store_small_bytes(unsigned depth);
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
 
+/** Bytes of the mapping of a store: whole pages. */
+size_t opt_store_mapped_bytes(unsigned depth);
+
+/** Have a store lie in a mapping, of opt_store_mapped_bytes(depth) bytes, and a small block, both of which
+ * are left as they are: zero, or another process's store of this depth, whose number of nodes the caller
+ * sets then.  The system is told to keep the mapping out of core dumps and, its slots, out of swap. */
+void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
+
 /** Wipe the seeds and puncture every leaf, whatever state the store is in. */
 void opt_store_clear(struct opt_store *s);
 
