@@ -104,6 +104,17 @@ static ngx_http_ssl_srv_conf_t *ssl_conf(const ngx_http_core_srv_conf_t *server)
   return server->ctx->srv_conf[ngx_http_ssl_module.ctx_index];
 }
 
+/* `ssl on` made all of a server's ports speak TLS; nginx 1.25.1 removed it. */
+static int ssl_on(const ngx_http_core_srv_conf_t *server)
+{
+#if nginx_version < 1025001
+  return ssl_conf(server)->enable;
+#else
+  (void)server;
+  return 0;
+#endif
+}
+
 /* What would make tickets that are not ours, or sessions beside them. */
 static const char *conflict(const ngx_http_ssl_srv_conf_t *ssl)
 {
@@ -122,7 +133,7 @@ static int agree(ngx_conf_t *cf, const ngx_http_conf_addr_t *addr)
 {
   const ngx_http_core_srv_conf_t *first = addr->default_server;
   ngx_http_core_srv_conf_t **server = addr->servers.elts;
-  if (!addr->opt.ssl && !ssl_conf(first)->enable)
+  if (!addr->opt.ssl && !ssl_on(first))
     return 1;
   for (ngx_uint_t i = 0; i < addr->servers.nelts; i++)
     if (ssl_conf(server[i])->ssl.ctx != NULL &&
