@@ -431,7 +431,7 @@ by apply/andP; split; [apply/N.leb_spec0 | apply/N.ltb_spec0]; lia.
 Qed.
 
 Theorem acsl_live_cover R s h : live V L b lo hi (Z.of_nat d) s h <->
-  exists2 q, q \in map fst (punctured_key V d P R) &
+  exists2 q : bitseq, q \in map fst (punctured_key V d P R) &
              s = Z.of_N (first_leaf d q) /\ h = Z.of_nat (d - size q).
 Proof.
 have up_free : forall p c, (size (rcons p c) <= d)%nat ->

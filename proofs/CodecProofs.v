@@ -4,7 +4,7 @@ From mathcomp Require Import all_ssreflect.
 From Coq Require Import NArith Lia.
 From Coq Require ZifyBool Strings.Byte.
 From Pprf.spec Require Import Ggm CModel Codec.
-From Pprf.proofs Require Import Correctness Sizes Layout.
+From Pprf.proofs Require Import Compat Correctness Sizes Layout.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -303,7 +303,7 @@ have bodyE : encode_body (KeyFile d a) = take len bs.
     by rewrite size_takel // size_drop leq_subRL // (leq_trans _ s48).
   have -> : put_le 4 n = take 4 (drop 12 bs) by rewrite -[X in put_le X _]s4 put_get_le.
   rewrite -[RHS](cat_take_drop 16) catA; congr (_ ++ _).
-  by rewrite take_take ?leq_addr // (takeD 12 4).
+  by rewrite take_of_take ?leq_addr // (takeD 12 4).
 split; first by rewrite /Codec.encode_key bodyE -dE cat_take_drop.
 split=> //=; exists (fun y => ~~ covered a (leaf_num y)).
 have [k0] : exists k0 : seed_block, True by exists [tuple of nseq 16 Byte.x00].

@@ -3,6 +3,7 @@
    how and in which order; it evaluates exactly the other leaves. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
+From Pprf.proofs Require Import Compat.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -83,7 +84,7 @@ Qed.
 
 Lemma prefix_total (p q y : bitseq) :
   prefix p y -> prefix q y -> size p <= size q -> prefix p q.
-Proof. by rewrite !prefixE => py /eqP E l; rewrite -E take_take. Qed.
+Proof. by rewrite !prefixE => py /eqP E l; rewrite -E take_of_take. Qed.
 
 (* ---- Leaf order --------------------------------------------------------------------- *)
 
@@ -352,7 +353,7 @@ case: ifP => [/prefixP [y Ep]|nxp].
 rewrite cover_nohit //; apply/nohitP => y _; apply/negP => h.
 have : prefix p (p ++ y) by apply: prefix_prefix.
 case/orP: (leq_total (size p) (size x)) => l; move: h npx nxp; rewrite !prefixE.
-  move/eqP => h; rewrite -{1 2}h take_take // take_size_cat // eqxx //.
+  move/eqP => h; rewrite -{1 2}h take_of_take // take_size_cat // eqxx //.
 by rewrite takel_cat // => ->.
 Qed.
 

@@ -10,7 +10,7 @@
    end in the same lazy experiment, so their difference is the difference of the two sums. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
-From Pprf.proofs Require Import Correctness ProbabilityFacts.
+From Pprf.proofs Require Import Compat Correctness ProbabilityFacts.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -461,7 +461,7 @@ case: r => [x|x|f l] /=.
 - move=> sx; rewrite orbF => na sz szz xp; case/orP: (leq_total (size x) (size p)) => le.
     by move: xp; rewrite !prefixE !takel_cat.
   have px : prefix p x.
-    by move: xp; rewrite !prefixE => /eqP <-; rewrite take_take // take_size_cat.
+    by move: xp; rewrite !prefixE => /eqP <-; rewrite take_of_take // take_size_cat.
   have Ep : p = x by apply/eqP; apply: contraNT na => ne; rewrite /above px.
   by rewrite Ep prefix_prefix.
 - move=> /andP [/eqP sf /eqP sl]; case: ifP => [le|nle] na sz szz; last first.
@@ -841,18 +841,18 @@ Proof. by move/fs_adv_sum => ->; rewrite -adv_guess. Qed.
 Lemma bound_scale (N M : nat) (x eps : rat) : (N <= M)%N -> `|x| <= eps ->
   `|(2 * N)%:R * x| <= (2 * M)%:R * eps.
 Proof.
-move=> NM xe; rewrite normrM normr_nat ler_pmul ?ler0n ?normr_ge0 //.
+move=> NM xe; rewrite normrM normr_nat le_mul ?ler0n ?normr_ge0 //.
 by rewrite ler_nat leq_mul2l.
 Qed.
 
 (* q moves cost 2 q d eps: no loss for adaptivity. *)
-Theorem fs_adv_bound q (A : fs_adversary Seed d) eps : moves_at_most q A ->
+Theorem fs_adv_bound q (A : fs_adversary Seed d) (eps : rat) : moves_at_most q A ->
   `|prg_adv s0 G (attack G (fs_guess (expansions d q) A))| <= eps ->
   `|fs_adv A| <= (2 * (q * d))%:R * eps.
 Proof. by move/fs_adv_guess => -> B; apply: bound_scale (expansions_le q) B. Qed.
 
 (* However many moves: at most 2 (2^d - 1) eps. *)
-Theorem fs_adv_bound_tree (A : fs_adversary Seed d) eps :
+Theorem fs_adv_bound_tree (A : fs_adversary Seed d) (eps : rat) :
   `|prg_adv s0 G (attack G (fs_guess (2 ^ d).-1 A))| <= eps ->
   `|fs_adv A| <= (2 * (2 ^ d).-1)%:R * eps.
 Proof. by move=> B; rewrite fs_adv_sum_tree -adv_guess; apply: bound_scale. Qed.
@@ -860,7 +860,7 @@ Proof. by move=> B; rewrite fs_adv_sum_tree -adv_guess; apply: bound_scale. Qed.
 (* ---- Readings of the assumption ------------------------------------------------------------ *)
 
 (* An adversary that chooses the node is at most as good as the best at a fixed node. *)
-Theorem prg_adv_positions D eps :
+Theorem prg_adv_positions D (eps : rat) :
   (forall p D', `|prg_adv_at s0 G p D'| <= eps) -> `|prg_adv s0 G D| <= eps.
 Proof.
 move=> B; rewrite prg_advE; apply: ex_norm_le => -[p k] /=.
@@ -918,18 +918,18 @@ elim: c t ns sh => [fin|X x0 k IH|x c IH|x k IH|r c IH] t ns /=.
 Qed.
 
 (* The bound for an eps that bounds G's advantage at every inner node p, for any distinguisher. *)
-Theorem fs_adv_bound_positions q (A : fs_adversary Seed d) eps : moves_at_most q A ->
+Theorem fs_adv_bound_positions q (A : fs_adversary Seed d) (eps : rat) : moves_at_most q A ->
   (forall p D, (size p < d)%N -> `|prg_adv_at s0 G p D| <= eps) ->
   `|fs_adv A| <= (2 * expansions d q)%:R * eps.
 Proof.
-move=> M B; rewrite (fs_adv_sum M); apply: le_trans (ler_norm_sub _ _) _.
+move=> M B; rewrite (fs_adv_sum M); apply: le_trans (norm_sub_le _ _) _.
 have R w : `|\sum_(t < expansions d q) adv (fs_reduction w t A)| <= (expansions d q)%:R * eps.
   apply: (norm_sum_le (g := fun t => adv (fs_reduction w t A))) => t lt.
   apply: (reduce_inner w t [:: [::]] (shallow_script A) _ B).
   have d0 : (0 < d)%N.
     by rewrite lt0n; apply: contraTneq (leq_trans lt (expansions_le q)) => ->; rewrite muln0.
   exact: le_trans (normr_ge0 _) (B [::] (fun _ => Ret true) d0).
-by rewrite mul2n -addnn natrD mulrDl ler_add // R.
+by rewrite mul2n -addnn natrD mulrDl le_add // R.
 Qed.
 
 End ForwardSecurity.
@@ -948,7 +948,7 @@ rewrite ex_avg; apply: eq_avg => a; rewrite ex_avg; apply: eq_avg => b.
 by rewrite ex_bind.
 Qed.
 
-Corollary fs_adv_bound_plain d q (A : fs_adversary Seed d) eps : moves_at_most q A ->
+Corollary fs_adv_bound_plain d q (A : fs_adversary Seed d) (eps : rat) : moves_at_most q A ->
   let G := fun _ : bitseq => g in
   `|plain_prg_adv s0 g (forget_node (attack G (fs_guess s0 (expansions d q) A)))| <= eps ->
   `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps.

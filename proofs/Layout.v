@@ -584,9 +584,9 @@ exists q; first by rewrite map_cat mem_cat qin.
 by rewrite E first_leaf_rcons // N.add_0_r; move: pq; rewrite size_rcons => /ltnW.
 Qed.
 
-Theorem slot_overwritten d (K : key Seed) x q : size x = d -> q \in map fst K ->
+Theorem slot_overwritten d (K : key Seed) (x q : bitseq) : size x = d -> q \in map fst K ->
   prefix q x -> (size q < d)%nat ->
-  exists2 q', q' \in map fst (puncture G x K) &
+  exists2 q' : bitseq, q' \in map fst (puncture G x K) &
               q' != q /\ first_leaf d q' / 2 = first_leaf d q / 2.
 Proof.
 move=> sx; elim: K => [//|[p k] K IH]; rewrite /= inE => /predU1P [->|/IH {}IH] px pd.
@@ -755,7 +755,7 @@ Qed.
 (* The node of the cover that is above a live leaf has the height that the nearest punctured
    leaves on both sides of the leaf tell. *)
 Theorem height_from_neighbours (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d
-    (P : pred bitseq) s q y :
+    (P : pred bitseq) s (q y : bitseq) :
   q \in map fst (Ggm.cover G d P [::] s) -> size y = d -> prefix q y ->
   node_height d (fun x => P (leaf_path d x)) (leaf_num y) = (d - size q)%nat.
 Proof.

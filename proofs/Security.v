@@ -88,7 +88,7 @@ Theorem pprf_adv_guess p A : leaves_at_most p A ->
 Proof. by move/selective_moves/fs_adv_guess; rewrite selective_is_adaptive => ->. Qed.
 
 (* p punctured leaves cost 2 min(p d, 2^d - 1) eps; one leaf costs 2 d eps. *)
-Theorem pprf_secure p A eps : leaves_at_most p A ->
+Theorem pprf_secure p A (eps : rat) : leaves_at_most p A ->
   `|prg_adv s0 G (attack G (pprf_guess s0 (expansions d p) A))| <= eps ->
   `|pprf_adv s0 G A| <= (2 * minn (p * d) (2 ^ d).-1)%:R * eps.
 Proof.

@@ -3,7 +3,7 @@
    The hypotheses hold, both sides of the equations are computed, and the bound is attained. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions.
-From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity Security ReductionCost.
+From Pprf.proofs Require Import Compat ProbabilityFacts ForwardSecurity Security ReductionCost.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -56,10 +56,10 @@ Proof.
 case/andP=> x0 x1 /andP [y0 y1].
 have -> : x - (x + y) / 2%:R = (x - y) / 2%:R.
   by rewrite mulrDl {1}[x]splitr opprD addrACA subrr add0r mulrBl.
-rewrite normrM [`|2%:R^-1|]ger0_norm ?invr_ge0 ?ler0n // ler_wpmul2r ?invr_ge0 ?ler0n //.
+rewrite normrM [`|2%:R^-1|]ger0_norm ?invr_ge0 ?ler0n // le_mul2r ?invr_ge0 ?ler0n //.
 rewrite ler_norml; apply/andP; split.
-  by rewrite ler_subr_addr addrC (le_trans _ x0) // subr_le0.
-by rewrite ler_subl_addr (le_trans x1) // ler_addl.
+  by rewrite le_add_sub addrC (le_trans _ x0) // subr_le0.
+by rewrite le_sub_add (le_trans x1) // le_addl.
 Qed.
 
 Example copy_prg_eps p D : `|prg_adv_at false copy_prg p D| <= 1 / 2%:R.

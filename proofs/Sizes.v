@@ -93,8 +93,8 @@ Proof. by elim: x p s => [//|[] x IH] p s /=; rewrite ?size_cat ?addn1 IH. Qed.
 Theorem size_puncture_one d s x : size x = d -> size (puncture x (keygen s)) = d.
 Proof. by move=> <-; rewrite /puncture /= /puncture_node prefix0s cats0 drop0 size_copath. Qed.
 
-Theorem peak_at_least_depth d s xs :
-  all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->
+Theorem peak_at_least_depth (d : nat) s (xs : seq bitseq) :
+  all (fun x => size x == d) xs -> (forall x : bitseq, size x = d -> x \in xs) ->
   exists2 i, i <= size xs & d <= size (puncture_all (take i xs) (keygen s)).
 Proof.
 move=> axs full; case: xs axs full => [|x xs] axs full.
@@ -447,12 +447,12 @@ by rewrite perm_cat2l IH.
 Qed.
 
 (* Each inner node is expanded at most once, whatever the order of the punctures ... *)
-Theorem expansions_once d s xs : all (fun x => size x == d) xs ->
+Theorem expansions_once (d : nat) s (xs : seq bitseq) : all (fun x => size x == d) xs ->
   uniq (expanded_all xs (keygen s)).
 Proof. by move=> axs; rewrite (perm_uniq (expanded_all_perm s axs)) inner_nodes_uniq. Qed.
 
 (* ... and the expanded ones are the inner nodes above a punctured leaf. *)
-Theorem expansions_mem d s xs q : all (fun x => size x == d) xs ->
+Theorem expansions_mem (d : nat) s (xs : seq bitseq) (q : bitseq) : all (fun x => size x == d) xs ->
   (q \in expanded_all xs (keygen s)) = (size q < d) && has (prefix q) xs.
 Proof.
 move=> axs; rewrite (perm_mem (expanded_all_perm s axs)) -[q in LHS]cat0s mem_inner_nodes.
@@ -463,8 +463,8 @@ by rewrite (eqP (allP axs _ xs_x)) subnKC // ltnW.
 Qed.
 
 (* All leaves in any order, with or without repetitions: 2^d - 1 PRG calls. *)
-Theorem expansions_total d s xs :
-  all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->
+Theorem expansions_total (d : nat) s (xs : seq bitseq) :
+  all (fun x => size x == d) xs -> (forall x : bitseq, size x = d -> x \in xs) ->
   size (expanded_all xs (keygen s)) = 2 ^ d - 1.
 Proof.
 move=> axs full; rewrite (perm_size (expanded_all_perm s axs)).
