@@ -726,7 +726,8 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
     requires gone: gone(&s->punctured, first) && first < hi;
     requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, rest, n) && kept(&s->punctured, rest, n);
+    requires entries: entries(sd(R), s->punctured.depth, rest, n) &&
+      entries_live(&s->punctured, rest, n);
     requires left: lefts(rest, n, lo, first);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
@@ -779,7 +780,8 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
     requires gone: gone(&s->punctured, last) && lo <= last;
     requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, rest, n) && kept(&s->punctured, rest, n);
+    requires entries: entries(sd(R), s->punctured.depth, rest, n) &&
+      entries_live(&s->punctured, rest, n);
     requires right: rights(rest, n, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
@@ -949,7 +951,8 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
       entries(sd(R), s->punctured.depth, right, rights);
-    requires kept: kept(&s->punctured, left, lefts) && kept(&s->punctured, right, rights);
+    requires kept: entries_live(&s->punctured, left, lefts) &&
+      entries_live(&s->punctured, right, rights);
     requires sides: lefts(left, lefts, lo, first) && rights(right, rights, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures key: key(sd(R), s);
@@ -1033,8 +1036,8 @@ static inline struct span replace_range(struct opt_store *s, uint64_t first, uin
         covers(left[i].node.start, left[i].node.height, x) ==> lo <= x < first; */
   /*@ assert in_right: \forall integer i, x; 0 <= i < rights ==>
         covers(right[i].node.start, right[i].node.height, x) ==> last < x < hi; */
-  //@ assert kept_left: kept(&s->punctured, left, lefts);
-  //@ assert kept_right: kept(&s->punctured, right, rights);
+  //@ assert kept_left: entries_live(&s->punctured, left, lefts);
+  //@ assert kept_right: entries_live(&s->punctured, right, rights);
   put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
   /*@ assert gone: \forall integer x;
         gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */

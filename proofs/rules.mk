@@ -59,8 +59,8 @@ $(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo)
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fail the Coq gate
-	@$(TAP) proofs/acsl-test.py proofs/keccak-test.py proofs/gate-mutants.py
+test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fail the gates
+	@$(TAP) proofs/acsl-test.py proofs/keccak-test.py proofs/wp/test_assumptions.py proofs/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
 .PHONY: prove-wp prove-wp-smoke mutants-prove

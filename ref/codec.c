@@ -95,7 +95,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
   uint64_t count = ref_get_bytes(buf, 12, 4);
   //@ ghost byte_inj_lf(4);
   //@ ghost pow2_mono_lf(depth - 1, 32);
-  //@ assert agree: \forall integer m; bytes(buf, 12, 4, m) ==> agree(m, count, 4);
+  //@ assert agree: \forall integer m; bytes(buf, 12, 4, m) ==> same_low_bytes(m, count, 4);
   /*@ assert unique: \forall integer e, m; sized(len, e, m) ==> starts(buf, e, m) ==>
         e == depth && m == count; */
   if (!ref_same_bytes(buf, h, 12) || count > ref_width(depth - 1) ||
@@ -155,7 +155,7 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
   //@ ghost byte_inj_lf(w);
   //@ ghost pow2_mono_lf(d + 1, 8 * w);
   /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
-        has_id(buf, at, d, s, h) ==> agree(node_id(s, h), id, w); */
+        has_id(buf, at, d, s, h) ==> same_low_bytes(node_id(s, h), id, w); */
   if (id == 0 || id >= ref_width(d + 1))
     return 0;
   unsigned height = height_of_id(id) /*@ ghost (d) */;

@@ -431,9 +431,9 @@
     pow2_mono_lf(d, 32);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
     /@ assert hit: \forall integer x; covers(s, h, x) ==> gone(b, x) || from <= x < to; @/
-    /@ assert begin: \forall integer t, g; 0 <= g <= d ==> within(t, g, s, h) ==>
+    /@ assert begin: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
          covers(s, h, t) && covers(t, g, t); @/
-    /@ assert out: \forall integer t, g; 0 <= g <= d ==> within(t, g, s, h) ==>
+    /@ assert out: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
          !intact(b, from, to, t, g); @/
     /@ assert less: \forall integer t, g; intact(b, from, to, t, g) ==> intact(b, lo, hi, t, g); @/
     /@ assert far: \forall integer t, g; apart(t, g, s, h) ==>
@@ -446,21 +446,21 @@
     /@ assert across: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(s, h, t) ==>
          t == down(s, g); @/
     /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(s, h, t) ==>
-         within(t, g, s, h); @/
+         in_subtree(t, g, s, h); @/
     /@ assert start: down(s, h) == s && 0 <= s < pow2(d); @/
     /@ assert lower: \forall integer g; 0 <= g <= h ==> down(s, h) <= down(s, g) <= s; @/
     /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(t, g, s) ==>
          t == s; @/
     /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
-         apart(t, g, s, h) || within(t, g, s, h) || (g > h && t == down(s, g)); @/
+         apart(t, g, s, h) || in_subtree(t, g, s, h) || (g > h && t == down(s, g)); @/
     /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
-         intact(b, lo, hi, t, g) ==> apart(t, g, s, h) || within(t, g, s, h); @/
+         intact(b, lo, hi, t, g) ==> apart(t, g, s, h) || in_subtree(t, g, s, h); @/
     /@ assert old: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
          apart(t, g, s, h); @/
     /@ assert kept: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
          live(b, from, to, d, t, g); @/
     /@ assert in: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
-         within(t, g, down(t, g + 1), g + 1) && tnode(d, down(t, g + 1), g + 1); @/
+         in_subtree(t, g, down(t, g + 1), g + 1) && tnode(d, down(t, g + 1), g + 1); @/
     /@ assert up: \forall integer t, g; live(b, from, to, d, t, g) ==> g < d ==>
          !intact(b, lo, hi, down(t, g + 1), g + 1); @/
     /@ assert new: \forall integer t, g; live(b, from, to, d, t, g) ==> live(b, lo, hi, d, t, g); @/
@@ -468,15 +468,15 @@
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant same: \forall integer t, g; 0 <= g < k ==> apart(t, g, s, h) ==>
          cover_size(b, from, to, t, g) == cover_size(b, lo, hi, t, g);
-       loop invariant none: \forall integer t, g; 0 <= g < k ==> within(t, g, s, h) ==>
+       loop invariant none: \forall integer t, g; 0 <= g < k ==> in_subtree(t, g, s, h) ==>
          cover_size(b, from, to, t, g) == 0;
        loop assigns k;
        loop variant d + 1 - k; @/
     for (unsigned k = 0; k <= d; k++) {
       /@ assert apart: \forall integer t; 1 <= k ==> apart(t, k, s, h) ==>
            apart(t, k - 1, s, h) && apart(t + pow2(k - 1), k - 1, s, h); @/
-      /@ assert within: \forall integer t; 1 <= k ==> within(t, k, s, h) ==>
-           within(t, k - 1, s, h) && within(t + pow2(k - 1), k - 1, s, h); @/
+      /@ assert within: \forall integer t; 1 <= k ==> in_subtree(t, k, s, h) ==>
+           in_subtree(t, k - 1, s, h) && in_subtree(t + pow2(k - 1), k - 1, s, h); @/
     }
     /@ loop invariant h <= k <= d;
        loop invariant size: cover_size(b, from, to, down(s, k), k) ==
@@ -486,7 +486,7 @@
     for (unsigned k = h; k < d; k++) {
       /@ assert mixed: !intact(b, lo, hi, down(s, k + 1), k + 1) &&
            !intact(b, from, to, down(s, k + 1), k + 1); @/
-      /@ assert inside: within(s, h, down(s, k), k); @/
+      /@ assert inside: in_subtree(s, h, down(s, k), k); @/
       /@ assert left: down(s, k) == down(s, k + 1) ==>
            apart(down(s, k + 1) + pow2(k), k, s, h); @/
       /@ assert right: down(s, k) != down(s, k + 1) ==>

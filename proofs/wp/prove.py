@@ -113,14 +113,31 @@ def functions(root, file, build):
     if "/wp/" in file:
         text = open(os.path.join(root, file)).read()
         found = re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
-        return ([LEMMAS] if file != "opt/wp/slots.c" else []) + found
+        return ([LEMMAS] if has_lemmas(file) else []) + found
     obj = os.path.join(build, os.path.basename(file) + ".o")
     cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", "-Iinclude", "-Iref", "-c", "-o", obj, file],
              cwd=root)
     if cc.returncode:
         sys.exit(cc.stdout)
     found = re.findall(r" [tT] (\w+)$", run(["nm", "-p", obj]).stdout, re.M)
-    return ([LEMMAS] if file in ("ref/node.c", "opt/store.c") else []) + found
+    return ([LEMMAS] if has_lemmas(file) else []) + found
+
+
+def has_lemmas(file):
+    """Whether the lemmas of a file, or some of them, are proven there."""
+    return file in ("ref/node.c", "opt/store.c") or "/wp/" in file and file != "opt/wp/slots.c"
+
+
+def lemmas_of(root, file):
+    """Which lemmas that the file sees are proven there: a function of the name."""
+    if file == "opt/wp/bitmap.c":
+        return opt_facts(root).__contains__
+    return lambda name: "/wp/" not in file or name not in FROM_FACTS
+
+
+def cpp_arguments(file):
+    """What Frama-C's preprocessor is given.  -CC: a macro keeps its annotations."""
+    return "-CC -Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
 
 
 def opt_facts(root):
@@ -203,8 +220,6 @@ def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None
     report = report_of(build, file, function)
     if os.path.exists(report):
         os.remove(report)
-    # -CC: a macro keeps its annotations
-    cpp = "-CC -Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
     if function != LEMMAS:
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
@@ -215,7 +230,7 @@ def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None
         what = ["-wp-prop", ",".join(["@lemma", *("-" + f for f in FROM_FACTS)])]
     else:
         what = ["-wp-prop", "@lemma"]
-    cmd = ["frama-c", f"-cpp-extra-args={cpp}", "-warn-unsigned-overflow",
+    cmd = ["frama-c", f"-cpp-extra-args={cpp_arguments(file)}", "-warn-unsigned-overflow",
            "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
            *(["-wp-split"] if split or is_split(f"{file} {function}") else []), "-wp-prover",
            ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
@@ -310,6 +325,12 @@ def main():
                                NO_CACHE, arg.prop)
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
+    if not arg.function:
+        import assumptions  # imports this file
+        try:
+            print("prove:", assumptions.run(ROOT), flush=True)
+        except assumptions.Refused as why:
+            sys.exit(f"prove: {why}")
     parts = [expectation(folder) for folder in FOLDERS]
     goals, open_, outside, tests = ({k: v for e in parts for k, v in e[part].items()}
                                     for part in ("goals", "open", "outside", "smoke"))

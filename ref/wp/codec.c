@@ -11,7 +11,7 @@
   {
     /@ loop invariant 0 <= j <= w;
        loop invariant \forall integer u, v; 0 <= u < pow2(8 * j) ==> 0 <= v < pow2(8 * j) ==>
-         agree(u, v, j) ==> u == v;
+         same_low_bytes(u, v, j) ==> u == v;
        loop assigns j;
        loop variant w - j; @/
     for (unsigned j = 0; j < w; j++) {
@@ -19,9 +19,9 @@
       /@ assert step: \forall integer u, k; 0 <= u ==> 0 <= k ==>
            byte(u, k + 1) == byte(u / 256, k); @/
       /@ assert high: \forall integer u, v; 0 <= u ==> 0 <= v ==>
-           agree(u, v, j + 1) ==> agree(u / 256, v / 256, j); @/
+           same_low_bytes(u, v, j + 1) ==> same_low_bytes(u / 256, v / 256, j); @/
       /@ assert low: \forall integer u, v; 0 <= u ==> 0 <= v ==>
-           agree(u, v, j + 1) ==> u % 256 == v % 256; @/
+           same_low_bytes(u, v, j + 1) ==> u % 256 == v % 256; @/
     }
   }
 
@@ -58,7 +58,7 @@
     pow2_mono_lf(d + 1, 8 * w);
     /@ assert bytes: \forall uint8_t *p, integer at, s, h, t, g;
          has_id(p, at, d, s, h) ==> has_id(p, at, d, t, g) ==>
-         agree(node_id(s, h), node_id(t, g), w); @/
+         same_low_bytes(node_id(s, h), node_id(t, g), w); @/
     /@ assert bound: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
          0 <= node_id(s, h) < pow2(8 * w); @/
     /@ assert same: \forall uint8_t *p, integer at, s, h, t, g; 0 <= h <= d ==> 0 <= g <= d ==>
@@ -226,8 +226,8 @@
          record(p, record_at(d, k), d, a + k) && record(p, record_at(d, k), d, b + k); @/
     /@ assert place: \forall integer k; 0 <= k < n ==>
          a[k].start == b[k].start && a[k].height == b[k].height; @/
-    /@ assert agree_lo: \forall integer k; 0 <= k < n ==> agree(a[k].seed.lo, b[k].seed.lo, 8); @/
-    /@ assert agree_hi: \forall integer k; 0 <= k < n ==> agree(a[k].seed.hi, b[k].seed.hi, 8); @/
+    /@ assert agree_lo: \forall integer k; 0 <= k < n ==> same_low_bytes(a[k].seed.lo, b[k].seed.lo, 8); @/
+    /@ assert agree_hi: \forall integer k; 0 <= k < n ==> same_low_bytes(a[k].seed.hi, b[k].seed.hi, 8); @/
     /@ assert lo: \forall integer k; 0 <= k < n ==> a[k].seed.lo == b[k].seed.lo; @/
     /@ assert hi: \forall integer k; 0 <= k < n ==> a[k].seed.hi == b[k].seed.hi; @/
   }

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That assumptions.py refuses what a proof would believe unproven, as TAP: each case is a change that
+proves with the expected number of goals, or nearly, and makes a claim empty."""
+import os, shutil, sys, tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "equivalence-tests")]
+import assumptions  # noqa: E402
+import prove  # noqa: E402
+
+INCLUDE = '#include "core.h"\n'
+KEY = '#include "key.h"\n'
+# name, file to change, old, new, files that see the change, what the refusal says
+PLANTED = [
+    ("a_false_lemma_in_the_code", "opt/core.c", KEY, KEY + "/*@ lemma l: \\forall integer x; x > 0; */\n",
+     ["opt/core.c"], "lemma l is proven nowhere"),
+    ("an_axiom_in_the_code", "ref/core.c", INCLUDE,
+     INCLUDE + "/*@ axiomatic A { axiom a: \\forall integer x; x > 0; } */\n", ["ref/core.c"], "axiom a is proven nowhere"),
+    ("a_fact_with_other_words_where_the_code_is_proven", "ref/ggm.acsl",
+     "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 2;",
+     ["ref/core.c"], "axiom pow2_0 is not what ref/wp/ggm.c proves"),
+    ("admit", "ref/core.c", "{\n  size_t lo", "{\n  //@ admit \\false;\n  size_t lo", ["ref/core.c"], "not allowed"),
+    ("an_inductive_predicate", "opt/core.c", KEY,
+     KEY + "/*@ inductive i(integer n) { case c: \\forall integer n; !i(n) ==> i(n); } */\n",
+     ["opt/core.c"], "nothing discharges"),
+    ("a_recursive_definition_without_an_end", "opt/core.c", KEY,
+     KEY + "/*@ logic integer f(integer n) = f(n) + 1; */\n//@ ghost int f_used;\n", ["opt/core.c"], "recursive"),
+    ("a_ghost_function_without_a_body", "opt/core.c", KEY,
+     KEY + "/*@ ghost /@ assigns \\nothing; ensures \\false; @/ void bad_lf(void); */\n"
+     "void bad(void)\n{\n  //@ ghost bad_lf();\n}\n", ["opt/core.c"], "function bad_lf"),
+    ("a_prg_that_never_fails", "ref/prg.h", "prg_error(\\result.err)", "\\false", ["ref/core.c"], "prg_expand"),
+    ("a_digest_that_never_fails", "ref/prg.h", "ensures results: \\result == 0 || prg_error(\\result);",
+     "ensures results: \\result == 0;", ["ref/codec.c"], "prg_digest"),
+    ("code_that_is_not_what_was_proven", "ref/core.c", INCLUDE,
+     INCLUDE + "#ifndef __FRAMAC__\n#define ref_wipe(a, from, to) ((void)0)\n#endif\n", [], "conditional ref/core.c"),
+    ("the_reverse_test_of_framac", "ref/core.c", INCLUDE,
+     INCLUDE + "#define PROOF defined(__FRAMAC__)\n#if PROOF\n#endif\n", [], "outside #if"),
+    ("a_loop_without_a_variant", "ref/node.c", "loop variant to - k;", "", ["ref/node.c"], "with a variant"),
+    ("assembly", "opt/core.c", KEY, KEY + 'void odd(void)\n{\n  __asm__ volatile("");\n}\n', ["opt/core.c"],
+     "not allowed"),
+    ("a_definition_of_two_meanings", "opt/core.c", KEY,
+     KEY + "/*@ predicate kept{L1,L2}(uint8_t *p, integer n) = \\true; */\n", ["opt/core.c"], "has another definition"),
+    ("a_seed_that_forgets_a_half", "ref/ggm.acsl", "mk2(v.lo, v.hi)", "mk2(v.lo, 0)", prove.FILES, "mk2(v.lo, 0)"),
+    ("a_weaker_contract_of_the_api", "opt/core.c", "gone{Pre}(&key->store.punctured, x) || first <= x <= last;",
+     "gone{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures gone"),
+    ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
+     "/*@ requires leaf >= 33 && key->store.punctured.depth >= 33;\n    requires key: key == \\null ||", ["opt/core.c"], "+  requires leaf ≥ 33"),
+    ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES, "-definition predicate opened"),
+]
+
+
+def main():
+    print(f"1..{len(PLANTED) + 1}", flush=True)
+    files = assumptions.read(prove.ROOT, prove.FILES)
+    number, failed = 0, False
+
+    def report(good, name, lines):
+        nonlocal number, failed
+        number, failed = number + 1, failed or not good
+        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+        if not good:
+            print("".join(f"# {line}\n" for line in lines), end="", flush=True)
+
+    try:
+        report(True, "what_stands_is_accepted: " + assumptions.run(prove.ROOT, files), [])
+    except assumptions.Refused as why:
+        report(False, "what_stands_is_accepted", str(why).splitlines())
+    for name, file, old, new, seen, wanted in PLANTED:
+        with tempfile.TemporaryDirectory() as tmp:
+            for folder in ("ref", "opt", "include", "proofs/wp"):
+                shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder))
+            path = os.path.join(tmp, file)
+            text = open(path, encoding="utf-8").read()
+            if old not in text:
+                report(False, name, [f"{file} does not hold: {old}"])
+                continue
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace(old, new, 1))
+            got = ""
+            try:
+                assumptions.run(tmp, {**files, **assumptions.read(tmp, seen)})
+            except assumptions.Refused as why:
+                got = str(why)
+            report(wanted in got, name, ["wanted: " + wanted] + got.splitlines()[-12:])
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
