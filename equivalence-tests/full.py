@@ -17,8 +17,8 @@ import sys
 import time
 
 LONG = ["residue", "exhaustive", "faults-asan", "random", "three-way", "crash", "faults"]
-SHORT = ["vectors", "vectors-asan", "vectors-regenerated", "api", "prg_choice", "threads",
-         "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
+SHORT = ["vectors", "vectors-asan", "hostile", "hostile-asan", "vectors-regenerated", "api",
+         "prg_choice", "threads", "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
 
 
 class Log:

@@ -25,8 +25,8 @@ from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-SUITES = ["vectors", "vectors-asan", "random", "exhaustive", "faults", "faults-asan", "residue",
-          "api", "prg_choice", "corpus-ops", "corpus-import", "corpus-cli", "crash", "cli",
+SUITES = ["vectors", "vectors-asan", "hostile", "random", "exhaustive", "faults", "faults-asan",
+          "residue", "api", "prg_choice", "corpus-ops", "corpus-import", "corpus-cli", "crash", "cli",
           "three-way"]
 TIMEOUT = 240  # seconds for one suite: longer is a hang, and that is noticed too
 

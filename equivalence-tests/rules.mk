@@ -139,6 +139,14 @@ $(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
 $(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
 	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 
+# ---- callers who break the rules, and memory that changes
+
+TAP_TESTS += $(EQB)/hostile $(EQB)/hostile-asan
+$(EQB)/hostile: $(EQB)/plain/hostile.o $(EQ_plain_SHA3)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+
 # ---- what is erased is gone: the libraries as they are built
 
 CLEAN_TESTS += $(EQB)/residue
@@ -164,7 +172,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue api prg_choice \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue api prg_choice hostile \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
@@ -242,7 +250,7 @@ TAP_TESTS += $(EQ)/test_gates.py
 
 # ---- all of it, under an hour
 
-EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
+EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
 test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour

@@ -16,6 +16,11 @@
  *
  * Errors.  On every error the key is exactly as it was, and an output value is zeroed.
  *
+ * Memory.  Outputs overlap neither each other nor inputs, and inputs do not change while a function
+ * reads them: else the results, and what a key then holds, may be wrong.  But each leaf and each
+ * position in a key file is read once and then checked, so nothing outside the outputs is written
+ * even then.  In pprf_punct_batch result may overlap leaf.
+ *
  * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, depth, export)
  * by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
  * free) by one; the caller keeps the two apart.
@@ -126,7 +131,7 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
  *                    own result everywhere.
  * @retval PPRF_OK         out and result are set, though leaves may be punctured.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf or out is NULL and n > 0. */
 PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
@@ -143,7 +148,7 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
  *                       everywhere.
  * @retval PPRF_OK         the values of all these leaves are gone, every other leaf is as it was.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory.
+ * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf is NULL and n > 0. */
 PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);

@@ -186,12 +186,23 @@ static void sort(uint64_t *items, uint64_t *spare, size_t n, unsigned depth)
   }
 }
 
-static int all_in_range(const pprf_key *key, const uint64_t *leaf, size_t n)
+/* Make items of the caller's leaves, each of them read once: what is checked is what is used, though
+ * another thread may change them and the outputs may overlap them. */
+static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n, uint64_t *items)
 {
-  for (size_t i = 0; i < n; i++)
-    if (leaf[i] >> depth_of(key) != 0)
-      return 0;
-  return 1;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t x = leaf[i];
+    if (x >> depth_of(key) != 0)
+      return PPRF_ERR_RANGE;
+    items[i] = item(x, i);
+  }
+  return PPRF_OK;
+}
+
+/* Memory for n things, NULL if there is none or its bytes are more than a size_t counts. */
+static void *array(uint64_t n, size_t size)
+{
+  return n > SIZE_MAX / size ? NULL : malloc((size_t)n * size);
 }
 
 static void fill_results(int *result, size_t n, int value)
@@ -213,8 +224,9 @@ static int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *
 {
   struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group};
   uint64_t end = 0, ahead = 4;
-  for (size_t i = 0; i < n; i++)
-    w->items[i] = item(leaf[i], i);
+  int err = read_leaves(key, leaf, n, w->items);
+  if (err != PPRF_OK)
+    return err;
   sort(w->items, w->spare, n, depth_of(key));
   for (size_t i = 0; i < n; i++) {
     if (i + ahead < n)
@@ -222,7 +234,7 @@ static int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *
     if (i == 0 || w->items[i] >> 32 != w->items[i - 1] >> 32)
       add_leaf(&f, &key->store, w->items[i] >> 32, &end);
   }
-  int err = walk_down(&f);
+  err = walk_down(&f);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK; i++) {
     size_t place = (uint32_t)w->items[i];
     while (at < f.leaves && f.leaf[at] < w->items[i] >> 32)
@@ -243,10 +255,10 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 {
   int err = PPRF_OK;
   struct eval_work *w = NULL;
+  if (n > SIZE_MAX / PPRF_SEED_BYTES)
+    return PPRF_ERR_NOMEM; /* there is no such output */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
-  else if (!all_in_range(key, leaf, n))
-    err = PPRF_ERR_RANGE;
   else if (n > 0 && (w = malloc(sizeof *w)) == NULL)
     err = PPRF_ERR_NOMEM;
   for (size_t at = 0; at < n && err == PPRF_OK; at += CHUNK)
@@ -267,9 +279,9 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 /* Number of siblings beside the paths of a forest.  Below a node of height h a path has h inner
  * nodes, and the next one those below the greatest height at which it leaves the path before; of
  * their children all but the inner nodes and the leaves are siblings. */
-static size_t count_siblings(const struct forest *f)
+static uint64_t count_siblings(const struct forest *f)
 {
-  size_t siblings = 0;
+  uint64_t siblings = 0;
   for (size_t i = 0; i < f->groups; i++) {
     const struct group *g = &f->group[i];
     size_t inner = g->height;
@@ -283,16 +295,16 @@ static size_t count_siblings(const struct forest *f)
 /* n <= UINT32_MAX leaves, sorted items of which are given. */
 static int punct_items(pprf_key *key, const uint64_t *items, size_t n, int *result)
 {
-  struct forest f = {.leaf = malloc(n * sizeof *f.leaf),
-                     .seed = malloc(n * sizeof *f.seed),
-                     .group = malloc(n * sizeof *f.group)};
+  struct forest f = {.leaf = array(n, sizeof *f.leaf),
+                     .seed = array(n, sizeof *f.seed),
+                     .group = array(n, sizeof *f.group)};
   uint64_t end = 0;
   int err = f.leaf == NULL || f.seed == NULL || f.group == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
   for (size_t i = 0; i < n && err == PPRF_OK; i++)
     if (i == 0 || items[i] >> 32 != items[i - 1] >> 32)
       add_leaf(&f, &key->store, items[i] >> 32, &end);
   if (err == PPRF_OK) {
-    f.sibling = malloc((count_siblings(&f) + 1) * sizeof *f.sibling);
+    f.sibling = array(count_siblings(&f) + 1, sizeof *f.sibling);
     err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
   }
   if (err == PPRF_OK && f.leaves > 0)
@@ -317,15 +329,15 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
   uint64_t *items = NULL;
   int err = PPRF_OK;
+  if (n > SIZE_MAX / PPRF_SEED_BYTES)
+    return PPRF_ERR_NOMEM;
   if (key == NULL || (n > 0 && leaf == NULL))
     err = PPRF_ERR_NULL;
-  else if (!all_in_range(key, leaf, n))
-    err = PPRF_ERR_RANGE;
-  else if (n > UINT32_MAX || (n > 0 && (items = malloc(2 * n * sizeof *items)) == NULL))
+  else if (n > UINT32_MAX || (n > 0 && (items = array(n, 2 * sizeof *items)) == NULL))
     err = PPRF_ERR_NOMEM;
+  else
+    err = read_leaves(key, leaf, n, items);
   if (err == PPRF_OK && n > 0) {
-    for (size_t i = 0; i < n; i++)
-      items[i] = item(leaf[i], i);
     sort(items, items + n, n, depth_of(key));
     err = punct_items(key, items, n, result);
   }

@@ -117,6 +117,16 @@ static inline void store(uint8_t *p, uint64_t v, unsigned bytes)
     p[i] = (uint8_t)(v >> 8 * i & 0xff);
 }
 
+/** The same of bytes that somebody may be changing: each is read once, so that what was checked is
+ * what is used. */
+static inline uint64_t load_once(const volatile uint8_t *p, unsigned bytes)
+{
+  uint64_t v = 0;
+  for (unsigned i = bytes; i-- > 0;)
+    v = v << 8 | p[i];
+  return v;
+}
+
 static inline struct pprf_seed load_seed(const uint8_t *p)
 {
   return (struct pprf_seed){load(p, 8), load(p + 8, 8)};

@@ -60,56 +60,82 @@ static struct opt_node node_of_id(uint64_t id)
   return (struct opt_node){.start = (id & (id - 1)) >> 1, .height = opt_lsb(id)};
 }
 
+/* The records of a file, read one after the other. */
+struct reader {
+  const uint8_t *record; /* the next one */
+  unsigned depth, width;
+  uint64_t end; /* of the node read last, 0 at first; its height: */
+  unsigned height;
+};
+
+static struct reader first_record(const uint8_t *buf, unsigned depth)
+{
+  return (struct reader){buf + HEADER_BYTES, depth, id_bytes(depth), 0, 0};
+}
+
+/* The node of the next record, whose seed then lies before r->record; 0 if encode would not have
+ * written it after those before. */
+static int next_node(struct reader *r, struct opt_node *n)
+{
+  uint64_t id = load_once(r->record, r->width);
+  if (id == 0 || id >> (r->depth + 1) != 0)
+    return 0;
+  *n = node_of_id(id);
+  if (n->start < r->end)
+    return 0;
+  if (r->end > 0 && n->start == r->end && n->height == r->height && (n->start >> r->height & 1) == 1)
+    return 0; /* two siblings: their parent would be live */
+  r->end = opt_node_end(*n);
+  r->height = n->height;
+  r->record += r->width + PPRF_SEED_BYTES;
+  return 1;
+}
+
 /* Whether the header and the ids are what encode would have written; the digest is not looked at.
  * Sets the depth and the number of nodes. */
 static int well_formed(const uint8_t *buf, size_t len, unsigned *depth, uint64_t *nodes)
 {
-  if (len < FRAME_BYTES || memcmp(buf, magic, sizeof magic) != 0 || buf[7] != FORMAT_VERSION ||
-      buf[8] != PRG_ID || buf[9] < PPRF_DEPTH_MIN || buf[9] > PPRF_DEPTH_MAX || buf[10] != 0 ||
-      buf[11] != 0)
+  struct opt_node n;
+  uint8_t header[HEADER_BYTES];
+  if (len < FRAME_BYTES)
     return 0;
-  *depth = buf[9];
-  *nodes = load(buf + 12, 4);
+  for (unsigned i = 0; i < HEADER_BYTES; i++)
+    header[i] = (uint8_t)load_once(buf + i, 1);
+  if (memcmp(header, magic, sizeof magic) != 0 || header[7] != FORMAT_VERSION ||
+      header[8] != PRG_ID || header[9] < PPRF_DEPTH_MIN || header[9] > PPRF_DEPTH_MAX ||
+      header[10] != 0 || header[11] != 0)
+    return 0;
+  *depth = header[9];
+  *nodes = load(header + 12, 4);
   if (*nodes > UINT64_C(1) << (*depth - 1) || len != file_bytes(*depth, *nodes))
     return 0;
-
-  unsigned width = id_bytes(*depth);
-  uint64_t end = 0; /* of the previous node, whose height is `height` */
-  unsigned height = 0;
-  const uint8_t *record = buf + HEADER_BYTES;
-  for (uint64_t i = 0; i < *nodes; i++, record += width + PPRF_SEED_BYTES) {
-    uint64_t id = load(record, width);
-    if (id == 0 || id >> (*depth + 1) != 0)
+  struct reader r = first_record(buf, *depth);
+  for (uint64_t i = 0; i < *nodes; i++)
+    if (!next_node(&r, &n))
       return 0;
-    struct opt_node n = node_of_id(id);
-    if (n.start < end)
-      return 0;
-    if (i > 0 && n.start == end && n.height == height && (n.start >> height & 1) == 1)
-      return 0; /* two siblings: their parent would be live */
-    end = opt_node_end(n);
-    height = n.height;
-  }
   return 1;
 }
 
-/* Load the nodes of a well-formed file and the gaps between them. */
-static NOINLINE void decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
+/* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
+ * bytes are the caller's, and memory that others share with it can change.  The store is whole at
+ * the end, though with an error it lacks nodes. */
+static NOINLINE int decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
 {
-  unsigned width = id_bytes(s->punctured.depth);
-  uint64_t end = 0;
-  const uint8_t *record = buf + HEADER_BYTES;
+  unsigned depth = s->punctured.depth;
+  struct reader r = first_record(buf, depth);
   struct opt_entry e = {{0, 0}, {0, 0}};
-  for (uint64_t i = 0; i < nodes; i++, record += width + PPRF_SEED_BYTES) {
-    e.node = node_of_id(load(record, width));
-    e.seed = load_seed(record + width);
+  uint64_t i = 0, end = 0;
+  for (; i < nodes && next_node(&r, &e.node); i++) {
+    e.seed = load_seed(r.record - PPRF_SEED_BYTES);
     if (e.node.start > end)
       opt_store_load_gap(s, end, e.node.start - 1);
     opt_store_load_node(s, &e);
-    end = opt_node_end(e.node);
+    end = r.end;
   }
-  if (end >> s->punctured.depth == 0)
-    opt_store_load_gap(s, end, (UINT64_C(1) << s->punctured.depth) - 1);
+  if (end >> depth == 0)
+    opt_store_load_gap(s, end, (UINT64_C(1) << depth) - 1);
   explicit_bzero(&e, sizeof e);
+  return i == nodes ? PPRF_OK : PPRF_ERR_FORMAT;
 }
 
 static int same_digest(const uint8_t *a, const uint8_t *b)
@@ -265,7 +291,11 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   if (err == PPRF_OK)
     err = new_key(key, depth);
   if (err == PPRF_OK)
-    decode(&(*key)->store, buf, nodes);
+    err = decode(&(*key)->store, buf, nodes);
+  if (err != PPRF_OK) {
+    pprf_free(*key);
+    *key = NULL;
+  }
   prg_wipe_stack();
   return err;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations on many leaves, said with those on one: what they mean, not how fast they can be.
- * Nothing here is more than the public functions of one leaf, the export and the import. */
-#include <malloc.h>
+ * Nothing here is more than the public functions of one leaf, the export and the import, and
+ * ref_exchange. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pprf.h"
+#include "key.h"
 
 static void set_results(int *result, size_t n, int value)
 {
@@ -13,23 +13,33 @@ static void set_results(int *result, size_t n, int value)
     result[i] = value;
 }
 
-static int all_in_range(const pprf_key *key, const uint64_t *leaf, size_t n)
+/* Copy the caller's leaves, each of them read once: what is checked is what is used, though another
+ * thread may change them and the outputs may overlap them. */
+static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n, uint64_t **copy)
 {
-  for (size_t i = 0; i < n; i++)
-    if (leaf[i] >> pprf_depth(key) != 0)
-      return 0;
-  return 1;
+  *copy = malloc(n > 0 ? n * sizeof **copy : 1);
+  if (*copy == NULL)
+    return PPRF_ERR_NOMEM;
+  for (size_t i = 0; i < n; i++) {
+    (*copy)[i] = leaf[i];
+    if ((*copy)[i] >> pprf_depth(key) != 0)
+      return PPRF_ERR_RANGE;
+  }
+  return PPRF_OK;
 }
 
 int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
 {
-  int err = PPRF_OK;
+  uint64_t *own = NULL;
+  int err;
+  if (n > SIZE_MAX / PPRF_SEED_BYTES)
+    return PPRF_ERR_NOMEM; /* there is no such output */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
-  else if (!all_in_range(key, leaf, n))
-    err = PPRF_ERR_RANGE;
+  else
+    err = copy_leaves(key, leaf, n, &own);
   for (size_t i = 0; i < n && err == PPRF_OK; i++) {
-    int one = pprf_eval(key, leaf[i], out + i * PPRF_SEED_BYTES);
+    int one = pprf_eval(key, own[i], out + i * PPRF_SEED_BYTES);
     if (result != NULL)
       result[i] = one;
     if (one != PPRF_ERR_PUNCTURED)
@@ -40,6 +50,7 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
       explicit_bzero(out, n * PPRF_SEED_BYTES);
     set_results(result, n, err);
   }
+  free(own);
   return err;
 }
 
@@ -61,40 +72,31 @@ static int copy_key(const pprf_key *key, pprf_key **copy)
   return err;
 }
 
-/* A key is one block of the heap, all blocks of one size, and nothing points into it: exchanging
- * what they hold exchanges the keys. */
-static void exchange(pprf_key *a, pprf_key *b)
-{
-  unsigned char *p = (unsigned char *)a, *q = (unsigned char *)b;
-  size_t size = malloc_usable_size(a);
-  for (size_t i = 0; i < size; i++) {
-    unsigned char t = p[i];
-    p[i] = q[i];
-    q[i] = t;
-  }
-}
-
 int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
   pprf_key *copy = NULL;
-  int err = PPRF_OK;
+  uint64_t *own = NULL;
+  int err;
+  if (n > SIZE_MAX / PPRF_SEED_BYTES)
+    return PPRF_ERR_NOMEM;
   if (key == NULL || (n > 0 && leaf == NULL))
     err = PPRF_ERR_NULL;
-  else if (!all_in_range(key, leaf, n))
-    err = PPRF_ERR_RANGE;
   else
+    err = copy_leaves(key, leaf, n, &own);
+  if (err == PPRF_OK)
     err = copy_key(key, &copy);
   for (size_t i = 0; i < n && err == PPRF_OK; i++) {
-    int one = pprf_punct(copy, leaf[i]);
+    int one = pprf_punct(copy, own[i]);
     if (result != NULL)
       result[i] = one;
     if (one != PPRF_ERR_PUNCTURED)
       err = one;
   }
   if (err == PPRF_OK)
-    exchange(key, copy);
+    ref_exchange(key, copy);
   else
     set_results(result, n, err);
+  free(own);
   pprf_free(copy); /* what the key was, or what it would have become */
   return err;
 }

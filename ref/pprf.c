@@ -8,6 +8,7 @@
 
 #include "codec.h"
 #include "core.h"
+#include "key.h"
 
 struct pprf_key {
   unsigned depth;
@@ -214,6 +215,8 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   if (buf == NULL)
     return PPRF_ERR_NULL;
   int err = ref_decode_header(buf, len, &depth, &n);
+  if (err == PPRF_OK && n > len / CODEC_RECORD_BYTES(depth))
+    err = PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
   if (err != PPRF_OK)
     return err;
   pprf_key *k = key_new(depth, n);
@@ -228,6 +231,13 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   k->count = n;
   *key = k;
   return PPRF_OK;
+}
+
+void ref_exchange(pprf_key *a, pprf_key *b)
+{
+  pprf_key c = *a;
+  *a = *b;
+  *b = c;
 }
 
 void pprf_free(pprf_key *key)

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callers who break the rules, and heaps that are not fresh: arrays that change while they are read,
+ * outputs that overlap inputs, lengths that no array has, key files that change between the check
+ * and the use.  Results may be wrong for such a caller; nothing outside the outputs is written and
+ * no other error happens (the same program with ASan: hostile-asan).
+ *
+ * Memory that changes is played by pages without access: the first touch of a page opens it, and
+ * shuts the ones before; so a second touch is seen, and that is when the bytes change. */
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "impls.h"
+#include "tap.h"
+
+static const uint8_t root[16] = {7};
+
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+
+static int eval_batch(int i, const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                      int *result)
+{
+  return (impls[i] == &impl_ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, out, result);
+}
+
+static int punct_batch(int i, pprf_key *key, const uint64_t *leaf, size_t n, int *result)
+{
+  return (impls[i] == &impl_ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, result);
+}
+
+static void *block(size_t bytes)
+{
+  void *p = malloc(bytes);
+  if (p == NULL)
+    abort();
+  return p;
+}
+
+static uint8_t *export(int i, const pprf_key *key, size_t *len)
+{
+  *len = 0;
+  if (impls[i]->export_key(key, NULL, len) != PPRF_OK)
+    abort();
+  uint8_t *file = block(*len);
+  if (impls[i]->export_key(key, file, len) != PPRF_OK)
+    abort();
+  return file;
+}
+
+/* ---------------------------------------------------------------- pages that see who reads them */
+
+#define PAGES_MAX 64
+static struct {
+  uint8_t *at;
+  size_t page, pages;
+  size_t open[2];            /* pages with access, the last one opened first; ~0: none */
+  unsigned window;           /* how many stay open: 2 if one access can lie across a border */
+  unsigned touch[PAGES_MAX]; /* times that the page was opened */
+  unsigned change_at;        /* the opening at which its bytes change */
+  unsigned changed;
+  void (*change)(uint8_t *page, size_t bytes);
+} watch;
+
+static void shut(size_t k)
+{
+  if (k < watch.pages)
+    (void)mprotect(watch.at + k * watch.page, watch.page, PROT_NONE);
+}
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+  (void)context;
+  size_t off = (size_t)((uint8_t *)info->si_addr - watch.at);
+  if (watch.at == NULL || (uint8_t *)info->si_addr < watch.at || off >= watch.pages * watch.page) {
+    signal(sig, SIG_DFL);
+    return;
+  }
+  size_t k = off / watch.page;
+  uint8_t *page = watch.at + k * watch.page;
+  (void)mprotect(page, watch.page, PROT_READ | PROT_WRITE);
+  if (++watch.touch[k] == watch.change_at) {
+    watch.change(page, watch.page);
+    watch.changed++;
+  }
+  shut(watch.open[watch.window - 1]);
+  watch.open[1] = watch.open[0];
+  watch.open[0] = k;
+}
+
+/* Copy bytes to watched pages; the copy ends where the pages end unless `aligned`. */
+static uint8_t *watched(const void *bytes, size_t n, int aligned, unsigned window)
+{
+  watch.page = (size_t)sysconf(_SC_PAGESIZE);
+  watch.pages = (n + watch.page - 1) / watch.page;
+  if (watch.pages > PAGES_MAX)
+    abort();
+  watch.window = window;
+  watch.open[0] = watch.open[1] = SIZE_MAX;
+  memset(watch.touch, 0, sizeof watch.touch);
+  watch.changed = 0;
+  watch.at = mmap(NULL, watch.pages * watch.page, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (watch.at == MAP_FAILED)
+    abort();
+  uint8_t *at = watch.at + (aligned ? 0 : watch.pages * watch.page - n);
+  memcpy(at, bytes, n);
+  for (size_t k = 0; k < watch.pages; k++)
+    shut(k);
+  return at;
+}
+
+static void unwatch(void)
+{
+  (void)munmap(watch.at, watch.pages * watch.page);
+  watch.at = NULL;
+}
+
+static void leave_the_tree(uint8_t *page, size_t bytes)
+{
+  memset(page, 0xfe, bytes);
+}
+
+/* ---------------------------------------------------------------- batches */
+
+#define N 8192
+#define DEPTH 14
+
+static void leaves_are_read_once(int i, uint64_t seed)
+{
+  static uint64_t leaf[N];
+  uint8_t *out = block(N * 16);
+  int *result = block(N * sizeof *result);
+  pprf_key *key;
+  (void)seed;
+  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK;
+  for (size_t k = 0; k < N; k++)
+    leaf[k] = (k * 5) % (1u << DEPTH);
+  watch.change = leave_the_tree;
+  watch.change_at = 2;
+  const uint64_t *at = (const uint64_t *)(void *)watched(leaf, sizeof leaf, 1, 1);
+  ok &= eval_batch(i, key, at, N, out, result) == PPRF_OK && watch.changed == 0;
+  for (size_t k = 0; ok && k < watch.pages; k++)
+    ok = watch.touch[k] == 1;
+  unwatch();
+  tap_ok(ok, "%s_eval_batch_reads_each_leaf_once", impls[i]->name);
+
+  at = (const uint64_t *)(void *)watched(leaf, sizeof leaf, 1, 1);
+  ok = punct_batch(i, key, at, N, result) == PPRF_OK && watch.changed == 0;
+  for (size_t k = 0; ok && k < watch.pages; k++)
+    ok = watch.touch[k] == 1;
+  unwatch();
+  for (size_t k = 0; ok && k < N; k++)
+    ok = impls[i]->eval(key, leaf[k], out) == PPRF_ERR_PUNCTURED;
+  tap_ok(ok, "%s_punct_batch_reads_each_leaf_once", impls[i]->name);
+  impls[i]->free(key);
+  free(result);
+  free(out);
+}
+
+/* Each of the three arrays over each other one, by so many bytes; the block ends with the last. */
+static void arrays_that_overlap(int i, uint64_t seed)
+{
+  (void)seed;
+  enum { n = 2048, LEAF = n * 8, OUT = n * 16, RESULT = n * 4 };
+  static const size_t shift[] = {0, 8, 16, 4096, 8192, LEAF - 8};
+  pprf_key *key;
+  size_t len[2];
+  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK && impls[i]->punct(key, 77) == PPRF_OK;
+  uint8_t *before = export(i, key, &len[0]);
+  for (size_t s = 0; s < sizeof shift / sizeof *shift; s++)
+    for (int kind = 0; kind < 5; kind++) {
+      size_t leaf_at = kind == 1 || kind == 3 ? shift[s] : 0, out_at = kind == 0 ? shift[s] : 0;
+      size_t result_at = kind == 0 ? out_at + OUT : kind == 1 ? leaf_at + LEAF + OUT : 0;
+      size_t bytes = OUT + RESULT + LEAF + leaf_at + out_at + result_at;
+      uint8_t *memory = block(bytes), *end = memory + bytes;
+      memset(memory, 0, bytes);
+      if (kind == 1) /* the leaves in the output's end: written over before they are read */
+        leaf_at = OUT - LEAF;
+      if (kind == 2) { /* results over leaves */
+        leaf_at = 0;
+        result_at = shift[s] % LEAF;
+        out_at = LEAF + RESULT;
+      }
+      if (kind == 3) { /* results over values */
+        out_at = 0;
+        result_at = shift[s];
+        leaf_at = OUT + RESULT;
+      }
+      if (kind == 4) { /* an exact block whose end all three share */
+        leaf_at = bytes - LEAF;
+        out_at = bytes - OUT;
+        result_at = bytes - RESULT;
+      }
+      uint64_t *leaf = (uint64_t *)(void *)(memory + leaf_at / 8 * 8);
+      int *result = (int *)(void *)(memory + result_at / 4 * 4);
+      uint8_t *out = memory + out_at;
+      for (int call = 0; call < 2; call++) {
+        for (size_t k = 0; k < n; k++)
+          leaf[k] = (k * 7) % (1u << DEPTH);
+        if ((uint8_t *)(leaf + n) > end || out + OUT > end || (uint8_t *)(result + n) > end)
+          abort();
+        int err = eval_batch(i, key, leaf, n, out, call ? result : NULL);
+        ok &= err == PPRF_OK || err == PPRF_ERR_RANGE;
+      }
+      free(memory);
+    }
+  uint8_t *after = export(i, key, &len[1]);
+  ok &= len[0] == len[1] && memcmp(before, after, len[0]) == 0;
+  free(before);
+  free(after);
+  for (size_t s = 0; s < sizeof shift / sizeof *shift; s++) {
+    uint8_t *memory = block(LEAF + RESULT);
+    uint64_t *leaf = (uint64_t *)(void *)memory;
+    for (size_t k = 0; k < n; k++)
+      leaf[k] = (k * 7 + s) % (1u << DEPTH);
+    int err = punct_batch(i, key, leaf, n, (int *)(void *)(memory + shift[s] / 4 * 4));
+    ok &= err == PPRF_OK;
+    free(memory);
+  }
+  impls[i]->free(key);
+  tap_ok(ok, "%s_batches_keep_to_their_memory_when_arrays_overlap", impls[i]->name);
+}
+
+static void lengths_that_no_array_has(int i, uint64_t seed)
+{
+  (void)seed;
+  static const size_t n[] = {SIZE_MAX / 16 + 1, SIZE_MAX / 8, SIZE_MAX / 4 + 1, SIZE_MAX - 1,
+                             SIZE_MAX};
+  uint64_t leaf[2] = {1, 2};
+  uint8_t out[64], same[64];
+  int result[4] = {77, 77, 77, 77};
+  pprf_key *key;
+  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK;
+  memset(out, 0xee, sizeof out);
+  memset(same, 0xee, sizeof same);
+  for (size_t k = 0; ok && k < sizeof n / sizeof *n; k++) {
+    ok &= eval_batch(i, key, leaf, n[k], out, result) == PPRF_ERR_NOMEM;
+    ok &= eval_batch(i, key, NULL, n[k], out, result) == PPRF_ERR_NOMEM;
+    ok &= eval_batch(i, NULL, leaf, n[k], out, NULL) == PPRF_ERR_NOMEM;
+    ok &= punct_batch(i, key, leaf, n[k], result) == PPRF_ERR_NOMEM;
+    ok &= punct_batch(i, NULL, leaf, n[k], result) == PPRF_ERR_NOMEM;
+    for (int r = 0; r < 4; r++)
+      ok &= result[r] == 77;
+    ok &= memcmp(out, same, sizeof out) == 0 && impls[i]->node_count(key) == 1;
+  }
+  impls[i]->free(key);
+  tap_ok(ok, "%s_batches_longer_than_memory_write_nothing", impls[i]->name);
+}
+
+/* ---------------------------------------------------------------- heaps that are not fresh */
+
+static void used_heaps(int i, uint64_t seed)
+{
+  enum { BLOCKS = 400, ROUNDS = 2000, STEPS = 60 };
+  void *held[BLOCKS] = {0};
+  int ok = 1;
+  for (int round = 0; ok && round < ROUNDS; round++) {
+    for (int k = 0; k < STEPS; k++) { /* chunks of all sizes near a key's, some free, some not */
+      size_t at = tap_random(&seed) % BLOCKS;
+      free(held[at]);
+      held[at] = tap_random(&seed) % 3 ? block(1 + tap_random(&seed) % (tap_random(&seed) % 4 ? 120 : 3000)) : NULL;
+    }
+    pprf_key *a, *b;
+    uint64_t leaf[8];
+    size_t len[2];
+    ok = impls[i]->setup(&a, DEPTH, root) == PPRF_OK;
+    ok = impls[i]->setup(&b, DEPTH, root) == PPRF_OK && ok;
+    for (int k = 0; k < 8; k++) {
+      leaf[k] = tap_random(&seed) % (1u << DEPTH);
+      int err = impls[i]->punct(b, leaf[k]);
+      ok &= err == PPRF_OK || err == PPRF_ERR_PUNCTURED;
+    }
+    ok = ok && punct_batch(i, a, leaf, 8, NULL) == PPRF_OK;
+    uint8_t *x = export(i, a, &len[0]), *y = export(i, b, &len[1]);
+    ok = ok && len[0] == len[1] && memcmp(x, y, len[0]) == 0;
+    free(x);
+    free(y);
+    impls[i]->free(a);
+    impls[i]->free(b);
+  }
+  for (int k = 0; k < BLOCKS; k++)
+    free(held[k]);
+  tap_ok(ok, "%s_batches_are_right_on_a_heap_filled_at_random", impls[i]->name);
+}
+
+/* ---------------------------------------------------------------- key files */
+
+static void ids_run_wild(uint8_t *page, size_t bytes)
+{
+  for (size_t k = 0; k < bytes; k++)
+    page[k] = (uint8_t)(page[k] * 29 + k * k + 0x55);
+}
+
+static void ids_are_zero(uint8_t *page, size_t bytes)
+{
+  memset(page, 0, bytes);
+}
+
+static void ids_are_ones(uint8_t *page, size_t bytes)
+{
+  memset(page, 0xff, bytes);
+}
+
+/* The bytes change at the t-th time that a page is read: before the check, between the check and the
+ * digest, between the digest and the use. */
+static void files_that_change(int i, uint64_t seed)
+{
+  (void)seed;
+  static void (*const change[])(uint8_t *, size_t) = {leave_the_tree, ids_run_wild, ids_are_zero,
+                                                      ids_are_ones};
+  static const unsigned depths[] = {9, 14, 20, 31};
+  int ok = 1, taken = 0, refused = 0;
+  unsigned passes = 0;
+  for (size_t d = 0; ok && d < sizeof depths / sizeof *depths; d++) {
+    pprf_key *key;
+    size_t len;
+    ok = impls[i]->setup(&key, depths[d], root) == PPRF_OK;
+    for (uint64_t k = 0; ok && k < 180; k++)
+      ok = impls[i]->punct(key, (k * 40503) % (UINT64_C(1) << depths[d])) == PPRF_OK;
+    uint8_t *file = export(i, key, &len);
+    impls[i]->free(key);
+    for (unsigned t = 1; ok && t <= 6; t++)
+      for (size_t c = 0; ok && c < sizeof change / sizeof *change; c++) {
+        pprf_key *in = NULL;
+        watch.change = change[c];
+        watch.change_at = t;
+        uint8_t *at = watched(file, len, 0, 2);
+        int err = impls[i]->import_key(&in, at, len);
+        for (size_t p = 0; p < watch.pages; p++)
+          passes = watch.touch[p] > passes ? watch.touch[p] : passes;
+        unwatch();
+        ok &= err == PPRF_OK ? in != NULL : err == PPRF_ERR_FORMAT && in == NULL;
+        if (err == PPRF_OK) { /* a key, though another one: it can be used */
+          pprf_key *again = NULL;
+          size_t n;
+          uint8_t *bytes = export(i, in, &n), value[16];
+          ok &= impls[i]->import_key(&again, bytes, n) == PPRF_OK;
+          ok &= impls[i]->eval(in, 3, value) <= PPRF_ERR_PUNCTURED;
+          ok &= impls[i]->punct_range(in, 0, 300) <= PPRF_ERR_PUNCTURED;
+          impls[i]->free(again);
+          free(bytes);
+        }
+        *(err == PPRF_OK ? &taken : &refused) += 1;
+        impls[i]->free(in);
+      }
+    free(file);
+  }
+  tap_note("pages were read up to %u times; %d files taken, %d refused", passes, taken, refused);
+  tap_ok(ok && passes >= 2 && taken > 0 && refused > 0,
+         "%s_import_of_bytes_that_change_gives_a_key_or_an_error", impls[i]->name);
+}
+
+int main(int argc, char **argv)
+{
+  static void (*const test[])(int, uint64_t) = {leaves_are_read_once, arrays_that_overlap,
+                                                lengths_that_no_array_has, used_heaps,
+                                                files_that_change};
+
+  uint64_t seed = tap_seed();
+  tap_note("SEED=%llu", (unsigned long long)seed);
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  sigaction(SIGSEGV, &action, NULL);
+  for (int i = 0; i < IMPLS; i++)
+    for (int k = 0; k < 5; k++)
+      if (argc < 2 || atoi(argv[1]) == 5 * i + k) /* one alone, by its number */
+        test[k](i, seed);
+  return tap_end();
+}
