@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tickets cost.  Usage: bench_tls [-q|-w] OUT.json; a table on standard output.
+/* What the tickets cost.  Usage: bench_tls [-q|-w|-t|-r] OUT.json; a table on standard output.
  *   -q         quick
  *   -w         handshakes only, and OpenSSL does not wipe what it frees
+ *   -t         tickets a second only; -r: the same with real-time priority, so that the machine's other
+ *              load does not come between two processes that are to run at once
  *   handshake  processor time of the server for a resumption with early data, client and server
  *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
- *   tickets    issued and redeemed a second, without TLS, by one process and by two
+ *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
+ *              take turns; processor time, and how often one waited for another
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
  *              OpenSSL's session cache
  * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
  * of rounds, and their quartiles. */
 #include <malloc.h>
 #include <openssl/rand.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,7 +65,7 @@ static const char *const kind_name[] = {"pprf", "stateless", "cache"};
 enum { ROUNDS_MAX = 64 };
 
 static FILE *json;
-static int wiping = 1;
+static int wiping = 1, real_time;
 
 static void handshakes(unsigned rounds, unsigned each, unsigned depth)
 {
@@ -123,41 +130,98 @@ static void churn(struct pool *p, unsigned n)
       die("pool");
 }
 
+struct rate {
+  double per_second; /* by the wall clock */
+  double cpu;        /* microseconds of processor time a ticket */
+  double waits;      /* times that a process gave its processor up, a thousand tickets */
+};
+
+/* Where processes wait until all of them are there. */
+static pthread_barrier_t *start_line(unsigned processes)
+{
+  static pthread_barrier_t *line;
+  pthread_barrierattr_t attr;
+  if (line == NULL)
+    line = mmap(NULL, sizeof *line, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (line == MAP_FAILED || pthread_barrierattr_init(&attr) != 0 ||
+      pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) != 0 ||
+      pthread_barrier_init(line, &attr, processes) != 0)
+    die("barrier");
+  return line;
+}
+
+/* Processes that each issue, open and redeem n tickets, all at once. */
+static struct rate rate(unsigned processes, unsigned n)
+{
+  struct pool *p;
+  struct rusage before, after;
+  if (pool_new(&p, 22, 7200, 0) != PPRF_OK)
+    die("pool_new");
+  churn(p, 1000);
+  (void)getrusage(RUSAGE_CHILDREN, &before);
+  pthread_barrier_t *go = start_line(processes + 1);
+  for (unsigned i = 0; i < processes; i++) {
+    pid_t pid = fork();
+    if (pid < 0)
+      die("fork");
+    if (pid == 0) {
+      (void)pthread_barrier_wait(go);
+      churn(p, n);
+      _exit(0);
+    }
+  }
+  (void)pthread_barrier_wait(go);
+  double start = now(CLOCK_MONOTONIC);
+  for (unsigned i = 0; i < processes; i++) {
+    int status = 0;
+    if (wait(&status) < 0 || status != 0)
+      die("child");
+  }
+  double seconds = now(CLOCK_MONOTONIC) - start, tickets = (double)processes * n;
+  (void)getrusage(RUSAGE_CHILDREN, &after);
+  double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec +
+                        after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+               1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec +
+                               after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+  pool_free(p);
+  return (struct rate){tickets / seconds, 1e6 * cpu / tickets,
+                       1e3 * (double)(after.ru_nvcsw - before.ru_nvcsw) / tickets};
+}
+
 static void rates(unsigned rounds, unsigned n)
 {
-  static double rate[2][ROUNDS_MAX];
-  for (unsigned round = 0; round < rounds; round++)
-    for (unsigned processes = 1; processes <= 2; processes++) {
-      struct pool *p;
-      if (pool_new(&p, 22, 7200, 0) != PPRF_OK)
-        die("pool_new");
-      churn(p, 1000);
-      double start = now(CLOCK_MONOTONIC);
-      pid_t pid = processes == 2 ? fork() : 0;
-      if (pid < 0)
-        die("fork");
-      if (processes == 1 || pid != 0)
-        churn(p, n);
-      else {
-        churn(p, n);
-        _exit(0);
-      }
-      int status = 0;
-      if (processes == 2 && (waitpid(pid, &status, 0) != pid || status != 0))
-        die("child");
-      rate[processes - 1][round] = processes * n / (now(CLOCK_MONOTONIC) - start);
-      pool_free(p);
+  static double per_second[2][ROUNDS_MAX], cpu[2][ROUNDS_MAX], waits[2][ROUNDS_MAX],
+    ratio[ROUNDS_MAX];
+  const struct sched_param param = {.sched_priority = 1};
+  if (real_time && sched_setscheduler(0, SCHED_FIFO, &param) != 0)
+    die("no right to real-time priority");
+  for (unsigned round = 0; round < rounds; round++) {
+    for (unsigned i = 0; i < 2; i++) {
+      struct rate r = rate(i + 1, n);
+      per_second[i][round] = r.per_second;
+      cpu[i][round] = r.cpu;
+      waits[i][round] = r.waits;
     }
-  printf("\ntickets issued, opened and redeemed a second (wall clock, depth 22)\n");
-  fprintf(json, "  \"rate\": {");
-  for (unsigned i = 0; i < 2; i++) {
-    struct summary s = summarise(rate[i], rounds);
-    printf("  %u process%s %10.0f  %10.0f - %.0f\n", i + 1, i ? "es" : "  ", s.median, s.low,
-           s.high);
-    fprintf(json, "%s\"processes_%u\": {\"per_second\": %.0f, \"quartiles\": [%.0f, %.0f]}",
-            i ? ", " : "", i + 1, s.median, s.low, s.high);
+    ratio[round] = per_second[1][round] / per_second[0][round];
   }
-  fprintf(json, "},\n");
+  struct summary both = summarise(ratio, rounds);
+  printf("\ntickets issued, opened and redeemed a second (depth 22, %u rounds of %u%s)\n", rounds, n,
+         real_time ? ", real-time priority" : "");
+  printf("  %-11s %10s %21s %11s %14s\n", "processes", "a second", "quartiles", "us of CPU",
+         "waits per 1000");
+  fprintf(json, "  \"rate\": {\"real_time\": %d, \"rounds\": %u, \"each\": %u", real_time, rounds, n);
+  for (unsigned i = 0; i < 2; i++) {
+    struct summary s = summarise(per_second[i], rounds), c = summarise(cpu[i], rounds),
+                   w = summarise(waits[i], rounds);
+    printf("  %-11u %10.0f %10.0f - %8.0f %11.2f %14.2f\n", i + 1, s.median, s.low, s.high, c.median,
+           w.median);
+    fprintf(json, ", \"processes_%u\": {\"per_second\": %.0f, \"quartiles\": [%.0f, %.0f], "
+            "\"cpu_us\": %.3f, \"waits_per_1000\": %.3f}", i + 1, s.median, s.low, s.high, c.median,
+            w.median);
+  }
+  printf("  two to one: %.2f (%.2f - %.2f)\n", both.median, both.low, both.high);
+  fprintf(json, ", \"two_to_one\": %.3f, \"two_to_one_quartiles\": [%.3f, %.3f]}", both.median,
+          both.low, both.high);
 }
 
 /* ---- state ---- */
@@ -238,22 +302,30 @@ static void state(unsigned sessions, unsigned top)
 
 int main(int argc, char **argv)
 {
-  int quick = argc == 3 && strcmp(argv[1], "-q") == 0;
-  wiping = argc != 3 || strcmp(argv[1], "-w") != 0;
-  if (argc != 2 + (quick || !wiping))
-    die("usage: bench_tls [-q|-w] OUT.json");
+  char option = argc == 3 && argv[1][0] == '-' ? argv[1][1] : '\0';
+  int quick = option == 'q';
+  wiping = option != 'w';
+  real_time = option == 'r';
+  if (argc != 2 + (option != '\0') || (option != '\0' && strchr("qwtr", option) == NULL))
+    die("usage: bench_tls [-q|-w|-t|-r] OUT.json");
   if (wiping && pprf_tickets_wipe_openssl() != PPRF_OK)
     die("too late to wipe");
   json = fopen(argv[argc - 1], "w");
   if (json == NULL)
     die("cannot write the output");
   fprintf(json, "{\n");
+  if (option == 't' || option == 'r') {
+    rates(21, 100000);
+    fprintf(json, "\n}\n");
+    return fclose(json) != 0;
+  }
   handshakes(quick ? 9 : 41, quick ? 20 : 100, 22);
   if (!wiping) {
     fprintf(json, "  \"wiping\": false\n}\n");
     return fclose(json) != 0;
   }
-  rates(quick ? 3 : 9, quick ? 20000 : 100000);
+  rates(quick ? 3 : 21, quick ? 20000 : 100000);
+  fprintf(json, ",\n");
   state(quick ? 500 : 5000, quick ? 16 : 20);
   fprintf(json, "}\n");
   if (fclose(json) != 0)

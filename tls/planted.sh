@@ -21,7 +21,7 @@ suites_pass() {
     # shellcheck disable=SC2086
     wrap=$(printf ' -Wl,--wrap=%s' $wrap)
     # shellcheck disable=SC2086
-    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/pool.c" "$dir/tickets.c" "$dir/attach.c" \
+    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/handle.c" "$dir/pool.c" "$dir/tickets.c" "$dir/attach.c" \
       $OBJ -lssl $LDLIBS > "$dir/cc" 2>&1 || { sed 's/^/# /' "$dir/cc" | head -5; return 2; }
     { SEED=1 timeout 30 "$dir/t" > "$dir/out"; } 2>/dev/null || return 1
   done
@@ -35,7 +35,7 @@ report() {
 
 # plant NAME FILE FROM TO: replaces the one occurrence of FROM
 plant() {
-  cp tls/pool.c tls/tickets.c tls/attach.c "$dir"
+  cp tls/handle.c tls/pool.c tls/tickets.c tls/attach.c "$dir"
   if ! FROM=$3 TO=$4 perl -0pi -e '$n = s/\Q$ENV{FROM}\E/$ENV{TO}/; END { exit !$n }' "$dir/$2"; then
     report 0 "$1: the place of the bug is not found"
     return
@@ -44,14 +44,14 @@ plant() {
   [ $? = 1 ] && report 1 "$1" || report 0 "$1 goes unnoticed"
 }
 
-cp tls/pool.c tls/tickets.c tls/attach.c "$dir"
+cp tls/handle.c tls/pool.c tls/tickets.c tls/attach.c "$dir"
 suites_pass pool && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
 plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return remembered(ssl) != 0;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;
 }'
 plant puncture_when_offered attach.c 'return good && remember(ssl, ticket)' \
-  '(void)pool_redeem(pool, now(), ticket, 0); return good && remember(ssl, ticket)'
+  '(void)pool_redeem(pool, ticket_clock(), ticket, 0); return good && remember(ssl, ticket)'
 plant resumption_does_not_puncture attach.c '(void)redeem(ssl, 0);
   }' ';
   }'
@@ -62,22 +62,34 @@ plant pool_of_the_sni_context attach.c 'struct pool *pool = SSL_get_ex_data(ssl,
   'struct pool *pool = NULL;'
 plant mac_key_not_set tickets.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
 plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
-plant owner_died_is_ignored pool.c 'if (t != NULL) { /* its owner' 'if (0) { /* its owner'
-plant changes_are_not_announced pool.c 'atomic_store(&p->change, t);' ';'
-plant inconsistent_lock pool.c 'rc = pthread_mutex_consistent(&p->lock);' 'rc = 0;'
-plant private_lock pool.c 'pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) != 0' '0'
-plant time_goes_back pool.c 'if (rc == 0 && now > p->now)' 'if (rc == 0)'
+plant owner_died_is_ignored pool.c 'if (changing < TREES) { /* its owner' 'if (0) { /* its owner'
+plant changes_are_not_announced pool.c \
+  'atomic_store(&s->shard->changing, (unsigned)(t - s->shard->tree));' ';'
+plant inconsistent_lock pool.c 'rc = pthread_mutex_consistent(&s->shard->lock);' 'rc = 0;'
+plant private_lock pool.c 'pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) == 0' '1'
+plant time_goes_back pool.c 'return latest;' 'return now;'
 plant a_leaf_given_out_twice pool.c 't->next++;' 't->next += t->next % 7 != 6;'
-plant expiry_one_second_late pool.c 'segment_of(t, leaf)->last + p->lifetime > p->now' \
-  'segment_of(t, leaf)->last + p->lifetime >= p->now'
-plant expiry_leaves_the_last_leaf pool.c 's->begin, end - 1)' \
-  's->begin, end - 1 > s->begin ? end - 2 : end - 1)'
-plant issuing_does_not_expire pool.c '(void)expire_all(p);
-  err = p->closed' 'err = p->closed'
+plant expiry_one_second_late pool.c 'segment_of(t, leaf)->last + s->pool->h->lifetime > s->now' \
+  'segment_of(t, leaf)->last + s->pool->h->lifetime >= s->now'
+plant expiry_leaves_the_last_leaf pool.c 'first->begin, end - 1)' \
+  'first->begin, end - 1 > first->begin ? end - 2 : end - 1)'
+plant issuing_does_not_expire pool.c '(void)expire_all(&s);
+  err = s.shard->closed' 'err = s.shard->closed'
+plant idle_shards_never_expire pool.c '(void)each_shard(p, now, expire_all);' ';'
 plant newest_tree_given_up pool.c 'p->last_id - p->tree[i].id > p->last_id - oldest->id' \
   'p->tree[i].id > oldest->id'
 plant redeemed_stays_outstanding pool.c 'segment_of(t, leaf)->outstanding--;' ';'
-plant freed_pool_goes_on pool.c 'p->closed = 1;' ';'
+plant freed_pool_goes_on pool.c 's->shard->closed = 1;' ';'
+plant shards_share_their_numbers pool.c 'shard << s->pool->tree_depth | leaf' 'leaf'
+plant nodes_are_not_carried_over pool.c 'handle_set_nodes(key_of(s, t), t->nodes);' ';'
+plant one_shard_is_not_revoked pool.c 'return each_shard(p, tell(p, now), clear_all);' \
+  'p->shards--; int err = each_shard(p, tell(p, now), clear_all); p->shards++; return err;'
+plant rotation_goes_on_with_the_tree pool.c 'return each_shard(p, tell(p, now), retire);' \
+  'return each_shard(p, tell(p, now), expire_all);'
+plant handed_over_and_wiped pool.c 'atomic_store(&p->h->maker, 0);' ';'
+plant another_layout_is_mapped pool.c 'h.layout != LAYOUT ||' ''
+plant anothers_descriptor_is_closed pool.c ' && st.st_dev == p->dev && st.st_ino == p->ino' ''
+plant memory_that_shrinks pool.c '(seals & need) != need ||' ''
 plant mac_is_not_compared tickets.c 'CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0' '1'
 plant half_of_the_mac_is_compared tickets.c 'in + in_len - MAC_BYTES, MAC_BYTES) == 0' \
   'in + in_len - MAC_BYTES, MAC_BYTES / 2) == 0'

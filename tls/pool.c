@@ -2,23 +2,40 @@
 #include "pool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "handle.h"
 #include "shared.h"
 
-/* One current tree, and retired ones whose tickets have not expired. */
+/* Trees of a shard: one current, and retired ones whose tickets have not expired. */
 #define TREES 4
+/* Shards of a large pool.  Two processes meet in one of eight seldom enough, and each of a small pool
+ * would have few leaves. */
+#define SHARD_BITS 3
+#define SHARDS (1u << SHARD_BITS)
+#define SHARDED_DEPTH 16
 /* Leaves expire by segments of those given out within a 32nd of the lifetime.  At most 32 and two
  * partly used ones live at a time; more room only delays the next. */
 #define SEGMENTS_PER_LIFETIME 32
 #define SEGMENTS 40
+/* Tickets that a thread issues from a shard before it goes on to the next. */
+#define TURN 64
+/* Tries to have a lock before the system is asked to wait for it, which takes longer than most owners
+ * keep it. */
+#define SPINS 100
+
+/* ---- the mapping, which holds no pointer ---- */
 
 struct segment {
   uint64_t begin;  /* first leaf; the next segment's begin, or the tree's next, ends it */
@@ -28,28 +45,59 @@ struct segment {
 };
 
 struct tree {
-  pprf_key *key;   /* never changes, so that a process that dies cannot lose it */
+  uint64_t nodes;  /* of its key, whose memory follows the header */
   uint32_t id;     /* 0: free, every leaf is punctured */
+  uint32_t first_segment, segments;
   uint64_t opened; /* when its first leaf was given out */
   uint64_t next;   /* first leaf not given out */
-  unsigned first_segment, segments;
   struct segment segment[SEGMENTS]; /* a ring */
 };
 
-struct pool {
-  pthread_mutex_t lock;
-  pid_t maker;
-  unsigned depth;
-  uint64_t lifetime, rotation;
-  uint64_t now; /* the latest time that a caller gave */
-  int closed;   /* its maker has freed it */
-  uint8_t name_key[16];
-  EVP_CIPHER *name_cipher; /* in each process's own memory, at one address */
+/* Counters are changed under the shard's lock. */
+struct shard {
+  _Alignas(64) pthread_mutex_t lock;
+  int closed;                /* its maker has freed it */
   uint32_t last_id;
-  struct tree *current;        /* NULL: none yet */
-  struct tree *_Atomic change; /* the tree that the lock's owner is changing, or NULL */
+  unsigned current;          /* the tree whose leaves are given out; TREES: none yet */
+  _Atomic unsigned changing; /* the tree that the lock's owner is changing; TREES: none */
   struct pprf_tickets_stats stats;
   struct tree tree[TREES];
+};
+
+struct header {
+  uint64_t layout, bytes; /* what a program that maps it must agree on */
+  uint64_t depth, lifetime, rotation;
+  _Atomic uint64_t maker;   /* a process; 0: none */
+  _Atomic uint64_t now;     /* the latest time that a caller gave */
+  _Atomic uint64_t expired; /* when all shards were last looked through */
+  _Atomic uint64_t foreign, not_issued;
+  uint8_t name_key[16];
+  struct shard shard[];
+};
+
+/* Says which structures these are: their sizes and a version, for what sizes do not show. */
+#define LAYOUT \
+  ((uint64_t)1 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
+   sizeof(pthread_mutex_t))
+
+/* ---- the process's own ---- */
+
+struct pool {
+  struct header *h;
+  int fd;      /* of the mapping */
+  dev_t dev;   /* which file fd must be: programs close descriptors that are not theirs */
+  ino_t ino;
+  unsigned depth, shards, tree_depth;
+  EVP_CIPHER *name_cipher;
+  pprf_key *key[SHARDS][TREES];
+};
+
+/* A shard whose lock this thread has. */
+struct held {
+  struct pool *pool;
+  struct shard *shard;
+  pprf_key **key; /* of its trees */
+  uint64_t now;
 };
 
 /* ---- segments ---- */
@@ -75,16 +123,28 @@ static uint64_t segment_end(struct tree *t, unsigned i)
 
 /* ---- trees ---- */
 
-/* Every change of a tree is announced, so that the next owner of the lock knows which tree a
- * process that died may have left half changed. */
-static void begin_change(struct pool *p, struct tree *t)
+static pprf_key *key_of(const struct held *s, const struct tree *t)
 {
-  atomic_store(&p->change, t);
+  return s->key[t - s->shard->tree];
 }
 
-static void end_change(struct pool *p)
+/* Every change of a tree is announced, so that the next owner of the lock knows which tree a
+ * process that died may have left half changed. */
+static void begin_change(struct held *s, struct tree *t)
 {
-  atomic_store(&p->change, NULL);
+  atomic_store(&s->shard->changing, (unsigned)(t - s->shard->tree));
+  handle_set_nodes(key_of(s, t), t->nodes);
+}
+
+static void end_change(struct held *s, struct tree *t)
+{
+  t->nodes = pprf_node_count(key_of(s, t));
+  atomic_store(&s->shard->changing, TREES);
+}
+
+static int is_current(const struct held *s, const struct tree *t)
+{
+  return t == &s->shard->tree[s->shard->current]; /* one past the last, if there is none */
 }
 
 /* All but the key. */
@@ -94,53 +154,54 @@ static void reset(struct tree *t)
 }
 
 /* Erase a tree, whatever state it is in. */
-static void clear(struct pool *p, struct tree *t)
+static void clear(struct held *s, struct tree *t)
 {
-  begin_change(p, t);
-  opt_shared_clear(t->key);
+  begin_change(s, t);
+  opt_shared_clear(key_of(s, t));
   reset(t);
-  if (p->current == t)
-    p->current = NULL;
-  end_change(p);
+  if (is_current(s, t))
+    s->shard->current = TREES;
+  end_change(s, t);
 }
 
 /* Puncture the segments of a tree whose tickets are past their lifetime. */
-static int expire(struct pool *p, struct tree *t)
+static int expire(struct held *s, struct tree *t)
 {
-  while (t->segments > 0 && segment_at(t, 0)->last + p->lifetime <= p->now) {
-    struct segment *s = segment_at(t, 0);
+  while (t->segments > 0 && segment_at(t, 0)->last + s->pool->h->lifetime <= s->now) {
+    struct segment *first = segment_at(t, 0);
     uint64_t end = segment_end(t, 0);
-    begin_change(p, t);
-    int err = pprf_punct_range(t->key, s->begin, end - 1);
+    begin_change(s, t);
+    int err = pprf_punct_range(key_of(s, t), first->begin, end - 1);
     if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED) {
-      p->stats.expired += s->outstanding;
+      s->shard->stats.expired += first->outstanding;
       t->first_segment = (t->first_segment + 1) % SEGMENTS;
       t->segments--;
       err = PPRF_OK;
     }
-    end_change(p);
+    end_change(s, t);
     if (err != PPRF_OK)
       return err;
   }
-  if (t->segments == 0 && t != p->current)
-    clear(p, t); /* a retired tree: its other leaves will never be given out */
+  if (t->segments == 0 && !is_current(s, t))
+    clear(s, t); /* a retired tree: its other leaves will never be given out */
   return PPRF_OK;
 }
 
-static int expire_all(struct pool *p)
+static int expire_all(struct held *s)
 {
   int err = PPRF_OK;
   for (unsigned i = 0; i < TREES; i++)
-    if (p->tree[i].id != 0) {
-      int e = expire(p, &p->tree[i]);
+    if (s->shard->tree[i].id != 0) {
+      int e = expire(s, &s->shard->tree[i]);
       err = err == PPRF_OK ? e : err;
     }
   return err;
 }
 
 /* A tree that is free, at the price of the oldest one if there is none. */
-static struct tree *free_tree(struct pool *p)
+static struct tree *free_tree(struct held *s)
 {
+  struct shard *p = s->shard;
   struct tree *oldest = &p->tree[0];
   for (unsigned i = 0; i < TREES; i++) {
     if (p->tree[i].id == 0)
@@ -148,88 +209,183 @@ static struct tree *free_tree(struct pool *p)
     if (p->last_id - p->tree[i].id > p->last_id - oldest->id) /* ids may have wrapped */
       oldest = &p->tree[i];
   }
-  clear(p, oldest);
+  clear(s, oldest);
   p->stats.dropped++;
   return oldest;
 }
 
-/* Make sure that the current tree has a leaf to give out. */
-static int current_tree(struct pool *p)
+static int retire(struct held *s)
 {
-  struct tree *t = p->current;
-  if (t != NULL && t->next >> p->depth == 0 &&
-      (p->rotation == 0 || p->now - t->opened < p->rotation))
-    return PPRF_OK;
-  p->current = NULL;
-  (void)expire_all(p);
-  t = free_tree(p);
-  begin_change(p, t);
-  int err = opt_shared_start(t->key);
+  s->shard->current = TREES;
+  return expire_all(s);
+}
+
+/* Make sure that the current tree has a leaf to give out. */
+static int current_tree(struct held *s)
+{
+  struct shard *p = s->shard;
+  const struct header *h = s->pool->h;
+  if (p->current < TREES) {
+    const struct tree *t = &p->tree[p->current];
+    if (t->next >> s->pool->tree_depth == 0 &&
+        (h->rotation == 0 || s->now - t->opened < h->rotation))
+      return PPRF_OK;
+  }
+  (void)retire(s);
+  struct tree *t = free_tree(s);
+  begin_change(s, t);
+  int err = opt_shared_start(key_of(s, t));
   if (err == PPRF_OK) {
     reset(t);
     p->last_id += p->last_id == UINT32_MAX ? 2 : 1; /* 0 is no id */
     t->id = p->last_id;
-    t->opened = p->now;
-    p->current = t;
+    t->opened = s->now;
+    p->current = (unsigned)(t - p->tree);
   }
-  end_change(p);
+  end_change(s, t);
   return err;
 }
 
 /* The segment for a leaf that is given out now. */
-static struct segment *current_segment(struct pool *p, struct tree *t)
+static struct segment *current_segment(struct held *s, struct tree *t)
 {
-  struct segment *s = t->segments > 0 ? segment_at(t, t->segments - 1) : NULL;
-  if (s == NULL || (t->segments < SEGMENTS &&
-                    p->now - s->opened > p->lifetime / SEGMENTS_PER_LIFETIME)) {
-    s = segment_at(t, t->segments++);
-    *s = (struct segment){.begin = t->next, .opened = p->now};
+  struct segment *last = t->segments > 0 ? segment_at(t, t->segments - 1) : NULL;
+  if (last == NULL || (t->segments < SEGMENTS &&
+                       s->now - last->opened > s->pool->h->lifetime / SEGMENTS_PER_LIFETIME)) {
+    last = segment_at(t, t->segments++);
+    *last = (struct segment){.begin = t->next, .opened = s->now};
   }
-  s->last = p->now;
-  return s;
+  last->last = s->now;
+  return last;
 }
 
-static struct tree *tree_of(struct pool *p, pool_ticket ticket)
+/* ---- tickets ---- */
+
+static pool_ticket ticket_of(const struct held *s, const struct tree *t, uint64_t leaf)
 {
-  for (unsigned i = 0; i < TREES; i++)
-    if (p->tree[i].id != 0 && p->tree[i].id == ticket >> 32)
-      return &p->tree[i];
-  return NULL;
+  uint64_t shard = (uint64_t)(s->shard - s->pool->h->shard);
+  return (uint64_t)t->id << 32 | shard << s->pool->tree_depth | leaf;
+}
+
+static uint64_t leaf_of(const struct pool *p, pool_ticket ticket)
+{
+  return (uint32_t)ticket & ((UINT64_C(1) << p->tree_depth) - 1);
+}
+
+/* At least p->shards for what is no ticket. */
+static uint64_t shard_of(const struct pool *p, pool_ticket ticket)
+{
+  return (uint32_t)ticket >> p->tree_depth;
 }
 
 /* The tree of a ticket that has not expired, or NULL. */
-static struct tree *live_tree_of(struct pool *p, pool_ticket ticket)
+static struct tree *live_tree_of(struct held *s, pool_ticket ticket)
 {
-  struct tree *t = tree_of(p, ticket);
-  uint64_t leaf = (uint32_t)ticket;
-  return t != NULL && t->segments > 0 && leaf >= segment_at(t, 0)->begin && leaf < t->next &&
-             segment_of(t, leaf)->last + p->lifetime > p->now
-           ? t
-           : NULL;
+  uint64_t leaf = leaf_of(s->pool, ticket);
+  for (unsigned i = 0; i < TREES; i++) {
+    struct tree *t = &s->shard->tree[i];
+    if (t->id != 0 && t->id == ticket >> 32)
+      return t->segments > 0 && leaf >= segment_at(t, 0)->begin && leaf < t->next &&
+                 segment_of(t, leaf)->last + s->pool->h->lifetime > s->now
+               ? t
+               : NULL;
+  }
+  return NULL;
 }
 
-/* ---- the lock ---- */
+/* ---- time and locks ---- */
 
-/* now: read before the lock was had, so it may be a little behind another caller's. */
-static int lock(struct pool *p, uint64_t now)
+/* The latest time that a caller gave: one that was overtaken may be a little behind. */
+static uint64_t tell(struct pool *p, uint64_t now)
 {
-  int rc = pthread_mutex_lock(&p->lock);
+  uint64_t latest = atomic_load(&p->h->now);
+  while (latest < now)
+    if (atomic_compare_exchange_weak(&p->h->now, &latest, now))
+      return now;
+  return latest;
+}
+
+/* A shard whose lock was just had; rc: what pthread_mutex_lock or trylock returned. */
+static int locked(struct held *s, struct pool *p, unsigned index, uint64_t now, int rc)
+{
+  *s = (struct held){p, &p->h->shard[index], p->key[index], now};
   if (rc == EOWNERDEAD) {
-    struct tree *t = atomic_load(&p->change);
-    if (t != NULL) { /* its owner died in the middle of a change */
-      clear(p, t);
-      p->stats.dropped++;
+    unsigned changing = atomic_load(&s->shard->changing);
+    if (changing < TREES) { /* its owner died in the middle of a change */
+      clear(s, &s->shard->tree[changing]);
+      s->shard->stats.dropped++;
     }
-    rc = pthread_mutex_consistent(&p->lock);
+    rc = pthread_mutex_consistent(&s->shard->lock);
   }
-  if (rc == 0 && now > p->now)
-    p->now = now;
   return rc == 0 ? PPRF_OK : PPRF_ERR_NOMEM;
 }
 
-static void unlock(struct pool *p)
+static void pause_briefly(void)
 {
-  (void)pthread_mutex_unlock(&p->lock);
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static int lock(struct held *s, struct pool *p, unsigned index, uint64_t now)
+{
+  int rc = EBUSY;
+  for (unsigned i = 0; i < SPINS && rc == EBUSY; i++) {
+    rc = pthread_mutex_trylock(&p->h->shard[index].lock);
+    if (rc == EBUSY)
+      pause_briefly();
+  }
+  if (rc == EBUSY)
+    rc = pthread_mutex_lock(&p->h->shard[index].lock);
+  return locked(s, p, index, now, rc);
+}
+
+static void unlock(struct held *s)
+{
+  (void)pthread_mutex_unlock(&s->shard->lock);
+}
+
+/* The shards take turns, so that they fill alike.  A thread stays with one for a while, since what the
+ * processor has of it is its own then, and leaves it when it is busy. */
+static int lock_any(struct held *s, struct pool *p, uint64_t now)
+{
+  static _Thread_local unsigned turn;
+  for (unsigned i = 0; i < p->shards; i++, turn += TURN - turn % TURN) {
+    unsigned index = turn / TURN % p->shards;
+    int rc = pthread_mutex_trylock(&p->h->shard[index].lock);
+    if (rc != EBUSY) {
+      turn++;
+      return locked(s, p, index, now, rc);
+    }
+  }
+  return lock(s, p, turn / TURN % p->shards, now);
+}
+
+/* What to do with each shard. */
+typedef int action(struct held *s);
+
+static int each_shard(struct pool *p, uint64_t now, action *act)
+{
+  int err = PPRF_OK;
+  for (unsigned i = 0; i < p->shards; i++) {
+    struct held s;
+    int e = lock(&s, p, i, now);
+    if (e == PPRF_OK) {
+      e = act(&s);
+      unlock(&s);
+    }
+    err = err == PPRF_OK ? e : err;
+  }
+  return err;
+}
+
+/* Look through all shards once in a 32nd of the lifetime: some may have no callers. */
+static void expire_in_time(struct pool *p, uint64_t now)
+{
+  uint64_t expired = atomic_load(&p->h->expired);
+  if (p->shards > 1 && now - expired > p->h->lifetime / SEGMENTS_PER_LIFETIME && now > expired &&
+      atomic_compare_exchange_strong(&p->h->expired, &expired, now))
+    (void)each_shard(p, now, expire_all);
 }
 
 /* ---- names ---- */
@@ -241,7 +397,7 @@ static int name_block(const struct pool *p, int encrypt, const uint8_t in[POOL_N
   int n = 0, good = 0;
   EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
   if (ctx != NULL)
-    good = EVP_CipherInit_ex2(ctx, p->name_cipher, p->name_key, NULL, encrypt, NULL) == 1 &&
+    good = EVP_CipherInit_ex2(ctx, p->name_cipher, p->h->name_key, NULL, encrypt, NULL) == 1 &&
            EVP_CIPHER_CTX_set_padding(ctx, 0) == 1 &&
            EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 && n == POOL_NAME_BYTES;
   EVP_CIPHER_CTX_free(ctx);
@@ -271,40 +427,147 @@ static int read_name(const struct pool *p, const uint8_t name[POOL_NAME_BYTES],
   return memcmp(plain + 8, zero, sizeof zero) == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
 }
 
-/* ---- the functions of pool.h ---- */
+/* ---- pools ---- */
 
-int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation)
+unsigned pool_shard_bits(unsigned depth)
 {
-  pthread_mutexattr_t attr;
-  *pool = NULL;
-  struct pool *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
+  return depth < SHARDED_DEPTH ? 0 : SHARD_BITS;
+}
+
+/* Bytes before the keys' memory. */
+static size_t header_bytes(unsigned depth)
+{
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t bytes = sizeof(struct header) + (sizeof(struct shard) << pool_shard_bits(depth));
+  return (bytes + page - 1) / page * page;
+}
+
+static size_t mapping_bytes(unsigned depth)
+{
+  unsigned bits = pool_shard_bits(depth);
+  return header_bytes(depth) + (handle_bytes(depth - bits) * TREES << bits);
+}
+
+/* The process's own part of a pool whose mapping is fd's. */
+static int attach(struct pool **pool, int fd, unsigned depth)
+{
+  struct stat st;
+  size_t bytes = mapping_bytes(depth), each = handle_bytes(depth - pool_shard_bits(depth));
+  struct pool *p = calloc(1, sizeof *p);
+  if (p == NULL)
     return PPRF_ERR_NOMEM;
-  (void)madvise(p, sizeof *p, MADV_DONTDUMP);
-  *p = (struct pool){.depth = depth, .lifetime = lifetime, .rotation = rotation, .maker = getpid()};
+  p->fd = -1;
+  p->depth = depth;
+  p->shards = 1u << pool_shard_bits(depth);
+  p->tree_depth = depth - pool_shard_bits(depth);
   p->name_cipher = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
-  int err = p->name_cipher != NULL && RAND_priv_bytes(p->name_key, sizeof p->name_key) == 1
-              ? PPRF_OK
-              : PPRF_ERR_CRYPTO;
-  if (pthread_mutexattr_init(&attr) != 0) {
-    EVP_CIPHER_free(p->name_cipher);
-    (void)munmap(p, sizeof *p);
-    return PPRF_ERR_NOMEM;
-  }
-  if (pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) != 0 ||
-      pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) != 0 ||
-      pthread_mutex_init(&p->lock, &attr) != 0)
+  int err = p->name_cipher != NULL ? PPRF_OK : PPRF_ERR_CRYPTO;
+  p->h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (p->h == MAP_FAILED) {
+    p->h = NULL;
     err = PPRF_ERR_NOMEM;
-  (void)pthread_mutexattr_destroy(&attr);
-  for (unsigned i = 0; i < TREES && err == PPRF_OK; i++)
-    err = opt_shared_new(&p->tree[i].key, depth);
+  } else {
+    (void)madvise(p->h, bytes, MADV_DONTDUMP);
+    (void)mlock(p->h, header_bytes(depth));
+    unsigned char *memory = (unsigned char *)p->h + header_bytes(depth);
+    for (unsigned i = 0; i < p->shards; i++)
+      for (unsigned k = 0; k < TREES && err == PPRF_OK; k++, memory += each)
+        err = handle_new(&p->key[i][k], p->tree_depth, memory);
+  }
   if (err != PPRF_OK) {
-    p->maker = 0; /* the lock may not be one yet */
     pool_free(p);
     return err;
   }
+  p->fd = fd;
+  if (fstat(fd, &st) == 0) {
+    p->dev = st.st_dev;
+    p->ino = st.st_ino;
+  }
   *pool = p;
   return PPRF_OK;
+}
+
+static int init_lock(pthread_mutex_t *mutex)
+{
+  pthread_mutexattr_t attr;
+  if (pthread_mutexattr_init(&attr) != 0)
+    return PPRF_ERR_NOMEM;
+  int good = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) == 0 &&
+             pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) == 0 &&
+             pthread_mutex_init(mutex, &attr) == 0;
+  (void)pthread_mutexattr_destroy(&attr);
+  return good ? PPRF_OK : PPRF_ERR_NOMEM;
+}
+
+/* Memory without a name, which has a descriptor and cannot shrink under those who map it. */
+static int new_memory(size_t bytes)
+{
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+    return -1; /* ftruncate would be answered by a signal */
+  int fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd >= 0 && (ftruncate(fd, (off_t)bytes) != 0 ||
+                  fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+    (void)close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
+int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation)
+{
+  *pool = NULL;
+  int fd = new_memory(mapping_bytes(depth));
+  if (fd < 0)
+    return PPRF_ERR_NOMEM;
+  struct pool *p = NULL;
+  int err = attach(&p, fd, depth);
+  if (err != PPRF_OK) {
+    (void)close(fd);
+    return err;
+  }
+  struct header *h = p->h; /* all zero, and no process's yet: pool_free does not wipe */
+  h->depth = depth;
+  h->lifetime = lifetime;
+  h->rotation = rotation;
+  if (RAND_priv_bytes(h->name_key, sizeof h->name_key) != 1)
+    err = PPRF_ERR_CRYPTO;
+  for (unsigned i = 0; i < p->shards && err == PPRF_OK; i++) {
+    err = init_lock(&h->shard[i].lock);
+    h->shard[i].current = TREES;
+    atomic_store(&h->shard[i].changing, TREES);
+    for (unsigned k = 0; k < TREES; k++)
+      opt_shared_clear(p->key[i][k]);
+  }
+  if (err != PPRF_OK) {
+    pool_free(p);
+    return err;
+  }
+  h->layout = LAYOUT;
+  h->bytes = mapping_bytes(depth);
+  atomic_store(&h->maker, (uint64_t)getpid());
+  *pool = p;
+  return PPRF_OK;
+}
+
+static int clear_all(struct held *s)
+{
+  for (unsigned i = 0; i < TREES; i++)
+    clear(s, &s->shard->tree[i]);
+  return PPRF_OK;
+}
+
+static int close_shard(struct held *s)
+{
+  s->shard->closed = 1;
+  return clear_all(s);
+}
+
+/* Whether the pool's descriptor is still what it was. */
+static int has_descriptor(const struct pool *p)
+{
+  struct stat st;
+  return p->fd >= 0 && fstat(p->fd, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
 }
 
 void pool_free(struct pool *p)
@@ -312,140 +575,204 @@ void pool_free(struct pool *p)
   if (p == NULL)
     return;
   /* What other processes still map is theirs until they end, unless its maker ends it. */
-  int maker = p->maker == getpid() && lock(p, 0) == PPRF_OK;
-  for (unsigned i = 0; i < TREES; i++)
-    if (p->tree[i].key != NULL) {
-      if (maker)
-        clear(p, &p->tree[i]);
-      opt_shared_free(p->tree[i].key);
-    }
-  EVP_CIPHER_free(p->name_cipher);
-  if (maker) {
-    p->closed = 1;
-    OPENSSL_cleanse(p->name_key, sizeof p->name_key);
-    unlock(p);
+  if (p->h != NULL && atomic_load(&p->h->maker) == (uint64_t)getpid()) {
+    (void)each_shard(p, 0, close_shard);
+    OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
   }
-  (void)munmap(p, sizeof *p);
+  for (unsigned i = 0; i < p->shards; i++)
+    for (unsigned k = 0; k < TREES; k++)
+      handle_free(p->key[i][k]);
+  if (p->h != NULL)
+    (void)munmap(p->h, mapping_bytes(p->depth));
+  if (has_descriptor(p))
+    (void)close(p->fd);
+  EVP_CIPHER_free(p->name_cipher);
+  free(p);
 }
+
+int pool_export(struct pool *p, int *fd)
+{
+  *fd = has_descriptor(p) ? fcntl(p->fd, F_DUPFD, 3) : -1; /* no close-on-exec; not 0, 1 or 2 */
+  if (*fd < 0)
+    return PPRF_TLS_ERR_FD;
+  atomic_store(&p->h->maker, 0);
+  return PPRF_OK;
+}
+
+int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, uint64_t rotation)
+{
+  struct header h;
+  struct stat st;
+  *pool = NULL;
+  int seals = fcntl(fd, F_GET_SEALS), need = F_SEAL_SHRINK | F_SEAL_GROW;
+  if (seals < 0 || (seals & need) != need || fstat(fd, &st) != 0 ||
+      pread(fd, &h, offsetof(struct header, maker), 0) != offsetof(struct header, maker) ||
+      h.layout != LAYOUT || h.bytes != (uint64_t)st.st_size || h.depth < PPRF_DEPTH_MIN ||
+      h.depth > PPRF_DEPTH_MAX || h.bytes != mapping_bytes((unsigned)h.depth))
+    return PPRF_TLS_ERR_FD;
+  if (h.depth != depth || h.lifetime != lifetime || h.rotation != rotation)
+    return PPRF_TLS_ERR_OPTION;
+  int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  if (own < 0)
+    return PPRF_TLS_ERR_FD;
+  int err = attach(pool, own, depth);
+  if (err != PPRF_OK)
+    (void)close(own);
+  return err;
+}
+
+/* ---- tickets given out and taken back ---- */
 
 int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
                uint8_t value[PPRF_SEED_BYTES])
 {
+  struct held s;
+  pool_ticket ticket = 0;
   memset(name, 0, POOL_NAME_BYTES);
   memset(value, 0, PPRF_SEED_BYTES);
-  int err = lock(p, now);
+  now = tell(p, now);
+  expire_in_time(p, now);
+  int err = lock_any(&s, p, now);
   if (err != PPRF_OK)
     return err;
-  (void)expire_all(p);
-  err = p->closed ? PPRF_ERR_PUNCTURED : current_tree(p);
+  (void)expire_all(&s);
+  err = s.shard->closed ? PPRF_ERR_PUNCTURED : current_tree(&s);
   if (err == PPRF_OK) {
-    struct tree *t = p->current;
-    err = pprf_eval(t->key, t->next, value);
-    if (err == PPRF_OK)
-      err = write_name(p, (pool_ticket)t->id << 32 | t->next, name);
+    struct tree *t = &s.shard->tree[s.shard->current];
+    err = pprf_eval(key_of(&s, t), t->next, value);
     if (err == PPRF_OK) {
-      begin_change(p, t);
-      current_segment(p, t)->outstanding++;
+      ticket = ticket_of(&s, t, t->next);
+      begin_change(&s, t);
+      current_segment(&s, t)->outstanding++;
       t->next++;
-      p->stats.issued++;
-      end_change(p);
+      s.shard->stats.issued++;
+      end_change(&s, t);
     }
   }
-  if (err != PPRF_OK)
+  unlock(&s);
+  if (err == PPRF_OK)
+    err = write_name(p, ticket, name);
+  if (err != PPRF_OK) {
     OPENSSL_cleanse(value, PPRF_SEED_BYTES);
-  unlock(p);
+    memset(name, 0, POOL_NAME_BYTES);
+  }
   return err;
 }
 
 int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
               pool_ticket *ticket, uint8_t value[PPRF_SEED_BYTES])
 {
+  struct held s;
   memset(value, 0, PPRF_SEED_BYTES);
   *ticket = 0;
-  int err = lock(p, now);
+  now = tell(p, now);
+  int err = read_name(p, name, ticket);
+  if (err == PPRF_OK && shard_of(p, *ticket) >= p->shards)
+    err = PPRF_ERR_FORMAT;
+  if (err != PPRF_OK) {
+    if (err == PPRF_ERR_FORMAT)
+      pool_count_foreign(p);
+    return err;
+  }
+  err = lock(&s, p, (unsigned)shard_of(p, *ticket), now);
   if (err != PPRF_OK)
     return err;
-  err = read_name(p, name, ticket);
-  if (err == PPRF_OK) {
-    struct tree *t = live_tree_of(p, *ticket);
-    err = t == NULL ? PPRF_ERR_PUNCTURED : pprf_eval(t->key, (uint32_t)*ticket, value);
-  }
-  if (err == PPRF_ERR_FORMAT)
-    p->stats.foreign++;
-  else if (err != PPRF_OK)
-    p->stats.refused++;
-  unlock(p);
+  struct tree *t = live_tree_of(&s, *ticket);
+  err = t == NULL ? PPRF_ERR_PUNCTURED : pprf_eval(key_of(&s, t), leaf_of(p, *ticket), value);
+  if (err != PPRF_OK)
+    s.shard->stats.refused++;
+  unlock(&s);
   return err;
 }
 
 int pool_redeem(struct pool *p, uint64_t now, pool_ticket ticket, int early)
 {
-  int err = lock(p, now);
+  struct held s;
+  now = tell(p, now);
+  unsigned index = shard_of(p, ticket) < p->shards ? (unsigned)shard_of(p, ticket) : 0;
+  int err = lock(&s, p, index, now);
   if (err != PPRF_OK)
     return err;
-  struct tree *t = live_tree_of(p, ticket);
-  uint64_t leaf = (uint32_t)ticket;
+  struct tree *t = shard_of(p, ticket) < p->shards ? live_tree_of(&s, ticket) : NULL;
   err = PPRF_ERR_PUNCTURED;
   if (t != NULL) {
-    begin_change(p, t);
-    err = pprf_punct(t->key, leaf);
+    uint64_t leaf = leaf_of(p, ticket);
+    begin_change(&s, t);
+    err = pprf_punct(key_of(&s, t), leaf);
     if (err == PPRF_OK)
       segment_of(t, leaf)->outstanding--;
-    end_change(p);
+    end_change(&s, t);
   }
   if (err != PPRF_OK)
-    p->stats.early_rejected += early != 0;
+    s.shard->stats.early_rejected += early != 0;
   else if (early)
-    p->stats.early_accepted++;
+    s.shard->stats.early_accepted++;
   else
-    p->stats.resumed++;
-  (void)expire_all(p);
-  unlock(p);
+    s.shard->stats.resumed++;
+  (void)expire_all(&s);
+  unlock(&s);
+  expire_in_time(p, now);
   return err;
 }
 
 int pool_expire(struct pool *p, uint64_t now)
 {
-  int err = lock(p, now);
-  if (err != PPRF_OK)
-    return err;
-  err = expire_all(p);
-  unlock(p);
-  return err;
+  return each_shard(p, tell(p, now), expire_all);
 }
+
+int pool_rotate(struct pool *p, uint64_t now)
+{
+  return each_shard(p, tell(p, now), retire);
+}
+
+int pool_revoke(struct pool *p, uint64_t now)
+{
+  return each_shard(p, tell(p, now), clear_all);
+}
+
+/* ---- counters ---- */
 
 void pool_count_not_issued(struct pool *p)
 {
-  if (lock(p, 0) == PPRF_OK) {
-    p->stats.not_issued++;
-    unlock(p);
-  }
+  (void)atomic_fetch_add(&p->h->not_issued, 1);
 }
 
 void pool_count_foreign(struct pool *p)
 {
-  if (lock(p, 0) == PPRF_OK) {
-    p->stats.foreign++;
-    unlock(p);
+  (void)atomic_fetch_add(&p->h->foreign, 1);
+}
+
+static void add_shard(struct held *s, struct pprf_tickets_stats *sum)
+{
+  const struct pprf_tickets_stats *own = &s->shard->stats;
+  sum->issued += own->issued;
+  sum->resumed += own->resumed;
+  sum->early_accepted += own->early_accepted;
+  sum->early_rejected += own->early_rejected;
+  sum->refused += own->refused;
+  sum->expired += own->expired;
+  sum->dropped += own->dropped;
+  for (unsigned i = 0; i < TREES; i++) {
+    struct tree *t = &s->shard->tree[i];
+    sum->nodes += t->nodes;
+    for (unsigned k = 0; k < t->segments; k++)
+      sum->outstanding += segment_at(t, k)->outstanding;
   }
 }
 
 void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
 {
-  *stats = (struct pprf_tickets_stats){0};
-  if (lock(p, 0) != PPRF_OK)
-    return;
-  *stats = p->stats;
-  for (unsigned i = 0; i < TREES; i++) {
-    struct tree *t = &p->tree[i];
-    if (t->id == 0)
-      continue;
-    stats->nodes += pprf_node_count(t->key);
-    for (unsigned k = 0; k < t->segments; k++)
-      stats->outstanding += segment_at(t, k)->outstanding;
+  *stats = (struct pprf_tickets_stats){.foreign = atomic_load(&p->h->foreign),
+                                       .not_issued = atomic_load(&p->h->not_issued)};
+  for (unsigned i = 0; i < p->shards; i++) {
+    struct held s;
+    if (lock(&s, p, i, 0) == PPRF_OK) {
+      add_shard(&s, stats);
+      unlock(&s);
+    }
   }
-  unlock(p);
-  stats->memory_bytes = sizeof *p; /* counting pages takes long: not under the lock */
-  for (unsigned i = 0; i < TREES; i++)
-    stats->memory_bytes += pprf_memory_bytes(p->tree[i].key);
+  stats->memory_bytes = header_bytes(p->depth); /* counting pages takes long: not under a lock */
+  for (unsigned i = 0; i < p->shards; i++)
+    for (unsigned k = 0; k < TREES; k++)
+      stats->memory_bytes += handle_memory_bytes(p->key[i][k]);
 }

@@ -2,14 +2,18 @@
 /** @file pool.h
  * The tickets' keys, without TLS: which leaves were given out, redeemed, expired.
  *
- * A pool lives in one mapping that is shared with every process forked after pool_new, at one
- * address in all of them.  It has a few trees: one is current, and its leaves are given out in
- * order; the others are retired, and their tickets are still redeemed until they expire.  A robust
- * mutex guards it.  When a process dies while it changes a tree, that tree is wiped: its tickets
- * cost a full handshake, and no puncture is half done.
+ * A pool lives in one mapping that is shared with every process forked after pool_new, and that a
+ * program started by exec can map again (pool_import).  It has a few shards, each with a lock and
+ * trees of its own, so that processes seldom wait for each other.  In a shard one tree is current, and
+ * its leaves are given out in order; the others are retired, and their tickets are still redeemed until
+ * they expire.  When a process dies while it changes a tree, that tree is wiped: its tickets cost a
+ * full handshake, and no puncture is half done.
  *
- * A ticket is named by 16 bytes: one AES block over its tree's id and its leaf.  To others it looks
- * random, and 16 bytes that the pool did not make are refused before a tree is touched. */
+ * A ticket is named by 16 bytes: one AES block over its number.  To others it looks random, and 16
+ * bytes that the pool did not make are refused before a tree is touched.
+ *
+ * A value is evaluated when its leaf is given out, under the shard's lock, and is in no memory but the
+ * caller's: no process holds one that another could have revoked or expired meanwhile. */
 #ifndef PPRF_POOL_H
 #define PPRF_POOL_H
 
@@ -20,19 +24,37 @@
 
 #define POOL_NAME_BYTES 16
 
-/** A ticket: its tree's id and its leaf; 0 is none. */
+/** A ticket's number: 2^32 times its tree's id in its shard, plus its leaf, whose high bits are the
+ * shard's number; 0 is none. */
 typedef uint64_t pool_ticket;
 
 struct pool;
 
+/** Shards of a pool of this depth, as a power of two: each has 2^(depth - this) leaves a tree. */
+unsigned pool_shard_bits(unsigned depth);
+
 /** depth 1..32; lifetime and rotation in seconds, rotation 0: never by time.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
 int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation);
+
+/** Unmap it; wipe it first if this process made it and pool_export was not called. */
 void pool_free(struct pool *pool);
+
+/** A new descriptor of the mapping, to stay open in a program that this process executes.  From now on
+ * pool_free wipes in no process; what is left is the system's to wipe when the last one lets go.
+ * @retval PPRF_OK
+ * @retval PPRF_TLS_ERR_FD the program has closed the pool's own descriptor, or none is left. */
+int pool_export(struct pool *pool, int *fd);
+
+/** The pool of a descriptor, which stays the caller's.
+ * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO.
+ * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, or of a library that lays it out otherwise.
+ * @retval PPRF_TLS_ERR_OPTION depth, lifetime or rotation is not the pool's. */
+int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, uint64_t rotation);
 
 /** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back
  * and is the same for all processes.  Every function with a `now` also punctures what is past its
- * lifetime, except pool_open.
+ * lifetime, except pool_open: in the shard that it uses, and in all once in a 32nd of the lifetime.
  * @retval PPRF_OK, or an error of pprf_eval or of a new tree (name and value are zero).
  * @retval PPRF_ERR_PUNCTURED the process that made the pool has freed it. */
 int pool_issue(struct pool *pool, uint64_t now, uint8_t name[POOL_NAME_BYTES],
@@ -53,6 +75,12 @@ int pool_redeem(struct pool *pool, uint64_t now, pool_ticket ticket, int early);
 
 /** Puncture what is past its lifetime. */
 int pool_expire(struct pool *pool, uint64_t now);
+
+/** Retire the current trees: tickets issued from now on are of new ones. */
+int pool_rotate(struct pool *pool, uint64_t now);
+
+/** Wipe all trees: no ticket issued before is good. */
+int pool_revoke(struct pool *pool, uint64_t now);
 
 /** Count a ticket that the caller could not give out. */
 void pool_count_not_issued(struct pool *pool);

@@ -30,7 +30,8 @@ enum {
   PPRF_TLS_ERR_OPTION = 32, /**< an option's value, or a structure's size, is out of range */
   PPRF_TLS_ERR_TAKEN = 33,  /**< the SSL_CTX has tickets or a session store of its own already */
   PPRF_TLS_ERR_SSL = 34,    /**< OpenSSL refused a setting; its error queue says why */
-  PPRF_TLS_ERR_LATE = 35    /**< too late: OpenSSL has allocated memory already */
+  PPRF_TLS_ERR_LATE = 35,   /**< too late: OpenSSL has allocated memory already */
+  PPRF_TLS_ERR_FD = 36      /**< the descriptor is not of tickets of this library */
 };
 
 typedef struct pprf_tickets pprf_tickets;

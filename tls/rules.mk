@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
 # keys are no part of the public library.
-TLS_SRC := tls/pool.c tls/tickets.c tls/attach.c
+TLS_SRC := tls/handle.c tls/pool.c tls/tickets.c tls/attach.c
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 TLS_CPPFLAGS := -Iopt -Itls
 
@@ -28,13 +28,14 @@ $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 
 TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear
-$(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(OPT_OBJ)
+$(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_CTX_new EVP_MAC_CTX_new \
   EVP_KDF_CTX_new EVP_KDF_derive EVP_CipherInit_ex2 EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
-$(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o $(OPT_OBJ)
+$(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o \
+    $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)

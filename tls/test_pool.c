@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -162,158 +163,225 @@ struct model_tree {
   int gone;
 };
 
-enum { TICKETS_MAX = 20000 };
+enum { TICKETS_MAX = 5000, SHARDS_MAX = 8 };
+
+/* A shard's; now and expired are the pool's. */
 static struct model {
-  unsigned depth;
-  uint64_t lifetime, rotation, now;
   unsigned tickets, segments, trees; /* ever; the last tree is the current one if there is one */
+  int retired;                       /* the last tree is not current any more */
   struct pprf_tickets_stats stats;
   struct model_ticket ticket[TICKETS_MAX];
   struct model_segment segment[TICKETS_MAX];
   struct model_tree tree[TICKETS_MAX];
-} m;
+} model[SHARDS_MAX];
 
-static void model_lose(unsigned tree, enum ticket_state to)
+static struct {
+  unsigned tree_depth, shards;
+  uint64_t lifetime, rotation, now, expired;
+} pool_model;
+
+static void model_lose(struct model *m, unsigned tree, enum ticket_state to)
 {
-  for (unsigned i = 0; i < m.tickets; i++)
-    if (m.ticket[i].tree == tree && m.ticket[i].state == LIVE)
-      m.ticket[i].state = to;
+  for (unsigned i = 0; i < m->tickets; i++)
+    if (m->ticket[i].tree == tree && m->ticket[i].state == LIVE)
+      m->ticket[i].state = to;
+  for (unsigned s = 0; s < m->segments; s++)
+    m->segment[s].gone |= m->segment[s].tree == tree;
+  m->tree[tree].gone = 1;
 }
 
-static void model_expire(int current_too)
+static void model_expire(struct model *m, int current_too)
 {
-  for (unsigned s = 0; s < m.segments; s++) {
-    if (m.segment[s].gone || m.segment[s].last + m.lifetime > m.now)
+  for (unsigned s = 0; s < m->segments; s++) {
+    if (m->segment[s].gone || m->segment[s].last + pool_model.lifetime > pool_model.now)
       continue;
-    m.segment[s].gone = 1;
-    for (unsigned i = 0; i < m.tickets; i++)
-      if (m.ticket[i].segment == s && m.ticket[i].state == LIVE) {
-        m.ticket[i].state = EXPIRED;
-        m.stats.expired++;
+    m->segment[s].gone = 1;
+    for (unsigned i = 0; i < m->tickets; i++)
+      if (m->ticket[i].segment == s && m->ticket[i].state == LIVE) {
+        m->ticket[i].state = EXPIRED;
+        m->stats.expired++;
       }
   }
-  for (unsigned t = 0; t < m.trees; t++) {
-    int used = t + 1 == m.trees && !current_too;
-    for (unsigned s = 0; s < m.segments; s++)
-      used |= m.segment[s].tree == t && !m.segment[s].gone;
-    m.tree[t].gone |= !used;
+  for (unsigned t = 0; t < m->trees; t++) {
+    int used = t + 1 == m->trees && !current_too && !m->retired;
+    for (unsigned s = 0; s < m->segments; s++)
+      used |= m->segment[s].tree == t && !m->segment[s].gone;
+    m->tree[t].gone |= !used;
   }
 }
 
-static void model_issue(void)
+static void model_expire_all(void)
 {
-  model_expire(0);
-  struct model_tree *t = m.trees > 0 ? &m.tree[m.trees - 1] : NULL;
-  if (t == NULL || t->given_out >> m.depth != 0 ||
-      (m.rotation != 0 && m.now - t->opened >= m.rotation)) {
-    model_expire(1);
-    unsigned held = 0, oldest = m.trees;
-    for (unsigned i = m.trees; i-- > 0;)
-      if (!m.tree[i].gone) {
+  for (unsigned i = 0; i < pool_model.shards; i++)
+    model_expire(&model[i], 0);
+}
+
+/* Once in a 32nd of the lifetime all shards are looked through. */
+static void model_expire_in_time(void)
+{
+  if (pool_model.shards > 1 && pool_model.now > pool_model.expired &&
+      pool_model.now - pool_model.expired > pool_model.lifetime / 32) {
+    pool_model.expired = pool_model.now;
+    model_expire_all();
+  }
+}
+
+static struct model_ticket *model_issue(struct model *m)
+{
+  model_expire(m, 0);
+  struct model_tree *t = m->trees > 0 && !m->retired ? &m->tree[m->trees - 1] : NULL;
+  if (t == NULL || t->gone || t->given_out >> pool_model.tree_depth != 0 ||
+      (pool_model.rotation != 0 && pool_model.now - t->opened >= pool_model.rotation)) {
+    model_expire(m, 1);
+    unsigned held = 0, oldest = m->trees;
+    for (unsigned i = m->trees; i-- > 0;)
+      if (!m->tree[i].gone) {
         held++;
         oldest = i;
       }
     if (held == 4) {
-      model_lose(oldest, LOST);
-      for (unsigned s = 0; s < m.segments; s++)
-        m.segment[s].gone |= m.segment[s].tree == oldest;
-      m.tree[oldest].gone = 1;
-      m.stats.dropped++;
+      model_lose(m, oldest, LOST);
+      m->stats.dropped++;
     }
-    t = &m.tree[m.trees++];
-    *t = (struct model_tree){.opened = m.now};
+    t = &m->tree[m->trees++];
+    m->retired = 0;
+    *t = (struct model_tree){.opened = pool_model.now};
   }
-  struct model_segment *s = m.segments > 0 ? &m.segment[m.segments - 1] : NULL;
-  if (s == NULL || s->gone || s->tree != m.trees - 1 || m.now - s->opened > m.lifetime / 32) {
-    s = &m.segment[m.segments++];
-    *s = (struct model_segment){.tree = m.trees - 1, .opened = m.now};
+  struct model_segment *s = m->segments > 0 ? &m->segment[m->segments - 1] : NULL;
+  if (s == NULL || s->gone || s->tree != m->trees - 1 ||
+      pool_model.now - s->opened > pool_model.lifetime / 32) {
+    s = &m->segment[m->segments++];
+    *s = (struct model_segment){.tree = m->trees - 1, .opened = pool_model.now};
   }
-  s->last = m.now;
+  s->last = pool_model.now;
   t->given_out++;
-  m.stats.issued++;
-  m.ticket[m.tickets++] = (struct model_ticket){
-    .tree = m.trees - 1, .segment = m.segments - 1, .state = LIVE};
+  m->stats.issued++;
+  m->ticket[m->tickets] = (struct model_ticket){
+    .tree = m->trees - 1, .segment = m->segments - 1, .state = LIVE};
+  return &m->ticket[m->tickets++];
 }
 
-static int model_good(const struct model_ticket *t)
+static int model_good(const struct model *m, const struct model_ticket *t)
 {
-  return t->state == LIVE && m.segment[t->segment].last + m.lifetime > m.now;
+  return t->state == LIVE && m->segment[t->segment].last + pool_model.lifetime > pool_model.now;
 }
 
 static int same_stats(struct pool *pool)
 {
-  struct pprf_tickets_stats s;
+  struct pprf_tickets_stats s, sum = {0};
   pool_stats(pool, &s);
-  m.stats.outstanding = 0;
-  for (unsigned i = 0; i < m.tickets; i++)
-    m.stats.outstanding += m.ticket[i].state == LIVE;
-#define SAME(f) check(s.f == m.stats.f, #f " is %llu, model %llu, after %u tickets", \
-                      (unsigned long long)s.f, (unsigned long long)m.stats.f, m.tickets)
+  for (unsigned k = 0; k < pool_model.shards; k++) {
+    struct model *m = &model[k];
+    for (unsigned i = 0; i < m->tickets; i++)
+      sum.outstanding += m->ticket[i].state == LIVE;
+#define ADD(f) sum.f += m->stats.f
+    ADD(issued), ADD(resumed), ADD(early_accepted), ADD(early_rejected), ADD(refused);
+    ADD(foreign), ADD(expired), ADD(dropped);
+  }
+#define SAME(f) check(s.f == sum.f, #f " is %llu, model %llu, after %llu tickets", \
+                      (unsigned long long)s.f, (unsigned long long)sum.f, \
+                      (unsigned long long)sum.issued)
   return (SAME(issued) & SAME(resumed) & SAME(early_accepted) & SAME(early_rejected) &
           SAME(refused) & SAME(foreign) & SAME(expired) & SAME(dropped) & SAME(outstanding)) != 0;
 }
 
-static struct model_ticket *recent_ticket(void)
+/* A ticket, often a recent one; NULL: there is none. */
+static struct model_ticket *some_ticket(struct model **m)
 {
-  return &m.ticket[m.tickets - 1 - rnd(m.tickets < 60 || rnd(9) == 0 ? m.tickets : 60)];
+  *m = &model[rnd(pool_model.shards)];
+  unsigned n = (*m)->tickets;
+  return n == 0 ? NULL : &(*m)->ticket[n - 1 - rnd(n < 60 || rnd(9) == 0 ? n : 60)];
 }
 
 static void model_run(unsigned depth, uint64_t lifetime, uint64_t rotation, unsigned ops)
 {
   struct pool *pool;
-  m = (struct model){.depth = depth, .lifetime = lifetime, .rotation = rotation, .now = 1000};
+  for (unsigned i = 0; i < SHARDS_MAX; i++) {
+    struct model *m = &model[i];
+    m->tickets = m->segments = m->trees = 0;
+    m->retired = 0;
+    m->stats = (struct pprf_tickets_stats){0};
+  }
+  pool_model.shards = 1u << pool_shard_bits(depth);
+  pool_model.tree_depth = depth - pool_shard_bits(depth);
+  pool_model.lifetime = lifetime;
+  pool_model.rotation = rotation;
+  pool_model.now = 1000;
+  pool_model.expired = 0;
   if (!check(pool_new(&pool, depth, lifetime, rotation) == PPRF_OK, "pool_new"))
     return;
   for (unsigned op = 0; op < ops && !failed; op++) {
-    unsigned what = (unsigned)rnd(100);
-    uint64_t late = rnd(4) == 0 && m.now > 5 ? rnd(5) : 0; /* a caller that was overtaken */
-    struct model_ticket *t = m.tickets > 0 ? recent_ticket() : NULL;
-    uint8_t value[PPRF_SEED_BYTES], name[POOL_NAME_BYTES];
+    unsigned what = (unsigned)rnd(1000);
+    uint64_t now = pool_model.now;
+    uint64_t late = rnd(4) == 0 && now > 5 ? rnd(5) : 0; /* a caller that was overtaken */
+    struct model *m;
+    struct model_ticket *t = some_ticket(&m);
+    uint8_t value[PPRF_SEED_BYTES], name[POOL_NAME_BYTES], first[PPRF_SEED_BYTES];
     pool_ticket ticket;
-    if (what < 40 || t == NULL) {
-      model_issue();
-      t = &m.ticket[m.tickets - 1];
-      check(pool_issue(pool, m.now - late, t->name, t->value) == PPRF_OK, "op %u: issue", op);
-      check(pool_open(pool, m.now - late, t->name, &t->ticket, value) == PPRF_OK &&
-              memcmp(value, t->value, sizeof value) == 0,
+    if (what < 400 || t == NULL) {
+      model_expire_in_time();
+      check(pool_issue(pool, now - late, name, first) == PPRF_OK, "op %u: issue", op);
+      check(pool_open(pool, now - late, name, &ticket, value) == PPRF_OK &&
+              memcmp(value, first, sizeof value) == 0,
             "op %u: a new ticket opens", op);
-    } else if (what < 60) {
-      int want = model_good(t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
-      int got = pool_open(pool, m.now - late, t->name, &ticket, value);
+      uint64_t shard = (uint32_t)ticket >> pool_model.tree_depth;
+      if (!check(shard < pool_model.shards, "op %u: its shard is %llu", op,
+                 (unsigned long long)shard))
+        break;
+      t = model_issue(&model[shard]);
+      t->ticket = ticket;
+      memcpy(t->name, name, sizeof name);
+      memcpy(t->value, value, sizeof value);
+    } else if (what < 600) {
+      int want = model_good(m, t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
+      int got = pool_open(pool, now - late, t->name, &ticket, value);
       check(got == want, "op %u: open: %d, model %d", op, got, want);
       check(ticket == t->ticket, "op %u: open: another ticket", op);
       static const uint8_t zero[PPRF_SEED_BYTES];
       check(memcmp(value, want == PPRF_OK ? t->value : zero, sizeof value) == 0,
             "op %u: open: wrong value", op);
-      m.stats.refused += want != PPRF_OK;
-    } else if (what < 80) {
-      int early = (int)rnd(2), want = model_good(t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
-      int got = pool_redeem(pool, m.now - late, t->ticket, early);
+      m->stats.refused += want != PPRF_OK;
+    } else if (what < 800) {
+      int early = (int)rnd(2), want = model_good(m, t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
+      int got = pool_redeem(pool, now - late, t->ticket, early);
       check(got == want, "op %u: redeem: %d, model %d", op, got, want);
       if (want == PPRF_OK)
         t->state = USED;
-      m.stats.early_accepted += want == PPRF_OK && early;
-      m.stats.resumed += want == PPRF_OK && !early;
-      m.stats.early_rejected += want != PPRF_OK && early;
-      model_expire(0);
-    } else if (what < 84) {
+      m->stats.early_accepted += want == PPRF_OK && early;
+      m->stats.resumed += want == PPRF_OK && !early;
+      m->stats.early_rejected += want != PPRF_OK && early;
+      model_expire(m, 0);
+      model_expire_in_time();
+    } else if (what < 840) {
       memcpy(name, t->name, sizeof name);
       name[rnd(16)] ^= (uint8_t)(1u << rnd(8));
-      check(pool_open(pool, m.now, name, &ticket, value) == PPRF_ERR_FORMAT,
+      check(pool_open(pool, now, name, &ticket, value) == PPRF_ERR_FORMAT,
             "op %u: a changed name", op);
-      m.stats.foreign++;
-    } else if (what < 88) {
-      check(pool_expire(pool, m.now - late) == PPRF_OK, "op %u: expire", op);
-      model_expire(0);
+      m->stats.foreign++;
+    } else if (what < 870) {
+      check(pool_expire(pool, now - late) == PPRF_OK, "op %u: expire", op);
+      model_expire_all();
+    } else if (what < 877) {
+      check(pool_rotate(pool, now - late) == PPRF_OK, "op %u: rotate", op);
+      for (unsigned i = 0; i < pool_model.shards; i++) {
+        model[i].retired = 1;
+        model_expire(&model[i], 0);
+      }
+    } else if (what < 880) {
+      check(pool_revoke(pool, now - late) == PPRF_OK, "op %u: revoke", op);
+      for (unsigned i = 0; i < pool_model.shards; i++)
+        for (unsigned k = 0; k < model[i].trees; k++)
+          model_lose(&model[i], k, LOST);
     } else {
-      m.now += rnd(what < 99 ? lifetime / 16 + 2 : 2 * lifetime);
+      pool_model.now += rnd(what < 990 ? lifetime / 16 + 2 : 2 * lifetime);
       if (rnd(2)) {
-        check(pool_expire(pool, m.now) == PPRF_OK, "op %u: expire", op);
-        model_expire(0);
+        check(pool_expire(pool, pool_model.now) == PPRF_OK, "op %u: expire", op);
+        model_expire_all();
       } else { /* tells the time and nothing else */
         memset(name, 0, sizeof name);
-        check(pool_open(pool, m.now, name, &ticket, value) == PPRF_ERR_FORMAT, "op %u: open", op);
-        m.stats.foreign++;
+        check(pool_open(pool, pool_model.now, name, &ticket, value) == PPRF_ERR_FORMAT,
+              "op %u: open", op);
+        m->stats.foreign++;
       }
     }
     if (op % 16 == 0)
@@ -333,7 +401,9 @@ static void agrees_with_model(void)
   model_run(8, 1000, 0, 4000);
   model_run(10, 64, 64, 4000);
   model_run(10, 33, 50, 4000);
+  model_run(15, 700, 1000, 4000);
   model_run(16, 7200, 10000, 4000);
+  model_run(17, 40, 0, 4000);
   model_run(22, 7200, 0, 1000);
   end_test("random_operations_agree_with_a_naive_model");
 }
@@ -459,6 +529,264 @@ static void after_free(void)
   check(waitpid(pid, &status, 0) == pid && status == 0, "the other process: %x", (unsigned)status);
   (void)close(go[0]), (void)close(said[0]), (void)close(said[1]);
   end_test("a_pool_that_was_freed_serves_no_process");
+}
+
+/* ---- rotate and revoke ---- */
+
+static void rotate_and_revoke(unsigned depth)
+{
+  struct pool *p = new_pool(depth, 100, 0);
+  enum { EACH = 3000 };
+  static struct given old[EACH], young[EACH];
+  const unsigned n = depth < 12 ? 10 : EACH;
+  struct pprf_tickets_stats s;
+  for (unsigned i = 0; i < n; i++)
+    give(p, 1, &old[i]);
+  check(pool_rotate(p, 2) == PPRF_OK, "rotate");
+  for (unsigned i = 0; i < n; i++)
+    give(p, 2, &young[i]);
+  for (unsigned i = 0; i < n; i++) {
+    check(young[i].ticket >> 32 > old[i].ticket >> 32, "an old tree: %u", i);
+    check(opens(p, 3, &old[i]) == PPRF_OK && opens(p, 3, &young[i]) == PPRF_OK, "both are good");
+  }
+  check(pool_redeem(p, 3, old[0].ticket, 1) == PPRF_OK, "an old ticket");
+  check(pool_revoke(p, 3) == PPRF_OK, "revoke");
+  for (unsigned i = 0; i < n; i++) {
+    check(opens(p, 3, &old[i]) == PPRF_ERR_PUNCTURED && opens(p, 3, &young[i]) == PPRF_ERR_PUNCTURED,
+          "a revoked ticket opens");
+    check(pool_redeem(p, 3, young[i].ticket, 0) == PPRF_ERR_PUNCTURED, "it is redeemed");
+  }
+  pool_stats(p, &s);
+  check(s.nodes == 0 && s.outstanding == 0 && s.dropped == 0, "nothing is held");
+  give(p, 3, &old[0]);
+  check(opens(p, 3, &old[0]) == PPRF_OK && opens(p, 3, &young[0]) == PPRF_ERR_PUNCTURED,
+        "a new ticket, and one that was revoked");
+  pool_free(p);
+  end_test(depth < 12 ? "rotation_keeps_tickets_and_revocation_ends_them"
+                      : "rotation_and_revocation_reach_every_shard");
+}
+
+/* Processes that issue at the same time; then one revokes: no ticket of before is good in any. */
+static void revoked_everywhere(void)
+{
+  enum { PROCESSES = 3, EACH = 500 };
+  struct all {
+    atomic_uint issued;
+    pthread_barrier_t revoked;
+    struct given g[PROCESSES][EACH];
+  } *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct pool *p = new_pool(18, 100, 0);
+  pid_t pid[PROCESSES];
+  pthread_barrierattr_t attr;
+  (void)pthread_barrierattr_init(&attr);
+  (void)pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+  (void)pthread_barrier_init(&all->revoked, &attr, PROCESSES + 1);
+  fflush(stdout);
+  for (unsigned k = 0; k < PROCESSES; k++)
+    if ((pid[k] = fork()) == 0) {
+      for (unsigned i = 0; i < EACH; i++)
+        give(p, 1, &all->g[k][i]);
+      (void)pthread_barrier_wait(&all->revoked);
+      (void)pthread_barrier_wait(&all->revoked);
+      for (unsigned i = 0; i < EACH && !failed; i++)
+        for (unsigned from = 0; from < PROCESSES; from++)
+          check(opens(p, 1, &all->g[from][i]) == PPRF_ERR_PUNCTURED &&
+                  pool_redeem(p, 1, all->g[from][i].ticket, 1) == PPRF_ERR_PUNCTURED,
+                "a revoked ticket is good");
+      struct given g;
+      give(p, 1, &g);
+      check(pool_redeem(p, 1, g.ticket, 1) == PPRF_OK, "a new one");
+      _exit(failed > 0);
+    }
+  (void)pthread_barrier_wait(&all->revoked);
+  check(pool_revoke(p, 1) == PPRF_OK, "revoke");
+  (void)pthread_barrier_wait(&all->revoked);
+  for (unsigned k = 0; k < PROCESSES; k++) {
+    int status = 1;
+    check(waitpid(pid[k], &status, 0) == pid[k] && status == 0, "process %u", k);
+  }
+  pool_free(p);
+  (void)munmap(all, sizeof *all);
+  end_test("what_one_process_revokes_no_other_issues_or_redeems");
+}
+
+/* 2^depth tickets at once, by several processes: the keys hold them all. */
+static void fill(void)
+{
+  enum { PROCESSES = 4, DEPTH = 16 };
+  const unsigned each = (1u << DEPTH) / PROCESSES;
+  struct given *g = mmap(NULL, sizeof *g << DEPTH, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct pool *p = new_pool(DEPTH, 100, 0);
+  pid_t pid[PROCESSES];
+  fflush(stdout);
+  for (unsigned k = 0; k < PROCESSES; k++)
+    if ((pid[k] = fork()) == 0) {
+      for (unsigned i = 0; i < each; i++)
+        give(p, 1, &g[k * each + i]);
+      _exit(failed > 0);
+    }
+  for (unsigned k = 0; k < PROCESSES; k++) {
+    int status = 1;
+    check(waitpid(pid[k], &status, 0) == pid[k] && status == 0, "process %u", k);
+  }
+  unsigned in_shard[SHARDS_MAX] = {0}, least = UINT32_MAX, most = 0;
+  for (unsigned i = 0; i < 1u << DEPTH; i++) {
+    check(pool_redeem(p, 1, g[i].ticket, 1) == PPRF_OK, "ticket %u", i);
+    in_shard[((uint32_t)g[i].ticket >> (DEPTH - 3)) % SHARDS_MAX]++;
+  }
+  for (unsigned i = 0; i < SHARDS_MAX; i++) {
+    least = in_shard[i] < least ? in_shard[i] : least;
+    most = in_shard[i] > most ? in_shard[i] : most;
+  }
+  struct pprf_tickets_stats s;
+  pool_stats(p, &s);
+  check(s.dropped == 0 && s.outstanding == 0 && s.issued == 1u << DEPTH, "stats");
+  printf("# the shards gave out %u to %u tickets\n", least, most);
+  pool_free(p);
+  (void)munmap(g, sizeof *g << DEPTH);
+  end_test("as_many_tickets_as_a_key_has_drop_none_whoever_issues_them");
+}
+
+/* ---- another program ---- */
+
+enum { HANDED = 40 };
+struct handed {
+  unsigned depth;
+  struct given g[HANDED];
+};
+
+/* What the program started by exec does: argument 2 is the pool's descriptor, 3 that of tickets. */
+static int imported(int fd, int tickets_fd)
+{
+  struct pool *p;
+  struct handed *h = mmap(NULL, sizeof *h, PROT_READ, MAP_SHARED, tickets_fd, 0);
+  struct given g;
+  if (h == MAP_FAILED)
+    return 1;
+  check(pool_import(&p, fd, h->depth, 100, 0) == PPRF_OK, "import");
+  if (failed)
+    return 1;
+  for (unsigned i = 0; i < HANDED; i++)
+    check(opens(p, 2, &h->g[i]) == (i % 2 ? PPRF_OK : PPRF_ERR_PUNCTURED), "ticket %u", i);
+  for (unsigned i = 0; i < HANDED / 2; i++)
+    check(pool_redeem(p, 2, h->g[i].ticket, 1) == (i % 2 ? PPRF_OK : PPRF_ERR_PUNCTURED),
+          "redeem %u", i);
+  give(p, 2, &g);
+  check(pool_redeem(p, 2, g.ticket, 1) == PPRF_OK, "a ticket of its own");
+  pool_free(p);
+  return failed > 0;
+}
+
+/* How many words of the memory are addresses in this process. */
+static unsigned pointers_in(const uint64_t *word, size_t bytes)
+{
+  char line[512];
+  unsigned found = 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  unsigned long long from, to;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+    if (sscanf(line, "%llx-%llx ", &from, &to) == 2)
+      for (size_t i = 0; i < bytes / sizeof *word; i++)
+        found += word[i] >= from && word[i] < to;
+  check(maps != NULL, "/proc/self/maps");
+  if (maps != NULL)
+    (void)fclose(maps);
+  return found;
+}
+
+static void handed_over(const char *program, unsigned depth)
+{
+  struct pool *p = new_pool(depth, 100, 0), *q;
+  int tickets_fd = memfd_create("tickets", 0), fd = -1, status = 1;
+  check(tickets_fd >= 0 && ftruncate(tickets_fd, sizeof(struct handed)) == 0, "memfd");
+  struct handed *h = mmap(NULL, sizeof *h, PROT_READ | PROT_WRITE, MAP_SHARED, tickets_fd, 0);
+  h->depth = depth;
+  for (unsigned i = 0; i < HANDED; i++) {
+    give(p, 1, &h->g[i]);
+    if (i % 2 == 0)
+      check(pool_redeem(p, 1, h->g[i].ticket, 1) == PPRF_OK, "redeem");
+  }
+  check(pool_export(p, &fd) == PPRF_OK && fd > 2, "export");
+  /* no address in the memory: it is small enough at these depths to look at all of it */
+  struct stat st;
+  check(fstat(fd, &st) == 0, "fstat");
+  uint64_t *memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+  uint64_t control = (uint64_t)(uintptr_t)memory;
+  check(pointers_in(&control, sizeof control) == 1, "control: an address is seen");
+  check(pointers_in(memory, (size_t)st.st_size) == 0, "an address in the mapping");
+  (void)munmap(memory, (size_t)st.st_size);
+
+  check(pool_import(&q, fd, depth + 1, 100, 0) == PPRF_TLS_ERR_OPTION && q == NULL &&
+          pool_import(&q, fd, depth, 101, 0) == PPRF_TLS_ERR_OPTION &&
+          pool_import(&q, fd, depth, 100, 100) == PPRF_TLS_ERR_OPTION, "other options");
+  char a[16], b[16];
+  (void)snprintf(a, sizeof a, "%d", fd);
+  (void)snprintf(b, sizeof b, "%d", tickets_fd);
+  fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0) {
+    (void)execl(program, program, "import", a, b, (char *)NULL);
+    _exit(127);
+  }
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the other program: %x", (unsigned)status);
+  /* the same process may have it twice, at two addresses */
+  check(pool_import(&q, fd, depth, 100, 0) == PPRF_OK, "import");
+  (void)close(fd);
+  for (unsigned i = 0; i < HANDED; i++) {
+    int want = i % 2 && i >= HANDED / 2 ? PPRF_OK : PPRF_ERR_PUNCTURED;
+    check(opens(p, 3, &h->g[i]) == want && opens(q, 3, &h->g[i]) == want, "afterwards: %u", i);
+  }
+  check(pool_redeem(p, 3, h->g[HANDED - 1].ticket, 1) == PPRF_OK &&
+          pool_redeem(q, 3, h->g[HANDED - 1].ticket, 1) == PPRF_ERR_PUNCTURED, "once");
+  pool_free(p); /* its maker: it has handed it over, so this ends nothing */
+  check(opens(q, 3, &h->g[HANDED - 3]) == PPRF_OK, "still good");
+  pool_free(q);
+  (void)munmap(h, sizeof *h);
+  (void)close(tickets_fd);
+  end_test(depth < 16 ? "tickets_live_on_in_a_program_that_is_executed"
+                      : "tickets_of_many_shards_live_on_in_a_program_that_is_executed");
+}
+
+static void wrong_descriptors(void)
+{
+  struct pool *p = new_pool(6, 100, 0), *q = p;
+  int fd = -1, pipes[2];
+  check(pool_import(&q, -1, 6, 100, 0) == PPRF_TLS_ERR_FD && q == NULL, "none");
+  check(pipe(pipes) == 0 && pool_import(&q, pipes[0], 6, 100, 0) == PPRF_TLS_ERR_FD, "a pipe");
+  int file = memfd_create("other", MFD_ALLOW_SEALING);
+  check(pool_import(&q, file, 6, 100, 0) == PPRF_TLS_ERR_FD, "unsealed memory");
+  check(ftruncate(file, 4096) == 0 &&
+          fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
+          pool_import(&q, file, 6, 100, 0) == PPRF_TLS_ERR_FD, "memory of something else");
+  check(pool_export(p, &fd) == PPRF_OK, "export");
+  struct stat st;
+  check(fstat(fd, &st) == 0, "fstat");
+  uint8_t *memory = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  for (unsigned at = 0; at < 16; at++) { /* another layout, another size */
+    memory[at] ^= 1;
+    check(pool_import(&q, fd, 6, 100, 0) == PPRF_TLS_ERR_FD, "byte %u changed", at);
+    memory[at] ^= 1;
+  }
+  (void)munmap(memory, (size_t)st.st_size);
+  check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
+  check(pool_import(&q, fd, 6, 100, 0) == PPRF_OK, "the right one");
+  pool_free(q);
+  /* a program that closes what is not its own, and uses the number for something else */
+  for (int i = 3; i < 64; i++)
+    if (i != pipes[0] && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
+      (void)close(i);
+  check(pool_export(p, &fd) == PPRF_TLS_ERR_FD, "the pool's descriptor is gone");
+  for (int i = 3; i < 64; i++)
+    (void)dup2(pipes[0], i);
+  check(pool_export(p, &fd) == PPRF_TLS_ERR_FD, "and is another file's");
+  pool_free(p);
+  char c;
+  check(fcntl(pipes[0], F_GETFD) >= 0 && fcntl(40, F_GETFD) >= 0, "another file was closed");
+  (void)c;
+  for (int i = 3; i < 64; i++)
+    (void)close(i);
+  end_test("descriptors_that_are_not_a_pools_are_refused_and_left_alone");
 }
 
 /* ---- races ---- */
@@ -744,7 +1072,7 @@ static void memory(void)
   for (unsigned i = 0; i < n; i++) {
     check(pool_issue(p, 1, name, value) == PPRF_OK &&
             pool_open(p, 1, name, &ticket, value) == PPRF_OK, "issue");
-    if (i % 2 == 0) /* the most seeds: every second leaf */
+    if (ticket % 2 == 0) /* the most seeds: every second leaf */
       check(pool_redeem(p, 1, ticket, 1) == PPRF_OK, "redeem");
   }
   pool_stats(p, &full);
@@ -845,6 +1173,8 @@ static void secrets(void)
 
 int main(int argc, char **argv)
 {
+  if (argc == 4 && strcmp(argv[1], "import") == 0)
+    return imported(atoi(argv[2]), atoi(argv[3]));
   const char *s = argc > 1 ? argv[1] : getenv("SEED");
   if (s != NULL && *s != '\0')
     seed = strtoull(s, NULL, 10);
@@ -858,6 +1188,13 @@ int main(int argc, char **argv)
   names();
   not_ours_to_redeem();
   after_free();
+  rotate_and_revoke(10);
+  rotate_and_revoke(17);
+  revoked_everywhere();
+  fill();
+  handed_over(argv[0], 10);
+  handed_over(argv[0], 16);
+  wrong_descriptors();
   races(1);
   races(0);
   static const char *const name[PLACES] = {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "handle.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../opt/key.h" /* ref has one of its own */
+
+size_t handle_bytes(unsigned depth)
+{
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return opt_store_mapped_bytes(depth) + (opt_store_small_bytes(depth) + page - 1) / page * page;
+}
+
+int handle_new(pprf_key **key, unsigned depth, void *memory)
+{
+  *key = calloc(1, sizeof **key);
+  if (*key == NULL)
+    return PPRF_ERR_NOMEM;
+  opt_store_lay_out(&(*key)->store, depth, memory,
+                    (unsigned char *)memory + opt_store_mapped_bytes(depth), 1);
+  return PPRF_OK;
+}
+
+void handle_set_nodes(pprf_key *key, uint64_t nodes)
+{
+  key->store.nodes = nodes;
+}
+
+size_t handle_memory_bytes(const pprf_key *key)
+{
+  /* glibc keeps the size of a block in the 8 bytes before it; small levels are not counted by the
+   * store */
+  return malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t) +
+         opt_store_resident_bytes(&key->store) + opt_store_small_bytes(key->store.punctured.depth);
+}
+
+void handle_free(pprf_key *key)
+{
+  free(key);
+}

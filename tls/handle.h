@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file handle.h
+ * Keys in shared memory of the caller's.  The memory holds no pointer, so that processes may map it at
+ * different addresses.  Each process has a handle of its own, which the functions of pprf.h,
+ * opt_shared_start and opt_shared_clear take; the callers serialise across processes, and carry the
+ * number of nodes, which is not in the memory, from one handle to the next. */
+#ifndef PPRF_TLS_HANDLE_H
+#define PPRF_TLS_HANDLE_H
+
+#include <pprf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes that a key of this depth takes: whole pages. */
+size_t handle_bytes(unsigned depth);
+
+/** A handle for the key in memory of handle_bytes(depth) bytes from a page's start, which are left as
+ * they are: zero, to be cleared first, or those of another handle's key.
+ * @retval PPRF_OK, PPRF_ERR_NOMEM. */
+int handle_new(pprf_key **key, unsigned depth, void *memory);
+
+/** Say how many nodes the key has come to through another handle. */
+void handle_set_nodes(pprf_key *key, uint64_t nodes);
+
+/** Bytes of memory that the handle and the key really hold. */
+size_t handle_memory_bytes(const pprf_key *key);
+
+/** Free a handle, NULL too; the memory stays. */
+void handle_free(pprf_key *key);
+
+#endif
