@@ -16,7 +16,8 @@ import subprocess
 import sys
 import time
 
-LONG = ["residue", "exhaustive", "faults-asan", "random", "three-way", "crash", "faults"]
+LONG = ["residue", "memory", "exhaustive", "faults-asan", "random", "three-way", "crash",
+        "faults"]
 SHORT = ["vectors", "vectors-asan", "hostile", "hostile-asan", "vectors-regenerated", "api",
          "prg_choice", "threads", "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
 

@@ -59,9 +59,17 @@ struct ops_result {
   char text[512];      /* "op=17 punct 0x2a: ref=... opt=..." */
 };
 
+/** How often the keys' bytes are compared: after so many operations, and at the end of a sequence (1).
+ * The node counts of the implementations are compared after each. */
+extern unsigned ops_compare_every;
+
+/** At most so many leaves are punctured by a sweep, or taken by a batch or an expansion (1024: as the
+ * bytes say). */
+extern unsigned ops_many_max;
+
 /** Run the sequence on ref, opt, opt's shared keys (depth <= 14) and the model, comparing all
- * results, outputs, node counts and the canonical bytes after every operation.  trace: one line an
- * operation, or NULL. */
+ * results and outputs after every operation, node counts and the canonical bytes as
+ * ops_compare_every says.  trace: one line an operation, or NULL. */
 void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *trace);
 
 /** Make a failing sequence short, in place; returns the new length. */

@@ -147,6 +147,14 @@ $(EQB)/hostile: $(EQB)/plain/hostile.o $(EQ_plain_SHA3)
 $(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
 	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 
+# ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
+
+TAP_TESTS += $(EQB)/memory
+EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expand opt_expand_many \
+  prg_digest prg_random,-Wl,--wrap=$(f))
+$(EQB)/memory: $(EQB)/plain/memory.o $(EQ_plain_SHA3)
+	$(LINK) $(EQ_MEMORY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+
 # ---- what is erased is gone: the libraries as they are built
 
 CLEAN_TESTS += $(EQB)/residue
@@ -172,7 +180,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue api prg_choice hostile \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice hostile \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
@@ -180,8 +188,15 @@ $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 	chmod +x $@
 EQ_JOBS := $(shell nproc)
 .PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way ## plant every bug of mutants.txt: all must be noticed
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of mutants.txt: all must be noticed
 	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS)
+
+# bugs that nobody chose: a random sample of changes, which COUNT and SEED decide
+COUNT ?= 400
+.PHONY: mutants-random
+mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
+  $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## change the C code at random, SEED=.. COUNT=..: what no test notices
+	@$(PYTHON) $(EQ)/mutants_random.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS)
 
 # ---- the same with the PRG that ships with opt, in each of its versions
 
@@ -204,15 +219,27 @@ $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/opt/libpprf_prg.a
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQ_plain_KEYS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQB)/secret_flow
-	cp $< $@
+EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_digest,-Wl,--wrap=$(f))
+$(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
+  $(B)/opt/libpprf_prg.a
+	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \
+	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
+	@chmod +x $@
 
 # ---- threads
 
 TAP_TESTS += $(EQB)/threads
 $(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
 	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan
+$(EQB)/tsan/prg_evp.o: ref/prg.c
+	@mkdir -p $(@D)
+	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
+$(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) $(EQB)/tsan/opt/keccak.o \
+  $(EQB)/tsan/opt/keccak_prg.o $(EQB)/tsan/prg_evp.o
+	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
 
 # ---- coverage of ref and opt by these tests

@@ -6,6 +6,9 @@
 #include "impls.h"
 #include "tap.h"
 
+/* of the PRG that ships, if it is linked */
+__attribute__((weak)) const char *opt_prg_name(void);
+
 /* ref's, renamed */
 int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                         int *result);
@@ -72,6 +75,8 @@ static void all(const struct pprf_impl *impl, unsigned depth)
 int main(void)
 {
   static const unsigned depths[] = {1, 2, 6, 7, 10, 13, 16};
+  if (opt_prg_name != NULL)
+    tap_note("PRG: %s", opt_prg_name());
   for (int i = 0; i < IMPLS; i++)
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
       all(impls[i], depths[d]);

@@ -13,6 +13,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import mutants  # noqa: E402
+import mutants_random  # noqa: E402
 import tap  # noqa: E402
 
 GOOD = "#4242\tDONE   cov: 10 ft: 20 corp: 5/1b\nstat::number_of_executed_units: 4242\n"
@@ -102,15 +103,17 @@ class Coverage(Case):
 
 
 class PlantedBugs(Case):
-    def gate(self, notices, pattern="one", builds=True):
-        """mutants.py with one bug in one file, and suites that notice it or not."""
-        self.write("list/mutants.txt", "a bug | file | vectors | %s ==> two\n" % pattern)
+    def gate(self, notices, pattern="one", builds=True, hangs=False, marked=False):
+        """mutants.py with one bug in one file, and suites that notice it or not, or hang."""
+        self.write("list/mutants.txt", "a bug | file | vectors%s | %s ==> two\n" % (
+            " (hangs)" if marked else "", pattern))
         self.write("build/equivalence-tests/x", "")
         kept = {n: getattr(mutants, n) for n in ("HERE", "TOP", "copy_sources", "build", "run")}
 
         def run(root, suite, log):
             with open(os.path.join(root, "file")) as f:
-                return "two" not in f.read() or not notices
+                planted = "two" in f.read()
+            return "passed" if not planted or not notices else "hung" if hangs else "failed"
 
         def copy(root):
             with open(os.path.join(root, "file"), "w") as f:
@@ -137,6 +140,12 @@ class PlantedBugs(Case):
         self.assertEqual(status, 1)
         self.assertIn("SURVIVED", text)
 
+    def test_a_hang_is_noticed_only_where_the_list_says_so(self):
+        status, text = self.gate(True, hangs=True)
+        self.assertEqual(status, 1)
+        self.assertIn("it hangs in vectors", text)
+        self.assertEqual(self.gate(True, hangs=True, marked=True)[0], 0)
+
     def test_a_bug_that_does_not_apply_fails(self):
         self.assertEqual(self.gate(True, pattern="three")[0], 1)
 
@@ -144,5 +153,49 @@ class PlantedBugs(Case):
         self.assertEqual(self.gate(True, builds=False)[0], 1)
 
 
+class RandomMutants(Case):
+    CODE = """#include <x.h>
+/*@ requires a < b; */
+#ifdef __FRAMAC__
+int no(int a) { return a < 7; }
+#else
+#define TWICE(x) ((x) + (x))
+int yes(int a, int b)
+{
+  /* a < b */
+  //@ assert a < b;
+  if (a < 3)
+    wipe(a, b);
+  return 0;
+}
+#endif
+"""
+
+    def mutants(self):
+        self.write("x.c", self.CODE)
+        kept, mutants_random.TOP = mutants_random.TOP, self.dir
+        try:
+            return list(mutants_random.all_mutants("x.c", {}))
+        finally:
+            mutants_random.TOP = kept
+
+    def test_code_alone_is_changed(self):
+        lines = {m.line for m in self.mutants()}
+        self.assertEqual(lines, {6, 11, 12, 13})
+
+    def test_each_operator_is_used(self):
+        self.assertLessEqual({"operator", "constant", "statement deleted", "condition negated",
+                              "condition never", "condition always", "arguments exchanged",
+                              "variable"}, {m.operator for m in self.mutants()})
+        self.assertIn("if (a <= 3)", [m.new for m in self.mutants()])
+        self.assertIn("wipe(b, a);", [m.new for m in self.mutants()])
+
+    def test_a_seed_repeats_its_sample(self):
+        first, second, other = ([m.name() for m, _ in zip(mutants_random.sample(["ref/core.c"], s),
+                                                          range(50))] for s in ("1", "1", "2"))
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, other)
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs), sys.argv[1:]))
+    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs, RandomMutants), sys.argv[1:]))

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of pprf.h under ThreadSanitizer: many readers of one key at once, or one writer; the
  * caller keeps the two apart; different keys are independent.  With --break it breaks the rule,
- * which ThreadSanitizer must report (threads.sh). */
+ * which ThreadSanitizer must report (threads.sh).  With the PRG that ships the version in use changes
+ * all the time, and the first use is everybody's at once. */
 #include <pthread.h>
 
 #include "impls.h"
 #include "tap.h"
+
+/* of the PRG that ships, if it is linked */
+#pragma weak pprf_prg_select
+__attribute__((weak)) const char *opt_prg_name(void);
 
 enum { READERS = 3, ROUNDS = 60, DEPTH = 12, OWN_PUNCTURES = 400 };
 
@@ -123,18 +128,46 @@ static void *own(void *arg)
   return NULL;
 }
 
+static int stop; /* atomic */
+
+/* Another version of the PRG, over and over. */
+static void *chooser(void *arg)
+{
+  static const char *const name[] = {"scalar", "evp", "avx2", "avx512", "md5"};
+  uint64_t state = (uint64_t)(uintptr_t)arg;
+  pthread_barrier_wait(&start);
+  while (opt_prg_name != NULL && !broken && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+    unsigned k = (unsigned)(tap_random(&state) % 5);
+    int err = pprf_prg_select(name[k]);
+    if (k < 2 ? err != PPRF_OK : k == 4 ? err != PPRF_ERR_RANGE : err != PPRF_OK && err != PPRF_ERR_RANGE)
+      note_bad();
+    if (*opt_prg_name() == '\0')
+      note_bad();
+    usleep(50);
+  }
+  return NULL;
+}
+
 static void run(void)
 {
-  pthread_t thread[READERS + 3];
+  enum { THREADS = READERS + 4 };
+  pthread_t thread[THREADS];
   if (impl->setup(&shared, DEPTH, root) != PPRF_OK ||
-      pthread_barrier_init(&start, NULL, READERS + 3) != 0)
+      pthread_barrier_init(&start, NULL, THREADS) != 0)
     note_bad();
-  for (uintptr_t i = 0; i < READERS + 3; i++)
-    if (pthread_create(&thread[i], NULL, i < READERS ? reader : i == READERS ? writer : own,
+  __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
+  for (uintptr_t i = 0; i < THREADS; i++)
+    if (pthread_create(&thread[i], NULL, i < READERS        ? reader
+                                         : i == READERS     ? writer
+                                         : i == THREADS - 1 ? chooser
+                                                            : own,
                        (void *)(i + 1)) != 0)
       exit(3);
-  for (int i = 0; i < READERS + 3; i++)
+  for (int i = 0; i < THREADS; i++) {
+    if (i == THREADS - 1)
+      __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(thread[i], NULL);
+  }
   impl->free(shared);
   pthread_barrier_destroy(&start);
 }
@@ -147,6 +180,8 @@ int main(int argc, char **argv)
     run();
     return 0;
   }
+  if (opt_prg_name != NULL)
+    tap_note("with the PRG that ships");
   for (int i = 0; i < IMPLS; i++) {
     impl = impls[i];
     bad = 0;

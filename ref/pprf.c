@@ -83,9 +83,26 @@ static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
   ref_wipe_seed(value);
 }
 
+/* The root's seed into a new key: in a function of its own, so that all it leaves is below pprf_setup,
+ * which wipes that. */
+static __attribute__((noinline)) int put_root(pprf_key *key, const uint8_t *seed)
+{
+  struct pprf_seed root = {0, 0};
+  int err = PPRF_OK;
+  if (seed != NULL)
+    root = (struct pprf_seed){load64(seed), load64(seed + 8)};
+  else
+    err = prg_random(&root);
+  if (err == PPRF_OK) {
+    ref_setup(key->nodes, key->depth, root);
+    key->count = 1;
+  }
+  ref_wipe_seed(&root);
+  return err;
+}
+
 int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
-  struct pprf_seed root;
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
@@ -94,20 +111,12 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
   pprf_key *k = key_new(depth, 1);
   if (k == NULL)
     return PPRF_ERR_NOMEM;
-  if (seed != NULL) {
-    root.lo = load64(seed);
-    root.hi = load64(seed + 8);
-  } else {
-    int err = prg_random(&root);
-    wipe_stack();
-    if (err != PPRF_OK) {
-      pprf_free(k);
-      return err;
-    }
+  int err = put_root(k, seed);
+  wipe_stack();
+  if (err != PPRF_OK) {
+    pprf_free(k);
+    return err;
   }
-  ref_setup(k->nodes, depth, root);
-  k->count = 1;
-  ref_wipe_seed(&root);
   *key = k;
   return PPRF_OK;
 }

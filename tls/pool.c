@@ -570,20 +570,15 @@ static int has_descriptor(const struct pool *p)
   return p->fd >= 0 && fstat(p->fd, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
 }
 
-void pool_close(struct pool *p)
-{
-  /* What other processes still map is theirs until they end, unless its maker ends it. */
-  if (p->h == NULL || atomic_load(&p->h->maker) != (uint64_t)getpid())
-    return;
-  (void)each_shard(p, 0, close_shard);
-  OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
-}
-
 void pool_free(struct pool *p)
 {
   if (p == NULL)
     return;
-  pool_close(p);
+  /* What other processes still map is theirs until they end, unless its maker ends it. */
+  if (p->h != NULL && atomic_load(&p->h->maker) == (uint64_t)getpid()) {
+    (void)each_shard(p, 0, close_shard);
+    OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
+  }
   for (unsigned i = 0; i < p->shards; i++)
     for (unsigned k = 0; k < TREES; k++)
       handle_free(p->key[i][k]);

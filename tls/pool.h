@@ -37,11 +37,7 @@ unsigned pool_shard_bits(unsigned depth);
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
 int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation);
 
-/** End it for all processes, if this process made it and pool_export was not called: all trees are
- * wiped, and no ticket is given out any more. */
-void pool_close(struct pool *pool);
-
-/** Close it and unmap it in this process; NULL is allowed. */
+/** Unmap it; wipe it first if this process made it and pool_export was not called. */
 void pool_free(struct pool *pool);
 
 /** A new descriptor of the mapping, to stay open in a program that this process executes.  From now on

@@ -1,0 +1,801 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is in memory when it changes hands.  Every seed that the PRG reads or makes is remembered
+ * (masked, so that this program's own memory does not hold it), and no block that is freed, no page
+ * that is given back and no stack that an operation leaves may hold one: after success and after a
+ * failure at each call of the PRG, of the digest and of the allocator in turn.  Beside that: what
+ * memory_bytes says against what the allocator was asked for, how often ref's array moves, and
+ * what the kernel says about the pages of opt's keys.
+ *
+ * The calls are caught with the linker's --wrap (rules.mk).  Operations run on a stack of their own
+ * (swapcontext), which is searched when they have returned. */
+#include <errno.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "../opt/key.h"
+#include "../opt/lanes.h"
+#include "../opt/shared.h"
+#include "impls.h"
+#include "prg.h"
+#include "tap.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
+#endif
+
+#define ARRAY(a) (sizeof(a) / sizeof *(a))
+
+/* ref's, renamed */
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+
+/* ---------------------------------------------------------------- the seeds that there were */
+
+#define MASK 0x6b1d9ef3c8a25047u
+static uint64_t known[1 << 17]; /* a hash table of masked halves; 0: free */
+static unsigned char filter[1 << 15];
+static unsigned known_count;
+static int knowing; /* while all the seeds of a key are few */
+static uint64_t bytes_searched;
+
+static void forget_all(void)
+{
+  memset(known, 0, sizeof known);
+  memset(filter, 0, sizeof filter);
+  known_count = 0;
+  knowing = 1;
+}
+
+static void know(uint64_t half)
+{
+  if (half == 0 || !knowing)
+    return;
+  uint64_t word = half ^ MASK;
+  size_t at = word % ARRAY(known);
+  while (known[at] != 0 && known[at] != word)
+    at = (at + 1) % ARRAY(known);
+  if (known[at] == 0 && ++known_count > ARRAY(known) / 2) {
+    printf("Bail out! too many seeds\n");
+    _exit(1);
+  }
+  known[at] = word;
+  filter[(word >> 3) & (sizeof filter - 1)] |= (unsigned char)(1 << (word & 7));
+}
+
+static void know_seed(struct pprf_seed s)
+{
+  know(s.lo);
+  know(s.hi);
+}
+
+static int is_known(uint64_t half)
+{
+  uint64_t word = half ^ MASK;
+  if ((filter[(word >> 3) & (sizeof filter - 1)] >> (word & 7) & 1) == 0)
+    return 0;
+  size_t at = word % ARRAY(known);
+  while (known[at] != 0 && known[at] != word)
+    at = (at + 1) % ARRAY(known);
+  return known[at] == word;
+}
+
+/* How many halves of known seeds are in a piece of memory, at any byte. */
+static unsigned seeds_in(const void *p, size_t bytes)
+{
+  const unsigned char *b = p;
+  unsigned found = 0;
+  for (size_t at = 0; at + 8 <= bytes; at++) {
+    uint64_t word;
+    memcpy(&word, b + at, 8);
+    if (word != 0 && is_known(word))
+      found++;
+  }
+  bytes_searched += bytes;
+  return found;
+}
+
+/* ---------------------------------------------------------------- the calls, caught */
+
+static int watching;      /* memory that is given back is searched */
+static int in_a_call;     /* an operation runs */
+static unsigned in_freed, in_unmapped, in_advised; /* seeds found there */
+static unsigned calls, fail_at; /* calls that can fail in an operation; the one that fails */
+static const char *failed_call;
+static size_t block_bytes; /* of blocks that are not freed, with the allocator's 8 each */
+static unsigned blocks_made;
+static int refused_advice = -1, refused_errno, refuse_lock;
+static int advice_seen[32];
+
+static int fails(const char *name)
+{
+  if (!in_a_call || ++calls != fail_at)
+    return 0;
+  failed_call = name;
+  return 1;
+}
+
+static void *made(void *p)
+{
+  if (in_a_call && p != NULL) {
+    block_bytes += malloc_usable_size(p) + 8;
+    blocks_made++;
+  }
+  return p;
+}
+
+#define WRAP(type, name, parameters)                                                               \
+  type __real_##name parameters;                                                                   \
+  type __wrap_##name parameters;                                                                   \
+  type __wrap_##name parameters
+
+WRAP(void *, malloc, (size_t n))
+{
+  return fails("malloc") ? NULL : made(__real_malloc(n));
+}
+WRAP(void *, calloc, (size_t n, size_t size))
+{
+  return fails("calloc") ? NULL : made(__real_calloc(n, size));
+}
+WRAP(void, free, (void *p))
+{
+  if (in_a_call && p != NULL) {
+    block_bytes -= malloc_usable_size(p) + 8;
+    if (watching)
+      in_freed += seeds_in(p, malloc_usable_size(p));
+  }
+  __real_free(p);
+}
+WRAP(int, munmap, (void *p, size_t len))
+{
+  if (in_a_call && watching)
+    in_unmapped += seeds_in(p, len);
+  return __real_munmap(p, len);
+}
+WRAP(int, madvise, (void *p, size_t len, int advice))
+{
+  advice_seen[advice & 31]++;
+  if (advice == refused_advice) {
+    errno = refused_errno;
+    return -1;
+  }
+  if (in_a_call && watching && (advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED ||
+                                advice == MADV_REMOVE))
+    in_advised += seeds_in(p, len);
+  return __real_madvise(p, len, advice);
+}
+static struct {
+  const void *at;
+  size_t len;
+  unsigned flags;
+} locks[64];
+static unsigned lock_count;
+WRAP(int, mlock2, (const void *p, size_t len, unsigned flags))
+{
+  if (refuse_lock)
+    return errno = ENOMEM, -1;
+  if (lock_count < ARRAY(locks)) {
+    locks[lock_count].at = p;
+    locks[lock_count].len = len;
+    locks[lock_count++].flags = flags;
+  }
+  return __real_mlock2(p, len, flags);
+}
+
+WRAP(struct pprf_children, prg_expand, (struct pprf_seed seed, uint64_t start, unsigned height))
+{
+  know_seed(seed);
+  if (fails("prg_expand"))
+    return (struct pprf_children){{0, 0}, {0, 0}, PPRF_ERR_CRYPTO};
+  struct pprf_children c = __real_prg_expand(seed, start, height);
+  know_seed(c.left);
+  know_seed(c.right);
+  return c;
+}
+/* The same for many: a failure comes after k of them are done, as the default's does. */
+WRAP(int, opt_expand_many, (const struct opt_step *step, unsigned n))
+{
+  for (unsigned i = 0; i < n; i++) {
+    struct pprf_children c = __wrap_prg_expand(*step[i].seed, step[i].start, step[i].height);
+    *step[i].left = c.left;
+    *step[i].right = c.right;
+    if (c.err != PPRF_OK)
+      return c.err;
+  }
+  return PPRF_OK;
+}
+WRAP(int, prg_digest, (const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]))
+{
+  if (fails("prg_digest")) {
+    memset(out, 0, DIGEST_BYTES);
+    return PPRF_ERR_CRYPTO;
+  }
+  return __real_prg_digest(bytes, len, out);
+}
+WRAP(int, prg_random, (struct pprf_seed *seed))
+{
+  if (fails("prg_random")) {
+    *seed = (struct pprf_seed){0, 0};
+    return PPRF_ERR_CRYPTO;
+  }
+  int err = __real_prg_random(seed);
+  know_seed(*seed);
+  return err;
+}
+
+/* ---------------------------------------------------------------- operations on their own stack */
+
+enum kind {
+  EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND, EXPORT, IMPORT, BAD_DIGEST, BAD_ORDER,
+  SETUP, RANDOM_SETUP, FREE, KINDS
+};
+static const char *const kind_name[KINDS] = {
+  "eval", "punct", "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export",
+  "import", "import of a wrong digest", "import of nodes in disorder", "setup", "setup, random", "free"};
+
+#define LEAVES 48
+#define FILE_MAX 70000
+static struct {
+  const struct pprf_impl *impl;
+  enum kind kind;
+  pprf_key *key, *made;
+  unsigned depth;
+  uint64_t leaf[LEAVES], first, last;
+  size_t n, file_len;
+  int err;
+  uint8_t root[16], out[16], values[LEAVES * 16], file[FILE_MAX], exported[FILE_MAX];
+} op;
+static ucontext_t here, there;
+static unsigned char stack[256 << 10] __attribute__((aligned(4096)));
+
+static int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)arg;
+  (void)leaf;
+  (void)n;
+  (void)values;
+  return 0;
+}
+
+static int operate(void)
+{
+  int ref = op.impl == &impl_ref;
+  size_t len = sizeof op.exported;
+  switch (op.kind) {
+  case EVAL: return op.impl->eval(op.key, op.leaf[0], op.out);
+  case PUNCT: return op.impl->punct(op.key, op.leaf[0]);
+  case EVAL_PUNCT: return op.impl->eval_punct(op.key, op.leaf[0], op.out);
+  case RANGE: return op.impl->punct_range(op.key, op.first, op.last);
+  case EVAL_BATCH:
+    return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(op.key, op.leaf, op.n, op.values, NULL);
+  case PUNCT_BATCH:
+    return (ref ? ref_pprf_punct_batch : pprf_punct_batch)(op.key, op.leaf, op.n, NULL);
+  case EXPAND:
+    return (ref ? ref_pprf_expand : pprf_expand)(op.key, op.first, op.last, ignore, NULL);
+  case EXPORT: return op.impl->export_key(op.key, op.exported, &len);
+  case IMPORT:
+  case BAD_DIGEST:
+  case BAD_ORDER: return op.impl->import_key(&op.made, op.file, op.file_len);
+  case SETUP: return op.impl->setup(&op.made, op.depth, op.root);
+  case RANDOM_SETUP: return op.impl->setup(&op.made, op.depth, NULL);
+  case FREE:
+    op.impl->free(op.key);
+    return PPRF_OK;
+  default: abort();
+  }
+}
+
+/* Nothing but the operation's frames may be below this one. */
+__attribute__((noinline)) static void entry(void)
+{
+  in_a_call = 1;
+  op.err = operate();
+  in_a_call = 0;
+  swapcontext(&there, &here);
+}
+
+static unsigned problems;
+static unsigned long trials;
+
+static void problem(const char *what, unsigned n)
+{
+  if (problems++ < 5)
+    tap_note("%s %s at depth %u, %s %u: %s (%u halves of seeds), result %s", op.impl->name,
+             kind_name[op.kind], op.depth, fail_at > 0 ? failed_call : "no failure; call", fail_at,
+             what, n, result_name(op.err));
+}
+
+/* The operation once, with a failure at one call, or none (0). */
+static void once(unsigned at)
+{
+  memset(stack, 0, sizeof stack);
+  calls = in_freed = in_unmapped = in_advised = 0;
+  fail_at = at;
+  failed_call = NULL;
+  op.made = NULL;
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack;
+  there.uc_stack.ss_size = sizeof stack;
+  there.uc_link = NULL;
+  makecontext(&there, entry, 0);
+  watching = 1;
+  swapcontext(&here, &there);
+  watching = 0;
+  unsigned on_stack = seeds_in(stack, sizeof stack);
+  if (on_stack > 0)
+    problem("on the stack", on_stack);
+  if (in_freed > 0)
+    problem("in a freed block", in_freed);
+  if (in_unmapped > 0)
+    problem("in pages that are unmapped", in_unmapped);
+  if (in_advised > 0)
+    problem("in pages that are given back", in_advised);
+  trials++;
+}
+
+static pprf_key *key_of(const struct pprf_impl *impl, unsigned depth, const uint8_t root[16])
+{
+  pprf_key *key = NULL;
+  struct pprf_seed seed = {load(root, 8), load(root + 8, 8)};
+  know_seed(seed);
+  if (impl->setup(&key, depth, root) != PPRF_OK) {
+    printf("Bail out! setup\n");
+    exit(1);
+  }
+  return key;
+}
+
+static size_t export(const struct pprf_impl *impl, const pprf_key *key, uint8_t *file)
+{
+  size_t len = FILE_MAX;
+  if (impl->export_key(key, file, &len) != PPRF_OK) {
+    printf("Bail out! export\n");
+    exit(1);
+  }
+  return len;
+}
+
+/* A kind of operation on a copy of a key, failing at each call in turn until it gets through. */
+static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned depth,
+                       unsigned punctures, uint64_t state)
+{
+  static uint8_t before[FILE_MAX], after[FILE_MAX];
+  uint64_t size = (uint64_t)1 << depth;
+  forget_all();
+  memset(&op, 0, sizeof op);
+  op.impl = impl;
+  op.kind = kind;
+  op.depth = depth;
+  for (unsigned i = 0; i < 16; i++)
+    op.root[i] = (uint8_t)tap_random(&state);
+  op.key = key_of(impl, depth, op.root);
+  for (unsigned i = 0; i < punctures; i++)
+    (void)impl->punct(op.key, tap_random(&state) % size);
+  op.n = 1 + tap_random(&state) % (impl == &impl_ref ? 8 : LEAVES);
+  for (size_t i = 0; i < LEAVES; i++)
+    op.leaf[i] = i % 4 == 1 ? op.leaf[i - 1] ^ 1 : tap_random(&state) % size;
+  op.first = op.leaf[0] < op.leaf[2] ? op.leaf[0] : op.leaf[2];
+  op.last = op.leaf[0] ^ op.leaf[2] ^ op.first;
+  if (kind == EXPAND && op.last - op.first > 20) /* ref's work for a leaf, and each of its calls fails */
+    op.last = op.first + 20;
+  op.file_len = export(impl, op.key, op.file);
+  size_t len = export(impl, op.key, before);
+  if (kind == BAD_DIGEST)
+    op.file[op.file_len - 1] ^= 1;
+  if (kind == BAD_ORDER) { /* the last node where the first is: what came before is decoded by then */
+    size_t nodes = impl->node_count(op.key), width = depth / 8 + 1, body = op.file_len - DIGEST_BYTES;
+    memcpy(op.file + body - 16 - width, op.file + 16, nodes > 1 ? width : 0);
+    if (nodes > 1 && __real_prg_digest(op.file, body, op.file + body) != PPRF_OK)
+      problem("no digest", 0);
+  }
+  for (unsigned at = 1;; at++) {
+    once(at);
+    int done = failed_call == NULL;
+    if (op.err != PPRF_OK && op.made != NULL)
+      problem("a key beside an error", 0);
+    if (op.made != NULL)
+      impl->free(op.made);
+    if (kind == FREE)
+      break;
+    if (op.err != PPRF_OK && (export(impl, op.key, after) != len || memcmp(before, after, len) != 0))
+      problem("the key changed", 0);
+    int refused = kind == BAD_DIGEST || (kind == BAD_ORDER && impl->node_count(op.key) > 1);
+    if (done && op.err != (refused ? PPRF_ERR_FORMAT : op.err == PPRF_ERR_PUNCTURED ? op.err : PPRF_OK))
+      problem("another result", 0);
+    if (done || op.err == PPRF_OK)
+      break;
+  }
+  if (kind != FREE)
+    impl->free(op.key);
+}
+
+static unsigned every_operation(const struct pprf_impl *impl, int full)
+{
+  static const unsigned depths[] = {1, 2, 5, 8, 12, 21};
+  uint64_t state = tap_seed();
+  problems = 0;
+  for (size_t d = 0; d < ARRAY(depths); d++)
+    for (enum kind kind = 0; kind < KINDS; kind++)
+      for (unsigned punctures = 0; punctures < (full ? 12 : 3); punctures++) {
+        if (kind != FREE || depths[d] <= 12) /* all of the mapping is read when it goes */
+          every_call(impl, kind, depths[d], punctures * punctures * 3, tap_random(&state));
+      }
+  return problems;
+}
+
+/* ---------------------------------------------------------------- accounting */
+
+/* Do an operation whose blocks are counted. */
+static int counted(enum kind kind)
+{
+  op.kind = kind;
+  calls = fail_at = 0;
+  op.made = NULL;
+  in_a_call = 1;
+  int err = operate();
+  in_a_call = 0;
+  return err;
+}
+
+/* Resident bytes of opt's mapping, from the kernel. */
+static size_t resident(const pprf_key *key)
+{
+  const struct opt_store *s = &key->store;
+  static unsigned char there_[1 << 16];
+  size_t pages = s->mapped / s->page, n = 0;
+  if (pages > sizeof there_ || mincore(s->slot, s->mapped, there_) != 0)
+    return 0;
+  for (size_t i = 0; i < pages; i++)
+    n += there_[i] & 1;
+  return n * s->page;
+}
+
+/* memory_bytes is what the allocator gave and the kernel backs, at each of many punctures, and
+ * ref's array moves seldom and is never much larger than what it held at most. */
+static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
+{
+  knowing = 0;
+  uint64_t size = (uint64_t)1 << depth, state = 7;
+  unsigned bad = 0, moves = 0;
+  size_t peak = 1;
+  memset(&op, 0, sizeof op);
+  op.impl = impl;
+  op.depth = depth;
+  block_bytes = 0;
+  bad += counted(SETUP) != PPRF_OK;
+  op.key = op.made;
+  for (unsigned i = 0; i < 3000; i++) {
+    op.leaf[0] = i < 1500 ? (uint64_t)i * 2 % size : tap_random(&state) % size;
+    unsigned before = blocks_made;
+    (void)counted(i % 2 ? PUNCT : EVAL_PUNCT);
+    moves += blocks_made != before;
+    size_t nodes = impl->node_count(op.key), bytes = impl->memory_bytes(op.key);
+    peak = nodes > peak ? nodes : peak;
+    if (bytes != block_bytes + (impl == &impl_ref ? 0 : resident(op.key))) {
+      if (bad++ == 0)
+        tap_note("%s depth %u, after %u punctures: %zu bytes, not %zu", impl->name, depth, i, bytes,
+                 block_bytes + (impl == &impl_ref ? 0 : resident(op.key)));
+    }
+    /* a node of ref takes 32 bytes; an array doubles and has room for one puncture more */
+    if (impl == &impl_ref && bytes > 32 * (2 * peak + 4 * (size_t)depth + 4) + 64) {
+      if (bad++ == 0)
+        tap_note("ref depth %u: %zu bytes for at most %zu nodes", depth, bytes, peak);
+    }
+    if (impl == &impl_ref && nodes * 32 > bytes)
+      bad++;
+  }
+  if (moves > (impl == &impl_ref ? 14 : 0)) { /* log2 3000 and some */
+    tap_note("%s depth %u: memory was asked for %u times", impl->name, depth, moves);
+    bad++;
+  }
+  op.file_len = 0;
+  size_t len = sizeof op.file;
+  if (impl->export_key(op.key, op.file, &len) == PPRF_OK) { /* as large as its nodes, not more */
+    size_t one = block_bytes, nodes = impl->node_count(op.key);
+    op.file_len = len;
+    bad += counted(IMPORT) != PPRF_OK;
+    size_t bytes = impl->memory_bytes(op.made);
+    if (bytes != block_bytes - one + (impl == &impl_ref ? 0 : resident(op.made)) ||
+        (impl == &impl_ref && bytes > 32 * nodes + 128)) {
+      tap_note("%s depth %u: an imported key says %zu bytes, not %zu", impl->name, depth, bytes,
+               block_bytes - one);
+      bad++;
+    }
+    pprf_key *copy = op.made;
+    op.leaf[0] = 1;
+    op.key = (bad += op.key == NULL, op.key);
+    impl->free(copy);
+  } else
+    bad += depth <= 10;
+  impl->free(op.key);
+  return bad;
+}
+
+/* ---------------------------------------------------------------- what the kernel says of pages */
+
+enum { DONTDUMP = 1, NOHUGEPAGE = 2, LOCKED = 4, SHARED = 8, ANY = 15 };
+
+/* Which of these the VmFlags of all mappings that meet [from, to) say; 0 if there is none. */
+static unsigned flags_of(const void *from, const void *to)
+{
+  static const char *const name[] = {" dd ", " nh ", " lo ", " sh "};
+  char line[512];
+  FILE *f = fopen("/proc/self/smaps", "r");
+  unsigned inside = 0, mappings = 0, flags = ANY;
+  while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+    unsigned long first, end;
+    if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+      inside = first < (uintptr_t)to && end > (uintptr_t)from;
+    else if (inside && strncmp(line, "VmFlags:", 8) == 0) {
+      line[strcspn(line, "\n")] = ' ';
+      mappings++;
+      for (unsigned k = 0; k < ARRAY(name); k++)
+        if (strstr(line, name[k]) == NULL)
+          flags &= ~(1u << k);
+    }
+  }
+  if (f != NULL)
+    fclose(f);
+  return mappings == 0 ? 0 : flags;
+}
+
+static const uint8_t root[16] = {9, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3};
+
+static const unsigned char *slots_end(const pprf_key *key)
+{
+  return (const unsigned char *)(key->store.slot + ((size_t)1 << (key->store.punctured.depth - 1)));
+}
+
+/* Out of core dumps, without huge pages, the slots out of swap: and said truly. */
+static int pages_are_marked(const pprf_key *key, const char *when)
+{
+  const struct opt_store *s = &key->store;
+  unsigned all = flags_of(s->slot, (const unsigned char *)s->slot + s->mapped);
+  unsigned slots = flags_of(s->slot, slots_end(key));
+  unsigned want = DONTDUMP | NOHUGEPAGE | (s->shared ? SHARED : 0);
+  int ok = (all & ~(unsigned)LOCKED) == want &&
+           slots == (want | (pprf_memory_locked(key) ? LOCKED : 0));
+  if (!ok)
+    tap_note("%s: memory_locked is %d, shared %d; flags of all pages %u, of the slots %u", when,
+             pprf_memory_locked(key), s->shared, all, slots);
+  return ok;
+}
+
+/* Whether this process may lock as much. */
+static int may_lock(void)
+{
+  static int may = -1;
+  if (may < 0) {
+    size_t len = 4 << 20;
+    void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    may = p != MAP_FAILED && __real_mlock2(p, len, MLOCK_ONFAULT) == 0;
+    __real_munmap(p, len);
+  }
+  return may;
+}
+
+static int fresh_pages(void)
+{
+  static const unsigned depths[] = {1, 9, 13, 16, 18};
+  int ok = 1;
+  for (size_t d = 0; d < ARRAY(depths); d++) {
+    lock_count = 0;
+    pprf_key *key = key_of(&impl_opt, depths[d], root);
+    ok &= pages_are_marked(key, "a new key");
+    ok &= pprf_memory_locked(key) == may_lock();
+    /* the slots, no more and no less, and not before they are touched */
+    ok &= lock_count == 1 && locks[0].at == key->store.slot && locks[0].flags == MLOCK_ONFAULT &&
+          locks[0].len == (size_t)(slots_end(key) - (unsigned char *)key->store.slot);
+    ok &= resident(key) <= 2 * key->store.page;
+    pprf_free(key);
+  }
+  refuse_lock = 1;
+  pprf_key *key = key_of(&impl_opt, 13, root);
+  ok &= pprf_memory_locked(key) == 0 && pages_are_marked(key, "a key that cannot be locked");
+  refuse_lock = 0;
+  pprf_free(key);
+  return ok;
+}
+
+/* Resident pages among [from, to). */
+static size_t pages_in(const void *from, const void *to)
+{
+  static unsigned char there_[1 << 14];
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), n = 0;
+  uintptr_t a = (uintptr_t)from / page * page;
+  size_t pages = ((uintptr_t)to - a + page - 1) / page;
+  if (pages > sizeof there_ || mincore((void *)a, pages * page, there_) != 0)
+    return (size_t)-1;
+  for (size_t i = 0; i < pages; i++)
+    n += there_[i] & 1;
+  return n;
+}
+
+/* Slots of 2^12 punctured leaves, and the bits of 2^18, go back to the system, whether they are
+ * punctured one by one or as a range, locked or not; what is beside them stays. */
+static int given_back(int locked, int by_range, int shared)
+{
+  const unsigned depth = 19;
+  const uint64_t half = (uint64_t)1 << 18;
+  pprf_key *key;
+  refuse_lock = !locked;
+  if (!shared)
+    key = key_of(&impl_opt, depth, root);
+  else if (opt_shared_new(&key, depth) != PPRF_OK || opt_shared_start(key) != PPRF_OK)
+    return 0;
+  refuse_lock = 0;
+  const struct opt_store *s = &key->store;
+  int ok = pprf_memory_locked(key) == (locked && may_lock());
+  /* the last leaf of the upper half: pages there stay */
+  ok &= pprf_punct(key, 2 * half - 1) == PPRF_OK;
+  uint8_t before[16], after[16];
+  ok &= pprf_eval(key, half + 5, before) == PPRF_OK;
+  const uint64_t *dead = s->punctured.dead;
+  size_t most = 0;
+  if (by_range) {
+    for (uint64_t x = 77; x < half; x += 300) /* so that there are pages to give back */
+      ok &= pprf_punct(key, x) == PPRF_OK;
+    ok &= pages_in(dead, dead + half / 64) >= half / 64 * 8 / s->page;
+    ok &= pprf_punct_range(key, 0, half - 1) == PPRF_OK;
+  } else
+    for (uint64_t x = 0; x < half; x++) {
+      ok &= pprf_punct(key, x) == PPRF_OK;
+      if (x % 4096 == 4095) { /* the slots so far are gone: one page here, one at the end */
+        size_t now = pages_in(s->slot, s->slot + half / 2);
+        most = now > most ? now : most;
+      }
+    }
+  size_t slots = pages_in(s->slot, s->slot + half / 2), bits = pages_in(dead, dead + half / 64);
+  /* shared by two blocks: a page at each end */
+  if (slots > 1 || bits > 1 || most > 8 * 1 + 8) {
+    tap_note("%s, %s, %s: %zu pages of slots, %zu of bits are left, %zu of slots on the way",
+             shared ? "shared" : "private", locked ? "locked" : "not locked",
+             by_range ? "as a range" : "one by one", slots, bits, most);
+    ok = 0;
+  }
+  ok &= pages_are_marked(key, "after pages were given back");
+  ok &= pprf_eval(key, half + 5, after) == PPRF_OK && memcmp(before, after, 16) == 0;
+  ok &= pprf_eval(key, half - 1, after) == PPRF_ERR_PUNCTURED;
+  ok &= pprf_eval(key, 2 * half - 1, after) == PPRF_ERR_PUNCTURED;
+  ok &= pprf_punct_range(key, 0, 2 * half - 1) == PPRF_OK && pprf_node_count(key) == 0;
+  ok &= resident(key) == 0; /* of an empty key nothing is left */
+  ok &= pages_are_marked(key, "after all pages were given back");
+  pprf_free(key);
+  return ok;
+}
+
+/* A key whose slots are less than a block gives its pages back when it is empty. */
+static int small_key(void)
+{
+  pprf_key *key = key_of(&impl_opt, 10, root);
+  int ok = 1;
+  for (uint64_t x = 0; x < 1024; x++)
+    ok &= pprf_punct(key, x) == PPRF_OK && (resident(key) > 0) == (x < 1023);
+  pprf_free(key);
+  return ok;
+}
+
+/* A prefault that the system refuses changes nothing: pages still go back afterwards.  One that it
+ * does not know is done by hand, and holds them. */
+static int prefaults(void)
+{
+  int ok = 1;
+  static const int errors[] = {ENOMEM, EFAULT, EINTR, EINVAL, 0};
+  for (size_t i = 0; i < ARRAY(errors); i++) {
+    pprf_key *key = key_of(&impl_opt, 16, root);
+    refused_advice = errors[i] == 0 ? -1 : MADV_POPULATE_WRITE;
+    refused_errno = errors[i];
+    int done = errors[i] == 0 || errors[i] == EINVAL;
+    ok &= pprf_prefault(key) == (done ? PPRF_OK : PPRF_ERR_NOMEM);
+    refused_advice = -1;
+    ok &= done ? resident(key) == key->store.mapped : resident(key) <= 2 * key->store.page;
+    for (uint64_t x = 5; x < 65536; x += 256)
+      ok &= pprf_punct(key, x) == PPRF_OK;
+    ok &= pprf_punct_range(key, 0, 65535) == PPRF_OK;
+    ok &= resident(key) == (done ? key->store.mapped : 0);
+    if (!ok)
+      tap_note("prefault with errno %d: %zu of %zu bytes are there", errors[i], resident(key),
+               key->store.mapped);
+    pprf_free(key);
+  }
+  return ok;
+}
+
+/* A shared key that is cleared holds no seed, whether the system takes its pages or not. */
+static int cleared(int advice)
+{
+  pprf_key *key;
+  int ok = 1;
+  forget_all();
+  if (opt_shared_new(&key, 13) != PPRF_OK)
+    return 0;
+  for (int round = 0; round < 3; round++) {
+    ok &= opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1;
+    for (uint64_t x = 0; x < 4000; x += 3)
+      ok &= pprf_punct(key, x) == PPRF_OK;
+    refused_advice = advice;
+    refused_errno = EINVAL;
+    opt_shared_clear(key);
+    refused_advice = -1;
+    uint8_t out[16];
+    ok &= pprf_node_count(key) == 0 && pprf_eval(key, 4001, out) == PPRF_ERR_PUNCTURED;
+    ok &= seeds_in(key->store.slot, key->store.mapped) == 0;
+    ok &= pages_are_marked(key, "a shared key that was cleared");
+  }
+  opt_shared_free(key);
+  return ok;
+}
+
+/* ---------------------------------------------------------------- the tests of the test */
+
+static uint64_t planted;
+
+__attribute__((noinline)) static void leave_it(void)
+{
+  volatile uint64_t left[4] = {0, planted, 0, 0};
+  (void)left[1];
+}
+
+static void plant_on_stack(void)
+{
+  leave_it();
+  swapcontext(&there, &here);
+}
+
+static int planted_are_found(void)
+{
+  forget_all();
+  planted = load(root, 8);
+  know(planted);
+  uint8_t *block = malloc(64);
+  if (block == NULL)
+    return 0;
+  memcpy(block + 13, root, 8);
+  KEEP_STORES(block);
+  in_a_call = watching = 1;
+  in_freed = 0;
+  KEEP_STORES(block); /* a compiler knows that free looks at none of these variables */
+  free(block);
+  in_a_call = watching = 0;
+  memset(stack, 0, sizeof stack);
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack;
+  there.uc_stack.ss_size = sizeof stack;
+  there.uc_link = NULL;
+  makecontext(&there, plant_on_stack, 0);
+  swapcontext(&here, &there);
+  unsigned on_stack = seeds_in(stack, sizeof stack);
+  if (in_freed != 1 || on_stack == 0)
+    tap_note("%u in the block, %u on the stack", in_freed, on_stack);
+  return in_freed == 1 && on_stack > 0;
+}
+
+int main(int argc, char **argv)
+{
+  int full = tap_full(argc, argv);
+  tap_ok(planted_are_found(), "control_a_seed_in_a_freed_block_and_on_the_stack_is_found");
+  for (int i = 0; i < IMPLS; i++) {
+    tap_ok(every_operation(impls[i], full) == 0,
+           "%s_leaves_no_seed_in_freed_memory_or_on_the_stack_whatever_fails", impls[i]->name);
+    unsigned bad = 0;
+    for (unsigned depth = 1; depth <= 20; depth += depth < 5 ? 1 : 5)
+      bad += accounting(impls[i], depth);
+    tap_ok(bad == 0, "%s_memory_bytes_is_what_the_key_holds", impls[i]->name);
+  }
+  tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
+  if (!may_lock())
+    tap_note("4 MB cannot be locked here: locked keys are tested as others");
+  for (int k = 0; k < 8; k++)
+    tap_ok(given_back(k & 1, k & 2, k & 4), "pages_go_back_%s_%s_%s", k & 1 ? "locked" : "unlocked",
+           k & 2 ? "by_range" : "one_by_one", k & 4 ? "shared" : "private");
+  tap_ok(small_key(), "the_last_puncture_of_a_small_key_gives_its_page_back");
+  tap_ok(prefaults(), "a_refused_prefault_changes_nothing");
+  tap_ok(cleared(-1) && cleared(MADV_REMOVE), "a_cleared_shared_key_holds_no_seed");
+  tap_note("%lu trials, %llu MB searched", trials, (unsigned long long)bytes_searched >> 20);
+  return tap_end();
+}

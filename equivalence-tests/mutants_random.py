@@ -1,0 +1,697 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants bugs that nobody chose: a random sample of small changes to the C code, each of which a
+test should notice.
+
+mutants_random.py [--seed S] [--count N] [--jobs J] [--only NUMBER,...] [--files PATTERN] [--list]
+  --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
+  --count N       so many mutants that compile and differ (400)
+  --jobs J        so many at a time (1), each in a copy of the sources
+  --only NUMBERS  of the sample these alone
+  --files REGEX   of the files of PLAN those alone
+  --list          print the sample; run nothing
+  --mutant TEXT   instead of a sample: all mutants whose changed line, as printed, contains TEXT
+
+A mutant is one change by one of the operators below to one place of the code: annotations,
+comments, strings and what only Frama-C sees are left alone.  Lines that can be changed are equally
+likely, whatever file they are in; then one of a line's changes is drawn.
+
+A mutant counts if it compiles and its object code at -O2 differs from the original's (else nobody
+can run it).  It is killed if one of the suites of its file fails; the quickest runs first and the
+first that fails ends it.  A suite that takes more processor time than LIMIT times what it takes without
+a bug is stopped and the mutant is said to hang; that counts as killed.
+
+mutants-equivalent.txt lists survivors that were looked at and change nothing that anybody could
+notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
+an unchanged copy fails.
+"""
+import argparse
+import difflib
+import fnmatch
+import glob
+import json
+import os
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent import futures
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+EQ = "build/equivalence-tests/"
+TARGET = 95.0  # per cent
+LIMIT = 4  # times the processor time of the suite without a bug, and 10 s more
+
+# What kills: the files, and their suites in the order in which they run.  A suite is a target of
+# make and a command, the target itself where there is no other.
+PLAN = [
+    (["ref/prg.[ch]"],
+     ["vectors", "api", "memory", "prg_choice", "faults", "smoke", "residue", "secret-flow",
+      "threads", "shipped-prg"]),
+    (["ref/*.[ch]"],
+     ["vectors", "api", "memory", "corpus-import", "corpus-ops", "residue", "faults", "exhaustive",
+      "random"]),
+    (["opt/keccak.c"],
+     ["prg_choice", "selftest-prg", "shipped-prg"]),
+    (["opt/keccak_prg.c"],
+     ["prg_choice", "selftest-prg", "threads", "secret-flow", "shipped-prg"]),
+    (["opt/*.[ch]"],
+     ["vectors", "api", "memory", "corpus-import", "corpus-ops", "selftest", "residue", "faults",
+      "exhaustive", "random"]),
+    (["cli/*.[ch]"], ["cli", "corpus-cli", "crash"]),
+    (["tls/pool.c"], ["test_pool", "test_attach", "test_tls"]),
+    (["tls/attach.c"], ["test_attach", "test_pool", "test_tls"]),
+    (["tls/server.c"], ["test_tls"]),
+]
+NOT_MUTATED = ["ref/smoke.c", "ref/initialized.c", "ref/names.h", "opt/selftest.c",
+               "opt/bitwords_test.c", "tls/test_*", "tls/bench_tls.c", "tls/loop.[ch]"]
+# what a compiler refuses without being asked: not even a test is needed
+TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
+         "-Werror=implicit-function-declaration"]
+COMMANDS = {
+    "smoke": ("build/ref/smoke", None),
+    "selftest": ("build/opt/selftest", ["build/opt/selftest", "-x", "1"]),
+    "selftest-prg": ("build/opt/selftest", ["build/opt/selftest", "-x", "-t", "sets,prg", "1"]),
+    "cli": ("build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]),
+    "test_pool": ("build/tls/test_pool", None),
+    "test_attach": ("build/tls/test_attach", None),
+    "test_tls": ("build/pprf-tls-server", ["python3", "tls/test_tls.py"]),
+}
+
+# ---- the code as tokens
+
+TOKEN = re.compile(r"""
+  (?P<comment>/\*.*?\*/|//[^\n]*) | (?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+  | (?P<number>0[xX][0-9a-fA-F]+[uUlL]*|[0-9]+\.[0-9]+|[0-9]+[uUlL]*) | (?P<name>[A-Za-z_]\w*)
+  | (?P<op><<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|[^\s\w])
+  """, re.X | re.S)
+KEYWORDS = set("""if else for while do switch case default return break continue goto sizeof struct
+  union enum typedef static const volatile extern inline unsigned signed int long short char void
+  float double register restrict _Atomic _Thread_local _Static_assert""".split())
+TYPES = r"(?:unsigned|int|size_t|ssize_t|uint64_t|uint32_t|uint8_t|uintptr_t|double|long|char|" \
+        r"struct\s+\w+|pprf_key|SSL|SSL_CTX|\w+_t)"
+
+
+class Token:
+    __slots__ = ("kind", "text", "start", "end", "where")
+
+    def __init__(self, kind, text, start):
+        self.kind, self.text, self.start, self.end = kind, text, start, start + len(text)
+        self.where = None  # "code": in a function or a macro; "data": in an initializer
+
+
+def compiled(text):
+    """The text, its comments blank already, with what Frama-C alone reads and the preprocessor's
+    lines blank too, but for the bodies of macros; and the numbers of the lines of those."""
+    out, macros, active, before = [], set(), [], ""
+    for number, line in enumerate(text.split("\n")):
+        continued = before.endswith("\\")
+        directive = None if continued else re.match(r"\s*#\s*(\w+)(.*)", line)
+        before = line
+        if directive:
+            word, rest = directive.groups()
+            if word.startswith("if"):
+                framac = "__FRAMAC__" in rest
+                active.append([framac, word == "ifndef" or not framac])
+            elif word == "else" and active[-1][0]:
+                active[-1][1] = not active[-1][1]
+            elif word == "endif":
+                active.pop()
+            macro = re.match(r"\s*#\s*define\s+\w+(\([^)]*\))?", line)
+            kept = len(macro.group(0)) if macro else len(line)
+        elif not continued:
+            macro, kept = None, 0
+        else:
+            kept = 0 if macro or not in_directive else len(line)
+        in_directive = directive is not None or (continued and in_directive)
+        if not all(a for _, a in active):
+            kept = len(line)
+        if in_directive and macro:
+            macros.add(number)
+        out.append(" " * kept + line[kept:])
+    return "\n".join(out), macros
+
+
+def tokens_of(text):
+    blank = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text,
+                   flags=re.S)
+    clean, macros = compiled(blank)
+    found = [Token(m.lastgroup, m.group(0), m.start()) for m in TOKEN.finditer(clean)]
+    found = [t for t in found if t.text != "\\"]
+    stack, before = [], None
+    for t in found:
+        if t.text == "{":
+            inside = stack[-1] if stack else None
+            stack.append("code" if inside == "code" or (not stack and before == ")") else
+                         "data" if before in ("=", ",", "{") or inside == "data" else "type")
+        t.where = stack[-1] if stack else None
+        if t.text == "}" and stack:
+            stack.pop()
+        before = t.text
+    for t in found:
+        if text.count("\n", 0, t.start) in macros:
+            t.where = "code"
+    return found
+
+
+def matching(tokens, i):
+    """Index of the bracket that closes the one at i, or None."""
+    pairs, depth = {"(": ")", "[": "]", "{": "}"}, 0
+    opened, closed = tokens[i].text, pairs[tokens[i].text]
+    for k in range(i, len(tokens)):
+        if tokens[k].text == opened:
+            depth += 1
+        elif tokens[k].text == closed:
+            depth -= 1
+            if depth == 0:
+                return k
+    return None
+
+
+# ---- the operators: each yields (start, end, new text, operator)
+
+SWAPS = {
+    "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="],
+    "!=": ["=="], "&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "*": ["/", "+"], "/": ["*"],
+    "%": ["/"], "&": ["|", "^"], "|": ["&", "^"], "^": ["|", "&"], "<<": [">>"], ">>": ["<<"],
+    "+=": ["-=", "="], "-=": ["+=", "="], "*=": ["/="], "/=": ["*="], "%=": ["/="],
+    "&=": ["|=", "="], "|=": ["&=", "="], "^=": ["|=", "="], "<<=": [">>="], ">>=": ["<<="],
+    "++": ["--"], "--": ["++"],
+}
+ERRORS = re.compile(r"(?:PPRF_(?:ERR_\w+|OK)|STATUS_\w+)$")
+
+
+def operators(tokens):
+    """Another operator: relations, arithmetic, bits, logic, steps."""
+    for k, t in enumerate(tokens):
+        if t.kind != "op" or t.text not in SWAPS or t.where != "code":
+            continue
+        before = tokens[k - 1] if k > 0 else None
+        binary = before is not None and (before.kind in ("name", "number") and before.text not in (
+            KEYWORDS - {"sizeof"}) or before.text in (")", "]"))
+        if t.text in ("+", "-", "*", "&") and not binary:
+            continue
+        for other in SWAPS[t.text]:
+            yield t.start, t.end, other, "operator"
+
+
+def constants(tokens):
+    """A constant one greater, one less, or zero."""
+    for t in tokens:
+        if t.kind != "number" or t.where not in ("code", "data") or "." in t.text:
+            continue
+        digits = t.text.rstrip("uUlL")
+        octal = re.match("0[0-7]+$", digits) is not None
+        suffix, value = t.text[len(digits):], int(digits, 8 if octal else 0)
+        show = ((lambda v: "0x%0*x" % (len(digits) - 2, v)) if digits[:2] in ("0x", "0X") else
+                (lambda v: "0%o" % v) if octal else str)
+        for other in sorted({value + 1, value - 1, 0} - {value}):
+            if other >= 0:
+                yield t.start, t.end, show(other) + suffix, "constant"
+
+
+def statements(tokens):
+    """A statement deleted: a call, a wipe, an assignment, a jump."""
+    for k, t in enumerate(tokens):
+        if t.where != "code" or k == 0:
+            continue
+        before = tokens[k - 1].text
+        if before not in (";", "{", "}", ")", "else", "do") or t.kind not in ("name", "op"):
+            continue
+        if t.text in KEYWORDS - {"break", "continue", "goto"} or t.text in "{};)(,.=" and \
+                t.text != "(" or (before == ")" and t.text in ("(", "*", "-", "+", "&")):
+            continue
+        if before == ")" and t.kind == "op" and t.text not in ("++", "--", "("):
+            continue
+        end, depth = k, 0
+        while end < len(tokens) and (tokens[end].text != ";" or depth > 0):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(tokens[end].text, 0)
+            if depth < 0:
+                break
+            end += 1
+        if end >= len(tokens) or depth < 0 or tokens[end].text != ";":
+            continue
+        words = [x.text for x in tokens[k:end]]
+        if re.match(TYPES + r"\s+\**\s*\w+", " ".join(words)) and words[0] not in ("goto",):
+            continue
+        yield t.start, tokens[end].start, "", "statement deleted"
+
+
+def conditions(tokens):
+    """A condition negated, always true, or never."""
+    for k, t in enumerate(tokens):
+        if t.where != "code" or t.text not in ("if", "while") or tokens[k + 1].text != "(":
+            continue
+        close = matching(tokens, k + 1)
+        if close is None:
+            continue
+        start, end = tokens[k + 1].end, tokens[close].start
+        yield start, start, ("!(", end, ")"), "condition negated"
+        yield start, end, "0", "condition never"
+        if t.text == "if":
+            yield start, end, "1", "condition always"
+
+
+def arguments(tokens, text):
+    """Two neighbouring arguments of a call exchanged."""
+    for k, t in enumerate(tokens):
+        if t.where != "code" or t.text != "(" or k == 0 or tokens[k - 1].kind != "name" or \
+                tokens[k - 1].text in KEYWORDS:
+            continue
+        close = matching(tokens, k)
+        if close is None:
+            continue
+        cuts, depth = [k], 0
+        for i in range(k + 1, close):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(tokens[i].text, 0)
+            if depth == 0 and tokens[i].text == ",":
+                cuts.append(i)
+        cuts.append(close)
+        parts = [(tokens[a + 1].start, tokens[b - 1].end) for a, b in zip(cuts, cuts[1:])
+                 if b > a + 1]
+        for (a, b), (c, d) in zip(parts, parts[1:]):
+            if text[a:b] != text[c:d]:
+                yield a, d, text[c:d] + text[b:c] + text[a:b], "arguments exchanged"
+
+
+def returns(tokens, text):
+    """Another result: zero, success, another error."""
+    for k, t in enumerate(tokens):
+        if t.where == "code" and t.text == "return" and tokens[k + 1].text != ";":
+            end = k + 1
+            while tokens[end].text != ";":
+                end += 1
+            value = text[tokens[k + 1].start:tokens[end].start]
+            if value not in ("0", "PPRF_OK") and not value.startswith("("):
+                yield tokens[k + 1].start, tokens[end].start, "0", "result"
+        if t.where == "code" and t.kind == "name" and ERRORS.match(t.text):
+            for other in (["PPRF_OK", "PPRF_ERR_FORMAT"] if t.text.startswith("PPRF_") else
+                          ["STATUS_DONE", "STATUS_FAILED"]):
+                if other != t.text:
+                    yield t.start, t.end, other, "result"
+
+
+def variables(tokens, text, members):
+    """Another variable, or member, of the same type."""
+    k = 0
+    while k < len(tokens):
+        if not (tokens[k].text == "{" and tokens[k].where == "code" and k > 0 and
+                tokens[k - 1].text == ")" and not tokens[k - 1].where):
+            k += 1
+            continue
+        close = matching(tokens, k) or len(tokens) - 1
+        first, depth = k - 1, 0
+        while first > 0:  # the parameters
+            depth += {")": 1, "(": -1}.get(tokens[first].text, 0)
+            if depth == 0:
+                break
+            first -= 1
+        kinds = {}
+        body = " ".join(t.text for t in tokens[first:close])
+        for m in re.finditer(r"(?:const )?(" + TYPES + r") ((?:\* )*)(?:restrict )?([a-z_]\w*)((?: =[^;]*?)?"
+                             r"(?: , (?:\* )?[a-z_]\w*(?: = [^,;()]*)?)*)(?= [;,)=\[:])", body):
+            for name in [m.group(3)] + re.findall(r", ([a-z_]\w*)(?: =|(?=[ ,]|$))", m.group(4)):
+                if name not in KEYWORDS:
+                    kinds.setdefault(name, m.group(1) + m.group(2))
+        for i in range(k + 1, close):
+            t = tokens[i]
+            if t.kind != "name" or t.text in KEYWORDS:
+                continue
+            if tokens[i - 1].text in (".", "->"):
+                for other in members.get(t.text, ()):
+                    yield t.start, t.end, other, "member"
+            elif t.text in kinds and tokens[i + 1].text != "(":
+                for other, kind in kinds.items():
+                    if kind == kinds[t.text] and other != t.text:
+                        yield t.start, t.end, other, "variable"
+        k = close + 1
+
+
+def members_of(paths):
+    """Member -> the members of its structure that have its type."""
+    found = {}
+    for path in paths:
+        with open(os.path.join(TOP, path)) as f:
+            text = re.sub(r"/\*.*?\*/|//[^\n]*", "", f.read(), flags=re.S)
+        for body in re.findall(r"struct\s+\w*\s*\{([^{}]*)\}", text):
+            groups = {}
+            for declaration in body.split(";"):
+                m = re.match(r"\s*(?:const\s+)?(" + TYPES + r")\s+(.*)", declaration, re.S)
+                if m:
+                    for name in m.group(2).split(","):
+                        base = re.match(r"[\s*]*(\w+)", name)
+                        if base:
+                            kind = m.group(1) + "*" * name.count("*") + "[" * name.count("[")
+                            groups.setdefault(kind, []).append(base.group(1))
+            for names in groups.values():
+                for name in names:
+                    found.setdefault(name, set()).update(n for n in names if n != name)
+    return {name: sorted(others) for name, others in found.items()}
+
+
+class Mutant:
+    def __init__(self, file, text, change):
+        start, end, new, self.operator = change
+        if isinstance(new, tuple):  # two insertions
+            before, second, after = new
+            self.text = text[:start] + before + text[start:second] + after + text[second:]
+        else:
+            self.text = text[:start] + new + text[end:]
+        self.file, self.line, self.original = file, text.count("\n", 0, start) + 1, text
+        self.column = start - text.rfind("\n", 0, start)
+        old, now = text.split("\n"), self.text.split("\n")
+        until = text.count("\n", 0, end) + 1
+        if isinstance(new, tuple):
+            until = text.count("\n", 0, second) + 1
+        cut = len(old) - until
+        self.old = " ".join(" ".join(old[self.line - 1:until]).split())
+        self.new = " ".join(" ".join(now[self.line - 1:len(now) - cut]).split())
+
+    def name(self):
+        return "%s:%d %s: %s ==> %s" % (self.file, self.line, self.operator, self.old, self.new)
+
+    def diff(self):
+        return "\n".join(list(difflib.unified_diff(
+            self.original.split("\n"), self.text.split("\n"), self.file, self.file, n=2,
+            lineterm=""))[2:])
+
+
+def code_files(pattern):
+    found = []
+    for folder in ("ref", "opt", "cli", "tls"):
+        for path in sorted(glob.glob(os.path.join(TOP, folder, "*.[ch]"))):
+            name = os.path.relpath(path, TOP)
+            if suites_of(name) and re.search(pattern, name) and not any(
+                    fnmatch.fnmatch(name, n) for n in NOT_MUTATED):
+                found.append(name)
+    return found
+
+
+def suites_of(file):
+    for patterns, suites in PLAN:
+        if any(fnmatch.fnmatch(file, p) for p in patterns):
+            return suites
+    return []
+
+
+def all_mutants(file, members):
+    with open(os.path.join(TOP, file)) as f:
+        text = f.read()
+    tokens = tokens_of(text)
+    seen = set()
+    for change in [*operators(tokens), *constants(tokens), *statements(tokens),
+                   *conditions(tokens), *arguments(tokens, text), *returns(tokens, text),
+                   *variables(tokens, text, members)]:
+        mutant = Mutant(file, text, change)
+        if mutant.text not in seen and mutant.text != text:
+            seen.add(mutant.text)
+            yield mutant
+
+
+def sample(files, seed):
+    """The mutants of the files in the order in which they are drawn, without end of repeats."""
+    members = members_of(sorted(set(files) | {"ref/prg.h", "opt/store.h", "opt/bitmap.h"}))
+    by_line = {}
+    for file in files:
+        for mutant in all_mutants(file, members):
+            by_line.setdefault((file, mutant.line), []).append(mutant)
+    draw, lines = random.Random(seed), sorted(by_line)
+    while lines:
+        k = draw.randrange(len(lines))
+        mutants = by_line[lines[k]]
+        yield mutants.pop(draw.randrange(len(mutants)))
+        if not mutants:
+            lines[k] = lines[-1]
+            lines.pop()
+
+
+# ---- compiling and running
+
+def make_variable(names):
+    line = " ".join("$(%s)" % n for n in names)
+    out = subprocess.run(["make", "-s", "--no-print-directory", "DEPS=skip", "WARN=-w",
+                          "--eval", "print-flags: ; @echo '%s'" % line, "print-flags"],
+                         cwd=TOP, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return [f for f in out.split() if f not in ("-g",)]
+
+
+def units(file):
+    """The translation units that a changed file is compiled in."""
+    if file.endswith(".c"):
+        return [file]
+    including, folder = {file}, os.path.dirname(file)
+    sources = [os.path.relpath(p, TOP) for d in ("ref", "opt", "cli", "tls")
+               for p in glob.glob(os.path.join(TOP, d, "*.[ch]"))]
+    grown = True
+    while grown:
+        grown = False
+        for source in sources:
+            if source in including:
+                continue
+            with open(os.path.join(TOP, source)) as f:
+                names = set(re.findall(r'#include "([^"]+)"', f.read()))
+            if names & {os.path.basename(i) for i in including}:
+                including.add(source)
+                grown = True
+    return sorted(s for s in including if s.endswith(".c") and s.startswith(folder + "/") and
+                  not any(fnmatch.fnmatch(s, n) for n in NOT_MUTATED))
+
+
+class Copy:
+    """A copy of the sources and of what is built."""
+
+    def __init__(self, root, flags, log):
+        self.root, self.flags, self.log = root, flags, log
+        self.objects = {}
+        for name in sorted(os.listdir(TOP)):
+            path = os.path.join(TOP, name)
+            if name in (".git", "build", "docs", "proofs", "spec"):
+                continue
+            if os.path.isdir(path):
+                shutil.copytree(path, os.path.join(root, name),
+                                ignore=shutil.ignore_patterns("__pycache__", "wp"))
+            else:
+                shutil.copy2(path, root)
+        for name in ("docs", "proofs", "spec"):
+            os.symlink(os.path.join(TOP, name), os.path.join(root, name))
+        shutil.copytree(os.path.join(TOP, "build"), os.path.join(root, "build"), symlinks=True,
+                        ignore=shutil.ignore_patterns("report", "bench", "fuzz", "afl", "cov",
+                                                      "msan", "coq", "wp", "*.log"))
+
+    def compile(self, unit):
+        """The object code, or None if it does not compile."""
+        out = os.path.join(self.root, "mutant.o")
+        if subprocess.run(self.flags + ["-g0", "-w"] + TYPED + ["-c", "-o", out, unit], cwd=self.root,
+                          stdout=self.log, stderr=self.log).returncode != 0:
+            return None
+        with open(out, "rb") as f:
+            return f.read()
+
+    def original(self, unit):
+        if unit not in self.objects:
+            self.objects[unit] = self.compile(unit)
+        return self.objects[unit]
+
+    def build(self, suites):
+        targets = [COMMANDS[s][0] if s in COMMANDS else EQ + s for s in suites]
+        return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w"] + targets,
+                              cwd=self.root, stdout=self.log, stderr=self.log,
+                              stdin=subprocess.DEVNULL).returncode == 0
+
+    def run(self, suite, seconds):
+        """"passed", "failed" or "hung", and the processor time.  Only processor time ends a run that
+        computes, so that a loaded machine kills nobody; one that waits for ever ends too."""
+        command = COMMANDS.get(suite, (None, None))[1] or [
+            COMMANDS[suite][0] if suite in COMMANDS else EQ + suite]
+        environment = dict(os.environ, SEED="1", STOP="1")
+
+        def limits():
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        before = time.time()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        process = subprocess.Popen(command, cwd=self.root, stdout=self.log, stderr=self.log,
+                                   env=environment, stdin=subprocess.DEVNULL, preexec_fn=limits)
+        try:
+            status = process.wait(timeout=20 * seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return "hung", time.time() - before
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)  # what it left running
+            except ProcessLookupError:
+                pass
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+            return "hung", cpu
+        return ("passed" if status == 0 else "failed"), cpu
+
+
+class Judge:
+    def __init__(self, copies, seconds):
+        self.free, self.seconds = queue.SimpleQueue(), seconds
+        for copy in copies:
+            self.free.put(copy)
+
+    def judge(self, mutant):
+        copy = self.free.get()
+        path = os.path.join(copy.root, mutant.file)
+        shutil.copy2(path, path + ".kept")
+        begin = time.time()
+        try:
+            for unit in units(mutant.file):
+                copy.original(unit)
+            copy.log.write("==== %s\n" % mutant.name())
+            copy.log.flush()
+            with open(path, "w") as f:
+                f.write(mutant.text)
+            same = True
+            for unit in units(mutant.file):
+                code = copy.compile(unit)
+                if code is None:
+                    return "invalid", "", time.time() - begin
+                same &= code == copy.original(unit)
+            if same:
+                return "identical", "", time.time() - begin
+            suites = suites_of(mutant.file)
+            for group in [suites[:1], suites[1:3], suites[3:5], *[[s] for s in suites[5:]]]:
+                if not copy.build(group):
+                    return "invalid", "", time.time() - begin
+                for suite in group:
+                    result, _ = copy.run(suite, self.seconds[suite])
+                    if result != "passed":
+                        return "killed" if result == "failed" else "hung", suite, \
+                            time.time() - begin
+            return "survived", "", time.time() - begin
+        finally:
+            os.replace(path + ".kept", path)
+            os.utime(path)
+            self.free.put(copy)
+
+
+def triaged():
+    """{(file, old line, new line): reason} of mutants-equivalent.txt."""
+    found, at = {}, None
+    with open(os.path.join(HERE, "mutants-equivalent.txt")) as f:
+        for line in f:
+            line = line.rstrip("\n")
+            m = re.match(r"(\S+): (.*) ==> (.*)$", line)
+            if line.startswith("#") or not line:
+                continue
+            if not line.startswith("  ") and m:
+                at = (m.group(1), m.group(2), m.group(3))
+            elif line.startswith("  ") and at:
+                found[at] = (found.get(at, "") + " " + line.strip()).strip()
+            else:
+                sys.exit("mutants-equivalent.txt: not FILE: OLD ==> NEW and a reason below: " + line)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", default="")
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--files", default="")
+    parser.add_argument("--mutant", default="")
+    parser.add_argument("--list", action="store_true")
+    o = parser.parse_args()
+    seed = o.seed or str(random.SystemRandom().randrange(1 << 32))
+    only = {int(n) for n in o.only.split(",") if n}
+    files, known = code_files(o.files), triaged()
+    print("# SEED=%s COUNT=%d: %d files, %d lines in mutants-equivalent.txt" % (
+        seed, o.count, len(files), len(known)), flush=True)
+    if o.mutant:
+        drawn = [m for m in sample(files, seed) if o.mutant in m.name()]
+    else:
+        drawn = sample(files, seed)
+    if o.list:
+        for number, mutant in zip(range(1, o.count + 1), drawn):
+            print(number, mutant.name())
+        return 0
+    flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
+        "-fPIC", "-Iopt", "-Itls", "-Icli", "-Ibench", '-DPPRF_VERSION="0"']
+    logs = os.path.join(TOP, "build", "equivalence-tests")
+    begin, results, reports = time.time(), [], []
+    with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
+        copies = []
+        for i in range(o.jobs):
+            root = os.path.join(directory, str(i))
+            os.mkdir(root)
+            copies.append(Copy(root, flags, open(os.path.join(logs, "random-%d.log" % i), "w")))
+        seconds, clean = {}, True
+        for suite in sorted({s for f in files for s in suites_of(f)}):
+            built = copies[0].build([suite])
+            result, cpu = copies[0].run(suite, 600) if built else ("not built", 0)
+            print("# %s without a bug: %s, %.1f s" % (suite, result, cpu), flush=True)
+            seconds[suite] = int(LIMIT * cpu) + 10
+            clean &= result == "passed"
+        if not clean:
+            return 1
+        judge, lock, numbers = Judge(copies, seconds), threading.Lock(), enumerate(drawn, 1)
+
+        def counted():
+            return sum(r["verdict"] in ("killed", "hung", "survived") for r in results)
+
+        def work():
+            while True:
+                with lock:
+                    if counted() >= o.count:
+                        return
+                    number, mutant = next(numbers, (0, None))
+                    while mutant is not None and only and number not in only:
+                        if number > max(only):
+                            return
+                        number, mutant = next(numbers, (0, None))
+                if mutant is None:
+                    return
+                verdict, suite, took = judge.judge(mutant)
+                reason = known.get((mutant.file, mutant.old, mutant.new))
+                if verdict == "survived" and reason:
+                    verdict = "equivalent"
+                with lock:
+                    results.append({"number": number, "mutant": mutant.name(), "verdict": verdict,
+                                    "file": mutant.file, "suite": suite, "seconds": round(took, 1),
+                                    "diff": mutant.diff() if verdict == "survived" else ""})
+                    if verdict not in ("invalid", "identical"):
+                        print("%4d %-10s %-12s %5.1f s  %s" % (number, verdict, suite, took,
+                                                             mutant.name()), flush=True)
+                    if sys.stderr.isatty():
+                        sys.stderr.write("\r\033[K%d of %d" % (counted(), o.count))
+        with futures.ThreadPoolExecutor(o.jobs) as pool:
+            for task in [pool.submit(work) for _ in range(o.jobs)]:
+                task.result()
+    results.sort(key=lambda r: r["number"])
+    count = {v: sum(r["verdict"] == v for r in results) for v in (
+        "killed", "hung", "survived", "equivalent", "identical", "invalid")}
+    for r in results:
+        if r["verdict"] == "survived":
+            print("# SURVIVED %d: %s\n%s" % (r["number"], r["mutant"], r["diff"]))
+    killed, total = count["killed"] + count["hung"], counted()
+    score = 100.0 * killed / total if total else 0.0
+    print("# SEED=%s: %d mutants: %d killed (%d of them hung), %d survived: %.1f %%; beside them %d "
+          "equivalent by mutants-equivalent.txt, %d of the same object code, %d that do not compile; "
+          "%d s" % (seed, total, killed, count["hung"], count["survived"], score,
+                    count["equivalent"], count["identical"], count["invalid"], time.time() - begin))
+    with open(os.path.join(logs, "mutants-random.json"), "w") as f:
+        json.dump({"seed": seed, "score": score, **count, "mutants": results}, f, indent=1)
+        f.write("\n")
+    return 0 if total and score >= TARGET else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

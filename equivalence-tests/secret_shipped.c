@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PRG that ships, for valgrind: in front of its functions, through the linker's --wrap.  A seed that
+ * is drawn is marked undefined; the digest of a key file is public (its comparison decides between
+ * accepted and rejected), so it is marked defined.  The environment's PLANT chooses a violation for the
+ * test of the test: in a call, or in calls side by side. */
+#include <stdlib.h>
+#include <valgrind/memcheck.h>
+
+#include "../opt/lanes.h"
+#include "pprf.h"
+#include "prg.h"
+
+static volatile unsigned sink;
+
+static int plant(char what)
+{
+  const char *p = getenv("PLANT");
+  return p != NULL && *p == what;
+}
+
+int __real_prg_random(struct pprf_seed *seed);
+int __wrap_prg_random(struct pprf_seed *seed);
+int __wrap_prg_random(struct pprf_seed *seed)
+{
+  int err = __real_prg_random(seed);
+  VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
+  return err;
+}
+
+int __real_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
+int __wrap_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
+int __wrap_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
+{
+  int err = __real_prg_digest(bytes, len, out);
+  VALGRIND_MAKE_MEM_DEFINED(out, DIGEST_BYTES);
+  return err;
+}
+
+struct pprf_children __real_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+{
+  struct pprf_children c = __real_prg_expand(seed, start, height);
+  if (plant('o') && (c.left.lo & 1) != 0) /* one */
+    sink++;
+  return c;
+}
+
+int __real_opt_expand_many(const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(const struct opt_step *step, unsigned n)
+{
+  int err = __real_opt_expand_many(step, n);
+  if (plant('m') && n > 1 && (step[n - 1].right->hi & 1) != 0) /* many */
+    sink++;
+  return err;
+}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The versions of the PRG that valgrind cannot run, read: no jump and no address in their machine code
+depends on a seed.
+
+vector_flow.py OBJECT FUNCTION...   exit 1 if a function does what this cannot show to be harmless
+
+A function of lanes (opt_expand_lanes) gets a pointer to steps, which hold pointers to seeds; one of the
+kind of prg_expand gets the place of its result and the seed in two registers.  What is read through the
+argument is public; what is read through anything else but the program's constants is secret, and so is
+whatever was made of it.  Vector registers are secret throughout.  Then: no calls, no indirect jumps, no
+gathers and scatters, and no condition or address that is secret.  Whatever instruction on general
+registers is not in the table below is refused.
+"""
+import re
+import subprocess
+import sys
+
+GENERAL = {}
+for group in ("rax eax ax al", "rbx ebx bx bl", "rcx ecx cx cl", "rdx edx dx dl", "rsi esi si sil",
+              "rdi edi di dil", "rbp ebp bp bpl", "rsp esp sp spl",
+              *["r%d r%dd r%dw r%db" % (n, n, n, n) for n in range(8, 16)]):
+    names = group.split()
+    for name in names:
+        GENERAL["%" + name] = names[0]
+MOVES = {"mov", "movl", "movq", "movabs", "movabsq", "movslq", "movzbl", "movzwl"}
+SAME = {"add", "addq", "sub", "subq", "and", "or", "xor", "shl", "shr", "sar", "rol", "ror", "not", "neg",
+        "imul", "inc", "dec", "lea", "cmp", "test", "xchg"}
+NOTHING = {"push", "pop", "leave", "ret", "nop", "nopl", "nopw", "vzeroupper", "endbr64", "data16", "cs"}
+
+
+def operands(text):
+    """The operands, split at the commas outside brackets."""
+    return [o.strip() for o in re.split(r",(?![^(]*\))", text)] if text else []
+
+
+def registers_of(memory):
+    inside = memory[memory.index("("):] if "(" in memory else ""
+    return [GENERAL[r] for r in re.findall(r"%\w+", inside) if r in GENERAL]
+
+
+class Flow:
+    def __init__(self, lanes):
+        # the argument and the stack; seeds come in registers where there are no lanes
+        self.step = {"rdi"} if lanes else set()
+        self.secret = set() if lanes else {"rsi", "rdx"}
+        self.constant = {"rsp", "rbp", "rip"}
+        self.stack, self.flags, self.bad = {}, False, []
+
+    def is_secret(self, operand):
+        if operand.startswith("$"):
+            return False
+        if operand in GENERAL:
+            return GENERAL[operand] in self.secret
+        if operand.startswith("%"):
+            return True  # a vector or a mask
+        if "%rip" in operand:
+            return False
+        base = registers_of(operand)
+        if base and base[0] in self.step:
+            return False
+        if base and base[0] in ("rsp", "rbp"):
+            return self.stack.get(operand, True)
+        return not (base and base[0] in self.constant)
+
+    def write(self, operand, secret, like=None):
+        """Note what an operand holds now; like: the register of which it is a copy."""
+        if operand in GENERAL:
+            register, step, constant = GENERAL[operand], like in self.step, like in self.constant
+            for kind in (self.secret, self.step, self.constant):
+                kind.discard(register)
+            if secret:
+                self.secret.add(register)
+            elif step:
+                self.step.add(register)
+            elif constant:
+                self.constant.add(register)
+        elif "(%rsp)" in operand or "(%rbp)" in operand:
+            self.stack[operand] = secret
+
+    def step_over(self, op, args, line):
+        vector = any(a.startswith(("%x", "%y", "%z", "%k")) for a in args)
+        if op in NOTHING or op.startswith("nop"):
+            return
+        for a in args:
+            if "(" in a:
+                if any(r in self.secret for r in registers_of(a)):
+                    self.bad.append("a secret address: " + line)
+                if re.search(r"%[xyz]mm", a[a.index("("):]):
+                    self.bad.append("a gather or scatter: " + line)
+        if op in ("jmp", "jmpq"):
+            if "*" in line:
+                self.bad.append("an indirect jump: " + line)
+            return
+        if op.startswith("j"):
+            if self.flags:
+                self.bad.append("a condition that depends on a seed: " + line)
+            return
+        if op.startswith("call") or op.startswith("loop"):
+            self.bad.append("a call: " + line)
+            return
+        if op.startswith("v"):
+            target = args[-1]
+            if not target.startswith("%x") and not target.startswith(("%y", "%z", "%k")):
+                self.write(target, True)
+            if op in ("vptest", "vtestps", "vtestpd", "vcomisd", "vcomiss", "vucomisd", "vucomiss"):
+                self.flags = True
+            return
+        if op.startswith("k") or (vector and op not in MOVES):
+            if args and args[-1] in GENERAL:
+                self.write(args[-1], True)
+            self.flags = self.flags or op.startswith(("kortest", "ktest"))
+            return
+        if op in MOVES and len(args) == 2:
+            like = GENERAL.get(args[0])
+            self.write(args[1], self.is_secret(args[0]), like)
+            return
+        if op == "lea":
+            known = registers_of(args[0])
+            constant = "%rip" in args[0] or (known and all(r in self.constant for r in known))
+            step = known and known[0] in self.step
+            secret = any(r in self.secret for r in known)
+            self.write(args[1], secret, "rip" if constant else known[0] if step else None)
+            return
+        if op not in SAME and op[:-1] in SAME and op[-1] in "bwlq":
+            op = op[:-1]
+        if op in SAME and args:
+            secret = any(self.is_secret(a) for a in args)
+            self.flags = secret
+            if op in ("cmp", "test"):
+                return
+            if op == "xor" and len(args) == 2 and args[0] == args[1]:
+                secret = self.flags = False
+            target = args[-1]
+            kept = GENERAL.get(target) if args[0].startswith("$") else None
+            self.write(target, secret, kept)
+            if op == "xchg":
+                self.write(args[0], secret)
+            return
+        self.bad.append("an instruction that this does not know: " + line)
+
+
+def code(path, name):
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE,
+                          check=True, text=True).stdout
+    m = re.search(r"<%s>:\n((?:.+\n)+)" % re.escape(name), text)
+    if m is None:
+        sys.exit("%s: no function %s" % (path, name))
+    found = []
+    for line in m.group(1).splitlines():
+        parts = line.split("\t")
+        if len(parts) < 2:
+            continue
+        body = re.sub(r"\s*(#|<).*", "", parts[1]).split(None, 1)
+        while body and body[0] in ("data16", "cs", "rex.W", "rep", "repz", "notrack") and len(body) > 1:
+            body = body[1].split(None, 1)
+        if body:
+            found.append((body[0], operands(body[1] if len(body) > 1 else ""), parts[1].strip()))
+    return found
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    bad = 0
+    for name in sys.argv[2:]:
+        flow, instructions = Flow("_x" in name), code(sys.argv[1], name)
+        for _ in range(3):  # from the entry, and with what a loop carries round
+            for op, args, line in instructions:
+                flow.step_over(op, args, line)
+        jumps = sum(op.startswith("j") for op, _, _ in instructions)
+        print("# %s: %d instructions, %d jumps" % (name, len(instructions), jumps))
+        for line in flow.bad[:5]:
+            print("#   " + line)
+        bad += len(flow.bad) > 0 or len(instructions) < 100
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
