@@ -8,84 +8,61 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "list.h"
 
 const char *command_name = "pprf";
+bool quiet;
 
 static bool is_control(char c)
 {
   return (unsigned char)c < ' ' || c == 127;
 }
 
-int complain(int status, const char *format, ...)
+/* An argument may hold line feeds, or what a terminal obeys. */
+static void print_line(const char *before, const char *format, va_list args, const char *after)
 {
   char *text = NULL;
-  va_list args;
-  va_start(args, format);
   if (vasprintf(&text, format, args) < 0)
     text = NULL;
-  va_end(args);
-  /* An argument may hold line feeds, or what a terminal obeys. */
   for (char *p = text; p != NULL && *p != '\0'; p++)
     if (is_control(*p))
       *p = '?';
-  fprintf(stderr, "%s: %s\n", command_name, text != NULL ? text : format);
+  fprintf(stderr, "%s: %s%s", command_name, before, text != NULL ? text : format);
+  if (after != NULL)
+    fprintf(stderr, " (try '%s %s')", command_name, after);
+  fputc('\n', stderr);
   free(text);
+}
+
+int complain(int status, const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  print_line("", format, args, status == STATUS_USAGE ? "--help" : NULL);
+  va_end(args);
   return status;
 }
 
-/* argp's own --help and --version end the process, and it has a hidden --HANG; hence these. */
-enum { KEY_USAGE = 512 };
-static const struct argp_option help_options[] = {
-  {"help", '?', NULL, 0, "Give this help list", -1},
-  {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1},
-  {"version", 'V', NULL, 0, "Print program version", -1},
-  {0},
-};
-
-static error_t parse_help(int key, char *arg, struct argp_state *state)
+void warn(const char *format, ...)
 {
-  (void)arg;
-  switch (key) {
-  case '?':
-    argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-    return ECANCELED;
-  case KEY_USAGE:
-    argp_state_help(state, stdout, ARGP_HELP_USAGE);
-    return ECANCELED;
-  case 'V':
-    puts("pprf " PPRF_VERSION);
-    return ECANCELED;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  va_list args;
+  if (quiet)
+    return;
+  va_start(args, format);
+  print_line("warning: ", format, args, NULL);
+  va_end(args);
 }
 
-/* getopt prints an option that it does not know as it is, control characters included, and argp
- * takes the byte 255 for -?. */
-static bool is_odd_option(const char *arg)
+int check_file_operand(const char *path)
 {
-  if (arg[0] != '-')
-    return false;
-  for (; *arg != '\0'; arg++)
-    if (is_control(*arg) || (unsigned char)*arg == 255)
-      return true;
-  return false;
-}
-
-int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
-{
-  const struct argp help = {.options = help_options, .parser = parse_help};
-  const struct argp_child children[] = {{.argp = argp}, {.argp = &help}, {0}};
-  const struct argp both = {.children = children};
-  command_name = argv[0];
-  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-    if (is_odd_option(argv[i]))
-      return complain(STATUS_USAGE, "option '%s': a control character, or the byte 255", argv[i]);
-  int err = argp_parse(&both, argc, argv, ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
-  return err == 0 ? STATUS_DONE : err == ECANCELED ? STATUS_SHOWN : STATUS_USAGE;
+  if (*path == '\0')
+    return complain(STATUS_USAGE, "FILE '': empty");
+  if (strcmp(path, "-") == 0)
+    return complain(STATUS_USAGE, "FILE '-': a key is kept in a file (./- is one of that name)");
+  return STATUS_DONE;
 }
 
 const struct pprf_impl *impl_by_name(const char *name, bool list_allowed)
@@ -122,19 +99,27 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value)
   return v <= max;
 }
 
-int parse_range(const char *text, bool ranges_allowed, struct range *r)
+int parse_depth(const char *text, unsigned *depth)
+{
+  uint64_t number = 0;
+  if (!parse_number(text, PPRF_DEPTH_MAX, &number) || number < PPRF_DEPTH_MIN)
+    return complain(STATUS_USAGE, "--depth '%s': not a number from %d to %d", text, PPRF_DEPTH_MIN,
+                    PPRF_DEPTH_MAX);
+  *depth = (unsigned)number;
+  return STATUS_DONE;
+}
+
+/* Parse a leaf or a range. @return NULL, or what is wrong with it. */
+static const char *parse_range(const char *text, struct range *r)
 {
   char first[32]; /* UINT64_MAX has 20 digits; zeros in front of more of them help nobody */
   const char *dots = strstr(text, "..");
-  r->text = text;
   r->single = dots == NULL;
-  if (dots != NULL && !ranges_allowed)
-    return complain(STATUS_USAGE, "leaf '%s': a range is not allowed here", text);
   if (dots == NULL) {
     if (!parse_number(text, UINT64_MAX, &r->first))
-      return complain(STATUS_USAGE, "leaf '%s': not a decimal or 0x-hexadecimal number", text);
+      return "not a decimal or 0x-hexadecimal number";
     r->last = r->first;
-    return STATUS_DONE;
+    return NULL;
   }
   size_t len = (size_t)(dots - text);
   if (len < sizeof first) {
@@ -143,20 +128,161 @@ int parse_range(const char *text, bool ranges_allowed, struct range *r)
   }
   if (len >= sizeof first || !parse_number(first, UINT64_MAX, &r->first) ||
       !parse_number(dots + 2, UINT64_MAX, &r->last))
-    return complain(STATUS_USAGE, "range '%s': not two decimal or 0x-hexadecimal numbers", text);
-  if (r->first > r->last)
-    return complain(STATUS_USAGE, "range '%s': its first leaf is greater than its last", text);
+    return "not two decimal or 0x-hexadecimal numbers";
+  return r->first > r->last ? "its first leaf is greater than its last" : NULL;
+}
+
+static const char *kind(bool single)
+{
+  return single ? "leaf" : "range";
+}
+
+static int append(struct ranges *r, const struct range *one)
+{
+  if (r->count == r->room) {
+    size_t room = 2 * r->room + 16;
+    struct range *more = room > SIZE_MAX / sizeof *more ? NULL
+                                                        : realloc(r->at, room * sizeof *more);
+    if (more == NULL)
+      return complain(STATUS_FAILED, "no memory for %zu leaves", r->count);
+    r->at = more;
+    r->room = room;
+  }
+  r->at[r->count++] = *one;
   return STATUS_DONE;
+}
+
+static int add_line(struct ranges *r, const char *text, size_t len, uint64_t number)
+{
+  struct range one = {.line = number};
+  if (strlen(text) != len)
+    return complain(STATUS_USAGE, "standard input, line %" PRIu64 ": a zero byte", number);
+  const char *wrong = parse_range(text, &one);
+  if (wrong != NULL)
+    return complain(STATUS_USAGE, "standard input, line %" PRIu64 ": %s '%s': %s", number,
+                    kind(one.single), text, wrong);
+  return append(r, &one);
+}
+
+/* All of standard input, before any file is locked; the last line may lack its end. */
+static int add_lines(struct ranges *r)
+{
+  enum { LINE_MAX_BYTES = 160, BLOCK = 1 << 14 };
+  char line[LINE_MAX_BYTES + 1], block[BLOCK];
+  size_t used = 0;
+  uint64_t number = 1;
+  for (;;) {
+    ssize_t n = read(STDIN_FILENO, block, sizeof block);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return complain(STATUS_FAILED, "standard input: %s", strerror(errno));
+    for (ssize_t i = 0; i <= n; i++) {
+      bool at_end = n == 0 && used > 0;
+      if (i == n && !at_end)
+        break;
+      if (at_end || block[i] == '\n') {
+        line[used] = '\0';
+        int status = add_line(r, line, used, number++);
+        if (status != STATUS_DONE)
+          return status;
+        used = 0;
+      } else if (used == LINE_MAX_BYTES) {
+        return complain(STATUS_USAGE, "standard input, line %" PRIu64 ": longer than %d bytes",
+                        number, LINE_MAX_BYTES);
+      } else {
+        line[used++] = block[i];
+      }
+    }
+    if (n == 0)
+      return STATUS_DONE;
+  }
+}
+
+int add_ranges(struct ranges *r, const char *text)
+{
+  if (strcmp(text, "-") == 0) {
+    if (r->read)
+      return complain(STATUS_USAGE, "operand '-': standard input can be read once only");
+    r->read = true;
+    return add_lines(r);
+  }
+  struct range one = {.text = text};
+  const char *wrong = parse_range(text, &one);
+  if (wrong != NULL)
+    return complain(STATUS_USAGE, "%s '%s': %s", kind(one.single), text, wrong);
+  return append(r, &one);
+}
+
+const char *range_text(const struct range *r, char buffer[RANGE_TEXT])
+{
+  if (r->text != NULL)
+    return r->text;
+  if (r->single)
+    snprintf(buffer, RANGE_TEXT, "%" PRIu64, r->first);
+  else
+    snprintf(buffer, RANGE_TEXT, "%" PRIu64 "..%" PRIu64, r->first, r->last);
+  return buffer;
 }
 
 int check_range(const struct range *r, unsigned depth)
 {
   uint64_t greatest = (UINT64_C(1) << depth) - 1;
-  if (r->last > greatest)
-    return complain(STATUS_USAGE, "%s '%s': the key's last leaf is %" PRIu64,
-                    r->single ? "leaf" : "range", r->text, greatest);
-  return STATUS_DONE;
+  char where[64] = "", buffer[RANGE_TEXT];
+  if (r->last <= greatest)
+    return STATUS_DONE;
+  if (r->text == NULL)
+    snprintf(where, sizeof where, "standard input, line %" PRIu64 ": ", r->line);
+  return complain(STATUS_USAGE, "%s%s '%s': the key's last leaf is %" PRIu64, where,
+                  kind(r->single), range_text(r, buffer), greatest);
 }
+
+/* ---- progress ---- */
+
+#define PROGRESS_AFTER_NS UINT64_C(1000000000)
+#define PROGRESS_EVERY_NS UINT64_C(100000000)
+
+uint64_t now_ns(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail with this clock */
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct progress progress_begin(void)
+{
+  return (struct progress){.begun = now_ns(),
+                           .terminal = !quiet && isatty(STDERR_FILENO) == 1};
+}
+
+void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t total)
+{
+  enum { WIDTH = 32 };
+  if (!p->terminal)
+    return;
+  uint64_t now = now_ns();
+  if (now - p->begun < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
+    return;
+  char bar[WIDTH + 1];
+  double part = (double)done / (double)total;
+  size_t full = (size_t)(part * WIDTH);
+  memset(bar, ' ', WIDTH);
+  memset(bar, '#', full);
+  bar[WIDTH] = '\0';
+  fprintf(stderr, "\r%s [%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " ", what, bar, 100 * part, done,
+          total);
+  fflush(stderr);
+  p->shown = now;
+  p->visible = true;
+}
+
+void progress_end(const struct progress *p)
+{
+  if (p->visible)
+    fputs("\r\033[K", stderr);
+}
+
+/* ---- memory for secrets, output ---- */
 
 void *secret_alloc(size_t bytes)
 {
@@ -227,22 +353,27 @@ bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES])
   return valid != 0;
 }
 
-void output_leaf(struct output *out, uint64_t leaf, const uint8_t value[PPRF_SEED_BYTES])
+enum { TEXT_MAX = 200 };
+
+void output_text(struct output *out, const char *format, ...)
 {
-  enum { LINE_MAX_BYTES = 20 + 1 + 2 * PPRF_SEED_BYTES + 1 + 1 };
-  if (out->used + LINE_MAX_BYTES > sizeof out->text)
+  va_list args;
+  if (out->used + TEXT_MAX > sizeof out->text)
     output_write(out);
-  char *end = out->text + out->used;
-  end += snprintf(end, LINE_MAX_BYTES, value == NULL ? "%" PRIu64 " punctured\n" : "%" PRIu64 " ",
-                  leaf);
-  if (value != NULL) {
-    for (size_t i = 0; i < PPRF_SEED_BYTES; i++) {
-      *end++ = hex_digit(value[i] >> 4);
-      *end++ = hex_digit(value[i] & 15u);
-    }
-    *end++ = '\n';
+  va_start(args, format);
+  int n = vsnprintf(out->text + out->used, TEXT_MAX, format, args);
+  va_end(args);
+  out->used += n > 0 ? (size_t)n : 0;
+}
+
+void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES])
+{
+  if (out->used + 2 * PPRF_SEED_BYTES > sizeof out->text)
+    output_write(out);
+  for (size_t i = 0; i < PPRF_SEED_BYTES; i++) {
+    out->text[out->used++] = hex_digit(value[i] >> 4);
+    out->text[out->used++] = hex_digit(value[i] & 15u);
   }
-  out->used = (size_t)(end - out->text);
 }
 
 int output_end(struct output *out)

@@ -4,7 +4,6 @@
 #ifndef PPRF_CLI_H
 #define PPRF_CLI_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,18 +23,46 @@ enum {
 /** Name of the running command for messages, "pprf punct" for instance. */
 extern const char *command_name;
 
-/** Print one line on standard error, after the command's name.
+/** Whether --quiet was given: no warnings, no progress. */
+extern bool quiet;
+
+/** Print one line on standard error, after the command's name; after STATUS_USAGE it ends with a
+ * hint to --help.
  * @return status, so that a caller can write `return complain(STATUS_USAGE, ...)`. */
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Parse the command's options and arguments.  The parser reports mistakes with complain, sets
- * state->err_stream to NULL at ARGP_KEY_INIT (argp's own second line), and returns EINVAL.
- * --help, --usage and --version are added.  It never ends the process.
- * @retval STATUS_DONE, STATUS_USAGE (reported) or STATUS_SHOWN. */
-int parse_arguments(const struct argp *argp, int argc, char **argv, void *input);
+/** The same for what does not change the exit status; nothing if quiet. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** An option of a command. */
+struct option_line {
+  const char *name;     /* long name; NULL ends a table */
+  int key;              /* a letter, the short name; more than 255: there is none */
+  const char *argument; /* the argument's name in the help, or NULL if it takes none */
+  const char *help;
+};
+
+/** What a command takes.  The functions report mistakes with complain and return a status. */
+struct command_line {
+  const char *operands; /* as the help shows them */
+  const char *about, *more;
+  const struct option_line *options; /* --help, --usage and --version are added */
+  int (*option)(void *input, int key, char *argument);
+  int (*operand)(void *input, char *argument); /* all come after the options */
+  int (*end)(void *input); /* when there are no more; NULL: nothing to check */
+};
+
+/** Parse the command's arguments; argv[0] is its name.  It never ends the process.
+ * @retval STATUS_SHOWN help or the version was printed; else STATUS_DONE, or what a function
+ *         returned instead. */
+int parse_arguments(const struct command_line *line, int argc, char **argv, void *input);
 
 /** The line --impl of a command's table of options. */
-#define OPTION_IMPL(names) {"impl", 'i', names, 0, "Implementation (default opt)", 0}
+#define OPTION_IMPL(names) {"impl", 'i', names, "Implementation (default opt)"}
+
+/** Check the operand FILE: not empty, and not -.
+ * @retval STATUS_DONE or STATUS_USAGE (reported). */
+int check_file_operand(const char *path);
 
 /** The implementation of that name, or NULL with a message; list only if it is allowed. */
 const struct pprf_impl *impl_by_name(const char *name, bool list_allowed);
@@ -43,19 +70,47 @@ const struct pprf_impl *impl_by_name(const char *name, bool list_allowed);
 /** A whole decimal or 0x-hexadecimal number <= max; no sign, no space, nothing after it. */
 bool parse_number(const char *text, uint64_t max, uint64_t *value);
 
+/** Parse the argument of --depth.
+ * @retval STATUS_DONE or STATUS_USAGE (reported). */
+int parse_depth(const char *text, unsigned *depth);
+
+/** Leaves that the user named. */
 struct range {
-  const char *text; /* as the user wrote it */
+  const char *text; /* as an argument; NULL: a line of standard input */
+  uint64_t line;    /* its number there, from 1 */
   uint64_t first, last;
   bool single; /* a leaf, not A..B */
 };
 
-/** Parse LEAF or, if ranges are allowed, A..B.
- * @retval STATUS_DONE or STATUS_USAGE (reported). */
-int parse_range(const char *text, bool ranges_allowed, struct range *r);
+struct ranges {
+  struct range *at; /* from malloc */
+  size_t count, room;
+  bool read; /* standard input */
+};
+
+/** Add LEAF, A..B or, for -, all lines of standard input, each a leaf or a range.
+ * @retval STATUS_DONE, STATUS_USAGE or STATUS_FAILED (reported). */
+int add_ranges(struct ranges *r, const char *text);
+
+enum { RANGE_TEXT = 48 };
+/** How a range is named in messages: as the user wrote it, or in decimal in buffer. */
+const char *range_text(const struct range *r, char buffer[RANGE_TEXT]);
 
 /** Check that a range lies in a tree of that depth.
  * @retval STATUS_DONE or STATUS_USAGE (reported). */
 int check_range(const struct range *r, unsigned depth);
+
+/** A bar on standard error, if that is a terminal, from the second second on. */
+struct progress {
+  uint64_t begun, shown; /* ns */
+  bool terminal, visible;
+};
+struct progress progress_begin(void);
+/** Show that done of total steps are done; called as often as the caller likes. */
+void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t total);
+void progress_end(const struct progress *p);
+/** The monotonic clock in nanoseconds. */
+uint64_t now_ns(void);
 
 /** Memory for secrets: zeroed, out of core dumps, out of swap where the limits allow.
  * NULL if there is none. */
@@ -72,8 +127,10 @@ struct output {
   size_t used;
   bool failed;
 };
-/** Append the line "LEAF HEX", or "LEAF punctured" if value is NULL. */
-void output_leaf(struct output *out, uint64_t leaf, const uint8_t value[PPRF_SEED_BYTES]);
+/** Append what printf would print, 200 bytes at most; no secrets: its copies are not wiped. */
+void output_text(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Append a value as hexadecimal digits. */
+void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES]);
 /** Write what is left and wipe the buffer.
  * @retval STATUS_DONE or STATUS_FAILED (reported), for all that was appended. */
 int output_end(struct output *out);
@@ -81,6 +138,13 @@ int output_end(struct output *out);
 /** Read 2 * PPRF_SEED_BYTES hexadecimal digits and nothing else; the text is as secret as the seed,
  * and no branch depends on a digit, only on whether all are digits. */
 bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES]);
+
+/** Report a call of the library that failed; the file, not the library, is to blame for a bad format.
+ * @return the exit status. */
+int library_failed(const char *what, int err);
+
+/** The key's encoding, from secret_alloc; NULL on failure, with *status set (reported). */
+uint8_t *encode_key(const struct pprf_impl *impl, const pprf_key *key, size_t *len, int *status);
 
 /** Run pprf with these arguments, which may be changed.
  * @return the exit status. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprf COMMAND ...: each command parses its own arguments. */
-#include <errno.h>
 #include <string.h>
 
 #include "cli.h"
@@ -23,27 +22,31 @@ static int (*find_command(const char *word, char **name))(int, char **)
   return NULL;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int no_option(void *input, int key, char *argument)
 {
-  switch (key) {
-  case ARGP_KEY_INIT:
-    state->err_stream = NULL;
-    return 0;
-  case ARGP_KEY_ARG:
-    complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)", arg);
-    return EINVAL;
-  case ARGP_KEY_NO_ARGS:
-    complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate)");
-    return EINVAL;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  (void)input;
+  (void)key;
+  (void)argument;
+  return STATUS_DONE; /* there is none but --help, --usage and --version */
 }
 
-static const char doc[] =
+static int no_command(void *input, char *argument)
+{
+  (void)input;
+  return complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)", argument);
+}
+
+static int command_missing(void *input)
+{
+  (void)input;
+  return complain(STATUS_USAGE, "COMMAND is missing (setup, eval, punct, info, simulate)");
+}
+
+static const char about[] =
   "Make, use and measure keys of a puncturable pseudorandom function: a function from leaves "
-  "0 .. 2^depth - 1 to 16-byte values, whose key can lose a value for good."
-  "\v"
+  "0 .. 2^depth - 1 to 16-byte values, whose key can lose a value for good.";
+
+static const char more[] =
   "Commands:\n"
   "  setup     make a key file\n"
   "  eval      print values\n"
@@ -51,20 +54,29 @@ static const char doc[] =
   "  info      describe a key file\n"
   "  simulate  puncture in a pattern; measure size and time\n"
   "\n"
-  "`pprf COMMAND --help' tells more, as do the manual pages pprf(1) and pprf-COMMAND(1).\n"
+  "'pprf COMMAND --help' tells more, as do the manual pages pprf(1) and pprf-COMMAND(1).\n"
   "\n"
   "Exit status: 0 done, 1 usage, 2 bad or unreadable file, 3 punctured, 4 failure.";
 
 int command_run(int argc, char **argv)
 {
-  const struct argp argp = {.parser = parse, .args_doc = "COMMAND ...", .doc = doc};
+  static const struct option_line no_options[] = {{0}};
+  static const struct command_line line = {
+    .operands = "COMMAND ...",
+    .about = about,
+    .more = more,
+    .options = no_options,
+    .option = no_option,
+    .operand = no_command,
+    .end = command_missing,
+  };
   static char name[] = "pprf"; /* messages may follow the return */
   char *no_arguments[] = {name, NULL};
   int (*run)(int, char **) = argc > 1 ? find_command(argv[1], &argv[1]) : NULL;
   if (argc > 0)
     argv[0] = name;
   int status = run != NULL ? run(argc - 1, argv + 1)
-                           : parse_arguments(&argp, argc > 0 ? argc : 1,
+                           : parse_arguments(&line, argc > 0 ? argc : 1,
                                              argc > 0 ? argv : no_arguments, NULL);
   return status == STATUS_SHOWN ? STATUS_DONE : status;
 }

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setup, eval, punct, info: the commands on a key file. */
-#include <errno.h>
+/* eval, punct, info: the commands on a key file that is there. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "keyfile.h"
 
 /* ---- what they share ---- */
 
-/* A call of the library that failed; the file, not the library, is to blame for a bad format. */
-static int library_failed(const char *what, int err)
+int library_failed(const char *what, int err)
 {
   return complain(err == PPRF_ERR_FORMAT ? STATUS_FILE : STATUS_FAILED, "%s: %s", what,
                   pprf_strerror(err));
+}
+
+uint8_t *encode_key(const struct pprf_impl *impl, const pprf_key *key, size_t *len, int *status)
+{
+  int err = impl->export_key(key, NULL, len);
+  uint8_t *bytes = err == PPRF_OK ? secret_alloc(*len) : NULL;
+  if (err == PPRF_OK)
+    err = bytes == NULL ? PPRF_ERR_NOMEM : impl->export_key(key, bytes, len);
+  *status = err == PPRF_OK ? STATUS_DONE : library_failed("encoding the key", err);
+  if (err == PPRF_OK)
+    return bytes;
+  secret_free(bytes, *len);
+  return NULL;
 }
 
 /* Read the file under a lock, kept for writing, and make a key of it. */
@@ -39,263 +49,234 @@ static int load(struct keyfile *f, const char *path, bool for_writing,
   }
   if (status != STATUS_DONE)
     keyfile_close(f);
+  else if ((f->stat.st_mode & (S_IROTH | S_IWOTH)) != 0)
+    warn("%s: all users may %s it (mode %04o)", path,
+         (f->stat.st_mode & S_IROTH) != 0 ? "read" : "write", (unsigned)(f->stat.st_mode & 07777));
   return status;
-}
-
-/* The key's encoding, from secret_alloc; NULL on failure, with *status set. */
-static uint8_t *encode(const struct pprf_impl *impl, const pprf_key *key, size_t *len, int *status)
-{
-  int err = impl->export_key(key, NULL, len);
-  uint8_t *bytes = err == PPRF_OK ? secret_alloc(*len) : NULL;
-  if (err == PPRF_OK)
-    err = bytes == NULL ? PPRF_ERR_NOMEM : impl->export_key(key, bytes, len);
-  *status = err == PPRF_OK ? STATUS_DONE : library_failed("encoding the key", err);
-  if (err == PPRF_OK)
-    return bytes;
-  secret_free(bytes, *len);
-  return NULL;
 }
 
 /* Arguments of the commands on an existing file. */
 struct file_args {
   const struct pprf_impl *impl;
   const char *path;
-  struct range *ranges; /* room for argc */
-  size_t count;
-  bool ranges_allowed, leaves_allowed, eval, json;
+  struct ranges ranges;
+  bool leaves_allowed, eval, json, check, list_ranges;
 };
 
-static error_t parse_file(int key, char *arg, struct argp_state *state)
+static int parse_option(void *input, int key, char *arg)
 {
-  struct file_args *a = state->input;
+  struct file_args *a = input;
   switch (key) {
-  case ARGP_KEY_INIT:
-    state->err_stream = NULL;
-    return 0;
   case 'i':
     a->impl = impl_by_name(arg, false);
-    return a->impl == NULL ? EINVAL : 0;
+    return a->impl == NULL ? STATUS_USAGE : STATUS_DONE;
   case 'e':
     a->eval = true;
-    return 0;
-  case 'j':
-    a->json = true;
-    return 0;
-  case ARGP_KEY_ARG:
-    if (a->path == NULL && *arg != '\0') {
-      a->path = arg;
-      return 0;
-    }
-    if (a->path == NULL) {
-      complain(STATUS_USAGE, "FILE '': empty");
-      return EINVAL;
-    }
-    if (!a->leaves_allowed) {
-      complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
-      return EINVAL;
-    }
-    return parse_range(arg, a->ranges_allowed, &a->ranges[a->count++]) == STATUS_DONE ? 0 : EINVAL;
-  case ARGP_KEY_END:
-    if (a->path == NULL)
-      complain(STATUS_USAGE, "FILE is missing");
-    else if (a->leaves_allowed && a->count == 0)
-      complain(STATUS_USAGE, "LEAF is missing");
-    else
-      return 0;
-    return EINVAL;
+    return STATUS_DONE;
+  case 'c':
+    a->check = true;
+    return STATUS_DONE;
+  case 'q':
+    quiet = true;
+    return STATUS_DONE;
+  case 'r':
+    a->list_ranges = true;
+    return STATUS_DONE;
   default:
-    return ARGP_ERR_UNKNOWN;
+    a->json = true;
+    return STATUS_DONE;
   }
 }
 
+static int parse_operand(void *input, char *arg)
+{
+  struct file_args *a = input;
+  if (a->path == NULL) {
+    a->path = arg;
+    return check_file_operand(arg);
+  }
+  if (!a->leaves_allowed)
+    return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
+  return add_ranges(&a->ranges, arg);
+}
+
+static int complete(void *input)
+{
+  const struct file_args *a = input;
+  if (a->path == NULL)
+    return complain(STATUS_USAGE, "FILE is missing");
+  if (a->leaves_allowed && a->ranges.count == 0 && !a->ranges.read)
+    return complain(STATUS_USAGE, "LEAF is missing");
+  if (quiet && (a->json || a->eval))
+    return complain(STATUS_USAGE, "--quiet prints nothing, %s asks for output",
+                    a->json ? "--json" : "--eval");
+  return STATUS_DONE;
+}
+
+/* Number of leaves that the operands name, limit + 1 if more than that. */
+static uint64_t count_leaves(const struct file_args *a, uint64_t limit)
+{
+  uint64_t count = 0;
+  for (size_t i = 0; i < a->ranges.count && count <= limit; i++)
+    count += a->ranges.at[i].last - a->ranges.at[i].first + 1; /* <= 2^32 each, by check_range */
+  return count <= limit ? count : limit + 1;
+}
+
 /* Parse, load, check that the leaves are in the tree, run, clean up. */
-static int with_key(const struct argp *argp, int argc, char **argv, struct file_args *a,
+static int with_key(const struct command_line *line, int argc, char **argv, struct file_args *a,
                     bool for_writing, int (*run)(struct file_args *, struct keyfile *, pprf_key *))
 {
   struct keyfile f;
   pprf_key *key = NULL;
   a->impl = &impl_opt;
-  a->ranges = calloc((size_t)argc + 1, sizeof *a->ranges);
-  if (a->ranges == NULL)
-    return complain(STATUS_FAILED, "%s", strerror(errno));
-  int status = parse_arguments(argp, argc, argv, a);
+  int status = parse_arguments(line, argc, argv, a);
   if (status == STATUS_DONE) {
     status = load(&f, a->path, for_writing, a->impl, &key);
     if (status == STATUS_DONE) {
-      for (size_t i = 0; status == STATUS_DONE && i < a->count; i++)
-        status = check_range(&a->ranges[i], a->impl->depth(key));
+      for (size_t i = 0; status == STATUS_DONE && i < a->ranges.count; i++)
+        status = check_range(&a->ranges.at[i], a->impl->depth(key));
       if (status == STATUS_DONE)
         status = run(a, &f, key);
       a->impl->free(key);
       keyfile_close(&f);
     }
   }
-  free(a->ranges);
+  free(a->ranges.at);
   return status;
 }
 
-/* ---- setup ---- */
+/* ---- the nodes in a key file's bytes (docs/key-file.md): positions, no seeds ---- */
 
-struct setup_args {
-  const struct pprf_impl *impl;
-  const char *path;
-  unsigned depth;
-  bool force, have_seed;
-  uint8_t seed[PPRF_SEED_BYTES];
+struct node {
+  uint64_t start, leaves;
 };
 
-/* One line from standard input, byte by byte: what follows it belongs to another reader.
- * @return NULL, or what is wrong. */
-static const char *read_seed(uint8_t seed[PPRF_SEED_BYTES])
+static struct node node_at(const uint8_t *bytes, unsigned depth, size_t i)
 {
-  char line[2 * PPRF_SEED_BYTES + 1] = {0};
-  size_t used = 0;
-  bool ended = false;
-  ssize_t n = 0;
-  while (!ended && used < sizeof line) {
-    n = read(STDIN_FILENO, line + used, 1);
-    if (n < 0 && errno == EINTR)
-      continue;
-    ended = n <= 0 || line[used] == '\n';
-    used += ended ? 0 : 1;
+  size_t width = depth / 8 + 1;
+  const uint8_t *record = bytes + 16 + i * (width + PPRF_SEED_BYTES);
+  uint64_t id = 0;
+  for (size_t b = width; b-- > 0;)
+    id = id << 8 | record[b];
+  /* 2 * start + 2^height */
+  return (struct node){(id & (id - 1)) / 2, id & (0 - id)};
+}
+
+/* Whether a leaf is in a node; the nodes are in leaf order. */
+static bool is_live(const uint8_t *bytes, unsigned depth, size_t nodes, uint64_t leaf)
+{
+  size_t lo = 0, hi = nodes; /* those before lo start at or before the leaf */
+  while (lo < hi) {
+    size_t mid = lo + (hi - lo) / 2;
+    if (node_at(bytes, depth, mid).start <= leaf)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
-  bool ok = ended && parse_seed(line, used, seed);
-  explicit_bzero(line, sizeof line);
-  return n < 0 ? strerror(errno) : ok ? NULL : "not a line of 32 hexadecimal digits";
-}
-
-static error_t parse_setup(int key, char *arg, struct argp_state *state)
-{
-  struct setup_args *a = state->input;
-  uint64_t number = 0;
-  size_t len;
-  switch (key) {
-  case ARGP_KEY_INIT:
-    state->err_stream = NULL;
-    return 0;
-  case 'd':
-    if (parse_number(arg, PPRF_DEPTH_MAX, &number) && number >= PPRF_DEPTH_MIN) {
-      a->depth = (unsigned)number;
-      return 0;
-    }
-    complain(STATUS_USAGE, "--depth '%s': not a number from %d to %d", arg, PPRF_DEPTH_MIN,
-             PPRF_DEPTH_MAX);
-    return EINVAL;
-  case 's':
-    a->have_seed = true;
-    len = strlen(arg);
-    if (strcmp(arg, "-") == 0) {
-      const char *wrong = read_seed(a->seed);
-      if (wrong != NULL)
-        complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
-      return wrong != NULL ? EINVAL : 0;
-    }
-    bool ok = parse_seed(arg, len, a->seed);
-    explicit_bzero(arg, len); /* ps(1) shows arguments */
-    if (ok)
-      return 0;
-    /* the seed itself is not repeated: logs keep messages */
-    complain(STATUS_USAGE, "--seed: neither %d hexadecimal digits nor -", 2 * PPRF_SEED_BYTES);
-    return EINVAL;
-  case 'f':
-    a->force = true;
-    return 0;
-  case 'i':
-    a->impl = impl_by_name(arg, false);
-    return a->impl == NULL ? EINVAL : 0;
-  case ARGP_KEY_ARG:
-    if (a->path != NULL) {
-      complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
-      return EINVAL;
-    }
-    a->path = arg;
-    return 0;
-  case ARGP_KEY_END:
-    if (a->depth != 0 && a->path != NULL)
-      return 0;
-    complain(STATUS_USAGE, "%s is missing", a->depth == 0 ? "--depth" : "FILE");
-    return EINVAL;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
-}
-
-static int setup(const struct setup_args *a)
-{
-  pprf_key *key;
-  int err = a->impl->setup(&key, a->depth, a->have_seed ? a->seed : NULL), status;
-  if (err != PPRF_OK)
-    return library_failed("making the key", err);
-  size_t len = 0;
-  uint8_t *bytes = encode(a->impl, key, &len, &status);
-  if (bytes != NULL)
-    status = keyfile_create(a->path, bytes, len, a->force);
-  secret_free(bytes, len);
-  a->impl->free(key);
-  return status;
-}
-
-int command_setup(int argc, char **argv)
-{
-  static const struct argp_option options[] = {
-    {"depth", 'd', "D", 0, "Levels below the root, 1 to 32: the key has 2^D leaves", 0},
-    {"seed", 's', "HEX|-", 0,
-     "The root's seed, 32 hexadecimal digits; -: a line of standard input, which other users "
-     "cannot see (default random)", 0},
-    {"force", 'f', NULL, 0, "Overwrite FILE", 0},
-    OPTION_IMPL("ref|opt"),
-    {0},
-  };
-  const struct argp argp = {
-    .options = options,
-    .parser = parse_setup,
-    .args_doc = "FILE",
-    .doc = "Make a key with no leaf punctured and write it to FILE, readable by its owner only."
-           "\vSee pprf-setup(1).",
-  };
-  struct setup_args a = {.impl = &impl_opt};
-  int status = parse_arguments(&argp, argc, argv, &a);
-  if (status == STATUS_DONE)
-    status = setup(&a);
-  explicit_bzero(&a, sizeof a);
-  return status;
+  if (lo == 0)
+    return false;
+  struct node n = node_at(bytes, depth, lo - 1);
+  return leaf - n.start < n.leaves;
 }
 
 /* ---- eval ---- */
 
+#ifndef EVAL_LINES_MAX /* fuzzing has one */
+#define EVAL_LINES_MAX (UINT64_MAX - 1)
+#endif
+
+/* How a leaf is printed: value is NULL if it is punctured, or not asked for. */
+static void print_leaf(struct output *out, const struct file_args *a, bool first, uint64_t leaf,
+                       bool punctured, const uint8_t *value)
+{
+  if (quiet)
+    return;
+  if (!a->json) {
+    output_text(out, "%" PRIu64 " %s", leaf,
+                punctured ? "punctured\n" : value == NULL ? "live\n" : "");
+    if (value != NULL) {
+      output_value(out, value);
+      output_text(out, "\n");
+    }
+    return;
+  }
+  output_text(out, "%s\n  {\"leaf\": %" PRIu64 ", \"punctured\": %s", first ? "[" : ",", leaf,
+              punctured ? "true" : "false");
+  if (value != NULL) {
+    output_text(out, ", \"value\": \"");
+    output_value(out, value);
+    output_text(out, "\"");
+  }
+  output_text(out, "}");
+}
+
+/* Evaluate one leaf and print it. */
+static int eval_leaf(struct output *out, const struct file_args *a, const struct keyfile *f,
+                     const pprf_key *key, bool first, uint64_t leaf)
+{
+  uint8_t value[PPRF_SEED_BYTES];
+  if (a->check) { /* no value is derived */
+    bool live = is_live(f->bytes, a->impl->depth(key), a->impl->node_count(key), leaf);
+    print_leaf(out, a, first, leaf, !live, NULL);
+    return live ? PPRF_OK : PPRF_ERR_PUNCTURED;
+  }
+  int err = a->impl->eval(key, leaf, value);
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
+    print_leaf(out, a, first, leaf, err != PPRF_OK, err == PPRF_OK ? value : NULL);
+  explicit_bzero(value, sizeof value);
+  return err;
+}
+
 static int run_eval(struct file_args *a, struct keyfile *f, pprf_key *key)
 {
   struct output out = {.used = 0};
+  struct progress progress = progress_begin();
+  uint64_t done = 0, total = count_leaves(a, EVAL_LINES_MAX);
   int status = STATUS_DONE;
-  (void)f;
-  for (size_t i = 0; i < a->count && status != STATUS_FAILED; i++) {
-    uint8_t value[PPRF_SEED_BYTES];
-    int err = a->impl->eval(key, a->ranges[i].first, value);
-    if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
-      output_leaf(&out, a->ranges[i].first, err == PPRF_OK ? value : NULL);
-    if (err == PPRF_ERR_PUNCTURED)
-      status = STATUS_PUNCTURED;
-    else if (err != PPRF_OK)
-      status = library_failed(a->ranges[i].text, err);
-    explicit_bzero(value, sizeof value);
+  if (total > EVAL_LINES_MAX)
+    return complain(STATUS_USAGE, "%s: more than %" PRIu64 " leaves", a->path, EVAL_LINES_MAX);
+  for (size_t i = 0; i < a->ranges.count; i++) {
+    const struct range *r = &a->ranges.at[i];
+    for (uint64_t leaf = r->first;
+         leaf <= r->last && status != STATUS_FAILED && !out.failed; leaf++) {
+      int err = eval_leaf(&out, a, f, key, done == 0, leaf);
+      char text[RANGE_TEXT];
+      if (err == PPRF_ERR_PUNCTURED)
+        status = STATUS_PUNCTURED;
+      else if (err != PPRF_OK)
+        status = library_failed(range_text(r, text), err);
+      progress_show(&progress, "pprf eval", ++done, total);
+    }
   }
+  if (a->json)
+    output_text(&out, total == 0 ? "[]\n" : "\n]\n");
+  progress_end(&progress);
   int written = output_end(&out);
   return written == STATUS_DONE ? status : written;
 }
 
 int command_eval(int argc, char **argv)
 {
-  static const struct argp_option options[] = {OPTION_IMPL("ref|opt"), {0}};
-  const struct argp argp = {
+  static const struct option_line options[] = {
+    {"check", 'c', NULL, "Do not print values: `LEAF live' or `LEAF punctured'"},
+    {"json", 'j', NULL, "Print a JSON array of objects"},
+    {"quiet", 'q', NULL, "Print nothing: the exit status tells"},
+    OPTION_IMPL("ref|opt"),
+    {0},
+  };
+  static const struct command_line line = {
+    .operands = "FILE LEAF|A..B|-...",
+    .about = "Print a line `LEAF HEX' for each leaf, or `LEAF punctured'.",
+    .more = "A leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B, - all that "
+            "standard input names, one a line.  The exit status is 3 if a leaf is punctured.  See "
+            "pprf-eval(1).",
     .options = options,
-    .parser = parse_file,
-    .args_doc = "FILE LEAF...",
-    .doc = "Print a line `LEAF HEX' for each leaf, or `LEAF punctured'."
-           "\vA leaf is a decimal or 0x-hexadecimal number.  The exit status is 3 if a leaf is "
-           "punctured.  See pprf-eval(1).",
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
   };
   struct file_args a = {.leaves_allowed = true};
-  return with_key(&argp, argc, argv, &a, false, run_eval);
+  return with_key(&line, argc, argv, &a, false, run_eval);
 }
 
 /* ---- punct ---- */
@@ -310,16 +291,7 @@ struct kept {
   uint8_t value[PPRF_SEED_BYTES];
 };
 
-/* Number of leaves that the arguments name, EVAL_LEAVES_MAX + 1 if more than that. */
-static uint64_t count_leaves(const struct file_args *a)
-{
-  uint64_t count = 0;
-  for (size_t i = 0; i < a->count && count <= EVAL_LEAVES_MAX; i++)
-    count += a->ranges[i].last - a->ranges[i].first + 1; /* <= 2^32 each, by check_range */
-  return count <= EVAL_LEAVES_MAX ? count : EVAL_LEAVES_MAX + 1;
-}
-
-/* Puncture one argument.  With kept not NULL, the values go there. */
+/* Puncture one range.  With kept not NULL, the values go there. */
 static int puncture(const struct pprf_impl *impl, pprf_key *key, const struct range *r,
                     struct kept *kept, size_t *count)
 {
@@ -342,45 +314,95 @@ static int save(const struct pprf_impl *impl, const pprf_key *key, struct keyfil
 {
   int status;
   size_t len = 0;
-  uint8_t *bytes = encode(impl, key, &len, &status);
+  uint8_t *bytes = encode_key(impl, key, &len, &status);
   if (bytes != NULL)
     status = keyfile_replace(f, bytes, len, true);
   secret_free(bytes, len);
   return status;
 }
 
-/* The key in memory is changed first and written once; only then are values printed. */
-static int puncture_all(const struct file_args *a, struct keyfile *f, pprf_key *key,
-                        struct kept *kept)
+/* Puncture all ranges of the key in memory; *changed: one was not punctured before, *some: one was.
+ * already, if not NULL, tells which; else messages do. */
+static int puncture_ranges(struct file_args *a, pprf_key *key, struct kept *kept, size_t *count,
+                           bool *already, bool *changed, bool *some)
+{
+  struct progress progress = progress_begin();
+  int status = STATUS_DONE;
+  for (size_t i = 0; status == STATUS_DONE && i < a->ranges.count; i++) {
+    const struct range *r = &a->ranges.at[i];
+    char text[RANGE_TEXT];
+    int err = puncture(a->impl, key, r, kept, count);
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED) {
+      status = library_failed(range_text(r, text), err);
+      break;
+    }
+    if (err == PPRF_ERR_PUNCTURED && already == NULL && !quiet) {
+      progress_end(&progress);
+      complain(STATUS_PUNCTURED, "%s %s: punctured already", r->single ? "leaf" : "range",
+               range_text(r, text));
+    }
+    if (already != NULL)
+      already[i] = err == PPRF_ERR_PUNCTURED;
+    *changed |= err == PPRF_OK;
+    *some |= err == PPRF_ERR_PUNCTURED;
+    progress_show(&progress, "pprf punct", i + 1, a->ranges.count);
+  }
+  progress_end(&progress);
+  return status;
+}
+
+/* What was done, and the values.  JSON by hand: a library's copies of values would stay in memory. */
+static int report(const struct file_args *a, const bool *already, const struct kept *kept,
+                  size_t count)
+{
+  struct output out = {.used = 0};
+  if (a->json) {
+    output_text(&out, "{\n  \"operands\": [");
+    for (size_t i = 0; i < a->ranges.count && !out.failed; i++)
+      output_text(&out,
+                  "%s\n    {\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"punctured_before\": %s}",
+                  i == 0 ? "" : ",", a->ranges.at[i].first, a->ranges.at[i].last,
+                  already[i] ? "true" : "false");
+    output_text(&out, "\n  ]");
+    if (kept != NULL)
+      output_text(&out, ",\n  \"values\": [");
+  }
+  for (size_t i = 0; i < count && !out.failed; i++) {
+    if (a->json)
+      output_text(&out, "%s\n    {\"leaf\": %" PRIu64 ", \"value\": \"", i == 0 ? "" : ",",
+                  kept[i].leaf);
+    else
+      output_text(&out, "%" PRIu64 " ", kept[i].leaf);
+    output_value(&out, kept[i].value);
+    output_text(&out, a->json ? "\"}" : "\n");
+  }
+  if (a->json)
+    output_text(&out, "%s\n}\n", kept != NULL ? "\n  ]" : "");
+  return output_end(&out);
+}
+
+/* The key in memory is changed first and written once; only then is anything printed. */
+static int puncture_all(struct file_args *a, struct keyfile *f, pprf_key *key, struct kept *kept,
+                        bool *already)
 {
   bool changed = false, some_punctured = false;
   size_t count = 0;
-  for (size_t i = 0; i < a->count; i++) {
-    int err = puncture(a->impl, key, &a->ranges[i], kept, &count);
-    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
-      return library_failed(a->ranges[i].text, err);
-    if (err == PPRF_ERR_PUNCTURED)
-      complain(STATUS_PUNCTURED, "%s %s: punctured already",
-               a->ranges[i].single ? "leaf" : "range", a->ranges[i].text);
-    changed |= err == PPRF_OK;
-    some_punctured |= err == PPRF_ERR_PUNCTURED;
-  }
-  int status = changed ? save(a->impl, key, f) : STATUS_DONE;
-  if (status != STATUS_DONE)
-    return status;
-  struct output out = {.used = 0};
-  for (size_t i = 0; i < count; i++)
-    output_leaf(&out, kept[i].leaf, kept[i].value);
-  status = output_end(&out);
+  int status = puncture_ranges(a, key, kept, &count, already, &changed, &some_punctured);
+  if (status == STATUS_DONE && changed)
+    status = save(a->impl, key, f);
+  if (status == STATUS_DONE && (a->json || kept != NULL))
+    status = report(a, already, kept, count);
   return status != STATUS_DONE ? status : some_punctured ? STATUS_PUNCTURED : STATUS_DONE;
 }
 
 static int run_punct(struct file_args *a, struct keyfile *f, pprf_key *key)
 {
   struct kept *kept = NULL;
+  bool *already = NULL;
   size_t bytes = 0;
+  int status = STATUS_FAILED;
   if (a->eval) {
-    uint64_t leaves = count_leaves(a);
+    uint64_t leaves = count_leaves(a, EVAL_LEAVES_MAX);
     if (leaves > EVAL_LEAVES_MAX)
       return complain(STATUS_USAGE, "--eval: more than %" PRIu64 " leaves at once",
                       EVAL_LEAVES_MAX);
@@ -389,48 +411,67 @@ static int run_punct(struct file_args *a, struct keyfile *f, pprf_key *key)
     if (kept == NULL)
       return complain(STATUS_FAILED, "no memory for %" PRIu64 " values", leaves);
   }
-  int status = puncture_all(a, f, key, kept);
+  if (a->json)
+    already = calloc(a->ranges.count + 1, sizeof *already);
+  if (a->json && already == NULL)
+    complain(STATUS_FAILED, "no memory for %zu results", a->ranges.count);
+  else
+    status = puncture_all(a, f, key, kept, already);
+  free(already);
   secret_free(kept, bytes);
   return status;
 }
 
 int command_punct(int argc, char **argv)
 {
-  static const struct argp_option options[] = {
-    {"eval", 'e', NULL, 0, "Print a line `LEAF HEX' for each leaf that this punctures", 0},
+  static const struct option_line options[] = {
+    {"eval", 'e', NULL, "Print a line `LEAF HEX' for each leaf that this punctures"},
+    {"json", 'j', NULL, "Print a JSON object that tells what was punctured already"},
+    {"quiet", 'q', NULL, "Print errors only: the exit status tells"},
     OPTION_IMPL("ref|opt"),
     {0},
   };
-  const struct argp argp = {
+  static const struct command_line line = {
+    .operands = "FILE LEAF|A..B|-...",
+    .about = "Puncture leaves: afterwards FILE does not tell their values any more.",
+    .more = "A leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B, - all that "
+            "standard input names, one a line.  The exit status is 3 if a leaf, or all of a range, "
+            "was punctured already; the others are punctured all the same.  On any other failure "
+            "FILE stays as it is.  See pprf-punct(1).",
     .options = options,
-    .parser = parse_file,
-    .args_doc = "FILE LEAF|A..B...",
-    .doc = "Puncture leaves: afterwards FILE does not tell their values any more."
-           "\vA leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B.  The exit "
-           "status is 3 if a leaf, or all of a range, was punctured already; the others are "
-           "punctured all the same.  On any other failure FILE stays as it is.  See "
-           "pprf-punct(1).",
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
   };
-  struct file_args a = {.leaves_allowed = true, .ranges_allowed = true};
-  return with_key(&argp, argc, argv, &a, true, run_punct);
+  struct file_args a = {.leaves_allowed = true};
+  return with_key(&line, argc, argv, &a, true, run_punct);
 }
 
 /* ---- info ---- */
 
-/* Leaves that no node of the encoding covers: 2^depth - sum of 2^height, where 2^height is the
- * lowest set bit of an in-order id (docs/key-file.md). */
-static uint64_t punctured_leaves(const uint8_t *bytes, unsigned depth, size_t nodes)
+/* The leaves that no node covers, as operands of eval and punct. */
+static int print_ranges(const struct file_args *a, const uint8_t *bytes, unsigned depth,
+                        size_t nodes)
 {
-  size_t width = depth / 8 + 1;
-  uint64_t live = 0;
-  for (size_t i = 0; i < nodes; i++) {
-    const uint8_t *record = bytes + 16 + i * (width + PPRF_SEED_BYTES);
-    uint64_t id = 0;
-    for (size_t b = width; b-- > 0;)
-      id = id << 8 | record[b];
-    live += id & (0 - id);
+  struct output out = {.used = 0};
+  uint64_t next = 0, leaves = UINT64_C(1) << depth; /* next: the first leaf after the last node */
+  bool first = true;
+  for (size_t i = 0; i <= nodes && !out.failed; i++) {
+    struct node n = i < nodes ? node_at(bytes, depth, i) : (struct node){leaves, 0};
+    if (next < n.start) {
+      if (a->json)
+        output_text(&out, "%s\n  [%" PRIu64 ", %" PRIu64 "]", first ? "[" : ",", next, n.start - 1);
+      else if (next == n.start - 1)
+        output_text(&out, "%" PRIu64 "\n", next);
+      else
+        output_text(&out, "%" PRIu64 "..%" PRIu64 "\n", next, n.start - 1);
+      first = false;
+    }
+    next = n.start + n.leaves;
   }
-  return (UINT64_C(1) << depth) - live;
+  if (a->json)
+    output_text(&out, first ? "[]\n" : "\n]\n");
+  return output_end(&out);
 }
 
 static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
@@ -438,7 +479,11 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
   unsigned depth = a->impl->depth(key);
   size_t nodes = a->impl->node_count(key), memory = a->impl->memory_bytes(key);
   bool locked = a->impl->memory_locked(key) != 0;
-  uint64_t leaves = UINT64_C(1) << depth, punctured = punctured_leaves(f->bytes, depth, nodes);
+  uint64_t leaves = UINT64_C(1) << depth, punctured = leaves;
+  if (a->list_ranges)
+    return print_ranges(a, f->bytes, depth, nodes);
+  for (size_t i = 0; i < nodes; i++)
+    punctured -= node_at(f->bytes, depth, i).leaves;
   if (!a->json) {
     printf("depth         %u\n"
            "leaves        %" PRIu64 "\n"
@@ -463,19 +508,22 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
 
 int command_info(int argc, char **argv)
 {
-  static const struct argp_option options[] = {
-    {"json", 'j', NULL, 0, "Print a JSON object", 0},
+  static const struct option_line options[] = {
+    {"ranges", 'r', NULL, "List the punctured leaves instead: LEAF or A..B, one a line"},
+    {"json", 'j', NULL, "Print a JSON object, of --ranges an array"},
     OPTION_IMPL("ref|opt"),
     {0},
   };
-  const struct argp argp = {
+  static const struct command_line line = {
+    .operands = "FILE",
+    .about = "Describe a key file: depth, punctured leaves, nodes, bytes in the file and in memory; "
+             "no secrets.",
+    .more = "See pprf-info(1).",
     .options = options,
-    .parser = parse_file,
-    .args_doc = "FILE",
-    .doc = "Describe a key file: depth, punctured leaves, nodes, bytes in the file and in memory; "
-           "no secrets."
-           "\vSee pprf-info(1).",
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
   };
   struct file_args a = {.json = false};
-  return with_key(&argp, argc, argv, &a, false, run_info);
+  return with_key(&line, argc, argv, &a, false, run_info);
 }

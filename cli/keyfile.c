@@ -4,34 +4,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "cli.h"
 
-/* ---- open, lock, read ---- */
-
-static int lock(int fd, int how)
+bool keyfile_lock(int fd, int how)
 {
   int r;
   do
     r = flock(fd, how);
   while (r != 0 && errno == EINTR);
-  return r;
+  return r == 0;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+bool keyfile_same(const struct stat *a, const struct stat *b)
 {
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Open the directory of path and point *base at the last component; -1 with errno set. */
-static int open_directory(char *path, const char **base, int flags)
+int keyfile_directory(char *path, const char **base, int flags)
 {
   char *slash = strrchr(path, '/');
   *base = slash == NULL ? path : slash + 1;
@@ -45,20 +39,41 @@ static int open_directory(char *path, const char **base, int flags)
   return fd;
 }
 
+/* Why no key file can be at path, before anything is opened: that could block, or do something, if it
+ * is no regular file. */
+static int look(const char *path)
+{
+  struct stat s;
+  if (stat(path, &s) != 0) {
+    int err = errno;
+    if (err == ENOENT && lstat(path, &s) == 0)
+      return complain(STATUS_FILE, "%s: a symbolic link that leads nowhere", path);
+    return complain(STATUS_FILE, "%s: %s", path, strerror(err));
+  }
+  return S_ISREG(s.st_mode) ? STATUS_DONE
+                            : complain(STATUS_FILE, "%s: not a regular file", path);
+}
+
 /* One attempt; *again if the path names another file by the time the lock is ours. */
 static int open_once(struct keyfile *f, bool for_writing, bool *again)
 {
+  int status = look(f->path);
+  if (status != STATUS_DONE)
+    return status;
   f->real = realpath(f->path, NULL);
-  if (f->real == NULL)
-    return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
-  f->dir = open_directory(f->real, &f->base, for_writing ? O_RDONLY : O_PATH);
+  if (f->real == NULL) /* that of an open file, /dev/stdin for instance */
+    return complain(STATUS_FILE, "%s: %s", f->path,
+                    errno == ENOENT ? "no directory holds it under a name" : strerror(errno));
+  if (for_writing && keyfile_reserved(f->real))
+    return complain(STATUS_USAGE, "FILE '%s': pprf erases files of such names", f->path);
+  f->dir = keyfile_directory(f->real, &f->base, for_writing ? O_RDONLY : O_PATH);
   if (f->dir < 0)
     return complain(STATUS_FILE, "%s: its directory: %s", f->path, strerror(errno));
-  /* O_NONBLOCK: opening a FIFO must not wait */
+  /* O_NONBLOCK: it may have become a FIFO */
   f->fd = openat(f->dir, f->base,
                  (for_writing ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (f->fd < 0) {
-    *again = errno == ENOENT || errno == ELOOP; /* changed since realpath, which tells why */
+    *again = errno == ENOENT || errno == ELOOP; /* changed since look, which tells why */
     return *again ? STATUS_FILE : complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   }
   struct stat named;
@@ -66,10 +81,10 @@ static int open_once(struct keyfile *f, bool for_writing, bool *again)
     return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   if (!S_ISREG(f->stat.st_mode))
     return complain(STATUS_FILE, "%s: not a regular file", f->path);
-  if (lock(f->fd, for_writing ? LOCK_EX : LOCK_SH) != 0)
+  if (!keyfile_lock(f->fd, for_writing ? LOCK_EX : LOCK_SH))
     return complain(STATUS_FAILED, "%s: cannot lock it: %s", f->path, strerror(errno));
   *again = fstatat(f->dir, f->base, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-           !same_file(&f->stat, &named);
+           !keyfile_same(&f->stat, &named);
   if (!*again && fstat(f->fd, &f->stat) != 0) /* the size it has under the lock */
     return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   return STATUS_DONE;
@@ -81,8 +96,10 @@ int keyfile_open(struct keyfile *f, const char *path, bool for_writing)
     bool again = false;
     *f = (struct keyfile){.path = path, .dir = -1, .fd = -1};
     int status = open_once(f, for_writing, &again);
-    if (status == STATUS_DONE && !again)
+    if (status == STATUS_DONE && !again) {
+      keyfile_sweep(f->dir, path, &f->stat, for_writing);
       return STATUS_DONE;
+    }
     keyfile_close(f);
     if (!again)
       return status;
@@ -162,214 +179,3 @@ void keyfile_close(struct keyfile *f)
   f->real = NULL;
 }
 
-/* ---- write ---- */
-
-enum { STATUS_EXISTS = -1 }; /* of write_new: the name is taken, and not reported yet */
-
-/* Overwrite the first len bytes of a file on disk; false with errno set. */
-static bool overwrite(int fd, uint64_t len)
-{
-  static const uint8_t zero[4096];
-  bool done = lseek(fd, 0, SEEK_SET) == 0;
-  for (uint64_t at = 0; done && at < len; at += sizeof zero)
-    done = write_all(fd, zero, len - at < sizeof zero ? (size_t)(len - at) : sizeof zero);
-  int saved = errno;
-  bool synced = fsync(fd) == 0; /* as far as it came */
-  if (!done)
-    errno = saved;
-  return done && synced;
-}
-
-/* A file that is complete before it gets its name. */
-struct temporary {
-  int dir, fd;
-  char name[64]; /* empty while it has none (O_TMPFILE) */
-};
-
-static bool random_name(struct temporary *t)
-{
-  uint64_t r;
-  if (getrandom(&r, sizeof r, 0) != sizeof r)
-    return false;
-  snprintf(t->name, sizeof t->name, ".pprf-%016" PRIx64 ".tmp", r);
-  return true;
-}
-
-/* A file without a name leaves nothing behind when the machine stops; where O_TMPFILE or /proc,
- * which names it later, is missing, it gets a random name. */
-static bool temporary_open(struct temporary *t, int dir)
-{
-  t->dir = dir;
-  t->name[0] = '\0';
-  t->fd = access("/proc/self/fd", F_OK) != 0
-            ? -1
-            : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (t->fd >= 0)
-    return true;
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)
-    return false;
-  if (!random_name(t))
-    return false;
-  t->fd = openat(dir, t->name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
-  if (t->fd < 0)
-    t->name[0] = '\0';
-  return t->fd >= 0;
-}
-
-static bool link_unnamed(const struct temporary *t, const char *name)
-{
-  char self[32];
-  snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
-  return linkat(AT_FDCWD, self, t->dir, name, AT_SYMLINK_FOLLOW) == 0;
-}
-
-/* Give the file its name, which must be free unless replace. */
-static bool temporary_commit(struct temporary *t, const char *base, bool replace)
-{
-  if (t->name[0] == '\0' && !replace)
-    return link_unnamed(t, base);
-  if (t->name[0] == '\0' && (!random_name(t) || !link_unnamed(t, t->name))) {
-    t->name[0] = '\0';
-    return false;
-  }
-  if (replace ? renameat(t->dir, t->name, t->dir, base) != 0
-              : linkat(t->dir, t->name, t->dir, base, 0) != 0)
-    return false;
-  if (!replace)
-    (void)unlinkat(t->dir, t->name, 0); /* the same file under its second name */
-  t->name[0] = '\0';
-  return true;
-}
-
-/* Remove what was not committed.  Its bytes are overwritten first: they are a key. */
-static void temporary_close(struct temporary *t, bool committed, size_t len)
-{
-  int saved = errno;
-  if (!committed)
-    (void)overwrite(t->fd, len); /* what could not be written needs no overwriting */
-  if (t->name[0] != '\0')
-    (void)unlinkat(t->dir, t->name, 0);
-  (void)close(t->fd); /* fsync reported every error of the content */
-  errno = saved;
-}
-
-/* Owner first: permissions for the wrong group would open the file to it. */
-static void copy_owner_and_mode(const struct keyfile *f, int fd)
-{
-  struct stat new;
-  mode_t mode = f->stat.st_mode & 0777;
-  if (fstat(fd, &new) != 0 ||
-      ((new.st_uid != f->stat.st_uid || new.st_gid != f->stat.st_gid) &&
-       fchown(fd, f->stat.st_uid, f->stat.st_gid) != 0)) {
-    complain(STATUS_DONE, "%s: warning: its owner changes: %s", f->path, strerror(errno));
-    mode = 0600;
-  }
-  if (fchmod(fd, mode) != 0)
-    complain(STATUS_DONE, "%s: warning: its permissions become 0600: %s", f->path,
-             strerror(errno));
-}
-
-/* Write a new file and give it its name; old, if not NULL, is what it replaces. */
-static int write_new(int dir, const char *base, const char *path, const uint8_t *bytes, size_t len,
-                     const struct keyfile *old, bool keep_mode)
-{
-  struct temporary t;
-  bool committed = false;
-  int status = STATUS_DONE;
-  if (!temporary_open(&t, dir))
-    return complain(STATUS_FAILED, "%s: cannot write to its directory: %s", path, strerror(errno));
-  if (old != NULL && keep_mode)
-    copy_owner_and_mode(old, t.fd);
-  if (!write_all(t.fd, bytes, len) || fsync(t.fd) != 0)
-    status = complain(STATUS_FAILED, "%s: cannot write it: %s", path, strerror(errno));
-  else if (!temporary_commit(&t, base, old != NULL))
-    status = errno == EEXIST && old == NULL
-               ? STATUS_EXISTS
-               : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(errno));
-  else
-    committed = true;
-  temporary_close(&t, committed, len);
-  if (committed && fsync(dir) != 0)
-    status = complain(STATUS_FAILED,
-                      "%s: written, but a crash may undo it: cannot sync its directory: %s", path,
-                      strerror(errno));
-  return status;
-}
-
-/* The old file is a key that computes what was punctured since. */
-static void wipe_old(const struct keyfile *f)
-{
-  struct stat now;
-  if (fstat(f->fd, &now) == 0 && now.st_nlink > 0) {
-    complain(STATUS_DONE, "%s: warning: the old key still has %ju hard link%s elsewhere", f->path,
-             (uintmax_t)now.st_nlink, now.st_nlink == 1 ? "" : "s");
-    return;
-  }
-  if (!overwrite(f->fd, (uint64_t)f->stat.st_size))
-    complain(STATUS_DONE, "%s: warning: the old key's bytes are not overwritten: %s", f->path,
-             strerror(errno));
-}
-
-/* Signals that stop a program wait while files change their names. */
-static void hold_signals(sigset_t *before)
-{
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGHUP);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGQUIT);
-  sigaddset(&set, SIGTERM);
-  sigprocmask(SIG_BLOCK, &set, before);
-}
-
-int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
-{
-  sigset_t before;
-  struct stat named;
-  hold_signals(&before);
-  int status = STATUS_DONE;
-  if (fstatat(f->dir, f->base, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-      !same_file(&f->stat, &named)) /* by a program that knows no lock */
-    status = complain(STATUS_FAILED, "%s: another program replaced it", f->path);
-  else
-    status = write_new(f->dir, f->base, f->path, bytes, len, f, keep_mode);
-  if (status == STATUS_DONE) {
-    wipe_old(f);
-    keyfile_unlock(f);
-  }
-  sigprocmask(SIG_SETMASK, &before, NULL);
-  return status;
-}
-
-int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force)
-{
-  char *copy = strdup(path);
-  const char *base = "";
-  if (copy == NULL)
-    return complain(STATUS_FAILED, "%s: %s", path, strerror(errno));
-  int status, dir = open_directory(copy, &base, O_RDONLY);
-  if (dir < 0) {
-    status = complain(STATUS_FAILED, "%s: its directory: %s", path, strerror(errno));
-  } else if (*base == '\0' || strcmp(base, ".") == 0 || strcmp(base, "..") == 0) {
-    status = complain(STATUS_USAGE, "FILE '%s': a directory, not a file", path);
-  } else {
-    sigset_t before;
-    hold_signals(&before);
-    status = write_new(dir, base, path, bytes, len, NULL, false);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    if (status == STATUS_EXISTS && !force) {
-      status = complain(STATUS_FAILED, "%s: exists already (--force overwrites it)", path);
-    } else if (status == STATUS_EXISTS) {
-      struct keyfile old;
-      status = keyfile_open(&old, path, true);
-      if (status == STATUS_DONE) {
-        status = keyfile_replace(&old, bytes, len, false);
-        keyfile_close(&old);
-      }
-    }
-  }
-  if (dir >= 0)
-    (void)close(dir);
-  free(copy);
-  return status;
-}

@@ -41,6 +41,18 @@ static void close_stdout(void)
     _exit(complain(STATUS_FAILED, "standard output: %s", strerror(errno)));
 }
 
+/* The library goes on with another version of the PRG; who asked for one wants to know. */
+static int check_prg(void)
+{
+  const char *name = secure_getenv("PPRF_PRG");
+  int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
+  if (err == PPRF_ERR_RANGE)
+    return complain(STATUS_USAGE, "PPRF_PRG '%s': not evp, scalar, avx2 or avx512, or the processor "
+                    "cannot run it", name);
+  return err == PPRF_OK ? STATUS_DONE
+                        : complain(STATUS_FAILED, "PPRF_PRG '%s': %s", name, pprf_strerror(err));
+}
+
 int main(int argc, char **argv)
 {
   if (!keep_standard_numbers())
@@ -48,5 +60,8 @@ int main(int argc, char **argv)
   harden();
   if (atexit(close_stdout) != 0)
     return complain(STATUS_FAILED, "atexit: %s", strerror(errno));
+  int status = check_prg();
+  if (status != STATUS_DONE)
+    return status;
   return command_run(argc, argv);
 }

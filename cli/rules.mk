@@ -2,7 +2,9 @@
 # cli/: the program pprf, its manual pages and its tests.
 #   build/cli/impl_{ref,opt}.o are the implementations as values (cli/impl.h), build/bench/list.o the
 #   list of bench/; other programs link them too, with $(CLI_ARCHIVES).
-CLI_SRC := cli/main.c cli/command.c cli/cli.c cli/key.c cli/keyfile.c cli/simulate.c
+CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
+  cli/replace.c cli/simulate.c
+CLI_CPPFLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 -DPPRF_VERSION='"$(VERSION)"'
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o
 LIST_OBJ := $(B)/bench/list.o
@@ -17,7 +19,7 @@ $(B)/pprf: $(CLI_OBJ) $(CLI_IMPL_OBJ) $(LIST_OBJ) $(CLI_ARCHIVES)
 
 $(CLI_OBJ): $(B)/cli/%.o: cli/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/cli/impl_opt.o: cli/impl.c
 	@mkdir -p $(@D)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thesis's simulation: puncture leaves in a pattern, record nodes, memory and time. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "keyfile.h"
 #include "list.h"
 #include "prg.h"
 
@@ -26,8 +28,6 @@
 #ifndef DRAWS_MAX /* fuzzing has a smaller one */
 #define DRAWS_MAX (UINT64_C(1) << 26)
 #endif
-#define PROGRESS_AFTER_NS UINT64_C(1000000000)
-#define PROGRESS_EVERY_NS UINT64_C(100000000)
 
 enum scenario { WORST, BEST, NORMAL, RANDOM, SCENARIOS };
 static const char *const scenario_names[SCENARIOS] = {"worst", "best", "normal", "random"};
@@ -146,13 +146,6 @@ struct result {
   uint32_t median_ns, p99_ns, max_ns;
 };
 
-static uint64_t now_ns(void)
-{
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t); /* cannot fail with this clock */
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Decides when to ask for the memory that a key holds. */
 struct sampler {
   uint64_t stride, faults; /* faults: of this thread, at the last look */
@@ -188,39 +181,11 @@ static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, si
   return i % s->stride == 0 || i == a->punctures || s->bound > peak + slack;
 }
 
-struct progress {
-  uint64_t begun, shown;
-  bool terminal, visible;
-};
-
-static struct progress progress_begin(void)
+/* What the bar says: "opt worst d=20". */
+static const char *bar_name(const struct args *a, char name[64])
 {
-  return (struct progress){.begun = now_ns(), .terminal = isatty(STDERR_FILENO) == 1};
-}
-
-static void progress_show(struct progress *p, const struct args *a, uint64_t done, uint64_t total,
-                          uint64_t now)
-{
-  enum { WIDTH = 32 };
-  if (!p->terminal || now - p->begun < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
-    return;
-  char bar[WIDTH + 1];
-  double part = (double)done / (double)total;
-  size_t full = (size_t)(part * WIDTH);
-  memset(bar, ' ', WIDTH);
-  memset(bar, '#', full);
-  bar[WIDTH] = '\0';
-  fprintf(stderr, "\r%s %s d=%u [%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " ", a->impl->name,
-          scenario_names[a->scenario], a->depth, bar, 100 * part, done, total);
-  fflush(stderr);
-  p->shown = now;
-  p->visible = true;
-}
-
-static void progress_end(const struct progress *p)
-{
-  if (p->visible)
-    fputs("\r\033[K", stderr);
+  snprintf(name, 64, "%s %s d=%u", a->impl->name, scenario_names[a->scenario], a->depth);
+  return name;
 }
 
 static int compare_ns(const void *a, const void *b)
@@ -261,7 +226,9 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
                    struct result *r)
 {
   struct progress progress = progress_begin();
+  char name[64];
   int status = STATUS_DONE;
+  bar_name(a, name);
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
   r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
@@ -300,7 +267,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
         fprintf(csv, "%zu", r->final_memory);
       fprintf(csv, ",%" PRIu32 "\n", ns[i]);
     }
-    progress_show(&progress, a, i + 1, a->punctures, end);
+    progress_show(&progress, name, i + 1, a->punctures);
   }
   progress_end(&progress);
   r->punctures = a->punctures;
@@ -311,6 +278,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
 static int replay_to_peak(const struct args *a, struct result *r)
 {
   struct progress progress = progress_begin();
+  char name[64];
   struct pattern p;
   pprf_key *key = NULL;
   if (!pattern_begin(&p, a))
@@ -323,7 +291,7 @@ static int replay_to_peak(const struct args *a, struct result *r)
     else if ((err = a->impl->punct(key, leaf)) != PPRF_OK)
       status = complain(STATUS_FAILED, "leaf %" PRIu64 ": %s", leaf, pprf_strerror(err));
     if (i % 1024 == 0)
-      progress_show(&progress, a, i, r->peak_at, now_ns());
+      progress_show(&progress, bar_name(a, name), i, r->peak_at);
   }
   progress_end(&progress);
   if (status == STATUS_DONE)
@@ -349,7 +317,7 @@ static int run(const struct args *a, FILE *csv, struct result *r)
 {
   struct pattern p;
   pprf_key *key = NULL;
-  uint32_t *ns = malloc(a->punctures * sizeof *ns); /* at most 2^32 of them */
+  uint32_t *ns = a->punctures > SIZE_MAX / sizeof *ns ? NULL : malloc(a->punctures * sizeof *ns);
   if (!pattern_begin(&p, a) || ns == NULL) {
     free(p.punctured);
     free(ns);
@@ -422,12 +390,36 @@ static int print_json(const struct args *a, const struct result *r)
   return failed ? complain(STATUS_FAILED, "cannot write JSON") : STATUS_DONE;
 }
 
+/* A file that is there stays as it is: it may be a key.  What is no regular file, a pipe say, has
+ * nothing to lose. */
+static FILE *open_csv(const char *path)
+{
+  struct stat s;
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0 && errno == EEXIST) {
+    fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &s) != 0 || S_ISREG(s.st_mode))) {
+      (void)close(fd);
+      fd = -1;
+      errno = EEXIST;
+    }
+  }
+  FILE *csv = fd < 0 ? NULL : fdopen(fd, "w");
+  if (csv == NULL && fd >= 0)
+    (void)close(fd);
+  return csv;
+}
+
 static int simulate(const struct args *a)
 {
   struct result r = {.punctures = 0};
   FILE *csv = NULL;
-  if (a->csv != NULL && (csv = fopen(a->csv, "we")) == NULL)
-    return complain(STATUS_FAILED, "--csv '%s': %s", a->csv, strerror(errno));
+  if (a->csv != NULL && keyfile_reserved(a->csv))
+    return complain(STATUS_USAGE, "--csv '%s': pprf erases files of such names", a->csv);
+  if (a->csv != NULL && (csv = open_csv(a->csv)) == NULL)
+    return complain(STATUS_FAILED, "--csv '%s': %s", a->csv,
+                    errno == EEXIST ? "exists already, and no file is overwritten"
+                                    : strerror(errno));
   int status = run(a, csv, &r);
   if (csv != NULL) {
     bool failed = ferror(csv) != 0;
@@ -454,129 +446,101 @@ static bool parse_sigma(const char *text, double *sigma)
 }
 
 /* What only all options together tell. */
-static bool complete(struct args *a)
+static int complete(void *input)
 {
-  if (a->scenario == SCENARIOS) {
-    complain(STATUS_USAGE, "--scenario is missing (worst, best, normal, random)");
-    return false;
-  }
-  if (a->depth == 0) {
-    complain(STATUS_USAGE, "--depth is missing");
-    return false;
-  }
-  if (a->impl == &impl_list && a->depth > LIST_DEPTH_MAX) {
-    complain(STATUS_USAGE, "--depth '%u': list goes up to %d", a->depth, LIST_DEPTH_MAX);
-    return false;
-  }
-  if (a->sigma != 0 && a->scenario != NORMAL) {
-    complain(STATUS_USAGE, "--sigma: only --scenario normal has one");
-    return false;
-  }
+  struct args *a = input;
+  if (a->scenario == SCENARIOS)
+    return complain(STATUS_USAGE, "--scenario is missing (worst, best, normal, random)");
+  if (a->depth == 0)
+    return complain(STATUS_USAGE, "--depth is missing");
+  if (a->impl == &impl_list && a->depth > LIST_DEPTH_MAX)
+    return complain(STATUS_USAGE, "--depth '%u': list goes up to %d", a->depth, LIST_DEPTH_MAX);
+  if (a->sigma != 0 && a->scenario != NORMAL)
+    return complain(STATUS_USAGE, "--sigma: only --scenario normal has one");
   if (a->sigma == 0)
     a->sigma = ldexp(1, (int)a->depth - 3);
   if (!a->have_punctures)
     a->punctures = default_punctures(a);
-  if (a->punctures > greatest_punctures(a)) {
-    complain(STATUS_USAGE,
-             "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
-             a->punctures, greatest_punctures(a));
-    return false;
-  }
-  return true;
+  if (a->punctures > greatest_punctures(a))
+    return complain(STATUS_USAGE,
+                    "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
+                    a->punctures, greatest_punctures(a));
+  return STATUS_DONE;
 }
 
-static bool parse_option(struct args *a, int key, const char *arg)
+static int parse_scenario(struct args *a, const char *arg)
 {
-  uint64_t number = 0;
+  for (a->scenario = 0; a->scenario < SCENARIOS; a->scenario++)
+    if (strcmp(arg, scenario_names[a->scenario]) == 0)
+      return STATUS_DONE;
+  return complain(STATUS_USAGE, "--scenario '%s': not one of worst, best, normal, random", arg);
+}
+
+static int parse_option(void *input, int key, char *arg)
+{
+  struct args *a = input;
   switch (key) {
+  case 'i':
+    a->impl = impl_by_name(arg, true);
+    return a->impl == NULL ? STATUS_USAGE : STATUS_DONE;
+  case KEY_CSV:
+    a->csv = arg;
+    return STATUS_DONE;
+  case 'j':
+    a->json = true;
+    return STATUS_DONE;
   case 's':
-    for (a->scenario = 0; a->scenario < SCENARIOS; a->scenario++)
-      if (strcmp(arg, scenario_names[a->scenario]) == 0)
-        return true;
-    complain(STATUS_USAGE, "--scenario '%s': not one of worst, best, normal, random", arg);
-    return false;
+    return parse_scenario(a, arg);
   case 'd':
-    if (parse_number(arg, PPRF_DEPTH_MAX, &number) && number >= PPRF_DEPTH_MIN) {
-      a->depth = (unsigned)number;
-      return true;
-    }
-    complain(STATUS_USAGE, "--depth '%s': not a number from %d to %d", arg, PPRF_DEPTH_MIN,
-             PPRF_DEPTH_MAX);
-    return false;
+    return parse_depth(arg, &a->depth);
   case KEY_SIGMA:
     if (parse_sigma(arg, &a->sigma))
-      return true;
-    complain(STATUS_USAGE, "--sigma '%s': not a number above 0", arg);
-    return false;
+      return STATUS_DONE;
+    return complain(STATUS_USAGE, "--sigma '%s': not a number above 0", arg);
   case KEY_SEED:
     if (parse_number(arg, INT64_MAX, &a->seed))
-      return true;
-    complain(STATUS_USAGE, "--seed '%s': not a number below 2^63", arg);
-    return false;
+      return STATUS_DONE;
+    return complain(STATUS_USAGE, "--seed '%s': not a number below 2^63", arg);
   default:
     a->have_punctures = true;
     if (parse_number(arg, UINT64_C(1) << 32, &a->punctures) && a->punctures > 0)
-      return true;
-    complain(STATUS_USAGE, "--punctures '%s': not a number from 1 to 2^32", arg);
-    return false;
+      return STATUS_DONE;
+    return complain(STATUS_USAGE, "--punctures '%s': not a number from 1 to 2^32", arg);
   }
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static int parse_operand(void *input, char *arg)
 {
-  struct args *a = state->input;
-  switch (key) {
-  case ARGP_KEY_INIT:
-    state->err_stream = NULL;
-    return 0;
-  case 'i':
-    a->impl = impl_by_name(arg, true);
-    return a->impl == NULL ? EINVAL : 0;
-  case KEY_CSV:
-    a->csv = arg;
-    return 0;
-  case 'j':
-    a->json = true;
-    return 0;
-  case 's':
-  case 'd':
-  case KEY_SIGMA:
-  case KEY_SEED:
-  case KEY_PUNCTURES:
-    return parse_option(a, key, arg) ? 0 : EINVAL;
-  case ARGP_KEY_ARG:
-    complain(STATUS_USAGE, "argument '%s': only options are allowed", arg);
-    return EINVAL;
-  case ARGP_KEY_END:
-    return complete(a) ? 0 : EINVAL;
-  default:
-    return ARGP_ERR_UNKNOWN;
-  }
+  (void)input;
+  return complain(STATUS_USAGE, "argument '%s': only options are allowed", arg);
 }
 
 int command_simulate(int argc, char **argv)
 {
-  static const struct argp_option options[] = {
-    {"scenario", 's', "NAME", 0,
+  static const struct option_line options[] = {
+    {"scenario", 's', "NAME",
      "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves drawn from "
-     "N(2^D/2, S); random: leaves drawn uniformly", 0},
-    {"depth", 'd', "D", 0, "Levels below the root, 1 to 32 (list: 30)", 0},
-    {"sigma", KEY_SIGMA, "S", 0, "Standard deviation of normal, in leaves (default 2^D/8)", 0},
-    {"seed", KEY_SEED, "N", 0, "Seed of the simulation (default 1)", 0},
-    {"punctures", KEY_PUNCTURES, "N", 0,
-     "Stop after N (default: worst 2^D/2, best and random 2^D, normal 4 S, at most 2^D/2)", 0},
+     "N(2^D/2, S); random: leaves drawn uniformly"},
+    {"depth", 'd', "D", "Levels below the root, 1 to 32 (list: 30)"},
+    {"sigma", KEY_SIGMA, "S", "Standard deviation of normal, in leaves (default 2^D/8)"},
+    {"seed", KEY_SEED, "N", "Seed of the simulation (default 1)"},
+    {"punctures", KEY_PUNCTURES, "N",
+     "Stop after N (default: worst 2^D/2, best and random 2^D, normal 4 S, at most 2^D/2)"},
     OPTION_IMPL("list|ref|opt"),
-    {"csv", KEY_CSV, "FILE", 0, "Write a line for each puncture", 0},
-    {"json", 'j', NULL, 0, "Print a JSON object", 0},
+    {"csv", KEY_CSV, "FILE", "Write a line for each puncture to a new file"},
+    {"json", 'j', NULL, "Print a JSON object"},
     {0},
   };
-  const struct argp argp = {
+  static const struct command_line line = {
+    .operands = "--scenario=NAME --depth=D",
+    .about = "Puncture a key in a pattern; report its size and the time a puncture takes.",
+    .more = "See pprf-simulate(1).",
     .options = options,
-    .parser = parse,
-    .doc = "Puncture a key in a pattern; report its size and the time a puncture takes."
-           "\vSee pprf-simulate(1).",
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
   };
   struct args a = {.impl = &impl_opt, .scenario = SCENARIOS, .seed = 1};
-  int status = parse_arguments(&argp, argc, argv, &a);
+  int status = parse_arguments(&line, argc, argv, &a);
   return status == STATUS_DONE ? simulate(&a) : status;
 }

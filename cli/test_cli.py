@@ -22,9 +22,11 @@ import select
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -108,9 +110,18 @@ class Case(unittest.TestCase):
         r = self.run_(*args, **options)
         self.assertEqual(r.returncode, status, f"{args}: {r.stderr.decode()}")
         if status in (USAGE, FILE, FAILED):
-            self.assertRegex(r.stderr.decode(), r"\Apprf[^\n]*: [^\n]+\n\Z",
-                             f"{args}: not one line of explanation")
+            self.explained(status, r.stderr.decode(), args)
         return r.stdout.decode() if r.stdout is not None else ""
+
+    def explained(self, status, text, args):
+        """The one line of an error; what it says before the hint that ends a usage error."""
+        self.assertRegex(text, r"\Apprf[^\n]*: [^\n]+\n\Z", f"{args}: not one line of explanation")
+        line, hint, _ = text.partition(" (try 'pprf")
+        self.assertEqual(status == USAGE, hint != "", f"{args}: {text}")
+        if hint:
+            self.assertRegex(text, r" \(try '(pprf\b[^:']*) --help'\)\n\Z")
+            self.assertEqual(text.split(": ")[0], re.search(r"try '(.*) --help", text)[1])
+        return line
 
     def refused(self, status, named, *args, **options):
         """It must fail with one line on standard error that names the culprit, print nothing, and
@@ -118,8 +129,7 @@ class Case(unittest.TestCase):
         before = self.snapshot()
         r = self.run_(*args, **options)
         self.assertEqual(r.returncode, status, f"{args}: {r.stderr.decode()}")
-        self.assertRegex(r.stderr.decode(), r"\Apprf[^\n]*: [^\n]+\n\Z")
-        self.assertIn(named, r.stderr.decode())
+        self.assertIn(named, self.explained(status, r.stderr.decode(), args))
         self.assertEqual(r.stdout or b"", b"")
         self.assertEqual(self.snapshot(), before)
         return r.stderr.decode()
@@ -161,6 +171,21 @@ class Case(unittest.TestCase):
         os.chmod(program, 0o755)
         os.chown(self.dir, NOBODY, NOBODY)
         return {"program": program, "user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+    def terminal(self):
+        """The two ends of a pseudo-terminal."""
+        try:
+            return pty.openpty()
+        except OSError as e:
+            self.skipTest(f"there is no pseudo-terminal: {e}")
+
+    def in_mounts(self, prepare, *args):
+        """Run the program where a shell, with the directory as $1, has mounted something."""
+        r = subprocess.run(["unshare", "-rm", "true"], check=False, stderr=subprocess.PIPE)
+        if r.returncode != 0:
+            self.skipTest("unshare -rm: " + r.stderr.decode().strip())
+        return self.run_("-rm", "sh", "-c", f'd=$1; {prepare} || exit 99; shift; exec "$0" "$@"',
+                         os.path.abspath(PPRF), self.dir, *args, program="unshare")
 
     def blocked(self, *args, **options):
         """The command, waiting for the lock on the key that the returned file holds."""
@@ -315,10 +340,21 @@ class Usage(Case):
             (["setup", "-d", "4", "--impl", "list", new], "list"),
             (["setup", "-d", "4", self.dir + "/"], self.dir + "/"),
             *[([command, "", "1"], "''") for command in ("eval", "punct", "info")],
+            (["setup", "-d", "4", "-"], "'-'"), (["setup", "-d", "4", ""], "''"),
+            *[([command, "-", "1"], "'-'") for command in ("eval", "punct", "info")],
+            *[(["setup", *force, "-d", "4", self.dir + "/.pprf-0123456789abcdef.tmp"],
+               ".pprf-0123456789abcdef.tmp") for force in ([], ["--force"])],
+            (["simulate", "-s", "best", "-d", "4", "--csv",
+              self.dir + "/.pprf-0123456789abcdef.tmp"], ".pprf-0123456789abcdef.tmp"),
             (["eval"], "FILE"), (["eval", key], "LEAF"), (["punct"], "FILE"),
             (["punct", key], "LEAF"), (["info"], "FILE"), (["info", key, "7"], "7"),
-            (["info", "--eval", key], "--eval"), (["eval", "--json", key, "1"], "--json"),
-            (["eval", key, "1..2"], "1..2"), (["eval", key, "-5"], "5"),
+            (["info", "--eval", key], "--eval"), (["eval", "--ranges", key, "1"], "--ranges"),
+            (["punct", "--check", key, "1"], "--check"), (["eval", "--json=x", key, "1"], "--json=x"),
+            (["eval", "--quiet", "--json", key, "1"], "--quiet"),
+            (["punct", "-qe", key, "1"], "--quiet"), (["punct", "-qj", key, "1"], "--quiet"),
+            (["eval", "-jx", key, "1"], "-x"), (["eval", "-x", key, "1"], "-x"),
+            (["simulate", "--se", "1"], "--scenario"), (["simulate", "--s", "1"], "--s"),
+            (["eval", key, "1", "-", "-"], "'-'"), (["eval", key, "-5"], "5"),
             *[([command, key, "3", leaf], leaf) for command in ("eval", "punct") for leaf in
               ("16", "0x10", "x", "", "+5", " 5", "5 ", "0x", "0xg", "1e1", "5.", "0b1", huge,
                "18446744073709551616", "4294967296", "0x1ffffffffffffffff", "\u0663")],
@@ -351,8 +387,8 @@ class Usage(Case):
             self.refused(USAGE, "?", *args)
         r = self.run_("info", b"-\xff")
         self.assertEqual(r.returncode, USAGE)
-        self.assertEqual(r.stderr, b"pprf info: option '-\xff': a control character, or the byte "
-                                   b"255\n")
+        self.assertEqual(r.stderr, b"pprf info: option '-\xff': there is none of that name "
+                                   b"(try 'pprf info --help')\n")
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
     def test_numbers_at_the_edges_are_accepted(self):
@@ -367,7 +403,28 @@ class Usage(Case):
             self.assertIn("Usage: pprf " + command, self.expect(DONE, command, "--help"))
             self.assertIn("[--help]", self.expect(DONE, command, "--usage"))
             self.assertRegex(self.expect(DONE, command, "-V"), r"\Apprf \d+\.\d+\.\d+\n\Z")
-            self.expect(USAGE, command, "--HANG")  # of argp: not ours
+            for short in ("-h", "-?", "--he"):
+                self.assertEqual(self.expect(DONE, command, short),
+                                 self.expect(DONE, command, "--help"))
+        for words in ([], *([c] for c in COMMANDS)):
+            text = self.expect(DONE, *words, "--help")
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            self.assertNotRegex(text, r"(?m) $|\t|  +\n|\n\n\n")
+            usage = self.expect(DONE, *words, "--usage")
+            self.assertEqual(set(re.findall(r"\[--([a-z]+)", usage)),
+                             set(re.findall(r"(?m)^  (?:-., |    )--([a-z]+)", text)))
+
+    def test_a_version_of_the_prg_that_there_is_not_is_an_error(self):
+        self.make(4)
+        for name in ("md5", "", "AVX2", "evp "):
+            self.refused(USAGE, f"PPRF_PRG '{name}'", "eval", self.key, 1,
+                         env={**os.environ, "PPRF_PRG": name})
+        for name in ("evp", "scalar"):
+            self.assertEqual(self.expect(DONE, "eval", self.key, 1,
+                                         env={**os.environ, "PPRF_PRG": name}),
+                             f"1 {value(4, 1)}\n")
+        with open(os.path.join(HERE, "pprf.1")) as f:
+            self.assertIn("PPRF_PRG", f.read())
 
     def test_help_and_manual_name_the_same_options(self):
         for command in COMMANDS:
@@ -538,6 +595,14 @@ class Puncture(Case):
         self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600,
                          "group permissions went to another group")
 
+    def test_a_large_old_file_is_overwritten_to_its_end(self):
+        self.write(encode(13, cover(13, [(x, x) for x in range(0, 2 ** 13, 2)])))
+        with open(self.key, "rb") as old:
+            size = os.fstat(old.fileno()).st_size
+            self.assertGreater(size, 4 * 2 ** 14)
+            self.expect(DONE, "punct", self.key, "1..100")
+            self.assertEqual(old.read(), bytes(size))
+
     def test_the_old_file_is_overwritten(self):
         self.make(4)
         with open(self.key, "rb") as old:
@@ -553,7 +618,7 @@ class Puncture(Case):
         os.link(self.key, other)
         r = self.run_("punct", self.key, 1)
         self.assertEqual(r.returncode, DONE)
-        self.assertRegex(r.stderr.decode(), r"\Apprf punct: .*key: warning: .*hard link.*\n\Z")
+        self.assertRegex(r.stderr.decode(), r"\Apprf punct: warning: .*key: .*1 hard link .*\n\Z")
         self.assertEqual(self.expect(DONE, "eval", other, 1), f"1 {value(4, 1)}\n")
         self.assert_key(4, [(1, 1)])
 
@@ -663,7 +728,8 @@ class Failures(Case):
         r = closed("<&-", "setup", "-f", "-d", 4, "--seed", "-", self.key)
         self.assertEqual(
             (r.returncode, r.stderr),
-            (USAGE, b"pprf setup: --seed -: standard input: Bad file descriptor\n"))
+            (USAGE, b"pprf setup: --seed -: standard input: Bad file descriptor "
+                    b"(try 'pprf setup --help')\n"))
         self.assert_key(4, [(1, 2), (4, 4)])
 
     def test_values_that_cannot_be_printed_are_punctured_all_the_same(self):
@@ -711,28 +777,6 @@ class Failures(Case):
         self.assert_key(5, [])
         self.assertEqual(os.listdir(self.dir), ["key"])
 
-    def test_an_abandoned_new_file_is_overwritten(self):
-        wrapper = self.named_only()
-        self.make(4)
-        for _ in range(200):  # until the file is caught while it has its name
-            process = subprocess.Popen([wrapper, "setup", "-d", "4", self.key],
-                                       stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            caught = None
-            while process.poll() is None and caught is None:
-                for name in os.listdir(self.dir):
-                    try:
-                        caught = open(os.path.join(self.dir, name), "rb") if name != "key" else None
-                    except FileNotFoundError:
-                        pass
-            self.assertEqual(process.wait(timeout=60), FAILED)
-            if caught is not None:
-                with caught:
-                    content = caught.read()
-                self.assertEqual(content, bytes(len(content)))
-                if len(content) == 48 + 17:
-                    return
-        self.fail("the new file was never seen")
-
     def test_a_directory_that_cannot_be_written(self):
         self.make(4)
         nobody = self.as_nobody()
@@ -765,9 +809,8 @@ class Failures(Case):
                 self.assertEqual(live, PUNCTURED, "it said done, and the leaf is alive")
             done |= {leaf} if live == PUNCTURED else set()
         self.assert_key(12, [(x, x) for x in sorted(done)])
-        for name in set(os.listdir(self.dir)) - {"key"}:  # killed between two system calls
-            self.assertRegex(name, r"\A\.pprf-[0-9a-f]{16}\.tmp\Z")
-            self.expect(DONE, "info", os.path.join(self.dir, name))
+        self.expect(DONE, "punct", self.key, 4000)
+        self.assertEqual(os.listdir(self.dir), ["key"])
 
     def test_no_core_dumps_and_no_reading_of_its_memory(self):
         self.make(4)
@@ -782,6 +825,419 @@ class Failures(Case):
             self.assertNotRegex(f.read(), r"(?m)^Uid:\t0\t")
         lock.close()
         self.wait(process)
+
+
+# ---- leaves from standard input, and other forms of output ----
+
+class Forms(Case):
+    def lines(self, text):
+        return {"input": text.encode()}
+
+    def test_leaves_from_standard_input(self):
+        for impl in ("ref", "opt"):
+            self.make(6)
+            for text in ("5\n7..9\n0x0b\n", "5\n7..9\n0x0b"):
+                self.assertEqual(
+                    self.expect(DONE, "eval", "-i", impl, self.key, 1, "-", 2, **self.lines(text)),
+                    "".join(f"{x} {value(6, x)}\n" for x in (1, 5, 7, 8, 9, 11, 2)))
+            r = self.run_("punct", "-i", impl, "--eval", self.key, 8, "-",
+                          **self.lines("5\n7..9\n8\n40..45\n"))
+            self.assertEqual(r.returncode, PUNCTURED)
+            self.assertEqual(r.stderr, b"pprf punct: leaf 8: punctured already\n")
+            self.assertEqual(r.stdout.decode(), "".join(
+                f"{x} {value(6, x)}\n" for x in (8, 5, 7, 9, *range(40, 46))))
+            self.assert_key(6, [(5, 5), (7, 9), (40, 45)])
+            before = self.snapshot()
+            for command in ("eval", "punct"):
+                self.assertEqual(self.expect(DONE, command, self.key, "-"), "")
+            self.assertEqual(self.snapshot(), before)
+            os.remove(self.key)
+
+    def test_a_wrong_line_is_named_and_changes_nothing(self):
+        self.make(4)
+        for text, named in (("1\n\n2\n", "line 2: leaf ''"), ("x", "line 1: leaf 'x'"),
+                            ("1\n2\n16\n", "line 3: leaf '16'"), ("1\n3..2", "line 2: range '3..2'"),
+                            ("1..16\n", "line 1: range '1..16'"), ("1 \n", "line 1: leaf '1 '"),
+                            ("1\n2\x003\n", "line 2: a zero byte"), ("-\n", "line 1: leaf '-'"),
+                            ("1\n" + "0" * 161, "line 2: longer"), ("\x1b[2J\n", "'?[2J'")):
+            for command in ("eval", "punct"):
+                self.refused(USAGE, named, command, self.key, 0, "-", **self.lines(text))
+        self.expect(DONE, "eval", self.key, "-", **self.lines("0" * 159 + "1"))
+
+    def test_a_million_leaves_are_one_rewrite(self):
+        self.make(21)
+        with open(self.key, "rb") as old:
+            text = "".join(f"{x}\n" for x in range(0, 2 ** 21, 2))
+            self.expect(DONE, "punct", self.key, "-", **self.lines(text[:-1]))
+            self.assertEqual(old.read().strip(b"\0"), b"")
+        self.assertEqual(int.from_bytes(self.read()[12:16], "little"), 2 ** 20)
+        self.assertEqual(os.listdir(self.dir), ["key"])
+        listed = self.expect(DONE, "info", "--ranges", self.key)
+        self.assertEqual(listed, text)
+        checked = self.expect(PUNCTURED, "eval", "--check", self.key, "-", **self.lines(text))
+        self.assertEqual(checked, text.replace("\n", " punctured\n"))
+
+    def test_standard_input_that_cannot_be_read(self):
+        self.make(4)
+        with open("/dev/null", "w") as unreadable:
+            r = subprocess.run([PPRF, "punct", self.key, "-"], stdin=unreadable, check=False,
+                               stderr=subprocess.PIPE)
+        self.assertEqual((r.returncode, r.stderr), (
+            FAILED, b"pprf punct: standard input: Bad file descriptor\n"))
+        self.assert_key(4, [])
+
+    def test_no_file_is_locked_while_leaves_are_read(self):
+        self.make(4)
+        slow = self.start("punct", self.key, "-", stdin=subprocess.PIPE)
+        self.expect(DONE, "punct", self.key, 1, timeout=20)
+        slow.stdin.write(b"2\n")
+        self.assertEqual(self.wait(slow).returncode, DONE)
+        self.assert_key(4, [(1, 2)])
+
+    def test_check_tells_what_is_punctured_and_no_value(self):
+        rng = random.Random(SEED)
+        for depth in (1, 4, 9):
+            punctured = set(rng.sample(range(2 ** depth), 2 ** depth // 3 + 1))
+            self.write(encode(depth, cover(depth, [(x, x) for x in punctured])))
+            expected = [f"{x} {'punctured' if x in punctured else 'live'}"
+                        for x in range(2 ** depth)]
+            for impl in ("ref", "opt"):
+                out = self.expect(PUNCTURED, "eval", "--check", "-i", impl, self.key,
+                                  f"0..{2 ** depth - 1}")
+                self.assertEqual(out.splitlines(), expected, f"--seed {SEED}")
+            for x in range(2 ** depth):
+                status = PUNCTURED if x in punctured else DONE
+                self.assertEqual(self.expect(status, "eval", "-cq", self.key, x), "")
+                self.assertEqual(self.expect(status, "eval", "--quiet", self.key, x), "")
+                if x > 20:
+                    break
+
+    def test_ranges_are_those_of_the_file(self):
+        for depth, punctured in ((1, []), (1, [(0, 1)]), (1, [(1, 1)]), (4, [(0, 0)]),
+                                 (4, [(6, 6), (8, 11)]), (4, [(15, 15)]), (9, [(3, 500)]),
+                                 (32, [(5, 5), (7, 9), (2 ** 31, 2 ** 32 - 1)]),
+                                 (32, [(0, 2 ** 32 - 1)])):
+            self.write(encode(depth, cover(depth, punctured)))
+            for impl in ("ref", "opt"):
+                out = self.expect(DONE, "info", "-r", "-i", impl, self.key)
+                self.assertEqual(out.splitlines(), [str(a) if a == b else f"{a}..{b}"
+                                                    for a, b in punctured])
+                listed = json.loads(self.expect(DONE, "info", "--ranges", "--json", self.key))
+                self.assertEqual(listed, [list(r) for r in punctured])
+            # what it lists is what punct reads
+            fresh = os.path.join(self.dir, f"fresh{depth}-{len(punctured)}-{punctured[:1]}")
+            self.make(depth, fresh)
+            self.expect(DONE, "punct", fresh, "-", **self.lines(out))
+            self.assertEqual(self.read(fresh), self.read())
+
+    def test_json_of_eval(self):
+        self.make(4)
+        self.expect(DONE, "punct", self.key, 6)
+        for impl in ("ref", "opt"):
+            o = json.loads(self.expect(PUNCTURED, "eval", "--json", "-i", impl, self.key, "5..7", 0))
+            self.assertEqual(o, [{"leaf": x, "punctured": False, "value": value(4, x)} if x != 6 else
+                                 {"leaf": 6, "punctured": True} for x in (5, 6, 7, 0)])
+            o = json.loads(self.expect(PUNCTURED, "eval", "-jc", "-i", impl, self.key, 6, 7))
+            self.assertEqual(o, [{"leaf": 6, "punctured": True}, {"leaf": 7, "punctured": False}])
+        self.assertEqual(json.loads(self.expect(DONE, "eval", "--json", self.key, "-")), [])
+
+    def test_json_of_punct(self):
+        for impl in ("ref", "opt"):
+            self.make(4)
+            r = self.run_("punct", "-i", impl, "--json", self.key, 3, "3..4", 3, "0xf")
+            self.assertEqual((r.returncode, r.stderr), (PUNCTURED, b""))
+            self.assertEqual(json.loads(r.stdout), {"operands": [
+                {"first": a, "last": b, "punctured_before": p}
+                for a, b, p in ((3, 3, False), (3, 4, False), (3, 3, True), (15, 15, False))]})
+            o = json.loads(self.expect(PUNCTURED, "punct", "-ej", "-i", impl, self.key, "2..5", 4))
+            self.assertEqual(o, {
+                "operands": [{"first": 2, "last": 5, "punctured_before": False},
+                             {"first": 4, "last": 4, "punctured_before": True}],
+                "values": [{"leaf": x, "value": value(4, x)} for x in (2, 5)]})
+            o = json.loads(self.expect(PUNCTURED, "punct", "-ej", self.key, 4))
+            self.assertEqual((o["values"], len(o["operands"])), ([], 1))
+            self.assert_key(4, [(2, 5), (15, 15)])
+            os.remove(self.key)
+
+    def test_json_is_printed_when_the_file_is_written_only(self):
+        self.make(10)
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        self.refused(FAILED, self.key, "punct", "--json", self.key, 1, preexec_fn=limit)
+
+    def test_quiet_says_nothing_but_errors(self):
+        self.make(4)
+        os.chmod(self.key, 0o644)
+        self.expect(DONE, "punct", self.key, 1)
+        for args, status in ((["punct", "-q", self.key, 1], PUNCTURED),
+                             (["punct", "--quiet", self.key, 2], DONE),
+                             (["eval", "-q", self.key, 1], PUNCTURED),
+                             (["eval", "-qc", self.key, 1], PUNCTURED),
+                             (["eval", "-q", self.key, 3], DONE)):
+            r = self.run_(*args)
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (status, b"", b""))
+        self.refused(USAGE, "16", "eval", "-q", self.key, 16)
+
+    def test_a_key_that_all_users_may_read_or_write_is_warned_of(self):
+        self.make(4)
+        for mode, word in ((0o644, "read"), (0o604, "read"), (0o602, "write"), (0o606, "read")):
+            for command in (["eval", self.key, 1], ["info", self.key], ["punct", self.key, 1]):
+                os.chmod(self.key, mode)
+                r = self.run_(*command)
+                self.assertIn(f"all users may {word} it (mode {mode:04o})\n", r.stderr.decode())
+                self.assertRegex(r.stderr.decode(), r"\Apprf \w+: warning: [^\n]*\n")
+        for mode in (0o600, 0o640, 0o660):
+            os.chmod(self.key, mode)
+            self.assertEqual(self.run_("eval", self.key, 2).stderr, b"")
+
+    def test_progress_of_eval(self):
+        self.make(20)
+        master, slave = self.terminal()
+        process = self.start("eval", self.key, "0..40000", stderr=slave)
+        os.close(slave)
+        time.sleep(1.3)  # its pipe is full, and its clock goes on
+        out = b""
+        while data := os.read(process.stdout.fileno(), 1 << 16):
+            out += data
+        self.assertEqual(self.wait(process).returncode, DONE)
+        self.assertEqual(out.count(b"\n"), 40001)
+        shown = os.read(master, 1 << 16)
+        os.close(master)
+        self.assertRegex(shown.decode(), r"\A\rpprf eval \[[# ]{32}\] +\d+%  \d+ of 40001 ")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"))
+
+    def typed(self, keys, stop=None):
+        """setup --seed - on a terminal: what it shows, and how it ends."""
+        master, slave = self.terminal()
+        process = self.start("setup", "-f", "-d", 4, "--seed", "-", self.key, stdin=slave,
+                             stderr=slave, start_new_session=True,
+                             preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+        shown = b""
+        while not shown.endswith(b"seed: "):
+            shown += os.read(master, 1000)
+        self.assertFalse(termios.tcgetattr(slave)[3] & termios.ECHO)
+        os.write(master, keys)
+        r = self.wait(process)
+        while select.select([master], [], [], 0.1)[0]:
+            shown += os.read(master, 1000)
+        echo = termios.tcgetattr(slave)[3] & termios.ECHO
+        os.close(master)
+        os.close(slave)
+        self.assertTrue(echo, "the terminal stays silent")
+        return r.returncode, shown.decode()
+
+    def test_a_terminal_does_not_show_the_seed(self):
+        status, shown = self.typed(ROOT_SEED.hex().encode() + b"\n")
+        self.assertEqual((status, shown), (DONE, "seed: \r\n"))
+        self.assert_key(4, [])
+        before = self.snapshot()
+        status, shown = self.typed(ROOT_SEED.hex().encode()[1:] + b"\n")
+        self.assertEqual(status, USAGE)
+        self.assertNotIn(ROOT_SEED.hex()[8:16], shown)
+        self.assertEqual(self.typed(ROOT_SEED.hex().encode()[:9] + b"\x03")[0], -signal.SIGINT)
+        self.assertEqual(self.snapshot(), before)
+
+
+# ---- where a key file may lie ----
+
+class Places(Case):
+    def test_a_symbolic_link_that_leads_nowhere(self):
+        os.symlink("nowhere", self.key)
+        for command in (["eval", self.key, 1], ["punct", self.key, 1], ["info", self.key],
+                        ["setup", "--force", "-d", 4, self.key]):
+            self.refused(FILE, "a symbolic link that leads nowhere", *command)
+        self.refused(FAILED, "exists already", "setup", "-d", 4, self.key)
+
+    def test_files_of_temporary_names_are_not_punctured(self):
+        path = os.path.join(self.dir, ".pprf-0123456789abcdef.tmp")
+        self.write(encode(4, cover(4, [])), path)
+        os.symlink(path, self.key)
+        for name in (path, self.key):
+            self.refused(USAGE, name, "punct", name, 1)
+            self.assertIn(f"1 {value(4, 1)}\n", self.run_("eval", name, 1).stdout.decode())
+        almost = [".pprf-0123456789abcde.tmp", ".pprf-0123456789abcdeg.tmp", "pprf-0123456789abcdef.tmp",
+                  ".pprf-0123456789abcdef.tmpx", ".pprf-0123456789ABCDEF.tmp"]
+        for name in almost:
+            self.make(4, os.path.join(self.dir, name))
+        self.assertLessEqual(set(almost), set(os.listdir(self.dir)))
+
+    def leave(self, name="0123456789abcdef", depth=4):
+        path = os.path.join(self.dir, f".pprf-{name}.tmp")
+        self.write(encode(depth, cover(depth, [])), path)
+        return path
+
+    def test_what_a_killed_command_left_is_erased_by_writers_and_told_by_readers(self):
+        self.make(4)
+        for command, writes in ((["eval", self.key, 1], False), (["info", self.key], False),
+                                (["punct", self.key, 2], True), (["punct", self.key, 2], True),
+                                (["setup", "-d", 4, os.path.join(self.dir, "new")], True),
+                                (["setup", "-fd", 4, self.key], True)):
+            with open(path := self.leave(), "rb") as left:
+                r = self.run_(*command)
+                self.assertEqual(b"killed" in r.stderr, not writes, r.stderr)
+                self.assertEqual(os.path.exists(path), not writes)
+                if writes:
+                    content = left.read()
+                    self.assertEqual(content, bytes(len(content)))
+        self.assertEqual(sorted(os.listdir(self.dir)), ["key", "new"])
+
+    def test_what_a_living_command_holds_is_left_alone(self):
+        self.make(4)
+        with open(self.leave(), "rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            for command in (["info", self.key], ["punct", self.key, 2]):
+                r = self.run_(*command)
+                self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+            self.assertEqual(len(held.read().strip(b"\0")), 48 + 17)
+        self.assertEqual(len(os.listdir(self.dir)), 2)
+
+    def test_what_is_no_file_of_ours_is_not_erased(self):
+        self.make(4)
+        names = [os.path.join(self.dir, f".pprf-{i:016x}.tmp") for i in range(4)]
+        target = os.path.join(self.dir, "target")
+        self.make(5, target)
+        os.symlink(target, names[0])
+        os.mkfifo(names[1])
+        os.mkdir(names[2])
+        os.link(target, names[3])  # another name of a file that is there
+        before = self.read(target)
+        r = self.run_("punct", self.key, 2, timeout=20)
+        self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+        self.assertEqual(self.read(target), before)
+        self.assertEqual(sorted(os.listdir(self.dir)),
+                         sorted([os.path.basename(n) for n in names[:3]] + ["key", "target"]))
+        if os.geteuid() == 0:
+            with open(path := self.leave(), "rb") as other:
+                os.chown(path, NOBODY, NOBODY)
+                self.assertEqual(self.run_("punct", self.key, 3).returncode, DONE)
+                self.assertTrue(os.path.exists(path), "another user's file was erased")
+                os.chown(self.key, NOBODY, NOBODY)
+                self.assertEqual(self.run_("punct", self.key, 4).returncode, DONE)
+                self.assertFalse(os.path.exists(path), "the key's owner's file was not")
+                self.assertEqual(other.read().strip(b"\0"), b"")
+
+    def test_standard_input_as_a_file(self):
+        self.make(4)
+        r = self.run_("info", "/dev/stdin", input=self.read())
+        self.assertEqual((r.returncode, r.stderr),
+                         (FILE, b"pprf info: /dev/stdin: not a regular file\n"))
+        with open(self.key, "rb") as f:
+            r = subprocess.run([PPRF, "eval", "/dev/stdin", "1"], stdin=f, check=False,
+                               stdout=subprocess.PIPE)
+        self.assertEqual((r.returncode, r.stdout.decode()), (DONE, f"1 {value(4, 1)}\n"))
+        with open(self.key, "rb") as f:
+            os.remove(self.key)
+            r = subprocess.run([PPRF, "info", "/dev/stdin"], stdin=f, check=False,
+                               stderr=subprocess.PIPE)
+        self.assertEqual((r.returncode, r.stderr), (
+            FILE, b"pprf info: /dev/stdin: no directory holds it under a name\n"))
+
+    def test_set_id_and_sticky_bits_are_kept(self):
+        self.make(4)
+        options = {}
+        if os.geteuid() == 0:
+            options = self.as_nobody()
+            os.chown(self.key, NOBODY, NOBODY)
+        for leaf, mode in enumerate((0o6600, 0o4755, 0o2710, 0o1640, 0o7777)):
+            os.chmod(self.key, mode)
+            r = self.run_("punct", "-q", self.key, leaf, **options)
+            self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+            self.assertEqual(oct(stat.S_IMODE(os.stat(self.key).st_mode)), oct(mode))
+
+    @staticmethod
+    def acl(user, mask, group=0):
+        """An access control list as the kernel takes it: rw for the owner, r for a user."""
+        entries = ((1, 6, 2 ** 32 - 1), (2, 4, user), (4, group, 2 ** 32 - 1),
+                   (0x10, mask, 2 ** 32 - 1), (0x20, 0, 2 ** 32 - 1))
+        return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
+
+    def set_acl(self, path, kind, value_):
+        try:
+            os.setxattr(path, "system.posix_acl_" + kind, value_)
+        except OSError as e:
+            self.skipTest(f"no access control lists here: {e}")
+
+    def test_an_access_control_list_is_kept_and_none_is_got(self):
+        self.make(4)
+        acl = self.acl(NOBODY, 4)
+        self.set_acl(self.key, "access", acl)
+        mode = os.stat(self.key).st_mode
+        self.assertEqual(stat.S_IMODE(mode), 0o640)  # the mask: the group itself may do nothing
+        r = self.run_("punct", self.key, 1)
+        self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+        self.assertEqual(os.getxattr(self.key, "system.posix_acl_access"), acl)
+        self.assertEqual(os.stat(self.key).st_mode, mode)
+        self.expect(DONE, "setup", "--force", "-d", 4, self.key)
+        self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600)
+        # the directory's default list gives a new file one, which the mode 0640 would wake
+        self.set_acl(self.dir, "default", acl)
+        os.remove(self.key)
+        self.make(4)
+        self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600)
+        os.removexattr(self.key, "system.posix_acl_access")
+        os.chmod(self.key, 0o640)
+        self.expect(DONE, "punct", self.key, 1)
+        self.assertNotIn("system.posix_acl_access", os.listxattr(self.key))
+        self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o640)
+
+    def test_a_file_that_is_mounted_on_its_own(self):
+        self.make(4)
+        os.mkdir(os.path.join(self.dir, "in"))
+        inner = os.path.join(self.dir, "in", "key")
+        self.write(b"", inner)
+        before = self.read()
+        r = self.in_mounts('mount --bind "$d/key" "$d/in/key"', "punct", "--eval", inner, 1)
+        self.assertEqual((r.returncode, r.stdout), (FAILED, b""), r.stderr)
+        self.assertIn(b"a file mounted on its own cannot be replaced", r.stderr)
+        self.assertEqual((self.read(), os.listdir(os.path.dirname(inner))), (before, ["key"]))
+
+    def test_a_file_system_that_is_read_only(self):
+        self.make(4)
+        mount = 'mount --bind "$d" "$d" && mount -o remount,ro,bind "$d"'
+        for args, status in ((["punct", self.key, 1], FILE), (["setup", "-fd", 4, self.key], FILE),
+                             (["setup", "-d", 4, self.key + "2"], FAILED)):
+            r = self.in_mounts(mount, *args)
+            self.assertEqual((r.returncode, r.stdout), (status, b""), r.stderr)
+            self.assertIn(b"Read-only file system", r.stderr)
+            self.assertEqual(r.stderr.count(b"\n"), 1)
+        self.assertEqual(self.in_mounts(mount, "eval", self.key, 1).stdout.decode(),
+                         f"1 {value(4, 1)}\n")
+
+    def test_another_users_file_in_a_sticky_directory(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to make another user's file")
+        self.make(4)
+        nobody = self.as_nobody()
+        os.chown(self.dir, 0, 0)
+        os.chmod(self.dir, 0o1777)
+        os.chmod(self.key, 0o660)
+        os.chown(self.key, 0, NOBODY)
+        for command in (["punct", "--eval", self.key, 1], ["setup", "-fd", 4, self.key]):
+            r = self.run_(*command, **nobody)
+            self.assertEqual((r.returncode, r.stdout), (FAILED, b""))
+            self.assertIn("its directory is sticky, and it belongs to another user",
+                          r.stderr.decode())
+            self.assertEqual(os.listdir(self.dir), ["key"])
+        self.assert_key(4, [])
+
+    def test_what_can_only_be_added_to(self):
+        self.make(4)
+        def mark(path, how):
+            r = subprocess.run(["chattr", how, path], check=False, stderr=subprocess.PIPE)
+            if r.returncode != 0:
+                self.skipTest("chattr: " + r.stderr.decode().strip())
+            self.addCleanup(subprocess.run, ["chattr", "-ai", path], check=False)
+        for flag in ("a", "i"):
+            mark(self.key, "+" + flag)
+            self.refused(FILE, "Operation not permitted", "punct", self.key, 1)
+            mark(self.key, "-" + flag)
+        mark(self.dir, "+a")
+        for command in (["punct", "--eval", self.key, 1], ["setup", "-fd", 4, self.key]):
+            self.refused(FAILED, "its directory is append-only", *command)
+        self.expect(DONE, "setup", "-d", 4, os.path.join(self.dir, "new"))
+        mark(self.dir, "-a")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["key", "new"])
+        self.assert_key(4, [])
 
 
 # ---- info ----
@@ -857,7 +1313,7 @@ class Simulate(Case):
     def test_csv_has_a_line_for_each_puncture_and_agrees_with_the_summary(self):
         for impl, scenario, depth in (("list", "random", 10), ("ref", "normal", 10),
                                       ("opt", "random", 10), ("opt", "random", 18)):
-            path = os.path.join(self.dir, "series.csv")
+            path = os.path.join(self.dir, f"{impl}{depth}.csv")
             o = self.simulate(scenario, depth, "--impl", impl, "--csv", path, "--punctures", 500)
             with open(path, newline="") as f:
                 rows = list(csv.DictReader(f))
@@ -892,8 +1348,8 @@ class Simulate(Case):
     def test_memory_is_sampled_wherever_it_may_have_grown(self):
         # every fourth puncture, the last, and those with a page fault: the first pages of a key
         # are taken by its first puncture
-        path = os.path.join(self.dir, "series.csv")
         for scenario in ("random", "best"):
+            path = os.path.join(self.dir, scenario)
             o = self.simulate(scenario, 18, "--csv", path)
             with open(path, newline="") as f:
                 sampled = {int(r["puncture"]): int(r["memory_bytes"])
@@ -914,7 +1370,7 @@ class Simulate(Case):
 
     def test_one_seed_draws_the_same_leaves_everywhere(self):
         def leaves(*args):
-            path = os.path.join(self.dir, "series.csv")
+            path = os.path.join(self.dir, "".join(map(str, args)))
             self.simulate("normal", 12, "--csv", path, *args)
             with open(path, newline="") as f:
                 return [int(r["leaf"]) for r in csv.DictReader(f)]
@@ -946,6 +1402,17 @@ class Simulate(Case):
         self.refused(FAILED, "--punctures", "simulate", "-s", "normal", "-d", 8, "--sigma", 0.5,
                      "--punctures", 100)
 
+    def test_a_csv_file_replaces_nothing(self):
+        self.make(4)
+        os.symlink("key", link := os.path.join(self.dir, "link"))
+        for path in (self.key, link, "/dev/stdout"):
+            with open(self.key, "r+b") as key:
+                self.refused(FAILED, "exists already", "simulate", "-s", "best", "-d", 4, "--csv",
+                             path, stdout=key)
+        self.assert_key(4, [])
+        out = self.expect(DONE, "simulate", "-s", "best", "-d", 4, "--csv", "/dev/stdout")
+        self.assertIn("puncture,leaf,nodes", out)
+
     def test_a_csv_file_that_cannot_be_written(self):
         for path in ("/dev/full", self.dir, os.path.join(self.dir, "no", "such")):
             self.refused(FAILED, path, "simulate", "-s", "best", "-d", 4, "--csv", path)
@@ -953,7 +1420,7 @@ class Simulate(Case):
     def test_progress_shows_on_a_terminal_and_only_there(self):
         # long enough for a bar: the list's time grows with the square of the nodes
         args = ["simulate", "-s", "worst", "-d", "17", "-i", "list", "--punctures", "45000"]
-        master, slave = pty.openpty()
+        master, slave = self.terminal()
         process = self.start(*args, stderr=slave)
         os.close(slave)
         shown = b""
@@ -976,7 +1443,7 @@ class Simulate(Case):
         self.assertEqual((r.returncode, r.stderr), (DONE, b""))
 
     def test_a_short_run_shows_no_progress(self):
-        master, slave = pty.openpty()
+        master, slave = self.terminal()
         process = self.start("simulate", "-s", "best", "-d", "8", stderr=slave)
         os.close(slave)
         self.assertEqual(self.wait(process).returncode, DONE)
@@ -1042,7 +1509,8 @@ def main():
     parser.add_argument("tests", nargs="*", metavar="TEST")
     options = parser.parse_args()
     PPRF, SEED = os.path.abspath(options.pprf), options.seed
-    cases = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Info, Simulate, Planted)
+    cases = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Forms, Places, Info, Simulate,
+             Planted)
     sys.exit(tap.run(cases, options.tests, SEED))
 
 

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaded into the program under test (LD_PRELOAD): the call number FAIL_AT of those below fails
- * with EIO or ENOMEM, or, with FAIL_KILL set, the process is killed just before it (as a power cut
- * that the file system survives).  With COUNT_TO set the names of the calls are written to that
- * file.  Calls count that the program itself makes, not those of the libraries it uses. */
+/* Loaded into the program under test (LD_PRELOAD).  Calls count that the program itself makes, not
+ * those of the libraries it uses.  The environment says what happens:
+ *   FAIL_AT=N    call number N fails with EIO or ENOMEM, or,
+ *   FAIL_KILL=1  the process is killed just before it (as a power cut that the file system survives),
+ *   FAIL_RAISE=S signal S is raised just before it, and the call does its work;
+ *   TRACE_TO=F   a line for each call goes to F: its name, its outcome, and what the files are that
+ *                it works on (inode numbers, not descriptors, which are used again);
+ *   NO_TMPFILE, NO_EXCHANGE, NO_LINK=1  the file system has no O_TMPFILE, no RENAME_EXCHANGE, no hard
+ *                links to a file that has a name;
+ *   SECRETS=HEX,HEX..  bytes that must not be left: each byte is given xor 0x5a, so that the list does
+ *                not hold them.  Memory that is unmapped, and all that can be written to at the end, is
+ *                searched; a line "secret" for each find. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <link.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -14,16 +23,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 static unsigned calls;
-static char done[1 << 16];
-
 static uintptr_t program_begin, program_end;
+
+#define REAL(type, name, ...)                                                                      \
+  static type (*real)(__VA_ARGS__);                                                                \
+  if (real == NULL)                                                                                \
+    *(void **)&real = dlsym(RTLD_NEXT, #name)
 
 /* The first object is the program. */
 static int first_object(struct dl_phdr_info *info, size_t size, void *unused)
@@ -46,77 +60,276 @@ static int by_program(const void *caller)
 {
   return (uintptr_t)caller >= program_begin && (uintptr_t)caller < program_end;
 }
+#define MINE by_program(__builtin_return_address(0))
 
-/* 1 if this call is to fail. */
-static int hit(const char *name)
+static int is_set(const char *name)
 {
-  const char *at = getenv("FAIL_AT"), *to = getenv("COUNT_TO");
+  return getenv(name) != NULL;
+}
+
+/* ---- the trace, by system calls that are not among those below ---- */
+
+static void trace(const char *format, ...)
+{
+  const char *to = getenv("TRACE_TO");
+  char line[512];
+  int saved = errno;
+  va_list ap;
+  if (to == NULL)
+    return;
+  va_start(ap, format);
+  int n = vsnprintf(line, sizeof line, format, ap);
+  va_end(ap);
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (fd >= 0 && n > 0)
+    (void)syscall(SYS_write, fd, line, (size_t)n);
+  if (fd >= 0)
+    (void)syscall(SYS_close, fd);
+  errno = saved;
+}
+
+static unsigned long inode(int fd)
+{
+  struct stat s;
+  int saved = errno;
+  unsigned long n = fstat(fd, &s) == 0 ? (unsigned long)s.st_ino : 0;
+  errno = saved;
+  return n;
+}
+
+static unsigned long inode_of(int dir, const char *name)
+{
+  struct stat s;
+  int saved = errno;
+  unsigned long n = fstatat(dir, name, &s, AT_SYMLINK_NOFOLLOW) == 0 ? (unsigned long)s.st_ino : 0;
+  errno = saved;
+  return n;
+}
+
+/* Whether a regular file holds anything but zeros, and no name but `names` leads to it. */
+static int last_bytes(int fd, nlink_t names)
+{
+  struct stat s;
+  unsigned char b[4096];
+  ssize_t n;
+  int saved = errno, dirty = 0;
+  if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || s.st_nlink > names)
+    return 0;
+  for (off_t at = 0; (n = (ssize_t)syscall(SYS_pread64, fd, b, sizeof b, at)) > 0; at += n)
+    for (ssize_t i = 0; i < n; i++)
+      dirty |= b[i] != 0;
+  errno = saved;
+  return dirty;
+}
+
+/* ---- what happens at a call ---- */
+
+/* 1 if this call is to fail; can_fail: it is one that may. */
+static int hit(const char *name, int can_fail)
+{
+  const char *at = getenv("FAIL_AT"), *raised = getenv("FAIL_RAISE");
   calls++;
-  if (to != NULL && strlen(done) + strlen(name) + 2 < sizeof done) {
-    strcat(done, name);
-    strcat(done, "\n");
-    FILE *f = fopen(to, "w");
-    if (f != NULL) {
-      fputs(done, f);
-      fclose(f);
-    }
-  }
+  trace("call\tname=%s\tcan_fail=%d\n", name, can_fail);
   if (at == NULL || strtoul(at, NULL, 10) != calls)
     return 0;
-  if (getenv("FAIL_KILL") != NULL)
+  if (is_set("FAIL_KILL"))
     (void)kill(getpid(), SIGKILL);
+  if (raised != NULL)
+    (void)raise(atoi(raised));
+  if (raised != NULL || !can_fail)
+    return 0;
   errno = EIO;
   return 1;
 }
 
-/* The same for what libraries call too. */
-#define HIT(name) (by_program(__builtin_return_address(0)) && hit(name))
+#define HIT(name) (MINE && hit(name, 1))
 
-#define REAL(type, name, ...)                                                                      \
-  static type (*real)(__VA_ARGS__);                                                                \
-  if (real == NULL)                                                                                \
-    *(void **)&real = dlsym(RTLD_NEXT, #name)
+static ssize_t write_call(const char *name, int fd, const void *p, size_t n, off_t at,
+                          int failed, ssize_t r)
+{
+  int zero = 1;
+  for (size_t i = 0; i < n; i++)
+    zero &= ((const unsigned char *)p)[i] == 0;
+  trace("%s\tfd=%d\tino=%lu\tat=%jd\tlen=%zu\tzero=%d\tok=%d\n", name, fd, inode(fd), (intmax_t)at,
+        n, zero, !failed && r == (ssize_t)n);
+  return r;
+}
 
 ssize_t write(int fd, const void *p, size_t n)
 {
   REAL(ssize_t, write, int, const void *, size_t);
-  return fd > 2 && hit("write") ? -1 : real(fd, p, n);
+  if (!MINE)
+    return real(fd, p, n);
+  off_t at = fd > 2 ? (off_t)syscall(SYS_lseek, fd, 0, SEEK_CUR) : 0;
+  int failed = hit("write", 1);
+  return write_call("write", fd, p, n, at, failed, failed ? -1 : real(fd, p, n));
 }
 
 ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 {
   REAL(ssize_t, pwrite, int, const void *, size_t, off_t);
-  return hit("pwrite") ? -1 : real(fd, p, n, at);
+  if (!MINE)
+    return real(fd, p, n, at);
+  int failed = hit("pwrite", 1);
+  return write_call("pwrite", fd, p, n, at, failed, failed ? -1 : real(fd, p, n, at));
 }
+ssize_t pwrite64(int fd, const void *p, size_t n, off_t at) __attribute__((alias("pwrite")));
 
 ssize_t pread(int fd, void *p, size_t n, off_t at)
 {
   REAL(ssize_t, pread, int, void *, size_t, off_t);
-  return hit("pread") ? -1 : real(fd, p, n, at);
+  if (!MINE)
+    return real(fd, p, n, at);
+  trace("pread\tino=%lu\n", inode(fd));
+  return hit("pread", 1) ? -1 : real(fd, p, n, at);
+}
+ssize_t pread64(int fd, void *p, size_t n, off_t at) __attribute__((alias("pread")));
+
+ssize_t read(int fd, void *p, size_t n)
+{
+  REAL(ssize_t, read, int, void *, size_t);
+  return MINE && hit("read", 1) ? -1 : real(fd, p, n);
 }
 
-int fsync(int fd)
+/* A call on a descriptor alone; more goes into the trace. */
+#define ON_FD(type, name, can_fail, label, more, parameters, ...)                                         \
+  type name parameters;                                                                            \
+  type name parameters                                                                             \
+  {                                                                                                \
+    REAL(type, name, __VA_ARGS__);                                                                 \
+    if (!MINE)                                                                                     \
+      return CALL;                                                                                 \
+    unsigned long ino = inode(fd);                                                                 \
+    type r = hit(#name, can_fail) ? -1 : CALL;                                                     \
+    trace(#name "\tino=%lu\t%s=%ld\tok=%d\n", ino, label, more, r >= 0);                                  \
+    return r;                                                                                      \
+  }
+
+#define CALL real(fd)
+ON_FD(int, fsync, 1, "", (long)0, (int fd), int)
+#undef CALL
+#define CALL real(fd, how)
+ON_FD(int, flock, 1, "how", (long)how, (int fd, int how), int, int)
+#undef CALL
+#define CALL real(fd, mode)
+ON_FD(int, fchmod, 1, "mode", (long)mode, (int fd, mode_t mode), int, mode_t)
+#undef CALL
+#define CALL real(fd, user, group)
+ON_FD(int, fchown, 1, "user", (long)user, (int fd, uid_t user, gid_t group), int, uid_t, gid_t)
+#undef CALL
+#define CALL real(fd, name, value, size)
+ON_FD(ssize_t, fgetxattr, 1, "", (long)0, (int fd, const char *name, void *value, size_t size),
+      int, const char *, void *, size_t)
+#undef CALL
+#define CALL real(fd, name, value, size, flags)
+ON_FD(int, fsetxattr, 1, "", (long)0,
+      (int fd, const char *name, const void *value, size_t size, int flags), int, const char *,
+      const void *, size_t, int)
+#undef CALL
+#define CALL real(fd, name)
+ON_FD(int, fremovexattr, 1, "", (long)0, (int fd, const char *name), int, const char *)
+#undef CALL
+
+int close(int fd)
 {
-  REAL(int, fsync, int);
-  return hit("fsync") ? -1 : real(fd);
+  REAL(int, close, int);
+  if (!MINE)
+    return real(fd);
+  trace("close\tino=%lu\tlost=%d\n", inode(fd), last_bytes(fd, 0));
+  (void)hit("close", 0);
+  return real(fd);
+}
+
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+  REAL(int, sigprocmask, int, const sigset_t *, sigset_t *);
+  int held = 0;
+  if (!MINE)
+    return real(how, set, old);
+  for (int s = 1; set != NULL && s < NSIG; s++)
+    held += sigismember(set, s) == 1;
+  (void)hit("sigprocmask", 0);
+  int r = real(how, set, old);
+  trace("sigprocmask\thow=%s\tsignals=%d\n", how == SIG_BLOCK ? "block" : "set", held);
+  return r;
+}
+
+/* The program asks for the exchange of two names by number: not every libc has a name for it. */
+long syscall(long number, ...)
+{
+  REAL(long, syscall, long, ...);
+  long a[6];
+  va_list ap;
+  va_start(ap, number);
+  for (int i = 0; i < 6; i++)
+    a[i] = va_arg(ap, long);
+  va_end(ap);
+  if (!MINE || number != SYS_renameat2)
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  unsigned long from = inode_of((int)a[0], (const char *)a[1]), to = inode_of((int)a[2],
+                                                                            (const char *)a[3]);
+  long r = -1;
+  int failed = hit("exchange", 1);
+  if (!failed && is_set("NO_EXCHANGE"))
+    errno = EINVAL;
+  else if (!failed)
+    r = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  trace("exchange\tdir=%lu\tname=%s\tfrom=%lu\tto=%lu\tok=%d\n", inode((int)a[0]),
+        (const char *)a[1], from, to, r == 0);
+  return r;
 }
 
 int renameat(int a, const char *from, int b, const char *to)
 {
   REAL(int, renameat, int, const char *, int, const char *);
-  return hit("renameat") ? -1 : real(a, from, b, to);
+  unsigned long source = inode_of(a, from), target = inode_of(b, to);
+  int r = hit("renameat", 1) ? -1 : real(a, from, b, to);
+  trace("renameat\tdir=%lu\tname=%s\tfrom=%lu\tto=%lu\tok=%d\n", inode(a), from, source, target,
+        r == 0);
+  return r;
 }
 
 int linkat(int a, const char *from, int b, const char *to, int flags)
 {
   REAL(int, linkat, int, const char *, int, const char *, int);
-  return hit("linkat") ? -1 : real(a, from, b, to, flags);
+  struct stat s;
+  int r = -1;
+  unsigned long ino = fstatat(a, from, &s, flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW) == 0
+                        ? (unsigned long)s.st_ino
+                        : 0;
+  if (!hit("linkat", 1)) {
+    if (is_set("NO_LINK") && (flags & AT_SYMLINK_FOLLOW) == 0)
+      errno = EPERM;
+    else
+      r = real(a, from, b, to, flags);
+  }
+  trace("linkat\tino=%lu\tname=%s\tok=%d\n", ino, to, r == 0);
+  return r;
 }
 
 int unlinkat(int a, const char *name, int flags)
 {
   REAL(int, unlinkat, int, const char *, int);
-  return hit("unlinkat") ? -1 : real(a, name, flags);
+  unsigned long ino = inode_of(a, name);
+  int fd = (int)syscall(SYS_openat, a, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  int lost = fd >= 0 && last_bytes(fd, 1);
+  if (fd >= 0)
+    (void)syscall(SYS_close, fd);
+  int r = hit("unlinkat", 1) ? -1 : real(a, name, flags);
+  trace("unlinkat\tino=%lu\tname=%s\tlost=%d\tok=%d\n", ino, name, lost && r == 0, r == 0);
+  return r;
+}
+
+static int opened(const char *name, int dir, const char *path, int flags, int r)
+{
+  const char *base = strrchr(path, '/');
+  trace("%s\tdir=%lu\tname=%s\tino=%lu\tcreate=%d\texclusive=%d\tnofollow=%d\tunnamed=%d\twrite=%d"
+        "\tok=%d\n",
+        name, dir == AT_FDCWD ? 0 : inode(dir), base == NULL ? path : base + 1,
+        r >= 0 ? inode(r) : 0, (flags & O_CREAT) != 0, (flags & O_EXCL) != 0,
+        (flags & O_NOFOLLOW) != 0, (flags & O_TMPFILE) == O_TMPFILE, (flags & O_ACCMODE) != O_RDONLY,
+        r >= 0);
+  return r;
 }
 
 int openat(int dir, const char *name, int flags, ...)
@@ -126,31 +339,113 @@ int openat(int dir, const char *name, int flags, ...)
   va_start(ap, flags);
   unsigned mode = va_arg(ap, unsigned);
   va_end(ap);
-  return hit("openat") ? -1 : real(dir, name, flags, mode);
+  if (!MINE)
+    return real(dir, name, flags, mode);
+  int r = -1;
+  if (!hit("openat", 1)) {
+    if ((flags & O_TMPFILE) == O_TMPFILE && is_set("NO_TMPFILE"))
+      errno = EOPNOTSUPP;
+    else
+      r = real(dir, name, flags, mode);
+  }
+  return opened("openat", dir, name, flags, r);
+}
+int openat64(int dir, const char *name, int flags, ...) __attribute__((alias("openat")));
+
+int open(const char *name, int flags, ...)
+{
+  REAL(int, open, const char *, int, ...);
+  va_list ap;
+  va_start(ap, flags);
+  unsigned mode = va_arg(ap, unsigned);
+  va_end(ap);
+  if (!MINE)
+    return real(name, flags, mode);
+  return opened("open", AT_FDCWD, name, flags, hit("open", 1) ? -1 : real(name, flags, mode));
+}
+int open64(const char *name, int flags, ...) __attribute__((alias("open")));
+
+/* What a name stands for, asked by the program. */
+int fstatat64(int dir, const char *restrict name, struct stat64 *restrict s, int flags)
+{
+  REAL(int, fstatat64, int, const char *, struct stat64 *, int);
+  if (!MINE)
+    return real(dir, name, s, flags);
+  int r = hit("fstatat", 1) ? -1 : real(dir, name, s, flags);
+  trace("fstatat\tname=%s\tino=%lu\tok=%d\n", name, r == 0 ? (unsigned long)s->st_ino : 0, r == 0);
+  return r;
 }
 
-int flock(int fd, int how);
-int flock(int fd, int how)
+int fstat64(int fd, struct stat64 *s)
 {
-  REAL(int, flock, int, int);
-  return hit("flock") ? -1 : real(fd, how);
+  REAL(int, fstat64, int, struct stat64 *);
+  return MINE && hit("fstat", 1) ? -1 : real(fd, s);
 }
 
-int fchmod(int fd, mode_t mode)
+/* ---- secrets in memory ---- */
+
+static void search(const unsigned char *p, size_t len, const char *where)
 {
-  REAL(int, fchmod, int, mode_t);
-  return hit("fchmod") ? -1 : real(fd, mode);
+  const char *list = getenv("SECRETS");
+  unsigned char want[64];
+  for (size_t n = 0; list != NULL && *list != '\0'; n = 0) {
+    for (; *list != '\0' && *list != ','; list += 2) {
+      unsigned v = 0;
+      (void)sscanf(list, "%2x", &v);
+      if (n < sizeof want)
+        want[n++] = (unsigned char)v; /* still masked */
+    }
+    list += *list == ',';
+    for (size_t i = 0; n > 0 && i + n <= len; i++) {
+      size_t k = 0;
+      while (k < n && (unsigned char)(p[i + k] ^ 0x5a) == want[k])
+        k++;
+      if (k == n)
+        trace("secret\twhere=%s\toffset=%zu\n", where, i);
+    }
+  }
 }
 
-off_t lseek(int fd, off_t at, int whence)
+__attribute__((destructor)) static void search_all(void)
 {
-  REAL(off_t, lseek, int, off_t, int);
-  return hit("lseek") ? -1 : real(fd, at, whence);
+  char line[256];
+  FILE *maps = is_set("SECRETS") ? fopen("/proc/self/maps", "r") : NULL;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    uintptr_t from, to;
+    char access[8] = "", name[128] = "";
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %127s", &from, &to, access, name) >= 3 &&
+        access[0] == 'r' && access[1] == 'w')
+      search((const unsigned char *)from, to - from, name[0] != '\0' ? name : "memory");
+  }
+  if (maps != NULL) {
+    fclose(maps);
+    trace("searched\n");
+  }
+}
+
+int munmap(void *at, size_t len)
+{
+  REAL(int, munmap, void *, size_t);
+  if (MINE) {
+    search(at, len, "unmapped");
+    (void)hit("munmap", 0);
+  }
+  return real(at, len);
 }
 
 /* glibc's own, which need no look-up (that would allocate) */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
+
+void *__libc_realloc(void *p, size_t n);
+
+void *realloc(void *p, size_t n)
+{
+  if (!HIT("realloc"))
+    return __libc_realloc(p, n);
+  errno = ENOMEM;
+  return NULL;
+}
 
 void *malloc(size_t n)
 {
@@ -185,6 +480,8 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
   REAL(void *, mmap, void *, size_t, int, int, int, off_t);
   return HIT("mmap") ? MAP_FAILED : real(at, len, prot, flags, fd, offset);
 }
+void *mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset)
+  __attribute__((alias("mmap")));
 
 ssize_t getrandom(void *p, size_t n, unsigned flags)
 {

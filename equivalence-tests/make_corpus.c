@@ -35,6 +35,11 @@ static const char *const command_lines[] = {
   "simulate -s normal -d 8 --sigma 2.5 --csv table", "simulate -i list -s worst -d 5",
   "simulate -s worst", "simulate -s worst -d 4 --punctures 9", "--help", "--version", "",
   "frobnicate", "punct --usage", "info -V", "simulate --help",
+  "simulate -s best -d 4 --csv k", "info --ranges k", "info -rj l", "eval --check k 0..15",
+  "eval -jc k 0..9", "eval --json k 1 2", "eval -q k 3", "punct -q k 3", "punct --json k 3 3 2..5",
+  "punct -ej k 0..6", "punct -qe k 1", "eval k 1 -", "setup -d 4 -", "setup -d4 \"\"", "info -",
+  "setup -fd 4 .pprf-0123456789abcdef.tmp", "eval --impl", "eval --json=3 k 1", "eval -h",
+  "punct k -1", "eval k -", "punct k -", "punct --eval k - 5",
 };
 
 /* A key of that depth after a few punctures, as fuzz_import wants it: after one byte of flags. */
@@ -81,6 +86,13 @@ int main(int argc, char **argv)
     for (size_t k = 0; k <= len; k++)
       bytes[1 + k] = command_lines[i][k] == ' ' ? '\0' : (uint8_t)command_lines[i][k];
     bytes[at] = 1;
+    if (strstr(command_lines[i], "k -") != NULL && command_lines[i][len - 1] != '1') {
+      /* lines of leaves, where there is no key in the way */
+      bytes[0] = 7;
+      save(argv[1], "fuzz_cli", i, bytes,
+           at + 1 + (size_t)sprintf((char *)bytes + at + 1, "3\n0x5..7\n9\n"));
+      continue;
+    }
     if (strstr(command_lines[i], "-s -") != NULL) {
       save(argv[1], "fuzz_cli", i, bytes,
            at + 1 + (size_t)sprintf((char *)bytes + at + 1, "0123456789abcdef0123456789ABCDEF\n"));

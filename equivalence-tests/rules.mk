@@ -16,9 +16,9 @@ EQ_OPT := $(patsubst opt/%.c,%,$(shell sed -n 's/^OPT_SRC := //p' opt/rules.mk))
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # without the user's link-time optimization, for which each compiler has a linker plugin of its own
 EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
-EQ_CLI := command cli key keyfile simulate
-EQ_CLI_FLAGS := -Icli -Ibench -DPPRF_VERSION='"$(VERSION)"' -D'EVAL_LEAVES_MAX=UINT64_C(1024)' \
-  -DDRAWS_MAX=1024
+EQ_CLI := command options cli setup key keyfile replace simulate
+EQ_CLI_FLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 -DPPRF_VERSION='"$(VERSION)"' \
+  -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options by getopt_long, which every libc for Linux has; help from the same table. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { KEY_USAGE = 512, OPTIONS_MAX = 16, HELP_COLUMN = 28, HELP_WIDTH = 80 };
+
+static const struct option_line help_options[] = {
+  {"help", 'h', NULL, "Give this help"},
+  {"usage", KEY_USAGE, NULL, "Give a short usage message"},
+  {"version", 'V', NULL, "Print the program's version"},
+  {0},
+};
+
+/* ---- help ---- */
+
+/* Print a line's words from column `at` on, in lines of HELP_WIDTH that begin at column `indent`. */
+static void print_words(const char *text, size_t bytes, size_t at, size_t indent)
+{
+  const char *end = text + bytes;
+  for (bool first = true; first || text < end; first = false) {
+    size_t len = 0;
+    while (text + len < end && text[len] != ' ')
+      len++;
+    if (!first && at + 1 + len > HELP_WIDTH) {
+      printf("\n%*s", (int)indent, "");
+      at = indent;
+    } else if (!first) {
+      putchar(' ');
+      at++;
+    }
+    printf("%.*s", (int)len, text);
+    at += len;
+    text += len + 1;
+  }
+  putchar('\n');
+}
+
+static void print_wrapped(const char *text)
+{
+  for (size_t len; *text != '\0'; text += len + (text[len] == '\n')) {
+    len = strcspn(text, "\n");
+    print_words(text, len, 0, 0);
+  }
+}
+
+static void print_options(const struct option_line *o)
+{
+  for (; o->name != NULL; o++) {
+    int n = o->key < 256 ? printf("  -%c, --%s", o->key, o->name) : printf("      --%s", o->name);
+    if (o->argument != NULL)
+      n += printf("=%s", o->argument);
+    if (n >= HELP_COLUMN) {
+      putchar('\n');
+      n = 0;
+    }
+    printf("%*s", HELP_COLUMN - n, "");
+    print_words(o->help, strlen(o->help), HELP_COLUMN, HELP_COLUMN);
+  }
+}
+
+static void print_help(const struct command_line *line)
+{
+  printf("Usage: %s [OPTION]... %s\n", command_name, line->operands);
+  print_wrapped(line->about);
+  putchar('\n');
+  print_options(line->options);
+  print_options(help_options);
+  putchar('\n');
+  print_wrapped(line->more);
+}
+
+static void print_usage(const struct command_line *line)
+{
+  printf("Usage: %s", command_name);
+  for (int which = 0; which < 2; which++)
+    for (const struct option_line *o = which == 0 ? line->options : help_options; o->name != NULL;
+         o++)
+      printf(" [--%s%s%s]", o->name, o->argument != NULL ? "=" : "",
+             o->argument != NULL ? o->argument : "");
+  printf(" %s\n", line->operands);
+}
+
+/* ---- parsing ---- */
+
+/* getopt's tables. */
+struct tables {
+  struct option longs[OPTIONS_MAX + 1];
+  char shorts[2 * OPTIONS_MAX + 2];
+};
+
+static void fill(struct tables *t, const struct option_line *options)
+{
+  size_t n = 0, s = 0;
+  t->shorts[s++] = ':'; /* a missing argument is ':', not '?' */
+  for (int which = 0; which < 2; which++)
+    for (const struct option_line *o = which == 0 ? options : help_options;
+         o->name != NULL && n < OPTIONS_MAX; o++) {
+      t->longs[n++] = (struct option){
+        o->name, o->argument != NULL ? required_argument : no_argument, NULL, o->key};
+      if (o->key >= 256)
+        continue;
+      t->shorts[s++] = (char)o->key;
+      if (o->argument != NULL)
+        t->shorts[s++] = ':';
+    }
+  t->longs[n] = (struct option){0};
+  t->shorts[s] = '\0';
+}
+
+static bool known(const struct tables *t, int key)
+{
+  for (const struct option *o = t->longs; o->name != NULL; o++)
+    if (o->val == key)
+      return true;
+  return false;
+}
+
+/* What getopt_long refused with '?' or ':'. */
+static int refuse(const struct tables *t, int result, char **argv)
+{
+  const char *word = argv[optind - 1];
+  bool is_long = strncmp(word, "--", 2) == 0;
+  if (result == ':')
+    return is_long ? complain(STATUS_USAGE, "option '%s': its argument is missing", word)
+                   : complain(STATUS_USAGE, "option '-%c': its argument is missing", optopt);
+  if (optopt == 0)
+    return complain(STATUS_USAGE, "option '%s': there is none, or more than one, of that name",
+                    word);
+  if (is_long && known(t, optopt))
+    return complain(STATUS_USAGE, "option '%s': it takes no argument", word);
+  return complain(STATUS_USAGE, "option '-%c': there is none of that name", optopt);
+}
+
+int parse_arguments(const struct command_line *line, int argc, char **argv, void *input)
+{
+  struct tables t;
+  int status = STATUS_DONE, key;
+  command_name = argv[0];
+  quiet = false;
+  fill(&t, line->options);
+  opterr = 0;
+  optind = 0; /* anew, whatever was parsed before */
+  while (status == STATUS_DONE && (key = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
+    if (key == 'h' || (key == '?' && optopt == '?')) {
+      print_help(line);
+      return STATUS_SHOWN;
+    }
+    if (key == KEY_USAGE) {
+      print_usage(line);
+      return STATUS_SHOWN;
+    }
+    if (key == 'V') {
+      puts("pprf " PPRF_VERSION);
+      return STATUS_SHOWN;
+    }
+    status = key == '?' || key == ':' ? refuse(&t, key, argv) : line->option(input, key, optarg);
+  }
+  for (int i = optind; status == STATUS_DONE && i < argc; i++)
+    status = line->operand(input, argv[i]);
+  return status == STATUS_DONE && line->end != NULL ? line->end(input) : status;
+}

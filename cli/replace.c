@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A key file is created, or replaced by another.  What stands on the disk at any moment:
+ *
+ *   1. the old key under its name, and a new file without one (O_TMPFILE), written and synced;
+ *   2. the new file gets a temporary name (or has had it from the start), locked;
+ *   3. the two files exchange their names, at once, and the directory is synced;
+ *   4. the old file, now under the temporary name, is overwritten, synced, and removed.
+ *
+ * So a kill loses no key and no puncture, and leaves nothing that the next writer does not find. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "keyfile.h"
+
+/* Not in every libc's headers. */
+#ifndef RENAME_EXCHANGE
+#define RENAME_EXCHANGE 2u
+#endif
+#ifndef FS_IOC_GETFLAGS
+#define FS_IOC_GETFLAGS _IOR('f', 1, long)
+#define FS_APPEND_FL 0x20
+#endif
+
+#define ACL "system.posix_acl_access"
+
+enum { STATUS_EXISTS = -1 }; /* of create_once: the name is taken, and not reported yet */
+
+/* ---- erasing ---- */
+
+/* Overwrite all of a file on disk; false with errno set. */
+static bool overwrite(int fd)
+{
+  static const uint8_t zero[1 << 14];
+  struct stat s;
+  if (fstat(fd, &s) != 0)
+    return false;
+  int err = 0;
+  for (off_t at = 0; err == 0 && at < s.st_size;) {
+    off_t left = s.st_size - at;
+    ssize_t n = pwrite(fd, zero, left < (off_t)sizeof zero ? (size_t)left : sizeof zero, at);
+    if (n >= 0)
+      at += n;
+    else if (errno != EINTR)
+      err = errno;
+  }
+  bool synced = fsync(fd) == 0; /* as far as it came */
+  if (err != 0)
+    errno = err;
+  return err == 0 && synced;
+}
+
+bool keyfile_reserved(const char *path)
+{
+  const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+  return strlen(name) == 26 && strncmp(name, ".pprf-", 6) == 0 &&
+         strspn(name + 6, "0123456789abcdef") == 16 && strcmp(name + 22, ".tmp") == 0;
+}
+
+/* Open and lock a file that no living command holds.
+ * @return -1 if there is none, or it is none of ours; -2 if it cannot be opened. */
+static int open_abandoned(int dir, const char *name, const struct stat *key, bool erase,
+                          struct stat *s)
+{
+  struct stat named;
+  if (fstatat(dir, name, s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s->st_mode) ||
+      (s->st_uid != geteuid() && (key == NULL || s->st_uid != key->st_uid)))
+    return -1;
+  int fd = openat(dir, name,
+                  (erase ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0)
+    return errno == ENOENT ? -1 : -2;
+  /* a second name of the key itself is locked: by us */
+  if (fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
+      ((key != NULL && keyfile_same(s, key)) ||
+       keyfile_lock(fd, (erase ? LOCK_EX : LOCK_SH) | LOCK_NB)) &&
+      fstat(fd, s) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+      keyfile_same(s, &named))
+    return fd;
+  (void)close(fd);
+  return -1;
+}
+
+/* A file with another name, the key's own perhaps, only loses this one. */
+static bool erase_abandoned(int dir, const char *name, int fd, const struct stat *s)
+{
+  return (s->st_nlink > 1 || overwrite(fd)) && unlinkat(dir, name, 0) == 0;
+}
+
+/* One file of such a name; *synced: the directory is. */
+static void sweep_one(int dir, const char *path, const char *name, const struct stat *key,
+                      bool erase, bool *synced)
+{
+  struct stat s;
+  int fd = open_abandoned(dir, name, key, erase, &s);
+  if (fd == -1)
+    return;
+  if (!erase) {
+    warn("%s: a command that was killed left an older key beside it, %s; the next punct or setup "
+         "erases that", path, name);
+  } else {
+    /* a machine that stops must not find the names as before an exchange, and one file wiped */
+    *synced = *synced || (fd >= 0 && fsync(dir) == 0);
+    if (!*synced || fd < 0 || !erase_abandoned(dir, name, fd, &s))
+      warn("%s: a command that was killed left a key beside it, %s, which cannot be erased: %s",
+           path, name, strerror(errno));
+  }
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+void keyfile_sweep(int dir, const char *path, const struct stat *key, bool erase)
+{
+  int list = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *d = list < 0 ? NULL : fdopendir(list);
+  bool synced = false;
+  if (d == NULL) {
+    if (list >= 0)
+      (void)close(list);
+    return; /* a directory that may not be read */
+  }
+  for (struct dirent *e; (e = readdir(d)) != NULL;)
+    if (keyfile_reserved(e->d_name))
+      sweep_one(dir, path, e->d_name, key, erase, &synced);
+  (void)closedir(d);
+  if (synced)
+    (void)fsync(dir); /* what comes back after a crash is overwritten */
+}
+
+/* ---- the new file ---- */
+
+/* The file beside the key: the new one, until it is in its place. */
+struct temporary {
+  int dir, fd;
+  char name[32]; /* empty while it has none (O_TMPFILE) */
+};
+
+static bool random_name(char name[32])
+{
+  uint64_t r;
+  if (getrandom(&r, sizeof r, 0) != sizeof r)
+    return false;
+  snprintf(name, 32, ".pprf-%016" PRIx64 ".tmp", r);
+  return true;
+}
+
+/* A file with a name is locked before it has content, or erased by another writer and made anew. */
+static bool open_named(struct temporary *t)
+{
+  struct stat s, named;
+  for (;;) {
+    if (!random_name(t->name))
+      break;
+    t->fd = openat(t->dir, t->name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
+    if (t->fd < 0)
+      break;
+    bool locked = keyfile_lock(t->fd, LOCK_EX);
+    if (locked && fstat(t->fd, &s) == 0 &&
+        fstatat(t->dir, t->name, &named, AT_SYMLINK_NOFOLLOW) == 0 && keyfile_same(&s, &named))
+      return true;
+    int err = errno;
+    if (!locked)
+      (void)unlinkat(t->dir, t->name, 0);
+    (void)close(t->fd);
+    errno = err;
+    if (!locked)
+      break;
+  }
+  t->fd = -1;
+  t->name[0] = '\0';
+  return false;
+}
+
+/* A file without a name leaves none behind when the command is killed; where O_TMPFILE or /proc,
+ * which names it later, is missing, it has a temporary name from the start. */
+static bool temporary_open(struct temporary *t, int dir)
+{
+  *t = (struct temporary){.dir = dir, .fd = -1};
+  if (access("/proc/self/fd", F_OK) == 0) {
+    t->fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (t->fd >= 0 && keyfile_lock(t->fd, LOCK_EX))
+      return true;
+    if (t->fd >= 0) {
+      (void)close(t->fd);
+      return false;
+    }
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+      return false;
+  }
+  return open_named(t);
+}
+
+static bool link_unnamed(const struct temporary *t, const char *name)
+{
+  char self[32];
+  snprintf(self, sizeof self, "/proc/self/fd/%d", t->fd);
+  return linkat(AT_FDCWD, self, t->dir, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool temporary_name(struct temporary *t)
+{
+  if (t->name[0] != '\0' || (random_name(t->name) && link_unnamed(t, t->name)))
+    return true;
+  t->name[0] = '\0';
+  return false;
+}
+
+/* Give up a new file.  Its bytes are overwritten first: they are a key. */
+static void temporary_abandon(struct temporary *t, const char *path)
+{
+  if (!overwrite(t->fd) && t->name[0] != '\0')
+    warn("%s: a new key stays beside it, %s, until a punct or setup can erase it: %s", path,
+         t->name, strerror(errno));
+  else if (t->name[0] != '\0' && unlinkat(t->dir, t->name, 0) != 0)
+    warn("%s: an overwritten file stays beside it, %s: %s", path, t->name, strerror(errno));
+  (void)close(t->fd);
+}
+
+/* ---- permissions ---- */
+
+/* Copy an access control list, or see that there is none: the directory may have given one.
+ * Returns the mode without the group's bits, which are the list's mask, if it is lost. */
+static mode_t copy_acl(const struct keyfile *f, int fd, mode_t mode)
+{
+  char acl[4096];
+  ssize_t n = fgetxattr(f->fd, ACL, acl, sizeof acl);
+  if (n < 0 && (errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS)) {
+    (void)fremovexattr(fd, ACL);
+    return mode;
+  }
+  if (n >= 0 && fsetxattr(fd, ACL, acl, (size_t)n, 0) == 0)
+    return mode;
+  warn("%s: its access control list is lost: %s", f->path, strerror(errno));
+  (void)fremovexattr(fd, ACL);
+  return mode & ~(mode_t)070;
+}
+
+/* Owner first: permissions for the wrong group would open the file to it, and the set-id bits go
+ * with a change of owner as with a write. */
+static void copy_owner_and_mode(const struct keyfile *f, int fd)
+{
+  struct stat new;
+  mode_t mode = f->stat.st_mode & 07777;
+  if (fstat(fd, &new) != 0 ||
+      ((new.st_uid != f->stat.st_uid || new.st_gid != f->stat.st_gid) &&
+       fchown(fd, f->stat.st_uid, f->stat.st_gid) != 0)) {
+    warn("%s: its owner changes: %s", f->path, strerror(errno));
+    mode = 0600;
+    (void)fremovexattr(fd, ACL);
+  } else {
+    mode = copy_acl(f, fd, mode);
+  }
+  if (fchmod(fd, mode) != 0 || fstat(fd, &new) != 0)
+    warn("%s: its permissions become 0600: %s", f->path, strerror(errno));
+  else if ((new.st_mode & 07777) != mode)
+    warn("%s: its permissions become %04o", f->path, (unsigned)(new.st_mode & 07777));
+}
+
+/* Write the new file, so that all of it is on disk; old, if not NULL, gives owner and mode. */
+static int write_new(struct temporary *t, int dir, const char *path, const uint8_t *bytes,
+                     size_t len, const struct keyfile *old)
+{
+  if (!temporary_open(t, dir))
+    return complain(STATUS_FAILED, "%s: cannot write to its directory: %s", path, strerror(errno));
+  bool written = fchmod(t->fd, 0600) == 0 && write_all(t->fd, bytes, len);
+  int err = errno;
+  if (written && old != NULL)
+    copy_owner_and_mode(old, t->fd);
+  if (written && fsync(t->fd) == 0)
+    return STATUS_DONE;
+  if (written)
+    err = errno;
+  temporary_abandon(t, path);
+  return complain(STATUS_FAILED, "%s: cannot write it: %s", path, strerror(err));
+}
+
+/* ---- putting it in place ---- */
+
+static bool named_so(int dir, const char *name, const struct keyfile *f)
+{
+  struct stat named;
+  return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && keyfile_same(&f->stat, &named);
+}
+
+static bool exchange(int dir, const char *a, const char *b)
+{
+  return syscall(SYS_renameat2, dir, a, dir, b, RENAME_EXCHANGE) == 0;
+}
+
+/* Where names cannot be exchanged the old file gets a second, temporary one, and the new file takes
+ * its first; where it cannot get one either, a kill after that leaves its bytes on the disk. */
+static bool rename_over(struct temporary *t, const struct keyfile *f)
+{
+  char second[32];
+  bool linked = random_name(second) && linkat(t->dir, f->base, t->dir, second, 0) == 0;
+  if (linked && !named_so(t->dir, second, f)) {
+    (void)unlinkat(t->dir, second, 0);
+    errno = ESTALE;
+    return false;
+  }
+  if (renameat(t->dir, t->name, t->dir, f->base) != 0) {
+    int err = errno;
+    if (linked)
+      (void)unlinkat(t->dir, second, 0);
+    errno = err;
+    return false;
+  }
+  memcpy(t->name, linked ? second : "", linked ? sizeof second : 1);
+  return true;
+}
+
+/* Put the new file in the old one's place.  Afterwards t->name is the old file's, or empty.
+ * @return false with errno set, ESTALE if the old file is not where it was. */
+static bool take_place(struct temporary *t, const struct keyfile *f)
+{
+  if (!named_so(t->dir, f->base, f)) {
+    errno = ESTALE;
+    return false;
+  }
+  if (!temporary_name(t))
+    return false;
+  if (!exchange(t->dir, t->name, f->base))
+    return (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) && rename_over(t, f);
+  if (named_so(t->dir, t->name, f))
+    return true;
+  (void)exchange(t->dir, t->name, f->base); /* a program that knows no lock was faster */
+  errno = ESTALE;
+  return false;
+}
+
+static int not_placed(const struct keyfile *f, int err)
+{
+  struct stat s;
+  const char *why = strerror(err);
+  if (err == ESTALE)
+    return complain(STATUS_FAILED, "%s: another program replaced it", f->path);
+  if (err == EBUSY)
+    why = "a file mounted on its own cannot be replaced; mount its directory";
+  else if ((err == EPERM || err == EACCES) && fstat(f->dir, &s) == 0 && (s.st_mode & S_ISVTX) != 0)
+    why = "its directory is sticky, and it belongs to another user";
+  return complain(STATUS_FAILED, "%s: cannot replace it: %s", f->path, why);
+}
+
+/* The old file is a key that computes what was punctured since. */
+static void wipe_old(const struct keyfile *f, const char *name)
+{
+  struct stat now;
+  nlink_t own = name[0] != '\0';
+  if (fstat(f->fd, &now) == 0 && now.st_nlink > own) {
+    warn("%s: the old key still has %ju hard link%s elsewhere", f->path,
+         (uintmax_t)(now.st_nlink - own), now.st_nlink - own == 1 ? "" : "s");
+  } else if (!overwrite(f->fd)) {
+    warn("%s: the old key's bytes are not overwritten: %s%s%s", f->path, strerror(errno),
+         own ? "; they stay in " : "", name);
+    return;
+  }
+  if (own && (unlinkat(f->dir, name, 0) != 0 || fsync(f->dir) != 0))
+    warn("%s: the old file stays beside it, %s: %s", f->path, name, strerror(errno));
+}
+
+/* Signals wait while files change their names: what was begun is done. */
+static void hold_signals(sigset_t *before)
+{
+  sigset_t set;
+  sigfillset(&set);
+  sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* A name that was given cannot be taken away in a directory that entries may only be added to. */
+static bool is_append_only(int dir)
+{
+  int flags[2] = {0}; /* the kernel writes an int, whatever the request's name says */
+  return ioctl(dir, FS_IOC_GETFLAGS, flags) == 0 && (flags[0] & FS_APPEND_FL) != 0;
+}
+
+static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
+{
+  struct temporary t;
+  if (is_append_only(f->dir))
+    return complain(STATUS_FAILED, "%s: cannot replace it: its directory is append-only", f->path);
+  int status = write_new(&t, f->dir, f->path, bytes, len, keep_mode ? f : NULL);
+  if (status != STATUS_DONE)
+    return status;
+  if (!take_place(&t, f)) {
+    int err = errno;
+    temporary_abandon(&t, f->path);
+    return not_placed(f, err);
+  }
+  bool synced = fsync(f->dir) == 0;
+  (void)close(t.fd); /* synced */
+  if (!synced)
+    return complain(STATUS_FAILED,
+                    "%s: written, but a crash may undo it: cannot sync its directory: %s", f->path,
+                    strerror(errno));
+  wipe_old(f, t.name);
+  return STATUS_DONE;
+}
+
+int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
+{
+  sigset_t before;
+  hold_signals(&before);
+  int status = replace(f, bytes, len, keep_mode);
+  if (status == STATUS_DONE)
+    keyfile_unlock(f);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return status;
+}
+
+/* ---- a file that was not there ---- */
+
+static int create_once(int dir, const char *base, const char *path, const uint8_t *bytes,
+                       size_t len)
+{
+  struct temporary t;
+  int status = write_new(&t, dir, path, bytes, len, NULL);
+  if (status != STATUS_DONE)
+    return status;
+  if (t.name[0] == '\0' ? !link_unnamed(&t, base) : linkat(dir, t.name, dir, base, 0) != 0) {
+    int err = errno;
+    temporary_abandon(&t, path);
+    return err == EEXIST ? STATUS_EXISTS
+                         : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(err));
+  }
+  if (t.name[0] != '\0' && unlinkat(dir, t.name, 0) != 0)
+    warn("%s: it has a second name, %s: %s", path, t.name, strerror(errno));
+  bool synced = fsync(dir) == 0;
+  (void)close(t.fd); /* synced */
+  return synced ? STATUS_DONE
+                : complain(STATUS_FAILED,
+                           "%s: written, but a crash may undo it: cannot sync its directory: %s",
+                           path, strerror(errno));
+}
+
+/* Create base in dir; with force, replace it if it is there. */
+static int create_in(int dir, const char *base, const char *path, const uint8_t *bytes, size_t len,
+                     bool force)
+{
+  struct stat s;
+  int status = STATUS_EXISTS;
+  keyfile_sweep(dir, path, NULL, true);
+  if (fstatat(dir, base, &s, AT_SYMLINK_NOFOLLOW) != 0) {
+    sigset_t before;
+    hold_signals(&before);
+    status = create_once(dir, base, path, bytes, len);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+  }
+  if (status == STATUS_EXISTS && !force)
+    return complain(STATUS_FAILED, "%s: exists already (--force overwrites it)", path);
+  if (status != STATUS_EXISTS)
+    return status;
+  struct keyfile old;
+  status = keyfile_open(&old, path, true);
+  if (status == STATUS_DONE) {
+    status = keyfile_replace(&old, bytes, len, false);
+    keyfile_close(&old);
+  }
+  return status;
+}
+
+int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool force)
+{
+  char *copy = strdup(path);
+  const char *base = "";
+  if (copy == NULL)
+    return complain(STATUS_FAILED, "%s: %s", path, strerror(errno));
+  int status, dir = keyfile_directory(copy, &base, O_RDONLY);
+  if (dir < 0)
+    status = complain(STATUS_FAILED, "%s: its directory: %s", path, strerror(errno));
+  else if (*base == '\0' || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+    status = complain(STATUS_USAGE, "FILE '%s': a directory, not a file", path);
+  else if (keyfile_reserved(base))
+    status = complain(STATUS_USAGE, "FILE '%s': pprf erases files of such names", path);
+  else
+    status = create_in(dir, base, path, bytes, len, force);
+  if (dir >= 0)
+    (void)close(dir);
+  free(copy);
+  return status;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setup: make a key file. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "keyfile.h"
+
+struct setup_args {
+  const struct pprf_impl *impl;
+  const char *path;
+  unsigned depth;
+  bool force, have_seed;
+  uint8_t seed[PPRF_SEED_BYTES];
+};
+
+/* ---- the seed from standard input ---- */
+
+/* A seed and its end, or one byte more than a seed. */
+struct seed_line {
+  char text[2 * PPRF_SEED_BYTES + 1];
+  size_t used;
+  bool ended;
+};
+
+static volatile sig_atomic_t caught;
+
+static void catch(int signal_number)
+{
+  caught = signal_number;
+}
+
+/* One line, byte by byte: what follows it belongs to another reader.
+ * @return false with errno set. */
+static bool read_line(struct seed_line *l)
+{
+  while (!l->ended && l->used < sizeof l->text && caught == 0) {
+    ssize_t n = read(STDIN_FILENO, l->text + l->used, 1);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return false;
+    l->ended = n == 0 || l->text[l->used] == '\n';
+    l->used += l->ended ? 0 : 1;
+  }
+  return true;
+}
+
+/* The same from a terminal, which does not show what is typed.  A signal that ends or stops the
+ * program does so when the terminal is as it was. */
+static bool read_line_unseen(struct seed_line *l, const struct termios *before)
+{
+  static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+  enum { SIGNALS = sizeof signals / sizeof *signals };
+  struct sigaction old[SIGNALS], action = {.sa_handler = catch};
+  bool read;
+  do {
+    struct termios silent = *before;
+    silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
+    *l = (struct seed_line){.used = 0};
+    caught = 0;
+    for (size_t i = 0; i < SIGNALS; i++)
+      (void)sigaction(signals[i], &action, &old[i]);
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+    fputs("seed: ", stderr);
+    read = read_line(l);
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, before);
+    fputc('\n', stderr);
+    for (size_t i = 0; i < SIGNALS; i++)
+      (void)sigaction(signals[i], &old[i], NULL);
+    if (caught != 0) {
+      explicit_bzero(l, sizeof *l);
+      (void)raise((int)caught);
+    }
+  } while (caught != 0); /* it was stopped and goes on */
+  return read;
+}
+
+/* @return NULL, or what is wrong. */
+static const char *read_seed(uint8_t seed[PPRF_SEED_BYTES])
+{
+  struct seed_line l = {.used = 0};
+  struct termios before;
+  caught = 0;
+  bool read = tcgetattr(STDIN_FILENO, &before) == 0 ? read_line_unseen(&l, &before)
+                                                    : read_line(&l);
+  int err = errno;
+  bool ok = read && l.ended && parse_seed(l.text, l.used, seed);
+  explicit_bzero(&l, sizeof l);
+  return !read ? strerror(err) : ok ? NULL : "not a line of 32 hexadecimal digits";
+}
+
+/* ---- arguments ---- */
+
+static int parse_seed_option(struct setup_args *a, char *arg)
+{
+  size_t len = strlen(arg);
+  a->have_seed = true;
+  if (strcmp(arg, "-") == 0) {
+    const char *wrong = read_seed(a->seed);
+    return wrong == NULL ? STATUS_DONE
+                         : complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
+  }
+  bool ok = parse_seed(arg, len, a->seed);
+  explicit_bzero(arg, len); /* ps(1) shows arguments */
+  /* the seed itself is not repeated: logs keep messages */
+  return ok ? STATUS_DONE
+            : complain(STATUS_USAGE, "--seed: neither %d hexadecimal digits nor -",
+                       2 * PPRF_SEED_BYTES);
+}
+
+static int parse_option(void *input, int key, char *arg)
+{
+  struct setup_args *a = input;
+  switch (key) {
+  case 'd':
+    return parse_depth(arg, &a->depth);
+  case 's':
+    return parse_seed_option(a, arg);
+  case 'f':
+    a->force = true;
+    return STATUS_DONE;
+  default:
+    a->impl = impl_by_name(arg, false);
+    return a->impl == NULL ? STATUS_USAGE : STATUS_DONE;
+  }
+}
+
+static int parse_operand(void *input, char *arg)
+{
+  struct setup_args *a = input;
+  if (a->path != NULL)
+    return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
+  a->path = arg;
+  return check_file_operand(arg);
+}
+
+static int complete(void *input)
+{
+  const struct setup_args *a = input;
+  if (a->depth != 0 && a->path != NULL)
+    return STATUS_DONE;
+  return complain(STATUS_USAGE, "%s is missing", a->depth == 0 ? "--depth" : "FILE");
+}
+
+/* ---- the command ---- */
+
+static int setup(const struct setup_args *a)
+{
+  pprf_key *key;
+  int err = a->impl->setup(&key, a->depth, a->have_seed ? a->seed : NULL), status;
+  if (err != PPRF_OK)
+    return library_failed("making the key", err);
+  size_t len = 0;
+  uint8_t *bytes = encode_key(a->impl, key, &len, &status);
+  if (bytes != NULL)
+    status = keyfile_create(a->path, bytes, len, a->force);
+  secret_free(bytes, len);
+  a->impl->free(key);
+  return status;
+}
+
+int command_setup(int argc, char **argv)
+{
+  static const struct option_line options[] = {
+    {"depth", 'd', "D", "Levels below the root, 1 to 32: the key has 2^D leaves"},
+    {"seed", 's', "HEX|-",
+     "The root's seed, 32 hexadecimal digits; -: a line of standard input, which other users "
+     "cannot see (default random)"},
+    {"force", 'f', NULL, "Overwrite FILE"},
+    OPTION_IMPL("ref|opt"),
+    {0},
+  };
+  static const struct command_line line = {
+    .operands = "--depth=D FILE",
+    .about = "Make a key with no leaf punctured and write it to FILE, readable by its owner only.",
+    .more = "See pprf-setup(1).",
+    .options = options,
+    .option = parse_option,
+    .operand = parse_operand,
+    .end = complete,
+  };
+  struct setup_args a = {.impl = &impl_opt};
+  int status = parse_arguments(&line, argc, argv, &a);
+  if (status == STATUS_DONE)
+    status = setup(&a);
+  explicit_bzero(&a, sizeof a);
+  return status;
+}
