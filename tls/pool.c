@@ -278,10 +278,12 @@ static uint64_t shard_of(const struct pool *p, pool_ticket ticket)
   return (uint32_t)ticket >> p->tree_depth;
 }
 
-/* The tree of a ticket that has not expired, or NULL. */
+/* The tree of a ticket of this shard that has not expired, or NULL. */
 static struct tree *live_tree_of(struct held *s, pool_ticket ticket)
 {
   uint64_t leaf = leaf_of(s->pool, ticket);
+  if (shard_of(s->pool, ticket) != (uint64_t)(s->shard - s->pool->h->shard))
+    return NULL;
   for (unsigned i = 0; i < TREES; i++) {
     struct tree *t = &s->shard->tree[i];
     if (t->id != 0 && t->id == ticket >> 32)
@@ -343,6 +345,13 @@ static int lock(struct held *s, struct pool *p, unsigned index, uint64_t now)
 static void unlock(struct held *s)
 {
   (void)pthread_mutex_unlock(&s->shard->lock);
+}
+
+/* The ticket's shard; any, for what is no ticket. */
+static int lock_of(struct held *s, struct pool *p, pool_ticket ticket, uint64_t now)
+{
+  uint64_t shard = shard_of(p, ticket);
+  return lock(s, p, shard < p->shards ? (unsigned)shard : 0, now);
 }
 
 /* The shards take turns, so that they fill alike.  A thread stays with one for a while, since what the
@@ -667,14 +676,12 @@ int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
   *ticket = 0;
   now = tell(p, now);
   int err = read_name(p, name, ticket);
-  if (err == PPRF_OK && shard_of(p, *ticket) >= p->shards)
-    err = PPRF_ERR_FORMAT;
   if (err != PPRF_OK) {
     if (err == PPRF_ERR_FORMAT)
       pool_count_foreign(p);
     return err;
   }
-  err = lock(&s, p, (unsigned)shard_of(p, *ticket), now);
+  err = lock_of(&s, p, *ticket, now);
   if (err != PPRF_OK)
     return err;
   struct tree *t = live_tree_of(&s, *ticket);
@@ -689,11 +696,10 @@ int pool_redeem(struct pool *p, uint64_t now, pool_ticket ticket, int early)
 {
   struct held s;
   now = tell(p, now);
-  unsigned index = shard_of(p, ticket) < p->shards ? (unsigned)shard_of(p, ticket) : 0;
-  int err = lock(&s, p, index, now);
+  int err = lock_of(&s, p, ticket, now);
   if (err != PPRF_OK)
     return err;
-  struct tree *t = shard_of(p, ticket) < p->shards ? live_tree_of(&s, ticket) : NULL;
+  struct tree *t = live_tree_of(&s, ticket);
   err = PPRF_ERR_PUNCTURED;
   if (t != NULL) {
     uint64_t leaf = leaf_of(p, ticket);

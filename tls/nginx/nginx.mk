@@ -27,10 +27,10 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 # `make all` does without it where nginx-dev is not installed, and says so
 .PHONY: nginx-products
 products: nginx-products
-NGINX_TAP := tls/nginx/test_nginx.py
+NGINX_TAP := tls/nginx/test_nginx.py tls/nginx/test_http2.py
 ifneq ($(wildcard $(NGINX_SRC)/configure),)
 nginx-products: $(NGINX_MODULE)
-tls/nginx/test_nginx.py: $(NGINX_MODULE)
+$(NGINX_TAP): $(NGINX_MODULE)
 else
 nginx-products:
 	@echo "skipped: the nginx module ($(NGINX_SRC)/configure is missing: package nginx-dev)"

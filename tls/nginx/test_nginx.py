@@ -434,12 +434,15 @@ class Document(Case):
         self.assertIn('"POST / HTTP/1.0" 425', log)
 
 
+def missing():
+    return [what for what, there in (("nginx (package nginx)", shutil.which("nginx")),
+                                     (f"{MODULE} (make nginx-module; package nginx-dev)",
+                                      os.path.exists(MODULE))) if not there]
+
+
 def main():
-    missing = [what for what, there in (("nginx (package nginx)", shutil.which("nginx")),
-                                        (f"{MODULE} (make nginx-module; package nginx-dev)",
-                                         os.path.exists(MODULE))) if not there]
-    if missing:
-        print(f"1..0 # SKIP not installed: {', '.join(missing)}")
+    if missing():
+        print(f"1..0 # SKIP not installed: {', '.join(missing())}")
         return 0
     return tap.run((Module, Reload, Workers, Attacks, Memory, Configuration, Document), sys.argv[1:])
 
