@@ -2,19 +2,27 @@
 /* The tickets in OpenSSL's callbacks.  On a resumption OpenSSL calls, in this order:
  *   1. the ticket key callback with enc = 0: the ticket's keys are derived, nothing is punctured,
  *      since whoever has seen the ticket can send it;
- *   2. (it checks the ticket's MAC and, TLS 1.3, the PSK binder: the client knows the secret)
+ *   2. (it checks the ticket's MAC) the session ticket callback: the ticket is tied to the session
+ *      that was in it, not to the connection, which may resume another one, as one of the
+ *      program's own pre-shared keys; (TLS 1.3: it checks the PSK binder: the client knows the
+ *      secret)
  *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
  *   4. the info callback: a resumption without early data punctures after the ServerHello (not at
  *      it: a HelloRetryRequest shares its state), in TLS 1.2 when the handshake is done, since only
  *      then the client has shown that it knows the secret;
  *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
- *      callback could not, or if the program replaced it with one of its own for this connection.
+ *      callback could not, or if the program replaced it with one of its own for this connection;
+ *   6. the info callback, when the last ticket is out: what OpenSSL would keep of the used ticket's
+ *      secret and of the new one's, as long as the connection is open, is wiped (TLS 1.3).
  * Two resumptions without early data that race for a ticket may both go on: they are connections of
  * one client, each with its own key exchange, and neither can be replayed. */
+#include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,61 +35,65 @@ struct attachment {
   void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
 };
 
+/* What an SSL with tickets carries. */
+struct connection {
+  /* those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
+   * changed the SSL_CTX, that one's tickets have nothing to do with it */
+  pprf_tickets *tickets;
+  pool_ticket decrypting; /* the ticket whose keys OpenSSL was given and has not come back for */
+  unsigned offers;        /* tickets offered in this handshake */
+  int resumes;            /* a ticket of ours */
+  uint64_t made;          /* tickets made: OpenSSL's next nonce */
+  size_t early_secret;    /* where in the SSL it lies; 0: not found, or none */
+  int forgotten;          /* the resumption master secret is wiped */
+};
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int ctx_index = -1; /* SSL_CTX ex_data: struct attachment */
-/* SSL ex_data: the ticket that the client offered, the connection's pool, and how many tickets the
- * client has offered.  The pool is that of the SSL_CTX the SSL was made from, whose callbacks
- * OpenSSL calls; when SNI has changed the SSL_CTX, that one's pool has nothing to do with it. */
-static int ticket_index = -1, pool_index = -1, offers_index = -1;
+static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
+static int connection_index = -1; /* SSL ex_data: struct connection */
+static int session_index = -1;    /* SSL_SESSION ex_data: the ticket that it was in */
+static EVP_KDF *hkdf;
 
 /* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
  * two; the rest of what one offers is not looked at. */
 #define OFFERS_MAX 16
 
-static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
-                            void *argp)
+/* A search takes some milliseconds. */
+#define SEARCHES_MAX 3
+
+static void *wiping_malloc(size_t n, const char *file, int line);
+
+static void free_ex_data(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                         void *argp)
 {
   (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
   free(ptr);
 }
 
+/* SSL_dup's copy has a handshake of its own. */
+static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, int idx, long argl,
+                   void *argp)
+{
+  (void)to, (void)from, (void)idx, (void)argl, (void)argp;
+  *ptr = NULL;
+  return 1;
+}
+
 static void init(void)
 {
-  ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
-  ticket_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-  pool_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
-  offers_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_ex_data);
+  connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_ex_data);
+  session_index = SSL_SESSION_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
 }
 
 static int initialised(void)
 {
-  return pthread_once(&once, init) == 0 && ctx_index >= 0 && ticket_index >= 0 &&
-         pool_index >= 0 && offers_index >= 0;
+  return pthread_once(&once, init) == 0 && ctx_index >= 0 && connection_index >= 0 &&
+         session_index >= 0 && hkdf != NULL;
 }
 
 _Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
-
-static int remember(SSL *ssl, pool_ticket ticket)
-{
-  return SSL_set_ex_data(ssl, ticket_index, (void *)(uintptr_t)ticket) == 1;
-}
-
-static void forget(SSL *ssl)
-{
-  (void)SSL_set_ex_data(ssl, ticket_index, NULL); /* cannot fail once it was set */
-}
-
-static pool_ticket remembered(const SSL *ssl)
-{
-  return (pool_ticket)(uintptr_t)SSL_get_ex_data(ssl, ticket_index);
-}
-
-/* Whether one more offered ticket may be looked up. */
-static int may_offer(SSL *ssl)
-{
-  uintptr_t n = (uintptr_t)SSL_get_ex_data(ssl, offers_index);
-  return n < OFFERS_MAX && SSL_set_ex_data(ssl, offers_index, (void *)(n + 1)) == 1;
-}
 
 static struct attachment *attachment_of(const SSL *ssl)
 {
@@ -89,13 +101,176 @@ static struct attachment *attachment_of(const SSL *ssl)
 }
 
 /* Called first when the handshake starts; NULL: there is none. */
-static struct pool *pool_of(SSL *ssl)
+static struct connection *connection_of(SSL *ssl)
 {
-  struct pool *pool = SSL_get_ex_data(ssl, pool_index);
+  struct connection *c = SSL_get_ex_data(ssl, connection_index);
   struct attachment *a = attachment_of(ssl);
-  if (pool == NULL && a != NULL && SSL_set_ex_data(ssl, pool_index, a->tickets->pool) == 1)
-    pool = a->tickets->pool;
-  return pool;
+  if (c != NULL || a == NULL || (c = calloc(1, sizeof *c)) == NULL)
+    return c;
+  c->tickets = a->tickets;
+  if (SSL_set_ex_data(ssl, connection_index, c) != 1) {
+    free(c);
+    c = NULL;
+  }
+  return c;
+}
+
+/* The ticket of the session that a connection resumes, or 0.  A program that has taken the session
+ * ticket callback from us leaves only the last ticket that was looked at. */
+static pool_ticket resumed_ticket(const SSL *ssl, const struct connection *c)
+{
+  const SSL_SESSION *session = SSL_get_session(ssl);
+  void *ticket = session != NULL ? SSL_SESSION_get_ex_data(session, session_index) : NULL;
+  return ticket != NULL ? (pool_ticket)(uintptr_t)ticket : c->decrypting;
+}
+
+static void forget_ticket(const SSL *ssl, struct connection *c)
+{
+  c->decrypting = 0;
+  if (SSL_get_session(ssl) != NULL)
+    (void)SSL_SESSION_set_ex_data(SSL_get_session(ssl), session_index, NULL);
+}
+
+/* ---- the secrets that OpenSSL keeps ---- */
+
+/* As long as a connection is open its SSL holds two secrets that it needs no more (RFC 8446, 7.1):
+ * the early secret, which decrypts the early data that this connection came with, and the resumption
+ * master secret, which gives the secret of every ticket that it issued, used or not.  Its session
+ * holds that of the last ticket.  OpenSSL has a function to overwrite the session's, none for the
+ * two in the SSL.  So they are found there by what they must be: nothing is written to the SSL but
+ * over bytes that were just seen to be that secret.  What is not found is counted, and stays until
+ * the connection is closed. */
+
+static int hkdf_run(int mode, const EVP_MD *md, const uint8_t *key, size_t key_bytes,
+                    const uint8_t *info, size_t info_bytes, uint8_t *out)
+{
+  OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST,
+                                     (char *)(uintptr_t)EVP_MD_get0_name(md), 0),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)key, key_bytes),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)(uintptr_t)info, info_bytes),
+    OSSL_PARAM_construct_end()};
+  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
+  int good = ctx != NULL && EVP_KDF_derive(ctx, out, (size_t)EVP_MD_get_size(md), params) == 1;
+  EVP_KDF_CTX_free(ctx);
+  return good;
+}
+
+static const EVP_MD *handshake_digest(const SSL *ssl)
+{
+  const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
+  return cipher != NULL ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
+}
+
+/* Bytes of the SSL; 0 if its memory is not malloc's. */
+static size_t ssl_bytes(const SSL *ssl)
+{
+  CRYPTO_malloc_fn allocate;
+  CRYPTO_get_mem_functions(&allocate, NULL, NULL);
+  return allocate == CRYPTO_malloc || allocate == wiping_malloc
+           ? malloc_usable_size((void *)(uintptr_t)ssl)
+           : 0;
+}
+
+/* The session's secret, which is as long as the digest; 0: it is not. */
+static int session_secret(const SSL *ssl, const EVP_MD *md, uint8_t secret[EVP_MAX_MD_SIZE])
+{
+  const SSL_SESSION *session = SSL_get_session(ssl);
+  size_t bytes = md != NULL ? (size_t)EVP_MD_get_size(md) : 0;
+  return session != NULL && bytes >= 32 &&
+         SSL_SESSION_get_master_key(session, NULL, 0) == bytes &&
+         SSL_SESSION_get_master_key(session, secret, EVP_MAX_MD_SIZE) == bytes;
+}
+
+/* While the session is the one that is resumed. */
+static void find_early_secret(const SSL *ssl, struct connection *c)
+{
+  const EVP_MD *md = handshake_digest(ssl);
+  uint8_t psk[EVP_MAX_MD_SIZE], early[EVP_MAX_MD_SIZE];
+  size_t bytes = ssl_bytes(ssl);
+  c->early_secret = 0;
+  if (bytes > 0 && session_secret(ssl, md, psk) &&
+      hkdf_run(EVP_KDF_HKDF_MODE_EXTRACT_ONLY, md, psk, (size_t)EVP_MD_get_size(md), NULL, 0,
+               early)) {
+    const uint8_t *at = memmem(ssl, bytes, early, (size_t)EVP_MD_get_size(md));
+    c->early_secret = at != NULL ? (size_t)(at - (const uint8_t *)ssl) : 0;
+  }
+  OPENSSL_cleanse(psk, sizeof psk);
+  OPENSSL_cleanse(early, sizeof early);
+}
+
+/* Whether these bytes are the resumption master secret: whether they give the secret of the
+ * connection's last ticket. */
+static int is_resumption_secret(const uint8_t *bytes, const EVP_MD *md, uint64_t nonce,
+                                const uint8_t psk[EVP_MAX_MD_SIZE])
+{
+  static const uint8_t zero[16];
+  uint8_t info[28] = "\0\0\x10tls13 resumption\x08", out[EVP_MAX_MD_SIZE];
+  size_t size = (size_t)EVP_MD_get_size(md);
+  if (memcmp(bytes, zero, sizeof zero) == 0)
+    return 0; /* most of an SSL */
+  info[1] = (uint8_t)size;
+  for (unsigned i = 0; i < 8; i++)
+    info[20 + i] = (uint8_t)(nonce >> (56 - 8 * i));
+  int same = hkdf_run(EVP_KDF_HKDF_MODE_EXPAND_ONLY, md, bytes, size, info, sizeof info, out) &&
+             CRYPTO_memcmp(out, psk, size) == 0;
+  OPENSSL_cleanse(out, sizeof out);
+  return same;
+}
+
+/* Where in the SSL the resumption master secret lies, or 0.  It is at one place in every SSL, which
+ * is searched for in the first. */
+static size_t find_resumption_secret(const SSL *ssl, const EVP_MD *md, uint64_t nonce,
+                                     const uint8_t psk[EVP_MAX_MD_SIZE])
+{
+  static _Atomic size_t known;
+  static _Atomic unsigned searches;
+  size_t size = (size_t)EVP_MD_get_size(md), bytes = ssl_bytes(ssl), at = known;
+  if (at != 0 || bytes < size)
+    return bytes >= size && at <= bytes - size &&
+               is_resumption_secret((const uint8_t *)ssl + at, md, nonce, psk)
+             ? at
+             : 0;
+  if (atomic_fetch_add(&searches, 1) >= SEARCHES_MAX)
+    return 0;
+  for (at = 1; at <= bytes - size; at++)
+    if (is_resumption_secret((const uint8_t *)ssl + at, md, nonce, psk)) {
+      known = at;
+      return at;
+    }
+  return 0;
+}
+
+/* The last ticket is out. */
+static void forget_secrets(SSL *ssl, struct connection *c)
+{
+  const EVP_MD *md = handshake_digest(ssl);
+  uint8_t psk[EVP_MAX_MD_SIZE], unknown[EVP_MAX_MD_SIZE];
+  int kept = c->resumes && c->early_secret == 0;
+  if (c->forgotten || md == NULL)
+    return;
+  size_t size = (size_t)EVP_MD_get_size(md);
+  if (c->early_secret != 0)
+    OPENSSL_cleanse((uint8_t *)ssl + c->early_secret, size);
+  c->early_secret = 0;
+  c->resumes = 0;
+  if (c->made > 0 && session_secret(ssl, md, psk)) {
+    size_t at = find_resumption_secret(ssl, md, c->made - 1, psk);
+    if (at != 0) {
+      /* nothing that is known, should a ticket be made from it */
+      if (RAND_priv_bytes(unknown, (int)size) != 1)
+        memset(unknown, 0, size);
+      memcpy((uint8_t *)ssl + at, unknown, size);
+      (void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);
+      c->forgotten = 1;
+    }
+    kept |= at == 0;
+    OPENSSL_cleanse(psk, sizeof psk);
+    OPENSSL_cleanse(unknown, sizeof unknown);
+  }
+  if (kept)
+    pool_count_kept(c->tickets->pool);
 }
 
 /* ---- the callbacks ---- */
@@ -116,35 +291,45 @@ static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
   return good;
 }
 
-static int issue(SSL *ssl, struct pool *pool, unsigned char *name, unsigned char *iv,
+static int is_1_3(const SSL *ssl)
+{
+  return SSL_version(ssl) >= TLS1_3_VERSION;
+}
+
+static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned char *iv,
                  EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
-  uint8_t value[PPRF_SEED_BYTES];
+  struct pool *pool = c->tickets->pool;
+  uint8_t value[PPRF_SEED_BYTES] = {0};
   struct ticket_keys keys;
-  int good = pool_issue(pool, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
+  /* a ticket without its resumption master secret: the client would know another one */
+  int good =
+    !c->forgotten && pool_issue(pool, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
   if (good) {
     memcpy(iv, keys.iv, sizeof keys.iv);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
+  c->made++;
   if (!good) {
     pool_count_not_issued(pool);
     /* In TLS 1.3 "no ticket" would have OpenSSL send an empty NewSessionTicket, which clients
      * answer with a decode_error; in TLS 1.2 an empty one is legal (RFC 5077, 3.3). */
-    good = SSL_version(ssl) >= TLS1_3_VERSION && spoil(name, iv, cipher, mac);
+    good = is_1_3(ssl) && spoil(name, iv, cipher, mac);
   }
   return good ? USE_TICKET : NO_TICKET;
 }
 
-static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const unsigned char *iv,
-                   EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
+static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
+                   const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
   pool_ticket ticket;
-  if (!remember(ssl, 0) || !may_offer(ssl) ||
-      pool_open(pool, ticket_clock(), name, &ticket, value) != PPRF_OK)
+  c->decrypting = 0;
+  if (c->offers++ >= OFFERS_MAX ||
+      pool_open(c->tickets->pool, ticket_clock(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
   int good = ticket_derive(value, &keys);
   if (good) {
@@ -152,18 +337,24 @@ static int look_up(SSL *ssl, struct pool *pool, const unsigned char *name, const
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
-  return good && remember(ssl, ticket) ? USE_AND_RENEW : NO_TICKET;
+  if (!good)
+    return NO_TICKET;
+  c->decrypting = ticket;
+  /* A TLS 1.2 ticket's successor would hold the same master secret, and outlive it. */
+  return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
 }
 
 /* Puncture the ticket that this connection resumes with: whether this call did. */
 static int redeem(SSL *ssl, int early)
 {
-  pool_ticket ticket = remembered(ssl);
+  struct connection *c = SSL_get_ex_data(ssl, connection_index);
+  pool_ticket ticket = c != NULL ? resumed_ticket(ssl, c) : 0;
   if (ticket == 0)
-    return 0; /* done already, or OpenSSL found a session elsewhere */
-  int err = pool_redeem(SSL_get_ex_data(ssl, pool_index), ticket_clock(), ticket, early);
+    return 0; /* done already, or OpenSSL has the session from elsewhere */
+  c->resumes = 1;
+  int err = pool_redeem(c->tickets->pool, ticket_clock(), ticket, early);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
-    forget(ssl); /* else a later callback tries again, without early data */
+    forget_ticket(ssl, c); /* else a later callback tries again, without early data */
   return err == PPRF_OK;
 }
 
@@ -171,14 +362,29 @@ static int redeem(SSL *ssl, int early)
 static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                          EVP_MAC_CTX *mac, int enc)
 {
-  struct pool *pool = pool_of(ssl);
-  if (pool == NULL)
+  struct connection *c = connection_of(ssl);
+  if (c == NULL || (!is_1_3(ssl) && c->tickets->options.no_tls_1_2))
     return NO_TICKET;
   if (!enc)
-    return look_up(ssl, pool, name, iv, cipher, mac);
-  if (SSL_version(ssl) >= TLS1_3_VERSION && SSL_session_reused(ssl))
+    return look_up(ssl, c, name, iv, cipher, mac);
+  if (is_1_3(ssl) && SSL_session_reused(ssl))
     (void)redeem(ssl, 0);
-  return issue(ssl, pool, name, iv, cipher, mac);
+  return issue(ssl, c, name, iv, cipher, mac);
+}
+
+/* OpenSSL has looked into a ticket.  What it does is as without this callback. */
+static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
+                                      size_t len, SSL_TICKET_STATUS status, void *arg)
+{
+  (void)name, (void)len, (void)arg;
+  struct connection *c = SSL_get_ex_data(ssl, connection_index);
+  pool_ticket ticket = c != NULL ? c->decrypting : 0;
+  if (c != NULL)
+    c->decrypting = 0;
+  if ((status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) || ticket == 0 ||
+      SSL_SESSION_set_ex_data(session, session_index, (void *)(uintptr_t)ticket) != 1)
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
+  return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
 static int on_early_data(SSL *ssl, void *arg)
@@ -191,19 +397,27 @@ static void on_info(const SSL *cssl, int where, int ret)
 {
   SSL *ssl = (SSL *)(uintptr_t)cssl;
   struct attachment *a = attachment_of(ssl);
-  if (a == NULL)
-    return;
-  if ((where & SSL_CB_HANDSHAKE_START) != 0 && SSL_is_server(ssl)) {
-    (void)pool_of(ssl);
-    forget(ssl); /* an SSL may be used again after SSL_clear */
-    (void)SSL_set_ex_data(ssl, offers_index, NULL);
-  } else if (remembered(ssl) != 0 && SSL_is_server(ssl) && SSL_session_reused(ssl)) {
-    int is_1_3 = SSL_version(ssl) >= TLS1_3_VERSION;
-    if (is_1_3 ? SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS
-               : (where & SSL_CB_HANDSHAKE_DONE) != 0)
+  struct connection *c = SSL_is_server(ssl) ? connection_of(ssl) : NULL;
+  int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
+               SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* the rest of one, after early data */
+  if (c != NULL && starts) {
+    forget_ticket(ssl, c); /* an SSL may be used again after SSL_clear */
+    c->offers = 0;
+    c->resumes = 0;
+    c->early_secret = 0;
+    c->forgotten = 0;
+  } else if (c != NULL && is_1_3(ssl)) {
+    if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS && SSL_session_reused(ssl)) {
       (void)redeem(ssl, 0);
+      if (c->resumes)
+        find_early_secret(ssl, c);
+    } else if ((where & SSL_CB_EXIT) != 0 && SSL_is_init_finished(ssl)) {
+      forget_secrets(ssl, c);
+    }
+  } else if (c != NULL && (where & SSL_CB_HANDSHAKE_DONE) != 0 && SSL_session_reused(ssl)) {
+    (void)redeem(ssl, 0);
   }
-  if (a->info != NULL)
+  if (a != NULL && a->info != NULL)
     a->info(ssl, where, ret);
 }
 
@@ -240,6 +454,7 @@ int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
   (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
   (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);
   (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
+  (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, on_decrypted, NULL);
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, on_info);
   return PPRF_OK;

@@ -46,20 +46,34 @@ plant() {
 
 cp tls/handle.c tls/pool.c tls/tickets.c tls/attach.c "$dir"
 suites_pass pool && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
-plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return remembered(ssl) != 0;'
+plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return 1;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;
 }'
-plant puncture_when_offered attach.c 'return good && remember(ssl, ticket)' \
-  '(void)pool_redeem(pool, ticket_clock(), ticket, 0); return good && remember(ssl, ticket)'
+plant puncture_when_offered attach.c 'c->decrypting = ticket;' \
+  'c->decrypting = ticket; (void)pool_redeem(c->tickets->pool, 0, ticket, 0);'
+plant ticket_tied_to_the_connection attach.c 'return ticket != NULL ? (pool_ticket)(uintptr_t)ticket' \
+  'static pool_ticket last; if (c->decrypting) last = c->decrypting; return last ? last'
+plant ticket_not_tied_to_its_session attach.c \
+  'SSL_SESSION_set_ex_data(session, session_index, (void *)(uintptr_t)ticket) != 1)' '0)'
+plant tls_1_2_successor attach.c 'return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;' \
+  'return USE_AND_RENEW;'
+plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no_tls_1_2' '&& 0'
+plant resumption_secret_not_found attach.c 'kept |= at == 0;' 'kept |= 1;'
+plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
+plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && pool_issue' 'pool_issue'
+plant early_secret_not_found attach.c 'at != NULL ? (size_t)(at - (const uint8_t *)ssl) : 0' '0'
+plant freed_twice attach.c '  *ptr = NULL;' ';'
 plant resumption_does_not_puncture attach.c '(void)redeem(ssl, 0);
+      if' 'if'
+plant tls_1_2_does_not_puncture attach.c '(void)redeem(ssl, 0);
   }' ';
   }'
 plant tls_1_2_punctures_at_server_hello attach.c '(where & SSL_CB_HANDSHAKE_DONE) != 0' \
   'SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO'
 plant empty_ticket_in_tls_1_3 attach.c '&& spoil(name, iv, cipher, mac)' '&& 0'
-plant pool_of_the_sni_context attach.c 'struct pool *pool = SSL_get_ex_data(ssl, pool_index);' \
-  'struct pool *pool = NULL;'
+plant pool_of_the_sni_context attach.c 'struct attachment *a = attachment_of(ssl);
+  if (c != NULL' 'struct attachment *a = attachment_of(ssl); if (c != NULL && a != NULL) c->tickets = a->tickets; if (c != NULL'
 plant mac_key_not_set tickets.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
 plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
 plant owner_died_is_ignored pool.c 'if (changing < TREES) { /* its owner' 'if (0) { /* its owner'

@@ -70,7 +70,7 @@ struct header {
   _Atomic uint64_t maker;   /* a process; 0: none */
   _Atomic uint64_t now;     /* the latest time that a caller gave */
   _Atomic uint64_t expired; /* when all shards were last looked through */
-  _Atomic uint64_t foreign, not_issued;
+  _Atomic uint64_t foreign, not_issued, kept;
   uint8_t name_key[16];
   struct shard shard[];
 };
@@ -579,6 +579,12 @@ static int has_descriptor(const struct pool *p)
   return p->fd >= 0 && fstat(p->fd, &st) == 0 && st.st_dev == p->dev && st.st_ino == p->ino;
 }
 
+void pool_adopt(struct pool *p)
+{
+  if (atomic_load(&p->h->maker) != 0) /* an exported pool is wiped by no process */
+    atomic_store(&p->h->maker, (uint64_t)getpid());
+}
+
 void pool_free(struct pool *p)
 {
   if (p == NULL)
@@ -766,10 +772,17 @@ static void add_shard(struct held *s, struct pprf_tickets_stats *sum)
   }
 }
 
+void pool_count_kept(struct pool *p)
+{
+  (void)atomic_fetch_add(&p->h->kept, 1);
+}
+
 void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
 {
   *stats = (struct pprf_tickets_stats){.foreign = atomic_load(&p->h->foreign),
-                                       .not_issued = atomic_load(&p->h->not_issued)};
+                                       .not_issued = atomic_load(&p->h->not_issued),
+                                       .kept = atomic_load(&p->h->kept),
+                                       .depth = p->depth};
   for (unsigned i = 0; i < p->shards; i++) {
     struct held s;
     if (lock(&s, p, i, 0) == PPRF_OK) {

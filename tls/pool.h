@@ -52,6 +52,9 @@ int pool_export(struct pool *pool, int *fd);
  * @retval PPRF_TLS_ERR_OPTION depth, lifetime or rotation is not the pool's. */
 int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, uint64_t rotation);
 
+/** Let pool_free wipe the pool in this process, instead of the one that made it. */
+void pool_adopt(struct pool *pool);
+
 /** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back
  * and is the same for all processes.  Every function with a `now` also punctures what is past its
  * lifetime, except pool_open: in the shard that it uses, and in all once in a 32nd of the lifetime.
@@ -87,6 +90,9 @@ void pool_count_not_issued(struct pool *pool);
 
 /** Count bytes that are no ticket of the pool's. */
 void pool_count_foreign(struct pool *pool);
+
+/** Count a connection whose secrets OpenSSL keeps. */
+void pool_count_kept(struct pool *pool);
 
 void pool_stats(struct pool *pool, struct pprf_tickets_stats *stats);
 

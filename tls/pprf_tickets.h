@@ -47,6 +47,12 @@ struct pprf_tickets_options {
                                 when the key's tickets are used up */
   unsigned max_early_data; /**< bytes of early data accepted by an SSL_CTX (pprf_tls.h), 1..2^31 - 1;
                                 default 16384 */
+  unsigned rate;           /**< tickets a second to be ready for; chooses the least depth with which
+                                no key is given up early at that rate, and is not given with a
+                                depth: rate * lifetime at most 2^32 */
+  unsigned no_tls_1_2;     /**< nonzero: an SSL_CTX makes and takes no tickets in TLS 1.2, which hold
+                                the secret of the connection that they came in.  Default: tickets
+                                without a successor, so that a TLS 1.2 session is resumed once */
 };
 
 /** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
@@ -67,6 +73,10 @@ struct pprf_tickets_stats {
   uint64_t outstanding;     /**< leaves given out that are neither redeemed nor expired */
   uint64_t nodes;           /**< seeds held */
   uint64_t memory_bytes;    /**< memory held: heap and mapped pages */
+  uint64_t kept;            /**< TLS 1.3 connections in which OpenSSL keeps the secrets of tickets,
+                                 used ones too, until they are closed, since they were not found
+                                 in its memory: an OpenSSL that this library does not know */
+  uint64_t depth;           /**< a key gives 2^depth tickets */
 };
 
 /** Make the tickets' state.
@@ -159,8 +169,14 @@ PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
  * @retval PPRF_ERR_NULL       a pointer is NULL. */
 PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats);
 
-/** Wipe the state and unmap it in this process; NULL is allowed.  Other processes that still use
- * it find no key any more: their tickets cost a full handshake. */
+/** Let pprf_tickets_free wipe the state in this process, not in the one that made it: for servers
+ * that make it before they become a daemon by fork.
+ * @retval PPRF_OK       done.
+ * @retval PPRF_ERR_NULL tickets is NULL. */
+PPRF_API int pprf_tickets_adopt(pprf_tickets *tickets);
+
+/** Unmap the state in this process; NULL is allowed.  The process that made or adopted it wipes it
+ * first: others that still use it find no key any more, and their tickets cost a full handshake. */
 PPRF_API void pprf_tickets_free(pprf_tickets *tickets);
 
 /** One line of English for a result, also for those of pprf.h; never NULL. */

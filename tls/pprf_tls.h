@@ -15,10 +15,13 @@
 extern "C" {
 #endif
 
-/** Let an SSL_CTX issue and redeem these tickets: sets the ticket key, early data and info
- * callbacks (an info callback that is set already is called too), SSL_OP_NO_ANTI_REPLAY (this
+/** Let an SSL_CTX issue and redeem these tickets: sets the ticket key, session ticket, early data and
+ * info callbacks (an info callback that is set already is called too), SSL_OP_NO_ANTI_REPLAY (this
  * library is the anti-replay; with OpenSSL's own, tickets would be stateful), session cache off,
- * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.  The
+ * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.
+ * When a TLS 1.3 connection's tickets are out, the secrets of tickets that it needs no more are
+ * overwritten; a ticket that is asked for later (SSL_new_session_ticket, post-handshake
+ * authentication) is one that nobody can decrypt, and costs its client a full handshake.  The
  * tickets must outlive it.
  * @retval PPRF_OK            the SSL_CTX has these tickets.
  * @retval PPRF_ERR_NULL      a pointer is NULL.

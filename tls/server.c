@@ -30,7 +30,7 @@ struct arguments {
 };
 
 enum { OPT_STATS = 256, OPT_DEPTH, OPT_LIFETIME, OPT_ROTATION, OPT_EARLY, OPT_OPENSSL, OPT_ANTI,
-       OPT_CERT, OPT_KEY, OPT_GROUPS };
+       OPT_CERT, OPT_KEY, OPT_GROUPS, OPT_TLS12 };
 
 static const struct argp_option options[] = {
   {"port", 'p', "N", 0, "port on 127.0.0.1 (default 4433; 0: any free one)", 0},
@@ -43,6 +43,7 @@ static const struct argp_option options[] = {
   {"lifetime", OPT_LIFETIME, "S", 0, "seconds that a ticket is good for (default 7200)", 0},
   {"rotation", OPT_ROTATION, "S", 0, "seconds after which a new key starts", 0},
   {"max-early-data", OPT_EARLY, "N", 0, "bytes of early data accepted (default 16384)", 0},
+  {"no-tls12-tickets", OPT_TLS12, 0, 0, "no tickets in TLS 1.2", 0},
   {"stats", OPT_STATS, 0, 0, "print the tickets' counters after each connection", 0},
   {"openssl-tickets", OPT_OPENSSL, 0, 0,
    "OpenSSL's own stateless tickets without anti-replay instead, to compare with", 0},
@@ -81,6 +82,7 @@ static error_t parse(int opt, char *arg, struct argp_state *state)
   case OPT_EARLY:
     a->tickets.max_early_data = number(state, "max-early-data", arg, UINT32_MAX);
     break;
+  case OPT_TLS12: a->tickets.no_tls_1_2 = 1; break;
   case OPT_STATS: a->stats = 1; break;
   case OPT_OPENSSL: a->openssl_tickets = 1; break;
   case OPT_ANTI: a->anti_replay = 1; break;
@@ -177,11 +179,11 @@ static void print_stats(pprf_tickets *tickets)
   struct pprf_tickets_stats s = {.size = sizeof s};
   if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
     printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
-           "expired %lu  dropped %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
+           "expired %lu  dropped %lu  kept %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
            (unsigned long)s.issued, (unsigned long)s.resumed, (unsigned long)s.early_accepted,
            (unsigned long)s.early_rejected, (unsigned long)s.refused, (unsigned long)s.foreign,
-           (unsigned long)s.expired, (unsigned long)s.dropped, (unsigned long)s.outstanding,
-           (unsigned long)s.nodes, (unsigned long)s.memory_bytes);
+           (unsigned long)s.expired, (unsigned long)s.dropped, (unsigned long)s.kept,
+           (unsigned long)s.outstanding, (unsigned long)s.nodes, (unsigned long)s.memory_bytes);
 }
 
 static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets *tickets)

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "loop.h"
 #include "pool.h"
@@ -133,13 +135,18 @@ static void api(void)
     struct pprf_tickets_options options;
     const char *bad;
   } option[] = {
-    {{SIZE, 0, 0, 0, 0}, NULL}, {{SIZE, 4, 1, 1, 1}, NULL},
-    {{SIZE, 32, 604800, 604800, INT32_MAX}, NULL}, {{SIZE, 0, 0, 7200, 0}, NULL},
-    {{SIZE, 3, 0, 0, 0}, "depth"}, {{SIZE, 33, 0, 0, 0}, "depth"},
-    {{SIZE, 0, 604801, 0, 0}, "lifetime"}, {{SIZE, 0, 0, 7199, 0}, "rotation"},
-    {{SIZE, 0, 100, 99, 0}, "rotation"},
-    {{SIZE, 0, 0, 0, (unsigned)INT32_MAX + 1}, "max_early_data"},
-    {{0, 0, 0, 0, 0}, "size"}, {{SIZE - 1, 0, 0, 0, 0}, "size"}};
+    {{.size = SIZE}, NULL},
+    {{.size = SIZE, .depth = 4, .lifetime = 1, .rotation = 1, .max_early_data = 1}, NULL},
+    {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1}, NULL},
+    {{.size = SIZE, .rotation = 7200}, NULL},
+    {{.size = SIZE, .depth = 3}, "depth"}, {{.size = SIZE, .depth = 33}, "depth"},
+    {{.size = SIZE, .lifetime = 1 << 16, .rate = 1 << 16}, NULL},
+    {{.size = SIZE, .lifetime = 1 << 16, .rate = (1 << 16) + 1}, "rate"},
+    {{.size = SIZE, .depth = 22, .rate = 1}, "rate"}, {{.size = SIZE, .rate = UINT32_MAX}, "rate"},
+    {{.size = SIZE, .lifetime = 604801}, "lifetime"}, {{.size = SIZE, .rotation = 7199}, "rotation"},
+    {{.size = SIZE, .lifetime = 100, .rotation = 99}, "rotation"},
+    {{.size = SIZE, .max_early_data = (unsigned)INT32_MAX + 1}, "max_early_data"},
+    {{.size = 0}, "size"}, {{.size = offsetof(struct pprf_tickets_options, rate) - 1}, "size"}};
   for (unsigned i = 0; i < sizeof option / sizeof *option; i++) {
     const char *bad = pprf_tickets_bad_option(&option[i].options);
     check((bad == NULL) == (option[i].bad == NULL) &&
@@ -151,6 +158,16 @@ static void api(void)
     }
   }
   check(pprf_tickets_bad_option(NULL) == NULL, "defaults");
+  static const unsigned chosen[][3] = {{1, 1, 10}, {1, 1024, 10}, {1, 1025, 11}, {100, 7200, 20},
+                                       {1000, 86400, 27}, {1 << 10, 1 << 12, 22}};
+  for (unsigned i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+    struct server s = {NULL, NULL};
+    struct pprf_tickets_options o = {
+      .size = SIZE, .rate = chosen[i][0], .lifetime = chosen[i][1]};
+    check(pprf_tickets_new(&s.tickets, &o) == PPRF_OK && stats_of(&s).depth == chosen[i][2],
+          "depth for %u a second, %u s", chosen[i][0], chosen[i][1]);
+    pprf_tickets_free(s.tickets);
+  }
   check(pprf_tickets_new(NULL, NULL) == PPRF_ERR_NULL, "new(NULL)");
   struct server s = new_server();
   SSL_CTX *other = loop_server();
@@ -172,6 +189,7 @@ static void api(void)
   check(pprf_tickets_stats(NULL, &stats) == PPRF_ERR_NULL &&
           pprf_tickets_stats(s.tickets, NULL) == PPRF_ERR_NULL &&
           pprf_tickets_expire(NULL) == PPRF_ERR_NULL &&
+          pprf_tickets_adopt(NULL) == PPRF_ERR_NULL &&
           pprf_tickets_expire(s.tickets) == PPRF_OK, "NULL");
   check(pprf_tickets_wipe_openssl() == PPRF_TLS_ERR_LATE, "OpenSSL is in use already");
   for (int err = 0; err < 40; err++)
@@ -199,7 +217,8 @@ static void life(void)
   }
   struct pprf_tickets_stats stats = stats_of(&s);
   check(stats.resumed == 500 && stats.early_accepted == 501 && stats.refused == 3 &&
-          stats.early_rejected == 0 && stats.issued == 2 + 1 + 6 + 1000, "stats");
+          stats.early_rejected == 0 && stats.issued == 2 + 1 + 6 + 1000 && stats.kept == 0,
+        "stats");
   SSL_SESSION_free(first);
   SSL_SESSION_free(second);
   free_server(&s);
@@ -249,10 +268,13 @@ static void failing_evaluation(void)
 static void tls_1_2(void)
 {
   struct server s = new_server();
-  SSL_SESSION *first, *second;
+  SSL_SESSION *first, *second, *same;
   expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
-  expect(connect_to(client_1_2, s.ctx, NULL, first, 0, &second, NULL), RESUMED, "a ticket");
-  expect(connect_to(client_1_2, s.ctx, NULL, first, 0, NULL, NULL), FULL, "the same ticket");
+  expect(connect_to(client_1_2, s.ctx, NULL, first, 0, &same, NULL), RESUMED, "a ticket");
+  /* a successor would hold the same master secret */
+  check(stats_of(&s).issued == 1, "no successor was issued");
+  expect(connect_to(client_1_2, s.ctx, NULL, same, 0, NULL, NULL), FULL, "all the client has");
+  expect(connect_to(client_1_2, s.ctx, NULL, first, 0, &second, NULL), FULL, "the same ticket");
   /* a ClientHello alone proves nothing: the ticket stays good */
   SSL *half = SSL_new(s.ctx);
   SSL *nobody = loop_join(client_1_2, half, second);
@@ -269,8 +291,181 @@ static void tls_1_2(void)
   SSL_free(half);
   SSL_SESSION_free(first);
   SSL_SESSION_free(second);
+  SSL_SESSION_free(same);
   free_server(&s);
   end_test("tls_1_2_punctures_when_the_handshake_is_done");
+}
+
+static void no_tls_1_2(void)
+{
+  struct server s = {loop_server(), NULL}, with = new_server();
+  struct pprf_tickets_options options = {.size = SIZE, .no_tls_1_2 = 1};
+  SSL_SESSION *none, *ticket;
+  check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK, "new");
+  check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
+  expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &none, NULL), FULL, "TLS 1.2");
+  check(SSL_SESSION_has_ticket(none) == 0, "no ticket");
+  expect(connect_to(client_1_2, s.ctx, NULL, none, 0, NULL, NULL), FULL, "nothing to resume");
+  expect(connect_to(client_1_2, with.ctx, NULL, NULL, 0, &ticket, NULL), FULL, "another server");
+  expect(connect_to(client_1_2, s.ctx, NULL, ticket, 0, NULL, NULL), FULL, "its ticket");
+  struct pprf_tickets_stats stats = stats_of(&s);
+  check(stats.issued == 0 && stats.not_issued == 0, "none was to be issued");
+  SSL_SESSION_free(none);
+  SSL_SESSION_free(ticket);
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &ticket, NULL), FULL, "TLS 1.3");
+  expect(connect_to(client, s.ctx, NULL, ticket, 1, NULL, NULL), EARLY, "a ticket");
+  SSL_SESSION_free(ticket);
+  free_server(&with);
+  free_server(&s);
+  end_test("without_tickets_in_tls_1_2_those_of_1_3_are_as_before");
+}
+
+/* ---- pre-shared keys of the program's own ---- */
+
+static const unsigned char psk_name[] = "external";
+
+/* An external key, for TLS_AES_128_GCM_SHA256. */
+static SSL_SESSION *external_key(SSL *ssl)
+{
+  static const unsigned char id[] = {0x13, 0x01}, key[32] = "a key that both sides have";
+  SSL_SESSION *session = SSL_SESSION_new();
+  const SSL_CIPHER *cipher = SSL_CIPHER_find(ssl, id);
+  check(session != NULL && cipher != NULL &&
+          SSL_SESSION_set1_master_key(session, key, sizeof key) == 1 &&
+          SSL_SESSION_set_cipher(session, cipher) == 1 &&
+          SSL_SESSION_set_max_early_data(session, 100) == 1 &&
+          SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1, "external key");
+  return session;
+}
+
+static int find_key(SSL *ssl, const unsigned char *name, size_t len, SSL_SESSION **session)
+{
+  *session =
+    len == sizeof psk_name && memcmp(name, psk_name, len) == 0 ? external_key(ssl) : NULL;
+  return 1;
+}
+
+static int use_key(SSL *ssl, const EVP_MD *md, const unsigned char **name, size_t *len,
+                   SSL_SESSION **session)
+{
+  (void)md;
+  *name = psk_name;
+  *len = sizeof psk_name;
+  *session = external_key(ssl);
+  return 1;
+}
+
+/* One who has a key of its own and a copy of another client's ticket, whose secret it lacks, offers
+ * both under a cipher suite that OpenSSL does not use the ticket with. */
+static void external_keys(void)
+{
+  static const unsigned char guess[48] = "not the secret";
+  struct server s = new_server();
+  SSL_CTX *attacker = loop_client(TLS1_3_VERSION);
+  SSL_SESSION *victims;
+  SSL_CTX_set_psk_find_session_callback(s.ctx, find_key);
+  SSL_CTX_set_psk_use_session_callback(attacker, use_key);
+  check(SSL_CTX_set_ciphersuites(attacker, "TLS_AES_128_GCM_SHA256") == 1, "cipher suites");
+  expect(connect_to(attacker, s.ctx, NULL, NULL, 0, NULL, NULL), RESUMED, "the external key");
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &victims, NULL), FULL, "the victim");
+  for (int early = 0; early < 2; early++) {
+    SSL_SESSION *copy = SSL_SESSION_dup(victims);
+    check(SSL_SESSION_set1_master_key(copy, guess, sizeof guess) == 1, "a guess");
+    expect(connect_to(attacker, s.ctx, NULL, copy, early, NULL, NULL), RESUMED, "the attack");
+    SSL_SESSION_free(copy);
+  }
+  struct pprf_tickets_stats stats = stats_of(&s);
+  check(stats.resumed == 0 && stats.early_accepted == 0 && stats.early_rejected == 0,
+        "no ticket was redeemed");
+  expect(connect_to(client, s.ctx, NULL, victims, 1, NULL, NULL), EARLY, "the victim's ticket");
+  SSL_SESSION_free(victims);
+  SSL_CTX_free(attacker);
+  free_server(&s);
+  end_test("an_external_key_does_not_burn_a_copied_ticket");
+}
+
+/* ---- secrets that OpenSSL keeps ---- */
+
+/* Whether both ends have one secret in their sessions. */
+static int same_secret(const SSL *a, const SSL *b)
+{
+  unsigned char x[48], y[48];
+  size_t m = SSL_SESSION_get_master_key(SSL_get_session(a), x, sizeof x);
+  size_t n = SSL_SESSION_get_master_key(SSL_get_session(b), y, sizeof y);
+  return m > 0 && m == n && memcmp(x, y, n) == 0;
+}
+
+/* A ticket made after the handshake, when what its secret comes from is wiped. */
+static void late_tickets(void)
+{
+  struct server s = new_server();
+  SSL *server = SSL_new(s.ctx), *peer = loop_join(client, server, NULL);
+  SSL_SESSION *before = NULL, *late;
+  size_t n;
+  char buf[16];
+  for (unsigned i = 0; i < 4; i++)
+    (void)SSL_do_handshake(peer), (void)SSL_do_handshake(server);
+  check(SSL_is_init_finished(server) && SSL_is_init_finished(peer), "connected");
+  (void)SSL_read_ex(peer, buf, sizeof buf, &n);
+  before = SSL_get1_session(peer);
+  check(!same_secret(server, peer), "the server has forgotten the ticket's secret");
+  check(SSL_SESSION_has_ticket(before), "tickets");
+  check(SSL_new_session_ticket(server) == 1 && SSL_do_handshake(server) == 1, "one more");
+  (void)SSL_read_ex(peer, buf, sizeof buf, &n);
+  late = SSL_get1_session(peer);
+  check(late != before && SSL_SESSION_has_ticket(late), "the client has it");
+  check(stats_of(&s).not_issued == 1, "it is none of ours");
+  expect(connect_to(client, s.ctx, NULL, late, 1, NULL, NULL), FULL, "nobody can decrypt it");
+  expect(connect_to(client, s.ctx, NULL, before, 1, NULL, NULL), EARLY, "one of before");
+  check(stats_of(&s).kept == 0, "all secrets were found");
+  SSL_SESSION_free(before);
+  SSL_SESSION_free(late);
+  SSL_free(peer);
+  SSL_free(server);
+  free_server(&s);
+  end_test("a_ticket_made_after_the_handshake_costs_a_full_handshake");
+}
+
+/* A daemon: its parent made the tickets, and is gone. */
+static void adopted(void)
+{
+  struct server s = new_server();
+  SSL_SESSION *session;
+  for (int adopt = 0; adopt < 2; adopt++) {
+    expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+      if (adopt && pprf_tickets_adopt(s.tickets) != PPRF_OK)
+        _exit(1);
+      pprf_tickets_free(s.tickets);
+      _exit(0);
+    }
+    check(waitpid(pid, &status, 0) == pid && status == 0, "child");
+    expect(connect_to(client, s.ctx, NULL, session, 1, NULL, NULL), adopt ? FULL : EARLY,
+           "after another process has freed the tickets");
+    check((stats_of(&s).nodes == 0) == adopt, "seeds held");
+    SSL_SESSION_free(session);
+  }
+  free_server(&s);
+  end_test("a_process_that_adopts_the_tickets_wipes_them");
+}
+
+static void duplicate(void)
+{
+  struct server s = new_server();
+  SSL *ssl = SSL_new(s.ctx), *copy;
+  SSL_SESSION *first;
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
+  expect(connect_to(client, NULL, ssl, first, 0, NULL, NULL), RESUMED, "a ticket");
+  check(SSL_clear(ssl) == 1, "SSL_clear"); /* one in use is not copied but shared */
+  copy = SSL_dup(ssl);
+  check(copy != NULL && copy != ssl, "SSL_dup");
+  SSL_free(ssl);
+  SSL_free(copy);
+  SSL_SESSION_free(first);
+  free_server(&s);
+  end_test("a_copied_ssl_is_freed_once");
 }
 
 static void used_again(void)
@@ -388,6 +583,11 @@ int main(void)
   failing_puncture();
   failing_evaluation();
   tls_1_2();
+  no_tls_1_2();
+  external_keys();
+  late_tickets();
+  adopted();
+  duplicate();
   used_again();
   sni();
   info_callbacks();

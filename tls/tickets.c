@@ -270,7 +270,19 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
     return "rotation: at least the lifetime";
   if (o->max_early_data > INT32_MAX)
     return "max_early_data: 1..2147483647 bytes";
+  if (o->rate != 0 && (o->depth != 0 || (uint64_t)o->rate * lifetime > UINT64_C(1) << 32))
+    return "rate: rate * lifetime at most 4294967296, and no depth beside it";
   return NULL;
+}
+
+/* A key lasts a lifetime at this rate: then its first tickets have expired before the last one of
+ * four keys is used up, whatever the rotation. */
+static unsigned depth_for(uint64_t rate, uint64_t lifetime)
+{
+  unsigned depth = 10;
+  while (UINT64_C(1) << depth < rate * lifetime)
+    depth++;
+  return depth;
 }
 
 int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
@@ -288,8 +300,9 @@ int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *
   struct pprf_tickets_options *o = &t->options;
   if (options != NULL)
     (void)read_options(options, o);
-  o->depth = o->depth != 0 ? o->depth : 22;
   o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  if (o->depth == 0)
+    o->depth = o->rate != 0 ? depth_for(o->rate, o->lifetime) : 22;
   o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
   int err = pool_new(&t->pool, o->depth, o->lifetime, o->rotation);
   if (err != PPRF_OK) {
@@ -317,6 +330,14 @@ int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
   s.size = size;
   memset(stats, 0, size); /* fields that this version does not know */
   memcpy(stats, &s, size < sizeof s ? size : sizeof s);
+  return PPRF_OK;
+}
+
+int pprf_tickets_adopt(pprf_tickets *tickets)
+{
+  if (tickets == NULL)
+    return PPRF_ERR_NULL;
+  pool_adopt(tickets->pool);
   return PPRF_OK;
 }
 
