@@ -8,7 +8,7 @@ declare -A packages=(
   [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib
            frama-c-base why3 z3 cvc4 cvc5 python3"
-  [test]="python3 perl openssl g++ mandoc util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
+  [test]="python3 perl openssl g++ mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
   [fuzz]="clang llvm libclang-rt-14-dev"
   [fuzz-afl]="afl++"
   [bench]="g++ libbenchmark-dev python3 python3-matplotlib valgrind"

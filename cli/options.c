@@ -119,19 +119,20 @@ static bool known(const struct tables *t, int key)
   return false;
 }
 
-/* What getopt_long refused with '?' or ':'. */
+/* What getopt_long refused with '?' or ':'.  An argument is not repeated: it may be a seed. */
 static int refuse(const struct tables *t, int result, char **argv)
 {
   const char *word = argv[optind - 1];
+  int len = (int)strcspn(word, "=");
   bool is_long = strncmp(word, "--", 2) == 0;
   if (result == ':')
-    return is_long ? complain(STATUS_USAGE, "option '%s': its argument is missing", word)
+    return is_long ? complain(STATUS_USAGE, "option '%.*s': its argument is missing", len, word)
                    : complain(STATUS_USAGE, "option '-%c': its argument is missing", optopt);
   if (optopt == 0)
-    return complain(STATUS_USAGE, "option '%s': there is none, or more than one, of that name",
-                    word);
+    return complain(STATUS_USAGE, "option '%.*s': there is none, or more than one, of that name",
+                    len, word);
   if (is_long && known(t, optopt))
-    return complain(STATUS_USAGE, "option '%s': it takes no argument", word);
+    return complain(STATUS_USAGE, "option '%.*s': it takes no argument", len, word);
   return complain(STATUS_USAGE, "option '-%c': there is none of that name", optopt);
 }
 

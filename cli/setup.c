@@ -133,6 +133,8 @@ static int parse_option(void *input, int key, char *arg)
 static int parse_operand(void *input, char *arg)
 {
   struct setup_args *a = input;
+  if (a->path != NULL && parse_seed(arg, strlen(arg), a->seed)) /* not repeated */
+    return complain(STATUS_USAGE, "a seed without --seed: one FILE is enough");
   if (a->path != NULL)
     return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
   a->path = arg;
@@ -188,6 +190,9 @@ int command_setup(int argc, char **argv)
   int status = parse_arguments(&line, argc, argv, &a);
   if (status == STATUS_DONE)
     status = setup(&a);
+  else /* a wrong argument may stand before a seed */
+    for (int i = 1; i < argc; i++)
+      explicit_bzero(argv[i], strlen(argv[i]));
   explicit_bzero(&a, sizeof a);
   return status;
 }

@@ -312,6 +312,10 @@ class Setup(Case):
         for bad in ("00112233445566778899aabbccddeef", "00112233445566778899aabbccddeefg"):
             self.assertNotIn(bad[:8], self.refused(USAGE, "--seed", "setup", "-d", 4, "--seed", bad,
                                                    self.key))
+        seed = ROOT_SEED.hex()
+        for args in (["--sede=" + seed, self.key], ["--force=" + seed, self.key],
+                     [self.key, seed], ["-x" + seed, self.key], ["-d", "4", "-fx", "-s" + seed]):
+            self.assertNotIn(seed[:8], self.refused(USAGE, "", "setup", "-d", 4, *args))
         self.make()
         lock, process = self.blocked("setup", "--force", "-d", 4, "--seed", ROOT_SEED.hex(),
                                      self.key)
@@ -349,7 +353,7 @@ class Usage(Case):
             (["eval"], "FILE"), (["eval", key], "LEAF"), (["punct"], "FILE"),
             (["punct", key], "LEAF"), (["info"], "FILE"), (["info", key, "7"], "7"),
             (["info", "--eval", key], "--eval"), (["eval", "--ranges", key, "1"], "--ranges"),
-            (["punct", "--check", key, "1"], "--check"), (["eval", "--json=x", key, "1"], "--json=x"),
+            (["punct", "--check", key, "1"], "--check"), (["eval", "--json=x", key, "1"], "'--json'"),
             (["eval", "--quiet", "--json", key, "1"], "--quiet"),
             (["punct", "-qe", key, "1"], "--quiet"), (["punct", "-qj", key, "1"], "--quiet"),
             (["eval", "-jx", key, "1"], "-x"), (["eval", "-x", key, "1"], "-x"),
@@ -635,6 +639,19 @@ class Locking(Case):
         self.assert_key(8, [(x, x) for x in leaves])
         self.assertEqual(os.listdir(self.dir), ["key"])
 
+    def test_writers_of_different_keys_in_one_directory_leave_each_other_alone(self):
+        keys = [os.path.join(self.dir, f"key{i}") for i in range(4)]
+        for path in keys:
+            self.make(8, path)
+        runs = [self.start("punct", keys[i % 4], i) for i in range(48)]
+        for p in runs:
+            r = self.wait(p)
+            self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+        self.assertEqual(sorted(os.listdir(self.dir)), ["key0", "key1", "key2", "key3"])
+        for i, path in enumerate(keys):
+            punctured = [(x, x) for x in range(i, 48, 4)]
+            self.assertEqual(self.read(path), encode(8, cover(8, punctured)))
+
     def test_exactly_one_of_a_race_wins(self):
         self.make(8)
         runs = [self.wait(p) for p in [self.start("punct", "--eval", self.key, 77)
@@ -697,10 +714,13 @@ class Locking(Case):
 class Failures(Case):
     def test_standard_output_that_cannot_be_written(self):
         self.make(4)
+        self.expect(DONE, "punct", self.key, 5)
         for args in (["eval", self.key, 1], ["info", self.key], ["info", "--json", self.key],
                      ["--help"], ["--version"], ["eval", "--help"],
                      ["simulate", "-s", "best", "-d", "4"],
-                     ["simulate", "-s", "best", "-d", "4", "--json"]):
+                     ["simulate", "-s", "best", "-d", "4", "--json"], ["info", "--ranges", self.key],
+                     ["info", "-rj", self.key], ["eval", "--json", self.key, "0..15"],
+                     ["eval", "--check", self.key, "1"], ["eval", "--usage"], ["-h"]):
             with open("/dev/full", "wb") as full:
                 self.refused(FAILED, "standard output", *args, stdout=full)
 
@@ -734,9 +754,10 @@ class Failures(Case):
 
     def test_values_that_cannot_be_printed_are_punctured_all_the_same(self):
         self.make(4)
-        with open("/dev/full", "wb") as full:
-            self.expect(FAILED, "punct", "--eval", self.key, 1, stdout=full)
-        self.assert_key(4, [(1, 1)])
+        for leaf, option in ((1, "--eval"), (2, "--json"), (3, "-ej")):
+            with open("/dev/full", "wb") as full:
+                self.expect(FAILED, "punct", option, self.key, leaf, stdout=full)
+            self.assert_key(4, [(1, leaf)])
 
     def test_a_file_that_cannot_be_written_stays_as_it_was(self):
         self.make(10)
@@ -1459,6 +1480,29 @@ class Simulate(Case):
             return True
 
 
+# ---- how it is built elsewhere ----
+
+class Portability(Case):
+    def test_the_program_compiles_with_musl(self):
+        """The program's own files; -idirafter for the headers of other libraries, which are the
+        same for every libc."""
+        compiler = shutil.which("musl-gcc")
+        if compiler is None:
+            self.skipTest("musl-gcc is not installed")
+        multiarch = subprocess.run(["gcc", "-print-multiarch"], check=True,
+                                   stdout=subprocess.PIPE).stdout.decode().strip()
+        root = os.path.join(HERE, "..")
+        files = [f for f in sorted(os.listdir(HERE)) if f.endswith(".c") and f != "impl.c"]
+        self.assertGreater(len(files), 7)
+        for name in files:
+            r = subprocess.run(
+                [compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+                 "-D_FILE_OFFSET_BITS=64", '-DPPRF_VERSION="0"', "-Iinclude", "-Iref", "-Icli",
+                 "-Ibench", "-idirafter", "/usr/include", "-idirafter", "/usr/include/" + multiarch,
+                 os.path.join("cli", name)], cwd=root, check=False, stderr=subprocess.PIPE)
+            self.assertEqual((r.returncode, r.stderr.decode()), (0, ""), name)
+
+
 # ---- the tests themselves ----
 
 PLANTED = {
@@ -1510,7 +1554,7 @@ def main():
     options = parser.parse_args()
     PPRF, SEED = os.path.abspath(options.pprf), options.seed
     cases = (Values, Setup, Usage, Files, Puncture, Locking, Failures, Forms, Places, Info, Simulate,
-             Planted)
+             Portability, Planted)
     sys.exit(tap.run(cases, options.tests, SEED))
 
 

@@ -389,6 +389,27 @@ def replaced_by_another(case, kind, name, which, foreign):
     return ok
 
 
+def swept_by_another(case):
+    """A file that has its name, and no lock yet, looks left over to another writer."""
+    _, events = case.trace(NO_TMPFILE="1")
+    calls = [v["name"] for e, v in events if e == "call"]
+    at = max(i for i, n in enumerate(calls, 1) if n == "flock")
+    case.reset()
+    process = subprocess.Popen(
+        [PPRF] + case.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_AT=str(at),
+                                         FAIL_RAISE=str(int(signal.SIGSTOP)), NO_TMPFILE="1"))
+    os.waitpid(process.pid, os.WUNTRACED)
+    made = case.beside()
+    other = os.path.join(case.directory, "other")
+    r = run(["setup", "--depth", "4", other])
+    ok = len(made) == 1 and r.returncode == DONE and case.beside() == ["other"]
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate()
+    ok &= process.returncode == DONE and err == b"" and case.beside() == ["other"]
+    return ok and read(case.path) == case.new and case.old_is_erased()
+
+
 def random_kills(case, count, rng):
     case.reset()
     begin = time.monotonic()
@@ -459,6 +480,8 @@ def secrets(scratch):
                  b"", USAGE)
         searched(impl + "_setup_with_a_seed_line_that_is_too_long", made + ["--seed=-", other],
                  SEED.encode() + b"0\n", USAGE)
+        searched(impl + "_setup_with_a_wrong_option_before_a_seed",
+                 made + ["--wrong", "--seed", SEED, other], b"", USAGE)
         searched(impl + "_setup_that_fails", made + ["--seed", SEED, key], b"", FAILED)
         searched(impl + "_eval", ["eval", "--impl", impl, key, "5"])
         searched(impl + "_eval_as_json", ["eval", "--impl", impl, "--json", key, "5", "0..300"])
@@ -539,6 +562,8 @@ def main():
                 case.trace()
                 ok, count = every_signal(case, case.trace()[1])
                 result(ok, "%s_a_signal_before_any_call_waits_until_all_is_done (%d)" % (name, count))
+                result(swept_by_another(case), name + "_named_a_file_that_another_writer_swept_is_"
+                       "made_anew")
                 for kind, call, which in (("", "fstatat", -2), ("", "exchange", 0),
                                           ("_named", "exchange", 0), ("_no_exchange", "linkat", 1)):
                     result(replaced_by_another(case, kind, call, which, case.new[::-1]),
