@@ -585,15 +585,20 @@ void pool_adopt(struct pool *p)
     atomic_store(&p->h->maker, (uint64_t)getpid());
 }
 
+void pool_close(struct pool *p)
+{
+  /* What other processes still map is theirs until they end, unless its maker ends it. */
+  if (p->h == NULL || atomic_load(&p->h->maker) != (uint64_t)getpid())
+    return;
+  (void)each_shard(p, 0, close_shard);
+  OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
+}
+
 void pool_free(struct pool *p)
 {
   if (p == NULL)
     return;
-  /* What other processes still map is theirs until they end, unless its maker ends it. */
-  if (p->h != NULL && atomic_load(&p->h->maker) == (uint64_t)getpid()) {
-    (void)each_shard(p, 0, close_shard);
-    OPENSSL_cleanse(p->h->name_key, sizeof p->h->name_key);
-  }
+  pool_close(p);
   for (unsigned i = 0; i < p->shards; i++)
     for (unsigned k = 0; k < TREES; k++)
       handle_free(p->key[i][k]);

@@ -37,7 +37,11 @@ unsigned pool_shard_bits(unsigned depth);
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
 int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation);
 
-/** Unmap it; wipe it first if this process made it and pool_export was not called. */
+/** End it for all processes, if this process made it and pool_export was not called: all trees are
+ * wiped, and no ticket is given out any more. */
+void pool_close(struct pool *pool);
+
+/** Close it and unmap it in this process; NULL is allowed. */
 void pool_free(struct pool *pool);
 
 /** A new descriptor of the mapping, to stay open in a program that this process executes.  From now on

@@ -89,6 +89,32 @@ struct pprf_tickets_stats {
  * @retval PPRF_TLS_ERR_OPTION a value is out of range (pprf_tickets_bad_option names it). */
 PPRF_API int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options);
 
+/** Get the state ready for a program that this process is about to execute: a descriptor of its memory,
+ * in which there is no pointer.  From now on pprf_tickets_free wipes in no process, since another program
+ * may go on with the tickets; the system wipes the memory when the last process lets go of it.
+ * @param[in]  tickets the state; this process and its children go on using it.
+ * @param[out] fd      a new descriptor without close-on-exec, the caller's to close; -1 on error.  Who
+ *                     has it has every ticket: leave it open in that program alone, and tell it the number,
+ *                     for instance in the environment.
+ * @retval PPRF_OK         *fd is open.
+ * @retval PPRF_TLS_ERR_FD no descriptor is left, or the program has closed the library's own.
+ * @retval PPRF_ERR_NULL   a pointer is NULL. */
+PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
+
+/** The state of a descriptor of pprf_tickets_export, in another program or in the same.
+ * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
+ * @param[in]  fd      stays the caller's, who closes it.
+ * @param[in]  options as for pprf_tickets_new: the depth, lifetime and rotation of the state.
+ * @retval PPRF_OK             tickets issued by either program are good in both, once.
+ * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a version of this library that
+ *                             lays its memory out otherwise: make new tickets.
+ * @retval PPRF_TLS_ERR_OPTION depth, lifetime or rotation is another, or an option is out of range.
+ * @retval PPRF_ERR_NOMEM      no memory or address space.
+ * @retval PPRF_ERR_CRYPTO     OpenSSL lacks an algorithm.
+ * @retval PPRF_ERR_NULL       tickets is NULL. */
+PPRF_API int pprf_tickets_import(pprf_tickets **tickets, int fd,
+                                 const struct pprf_tickets_options *options);
+
 /** The first option whose value pprf_tickets_new would refuse, as "name: the range"; NULL if all
  * are good. */
 PPRF_API const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options);
@@ -162,6 +188,22 @@ PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int ear
  * @retval PPRF_ERR_NULL   tickets is NULL. */
 PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
 
+/** Start new keys now: the next ticket is of a new one.  Tickets issued before stay good until they
+ * expire, unless a fifth key is needed before that.
+ * @retval PPRF_OK         done.
+ * @retval PPRF_ERR_CRYPTO done, but the digest failed while tickets past their lifetime were punctured:
+ *                         the next call tries again.
+ * @retval PPRF_ERR_NOMEM  no memory, or a lock is lost: some keys may go on.
+ * @retval PPRF_ERR_NULL   tickets is NULL. */
+PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
+
+/** Wipe all keys now: no ticket issued before this call is good in any process, and none of them can be
+ * decrypted any more.  Tickets issued from now on are good.  Connections go on.
+ * @retval PPRF_OK        done.
+ * @retval PPRF_ERR_NOMEM a lock is lost: some keys may be left.
+ * @retval PPRF_ERR_NULL  tickets is NULL. */
+PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
+
 /** Counters and what is held.
  * @param[in,out] stats its size is read, and as many fields as it covers are set.
  * @retval PPRF_OK             done.
@@ -175,8 +217,9 @@ PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats
  * @retval PPRF_ERR_NULL tickets is NULL. */
 PPRF_API int pprf_tickets_adopt(pprf_tickets *tickets);
 
-/** Unmap the state in this process; NULL is allowed.  The process that made or adopted it wipes it
- * first: others that still use it find no key any more, and their tickets cost a full handshake. */
+/** Wipe the state, if this process made or adopted it and has not exported it, and unmap it in this
+ * process, when no connection and no SSL_CTX of it uses it any more; NULL is allowed.  Once it is wiped,
+ * other processes that use it find no key: their tickets cost a full handshake. */
 PPRF_API void pprf_tickets_free(pprf_tickets *tickets);
 
 /** One line of English for a result, also for those of pprf.h; never NULL. */

@@ -559,6 +559,42 @@ static void sizes(void)
   end_test("structures_may_be_longer_or_shorter_than_the_librarys");
 }
 
+/* ---- rotate, revoke, hand over ---- */
+
+static void life(void)
+{
+  pprf_tickets *t = new_tickets(10), *same = t;
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10}, other = options;
+  struct sealed first = seal(t, "1", 1);
+  int fd = -2;
+  check(pprf_tickets_rotate(NULL) == PPRF_ERR_NULL && pprf_tickets_revoke(NULL) == PPRF_ERR_NULL &&
+          pprf_tickets_export(NULL, &fd) == PPRF_ERR_NULL && fd == -1 &&
+          pprf_tickets_export(t, NULL) == PPRF_ERR_NULL &&
+          pprf_tickets_import(NULL, 0, NULL) == PPRF_ERR_NULL, "NULL");
+  check(pprf_tickets_rotate(t) == PPRF_OK && opens(t, &first, "1", 1) == PPRF_OK, "rotate");
+  struct sealed second = seal(t, "2", 1);
+  check(pprf_tickets_export(t, &fd) == PPRF_OK && fd > 2, "export");
+  other.lifetime = 7201;
+  check(pprf_tickets_import(&same, fd, &other) == PPRF_TLS_ERR_OPTION && same == NULL, "lifetime");
+  check(pprf_tickets_import(&same, 0, &options) == PPRF_TLS_ERR_FD && same == NULL, "not a state");
+  check(pprf_tickets_import(&same, fd, &options) == PPRF_OK, "import");
+  (void)close(fd);
+  pprf_tickets_free(t);
+  uint64_t ticket;
+  check(opens(same, &first, "1", 1) == PPRF_OK &&
+          open_bytes(same, second.bytes, second.len, "2", 1, &ticket) == PPRF_OK &&
+          pprf_tickets_redeem(same, ticket, 0) == PPRF_OK &&
+          pprf_tickets_redeem(same, ticket, 0) == PPRF_ERR_PUNCTURED, "it lives on");
+  check(pprf_tickets_revoke(same) == PPRF_OK && opens(same, &first, "1", 1) == PPRF_ERR_PUNCTURED,
+        "revoke");
+  struct sealed third = seal(same, "3", 1);
+  check(opens(same, &third, "3", 1) == PPRF_OK, "a new ticket");
+  struct pprf_tickets_stats s = stats_of(same);
+  check(s.issued == 3 && s.resumed == 1 && s.outstanding == 1, "stats");
+  pprf_tickets_free(same);
+  end_test("tickets_are_rotated_revoked_and_handed_over");
+}
+
 int main(int argc, char **argv)
 {
   const char *s = argc > 1 ? argv[1] : getenv("SEED");
@@ -578,6 +614,7 @@ int main(int argc, char **argv)
   format();
   races();
   sizes();
+  life();
   printf("1..%u\n", tests);
   return failed_tests > 0;
 }

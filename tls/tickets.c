@@ -285,7 +285,8 @@ static unsigned depth_for(uint64_t rate, uint64_t lifetime)
   return depth;
 }
 
-int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
+/* The process's own part of the state, defaults filled in, without a pool. */
+static int new_tickets(pprf_tickets **tickets, const struct pprf_tickets_options *options)
 {
   if (tickets == NULL)
     return PPRF_ERR_NULL;
@@ -304,18 +305,60 @@ int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *
   if (o->depth == 0)
     o->depth = o->rate != 0 ? depth_for(o->rate, o->lifetime) : 22;
   o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
-  int err = pool_new(&t->pool, o->depth, o->lifetime, o->rotation);
-  if (err != PPRF_OK) {
-    free(t);
-    return err;
-  }
+  atomic_init(&t->users, 1);
   *tickets = t;
   return PPRF_OK;
+}
+
+/* err: of the pool that was to be theirs. */
+static int with_pool(pprf_tickets **tickets, int err)
+{
+  if (err != PPRF_OK) {
+    free(*tickets);
+    *tickets = NULL;
+  }
+  return err;
+}
+
+int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
+{
+  int err = new_tickets(tickets, options);
+  if (err != PPRF_OK)
+    return err;
+  const struct pprf_tickets_options *o = &(*tickets)->options;
+  return with_pool(tickets, pool_new(&(*tickets)->pool, o->depth, o->lifetime, o->rotation));
+}
+
+int pprf_tickets_import(pprf_tickets **tickets, int fd, const struct pprf_tickets_options *options)
+{
+  int err = new_tickets(tickets, options);
+  if (err != PPRF_OK)
+    return err;
+  const struct pprf_tickets_options *o = &(*tickets)->options;
+  return with_pool(tickets,
+                   pool_import(&(*tickets)->pool, fd, o->depth, o->lifetime, o->rotation));
+}
+
+int pprf_tickets_export(pprf_tickets *tickets, int *fd)
+{
+  if (fd != NULL)
+    *fd = -1;
+  return tickets == NULL || fd == NULL ? PPRF_ERR_NULL : pool_export(tickets->pool, fd);
 }
 
 int pprf_tickets_expire(pprf_tickets *tickets)
 {
   return tickets == NULL ? PPRF_ERR_NULL : pool_expire(tickets->pool, ticket_clock());
+}
+
+int pprf_tickets_rotate(pprf_tickets *tickets)
+{
+  return tickets == NULL ? PPRF_ERR_NULL : pool_rotate(tickets->pool, ticket_clock());
+}
+
+int pprf_tickets_revoke(pprf_tickets *tickets)
+{
+  return tickets == NULL ? PPRF_ERR_NULL : pool_revoke(tickets->pool, ticket_clock());
 }
 
 int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
@@ -341,12 +384,25 @@ int pprf_tickets_adopt(pprf_tickets *tickets)
   return PPRF_OK;
 }
 
+void ticket_hold(pprf_tickets *tickets)
+{
+  (void)atomic_fetch_add(&tickets->users, 1);
+}
+
+void ticket_let_go(pprf_tickets *tickets)
+{
+  if (atomic_fetch_sub(&tickets->users, 1) > 1)
+    return;
+  pool_free(tickets->pool);
+  free(tickets);
+}
+
 void pprf_tickets_free(pprf_tickets *tickets)
 {
   if (tickets == NULL)
     return;
-  pool_free(tickets->pool);
-  free(tickets);
+  pool_close(tickets->pool);
+  ticket_let_go(tickets);
 }
 
 const char *pprf_tls_strerror(int err)
@@ -356,6 +412,7 @@ const char *pprf_tls_strerror(int err)
   case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
   case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
   case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
+  case PPRF_TLS_ERR_FD: return "the descriptor is not of tickets of this library";
   default: return pprf_strerror(err);
   }
 }

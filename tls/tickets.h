@@ -6,13 +6,20 @@
 #define PPRF_TICKETS_INTERNAL_H
 
 #include <openssl/evp.h>
+#include <stdatomic.h>
 
 #include "pool.h"
 
 struct pprf_tickets {
   struct pool *pool;
   struct pprf_tickets_options options; /* defaults filled in */
+  atomic_uint users; /* in this process: who made it, and those of ticket_hold */
 };
+
+/** Keep the state's memory in this process although pprf_tickets_free is called, until
+ * ticket_let_go. */
+void ticket_hold(pprf_tickets *tickets);
+void ticket_let_go(pprf_tickets *tickets);
 
 /** The keys of one ticket, in the order in which HKDF gives them. */
 struct ticket_keys {
