@@ -33,6 +33,7 @@
 struct attachment {
   pprf_tickets *tickets;
   void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
+  SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
 };
 
 /* What an SSL with tickets carries. */
@@ -41,8 +42,12 @@ struct connection {
    * changed the SSL_CTX, that one's tickets have nothing to do with it */
   pprf_tickets *tickets;
   pool_ticket decrypting; /* the ticket whose keys OpenSSL was given and has not come back for */
+  SSL_SESSION *session;   /* what was in the last one; held, so that no other has its address */
+  pool_ticket ticket;     /* it was in this one */
+  int looked;             /* the info callback has seen which session is resumed */
   unsigned offers;        /* tickets offered in this handshake */
   int resumes;            /* a ticket of ours */
+  SSL_CTX_decrypt_session_ticket_fn decrypted; /* the program's, or NULL */
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
   size_t early_secret;    /* where in the SSL it lies; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
@@ -51,7 +56,6 @@ struct connection {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
 static int connection_index = -1; /* SSL ex_data: struct connection */
-static int session_index = -1;    /* SSL_SESSION ex_data: the ticket that it was in */
 static EVP_KDF *hkdf;
 
 /* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
@@ -70,6 +74,15 @@ static void free_ex_data(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, l
   free(ptr);
 }
 
+static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                            void *argp)
+{
+  struct connection *c = ptr;
+  if (c != NULL)
+    SSL_SESSION_free(c->session);
+  free_ex_data(parent, ptr, ad, idx, argl, argp);
+}
+
 /* SSL_dup's copy has a handshake of its own. */
 static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, int idx, long argl,
                    void *argp)
@@ -82,18 +95,15 @@ static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, i
 static void init(void)
 {
   ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_ex_data);
-  connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_ex_data);
-  session_index = SSL_SESSION_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_connection);
   hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
 }
 
 static int initialised(void)
 {
   return pthread_once(&once, init) == 0 && ctx_index >= 0 && connection_index >= 0 &&
-         session_index >= 0 && hkdf != NULL;
+         hkdf != NULL;
 }
-
-_Static_assert(sizeof(void *) >= sizeof(pool_ticket), "a ticket fits into ex_data");
 
 static struct attachment *attachment_of(const SSL *ssl)
 {
@@ -108,6 +118,7 @@ static struct connection *connection_of(SSL *ssl)
   if (c != NULL || a == NULL || (c = calloc(1, sizeof *c)) == NULL)
     return c;
   c->tickets = a->tickets;
+  c->decrypted = a->decrypted;
   if (SSL_set_ex_data(ssl, connection_index, c) != 1) {
     free(c);
     c = NULL;
@@ -115,20 +126,22 @@ static struct connection *connection_of(SSL *ssl)
   return c;
 }
 
-/* The ticket of the session that a connection resumes, or 0.  A program that has taken the session
- * ticket callback from us leaves only the last ticket that was looked at. */
+/* The ticket of the session that a connection resumes, or 0.  OpenSSL may have decrypted a session and
+ * then resumed another.  When it makes the next ticket it resumes a copy: what was seen before counts
+ * then, and if no callback was there to see, the session is taken for the ticket's. */
 static pool_ticket resumed_ticket(const SSL *ssl, const struct connection *c)
 {
-  const SSL_SESSION *session = SSL_get_session(ssl);
-  void *ticket = session != NULL ? SSL_SESSION_get_ex_data(session, session_index) : NULL;
-  return ticket != NULL ? (pool_ticket)(uintptr_t)ticket : c->decrypting;
+  int copied = SSL_get_state(ssl) == TLS_ST_SW_SESSION_TICKET;
+  if (c->decrypting != 0)
+    return c->decrypting; /* the program has taken the session ticket callback from us */
+  return SSL_get_session(ssl) == c->session || (copied && (c->resumes || !c->looked)) ? c->ticket : 0;
 }
 
-static void forget_ticket(const SSL *ssl, struct connection *c)
+static void forget_ticket(struct connection *c)
 {
-  c->decrypting = 0;
-  if (SSL_get_session(ssl) != NULL)
-    (void)SSL_SESSION_set_ex_data(SSL_get_session(ssl), session_index, NULL);
+  SSL_SESSION_free(c->session);
+  c->session = NULL;
+  c->ticket = c->decrypting = 0;
 }
 
 /* ---- the secrets that OpenSSL keeps ---- */
@@ -327,7 +340,7 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
   pool_ticket ticket;
-  c->decrypting = 0;
+  forget_ticket(c);
   if (c->offers++ >= OFFERS_MAX ||
       pool_open(c->tickets->pool, ticket_clock(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
@@ -354,7 +367,7 @@ static int redeem(SSL *ssl, int early)
   c->resumes = 1;
   int err = pool_redeem(c->tickets->pool, ticket_clock(), ticket, early);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
-    forget_ticket(ssl, c); /* else a later callback tries again, without early data */
+    forget_ticket(c); /* else a later callback tries again, without early data */
   return err == PPRF_OK;
 }
 
@@ -372,19 +385,30 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
   return issue(ssl, c, name, iv, cipher, mac);
 }
 
-/* OpenSSL has looked into a ticket.  What it does is as without this callback. */
+/* OpenSSL has looked into a ticket.  What it does is what the program's callback says, and without
+ * one what it does without a callback. */
 static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
                                       size_t len, SSL_TICKET_STATUS status, void *arg)
 {
-  (void)name, (void)len, (void)arg;
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
   pool_ticket ticket = c != NULL ? c->decrypting : 0;
+  int good = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
   if (c != NULL)
-    c->decrypting = 0;
-  if ((status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) || ticket == 0 ||
-      SSL_SESSION_set_ex_data(session, session_index, (void *)(uintptr_t)ticket) != 1)
+    forget_ticket(c);
+  if (good && (ticket == 0 || SSL_SESSION_up_ref(session) != 1))
     return SSL_TICKET_RETURN_IGNORE_RENEW;
-  return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+  if (good) {
+    c->session = session;
+    c->ticket = ticket;
+  }
+  SSL_TICKET_RETURN wanted = !good                          ? SSL_TICKET_RETURN_IGNORE_RENEW
+                             : status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE
+                                                            : SSL_TICKET_RETURN_USE_RENEW;
+  if (c != NULL && c->decrypted != NULL)
+    wanted = c->decrypted(ssl, session, name, len, status, arg);
+  if (wanted == SSL_TICKET_RETURN_USE_RENEW && !is_1_3(ssl))
+    wanted = SSL_TICKET_RETURN_USE; /* no successor */
+  return wanted;
 }
 
 static int on_early_data(SSL *ssl, void *arg)
@@ -401,17 +425,19 @@ static void on_info(const SSL *cssl, int where, int ret)
   int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
                SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* the rest of one, after early data */
   if (c != NULL && starts) {
-    forget_ticket(ssl, c); /* an SSL may be used again after SSL_clear */
+    forget_ticket(c); /* an SSL may be used again after SSL_clear */
     c->offers = 0;
-    c->resumes = 0;
+    c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
   } else if (c != NULL && is_1_3(ssl)) {
     if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS && SSL_session_reused(ssl)) {
+      c->looked = 1;
       (void)redeem(ssl, 0);
       if (c->resumes)
         find_early_secret(ssl, c);
     } else if ((where & SSL_CB_EXIT) != 0 && SSL_is_init_finished(ssl)) {
+      forget_ticket(c);
       forget_secrets(ssl, c);
     }
   } else if (c != NULL && (where & SSL_CB_HANDSHAKE_DONE) != 0 && SSL_session_reused(ssl)) {
@@ -458,6 +484,19 @@ int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, on_info);
   return PPRF_OK;
+}
+
+int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ticket_fn generate,
+                                       SSL_CTX_decrypt_session_ticket_fn decrypt, void *arg)
+{
+  if (ctx == NULL)
+    return PPRF_ERR_NULL;
+  struct attachment *a = initialised() ? SSL_CTX_get_ex_data(ctx, ctx_index) : NULL;
+  if (a == NULL)
+    return PPRF_TLS_ERR_TAKEN;
+  a->decrypted = decrypt;
+  return SSL_CTX_set_session_ticket_cb(ctx, generate, on_decrypted, arg) == 1 ? PPRF_OK
+                                                                              : PPRF_TLS_ERR_SSL;
 }
 
 /* ---- memory that OpenSSL frees ---- */

@@ -52,10 +52,12 @@ plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }'
 plant puncture_when_offered attach.c 'c->decrypting = ticket;' \
   'c->decrypting = ticket; (void)pool_redeem(c->tickets->pool, 0, ticket, 0);'
-plant ticket_tied_to_the_connection attach.c 'return ticket != NULL ? (pool_ticket)(uintptr_t)ticket' \
-  'static pool_ticket last; if (c->decrypting) last = c->decrypting; return last ? last'
+plant ticket_tied_to_the_connection attach.c 'return SSL_get_session(ssl) == c->session ||' 'return 1 ||'
 plant ticket_not_tied_to_its_session attach.c \
-  'SSL_SESSION_set_ex_data(session, session_index, (void *)(uintptr_t)ticket) != 1)' '0)'
+  'c->ticket = ticket;' 'c->ticket = 0;'
+plant programs_ticket_callback_dropped attach.c 'if (c != NULL && c->decrypted != NULL)' 'if (0)'
+plant programs_wish_of_a_successor attach.c 'wanted = SSL_TICKET_RETURN_USE; /*' '; /*'
+plant session_not_held attach.c 'SSL_SESSION_up_ref(session) != 1' '0'
 plant tls_1_2_successor attach.c 'return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;' \
   'return USE_AND_RENEW;'
 plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no_tls_1_2' '&& 0'

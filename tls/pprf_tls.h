@@ -31,6 +31,19 @@ extern "C" {
  * @retval PPRF_TLS_ERR_SSL   OpenSSL refused. */
 PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
 
+/** SSL_CTX_set_session_ticket_cb for an SSL_CTX with tickets attached, which has a callback of this
+ * library in that place: the program's are called as OpenSSL would call them.  Call it after
+ * pprf_tickets_attach, which drops what was set before and cannot be asked for.
+ * @param[in] generate, decrypt may be NULL.
+ * @retval PPRF_OK            connections that begin from now on have them.
+ * @retval PPRF_ERR_NULL      ctx is NULL.
+ * @retval PPRF_TLS_ERR_TAKEN no tickets are attached.
+ * @retval PPRF_TLS_ERR_SSL   OpenSSL refused. */
+PPRF_API int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx,
+                                                SSL_CTX_generate_session_ticket_fn generate,
+                                                SSL_CTX_decrypt_session_ticket_fn decrypt,
+                                                void *arg);
+
 /** Have OpenSSL wipe all memory that it frees: libssl frees a decrypted session, which holds the
  * ticket's resumption secret, without wiping it.  Call it first thing in main.
  * @retval PPRF_OK           from now on.

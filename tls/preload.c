@@ -21,6 +21,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pprf_tickets *tickets; /* NULL: there are none */
 static int seen_index = -1;   /* SSL_CTX ex_data: not NULL once it was prepared */
 
+/* The session ticket callbacks that the program has set, in an SSL_CTX's ex_data. */
+struct program {
+  SSL_CTX_generate_session_ticket_fn generate;
+  SSL_CTX_decrypt_session_ticket_fn decrypt;
+  void *arg;
+};
+
+static int program_index = -1;
+static _Thread_local int own; /* the library calls OpenSSL, not the program */
+
 static void say(const char *what, const char *why)
 {
   fprintf(stderr, "libpprf_tls_preload: %s: %s\n", what, why);
@@ -63,10 +73,17 @@ static int read_options(struct pprf_tickets_options *o)
 
 /* ---- the tickets ---- */
 
+static void free_program(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl, void *argp)
+{
+  (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
+  free(ptr);
+}
+
 static void start(void)
 {
   struct pprf_tickets_options options = {.size = sizeof options};
   seen_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+  program_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_program);
   if (!read_options(&options))
     return;
   int err = pprf_tickets_new(&tickets, &options);
@@ -81,7 +98,12 @@ static int attach(SSL_CTX *ctx)
   SSL_CTX_sess_set_get_cb(ctx, NULL);
   if (tickets == NULL)
     return 0;
+  const struct program *p = SSL_CTX_get_ex_data(ctx, program_index);
+  own = 1;
   int err = pprf_tickets_attach(ctx, tickets);
+  if (err == PPRF_OK && p != NULL)
+    err = pprf_tickets_set_session_ticket_cb(ctx, p->generate, p->decrypt, p->arg);
+  own = 0;
   if (err == PPRF_OK && (SSL_CTX_set_max_early_data(ctx, early) != 1 ||
                          SSL_CTX_set_recv_max_early_data(ctx, skipped) != 1))
     err = PPRF_TLS_ERR_SSL;
@@ -134,6 +156,8 @@ static SSL_CTX *(*real_SSL_CTX_new)(const SSL_METHOD *);
 static SSL_CTX *(*real_SSL_CTX_new_ex)(OSSL_LIB_CTX *, const char *, const SSL_METHOD *);
 static SSL *(*real_SSL_new)(SSL_CTX *);
 static SSL_CTX *(*real_SSL_set_SSL_CTX)(SSL *, SSL_CTX *);
+static int (*real_SSL_CTX_set_session_ticket_cb)(SSL_CTX *, SSL_CTX_generate_session_ticket_fn,
+                                                 SSL_CTX_decrypt_session_ticket_fn, void *);
 
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 
@@ -143,6 +167,7 @@ static void find_all(void)
   find("SSL_CTX_new_ex", &real_SSL_CTX_new_ex);
   find("SSL_new", &real_SSL_new);
   find("SSL_set_SSL_CTX", &real_SSL_set_SSL_CTX);
+  find("SSL_CTX_set_session_ticket_cb", &real_SSL_CTX_set_session_ticket_cb);
 }
 
 static void need_real(void)
@@ -187,4 +212,32 @@ PPRF_API SSL_CTX *SSL_set_SSL_CTX(SSL *ssl, SSL_CTX *ctx)
   need_real();
   prepare(ctx);
   return real_SSL_set_SSL_CTX(ssl, ctx);
+}
+
+/* The program's callbacks: the library's come first, before the SSL_CTX is used and after. */
+PPRF_API int SSL_CTX_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ticket_fn generate,
+                                           SSL_CTX_decrypt_session_ticket_fn decrypt, void *arg)
+{
+  need_real();
+  if (own || ctx == NULL || !is_server(SSL_CTX_get_ssl_method(ctx)) ||
+      pthread_once(&once, start) != 0 || pthread_mutex_lock(&lock) != 0)
+    return real_SSL_CTX_set_session_ticket_cb(ctx, generate, decrypt, arg);
+  int good = 0;
+  if (SSL_CTX_get_ex_data(ctx, seen_index) != NULL) {
+    own = 1;
+    good = pprf_tickets_set_session_ticket_cb(ctx, generate, decrypt, arg) == PPRF_OK;
+    own = 0;
+  } else {
+    struct program *p = SSL_CTX_get_ex_data(ctx, program_index);
+    if (p == NULL && (p = malloc(sizeof *p)) != NULL &&
+        SSL_CTX_set_ex_data(ctx, program_index, p) != 1) {
+      free(p);
+      p = NULL;
+    }
+    good = p != NULL;
+    if (good)
+      *p = (struct program){generate, decrypt, arg};
+  }
+  (void)pthread_mutex_unlock(&lock);
+  return good || real_SSL_CTX_set_session_ticket_cb(ctx, generate, decrypt, arg);
 }

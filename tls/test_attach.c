@@ -451,6 +451,55 @@ static void adopted(void)
   end_test("a_process_that_adopts_the_tickets_wipes_them");
 }
 
+static int generated, decrypted;
+
+static int on_generate(SSL *ssl, void *arg)
+{
+  generated += arg == &generated;
+  return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), "mine", 4);
+}
+
+static SSL_TICKET_RETURN on_decrypt(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
+                                    size_t len, SSL_TICKET_STATUS status, void *arg)
+{
+  void *data = NULL;
+  size_t n = 0;
+  (void)ssl, (void)name, (void)len;
+  if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW)
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
+  check(SSL_SESSION_get0_ticket_appdata(session, &data, &n) == 1 && n == 4 &&
+          memcmp(data, "mine", 4) == 0, "the program's data came back");
+  return (decrypted += arg == &generated) == 3 ? SSL_TICKET_RETURN_IGNORE_RENEW
+                                               : SSL_TICKET_RETURN_USE_RENEW;
+}
+
+static void program_callbacks(void)
+{
+  struct server s = new_server();
+  SSL_CTX *other = loop_server();
+  SSL_SESSION *first, *second, *old;
+  check(pprf_tickets_set_session_ticket_cb(NULL, NULL, NULL, NULL) == PPRF_ERR_NULL, "NULL");
+  check(pprf_tickets_set_session_ticket_cb(other, NULL, NULL, NULL) == PPRF_TLS_ERR_TAKEN,
+        "no tickets");
+  check(pprf_tickets_set_session_ticket_cb(s.ctx, on_generate, on_decrypt, &generated) == PPRF_OK,
+        "set");
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
+  expect(connect_to(client, s.ctx, NULL, first, 1, &second, NULL), EARLY, "a ticket");
+  expect(connect_to(client, s.ctx, NULL, first, 1, NULL, NULL), FULL, "the same ticket");
+  expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &old, NULL), FULL, "TLS 1.2");
+  expect(connect_to(client_1_2, s.ctx, NULL, old, 0, NULL, NULL), RESUMED, "its ticket");
+  check(stats_of(&s).issued == 2 + 1 + 2 + 1, "no successor, though the program wants one");
+  expect(connect_to(client, s.ctx, NULL, second, 0, NULL, NULL), FULL, "the program's refusal");
+  expect(connect_to(client, s.ctx, NULL, second, 1, NULL, NULL), EARLY, "used nothing up");
+  check(generated > 5 && decrypted == 4, "callbacks: %d, %d", generated, decrypted);
+  SSL_SESSION_free(first);
+  SSL_SESSION_free(second);
+  SSL_SESSION_free(old);
+  SSL_CTX_free(other);
+  free_server(&s);
+  end_test("the_programs_session_ticket_callbacks_are_called_too");
+}
+
 static void duplicate(void)
 {
   struct server s = new_server();
@@ -587,6 +636,7 @@ int main(void)
   external_keys();
   late_tickets();
   adopted();
+  program_callbacks();
   duplicate();
   used_again();
   sni();
