@@ -310,6 +310,7 @@ static void model_run(unsigned depth, uint64_t lifetime, uint64_t rotation, unsi
   pool_model.expired = 0;
   if (!check(pool_new(&pool, depth, lifetime, rotation) == PPRF_OK, "pool_new"))
     return;
+  check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time"); /* none is late before that */
   for (unsigned op = 0; op < ops && !failed; op++) {
     unsigned what = (unsigned)rnd(1000);
     uint64_t now = pool_model.now;
