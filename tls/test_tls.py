@@ -783,31 +783,57 @@ class Documents(Case):
 
 
 class OtherClients(Case):
-    def test_gnutls(self):
+    def gnutls(self, port, request, *options):
+        """What gnutls-cli prints and logs of two connections, the second with the first one's ticket."""
         if not shutil.which("gnutls-cli"):
             self.skipTest("gnutls-cli is not installed (package gnutls-bin)")
-        server = self.serve()
-        connect = ["gnutls-cli", "--insecure", "--logfile", self.path("log"), "-p",
-                   str(server.port), "127.0.0.1", "--resume", "--waitresumption"]
-        def run(request, *options):
-            """Standard input stays open: at its end gnutls-cli would not wait for the answer."""
-            with subprocess.Popen([*connect, *options], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
-                watchdog = threading.Timer(PATIENCE, p.kill)
-                watchdog.start()
+        # its standard input stays open: at the end of it gnutls-cli would not wait for the answer
+        with subprocess.Popen(["gnutls-cli", "--insecure", "--logfile", self.path("log"), "-p", str(port),
+                               "127.0.0.1", "--resume", "--waitresumption", *options],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as p:
+            watchdog = threading.Timer(PATIENCE, p.kill)
+            watchdog.start()
+            try:
                 p.stdin.write(request)
                 p.stdin.flush()
-                text = p.stdout.read()
-                watchdog.cancel()
-            with open(self.path("log"), "rb") as log:
-                return text + log.read()
+            except BrokenPipeError:
+                pass  # what it printed says why
+            text = p.stdout.read()
+            watchdog.cancel()
+        with open(self.path("log"), "rb") as log:
+            return text + log.read()
 
-        text = run(b"", "--earlydata", self.early)
+    def test_gnutls(self):
+        server = self.serve()
+        text = self.gnutls(server.port, REQUEST)
+        self.assertEqual(server.connections(2)[1], "TLSv1.3, resumed, request", text)
+        self.assertIn(b"<p>served", text)
+        self.assertEqual(server.stats()["refused"], 0)
+
+    def test_gnutls_early_data(self):
+        server = self.serve()
+        text = self.gnutls(server.port, b"", "--earlydata", self.early)
+        if b"error sending early data" in text:
+            # gnutls-cli gives the library early data before it gives it the ticket that allows them,
+            # and GnuTLS 3.8 refuses: nothing is sent.  With a server that is not ours it is the same.
+            key, cert = self.path("key.pem"), self.path("cert.pem")
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                            "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-keyout",
+                            key, "-out", cert], check=True, capture_output=True, timeout=PATIENCE)
+            with subprocess.Popen(["openssl", "s_server", "-accept", "127.0.0.1:0", "-early_data",
+                                   "-no_anti_replay", "-key", key, "-cert", cert],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True) as other:
+                self.addCleanup(other.kill)
+                port = next(line.split(":")[1].strip() for line in other.stdout
+                            if line.startswith("ACCEPT 127.0.0.1:"))
+                control = self.gnutls(port, b"", "--earlydata", self.early)
+                other.kill()
+            self.assertIn(b"error sending early data", control)
+            self.skipTest("this gnutls-cli cannot send early data, to openssl s_server neither")
         self.assertEqual(server.connections(2)[1],
                          "TLSv1.3, 0-RTT accepted, request in early data", text)
-        self.assertIn(b"<p>served", text)
-        text = run(REQUEST)
-        self.assertEqual(server.connections(4)[3], "TLSv1.3, resumed, request", text)
         self.assertIn(b"<p>served", text)
         self.assertEqual(server.stats()["refused"], 0)
 
