@@ -65,14 +65,15 @@ deps-%:
 	@DEPS=$(DEPS) ./deps.sh $*
 
 include $(wildcard */rules.mk)
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# (build/debian12 and build/root are whole systems)
+-include $(shell find $(B) \( -path $(B)/debian12 -o -path $(B)/root \) -prune -o -name '*.d' -print 2>/dev/null)
 
 .PHONY: all products test verify prove tap clean help
 all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)
 
-test: deps-build deps-prove deps-test deps-fuzz ## check the proofs, run every test
+test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz ## check the proofs, run every test
 	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory test-prove-gate test-oracle
@@ -84,18 +85,33 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@mkdir -p $(B)/test
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
-prove: deps-prove ## check the Coq proofs and the Frama-C proofs
+prove: deps-prove deps-prove-wp ## check the Coq proofs and the Frama-C proofs
 	@$(MAKE) --no-print-directory prove-coq
 	@$(MAKE) --no-print-directory prove-wp
 
-verify: deps-build deps-prove deps-test deps-fuzz deps-bench ## the main job: prove, fuzz, benchmark, report
+verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## the main job: prove, fuzz, benchmark, report
 	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory $(STRICT) fuzz
 	@$(MAKE) --no-print-directory $(STRICT) bench-quick
 
+# What a newcomer does, in a clean root of a Debian: the README's two commands, or the targets in PARTS.
+TEST_ROOT_SUITES := bookworm trixie
+# everything but the proofs of the C code
+TEST_ROOT_SHORT := deps-build deps-prove deps-test deps-fuzz deps-bench all install demo prove-coq \
+  test-prove-gate test-oracle tap fuzz bench-quick
+SUITE ?= trixie
+PARTS ?= verify test
+.PHONY: test-root test-roots
+test-root: deps-root ## a newcomer's way in a clean Debian: SUITE=bookworm or trixie, PARTS="verify test"
+	@./test-root.sh $(SUITE) $(PARTS)
+test-roots: deps-root ## the same in each, without the proofs of the C code
+	@status=0; for suite in $(TEST_ROOT_SUITES); do \
+	  ./test-root.sh $$suite $(TEST_ROOT_SHORT) || status=1; done; exit $$status
+
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_-]+::?.*## / {sub(/:$$/, "", $$1); printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 clean: ## remove build/
+	@for root in $(wildcard $(B)/debian12/ $(B)/root/*/); do ./root.sh remove $$root; done
 	rm -rf $(B)

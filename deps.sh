@@ -1,24 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove test fuzz fuzz-afl bench
+# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl bench root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
+cd "$(dirname "$0")"
+bookworm() { grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release; }
+if bookworm; then rt=libclang-rt-14-dev; else rt=libclang-rt-dev; fi
+# The tools of the proofs of C code are Debian 12's: elsewhere these run in such a system (proofs/wp/run.sh).
+wp="frama-c-base why3 z3 cvc4 cvc5 gcc libc6-dev binutils util-linux python3"
+if python3 proofs/wp/prove.py --versions >/dev/null 2>&1; then
+  wp=python3
+elif ! bookworm; then
+  wp="mmdebstrap debian-archive-keyring python3"
+  [ "$(id -u)" = 0 ] || wp+=" uidmap"
+fi
 declare -A packages=(
   [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev"
-  [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib
-           frama-c-base why3 z3 cvc4 cvc5 python3"
+  [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
+  [prove-wp]="$wp"
   [test]="python3 perl openssl g++ mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
-  [fuzz]="clang llvm libclang-rt-14-dev"
+  [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
+  [root]="mmdebstrap debian-archive-keyring git"
   [bench]="g++ libbenchmark-dev python3 python3-matplotlib valgrind"
 )
 declare -A why=(
   [build]="to compile the libraries and the command line program"
-  [prove]="to check the Coq proofs and the Frama-C proofs"
+  [prove]="to check the Coq proofs"
+  [prove-wp]="to check the Frama-C proofs"
   [test]="to run the tests"
   [fuzz]="to fuzz the two implementations against each other"
   [fuzz-afl]="to fuzz with AFL++"
+  [root]="to make a clean Debian and test in it"
   [bench]="to measure and to draw the report"
 )
 [ $# -gt 0 ] || { echo "usage: deps.sh GROUP...  (${!packages[*]})" >&2; exit 1; }

@@ -109,6 +109,41 @@ def names():
        "the look-up finds a known theorem and does not find an unknown one")
 
 
+# column of README's table of systems: the package whose version it is
+PACKAGES = {"gcc": "gcc", "clang": "clang", "OpenSSL": "openssl", "nginx": "nginx", "GnuTLS": "gnutls-bin",
+            "Coq": "coq", "mathcomp": "libcoq-mathcomp-ssreflect", "Python": "python3"}
+
+
+def platforms(readme):
+    """The table of systems names what the makefiles try, and what this system has if it is there."""
+    makefiles = "\n".join(p.read_text() for p in [ROOT / "Makefile", *ROOT.glob("*/rules.mk")])
+    suites = re.search(r"^TEST_ROOT_SUITES := (.*)", makefiles, re.M)[1].split()
+    table = re.search(r"^(\| system .*\n)\|[-|]+\n((?:\|.*\n)+)", readme, re.M)
+    head, *rows = [[cell.strip() for cell in line.strip("| ").split("|")]
+                   for line in (table[1] + table[2]).splitlines()]
+    rows = [dict(zip(head, row)) for row in rows]
+    tried = re.findall(r"`make test-root SUITE=(\w+)`", "".join(r["tried by"] for r in rows))
+    ok(sorted(tried) == sorted(suites), "the systems in README's table are those of test-roots",
+       f"table: {tried}", f"Makefile: {suites}")
+    ok(all("SUITE=" + r["system"].split(", ")[1] in r["tried by"]
+           for r in rows if "SUITE" in r["tried by"]),
+       "each row is tried by its own suite")
+    osr = pathlib.Path("/etc/os-release")
+    name = re.search(r"^VERSION_CODENAME=(\w+)", osr.read_text() if osr.exists() else "", re.M)
+    here = [r for r in rows if name and r["system"].endswith(", " + name[1])]
+    bad = []
+    for row in here:
+        if run("dpkg --print-architecture").stdout.strip() != row["processor"]:
+            continue
+        for tool, package in PACKAGES.items():
+            version = run(f"dpkg-query -W -f '${{Version}}' {package} 2>/dev/null").stdout
+            found = re.match(r"(?:\d+:)?([\d.]+)", version)  # without the epoch
+            if found and "~bpo" not in version and not (found[1] + ".").startswith(row[tool] + "."):
+                bad.append(f"{tool}: the table says {row[tool]}, here is {version}")
+    ok(not bad, "the table says which versions this system has" +
+       ("" if here else " # SKIP it is not in the table"), *bad)
+
+
 def main():
     readme = (ROOT / "README.md").read_text()
     with tempfile.TemporaryDirectory() as d:
@@ -117,6 +152,7 @@ def main():
         console_example(readme, pathlib.Path(d))
     links()
     names()
+    platforms(readme)
     print(f"1..{count}")
     return failed != 0
 

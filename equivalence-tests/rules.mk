@@ -280,6 +280,7 @@ TAP_TESTS += $(EQ)/test_gates.py
 EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
-test-full: deps-build deps-prove deps-test deps-fuzz ## the long half of the equivalence tests, an hour
+test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## the long half of the equivalence tests, an hour; then clean roots
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/full.py $(EQB) 600
+	@$(MAKE) --no-print-directory test-roots

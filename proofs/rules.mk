@@ -63,15 +63,17 @@ test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fa
 	@$(TAP) proofs/acsl-test.py proofs/keccak-test.py proofs/wp/test_assumptions.py proofs/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
+# here, or in a Debian 12 under build/ where the tools are of other versions
+WP := proofs/wp/run.sh
 .PHONY: prove-wp prove-wp-smoke mutants-prove
-prove-wp: deps-prove ## check the Frama-C/WP proofs of the C code against the expected goals
+prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
 	@rm -f $(B)/prove/wp.json
-	@$(PYTHON) proofs/wp/prove.py --json $(B)/prove/wp.json
-prove-wp-smoke: deps-prove ## show that no proven contract is vacuous
-	@$(PYTHON) proofs/wp/prove.py --smoke
-mutants-prove: deps-prove ## plant bugs in the proven code and see the proofs fail
+	@$(WP) prove.py --json $(B)/prove/wp.json
+prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous
+	@$(WP) prove.py --smoke
+mutants-prove: deps-prove-wp ## plant bugs in the proven code and see the proofs fail
 	@mkdir -p $(B)/wp
-	@$(PYTHON) proofs/wp/mutants.py
+	@$(WP) mutants.py
 
 # ---- the oracle: the model extracted to OCaml ----
 ORACLE := $(B)/proofs/oracle

@@ -42,16 +42,32 @@ def run(cmd, **kw):
     return subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
 
 
+WANTED = (("frama-c -version", "25.0"), ("why3 --version", "version 1.5.1"), ("z3 -version", "version 4.8.12"),
+          ("cvc4 --version", "version 1.8"), ("cvc5 --version", "version 1.0.3"))
+
+
+def versions():
+    """What the proofs need and what there is, a line for each tool; True if it is the same.  With other
+    versions other goals stay open."""
+    lines, same = [], True
+    for command, wanted in WANTED:
+        try:
+            found = run(command.split()).stdout.strip().split("\n")[0]
+        except OSError:
+            found = "not installed"
+        fits = re.search(re.escape(wanted) + r"(?![\d.])", found)
+        same = same and bool(fits)
+        lines.append(f"prove: {command.split()[0]}: {found}" + ("" if fits else f"; needed: {wanted}"))
+    return lines, same
+
+
 def configure(build):
-    """Check the provers' versions, and that Why3 is the one whose drivers we use."""
+    """Check the tools' versions: of Why3 also because we use its drivers."""
     os.makedirs(build, exist_ok=True)
-    for command, wanted in (("cvc4 --version", "This is CVC4 version 1.8"),
-                            ("z3 -version", "Z3 version 4.8.12"),
-                            ("cvc5 --version", "This is cvc5 version 1.0.3"),
-                            ("why3 --version", "1.5.1")):
-        version = run(command.split()).stdout
-        if wanted not in version:
-            sys.exit(f"prove: {command}: not {wanted}: {version.splitlines()[0]}")
+    lines, same = versions()
+    print(*lines, sep="\n", flush=True)
+    if not same:
+        sys.exit("prove: proofs/wp/run.sh prove.py runs this where the tools are as needed")
 
 
 def provers(build, seconds):
@@ -312,14 +328,18 @@ def main():
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
     ap.add_argument("--json", help="write the results there, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
+    ap.add_argument("--versions", action="store_true",
+                    help="only say which tools there are, and exit 1 if they are not those needed")
     arg = ap.parse_args()
+    if arg.versions:
+        lines, same = versions()
+        print(*lines, sep="\n")
+        sys.exit(0 if same else 1)
     if (arg.quick or arg.prop) and not (arg.quick and arg.file and arg.function):
         ap.error("--quick needs --file and --function, --prop needs --quick")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
     configure(arg.build)
-    print("prove: frama-c", run(["frama-c", "-version"]).stdout.strip() + ", why3",
-          run(["why3", "--version"]).stdout.split()[-1] + ",", ", ".join(PROVERS))
     if arg.quick:
         t, v, failed, bad = wp(ROOT, arg.file, arg.function, arg.build, arg.seconds or 5, 1,
                                NO_CACHE, arg.prop)

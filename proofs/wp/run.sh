@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs a program of this folder where its tools have the versions that the proofs need: here if they
+# do, else in a Debian 12 of its own (build/debian12, made the first time; `make clean` removes it),
+# on a copy of the tree.  What it writes there comes back.
+# Usage: run.sh prove.py ARGUMENT...
+set -eu
+cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
+if [ "${WP_ROOT:-}" != always ] && python3 proofs/wp/prove.py --versions >/dev/null; then
+  exec python3 "proofs/wp/$1" "${@:2}"
+fi
+root=build/debian12
+echo "prove: not the tools that the proofs need; running in Debian 12 ($root)" >&2
+python3 proofs/wp/prove.py --versions | sed 's/^prove:/  here:/' >&2 || true
+mkdir -p build
+exec 9> $root.lock
+flock 9
+./root.sh make $root bookworm gcc libc6-dev binutils util-linux python3 frama-c-base why3 z3 cvc4 cvc5
+tar --create --exclude=./build --exclude=./.git . | ./root.sh run $root '
+  find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+  tar --extract --no-same-owner && touch .copied && mkdir -p build/wp build/prove'
+status=0
+./root.sh run $root "PYTHONDONTWRITEBYTECODE=1 python3 proofs/wp/$(printf '%q ' "$@")" || status=$?
+./root.sh run $root 'find . -path ./build -prune -o -type f -newer .copied -print0 &&
+  find build/prove -type f -newer .copied -print0' > $root.changed
+./root.sh run $root 'tar --create --null --files-from=-' < $root.changed |
+  tar --extract --no-same-owner
+exit $status
