@@ -453,12 +453,11 @@ def secrets(scratch):
     """Runs that handle a known seed; at the end, and whenever memory is given back, it is nowhere."""
     directory = os.path.join(scratch, "secrets")
     os.mkdir(directory)
-    log, number_ = os.path.join(scratch, "secrets.log"), 0
+    log, mapped = os.path.join(scratch, "secrets.log"), []
     root, five = bytes.fromhex(SEED), value(9, 5)
     wanted = masked(root, SEED.encode()[:20], five, five.hex().encode()[:20])
 
     def searched(name, words, text=b"", expected=DONE):
-        nonlocal number_
         if os.path.exists(log):
             os.unlink(log)
         r = run(words, text, LD_PRELOAD=PRELOAD, TRACE_TO=log, SECRETS=wanted)
@@ -466,7 +465,12 @@ def secrets(scratch):
         found = [v for e, v in events if e == "secret"]
         for v in found[:5]:
             note("%s: found in %s" % (name, v["where"]))
-        number_ += 1
+        # the program's own mappings are for secrets: out of core dumps, out of swap
+        for e, v in events:
+            if e == "mapped":
+                place = {"at": v["at"], "len": v["len"]}
+                kept = ("advised", {**place, "advice": 16}) in events and ("locked", place) in events
+                mapped.append(kept)
         result(r.returncode == expected and not found and ("searched", {}) in events,
                "no_seed_and_no_value_is_left_in_memory_after_" + name)
 
@@ -489,6 +493,8 @@ def secrets(scratch):
         searched(impl + "_punct_with_values", ["punct", "--impl", impl, "--eval", other, "5"])
         searched(impl + "_punct_with_values_as_json",
                  ["punct", "--impl", impl, "--eval", "--json", key, "5"])
+    result(len(mapped) > 20 and all(mapped),
+           "memory_for_secrets_is_kept_out_of_core_dumps_and_swap (%d mappings)" % len(mapped))
     # the test of the test: the name of a file is an argument, and stays
     secret = os.path.join(directory, SEED)
     run(["setup", "--depth", "9", secret])

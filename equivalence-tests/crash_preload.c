@@ -480,8 +480,34 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
   REAL(void *, mmap, void *, size_t, int, int, int, off_t);
   return HIT("mmap") ? MAP_FAILED : real(at, len, prot, flags, fd, offset);
 }
+
+/* The program's own files call it by this name, the library by the other. */
 void *mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset)
-  __attribute__((alias("mmap")));
+{
+  REAL(void *, mmap64, void *, size_t, int, int, int, off_t);
+  if (!MINE)
+    return real(at, len, prot, flags, fd, offset);
+  void *p = hit("mmap", 1) ? MAP_FAILED : real(at, len, prot, flags, fd, offset);
+  if (p == MAP_FAILED)
+    errno = ENOMEM;
+  else
+    trace("mapped\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)p, len);
+  return p;
+}
+
+int madvise(void *at, size_t len, int advice)
+{
+  REAL(int, madvise, void *, size_t, int);
+  trace("advised\tat=%ju\tlen=%zu\tadvice=%d\n", (uintmax_t)(uintptr_t)at, len, advice);
+  return real(at, len, advice);
+}
+
+int mlock(const void *at, size_t len)
+{
+  REAL(int, mlock, const void *, size_t);
+  trace("locked\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)at, len);
+  return real(at, len);
+}
 
 ssize_t getrandom(void *p, size_t n, unsigned flags)
 {
