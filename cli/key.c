@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "keyfile.h"
@@ -34,10 +35,14 @@ uint8_t *encode_key(const struct pprf_impl *impl, const pprf_key *key, size_t *l
 static int load(struct keyfile *f, const char *path, bool for_writing,
                 const struct pprf_impl *impl, pprf_key **key)
 {
+  struct stat out;
   int status = keyfile_open(f, path, for_writing);
   if (status != STATUS_DONE)
     return status;
-  status = keyfile_read(f);
+  if (fstat(STDOUT_FILENO, &out) == 0 && keyfile_same(&out, &f->stat)) /* pprf info key >> key */
+    status = complain(STATUS_FILE, "%s: standard output would be written into it", path);
+  else
+    status = keyfile_read(f);
   if (!for_writing)
     keyfile_unlock(f); /* a reader that prints slowly delays no writer */
   if (status == STATUS_DONE) {

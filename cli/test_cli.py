@@ -724,6 +724,14 @@ class Failures(Case):
             with open("/dev/full", "wb") as full:
                 self.refused(FAILED, "standard output", *args, stdout=full)
 
+    def test_standard_output_that_is_the_key(self):
+        self.make(4)
+        for args in (["info", self.key], ["eval", self.key, 1], ["punct", self.key, 1],
+                     ["punct", "--eval", self.key, 2]):
+            with open(self.key, "ab") as key:
+                self.refused(FILE, "standard output", *args, stdout=key)
+        self.assert_key(4, [])
+
     def test_a_closed_pipe(self):
         self.make(4)
         read_end, write_end = os.pipe()

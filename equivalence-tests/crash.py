@@ -23,6 +23,7 @@ import random
 import re
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ PPRF = os.path.join(BUILD, "pprf")
 PRELOAD = os.path.abspath(os.path.join(BUILD, "equivalence-tests", "crash_preload.so"))
 DONE, USAGE, FILE, PUNCTURED, FAILED = range(5)
 SEED = "000102030405060708090a0b0c0d0e0f"
+ACL = "system.posix_acl_access"
 TEMPORARY = re.compile(r"\.pprf-[0-9a-f]{16}\.tmp")
 # What a file system may lack.  Without all of it a kill leaves the old bytes, as SECURITY.md says.
 KINDS = {"": {}, "_named": {"NO_TMPFILE": "1"}, "_no_exchange": {"NO_EXCHANGE": "1"},
@@ -93,6 +95,7 @@ def parse(text):
 class Case:
     """A key file, what one command makes of it, and how the command is run again from the start."""
 
+    acl = None  # the key's access control list
     left = False  # whether a killed command left a copy of the old key beside it
 
     def __init__(self, scratch, name, impl, depth, before, command, leaves):
@@ -124,6 +127,8 @@ class Case:
             with open(self.path, "wb", opener=lambda p, f: os.open(p, f, 0o640)) as f:
                 f.write(self.old)
             self.kept = os.open(self.path, os.O_RDONLY)  # the file, whatever becomes of its name
+        if self.acl is not None:
+            os.setxattr(self.path, ACL, self.acl)
         if self.left:
             path = os.path.join(self.directory, ".pprf-0123456789abcdef.tmp")
             with open(path, "wb") as f:
@@ -151,6 +156,14 @@ class Case:
                                     if data == self.old else "%d bytes, %s" % (
                                         len(data), "a key" if decodes(data) else "no key")))
         return None
+
+    def permissions(self):
+        """The key grants nobody what the one before did not: mode 0640, or a list with that mask."""
+        mode = stat.S_IMODE(os.stat(self.path).st_mode)
+        acl = os.getxattr(self.path, ACL) if ACL in os.listxattr(self.path) else None
+        if self.acl is not None and acl is None:
+            return mode & ~0o600 == 0  # the group itself had no rights
+        return mode & ~0o640 == 0 and acl in (None, self.acl)
 
     def beside(self):
         return sorted(set(os.listdir(self.directory)) - {"key"})
@@ -318,6 +331,9 @@ def every_call(case, calls, kill, kind=""):
         held = case.holds(r.returncode, what)
         ok &= held is not None and (not kill or r.returncode == -signal.SIGKILL)
         after[held or "old"] += 1
+        if os.path.exists(case.path) and not case.permissions():
+            note("%s: mode %o" % (what, os.stat(case.path).st_mode))
+            ok = False
         for name in case.beside():
             data = read(os.path.join(case.directory, name))
             left["old" if data == case.old else "new" if data == case.new else
@@ -581,6 +597,22 @@ def main():
                 result(ok and sum(after.values()) == count,
                        "%s_kill_at_a_random_moment_leaves_the_old_or_the_new_key "
                        "(%d kills: %d old, %d new)" % (name, count, after["old"], after["new"]))
+        # an access control list may be lost, but not what it kept from others
+        case = Case(scratch, "opt_punct_with_a_list", "opt", 20, some, ["punct"], ["77"])
+        entries = ((1, 6, -1), (2, 4, 65534), (4, 0, -1), (0x10, 4, -1), (0x20, 0, -1))
+        case.acl = struct.pack("<I", 2) + b"".join(
+            struct.pack("<HHI", tag, rights, who % 2 ** 32) for tag, rights, who in entries)
+        claim = case.name + "_failure_of_every_call_gives_nobody_a_right"
+        try:
+            r, events = case.trace()
+            kept = r.returncode == DONE and os.getxattr(case.path, ACL) == case.acl
+            calls = points(events, full, True)
+            ok, after, _ = every_call(case, calls, False)
+            injected += len(calls)
+            result(ok and kept and "fsetxattr" in [n for _, n in calls] and after["new"] > 0,
+                   "%s (%d calls)" % (claim, len(calls)))
+        except OSError as e:
+            result(True, "%s # SKIP no access control lists here: %s" % (claim, e))
         # the command after a killed one may be killed too
         case = Case(scratch, "opt_punct_after_a_kill", "opt", 20, some, ["punct"], ["77"])
         case.left = True
