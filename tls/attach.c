@@ -29,16 +29,24 @@
 #include "pprf_tls.h"
 #include "tickets.h"
 
+/* What attaching changes in an SSL_CTX, and can be read. */
+struct settings {
+  uint32_t max_early_data, recv_max_early_data;
+  long timeout, cache_mode;
+  uint64_t options;
+};
+
 /* What an SSL_CTX with tickets carries. */
 struct attachment {
-  pprf_tickets *tickets;
+  pprf_tickets *tickets; /* held; NULL: detached */
+  struct settings before;
   void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
   SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
 };
 
 /* What an SSL with tickets carries. */
 struct connection {
-  /* those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
+  /* held; those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
    * changed the SSL_CTX, that one's tickets have nothing to do with it */
   pprf_tickets *tickets;
   pool_ticket decrypting; /* the ticket whose keys OpenSSL was given and has not come back for */
@@ -67,20 +75,26 @@ static EVP_KDF *hkdf;
 
 static void *wiping_malloc(size_t n, const char *file, int line);
 
-static void free_ex_data(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
-                         void *argp)
+static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                            void *argp)
 {
+  struct attachment *a = ptr;
   (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
-  free(ptr);
+  if (a != NULL && a->tickets != NULL)
+    ticket_let_go(a->tickets);
+  free(a);
 }
 
 static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
                             void *argp)
 {
   struct connection *c = ptr;
-  if (c != NULL)
-    SSL_SESSION_free(c->session);
-  free_ex_data(parent, ptr, ad, idx, argl, argp);
+  (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
+  if (c == NULL)
+    return;
+  SSL_SESSION_free(c->session);
+  ticket_let_go(c->tickets);
+  free(c);
 }
 
 /* SSL_dup's copy has a handshake of its own. */
@@ -94,7 +108,7 @@ static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, i
 
 static void init(void)
 {
-  ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_ex_data);
+  ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
   connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_connection);
   hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
 }
@@ -115,14 +129,15 @@ static struct connection *connection_of(SSL *ssl)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
   struct attachment *a = attachment_of(ssl);
-  if (c != NULL || a == NULL || (c = calloc(1, sizeof *c)) == NULL)
+  if (c != NULL || a == NULL || a->tickets == NULL || (c = calloc(1, sizeof *c)) == NULL)
     return c;
   c->tickets = a->tickets;
   c->decrypted = a->decrypted;
   if (SSL_set_ex_data(ssl, connection_index, c) != 1) {
     free(c);
-    c = NULL;
+    return NULL;
   }
+  ticket_hold(c->tickets);
   return c;
 }
 
@@ -449,41 +464,90 @@ static void on_info(const SSL *cssl, int where, int ret)
 
 /* ---- pprf_tls.h ---- */
 
+/* Give an SSL_CTX back what was saved, or set it for tickets. */
+static int set(SSL_CTX *ctx, const struct settings *s)
+{
+  int good = SSL_CTX_set_max_early_data(ctx, s->max_early_data) == 1 &&
+             SSL_CTX_set_recv_max_early_data(ctx, s->recv_max_early_data) == 1;
+  (void)SSL_CTX_set_timeout(ctx, s->timeout);
+  (void)SSL_CTX_set_session_cache_mode(ctx, s->cache_mode);
+  (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_ANTI_REPLAY);
+  (void)SSL_CTX_set_options(ctx, s->options);
+  return good;
+}
+
+static struct settings settings_of(SSL_CTX *ctx)
+{
+  return (struct settings){SSL_CTX_get_max_early_data(ctx), SSL_CTX_get_recv_max_early_data(ctx),
+                           SSL_CTX_get_timeout(ctx), SSL_CTX_get_session_cache_mode(ctx),
+                           SSL_CTX_get_options(ctx) & (SSL_OP_NO_TICKET | SSL_OP_NO_ANTI_REPLAY)};
+}
+
 int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets)
+{
+  return pprf_tickets_attach_early(ctx, tickets,
+                                   tickets != NULL ? tickets->options.max_early_data : 0);
+}
+
+int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_early_data)
 {
   if (ctx == NULL || tickets == NULL)
     return PPRF_ERR_NULL;
+  if (max_early_data > INT32_MAX)
+    return PPRF_TLS_ERR_OPTION;
   if (!initialised())
     return PPRF_ERR_NOMEM;
-  if (SSL_CTX_get_ex_data(ctx, ctx_index) != NULL || SSL_CTX_sess_get_get_cb(ctx) != NULL ||
+  struct attachment *a = SSL_CTX_get_ex_data(ctx, ctx_index);
+  if ((a != NULL && a->tickets != NULL) || SSL_CTX_sess_get_get_cb(ctx) != NULL ||
       SSL_CTX_sess_get_new_cb(ctx) != NULL)
     return PPRF_TLS_ERR_TAKEN;
-  struct attachment *a = calloc(1, sizeof *a);
-  if (a == NULL)
-    return PPRF_ERR_NOMEM;
-  a->tickets = tickets;
-  a->info = SSL_CTX_get_info_callback(ctx);
-  const struct pprf_tickets_options *o = &tickets->options;
-  if (SSL_CTX_set_ex_data(ctx, ctx_index, a) != 1) {
-    free(a);
+  if (a == NULL) {
+    a = calloc(1, sizeof *a);
+    if (a == NULL)
+      return PPRF_ERR_NOMEM;
+    if (SSL_CTX_set_ex_data(ctx, ctx_index, a) != 1) {
+      free(a);
+      return PPRF_TLS_ERR_SSL;
+    }
+  }
+  a->before = settings_of(ctx);
+  if (SSL_CTX_get_info_callback(ctx) != on_info)
+    a->info = SSL_CTX_get_info_callback(ctx);
+  a->decrypted = NULL;
+  /* a client may send as much as the SSL_CTX allowed that issued its ticket; what is not accepted must
+   * be skipped */
+  uint32_t skipped = tickets->options.max_early_data;
+  const struct settings s = {max_early_data, max_early_data > skipped ? max_early_data : skipped,
+                             (long)tickets->options.lifetime, SSL_SESS_CACHE_OFF,
+                             SSL_OP_NO_ANTI_REPLAY};
+  if (!set(ctx, &s) || SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key) != 1) {
+    (void)set(ctx, &a->before);
     return PPRF_TLS_ERR_SSL;
   }
-  if (SSL_CTX_set_max_early_data(ctx, o->max_early_data) != 1 ||
-      SSL_CTX_set_recv_max_early_data(ctx, o->max_early_data) != 1 ||
-      SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket_key) != 1) {
-    (void)SSL_CTX_set_max_early_data(ctx, 0);
-    (void)SSL_CTX_set_ex_data(ctx, ctx_index, NULL);
-    free(a);
-    return PPRF_TLS_ERR_SSL;
-  }
-  (void)SSL_CTX_set_timeout(ctx, (long)o->lifetime);
-  (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-  (void)SSL_CTX_clear_options(ctx, SSL_OP_NO_TICKET);
-  (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
   (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, on_decrypted, NULL);
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, on_info);
+  ticket_hold(tickets);
+  a->tickets = tickets;
   return PPRF_OK;
+}
+
+/* The attachment stays: an SSL that was made before still calls on_info, which calls the program's. */
+int pprf_tickets_detach(SSL_CTX *ctx)
+{
+  if (ctx == NULL)
+    return PPRF_ERR_NULL;
+  struct attachment *a = initialised() ? SSL_CTX_get_ex_data(ctx, ctx_index) : NULL;
+  if (a == NULL || a->tickets == NULL)
+    return PPRF_OK;
+  (void)SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, NULL);
+  (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, NULL, NULL);
+  SSL_CTX_set_allow_early_data_cb(ctx, NULL, NULL);
+  SSL_CTX_set_info_callback(ctx, a->info);
+  int good = set(ctx, &a->before);
+  ticket_let_go(a->tickets);
+  a->tickets = NULL;
+  return good ? PPRF_OK : PPRF_TLS_ERR_SSL;
 }
 
 int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ticket_fn generate,
@@ -492,7 +556,7 @@ int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ti
   if (ctx == NULL)
     return PPRF_ERR_NULL;
   struct attachment *a = initialised() ? SSL_CTX_get_ex_data(ctx, ctx_index) : NULL;
-  if (a == NULL)
+  if (a == NULL || a->tickets == NULL)
     return PPRF_TLS_ERR_TAKEN;
   a->decrypted = decrypt;
   return SSL_CTX_set_session_ticket_cb(ctx, generate, on_decrypted, arg) == 1 ? PPRF_OK

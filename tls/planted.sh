@@ -106,6 +106,12 @@ plant handed_over_and_wiped pool.c 'atomic_store(&p->h->maker, 0);' ';'
 plant another_layout_is_mapped pool.c 'h.layout != LAYOUT ||' ''
 plant anothers_descriptor_is_closed pool.c ' && st.st_dev == p->dev && st.st_ino == p->ino' ''
 plant memory_that_shrinks pool.c '(seals & need) != need ||' ''
+plant tickets_not_held attach.c 'ticket_hold(tickets);' ';'
+plant a_connection_does_not_hold_them attach.c 'ticket_hold(c->tickets);' ';'
+plant detached_and_still_called attach.c '(void)SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, NULL);' ';'
+plant settings_not_given_back attach.c 'int good = set(ctx, &a->before);' 'int good = 1;'
+plant early_data_of_the_options attach.c 'struct settings s = {max_early_data, max_early_data > skipped' \
+  'struct settings s = {skipped, max_early_data > skipped'
 plant mac_is_not_compared tickets.c 'CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0' '1'
 plant half_of_the_mac_is_compared tickets.c 'in + in_len - MAC_BYTES, MAC_BYTES) == 0' \
   'in + in_len - MAC_BYTES, MAC_BYTES / 2) == 0'

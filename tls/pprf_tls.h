@@ -22,7 +22,7 @@ extern "C" {
  * When a TLS 1.3 connection's tickets are out, the secrets of tickets that it needs no more are
  * overwritten; a ticket that is asked for later (SSL_new_session_ticket, post-handshake
  * authentication) is one that nobody can decrypt, and costs its client a full handshake.  The
- * tickets must outlive it.
+ * state's memory stays until the SSL_CTX and its connections are freed, or it is detached.
  * @retval PPRF_OK            the SSL_CTX has these tickets.
  * @retval PPRF_ERR_NULL      a pointer is NULL.
  * @retval PPRF_ERR_NOMEM     no memory; nothing was changed.
@@ -30,6 +30,28 @@ extern "C" {
  *                            callbacks; nothing was changed.
  * @retval PPRF_TLS_ERR_SSL   OpenSSL refused. */
 PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
+
+/** The same with an amount of early data for this SSL_CTX, instead of the options'.
+ * @param[in] max_early_data bytes of early data with a ticket that this SSL_CTX issues, 0..2^31 - 1, for
+ *                           an SSL_CTX with 0 also with the tickets of others: they resume only.  Let
+ *                           the options' number be the greatest of all: what is not accepted is
+ *                           skipped up to there.
+ * @retval PPRF_OK             the SSL_CTX has these tickets.
+ * @retval PPRF_ERR_NULL       a pointer is NULL.
+ * @retval PPRF_ERR_NOMEM      no memory; nothing was changed.
+ * @retval PPRF_TLS_ERR_OPTION max_early_data is out of range; nothing was changed.
+ * @retval PPRF_TLS_ERR_TAKEN  as pprf_tickets_attach; nothing was changed.
+ * @retval PPRF_TLS_ERR_SSL    OpenSSL refused. */
+PPRF_API int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_early_data);
+
+/** Have an SSL_CTX issue and redeem tickets no more.  What attaching changed is as it was, but for the
+ * ticket key, session ticket and early data callbacks, which are none: OpenSSL has tickets of its own
+ * then.  Connections that are in a handshake end it with these tickets.  Other threads must not be using
+ * the SSL_CTX, as for its other settings.  Tickets can be attached again, these or others.
+ * @retval PPRF_OK          no tickets are attached, or there were none.
+ * @retval PPRF_ERR_NULL    ctx is NULL.
+ * @retval PPRF_TLS_ERR_SSL OpenSSL refused a setting that it had before; no tickets are attached. */
+PPRF_API int pprf_tickets_detach(SSL_CTX *ctx);
 
 /** SSL_CTX_set_session_ticket_cb for an SSL_CTX with tickets attached, which has a callback of this
  * library in that place: the program's are called as OpenSSL would call them.  Call it after

@@ -623,6 +623,113 @@ static void freed_tickets(void)
   end_test("a_ticket_at_another_host_costs_a_full_handshake");
 }
 
+static unsigned infos_before;
+
+static void detaching(void)
+{
+  struct server s = {loop_server(), NULL};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10};
+  SSL_SESSION *session, *own, *first;
+  check(pprf_tickets_detach(NULL) == PPRF_ERR_NULL && pprf_tickets_detach(s.ctx) == PPRF_OK,
+        "nothing to detach");
+  (void)SSL_CTX_set_max_early_data(s.ctx, 77);
+  (void)SSL_CTX_set_recv_max_early_data(s.ctx, 99);
+  (void)SSL_CTX_set_timeout(s.ctx, 1234);
+  (void)SSL_CTX_set_session_cache_mode(s.ctx, SSL_SESS_CACHE_SERVER);
+  (void)SSL_CTX_set_options(s.ctx, SSL_OP_NO_TICKET);
+  SSL_CTX_set_info_callback(s.ctx, count_infos);
+  uint64_t before = SSL_CTX_get_options(s.ctx);
+  for (unsigned round = 0; round < 2; round++) {
+    check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK &&
+            pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
+    infos_before = infos;
+    expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    check(infos > infos_before, "the program's info callback");
+    expect(connect_to(client, s.ctx, NULL, session, 1, &first, NULL), EARLY, "a ticket");
+    SSL_SESSION_free(session);
+    check(pprf_tickets_detach(s.ctx) == PPRF_OK && pprf_tickets_detach(s.ctx) == PPRF_OK, "detach");
+    check(SSL_CTX_get_max_early_data(s.ctx) == 77 && SSL_CTX_get_recv_max_early_data(s.ctx) == 99 &&
+            SSL_CTX_get_timeout(s.ctx) == 1234 &&
+            SSL_CTX_get_session_cache_mode(s.ctx) == SSL_SESS_CACHE_SERVER &&
+            SSL_CTX_get_options(s.ctx) == before && SSL_CTX_get_info_callback(s.ctx) == count_infos,
+          "what was set before");
+    struct pprf_tickets_stats stats = stats_of(&s);
+    (void)SSL_CTX_clear_options(s.ctx, SSL_OP_NO_TICKET);
+    expect(connect_to(client, s.ctx, NULL, first, 1, &own, NULL), FULL, "a ticket of before");
+    expect(connect_to(client, s.ctx, NULL, own, 0, NULL, NULL), RESUMED, "OpenSSL's own");
+    (void)SSL_CTX_set_options(s.ctx, before);
+    check(stats_of(&s).issued == stats.issued && stats_of(&s).refused == stats.refused &&
+            stats_of(&s).foreign == stats.foreign, "the tickets were not asked");
+    SSL_SESSION_free(first);
+    SSL_SESSION_free(own);
+    pprf_tickets_free(s.tickets);
+  }
+  SSL_CTX_free(s.ctx);
+  end_test("detaching_gives_back_what_was_set_and_tickets_can_be_attached_again");
+}
+
+/* The tickets are freed while connections and the SSL_CTX have them. */
+static void freed_in_use(int detach)
+{
+  struct server s = new_server();
+  SSL_SESSION *session;
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+  SSL *half = SSL_new(s.ctx), *fresh = SSL_new(s.ctx);
+  SSL *peer = loop_join(client, half, session), *other = loop_join(client, fresh, session);
+  (void)SSL_do_handshake(peer);
+  (void)SSL_do_handshake(half); /* the ticket was found good */
+  if (detach)
+    check(pprf_tickets_detach(s.ctx) == PPRF_OK, "detach");
+  pprf_tickets_free(s.tickets);
+  for (unsigned i = 0; i < 4; i++) {
+    (void)SSL_do_handshake(peer);
+    (void)SSL_do_handshake(half);
+    (void)SSL_do_handshake(other);
+    (void)SSL_do_handshake(fresh);
+  }
+  check(SSL_is_init_finished(half) && SSL_is_init_finished(peer), "the connection goes on");
+  check(SSL_is_init_finished(fresh) && !SSL_session_reused(fresh), "a full handshake");
+  expect(connect_to(client, s.ctx, NULL, session, 1, NULL, NULL), FULL, "the ticket");
+  SSL_free(peer), SSL_free(half), SSL_free(other), SSL_free(fresh);
+  SSL_SESSION_free(session);
+  SSL_CTX_free(s.ctx);
+}
+
+static void free_first(void)
+{
+  freed_in_use(0);
+  freed_in_use(1);
+  end_test("tickets_may_be_freed_before_what_uses_them");
+}
+
+static void early_data_per_context(void)
+{
+  struct server a = new_server(), b = {loop_server(), a.tickets}, c = {loop_server(), a.tickets};
+  SSL_SESSION *session, *small;
+  check(pprf_tickets_attach_early(b.ctx, b.tickets, (uint32_t)INT32_MAX + 1) == PPRF_TLS_ERR_OPTION &&
+          pprf_tickets_attach_early(NULL, b.tickets, 0) == PPRF_ERR_NULL &&
+          pprf_tickets_attach_early(b.ctx, NULL, 0) == PPRF_ERR_NULL, "wrong arguments");
+  check(pprf_tickets_attach_early(b.ctx, b.tickets, 0) == PPRF_OK &&
+          pprf_tickets_attach_early(b.ctx, b.tickets, 0) == PPRF_TLS_ERR_TAKEN &&
+          pprf_tickets_attach_early(c.ctx, c.tickets, 5000) == PPRF_OK, "attach");
+  expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+  check(SSL_SESSION_get_max_early_data(session) == 16384, "the options'");
+  expect(connect_to(client, b.ctx, NULL, session, 1, NULL, NULL), RESUMED, "where there is none");
+  expect(connect_to(client, b.ctx, NULL, NULL, 0, &small, NULL), FULL, "no ticket");
+  check(SSL_SESSION_get_max_early_data(small) == 0, "none");
+  SSL_SESSION_free(small);
+  expect(connect_to(client, c.ctx, NULL, NULL, 0, &small, NULL), FULL, "no ticket");
+  check(SSL_SESSION_get_max_early_data(small) == 5000, "its own");
+  expect(connect_to(client, c.ctx, NULL, small, 1, NULL, NULL), EARLY, "its ticket");
+  expect(connect_to(client, a.ctx, NULL, small, 1, NULL, NULL), FULL, "the same at another");
+  SSL_SESSION_free(session);
+  SSL_SESSION_free(small);
+  SSL_CTX_free(b.ctx);
+  SSL_CTX_free(c.ctx);
+  free_server(&a);
+  end_test("the_amount_of_early_data_is_each_contexts");
+}
+
 int main(void)
 {
   client = loop_client(TLS1_3_VERSION);
@@ -641,6 +748,9 @@ int main(void)
   used_again();
   sni();
   info_callbacks();
+  detaching();
+  free_first();
+  early_data_per_context();
   freed_tickets();
   SSL_CTX_free(client);
   SSL_CTX_free(client_1_2);
