@@ -19,6 +19,7 @@ environment's SEED repeats the random moments.
 """
 import hashlib
 import os
+import pty
 import random
 import re
 import signal
@@ -426,6 +427,57 @@ def swept_by_another(case):
     return ok and read(case.path) == case.new and case.old_is_erased()
 
 
+def no_terminal():
+    """Why there is no pseudo-terminal here, or None."""
+    try:
+        for fd in pty.openpty():
+            os.close(fd)
+    except OSError as e:
+        return str(e)
+    return None
+
+
+def no_lists(directory):
+    """The same for access control lists."""
+    try:
+        os.listxattr(directory)
+        os.setxattr(directory, ACL, struct.pack("<IHHIHHIHHI", 2, 1, 7, 2 ** 32 - 1, 4, 0, 2 ** 32 - 1,
+                                                0x20, 0, 2 ** 32 - 1))
+    except OSError as e:
+        return str(e)
+    return None
+
+
+def shows_progress(case, quiet):
+    """What punct shows on a terminal when it stands still for more than a second between two
+    leaves."""
+    master, slave = pty.openpty()
+    environment = {"LD_PRELOAD": PRELOAD, "PPRF_PRG": "evp"}
+    leaves = [str(leaf) for leaf in range(100, 140)]
+    arguments = ["punct"] + quiet + [case.path] + leaves
+    if os.path.exists(case.log):
+        os.unlink(case.log)
+    case.reset()
+    run(arguments, TRACE_TO=case.log, **environment)
+    calls = [v["name"] for e, v in parse(read(case.log).decode()) if e == "call"]
+    last = max(at for at, name in enumerate(calls, 1) if name == "EVP_DigestInit_ex")
+    case.reset()
+    process = subprocess.Popen([PPRF] + arguments, stdin=subprocess.DEVNULL, stderr=slave, env=dict(
+        os.environ, FAIL_AT=str(last - 40), FAIL_RAISE=str(int(signal.SIGSTOP)), **environment))
+    os.close(slave)
+    os.waitpid(process.pid, os.WUNTRACED)
+    time.sleep(1.1)
+    process.send_signal(signal.SIGCONT)
+    shown = b""
+    try:
+        while data := os.read(master, 4096):
+            shown += data
+    except OSError:  # no writer is left
+        pass
+    os.close(master)
+    return process.wait(), shown
+
+
 def random_kills(case, count, rng):
     case.reset()
     begin = time.monotonic()
@@ -584,6 +636,14 @@ def main():
                 case.trace()
                 ok, count = every_signal(case, case.trace()[1])
                 result(ok, "%s_a_signal_before_any_call_waits_until_all_is_done (%d)" % (name, count))
+                claim = name + "_shows_its_progress_on_a_terminal_unless_it_is_quiet"
+                missing = no_terminal()
+                if missing:
+                    result(True, "%s # SKIP there is no pseudo-terminal: %s" % (claim, missing))
+                else:
+                    (code, shown), silent = shows_progress(case, []), shows_progress(case, ["-q"])
+                    result((code, silent) == (DONE, (DONE, b"")) and re.fullmatch(
+                        rb"(\rpprf punct \[[# ]{32}\] +\d+%  \d+ of 40 )+\r\x1b\[K", shown), claim)
                 result(swept_by_another(case), name + "_named_a_file_that_another_writer_swept_is_"
                        "made_anew")
                 for kind, call, which in (("", "fstatat", -2), ("", "exchange", 0),
@@ -603,7 +663,10 @@ def main():
         case.acl = struct.pack("<I", 2) + b"".join(
             struct.pack("<HHI", tag, rights, who % 2 ** 32) for tag, rights, who in entries)
         claim = case.name + "_failure_of_every_call_gives_nobody_a_right"
-        try:
+        missing = no_lists(case.directory)
+        if missing:
+            result(True, "%s # SKIP no access control lists here: %s" % (claim, missing))
+        else:
             r, events = case.trace()
             kept = r.returncode == DONE and os.getxattr(case.path, ACL) == case.acl
             calls = points(events, full, True)
@@ -611,8 +674,6 @@ def main():
             injected += len(calls)
             result(ok and kept and "fsetxattr" in [n for _, n in calls] and after["new"] > 0,
                    "%s (%d calls)" % (claim, len(calls)))
-        except OSError as e:
-            result(True, "%s # SKIP no access control lists here: %s" % (claim, e))
         # the command after a killed one may be killed too
         case = Case(scratch, "opt_punct_after_a_kill", "opt", 20, some, ["punct"], ["77"])
         case.left = True
