@@ -96,3 +96,6 @@ $(B)/oracle: $(ORACLE)/model.ml proofs/oracle/keccak.ml proofs/oracle/main.ml
 
 test-oracle: $(B)/oracle ## the oracle's SHA3 and its committed vectors
 	@$(TAP) proofs/oracle/vectors.py
+
+# where the proofs of the C code run
+TAP_TESTS += proofs/wp/root-test.sh
