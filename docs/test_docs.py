@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documents tell the truth: examples run as printed, links lead somewhere, and every theorem,
 contract, test and make target that a document names exists.  Prints TAP."""
+import math
 import os
 import pathlib
 import re
@@ -70,6 +71,15 @@ def links():
         ok(not bad, f"{doc.relative_to(ROOT)}: links lead to files", *bad)
 
 
+def figures():
+    """A factor that the theorem loses stands beside its size in bits."""
+    text = (ROOT / "docs/security.md").read_text()
+    pairs = re.findall(r"`([^`]*\*[^`]*)`(?: \||,) (\d+\.\d)", text)
+    bad = [f"{factor}: {bits}" for factor, bits in pairs if abs(math.log2(
+        eval(factor, {"__builtins__": {}, "math": math, "d": 22, "q": 2**20})) - float(bits)) > 0.05]
+    ok(len(pairs) == 6 and not bad, "docs/security.md: bits lost", f"{len(pairs)} figures", *bad)
+
+
 def names():
     """`name` in a claim table is a Coq theorem, a C or ACSL name, a test, a file or a target."""
     theorems = set()
@@ -85,7 +95,8 @@ def names():
     targets = set(re.findall(r"^([\w-]+)::?(?!=)",
                              "\n".join(p.read_text() for p in
                                        [ROOT / "Makefile", *ROOT.glob("*/rules.mk")]), re.M))
-    for doc in [ROOT / "README.md", ROOT / "docs/soundness.md", ROOT / "docs/paper-claims.md"]:
+    for doc in [ROOT / "README.md", *(ROOT / "docs" / f for f in (
+            "soundness.md", "paper-claims.md", "security.md"))]:
         if not doc.exists():
             ok(False, f"{doc.relative_to(ROOT)} exists")
             continue
@@ -151,6 +162,7 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         console_example(readme, pathlib.Path(d))
     links()
+    figures()
     names()
     platforms(readme)
     print(f"1..{count}")

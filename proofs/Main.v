@@ -3,9 +3,10 @@
 From Coq Require Import ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslKey AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
@@ -51,10 +52,8 @@ Print Assumptions fs_adv_sum.
 Print Assumptions fs_adv_sum_tree.
 Print Assumptions fs_adv_guess.
 Print Assumptions fs_adv_bound.
-Print Assumptions fs_adv_bound_positions.
 Print Assumptions fs_adv_bound_tree.
 Print Assumptions fs_adv_bound_plain.
-Print Assumptions prg_adv_positions.
 Print Assumptions prg_adv_constant.
 Print Assumptions selective_is_adaptive.
 Print Assumptions pprf_adv_sum.
@@ -62,6 +61,14 @@ Print Assumptions pprf_adv_guess.
 Print Assumptions pprf_secure.
 Print Assumptions reduction_cost.
 Print Assumptions pprf_reduction_cost.
+Print Assumptions ev_adv_sum.
+Print Assumptions ev_adv_guess.
+Print Assumptions ev_adv_bound.
+Print Assumptions ev_adv_bound_tree.
+Print Assumptions ev_adv_bound_set.
+Print Assumptions ev_adv_bound_first.
+Print Assumptions ev_adv_bound_users.
+Print Assumptions ev_reduction_cost.
 Print Assumptions canonical_of_invariants.
 Print Assumptions cover_well_formed.
 Print Assumptions encode_inj.

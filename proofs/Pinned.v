@@ -248,13 +248,6 @@ Definition fs_adv_bound_statement :
     `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps
   := @fs_adv_bound.
 
-Definition fs_adv_bound_positions_statement :
-  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
-         (A : fs_adversary Seed d) (eps : rat), moves_at_most q A ->
-    (forall p D, (size p < d)%N -> `|prg_adv_at s0 G p D| <= eps) ->
-    `|fs_adv s0 G A| <= (2 * expansions d q)%:R * eps
-  := @fs_adv_bound_positions.
-
 Definition fs_adv_bound_tree_statement :
   forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
          (A : fs_adversary Seed d) (eps : rat),
@@ -269,12 +262,6 @@ Definition fs_adv_bound_plain_statement :
     `|plain_prg_adv s0 g (forget_node (attack G (fs_guess s0 (expansions d q) A)))| <= eps ->
     `|fs_adv s0 G A| <= (2 * (q * d))%:R * eps
   := @fs_adv_bound_plain.
-
-Definition prg_adv_positions_statement :
-  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed)
-         (D : prg_adversary Seed) (eps : rat),
-    (forall p D', `|prg_adv_at s0 G p D'| <= eps) -> `|prg_adv s0 G D| <= eps
-  := @prg_adv_positions.
 
 Definition prg_adv_constant_statement :
   forall (Seed : finType) (s0 : Seed) (g : Seed -> Seed * Seed) (D : prg_adversary Seed),
@@ -323,6 +310,77 @@ Definition pprf_reduction_cost_statement :
     (forall w t, costs_at_most (N - t.+1) (p + t) (pprf_reduction s0 w t A)) /\
     costs_at_most N.-1 (p + N + 2) (pprf_guess s0 N A)
   := @pprf_reduction_cost.
+
+(* ---- EvaluationSecurity.v, EvaluationCost.v ----------------------------------------- *)
+
+From Pprf.spec Require Import Oracle EvaluationGame.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost.
+
+Definition ev_adv_sum_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d c : nat)
+         (U : pred bitseq) (A : ev_adversary Seed d),
+    (c <= d)%N -> challenges_in U A ->
+    ev_adv s0 G c A =
+      \sum_(x <- cuts d c U)
+         (prg_adv s0 G (attack G (cut_reduction s0 c Real x A)) -
+          prg_adv s0 G (attack G (cut_reduction s0 c Ideal x A)))
+  := @ev_adv_sum.
+
+Definition ev_adv_guess_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d c : nat)
+         (U : pred bitseq) (A : ev_adversary Seed d),
+    (c <= d)%N -> challenges_in U A ->
+    ev_adv s0 G c A =
+      (2 * size (cuts d c U))%:R * prg_adv s0 G (attack G (ev_guess s0 c U A))
+  := @ev_adv_guess.
+
+Definition ev_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d c : nat)
+         (U : pred bitseq) (A : ev_adversary Seed d) (eps : rat) (N : nat),
+    (c <= d)%N -> challenges_in U A -> (size (cuts d c U) <= N)%N ->
+    `|prg_adv s0 G (attack G (ev_guess s0 c U A))| <= eps ->
+    `|ev_adv s0 G c A| <= (2 * N)%:R * eps
+  := @ev_adv_bound.
+
+Definition ev_adv_bound_tree_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (A : ev_adversary Seed d) (eps : rat),
+    `|prg_adv s0 G (attack G (ev_guess s0 0 predT A))| <= eps ->
+    `|ev_adv s0 G 0 A| <= (2 * (2 ^ d).-1)%:R * eps
+  := @ev_adv_bound_tree.
+
+Definition ev_adv_bound_set_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (U : pred bitseq) (A : ev_adversary Seed d) (eps : rat),
+    challenges_in U A ->
+    `|prg_adv s0 G (attack G (ev_guess s0 0 U A))| <= eps ->
+    `|ev_adv s0 G 0 A| <= (2 * (card d U * d))%:R * eps
+  := @ev_adv_bound_set.
+
+Definition ev_adv_bound_first_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d q : nat)
+         (A : ev_adversary Seed d) (eps : rat),
+    challenges_in (first_leaves 0 q) A ->
+    `|prg_adv s0 G (attack G (ev_guess s0 0 (first_leaves 0 q) A))| <= eps ->
+    `|ev_adv s0 G 0 A| <= (2 * (q + d).-1)%:R * eps
+  := @ev_adv_bound_first.
+
+Definition ev_adv_bound_users_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d c q : nat)
+         (A : ev_adversary Seed d) (eps : rat),
+    (c <= d)%N -> challenges_in (first_leaves c q) A ->
+    `|prg_adv s0 G (attack G (ev_guess s0 c (first_leaves c q) A))| <= eps ->
+    `|ev_adv s0 G c A| <= (2 * (2 ^ c * (q + (d - c)).-1))%:R * eps
+  := @ev_adv_bound_users.
+
+Definition ev_reduction_cost_statement :
+  forall (Seed : finType) (s0 : Seed) (d c : nat) (U : pred bitseq) (q m : nat)
+         (A : ev_adversary Seed d),
+    (c <= d)%N -> asks_at_most q m (bare_roots c) A ->
+    (forall w x, x \in cuts d c U ->
+       costs_at_most ((q + m) * d) (2 ^ c + d + q) (cut_reduction s0 c w x A)) /\
+    costs_at_most ((q + m) * d) (2 ^ c + d + q + 2) (ev_guess s0 c U A)
+  := @ev_reduction_cost.
 
 (* ---- Layout.v ----------------------------------------------------------------------- *)
 

@@ -50,31 +50,6 @@ apply: fs_adv_bound compare_siblings_moves _.
 by rewrite -[expansions 1 1]/1%N compare_siblings_prg.
 Qed.
 
-(* No distinguisher, whatever its power, does better than 1/2 against this PRG at any node ... *)
-Lemma pair_gap (x y : rat) : 0 <= x <= 1 -> 0 <= y <= 1 -> `|x - (x + y) / 2%:R| <= 1 / 2%:R.
-Proof.
-case/andP=> x0 x1 /andP [y0 y1].
-have -> : x - (x + y) / 2%:R = (x - y) / 2%:R.
-  by rewrite mulrDl {1}[x]splitr opprD addrACA subrr add0r mulrBl.
-rewrite normrM [`|2%:R^-1|]ger0_norm ?invr_ge0 ?ler0n // le_mul2r ?invr_ge0 ?ler0n //.
-rewrite ler_norml; apply/andP; split.
-  by rewrite le_add_sub addrC (le_trans _ x0) // subr_le0.
-by rewrite le_sub_add (le_trans x1) // le_addl.
-Qed.
-
-Example copy_prg_eps p D : `|prg_adv_at false copy_prg p D| <= 1 / 2%:R.
-Proof.
-rewrite /prg_adv_at prg_advE /= /gap -avgB.
-apply: (@ex_norm_le _ (unif false) (fun a : bool => Pr (D (a, a)) - avg (fun b => Pr (D (a, b))))).
-move=> a; have P b : 0 <= Pr (D (a, b)) <= 1 by rewrite Pr_ge0 Pr_le1.
-by rewrite avg_bool; case: a P => P; last rewrite [Pr (D (_, true)) + _]addrC; apply: pair_gap.
-Qed.
-
-(* ... so that the adversary's 1/2 is within 2 * expansions * 1/2 = 1. *)
-Example compare_siblings_positions :
-  `|fs_adv false copy_prg compare_siblings| <= (2 * expansions 1 1)%:R * (1 / 2%:R).
-Proof. exact: (fs_adv_bound_positions compare_siblings_moves (fun p D _ => copy_prg_eps p D)). Qed.
-
 Example compare_siblings_cost :
   costs_at_most 0 (1 + 1 + 2) (fs_guess false 1 compare_siblings).
 Proof. exact: (proj2 (reduction_cost false compare_siblings_moves)). Qed.

@@ -22,6 +22,7 @@ STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
 LAYOUT = "proofs/AcslLayout.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "opt/keccak.c"
+EV = "spec/EvaluationGame.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -244,6 +245,21 @@ MUTANTS = [
      [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#define XOR(a, b) ((a) + (b))")]),
     ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
      [("spec/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
+    # The game with evaluations: each makes it easier to be secure, or the theorem false.
+    ("game_without_evaluation", r"Evaluation(Security|Examples).v",
+     [(EV, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, reveal x st)")]),
+    ("game_without_theft", r"Evaluation(Security|Examples).v",
+     [(EV, "else Ret (Some (delegate G (sval p) (held st)), reveal (sval p) st)",
+       "else Ret (None, st)")]),
+    ("game_without_challenges", r"Evaluation(Security|Examples).v",
+     [(EV, "~~ revealed st x && (x \\notin tested st).",
+       "false && ~~ revealed st x && (x \\notin tested st).")]),
+    ("game_with_two_real_worlds", r"Evaluation(Security|Examples).v",
+     [(EV, "y <-$ answer s0 w (odflt", "y <-$ answer s0 Real (odflt")]),
+    ("game_where_a_revealed_leaf_is_challenged", r"EvaluationSecurity.v",
+     [(EV, "~~ revealed st x && (x \\notin tested st).", "x \\notin tested st.")]),
+    ("game_where_a_challenge_leaf_is_stolen", r"EvaluationSecurity.v",
+     [(EV, "has (fun x => prefix p x && alive (held st) x) (tested st).", "false.")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]

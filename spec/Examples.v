@@ -208,7 +208,6 @@ Example fs_adv_guess_ex := @fs_adv_guess _ false level_prg _ _ _ adaptive_moves_
 Example fs_adv_bound_tree_ex := @fs_adv_bound_tree _ false level_prg _ adaptive_moves.
 Example fs_adv_bound_plain_ex := fun eps =>
   @fs_adv_bound_plain _ false coins _ _ _ eps compare_siblings_moves.
-Example prg_adv_positions_ex := @prg_adv_positions _ false level_prg.
 Example prg_adv_constant_ex := @prg_adv_constant _ false coins.
 Example selective_is_adaptive_ex := @selective_is_adaptive _ false copy_prg _ name_left.
 Example pprf_adv_guess_ex := @pprf_adv_guess _ false copy_prg _ _ _ name_left_one.

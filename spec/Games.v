@@ -14,11 +14,9 @@
    punctured leaf stays visible as such (the answer is None); G may differ from node to node.
 
    What is not modelled:
-   - Evaluation without puncturing.  A leaf that is evaluated and still alive at the theft tells
-     the adversary nothing that the stolen key would not.  A leaf whose value is given out by a
-     plain evaluation and that is punctured later, before the theft, is outside these games: its
-     value is known, and a reduction would have to guess, when it answers, which leaves will be
-     punctured before the theft.  So is a second theft.
+   - Evaluation without puncturing, challenges before the puncture, a second theft, many users:
+     EvaluationGame.v.  A leaf whose value was given out, or that the stolen key evaluates, is no
+     secret in any game.
    - Run time.  PRG calls and random draws of the reductions are counted (Reductions.v,
      reduction_cost); the adversary's own work, list operations and the size of an adversary's
      description are not.
