@@ -143,6 +143,53 @@ static void random_roots(const struct pprf_impl *impl)
 }
 
 /* ref has one PRG (that of opt: prg_choice.c). */
+/* Batches of more leaves than opt takes on at a time: each place of the outputs has what eval says, and
+ * nothing beside them is written. */
+static void long_batches(const struct pprf_impl *impl)
+{
+  enum { N = 2500, GUARD = 2048, D = 13 };
+  static uint64_t leaf[N];
+  static uint8_t out[GUARD + N + GUARD][16], want[16];
+  static int result[GUARD + N + GUARD];
+  int ref = impl == &impl_ref, ok = 1;
+  pprf_key *key = NULL;
+  uint64_t state = 13;
+  ok &= impl->setup(&key, D, (const uint8_t *)"sixteen bytes...") == PPRF_OK;
+  ok &= impl->punct_range(key, 100, 900) == PPRF_OK && impl->punct(key, 4097) == PPRF_OK;
+  for (size_t i = 0; i < N; i++)
+    leaf[i] = i == 77 ? 4097 : tap_random(&state) >> (64 - D);
+  for (int with = 0; with < 2; with++) {
+    memset(out, 0xa7, sizeof out);
+    memset(result, 0xa7, sizeof result);
+    ok &= (ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, N, out[GUARD],
+                                                        with ? result + GUARD : NULL) == PPRF_OK;
+    for (size_t i = 0; i < N; i++) {
+      int err = impl->eval(key, leaf[i], want);
+      ok &= memcmp(out[GUARD + i], want, 16) == 0 && (!with || result[GUARD + i] == err);
+    }
+    for (size_t i = 0; i < GUARD; i++)
+      for (size_t b = 0; b < 16; b++)
+        ok &= out[i][b] == 0xa7 && out[GUARD + N + i][b] == 0xa7;
+    for (size_t i = 0; i < GUARD + N + GUARD; i++)
+      if (!with || i < GUARD || i >= GUARD + N)
+        ok &= result[i] == (int)0xa7a7a7a7;
+  }
+  if (!ref) { /* ref's copies a key for each batch and punctures one by one: its own tests do */
+    memset(result, 0xa7, sizeof result);
+    size_t live = 0;
+    ok &= pprf_punct_batch(key, leaf, N, result + GUARD) == PPRF_OK;
+    for (size_t i = 0; i < N; i++)
+      live += result[GUARD + i] == PPRF_OK;
+    for (size_t i = 0; i < N; i++)
+      ok &= impl->eval(key, leaf[i], want) == PPRF_ERR_PUNCTURED;
+    for (size_t i = 0; i < GUARD; i++)
+      ok &= result[i] == (int)0xa7a7a7a7 && result[GUARD + N + i] == (int)0xa7a7a7a7;
+    ok &= live > N / 2 && live < N;
+  }
+  impl->free(key);
+  tap_ok(ok, "%s_long_batches_are_their_leaves_and_write_nothing_else", impl->name);
+}
+
 static void ref_prg(void)
 {
   tap_ok(strcmp(ref_pprf_prg_name(), "evp") == 0 && ref_pprf_prg_select("evp") == PPRF_OK &&
@@ -217,6 +264,7 @@ int main(void)
     random_roots(impls[i]);
     whole_blocks(impls[i]);
     batch_corners(impls[i]);
+    long_batches(impls[i]);
   }
   ref_prg();
   error_texts("ref", ref_pprf_strerror);

@@ -269,9 +269,13 @@ $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
 $(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
   $(EQB)/cov/opt/strerror.o $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
+# the program, as it is built but for the counters, for cli/test_cli.py
+$(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
+	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
+	  bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
 .PHONY: coverage
-coverage: $(EQ_COV_PROGRAMS) ## lines and branches of ref and opt that the equivalence tests reach
-	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $^
+coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt and cli that the tests reach
+	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf
 
 TAP_TESTS += $(EQ)/test_gates.py
 
