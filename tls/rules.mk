@@ -69,6 +69,19 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 	@mkdir -p $(B)/bench
 	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
 
+# hostile tickets; a part of the long tests
+$(B)/tls/fuzz_tickets: tls/fuzz_tickets.c $(filter-out tls/attach.c,$(TLS_SRC)) $(wildcard tls/*.h) \
+    $(OPT_OBJ)
+	$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer \
+	  $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
+.PHONY: fuzz-tls
+fuzz-tls: deps-fuzz ## fuzz the session tickets for FUZZ_SECONDS
+	@$(MAKE) --no-print-directory $(B)/tls/fuzz_tickets
+	@mkdir -p $(B)/tls/fuzz
+	$(B)/tls/fuzz_tickets -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
+	  -artifact_prefix=$(B)/tls/fuzz/ $(B)/tls/fuzz
+test-full: fuzz-tls
+
 .PHONY: demo
 demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
 	@DEPS=$(DEPS) ./deps.sh test

@@ -88,8 +88,8 @@ class Http2(base.Case):
 
 class Curl(base.Case):
     def test_curl_sends_early_data_once_a_ticket(self):
-        """Four requests with a connection each: from the second on each resumes with the ticket that
-        the one before got."""
+        """Four requests with a connection each.  nginx closes a connection with early data before the
+        handshake has brought the next ticket, so curl has the two of the first connection."""
         curl = shutil.which("curl")
         if not curl or "--tls-earlydata" not in subprocess.run(
                 [curl, "--help", "all"], capture_output=True, text=True, timeout=tls.PATIENCE).stdout:
@@ -103,10 +103,11 @@ class Curl(base.Case):
         lines = nginx.lines(4)
         self.assertEqual([line.split('"')[1] for line in lines],
                          [f"GET /{i} HTTP/1.1" for i in range(4)])
+        early = sum("early=1" in line for line in lines)
         counters = nginx.stop()
-        print(f"# curl: {counters}")
-        self.assertEqual((counters["resumed"] + counters["accepted"], counters["refused"]), (3, 0))
-        self.assertGreater(counters["accepted"], 0)
+        self.assertGreaterEqual(counters["accepted"], 2, lines)
+        self.assertGreater(early, 0, lines)
+        self.assertEqual((counters["rejected"], counters["refused"]), (0, 0))
 
 
 def main():

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libFuzzer: hostile tickets.  The input is a program over pprf_tickets.h: contents are sealed, tickets
+ * are offered as they are, changed, cut, mixed or made up, redeemed by true and false numbers, keys are
+ * rotated and revoked.  A table of what was sealed says what must happen:
+ *   - a ticket opens, with its content, until it is redeemed or its key is gone;
+ *   - anything else is refused as no ticket, and nothing is left in the outputs;
+ *   - a number is redeemed once, and no number that was not issued. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pprf_tickets.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+enum { TABLE = 16, CONTENT_MAX = 48, KEYS = 4 };
+
+static pprf_tickets *tickets;
+static struct entry {
+  uint8_t content[CONTENT_MAX], *bytes; /* exact, so that one byte too far is seen */
+  size_t content_len, len;
+  uint64_t number; /* 0: not opened yet */
+  unsigned key;    /* counted */
+  int used;
+} table[TABLE];
+static unsigned entries, keys; /* ever */
+static int rotated;            /* the next ticket is of a new key */
+
+static void must(int good, const char *what)
+{
+  if (good)
+    return;
+  fprintf(stderr, "fuzz_tickets: %s\n", what);
+  abort();
+}
+
+static int is_good(const struct entry *e)
+{
+  return !e->used && keys - e->key < KEYS;
+}
+
+static void start_over(void)
+{
+  for (unsigned i = 0; i < TABLE; i++)
+    free(table[i].bytes);
+  memset(table, 0, sizeof table);
+  entries = keys = 0;
+  rotated = 1;
+  must(pprf_tickets_revoke(tickets) == PPRF_OK, "revoke");
+}
+
+static void seal(const uint8_t *content, size_t len)
+{
+  struct entry *e = &table[entries++ % TABLE];
+  free(e->bytes);
+  keys += (unsigned)rotated;
+  rotated = 0;
+  *e = (struct entry){.content_len = len, .key = keys};
+  memcpy(e->content, content, len);
+  must(pprf_tickets_seal(tickets, content, len, NULL, &e->len) == PPRF_OK, "the length");
+  e->bytes = malloc(e->len);
+  must(e->bytes != NULL && pprf_tickets_seal(tickets, content, len, e->bytes, &e->len) == PPRF_OK,
+       "seal");
+}
+
+/* Whether the name is of a ticket that was used or lost: then the rest is not looked at. */
+static int names_a_used_one(const uint8_t *bytes, size_t len)
+{
+  for (unsigned i = 0; i < TABLE; i++)
+    if (table[i].bytes != NULL && !is_good(&table[i]) && len >= 80 && len % 16 == 0 &&
+        memcmp(bytes, table[i].bytes, 16) == 0)
+      return 1;
+  return 0;
+}
+
+/* e: what the bytes must be, or NULL: no ticket. */
+static void offer(const uint8_t *bytes, size_t len, struct entry *e, size_t room)
+{
+  uint8_t *out = malloc(room > 0 ? room : 1);
+  size_t n = room;
+  uint64_t number = 1;
+  must(out != NULL, "no memory");
+  int err = pprf_tickets_open(tickets, bytes, len, out, &n, &number);
+  if (err == PPRF_ERR_BUFFER)
+    must(n > room && n < len && number == 0, "room");
+  else if (e == NULL)
+    must(err == (names_a_used_one(bytes, len) ? PPRF_ERR_PUNCTURED : PPRF_ERR_FORMAT) && n == 0 && number == 0, "no ticket was taken for one");
+  else if (!is_good(e))
+    must(err == PPRF_ERR_PUNCTURED && n == 0 && number == 0, "a used ticket was opened");
+  else {
+    must(err == PPRF_OK && n == e->content_len && memcmp(out, e->content, n) == 0, "the content");
+    must(number != 0 && (e->number == 0 || e->number == number), "the number");
+    e->number = number;
+  }
+  free(out);
+}
+
+static struct entry *by_number(uint64_t number)
+{
+  for (unsigned i = 0; i < TABLE; i++)
+    if (table[i].number == number && number != 0)
+      return &table[i];
+  return NULL;
+}
+
+/* A made up number may be of a ticket that was sealed and not opened; its leaf counts from 0. */
+static void redeem(uint64_t number, int early)
+{
+  struct entry *e = by_number(number);
+  int err = pprf_tickets_redeem(tickets, number, early);
+  if (e != NULL) {
+    must(err == (is_good(e) ? PPRF_OK : PPRF_ERR_PUNCTURED), "redeem");
+    e->used = 1;
+  } else {
+    must(err == PPRF_ERR_PUNCTURED, "a number that was not given out was redeemed");
+  }
+}
+
+struct input {
+  const uint8_t *at, *end;
+};
+
+static unsigned next(struct input *in)
+{
+  return in->at < in->end ? *in->at++ : 0;
+}
+
+static size_t take(struct input *in, size_t most, const uint8_t **bytes)
+{
+  size_t n = next(in) % (most + 1), left = (size_t)(in->end - in->at);
+  *bytes = in->at;
+  n = n < left ? n : left;
+  in->at += n;
+  return n;
+}
+
+static void changed(struct input *in, const struct entry *e)
+{
+  uint8_t *copy = malloc(e->len);
+  must(copy != NULL, "no memory");
+  memcpy(copy, e->bytes, e->len);
+  for (unsigned n = next(in) % 4 + 1; n > 0; n--) {
+    unsigned at = next(in) << 8;
+    at |= next(in);
+    copy[at % e->len] ^= (uint8_t)next(in);
+  }
+  if (memcmp(copy, e->bytes, e->len) != 0)
+    offer(copy, e->len, NULL, e->len);
+  free(copy);
+}
+
+/* The first bytes of one and the last ones of another, which may be the same. */
+static void mixed(struct input *in, const struct entry *a, const struct entry *b)
+{
+  size_t head = (next(in) * 2 + next(in) % 2) % (a->len + 1), tail = next(in) % (b->len + 1);
+  uint8_t *copy = malloc(head + tail + 1);
+  must(copy != NULL, "no memory");
+  memcpy(copy, a->bytes, head);
+  memcpy(copy + head, b->bytes + b->len - tail, tail);
+  size_t len = head + tail;
+  int is_a = len == a->len && memcmp(copy, a->bytes, len) == 0;
+  int is_b = len == b->len && memcmp(copy, b->bytes, len) == 0;
+  if (!is_a && !is_b) {
+    uint8_t *exact = malloc(len > 0 ? len : 1);
+    must(exact != NULL, "no memory");
+    memcpy(exact, copy, len);
+    offer(exact, len, NULL, len);
+    free(exact);
+  }
+  free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+  struct input in = {bytes, bytes + len};
+  const uint8_t *part;
+  if (tickets == NULL) {
+    struct pprf_tickets_options options = {.size = sizeof options, .depth = 14};
+    must(pprf_tickets_new(&tickets, &options) == PPRF_OK, "new");
+  }
+  start_over();
+  while (in.at < in.end) {
+    unsigned op = next(&in), which = next(&in);
+    unsigned had = entries < TABLE ? entries : TABLE;
+    struct entry *e = had > 0 ? &table[which % had] : NULL;
+    if (op % 8 == 0 || e == NULL) {
+      size_t n = take(&in, CONTENT_MAX, &part);
+      seal(part, n);
+    } else if (op % 8 == 1) {
+      offer(e->bytes, e->len, e, op & 8 ? next(&in) : e->len);
+    } else if (op % 8 == 2) {
+      changed(&in, e);
+    } else if (op % 8 == 3) {
+      mixed(&in, e, &table[next(&in) % had]);
+    } else if (op % 8 == 4) {
+      size_t n = take(&in, 255, &part);
+      uint8_t *made_up = malloc(n > 0 ? n : 1);
+      must(made_up != NULL, "no memory");
+      memcpy(made_up, part, n);
+      offer(made_up, n, NULL, n);
+      free(made_up);
+    } else if (op % 8 == 5) {
+      offer(e->bytes, e->len, e, e->len); /* its number */
+      if (e->number != 0)
+        redeem(e->number, op & 8);
+    } else if (op % 8 == 6) { /* a number beside a true one: other keys, leaves beyond */
+      if (e->number != 0) {
+        uint64_t wrong = e->number ^ (UINT64_C(1) << (14 + which % 50));
+        if (by_number(wrong) == NULL && (uint32_t)wrong >> 14 != 0)
+          redeem(wrong, 0);
+      }
+    } else if ((op & 24) == 0) {
+      start_over();
+    } else {
+      must(pprf_tickets_rotate(tickets) == PPRF_OK, "rotate");
+      rotated = 1;
+    }
+  }
+  return 0;
+}
