@@ -18,6 +18,10 @@
 #include "handle.h"
 #include "shared.h"
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3, which may be set to refuse memory without it */
+#endif
+
 /* Trees of a shard: one current, and retired ones whose tickets have not expired. */
 #define TREES 4
 /* Shards of a large pool.  Two processes meet in one of eight seldom enough, and each of a small pool
@@ -514,7 +518,9 @@ static int new_memory(size_t bytes)
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
     return -1; /* ftruncate would be answered by a signal */
-  int fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  if (fd < 0 && errno == EINVAL)
+    fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd >= 0 && (ftruncate(fd, (off_t)bytes) != 0 ||
                   fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
     (void)close(fd);
