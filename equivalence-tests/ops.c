@@ -620,7 +620,7 @@ static void count_op(struct run *r)
     unsigned depth = party(i)->depth(r->key[i]);
     /* memory_bytes looks at every page of a mapping, 9 ms at depth 32: too slow for a fuzzer */
     size_t nodes = party(i)->node_count(r->key[i]);
-    int look = depth <= 22 || ops_many_max >= 1024;
+    int look = depth <= 14 || ops_many_max >= 1024;
     size_t memory = look ? party(i)->memory_bytes(r->key[i]) : 16 * nodes + 1;
     /* ref's array of 32 bytes a node doubles when it is full; a large block is in whole pages */
     if (i == 0 && memory > 32 * (2 * r->result->peak_nodes + 4 * (size_t)depth + 4) + 8192)
