@@ -51,6 +51,7 @@ case $1 in
   run)
     # shellcheck disable=SC2016
     isolated 'set -e; dir=$1
+      mount --bind "$dir" "$dir" 2>/dev/null || true # its / is a mount, as that of a system is
       mount -t proc proc "$dir/proc" 2>/dev/null || mount --rbind /proc "$dir/proc" 2>/dev/null || true
       for d in dev sys; do mount --rbind "/$d" "$dir/$d" 2>/dev/null || true; done
       cp -L /etc/resolv.conf "$dir/etc/resolv.conf" 2>/dev/null || true
