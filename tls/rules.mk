@@ -54,7 +54,7 @@ TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tl
   tls/test_libraries.py tls/test_api.py
 TAP_TESTS += $(TLS_TAP)
 tls/test_tls.py: $(B)/pprf-tls-server
-tls/test_libraries.py: $(B)/tls/libpprf_tls.a
+tls/test_libraries.py: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
 tls/test_api.py: $(B)/tls/libpprf_tls.so
 .PHONY: test-tls
 test-tls: deps-build deps-test ## test the session tickets, end to end too

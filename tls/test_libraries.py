@@ -73,5 +73,52 @@ class Go(unittest.TestCase):
             "accepted 3 rejected 1 resumed 0 refused 1"])
 
 
+CLASH = """
+#include <stdio.h>
+#include <stdlib.h>
+void *EVP_CIPHER_CTX_new(void) { puts("clash"); exit(3); }
+int other_library(void) { return 1; }
+"""
+PROGRAM = """
+#include <stdio.h>
+#include <pprf_tickets.h>
+int other_library(void);
+int main(void)
+{
+  pprf_tickets *t;
+  uint8_t out[PPRF_TICKET_OVERHEAD + 1];
+  size_t n = sizeof out;
+  if (pprf_tickets_new(&t, NULL) || pprf_tickets_seal(t, out, 0, out + 1, &n) || !other_library())
+    return 1;
+  puts("sealed");
+  return 0;
+}
+"""
+
+
+class OtherLibcrypto(unittest.TestCase):
+    """A static library with a function of libcrypto's name in the program, as BoringSSL has many."""
+
+    def run_with(self, *flags):
+        with tempfile.TemporaryDirectory() as d:
+            for name, text in (("other.c", CLASH), ("program.c", PROGRAM)):
+                with open(os.path.join(d, name), "w") as f:
+                    f.write(text)
+            cc, build = os.environ.get("CC", "cc"), os.path.dirname(LIBRARY)
+            for command in ([cc, "-c", "other.c"], ["ar", "rcs", "libother.a", "other.o"],
+                            [cc, f"-I{HERE}", f"-I{ROOT}/include", "program.c", "-L.", "-lother",
+                             *flags, f"-L{build}", "-lpprf_tls", "-o", "program"]):
+                subprocess.run(command, cwd=d, check=True, timeout=PATIENCE)
+            return subprocess.run([os.path.join(d, "program")], capture_output=True, text=True,
+                                  env=dict(os.environ, LD_LIBRARY_PATH=build),
+                                  timeout=PATIENCE).stdout.strip()
+
+    def test_programs_hide_a_libcrypto_of_their_own(self):
+        self.assertEqual(self.run_with("-Wl,--exclude-libs,ALL"), "sealed")
+
+    def test_control_one_that_is_not_hidden_clashes(self):
+        self.assertEqual(self.run_with(), "clash")
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Go,), sys.argv[1:]))
+    sys.exit(tap.run((Go, OtherLibcrypto), sys.argv[1:]))
