@@ -288,3 +288,4 @@ test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## the long half 
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/full.py $(EQB) 600
 	@$(MAKE) --no-print-directory test-roots
+	@for suite in $(TEST_ROOT_SUITES); do tls/nginx/test-install.sh $$suite || exit 1; done

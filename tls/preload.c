@@ -59,13 +59,21 @@ static int read_options(struct pprf_tickets_options *o)
 {
   if (!read_option("PPRF_TICKETS_DEPTH", &o->depth) ||
       !read_option("PPRF_TICKETS_LIFETIME", &o->lifetime) ||
-      !read_option("PPRF_TICKETS_ROTATION", &o->rotation))
+      !read_option("PPRF_TICKETS_ROTATION", &o->rotation) ||
+      !read_option("PPRF_TICKETS_RATE", &o->rate))
     return 0;
+  const char *tls12 = getenv("PPRF_TICKETS_TLS12");
+  o->no_tls_1_2 = tls12 != NULL && strcmp(tls12, "off") == 0;
+  if (tls12 != NULL && !o->no_tls_1_2 && strcmp(tls12, "on") != 0) {
+    say("PPRF_TICKETS_TLS12", "neither on nor off: there will be no tickets");
+    return 0;
+  }
   const char *bad = pprf_tickets_bad_option(o);
   if (bad == NULL)
     return 1;
   say(*bad == 'd'   ? "PPRF_TICKETS_DEPTH"
       : *bad == 'l' ? "PPRF_TICKETS_LIFETIME"
+      : bad[1] == 'a' ? "PPRF_TICKETS_RATE"
                     : "PPRF_TICKETS_ROTATION",
       bad);
   return 0;

@@ -39,6 +39,24 @@ endif
 TLS_TAP += $(NGINX_TAP)
 TAP_TESTS += $(NGINX_TAP)
 
+# beside the libraries: nginx loads a module from wherever it is
+NGINX_MODULES = $(DESTDIR)$(LIBDIR)/nginx/modules
+.PHONY: install-nginx uninstall-nginx
+ifneq ($(wildcard $(NGINX_SRC)/configure),)
+install: install-nginx
+endif
+install-nginx: $(NGINX_MODULE)
+	install -d "$(NGINX_MODULES)"
+	install -m 644 $(NGINX_MODULE) "$(NGINX_MODULES)/"
+uninstall: uninstall-nginx
+uninstall-nginx:
+	rm -f "$(NGINX_MODULES)/$(notdir $(NGINX_MODULE))"
+
+# a Debian user's way, with the commands of docs/nginx.md in a clean system: 3 minutes
+.PHONY: test-nginx-install
+test-nginx-install: deps-root ## the commands of docs/nginx.md in a clean Debian: SUITE=bookworm or trixie
+	@tls/nginx/test-install.sh $(SUITE)
+
 # ---- the preload shim ----
 TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
 LIBS += $(TLS_PRELOAD)
@@ -48,3 +66,12 @@ $(TLS_PRELOAD): $(B)/tls/preload.o $(B)/tls/libpprf_tls.a
 tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
 TLS_TAP += tls/nginx/test_preload.py
 TAP_TESTS += tls/nginx/test_preload.py
+
+.PHONY: install-preload uninstall-preload
+install: install-preload
+install-preload: $(TLS_PRELOAD)
+	install -d "$(DESTDIR)$(LIBDIR)"
+	install -m 755 $(TLS_PRELOAD) "$(DESTDIR)$(LIBDIR)/"
+uninstall: uninstall-preload
+uninstall-preload:
+	rm -f "$(DESTDIR)$(LIBDIR)/$(notdir $(TLS_PRELOAD))"

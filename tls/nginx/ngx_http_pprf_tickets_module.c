@@ -21,6 +21,8 @@ typedef struct {
   ngx_int_t depth; /* ngx_conf_set_num_slot wants this type */
   time_t lifetime;
   time_t rotation;
+  ngx_int_t rate;
+  ngx_flag_t tls12;
   struct state *state; /* NULL: no server has pprf_tickets on */
 } main_conf_t;
 
@@ -28,8 +30,17 @@ typedef struct {
   ngx_flag_t enable;
 } srv_conf_t;
 
+typedef struct {
+  unsigned format; /* 0: no status here */
+} loc_conf_t;
+
 static struct state *states; /* a reload that fails leaves those of the running cycle */
 static ngx_event_t expiry;
+
+/* Seconds between two looks for what has expired or has begun to be dropped, and between two lines of
+ * the log that say so. */
+#define INTERVAL 10
+#define LINES_INTERVAL 60
 
 ngx_module_t ngx_http_pprf_tickets_module;
 
@@ -42,13 +53,17 @@ static void release(void *data)
   while (*p != state)
     p = &(*p)->next;
   *p = state->next;
+  /* the process that made the tickets may have ended, when the master became a daemon */
+  if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER)
+    (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
   ngx_free(state);
 }
 
 static int same(const struct pprf_tickets_options *a, const struct pprf_tickets_options *b)
 {
-  return a->depth == b->depth && a->lifetime == b->lifetime && a->rotation == b->rotation;
+  return a->depth == b->depth && a->lifetime == b->lifetime && a->rotation == b->rotation &&
+         a->rate == b->rate && a->no_tls_1_2 == b->no_tls_1_2;
 }
 
 /* What does not fit stays out of range, or as good as for ever. */
@@ -62,7 +77,9 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
   return (struct pprf_tickets_options){.size = sizeof(struct pprf_tickets_options),
                                        .depth = to_unsigned(conf->depth),
                                        .lifetime = to_unsigned(conf->lifetime),
-                                       .rotation = to_unsigned(conf->rotation)};
+                                       .rotation = to_unsigned(conf->rotation),
+                                       .rate = to_unsigned(conf->rate),
+                                       .no_tls_1_2 = !conf->tls12};
 }
 
 /* The tickets for a cycle: those of the cycle before if the options are the same. */
@@ -172,6 +189,43 @@ static ngx_int_t attach(ngx_conf_t *cf, main_conf_t *conf, const ngx_http_core_s
   return NGX_OK;
 }
 
+/* What has freed memory wiped. */
+static const struct {
+  ngx_str_t name;
+  const char *what;
+} variable[] = {{ngx_string("LD_PRELOAD"), "libpprf_tls_preload"},
+                {ngx_string("GLIBC_TUNABLES"), "glibc.malloc.perturb"}};
+
+static int wipes(size_t i)
+{
+  const char *value = getenv((const char *)variable[i].name.data);
+  return value != NULL && strstr(value, variable[i].what) != NULL;
+}
+
+/* An upgrade of the binary (USR2) starts the new one without the environment, but for the variables
+ * that `env` names: name these too. */
+static ngx_int_t keep_wiping(ngx_conf_t *cf)
+{
+  ngx_core_conf_t *core = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_core_module);
+  for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
+    if (!wipes(i))
+      continue;
+    ngx_str_t *named = core->env.elts;
+    ngx_uint_t k = 0;
+    while (k < core->env.nelts && !(named[k].len == variable[i].name.len &&
+                                    ngx_strncmp(named[k].data, variable[i].name.data,
+                                                named[k].len) == 0))
+      k++;
+    if (k < core->env.nelts)
+      continue;
+    named = ngx_array_push(&core->env);
+    if (named == NULL)
+      return NGX_ERROR;
+    *named = variable[i].name;
+  }
+  return NGX_OK;
+}
+
 static ngx_int_t postconfiguration(ngx_conf_t *cf)
 {
   main_conf_t *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_pprf_tickets_module);
@@ -188,29 +242,66 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
     if (own_conf(server[i])->enable && ssl_conf(server[i])->ssl.ctx != NULL &&
         attach(cf, conf, server[i]) != NGX_OK)
       return NGX_ERROR;
-  return NGX_OK;
+  return conf->state != NULL ? keep_wiping(cf) : NGX_OK;
 }
 
 /* ---- expiry and the log ---- */
 
-/* Tickets must expire in an idle server too. */
+/* Say when keys begin to be given up, which is seen in no other way but by clients' full handshakes. */
+static void watch(ngx_log_t *log, const struct state *state)
+{
+  static uint64_t dropped, kept;
+  static time_t last;
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  if (pprf_tickets_stats(state->tickets, &s) != PPRF_OK)
+    return;
+  if (s.dropped > dropped && (last == 0 || ngx_time() - last >= LINES_INTERVAL)) {
+    ngx_log_error(NGX_LOG_WARN, log, 0,
+                  "pprf_tickets: %uL keys given up before their tickets had expired, %uL since the "
+                  "last such line: more tickets are issued than depth %uL holds for their lifetime",
+                  s.dropped, s.dropped - dropped, s.depth);
+    dropped = s.dropped;
+    last = ngx_time();
+  }
+  if (s.kept > 0 && kept == 0)
+    ngx_log_error(NGX_LOG_WARN, log, 0,
+                  "pprf_tickets: this OpenSSL keeps the secrets of tickets in open connections");
+  kept = s.kept;
+}
+
+/* Tickets must expire in an idle server too, and in old workers whose master has others already. */
 static void expire(ngx_event_t *event)
 {
   struct state *state = event->data;
   (void)pprf_tickets_expire(state->tickets);
+  if (ngx_process == NGX_PROCESS_SINGLE || (ngx_worker == 0 && !ngx_exiting))
+    watch(event->log, state);
   unsigned lifetime = state->options.lifetime != 0 ? state->options.lifetime : 7200;
-  ngx_add_timer(event, lifetime < 64 ? 1000 : lifetime / 32 * 1000);
+  ngx_msec_t seconds = lifetime / 32 > INTERVAL ? INTERVAL : lifetime / 32;
+  ngx_add_timer(event, seconds > 0 ? seconds * 1000 : 1000);
+}
+
+static const main_conf_t *conf_of(const ngx_cycle_t *cycle)
+{
+  const ngx_http_conf_ctx_t *http = (void *)ngx_get_conf(cycle->conf_ctx, ngx_http_module);
+  return http != NULL ? http->main_conf[ngx_http_pprf_tickets_module.ctx_index] : NULL;
+}
+
+static ngx_int_t init_module(ngx_cycle_t *cycle)
+{
+  const main_conf_t *conf = conf_of(cycle);
+  if (conf != NULL && conf->state != NULL && !wipes(0) && !wipes(1))
+    ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
+                  "pprf_tickets: neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES has "
+                  "freed memory wiped: a used ticket's secret may stay in it");
+  return NGX_OK;
 }
 
 static ngx_int_t init_process(ngx_cycle_t *cycle)
 {
-  const ngx_http_conf_ctx_t *http = (void *)ngx_get_conf(cycle->conf_ctx, ngx_http_module);
-  int serves = ngx_process == NGX_PROCESS_SINGLE ||
-               (ngx_process == NGX_PROCESS_WORKER && ngx_worker == 0);
-  if (http == NULL || !serves)
-    return NGX_OK;
-  const main_conf_t *conf = http->main_conf[ngx_http_pprf_tickets_module.ctx_index];
-  if (conf->state == NULL)
+  const main_conf_t *conf = conf_of(cycle);
+  int serves = ngx_process == NGX_PROCESS_SINGLE || ngx_process == NGX_PROCESS_WORKER;
+  if (conf == NULL || conf->state == NULL || !serves)
     return NGX_OK;
   expiry = (ngx_event_t){
     .handler = expire, .data = conf->state, .log = cycle->log, .cancelable = 1};
@@ -226,9 +317,159 @@ static void exit_master(ngx_cycle_t *cycle)
     if (pprf_tickets_stats(state->tickets, &s) == PPRF_OK)
       ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
                     "pprf_tickets: issued %uL, resumed %uL, early data accepted %uL and rejected "
-                    "%uL, refused %uL, expired %uL, outstanding %uL, %uL bytes", s.issued,
-                    s.resumed, s.early_accepted, s.early_rejected, s.refused, s.expired,
+                    "%uL, refused %uL, foreign %uL, not issued %uL, expired %uL, dropped %uL, "
+                    "outstanding %uL, %uL bytes", s.issued, s.resumed, s.early_accepted,
+                    s.early_rejected, s.refused, s.foreign, s.not_issued, s.expired, s.dropped,
                     s.outstanding, s.memory_bytes);
+}
+
+/* ---- the status ---- */
+
+enum format { PLAIN = 1, JSON, PROMETHEUS };
+
+#define FIELD(name) #name, sizeof #name - 1, offsetof(struct pprf_tickets_stats, name)
+
+/* Names of the variables, of the status' lines and of the metrics, with the header's words. */
+static const struct field {
+  const char *name;
+  size_t len, offset;
+  int counts; /* a counter, else a gauge */
+  const char *help;
+} fields[] = {
+  {FIELD(issued), 1, "tickets issued"},
+  {FIELD(resumed), 1, "tickets redeemed without early data"},
+  {FIELD(early_accepted), 1, "tickets redeemed with early data"},
+  {FIELD(early_rejected), 1, "tickets of which another connection was faster"},
+  {FIELD(refused), 1, "tickets offered that were used or expired, or whose key is gone"},
+  {FIELD(foreign), 1, "tickets offered that are not ours"},
+  {FIELD(not_issued), 1, "tickets that could not be made"},
+  {FIELD(expired), 1, "tickets past their lifetime"},
+  {FIELD(dropped), 1, "keys given up before their last ticket had expired"},
+  {FIELD(kept), 1, "connections in which OpenSSL keeps the secrets of tickets"},
+  {FIELD(outstanding), 0, "tickets neither redeemed nor expired"},
+  {FIELD(nodes), 0, "seeds held"},
+  {FIELD(memory_bytes), 0, "memory held"},
+  {FIELD(depth), 0, "a key gives 2^depth tickets"}};
+
+#define FIELDS (sizeof fields / sizeof *fields)
+#define LINE_MAX_BYTES 320 /* of one field, in the longest format */
+
+static const struct state *state_of(ngx_http_request_t *r)
+{
+  const main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_pprf_tickets_module);
+  return conf->state;
+}
+
+static uint64_t value_of(const struct pprf_tickets_stats *stats, const struct field *f)
+{
+  uint64_t value;
+  ngx_memcpy(&value, (const u_char *)stats + f->offset, sizeof value);
+  return value;
+}
+
+static ngx_int_t get_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t index)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  const struct state *state = state_of(r);
+  u_char *text = ngx_pnalloc(r->pool, NGX_INT64_LEN);
+  if (text == NULL)
+    return NGX_ERROR;
+  if (state == NULL || pprf_tickets_stats(state->tickets, &s) != PPRF_OK) {
+    v->not_found = 1;
+    return NGX_OK;
+  }
+  v->data = text;
+  v->len = (unsigned)(ngx_sprintf(text, "%uL", value_of(&s, &fields[index])) - text);
+  v->valid = 1;
+  v->no_cacheable = 1;
+  v->not_found = 0;
+  return NGX_OK;
+}
+
+static ngx_int_t add_variables(ngx_conf_t *cf)
+{
+  for (size_t i = 0; i < FIELDS; i++) {
+    ngx_str_t name;
+    name.len = sizeof "pprf_tickets_" - 1 + fields[i].len;
+    name.data = ngx_pnalloc(cf->pool, name.len);
+    if (name.data == NULL)
+      return NGX_ERROR;
+    (void)ngx_sprintf(name.data, "pprf_tickets_%s", fields[i].name);
+    ngx_http_variable_t *v = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_NOCACHEABLE);
+    if (v == NULL)
+      return NGX_ERROR;
+    v->get_handler = get_variable;
+    v->data = i;
+  }
+  return NGX_OK;
+}
+
+static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t value)
+{
+  const struct field *f = &fields[i];
+  if (format == PLAIN)
+    return ngx_sprintf(at, "%s %uL\n", f->name, value);
+  if (format == JSON)
+    return ngx_sprintf(at, "%s\"%s\": %uL%s", i == 0 ? "{" : ", ", f->name, value,
+                       i + 1 == FIELDS ? "}\n" : "");
+  const char *suffix = f->counts ? "_total" : "";
+  return ngx_sprintf(at, "# HELP pprf_tickets_%s%s %s\n# TYPE pprf_tickets_%s%s %s\n"
+                         "pprf_tickets_%s%s %uL\n", f->name, suffix, f->help, f->name, suffix,
+                     f->counts ? "counter" : "gauge", f->name, suffix, value);
+}
+
+static ngx_int_t show_status(ngx_http_request_t *r)
+{
+  static const ngx_str_t type[] = {ngx_null_string, ngx_string("text/plain"),
+                                   ngx_string("application/json"),
+                                   ngx_string("text/plain; version=0.0.4")};
+  const loc_conf_t *conf = ngx_http_get_module_loc_conf(r, ngx_http_pprf_tickets_module);
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  const struct state *state = state_of(r);
+  if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD)))
+    return NGX_HTTP_NOT_ALLOWED;
+  ngx_int_t rc = ngx_http_discard_request_body(r);
+  if (rc != NGX_OK)
+    return rc;
+  if (state == NULL || pprf_tickets_stats(state->tickets, &s) != PPRF_OK)
+    return NGX_HTTP_NOT_FOUND;
+  ngx_buf_t *b = ngx_create_temp_buf(r->pool, FIELDS * LINE_MAX_BYTES);
+  if (b == NULL)
+    return NGX_HTTP_INTERNAL_SERVER_ERROR;
+  for (size_t i = 0; i < FIELDS; i++)
+    b->last = write_field(b->last, (enum format)conf->format, i, value_of(&s, &fields[i]));
+  b->last_buf = r == r->main;
+  b->last_in_chain = 1;
+  r->headers_out.status = NGX_HTTP_OK;
+  r->headers_out.content_type = type[conf->format];
+  r->headers_out.content_type_len = type[conf->format].len;
+  r->headers_out.content_length_n = b->last - b->pos;
+  rc = ngx_http_send_header(r);
+  ngx_chain_t out = {.buf = b, .next = NULL};
+  return rc == NGX_ERROR || rc > NGX_OK || r->header_only ? rc : ngx_http_output_filter(r, &out);
+}
+
+static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
+{
+  static const char *const name[] = {"plain", "json", "prometheus"};
+  loc_conf_t *conf = data;
+  const ngx_str_t *argument = cf->args->elts;
+  (void)command;
+  if (conf->format != 0)
+    return "is duplicate";
+  conf->format = cf->args->nelts == 1 ? PLAIN : 0;
+  for (unsigned i = 0; i < 3 && cf->args->nelts > 1; i++)
+    if (ngx_strcmp(argument[1].data, name[i]) == 0)
+      conf->format = PLAIN + i;
+  if (conf->format == 0) {
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "\"pprf_tickets_status\": \"%V\" is not \"plain\", \"json\" or "
+                       "\"prometheus\"", &argument[1]);
+    return NGX_CONF_ERROR;
+  }
+  ngx_http_core_loc_conf_t *core = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+  core->handler = show_status;
+  return NGX_CONF_OK;
 }
 
 /* ---- configuration ---- */
@@ -240,6 +481,8 @@ static void *create_main_conf(ngx_conf_t *cf)
     conf->depth = NGX_CONF_UNSET;
     conf->lifetime = NGX_CONF_UNSET;
     conf->rotation = NGX_CONF_UNSET;
+    conf->rate = NGX_CONF_UNSET;
+    conf->tls12 = NGX_CONF_UNSET;
   }
   return conf;
 }
@@ -248,14 +491,19 @@ static void *create_main_conf(ngx_conf_t *cf)
 static char *init_main_conf(ngx_conf_t *cf, void *data)
 {
   main_conf_t *conf = data;
-  if (conf->depth == 0 || conf->lifetime == 0 || conf->rotation == 0) {
+  if (conf->depth == 0 || conf->lifetime == 0 || conf->rotation == 0 || conf->rate == 0) {
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets_%s\" must not be 0",
-                  conf->depth == 0 ? "depth" : conf->lifetime == 0 ? "lifetime" : "rotation");
+                  conf->depth == 0      ? "depth"
+                  : conf->lifetime == 0 ? "lifetime"
+                  : conf->rotation == 0 ? "rotation"
+                                        : "rate");
     return NGX_CONF_ERROR;
   }
   ngx_conf_init_value(conf->depth, 0);
   ngx_conf_init_value(conf->lifetime, 0);
   ngx_conf_init_value(conf->rotation, 0);
+  ngx_conf_init_value(conf->rate, 0);
+  ngx_conf_init_value(conf->tls12, 1);
   struct pprf_tickets_options options = options_of(conf);
   const char *bad = pprf_tickets_bad_option(&options);
   if (bad != NULL) {
@@ -281,6 +529,11 @@ static char *merge_srv_conf(ngx_conf_t *cf, void *parent, void *child)
   return NGX_CONF_OK;
 }
 
+static void *create_loc_conf(ngx_conf_t *cf)
+{
+  return ngx_pcalloc(cf->pool, sizeof(loc_conf_t));
+}
+
 static ngx_command_t commands[] = {
   {ngx_string("pprf_tickets"), NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_CONF_FLAG,
    ngx_conf_set_flag_slot, NGX_HTTP_SRV_CONF_OFFSET, offsetof(srv_conf_t, enable), NULL},
@@ -290,15 +543,21 @@ static ngx_command_t commands[] = {
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, lifetime), NULL},
   {ngx_string("pprf_tickets_rotation"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_sec_slot,
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, rotation), NULL},
+  {ngx_string("pprf_tickets_rate"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_num_slot,
+   NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, rate), NULL},
+  {ngx_string("pprf_tickets_tls12"), NGX_HTTP_MAIN_CONF | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
+   NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, tls12), NULL},
+  {ngx_string("pprf_tickets_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,
+   set_status, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
   ngx_null_command};
 
-static ngx_http_module_t context = {NULL,
+static ngx_http_module_t context = {add_variables,
                                     postconfiguration,
                                     create_main_conf,
                                     init_main_conf,
                                     create_srv_conf,
                                     merge_srv_conf,
-                                    NULL,
+                                    create_loc_conf,
                                     NULL};
 
 ngx_module_t ngx_http_pprf_tickets_module = {NGX_MODULE_V1,
@@ -306,7 +565,7 @@ ngx_module_t ngx_http_pprf_tickets_module = {NGX_MODULE_V1,
                                              commands,
                                              NGX_HTTP_MODULE,
                                              NULL,
-                                             NULL,
+                                             init_module,
                                              init_process,
                                              NULL,
                                              NULL,

@@ -7,11 +7,14 @@ Usage: tls/nginx/test_nginx.py [TEST...]
 
 Every nginx runs in the foreground on loopback, on a free port, with a directory of its own, and is
 stopped at the end of its test."""
+import http.client
+import json
 import os
 import re
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -26,7 +29,7 @@ MODULE = os.path.join(tls.ROOT, "build", "tls", "nginx", "ngx_http_pprf_tickets_
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
 PATIENCE = tls.PATIENCE
 MAIN = """{load}
-daemon off; worker_processes {workers}; pid pid; error_log error.log notice;
+daemon {daemon}; worker_processes {workers}; pid pid; error_log error.log notice;
 events {{ worker_connections 64; }}
 http {{
   log_format line '$pid early=$ssl_early_data reused=$ssl_session_reused $status "$request"';
@@ -67,10 +70,10 @@ class Nginx:
         return os.path.join(self.directory, name)
 
     def configure(self, workers=3, http="pprf_tickets on;", server="", more="", load=None,
-                  listen="reuseport"):  # so that connections reach every worker
+                  daemon="off", listen="reuseport"):  # so that connections reach every worker
         load = f"load_module {MODULE};" if load is None else load
         with open(self.path("nginx.conf"), "w") as f:
-            f.write(MAIN.format(load=load, workers=workers, http=http, server=server, more=more,
+            f.write(MAIN.format(load=load, daemon=daemon, workers=workers, http=http, server=server, more=more,
                                 port=self.port, listen=listen))
 
     def command(self, *options):
@@ -137,8 +140,55 @@ class Nginx:
             self.process.wait()
             self.process = None
         line = re.findall(r"pprf_tickets: (issued .*)", self.errors())
-        names = ("issued", "resumed", "accepted", "rejected", "refused", "expired", "outstanding")
+        names = ("issued", "resumed", "accepted", "rejected", "refused", "expired", "dropped",
+                 "outstanding")
         return {n: int(re.search(rf"{n} (\d+)", line[-1]).group(1)) for n in names} if line else {}
+
+
+class Process:
+    """A process that is no child of ours, with the functions of subprocess.Popen."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def poll(self):
+        try:
+            with open(f"/proc/{self.pid}/stat") as f:
+                return None if f.read().split(")")[1].split()[0] != "Z" else 0
+        except FileNotFoundError:
+            return 0
+
+    def send_signal(self, sig):
+        os.kill(self.pid, sig)
+
+    def wait(self, patience=PATIENCE):
+        end = time.monotonic() + patience
+        while self.poll() is None:
+            if time.monotonic() > end:
+                raise AssertionError(f"process {self.pid} does not end")
+            time.sleep(0.02)
+
+
+class Daemon(Nginx):
+    """nginx as Debian starts it: the process that reads the configuration is not the master."""
+
+    def __init__(self, directory, environment=None, **parts):
+        super().__init__(directory, environment, daemon="on", **parts)
+
+    def configure(self, **parts):
+        super().configure(**{"daemon": "on", **parts})
+
+    def start(self):
+        # USR2 executes what argv[0] names
+        subprocess.run([shutil.which("nginx"), *self.command()[1:]], env=self.environment, check=True, timeout=PATIENCE,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.process = Process(self.pid())
+        self.until(self.children, "a worker")
+        return self
+
+    def pid(self):
+        with open(self.path("pid")) as f:
+            return int(f.read())
 
 
 class Case(tls.Case):
@@ -146,8 +196,8 @@ class Case(tls.Case):
         super().setUp()
         os.chmod(self.dir, 0o755)  # workers have another user id than root
 
-    def nginx(self, **parts):
-        nginx = Nginx(self.dir, **parts)
+    def nginx(self, kind=Nginx, **parts):
+        nginx = kind(self.dir, **parts)
         self.addCleanup(nginx.stop)
         return nginx
 
@@ -185,7 +235,7 @@ class Module(Case):
             'reused=. 200 "GET /early HTTP/1.0"', 'reused=. 200 "GET /early HTTP/1.0"',
             'reused=r 200 "GET /early HTTP/1.1"'])
         self.assertEqual(nginx.stop(), {"issued": 8, "resumed": 0, "accepted": 2, "rejected": 0,
-                                        "refused": 2, "expired": 0, "outstanding": 6})
+                                        "refused": 2, "expired": 0, "dropped": 0, "outstanding": 6})
 
     def test_tickets_of_any_worker_are_good_once_at_every_worker(self):
         nginx, rounds = self.nginx(workers=4).start(), 12
@@ -213,12 +263,229 @@ class Module(Case):
         self.expect(tls.s_client(nginx.port, first, None, None, old), "resumed")
         self.expect(tls.s_client(nginx.port, first, None, None, old), "full")
 
+    def test_without_tls_1_2_tickets_its_handshakes_are_full(self):
+        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_tls12 off;").start()
+        path = self.path("none")
+        self.expect(tls.s_client(nginx.port, None, path, None, ["-tls1_2"]), "full")
+        self.assertFalse(os.path.exists(path))
+        self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
+
     def test_idle_server_expires_tickets(self):
         nginx = self.nginx(http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
         self.ticket(nginx, "first")
         time.sleep(4)
         self.assertEqual(nginx.stop(), {"issued": 2, "resumed": 0, "accepted": 0, "rejected": 0,
-                                        "refused": 0, "expired": 2, "outstanding": 0})
+                                        "refused": 0, "expired": 2, "dropped": 0,
+                                        "outstanding": 0})
+
+
+def secrets(pid):
+    """What looks random in the tickets' mapping: its seeds, and the key of tickets' names."""
+    found = set()
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        for line in maps:
+            if "memfd:pprf-tickets" not in line and "/dev/zero" not in line:
+                continue
+            at, end = (int(x, 16) for x in line.split()[0].split("-"))
+            while at < end:
+                mem.seek(at)
+                block = mem.read(min(1 << 20, end - at))
+                for page in range(0, len(block), 4096):
+                    part = block[page:page + 4096]
+                    if part.count(0) < 4096:
+                        found |= {part[i:i + 16] for i in range(0, 4096, 8)
+                                  if len(set(part[i:i + 16])) > 12}
+                at += len(block)
+    return found
+
+
+class Hanging:
+    """A backend that does not answer: an old worker stays for it.  Says which one."""
+    SERVER = "location /hang {{ proxy_set_header X-Pid $pid; proxy_pass http://127.0.0.1:{0}; }}"
+
+    def __init__(self, case):
+        self.case, self.open = case, {}
+        self.backend = socket.create_server(("127.0.0.1", 0))
+        self.backend.settimeout(PATIENCE)
+        case.addCleanup(self.backend.close)
+        self.server = self.SERVER.format(self.backend.getsockname()[1])
+
+    def hang(self, nginx):
+        """One request more: the worker that has it."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        raw = socket.create_connection(("127.0.0.1", nginx.port), PATIENCE)
+        client = context.wrap_socket(raw)
+        client.sendall(b"GET /hang HTTP/1.0\r\n\r\n")
+        up, _ = self.backend.accept()
+        pid = int(re.search(rb"X-Pid: (\d+)", up.recv(65536)).group(1))
+        self.open.setdefault(pid, []).extend((up, client))
+        self.case.addCleanup(up.close)
+        self.case.addCleanup(client.close)
+        return pid
+
+    def let_go(self, pid):
+        for s in self.open.pop(pid):
+            s.close()
+
+
+class Draining(Case):
+    def test_a_daemon_wipes_the_keys_that_a_reload_gives_up_in_draining_workers_too(self):
+        hanging = Hanging(self)
+        nginx = self.nginx(Daemon, workers=1, server=hanging.server).start()
+        self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
+        old = hanging.hang(nginx)
+        before = secrets(old)
+        self.assertGreater(len(before), 10, "control: the keys are there")
+        nginx.configure(workers=1, http="pprf_tickets on; pprf_tickets_depth 12;",
+                        server=hanging.server)
+        nginx.process.send_signal(signal.SIGHUP)
+        nginx.workers = 2
+        nginx.until(nginx.children, "new worker beside the draining one")
+        end = time.monotonic() + 5
+        while before & secrets(old) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(len(before & secrets(old)), 0, "seeds in the draining worker's memory")
+
+    def test_a_daemon_keeps_tickets_over_a_reload_and_ends_them_when_it_ends(self):
+        nginx = self.nginx(Daemon).start()
+        used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
+        self.early_data(nginx, used, "accepted")
+        nginx.reload()
+        self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "accepted")
+        self.assertEqual(nginx.stop()["accepted"], 2)
+
+    def test_whichever_worker_drains_expires_tickets(self):
+        for last in range(2):
+            hanging = Hanging(self)
+            nginx = self.nginx(Daemon, workers=2, server=hanging.server,
+                               http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
+            workers = nginx.children()
+            while len(hanging.open) < 2:
+                hanging.hang(nginx)
+            self.ticket(nginx, "first")
+            nginx.process.send_signal(signal.SIGWINCH)  # workers end when they have nothing to do
+            hanging.let_go(workers[1 - last])
+            Process(workers[1 - last]).wait()
+            self.assertIsNone(Process(workers[last]).poll(), "the other one drains")
+            time.sleep(4)
+            counters = nginx.stop()
+            self.assertEqual(counters["outstanding"], 0, f"worker {last} of {workers}: {counters}")
+
+
+class Upgrade(Case):
+    def upgraded(self, nginx):
+        """The master that SIGUSR2 starts."""
+        old = nginx.process
+        old.send_signal(signal.SIGUSR2)
+        nginx.until(lambda: os.path.exists(nginx.path("pid.oldbin")) and
+                    os.path.exists(nginx.path("pid")) and nginx.pid() != old.pid, "new master")
+        new = nginx.process = Process(nginx.pid())
+        self.addCleanup(lambda: new.poll() is None and (new.send_signal(signal.SIGTERM),
+                                                        new.wait()))
+        nginx.until(nginx.children, "a worker of the new master")
+        old.send_signal(signal.SIGQUIT)
+        old.wait()
+        return new
+
+    def test_an_upgrade_of_the_binary_keeps_what_wipes_freed_memory(self):
+        tunables = "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"
+        nginx = self.nginx(Daemon, environment={"LD_PRELOAD": SHIM, "GLIBC_TUNABLES": tunables,
+                                                "OTHER": "not kept"}).start()
+        for _ in range(2):
+            master = self.upgraded(nginx)
+            for pid in (master.pid, *nginx.children()):
+                with open(f"/proc/{pid}/maps") as f:
+                    self.assertTrue(os.path.basename(SHIM) in f.read(), "the shim is gone")
+            with open(f"/proc/{master.pid}/environ") as f:
+                environment = f.read()  # its first lines are the process's title by now
+            self.assertIn("GLIBC_TUNABLES=" + tunables.split(":")[0], environment)
+            self.assertNotIn("OTHER=not kept", environment)
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+
+    def test_without_wiping_a_line_of_the_log_says_so(self):
+        line = "neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES"
+        nginx = self.nginx(Daemon).start()
+        self.assertIn(line, nginx.errors())
+        nginx.stop()
+        os.remove(nginx.path("error.log"))
+        nginx = self.nginx(Daemon, environment={"LD_PRELOAD": SHIM}).start()
+        self.assertNotIn(line, nginx.errors())
+
+
+class Status(Case):
+    HTTP = """pprf_tickets on; pprf_tickets_depth 8;
+      log_format counters '$pprf_tickets_issued $pprf_tickets_dropped $pprf_tickets_depth';
+      access_log counters.log counters;"""
+    SERVER = "".join(f"location /{n} {{ pprf_tickets_status {n}; }}"
+                     for n in ("plain", "json", "prometheus")) + \
+        "location = /status { pprf_tickets_status; }"
+
+    def get(self, nginx, path, method="GET", how="https"):
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        c = http.client.HTTPSConnection("127.0.0.1", nginx.port, timeout=PATIENCE, context=context)
+        try:
+            c.request(method, path)
+            r = c.getresponse()
+            return r.status, r.getheader("Content-Type"), r.read().decode()
+        finally:
+            c.close()
+
+    def test_the_counters_are_shown_in_three_formats_and_as_variables(self):
+        nginx = self.nginx(http=self.HTTP, server=self.SERVER).start()
+        first = self.ticket(nginx, "first")
+        for outcome in ("accepted", "rejected"):
+            self.early_data(nginx, first, outcome)
+        status, kind, text = self.get(nginx, "/plain")
+        self.assertEqual((status, kind), (200, "text/plain"))
+        plain = {k: int(v) for k, v in (line.split() for line in text.splitlines())}
+        with open(os.path.join(tls.ROOT, "tls", "pprf_tickets.h")) as f:
+            body = re.search(r"struct pprf_tickets_stats {(.*?)};", f.read(), re.S).group(1)
+        self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)))
+        # two for each full handshake, none for a resumption that is answered in early data and closed
+        self.assertEqual({k: plain[k] for k in ("issued", "early_accepted", "refused", "dropped",
+                                                "depth", "kept")},
+                         {"issued": 6, "early_accepted": 1, "refused": 1, "dropped": 0, "depth": 8,
+                          "kept": 0})
+        self.assertEqual(self.get(nginx, "/status")[1], "text/plain")
+        status, kind, text = self.get(nginx, "/json")
+        self.assertEqual((status, kind), (200, "application/json"))
+        self.assertEqual((set(json.loads(text)), json.loads(text)["issued"]), (set(plain), 10))
+        status, kind, text = self.get(nginx, "/prometheus")
+        self.assertEqual((status, kind), (200, "text/plain; version=0.0.4"))
+        kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+        values = dict(re.findall(r"^(\w+) (\d+)$", text, re.M))
+        self.assertEqual(set(kinds), set(values))
+        self.assertEqual({re.sub("^pprf_tickets_|_total$", "", k) for k in values}, set(plain))
+        for name, what in kinds.items():
+            self.assertEqual(what, "counter" if name.endswith("_total") else "gauge")
+            self.assertRegex(text, rf"(?m)^# HELP {name} \S")
+        self.assertEqual(values["pprf_tickets_issued_total"], "12")
+        self.assertEqual(self.get(nginx, "/plain", "POST")[0], 405)
+        self.assertEqual(self.get(nginx, "/plain", "HEAD")[::2], (200, ""))
+        with open(nginx.path("counters.log")) as f:
+            self.assertEqual(f.read().splitlines()[3], "6 0 8")
+
+    def test_without_tickets_there_is_no_status(self):
+        nginx = self.nginx(http="", server=self.SERVER).start()
+        self.assertEqual(self.get(nginx, "/plain")[0], 404)
+
+    def test_when_keys_are_given_up_the_log_and_the_status_say_so(self):
+        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_depth 4;", workers=1,
+                           server=self.SERVER).start()
+        dropped = 0
+        while dropped == 0:
+            dropped = int(re.search(r"dropped (\d+)", self.get(nginx, "/plain")[2]).group(1))
+        nginx.until(lambda: "keys given up before their tickets had expired" in nginx.errors(),
+                    "line in the log")
+        self.assertRegex(nginx.errors(), r"\[warn\].* pprf_tickets: \d+ keys given up .* depth 4 ")
+
+    def test_the_rate_chooses_the_depth(self):
+        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_rate 100; pprf_tickets_lifetime 2h;",
+                           server=self.SERVER).start()
+        self.assertIn("\ndepth 20\n", self.get(nginx, "/plain")[2])
 
 
 class Reload(Case):
@@ -293,6 +560,37 @@ class Attacks(Case):
         flight = tls.capture(self.dir, self.ticket(nginx, "first"), self.early)
         self.assertEqual(self.deliveries(nginx, flight, 4), 1)
 
+    def test_a_copy_sent_first_is_answered_425_and_the_request_happens_once(self):
+        """Early data of the copy is accepted, the client's own rejected, and sent again."""
+        post = b"POST /pay HTTP/1.0\r\nContent-Length: 0\r\n\r\n"
+        with open(self.early, "wb") as f:
+            f.write(post)
+        self.addCleanup(setattr, tls, "REQUEST", tls.REQUEST)
+        tls.REQUEST = post
+        for answers, server in ((["200", "200"], ""), (["425", "200"],
+                                                       "if ($ssl_early_data) { return 425; }")):
+            nginx = self.nginx(server=server).start()
+            first = self.ticket(nginx, "first")
+            tls.send_flight(nginx.port, tls.capture(self.dir, first, self.early))
+            seen = tls.s_client(nginx.port, first, None, self.early)
+            self.assertEqual((seen.early, seen.answered), ("rejected", True), seen.text)
+            posts = [line.split()[3] for line in nginx.lines(3) if '"POST' in line]
+            self.assertEqual(posts[1:], answers)  # after the one that brought the ticket
+            nginx.stop()
+            os.remove(nginx.path("access.log"))
+
+    def test_control_a_wrong_binder_is_logged_alike_with_nginxs_own_tickets(self):
+        for parts in ({}, {"load": "", "http": ""}):
+            nginx = self.nginx(**parts).start()
+            hello = bytearray(next(tls.records(tls.capture(
+                self.dir, self.ticket(nginx, "first"), self.early)))[1])
+            hello[-1] ^= 1
+            self.assertEqual(tls.send_flight(nginx.port, bytes(hello)), tls.ALERT)
+            nginx.until(lambda: "binder does not verify" in nginx.errors(), "line in the log")
+            self.assertRegex(nginx.errors(), r"\[crit\].*binder does not verify")
+            nginx.stop()
+            os.remove(nginx.path("error.log"))
+
     def test_control_without_the_module_every_replay_is_delivered(self):
         nginx = self.nginx(load="", http="").start()
         flight = tls.capture(self.dir, self.ticket(nginx, "first"), self.early)
@@ -346,13 +644,19 @@ class Configuration(Case):
                             ("depth", "-4"), ("depth", "4294967306"), ("lifetime", "0"),
                             ("lifetime", "8d"), ("lifetime", "604801"), ("lifetime", "4294967297"),
                             ("lifetime", "soon"), ("rotation", "7199"), ("rotation", "0"),
-                            ("rotation", "-1"), ("depth", "10 10"), ("depth", "")):
+                            ("rotation", "-1"), ("depth", "10 10"), ("depth", ""), ("rate", "0"),
+                            ("rate", "596524"), ("rate", "x"), ("tls12", "maybe")):
             for on in ("on", "off"):
                 with self.subTest(name=name, value=value, on=on):
                     self.refused([f"pprf_tickets_{name}"],
                                  http=f"pprf_tickets {on}; pprf_tickets_{name} {value};")
         self.refused(['invalid value "maybe"', "pprf_tickets"], http="pprf_tickets maybe;")
         self.refused(["pprf_tickets_depth", "not allowed here"], server="pprf_tickets_depth 10;")
+        self.refused(["pprf_tickets_rate"], http="pprf_tickets_depth 10; pprf_tickets_rate 1;")
+        self.refused(["pprf_tickets_status", "xml"], server="location /s { "
+                     "pprf_tickets_status xml; }")
+        self.refused(["pprf_tickets_status", "duplicate"], server="location /s { "
+                     "pprf_tickets_status; pprf_tickets_status; }")
 
     def test_other_tickets_and_sessions_are_refused_by_name(self):
         with open(self.path("ticket.key"), "wb") as f:
@@ -397,8 +701,8 @@ class Document(Case):
         backend = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(backend.close)
         backend.settimeout(PATIENCE)
-        for old, new in (("load_module modules/ngx_http_pprf_tickets_module.so", f"daemon off; "
-                          f"load_module {MODULE}"), ("user www-data;", ""), ("auto", "3"),
+        for old, new in (("load_module /usr/local/lib/nginx/modules/ngx_http_pprf_tickets_module.so",
+                          f"daemon off; load_module {MODULE}"), ("user www-data;", ""), ("auto", "3"),
                          ("/run/nginx.pid", "pid"), ("/var/log/nginx/", ""),
                          ("/etc/ssl/example.crt", "cert.pem"), ("/etc/ssl/example.key", "key.pem"),
                          ("listen 443 ssl", f"listen 127.0.0.1:{nginx.port} ssl"),
@@ -444,7 +748,7 @@ def main():
     if missing():
         print(f"1..0 # SKIP not installed: {', '.join(missing())}")
         return 0
-    return tap.run((Module, Reload, Workers, Attacks, Memory, Configuration, Document), sys.argv[1:])
+    return tap.run((Module, Draining, Upgrade, Status, Reload, Workers, Attacks, Memory, Configuration, Document), sys.argv[1:])
 
 
 if __name__ == "__main__":

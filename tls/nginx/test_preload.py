@@ -168,9 +168,18 @@ class SServer(Case):
             seen = tls.s_client(server.port, first, options=["-tls1_2"])
             self.assertEqual(seen.reused, reused)
 
+    def test_without_tls_1_2_tickets_its_handshakes_are_full(self):
+        server = self.s_server("-www", PPRF_TICKETS_TLS12="off", PPRF_TICKETS_RATE="100")
+        path = self.session(server, "none", "-tls1_2")
+        self.assertEqual(tls.session(path)[0] if path else b"", b"")
+        first = self.session(server, "first")
+        for reused in (True, False):
+            self.assertEqual(tls.s_client(server.port, first).reused, reused)
+
     def test_bad_values_are_named_and_switch_tickets_off(self):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
-                            ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199")):
+                            ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199"),
+                            ("RATE", "0"), ("RATE", "600000"), ("TLS12", "maybe")):
             with self.subTest(name=name, value=value):
                 variable = f"PPRF_TICKETS_{name}"
                 server = self.s_server("-early_data", **{variable: value})
