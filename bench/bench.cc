@@ -629,6 +629,16 @@ void register_growth()
   opt_limit_seconds = 40;
 }
 
+// Why a run has no figures, or NULL: Google Benchmark 1.8 renamed the two fields.
+template <class Run> auto not_measured(const Run &run) -> decltype(run.error_message.c_str())
+{
+  return run.error_occurred ? run.error_message.c_str() : nullptr;
+}
+template <class Run> auto not_measured(const Run &run) -> decltype(run.skip_message.c_str())
+{
+  return run.skipped ? run.skip_message.c_str() : nullptr;
+}
+
 // One line a benchmark: progress to read.  (The JSON file has every repetition.)
 class Lines : public benchmark::BenchmarkReporter {
   static double counter(const Run &run, const char *name)
@@ -649,8 +659,8 @@ public:
   {
     for (const Run &run : runs) {
       const std::string name = run.run_name.str();
-      if (run.error_occurred) {
-        printf("%-34s %s\n", name.c_str(), run.error_message.c_str());
+      if (const char *why = not_measured(run)) {
+        printf("%-34s %s\n", name.c_str(), why);
         break; // the other repetitions say the same
       }
       if (run.aggregate_name != "median")
