@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../opt/key.h" /* ref has one of its own */
@@ -21,6 +22,13 @@ int handle_new(pprf_key **key, unsigned depth, void *memory)
   opt_store_lay_out(&(*key)->store, depth, memory,
                     (unsigned char *)memory + opt_store_mapped_bytes(depth), 1);
   return PPRF_OK;
+}
+
+void handle_lock(const pprf_key *key)
+{
+  if (key->store.locked)
+    (void)mlock2(key->store.slot, sizeof(struct pprf_seed) << (key->store.punctured.depth - 1),
+                 MLOCK_ONFAULT);
 }
 
 void handle_set_nodes(pprf_key *key, uint64_t nodes)

@@ -19,6 +19,10 @@ size_t handle_bytes(unsigned depth);
  * @retval PPRF_OK, PPRF_ERR_NOMEM. */
 int handle_new(pprf_key **key, unsigned depth, void *memory);
 
+/** Lock the key's seeds into memory in a process forked after handle_new, if they are locked in the one
+ * that called it: locks are not inherited, and a page that only the child touches would be swapped. */
+void handle_lock(const pprf_key *key);
+
 /** Say how many nodes the key has come to through another handle. */
 void handle_set_nodes(pprf_key *key, uint64_t nodes);
 

@@ -94,6 +94,7 @@ struct pool {
   unsigned depth, shards, tree_depth;
   EVP_CIPHER *name_cipher;
   pprf_key *key[SHARDS][TREES];
+  struct pool *next; /* of the process's pools */
 };
 
 /* A shard whose lock this thread has. */
@@ -461,6 +462,59 @@ static size_t mapping_bytes(unsigned depth)
   return header_bytes(depth) + (handle_bytes(depth - bits) * TREES << bits);
 }
 
+/* ---- pools of a process that forks ---- */
+
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pool *pools;
+
+static void before_fork(void)
+{
+  (void)pthread_mutex_lock(&pools_lock);
+}
+
+static void after_fork(void)
+{
+  (void)pthread_mutex_unlock(&pools_lock);
+}
+
+/* mlock's locks are not inherited. */
+static void in_child(void)
+{
+  for (struct pool *p = pools; p != NULL; p = p->next) {
+    (void)mlock(p->h, header_bytes(p->depth));
+    for (unsigned i = 0; i < p->shards; i++)
+      for (unsigned k = 0; k < TREES; k++)
+        handle_lock(p->key[i][k]);
+  }
+  after_fork();
+}
+
+static void watch_forks(void)
+{
+  (void)pthread_atfork(before_fork, after_fork, in_child);
+}
+
+static void enlist(struct pool *p)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, watch_forks);
+  before_fork();
+  p->next = pools;
+  pools = p;
+  after_fork();
+}
+
+static void delist(struct pool *p)
+{
+  before_fork();
+  for (struct pool **q = &pools; *q != NULL; q = &(*q)->next)
+    if (*q == p) {
+      *q = p->next;
+      break;
+    }
+  after_fork();
+}
+
 /* The process's own part of a pool whose mapping is fd's. */
 static int attach(struct pool **pool, int fd, unsigned depth)
 {
@@ -496,6 +550,7 @@ static int attach(struct pool **pool, int fd, unsigned depth)
     p->dev = st.st_dev;
     p->ino = st.st_ino;
   }
+  enlist(p);
   *pool = p;
   return PPRF_OK;
 }
@@ -604,6 +659,7 @@ void pool_free(struct pool *p)
 {
   if (p == NULL)
     return;
+  delist(p);
   pool_close(p);
   for (unsigned i = 0; i < p->shards; i++)
     for (unsigned k = 0; k < TREES; k++)

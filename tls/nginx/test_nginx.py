@@ -627,6 +627,15 @@ class Memory(Case):
             GLIBC_TUNABLES="glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"), 0)
 
 
+    def test_seeds_are_locked_in_every_worker(self):
+        """A page that only a worker touches is not locked by its master's lock."""
+        nginx = self.nginx(Daemon).start()
+        for pid in (nginx.process.pid, *nginx.children()):
+            with open(f"/proc/{pid}/status") as f:
+                locked = int(re.search(r"VmLck:\s*(\d+) kB", f.read()).group(1))
+            self.assertGreater(locked, 0, f"{pid} of {nginx.process.pid}, {nginx.children()}")
+
+
 class Configuration(Case):
     def refused(self, words, **parts):
         status, said = self.nginx(**parts).check()
