@@ -293,6 +293,13 @@ static void tls_1_2(void)
   SSL_free(nobody);
   SSL_free(half);
   SSL_SESSION_free(first);
+  /* no successor either if the program has taken the session ticket callback away */
+  (void)SSL_CTX_set_session_ticket_cb(s.ctx, NULL, NULL, NULL);
+  expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
+  uint64_t issued = stats_of(&s).issued;
+  expect(connect_to(client_1_2, s.ctx, NULL, first, 0, NULL, NULL), RESUMED, "a ticket");
+  check(stats_of(&s).issued == issued, "no successor was issued");
+  SSL_SESSION_free(first);
   SSL_SESSION_free(second);
   SSL_SESSION_free(same);
   free_server(&s);
