@@ -3,10 +3,10 @@
 From Coq Require Import ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslKey AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
-From Pprf.proofs Require Import EvaluationSecurity EvaluationCost.
+From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
@@ -69,6 +69,14 @@ Print Assumptions ev_adv_bound_set.
 Print Assumptions ev_adv_bound_first.
 Print Assumptions ev_adv_bound_users.
 Print Assumptions ev_reduction_cost.
+Print Assumptions key_leaks.
+Print Assumptions history_independent.
+Print Assumptions ticket_issued_once.
+Print Assumptions ticket_redeemed_once.
+Print Assumptions ticket_ends.
+Print Assumptions ticket_opens.
+Print Assumptions tk_adv_sum.
+Print Assumptions tk_adv_bound_first.
 Print Assumptions canonical_of_invariants.
 Print Assumptions cover_well_formed.
 Print Assumptions encode_inj.

@@ -382,6 +382,78 @@ Definition ev_reduction_cost_statement :
     costs_at_most ((q + m) * d) (2 ^ c + d + q + 2) (ev_guess s0 c U A)
   := @ev_reduction_cost.
 
+(* ---- TicketPool.v ------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import Tickets.
+From Pprf.proofs Require Import TicketPool.
+
+Definition ticket_issued_once_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed)
+         (os : seq operation) (x : bitseq),
+    (count (issues x) (trace G d (new_pool s) os) <= 1)%N
+  := @ticket_issued_once.
+
+Definition ticket_redeemed_once_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed)
+         (os : seq operation) (x : bitseq),
+    (count (redeems x) (trace G d (new_pool s) os) <= 1)%N
+  := @ticket_redeemed_once.
+
+Definition ticket_ends_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed)
+         (os os' : seq operation) (x : bitseq),
+    size x = d -> has (ends x) (trace G d (new_pool s) os) ->
+    ~~ has (serves x) (trace G d (after G d (new_pool s) os) os')
+  := @ticket_ends.
+
+Definition ticket_opens_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed)
+         (os : seq operation) (x : bitseq),
+    size x = d -> (val x < given_out (after G d (new_pool s) os))%N ->
+    ~~ has (ends x) (trace G d (new_pool s) os) ->
+    (step G d (after G d (new_pool s) os) (Open x)).1 = Opened (Some (ggm G s x))
+  := @ticket_opens.
+
+(* ---- TicketSecurity.v, Leakage.v ----------------------------------------------------- *)
+
+From Pprf.spec Require Import TicketGame.
+From Pprf.proofs Require Import TicketSecurity Leakage.
+
+Definition tk_adv_sum_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (Text Ticket : Type) (seal : Seed -> Text -> prog Ticket)
+         (A : tk_adversary Seed d Text Ticket),
+    tk_adv s0 G seal A =
+      ev_adv s0 G 0 (as_ev seal true A) - ev_adv s0 G 0 (as_ev seal false A) +
+      seal_adv s0 seal (as_seal s0 G A)
+  := @tk_adv_sum.
+
+Definition tk_adv_bound_first_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (Text Ticket : Type) (seal : Seed -> Text -> prog Ticket) (q : nat)
+         (A : tk_adversary Seed d Text Ticket) (eps : rat),
+    seals_in (first_leaves 0 q) A ->
+    (forall b, `|prg_adv s0 G
+                   (attack G (ev_guess s0 0 (first_leaves 0 q) (as_ev seal b A)))| <= eps) ->
+    `|tk_adv s0 G seal A| <=
+      (2 * (2 * (q + d).-1))%:R * eps + `|seal_adv s0 seal (as_seal s0 G A)|
+  := @tk_adv_bound_first.
+
+Definition key_leaks_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed) (rs : seq region),
+    all (region_ok d) rs ->
+    puncture_regions G rs (keygen s) =
+    [seq (q, ggm G s q) | q <- unzip1 (puncture_regions no_seed rs (keygen tt))]
+  := @key_leaks.
+
+Definition history_independent_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) (d : nat) (s : Seed)
+         (rs rs' : seq region),
+    all (region_ok d) rs -> all (region_ok d) rs' ->
+    (forall x : bitseq, size x = d -> punctured rs x = punctured rs' x) ->
+    puncture_regions G rs (keygen s) = puncture_regions G rs' (keygen s)
+  := @history_independent.
+
 (* ---- Layout.v ----------------------------------------------------------------------- *)
 
 From Coq Require Import NArith.

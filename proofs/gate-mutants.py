@@ -22,7 +22,7 @@ STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
 LAYOUT = "proofs/AcslLayout.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "opt/keccak.c"
-EV = "spec/EvaluationGame.v"
+EV, POOL, SEAL = "spec/EvaluationGame.v", "spec/Tickets.v", "spec/TicketGame.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -260,6 +260,21 @@ MUTANTS = [
      [(EV, "~~ revealed st x && (x \\notin tested st).", "x \\notin tested st.")]),
     ("game_where_a_challenge_leaf_is_stolen", r"EvaluationSecurity.v",
      [(EV, "has (fun x => prefix p x && alive (held st) x) (tested st).", "false.")]),
+    # The pool of tickets.
+    ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
+     [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),
+    ("pool_expires_nothing", r"Ticket(Pool|Examples).v",
+     [(POOL, "Pool (puncture_range G first last (pool_key p)) (given_out p)", "p")]),
+    ("pool_that_redeems_nothing", r"Ticket(Pool|Examples).v",
+     [(POOL, "if given p x && isSome (eval G (pool_key p) x) then", "if false then")]),
+    # The game of tickets.
+    ("ticket_game_with_one_text", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "c <-$ seal y (if b then m1 else m0) ;;", "c <-$ seal y m0 ;;")]),
+    ("ticket_game_without_theft", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "else Ret (Some (delegate G (sval p) (held st)), reveal (sval p) st)",
+       "else Ret (None, st)")]),
+    ("ticket_game_without_values", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, st)")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]
