@@ -15,10 +15,11 @@ flock -n 9 || { echo "test-root: another one runs in $root" >&2; exit 1; }
 ./root.sh remove "$root"
 ./root.sh make "$root" "$suite" ca-certificates git make
 commit=$(git rev-parse HEAD)
-git bundle create "$root.bundle" HEAD 2>/dev/null
-./root.sh run "$root" 'cat > ../repository && cd .. && rm -r libpprf && git clone -q repository libpprf &&
-  dpkg-query -W -f "\${Package}\n" | sort > before' < "$root.bundle"
-rm "$root.bundle"
+rm -rf "$root.clone"
+git clone -q "file://$PWD" "$root.clone"
+tar --create -C "$root.clone" . | ./root.sh run "$root" 'tar --extract --no-same-owner && cd .. &&
+  dpkg-query -W -f "\${Package}\n" | sort > before'
+rm -rf "$root.clone"
 {
   ./root.sh run "$root" '. /etc/os-release; echo "$PRETTY_NAME, $(dpkg --print-architecture)"'
   echo "commit $commit"
