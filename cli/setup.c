@@ -10,22 +10,24 @@
 #include "cli.h"
 #include "keyfile.h"
 
-struct setup_args {
-  const struct pprf_impl *impl;
-  const char *path;
-  unsigned depth;
-  bool force, have_seed;
-  uint8_t seed[PPRF_SEED_BYTES];
-};
-
-/* ---- the seed from standard input ---- */
-
 /* A seed and its end, or one byte more than a seed. */
 struct seed_line {
   char text[2 * PPRF_SEED_BYTES + 1];
   size_t used;
   bool ended;
 };
+
+/* In memory from secret_alloc, which is wiped when it is given back. */
+struct setup_args {
+  const struct pprf_impl *impl;
+  const char *path;
+  unsigned depth;
+  bool force, have_seed;
+  uint8_t seed[PPRF_SEED_BYTES];
+  struct seed_line line;
+};
+
+/* ---- the seed from standard input ---- */
 
 static volatile sig_atomic_t caught;
 
@@ -61,7 +63,7 @@ static bool read_line_unseen(struct seed_line *l, const struct termios *before)
   do {
     struct termios silent = *before;
     silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
-    *l = (struct seed_line){.used = 0};
+    l->used = 0;
     caught = 0;
     for (size_t i = 0; i < SIGNALS; i++)
       (void)sigaction(signals[i], &action, &old[i]);
@@ -81,16 +83,16 @@ static bool read_line_unseen(struct seed_line *l, const struct termios *before)
 }
 
 /* @return NULL, or what is wrong. */
-static const char *read_seed(uint8_t seed[PPRF_SEED_BYTES])
+static const char *read_seed(struct setup_args *a)
 {
-  struct seed_line l = {.used = 0};
+  struct seed_line *l = &a->line;
   struct termios before;
   caught = 0;
-  bool read = tcgetattr(STDIN_FILENO, &before) == 0 ? read_line_unseen(&l, &before)
-                                                    : read_line(&l);
+  l->used = 0;
+  l->ended = false;
+  bool read = tcgetattr(STDIN_FILENO, &before) == 0 ? read_line_unseen(l, &before) : read_line(l);
   int err = errno;
-  bool ok = read && l.ended && parse_seed(l.text, l.used, seed);
-  explicit_bzero(&l, sizeof l);
+  bool ok = read && l->ended && parse_seed(l->text, l->used, a->seed);
   return !read ? strerror(err) : ok ? NULL : "not a line of 32 hexadecimal digits";
 }
 
@@ -101,7 +103,7 @@ static int parse_seed_option(struct setup_args *a, char *arg)
   size_t len = strlen(arg);
   a->have_seed = true;
   if (strcmp(arg, "-") == 0) {
-    const char *wrong = read_seed(a->seed);
+    const char *wrong = read_seed(a);
     return wrong == NULL ? STATUS_DONE
                          : complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
   }
@@ -186,13 +188,18 @@ int command_setup(int argc, char **argv)
     .operand = parse_operand,
     .end = complete,
   };
-  struct setup_args a = {.impl = &impl_opt};
-  int status = parse_arguments(&line, argc, argv, &a);
+  struct setup_args *a = secret_alloc(sizeof *a);
+  if (a == NULL) {
+    command_name = argv[0];
+    return complain(STATUS_FAILED, "no memory");
+  }
+  a->impl = &impl_opt;
+  int status = parse_arguments(&line, argc, argv, a);
   if (status == STATUS_DONE)
-    status = setup(&a);
+    status = setup(a);
   else /* a wrong argument may stand before a seed */
     for (int i = 1; i < argc; i++)
       explicit_bzero(argv[i], strlen(argv[i]));
-  explicit_bzero(&a, sizeof a);
+  secret_free(a, sizeof *a);
   return status;
 }
