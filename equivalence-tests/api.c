@@ -113,6 +113,10 @@ static void depths(const struct pprf_impl *impl)
                                    (uint64_t)1 << 33, ((uint64_t)1 << 32) + 1};
     pprf_key *key;
     uint8_t out[16];
+    if (too_deep(impl, depth)) {
+      ok &= impl->setup(&key, depth, root) == PPRF_ERR_NOMEM && key == NULL;
+      continue;
+    }
     ok &= impl->setup(&key, depth, root) == PPRF_OK && impl->depth(key) == depth;
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
       memset(out, 0xee, 16);

@@ -9,6 +9,13 @@
 #define IMPLS 2
 static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_opt};
 
+/** Whether a key of this depth is more than the address space: opt maps 16 bytes for each pair of
+ * leaves. */
+__attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)
+{
+  return sizeof(size_t) < 8 && impl == &impl_opt && depth > 28;
+}
+
 /** The name of a result, for messages. */
 __attribute__((unused)) static const char *result_name(int err)
 {

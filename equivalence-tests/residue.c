@@ -45,8 +45,31 @@ __attribute__((always_inline)) static inline void save_registers(void)
                    :
                    : "b"(&registers)
                    : "rdx", "memory");
+#elif defined(__aarch64__)
+  register void *to __asm__("x19") = &registers;
+  __asm__ volatile("stp x0, x1, [%0]\n\tstp x2, x3, [%0, 16]\n\tstp x4, x5, [%0, 32]\n\t"
+                   "stp x6, x7, [%0, 48]\n\tstp x8, x9, [%0, 64]\n\tstp x10, x11, [%0, 80]\n\t"
+                   "stp x12, x13, [%0, 96]\n\tstp x14, x15, [%0, 112]\n\t"
+                   "stp x16, x17, [%0, 128]\n\t"
+                   "stp q0, q1, [%0, 192]\n\tstp q2, q3, [%0, 224]\n\tstp q4, q5, [%0, 256]\n\t"
+                   "stp q6, q7, [%0, 288]\n\tstp q8, q9, [%0, 320]\n\t"
+                   "stp q10, q11, [%0, 352]\n\tstp q12, q13, [%0, 384]\n\t"
+                   "stp q14, q15, [%0, 416]\n\tstp q16, q17, [%0, 448]\n\t"
+                   "stp q18, q19, [%0, 480]\n\tstp q20, q21, [%0, 512]\n\t"
+                   "stp q22, q23, [%0, 544]\n\tstp q24, q25, [%0, 576]\n\t"
+                   "stp q26, q27, [%0, 608]\n\tstp q28, q29, [%0, 640]\n\tstp q30, q31, [%0, 672]"
+                   :
+                   : "r"(to)
+                   : "memory");
 #endif
 }
+
+/* Whether save_registers does anything. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define SEES_REGISTERS 1
+#else
+#define SEES_REGISTERS 0
+#endif
 
 /* ---------------------------------------------------------------- the child that knows */
 
@@ -311,7 +334,7 @@ __attribute__((noinline)) static unsigned search(void)
 {
   __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
   while (__atomic_load_n(&asked, __ATOMIC_ACQUIRE))
-    __builtin_ia32_pause();
+    __asm__ volatile("" : : : "memory");
   return in_memory;
 }
 
@@ -336,12 +359,21 @@ static void want_subtree(unsigned node)
 }
 
 static int registers_clean;
+#define NO_REGISTERS " # SKIP no registers are searched on this processor"
 
 /* Which register a place in the saved image is. */
 static void name_register(uintptr_t at, char name[80])
 {
   static const char *const general[9] = {"rax", "rcx", "rdx", "rsi", "rdi",
                                          "r8",  "r9",  "r10", "r11"};
+#if defined(__aarch64__)
+  (void)general;
+  if (at < 192)
+    snprintf(name, 80, "x%u", (unsigned)at / 8);
+  else
+    snprintf(name, 80, "q%u", (unsigned)(at - 192) / 16);
+  return;
+#endif
   if (at < 72)
     snprintf(name, 80, "%s", general[at / 8]);
   else if (at >= 128 + 160 && at < 128 + 416)
@@ -580,8 +612,8 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
         ok &= thread ? in_a_thread(f, &job) : in_this_thread(f, &job);
       }
     tap_ok(ok, "%s_%s%s", impl->name, claim, thread ? "_in_a_thread" : "");
-    tap_ok(registers_clean, "%s_%s%s_nor_in_a_register", impl->name, claim,
-           thread ? "_in_a_thread" : "");
+    tap_ok(registers_clean, "%s_%s%s_nor_in_a_register%s", impl->name, claim,
+           thread ? "_in_a_thread" : "", SEES_REGISTERS ? "" : NO_REGISTERS);
   }
 }
 
@@ -713,8 +745,13 @@ static unsigned control(int kind, unsigned node)
     __asm__ volatile("pxor %%xmm9, %%xmm9" : : : "xmm9");
     (void)search();
     found = in_registers;
-#else
-    found = 1;
+#elif defined(__aarch64__)
+    uint64_t word = masked[node][0] ^ MASK;
+    __asm__ volatile("fmov d9, %0" : : "r"(word) : "v9");
+    save_registers();
+    __asm__ volatile("movi v9.2d, #0" : : : "v9");
+    (void)search();
+    found = in_registers;
 #endif
   }
   if (block != NULL)
@@ -736,7 +773,9 @@ static void controls(void)
     wanted[200] = 1;
     unsigned before = search();
     unsigned found = control(kind, 200);
-    tap_ok(before == 0 && found > 0, "control_a_planted_seed_is_found_%s", where[kind]);
+    int skip = kind == 4 && !SEES_REGISTERS;
+    tap_ok(before == 0 && (found > 0 || skip), "control_a_planted_seed_is_found_%s%s", where[kind],
+           skip ? NO_REGISTERS : "");
   }
   for (int i = 0; i < IMPLS; i++) {
     uint64_t tag = 7100 + (uint64_t)i;

@@ -28,6 +28,7 @@ static size_t level_bytes(unsigned depth, unsigned level)
   return (size_t)opt_bitmap_words(depth, level) * word;
 }
 
+/* Of a mapping that is there: it has not wrapped. */
 static size_t slot_bytes(unsigned depth)
 {
   return sizeof(struct pprf_seed) << (depth - 1);
@@ -44,11 +45,13 @@ size_t opt_store_small_bytes(unsigned depth)
 
 size_t opt_store_mapped_bytes(unsigned depth)
 {
-  size_t total = slot_bytes(depth), page = (size_t)sysconf(_SC_PAGESIZE);
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t total = (uint64_t)sizeof(struct pprf_seed) << (depth - 1);
   for (unsigned k = 0; k < opt_bitmap_levels(depth); k++)
     if (level_bytes(depth, k) >= SMALL)
       total += level_bytes(depth, k);
-  return (total + page - 1) / page * page;
+  total = (total + page - 1) / page * page;
+  return total <= SIZE_MAX ? (size_t)total : 0;
 }
 
 void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared)
@@ -83,7 +86,10 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
 
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 {
-  unsigned char *pages = mmap(NULL, opt_store_mapped_bytes(depth), PROT_READ | PROT_WRITE,
+  size_t bytes = opt_store_mapped_bytes(depth);
+  if (bytes == 0)
+    return PPRF_ERR_NOMEM;
+  unsigned char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                               (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
                               -1, 0);
   if (pages == MAP_FAILED)

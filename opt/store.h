@@ -71,7 +71,7 @@ size_t opt_store_small_bytes(unsigned depth);
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
 
-/** Bytes of the mapping of a store: whole pages. */
+/** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
 size_t opt_store_mapped_bytes(unsigned depth);
 
 /** Have a store lie in a mapping, of opt_store_mapped_bytes(depth) bytes, and a small block, both of which

@@ -10,8 +10,8 @@
 
 size_t handle_bytes(unsigned depth)
 {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  return opt_store_mapped_bytes(depth) + (opt_store_small_bytes(depth) + page - 1) / page * page;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), mapped = opt_store_mapped_bytes(depth);
+  return mapped == 0 ? 0 : mapped + (opt_store_small_bytes(depth) + page - 1) / page * page;
 }
 
 int handle_new(pprf_key **key, unsigned depth, void *memory)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes that a key of this depth takes: whole pages. */
+/** Bytes that a key of this depth takes: whole pages; 0 if they are more than a size_t counts. */
 size_t handle_bytes(unsigned depth);
 
 /** A handle for the key in memory of handle_bytes(depth) bytes from a page's start, which are left as

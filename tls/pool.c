@@ -456,10 +456,12 @@ static size_t header_bytes(unsigned depth)
   return (bytes + page - 1) / page * page;
 }
 
+/* 0: more than a size_t counts. */
 static size_t mapping_bytes(unsigned depth)
 {
   unsigned bits = pool_shard_bits(depth);
-  return header_bytes(depth) + (handle_bytes(depth - bits) * TREES << bits);
+  uint64_t each = handle_bytes(depth - bits), bytes = header_bytes(depth) + (each * TREES << bits);
+  return each > 0 && bytes <= SIZE_MAX ? (size_t)bytes : 0;
 }
 
 /* ---- pools of a process that forks ---- */
@@ -587,7 +589,8 @@ static int new_memory(size_t bytes)
 int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation)
 {
   *pool = NULL;
-  int fd = new_memory(mapping_bytes(depth));
+  size_t bytes = mapping_bytes(depth);
+  int fd = bytes > 0 ? new_memory(bytes) : -1;
   if (fd < 0)
     return PPRF_ERR_NOMEM;
   struct pool *p = NULL;
