@@ -2,7 +2,7 @@
 # Every folder keeps its own rules in rules.mk; this file holds what they share and the targets
 # that people call.  `make help` lists those.
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^\#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -17,6 +17,7 @@ ifeq ($(origin CXX),default)
 CXX := g++
 endif
 AR ?= ar
+OBJCOPY ?= objcopy
 CLANG ?= clang
 PYTHON ?= python3
 PKG_CONFIG ?= pkg-config
@@ -26,10 +27,12 @@ TAP := prove --jobs 2 --failures --comments
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
-OUR_CPPFLAGS := -D_GNU_SOURCE -Iinclude -Iref
-OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong
+OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iref
+# what is built does not know where
+OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
+  '-ffile-prefix-map=$(CURDIR)=.'
 OUR_CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -pedantic -Wshadow $(WERROR)
-OUR_LDFLAGS := -Wl,-z,relro,-z,now
+OUR_LDFLAGS := -Wl,-z,relro,-z,now,--as-needed
 OUR_LDLIBS := -lcrypto -pthread
 ALL_CPPFLAGS := $(OUR_CPPFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := $(OUR_CFLAGS) $(CFLAGS)
@@ -37,6 +40,17 @@ ALL_CXXFLAGS := $(OUR_CXXFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS := $(OUR_LDFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(OUR_LDLIBS) $(LDLIBS)
 LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+# An archive for others: its objects as one, in which names that are not exported are local, so that
+# a program may have the same.  With -flto that is machine code already.  Sections that the linker
+# would take from one object for all (i386 has them) are kept: their names are local.
+NOT_LTO := $(if $(filter -flto%,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-flinker-output=nolto-rel))
+define MAKE_ARCHIVE
+@rm -f $@ $(@:.a=.whole.o)
+$(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation -o $(@:.a=.whole.o) $^
+$(OBJCOPY) --localize-hidden $(KEEP) $(@:.a=.whole.o)
+$(AR) rcsD $@ $(@:.a=.whole.o)
+@rm -f $(@:.a=.whole.o)
+endef
 LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
 # Warnings are errors in our own runs, and nothing to a user whose compiler has new ones.
 STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl bench root
+# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl arch bench root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 cd "$(dirname "$0")"
@@ -16,13 +16,15 @@ elif ! bookworm; then
   [ "$(id -u)" = 0 ] || wp+=" uidmap"
 fi
 declare -A packages=(
-  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev"
+  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
   [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
   [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
   [root]="mmdebstrap debian-archive-keyring git"
+  [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+          gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
   [bench]="g++ libbenchmark-dev python3 python3-matplotlib valgrind"
 )
 declare -A why=(
@@ -33,6 +35,7 @@ declare -A why=(
   [fuzz]="to fuzz the two implementations against each other"
   [fuzz-afl]="to fuzz with AFL++"
   [root]="to make a clean Debian and test in it"
+  [arch]="to test on other processors"
   [bench]="to measure and to draw the report"
 )
 [ $# -gt 0 ] || { echo "usage: deps.sh GROUP...  (${!packages[*]})" >&2; exit 1; }

@@ -4,7 +4,7 @@
 #   list of bench/; other programs link them too, with $(CLI_ARCHIVES).
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
   cli/replace.c cli/simulate.c
-CLI_CPPFLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 -DPPRF_VERSION='"$(VERSION)"'
+CLI_CPPFLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_IMPL_OBJ := $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o
 LIST_OBJ := $(B)/bench/list.o
@@ -38,8 +38,8 @@ $(LIST_OBJ): bench/list.c
 install: install-cli
 uninstall: uninstall-cli
 install-cli: $(B)/pprf
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
-	install -m 755 $(B)/pprf $(DESTDIR)$(BINDIR)/
-	install -m 644 $(CLI_MAN) $(DESTDIR)$(MANDIR)/man1/
+	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)/man1"
+	install -m 755 $(B)/pprf "$(DESTDIR)$(BINDIR)/"
+	install -m 644 $(CLI_MAN) "$(DESTDIR)$(MANDIR)/man1/"
 uninstall-cli:
-	rm -f $(DESTDIR)$(BINDIR)/pprf $(CLI_MAN:cli/%=$(DESTDIR)$(MANDIR)/man1/%)
+	rm -f "$(DESTDIR)$(BINDIR)/pprf" $(CLI_MAN:cli/%="$(DESTDIR)$(MANDIR)/man1/"%)

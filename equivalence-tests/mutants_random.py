@@ -646,7 +646,7 @@ def main():
             print(number, mutant.name())
         return 0
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
-        "-fPIC", "-Iopt", "-Itls", "-Icli", "-Ibench", '-DPPRF_VERSION="0"']
+        "-fPIC", "-Iopt", "-Itls", "-Icli", "-Ibench"]
     logs = os.path.join(TOP, "build", "equivalence-tests")
     begin, results, reports = time.time(), [], []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:

@@ -17,7 +17,7 @@ EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # without the user's link-time optimization, for which each compiler has a linker plugin of its own
 EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
 EQ_CLI := command options cli setup key keyfile replace simulate
-EQ_CLI_FLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 -DPPRF_VERSION='"$(VERSION)"' \
+EQ_CLI_FLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
@@ -160,7 +160,7 @@ $(EQB)/memory: $(EQB)/plain/memory.o $(EQ_plain_SHA3)
 CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
 $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o \
-  $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_prg.a
+  $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_evp.a
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
@@ -278,6 +278,18 @@ coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt a
 	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf
 
 TAP_TESTS += $(EQ)/test_gates.py
+
+# ---- other processors, by cross compilers and qemu-user
+
+EQ_ARCHES := i386 arm64 s390x
+$(EQ_ARCHES:%=$(EQB)/arch-%): $(EQB)/arch-%: $(EQ)/arch.sh
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nexec $(EQ)/arch.sh $*\n' > $@
+	@chmod +x $@
+.PHONY: test-arch
+test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
+	@$(MAKE) --no-print-directory $(B)/pprf $(EQ_ARCHES:%=$(EQB)/arch-%)
+	@$(TAP) $(EQ_ARCHES:%=$(EQB)/arch-%)
 
 # ---- all of it, under an hour
 

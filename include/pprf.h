@@ -42,6 +42,12 @@ extern "C" {
 #define PPRF_API
 #endif
 
+/** The version of this header; pprf_version gives the library's. */
+#define PPRF_VERSION_MAJOR 0
+#define PPRF_VERSION_MINOR 1
+#define PPRF_VERSION_PATCH 0
+#define PPRF_VERSION "0.1.0"
+
 /** Bytes in a seed and in the value of a leaf (128 bits). */
 #define PPRF_SEED_BYTES 16
 /** Least and greatest depth of a tree. */
@@ -248,6 +254,9 @@ PPRF_API void pprf_free(pprf_key *key);
 
 /** One line of English for a result, never NULL. */
 PPRF_API const char *pprf_strerror(int err);
+
+/** The version of the library in use, "MAJOR.MINOR.PATCH", never NULL. */
+PPRF_API const char *pprf_version(void);
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,7 @@ has cppflags_reach_every_c_compilation -DUSER_CPPFLAGS ' -c '
 has cflags_reach_all_that_cc_compiles -DUSER_CFLAGS 'usercc .* -c '
 has cflags_reach_all_that_cc_links -DUSER_CFLAGS '^ *usercc '
 has cxxflags_reach_all_that_cxx_compiles_or_links -DUSER_CXXFLAGS '^ *usercxx '
-grep -v ' -c ' "$dir/line" >"$dir/links"
+grep -v -e ' -c ' -e ' -nostdlib -r ' "$dir/line" >"$dir/links" # objects joined for an archive
 cp "$dir/links" "$dir/line"
 has ldflags_reach_every_link -DUSER_LDFLAGS '.'
 has ldlibs_reach_every_link -DUSER_LDLIBS '.'

@@ -29,9 +29,21 @@ run the_shared_library_exports_nothing_else test ! -s "$dir/other"
 run the_header_declares_the_whole_interface test "$(wc -l <"$dir/declared")" -ge 19
 readelf -d "$B/opt/libpprf.so.0" >"$dir/dynamic"
 run the_soname_is_libpprf.so.0 grep -q 'SONAME.*\[libpprf\.so\.0\]' "$dir/dynamic"
-nm "$B/opt/libpprf.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /^[A-Z]$/ {print $3}' |
-  grep -v -E '^(pprf_|opt_|prg_)' >"$dir/foreign" || true
-run the_archive_defines_only_prefixed_names test ! -s "$dir/foreign"
+readelf -d "$B/opt/libpprf.so.0" "$B/pprf" >"$dir/needed"
+run the_shared_library_needs_libcrypto_and_the_system_alone \
+  test -z "$(awk '/NEEDED/ {print $5}' "$dir/dynamic" | grep -v -E '^\[(libcrypto|libc|ld-linux)[-.]')"
+run control_the_program_needs_jansson grep -q 'NEEDED.*libjansson' "$dir/needed"
+# names that are not static in an archive and not those of its header
+foreign() { # ARCHIVE PREFIX
+  nm -g "$B/$1" | awk 'NF == 3 && $2 ~ /^[A-Z]$/ {print $3}' | grep -v -E "^($2)" || true
+}
+run libpprf.a_defines_no_names_but_pprf_ test -z "$(foreign opt/libpprf.a pprf_)"
+run libpprf_ref.a_defines_no_names_but_pprf_ test -z "$(foreign ref/libpprf_ref.a pprf_)"
+run libpprf_tls.a_defines_no_names_but_its_own \
+  test -z "$(foreign tls/libpprf_tls.a 'pprf_tickets_|pprf_tls_')"
+run no_two_archives_have_one_name \
+  test -z "$("$MAKE" -pn DEPS=skip clean | sed -n 's/^LIBS := //p' | tr ' ' '\n' |
+    sed -n 's|.*/\(.*\.a\)$|\1|p' | sort | uniq -d)"
 
 prefix=$dir/root/usr
 make_in() { "$MAKE" -s --no-print-directory "$@" PREFIX="$prefix"; }
@@ -58,17 +70,54 @@ int main(void)
 }
 END
 cp "$dir/user.c" "$dir/user.cc"
+# every name that the objects of the archives share among themselves, defined by a program too
+nm "$B"/opt/*.o "$B"/tls/{pool,attach,tickets}.o 2>/dev/null |
+  awk 'NF == 3 && $2 ~ /^[TDBRC]$/ {print $3}' | grep -v -E '^(pprf_|main$)' | sort -u >"$dir/inner"
+{
+  cat "$dir/user.c"
+  sed 's/.*/int &(void);\nint &(void) { return 77; }/' "$dir/inner"
+} >"$dir/clash.c"
+version=$(sed -n 's/^#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
+cat >"$dir/version.c" <<'END'
+#include <pprf.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+  char parts[40];
+  snprintf(parts, sizeof parts, "%d.%d.%d", PPRF_VERSION_MAJOR, PPRF_VERSION_MINOR, PPRF_VERSION_PATCH);
+  printf("%s %s %s\n", PPRF_VERSION, pprf_version(), parts);
+  return strcmp(parts, PPRF_VERSION) != 0 || strcmp(pprf_version(), PPRF_VERSION) != 0;
+}
+END
 run install make_in install-lib
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 flags=$(pkg-config --cflags --libs pprf 2>&1) || true
 static=$(pkg-config --static --cflags --libs pprf 2>&1) || true
 run a_c_program_links_the_shared_library $CC -Wall -Werror -o "$dir/shared" "$dir/user.c" $flags
 run and_runs env LD_LIBRARY_PATH="$prefix/lib" "$dir/shared"
+needed=$(readelf -d "$dir/shared" | awk '/NEEDED/ {print $5}' | grep -v -E '^\[(libpprf|libc)\.' || true)
+run and_needs_nothing_else test -z "$needed"
+run pkg_config_names_neither_libssl_nor_jansson test -z "$(grep -o -E 'ssl|jansson' <<<"$flags $static" || true)"
+run the_header_and_the_library_have_one_version \
+  $CC -Wall -Werror -o "$dir/version" "$dir/version.c" $flags
+run and_the_macros_agree env LD_LIBRARY_PATH="$prefix/lib" "$dir/version"
+run pkg_config_has_it_too test "$(pkg-config --modversion pprf)" = "$version"
+run the_program_has_it_too test "$("$B/pprf" --version)" = "pprf $version"
 run a_cxx_program_links_the_shared_library $CXX -Wall -Werror -o "$dir/cxx" "$dir/user.cc" $flags
 run and_runs_too env LD_LIBRARY_PATH="$prefix/lib" "$dir/cxx"
 run a_c_program_links_the_archive $CC -Wall -Werror -o "$dir/static" "$dir/user.c" \
   -Wl,-Bstatic ${static/-lpprf/-lpprf -Wl,-Bdynamic}
 run and_runs_without_the_library_path "$dir/static"
+run there_are_names_to_clash_with test "$(wc -l <"$dir/inner")" -ge 30
+run a_program_may_have_the_names_that_the_archives_use_within $CC -o "$dir/clash" "$dir/clash.c" \
+  -Wl,--whole-archive "$B/opt/libpprf.a" "$B/tls/libpprf_tls.a" -Wl,--no-whole-archive \
+  -I"$prefix/include" -lssl -lcrypto -pthread
+run and_runs_with_them "$dir/clash"
+man=$prefix/share/man/man3/pprf.3
+run the_manual_page_is_well_formed test -z "$(mandoc -T lint -W warning "$man" | grep -v 'missing date')"
+run every_function_is_in_it test -z "$(grep -o '^\.SS pprf_.*' "$man" | cut -c 5- | sort |
+  comm -13 - "$dir/declared")"
 run uninstall make_in uninstall-lib
 run uninstall_leaves_no_file test -z "$(find "$prefix" ! -type d)"
 echo "1..$n"

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # opt/: the implementation to ship.
-#   libpprf.a, libpprf.so  all of it
+#   libpprf.a, libpprf.so  all of it; no names but those of pprf.h
+# and for the project's own programs, which see all names:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
 #   libpprf_prg.a          the PRG alone: opt's Keccak with libcrypto's behind it
 OPT_SRC := opt/bitmap.c opt/pages.c opt/store.c opt/core.c opt/pprf.c opt/batch.c opt/lanes.c
 OPT_CORE_OBJ := $(OPT_SRC:opt/%.c=$(B)/opt/%.o) $(B)/opt/strerror.o
 OPT_PRG_OBJ := $(B)/opt/keccak.o $(B)/opt/keccak_prg.o $(B)/opt/prg_evp.o
 OPT_OBJ := $(OPT_CORE_OBJ) $(OPT_PRG_OBJ)
-OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc
+OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(B)/opt/pprf.3
 
 LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
 
@@ -26,17 +27,22 @@ $(B)/opt/prg_evp.o: ref/prg.c
 	  $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/opt/libpprf.a: $(OPT_OBJ)
+	$(MAKE_ARCHIVE)
 $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
 $(B)/opt/libpprf_prg.a: $(OPT_PRG_OBJ)
-$(B)/opt/libpprf.a $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a:
+$(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
 	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,defs \
 	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@
+
+$(B)/opt/pprf.3: include/man.py include/pprf.h
+	@mkdir -p $(@D)
+	$(PYTHON) include/man.py include/pprf.h > $@
 
 # names the directories, so it is made anew each time
 OPT_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
@@ -49,16 +55,22 @@ $(B)/opt/pprf.pc: opt-force
 .PHONY: install uninstall install-lib uninstall-lib
 install: install-lib ## install the libraries and the header (PREFIX, DESTDIR)
 uninstall: uninstall-lib ## remove what install put there
-install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)
-	install -m 644 include/pprf.h $(DESTDIR)$(INCLUDEDIR)/
-	install -m 644 $(B)/opt/libpprf.a $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(B)/opt/libpprf.so.0 $(DESTDIR)$(LIBDIR)/
-	ln -sf libpprf.so.0 $(DESTDIR)$(LIBDIR)/libpprf.so
-	$(OPT_PC) > $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc
+# what ldconfig would do for a directory that the dynamic linker searches; never run here
+LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
+  "/etc/ld.so.conf; else LD_LIBRARY_PATH=$(LIBDIR)"
+install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.3
+	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(MANDIR)/man3"
+	install -m 644 $(B)/opt/pprf.3 "$(DESTDIR)$(MANDIR)/man3/"
+	install -m 644 include/pprf.h "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 644 $(B)/opt/libpprf.a "$(DESTDIR)$(LIBDIR)/"
+	install -m 755 $(B)/opt/libpprf.so.0 "$(DESTDIR)$(LIBDIR)/"
+	ln -sf libpprf.so.0 "$(DESTDIR)$(LIBDIR)/libpprf.so"
+	$(OPT_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
+	$(LDCONFIG_NOTE)
 uninstall-lib:
-	rm -f $(DESTDIR)$(INCLUDEDIR)/pprf.h $(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc \
-	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf.a libpprf.so libpprf.so.0)
+	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \
+	  "$(DESTDIR)$(MANDIR)/man3/pprf.3" \
+	  $(foreach f,libpprf.a libpprf.so libpprf.so.0,"$(DESTDIR)$(LIBDIR)/$(f)")
 
 TAP_TESTS += $(B)/opt/bitwords_test
 $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
@@ -67,8 +79,8 @@ $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
 
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
-$(B)/opt/selftest: opt/selftest.c $(B)/opt/libpprf.a
-	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $< $(B)/opt/libpprf.a $(ALL_LDLIBS)
+$(B)/opt/selftest: opt/selftest.c $(OPT_OBJ)
+	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted
@@ -76,4 +88,4 @@ $(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf_pr
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' > $@
 	@chmod +x $@
-TAP_TESTS += opt/library_test.sh opt/flags_test.sh
+TAP_TESTS += opt/library_test.sh opt/flags_test.sh opt/build_test.sh

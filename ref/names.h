@@ -23,5 +23,6 @@
 #define pprf_import ref_pprf_import
 #define pprf_free ref_pprf_free
 #define pprf_strerror ref_pprf_strerror
+#define pprf_version ref_pprf_version
 
 #endif

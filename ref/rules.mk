@@ -2,13 +2,13 @@
 # ref/: the proven implementation.
 #   libpprf_ref.a     all of it, symbols pprf_*
 #   libpprf_ref_ns.a  the same with symbols ref_pprf_*, without the PRG: for programs that link both
-#   libpprf_prg.a     the PRG, shared by both implementations (and to be left out for a toy PRG)
+#   libpprf_evp.a     the PRG, shared by both implementations (and to be left out for a toy PRG)
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/pprf.c ref/batch.c ref/strerror.c
 REF_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/%.o)
 REF_NS_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/ns/%.o)
 REF_PRG_OBJ := $(B)/ref/prg.o
 
-LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a
+LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_evp.a
 
 $(B)/ref/%.o: ref/%.c
 	@mkdir -p $(@D)
@@ -19,14 +19,15 @@ $(B)/ref/ns/%.o: ref/%.c ref/names.h
 	$(CC) $(ALL_CPPFLAGS) -include ref/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/ref/libpprf_ref.a: $(REF_OBJ) $(REF_PRG_OBJ)
+	$(MAKE_ARCHIVE)
 $(B)/ref/libpprf_ref_ns.a: $(REF_NS_OBJ)
-$(B)/ref/libpprf_prg.a: $(REF_PRG_OBJ)
-$(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_prg.a:
+$(B)/ref/libpprf_evp.a: $(REF_PRG_OBJ)
+$(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_evp.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcsD $@ $^
 
 TAP_TESTS += $(B)/ref/smoke
-$(B)/ref/smoke: ref/smoke.c $(B)/ref/libpprf_ref.a
+$(B)/ref/smoke: ref/smoke.c $(REF_OBJ) $(REF_PRG_OBJ)
 	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $^ $(ALL_LDLIBS)
 
 # every byte that is read is initialized: MemorySanitizer on the equivalence tests' sequences

@@ -24,3 +24,8 @@ const char *pprf_strerror(int err)
     return "unknown error";
   }
 }
+
+const char *pprf_version(void)
+{
+  return PPRF_VERSION;
+}

@@ -10,12 +10,14 @@ PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -DPPRF_VERSION='"$(VERSION)"' $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
+	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
 
+# its copy of opt is its own too: a program may link libpprf.a, of another version, beside it
+$(B)/tls/libpprf_tls.a: KEEP := --wildcard --keep-global-symbol=pprf_tickets_* \
+  --keep-global-symbol=pprf_tls_strerror
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
-	@rm -f $@
-	$(AR) rcs $@ $^
+	$(MAKE_ARCHIVE)
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
 	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
@@ -100,20 +102,21 @@ $(B)/tls/pprf_tls.pc: tls-force
 install: install-tls
 uninstall: uninstall-tls
 install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(BINDIR) \
-	  $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3
-	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h $(DESTDIR)$(INCLUDEDIR)/
-	install -m 644 $(B)/tls/libpprf_tls.a $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(B)/tls/libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/
-	ln -sf libpprf_tls.so.0 $(DESTDIR)$(LIBDIR)/libpprf_tls.so
-	$(TLS_PC) > $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc
-	install -m 755 $(B)/pprf-tls-server $(DESTDIR)$(BINDIR)/
-	install -m 644 tls/pprf-tls-server.1 $(DESTDIR)$(MANDIR)/man1/
-	install -m 644 tls/pprf_tls.3 $(DESTDIR)$(MANDIR)/man3/
+	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
+	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
+	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 644 $(B)/tls/libpprf_tls.a "$(DESTDIR)$(LIBDIR)/"
+	install -m 755 $(B)/tls/libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/"
+	ln -sf libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_tls.so"
+	$(TLS_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
+	$(LDCONFIG_NOTE)
+	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
+	install -m 644 tls/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
+	install -m 644 tls/pprf_tls.3 "$(DESTDIR)$(MANDIR)/man3/"
 uninstall-tls:
-	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,pprf_tls.h pprf_tickets.h) \
-	  $(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc \
-	  $(addprefix $(DESTDIR)$(LIBDIR)/,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0) \
-	  $(DESTDIR)$(BINDIR)/pprf-tls-server $(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1 \
-	  $(DESTDIR)$(MANDIR)/man3/pprf_tls.3
+	rm -f $(foreach f,pprf_tls.h pprf_tickets.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \
+	  "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc" \
+	  $(foreach f,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
+	  "$(DESTDIR)$(BINDIR)/pprf-tls-server" "$(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1" \
+	  "$(DESTDIR)$(MANDIR)/man3/pprf_tls.3"
 include tls/nginx/nginx.mk

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Other processors: the library, the program and the tickets compiled by Debian's cross compiler for
+# one architecture, and the tests run by qemu-user; those of i386 by the processor itself where it and
+# the kernel can (qemu-i386 hangs when a process that shares memory forks).  TAP, one line a suite.
+# Usage: arch.sh ARCH   ARCH: i386 (32 bits), arm64, s390x (big-endian)
+# libssl and libjansson of that architecture come from the archive into build/arch/ARCH/root, by apt
+# with a state of its own: the machine's own packages stay as they are.
+set -eu
+arch=$1
+case $arch in
+  i386) cross=i686-linux-gnu triple=i386-linux-gnu qemu=qemu-i386 ;;
+  arm64) cross=aarch64-linux-gnu triple=aarch64-linux-gnu qemu=qemu-aarch64 ;;
+  s390x) cross=s390x-linux-gnu triple=s390x-linux-gnu qemu=qemu-s390x ;;
+  *) echo "arch.sh: no architecture '$arch'" >&2; exit 2 ;;
+esac
+cd "$(dirname "$0")/.."
+B=build/arch/$arch root=$PWD/build/arch/$arch/root log=$PWD/build/arch/$arch/log
+mkdir -p "$log"
+
+# ---- the libraries
+packages=(libssl3 libssl-dev libjansson4 libjansson-dev)
+apt-cache show libssl3t64 >/dev/null 2>&1 && packages[0]=libssl3t64 # Debian 13's name
+if [ ! -f "$root/done" ]; then
+  state=$PWD/$B/apt
+  rm -rf "$root" "$state"
+  mkdir -p "$root" "$state"/{lists,cache/archives}/partial
+  : >"$state/status"
+  options=(-o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::State="$state"
+    -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status"
+    -o Dir::Cache="$state/cache" -o Acquire::Languages=none)
+  [ "$(id -u)" != 0 ] || options+=(-o APT::Sandbox::User=root)
+  # an index that is missing is no error while the packages are there
+  apt-get "${options[@]}" -qq update >"$log/apt" 2>&1 || true
+  (cd "$state" && apt-get "${options[@]}" -qq download "${packages[@]}" >>"$log/apt" 2>&1) || {
+    tail -5 "$log/apt" | sed 's/^/# /'
+    echo "Bail out! the packages of $arch cannot be had"
+    exit 1
+  }
+  for deb in "$state"/*.deb; do dpkg-deb -x "$deb" "$root"; done
+  touch "$root/done"
+fi
+lib=$root/usr/lib/$triple
+
+# ---- the build: what a user's make does who has another compiler
+loader=$(find "/usr/$cross/lib" -name 'ld-linux*.so.2' -o -name 'ld*.so.1' | head -1)
+emulate() {
+  if [ $arch = i386 ] && "$loader" --version >/dev/null 2>&1; then "$@"; else
+    "$qemu" -L "/usr/$cross" "$@"
+  fi
+}
+suites=(vectors api hostile random)
+[ $arch != arm64 ] || suites+=(residue)
+targets=("$B/opt/libpprf.so" "$B/ref/libpprf_ref.a" "$B/pprf" "$B/pprf-tls-server"
+  "$B"/tls/test_{pool,attach} "${suites[@]/#/$B/equivalence-tests/}")
+n=0 bad=0
+result() { # STATUS NAME
+  n=$((n + 1))
+  if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; fi
+}
+status=0
+make -s --no-print-directory DEPS=skip B="$B" CC="$cross-gcc" AR="$cross-ar" LD="$cross-ld" \
+  OBJCOPY="$cross-objcopy" CPPFLAGS="-I$root/usr/include -I$root/usr/include/$triple" \
+  LDFLAGS="-L$lib -Wl,-rpath-link,$lib -Wl,-rpath,$lib:/usr/$cross/lib -Wl,--dynamic-linker=$loader" WERROR=-Werror "${targets[@]}" >"$log/make" 2>&1 || status=1
+[ $status = 0 ] || grep -E 'error|Error' "$log/make" | head -20 | sed 's/^/# /'
+result $status "${arch}_everything_compiles"
+[ $status = 0 ] || { echo "1..$n"; exit 1; }
+
+# ---- the tests
+# What a program that is emulated cannot do: start another one.
+cannot='_in_a_program_that_is_executed$'
+if [ $arch = i386 ] && "$loader" --version >/dev/null 2>&1; then cannot='^$'; fi
+suite() { # NAME PROGRAM
+  local name=$1 status=0
+  emulate "$2" >"$log/$name" 2>&1 || status=$?
+  if [ $status != 0 ] && grep -a '^not ok' "$log/$name" | grep -q -e "$cannot" &&
+    ! grep -a '^not ok' "$log/$name" | grep -q -v -e "$cannot"; then
+    sed -i -e '/^not ok/s/$/ # SKIP an emulated program cannot start another/' "$log/$name"
+    status=0
+  fi
+  if [ $status != 0 ] || ! grep -a -q '^1\.\.' "$log/$name"; then
+    grep -a -A3 '^not ok' "$log/$name" | head -20 | sed 's/^/# /'
+    tail -3 "$log/$name" | sed 's/^/# /'
+    status=1
+  fi
+  result $status "${arch}_${name} ($(grep -a -c '^ok' "$log/$name") tests)"
+  if grep -a -q '# SKIP' "$log/$name"; then
+    echo "# $arch $name: $(grep -a -c '# SKIP' "$log/$name") skipped:" \
+      "$(grep -a -o '# SKIP.*' "$log/$name" | cut -c 8- | sort -u | paste -s -d ';')"
+  fi
+}
+for s in "${suites[@]}"; do suite "$s" "$B/equivalence-tests/$s"; done
+if [ $arch != arm64 ]; then
+  n=$((n + 1))
+  echo "ok $n - ${arch}_residue # SKIP residues are searched on x86-64 and arm64"
+  echo "# $arch residue: skipped: residues are searched on x86-64 and arm64"
+fi
+suite test_pool "$B/tls/test_pool"
+suite test_attach "$B/tls/test_attach"
+
+# the program: the known key of README, written here and on the machine that runs this
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+status=0
+{
+  emulate "$B/pprf" setup --depth 4 --seed 000102030405060708090a0b0c0d0e0f "$dir/key" &&
+    emulate "$B/pprf" eval "$dir/key" 6 && emulate "$B/pprf" punct "$dir/key" 6 8..11 &&
+    emulate "$B/pprf" eval "$dir/key" 7
+} >"$dir/out" 2>&1 || status=1
+grep -q '^6 9745943107ca2a8a56b4a5e2e5cb7694$' "$dir/out" || status=1
+grep -q '^7 885b6ecb08d09f82a911800200eec873$' "$dir/out" || status=1
+build/pprf setup --depth 4 --seed 000102030405060708090a0b0c0d0e0f "$dir/native" &&
+  build/pprf punct "$dir/native" 6 8..11 && cmp "$dir/key" "$dir/native" || status=1
+[ $status = 0 ] || sed 's/^/# /' "$dir/out"
+result $status "${arch}_the_program_writes_the_same_key_file"
+echo "1..$n"
+exit $bad

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The products as others build them: in a folder with a space in its name, with link-time
+# optimization, and twice in two places with the same bytes.  TAP on standard output.
+set -eu
+cd "$(dirname "$0")/.."
+MAKE=${MAKE:-make} CC=${CC:-gcc}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+n=0 bad=0
+run() { # NAME COMMAND...
+  local name=$1 status=0
+  shift
+  "$@" >"$dir/log" 2>&1 || status=$?
+  [ $status = 0 ] || tail -15 "$dir/log" | sed 's/^/# /'
+  n=$((n + 1))
+  if [ $status = 0 ]; then echo "ok $n - $name"; else echo "not ok $n - $name"; bad=1; fi
+}
+checkout() { # the sources alone
+  mkdir -p "$1"
+  tar -c --exclude=./build --exclude=./.git . | tar -x -C "$1"
+}
+make_in() { # FOLDER ARGUMENT...
+  local folder=$1
+  shift
+  "$MAKE" -s --no-print-directory -C "$folder" DEPS=skip CC="$CC" "$@"
+}
+products=(build/opt/libpprf.so.0 build/opt/libpprf.a build/ref/libpprf_ref.a build/tls/libpprf_tls.so.0
+  build/tls/libpprf_tls.a build/pprf)
+
+# ---- a path with a space
+space="$dir/a b"
+checkout "$space"
+run make_in_a_path_with_a_space make_in "$space" products
+run its_quick_tests_compile make_in "$space" build/ref/smoke build/opt/bitwords_test
+run and_pass "$space/build/ref/smoke"
+run and_pass_too "$space/build/opt/bitwords_test"
+run make_install_to_a_path_with_a_space make_in "$space" install DESTDIR="$space/to d" PREFIX=/usr
+cp "$dir/log" "$dir/installed"
+run all_of_it_is_there test -s "$space/to d/usr/bin/pprf" -a -s "$space/to d/usr/lib/libpprf.so" -a \
+  -s "$space/to d/usr/lib/libpprf_tls_preload.so" -a -s "$space/to d/usr/share/man/man3/pprf.3" -a \
+  -s "$space/to d/usr/share/man/man1/pprf.1" -a -s "$space/to d/usr/lib/pkgconfig/pprf_tls.pc"
+run install_says_what_ldconfig_would_do grep -q ldconfig "$dir/installed"
+run make_uninstall make_in "$space" uninstall DESTDIR="$space/to d" PREFIX=/usr
+run it_leaves_no_file test -z "$(find "$space/to d/usr" ! -type d)"
+
+# ---- the same bytes elsewhere
+other=$dir/elsewhere/deeper
+checkout "$other"
+run make_elsewhere make_in "$other" "${products[@]}"
+for p in "${products[@]}"; do
+  run "${p##*/}_does_not_depend_on_the_path" cmp "$space/$p" "$other/$p"
+done
+
+# ---- link-time optimization
+rm -rf "$other/build"
+lto=(CFLAGS=-flto LDFLAGS=-flto)
+run make_with_lto make_in "$other" "${lto[@]}" "${products[@]}" build/ref/smoke \
+  build/equivalence-tests/{api,vectors}
+for t in ref/smoke equivalence-tests/api equivalence-tests/vectors; do
+  run "${t##*/}_passes_with_lto" env -C "$other" "build/$t"
+done
+run the_archive_is_machine_code_with_lto test -n "$(nm "$other/build/opt/libpprf.a" | grep ' T pprf_setup')"
+run its_names_are_local_too test -z "$(nm -g "$other/build/opt/libpprf.a" |
+  awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^pprf_/')"
+echo "1..$n"
+exit $bad
