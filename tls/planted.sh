@@ -58,8 +58,6 @@ plant ticket_not_tied_to_its_session attach.c \
 plant programs_ticket_callback_dropped attach.c 'if (c != NULL && c->decrypted != NULL)' 'if (0)'
 plant programs_wish_of_a_successor attach.c 'wanted = SSL_TICKET_RETURN_USE; /*' '; /*'
 plant session_not_held attach.c 'SSL_SESSION_up_ref(session) != 1' '0'
-plant tls_1_2_successor attach.c 'return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;' \
-  'return USE_AND_RENEW;'
 plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no_tls_1_2' '&& 0'
 plant resumption_secret_not_found attach.c 'kept |= at == 0;' 'kept |= 1;'
 plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
