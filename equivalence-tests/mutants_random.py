@@ -72,12 +72,14 @@ PLAN = [
      ["vectors", "api", "memory", "corpus-import", "corpus-ops", "selftest", "residue", "faults",
       "exhaustive", "random"]),
     (["cli/*.[ch]"], ["cli", "corpus-cli", "crash"]),
-    (["tls/pool.c"], ["test_pool", "test_attach", "test_tls"]),
-    (["tls/attach.c"], ["test_attach", "test_pool", "test_tls"]),
+    (["tls/pool.[ch]"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
+    (["tls/tickets.[ch]", "tls/handle.[ch]"],
+     ["test_tickets", "test_pool", "test_attach", "test_tls"]),
+    (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server.c"], ["test_tls"]),
 ]
 NOT_MUTATED = ["ref/smoke.c", "ref/initialized.c", "ref/names.h", "opt/selftest.c",
-               "opt/bitwords_test.c", "tls/test_*", "tls/bench_tls.c", "tls/loop.[ch]"]
+               "opt/bitwords_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]"]
 # what a compiler refuses without being asked: not even a test is needed
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
          "-Werror=implicit-function-declaration"]
@@ -88,6 +90,7 @@ COMMANDS = {
     "cli": ("build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]),
     "test_pool": ("build/tls/test_pool", None),
     "test_attach": ("build/tls/test_attach", None),
+    "test_tickets": ("build/tls/test_tickets", None),
     "test_tls": ("build/pprf-tls-server", ["python3", "tls/test_tls.py"]),
 }
 

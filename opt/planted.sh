@@ -15,6 +15,20 @@ for f in $sources selftest; do
   $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/$f.o" "opt/$f.c"
 done
 
+# Bugs for which a test may run on for ever: elsewhere that is no proof that it notices anything.
+hangs=" "
+
+# Run selftest's groups; 60 seconds of processor time, so that a busy machine decides nothing.
+# Status 3: it hangs.
+run() { # ARGUMENT...
+  local status=0
+  (ulimit -t 60; exec timeout 1200 "$dir/run" "$@") >"$dir/log" 2>&1 || status=$?
+  case $status in
+  124 | 137 | 152) return 3 ;;
+  *) return $status ;;
+  esac
+}
+
 result() { # STATUS NAME [WHY]
   n=$((n + 1))
   if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2 # $3"; bad=1; fi
@@ -56,19 +70,27 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
     result 1 "$name" "it does not compile"
     return
   fi
-  if timeout 60 "$dir/run" -x -t "$groups" "${SEED:-1}" >"$dir/log" 2>&1; then
-    result 1 "$name" "not caught"
-  else
-    echo "# $(grep -m1 '^not ok' "$dir/log" || echo 'crash or hang')"
+  run -x -t "$groups" "${SEED:-1}" || status=$?
+  case $status in
+  0) result 1 "$name" "not caught" ;;
+  3)
+    case $hangs in
+    *" $name "*) result 0 "$name" ;;
+    *) result 1 "$name" "it hangs, which the list of those that do does not say" ;;
+    esac
+    ;;
+  *)
+    echo "# $(grep -m1 '^not ok' "$dir/log" || echo "ended with status $status")"
     result 0 "$name"
-  fi
+    ;;
+  esac
 }
 
 # What no bug is planted in passes, group by group: else a mutant could fail for another reason.
 link none "$B/opt/libpprf_prg.a"
 for group in words ranges sets random batches residue failing files depth32 bytes release prefault \
   shared prg; do
-  timeout 60 "$dir/run" -x -t $group "${SEED:-1}" >"$dir/log" 2>&1 || {
+  run -x -t $group "${SEED:-1}" || {
     sed 's/^/# /' "$dir/log"
     result 1 "the_group_${group}_passes_alone" "see above"
   }
@@ -85,7 +107,7 @@ wrong_keccak() { # NAME SED-EXPRESSION
     result 1 "$name" "the edit does not apply or compile"
     return
   fi
-  timeout 60 "$dir/run" -t sets,prg "${SEED:-1}" >"$dir/log" 2>&1 || status=$?
+  run -t sets,prg "${SEED:-1}" || status=$?
   grep '^not ok' "$dir/log" | sed 's/^/# /'
   if [ $status = 1 ] && grep -q '^not ok [0-9]* - every_version_of_the_prg_is_sha3_256' "$dir/log" &&
     ! grep '^not ok' "$dir/log" | grep -q -v ' every_version_\| any_number_of_steps_' &&
