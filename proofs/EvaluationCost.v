@@ -129,7 +129,7 @@ Qed.
 (* At most one PRG call for each level of each value and of each node that the adversary gets; at
    most one draw for each value, for each level and for each user's root. *)
 Theorem ev_reduction_cost c U q m A : c <= d -> asks_at_most q m (bare_roots c) A ->
-  (forall w x, x \in cuts d c U ->
+  (forall w (x : cut), x \in cuts d c U ->
      costs_at_most ((q + m) * d) (2 ^ c + d + q) (cut_reduction s0 c w x A)) /\
   costs_at_most ((q + m) * d) (2 ^ c + d + q + 2) (ev_guess s0 c U A).
 Proof.

@@ -377,7 +377,7 @@ Definition ev_reduction_cost_statement :
   forall (Seed : finType) (s0 : Seed) (d c : nat) (U : pred bitseq) (q m : nat)
          (A : ev_adversary Seed d),
     (c <= d)%N -> asks_at_most q m (bare_roots c) A ->
-    (forall w x, x \in cuts d c U ->
+    (forall w (x : cut), x \in cuts d c U ->
        costs_at_most ((q + m) * d) (2 ^ c + d + q) (cut_reduction s0 c w x A)) /\
     costs_at_most ((q + m) * d) (2 ^ c + d + q + 2) (ev_guess s0 c U A)
   := @ev_reduction_cost.
