@@ -4,6 +4,7 @@
  * too. */
 #include <inttypes.h>
 
+#include "impls.h"
 #include "ops.h"
 #include "oracle.h"
 #include "tap.h"
@@ -25,8 +26,8 @@ int main(int argc, char **argv)
   }
   tap_note("seed=0x%" PRIx64 " (SEED=0x%" PRIx64 " repeats this run)", seed, seed);
   for (unsigned depth = 1; depth <= 32; depth++) {
-    int ok = 1;
-    for (unsigned i = 0; i < toy + sha3 && ok; i++) {
+    int ok = 1, skip = too_deep(&impl_opt, depth);
+    for (unsigned i = 0; i < toy + sha3 && ok && !skip; i++) {
       uint64_t start = state;
       /* many short sequences, a few long ones */
       unsigned count = 1u << (2 + tap_random(&state) % 6);
@@ -45,8 +46,8 @@ int main(int argc, char **argv)
       }
       tap_progress("random sequences", sequences, (uint64_t)32 * (toy + sha3));
     }
-    tap_ok(ok, "ref_opt_and_%s_agree_at_depth_%u",
-           oracle ? "the_coq_model" : "model", depth);
+    tap_ok(ok, "ref_opt_and_%s_agree_at_depth_%u%s", oracle ? "the_coq_model" : "model", depth,
+           skip ? " # SKIP a key of opt is more than the address space" : "");
   }
   tap_note("%" PRIu64 " sequences, %" PRIu64 " operations, %" PRIu64
            " PRG failures, peak %zu nodes",

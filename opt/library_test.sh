@@ -118,6 +118,20 @@ man=$prefix/share/man/man3/pprf.3
 run the_manual_page_is_well_formed test -z "$(mandoc -T lint -W warning "$man" | grep -v 'missing date')"
 run every_function_is_in_it test -z "$(grep -o '^\.SS pprf_.*' "$man" | cut -c 5- | sort |
   comm -13 - "$dir/declared")"
+# another C library; its headers come first, OpenSSL's behind them
+musl() {
+  local f machine
+  machine=$($CC -dumpmachine)
+  for f in ref/{node,core,codec,pprf,batch,strerror,prg}.c opt/{bitmap,pages,store,core,pprf,batch}.c \
+    opt/{lanes,keccak,keccak_prg}.c tls/{pool,attach,tickets,handle}.c; do
+    musl-gcc -std=c11 -fsyntax-only -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
+      -Iref -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
+  done
+}
+if command -v musl-gcc >/dev/null; then run the_libraries_compile_with_musl musl; else
+  n=$((n + 1))
+  echo "ok $n - the_libraries_compile_with_musl # SKIP musl-gcc is not installed"
+fi
 run uninstall make_in uninstall-lib
 run uninstall_leaves_no_file test -z "$(find "$prefix" ! -type d)"
 echo "1..$n"
