@@ -170,7 +170,7 @@ static int access_leaf(pprf_key *key, uint64_t leaf, struct pprf_seed *value, in
   if (e == NULL)
     return PPRF_ERR_PUNCTURED;
   int err = descend(key, e->node, leaf, value, change ? &copath : NULL, &last);
-  prg_wipe_stack();
+  prg_wipe(prg_wipe_plan(512));
   if (err != PPRF_OK || !change)
     return err;
 

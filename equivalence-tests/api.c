@@ -205,7 +205,7 @@ static void ref_prg(void)
 static void error_texts(const char *name, const char *(*text)(int))
 {
   int ok = 1;
-  for (int err = -1; err <= PPRF_ERR_NULL + 1; err++) {
+  for (int err = -1; err <= PPRF_ERR_FORKED + 1; err++) {
     const char *t = text(err);
     ok &= t != NULL && *t != '\0' && strchr(t, '\n') == NULL;
     for (int other = 0; ok && other < err; other++)

@@ -19,7 +19,7 @@ import time
 LONG = ["residue", "memory", "exhaustive", "faults-asan", "random", "three-way", "crash",
         "faults"]
 SHORT = ["vectors", "vectors-asan", "hostile", "hostile-asan", "vectors-regenerated", "api",
-         "prg_choice", "threads", "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
+         "prg_choice", "forks", "threads", "secret-flow", "shipped-prg", "corpus-ops", "corpus-import", "corpus-cli"]
 
 
 class Log:
@@ -92,6 +92,7 @@ def main():
         ("long tests", verbose + [os.path.join(build, t) for t in LONG] + ["::", "--full"]),
         ("short tests", prove + [os.path.join(build, t) for t in SHORT] +
          ["cli/test_cli.py", "equivalence-tests/test_gates.py"]),
+        ("compilers and flags", make + ["residue-matrix"]),
         ("coverage", make + ["coverage"]),
         ("planted bugs", make + ["mutants"]),
         ("fuzzing", make + ["fuzz", "FUZZ_SECONDS=" + seconds]),

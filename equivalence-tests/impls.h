@@ -20,8 +20,8 @@ __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsign
 __attribute__((unused)) static const char *result_name(int err)
 {
   static const char *const name[] = {"ok",     "punctured", "range",  "nomem",
-                                     "crypto", "format",    "buffer", "null"};
-  return err >= 0 && err <= PPRF_ERR_NULL ? name[err] : "unknown";
+                                     "crypto", "format",    "buffer", "null",  "forked"};
+  return err >= 0 && err <= PPRF_ERR_FORKED ? name[err] : "unknown";
 }
 
 #endif

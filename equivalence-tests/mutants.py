@@ -28,7 +28,7 @@ from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-SUITES = ["vectors", "vectors-asan", "hostile", "random", "exhaustive", "faults", "faults-asan",
+SUITES = ["vectors", "vectors-asan", "hostile", "forks", "random", "exhaustive", "faults", "faults-asan",
           "residue", "memory", "api", "prg_choice", "secret-flow", "threads", "corpus-ops",
           "corpus-import", "corpus-cli", "crash", "cli",
           "three-way"]

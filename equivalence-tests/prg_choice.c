@@ -87,7 +87,7 @@ static int right(void)
             memcmp(&right[i], &want.right, 16) == 0;
     }
   }
-  prg_wipe_stack();
+  prg_wipe(prg_wipe_plan(0));
   return ok;
 }
 
@@ -106,7 +106,7 @@ static int plain(void)
 
 static int as_wished(void)
 {
-  prg_wipe_stack(); /* before any choice */
+  prg_wipe(prg_wipe_plan(0)); /* before any choice */
   return is_name(getenv("PPRF_PRG")) && right();
 }
 

@@ -13,6 +13,7 @@
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "impls.h"
@@ -617,6 +618,228 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
   }
 }
 
+/* ---------------------------------------------------------------- the whole stack */
+
+/* What a function of the API leaves below its own frame is zero, as deep as anything went: the wipe is
+ * as deep as the work.  It runs on a stack that is painted. */
+#define PAINT 0xa5
+#define OWN_FRAMES 512 /* those of the caller and of the function itself, which have no secret */
+
+enum painted_op {
+  SETUP, SETUP_RANDOM, EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND, EXPORT,
+  IMPORT, DIRTY, PAINTED_OPS
+};
+
+static const char *const painted_name[] = {"setup", "setup_at_random", "eval", "punct",
+  "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import"};
+
+struct painted {
+  const struct pprf_impl *impl;
+  enum painted_op op;
+  volatile uint8_t *base; /* of the stack */
+  size_t deepest, dirty;  /* bytes below the caller's frame: what was written, what is not zero */
+};
+
+__attribute__((noinline)) static int make_dirty(void)
+{
+  volatile uint8_t frame[40000];
+  for (size_t i = 0; i < sizeof frame; i++)
+    frame[i] = (uint8_t)(i | 1);
+  return 0;
+}
+
+/* One call, of which nothing but the API function's frames is below the caller. */
+#define CALL(p, key, leaves, bytes, len)                                                           \
+  ((p)->op == SETUP          ? (p)->impl->setup(&fresh_key, 12, root)                              \
+   : (p)->op == SETUP_RANDOM ? (p)->impl->setup(&fresh_key, 12, NULL)                              \
+   : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
+   : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
+   : (p)->op == EVAL_PUNCT   ? (p)->impl->eval_punct(key, (leaves)[0], bytes)                      \
+   : (p)->op == RANGE        ? (p)->impl->punct_range(key, (leaves)[0], (leaves)[0] + 40)          \
+   : (p)->op == EVAL_BATCH   ? batch_eval(key, leaves, 40, bytes, NULL)                            \
+   : (p)->op == PUNCT_BATCH  ? batch_punct(key, leaves, 40, NULL)                                  \
+   : (p)->op == EXPAND       ? expand_range(key, 0, 2000, ignore, NULL)                            \
+   : (p)->op == EXPORT       ? (p)->impl->export_key(key, bytes, len)                              \
+   : (p)->op == IMPORT       ? (p)->impl->import_key(&fresh_key, bytes, *(len))                    \
+                             : make_dirty())
+
+static void *run_painted(void *arg)
+{
+  static const uint8_t root[16] = {1};
+  static uint8_t bytes[1 << 16];
+  struct painted *p = arg;
+  int ref = p->impl == &impl_ref, ok = 1;
+  int (*batch_eval)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *) =
+    ref ? ref_pprf_eval_batch : pprf_eval_batch;
+  int (*batch_punct)(pprf_key *, const uint64_t *, size_t, int *) =
+    ref ? ref_pprf_punct_batch : pprf_punct_batch;
+  int (*expand_range)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *) =
+    ref ? ref_pprf_expand : pprf_expand;
+  pprf_key *key, *volatile first_key = NULL, *fresh_key = NULL;
+  volatile uint8_t *top = NULL;
+  ok &= p->impl->setup(&key, 12, root) == PPRF_OK;
+  for (int round = 0; round < 2; round++) { /* the first one warms up: what libraries do once */
+    uint64_t leaves[40];
+    size_t len = sizeof bytes;
+    for (unsigned i = 0; i < 40; i++)
+      leaves[i] = 1000 * (unsigned)round + 97 * i % 1000;
+    if (p->op == IMPORT)
+      ok &= p->impl->export_key(key, bytes, &len) == PPRF_OK;
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %0" : "=r"(top) : : "memory");
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(top) : : "memory");
+#endif
+    if (round == 1)
+      for (volatile uint8_t *at = top - 1; at >= p->base; at--)
+        *at = PAINT;
+    ok &= CALL(p, key, leaves, bytes, &len) == PPRF_OK;
+    if (round == 0) {
+      first_key = fresh_key;
+      fresh_key = NULL;
+    }
+  }
+  p->deepest = p->dirty = 0;
+  for (volatile uint8_t *at = p->base; at < top; at++)
+    if (*at != PAINT && p->deepest == 0)
+      p->deepest = (size_t)(top - at);
+    else if (p->deepest != 0 && *at != 0 && (size_t)(top - at) > OWN_FRAMES && p->dirty == 0)
+      p->dirty = (size_t)(top - at);
+  if (p->deepest != 0 && *(top - p->deepest) != 0)
+    p->dirty = p->deepest;
+  explicit_bzero(bytes, sizeof bytes);
+  p->impl->free(key);
+  p->impl->free(first_key);
+  p->impl->free(fresh_key);
+  if (!ok)
+    p->dirty = 1;
+  return NULL;
+}
+
+/* 1 if nothing but zeros is left; *deepest: bytes of stack that were written. */
+static int leaves_zeros(const struct pprf_impl *impl, enum painted_op op, size_t *deepest)
+{
+  enum { SIZE = 1 << 18 };
+  struct painted p = {.impl = impl, .op = op};
+  pthread_attr_t attr;
+  pthread_t thread;
+  void *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  p.base = stack;
+  if (stack == MAP_FAILED || pthread_attr_init(&attr) != 0 ||
+      pthread_attr_setstack(&attr, stack, SIZE) != 0 ||
+      pthread_create(&thread, &attr, run_painted, &p) != 0 || pthread_join(thread, NULL) != 0) {
+    printf("Bail out! no thread on a stack of its own\n");
+    exit(1);
+  }
+  munmap(stack, SIZE);
+  *deepest = p.deepest;
+  if (p.dirty != 0 && op != DIRTY)
+    tap_note("%s, %s: %zu bytes down the stack is not wiped; written were %zu", impl->name,
+             painted_name[op], p.dirty, p.deepest);
+  return p.dirty == 0 && p.deepest > 0;
+}
+
+static void whole_stack(const struct pprf_impl *impl)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+  size_t deepest, most = 0;
+  int ok = 1;
+  for (enum painted_op op = SETUP; op < DIRTY; op++) {
+    ok &= leaves_zeros(impl, op, &deepest);
+    most = deepest > most ? deepest : most;
+  }
+  tap_ok(ok, "%s_all_that_was_written_below_a_function_is_zero", impl->name);
+  tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
+  tap_ok(!leaves_zeros(impl, DIRTY, &deepest) && deepest > 40000, "control_%s_a_deeper_frame_is_noticed",
+         impl->name);
+#else
+  tap_note("%s: the stack is not painted on this processor", impl->name);
+#endif
+}
+
+/* ---------------------------------------------------------------- the PRG's version changes */
+
+/* of opt's PRG, if that is linked */
+__attribute__((weak)) int pprf_prg_select(const char *name);
+__attribute__((weak)) const char *pprf_prg_name(void);
+
+static volatile int toggling;
+
+static void *toggle(void *unused)
+{
+  (void)unused;
+  for (unsigned i = 0; toggling; i++)
+    (void)pprf_prg_select(i % 2 ? "scalar" : "avx512");
+  return NULL;
+}
+
+static int toggle_in_between(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  (void)n;
+  (void)values;
+  ++*(unsigned *)arg;
+  return pprf_prg_select("scalar");
+}
+
+static int clean_registers(void)
+{
+  unsigned found = search_in("registers", (uintptr_t)&registers,
+                             (uintptr_t)&registers + sizeof registers, &register_place);
+  register_place.at -= (uintptr_t)&registers;
+  memset(&registers, 0, sizeof registers);
+  if (found > 0) {
+    name_register(register_place.at, register_place.mapping);
+    tap_note("%u finds; first: node %u in %s", found, register_place.node, register_place.mapping);
+  }
+  return found == 0;
+}
+
+/* An operation begins with the version of the most registers and ends when another is chosen. */
+static void versions_change(void)
+{
+  if (pprf_prg_select == NULL)
+    return;
+  const char *before = pprf_prg_name();
+  if (pprf_prg_select("avx512") != PPRF_OK) {
+    tap_note("this processor has no AVX-512: no version has registers that others do not wipe");
+    return;
+  }
+  unsigned runs = 0, bad = 0;
+  depth = 12;
+  get_masked(7700);
+  pprf_key *key = fresh(&impl_opt, 7700);
+  want_subtree(1);
+  wanted[1] = 0;
+  prepare();
+  int ok = 1;
+  for (unsigned i = 0; i < 20; i++) {
+    ok &= pprf_prg_select("avx512") == PPRF_OK;
+    int err = pprf_expand(key, i, (1u << depth) - 1 - i, toggle_in_between, &runs);
+    save_registers();
+    ok &= err == PPRF_OK && clean_registers();
+  }
+  tap_ok(ok && runs >= 20, "opt_registers_are_wiped_when_a_callback_chooses_another_version");
+  pthread_t thread;
+  toggling = 1;
+  if (pthread_create(&thread, &small_stack, toggle, NULL) != 0) {
+    printf("Bail out! no thread\n");
+    exit(1);
+  }
+  uint8_t out[16];
+  for (unsigned i = 0; i < 3000 && bad < 5; i++) {
+    int err = pprf_eval(key, i, out);
+    save_registers();
+    explicit_bzero(out, sizeof out);
+    bad += err != PPRF_OK || !clean_registers();
+  }
+  toggling = 0;
+  (void)pthread_join(thread, NULL);
+  tap_ok(bad == 0, "opt_registers_are_wiped_when_a_thread_chooses_other_versions");
+  impl_opt.free(key);
+  (void)pprf_prg_select(before);
+}
+
 /* ---------------------------------------------------------------- a core dump */
 
 /* How often something wanted is in what a core dump of a stopped process would hold: its writable
@@ -804,12 +1027,25 @@ int main(int argc, char **argv)
     printf("Bail out! no thread\n");
     return 1;
   }
+  if (argc > 1 && strcmp(argv[1], "--chosen") == 0) { /* the PRG's version */
+    puts(pprf_prg_name != NULL ? pprf_prg_name() : "");
+    return 0;
+  }
+  if (argc > 1 && strcmp(argv[1], "--stack") == 0) { /* a second instead of ten */
+    for (int i = 0; i < IMPLS; i++)
+      whole_stack(impls[i]);
+    versions_change();
+    return tap_end();
+  }
   for (int i = 0; i < IMPLS; i++) {
     test(impls[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
     test(impls[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
     test(impls[i], "reads_leave_nothing_but_live_seeds", reads, full);
     test(impls[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
   }
+  for (int i = 0; i < IMPLS; i++)
+    whole_stack(impls[i]);
+  versions_change();
   for (int i = 0; i < IMPLS; i++)
     core_dumps(impls[i]);
   controls();

@@ -20,7 +20,7 @@ EQ_CLI := command options cli setup key keyfile replace simulate
 EQ_CLI_FLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
-EQ_RENAME := $(foreach f,expand digest random wipe_stack calls,-Dprg_$(f)=sha3_prg_$(f))
+EQ_RENAME := $(foreach f,expand digest random wipe_plan calls,-Dprg_$(f)=sha3_prg_$(f))
 
 # $(1) variant, $(2) compiler, $(3) flags
 define EQ_VARIANT
@@ -30,7 +30,7 @@ $(EQB)/$(1)/ref/%.o: ref/%.c ref/names.h
 $(EQB)/$(1)/opt/%.o: opt/%.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/prg.o: $(EQB)/$(1)/%.o:
+$(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/opt/fork.o $(EQB)/$(1)/prg.o $(EQB)/$(1)/wipe.o: $(EQB)/$(1)/%.o:
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
 $(EQB)/$(1)/sha3.o: ref/prg.c
@@ -55,9 +55,10 @@ $(EQB)/$(1)/cli/list.o: bench/list.c
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) \
-  $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
-EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/prg.o
-EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o $(EQB)/$(1)/sha3.o
+  $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/opt/fork.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
+EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/prg.o $(EQB)/$(1)/wipe.o
+EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o $(EQB)/$(1)/sha3.o \
+  $(EQB)/$(1)/wipe.o
 EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
   $(EQB)/$(1)/oracle.o
 # what a fuzz target needs; the command line's has the program beside
@@ -163,6 +164,30 @@ $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_evp.a
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
+# and as others build them: every cell is a target, residue-CELL; one of them is in `make test`
+EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
+EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o
+TAP_TESTS += $(EQB)/residue-matrix
+$(EQB)/residue-matrix: $(EQ)/residue-matrix.sh $(EQ_MATRIX_OBJ)
+	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' \
+	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)'; \
+	  printf 'export REF_SRC="%s" OPT_SRC="%s"\n' '$(REF_SRC)' '$(OPT_SRC)'; \
+	  printf 'export BOTH_SRC="%s" PRG_SRC="%s" OPT_PRG_SRC="%s"\n' 'ref/fork.c ref/strerror.c' \
+	  'ref/prg.c ref/wipe.c' 'opt/keccak.c opt/keccak_prg.c ref/wipe.c'; \
+	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3'; echo 'exec $(EQ)/residue-matrix.sh "$$@"'; } > $@
+	@chmod +x $@
+.PHONY: residue-matrix $(EQ_MATRIX:%=residue-%)
+residue-matrix: $(EQB)/residue-matrix ## search for residues of the libraries under 14 compilers and flags
+	@prove --verbose --timer $< :: $(EQ_MATRIX)
+$(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
+	@$< $*
+
+# ---- keys and forks
+
+TAP_TESTS += $(EQB)/forks
+$(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
+	$(LINK) -Wl,--wrap=madvise -o $@ $^ $(ALL_LDLIBS)
+
 # ---- the key file when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
@@ -180,7 +205,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice hostile \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
@@ -217,7 +242,7 @@ $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/opt/libpprf_prg.a
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
-$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQ_plain_KEYS)
+$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/wipe.o $(EQ_plain_KEYS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_digest,-Wl,--wrap=$(f))
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
@@ -258,16 +283,17 @@ $(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov
 $(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
 $(EQB)/cov/corpus-ops: | $(B)/oracle
 # opt with its own PRG
-EQ_EVP_RENAME := $(foreach f,expand digest wipe_stack calls,-Dprg_$(f)=prg_$(f)_evp)
+EQ_EVP_RENAME := $(foreach f,expand digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_evp)
 $(EQB)/cov/prg_evp.o: ref/prg.c
 	@mkdir -p $(@D)
 	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
 	  -fcoverage-mapping $(DEPFLAGS) -c -o $@ $<
-EQ_cov_PRG := $(EQB)/cov/opt/keccak.o $(EQB)/cov/opt/keccak_prg.o $(EQB)/cov/prg_evp.o
+EQ_cov_PRG := $(EQB)/cov/opt/keccak.o $(EQB)/cov/opt/keccak_prg.o $(EQB)/cov/prg_evp.o \
+  $(EQB)/cov/wipe.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
-  $(EQB)/cov/opt/strerror.o $(EQ_cov_PRG)
+  $(EQB)/cov/opt/strerror.o $(EQB)/cov/opt/fork.o $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 # the program, as it is built but for the counters, for cli/test_cli.py
 $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)

@@ -25,6 +25,18 @@
  * by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
  * free) by one; the caller keeps the two apart.
  * Different keys are independent.
+ *
+ * Fork.  A key belongs to the process that made it.  A child that fork makes has a copy of every key,
+ * and a second copy would let a leaf be used twice: on a copy every function that returns one of the
+ * results below returns PPRF_ERR_FORKED and changes nothing, and the others return 0.  pprf_free takes
+ * copies, and new keys can be made and used in the child, whatever the parent's other threads were
+ * doing when it forked.  So a daemon makes its keys after the fork that puts it in the background.
+ *   To share a key with children, make it with PPRF_SHARED.  To move one, pprf_export it, fork,
+ * pprf_import it in the child and pprf_free it in the parent; the encoding is to be wiped in both.
+ *   What shares the parent's memory (a child of vfork, or of clone with CLONE_VM) has the same key, not
+ * a copy, and uses it as the parent's other threads do.  The copy is told by a page that the kernel
+ * clears at a fork (MADV_WIPEONFORK, Linux 4.14), else by pthread_atfork, which sees fork but neither
+ * _Fork nor a bare clone.
  */
 #ifndef PPRF_H
 #define PPRF_H
@@ -58,12 +70,14 @@ extern "C" {
 enum {
   PPRF_OK = 0,            /**< done */
   PPRF_ERR_PUNCTURED = 1, /**< the leaf, or every leaf of the range, was punctured before */
-  PPRF_ERR_RANGE = 2,     /**< depth not in 1..32, leaf >= 2^depth, or first > last */
+  PPRF_ERR_RANGE = 2,     /**< depth not in 1..32, leaf >= 2^depth, first > last, or an option that
+                               this library does not know */
   PPRF_ERR_NOMEM = 3,     /**< memory or address space is short */
   PPRF_ERR_CRYPTO = 4,    /**< the digest or the random generator failed */
   PPRF_ERR_FORMAT = 5,    /**< the bytes are not a key that pprf_export writes */
   PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len says how long it must be */
-  PPRF_ERR_NULL = 7       /**< a pointer that must not be NULL is NULL */
+  PPRF_ERR_NULL = 7,      /**< a pointer that must not be NULL is NULL */
+  PPRF_ERR_FORKED = 8     /**< the key is a copy that fork made: it belongs to the parent process */
 };
 
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
@@ -73,13 +87,39 @@ typedef struct pprf_key pprf_key;
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  depth tree levels below the root, 1..32: the key has 2^depth leaves.
  * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
- *                   RAND_priv_bytes.  The caller wipes its own copy.
+ *                   RAND_priv_bytes, or in a child of the process that loaded the library from
+ *                   getrandom, which needs no lock.  The caller wipes its own copy.
  * @retval PPRF_OK         *key is a key with one node, the root.
  * @retval PPRF_ERR_NULL   key is NULL.
  * @retval PPRF_ERR_RANGE  depth is not in 1..32.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the random generator or the digest is not available. */
 PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES]);
+
+/** Flag of pprf_options: a process and its children, theirs too, use one key, each after its fork what
+ * the others changed.  The key lies in memory that they share, at one address.  It takes the threads'
+ * rules among processes: the callers keep the writer and the readers apart, for instance by a robust
+ * mutex in shared memory of their own.  A process that dies while it writes leaves the key in no state
+ * to be used.  pprf_free lets go of the key in the calling process alone; the system wipes the memory
+ * when no process has it any more. */
+#define PPRF_SHARED 1u
+
+/** What pprf_setup_with makes.  Later versions of the library add members at the end. */
+struct pprf_options {
+  size_t size;         /**< sizeof(struct pprf_options) */
+  const uint8_t *seed; /**< as for pprf_setup: PPRF_SEED_BYTES bytes, or NULL */
+  unsigned depth;      /**< as for pprf_setup: 1..32 */
+  unsigned flags;      /**< 0 or PPRF_SHARED */
+};
+
+/** Make a new key as options say; what they leave zero is as pprf_setup has it.
+ * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
+ * @param[in]  options options->size bytes of them.
+ * @retval PPRF_ERR_RANGE depth is not in 1..32, a flag is unknown, size is less than the structure above
+ *                        has, or it is greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_NULL  key or options is NULL.
+ * @retval others         as pprf_setup. */
+PPRF_API int pprf_setup_with(pprf_key **key, const struct pprf_options *options);
 
 /** Evaluate the PPRF at a leaf.
  * @param[in]  key  the key.
@@ -90,6 +130,7 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
  * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
  * @retval PPRF_ERR_CRYPTO    the digest failed.
  * @retval PPRF_ERR_NOMEM     no memory for the digest's state.
+ * @retval PPRF_ERR_FORKED    the key is a copy that fork made.
  * @retval PPRF_ERR_NULL      key or out is NULL. */
 PPRF_API int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
 
@@ -101,6 +142,7 @@ PPRF_API int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
  * @retval PPRF_ERR_NOMEM     no memory.
  * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_FORKED    the key is a copy that fork made.
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct(pprf_key *key, uint64_t leaf);
 
@@ -122,6 +164,7 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_RANGE     first > last or last >= 2^depth.
  * @retval PPRF_ERR_NOMEM     no memory.
  * @retval PPRF_ERR_CRYPTO    the digest failed.
+ * @retval PPRF_ERR_FORKED    the key is a copy that fork made.
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
 
@@ -139,6 +182,7 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
  * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
+ * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf or out is NULL and n > 0. */
 PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                              int *result);
@@ -156,6 +200,7 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
  * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
+ * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf is NULL and n > 0. */
 PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
 
@@ -176,6 +221,7 @@ typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
  * @retval PPRF_ERR_RANGE  first > last or last >= 2^depth.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the digest failed; each may have had leaves before that one.
+ * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key or each is NULL.
  * @retval other           what each returned that was not 0: it was not called again.  Negative
  *                         values can be told from the results above. */
@@ -190,6 +236,7 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
  * @retval PPRF_OK        no puncture needs memory that is not there.
  * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, or the system refused; some
  *                        of it may be backed.
+ * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);
 
@@ -207,20 +254,20 @@ PPRF_API const char *pprf_prg_name(void);
  * @retval PPRF_ERR_NULL   name is NULL. */
 PPRF_API int pprf_prg_select(const char *name);
 
-/** Number of nodes (stored seeds) of the key; 0 if key is NULL. */
+/** Number of nodes (stored seeds) of the key; 0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_node_count(const pprf_key *key);
 
 /** Bytes of memory the key really holds: heap blocks with the allocator's overhead and mapped
- * pages that are backed by memory; 0 if key is NULL. */
+ * pages that are backed by memory; 0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
 
-/** Depth of the tree; 0 if key is NULL. */
+/** Depth of the tree; 0 if key is NULL or a copy that fork made. */
 PPRF_API unsigned pprf_depth(const pprf_key *key);
 
 /** Whether the key's seeds are kept out of swap.
  * @retval 1 they are locked in memory.
  * @retval 0 the limit on locked memory (RLIMIT_MEMLOCK) forbade it, the implementation does not
- *           lock, or key is NULL. */
+ *           lock, or key is NULL or a copy that fork made. */
 PPRF_API int pprf_memory_locked(const pprf_key *key);
 
 /** Write the key's canonical encoding (docs/key-file.md): equal keys give equal bytes, whatever
@@ -233,6 +280,7 @@ PPRF_API int pprf_memory_locked(const pprf_key *key);
  * @retval PPRF_ERR_BUFFER buf is too short; nothing was written to it.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the digest failed; buf is zeroed.
+ * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key or len is NULL. */
 PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
 
@@ -249,7 +297,8 @@ PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
  * @retval PPRF_ERR_NULL   key or buf is NULL. */
 PPRF_API int pprf_import(pprf_key **key, const uint8_t *buf, size_t len);
 
-/** Wipe the key and give its memory back; NULL is allowed. */
+/** Wipe the key and give its memory back; NULL is allowed, and so is a copy that fork made: it alone
+ * goes. */
 PPRF_API void pprf_free(pprf_key *key);
 
 /** One line of English for a result, never NULL. */

@@ -3,7 +3,7 @@
  * after the other, so that there are always PRG calls to run side by side and a node above several
  * of the leaves is expanded once.
  *
- * Seeds.  Those in the arrays are wiped one by one; finish clears the stack and the registers. */
+ * Seeds.  Those in the arrays are wiped one by one; the API functions wipe the stack. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +32,6 @@ struct forest {
   struct opt_entry *sibling; /* the nodes beside the paths, or NULL: not wanted */
   size_t siblings;
 };
-
-/* Clear what is below on the stack, and the registers. */
-static NOINLINE void finish(void)
-{
-  uint8_t below[4096]; /* eight Keccaks in vector registers spill 2 kB */
-  explicit_bzero(below, sizeof below);
-  prg_wipe_stack();
-}
 
 static void put_seeds(uint8_t *out, const struct pprf_seed *seed, size_t n)
 {
@@ -99,7 +91,7 @@ static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_
 }
 
 /* Derive the seeds of all leaves, and the siblings. */
-static NOINLINE int walk_down(struct forest *f)
+static PPRF_WORK int walk_down(struct forest *f)
 {
   struct opt_step step[OPT_LANES];
   struct pprf_seed unused = {0, 0};
@@ -219,7 +211,7 @@ struct eval_work {
 };
 
 /* At most CHUNK leaves. */
-static int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf, size_t n,
+static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf, size_t n,
                       uint8_t *out, int *result)
 {
   struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group};
@@ -259,6 +251,8 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
     return PPRF_ERR_NOMEM; /* there is no such output */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
+  else if (pprf_is_copy(key->maker))
+    err = PPRF_ERR_FORKED;
   else if (n > 0 && (w = malloc(sizeof *w)) == NULL)
     err = PPRF_ERR_NOMEM;
   for (size_t at = 0; at < n && err == PPRF_OK; at += CHUNK)
@@ -270,7 +264,7 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
       explicit_bzero(out, n * PPRF_SEED_BYTES);
     fill_results(result, n, err);
   }
-  finish();
+  prg_wipe(opt_wipe_plan(BATCH_STACK));
   return err;
 }
 
@@ -293,7 +287,7 @@ static uint64_t count_siblings(const struct forest *f)
 }
 
 /* n <= UINT32_MAX leaves, sorted items of which are given. */
-static int punct_items(pprf_key *key, const uint64_t *items, size_t n, int *result)
+static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n, int *result)
 {
   struct forest f = {.leaf = array(n, sizeof *f.leaf),
                      .seed = array(n, sizeof *f.seed),
@@ -333,6 +327,8 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
     return PPRF_ERR_NOMEM;
   if (key == NULL || (n > 0 && leaf == NULL))
     err = PPRF_ERR_NULL;
+  else if (pprf_is_copy(key->maker))
+    err = PPRF_ERR_FORKED;
   else if (n > UINT32_MAX || (n > 0 && (items = array(n, 2 * sizeof *items)) == NULL))
     err = PPRF_ERR_NOMEM;
   else
@@ -344,7 +340,7 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
   free(items);
   if (err != PPRF_OK)
     fill_results(result, n, err);
-  finish();
+  prg_wipe(opt_wipe_plan(BATCH_STACK));
   return err;
 }
 
@@ -398,7 +394,7 @@ static int split_pending(struct expansion *x)
 }
 
 /* Fill a forest with the next leaves of the range, as many as it takes; none at the end. */
-static NOINLINE int next_leaves(struct expansion *x, struct forest *f)
+static int next_leaves(struct expansion *x, struct forest *f)
 {
   int err = PPRF_OK;
   while (err == PPRF_OK && next_pending(x)) {
@@ -421,13 +417,23 @@ static NOINLINE int next_leaves(struct expansion *x, struct forest *f)
   return err;
 }
 
+/* The same with the values of these leaves, as bytes. */
+static PPRF_WORK int next_values(struct expansion *x, struct forest *f)
+{
+  int err = next_leaves(x, f);
+  if (err == PPRF_OK)
+    err = walk_down(f);
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+  if (err == PPRF_OK)
+    put_seeds((uint8_t *)f->seed, f->seed, f->leaves);
+#endif
+  return err;
+}
+
 /* Hand a forest's values over in runs. */
 static int hand_over(const struct forest *f, pprf_each *each, void *arg)
 {
   int stop = 0;
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-  put_seeds((uint8_t *)f->seed, f->seed, f->leaves);
-#endif
   for (size_t from = 0, to; from < f->leaves && stop == 0; from = to) {
     for (to = from + 1; to < f->leaves && f->leaf[to] == f->leaf[to - 1] + 1; to++)
       ;
@@ -440,6 +446,8 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
 {
   if (key == NULL || each == NULL)
     return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
   if (first > last || last >> depth_of(key) != 0)
     return PPRF_ERR_RANGE;
   struct expansion *x = malloc(sizeof *x);
@@ -453,19 +461,20 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
   int result;
   do {
     f = (struct forest){.leaf = x->leaf, .seed = x->seed, .group = x->group};
-    result = next_leaves(x, &f);
-    if (result == PPRF_OK)
-      result = walk_down(&f);
+    result = next_values(x, &f);
+    prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
     if (result == PPRF_OK)
       result = hand_over(&f, each, arg);
   } while (result == PPRF_OK && f.leaves > 0);
   explicit_bzero(x, sizeof *x);
   free(x);
-  finish();
+  prg_wipe(opt_wipe_plan(BATCH_STACK));
   return result;
 }
 
 int pprf_prefault(pprf_key *key)
 {
-  return key == NULL ? PPRF_ERR_NULL : opt_store_prefault(&key->store);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  return pprf_is_copy(key->maker) ? PPRF_ERR_FORKED : opt_store_prefault(&key->store);
 }

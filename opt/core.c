@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluation and punctures: the descents from a live node, and the API functions that make them.
- *
- * Seeds.  descend and siblings hold seeds in registers that the compiler may spill: each wipes its
- * variables, and its caller wipes the stack below itself.  Seeds in the callers' own arrays are
- * wiped one by one.  Branches and addresses depend on leaves only. */
+ * Branches and addresses depend on leaves only. */
 #include "key.h"
 
 /* The seed of one of the two children. */
@@ -552,7 +549,7 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
       gone{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
       same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
-static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
+static PPRF_WORK int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
 {
   struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
   struct opt_node node;
@@ -562,22 +559,41 @@ static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t la
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  int err = punct_from(s, node, first, last, left, right) /*@ ghost (key_root) */;
-  prg_wipe_stack();
+  return punct_from(s, node, first, last, left, right) /*@ ghost (key_root) */;
+}
+
+/* Evaluate at a leaf that a live node covers. */
+/*@ requires key: key(sd(key_root), s);
+    requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
+      covers(node.start, node.height, leaf);
+    requires out: \valid(out + (0 .. 15));
+    assigns out[0 .. 15];
+    ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
+      mk2(lo, hi) == leaf_value(sd(key_root), s->punctured.depth, leaf);
+    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
+static PPRF_WORK int eval(const struct opt_store *s, struct opt_node node, uint64_t leaf, uint8_t *out)
+{
+  struct pprf_seed value;
+  int err = descend(s, node, leaf, NULL, &value) /*@ ghost (key_root) */;
+  store_seed(out, value);
+  wipe_seed(&value);
   return err;
 }
 
-/*@ requires key: key == \null || key(sd(key_root), &key->store);
-    requires \valid_read(key) || key == \null;
+/*@ requires key: key == \null ||
+      (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns out[0 .. 15];
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
+    ensures forked: \result == PPRF_ERR_FORKED <==>
+      key != \null && out != \null && copied{Pre}(key);
     ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && out != \null && leaf >= pow2(key->store.punctured.depth);
+      key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && out != \null && leaf < pow2(key->store.punctured.depth) &&
+      key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
       gone{Pre}(&key->store.punctured, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
       \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);
@@ -585,21 +601,19 @@ static NOINLINE int punct_range(struct opt_store *s, uint64_t first, uint64_t la
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   struct opt_node node;
-  struct pprf_seed value = {0, 0};
   if (out == NULL)
     return PPRF_ERR_NULL;
-  int err = PPRF_OK;
+  store_seed(out, (struct pprf_seed){0, 0});
   if (key == NULL)
-    err = PPRF_ERR_NULL;
-  else if (!opt_in_tree(leaf, depth_of(key)))
-    err = PPRF_ERR_RANGE;
-  else if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
-    err = PPRF_ERR_PUNCTURED;
-  else
-    err = descend(&key->store, node, leaf, NULL, &value) /*@ ghost (key_root) */;
-  store_seed(out, value);
-  wipe_seed(&value);
-  prg_wipe_stack();
+    return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  if (!opt_in_tree(leaf, depth_of(key)))
+    return PPRF_ERR_RANGE;
+  if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
+    return PPRF_ERR_PUNCTURED;
+  int err = eval(&key->store, node, leaf, out);
+  prg_wipe(prg_wipe_plan(EVAL_STACK));
   return err;
 }
 
@@ -652,40 +666,44 @@ static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
   KEY_KEPT
 }
 
-/* Puncture, and write the leaf's value to out if that is not NULL.  Wiping comes last: after it no
- * register and no stack below the API function holds a seed. */
+/* What a puncture came to, and whether it read seeds: what they left is to be wiped. */
+struct done {
+  int err, seeds;
+};
+
+/* Puncture, and write the leaf's value to out if that is not NULL. */
 /*@ requires key: key(sd(key_root), &key->store) && \valid(key);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1];
     ensures key: key(sd(key_root), &key->store);
-    ensures range: \result == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
-    ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
+    ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
+    ensures punctured: \result.err == PPRF_ERR_PUNCTURED <==>
       leaf < pow2(key->store.punctured.depth) && gone{Pre}(&key->store.punctured, leaf);
-    ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
-      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
+    ensures others: \result.err == PPRF_OK || \result.err == PPRF_ERR_RANGE ||
+      \result.err == PPRF_ERR_PUNCTURED || prg_error(\result.err);
+    ensures gone: \result.err == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
       gone{Pre}(&key->store.punctured, x) || x == leaf;
-    ensures value: \result == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
+    ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
       seed_bytes(out, lo, hi) &&
       mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);
-    ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&key->store.punctured) &&
+    ensures error: \result.err != PPRF_OK ==> same_words{Pre,Post}(&key->store.punctured) &&
       same_slots{Pre,Post}(&key->store) && key->store.nodes == \old(key->store.nodes);
-    ensures error_out: \result != PPRF_OK ==> out != \null ==>
+    ensures error_out: \result.err != PPRF_OK ==> out != \null ==>
       \forall integer k; 0 <= k < 16 ==> out[k] == \old(out[k]); */
-static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
+static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed copath[PPRF_DEPTH_MAX], value;
   struct opt_node node;
   struct opt_store *s = &key->store;
   if (!opt_in_tree(leaf, depth_of(key)))
-    return PPRF_ERR_RANGE;
+    return (struct done){PPRF_ERR_RANGE, 0};
   opt_store_prefetch(s, leaf);
   if (!opt_store_find(s, leaf, &node) /*@ ghost (key_root) */)
-    return PPRF_ERR_PUNCTURED;
+    return (struct done){PPRF_ERR_PUNCTURED, 0};
   if (node.height == 0 && out == NULL) { /* half of all punctures in random order: no seed is read */
     opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
-    return PPRF_OK;
+    return (struct done){PPRF_OK, 0};
   }
   int err = walk(s, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
@@ -695,22 +713,24 @@ static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     wipe_copath(copath, node.height) /*@ ghost (s, key_root) */;
   }
   wipe_seed(&value);
-  prg_wipe_stack();
-  return err;
+  return (struct done){err, 1};
 }
 
-/*@ requires key: key == \null || (\valid(key) && key(sd(key_root), &key->store));
+/*@ requires key: key == \null ||
+      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
-    ensures key: key != \null ==> key(sd(key_root), &key->store);
+    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && leaf >= pow2(key->store.punctured.depth);
+      key != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && leaf < pow2(key->store.punctured.depth) &&
+      key != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
       gone{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
       gone{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
@@ -718,22 +738,32 @@ static NOINLINE int punct(pprf_key *key, uint64_t leaf, uint8_t *out)
       key->store.nodes == \old(key->store.nodes); */
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
-  return key == NULL ? PPRF_ERR_NULL : punct(key, leaf, NULL);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  const struct done done = punct(key, leaf, NULL);
+  if (done.seeds)
+    prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  return done.err;
 }
 
-/*@ requires key: key == \null || (\valid(key) && key(sd(key_root), &key->store));
+/*@ requires key: key == \null ||
+      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. 15];
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
-    ensures key: key != \null ==> key(sd(key_root), &key->store);
+    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && out != \null && leaf >= pow2(key->store.punctured.depth);
+      key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && out != \null && leaf < pow2(key->store.punctured.depth) &&
+      key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
       gone{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
       gone{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
@@ -747,21 +777,32 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   if (out == NULL)
     return PPRF_ERR_NULL;
   store_seed(out, (struct pprf_seed){0, 0});
-  return key == NULL ? PPRF_ERR_NULL : punct(key, leaf, out);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  const struct done done = punct(key, leaf, out);
+  if (done.seeds)
+    prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  return done.err;
 }
 
-/*@ requires key: key == \null || (\valid(key) && key(sd(key_root), &key->store));
+/*@ requires key: key == \null ||
+      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
-    ensures key: key != \null ==> key(sd(key_root), &key->store);
+    ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
-      key != \null && (first > last || last >= pow2(key->store.punctured.depth));
+      key != \null && !copied{Pre}(key) &&
+      (first > last || last >= pow2(key->store.punctured.depth));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      key != \null && first <= last < pow2(key->store.punctured.depth) &&
+      key != \null && !copied{Pre}(key) && first <= last < pow2(key->store.punctured.depth) &&
       \forall integer x; first <= x <= last ==> gone{Pre}(&key->store.punctured, x);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
-      \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+      \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
+      \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
       gone{Pre}(&key->store.punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> key != \null ==>
@@ -771,17 +812,22 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
   if (first > last || !opt_in_tree(last, depth_of(key)))
     return PPRF_ERR_RANGE;
-  return punct_range(&key->store, first, last);
+  int err = punct_range(&key->store, first, last);
+  prg_wipe(prg_wipe_plan(RANGE_STACK));
+  return err;
 }
 
-/*@ requires key: key == \null || (\valid_read(key) && key(sd(key_root), &key->store));
+/*@ requires key: key == \null ||
+      (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
     assigns \nothing;
-    ensures none: key == \null ==> \result == 0;
-    ensures count: key != \null ==> \result ==
+    ensures none: key == \null || copied{Pre}(key) ==> \result == 0;
+    ensures count: key != \null && !copied{Pre}(key) ==> \result ==
       cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */
 size_t pprf_node_count(const pprf_key *key)
 {
-  return key == NULL ? 0 : (size_t)key->store.nodes;
+  return key == NULL || pprf_is_copy(key->maker) ? 0 : (size_t)key->store.nodes;
 }

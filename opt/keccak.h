@@ -9,7 +9,7 @@
  *
  * Versions of prg_expand, bit for bit the same function.  Control flow and addresses do not
  * depend on the seed.  They cannot fail.  Their state may stay in registers and on the stack below
- * the caller: opt's prg_wipe_stack clears both. */
+ * the caller: prg_wipe clears both. */
 #ifndef PPRF_OPT_KECCAK_H
 #define PPRF_OPT_KECCAK_H
 

@@ -10,7 +10,7 @@
 
 opt_expand prg_expand_evp;
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
-void prg_wipe_stack_evp(void);
+uint64_t prg_wipe_plan_evp(unsigned own);
 
 static int always(void)
 {
@@ -30,25 +30,43 @@ static int have_avx512(void)
 }
 #endif
 
+/* Without optimization a Keccak on vector registers has a variable for each of its steps. */
+#ifdef __OPTIMIZE__
+#define KECCAK_STACK 512
+#define KECCAK_VECTOR_STACK 256
+#define KECCAK_4_STACK 3072
+#define KECCAK_8_STACK 3072
+#else
+#define KECCAK_STACK 2048
+#define KECCAK_VECTOR_STACK 8192
+#define KECCAK_4_STACK (160 << 10)
+#define KECCAK_8_STACK (80 << 10)
+#endif
+
 static const struct version {
   const char *name;
   opt_expand *expand;
   opt_expand_lanes *expand_4, *expand_8; /* or NULL */
   int (*usable)(void);
-} versions[] = { /* the fastest first; the last is what remains */
+  unsigned stack, stack_many; /* bytes that prg_expand and opt_expand_many take */
+} versions[] = {              /* the fastest first; the last is what remains */
 #if OPT_KECCAK_X86
-  {"avx512", opt_keccak_avx512, opt_keccak_avx512_x4, opt_keccak_avx512_x8, have_avx512},
-  {"avx2", opt_keccak_avx2, opt_keccak_avx2_x4, NULL, have_avx2},
+  {"avx512", opt_keccak_avx512, opt_keccak_avx512_x4, opt_keccak_avx512_x8, have_avx512, KECCAK_VECTOR_STACK,
+   KECCAK_8_STACK},
+  {"avx2", opt_keccak_avx2, opt_keccak_avx2_x4, NULL, have_avx2, KECCAK_STACK, KECCAK_4_STACK},
 #endif
-  {"scalar", opt_keccak_scalar, NULL, NULL, always},
-  {"evp", prg_expand_evp, NULL, NULL, always}};
+  {"scalar", opt_keccak_scalar, NULL, NULL, always, KECCAK_STACK, KECCAK_STACK + 512},
+  {"evp", prg_expand_evp, NULL, NULL, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512}};
 
 #define VERSIONS (sizeof versions / sizeof *versions)
 
 /* Before the choice: its prg_expand makes it. */
 static opt_expand choose_and_expand;
-static const struct version undecided = {"", choose_and_expand, NULL, NULL, always};
+static const struct version undecided = {"", choose_and_expand, NULL, NULL, always, 0, 0};
 static _Atomic(const struct version *) current = &undecided;
+/* For prg_wipe_plan and opt_wipe_plan: the most that a version takes of those that are or were
+ * current. */
+static _Atomic uint64_t used, used_many;
 
 /* In the static block of thread-local memory: an access is one instruction, and no call. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t calls;
@@ -106,6 +124,20 @@ static const struct version *named(const char *name)
   return NULL;
 }
 
+static void raise_to(_Atomic uint64_t *most, uint64_t plan)
+{
+  uint64_t before = atomic_load(most);
+  while (before < plan && !atomic_compare_exchange_weak(most, &before, plan))
+    ;
+}
+
+/* Called before the version becomes current: who uses it finds its stack in the plans. */
+static void note(const struct version *v)
+{
+  raise_to(&used, prg_wipe_flags() | v->stack);
+  raise_to(&used_many, prg_wipe_flags() | v->stack_many);
+}
+
 /* Choose the version.  Threads that come here at once choose the same one.  While libcrypto fails
  * nothing is decided and its error is the caller's result. */
 static const struct version *choose(void)
@@ -120,10 +152,13 @@ static const struct version *choose(void)
   else if (!chosen->usable())
     chosen = evp;
   int same = agrees(chosen);
-  if (same < 0)
+  if (same < 0) {
+    note(evp);
     return evp;
+  }
   if (!same)
     chosen = evp;
+  note(chosen);
   /* pprf_prg_select may have been first */
   return atomic_compare_exchange_strong(&current, &before, chosen) ? chosen : before;
 }
@@ -137,7 +172,12 @@ static const struct version *chosen_version(void)
 static struct pprf_children choose_and_expand(struct pprf_seed seed, uint64_t start,
                                               unsigned height)
 {
-  return choose()->expand(seed, start, height);
+  /* in memory: in a register that callees save it would go as deep as libcrypto does */
+  volatile uint64_t lo = seed.lo, hi = seed.hi;
+  const struct version *v = choose();
+  seed = (struct pprf_seed){lo, hi};
+  lo = hi = 0;
+  return v->expand(seed, start, height);
 }
 
 const char *pprf_prg_name(void)
@@ -160,6 +200,7 @@ int pprf_prg_select(const char *name)
   int same = agrees(v);
   if (same <= 0)
     return same < 0 ? PPRF_ERR_CRYPTO : PPRF_ERR_RANGE;
+  note(v);
   atomic_store(&current, v);
   return PPRF_OK;
 }
@@ -216,85 +257,24 @@ uint64_t prg_calls(void)
   return calls;
 }
 
-#if OPT_KECCAK_X86
-/* The registers that a caller may not rely on; those that it may rely on, callees have restored. */
-#define CLEAR_GENERAL                                                                              \
-  "xor %%eax, %%eax; xor %%ecx, %%ecx; xor %%edx, %%edx; xor %%esi, %%esi; xor %%edi, %%edi\n\t"   \
-  "xor %%r8d, %%r8d; xor %%r9d, %%r9d; xor %%r10d, %%r10d; xor %%r11d, %%r11d\n\t"
-#define CLEAR_4(op, a, b, c, d) op(a) op(b) op(c) op(d)
-#define CLEAR_LOW_16(op)                                                                           \
-  CLEAR_4(op, 0, 1, 2, 3) CLEAR_4(op, 4, 5, 6, 7) CLEAR_4(op, 8, 9, 10, 11)                        \
-  CLEAR_4(op, 12, 13, 14, 15)
-#define CLEAR_HIGH_16(op)                                                                          \
-  CLEAR_4(op, 16, 17, 18, 19) CLEAR_4(op, 20, 21, 22, 23) CLEAR_4(op, 24, 25, 26, 27)              \
-  CLEAR_4(op, 28, 29, 30, 31)
-#define PXOR(n) "pxor %%xmm" #n ", %%xmm" #n "\n\t"
-#define VPXOR(n) "vpxor %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t" /* and the upper halves */
-#define VPXORQ(n) "vpxorq %%xmm" #n ", %%xmm" #n ", %%xmm" #n "\n\t"
-#define CLOBBERED                                                                                  \
-  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",         \
-    "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9",    \
-    "r10", "r11", "cc"
-
-static inline void wipe_registers(const struct version *v)
-{
-  if (v->usable == have_avx512)
-    __asm__ volatile(CLEAR_LOW_16(VPXOR) CLEAR_HIGH_16(VPXORQ) CLEAR_GENERAL : : : CLOBBERED);
-  else if (v->usable == have_avx2)
-    __asm__ volatile(CLEAR_LOW_16(VPXOR) CLEAR_GENERAL : : : CLOBBERED);
-  else
-    __asm__ volatile(CLEAR_LOW_16(PXOR) CLEAR_GENERAL : : : CLOBBERED);
-}
-#endif
-
-/* Bytes of stack that the callees of an operation's outermost function use for seeds: a descent,
- * prg_expand and a Keccak, 450 bytes with gcc 12 and clang 14.  Without optimization a Keccak on
- * vector registers alone takes 4.7 kB. */
-#ifdef __OPTIMIZE__
-#define STACK_USED 504
-#else
-#define STACK_USED 8192
-#endif
-
-static __attribute__((noinline)) void wipe_below(void)
-{
-  uint8_t below[STACK_USED];
-  explicit_bzero(below, sizeof below);
-}
-
-#if OPT_KECCAK_X86
-typedef uint64_t wide __attribute__((vector_size(32), aligned(16)));
-
-/* The same in 5 ns instead of 14: that counts beside a puncture's two Keccaks of 200. */
-static __attribute__((noinline, no_stack_protector, target("avx2"))) void wipe_below_wide(void)
-{
-  wide below[(STACK_USED + sizeof(wide) - 1) / sizeof(wide)];
-  for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-    below[i] = (wide){0};
-    __asm__ volatile("" : "+m"(below[i]));
-  }
-}
-#endif
-
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
 {
-  int err = prg_digest_evp(bytes, len, out);
-  prg_wipe_stack_evp(); /* libcrypto goes deeper */
-  return err;
+  return prg_digest_evp(bytes, len, out);
 }
 
-void prg_wipe_stack(void)
+/* Before the first choice libcrypto's is what may have been used. */
+static uint64_t plan_of(_Atomic uint64_t *most, unsigned own)
 {
-  const struct version *v = atomic_load_explicit(&current, memory_order_acquire);
-  if (v == &undecided || v->expand == prg_expand_evp)
-    prg_wipe_stack_evp();
-#if OPT_KECCAK_X86
-  else if (v->usable != always)
-    wipe_below_wide();
-#endif
-  else
-    wipe_below();
-#if OPT_KECCAK_X86
-  wipe_registers(v);
-#endif
+  uint64_t plan = atomic_load_explicit(most, memory_order_acquire);
+  return (plan != 0 ? plan : prg_wipe_plan_evp(512)) + own;
+}
+
+uint64_t prg_wipe_plan(unsigned own)
+{
+  return plan_of(&used, own);
+}
+
+uint64_t opt_wipe_plan(unsigned own)
+{
+  return plan_of(&used_many, own);
 }

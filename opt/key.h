@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file key.h
- * What pprf.c and batch.c share: the key, seeds as bytes, wiping. */
+ * What pprf.c, core.c and batch.c share: the key, seeds as bytes, wiping.
+ *
+ * Secrets.  The functions of the API check their arguments and wipe what was left below them (wipe.h);
+ * what has seeds in its frame is PPRF_WORK below them. */
 #ifndef PPRF_OPT_KEY_H
 #define PPRF_OPT_KEY_H
 
+#include "fork.h"
 #include "pprf.h"
 #include "prg.h"
 #include "store.h"
+#include "wipe.h"
 
 /*@ // byte k of a little-endian number
     logic integer byte_of(integer v, integer k) = (v >> 8 * k) & 0xff;
@@ -16,17 +21,35 @@
         p[k] == byte_of(lo, k) && p[8 + k] == byte_of(hi, k); */
 
 struct pprf_key {
+  uint64_t maker; /* the process that made it (fork.h); 0: shared */
   struct opt_store store;
 #ifndef __FRAMAC__ /* WP has no flexible arrays, and no proven function touches this one */
   uint64_t small[]; /* bitmap levels of less than a page */
 #endif
 };
 
+/*@ // the key belongs to another process than this one: it is a copy that fork made
+    predicate copied{L}(pprf_key *key) = key->maker != 0 && key->maker != process_number; */
+
 /* The seed of the root from which a key was made, which no key stores once it is punctured: a ghost
  * parameter of the API's functions, whose declarations have none. */
 //@ ghost struct pprf_seed key_root;
 
 #define NOINLINE __attribute__((noinline))
+
+/* Bytes of stack that an operation's own functions take, all but the PRG: a quarter more, with it, than
+ * gcc 12 and clang 14 need at most, which equivalence-tests/residue.c sees. */
+#ifdef __OPTIMIZE__
+#define EVAL_STACK 384u
+#define PUNCT_STACK 896u
+#define RANGE_STACK 2816u
+#define BATCH_STACK 3072u
+#else
+#define EVAL_STACK 1024u
+#define PUNCT_STACK 2048u
+#define RANGE_STACK 4096u
+#define BATCH_STACK 4096u
+#endif
 
 /*@ requires \valid_read(key);
     assigns \nothing;
@@ -88,7 +111,7 @@ static inline void wipe_children(struct pprf_children *c)
 
 /* Overwrite a function's own variables before it returns.  No contract can speak of them, and their
  * addresses would move them from the proof's variables into its memory: what they leave behind is
- * equivalence-tests/residue.c's to find. */
+ * prg_wipe's, and equivalence-tests/residue.c's to find. */
 #ifdef __FRAMAC__
 #define WIPE_LOCALS(seed, children) ((void)0)
 #else

@@ -20,6 +20,9 @@ struct opt_step {
  * @retval 0, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM (what the outputs hold is undefined then). */
 int opt_expand_many(const struct opt_step *step, unsigned n);
 
+/** As prg_wipe_plan, for an operation that calls opt_expand_many, too. */
+uint64_t opt_wipe_plan(unsigned own);
+
 /** Steps that one call should have where there are as many: more would not make it faster. */
 #define OPT_LANES 8
 

@@ -14,6 +14,10 @@
 #define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
 #endif
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
@@ -94,6 +98,8 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
                               -1, 0);
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
+  if (!shared) /* a child gets no copy of the seeds; an old system refuses */
+    (void)madvise(pages, opt_store_mapped_bytes(depth), MADV_WIPEONFORK);
   opt_store_lay_out(s, depth, pages, small, shared);
   return PPRF_OK;
 }

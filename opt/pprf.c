@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys as a whole: made, measured, written to a file and read back, freed.  core.c evaluates and
- * punctures.
- *
- * Seeds.  decode holds seeds in registers that the compiler may spill: it wipes its variables, and
- * its callers wipe the stack below themselves. */
+ * punctures. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -12,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "key.h"
+#include "options.h"
 #include "shared.h"
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
@@ -36,7 +34,7 @@ static uint64_t file_bytes(unsigned depth, uint64_t nodes)
 }
 
 /* Everything before the digest. */
-static void encode(const struct opt_store *s, uint8_t *out)
+static void encode_nodes(const struct opt_store *s, uint8_t *out)
 {
   unsigned width = id_bytes(s->punctured.depth);
   struct opt_node n;
@@ -119,7 +117,7 @@ static int well_formed(const uint8_t *buf, size_t len, unsigned *depth, uint64_t
 /* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
  * bytes are the caller's, and memory that others share with it can change.  The store is whole at
  * the end, though with an error it lacks nodes. */
-static NOINLINE int decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
+static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
 {
   unsigned depth = s->punctured.depth;
   struct reader r = first_record(buf, depth);
@@ -146,7 +144,47 @@ static int same_digest(const uint8_t *a, const uint8_t *b)
   return d == 0;
 }
 
-/* ---- the API ---- */
+/* ---- the work ---- */
+
+/* The whole file, `bytes` of them. */
+static PPRF_WORK int encode(const struct opt_store *s, uint8_t *buf, size_t bytes)
+{
+  encode_nodes(s, buf);
+  int err = prg_digest(buf, bytes - DIGEST_BYTES, buf + bytes - DIGEST_BYTES);
+  if (err != PPRF_OK)
+    explicit_bzero(buf, bytes);
+  return err;
+}
+
+/* Whether the digest at the end is that of what stands before. */
+static PPRF_WORK int check_digest(const uint8_t *buf, size_t len)
+{
+  uint8_t digest[DIGEST_BYTES];
+  int err = prg_digest(buf, len - DIGEST_BYTES, digest);
+  return err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES) ? PPRF_ERR_FORMAT : err;
+}
+
+/* Make an empty store a fresh key: the root's seed is at seed, or random if that is NULL.  A shared
+ * store's leaves are all punctured, any other is zero. */
+static PPRF_WORK int start(struct opt_store *s, const uint8_t *seed)
+{
+  struct pprf_seed root = {0, 0};
+  int err = PPRF_OK;
+  if (seed != NULL)
+    root = load_seed(seed);
+  else
+    err = prg_random(&root);
+  if (err == PPRF_OK && s->shared) {
+    opt_store_clear(s);
+    opt_store_start(s, root);
+  } else if (err == PPRF_OK) {
+    opt_store_load_root(s, &root);
+  }
+  wipe_seed(&root);
+  return err;
+}
+
+/* ---- keys in memory ---- */
 
 /* A key whose store is empty. */
 static int new_key(pprf_key **key, unsigned depth)
@@ -154,7 +192,9 @@ static int new_key(pprf_key **key, unsigned depth)
   pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
-  int err = opt_store_open(&k->store, depth, k->small, 0);
+  int err = pprf_process_claim(&k->maker);
+  if (err == PPRF_OK)
+    err = opt_store_open(&k->store, depth, k->small, 0);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -189,14 +229,8 @@ int opt_shared_new(pprf_key **key, unsigned depth)
 
 int opt_shared_start(pprf_key *key)
 {
-  struct pprf_seed root;
-  int err = prg_random(&root);
-  if (err == PPRF_OK) {
-    opt_store_clear(&key->store);
-    opt_store_start(&key->store, root);
-  }
-  wipe(&root, 1);
-  prg_wipe_stack();
+  int err = start(&key->store, NULL);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
 
@@ -212,32 +246,52 @@ void opt_shared_free(pprf_key *key)
   (void)munmap(key, bytes);
 }
 
-int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+/* ---- the API ---- */
+
+static int setup(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned flags)
 {
   uint8_t digest[DIGEST_BYTES] = {0};
-  struct pprf_seed root = {0, 0};
+  pprf_key *k;
+  int err = prg_digest(digest, 0, digest); /* is there one? */
+  if (err == PPRF_OK)
+    err = flags & PPRF_SHARED ? opt_shared_new(&k, depth) : new_key(&k, depth);
+  if (err != PPRF_OK)
+    return err;
+  err = start(&k->store, seed);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
+  if (err != PPRF_OK)
+    pprf_free(k);
+  else
+    *key = k;
+  return err;
+}
+
+int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+{
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  int err = prg_digest(digest, 0, digest); /* is there one? */
-  if (err == PPRF_OK && seed == NULL)
-    err = prg_random(&root);
-  else if (seed != NULL)
-    root = load_seed(seed);
-  if (err == PPRF_OK)
-    err = new_key(key, depth);
-  if (err == PPRF_OK)
-    opt_store_load_root(&(*key)->store, &root);
-  explicit_bzero(&root, sizeof root);
-  prg_wipe_stack();
-  return err;
+  return setup(key, depth, seed, 0);
+}
+
+int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
+{
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (options == NULL)
+    return PPRF_ERR_NULL;
+  if (!pprf_options_known(options) || options->depth < PPRF_DEPTH_MIN ||
+      options->depth > PPRF_DEPTH_MAX)
+    return PPRF_ERR_RANGE;
+  return setup(key, options->depth, options->seed, options->flags);
 }
 
 size_t pprf_memory_bytes(const pprf_key *key)
 {
-  if (key == NULL)
+  if (key == NULL || pprf_is_copy(key->maker))
     return 0;
   /* glibc keeps the size of a block in the 8 bytes before it */
   size_t own = key->store.shared ? shared_bytes(key)
@@ -247,35 +301,33 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
-  return key == NULL ? 0 : depth_of(key);
+  return key == NULL || pprf_is_copy(key->maker) ? 0 : depth_of(key);
 }
 
 int pprf_memory_locked(const pprf_key *key)
 {
-  return key != NULL && key->store.locked;
+  return key != NULL && !pprf_is_copy(key->maker) && key->store.locked;
 }
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
   size_t need = (size_t)file_bytes(depth_of(key), key->store.nodes), size = *len;
   *len = need;
   if (buf == NULL)
     return PPRF_OK;
   if (size < need)
     return PPRF_ERR_BUFFER;
-  encode(&key->store, buf);
-  int err = prg_digest(buf, need - DIGEST_BYTES, buf + need - DIGEST_BYTES);
-  if (err != PPRF_OK)
-    explicit_bzero(buf, need);
-  prg_wipe_stack();
+  int err = encode(&key->store, buf, need);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
 
 int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
-  uint8_t digest[DIGEST_BYTES];
   unsigned depth;
   uint64_t nodes;
   if (key == NULL)
@@ -285,18 +337,16 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
     return PPRF_ERR_NULL;
   if (!well_formed(buf, len, &depth, &nodes))
     return PPRF_ERR_FORMAT;
-  int err = prg_digest(buf, len - DIGEST_BYTES, digest);
-  if (err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES))
-    err = PPRF_ERR_FORMAT;
+  int err = check_digest(buf, len);
   if (err == PPRF_OK)
     err = new_key(key, depth);
   if (err == PPRF_OK)
     err = decode(&(*key)->store, buf, nodes);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(*key);
     *key = NULL;
   }
-  prg_wipe_stack();
   return err;
 }
 
@@ -308,6 +358,9 @@ void pprf_free(pprf_key *key)
     opt_shared_free(key);
     return;
   }
-  opt_store_close(&key->store);
+  if (pprf_is_copy(key->maker)) /* perhaps of a moment amid a puncture: nothing in it counts */
+    (void)munmap(key->store.slot, key->store.mapped);
+  else
+    opt_store_close(&key->store);
   free(key);
 }

@@ -273,7 +273,7 @@ static unsigned model_height(const struct model *m, uint64_t leaf)
 
 static const struct opt_store *store_of(const pprf_key *key)
 {
-  return (const struct opt_store *)(const void *)key; /* the first member of struct pprf_key */
+  return &key->store;
 }
 
 /* The bitmaps of a block and everything below it, as far as they are trusted. */
@@ -1533,7 +1533,7 @@ static void test_damage(void)
     check_key(key, &m, 1);
     if (failed)
       break;
-    struct opt_store *s = (struct opt_store *)(void *)key;
+    struct opt_store *s = &key->store;
     if (i == 0)
       s->slot[(4096 + 100) / 2] = root_seed();
     else if (i == 1)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations on many leaves, said with those on one: what they mean, not how fast they can be.
  * Nothing here is more than the public functions of one leaf, the export and the import, and
- * ref_exchange. */
+ * ref_key_take. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "key.h"
+#include "pprf.h"
 
 static void set_results(int *result, size_t n, int value)
 {
@@ -36,6 +38,8 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
     return PPRF_ERR_NOMEM; /* there is no such output */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
+  else if (pprf_is_copy(key->maker))
+    err = PPRF_ERR_FORKED;
   else
     err = copy_leaves(key, leaf, n, &own);
   for (size_t i = 0; i < n && err == PPRF_OK; i++) {
@@ -81,6 +85,8 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
     return PPRF_ERR_NOMEM;
   if (key == NULL || (n > 0 && leaf == NULL))
     err = PPRF_ERR_NULL;
+  else if (pprf_is_copy(key->maker))
+    err = PPRF_ERR_FORKED;
   else
     err = copy_leaves(key, leaf, n, &own);
   if (err == PPRF_OK)
@@ -93,22 +99,20 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
       err = one;
   }
   if (err == PPRF_OK)
-    ref_exchange(key, copy);
+    ref_key_take(key, copy);
   else
     set_results(result, n, err);
   free(own);
   pprf_free(copy); /* what the key was, or what it would have become */
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
-int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
+static PPRF_WORK int hand_over(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each,
+                               void *arg)
 {
   uint8_t value[PPRF_SEED_BYTES];
   int result = PPRF_OK;
-  if (key == NULL || each == NULL)
-    return PPRF_ERR_NULL;
-  if (first > last || last >> pprf_depth(key) != 0)
-    return PPRF_ERR_RANGE;
   for (uint64_t leaf = first; leaf <= last && result == PPRF_OK; leaf++) {
     result = pprf_eval(key, leaf, value);
     if (result == PPRF_OK)
@@ -120,9 +124,24 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
   return result;
 }
 
+int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
+{
+  if (key == NULL || each == NULL)
+    return PPRF_ERR_NULL;
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  if (first > last || last >> pprf_depth(key) != 0)
+    return PPRF_ERR_RANGE;
+  int result = hand_over(key, first, last, each, arg); /* pprf_eval wiped what is below it */
+  prg_wipe(prg_wipe_plan(OWN_STACK));
+  return result;
+}
+
 int pprf_prefault(pprf_key *key)
 {
-  return key == NULL ? PPRF_ERR_NULL : PPRF_OK;
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  return pprf_is_copy(key->maker) ? PPRF_ERR_FORKED : PPRF_OK;
 }
 
 const char *pprf_prg_name(void)

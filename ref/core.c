@@ -54,10 +54,8 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
       loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(seed, start, h);
-    if (c.err != PPRF_OK) {
-      prg_wipe_stack();
+    if (c.err != PPRF_OK)
       return c.err;
-    }
     //@ ghost children_lf(d, start, h);
     h--;
     uint64_t half = ref_width(h);
@@ -69,7 +67,6 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
     }
   }
   *value = seed;
-  prg_wipe_stack();
   return PPRF_OK;
 }
 
@@ -106,7 +103,6 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
   while (h > 0) {
     struct pprf_children c = prg_expand(seed, start, h);
     if (c.err != PPRF_OK) {
-      prg_wipe_stack();
       ref_wipe(path, 0, node.height);
       ref_wipe_seed(value);
       *left = 0;
@@ -146,7 +142,6 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
   //@ assert max: maximal(d, path, node.height);
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) ==>
         y == x || cov_in(path, 0, lo, y) || cov_in(path, lo, node.height, y); */
-  prg_wipe_stack();
   //@ ghost Done: ;
   *left = lo;
   *value = seed;

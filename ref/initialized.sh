@@ -38,6 +38,6 @@ planted() { # FILE NAME SED-EXPRESSION
 }
 planted codec a_byte_of_the_header_not_written 's/^  h\[11\] = 0;$//'
 planted node a_node_beyond_the_co_path_copied 's/ref_copy(a, i, b, 0, m)/ref_copy(a, i, b, 1, m)/'
-planted pprf a_depth_not_set 's/^  key->depth = depth;$//'
+planted core a_count_of_siblings_not_set 's/^  \*left = lo;$//'
 echo "1..$n"
 exit $failed

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file key.h
- * What batch.c needs of a key besides the public functions. */
+ * What pprf.c and batch.c share: the key. */
 #ifndef REF_KEY_H
 #define REF_KEY_H
 
+#include "core.h"
 #include "pprf.h"
+#include "prg.h"
 
-/** Exchange what two keys are: each pointer is then the other's key. */
-void ref_exchange(pprf_key *a, pprf_key *b);
+/* Bytes of stack that ref's own functions take: two co-paths of nodes and what is around them. */
+#ifdef __OPTIMIZE__
+#define OWN_STACK 4096
+#else
+#define OWN_STACK 6144
+#endif
+
+struct pprf_key {
+  unsigned depth;
+  size_t count, cap;
+  struct ref_node *nodes; /* cap of them, count in use, in leaf order */
+  uint64_t maker;         /* the process that made it (fork.h); 0: shared */
+  size_t mapped;          /* bytes of the shared mapping in which it lies; 0: private, on the heap */
+};
+
+/** Give a key what another one, private, has; that one is to be freed. */
+void ref_key_take(pprf_key *key, pprf_key *from);
 
 #endif

@@ -5,6 +5,7 @@
 #define REF_NAMES_H
 
 #define pprf_setup ref_pprf_setup
+#define pprf_setup_with ref_pprf_setup_with
 #define pprf_eval ref_pprf_eval
 #define pprf_punct ref_pprf_punct
 #define pprf_eval_punct ref_pprf_eval_punct
@@ -24,5 +25,7 @@
 #define pprf_free ref_pprf_free
 #define pprf_strerror ref_pprf_strerror
 #define pprf_version ref_pprf_version
+#define pprf_process ref_pprf_process
+#define pprf_process_claim ref_pprf_process_claim
 
 #endif

@@ -1,66 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions over the proven core: this file owns the memory and converts bytes. */
+/* The public functions over the proven core: this file owns the memory and converts bytes.
+ *
+ * Secrets.  The public functions check their arguments and wipe the stack; what has secrets in its frame
+ * is PPRF_WORK below them. */
 #include "pprf.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "codec.h"
 #include "core.h"
+#include "fork.h"
 #include "key.h"
+#include "options.h"
 
-struct pprf_key {
-  unsigned depth;
-  size_t count, cap;
-  struct ref_node *nodes; /* cap of them, count in use, in leaf order */
-};
-
-/* Clear the registers and the dead part of the stack: prg_wipe_stack reaches as deep as the PRG that
- * is linked needs, and the frames of ref's own functions, two arrays of nodes, go deeper than some. */
-static __attribute__((noinline)) void wipe_frames(void)
+static inline int is_copy(const pprf_key *key)
 {
-  uint8_t below[8192];
-  explicit_bzero(below, sizeof below);
+  return pprf_is_copy(key->maker);
 }
 
-static void wipe_stack(void)
+/* ---- memory ---- */
+
+static size_t in_pages(size_t bytes)
 {
-  wipe_frames();
-  prg_wipe_stack();
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (bytes + page - 1) / page * page;
 }
 
-/* A key with room for cap nodes, or NULL. */
-static pprf_key *key_new(unsigned depth, size_t cap)
+/* A private key with room for cap nodes. */
+static int key_new(pprf_key **key, unsigned depth, size_t cap)
 {
-  pprf_key *key = malloc(sizeof *key);
-  if (key == NULL)
-    return NULL;
-  key->depth = depth;
-  key->count = 0;
-  key->cap = cap;
-  key->nodes = calloc(cap > 0 ? cap : 1, sizeof *key->nodes);
-  if (key->nodes == NULL) {
-    free(key);
-    return NULL;
-  }
-  return key;
-}
-
-/* Make room for what one puncture can add.  Never realloc: it may leave a copy of the seeds. */
-static int grow(pprf_key *key)
-{
-  size_t cap = 2 * key->cap + REF_GROWTH(key->depth);
-  struct ref_node *nodes = calloc(cap, sizeof *nodes);
-  if (nodes == NULL)
+  pprf_key *k = malloc(sizeof *k);
+  if (k == NULL)
     return PPRF_ERR_NOMEM;
-  ref_copy(nodes, 0, key->nodes, 0, key->count);
-  ref_wipe(key->nodes, 0, key->count);
-  free(key->nodes);
-  key->nodes = nodes;
-  key->cap = cap;
+  *k = (pprf_key){.depth = depth, .cap = cap, .nodes = calloc(cap > 0 ? cap : 1, sizeof *k->nodes)};
+  int err = k->nodes == NULL ? PPRF_ERR_NOMEM : pprf_process_claim(&k->maker);
+  if (err != PPRF_OK) {
+    free(k->nodes);
+    free(k);
+    return err;
+  }
+  *key = k;
   return PPRF_OK;
 }
+
+/* A shared key.  No mapping can grow in several processes at once: this one has room for every node that
+ * a key of the depth can come to have, and what is not used costs nothing. */
+static int key_new_shared(pprf_key **key, unsigned depth)
+{
+  uint64_t cap = (UINT64_C(1) << (depth - 1)) + REF_GROWTH(depth);
+  if (cap > (SIZE_MAX / 2 - sizeof(pprf_key)) / sizeof(struct ref_node))
+    return PPRF_ERR_NOMEM;
+  size_t bytes = in_pages(sizeof(pprf_key) + (size_t)cap * sizeof(struct ref_node));
+  pprf_key *k = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
+  if (k == MAP_FAILED)
+    return PPRF_ERR_NOMEM;
+  *k = (pprf_key){.depth = depth, .cap = (size_t)cap, .mapped = bytes,
+                  .nodes = (struct ref_node *)(void *)(k + 1)};
+  *key = k;
+  return PPRF_OK;
+}
+
+/* Make room for what one puncture can add.  Never realloc: it may leave a copy of the seeds.  The key
+ * has a whole array at every moment, so that a child that is forked now can free its copy. */
+static PPRF_WORK int grow(pprf_key *key)
+{
+  size_t cap = 2 * key->cap + REF_GROWTH(key->depth);
+  struct ref_node *nodes = calloc(cap, sizeof *nodes), *before = key->nodes;
+  if (nodes == NULL)
+    return PPRF_ERR_NOMEM;
+  ref_copy(nodes, 0, before, 0, key->count);
+  key->nodes = nodes;
+  atomic_thread_fence(memory_order_release);
+  key->cap = cap;
+  ref_wipe(before, 0, key->count);
+  free(before);
+  return PPRF_OK;
+}
+
+void ref_key_take(pprf_key *key, pprf_key *from)
+{
+  if (key->mapped == 0) {
+    pprf_key t = *key;
+    *key = *from;
+    *from = t;
+  } else { /* others look for its nodes where they are */
+    if (key->count > from->count)
+      ref_wipe(key->nodes, from->count, key->count);
+    ref_copy(key->nodes, 0, from->nodes, 0, from->count);
+    key->count = from->count;
+  }
+}
+
+/* ---- bytes ---- */
 
 static uint64_t load64(const uint8_t *p)
 {
@@ -83,9 +120,9 @@ static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
   ref_wipe_seed(value);
 }
 
-/* The root's seed into a new key: in a function of its own, so that all it leaves is below pprf_setup,
- * which wipes that. */
-static __attribute__((noinline)) int put_root(pprf_key *key, const uint8_t *seed)
+/* ---- the work ---- */
+
+static PPRF_WORK int setup(pprf_key *key, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
   int err = PPRF_OK;
@@ -101,18 +138,73 @@ static __attribute__((noinline)) int put_root(pprf_key *key, const uint8_t *seed
   return err;
 }
 
-int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+static PPRF_WORK int eval(const pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  struct pprf_seed value = {0, 0};
+  int err = ref_eval(key->nodes, key->count, key->depth, leaf, &value);
+  put_value(out, &value);
+  return err;
+}
+
+/* out: NULL if the value is not wanted. */
+static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  struct pprf_seed value = {0, 0};
+  int err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
+  if (err == PPRF_ERR_BUFFER) {
+    err = grow(key);
+    if (err == PPRF_OK)
+      err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
+  }
+  if (out != NULL)
+    put_value(out, &value);
+  ref_wipe_seed(&value);
+  return err;
+}
+
+static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
+{
+  int err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
+  if (err == PPRF_ERR_BUFFER) {
+    err = grow(key);
+    if (err == PPRF_OK)
+      err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
+  }
+  return err;
+}
+
+static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf)
+{
+  return ref_encode(buf, key->nodes, key->count, key->depth);
+}
+
+static PPRF_WORK int decode(pprf_key *key, size_t n, const uint8_t *buf)
+{
+  int err = ref_decode(key->nodes, n, key->depth, buf);
+  if (err == PPRF_OK)
+    key->count = n;
+  return err;
+}
+
+/* ---- the API ---- */
+
+int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
-  if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
+  if (options == NULL)
+    return PPRF_ERR_NULL;
+  if (!pprf_options_known(options) || options->depth < PPRF_DEPTH_MIN ||
+      options->depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  pprf_key *k = key_new(depth, 1);
-  if (k == NULL)
-    return PPRF_ERR_NOMEM;
-  int err = put_root(k, seed);
-  wipe_stack();
+  pprf_key *k;
+  int err = options->flags & PPRF_SHARED ? key_new_shared(&k, options->depth)
+                                         : key_new(&k, options->depth, 1);
+  if (err != PPRF_OK)
+    return err;
+  err = setup(k, options->seed);
+  prg_wipe(prg_wipe_plan(OWN_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);
     return err;
@@ -121,43 +213,48 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
   return PPRF_OK;
 }
 
+int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+{
+  struct pprf_options options = {.size = sizeof options, .seed = seed, .depth = depth};
+  return pprf_setup_with(key, &options);
+}
+
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  struct pprf_seed value = {0, 0};
   if (out == NULL)
     return PPRF_ERR_NULL;
-  int err = PPRF_ERR_NULL;
-  if (key != NULL)
-    err = ref_eval(key->nodes, key->count, key->depth, leaf, &value);
-  put_value(out, &value);
-  wipe_stack();
+  memset(out, 0, PPRF_SEED_BYTES);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
+  int err = eval(key, leaf, out);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  struct pprf_seed value = {0, 0};
   if (out == NULL)
     return PPRF_ERR_NULL;
-  int err = PPRF_ERR_NULL;
-  if (key != NULL) {
-    err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
-    if (err == PPRF_ERR_BUFFER) {
-      err = grow(key);
-      if (err == PPRF_OK)
-        err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
-    }
-  }
-  put_value(out, &value);
-  wipe_stack();
+  memset(out, 0, PPRF_SEED_BYTES);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
+  int err = eval_punct(key, leaf, out);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
-  uint8_t value[PPRF_SEED_BYTES];
-  int err = pprf_eval_punct(key, leaf, value);
-  explicit_bzero(value, sizeof value);
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
+  int err = eval_punct(key, leaf, NULL);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
@@ -165,32 +262,46 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
-  int err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
-  if (err == PPRF_ERR_BUFFER) {
-    err = grow(key);
-    if (err == PPRF_OK)
-      err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
-  }
-  wipe_stack();
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
+  int err = punct_range(key, first, last);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
 size_t pprf_node_count(const pprf_key *key)
 {
-  return key == NULL ? 0 : key->count;
+  return key == NULL || is_copy(key) ? 0 : key->count;
+}
+
+/* Bytes of the mapping that are backed by memory. */
+static size_t resident(const pprf_key *key)
+{
+  unsigned char there[4096];
+  size_t bytes = 0, page = (size_t)sysconf(_SC_PAGESIZE), step = sizeof there * page;
+  for (size_t at = 0; at < key->mapped; at += step) {
+    size_t len = key->mapped - at < step ? key->mapped - at : step;
+    if (mincore((unsigned char *)(uintptr_t)key + at, len, there) != 0)
+      return key->mapped;
+    for (size_t i = 0; i < len / page; i++)
+      bytes += (there[i] & 1u) * page;
+  }
+  return bytes;
 }
 
 /* malloc_usable_size leaves out the 8 bytes in front of each block. */
 size_t pprf_memory_bytes(const pprf_key *key)
 {
-  if (key == NULL)
+  if (key == NULL || is_copy(key))
     return 0;
+  if (key->mapped != 0)
+    return resident(key);
   return malloc_usable_size((void *)(uintptr_t)key) + malloc_usable_size(key->nodes) + 2 * 8;
 }
 
 unsigned pprf_depth(const pprf_key *key)
 {
-  return key == NULL ? 0 : key->depth;
+  return key == NULL || is_copy(key) ? 0 : key->depth;
 }
 
 int pprf_memory_locked(const pprf_key *key)
@@ -203,14 +314,16 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
+  if (is_copy(key))
+    return PPRF_ERR_FORKED;
   size_t room = *len;
   *len = ref_encoded_bytes(key->depth, key->count);
   if (buf == NULL)
     return PPRF_OK;
   if (room < *len)
     return PPRF_ERR_BUFFER;
-  int err = ref_encode(buf, key->nodes, key->count, key->depth);
-  wipe_stack();
+  int err = encode(key, buf);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
@@ -228,32 +341,29 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
     err = PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
   if (err != PPRF_OK)
     return err;
-  pprf_key *k = key_new(depth, n);
-  if (k == NULL)
-    return PPRF_ERR_NOMEM;
-  err = ref_decode(k->nodes, n, depth, buf);
-  wipe_stack();
+  pprf_key *k;
+  err = key_new(&k, depth, n);
+  if (err != PPRF_OK)
+    return err;
+  err = decode(k, n, buf);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);
     return err;
   }
-  k->count = n;
   *key = k;
   return PPRF_OK;
-}
-
-void ref_exchange(pprf_key *a, pprf_key *b)
-{
-  pprf_key c = *a;
-  *a = *b;
-  *b = c;
 }
 
 void pprf_free(pprf_key *key)
 {
   if (key == NULL)
     return;
-  ref_wipe(key->nodes, 0, key->count);
+  if (key->mapped != 0) { /* others may use it: the system wipes it behind the last one */
+    (void)munmap(key, key->mapped);
+    return;
+  }
+  explicit_bzero(key->nodes, key->cap * sizeof *key->nodes); /* the count may be a fork's moment */
   free(key->nodes);
   explicit_bzero(key, sizeof *key);
   free(key);

@@ -7,11 +7,16 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "pprf.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pid_t loader; /* the process that loaded the library */
+static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int initialized;
 static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
 static int have_key;
 static EVP_MD *sha3; /* NULL if the fetch failed */
@@ -32,11 +37,36 @@ static void at_exit(void)
   sha3 = NULL;
 }
 
+/* In a child the thread that made the fetch would be gone, and libcrypto's locks held for ever: no fork
+ * happens in the middle of it. */
+static void lock(void)
+{
+  (void)pthread_mutex_lock(&init_lock);
+}
+
+static void unlock(void)
+{
+  (void)pthread_mutex_unlock(&init_lock);
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+  loader = getpid();
+  (void)pthread_atfork(lock, unlock, unlock);
+}
+
 static void init(void)
 {
+  lock();
+  if (atomic_load(&initialized)) {
+    unlock();
+    return;
+  }
   have_key = pthread_key_create(&ctx_key, free_ctx) == 0;
   sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
   (void)OPENSSL_atexit(at_exit);
+  atomic_store(&initialized, 1);
+  unlock();
 }
 
 /* The thread's context, or NULL with *err set. */
@@ -44,7 +74,9 @@ static EVP_MD_CTX *get_ctx(int *err)
 {
   if (thread_ctx != NULL)
     return thread_ctx;
-  if (pthread_once(&once, init) != 0 || !have_key || sha3 == NULL) {
+  if (!atomic_load(&initialized))
+    init();
+  if (!have_key || sha3 == NULL) {
     *err = PPRF_ERR_CRYPTO;
     return NULL;
   }
@@ -126,22 +158,19 @@ struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned 
 int prg_random(struct pprf_seed *seed)
 {
   uint8_t bytes[PPRF_SEED_BYTES];
-  int err = RAND_priv_bytes(bytes, sizeof bytes) == 1 ? PPRF_OK : PPRF_ERR_CRYPTO;
+  /* in a child, another thread of the parent may have left OpenSSL's generator locked */
+  int drawn = getpid() == loader ? RAND_priv_bytes(bytes, sizeof bytes) == 1
+                                 : getrandom(bytes, sizeof bytes, 0) == sizeof bytes;
+  int err = drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
   seed->lo = err == PPRF_OK ? load64(bytes) : 0;
   seed->hi = err == PPRF_OK ? load64(bytes + 8) : 0;
   explicit_bzero(bytes, sizeof bytes);
   return err;
 }
 
-/* It is the last thing that an operation calls, so it also clears the registers that a caller may
- * not rely on; what a caller may rely on, callees have restored. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
-__attribute__((zero_call_used_regs("all")))
-#endif
-__attribute__((noinline)) void prg_wipe_stack(void)
+uint64_t prg_wipe_plan(unsigned own)
 {
-  uint8_t below[4096]; /* libcrypto's deepest frames under EVP_DigestFinal_ex take less */
-  explicit_bzero(below, sizeof below);
+  return prg_wipe_flags() | (PRG_LIBCRYPTO_STACK + own);
 }
 
 uint64_t prg_calls(void)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wipe.h"
+
 /** The PRG's id in a key file: SHA3-256. */
 #define PRG_ID 1
 /** Bytes of a SHA3-256 digest. */
@@ -37,7 +39,7 @@ struct pprf_children {
     ensures right: \result.err == 0 ==> sd(\result.right) == prg_r(sd(seed), start, height); */
 struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
 
-/** A fresh seed from RAND_priv_bytes.
+/** A fresh seed from RAND_priv_bytes; in a child of the process that loaded the library from getrandom.
  * @retval 0 or PPRF_ERR_CRYPTO (*seed is zero then). */
 int prg_random(struct pprf_seed *seed);
 
@@ -52,10 +54,18 @@ int prg_random(struct pprf_seed *seed);
     ensures error: \result != 0 ==> \forall integer k; 0 <= k < DIGEST_BYTES ==> out[k] == 0; */
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 
-/** Overwrite what callees left in registers and on the stack below the caller's frame: libcrypto's
- * permutation spills its state there, and the state is invertible. */
+/** What an operation leaves behind, for prg_wipe: the registers, and as many bytes of stack as the
+ * operation's own functions below the caller take, and below them prg_expand, in every version that the
+ * process has used. */
 /*@ assigns \nothing; */
-void prg_wipe_stack(void);
+uint64_t prg_wipe_plan(unsigned own);
+
+/** Bytes of stack that prg_random and prg_digest take, and more than prg_expand. */
+#ifdef __OPTIMIZE__
+#define PRG_LIBCRYPTO_STACK 6144u
+#else
+#define PRG_LIBCRYPTO_STACK 8192u
+#endif
 
 /** Calls of prg_expand by this thread so far. */
 uint64_t prg_calls(void);

@@ -3,10 +3,10 @@
 #   libpprf_ref.a     all of it, symbols pprf_*
 #   libpprf_ref_ns.a  the same with symbols ref_pprf_*, without the PRG: for programs that link both
 #   libpprf_evp.a     the PRG, shared by both implementations (and to be left out for a toy PRG)
-REF_SRC := ref/node.c ref/core.c ref/codec.c ref/pprf.c ref/batch.c ref/strerror.c
+REF_SRC := ref/node.c ref/core.c ref/codec.c ref/pprf.c ref/batch.c ref/fork.c ref/strerror.c
 REF_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/%.o)
 REF_NS_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/ns/%.o)
-REF_PRG_OBJ := $(B)/ref/prg.o
+REF_PRG_OBJ := $(B)/ref/prg.o $(B)/ref/wipe.o
 
 LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_evp.a
 

@@ -9,7 +9,7 @@ const char *pprf_strerror(int err)
   case PPRF_ERR_PUNCTURED:
     return "punctured already";
   case PPRF_ERR_RANGE:
-    return "depth or leaf out of range";
+    return "depth, leaf or option out of range";
   case PPRF_ERR_NOMEM:
     return "out of memory";
   case PPRF_ERR_CRYPTO:
@@ -20,6 +20,8 @@ const char *pprf_strerror(int err)
     return "buffer too short";
   case PPRF_ERR_NULL:
     return "unexpected null pointer";
+  case PPRF_ERR_FORKED:
+    return "the key belongs to the process that made it, before a fork";
   default:
     return "unknown error";
   }

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys and fork: a copy answers PPRF_ERR_FORKED whatever it is asked and can be freed, new keys work in
+ * children and theirs, whatever the parent's other threads hold; shared keys, keys moved by export, and
+ * children that share the memory (vfork) go on.  Each with the page that the kernel clears, and with
+ * pthread_atfork where it does not: madvise is wrapped. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "../opt/key.h"
+#include "impls.h"
+#include "tap.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static const uint8_t root[16] = {9, 8, 7};
+
+/* ref's, renamed */
+int ref_pprf_setup_with(pprf_key **key, const struct pprf_options *options);
+int ref_pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                        int *result);
+int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
+int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
+int ref_pprf_prefault(pprf_key *key);
+
+static const struct more {
+  int (*setup_with)(pprf_key **, const struct pprf_options *);
+  int (*eval_batch)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *);
+  int (*punct_batch)(pprf_key *, const uint64_t *, size_t, int *);
+  int (*expand)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *);
+  int (*prefault)(pprf_key *);
+} more[IMPLS] = {
+  {ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand, ref_pprf_prefault},
+  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
+
+static int old_kernel; /* without MADV_WIPEONFORK */
+
+int __real_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice);
+int __wrap_madvise(void *at, size_t bytes, int advice)
+{
+  if (advice != MADV_WIPEONFORK || !old_kernel)
+    return __real_madvise(at, bytes, advice);
+  errno = EINVAL;
+  return -1;
+}
+
+/* Whether f says yes in a child; no after 30 s. */
+static int in_child(int (*f)(int impl, void *arg), int impl, void *arg)
+{
+  int status;
+  fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0) {
+    (void)signal(SIGALRM, SIG_DFL);
+    alarm(30);
+    _exit(f(impl, arg) ? 0 : 1);
+  }
+  return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static int each_called(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  (void)n;
+  (void)values;
+  ++*(int *)arg;
+  return 0;
+}
+
+static int zeros(const uint8_t *p, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != 0)
+      return 0;
+  return 1;
+}
+
+/* A copy says so in every function that has a result, and gives nothing away. */
+static int is_copy(int i, void *arg)
+{
+  pprf_key *key = arg;
+  const struct pprf_impl *impl = impls[i];
+  const uint64_t leaf[2] = {1, 2};
+  uint8_t out[32], file[100];
+  size_t len = sizeof file;
+  int result[2] = {77, 77}, calls = 0;
+  memset(out, 0xee, 32);
+  memset(file, 0xee, sizeof file);
+  int ok = impl->eval(key, 1, out) == PPRF_ERR_FORKED && zeros(out, 16);
+  ok &= impl->eval(key, UINT64_MAX, out) == PPRF_ERR_FORKED; /* nothing else is looked at */
+  ok &= impl->punct(key, 1) == PPRF_ERR_FORKED;
+  memset(out, 0xee, 32);
+  ok &= impl->eval_punct(key, 1, out) == PPRF_ERR_FORKED && zeros(out, 16);
+  ok &= impl->punct_range(key, 1, 2) == PPRF_ERR_FORKED;
+  memset(out, 0xee, 32);
+  ok &= more[i].eval_batch(key, leaf, 2, out, result) == PPRF_ERR_FORKED && zeros(out, 32) &&
+        result[0] == PPRF_ERR_FORKED && result[1] == PPRF_ERR_FORKED;
+  result[0] = result[1] = 77;
+  ok &= more[i].punct_batch(key, leaf, 2, result) == PPRF_ERR_FORKED &&
+        result[0] == PPRF_ERR_FORKED && result[1] == PPRF_ERR_FORKED;
+  ok &= more[i].punct_batch(key, NULL, 0, NULL) == PPRF_ERR_FORKED;
+  ok &= more[i].expand(key, 0, 1, each_called, &calls) == PPRF_ERR_FORKED && calls == 0;
+  ok &= more[i].prefault(key) == PPRF_ERR_FORKED;
+  ok &= impl->export_key(key, file, &len) == PPRF_ERR_FORKED && file[0] == 0xee;
+  ok &= impl->export_key(key, NULL, &len) == PPRF_ERR_FORKED;
+  ok &= impl->node_count(key) == 0 && impl->memory_bytes(key) == 0 && impl->depth(key) == 0 &&
+        impl->memory_locked(key) == 0;
+  ok &= impl->eval(key, 1, NULL) == PPRF_ERR_NULL;
+  return ok;
+}
+
+/* A key of one's own: made, used, written, read, freed. */
+static int works(int i)
+{
+  const struct pprf_impl *impl = impls[i];
+  pprf_key *key, *drawn, *copy;
+  uint8_t out[16], file[400];
+  size_t len = sizeof file;
+  int ok = impl->setup(&key, 9, root) == PPRF_OK && impl->setup(&drawn, 9, NULL) == PPRF_OK;
+  ok = ok && impl->eval_punct(key, 5, out) == PPRF_OK &&
+       impl->eval(key, 5, out) == PPRF_ERR_PUNCTURED && impl->eval(drawn, 5, out) == PPRF_OK;
+  ok = ok && impl->export_key(key, file, &len) == PPRF_OK &&
+       impl->import_key(&copy, file, len) == PPRF_OK;
+  if (!ok)
+    return 0;
+  ok = impl->eval(copy, 6, out) == PPRF_OK && impl->node_count(copy) == 9;
+  impl->free(copy);
+  impl->free(drawn);
+  impl->free(key);
+  return ok;
+}
+
+struct two {
+  pprf_key *outer, *inner;
+};
+
+static int grandchild(int i, void *arg)
+{
+  struct two *t = arg;
+  int ok = is_copy(i, t->outer) && is_copy(i, t->inner) && works(i);
+  ok &= is_copy(i, t->outer) && is_copy(i, t->inner); /* this process has its number now */
+  impls[i]->free(t->inner);
+  impls[i]->free(t->outer);
+  return ok && works(i);
+}
+
+static int child(int i, void *arg)
+{
+  struct two t = {arg, NULL};
+  uint8_t out[16];
+  int ok = is_copy(i, t.outer) && impls[i]->setup(&t.inner, 9, root) == PPRF_OK;
+  ok = ok && is_copy(i, t.outer) && impls[i]->eval(t.inner, 1, out) == PPRF_OK;
+  ok = ok && in_child(grandchild, i, &t);
+  ok = ok && impls[i]->eval(t.inner, 1, out) == PPRF_OK;
+  impls[i]->free(t.outer);
+  ok = ok && impls[i]->punct(t.inner, 1) == PPRF_OK;
+  impls[i]->free(t.inner);
+  return ok && works(i);
+}
+
+static int tree_of_processes(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  pprf_key *key;
+  uint8_t out[16];
+  (void)arg;
+  int ok = impl->setup(&key, 9, root) == PPRF_OK && impl->punct(key, 3) == PPRF_OK;
+  for (int n = 0; n < 3; n++) /* siblings may get the same number */
+    ok = ok && in_child(child, i, key);
+  ok = ok && impl->eval_punct(key, 1, out) == PPRF_OK && impl->punct(key, 3) == PPRF_ERR_PUNCTURED;
+  impl->free(key);
+  return ok && works(i);
+}
+
+/* A process that has made no key forks: the child makes the first. */
+static int makes_the_first(int i, void *arg)
+{
+  return works(i) && tree_of_processes(i, arg);
+}
+
+static int first_key_in_a_child(int i, void *arg)
+{
+  return in_child(makes_the_first, i, arg) && in_child(makes_the_first, i, arg) && works(i);
+}
+
+/* ---- sharing and moving */
+
+static int punctures_shared(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  uint64_t leaf[100];
+  uint8_t out[16];
+  int ok = impl->depth(arg) == 12 && impl->eval_punct(arg, 5, out) == PPRF_OK &&
+           impl->eval(arg, 5, out) == PPRF_ERR_PUNCTURED;
+  for (unsigned k = 0; k < 100; k++)
+    leaf[k] = 1000 + 2 * k;
+  ok = ok && more[i].punct_batch(arg, leaf, 100, NULL) == PPRF_OK;
+  for (uint64_t x = 2001; ok && x < 4096; x += 2) /* the key grows here, and is the parent's, too */
+    ok = impl->punct(arg, x) == PPRF_OK;
+  impl->free(arg); /* for this process alone */
+  return ok;
+}
+
+static int punctures_below(int i, void *arg)
+{
+  return in_child(punctures_shared, i, arg) && impls[i]->eval(arg, 5, (uint8_t[16]){0}) == PPRF_ERR_PUNCTURED;
+}
+
+static int shared(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 12, .flags = PPRF_SHARED};
+  static uint8_t a[100000], b[100000];
+  size_t len[2] = {sizeof a, sizeof b};
+  uint8_t out[2][16];
+  pprf_key *key, *alone;
+  (void)arg;
+  if (more[i].setup_with(&key, &o) != PPRF_OK || impl->setup(&alone, 12, root) != PPRF_OK)
+    return 0;
+  int ok = impl->eval(key, 7, out[0]) == PPRF_OK && impl->eval(alone, 7, out[1]) == PPRF_OK &&
+           memcmp(out[0], out[1], 16) == 0 && impl->memory_bytes(key) > 0;
+  ok = ok && in_child(punctures_below, i, key);
+  uint64_t leaf[100];
+  for (unsigned k = 0; k < 100; k++)
+    leaf[k] = 1000 + 2 * k;
+  ok = ok && impl->punct(alone, 5) == PPRF_OK &&
+       more[i].punct_batch(alone, leaf, 100, NULL) == PPRF_OK;
+  for (uint64_t x = 2001; ok && x < 4096; x += 2)
+    ok = impl->punct(alone, x) == PPRF_OK;
+  ok = ok && impl->export_key(key, a, &len[0]) == PPRF_OK &&
+       impl->export_key(alone, b, &len[1]) == PPRF_OK && len[0] == len[1] &&
+       memcmp(a, b, len[0]) == 0;
+  ok = ok && impl->punct_range(key, 0, 4095) == PPRF_OK && impl->node_count(key) == 0;
+  impl->free(key);
+  impl->free(alone);
+  o.seed = NULL;
+  ok = ok && more[i].setup_with(&key, &o) == PPRF_OK && impl->eval(key, 7, out[1]) == PPRF_OK &&
+       memcmp(out[0], out[1], 16) != 0 && impl->punct(key, 7) == PPRF_OK;
+  impl->free(key);
+  for (o.depth = 1; ok && o.depth <= 32; o.depth++) {
+    ok = more[i].setup_with(&key, &o) == PPRF_OK && impl->punct(key, 1) == PPRF_OK &&
+         impl->node_count(key) == o.depth;
+    impl->free(key);
+  }
+  return ok;
+}
+
+static int moved_here(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  struct {
+    size_t len;
+    uint8_t file[400];
+  } *moved = arg;
+  pprf_key *key;
+  uint8_t out[16];
+  int ok = impl->import_key(&key, moved->file, moved->len) == PPRF_OK;
+  explicit_bzero(moved->file, moved->len);
+  ok = ok && impl->eval(key, 3, out) == PPRF_ERR_PUNCTURED && impl->eval_punct(key, 4, out) == PPRF_OK;
+  if (ok)
+    impl->free(key);
+  return ok;
+}
+
+static int moved(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  struct {
+    size_t len;
+    uint8_t file[400];
+  } moved = {.len = sizeof moved.file};
+  pprf_key *key;
+  (void)arg;
+  int ok = impl->setup(&key, 9, root) == PPRF_OK && impl->punct(key, 3) == PPRF_OK &&
+           impl->export_key(key, moved.file, &moved.len) == PPRF_OK;
+  impl->free(key);
+  return ok && in_child(moved_here, i, &moved);
+}
+
+static int options(int i, void *arg)
+{
+  const struct pprf_impl *impl = impls[i];
+  struct {
+    struct pprf_options o;
+    uint8_t later[24];
+  } x = {.o = {.size = sizeof x, .seed = root, .depth = 9}};
+  pprf_key *key;
+  uint8_t file[2][100];
+  size_t len[2] = {100, 100};
+  (void)arg;
+  int ok = more[i].setup_with(NULL, &x.o) == PPRF_ERR_NULL;
+  key = (pprf_key *)(uintptr_t)16;
+  ok &= more[i].setup_with(&key, NULL) == PPRF_ERR_NULL && key == NULL;
+  for (size_t at = 0; at < sizeof x.later; at++) { /* a member of a later version */
+    x.later[at] = 1;
+    key = (pprf_key *)(uintptr_t)16;
+    ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE && key == NULL;
+    x.later[at] = 0;
+  }
+  for (x.o.size = 0; x.o.size < sizeof x.o; x.o.size++)
+    ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+  for (unsigned bit = 1; bit < 32; bit++) {
+    x.o.flags = 1u << bit;
+    ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+  }
+  x.o.flags = 0;
+  for (x.o.depth = 33; x.o.depth != 9; x.o.depth = x.o.depth == 33 ? 0 : 9)
+    ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE && key == NULL;
+  for (x.o.size = sizeof x.o; x.o.size <= sizeof x; x.o.size += sizeof x - sizeof x.o) {
+    pprf_key *plain;
+    if (more[i].setup_with(&key, &x.o) != PPRF_OK || impl->setup(&plain, 9, root) != PPRF_OK)
+      return 0;
+    ok &= impl->export_key(key, file[0], &len[0]) == PPRF_OK &&
+          impl->export_key(plain, file[1], &len[1]) == PPRF_OK && len[0] == len[1] &&
+          memcmp(file[0], file[1], len[0]) == 0 && in_child(is_copy, i, key);
+    impl->free(key);
+    impl->free(plain);
+  }
+  return ok;
+}
+
+/* ---- what shares the memory is no copy */
+
+struct use {
+  const struct pprf_impl *impl;
+  pprf_key *key;
+  int ok;
+};
+
+static int use(void *arg)
+{
+  struct use *u = arg;
+  uint8_t out[16];
+  u->ok = u->impl->eval(u->key, 8, out) == PPRF_OK && u->impl->punct(u->key, 8) == PPRF_OK;
+  return 0;
+}
+
+static int same_memory(int i, void *arg)
+{
+  static char stack[1 << 18] __attribute__((aligned(64)));
+  struct use u = {impls[i], NULL, 0};
+  int status;
+  (void)arg;
+  if (impls[i]->setup(&u.key, 9, root) != PPRF_OK)
+    return 0;
+  pid_t pid = clone(use, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &u);
+  int ok = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && u.ok &&
+           impls[i]->punct(u.key, 8) == PPRF_ERR_PUNCTURED && impls[i]->punct(u.key, 9) == PPRF_OK;
+  impls[i]->free(u.key);
+  return ok;
+}
+
+/* ---- forks while other threads are at it */
+
+static _Atomic int stop;
+
+static void *makes_keys(void *arg)
+{
+  const struct pprf_impl *impl = arg;
+  uint8_t out[16];
+  for (unsigned n = 0; !atomic_load(&stop); n++) {
+    pprf_key *key;
+    if (impl->setup(&key, 7, n % 2 ? root : NULL) != PPRF_OK)
+      continue;
+    (void)impl->eval_punct(key, n % 128, out);
+    impl->free(key);
+    if (n % 4 == 3)
+      break; /* threads come and go: each has a digest and a generator of its own */
+  }
+  return NULL;
+}
+
+static void *threads(void *arg)
+{
+  while (!atomic_load(&stop)) {
+    pthread_t t[3];
+    for (int k = 0; k < 3; k++)
+      if (pthread_create(&t[k], NULL, makes_keys, arg) != 0)
+        abort();
+    for (int k = 0; k < 3; k++)
+      (void)pthread_join(t[k], NULL);
+  }
+  return NULL;
+}
+
+static int copy_and_own(int i, void *arg)
+{
+  int ok = is_copy(i, arg);
+  impls[i]->free(arg);
+  return ok && works(i);
+}
+
+static int amid_threads(int i, void *arg)
+{
+  pthread_t t;
+  pprf_key *key;
+  uint8_t out[16];
+  (void)arg;
+  atomic_store(&stop, 0);
+  if (pthread_create(&t, NULL, threads, (void *)(uintptr_t)impls[i]) != 0 ||
+      impls[i]->setup(&key, 9, root) != PPRF_OK)
+    return 0;
+  int ok = 1;
+  for (int n = 0; n < 150 && ok; n++)
+    ok = in_child(copy_and_own, i, key) && impls[i]->eval(key, (uint64_t)n, out) == PPRF_OK;
+  atomic_store(&stop, 1);
+  (void)pthread_join(t, NULL);
+  impls[i]->free(key);
+  return ok;
+}
+
+/* ---- the seeds themselves */
+
+static int has_no_seed(int i, void *arg)
+{
+  const struct pprf_key *key = arg;
+  uint64_t any = 0;
+  (void)i;
+  for (unsigned k = 0; k < 256; k++)
+    any |= key->store.slot[k].lo | key->store.slot[k].hi;
+  return any == 0;
+}
+
+static int no_seeds(int i, void *arg)
+{
+  pprf_key *key;
+  (void)arg;
+  if (impls[i] != &impl_opt || impls[i]->setup(&key, 9, root) != PPRF_OK ||
+      impls[i]->punct(key, 3) != PPRF_OK || has_no_seed(i, key))
+    return 0;
+  int ok = in_child(has_no_seed, i, key);
+  impls[i]->free(key);
+  return ok;
+}
+
+int main(void)
+{
+  static const struct {
+    const char *claim;
+    int (*f)(int impl, void *arg);
+  } tests[] = {{"copies_are_refused_and_own_keys_work_in_children_and_theirs", tree_of_processes},
+               {"the_first_key_may_be_a_childs", first_key_in_a_child},
+               {"shared_keys_are_one_key", shared},
+               {"a_key_is_moved_by_export_and_import", moved},
+               {"options_that_are_not_known_are_refused", options},
+               {"a_child_in_the_same_memory_has_the_same_key", same_memory},
+               {"forks_amid_busy_threads_leave_children_whole", amid_threads}};
+  /* each in a process that has made no key: this one makes none */
+  for (old_kernel = 0; old_kernel < 2; old_kernel++)
+    for (int i = 0; i < IMPLS; i++)
+      for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
+        tap_ok(in_child(tests[k].f, i, NULL), "%s_%s%s", impls[i]->name, tests[k].claim,
+               old_kernel ? "_without_wipeonfork" : "");
+  old_kernel = 0;
+  void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (__real_madvise(page, 4096, MADV_WIPEONFORK) != 0)
+    tap_note("this system does not clear pages at a fork");
+  else
+    tap_ok(in_child(no_seeds, 1, NULL), "opt_a_child_has_no_seed_in_its_copy");
+  return tap_end();
+}

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: residue.c on libraries compiled by another compiler and with other flags than ours, with
+# libcrypto's PRG and with each version of the one that ships.  The test itself stays as it is.
+# Usage: residue-matrix.sh [--quick] CELL...
+#   A cell is a compiler and its flags, e.g. gcc-O3 or clang-O2-flto or gcc-O3-march=native.
+#   --quick: of all but the version that is chosen by itself only what is left on the stack.
+# Environment: B, CPPFLAGS, LDLIBS, REF_SRC, OPT_SRC, BOTH_SRC (ref's sources that opt has too),
+# PRG_SRC, OPT_PRG_SRC.
+set -u
+base='-std=c11 -g -w -fvisibility=hidden -fstack-protector-strong -fPIC'
+evp=$(printf -- '-Dprg_%s=prg_%s_evp ' expand expand digest digest wipe_plan wipe_plan calls calls)
+n=0 failed=0
+result() { # STATUS NAME LOG
+  n=$((n + 1))
+  if [ "$1" = 0 ]; then echo "ok $n - $2"; else
+    echo "not ok $n - $2"
+    grep -E -B3 '^not ok|Bail|rror' "$3" | head -40 | sed 's/^/# /'
+    failed=1
+  fi
+}
+
+build() { # CELL
+  local cc=${1%%-*} flags source objects=() prg=() shipped=()
+  flags=" -${1#*-}"
+  flags=${flags//-/ -}
+  dir=$B/equivalence-tests/matrix/$1
+  mkdir -p "$dir/ref" "$dir/opt"
+  compile() { # OBJECT SOURCE FLAG...
+    "$cc" $CPPFLAGS $base $flags "${@:3}" -c -o "$dir/$1" "$2"
+  }
+  for source in $REF_SRC; do
+    compile "${source%.c}.o" "$source" -include ref/names.h || return 1
+    objects+=("$dir/${source%.c}.o")
+  done
+  for source in $OPT_SRC $BOTH_SRC; do
+    compile "opt/$(basename "$source" .c).o" "$source" || return 1
+    objects+=("$dir/opt/$(basename "$source" .c).o")
+  done
+  for source in $PRG_SRC; do
+    compile "prg-$(basename "$source" .c).o" "$source" || return 1
+    prg+=("$dir/prg-$(basename "$source" .c).o")
+  done
+  compile prg_evp.o ref/prg.c $evp || return 1
+  shipped=("$dir/prg_evp.o")
+  for source in $OPT_PRG_SRC; do
+    compile "prg-$(basename "$source" .c).o" "$source" || return 1
+    shipped+=("$dir/prg-$(basename "$source" .c).o")
+  done
+  local tests=$B/equivalence-tests/plain
+  tests="$tests/residue.o $tests/impl_ref.o $tests/impl_opt.o"
+  "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
+    "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
+}
+
+part=
+[ "${1:-}" = --quick ] && part=--stack && shift
+for cell; do
+  log=$B/equivalence-tests/matrix/$cell.log
+  mkdir -p "${log%/*}"
+  build "$cell" > "$log" 2>&1
+  status=$?
+  result $status "${cell}_compiles" "$log"
+  [ $status = 0 ] || continue
+  "$dir/residue" $part > "$log" 2>&1
+  result $? "${cell}_residues_with_libcrypto" "$log"
+  chosen=$("$dir/residue-shipped" --chosen)
+  for version in avx512 avx2 scalar; do
+    if ! PPRF_PRG=$version "$dir/residue-shipped" --chosen | grep -qx $version; then
+      echo "# this processor has no $version"
+      continue
+    fi
+    whole=$part
+    [ $version = "$chosen" ] && whole=
+    PPRF_PRG=$version "$dir/residue-shipped" $whole > "$log" 2>&1
+    result $? "${cell}_residues_with_$version" "$log"
+  done
+done
+echo "1..$n"
+exit $failed
