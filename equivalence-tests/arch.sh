@@ -49,7 +49,8 @@ emulate() {
     "$qemu" -L "/usr/$cross" "$@"
   fi
 }
-suites=(vectors api hostile random)
+suites=(vectors api hostile)
+[ $arch != i386 ] || suites+=(random)
 [ $arch != arm64 ] || suites+=(residue)
 targets=("$B/opt/libpprf.so" "$B/ref/libpprf_ref.a" "$B/pprf" "$B/pprf-tls-server"
   "$B"/tls/test_{pool,attach} "${suites[@]/#/$B/equivalence-tests/}")
@@ -90,6 +91,11 @@ suite() { # NAME PROGRAM
   fi
 }
 for s in "${suites[@]}"; do suite "$s" "$B/equivalence-tests/$s"; done
+if [ $arch != i386 ]; then
+  n=$((n + 1))
+  echo "ok $n - ${arch}_random # SKIP qemu takes 22 GB for the large keys"
+  echo "# $arch random: skipped: qemu takes 22 GB for the large keys"
+fi
 if [ $arch != arm64 ]; then
   n=$((n + 1))
   echo "ok $n - ${arch}_residue # SKIP residues are searched on x86-64 and arm64"
