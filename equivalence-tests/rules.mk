@@ -191,9 +191,10 @@ $(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
 # ---- the key file when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
+# it defines open and open64, which are one where file sizes have 64 bits by request
 $(EQB)/crash_preload.so: $(EQ)/crash_preload.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
+	$(CC) $(ALL_CPPFLAGS) -U_FILE_OFFSET_BITS $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
 $(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
 	cp $< $@
 
