@@ -481,7 +481,7 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
   return HIT("mmap") ? MAP_FAILED : real(at, len, prot, flags, fd, offset);
 }
 
-/* The program's own files call it by this name, the library by the other. */
+/* What a program calls where file sizes have 64 bits. */
 void *mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
   REAL(void *, mmap64, void *, size_t, int, int, int, off_t);
@@ -491,7 +491,8 @@ void *mmap64(void *at, size_t len, int prot, int flags, int fd, off_t offset)
   if (p == MAP_FAILED)
     errno = ENOMEM;
   else
-    trace("mapped\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)p, len);
+    trace("mapped\tat=%ju\tlen=%zu\treserved=%d\n", (uintmax_t)(uintptr_t)p, len,
+          (flags & MAP_NORESERVE) == 0);
   return p;
 }
 
@@ -507,6 +508,13 @@ int mlock(const void *at, size_t len)
   REAL(int, mlock, const void *, size_t);
   trace("locked\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)at, len);
   return real(at, len);
+}
+
+int mlock2(const void *at, size_t len, unsigned flags)
+{
+  REAL(int, mlock2, const void *, size_t, unsigned);
+  trace("locked\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)at, len);
+  return real(at, len, flags);
 }
 
 ssize_t getrandom(void *p, size_t n, unsigned flags)

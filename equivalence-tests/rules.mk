@@ -263,7 +263,7 @@ $(EQB)/tsan/prg_evp.o: ref/prg.c
 	@mkdir -p $(@D)
 	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
 $(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) $(EQB)/tsan/opt/keccak.o \
-  $(EQB)/tsan/opt/keccak_prg.o $(EQB)/tsan/prg_evp.o
+  $(EQB)/tsan/opt/keccak_prg.o $(EQB)/tsan/prg_evp.o $(EQB)/tsan/wipe.o
 	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
