@@ -131,7 +131,7 @@ fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 # ---- failures injected
 
 TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
-EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap munmap madvise mlock mlock2 \
+EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap madvise mlock mlock2 \
   EVP_MD_fetch EVP_MD_CTX_new EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
   RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
