@@ -103,7 +103,7 @@ wrong_keccak() { # NAME SED-EXPRESSION
   sed -e "$2" opt/keccak.c >"$dir/keccak.c"
   if cmp -s opt/keccak.c "$dir/keccak.c" ||
     ! $CC $CPPFLAGS -Iopt "${flags[@]}" -O2 -c -o "$dir/keccak.o" "$dir/keccak.c" ||
-    ! link none "$dir/keccak.o" "$B"/opt/{keccak_prg,prg_evp}.o; then
+    ! link none "$dir/keccak.o" "$B"/opt/{keccak_prg,prg_evp,wipe}.o; then
     result 1 "$name" "the edit does not apply or compile"
     return
   fi

@@ -30,7 +30,7 @@ class Go(unittest.TestCase):
             self.skipTest("go is not installed")
         environment = dict(os.environ, GOTOOLCHAIN="local", GO111MODULE="off", GOFLAGS="-p=1",
                            CGO_ENABLED="1", CGO_CFLAGS=f"-I{HERE} -I{ROOT}/include",
-                           CGO_LDFLAGS=f"{LIBRARY} -lcrypto")
+                           CGO_LDFLAGS=f"{LIBRARY} -lssl -lcrypto")
         version = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True,
                                  env=environment, timeout=PATIENCE).stdout.strip()
         found = re.match(r"go1\.(\d+)", version)
