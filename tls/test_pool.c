@@ -771,6 +771,11 @@ static void wrong_descriptors(void)
     check(pool_import(&q, fd, 6, 100, 0) == PPRF_TLS_ERR_FD, "byte %u changed", at);
     memory[at] ^= 1;
   }
+  int copy = memfd_create("copy", MFD_ALLOW_SEALING); /* all like a pool's, but that it can shrink */
+  check(ftruncate(copy, st.st_size) == 0 && pwrite(copy, memory, 4096, 0) == 4096 &&
+          fcntl(copy, F_ADD_SEALS, F_SEAL_GROW) == 0 &&
+          pool_import(&q, copy, 6, 100, 0) == PPRF_TLS_ERR_FD, "memory that can shrink");
+  (void)close(copy);
   (void)munmap(memory, (size_t)st.st_size);
   check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
   check(pool_import(&q, fd, 6, 100, 0) == PPRF_OK, "the right one");
