@@ -94,7 +94,8 @@ class Nginx:
     def until(self, condition, what):
         end = time.monotonic() + PATIENCE
         while not (value := condition()):
-            if time.monotonic() > end or self.process.poll() is not None:
+            died = self.process is not None and self.process.poll() is not None
+            if time.monotonic() > end or died:
                 raise AssertionError(f"nginx: no {what}:\n{self.errors()}")
             time.sleep(0.02)
         return value
@@ -182,13 +183,18 @@ class Daemon(Nginx):
         # USR2 executes what argv[0] names
         subprocess.run([shutil.which("nginx"), *self.command()[1:]], env=self.environment, check=True, timeout=PATIENCE,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.until(self.pid, "its master's number")
         self.process = Process(self.pid())
         self.until(self.children, "a worker")
         return self
 
     def pid(self):
-        with open(self.path("pid")) as f:
-            return int(f.read())
+        """The master's, as nginx writes it; 0 while it has not."""
+        try:
+            with open(self.path("pid")) as f:
+                return int(f.read() or 0)
+        except FileNotFoundError:
+            return 0
 
 
 class Case(tls.Case):
@@ -380,7 +386,7 @@ class Upgrade(Case):
         old = nginx.process
         old.send_signal(signal.SIGUSR2)
         nginx.until(lambda: os.path.exists(nginx.path("pid.oldbin")) and
-                    os.path.exists(nginx.path("pid")) and nginx.pid() != old.pid, "new master")
+                    nginx.pid() not in (0, old.pid), "new master")
         new = nginx.process = Process(nginx.pid())
         self.addCleanup(lambda: new.poll() is None and (new.send_signal(signal.SIGTERM),
                                                         new.wait()))
