@@ -83,7 +83,7 @@ def figures():
 def names():
     """`name` in a claim table is a Coq theorem, a C or ACSL name, a test, a file or a target."""
     theorems = set()
-    for v in [*ROOT.glob("spec/*.v"), *ROOT.glob("proofs/**/*.v")]:
+    for v in [*ROOT.glob("spec/**/*.v"), *ROOT.glob("proofs/**/*.v")]:
         theorems |= set(re.findall(
             r"^\s*(?:Theorem|Lemma|Corollary|Definition|Fixpoint|Example|Inductive|Record|Variant)"
             r"\s+([\w']+)", v.read_text(), re.M))

@@ -4,7 +4,7 @@
 COQ := $(B)/coq
 COQ_V := $(shell sed -n '/\.v$$/p' _CoqProject)
 COQ_MODULES := $(subst /,.,$(COQ_V:%.v=Pprf.%))
-GATE := $(PYTHON) proofs/gate.py
+GATE := $(PYTHON) proofs/tools/gate.py
 
 .PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate
 .PHONY: update-expected-theorems
@@ -26,20 +26,23 @@ $(COQ)/%.v: %.v
 # The ACSL of ref/ in Coq: from the headers on every run, written if it changes.
 .PHONY: acsl-always
 acsl-always:
-$(COQ)/spec/AcslRef.v: acsl-always
-	@$(PYTHON) proofs/acsl.py . $@
+$(COQ)/spec/c/AcslRef.v: acsl-always
+	@$(PYTHON) proofs/tools/acsl.py . $@
 # Of opt the facts about its layout, and the Keccak functions.
-$(COQ)/spec/AcslOpt.v: acsl-always
-	@$(PYTHON) proofs/acsl.py opt . $@
-$(COQ)/spec/KeccakCode.v: acsl-always
-	@$(PYTHON) proofs/keccak.py . $@
+$(COQ)/spec/c/AcslOpt.v: acsl-always
+	@$(PYTHON) proofs/tools/acsl.py opt . $@
+$(COQ)/spec/keccak/KeccakCode.v: acsl-always
+	@$(PYTHON) proofs/tools/keccak.py . $@
 
 $(COQ)/Makefile.coq: _CoqProject
 	@mkdir -p $(@D)
 	@cp -p $< $(@D)/
 	@cd $(@D) && coq_makefile -f _CoqProject -o Makefile.coq
 
+# what a file that was moved or removed left behind would be found by its name
 coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
+	@cd $(COQ) && find spec proofs -name '*.v' | { grep -vxFf _CoqProject || true; } \
+	  | while read -r f; do rm -f "$${f%.v}".*; done
 
 coq-build: coq-sources
 	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
@@ -60,7 +63,7 @@ update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
 test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fail the gates
-	@$(TAP) proofs/acsl-test.py proofs/keccak-test.py proofs/wp/test_assumptions.py proofs/gate-mutants.py
+	@$(TAP) proofs/tools/acsl-test.py proofs/tools/keccak-test.py proofs/wp/test_assumptions.py proofs/tools/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
 # here, or in a Debian 12 under build/ where the tools are of other versions
@@ -80,9 +83,9 @@ ORACLE := $(B)/proofs/oracle
 .PHONY: oracle test-oracle
 oracle: $(B)/oracle ## build the executable Coq model (build/oracle)
 
-$(ORACLE)/model.ml: proofs/oracle/Extract.v spec/Ggm.v proofs/Executable.v _CoqProject
+$(ORACLE)/model.ml: proofs/oracle/Extract.v spec/model/Ggm.v proofs/model/Executable.v _CoqProject
 	@$(MAKE) --no-print-directory coq-sources
-	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq proofs/Executable.vo
+	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq proofs/model/Executable.vo
 	@mkdir -p $(@D)
 	@cp -p $< $(@D)/
 	@cd $(@D) && coqc -q -w none -Q $(CURDIR)/$(COQ)/spec Pprf.spec \

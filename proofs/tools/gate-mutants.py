@@ -13,16 +13,16 @@ import subprocess
 import sys
 import tempfile
 
-EXEC, CORRECT = "proofs/Executable.v", "proofs/Correctness.v"
+EXEC, CORRECT = "proofs/model/Executable.v", "proofs/model/Correctness.v"
 EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
 STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
-LAYOUT = "proofs/AcslLayout.v"
+LAYOUT = "proofs/c/AcslLayout.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "opt/keccak.c"
-EV, POOL, SEAL = "spec/EvaluationGame.v", "spec/Tickets.v", "spec/TicketGame.v"
+EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -49,7 +49,10 @@ MUTANTS = [
     ("file_left_out", r"disagree about proofs/Extra.v",
      [("proofs/Extra.v", "", "Lemma extra : True. Proof. by []. Qed.\n")]),
     ("proof_in_spec", r"spec/ holds definitions only",
-     [("spec/Ggm.v", "", "\nLemma extra : True. Proof. by []. Qed.\n")]),
+     [("spec/model/Ggm.v", "", "\nLemma extra : True. Proof. by []. Qed.\n")]),
+    ("proof_imported_by_spec", r"spec/ imports nothing of proofs/",
+     [("spec/model/Tickets.v", "From Pprf.spec Require Import Ggm.",
+       "From Pprf.spec Require Import Ggm.\nFrom Pprf.proofs Require Import Compat.")]),
     ("hypothesis_added", r"Pinned.v",
      [(EXEC, EXEC_EVAL, EXEC_EVAL.replace("x :", "x : K <> [::] ->")),
       (EXEC, EXEC_EVAL_PROOF, "move=> _; " + EXEC_EVAL_PROOF)]),
@@ -66,7 +69,7 @@ MUTANTS = [
      [(CORRECT, "forall y v, eval (delegate x K) y = Some v -> prefix x y /\\ eval K y = Some v].",
        "True]."),
       (CORRECT, "by move=> y v; rewrite delegate_eval; case: ifP.\n", "")]),
-    ("classical_axiom", r"not closed under the global context: Pprf.proofs.Executable.exec_eval",
+    ("classical_axiom", r"not closed under the global context: Pprf.proofs.model.Executable.exec_eval",
      [(EXEC, "Set Implicit Arguments.",
        "From Coq Require Import Classical_Prop.\nSet Implicit Arguments."),
       (EXEC, EXEC_EVAL_PROOF, "have _ := classic (K = K). " + EXEC_EVAL_PROOF)]),
@@ -76,7 +79,7 @@ MUTANTS = [
      [("proofs/Main.v", "Print Assumptions exec_eval_correct.\n", ""),
       ("proofs/Pinned.v", "Definition exec_eval_correct_statement :", "Example exec_eval_pin :")]),
     ("example_gone", r"no example of exec_eval_correct",
-     [("spec/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
+     [("proofs/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
        "")]),
     # The ACSL: each weakening of the vocabulary or of a contract breaks a theorem on it.
     ("acsl_inv_without_maximal", r"AcslAgree.v",
@@ -171,8 +174,8 @@ MUTANTS = [
        "covers(integer s, integer h, integer x) = \\let z = s; z <= x")]),
     ("acsl_clause_that_the_translator_does_not_know", r"gate: acsl: .*clause not known: behavior",
      [(CORE, "    assigns *value;\n", "    behavior b:\n    assigns *value;\n")]),
-    ("acsl_generated_file_in_the_tree", r"disagree about spec/AcslRef.v",
-     [("spec/AcslRef.v", "", "Definition x := 0.\n")]),
+    ("acsl_generated_file_in_the_tree", r"disagree about spec/c/AcslRef.v",
+     [("spec/c/AcslRef.v", "", "Definition x := 0.\n")]),
     # The facts about opt's layout: a weakening of one differs from its theorem, or makes it false.
     ("layout_pair_without_its_start", r"AcslLayout.v",
      [(STORE, "       s == t && h == g;\n", "       h == g;\n")]),
@@ -212,8 +215,8 @@ MUTANTS = [
     ("layout_for_the_code_otherwise", r"gate: acsl: beside is declared otherwise than defined",
      [(PATH, "logic integer beside(integer x, integer h);",
        "logic integer beside(integer x, integer g);")]),
-    ("layout_generated_file_in_the_tree", r"disagree about .*spec/AcslOpt.v",
-     [("spec/AcslOpt.v", "", "Definition x := 0.\n")]),
+    ("layout_generated_file_in_the_tree", r"disagree about .*spec/c/AcslOpt.v",
+     [("spec/c/AcslOpt.v", "", "Definition x := 0.\n")]),
     ("keccak_rotation_off_by_one", r"KeccakRounds.v",
      [(KECCAK, "a##22, d2, 61);", "a##22, d2, 60);")]),
     ("keccak_wrong_round_constant", r"KeccakRounds.v",
@@ -244,7 +247,7 @@ MUTANTS = [
     ("keccak_syntax_that_the_translator_does_not_know", r"gate: keccak: .*small constant",
      [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#define XOR(a, b) ((a) + (b))")]),
     ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
-     [("spec/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
+     [("spec/keccak/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
     # The game with evaluations: each makes it easier to be secure, or the theorem false.
     ("game_without_evaluation", r"Evaluation(Security|Examples).v",
      [(EV, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, reveal x st)")]),
@@ -276,14 +279,15 @@ MUTANTS = [
     ("ticket_game_without_values", r"Ticket(Security|GameExamples).v",
      [(SEAL, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, st)")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
-     [("spec/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
+     [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]
 
 
 def prepare(copy):
-    for d in ("spec", "proofs", "build"):
-        os.makedirs(os.path.join(copy, d))
-    for f in glob.glob("spec/*.v") + glob.glob("proofs/*.*") + ["Makefile", "_CoqProject"]:
+    files = [f for d in ("spec", "proofs", "proofs/tools")
+             for f in glob.glob(f"{d}/**/*.v", recursive=True) + glob.glob(f"{d}/*.*")]
+    for f in files + ["Makefile", "_CoqProject"]:
+        os.makedirs(os.path.dirname(os.path.join(copy, f)), exist_ok=True)
         shutil.copy2(f, os.path.join(copy, f))
     for d in ("build/coq", "ref", "opt", "include"):
         shutil.copytree(d, os.path.join(copy, d), ignore=shutil.ignore_patterns("rules.mk"))

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* Known answers of SHA3-256, of other origin (Python's hashlib); proofs/keccak-test.py has more. *)
+(* Known answers of SHA3-256, of other origin (Python's hashlib); proofs/tools/keccak-test.py has more. *)
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the ACSL vocabulary and contracts of ref to Coq: build/coq/spec/AcslRef.v.
+"""Translate the ACSL vocabulary and contracts of ref to Coq: build/coq/spec/c/AcslRef.v.
 
   acsl.py TREE [OUT]      read TREE/ref/core.h and codec.h with all that they include; write OUT
                           (only if it changes) or the standard output
@@ -14,7 +14,7 @@ ghost functions LAYOUT, the definitions that they use down to OPAQUE, and each f
 these alone.
 
 How ACSL is read: integers and C integers are Z; a structure is a record of its members; memory is
-a cell for each scalar, a pointer a block and a cell in it (spec/AcslMemory.v); a label is a
+a cell for each scalar, a pointer a block and a cell in it (spec/c/AcslMemory.v); a label is a
 memory.  Opaque and recursive logic functions are members of a record `logic': the definitions of
 the recursive ones become its equations (`definitions'); each FACT and `reads' clause is a
 proposition, and all of them are `facts'; so is each lemma (its proof is WP's).  A contract is:
@@ -880,7 +880,7 @@ class Coq:
         for c in self.u.contracts:
             self.in_context(c[0], lambda c=c: self.contract(*c))
         contracts, self.out = self.out, []
-        self.say("(* Written by proofs/acsl.py from the ACSL of ref/: not to be edited. *)",
+        self.say("(* Written by proofs/tools/acsl.py from the ACSL of ref/: not to be edited. *)",
                  "From Coq Require Import ZArith Bool List.",
                  "From Pprf.spec Require Import AcslMemory.",
                  "Import ListNotations.", "Local Open Scope Z_scope.", "",
@@ -1011,7 +1011,7 @@ class OptCoq(Coq):
         for c in sorted(self.u.contracts, key=lambda c: LAYOUT.index(c[0])):
             self.in_context(c[0], lambda c=c: self.contract(*c))
         contracts, self.out = self.out, []
-        self.say("(* Written by proofs/acsl.py from the ACSL of opt/: not to be edited. *)",
+        self.say("(* Written by proofs/tools/acsl.py from the ACSL of opt/: not to be edited. *)",
                  "From Coq Require Import ZArith Bool.",
                  "From Pprf.spec Require Import AcslMemory AcslRef.",
                  "Local Open Scope Z_scope.", "",

@@ -196,7 +196,7 @@ Example expansions_mem_ex : ([:: i] \in expanded_all label evens root) = true :=
 Example expansions_total_ex : size (expanded_all label (pts 3 predT) root) = 7 :=
   @expansions_total _ label 3 [::] (pts 3 predT) erefl all_leaves.
 
-(* ---- The security theorems, on the adversaries of proofs/SecurityExamples.v --------- *)
+(* ---- The security theorems, on the adversaries of proofs/security/SecurityExamples.v --------- *)
 
 From Pprf.spec Require Import Probability Games Reductions.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost SecurityExamples.

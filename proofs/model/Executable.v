@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The functions that are extracted as the oracle, over plain bit lists (no eqType, no nat),
-   each equal to its definition in spec/Ggm.v for all arguments. *)
+   each equal to its definition in spec/model/Ggm.v for all arguments. *)
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm.
 Set Implicit Arguments.

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* What it means that C's memory holds a key of the model: definitions only.
 
-   AcslRef.v, which these definitions speak of, is written by proofs/acsl.py from the ACSL of ref/:
+   AcslRef.v, which these definitions speak of, is written by proofs/tools/acsl.py from the ACSL of ref/:
    its record `logic' has the PRG (any two functions prg_l, prg_r) and the recursive functions. *)
 From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.

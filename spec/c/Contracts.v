@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The vocabulary and the post-conditions of ref's contracts over N, where the model lives:
    definitions only. An array is a function from indices to nodes, and a length. That the ACSL text
-   says this is proven: proofs/AcslAgree.v and AcslSound.v. *)
+   says this is proven: proofs/c/AcslAgree.v and AcslSound.v. *)
 From mathcomp Require Import all_ssreflect.
 From Coq Require Import NArith.
 From Pprf.spec Require Import Ggm CModel.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That proofs/acsl.py reads ACSL as it is meant, as TAP; run from the top by `make test-prove-gate`.
+"""That proofs/tools/acsl.py reads ACSL as it is meant, as TAP; run from the top by `make test-prove-gate`.
 
   planted      small texts whose translation is written out here by hand
   refused      syntax outside the subset: an error, never passed over

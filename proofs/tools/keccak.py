@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the Keccak functions of opt/keccak.c to Coq: build/coq/spec/KeccakCode.v.
+"""Translate the Keccak functions of opt/keccak.c to Coq: build/coq/spec/keccak/KeccakCode.v.
 
   keccak.py TREE [OUT]    read TREE/opt/keccak.c; write OUT (only if it changes) or standard output
 
 The C preprocessor expands the macros; what it makes of a function is written as a program of
-spec/LaneCode.v, statement by statement.  Any syntax but that of such programs is an error.
+spec/keccak/LaneCode.v, statement by statement.  Any syntax but that of such programs is an error.
 
 A function on vectors is read as what happens to one 64-bit element, from the declaration of its
 lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds get into
@@ -397,7 +397,7 @@ def translate(tree):
     names = functions[0].variables
     if any(f.variables != names for f in functions):
         raise Error("the functions' variables differ")
-    out = ["(* Written by proofs/keccak.py from opt/keccak.c: not to be edited. *)",
+    out = ["(* Written by proofs/tools/keccak.py from opt/keccak.c: not to be edited. *)",
            "From Coq Require Import NArith.", "From mathcomp Require Import all_ssreflect.",
            "From Pprf.spec Require Import LaneCode.", "",
            f"Definition {TABLE}_words : seq N := [::",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""That spec/Fips202.v is SHA3-256 and that proofs/keccak.py reads C as it is meant, as TAP; run
+"""That spec/keccak/Fips202.v is SHA3-256 and that proofs/tools/keccak.py reads C as it is meant, as TAP; run
 from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
 
   fips202     digests of messages of several lengths, computed in Coq, are those of Python's hashlib
