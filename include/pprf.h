@@ -241,7 +241,8 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
 PPRF_API int pprf_prefault(pprf_key *key);
 
 /** Name of the PRG's version in use, never NULL: all are SHA3-256 and differ in speed alone.
- * "evp": OpenSSL's.  "scalar", "avx2", "avx512": the library's own. */
+ * "evp": OpenSSL's; "builtin" in its place in a library built without OpenSSL.  "scalar", "avx2",
+ * "avx512": the library's own. */
 PPRF_API const char *pprf_prg_name(void);
 
 /** Choose the PRG's version for the process.  Without a call it is the one that the environment

@@ -12,6 +12,13 @@ opt_expand prg_expand_evp;
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t prg_wipe_plan_evp(unsigned own);
 
+/* What stands behind the Keccaks of keccak.c, and is the last of the versions. */
+#ifdef PPRF_NO_OPENSSL
+#define BEHIND "builtin"
+#else
+#define BEHIND "evp"
+#endif
+
 static int always(void)
 {
   return 1;
@@ -56,7 +63,7 @@ static const struct version {
   {"avx2", opt_keccak_avx2, opt_keccak_avx2_x4, NULL, have_avx2, KECCAK_STACK, KECCAK_4_STACK},
 #endif
   {"scalar", opt_keccak_scalar, NULL, NULL, always, KECCAK_STACK, KECCAK_STACK + 512},
-  {"evp", prg_expand_evp, NULL, NULL, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512}};
+  {BEHIND, prg_expand_evp, NULL, NULL, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512}};
 
 #define VERSIONS (sizeof versions / sizeof *versions)
 

@@ -166,7 +166,7 @@ static PPRF_WORK int check_digest(const uint8_t *buf, size_t len)
 
 /* Make an empty store a fresh key: the root's seed is at seed, or random if that is NULL.  A shared
  * store's leaves are all punctured, any other is zero. */
-static PPRF_WORK int start(struct opt_store *s, const uint8_t *seed)
+static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
   int err = PPRF_OK;
@@ -229,7 +229,7 @@ int opt_shared_new(pprf_key **key, unsigned depth)
 
 int opt_shared_start(pprf_key *key)
 {
-  int err = start(&key->store, NULL);
+  int err = start_key(&key->store, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
@@ -257,7 +257,7 @@ static int setup(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned f
     err = flags & PPRF_SHARED ? opt_shared_new(&k, depth) : new_key(&k, depth);
   if (err != PPRF_OK)
     return err;
-  err = start(&k->store, seed);
+  err = start_key(&k->store, seed);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK)
     pprf_free(k);

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The library as one file to embed: pprf.c, and pprf.h beside it.
+
+    amalgamate.py OUT --version V --include DIR... --core FILE... --prg FILE... --openssl FILE --builtin FILE
+                  --own-prg FILE
+
+Each file becomes a section, headers before what includes them.  Annotations for the proofs go, and what
+is compiled for Frama-C alone; functions that pprf.h does not declare become static.  --openssl and
+--builtin are the two versions of prg.h's functions, under the names that --prg's files call them by.
+--own-prg is for programs that bring a PRG, in place of all these.
+"""
+import argparse
+import os
+import re
+import sys
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
+# prg.h's functions, of which the library has two versions: prg.c's are called behind keccak_prg.c's
+BEHIND = re.compile(r"\bprg_(expand|calls|wipe_plan|digest)\b")
+
+
+def without_annotations(text):
+    """C without its ACSL comments; lines that held nothing else go too."""
+    def drop(match):
+        token = match.group()
+        return "\0" if token.startswith(("/*@", "//@")) else token
+    text = TOKEN.sub(drop, text)
+    # macros of annotations alone, with the comment before them, and their uses
+    empty = re.compile(r"(?:^/\*(?:(?!\*/).)*\*/\n)?(?:^#define (\w+)(?:\([^)\n]*\))?(?:[ \t\0]|\\\n)*\0[ \t\0]*\n)+",
+                       re.M | re.S)
+    names = set()
+    def forget(match):
+        names.update(re.findall(r"^#define (\w+)", match.group(), re.M))
+        return ""
+    text = empty.sub(forget, text)
+    if names:
+        text = re.sub(r"^[ \t]*(?:%s)\b(?:\([^)\n]*\))?;?[ \t]*\n" % "|".join(sorted(names)), "", text, flags=re.M)
+    # a comment on nothing but an annotation
+    text = re.sub(r"(?:^/\*(?:(?!\*/).)*\*/\n)?^\0[ \t]*\n(?=\n|\Z)", "", text, flags=re.M | re.S)
+    lines = text.split("\n")
+    kept = []
+    for line in lines:
+        if "\0" in line:
+            line = re.sub(r"[ \t]*\0", "", line)
+            if not line.strip():
+                continue
+        kept.append(line)
+    # what a ghost parameter stood before: `f(x) /*@ ghost (R) */;`, perhaps on a line of its own
+    return re.sub(r"\n[ \t]*;", ";", "\n".join(kept))
+
+
+def compiled(text, symbol="__FRAMAC__"):
+    """C as it is where `symbol` is not defined: its #ifdef, #ifndef, #else and #endif are resolved."""
+    out, stack = [], []  # of (is it about the symbol, are its lines kept)
+    for line in text.split("\n"):
+        words = line.split("/*")[0].split()
+        word = words[0] if words else ""
+        if word in ("#if", "#ifdef", "#ifndef"):
+            if symbol in words:
+                if word == "#if" or len(words) != 2:
+                    raise SystemExit(f"amalgamate.py: {line!r}: only #ifdef and #ifndef {symbol}")
+                stack.append((True, word == "#ifndef"))
+                continue
+            stack.append((False, True))
+        elif word in ("#else", "#elif") and stack[-1][0]:
+            stack[-1] = (True, not stack[-1][1])
+            continue
+        elif word == "#endif":
+            about, _ = stack.pop()
+            if about:
+                continue
+        if all(kept for _, kept in stack):
+            out.append(line)
+    return "\n".join(out)
+
+
+def without_guard(text, path):
+    """A header without its include guard."""
+    match = re.search(r"^#ifndef (\w+_H)\n#define \1\n(.*)^#endif\n*\Z", text, re.S | re.M)
+    if match is None:
+        raise SystemExit(f"amalgamate.py: {path}: no include guard")
+    return text[:match.start()] + match.group(2)
+
+
+def blank(text):
+    """The same length of C, with comments, strings and preprocessor lines blanked out."""
+    def hide(match):
+        return re.sub(r"[^\n]", " ", match.group())
+    text = TOKEN.sub(hide, text)
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", hide, text, flags=re.M)
+
+
+def with_local(text, public):
+    """C whose functions with external linkage that are not in `public` are declared PPRF_LOCAL."""
+    bare, starts, depth, begin = blank(text), [], 0, None
+    for at, char in enumerate(bare):
+        if char == "{":
+            if depth == 0 and begin is not None:
+                starts.append((begin, bare[begin:at]))
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0 and not bare[at + 1:at + 2].strip():
+                begin = None
+        elif char == ";" and depth == 0:
+            if begin is not None:
+                starts.append((begin, bare[begin:at]))
+            begin = None
+        elif depth == 0 and begin is None and not char.isspace():
+            begin = at
+    for begin, declaration in reversed(starts):
+        plain = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", declaration, flags=re.S)
+        if re.match(r"\s*(typedef|extern)\b", plain) or re.search(r"\bstatic\b|_Static_assert|=", plain):
+            continue
+        name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_expand\w*\s+(\w+)", plain)
+        if name is None or name.group(1) in public:
+            continue
+        text = text[:begin] + "PPRF_LOCAL " + text[begin:]
+    return text
+
+
+class Amalgamation:
+    def __init__(self, include):
+        self.include = include
+        self.seen = {"pprf.h"}
+        self.system = set()
+        self.public = set()
+        self.contents = []
+
+    def find(self, name, path):
+        for directory in [os.path.dirname(path), *self.include]:
+            candidate = os.path.join(directory, name)
+            if os.path.exists(candidate):
+                return candidate
+        raise SystemExit(f"amalgamate.py: {path}: cannot find {name}")
+
+    def section(self, path, rename=None):
+        """The sections of a file and of the headers that it needs first."""
+        with open(path, encoding="utf-8") as file:
+            text = compiled(without_annotations(file.read()))
+        if path.endswith(".h"):
+            text = without_guard(text, path)
+        out, lines, depth = [], [], 0
+        for line in text.split("\n"):
+            own = re.match(r'#include "(.*)"', line)
+            system = re.match(r"#include <(.*)>", line)
+            depth += bool(re.match(r"#\s*if", line)) - bool(re.match(r"#\s*endif", line))
+            if own:
+                name = os.path.basename(own.group(1))
+                if name not in self.seen:
+                    self.seen.add(name)
+                    out.append(self.section(self.find(own.group(1), path)))
+            elif system and depth == 0 and not system.group(1).startswith("openssl/"):
+                self.system.add(system.group(1))
+            elif not line.startswith("/* SPDX-License-Identifier"):
+                lines.append(line)
+        text = "\n".join(lines)
+        text = re.sub(r"/\*\* @file \S+\n \* ", "/* ", text, count=1)
+        if rename:
+            text = BEHIND.sub(rename, text)
+        text = with_local(text, self.public).strip("\n")
+        text = re.sub(r"\n{3,}", "\n\n", text)
+        self.contents.append(path)
+        rule = "=" * max(4, 92 - len(path))
+        out.append(f"/* {rule} {path} */\n\n{text}\n")
+        return "\n".join(out)
+
+
+HEAD = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libpprf {version} in one file: a puncturable pseudorandom function.  Made by `make amalgamation`; do
+ * not change it here.
+ *
+ *     cc -O2 -c pprf.c              C11, gcc or clang, Linux; the program links -lcrypto -pthread
+ *     cc -O2 -DPPRF_NO_OPENSSL ...  without OpenSSL: seeds from getrandom, SHA3-256 of its own, which
+ *                                   has to reproduce examples of FIPS 202 before it is used
+ *
+ * pprf.h says what the functions do.  The proofs that these sources carry as comments, and the tests,
+ * are in libpprf's own tree.  The sections, in the order in which they need each other:
+{contents} */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* mlock2, explicit_bzero, secure_getenv, getrandom */
+#endif
+
+{system}
+#include "pprf.h"
+
+#ifdef PPRF_EXTERNAL_PRG /* for tests: the program defines the functions of prg.h */
+#define PPRF_LOCAL __attribute__((visibility("hidden")))
+#else
+#define PPRF_LOCAL static __attribute__((unused))
+#endif
+"""
+
+
+def declared(header):
+    with open(header, encoding="utf-8") as file:
+        return set(re.findall(r"^PPRF_API [^;(]*?(\w+)\(", file.read(), re.M))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out")
+    for name, many in (("version", False), ("include", True), ("core", True), ("prg", True),
+                       ("openssl", False), ("builtin", False), ("own-prg", False)):
+        parser.add_argument("--" + name, required=True, nargs="+" if many else None)
+    args = parser.parse_args()
+    header = next(path for path in (os.path.join(d, "pprf.h") for d in args.include) if os.path.exists(path))
+    a = Amalgamation(args.include)
+    a.public = declared(header)
+    body = [a.section(path) for path in args.core]
+    # headers that only the PRG needs come before the choice
+    before = [a.section(a.find(name, args.prg[0])) for name in ("keccak.h", "lanes.h")
+              if not (name in a.seen or a.seen.add(name))]
+    body += before
+    body.append("#ifdef PPRF_EXTERNAL_PRG\n")
+    body.append(a.section(args.own_prg))
+    body.append("#else\n\n#ifdef PPRF_NO_OPENSSL\n")
+    body.append(a.section(args.builtin, r"prg_\1_evp"))
+    body.append("#else\n")
+    body.append(a.section(args.openssl, r"prg_\1_evp"))
+    body.append("#endif\n")
+    body += [a.section(path) for path in args.prg]
+    body.append("#endif")
+    contents = "".join(f" *   {path}\n" for path in a.contents)
+    system = "".join(f"#include <{name}>\n" for name in sorted(a.system))
+    os.makedirs(args.out, exist_ok=True)
+    text = HEAD.format(version=args.version, contents=contents, system=system) + "\n" + "\n".join(body) + "\n"
+    for word in ("__FRAMAC__", "ghost ", "\\valid"):
+        if word in text:
+            sys.exit(f"amalgamate.py: {word!r} is left in pprf.c")
+    with open(header, encoding="utf-8") as file:
+        public = file.read()
+    for name, content in (("pprf.c", text), ("pprf.h", public)):
+        with open(os.path.join(args.out, name), "w", encoding="utf-8") as file:
+            file.write(content)
+
+
+main()
