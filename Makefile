@@ -55,6 +55,8 @@ LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
 # Warnings are errors in our own runs, and nothing to a user whose compiler has new ones.
 STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# before a run: removes an older result, notes of which sources the new one is
+SOURCE := $(PYTHON) bench/source.py
 DEPFLAGS = -MMD -MP -MF $@.d
 
 FUZZ_SECONDS ?= 60
@@ -87,7 +89,7 @@ all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)
 
-test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz ## check the proofs, run every test
+test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## check the proofs, run every test
 	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory test-prove-gate test-oracle
@@ -96,7 +98,7 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz ## check the proof
 .PHONY: test-programs
 test-programs: $(TAP_TESTS)
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
-	@mkdir -p $(B)/test
+	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
 prove: deps-prove deps-prove-wp ## check the Coq proofs and the Frama-C proofs

@@ -32,11 +32,11 @@ $(B)/bench/prg_rest.o: opt/keccak_prg.c
 	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
-  $(B)/bench/prg_rest.o $(B)/opt/keccak.o $(B)/opt/prg_evp.o
+  $(B)/bench/prg_rest.o $(B)/opt/keccak.o $(B)/opt/prg_evp.o $(B)/opt/wipe.o
 	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
-$(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o
+$(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o $(B)/ref/wipe.o
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
@@ -44,15 +44,18 @@ $(B)/bench/coversize: $(B)/bench/coversize.o
 TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
-bench/test_report.py: $(B)/bench/coversize
+# a program that does not link is noticed by make test
+bench/test_report.py: $(BENCH_PROGRAMS)
 
 .PHONY: bench bench-quick report
 bench: deps-bench ## measure everything (15 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh full $(B)/bench
 	@$(MAKE) --no-print-directory report
 bench-quick: deps-bench ## measure the essentials (2 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
+	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report
 report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured

@@ -5,6 +5,7 @@ are compared as they should be.  Prints TAP."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,58 +25,158 @@ def ok(good, name, why=""):
     sys.stdout.flush()
 
 
-def skip(name, why):
-    global count
-    count += 1
-    print("ok %d - %s # SKIP %s" % (count, name, why))
-
-
 def run(*args):
     return subprocess.run([str(a) for a in args], capture_output=True, text=True, check=False)
 
 
-def report(tmp, **files):
-    for name, data in files.items():
-        path = tmp / name.replace("__", "/")
-        path = path.with_suffix(".json")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(data if isinstance(data, str) else json.dumps(data))
-    r = run(HERE / "report.py", tmp)
-    page = tmp / "report" / "index.html"
-    return r, page.read_text() if page.exists() else ""
+def report(**files):
+    """The page and the text made of a build directory with these files; of(file) is its source."""
+    with tempfile.TemporaryDirectory() as t:
+        tmp = pathlib.Path(t)
+        for name, data in files.items():
+            path = tmp / name.replace("__", "/")
+            path = path.with_suffix(".txt" if name.endswith("summary") else ".json")
+            if isinstance(data, Of):
+                run("/usr/bin/python3", HERE / "source.py", path)
+                if data.changed:
+                    source = json.loads((path.parent / (path.name + ".source")).read_text())
+                    source["files"] = "0" * 64
+                    (path.parent / (path.name + ".source")).write_text(json.dumps(source))
+                data = data.data
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(data if isinstance(data, str) else json.dumps(data))
+        r = run(HERE / "report.py", tmp)
+        page = tmp / "report" / "index.html"
+        return r, page.read_text() if page.exists() else ""
+
+
+class Of:
+    """A result of these sources, or of changed ones."""
+
+    def __init__(self, data, changed=False):
+        self.data, self.changed = data, changed
+
+
+def badges(page, status):
+    return page.count('class="status %s"' % status.replace(" ", "-"))
+
+
+CHECKS = 8  # lines of the list of checks
+COQ = {"theorems": 2, "names": ["eval_puncture_all", "no_ancestor"], "closed": True}
+WP = {"functions": [{"name": "f", "goals": 3, "proved": 3}], "open": {"a/b.c slow": "no time"},
+      "provers": ["p"], "passed": True}
+PASSED = {
+    "prove__coq": COQ, "prove__wp": WP, "prove__wp-smoke": dict(WP, open={}),
+    "prove__wp-mutants": {"planted": 1, "noticed": 1, "mutants": [{"name": "m", "ok": True}]},
+    "test__summary": "All tests successful.\nFiles=2, Tests=31, 1 wallclock\nResult: PASS\n",
+    "equivalence-tests__mutants": {"planted": 1, "noticed": 1,
+                                   "mutants": [{"name": "m", "ok": True}]},
+    "equivalence-tests__coverage": {"passed": True, "lines": 99.0, "branches": 98.0,
+                                    "cli": {"lines": 97.0}},
+    "equivalence-tests__fuzz": {"seconds": 1,
+                                "targets": [{"name": "f", "executions": 9, "crashes": 0}]}}
+FAILED = {  # what is planted, and what the page has to name
+    "prove__coq": (dict(COQ, closed=False), "not closed under the global context"),
+    "prove__wp": (dict(WP, functions=[{"name": "unlucky", "goals": 3, "proved": 2}]),
+                  "unlucky: 2 of 3"),
+    "prove__wp-smoke": (dict(WP, open={}, passed=False,
+                             failures=["g: expected.json says 4 smoke tests"]),
+                        "g: expected.json says 4"),
+    "prove__wp-mutants": ({"planted": 1, "noticed": 0, "mutants": [{"name": "survivor",
+                                                                  "ok": False}]}, "survivor"),
+    "test__summary": ("x/y.py (Wstat: 256 Tests: 3 Failed: 1)\nFiles=2, Tests=31, 1 s\n"
+                      "Result: FAIL\n", "x/y.py"),
+    "equivalence-tests__mutants": ({"planted": 2, "noticed": 1, "mutants": [
+        {"name": "deaf", "ok": False}]}, "deaf"),
+    "equivalence-tests__coverage": ({"passed": False, "lines": 9.0, "branches": 9.0, "cli": {}},
+                                    "without a written reason"),
+    "equivalence-tests__fuzz": ({"seconds": 1, "targets": [
+        {"name": "fuzz_x", "executions": 9, "crashes": 1}]}, "fuzz_x: 1 crashes")}
+
+
+def benchmark(times, sizes):
+    """A run with a puncture of 1000 PRG nanoseconds: times and bytes a node of each store."""
+    return {"context": {"cpu_model": "planted"}, "benchmarks": [
+        {"run_name": "BM_Punct/%s/worst/d:16" % impl, "run_type": "iteration",
+         "cpu_time": time * x, "ratio": time * x / 1000, "bytes_per_node": sizes[impl],
+         "nodes": 1 << 15}
+        for impl, time in times.items() for x in (.99, 1, 1.01)]}
 
 
 def test_report():
-    names = ["an empty build directory: everything is reported as not run",
-             "goals left open are not called proven", "a crash is called a crash",
-             "unreadable results are reported as not run", "the page needs nothing from outside"]
-    if run("/usr/bin/python3", "-c", "import matplotlib").returncode != 0:
-        for name in names:
-            skip(name, "python3-matplotlib is not installed (./deps.sh bench)")
+    missing = [m for m in ("matplotlib", "jinja2")
+               if run("/usr/bin/python3", "-c", "import " + m).returncode != 0]
+    ok(not missing, "the report's libraries are there (./deps.sh bench)", missing)
+    if missing:
         return
-    with tempfile.TemporaryDirectory() as t:
-        r, page = report(pathlib.Path(t))
-        ok(r.returncode == 0 and page.count(">not run<") >= 5 and 'class="status good"' not in page
-           and "Nothing has been measured" in r.stdout, names[0], r.stderr + r.stdout[-2000:])
-    with tempfile.TemporaryDirectory() as t:
-        r, page = report(pathlib.Path(t),
-                         prove__coq={"theorems": 1, "names": ["x"], "closed": False},
-                         prove__wp={"functions": [{"name": "f", "goals": 3, "proved": 2}],
-                                    "provers": ["p"]})
-        ok(r.returncode == 0 and ">not all proven<" in page and ">FAILED<" in page
-           and ">proven<" not in page, names[1], r.stderr)
-    with tempfile.TemporaryDirectory() as t:
-        fuzz = {"seconds": 1, "targets": [{"name": "f", "executions": 9, "crashes": 1}]}
-        r, page = report(pathlib.Path(t), **{"equivalence-tests__fuzz": fuzz})
-        ok(r.returncode == 0 and ">CRASHED<" in page and ">no crash<" not in page, names[2],
-           r.stderr)
-    with tempfile.TemporaryDirectory() as t:
-        r, page = report(pathlib.Path(t), prove__coq="{", prove__wp="[]",
-                         **{"equivalence-tests__fuzz": '{"targets": [1, {"executions": "x"}]}'},
-                         bench__bench="", bench__coversize="[")
-        ok(r.returncode == 0 and page.count(">not run<") >= 5, names[3], r.stderr)
-        outside = (' src="http', ' href="http', "@import", "<script")
-        ok(page and not any(x in page for x in outside), names[4])
+    r, page = report()
+    ok(r.returncode == 0 and badges(page, "not run") == CHECKS + 4
+       and not any(badges(page, s) for s in ("passed", "failed", "stale", "measured"))
+       and "Nothing has been measured" in r.stdout,
+       "an empty build directory: everything is reported as not run", r.stderr + r.stdout[-2000:])
+    r, page = report(**{k: Of(v) for k, v in PASSED.items()})
+    ok(r.returncode == 0 and badges(page, "passed") == CHECKS + 1
+       and not badges(page, "failed") + badges(page, "stale"),
+       "a complete run is passed, though a function is listed as open", r.stderr + r.stdout)
+    ok("not proven yet: a/b.c slow (no time)" in page, "what is open is named", r.stdout)
+    ok(page.count("not checked</span>") > 90
+       and not re.search(r"no_ancestor</code></a> <span", page)
+       and re.search(r"cover_minimal</code></a> <span", page),
+       "a theorem counts as checked if the gate named it")
+    for of, name in ((Of, "of changed sources"), (lambda d, _: d, "of sources not recorded")):
+        r, page = report(**{k: of(v, True) for k, v in PASSED.items()})
+        ok(r.returncode == 0 and badges(page, "stale") == CHECKS + 1
+           and not badges(page, "failed") + badges(page, "passed"),
+           "results " + name + " are stale", r.stderr + r.stdout)
+    for name, (data, words) in FAILED.items():
+        r, page = report(**{k: Of(data if k == name else v) for k, v in PASSED.items()})
+        card = name in ("prove__coq", "prove__wp")
+        ok(r.returncode == 0 and badges(page, "failed") == 1 + card
+           and badges(page, "passed") == CHECKS - card and words in page,
+           "%s: what failed is red and named, the rest is not" % name, r.stderr + r.stdout)
+    r, page = report(**{"prove__coq": "{", "prove__wp": "[]", "bench__bench": "",
+                        "bench__coversize": "[", "equivalence-tests__fuzz":
+                        '{"targets": [1, {"executions": "x"}]}'})
+    ok(r.returncode == 0 and badges(page, "not run") >= CHECKS - 1 + 4 and not badges(page, "passed"),
+       "unreadable results are not passed", r.stderr)
+    outside = (' src="http', ' href="http', "@import", "<script")
+    ok(page and not any(x in page for x in outside), "the page needs nothing from outside")
+
+
+def test_figures():
+    """What the page says of the figures follows from the figures."""
+    stores = ("list", "list28", "bst", "array", "ref", "opt")
+    good = benchmark({s: 1000 if s == "opt" else 5000 for s in stores},
+                     {s: 16.2 if s == "opt" else 64 for s in stores})
+    r, page = report(bench__bench=Of(good), bench__nohash=good)
+    ok(r.returncode == 0 and "slower in 0, larger in 0 of 1 cases" in page
+       and page.count("in none of 1 cases") == 2, "no loss is claimed where there is none",
+       r.stderr + r.stdout)
+    ok("<b>1 µs a puncture<" in page and "<b>16.2 B a stored seed<" in page
+       and badges(page, "missed") == 0 and badges(page, "reached") == 2,
+       "time, size and targets are those of the run", r.stdout)
+    bad = benchmark({s: 5000 if s == "opt" else 1000 for s in stores},
+                    {s: 640 if s == "opt" else 64 for s in stores})
+    r, page = report(bench__bench=Of(bad, True), bench__nohash=bad)
+    ok("slower in 1, larger in 1 of 1 cases" in page and "in none of" not in page
+       and badges(page, "missed") == 2 and badges(page, "reached") == 0,
+       "a slow and large opt loses and misses its targets", r.stderr + r.stdout)
+    ok("of other sources than these" in page, "figures of other sources are marked", r.stdout)
+    check = """
+import sys
+sys.path.insert(0, %r)
+import plots
+assert len({*plots.COLOUR.values()}) == len(plots.COLOUR) == len({*plots.MARKER.values()})
+assert {*plots.COLOUR.values()} <= {*plots.OKABE_ITO.values()}
+fig, axes = plots.panel("title", "x", "")
+try:
+    plots.Plots("/nonexistent").save(fig, "name", "alt")
+except ValueError:
+    sys.exit(0)
+sys.exit("an axis without a name was drawn")""" % str(HERE)
+    r = run("/usr/bin/python3", "-c", check)
+    ok(r.returncode == 0, "each store has a colour and a marker of its own, each axis a name",
+       r.stderr)
 
 
 def test_prediction():
@@ -92,6 +193,16 @@ def test_prediction():
     ok(len(rows) == 14 and not bad, "simulated key sizes agree with the formula (d = 11)",
        "\n".join(bad) + r.stderr)
     ok(run(program, "--runs", "x", 11).returncode == 1, "coversize refuses a wrong argument")
+
+
+def test_programs():
+    """Nothing else in `make test` runs these programs."""
+    for name in ("bench", "bench-nohash"):
+        r = run(BUILD / "bench" / name, "--set=quick", "--benchmark_list_tests")
+        ok(r.returncode == 0 and "BM_Punct/opt/worst/d:9" in r.stdout, name + " starts",
+           r.stderr[-500:])
+    r = run(BUILD / "bench" / "heap", 9)
+    ok(r.returncode == 0 and r.stdout.split()[0] == "256", "heap: 2^8 nodes at d = 9", r.stderr)
 
 
 def test_compare():
@@ -115,7 +226,9 @@ def test_compare():
 
 
 test_report()
+test_figures()
 test_prediction()
+test_programs()
 test_compare()
 print("1..%d" % count)
 sys.exit(failed != 0)

@@ -71,6 +71,41 @@ def links():
         ok(not bad, f"{doc.relative_to(ROOT)}: links lead to files", *bad)
 
 
+LINK = re.compile(r"\[`([^`]+)`\]\(([^)#\s]+)[^)]*\)")
+DEFINED = {".v": r"^\s*(?:Theorem|Lemma|Corollary|Definition|Fixpoint|Example|Inductive|Record|Variant)"
+                 r"\s+{}\b", ".mk": r"^{}:", "Makefile": r"^{}:"}
+
+
+def defines(path, name):
+    """Whether the file is called so or, of a folder or a text, has something of that name."""
+    if path.is_dir() or name.endswith(path.name):
+        return path.exists() and (ROOT / name).exists() or name in path.name
+    pattern = DEFINED.get(path.suffix, DEFINED.get(path.name, r"(?<![\w-]){}(?![\w-])"))
+    return path.is_file() and re.search(pattern.format(re.escape(name.rstrip("()"))),
+                                        path.read_text(errors="replace"), re.M) is not None
+
+
+def named_links():
+    """A link whose text is a name leads to a file that has this name."""
+    for doc in DOCS:
+        found = LINK.findall(doc.read_text())
+        bad = [f"{name} is not in {path}" for name, path in found
+               if not path.startswith("http") and not defines(doc.parent / path, name)]
+        if found:
+            ok(not bad, f"{doc.relative_to(ROOT)}: what a link names is in its file", *bad)
+    ok(not defines(ROOT / "proofs/Main.v", "eval_puncture_all")
+       and defines(ROOT / "include/pprf.h", "pprf_eval")
+       and not defines(ROOT / "include/pprf.h", "pprf_ev"),
+       "a name that is used but not defined, or a part of a name, is not found")
+    main = (ROOT / "proofs/Main.v").read_text()
+    want = re.findall(r"^Print Assumptions (\w+)", main, re.M)
+    got = re.findall(r"^\| \[`(\w+)`\]", (ROOT / "docs/theorems.md").read_text(), re.M)
+    ok(len(want) > 90 and sorted(want) == sorted(got),
+       "docs/theorems.md has each theorem of proofs/Main.v once",
+       f"only in Main.v: {sorted({*want} - {*got})}", f"only in the document: "
+       f"{sorted({*got} - {*want})}")
+
+
 def figures():
     """A factor that the theorem loses stands beside its size in bits."""
     text = (ROOT / "docs/security.md").read_text()
@@ -162,6 +197,7 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         console_example(readme, pathlib.Path(d))
     links()
+    named_links()
     figures()
     names()
     platforms(readme)

@@ -205,7 +205,7 @@ def main():
             print("coverage: below %d %% of the %s of cli" % (least, kind))
             bad = True
     with open(os.path.join(os.path.dirname(build.rstrip("/")), "coverage.json"), "w") as out:
-        json.dump({"lines": percent(total["lines"]), "branches": percent(total["branches"]),
+        json.dump({"passed": not bad, "lines": percent(total["lines"]), "branches": percent(total["branches"]),
                    "cli": {kind: percent(program[kind]) for kind in PROGRAM},
                    "files": measured}, out, indent=1)
         out.write("\n")

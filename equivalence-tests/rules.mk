@@ -123,6 +123,7 @@ $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: fuzz fuzz-afl
 fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
+	@$(SOURCE) $(EQB)/fuzz.json
 	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
 fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
@@ -215,6 +216,7 @@ $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
 EQ_JOBS := $(shell nproc)
 .PHONY: mutants
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of mutants.txt: all must be noticed
+	@$(SOURCE) $(EQB)/mutants.json
 	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS)
 
 # bugs that nobody chose: a random sample of changes, which COUNT and SEED decide
@@ -302,6 +304,7 @@ $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) bench/list.c $(EQ_cov_KEYS) $(EQ
 	  bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt and cli that the tests reach
+	@$(SOURCE) $(EQB)/coverage.json
 	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf
 
 TAP_TESTS += $(EQ)/test_gates.py

@@ -9,7 +9,7 @@ GATE := $(PYTHON) proofs/tools/gate.py
 .PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate
 .PHONY: update-expected-theorems
 prove-coq: ## check the Coq proofs and that they prove what they should
-	@rm -f $(B)/prove/coq.json
+	@$(SOURCE) $(B)/prove/coq.json
 	@$(MAKE) --no-print-directory prove-coq-gate
 	@$(MAKE) --no-print-directory prove-coqchk
 	@$(GATE) summary . $(B)/prove/coq.json
@@ -70,13 +70,15 @@ test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fa
 WP := proofs/wp/run.sh
 .PHONY: prove-wp prove-wp-smoke mutants-prove
 prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
-	@rm -f $(B)/prove/wp.json
+	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json
 prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous
-	@$(WP) prove.py --smoke
+	@$(SOURCE) $(B)/prove/wp-smoke.json
+	@$(WP) prove.py --smoke --json $(B)/prove/wp-smoke.json
 mutants-prove: deps-prove-wp ## plant bugs in the proven code and see the proofs fail
 	@mkdir -p $(B)/wp
-	@$(WP) mutants.py
+	@$(SOURCE) $(B)/prove/wp-mutants.json
+	@$(WP) mutants.py --json $(B)/prove/wp-mutants.json
 
 # ---- the oracle: the model extracted to OCaml ----
 ORACLE := $(B)/proofs/oracle

@@ -6,7 +6,7 @@ The unchanged function is proven in the same way (a control): a bug is found if 
 that the control proves.  Only if there is none, and the control has unproved goals too, these are taken
 apart and tried for longer, with and without the bug.  Goals that a bug leaves unchanged come from a
 cache of this run, and the first unproved goal settles a bug."""
-import argparse, concurrent.futures, functools, os, re, shutil, sys, tempfile, time
+import argparse, concurrent.futures, functools, json, os, re, shutil, sys, tempfile, time
 
 import prove
 
@@ -33,6 +33,7 @@ def main():
     ap.add_argument("--par", type=int, default=os.cpu_count() + 1, help="functions at a time")
     ap.add_argument("--function", help="only the bugs of this function")
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
+    ap.add_argument("--json", help="write the results there, for the report")
     arg = ap.parse_args()
     prove.configure(arg.build)
     goals = [k.split() for f in prove.FOLDERS for k in prove.expectation(f)["goals"]]
@@ -43,6 +44,7 @@ def main():
             if not arg.function or m[1] == arg.function:
                 jobs.setdefault(m[1], []).append(m)
     total = sum(map(len, jobs.values()))
+    results = []
     done, killed, problems = 0, 0, [f"{f}: not among the proven functions"
                                     for f in jobs if f not in unit_of]
 
@@ -100,6 +102,7 @@ def main():
         for (_, _, old, new), verdict, seconds in attack(function):
             done += 1
             killed += verdict == "killed"
+            results.append({"name": f"{function}: {old} -> {new}", "ok": verdict == "killed"})
             if verdict != "killed":
                 problems.append(f"{function}: {verdict}: {old} -> {new}")
             print(f"[{done}/{total}] {verdict:8} {function:14} {old} -> {new}  ({seconds:.1f} s)",
@@ -108,6 +111,10 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arg.par) as pool:
         list(pool.map(run, [f for f in jobs if f in unit_of]))
     print(f"mutants-prove: {killed}/{total} killed")
+    if arg.json:
+        os.makedirs(os.path.dirname(arg.json), exist_ok=True)
+        with open(arg.json, "w") as f:
+            json.dump({"planted": total, "noticed": killed, "mutants": results}, f, indent=1)
     for p in problems:
         print("  " + p)
     sys.exit(1 if problems or not total else 0)

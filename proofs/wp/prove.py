@@ -459,7 +459,7 @@ def main():
         os.makedirs(os.path.dirname(arg.json), exist_ok=True)
         with open(arg.json, "w") as f:
             json.dump({"functions": results, "provers": PROVERS, "open": open_,
-                       "outside": outside, "passed": not failures}, f, indent=2)
+                       "outside": outside, "passed": not failures, "failures": failures}, f, indent=2)
     print(f"prove: {proved}/{total} {what}{' passed' if arg.smoke else ''}" +
           (f"; {len(open_)} functions open" if open_ else "") +
           ("" if not failures else "; FAILED:"))
