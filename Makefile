@@ -27,7 +27,7 @@ TAP := prove --jobs 2 --failures --comments
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
-OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iref
+OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon
 # what is built does not know where
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
   '-ffile-prefix-map=$(CURDIR)=.'
@@ -80,7 +80,19 @@ DEPS ?= install
 deps-%:
 	@DEPS=$(DEPS) ./deps.sh $*
 
-include $(wildcard */rules.mk)
+# ---- the sources, here alone: every folder's rules and scripts take these lists
+PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
+PRG_KECCAK_SRC := prg/keccak.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
+COMMON_SRC := common/fork.c common/strerror.c          # in both libraries
+REF_SRC := ref/node.c ref/core.c ref/codec.c ref/pprf.c ref/batch.c
+OPT_SRC := opt/bitmap.c opt/pages.c opt/store.c opt/core.c opt/pprf.c opt/batch.c prg/lanes.c
+CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
+  cli/replace.c cli/simulate.c
+TLS_SRC := tls/handle.c tls/pool.c tls/tickets.c tls/attach.c
+
+# in the order of the lists above, then what has no part in it
+ROOMS := prg common ref opt tls cli equivalence-tests bench
+include $(ROOMS:%=%/rules.mk) $(filter-out $(ROOMS:%=%/rules.mk),$(wildcard */rules.mk))
 # (build/debian12 and build/root are whole systems)
 -include $(shell find $(B) \( -path $(B)/debian12 -o -path $(B)/root \) -prune -o -name '*.d' -print 2>/dev/null)
 

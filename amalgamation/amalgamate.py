@@ -16,7 +16,7 @@ import re
 import sys
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
-# prg.h's functions, of which the library has two versions: prg.c's are called behind keccak_prg.c's
+# prg.h's functions, of which the library has two versions: libcrypto.c's are called behind choice.c's
 BEHIND = re.compile(r"\bprg_(expand|calls|wipe_plan|digest)\b")
 
 

@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # amalgamation/: the library as one file to embed, pprf.c, with pprf.h beside it.
 AM := $(B)/amalgamation
-# recipes alone use them: the lists are in rules.mk of other folders
-AM_INCLUDE = include ref opt
-AM_CORE = $(OPT_SRC) ref/fork.c ref/wipe.c ref/strerror.c
+AM_INCLUDE := include prg common opt
+AM_CORE := $(OPT_SRC) $(COMMON_SRC) prg/wipe.c
 
 .PHONY: amalgamation
 amalgamation: $(AM)/pprf.c ## the library as one file to embed: build/amalgamation/pprf.c, pprf.h
-$(AM)/pprf.c: amalgamation/amalgamate.py $(wildcard $(foreach d,amalgamation include ref opt,$(d)/*.c $(d)/*.h))
+$(AM)/pprf.c: amalgamation/amalgamate.py $(wildcard $(foreach d,amalgamation $(AM_INCLUDE),$(d)/*.c $(d)/*.h))
 	@mkdir -p $(@D)
 	$(PYTHON) $< $(@D) --version $(VERSION) --include $(AM_INCLUDE) \
-	  --core $(filter-out opt/lanes.c,$(AM_CORE)) --own-prg opt/lanes.c \
-	  --prg opt/keccak.c opt/keccak_prg.c --openssl ref/prg.c --builtin amalgamation/builtin.c
+	  --core $(filter-out prg/lanes.c,$(AM_CORE)) --own-prg prg/lanes.c \
+	  --prg prg/keccak.c prg/choice.c --openssl prg/libcrypto.c --builtin amalgamation/builtin.c
 
 TAP_TESTS += $(AM)/test
 AM_CELLS := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto -O3-flto))
-AM_OBJ = $(foreach o,vectors residue random impl_ref impl_opt,$(EQB)/plain/$(o).o) \
-  $(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_evp.a
-AM_TOY = $(EQB)/plain/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/wipe.o,$(EQ_plain_OPS))
+AM_OBJ = $(foreach o,vectors residue random common/impl_ref common/impl_opt,$(EQB)/plain/$(o).o) \
+  $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a
+AM_TOY = $(EQB)/plain/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/prg/lanes.o $(EQB)/plain/prg/wipe.o $(COMMON_SRC:%.c=$(EQB)/plain/%.o),$(EQ_plain_OPS))
 .SECONDEXPANSION:
 $(AM)/test: amalgamation/test.sh amalgamation/example.c $(AM)/pprf.c $$(AM_OBJ) $$(AM_TOY)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' '$(B)' '$(ALL_CPPFLAGS)' \
 	  '$(filter-out -flto%,$(ALL_LDFLAGS)) $(ALL_LDLIBS)'; \
-	  printf 'export EQ_OBJ="%s" REF_LIBS="%s"\n' '$(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o' \
-	  '$(B)/ref/libpprf_ref_ns.a $(B)/ref/libpprf_evp.a'; \
+	  printf 'export EQ_OBJ="%s" REF_LIBS="%s"\n' '$(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o' \
+	  '$(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a'; \
 	  printf 'export TOY_OBJ="%s"\n' '$(AM_TOY)'; \
 	  echo 'exec amalgamation/test.sh "$$@"'; } > $@
 	@chmod +x $@

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interface of ref/prg.h without hashing: linked in place of the PRG to measure what an
+/* The interface of prg/prg.h without hashing: linked in place of the PRG to measure what an
  * implementation costs beside it (the paper's "without hashing").  No security whatsoever.
  * With KEEP_THE_REST all but the expansion is the shipped PRG's: wiping belongs to an
  * implementation's own cost. */

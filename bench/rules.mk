@@ -7,36 +7,36 @@
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
 
-BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/bench/list.o \
-  $(B)/cli/impl_ref.o $(B)/cli/impl_opt.o $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
-BENCH_PRG := $(B)/opt/libpprf_prg.a  # the PRG that ships
+BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/common/list.o \
+  $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
+BENCH_PRG := $(B)/prg/libprg_keccak.a # the PRG that ships
 BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize)
 
 $(B)/bench/%.o: bench/%.cc
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CXXFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CXX) $(ALL_CPPFLAGS) -Ibench $(ALL_CXXFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/bench-nohash.o: bench/bench.cc
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
+	$(CXX) $(ALL_CPPFLAGS) -Ibench $(ALL_CXXFLAGS) -DNO_HASHING $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: bench/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Icli -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
 $(B)/bench/prg_none_expand.o: bench/prg_none.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -DKEEP_THE_REST $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
-$(B)/bench/prg_rest.o: opt/keccak_prg.c
+$(B)/bench/choice_rest.o: prg/choice.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
-  $(B)/bench/prg_rest.o $(B)/opt/keccak.o $(B)/opt/prg_evp.o $(B)/opt/wipe.o
+  $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/libcrypto_evp.o $(B)/prg/wipe.o
 	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
-$(B)/bench/heap: $(B)/bench/heap.o $(B)/bench/list.o $(B)/bench/prg_none.o $(B)/ref/wipe.o
+$(B)/bench/heap: $(B)/bench/heap.o $(B)/common/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)

@@ -724,7 +724,7 @@ static unsigned prg_failures(void)
 static int balanced(const struct pprf_impl *impl)
 {
   uint8_t file[2000];
-  pprf_key *first = NULL; /* the process keeps a page from then on: ref/fork.c */
+  pprf_key *first = NULL; /* the process keeps a page from then on: common/fork.c */
   if (impl->setup(&first, 1, root) != PPRF_OK)
     problems++;
   impl->free(first);

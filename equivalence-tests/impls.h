@@ -4,7 +4,7 @@
 #ifndef EQ_IMPLS_H
 #define EQ_IMPLS_H
 
-#include "../cli/impl.h"
+#include "../common/impl.h"
 
 #define IMPLS 2
 static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_opt};

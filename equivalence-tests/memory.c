@@ -14,7 +14,7 @@
 #include <ucontext.h>
 
 #include "../opt/key.h"
-#include "../opt/lanes.h"
+#include "../prg/lanes.h"
 #include "../opt/shared.h"
 #include "impls.h"
 #include "prg.h"

@@ -68,7 +68,7 @@ def load():
 
 
 def copy_sources(root):
-    for d in ("include", "ref", "opt", "cli", "bench", "equivalence-tests"):
+    for d in ("include", "prg", "common", "ref", "opt", "cli", "bench", "equivalence-tests"):
         shutil.copytree(os.path.join(TOP, d), os.path.join(root, d),
                         ignore=shutil.ignore_patterns("__pycache__", "wp"))
     for f in os.listdir(TOP):
@@ -76,7 +76,7 @@ def copy_sources(root):
             shutil.copy2(os.path.join(TOP, f), root)
     # what is built already, with its times: make builds only what a changed file touches
     built = os.path.join(TOP, "build")
-    for d in ("ref", "opt", "cli", "bench", "equivalence-tests/plain", "equivalence-tests/asan",
+    for d in ("prg", "common", "ref", "opt", "cli", "bench", "equivalence-tests/plain", "equivalence-tests/asan",
               "equivalence-tests/tsan"):
         if os.path.isdir(os.path.join(built, d)):
             shutil.copytree(os.path.join(built, d), os.path.join(root, "build", d))

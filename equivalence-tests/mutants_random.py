@@ -58,15 +58,15 @@ LIMIT, LIMITS = 60, {"vectors": 5, "api": 10, "prg_choice": 10, "memory": 15, "c
 # What kills: the files, and their suites in the order in which they run.  A suite is a target of
 # make and a command, the target itself where there is no other.
 PLAN = [
-    (["ref/prg.[ch]"],
+    (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
      ["vectors", "api", "memory", "prg_choice", "faults", "smoke", "residue", "secret-flow",
       "threads", "shipped-prg"]),
-    (["ref/*.[ch]"],
+    (["ref/*.[ch]", "prg/bytes.h", "common/*.[ch]"],
      ["vectors", "api", "memory", "corpus-import", "corpus-ops", "residue", "faults", "exhaustive",
       "random"]),
-    (["opt/keccak.c"],
+    (["prg/keccak.c"],
      ["prg_choice", "selftest-prg", "shipped-prg"]),
-    (["opt/keccak_prg.c"],
+    (["prg/choice.c"],
      ["prg_choice", "selftest-prg", "threads", "secret-flow", "shipped-prg"]),
     (["opt/*.[ch]"],
      ["vectors", "api", "memory", "corpus-import", "corpus-ops", "selftest", "residue", "faults",
@@ -78,7 +78,7 @@ PLAN = [
     (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server.c"], ["test_tls"]),
 ]
-NOT_MUTATED = ["ref/smoke.c", "ref/initialized.c", "ref/names.h", "opt/selftest.c",
+NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "opt/selftest.c",
                "opt/bitwords_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]"]
 # what a compiler refuses without being asked: not even a test is needed
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
@@ -397,7 +397,7 @@ class Mutant:
 
 def code_files(pattern):
     found = []
-    for folder in ("ref", "opt", "cli", "tls"):
+    for folder in ("prg", "common", "ref", "opt", "cli", "tls"):
         for path in sorted(glob.glob(os.path.join(TOP, folder, "*.[ch]"))):
             name = os.path.relpath(path, TOP)
             if suites_of(name) and re.search(pattern, name) and not any(
@@ -429,7 +429,7 @@ def all_mutants(file, members):
 
 def sample(files, seed):
     """The mutants of the files in the order in which they are drawn, without end of repeats."""
-    members = members_of(sorted(set(files) | {"ref/prg.h", "opt/store.h", "opt/bitmap.h"}))
+    members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/bitmap.h"}))
     by_line = {}
     for file in files:
         for mutant in all_mutants(file, members):
@@ -459,7 +459,8 @@ def units(file):
     if file.endswith(".c"):
         return [file]
     including, folder = {file}, os.path.dirname(file)
-    sources = [os.path.relpath(p, TOP) for d in ("ref", "opt", "cli", "tls")
+    shared = folder in ("prg", "common")  # any library may include it
+    sources = [os.path.relpath(p, TOP) for d in ("prg", "common", "ref", "opt", "cli", "tls")
                for p in glob.glob(os.path.join(TOP, d, "*.[ch]"))]
     grown = True
     while grown:
@@ -472,7 +473,7 @@ def units(file):
             if names & {os.path.basename(i) for i in including}:
                 including.add(source)
                 grown = True
-    return sorted(s for s in including if s.endswith(".c") and s.startswith(folder + "/") and
+    return sorted(s for s in including if s.endswith(".c") and (shared or s.startswith(folder + "/")) and
                   not any(fnmatch.fnmatch(s, n) for n in NOT_MUTATED))
 
 
@@ -649,7 +650,7 @@ def main():
             print(number, mutant.name())
         return 0
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
-        "-fPIC", "-Iopt", "-Itls", "-Icli", "-Ibench"]
+        "-fPIC", "-Iopt", "-Itls", "-Iref", "-Icli"]
     logs = os.path.join(TOP, "build", "equivalence-tests")
     begin, results, reports = time.time(), [], []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:

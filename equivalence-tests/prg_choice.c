@@ -4,8 +4,8 @@
  * versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
 #include <sys/wait.h>
 
-#include "../opt/keccak.h"
-#include "../opt/lanes.h"
+#include "../prg/keccak.h"
+#include "../prg/lanes.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"

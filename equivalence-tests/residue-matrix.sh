@@ -5,7 +5,7 @@
 # Usage: residue-matrix.sh [--quick] CELL...
 #   A cell is a compiler and its flags, e.g. gcc-O3 or clang-O2-flto or gcc-O3-march=native.
 #   --quick: of all but the version that is chosen by itself only what is left on the stack.
-# Environment: B, CPPFLAGS, LDLIBS, REF_SRC, OPT_SRC, BOTH_SRC (ref's sources that opt has too),
+# Environment: B, CPPFLAGS, LDLIBS, REF_SRC, OPT_SRC, BOTH_SRC (what both have),
 # PRG_SRC, OPT_PRG_SRC.
 set -u
 base='-std=c11 -g -w -fvisibility=hidden -fstack-protector-strong -fPIC'
@@ -25,12 +25,12 @@ build() { # CELL
   flags=" -${1#*-}"
   flags=${flags//-/ -}
   dir=$B/equivalence-tests/matrix/$1
-  mkdir -p "$dir/ref" "$dir/opt"
+  mkdir -p "$dir"/{ref,opt,common}
   compile() { # OBJECT SOURCE FLAG...
     "$cc" $CPPFLAGS $base $flags "${@:3}" -c -o "$dir/$1" "$2"
   }
-  for source in $REF_SRC; do
-    compile "${source%.c}.o" "$source" -include ref/names.h || return 1
+  for source in $REF_SRC $BOTH_SRC; do
+    compile "${source%.c}.o" "$source" -include common/names.h || return 1
     objects+=("$dir/${source%.c}.o")
   done
   for source in $OPT_SRC $BOTH_SRC; do
@@ -41,14 +41,14 @@ build() { # CELL
     compile "prg-$(basename "$source" .c).o" "$source" || return 1
     prg+=("$dir/prg-$(basename "$source" .c).o")
   done
-  compile prg_evp.o ref/prg.c $evp || return 1
-  shipped=("$dir/prg_evp.o")
+  compile prg-libcrypto_evp.o prg/libcrypto.c $evp || return 1
+  shipped=("$dir/prg-libcrypto_evp.o")
   for source in $OPT_PRG_SRC; do
     compile "prg-$(basename "$source" .c).o" "$source" || return 1
     shipped+=("$dir/prg-$(basename "$source" .c).o")
   done
   local tests=$B/equivalence-tests/plain
-  tests="$tests/residue.o $tests/impl_ref.o $tests/impl_opt.o"
+  tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
 }

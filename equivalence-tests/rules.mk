@@ -10,37 +10,40 @@
 # their tools need it.
 EQ := equivalence-tests
 EQB := $(B)/$(EQ)
-# the lists of ref/rules.mk and opt/rules.mk, which are read after this file
-EQ_REF := $(patsubst ref/%.c,%,$(shell sed -n 's/^REF_SRC := //p' ref/rules.mk))
-EQ_OPT := $(patsubst opt/%.c,%,$(shell sed -n 's/^OPT_SRC := //p' opt/rules.mk))
 EQ_CFLAGS := -std=c11 -g $(WARN) -I$(EQ)
 # without the user's link-time optimization, for which each compiler has a linker plugin of its own
 EQ_LDFLAGS := $(filter-out -flto%,$(ALL_LDFLAGS))
 EQ_CLI := command options cli setup key keyfile replace simulate
-EQ_CLI_FLAGS := -Icli -Ibench -D_FILE_OFFSET_BITS=64 \
+EQ_CLI_FLAGS := -Icli -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
 EQ_RENAME := $(foreach f,expand digest random wipe_plan calls,-Dprg_$(f)=sha3_prg_$(f))
 
 # $(1) variant, $(2) compiler, $(3) flags
 define EQ_VARIANT
-$(EQB)/$(1)/ref/%.o: ref/%.c ref/names.h
+$(EQB)/$(1)/ref/common/%.o: common/%.c common/names.h
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/ref/%.o: ref/%.c common/names.h
+	@mkdir -p $$(@D)
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/%.o: opt/%.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/opt/fork.o $(EQB)/$(1)/prg.o $(EQB)/$(1)/wipe.o: $(EQB)/$(1)/%.o:
+$(EQB)/$(1)/prg/%.o: prg/%.c
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ ref/$$(notdir $$*).c
-$(EQB)/$(1)/sha3.o: ref/prg.c
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/common/%.o: common/%.c
+	@mkdir -p $$(@D)
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/prg/libcrypto_sha3.o: prg/libcrypto.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/impl_ref.o: cli/impl.c ref/names.h
+$(EQB)/$(1)/common/impl_ref.o: common/impl.c common/names.h
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
+	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/impl_opt.o: cli/impl.c
+$(EQB)/$(1)/common/impl_opt.o: common/impl.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
@@ -50,19 +53,17 @@ $(EQB)/$(1)/%.o: $(EQ)/%.c
 $(EQB)/$(1)/cli/%.o: cli/%.c
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/cli/list.o: bench/list.c
-	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
-EQ_$(1)_KEYS := $(EQ_REF:%=$(EQB)/$(1)/ref/%.o) $(EQ_OPT:%=$(EQB)/$(1)/opt/%.o) \
-  $(EQB)/$(1)/opt/strerror.o $(EQB)/$(1)/opt/fork.o $(EQB)/$(1)/impl_ref.o $(EQB)/$(1)/impl_opt.o
-EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/prg.o $(EQB)/$(1)/wipe.o
-EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o $(EQB)/$(1)/sha3.o \
-  $(EQB)/$(1)/wipe.o
+EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) \
+  $(OPT_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/%.o) \
+  $(EQB)/$(1)/common/impl_ref.o $(EQB)/$(1)/common/impl_opt.o
+EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(PRG_LIBCRYPTO_SRC:%.c=$(EQB)/$(1)/%.o)
+EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o \
+  $(EQB)/$(1)/prg/libcrypto_sha3.o $(EQB)/$(1)/prg/wipe.o
 EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
   $(EQB)/$(1)/oracle.o
 # what a fuzz target needs; the command line's has the program beside
-EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/cli/list.o
+EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/common/list.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
 EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden $(CFLAGS)
@@ -161,20 +162,20 @@ $(EQB)/memory: $(EQB)/plain/memory.o $(EQ_plain_SHA3)
 
 CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
-$(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o \
-  $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_evp.a
+$(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
+  $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # and as others build them: every cell is a target, residue-CELL; one of them is in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
-EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o
+EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
 $(EQB)/residue-matrix: $(EQ)/residue-matrix.sh $(EQ_MATRIX_OBJ)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' \
 	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)'; \
 	  printf 'export REF_SRC="%s" OPT_SRC="%s"\n' '$(REF_SRC)' '$(OPT_SRC)'; \
-	  printf 'export BOTH_SRC="%s" PRG_SRC="%s" OPT_PRG_SRC="%s"\n' 'ref/fork.c ref/strerror.c' \
-	  'ref/prg.c ref/wipe.c' 'opt/keccak.c opt/keccak_prg.c ref/wipe.c'; \
+	  printf 'export BOTH_SRC="%s" PRG_SRC="%s" OPT_PRG_SRC="%s"\n' '$(COMMON_SRC)' \
+	  '$(PRG_LIBCRYPTO_SRC)' '$(PRG_KECCAK_SRC)'; \
 	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3'; echo 'exec $(EQ)/residue-matrix.sh "$$@"'; } > $@
 	@chmod +x $@
 .PHONY: residue-matrix $(EQ_MATRIX:%=residue-%)
@@ -230,8 +231,8 @@ mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/
 
 TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
-  $(EQB)/plain/impl_ref.o $(EQB)/plain/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
-  $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
+  $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
+  $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
 	$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
@@ -239,21 +240,37 @@ $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-s
 TAP_TESTS += $(EQB)/prg_choice
 EQ_PRG_WRAP := $(foreach f,opt_keccak_scalar opt_keccak_avx2 opt_keccak_avx512 opt_keccak_avx2_x4 \
   opt_keccak_avx512_x4 opt_keccak_avx512_x8 prg_expand_evp,-Wl,--wrap=$(f))
-$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/opt/libpprf_prg.a
+$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
-$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/wipe.o $(EQ_plain_KEYS)
+$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_digest,-Wl,--wrap=$(f))
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
-  $(B)/opt/libpprf_prg.a
+  $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
+	@chmod +x $@
+
+# ---- every byte that is read is initialized: MemorySanitizer on the sequences
+
+EQ_MSAN := -O2 -fsanitize=memory -fno-omit-frame-pointer
+$(eval $(call EQ_VARIANT,msan,$(CLANG),$(EQ_MSAN)))
+EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/initialized.o
+EQ_MSAN_LINK := $(EQ_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
+  EVP_DigestFinal_ex RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
+$(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
+	$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
+TAP_TESTS += $(EQB)/initialized
+$(EQB)/initialized: $(EQ)/initialized.sh $(EQB)/initialized_bytes
+	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
+	  '$(CLANG)' '$(ALL_CPPFLAGS) -Iref -include common/names.h $(EQ_CFLAGS) $(EQ_MSAN)' '$(EQ_MSAN_LINK)' \
+	  '$(ALL_LDLIBS)' '$(EQ_MSAN_OBJ)'; echo 'exec $(EQ)/initialized.sh $(EQB)'; } > $@
 	@chmod +x $@
 
 # ---- threads
@@ -261,11 +278,11 @@ $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow
 TAP_TESTS += $(EQB)/threads
 $(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
 	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/tsan/prg_evp.o: ref/prg.c
+$(EQB)/tsan/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
-	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
-$(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) $(EQB)/tsan/opt/keccak.o \
-  $(EQB)/tsan/opt/keccak_prg.o $(EQB)/tsan/prg_evp.o $(EQB)/tsan/wipe.o
+	$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
+$(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) \
+  $(PRG_KECCAK_SRC:%.c=$(EQB)/tsan/%.o) $(EQB)/tsan/prg/libcrypto_evp.o
 	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
@@ -286,22 +303,20 @@ $(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov
 $(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
 $(EQB)/cov/corpus-ops: | $(B)/oracle
 # opt with its own PRG
-EQ_EVP_RENAME := $(foreach f,expand digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_evp)
-$(EQB)/cov/prg_evp.o: ref/prg.c
+$(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
-	$(CLANG) $(ALL_CPPFLAGS) $(EQ_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
+	$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
 	  -fcoverage-mapping $(DEPFLAGS) -c -o $@ $<
-EQ_cov_PRG := $(EQB)/cov/opt/keccak.o $(EQB)/cov/opt/keccak_prg.o $(EQB)/cov/prg_evp.o \
-  $(EQB)/cov/wipe.o
+EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(EQ_OPT:%=$(EQB)/cov/opt/%.o) \
-  $(EQB)/cov/opt/strerror.o $(EQB)/cov/opt/fork.o $(EQ_cov_PRG)
+$(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+  $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 # the program, as it is built but for the counters, for cli/test_cli.py
-$(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
+$(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
-	  bench/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
+	  common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt and cli that the tests reach
 	@$(SOURCE) $(EQB)/coverage.json

@@ -55,13 +55,13 @@ if [ "$(uname -m)" = x86_64 ]; then
   read_code() { # OBJECT FUNCTION...
     python3 $eq/vector_flow.py "$@" > "$log" 2>&1
   }
-  read_code "$B/opt/keccak.o" $vectors
+  read_code "$B/prg/keccak.o" $vectors
   result $? nor_in_the_machine_code_of_the_versions_with_avx512
   changed=$B/$eq/vector_flow_planted
   planted() { # NAME FUNCTION SED-EXPRESSION
-    sed -e "$3" opt/keccak.c > "$changed.c"
-    ! cmp -s opt/keccak.c "$changed.c" &&
-      $CC $CPPFLAGS -Iopt -std=c11 -O2 -w -c -o "$changed.o" "$changed.c" &&
+    sed -e "$3" prg/keccak.c > "$changed.c"
+    ! cmp -s prg/keccak.c "$changed.c" &&
+      $CC $CPPFLAGS -std=c11 -O2 -w -c -o "$changed.o" "$changed.c" &&
       ! read_code "$changed.o" "$2" && grep -q 'seed\|secret' "$log"
     result $? "control_$1"
   }

@@ -5,7 +5,7 @@
 
 #include "pprf.h"
 
-/* ref/prg.c, compiled under other names */
+/* prg/libcrypto.c, compiled under other names */
 struct pprf_children sha3_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
 int sha3_prg_random(struct pprf_seed *seed);
 int sha3_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);

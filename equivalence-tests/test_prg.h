@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test_prg.h
- * A PRG for tests, in the place of ref/prg.c: SHA3 through the real one, or a fast toy whose seeds
+ * A PRG for tests, in the place of prg/libcrypto.c: SHA3 through the real one, or a fast toy whose seeds
  * are labels, and either can be told to fail. */
 #ifndef EQ_TEST_PRG_H
 #define EQ_TEST_PRG_H

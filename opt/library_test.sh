@@ -71,7 +71,7 @@ int main(void)
 END
 cp "$dir/user.c" "$dir/user.cc"
 # every name that the objects of the archives share among themselves, defined by a program too
-nm "$B"/opt/*.o "$B"/tls/{pool,attach,tickets}.o 2>/dev/null |
+nm "$B"/{opt,prg}/*.o "$B"/common/{fork,strerror}.o "$B"/tls/{pool,attach,tickets}.o 2>/dev/null |
   awk 'NF == 3 && $2 ~ /^[TDBRC]$/ {print $3}' | grep -v -E '^(pprf_|main$)' | sort -u >"$dir/inner"
 {
   cat "$dir/user.c"
@@ -122,10 +122,10 @@ run every_function_is_in_it test -z "$(grep -o '^\.SS pprf_.*' "$man" | cut -c 5
 musl() {
   local f machine
   machine=$($CC -dumpmachine)
-  for f in ref/{node,core,codec,pprf,batch,strerror,prg}.c opt/{bitmap,pages,store,core,pprf,batch}.c \
-    opt/{lanes,keccak,keccak_prg}.c tls/{pool,attach,tickets,handle}.c; do
+  for f in prg/*.c common/{fork,strerror}.c ref/{node,core,codec,pprf,batch}.c \
+    opt/{bitmap,pages,store,core,pprf,batch}.c tls/{pool,attach,tickets,handle}.c; do
     musl-gcc -std=c11 -fsyntax-only -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
-      -Iref -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
+      -Iprg -Icommon -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
   done
 }
 if command -v musl-gcc >/dev/null; then run the_libraries_compile_with_musl musl; else

@@ -41,7 +41,7 @@ link() { # MUTANT OBJECT...
   for f in selftest $sources; do
     if [ "$f" = "$mutant" ]; then objects+=("$dir/mutant.o"); else objects+=("$dir/$f.o"); fi
   done
-  $CC "${wrap[@]}" -o "$dir/run" "${objects[@]}" "$@" "$B/opt/strerror.o" "$B/opt/fork.o" $LDLIBS
+  $CC "${wrap[@]}" -o "$dir/run" "${objects[@]}" "$@" "$B"/prg/lanes.o "$B"/common/{strerror,fork}.o $LDLIBS
 }
 
 planted() { # FILE GROUPS NAME SED-EXPRESSION
@@ -60,11 +60,11 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
       $CC $CPPFLAGS -I"$dir/src" "${flags[@]}" -c -o "$dir/src/$f.o" "$dir/src/$f.c" || status=1
       mutants+=("$dir/src/$f.o")
     done
-    $CC "${wrap[@]}" -o "$dir/run" "${mutants[@]}" "$B/opt/libpprf_prg.a" "$B/opt/strerror.o" "$B/opt/fork.o" \
+    $CC "${wrap[@]}" -o "$dir/run" "${mutants[@]}" "$B/prg/libprg_keccak.a" "$B"/prg/lanes.o "$B"/common/{strerror,fork}.o \
       $LDLIBS || status=1
   else
     $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/mutant.o" "$dir/src/$file" &&
-      link "${file%.c}" "$B/opt/libpprf_prg.a" || status=1
+      link "${file%.c}" "$B/prg/libprg_keccak.a" || status=1
   fi
   if [ $status != 0 ]; then
     result 1 "$name" "it does not compile"
@@ -87,7 +87,7 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
 }
 
 # What no bug is planted in passes, group by group: else a mutant could fail for another reason.
-link none "$B/opt/libpprf_prg.a"
+link none "$B/prg/libprg_keccak.a"
 for group in words ranges sets random batches residue failing files depth32 bytes release prefault \
   shared prg; do
   run -x -t $group "${SEED:-1}" || {
@@ -100,10 +100,10 @@ done
 # A wrong version of the PRG must fail its own test, and nothing else: the library falls back.
 wrong_keccak() { # NAME SED-EXPRESSION
   local name=$1 status=0
-  sed -e "$2" opt/keccak.c >"$dir/keccak.c"
-  if cmp -s opt/keccak.c "$dir/keccak.c" ||
+  sed -e "$2" prg/keccak.c >"$dir/keccak.c"
+  if cmp -s prg/keccak.c "$dir/keccak.c" ||
     ! $CC $CPPFLAGS -Iopt "${flags[@]}" -O2 -c -o "$dir/keccak.o" "$dir/keccak.c" ||
-    ! link none "$dir/keccak.o" "$B"/opt/{keccak_prg,prg_evp,wipe}.o; then
+    ! link none "$dir/keccak.o" "$B"/prg/{choice,libcrypto_evp,wipe}.o; then
     result 1 "$name" "the edit does not apply or compile"
     return
   fi

@@ -3,35 +3,19 @@
 #   libpprf.a, libpprf.so  all of it; no names but those of pprf.h
 # and for the project's own programs, which see all names:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
-#   libpprf_prg.a          the PRG alone: opt's Keccak with libcrypto's behind it
-OPT_SRC := opt/bitmap.c opt/pages.c opt/store.c opt/core.c opt/pprf.c opt/batch.c opt/lanes.c
-OPT_REF_OBJ := $(B)/opt/fork.o $(B)/opt/strerror.o # ref's sources
-OPT_CORE_OBJ := $(OPT_SRC:opt/%.c=$(B)/opt/%.o) $(OPT_REF_OBJ)
-OPT_PRG_OBJ := $(B)/opt/keccak.o $(B)/opt/keccak_prg.o $(B)/opt/prg_evp.o $(B)/opt/wipe.o
-OPT_OBJ := $(OPT_CORE_OBJ) $(OPT_PRG_OBJ)
+OPT_CORE_OBJ := $(OPT_SRC:%.c=$(B)/%.o) $(COMMON_SRC:%.c=$(B)/%.o)
+OPT_OBJ := $(OPT_CORE_OBJ) $(PRG_KECCAK_OBJ)
 OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(B)/opt/pprf.3
 
-LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a
+LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
 
 $(B)/opt/%.o: opt/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(OPT_REF_OBJ) $(B)/opt/wipe.o: $(B)/opt/%.o: ref/%.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-
-$(B)/opt/prg_evp.o: ref/prg.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=prg_expand_evp -Dprg_calls=prg_calls_evp \
-	  -Dprg_wipe_plan=prg_wipe_plan_evp -Dprg_digest=prg_digest_evp \
-	  $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-
 $(B)/opt/libpprf.a: $(OPT_OBJ)
 	$(MAKE_ARCHIVE)
 $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
-$(B)/opt/libpprf_prg.a: $(OPT_PRG_OBJ)
-$(B)/opt/libpprf_opt.a $(B)/opt/libpprf_prg.a:
 	@rm -f $@
 	$(AR) rcsD $@ $^
 
@@ -85,7 +69,8 @@ $(B)/opt/selftest: opt/selftest.c $(OPT_OBJ)
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h) $(B)/opt/libpprf_prg.a $(OPT_REF_OBJ)
+$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h prg/*.[ch]) \
+    $(B)/prg/libprg_keccak.a $(B)/prg/lanes.o $(COMMON_SRC:%.c=$(B)/%.o)
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' > $@
 	@chmod +x $@

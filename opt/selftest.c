@@ -447,7 +447,7 @@ static void check_round_trip(const pprf_key *key, const struct model *m)
 
 /* ---- tests: the PRG ---- */
 
-opt_expand prg_expand_evp; /* ref/prg.c as opt's library has it */
+opt_expand prg_expand_evp; /* prg/libcrypto.c as opt's library has it */
 
 static int same_children(struct pprf_children a, struct pprf_children b)
 {

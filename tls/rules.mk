@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
 # keys are no part of the public library.
-TLS_SRC := tls/handle.c tls/pool.c tls/tickets.c tls/attach.c
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 TLS_CPPFLAGS := -Iopt -Itls
 

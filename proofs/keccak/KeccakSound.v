@@ -162,7 +162,7 @@ have {}E3 : nth None r3 e3 = Some m1 := E3.
 by rewrite /values /eval E0 E1 E2 E3.
 Qed.
 
-(* The functions of opt/keccak.c: of uint64_t, and of vectors the elements. *)
+(* The functions of prg/keccak.c: of uint64_t, and of vectors the elements. *)
 Theorem keccak_sound p lo hi :
   List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
                 opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->

@@ -168,7 +168,7 @@ LAYOUT_REFUSED = [
 
 
 def tree_of(tmp, text, codec="", store=""):
-    for d in ("ref", "opt", "include"):
+    for d in acsl.FOLDERS:
         os.makedirs(os.path.join(tmp, d))
     for name, content in (("ref/core.h", text), ("ref/codec.h", codec), ("opt/store.acsl", store)):
         with open(os.path.join(tmp, name), "w", encoding="utf-8") as f:
@@ -214,7 +214,7 @@ def by_frama_c():
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include "core.h"\n#include "codec.h"\n')
         run = subprocess.run(
-            ["frama-c", "-no-unicode", "-cpp-extra-args=-Iref -Iinclude -DGGM_DEFINITIONS", source,
+            ["frama-c", "-no-unicode", "-cpp-extra-args=" + " ".join(f"-I{d}" for d in acsl.FOLDERS) + " -DGGM_DEFINITIONS", source,
              "-print", "-ocode", out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             check=False)
         if run.returncode or not os.path.exists(out):

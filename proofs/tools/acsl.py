@@ -26,7 +26,7 @@ import sys
 
 ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
-FOLDERS = ["ref", "opt", "include"]
+FOLDERS = ["include", "prg", "common", "ref", "opt"]
 OPT_ROOTS = ["opt/store.acsl"]
 LAYOUT = ["live_apart_lf", "pair_slot_injective_lf", "slot_overwritten_lf", "puncture_lf"]
 OPAQUE = ["gone"]
@@ -1070,18 +1070,18 @@ def check_declarations(definitions, declarations):
 
 def check_axioms(tree):
     """`axiom' and `admit' stand nowhere: a fact is FACT, an axiom in the code and a lemma in wp/.
-    And a function that a header of ref declares has its contract there alone: two would be merged."""
-    for where, _, names in (*os.walk(os.path.join(tree, "ref")), *os.walk(os.path.join(tree, "opt"))):
+    And a function that a header of ref or prg declares has its contract there alone: two would be merged."""
+    for where, _, names in (walk for d in FOLDERS for walk in os.walk(os.path.join(tree, d))):
         for name in sorted(n for n in names if n.endswith((".c", ".h", ".acsl"))):
             text = read(os.path.join(where, name))
-            in_ref = os.path.relpath(where, tree).split(os.sep)[0] == "ref"
+            in_opt = os.path.relpath(where, tree).split(os.sep)[0] == "opt"
             for note in re.finditer(r"/\*@.*?\*/|//@[^\n]*", text, re.S):
                 bad = re.search(r"\b(axiom|admit)\b", note.group())
                 if bad:
                     raise Error(f"{name}: {bad[1]}: a fact is to be a FACT")
                 contract = re.match(r"/[/*]@\s*(requires|assigns|ensures|behavior|terminates|"
                                     r"decreases|assumes|complete|disjoint)\b", note.group())
-                if in_ref and contract and name.endswith(".c") and not re.match(
+                if not in_opt and contract and name.endswith(".c") and not re.match(
                         r"\s*static\b", text[note.end():]):
                     raise Error(f"{name}: contract of a function that is not static")
 

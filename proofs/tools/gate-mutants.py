@@ -17,11 +17,11 @@ EXEC, CORRECT = "proofs/model/Executable.v", "proofs/model/Correctness.v"
 EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
-GGM, NODE, CORE = "ref/ggm.acsl", "ref/node.acsl", "ref/core.h"
+GGM, NODE, CORE = "prg/ggm.acsl", "ref/node.acsl", "ref/core.h"
 STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
 LAYOUT = "proofs/c/AcslLayout.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
-KECCAK = "opt/keccak.c"
+KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
@@ -289,7 +289,7 @@ def prepare(copy):
     for f in files + ["Makefile", "_CoqProject"]:
         os.makedirs(os.path.dirname(os.path.join(copy, f)), exist_ok=True)
         shutil.copy2(f, os.path.join(copy, f))
-    for d in ("build/coq", "ref", "opt", "include"):
+    for d in ("build/coq", "include", "prg", "common", "ref", "opt"):
         shutil.copytree(d, os.path.join(copy, d), ignore=shutil.ignore_patterns("rules.mk"))
 
 

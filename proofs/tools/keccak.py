@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the Keccak functions of opt/keccak.c to Coq: build/coq/spec/keccak/KeccakCode.v.
+"""Translate the Keccak functions of prg/keccak.c to Coq: build/coq/spec/keccak/KeccakCode.v.
 
-  keccak.py TREE [OUT]    read TREE/opt/keccak.c; write OUT (only if it changes) or standard output
+  keccak.py TREE [OUT]    read TREE/prg/keccak.c; write OUT (only if it changes) or standard output
 
 The C preprocessor expands the macros; what it makes of a function is written as a program of
 spec/keccak/LaneCode.v, statement by statement.  Any syntax but that of such programs is an error.
@@ -17,12 +17,12 @@ import subprocess
 
 from acsl import command
 
-SOURCE = "opt/keccak.c"
+SOURCE = "prg/keccak.c"
 SCALAR = ["opt_keccak_scalar", "opt_keccak_avx2"]
 VECTOR = {"opt_keccak_avx512": "__m128i", "opt_keccak_avx2_x4": "__m256i",
           "opt_keccak_avx512_x4": "__m256i", "opt_keccak_avx512_x8": "__m512i"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
-PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iref", SOURCE]
+PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg", SOURCE]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
 PARAMETERS = {"struct pprf_children": "struct pprf_seed seed , uint64_t start , unsigned height",
@@ -397,7 +397,7 @@ def translate(tree):
     names = functions[0].variables
     if any(f.variables != names for f in functions):
         raise Error("the functions' variables differ")
-    out = ["(* Written by proofs/tools/keccak.py from opt/keccak.c: not to be edited. *)",
+    out = ["(* Written by proofs/tools/keccak.py from prg/keccak.c: not to be edited. *)",
            "From Coq Require Import NArith.", "From mathcomp Require Import all_ssreflect.",
            "From Pprf.spec Require Import LaneCode.", "",
            f"Definition {TABLE}_words : seq N := [::",

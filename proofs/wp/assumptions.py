@@ -176,7 +176,7 @@ def discharged(root, files):
 def conditional(root):
     """The lines between #if(n)def __FRAMAC__ and its end, of each source file."""
     found = []
-    for folder in ("include", "ref", "opt", "prg"):
+    for folder in prove.SOURCES:
         for path, _, names in sorted(os.walk(os.path.join(root, folder))):
             for name in sorted(names):
                 if not name.endswith((".c", ".h", ".acsl")):

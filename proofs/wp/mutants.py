@@ -89,7 +89,7 @@ def main():
                     return verdict(path, text, bug, prove.again(function, unproved))
                 return "SURVIVED"
 
-            for d in (*prove.FOLDERS, "include"):
+            for d in prove.SOURCES:
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
             for m in jobs[function]:
                 start, (file, _, old, new) = time.time(), m

@@ -18,6 +18,8 @@ WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
          "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/core.c"]
 FOLDERS = ["ref", "opt"]
+SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
+INCLUDES = ["-I" + folder for folder in SOURCES]
 LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c and store.c; the facts themselves from
 # the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
@@ -131,7 +133,7 @@ def functions(root, file, build):
         found = re.findall(r"^(?:  void|  uint64_t|static int) (\w+)\(", text, re.M)
         return ([LEMMAS] if has_lemmas(file) else []) + found
     obj = os.path.join(build, os.path.basename(file) + ".o")
-    cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", "-Iinclude", "-Iref", "-c", "-o", obj, file],
+    cc = run(["gcc", "-std=c11", "-O0", "-D_GNU_SOURCE", *INCLUDES, "-c", "-o", obj, file],
              cwd=root)
     if cc.returncode:
         sys.exit(cc.stdout)
@@ -153,7 +155,7 @@ def lemmas_of(root, file):
 
 def cpp_arguments(file):
     """What Frama-C's preprocessor is given.  -CC: a macro keeps its annotations."""
-    return "-CC -Iref -Iopt -Iinclude" + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
+    return " ".join(["-CC", *INCLUDES]) + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
 
 
 def opt_facts(root):

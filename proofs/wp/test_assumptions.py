@@ -18,7 +18,7 @@ PLANTED = [
      ["opt/core.c"], "lemma l is proven nowhere"),
     ("an_axiom_in_the_code", "ref/core.c", INCLUDE,
      INCLUDE + "/*@ axiomatic A { axiom a: \\forall integer x; x > 0; } */\n", ["ref/core.c"], "axiom a is proven nowhere"),
-    ("a_fact_with_other_words_where_the_code_is_proven", "ref/ggm.acsl",
+    ("a_fact_with_other_words_where_the_code_is_proven", "prg/ggm.acsl",
      "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 2;",
      ["ref/core.c"], "axiom pow2_0 is not what ref/wp/ggm.c proves"),
     ("admit", "ref/core.c", "{\n  size_t lo", "{\n  //@ admit \\false;\n  size_t lo", ["ref/core.c"], "not allowed"),
@@ -30,8 +30,8 @@ PLANTED = [
     ("a_ghost_function_without_a_body", "opt/core.c", KEY,
      KEY + "/*@ ghost /@ assigns \\nothing; ensures \\false; @/ void bad_lf(void); */\n"
      "void bad(void)\n{\n  //@ ghost bad_lf();\n}\n", ["opt/core.c"], "function bad_lf"),
-    ("a_prg_that_never_fails", "ref/prg.h", "prg_error(\\result.err)", "\\false", ["ref/core.c"], "prg_expand"),
-    ("a_digest_that_never_fails", "ref/prg.h", "ensures results: \\result == 0 || prg_error(\\result);",
+    ("a_prg_that_never_fails", "prg/prg.h", "prg_error(\\result.err)", "\\false", ["ref/core.c"], "prg_expand"),
+    ("a_digest_that_never_fails", "prg/prg.h", "ensures results: \\result == 0 || prg_error(\\result);",
      "ensures results: \\result == 0;", ["ref/codec.c"], "prg_digest"),
     ("code_that_is_not_what_was_proven", "ref/core.c", INCLUDE,
      INCLUDE + "#ifndef __FRAMAC__\n#define ref_wipe(a, from, to) ((void)0)\n#endif\n", [], "conditional ref/core.c"),
@@ -42,7 +42,7 @@ PLANTED = [
      "not allowed"),
     ("a_definition_of_two_meanings", "opt/core.c", KEY,
      KEY + "/*@ predicate kept{L1,L2}(uint8_t *p, integer n) = \\true; */\n", ["opt/core.c"], "has another definition"),
-    ("a_seed_that_forgets_a_half", "ref/ggm.acsl", "mk2(v.lo, v.hi)", "mk2(v.lo, 0)", prove.FILES, "mk2(v.lo, 0)"),
+    ("a_seed_that_forgets_a_half", "prg/ggm.acsl", "mk2(v.lo, v.hi)", "mk2(v.lo, 0)", prove.FILES, "mk2(v.lo, 0)"),
     ("a_weaker_contract_of_the_api", "opt/core.c", "gone{Pre}(&key->store.punctured, x) || first <= x <= last;",
      "gone{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures gone"),
     ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
@@ -69,7 +69,7 @@ def main():
         report(False, "what_stands_is_accepted", str(why).splitlines())
     for name, file, old, new, seen, wanted in PLANTED:
         with tempfile.TemporaryDirectory() as tmp:
-            for folder in ("ref", "opt", "include", "proofs/wp"):
+            for folder in (*prove.SOURCES, "proofs/wp"):
                 shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder))
             path = os.path.join(tmp, file)
             text = open(path, encoding="utf-8").read()

@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* What a C function over uint64_t computes that is a block of assignments, a loop over a block and
-   a block: definitions only. proofs/tools/keccak.py writes the functions of opt/keccak.c in these terms
+   a block: definitions only. proofs/tools/keccak.py writes the functions of prg/keccak.c in these terms
    (KeccakCode.v, in no tree). *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PRG of the library that ships: one of the versions of keccak.h, or libcrypto's.
- * ref/prg.c is compiled beside it with its functions of these names renamed to *_evp. */
+ * prg/libcrypto.c is compiled beside it with its functions of these names renamed to *_evp. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
