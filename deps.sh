@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl arch bench root
+# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl python arch bench root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 cd "$(dirname "$0")"
@@ -22,6 +22,8 @@ declare -A packages=(
   [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
   [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
+  [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
+            python3-pytest python3-numpy mypy"
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
@@ -34,6 +36,7 @@ declare -A why=(
   [test]="to run the tests"
   [fuzz]="to fuzz the two implementations against each other"
   [fuzz-afl]="to fuzz with AFL++"
+  [python]="to build the Python package and test it"
   [root]="to make a clean Debian and test in it"
   [arch]="to test on other processors"
   [bench]="to measure and to draw the report"

@@ -186,8 +186,9 @@ static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
 
 /* ---- keys in memory ---- */
 
-/* A key whose store is empty. */
-static int new_key(pprf_key **key, unsigned depth)
+/* A key whose store is empty.  Not inlined, as opt_shared_new is not: clang's loops over the levels take
+ * 3 kB of frame at -O3 -march=native, and that would be a frame of the API, which nobody wipes. */
+static NOINLINE int new_key(pprf_key **key, unsigned depth)
 {
   pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
   if (k == NULL)
@@ -210,7 +211,7 @@ static size_t shared_bytes(const pprf_key *key)
   return (sizeof *key + opt_store_small_bytes(depth_of(key)) + page - 1) / page * page;
 }
 
-int opt_shared_new(pprf_key **key, unsigned depth)
+NOINLINE int opt_shared_new(pprf_key **key, unsigned depth)
 {
   size_t bytes = sizeof **key + opt_store_small_bytes(depth);
   *key = NULL;

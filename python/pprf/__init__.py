@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A puncturable pseudorandom function (PPRF): libpprf, embedded.
+
+A key of depth d is a function from the leaves 0 .. 2**d - 1 to 16-byte values.  Puncturing a leaf removes
+its value from the key for good: every other leaf keeps its value, and nobody who reads the key afterwards
+can compute the lost one.
+
+    with pprf.Key(depth=20) as key:
+        token = key.eval(42)
+        key.puncture(42)      # from now on key.eval(42) raises pprf.PuncturedError
+
+On an exception a key is as it was.  Threads may use one key: readers run side by side, without the
+interpreter's lock.  A key belongs to the process that made it: in a child of fork it raises ForkedError.
+
+The key itself is kept out of Python's memory and wiped.  Values are Python objects, which nobody wipes: who
+wants to wipe a value has it written into a bytearray (eval_into, eval_many with out) and overwrites that.
+"""
+from __future__ import annotations
+
+import operator
+import sys
+from array import array
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Union, overload
+
+from pprf._native import ffi as _ffi
+from pprf._native import lib as _lib
+
+if TYPE_CHECKING:
+    if sys.version_info >= (3, 12):
+        from collections.abc import Buffer
+    else:
+        Buffer = Union[bytes, bytearray, memoryview, "array[Any]"]
+    import numpy
+    import numpy.typing
+
+__all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "ForkedError", "CryptoError",
+           "ClosedError", "SEED_BYTES", "DEPTH_MIN", "DEPTH_MAX", "__version__", "prg_name", "prg_select"]
+
+SEED_BYTES: int = _lib.PPRF_SEED_BYTES
+DEPTH_MIN: int = _lib.PPRF_DEPTH_MIN
+DEPTH_MAX: int = _lib.PPRF_DEPTH_MAX
+__version__: str = _ffi.string(_lib.pprf_version()).decode()
+
+
+class Error(Exception):
+    """What a key cannot do.  A key is as it was before the call."""
+
+
+class PuncturedError(Error, LookupError):
+    """The leaf was punctured.  `leaf` is it, or the range all of whose leaves were."""
+
+    def __init__(self, leaf: Union[int, range]) -> None:
+        self.leaf = leaf
+        what = f"leaf {leaf} was" if isinstance(leaf, int) else f"all leaves of {leaf} were"
+        super().__init__(f"{what} punctured before")
+
+
+class LeafError(Error, IndexError):
+    """The leaf is not in the tree.  `leaf` is it."""
+
+    def __init__(self, leaf: Any, depth: int) -> None:
+        self.leaf = leaf
+        super().__init__(f"leaf {leaf} is not in 0 .. {(1 << depth) - 1}, the leaves of depth {depth}")
+
+
+class FormatError(Error, ValueError):
+    """The bytes are not a key that export writes."""
+
+
+class ForkedError(Error, RuntimeError):
+    """The key belongs to the process that made it: this one is a child of it."""
+
+
+class CryptoError(Error, RuntimeError):
+    """The digest or the random generator failed."""
+
+
+class ClosedError(Error, ValueError):
+    """The key is closed."""
+
+
+def _check(err: int, leaf: Any = None, depth: int = 0) -> None:
+    if err == _lib.PPRF_OK:
+        return
+    text = _ffi.string(_lib.pprf_strerror(err)).decode()
+    if err == _lib.PPRF_ERR_PUNCTURED:
+        raise PuncturedError(leaf)
+    if err == _lib.PPRF_ERR_RANGE:
+        raise LeafError(leaf, depth)
+    if err == _lib.PPRF_ERR_NOMEM:
+        raise MemoryError(text)
+    if err == _lib.PPRF_ERR_FORMAT:
+        raise FormatError(text)
+    if err == _lib.PPRF_ERR_FORKED:
+        raise ForkedError(text)
+    if err == _lib.PPRF_ERR_NULL:
+        raise ClosedError("the key is closed")
+    raise CryptoError(text)
+
+
+def _is_numpy(value: object) -> bool:
+    return type(value).__module__ == "numpy"
+
+
+class Key:
+    """A punctured key.
+
+    depth   tree levels below the root, 1 .. 32: the key has 2**depth leaves.
+    seed    the root's 16 bytes; None: drawn from the system's random generator.
+    """
+
+    __slots__ = ("_handle", "_depth")
+
+    def __init__(self, *, depth: int, seed: Optional[Buffer] = None) -> None:
+        if not DEPTH_MIN <= operator.index(depth) <= DEPTH_MAX:
+            raise ValueError(f"depth {depth} is not in {DEPTH_MIN} .. {DEPTH_MAX}")
+        root = _ffi.NULL
+        if seed is not None:
+            root = _ffi.from_buffer("uint8_t[]", seed)
+            if len(root) != SEED_BYTES:
+                raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(root)}")
+        err = _ffi.new("int *")
+        self._own(_lib.handle_new(depth, root, err), err[0], depth)
+
+    def _own(self, handle: Any, err: int, depth: int) -> None:
+        _check(err)
+        self._handle = _ffi.gc(handle, _lib.handle_free)
+        self._depth = depth
+
+    @classmethod
+    def from_export(cls, data: Buffer) -> Key:
+        """The key of bytes that export wrote; others raise FormatError, wherever they come from."""
+        key = cls.__new__(cls)
+        err = _ffi.new("int *")
+        view = _ffi.from_buffer("uint8_t[]", data)
+        # the ninth byte is the depth: the import has checked it
+        handle = _lib.handle_import(view, len(view), err)
+        key._own(handle, err[0], view[9] if err[0] == 0 else 0)
+        return key
+
+    # ---- one leaf
+
+    def _leaf(self, leaf: Any) -> int:
+        number = operator.index(leaf)
+        if not 0 <= number < 1 << self._depth:
+            raise LeafError(number, self._depth)
+        return number
+
+    def eval(self, leaf: int) -> bytes:
+        """The 16 bytes of a leaf; PuncturedError if it was punctured."""
+        out = bytearray(SEED_BYTES)
+        self.eval_into(leaf, out)
+        value = bytes(out)
+        _wipe(out)
+        return value
+
+    def eval_into(self, leaf: int, out: Buffer) -> None:
+        """Write the value of a leaf into 16 bytes that the caller can wipe."""
+        leaf = self._leaf(leaf)
+        _check(_lib.handle_eval(self._handle, leaf, _writable(out, SEED_BYTES)), leaf, self._depth)
+
+    def eval_puncture(self, leaf: int) -> bytes:
+        """The value of a leaf, for the last time: one step, so that of several threads one gets it."""
+        leaf = self._leaf(leaf)
+        out = bytearray(SEED_BYTES)
+        _check(_lib.handle_eval_punct(self._handle, leaf, _writable(out, SEED_BYTES)), leaf, self._depth)
+        value = bytes(out)
+        _wipe(out)
+        return value
+
+    def puncture(self, leaf: Union[int, range]) -> None:
+        """Remove the value of a leaf, or of every leaf of a range of step 1, however long.
+
+        PuncturedError: the leaf was punctured before, or all leaves of the range were.  An empty range
+        changes nothing.
+        """
+        if isinstance(leaf, range):
+            if leaf.step != 1:
+                raise ValueError(f"{leaf}: a range of step 1; puncture_many takes the others")
+            if len(leaf) > 0:
+                first, last = self._leaf(leaf.start), self._leaf(leaf.stop - 1)
+                _check(_lib.handle_punct_range(self._handle, first, last), leaf, self._depth)
+            return
+        leaf = self._leaf(leaf)
+        _check(_lib.handle_punct(self._handle, leaf), leaf, self._depth)
+
+    # ---- many leaves
+
+    def _many(self, leaves: Any) -> Any:
+        """Leaves as a contiguous array of uint64_t, all of them in the tree."""
+        if _is_numpy(leaves) and leaves.dtype.kind in "ui":
+            import numpy
+            if leaves.size > 0 and (int(leaves.min()) < 0 or int(leaves.max()) >> self._depth):
+                wrong = leaves[(leaves < 0) | (leaves > (1 << self._depth) - 1)]
+                raise LeafError(int(wrong[0]), self._depth)
+            return _ffi.from_buffer("uint64_t[]", numpy.ascontiguousarray(leaves, dtype=numpy.uint64))
+        if isinstance(leaves, (array, memoryview)):
+            view = memoryview(leaves)
+            if view.format not in ("Q", "L", "@Q", "@L", "=Q") or view.itemsize != 8 or not view.contiguous:
+                raise TypeError(f"leaves: contiguous 64-bit unsigned integers, not format {view.format!r}")
+            numbers = _ffi.from_buffer("uint64_t[]", leaves)
+        else:
+            numbers = _ffi.from_buffer("uint64_t[]", array("Q", [self._leaf(leaf) for leaf in leaves]))
+        return numbers
+
+    def _check_many(self, err: int, leaves: Any) -> None:
+        if err == _lib.PPRF_ERR_RANGE:
+            for leaf in leaves:
+                self._leaf(leaf)
+        _check(err, None, self._depth)
+
+    @overload
+    def eval_many(  # type: ignore[misc, overload-overlap]
+        self, leaves: numpy.typing.NDArray[Any], *, missing: str = "raise"
+    ) -> numpy.typing.NDArray[numpy.uint8]: ...
+
+    @overload
+    def eval_many(self, leaves: Union[Iterable[int], Buffer], *, missing: str = "raise") -> bytearray: ...
+
+    @overload
+    def eval_many(self, leaves: Any, *, out: Buffer, missing: str = "raise") -> None: ...
+
+    def eval_many(self, leaves: Any, *, out: Any = None, missing: str = "raise") -> Any:
+        """The values of many leaves, in any order, repeats allowed: what eval would give, but in parallel lanes
+        and with shared work (ascending order shares most), and without the interpreter's lock.
+
+        leaves   integers, a buffer of 64-bit unsigned integers (array('Q'), memoryview), or a numpy array
+                 of integers.
+        out      a writable buffer of 16 bytes for each leaf; None: a new bytearray is returned, for a numpy
+                 array of shape s a numpy array of shape s + (16,) of uint8.
+        missing  "raise": PuncturedError names the first leaf that was punctured, and out is zeroed;
+                 "zero": its value is 16 zero bytes.
+        """
+        if missing not in ("raise", "zero"):
+            raise ValueError(f"missing is 'raise' or 'zero', not {missing!r}")
+        numbers = self._many(leaves)
+        n = len(numbers)
+        values = out
+        if out is None:
+            if _is_numpy(leaves):
+                import numpy
+                values = numpy.zeros(leaves.shape + (SEED_BYTES,), dtype=numpy.uint8)
+            else:
+                values = bytearray(n * SEED_BYTES)
+        target = _writable(values, n * SEED_BYTES)
+        result = _ffi.new("int[]", n)
+        self._check_many(_lib.handle_eval_batch(self._handle, numbers, n, target, result), numbers)
+        if missing == "raise":
+            first = _lib.first_missing(result, n)
+            if first < n:
+                _lib.wipe(target, n * SEED_BYTES)
+                raise PuncturedError(numbers[first])
+        return None if out is not None else values
+
+    def puncture_many(self, leaves: Any) -> list[bool]:
+        """Remove the values of many leaves, all or none: for each whether this call did it (False: it was
+        punctured before, or occurs earlier among them)."""
+        numbers = self._many(leaves)
+        result = _ffi.new("int[]", len(numbers))
+        self._check_many(_lib.handle_punct_batch(self._handle, numbers, len(numbers), result), numbers)
+        return [err == _lib.PPRF_OK for err in result]
+
+    # ---- the key as a whole
+
+    def export(self) -> bytearray:
+        """The key's canonical encoding: equal keys give equal bytes.  As secret as the key."""
+        size = _ffi.new("size_t *", 0)
+        data = bytearray()
+        _check(_lib.handle_export(self._handle, _ffi.NULL, size))
+        while len(data) < size[0]:  # another thread may puncture in between
+            _wipe(data)
+            data = bytearray(size[0])
+            err = _lib.handle_export(self._handle, _ffi.from_buffer("uint8_t[]", data), size)
+            if err not in (_lib.PPRF_OK, _lib.PPRF_ERR_BUFFER):
+                _check(err)
+        excess = len(data) - size[0]
+        return data[:size[0]] if excess else data
+
+    def prefault(self) -> None:
+        """Have all memory that the key can come to need backed now: no later puncture waits for a page."""
+        _check(_lib.handle_prefault(self._handle))
+
+    def _numbers(self) -> tuple[int, int, bool]:
+        nodes, memory, locked = _ffi.new("uint64_t *"), _ffi.new("uint64_t *"), _ffi.new("int *")
+        _check(_lib.handle_numbers(self._handle, nodes, memory, locked))
+        return nodes[0], memory[0], bool(locked[0])
+
+    @property
+    def depth(self) -> int:
+        """Tree levels below the root."""
+        return self._depth
+
+    @property
+    def nodes(self) -> int:
+        """Stored seeds."""
+        return self._numbers()[0]
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of memory that the key really holds."""
+        return self._numbers()[1]
+
+    @property
+    def memory_locked(self) -> bool:
+        """Whether the seeds are kept out of swap."""
+        return self._numbers()[2]
+
+    def close(self) -> None:
+        """Wipe the key and give its memory back; what is called afterwards raises ClosedError."""
+        _lib.handle_close(self._handle)
+
+    def __enter__(self) -> Key:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        try:
+            return f"<pprf.Key depth={self._depth} nodes={self.nodes}>"
+        except Error as error:
+            return f"<pprf.Key depth={self._depth}: {error}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a key is not copied: a copy would have what the other punctures; see export")
+
+
+def _writable(buffer: Any, size: int) -> Any:
+    view = _ffi.from_buffer("uint8_t[]", buffer, require_writable=True)
+    if len(view) != size:
+        raise ValueError(f"out has {len(view)} bytes, not {size}")
+    return view
+
+
+def _wipe(buffer: bytearray) -> None:
+    _lib.wipe(_ffi.from_buffer("uint8_t[]", buffer), len(buffer))
+
+
+def prg_name() -> str:
+    """The version of the PRG in use: all are SHA3-256 and differ in speed alone."""
+    name: str = _ffi.string(_lib.pprf_prg_name()).decode()
+    return name
+
+
+def prg_select(name: str) -> None:
+    """Choose it for the process: "builtin", "scalar", "avx2" or "avx512"; ValueError if it cannot run."""
+    if _lib.pprf_prg_select(name.encode()) != _lib.PPRF_OK:
+        raise ValueError(f"this processor cannot run a PRG called {name!r}")

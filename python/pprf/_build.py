@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The extension module pprf._native, by cffi: what pprf.h declares, and keys with a lock.
+
+The header's rule is many readers or one writer.  Threads of Python call at the same time, since cffi lets
+go of the interpreter's lock around each call, so each key has a readers-writer lock, which is taken after
+that.  A child of fork must not wait for a lock that a thread of its parent holds: handles remember how
+many forks were above them, and one of another process is refused before its lock is touched.
+"""
+import os
+import re
+
+from cffi import FFI
+
+C = os.path.join("pprf", "_c")
+
+
+def declarations() -> str:
+    """What cffi has to know of pprf.h: its constants, types and functions."""
+    with open(os.path.join(C, "pprf.h"), encoding="utf-8") as file:
+        header = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
+    numbers = dict(re.findall(r"^#define (PPRF_\w+) (\d+)u?$", header, re.M))
+    types = re.findall(r"^(?:enum|typedef|struct \w+) [^;{]*(?:\{.*?\})?[^;]*;", header, re.M | re.S)
+    functions = [f for f in re.findall(r"^PPRF_API ([^;]*;)", header, re.M)]
+    text = "\n".join([f"#define {name} ..." for name in numbers] + types + functions)
+    return re.sub(r"\[(PPRF_\w+)\]", lambda m: f"[{numbers[m.group(1)]}]", text)
+
+
+LOCKED = """
+typedef struct handle handle;
+handle *handle_new(unsigned depth, const uint8_t *seed, int *err);
+handle *handle_import(const uint8_t *buf, size_t len, int *err);
+void handle_close(handle *h);
+void handle_free(handle *h);
+int handle_eval(handle *h, uint64_t leaf, uint8_t *out);
+int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out);
+int handle_punct(handle *h, uint64_t leaf);
+int handle_punct_range(handle *h, uint64_t first, uint64_t last);
+int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, int *result);
+int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
+int handle_export(handle *h, uint8_t *buf, size_t *len);
+int handle_prefault(handle *h);
+int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked);
+size_t first_missing(const int *result, size_t n);
+void wipe(void *p, size_t n);
+"""
+
+SOURCE = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pprf.h"
+
+typedef struct handle {
+  pprf_key *key; /* NULL: closed */
+  unsigned long forks;
+  pthread_rwlock_t lock;
+} handle;
+
+/* How many forks lie between the process that loaded this module and this one. */
+static unsigned long forks;
+
+static void child(void)
+{
+  forks++;
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+  (void)pthread_atfork(NULL, NULL, child);
+}
+
+static handle *handle_of(pprf_key *key, int *err)
+{
+  handle *h = *err == PPRF_OK ? calloc(1, sizeof *h) : NULL;
+  if (h != NULL) {
+    h->key = key;
+    h->forks = forks;
+    pthread_rwlock_init(&h->lock, NULL);
+  } else if (*err == PPRF_OK) {
+    *err = PPRF_ERR_NOMEM;
+    pprf_free(key);
+  }
+  return h;
+}
+
+static handle *handle_new(unsigned depth, const uint8_t *seed, int *err)
+{
+  pprf_key *key;
+  *err = pprf_setup(&key, depth, seed);
+  return handle_of(key, err);
+}
+
+static handle *handle_import(const uint8_t *buf, size_t len, int *err)
+{
+  pprf_key *key;
+  *err = pprf_import(&key, buf, len);
+  return handle_of(key, err);
+}
+
+static int own(const handle *h)
+{
+  return h->forks == forks;
+}
+
+static void handle_close(handle *h)
+{
+  if (own(h))
+    pthread_rwlock_wrlock(&h->lock);
+  pprf_free(h->key);
+  h->key = NULL;
+  if (own(h))
+    pthread_rwlock_unlock(&h->lock);
+}
+
+static void handle_free(handle *h)
+{
+  handle_close(h);
+  if (own(h))
+    pthread_rwlock_destroy(&h->lock);
+  free(h);
+}
+
+/* call under the lock that kind says */
+#define LOCKED(h, kind, call)                                                                      \
+  do {                                                                                             \
+    if (!own(h))                                                                                   \
+      return h->key == NULL ? PPRF_ERR_NULL : PPRF_ERR_FORKED;                                     \
+    pthread_rwlock_##kind##lock(&(h)->lock);                                                       \
+    int err = (h)->key == NULL ? PPRF_ERR_NULL : (call);                                           \
+    pthread_rwlock_unlock(&(h)->lock);                                                             \
+    return err;                                                                                    \
+  } while (0)
+
+static int handle_eval(handle *h, uint64_t leaf, uint8_t *out)
+{
+  LOCKED(h, rd, pprf_eval(h->key, leaf, out));
+}
+
+static int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out)
+{
+  LOCKED(h, wr, pprf_eval_punct(h->key, leaf, out));
+}
+
+static int handle_punct(handle *h, uint64_t leaf)
+{
+  LOCKED(h, wr, pprf_punct(h->key, leaf));
+}
+
+static int handle_punct_range(handle *h, uint64_t first, uint64_t last)
+{
+  LOCKED(h, wr, pprf_punct_range(h->key, first, last));
+}
+
+static int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
+{
+  LOCKED(h, rd, pprf_eval_batch(h->key, leaf, n, out, result));
+}
+
+static int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result)
+{
+  LOCKED(h, wr, pprf_punct_batch(h->key, leaf, n, result));
+}
+
+static int handle_export(handle *h, uint8_t *buf, size_t *len)
+{
+  LOCKED(h, rd, pprf_export(h->key, buf, len));
+}
+
+static int handle_prefault(handle *h)
+{
+  LOCKED(h, wr, pprf_prefault(h->key));
+}
+
+static int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked)
+{
+  LOCKED(h, rd, (*nodes = pprf_node_count(h->key), *memory = pprf_memory_bytes(h->key),
+                 *locked = pprf_memory_locked(h->key), PPRF_OK));
+}
+
+/* The index of the first leaf without a value; n if there is none. */
+static size_t first_missing(const int *result, size_t n)
+{
+  size_t i = 0;
+  while (i < n && result[i] == PPRF_OK)
+    i++;
+  return i;
+}
+
+static void wipe(void *p, size_t n)
+{
+  explicit_bzero(p, n);
+}
+"""
+
+ffibuilder = FFI()
+ffibuilder.cdef(declarations() + LOCKED)
+ffibuilder.set_source(
+    "pprf._native", SOURCE, sources=[os.path.join(C, "pprf.c")], include_dirs=[C],
+    define_macros=[("PPRF_NO_OPENSSL", None), ("_GNU_SOURCE", None)],
+    extra_compile_args=["-std=c11", "-fvisibility=hidden"], libraries=["pthread"])

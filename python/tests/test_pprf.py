@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The binding against the committed vectors, against the plain Python that wrote them, and its own rules:
+exceptions, buffers, threads, fork.  SEED=n repeats the random part."""
+import array
+import copy
+import importlib.util
+import json
+import os
+import pathlib
+import pickle
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import pprf
+
+HERE = pathlib.Path(__file__).resolve().parent
+VECTORS = HERE.parent.parent / "equivalence-tests" / "vectors"
+README = HERE.parent / "README.md"
+
+
+def load(name):
+    with open(VECTORS / name, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def plain():
+    """The implementation that wrote the vectors: hashlib and a dictionary."""
+    spec = importlib.util.spec_from_file_location("gen_vectors", VECTORS.parent / "gen_vectors.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# ------------------------------------------------------------------ the vectors
+
+def test_prg_vectors():
+    tests = load("prg.json")["tests"]
+    assert len(tests) > 10
+    for test in tests:
+        with pprf.Key(depth=1, seed=bytes.fromhex(test["seed"])) as key:
+            assert (key.eval(0).hex(), key.eval(1).hex()) == (test["left"], test["right"])
+
+
+def test_eval_vectors():
+    count = 0
+    for group in load("eval.json")["groups"]:
+        with pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"])) as key:
+            leaves = [t["leaf"] for t in group["tests"]]
+            values = [t["value"] for t in group["tests"]]
+            assert [key.eval(leaf).hex() for leaf in leaves] == values
+            assert key.eval_many(leaves).hex() == "".join(values)
+            count += len(leaves)
+    assert count == load("eval.json")["count"]
+
+
+def operate(key, op):
+    """(result, value) of an operation of puncture.json."""
+    try:
+        if op["op"] == "eval":
+            return "ok", key.eval(op["leaf"]).hex()
+        if op["op"] == "eval_punct":
+            return "ok", key.eval_puncture(op["leaf"]).hex()
+        if op["op"] == "punct":
+            key.puncture(op["leaf"])
+        elif op["first"] > op["last"]:  # what Python calls an empty range is an error in C
+            return "range", None
+        else:
+            key.puncture(range(op["first"], op["last"] + 1))
+        return "ok", None
+    except pprf.PuncturedError as error:
+        assert error.leaf == op.get("leaf", range(op.get("first", 0), op.get("last", 0) + 1))
+        return "punctured", None
+    except pprf.LeafError:
+        return "range", None
+
+
+def test_puncture_vectors():
+    for group in load("puncture.json")["groups"]:
+        with pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"])) as key:
+            for op in group["operations"]:
+                assert operate(key, op) == (op["result"], op.get("value")), (group["comment"], op)
+            assert key.nodes == group["nodes"], group["comment"]
+            assert key.export().hex() == group["key"], group["comment"]
+
+
+def test_encoding_vectors():
+    for test in load("encoding.json")["tests"]:
+        data = bytes.fromhex(test["key"])
+        if test["result"] == "ok":
+            with pprf.Key.from_export(data) as key:
+                assert key.export() == data, test["reason"]
+        else:
+            with pytest.raises(pprf.FormatError):
+                pprf.Key.from_export(data)
+
+
+# ------------------------------------------------------------------ against plain Python
+
+def test_random_sequences_agree_with_plain_python():
+    seed = int(os.environ.get("SEED") or random.SystemRandom().getrandbits(32))
+    print(f"SEED={seed}")
+    draw, other = random.Random(seed), plain()
+    for _ in range(60):
+        depth = draw.randint(1, 10)
+        root = draw.randbytes(16)
+        leaves = 1 << depth
+        with pprf.Key(depth=depth, seed=root) as key:
+            model = other.Key(depth, root)
+            for _ in range(draw.randint(1, 40)):
+                leaf, kind = draw.randrange(leaves), draw.randrange(4)
+                if kind == 0:
+                    first, last = sorted((leaf, draw.randrange(leaves)))
+                    ours, theirs = (lambda: key.puncture(range(first, last + 1))), \
+                                   (lambda: model.punct_range(first, last))
+                elif kind == 1:
+                    ours, theirs = (lambda: key.puncture(leaf)), (lambda: model.punct(leaf))
+                elif kind == 2:
+                    ours, theirs = (lambda: key.eval(leaf)), (lambda: model.eval(leaf))
+                else:
+                    many = [draw.randrange(leaves) for _ in range(draw.randrange(9))]
+
+                    def one_by_one():
+                        done = []
+                        for x in many:
+                            try:
+                                model.punct(x)
+                                done.append(True)
+                            except other.Punctured:
+                                done.append(False)
+                        return done
+                    ours, theirs = (lambda: key.puncture_many(many)), one_by_one
+                try:
+                    want = theirs()
+                except other.Punctured:
+                    with pytest.raises(pprf.PuncturedError):
+                        ours()
+                else:
+                    assert ours() == want
+            assert bytes(key.export()) == model.encode()
+            want = b""
+            for leaf in range(leaves):
+                try:
+                    want += model.eval(leaf)
+                except other.Punctured:
+                    want += bytes(16)
+            assert key.eval_many(range(leaves), missing="zero") == want
+
+
+# ------------------------------------------------------------------ errors
+
+def test_errors_name_the_leaf():
+    with pprf.Key(depth=8) as key:
+        for call in (key.eval, key.puncture, key.eval_puncture):
+            for leaf in (-1, 256, 1 << 70):
+                with pytest.raises(pprf.LeafError, match=rf"leaf {leaf} is not in 0 \.\. 255") as caught:
+                    call(leaf)
+                assert caught.value.leaf == leaf
+        key.puncture(7)
+        for call in (key.eval, key.puncture, key.eval_puncture):
+            with pytest.raises(pprf.PuncturedError, match="leaf 7 was punctured") as caught:
+                call(7)
+            assert caught.value.leaf == 7
+        with pytest.raises(pprf.PuncturedError) as caught:
+            key.eval_many([1, 2, 7, 3])
+        assert caught.value.leaf == 7
+        for wrong in ([1, 300], array.array("Q", [1, 300])):
+            with pytest.raises(pprf.LeafError) as caught:
+                key.eval_many(wrong)
+            assert caught.value.leaf == 300
+            with pytest.raises(pprf.LeafError):
+                key.puncture_many(wrong)
+        with pytest.raises(pprf.LeafError) as caught:
+            key.puncture(range(200, 257))
+        assert caught.value.leaf == 256
+        with pytest.raises(ValueError):
+            key.puncture(range(0, 10, 2))
+        key.puncture(range(5, 5))
+        key.puncture(range(6, 9))
+        with pytest.raises(pprf.PuncturedError):
+            key.puncture(range(6, 9))
+        with pytest.raises(TypeError):
+            key.eval("1")
+        with pytest.raises(TypeError):
+            key.eval(1.0)
+        assert key.nodes == 9  # the siblings on the way to 6 .. 8 of 2^8 leaves; no error changed it
+
+
+def test_wrong_arguments():
+    for depth in (0, 33, -1):
+        with pytest.raises(ValueError):
+            pprf.Key(depth=depth)
+    for seed in (b"", bytes(15), bytes(17)):
+        with pytest.raises(ValueError):
+            pprf.Key(depth=4, seed=seed)
+    with pprf.Key(depth=4) as key:
+        with pytest.raises(ValueError):
+            key.eval_many([1], missing="ignore")
+        with pytest.raises(ValueError):
+            key.eval_many([1, 2], out=bytearray(31))
+        with pytest.raises((TypeError, BufferError)):
+            key.eval_many([1], out=bytes(16))
+        with pytest.raises(TypeError):
+            key.eval_many(array.array("i", [1]))
+    with pytest.raises(ValueError):
+        pprf.prg_select("md5")
+
+
+def test_a_closed_key_says_so():
+    with pprf.Key(depth=4) as key:
+        key.eval(1)
+    for call in (lambda: key.eval(1), lambda: key.puncture(1), key.export, lambda: key.eval_many([1]),
+                 lambda: key.nodes):
+        with pytest.raises(pprf.ClosedError):
+            call()
+    key.close()
+    assert "closed" in repr(key)
+
+
+def test_keys_are_not_copied():
+    with pprf.Key(depth=4) as key:
+        for call in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError):
+                call(key)
+
+
+# ------------------------------------------------------------------ many leaves
+
+def test_many_leaves_from_every_kind_of_buffer():
+    numpy = pytest.importorskip("numpy")
+    with pprf.Key(depth=12, seed=bytes(range(16))) as key:
+        leaves = [5, 4095, 0, 5, 77]
+        want = b"".join(key.eval(leaf) for leaf in leaves)
+        numbers = array.array("Q", leaves)
+        assert key.eval_many(leaves) == want
+        assert key.eval_many(iter(leaves)) == want
+        assert key.eval_many(numbers) == want
+        assert key.eval_many(memoryview(numbers)) == want
+        assert key.eval_many([]) == b""
+        for dtype in ("u8", "i8", "u4", "i2", ">u8"):
+            values = key.eval_many(numpy.array(leaves, dtype=dtype))
+            assert values.dtype == numpy.uint8 and values.shape == (5, 16) and values.tobytes() == want
+        grid = numpy.arange(24).reshape(4, 6)[:, ::2]  # not contiguous
+        assert key.eval_many(grid).shape == (4, 3, 16)
+        assert key.eval_many(grid)[2, 1].tobytes() == key.eval(int(grid[2, 1]))
+        for wrong in (numpy.array([1, -1]), numpy.array([1, 4096])):
+            with pytest.raises(pprf.LeafError) as caught:
+                key.eval_many(wrong)
+            assert caught.value.leaf == int(wrong[1])
+        with pytest.raises(TypeError):
+            key.eval_many(numpy.array([1.0]))
+        out = bytearray(80)
+        assert key.eval_many(numbers, out=out) is None and out == want
+        target = numpy.zeros((5, 16), dtype=numpy.uint8)
+        key.eval_many(numbers, out=target)
+        assert target.tobytes() == want
+        assert key.puncture_many(numpy.array([77, 5, 77])) == [True, True, False]
+        assert key.eval_many(leaves, missing="zero") == bytes(16) + want[16:48] + bytes(32)
+        with pytest.raises(pprf.PuncturedError):
+            key.eval_many(leaves, out=out)
+        assert out == bytes(80)  # nothing of the others is left there
+
+
+def test_punctures_of_many_are_all_or_none():
+    with pprf.Key(depth=6) as key:
+        before = bytes(key.export())
+        with pytest.raises(pprf.LeafError):
+            key.puncture_many([1, 2, 64])
+        assert key.export() == before
+
+
+# ------------------------------------------------------------------ threads and processes
+
+def test_the_interpreter_runs_while_a_batch_does():
+    with pprf.Key(depth=24) as key:
+        leaves = array.array("Q", range(0, 1 << 23, 8))
+        entered, slept = threading.Event(), 0
+
+        def work():
+            entered.set()
+            key.eval_many(leaves)
+        thread = threading.Thread(target=work)
+        thread.start()
+        entered.wait()
+        while thread.is_alive():
+            time.sleep(0.002)
+            slept += 1
+        thread.join()
+        assert slept >= 10  # while the lock was held it would have been one or two
+
+
+def test_of_many_threads_one_gets_a_value():
+    with pprf.Key(depth=12) as key:
+        got = [[] for _ in range(4)]
+        start = threading.Barrier(4)
+
+        def work(mine):
+            start.wait()
+            for leaf in range(2000):
+                try:
+                    mine.append((leaf, key.eval_puncture(leaf)))
+                except pprf.PuncturedError:
+                    pass
+                key.eval(3000)
+        threads = [threading.Thread(target=work, args=(mine,)) for mine in got]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(leaf for mine in got for leaf, _ in mine) == list(range(2000))
+
+
+def in_child(check):
+    """The exit status of a child in which check() runs; 99: it took more than 20 s."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            status = check()
+        finally:
+            os._exit(status)
+    for _ in range(2000):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    return 99
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_cannot_use_its_parents_key():
+    with pprf.Key(depth=8) as key:
+        def check():
+            for call in (lambda: key.eval(1), lambda: key.puncture(1), lambda: key.puncture(range(3)),
+                         lambda: key.eval_many([1]), lambda: key.puncture_many([1]), key.export,
+                         lambda: key.nodes):
+                try:
+                    call()
+                    return 2
+                except pprf.ForkedError:
+                    pass
+            with pprf.Key(depth=8) as mine:
+                mine.eval_puncture(1)
+            key.close()
+            return 0
+        assert in_child(check) == 0
+        key.eval(1)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_waits_for_no_lock_of_its_parents_threads():
+    with pprf.Key(depth=22) as key:
+        stop = threading.Event()
+
+        def work():
+            first = 0
+            while not stop.is_set():
+                key.puncture_many(array.array("Q", range(first, first + 4000)))
+                first += 4000
+        thread = threading.Thread(target=work)
+        thread.start()
+
+        def check():
+            try:
+                key.eval(1)
+            except pprf.ForkedError:
+                return 0
+            return 2
+        try:
+            assert [in_child(check) for _ in range(20)] == [0] * 20
+        finally:
+            stop.set()
+            thread.join()
+
+
+# ------------------------------------------------------------------ documents and types
+
+def test_the_readmes_examples_run():
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
+    assert len(blocks) >= 2
+    for block in blocks:
+        subprocess.run([sys.executable, "-c", block], check=True, cwd="/")
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    subprocess.run([sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--cache-dir", os.devnull,
+                    "pprf", "tests/typing_example.py"], check=True, cwd=HERE.parent)
+
+
+def test_version_is_the_librarys():
+    header = (HERE.parent.parent / "include" / "pprf.h").read_text(encoding="utf-8")
+    assert f'"{pprf.__version__}"' in header
+    assert pprf.prg_name() in ("builtin", "scalar", "avx2", "avx512")

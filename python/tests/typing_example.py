@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a type checker has to accept: test_pprf.py gives it to mypy."""
+import array
+
+import numpy
+
+import pprf
+
+key: pprf.Key = pprf.Key(depth=20, seed=bytes(16))
+value: bytes = key.eval(1)
+key.puncture(1)
+key.puncture(range(2, 5))
+done: list[bool] = key.puncture_many([1, 2])
+values: bytearray = key.eval_many([7, 8], missing="zero")
+same: bytearray = key.eval_many(array.array("Q", [7, 8]))
+grid: numpy.typing.NDArray[numpy.uint8] = key.eval_many(numpy.arange(7, 9))
+key.eval_many([7], out=bytearray(16))
+again: pprf.Key = pprf.Key.from_export(key.export())
