@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")"
 bookworm() { grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release; }
-if bookworm; then rt=libclang-rt-14-dev; else rt=libclang-rt-dev; fi
+if bookworm; then rt=libclang-rt-14-dev valkey=redis-server; else rt=libclang-rt-dev valkey=valkey-server; fi
 # The tools of the proofs of C code are Debian 12's: elsewhere these run in such a system (proofs/wp/run.sh).
 wp="frama-c-base why3 z3 cvc4 cvc5 gcc libc6-dev binutils util-linux python3"
 if python3 proofs/wp/prove.py --versions >/dev/null 2>&1; then
@@ -19,7 +19,8 @@ declare -A packages=(
   [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
-  [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4"
+  [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4
+          $valkey python3-redis python3-cryptography"
   [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip

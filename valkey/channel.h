@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values on their way to a client, masked.  A server keeps replies in buffers that it neither wipes nor
+ * lets a module wipe, and so does every proxy on the way: what lies there must be of no use to whoever
+ * reads it later.  Client and server agree on a 32-byte chain key for the connection (X25519, both keys
+ * made for it); each reply is masked by SHAKE256 of the chain key, which is then replaced by its hash.
+ * Who has the server's memory later has the chain key of that time, and no earlier one.
+ *   This hides values from who reads memory afterwards.  Against who changes what goes over the wire it
+ * does nothing: that is TLS's, or a Unix socket's permissions. */
+#ifndef VALKEY_CHANNEL_H
+#define VALKEY_CHANNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CHANNEL_KEY_BYTES = 32, CHANNEL_MAX = 65536 };
+
+/* Make the memory for CHANNEL_MAX channels: out of swap if the system lets us, in no core dump, and
+ * cleared in a child.  0, or -1: no memory. */
+int channel_init(void);
+
+/* Agree on a chain key with the client's public key; ours is written to `own`.  The channel's number, or
+ * -1: too many channels, or the key is none. */
+int channel_open(const uint8_t client[CHANNEL_KEY_BYTES], uint8_t own[CHANNEL_KEY_BYTES]);
+/* Mask n bytes in place, and go on to the next chain key.  0, or -1: the digest failed, and the bytes
+ * are wiped. */
+int channel_mask(int channel, uint8_t *value, size_t n);
+/* Wipe the channel. */
+void channel_close(int channel);
+
+#endif

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the module share: a server to start, a client that unmasks, the tree that the
+server should hold, and a look into a process's memory."""
+import hashlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import redis
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(os.path.dirname(HERE), "build", "valkey")
+MODULE = os.path.join(BUILD, "pprf.so")
+KNOWN_ROOT = os.path.join(BUILD, "known_root.so")
+SERVER = shutil.which("valkey-server") or shutil.which("redis-server")
+LABEL = b"libpprf valkey 1"
+
+
+def shake(data, use, n):
+    return hashlib.shake_256(data + bytes([use])).digest(n)
+
+
+def children(seed):
+    d = hashlib.sha3_256(seed).digest()
+    return d[:16], d[16:]
+
+
+class Tree:
+    """Every seed of the tree of a root: level h has 2^(depth - h) of them, the leaves are level 0."""
+
+    def __init__(self, depth, number=0):
+        self.depth = depth
+        self.level = {depth: [b"known root seed" + bytes([number])]}
+        for h in range(depth, 0, -1):
+            self.level[h - 1] = [s for seed in self.level[h] for s in children(seed)]
+
+    def value(self, leaf):
+        return self.level[0][leaf]
+
+    def seeds(self):
+        return [s for level in self.level.values() for s in level]
+
+    def forbidden(self, punctured):
+        """The seeds from which the value of a punctured leaf can be computed."""
+        return [self.level[h][i] for h in range(self.depth + 1)
+                for i in sorted({leaf >> h for leaf in punctured})]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """A server process with the module, in a directory of its own."""
+
+    def __init__(self, *options, module=MODULE, known_root=True, prefix=(), host="127.0.0.1"):
+        self.dir = tempfile.mkdtemp(prefix="pprf-fleet-")
+        self.host = host
+        self.port = free_port()
+        self.options, self.module, self.prefix = options, module, prefix
+        self.env = dict(os.environ)
+        if known_root:
+            self.env["LD_PRELOAD"] = KNOWN_ROOT
+        self.start()
+
+    def start(self, *more):
+        self.process = subprocess.Popen(
+            [*self.prefix, SERVER, "--port", str(self.port), "--bind", self.host, "--dir", self.dir,
+             "--logfile", os.path.join(self.dir, "log"), "--loadmodule", self.module,
+             "--protected-mode", "no", "--save", "", *self.options, *more],
+            env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(400):
+            try:
+                self.client(hello=False).close()
+                return
+            except (redis.exceptions.ConnectionError, redis.exceptions.BusyLoadingError):
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.025)
+        raise RuntimeError(f"the server does not start:\n{self.log()}")
+
+    def log(self):
+        try:
+            with open(os.path.join(self.dir, "log"), errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return "(no log)"
+
+    def client(self, hello=True):
+        return Client(self.host, self.port, hello)
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.wait(20)
+
+    def restart(self, how=signal.SIGTERM):
+        self.stop(how)
+        self.start()
+
+    def close(self):
+        self.stop(signal.SIGKILL)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def files(self):
+        """All bytes that the server has written."""
+        found = {}
+        for folder, _, names in os.walk(self.dir):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as f:
+                    found[name] = f.read()
+        return found
+
+
+class Client:
+    """One connection.  Values come unmasked."""
+
+    def __init__(self, host, port, hello=True, timeout=5):
+        self.connection = redis.Connection(host=host, port=port, socket_timeout=timeout,
+                                           socket_connect_timeout=timeout)
+        self.connection.connect()
+        self("PING")
+        if hello:
+            self.hello()
+
+    def send(self, *words):
+        self.connection.send_command(*words)
+
+    def reply(self):
+        return self.connection.read_response()
+
+    def __call__(self, *words):
+        self.send(*words)
+        return self.reply()
+
+    def close(self):
+        self.connection.disconnect()
+
+    def hello(self):
+        own = X25519PrivateKey.generate()
+        public = own.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        peer = self("PPRF.HELLO", public)
+        shared = own.exchange(X25519PublicKey.from_public_bytes(peer))
+        self.chain = shake(shared + public + peer + LABEL, 0, 32)
+
+    def unmask(self, value):
+        out = b""
+        for at in range(0, len(value), 1024):
+            piece = value[at:at + 1024]
+            out += bytes(a ^ b for a, b in zip(piece, shake(self.chain, 1, len(piece))))
+            self.chain = shake(self.chain, 2, 32)
+        return out
+
+    def create(self, key, depth, *options):
+        return self("PPRF.CREATE", key, depth, *options).decode()
+
+    def issue(self, key, tree, n):
+        """The leaves and values: {leaf: value}"""
+        first, values = self("PPRF.ISSUE", key, tree, n)
+        values = self.unmask(values)
+        return {first + i: values[16 * i:16 * i + 16] for i in range(len(values) // 16)}
+
+    def claim(self, key, tree, leaf):
+        """(lease, value), or None: the leaf is punctured"""
+        got = self("PPRF.CLAIM", key, tree, leaf)
+        return None if got is None else (got[0], self.unmask(got[1]))
+
+    def commit(self, key, tree, leaf, lease):
+        return self("PPRF.COMMIT", key, tree, leaf, lease)
+
+    def release(self, key, tree, leaf, lease):
+        return self("PPRF.RELEASE", key, tree, leaf, lease)
+
+    def info(self, key):
+        words = self("PPRF.INFO", key)
+        return {words[i].decode(): words[i + 1] for i in range(0, len(words), 2)}
+
+
+def written_memory(pid):
+    """What the process has in memory that it can write, without the pages that are all zero."""
+    runs = []
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        for line in maps:
+            where, rights, *_ = line.split()
+            if not rights.startswith("rw"):
+                continue
+            start, end = (int(x, 16) for x in where.split("-"))
+            run = []
+            try:
+                mem.seek(start)
+                for _ in range(start, end, 4096):
+                    page = mem.read(4096)
+                    if page.count(0) == len(page):
+                        runs.append(b"".join(run))
+                        run = []
+                    else:
+                        run.append(page)
+            except (OSError, OverflowError):
+                pass  # a mapping that came to nothing meanwhile
+            runs.append(b"".join(run))
+    return [run for run in runs if run]
+
+
+def memory_holds(pid, needles):
+    """Those of the needles that the process's memory holds."""
+    memory = b"\0".join(written_memory(pid))
+    return {n for n in set(needles) if n in memory}
+
+
+def files_hold(files, needles):
+    return {n for n in set(needles) for content in files.values() if n in content}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# valkey/: the module for Valkey and Redis, which holds the fleet's trees.
+VALKEY_SRC := valkey/pprf_module.c valkey/tree.c valkey/channel.c
+VALKEY_OBJ := $(VALKEY_SRC:valkey/%.c=$(B)/valkey/%.o)
+
+LIBS += $(B)/valkey/pprf.so
+
+$(B)/valkey/%.o: valkey/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+
+# with a copy of the library inside; it gives the server the two functions that it looks for
+$(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
+	$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
+
+$(B)/valkey/known_root.so: valkey/known_root.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+
+VALKEY_WRAP := $(foreach f,clock_gettime pprf_punct malloc,-Wl,--wrap=$(f))
+$(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
+	$(LINK) $(VALKEY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+
+# tests
+TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py
+valkey/test_valkey.py: $(B)/valkey/pprf.so $(B)/valkey/known_root.so
+
+# TAP by a program that needs make's variables
+TAP_TESTS += $(B)/valkey/planted
+$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch]) $(B)/valkey/known_root.so $(B)/opt/libpprf.a
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" \\\n' '$(CC)' '$(ALL_CPPFLAGS)' \
+	  '$(ALL_LDFLAGS) $(ALL_LDLIBS)' > $@
+	@printf 'OBJ="%s" LIB="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(B)/opt/libpprf.a' >> $@
+	@chmod +x $@

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree.c against a model of it: every sequence of a few steps on a tree of two leaves, random ones on
+ * trees of up to 64, with a clock that the test moves and allocations and punctures that fail.
+ * TAP.  SEED=n repeats a run. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../equivalence-tests/tap.h"
+#include "tree.h"
+
+/* ---- what is wrapped ---- */
+
+static uint64_t clock_ms;
+static unsigned other_clocks;
+int __real_clock_gettime(clockid_t which, struct timespec *t);
+int __wrap_clock_gettime(clockid_t which, struct timespec *t);
+int __wrap_clock_gettime(clockid_t which, struct timespec *t)
+{
+  if (which != CLOCK_BOOTTIME) {
+    other_clocks++;
+    return __real_clock_gettime(which, t);
+  }
+  *t = (struct timespec){(time_t)(clock_ms / 1000), (long)(clock_ms % 1000) * 1000000};
+  return 0;
+}
+
+static int punct_fails;
+int __real_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
+int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
+{
+  return punct_fails ? PPRF_ERR_NOMEM : __real_pprf_punct(key, leaf);
+}
+
+static int malloc_fails;
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_malloc(size_t n)
+{
+  return malloc_fails ? NULL : __real_malloc(n);
+}
+
+/* ---- the model ---- */
+
+static uint64_t state;
+static uint64_t below(uint64_t n)
+{
+  return tap_random(&state) % n;
+}
+
+enum { LEAVES_MAX = 64, LIFETIME = 1500, LEASE = 50 };
+enum leaf_state { FRESH, ISSUED, LEASED, OVERDUE, PUNCTURED };
+
+struct model {
+  enum leaf_state leaf[LEAVES_MAX];
+  int gone[LEAVES_MAX]; /* punctured while it was leased */
+  uint64_t lease[LEAVES_MAX], until[LEAVES_MAX]; /* until: of LEASED and OVERDUE */
+  uint64_t issued, leaves, end;
+  uint8_t value[LEAVES_MAX][16];
+  int dead;
+};
+
+static int puncture(struct model *m, uint64_t leaf)
+{
+  if (punct_fails)
+    return PPRF_ERR_NOMEM;
+  m->leaf[leaf] = PUNCTURED;
+  return PPRF_OK;
+}
+
+/* A lease that has run out stays as long as its leaf cannot be punctured. */
+static void pass_time(struct model *m)
+{
+  if (clock_ms >= m->end)
+    m->dead = 1;
+  for (uint64_t i = 0; i < m->leaves && !m->dead && !punct_fails; i++)
+    if ((m->leaf[i] == LEASED || m->leaf[i] == OVERDUE) && clock_ms >= m->until[i])
+      m->leaf[i] = PUNCTURED;
+}
+
+struct pair {
+  struct tree *tree;
+  struct model m;
+  uint64_t id;
+};
+
+static int open_pair(struct pair *p, unsigned depth)
+{
+  memset(p, 0, sizeof *p);
+  if (tree_new(&p->tree, depth, LIFETIME, LEASE) != PPRF_OK)
+    return 0;
+  p->id = tree_look(p->tree).id;
+  p->m.leaves = UINT64_C(1) << depth;
+  p->m.end = clock_ms + LIFETIME;
+  return 1;
+}
+
+static int same(const struct pair *p)
+{
+  uint64_t leases = 0;
+  struct tree_state s = tree_look(p->tree);
+  if (p->m.dead || !s.live)
+    return p->m.dead == !s.live;
+  for (uint64_t i = 0; i < p->m.leaves; i++)
+    leases += p->m.leaf[i] == LEASED || p->m.leaf[i] == OVERDUE;
+  return s.leases == leases && s.issued == p->m.issued;
+}
+
+/* One step of both; 0 if they differ.  `what`: 0 issue, 1 claim, 2 commit, 3 release, 4 punct, 5 time,
+ * 6 commit with another number, 7 another tree's id. */
+static int step(struct pair *p, unsigned what, uint64_t leaf)
+{
+  struct model *m = &p->m;
+  uint8_t value[LEAVES_MAX][16], one[16], zero[16] = {0};
+  uint64_t first = 0, lease = 0;
+  size_t n = leaf % 3 + 1, got = n;
+  int err, want;
+  if (what == 5) {
+    clock_ms += leaf % 2 == 0 ? LEASE : LEASE / 2;
+    tree_sweep();
+    pass_time(m);
+    return same(p);
+  }
+  pass_time(m);
+  int exists = leaf < m->leaves;
+  int leased = exists && m->leaf[leaf] == LEASED;
+  switch (what) {
+  case 0:
+    err = tree_issue(p->tree, p->id, &first, &got, value[0]);
+    want = m->dead ? TREE_DEAD : m->issued == m->leaves ? TREE_FULL : malloc_fails ? PPRF_ERR_NOMEM : PPRF_OK;
+    if (err != want)
+      return 0;
+    if (err == PPRF_OK) {
+      size_t left = (size_t)(m->leaves - m->issued);
+      if (first != m->issued || got != (n < left ? n : left))
+        return 0;
+      for (size_t i = 0; i < got; i++, m->issued++) {
+        if (memcmp(value[i], zero, 16) == 0)
+          return 0;
+        memcpy(m->value[m->issued], value[i], 16);
+        m->leaf[m->issued] = ISSUED;
+      }
+    }
+    return same(p);
+  case 1:
+    memset(one, 0xee, sizeof one);
+    err = tree_claim(p->tree, p->id, leaf, &lease, one);
+    if (m->dead)
+      return err == TREE_DEAD;
+    want = leaf >= m->issued                                        ? PPRF_ERR_RANGE
+           : m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE    ? TREE_LEASED
+           : m->leaf[leaf] == PUNCTURED                             ? PPRF_ERR_PUNCTURED
+           : malloc_fails                                           ? PPRF_ERR_NOMEM
+                                                                    : PPRF_OK;
+    if (err != want)
+      return 0;
+    if (err == PPRF_OK) {
+      if (memcmp(one, m->value[leaf], 16) != 0)
+        return 0;
+      m->leaf[leaf] = LEASED;
+      m->lease[leaf] = lease;
+      m->until[leaf] = clock_ms + LEASE;
+    } else if (memcmp(one, m->value[leaf % m->leaves], 16) == 0) {
+      return 0; /* an error gives no value */
+    }
+    return same(p);
+  case 2:
+    err = tree_commit(p->tree, p->id, leaf, exists ? m->lease[leaf] : 1);
+    want = m->dead ? TREE_DEAD : !leased ? TREE_OVER : puncture(m, leaf);
+    if (!m->dead && leased && want != PPRF_OK)
+      m->leaf[leaf] = OVERDUE;
+    return err == want && same(p);
+  case 3:
+    err = tree_release(p->tree, p->id, leaf, exists ? m->lease[leaf] : 1);
+    want = m->dead ? TREE_DEAD : leased ? PPRF_OK : TREE_OVER;
+    if (want == PPRF_OK)
+      m->leaf[leaf] = m->gone[leaf] ? PUNCTURED : ISSUED;
+    return err == want && same(p);
+  case 4:
+    err = tree_puncture(p->tree, p->id, leaf, leaf);
+    if (m->dead || leaf >= m->issued)
+      return err == (m->dead ? TREE_DEAD : PPRF_ERR_RANGE);
+    /* a leased leaf stays leased and has no value any more: only its end is left to it */
+    if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+      return 0;
+    if ((err == PPRF_OK) != (m->leaf[leaf] != PUNCTURED && !m->gone[leaf]))
+      return 0;
+    m->gone[leaf] = 1;
+    if (m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE)
+      return same(p);
+    m->leaf[leaf] = PUNCTURED;
+    return same(p);
+  case 6:
+    err = tree_commit(p->tree, p->id, leaf, exists ? m->lease[leaf] + 1 : 1);
+    return err == (m->dead ? TREE_DEAD : TREE_OVER) && same(p);
+  default:
+    return tree_claim(p->tree, p->id ^ 1, leaf, &lease, one) == TREE_DEAD && same(p);
+  }
+}
+
+/* Every sequence of LENGTH steps on two leaves. */
+enum { LENGTH = 5, STEPS = 14 };
+static void every_short_sequence(void)
+{
+  static const struct {
+    unsigned what;
+    uint64_t leaf;
+  } steps[STEPS] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 0},
+                    {3, 1}, {5, 0}, {5, 1}, {6, 0}, {7, 0}, {1, 2}, {4, 0}};
+  unsigned long sequences = 1, bad = 0;
+  for (unsigned i = 0; i < LENGTH; i++)
+    sequences *= STEPS;
+  for (unsigned long s = 0; s < sequences && bad == 0; s++) {
+    struct pair p;
+    unsigned long rest = s;
+    if (!open_pair(&p, 1)) {
+      bad++;
+      break;
+    }
+    for (unsigned i = 0; i < LENGTH && bad == 0; i++, rest /= STEPS)
+      if (!step(&p, steps[rest % STEPS].what, steps[rest % STEPS].leaf)) {
+        tap_note("sequence %lu, step %u", s, i);
+        bad++;
+      }
+    tree_free(p.tree);
+  }
+  tap_note("%lu sequences", sequences);
+  tap_ok(bad == 0, "every sequence of 5 steps on two leaves is the model's");
+  tap_ok(tree_counts().live == 0 && tree_counts().leases == 0, "nothing is left of trees that are freed");
+}
+
+static void random_sequences(void)
+{
+  unsigned bad = 0;
+  for (unsigned round = 0; round < 400 && bad == 0; round++) {
+    struct pair p;
+    if (!open_pair(&p, 1 + round % 6)) {
+      bad++;
+      break;
+    }
+    for (unsigned i = 0; i < 300 && bad == 0; i++) {
+      uint64_t r = below(1000);
+      punct_fails = below(10) == 0;
+      malloc_fails = below(20) == 0;
+      if (!step(&p, (unsigned)below(8), r % (p.m.leaves + 1))) {
+        tap_note("round %u, step %u", round, i);
+        bad++;
+      }
+      punct_fails = malloc_fails = 0;
+    }
+    tree_free(p.tree);
+  }
+  tap_ok(bad == 0, "random sequences with failures are the model's");
+}
+
+static void too_many_leases(void)
+{
+  struct tree *t;
+  static uint8_t value[1 << 17][16];
+  uint64_t first, lease;
+  size_t n = 1 << 17;
+  int good = tree_new(&t, 17, LIFETIME, LEASE) == PPRF_OK;
+  good = good && tree_issue(t, tree_look(t).id, &first, &n, value[0]) == PPRF_OK;
+  for (uint64_t i = 0; good && i < TREE_LEASES_MAX; i++)
+    good = tree_claim(t, tree_look(t).id, i, &lease, value[0]) == PPRF_OK;
+  good = good && tree_claim(t, tree_look(t).id, TREE_LEASES_MAX, &lease, value[0]) == TREE_FULL;
+  good = good && tree_release(t, tree_look(t).id, TREE_LEASES_MAX - 1, lease) == PPRF_OK;
+  good = good && tree_claim(t, tree_look(t).id, TREE_LEASES_MAX, &lease, value[0]) == PPRF_OK;
+  tap_ok(good, "leases are bounded");
+  tree_free(t);
+}
+
+int main(void)
+{
+  state = tap_seed();
+  tap_note("seed %llu", (unsigned long long)state);
+  other_clocks = 0;
+  every_short_sequence();
+  random_sequences();
+  too_many_leases();
+  tap_ok(other_clocks == 0, "no clock is asked that an administrator can set");
+  return tap_end();
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A claim that nobody has answered yet.  The leases of a tree stand in a list in the order in which
+ * they run out, which is the order of their claims. */
+struct lease {
+  uint64_t leaf, number, until;
+  struct lease *next, *prev;
+};
+
+struct tree {
+  pprf_key *key; /* NULL: dead */
+  uint64_t id, issued, number, until, lease_ms, leases;
+  void *by_leaf;            /* tsearch's tree of leases */
+  struct lease first;       /* the list's head: first.next runs out first */
+  struct tree *next, *prev; /* live trees of the process */
+  unsigned depth;
+};
+
+/* The server frees values in a thread of its own when a whole database goes (FLUSHALL ASYNC), while the
+ * main thread sweeps: the list of trees and the counts are behind this lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tree trees = {.next = &trees, .prev = &trees};
+static struct tree_counts counts;
+
+uint64_t tree_now(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_BOOTTIME, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- leases ---- */
+
+static int compare(const void *a, const void *b)
+{
+  uint64_t x = ((const struct lease *)a)->leaf, y = ((const struct lease *)b)->leaf;
+  return x < y ? -1 : x > y;
+}
+
+static struct lease *find_lease(const struct tree *t, uint64_t leaf)
+{
+  struct lease sought = {.leaf = leaf};
+  void *found = tfind(&sought, &t->by_leaf, compare);
+  return found == NULL ? NULL : *(struct lease **)found;
+}
+
+static struct lease *add_lease(struct tree *t, uint64_t leaf)
+{
+  struct lease *l = malloc(sizeof *l);
+  if (l == NULL)
+    return NULL;
+  *l = (struct lease){leaf, ++t->number, tree_now() + t->lease_ms, &t->first, t->first.prev};
+  if (tsearch(l, &t->by_leaf, compare) == NULL) {
+    free(l);
+    return NULL;
+  }
+  l->prev->next = l;
+  l->next->prev = l;
+  t->leases++;
+  counts.leases++;
+  return l;
+}
+
+static void remove_lease(struct tree *t, struct lease *l)
+{
+  (void)tdelete(l, &t->by_leaf, compare);
+  l->prev->next = l->next;
+  l->next->prev = l->prev;
+  t->leases--;
+  counts.leases--;
+  free(l);
+}
+
+/* End a lease with a puncture; the lease stays if that fails. */
+static int puncture_leased(struct tree *t, struct lease *l)
+{
+  int err = pprf_punct(t->key, l->leaf);
+  if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
+    return err;
+  remove_lease(t, l);
+  return PPRF_OK;
+}
+
+/* ---- trees ---- */
+
+static void end(struct tree *t)
+{
+  if (t->key == NULL)
+    return;
+  while (t->first.next != &t->first)
+    remove_lease(t, t->first.next);
+  t->prev->next = t->next;
+  t->next->prev = t->prev;
+  counts.live--;
+  pprf_free(t->key);
+  t->key = NULL;
+}
+
+/* With the lock held. */
+static void sweep(struct tree *t, uint64_t now)
+{
+  if (now >= t->until) {
+    end(t);
+    return;
+  }
+  while (t->first.next != &t->first && now >= t->first.next->until) {
+    if (puncture_leased(t, t->first.next) != PPRF_OK)
+      return; /* the next sweep tries again */
+    counts.ran_out++;
+  }
+}
+
+void tree_sweep(void)
+{
+  uint64_t now = tree_now();
+  (void)pthread_mutex_lock(&lock);
+  for (struct tree *t = trees.next, *next; t != &trees; t = next) {
+    next = t->next;
+    sweep(t, now);
+  }
+  (void)pthread_mutex_unlock(&lock);
+}
+
+struct tree *tree_dead(unsigned depth, uint64_t id)
+{
+  struct tree *t = calloc(1, sizeof *t);
+  if (t == NULL)
+    return NULL;
+  t->depth = depth;
+  t->id = id;
+  t->first.next = t->first.prev = &t->first;
+  return t;
+}
+
+int tree_new(struct tree **tree, unsigned depth, uint64_t lifetime, uint64_t lease)
+{
+  uint64_t id;
+  *tree = NULL;
+  if (RAND_bytes((unsigned char *)&id, sizeof id) != 1)
+    return PPRF_ERR_CRYPTO;
+  struct tree *t = tree_dead(depth, id);
+  if (t == NULL)
+    return PPRF_ERR_NOMEM;
+  int err = pprf_setup(&t->key, depth, NULL);
+  if (err != PPRF_OK) {
+    free(t);
+    return err;
+  }
+  t->lease_ms = lease;
+  t->until = tree_now() + lifetime;
+  (void)pthread_mutex_lock(&lock);
+  t->next = &trees;
+  t->prev = trees.prev;
+  t->prev->next = t;
+  t->next->prev = t;
+  counts.live++;
+  (void)pthread_mutex_unlock(&lock);
+  *tree = t;
+  return PPRF_OK;
+}
+
+void tree_free(struct tree *t)
+{
+  (void)pthread_mutex_lock(&lock);
+  end(t);
+  (void)pthread_mutex_unlock(&lock);
+  free(t);
+}
+
+/* ---- what the commands do ---- */
+
+/* Take the lock for a live tree of that id, whose leases are up to date. */
+static int enter(struct tree *t, uint64_t id)
+{
+  (void)pthread_mutex_lock(&lock);
+  if (t->key != NULL)
+    sweep(t, tree_now());
+  if (t->key != NULL && t->id == id)
+    return PPRF_OK;
+  counts.dead++;
+  (void)pthread_mutex_unlock(&lock);
+  return TREE_DEAD;
+}
+
+static int leave(int err)
+{
+  (void)pthread_mutex_unlock(&lock);
+  return err;
+}
+
+int tree_issue(struct tree *t, uint64_t id, uint64_t *first, size_t *n, uint8_t *value)
+{
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  uint64_t left = (UINT64_C(1) << t->depth) - t->issued;
+  size_t count = *n < left ? *n : (size_t)left;
+  uint64_t *leaf = malloc(count * sizeof *leaf);
+  *first = t->issued;
+  *n = count;
+  if (count == 0 || leaf == NULL) {
+    free(leaf);
+    return leave(count == 0 ? TREE_FULL : PPRF_ERR_NOMEM);
+  }
+  for (size_t i = 0; i < count; i++)
+    leaf[i] = t->issued + i;
+  err = pprf_eval_batch(t->key, leaf, count, value, NULL);
+  free(leaf);
+  if (err == PPRF_OK) {
+    t->issued += count;
+    counts.issued += count;
+  }
+  return leave(err);
+}
+
+int tree_claim(struct tree *t, uint64_t id, uint64_t leaf, uint64_t *lease, uint8_t value[16])
+{
+  struct lease *l;
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  if (leaf >= t->issued)
+    return leave(PPRF_ERR_RANGE);
+  if (find_lease(t, leaf) != NULL) {
+    counts.busy++;
+    return leave(TREE_LEASED);
+  }
+  if (t->leases >= TREE_LEASES_MAX)
+    return leave(TREE_FULL);
+  err = pprf_eval(t->key, leaf, value);
+  if (err == PPRF_OK && (l = add_lease(t, leaf)) == NULL) {
+    explicit_bzero(value, PPRF_SEED_BYTES);
+    err = PPRF_ERR_NOMEM;
+  }
+  if (err == PPRF_OK) {
+    *lease = l->number;
+    counts.claimed++;
+  } else if (err == PPRF_ERR_PUNCTURED) {
+    counts.used++;
+  }
+  return leave(err);
+}
+
+int tree_commit(struct tree *t, uint64_t id, uint64_t leaf, uint64_t lease)
+{
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  struct lease *l = find_lease(t, leaf);
+  if (l == NULL || l->number != lease)
+    return leave(TREE_OVER);
+  err = puncture_leased(t, l);
+  if (err == PPRF_OK)
+    counts.committed++;
+  else /* nobody can release it any more, and the sweep tries again */
+    l->number = 0;
+  return leave(err);
+}
+
+int tree_release(struct tree *t, uint64_t id, uint64_t leaf, uint64_t lease)
+{
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  struct lease *l = find_lease(t, leaf);
+  if (l == NULL || l->number != lease)
+    return leave(TREE_OVER);
+  remove_lease(t, l);
+  counts.released++;
+  return leave(PPRF_OK);
+}
+
+int tree_puncture(struct tree *t, uint64_t id, uint64_t first, uint64_t last)
+{
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  if (first > last || last >= t->issued)
+    return leave(PPRF_ERR_RANGE);
+  err = pprf_punct_range(t->key, first, last);
+  if (err == PPRF_OK)
+    counts.punctured++;
+  return leave(err);
+}
+
+struct tree_state tree_look(const struct tree *t)
+{
+  uint64_t now = tree_now();
+  int live = t->key != NULL;
+  return (struct tree_state){.id = t->id,
+                             .leaves = UINT64_C(1) << t->depth,
+                             .issued = t->issued,
+                             .nodes = live ? pprf_node_count(t->key) : 0,
+                             .leases = t->leases,
+                             .lifetime_left = live && t->until > now ? t->until - now : 0,
+                             .lease = t->lease_ms,
+                             .depth = t->depth,
+                             .live = live};
+}
+
+struct tree_counts tree_counts(void)
+{
+  (void)pthread_mutex_lock(&lock);
+  struct tree_counts c = counts;
+  (void)pthread_mutex_unlock(&lock);
+  return c;
+}
+
+size_t tree_memory(const struct tree *t)
+{
+  size_t bytes = sizeof *t + t->leases * (sizeof(struct lease) + 64);
+  return t->key == NULL ? bytes : bytes + pprf_memory_bytes(t->key);
+}
