@@ -3,10 +3,14 @@
 """Plants bugs that nobody chose: a random sample of small changes to the C code, each of which a
 test should notice.
 
-mutants_random.py [--seed S] [--count N] [--jobs J] [--only NUMBER,...] [--first NUMBER] [--files PATTERN] [--list]
+mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
+                  [--first NUMBER] [--files PATTERN] [--list]
   --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
   --count N       so many mutants that compile and differ (400)
   --jobs J        so many at a time (1), each in a copy of the sources
+  --seconds T     begin no mutant after so many seconds: the next run goes on from there
+  --again         judge all anew
+  --quick         without the suites of SLOW: what lives is "open", and asked by a run without it
   --only NUMBERS  of the sample these alone
   --first NUMBER  begin the sample there
   --files REGEX   of the files of PLAN those alone
@@ -23,14 +27,19 @@ can run it).  It is killed if one of the suites of its file fails; the quickest 
 first that fails ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that
 takes more processor time than LIMIT is stopped and the mutant is said to hang; that counts as killed.
 
+Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with digests of the C code and of
+the tests: a run that was stopped goes on from there.  Other code asks all anew, other tests ask
+again what survived.
+
 mutants-equivalent.txt lists survivors that were looked at and change nothing that anybody could
 notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
-an unchanged copy fails.
+an unchanged copy fails; 3 if --seconds ended it.
 """
 import argparse
 import difflib
 import fnmatch
 import glob
+import hashlib
 import json
 import os
 import queue
@@ -53,7 +62,10 @@ TARGET = 95.0  # per cent
 # Seconds of processor time after which a suite hangs: several times what it takes without a bug.
 LIMIT, LIMITS = 60, {"vectors": 5, "api": 10, "prg_choice": 10, "memory": 15, "corpus-import": 10,
                      "smoke": 5, "secret-flow": 100, "shipped-prg": 120, "cli": 300, "crash": 300,
-                     "test_tls": 300}
+                     "cli-quick": 100, "cli-simulate": 100, "test_tls": 300}
+# processor seconds of each: 5 to 30
+SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
+        "cli", "crash"}
 
 # What kills: the files, and their suites in the order in which they run.  A suite is a target of
 # make and a command, the target itself where there is no other.
@@ -62,16 +74,17 @@ PLAN = [
      ["vectors", "api", "memory", "prg_choice", "faults", "smoke", "residue", "secret-flow",
       "threads", "shipped-prg"]),
     (["ref/*.[ch]", "prg/bytes.h", "common/*.[ch]"],
-     ["vectors", "api", "memory", "corpus-import", "corpus-ops", "residue", "faults", "exhaustive",
-      "random"]),
+     ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "residue",
+      "faults", "random", "exhaustive"]),
     (["prg/keccak.c"],
      ["prg_choice", "selftest-prg", "shipped-prg"]),
     (["prg/choice.c"],
      ["prg_choice", "selftest-prg", "threads", "secret-flow", "shipped-prg"]),
     (["opt/*.[ch]"],
-     ["vectors", "api", "memory", "corpus-import", "corpus-ops", "selftest", "residue", "faults",
-      "exhaustive", "random"]),
-    (["cli/*.[ch]"], ["cli", "corpus-cli", "crash"]),
+     ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "selftest",
+      "residue", "faults", "random", "exhaustive"]),
+    (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli"]),
+    (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli", "crash"]),
     (["tls/pool.[ch]"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
     (["tls/tickets.[ch]", "tls/handle.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
@@ -83,11 +96,37 @@ NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list
 # what a compiler refuses without being asked: not even a test is needed
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
          "-Werror=implicit-function-declaration"]
+# of cli/test_cli.py: those that take more than half a second
+CLI_SLOW = {"test_progress_shows_on_a_terminal_and_only_there", "test_planted_bugs_are_caught",
+            "test_memory_at_the_node_peak_is_known_between_samples",
+            "test_memory_is_sampled_wherever_it_may_have_grown",
+            "test_leaves_that_do_not_turn_up_are_a_failure",
+            "test_what_is_no_key_file_is_refused", "test_a_million_leaves_are_one_rewrite",
+            "test_a_large_old_file_is_overwritten_to_its_end",
+            "test_a_killed_puncture_leaves_one_whole_file", "test_the_program_compiles_with_musl"}
+
+
+def cli_tests(inside):
+    """The quick tests of cli/test_cli.py in the class Simulate, or in the others."""
+    found, group = [], ""
+    with open(os.path.join(TOP, "cli", "test_cli.py")) as f:
+        for line in f:
+            m = re.match(r"class (\w+)|    def (test_\w+)", line)
+            if m and m.group(1):
+                group = m.group(1)
+            elif m and (group == "Simulate") == inside and m.group(2) not in CLI_SLOW:
+                found.append(m.group(2))
+    return found
+
+
+CLI = ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
 COMMANDS = {
     "smoke": ("build/ref/smoke", None),
     "selftest": ("build/opt/selftest", ["build/opt/selftest", "-x", "1"]),
     "selftest-prg": ("build/opt/selftest", ["build/opt/selftest", "-x", "-t", "sets,prg", "1"]),
-    "cli": ("build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]),
+    "cli-simulate": ("build/pprf", CLI + cli_tests(True)),
+    "cli-quick": ("build/pprf", CLI + cli_tests(False)),
+    "cli": ("build/pprf", CLI),
     "test_pool": ("build/tls/test_pool", None),
     "test_attach": ("build/tls/test_attach", None),
     "test_tickets": ("build/tls/test_tickets", None),
@@ -496,7 +535,8 @@ class Copy:
             os.symlink(os.path.join(TOP, name), os.path.join(root, name))
         shutil.copytree(os.path.join(TOP, "build"), os.path.join(root, "build"), symlinks=True,
                         ignore=shutil.ignore_patterns("report", "bench", "fuzz", "afl", "cov",
-                                                      "msan", "coq", "wp", "*.log"))
+                                                      "msan", "coq", "wp", "*.log", "*.jsonl",
+                                                      "arch", "root", "root.*", "debian12*"))
 
     def compile(self, unit):
         """The object code, or None if it does not compile."""
@@ -551,9 +591,56 @@ class Copy:
         return ("passed" if status == 0 else "failed"), cpu
 
 
+def digest_of(files):
+    """Of the names and contents of files."""
+    digest = hashlib.sha256()
+    for file in files:
+        with open(os.path.join(TOP, file), "rb") as f:
+            content = f.read()
+        digest.update(b"%s %d\n" % (file.encode(), len(content)) + content)
+    return digest.hexdigest()[:16]
+
+
+class Verdicts:
+    """What earlier runs found: mutant -> record, and the suites that pass without a bug."""
+
+    def __init__(self, path, again, quick):
+        tracked = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--",
+             "Makefile", "*.mk", "*.[ch]", "*.py", "*.sh", "*.dict", "*/corpus/*", "*/vectors/*"],
+            cwd=TOP, stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")
+        files = sorted(f for f in tracked if os.path.isfile(os.path.join(TOP, f)) and
+                       not f.startswith(("docs/", "proofs/", "spec/", "bench/", "python/", "amalgamation/")))
+        code = set(code_files("")) | {"include/pprf.h"}
+        self.code = digest_of(f for f in files if f in code)
+        self.tests = digest_of(f for f in files if f not in code and
+                               f != os.path.relpath(os.path.abspath(__file__), TOP))
+        self.found, self.passes = {}, set()
+        if os.path.exists(path) and not again:
+            with open(path) as f:
+                for record in map(json.loads, f):
+                    same = record["tests"] == self.tests
+                    if record["code"] == self.code and "passes" in record and same:
+                        self.passes.add(record["passes"])
+                    elif record["code"] == self.code and "mutant" in record:
+                        if record["verdict"] == "open" and not quick:
+                            continue
+                        if same or record["verdict"] not in ("survived", "open"):
+                            self.found[record["mutant"]] = record
+                        else:
+                            self.found.pop(record["mutant"], None)
+        self.file = open(path, "a")
+
+    def keep(self, **record):
+        json.dump({"code": self.code, "tests": self.tests, **record}, self.file)
+        self.file.write("\n")
+        self.file.flush()
+
+
 class Judge:
-    def __init__(self, copies):
-        self.free, self.trusted, self.lock = queue.SimpleQueue(), set(), threading.Lock()
+    def __init__(self, copies, verdicts, quick):
+        self.quick, self.verdicts, self.trusted = quick, verdicts, verdicts.passes
+        self.free, self.lock = queue.SimpleQueue(), threading.Lock()
         for copy in copies:
             self.free.put(copy)
 
@@ -563,6 +650,7 @@ class Judge:
             if suite not in self.trusted and copy.build([suite]) and \
                     copy.run(suite, LIMITS.get(suite, LIMIT))[0] == "passed":
                 self.trusted.add(suite)
+                self.verdicts.keep(passes=suite)
             return suite in self.trusted
 
     def judge(self, mutant):
@@ -585,7 +673,7 @@ class Judge:
                 same &= code == copy.original(unit)
             if same:
                 return "identical", "", time.time() - begin
-            suites = suites_of(mutant.file)
+            suites = [s for s in suites_of(mutant.file) if not (self.quick and s in SLOW)]
             for group in [suites[:1], suites[1:3], suites[3:5], *[[s] for s in suites[5:]]]:
                 if not copy.build(group):
                     return "invalid", "", time.time() - begin
@@ -595,7 +683,7 @@ class Judge:
                         killer = suite
                         return "killed" if result == "failed" else "hung", suite, \
                             time.time() - begin
-            return "survived", "", time.time() - begin
+            return "open" if self.quick else "survived", "", time.time() - begin
         finally:
             os.replace(path + ".kept", path)
             os.utime(path)
@@ -629,6 +717,9 @@ def main():
     parser.add_argument("--seed", default="")
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--files", default="")
@@ -659,15 +750,16 @@ def main():
             root = os.path.join(directory, str(i))
             os.mkdir(root)
             copies.append(Copy(root, flags, open(os.path.join(logs, "random-%d.log" % i), "w")))
-        judge, lock, numbers = Judge(copies), threading.Lock(), enumerate(drawn, 1)
+        verdicts = Verdicts(os.path.join(logs, "mutants-random.jsonl"), o.again, o.quick)
+        judge, lock, numbers = Judge(copies, verdicts, o.quick), threading.Lock(), enumerate(drawn, 1)
 
         def counted():
-            return sum(r["verdict"] in ("killed", "hung", "survived") for r in results)
+            return sum(r["verdict"] in ("killed", "hung", "survived", "open") for r in results)
 
         def work():
             while True:
                 with lock:
-                    if counted() >= o.count:
+                    if counted() >= o.count or time.time() - begin > o.seconds:
                         return
                     number, mutant = next(numbers, (0, None))
                     while mutant is not None and number < o.first:
@@ -679,15 +771,23 @@ def main():
                 if mutant is None:
                     return
                 reason = known.get((mutant.place, mutant.old, mutant.new))
-                verdict, suite, took = (judge.judge(mutant) if o.all or not reason else
-                                        ("equivalent", "", 0))
-                if verdict == "survived" and reason:
-                    verdict = "equivalent"
+                before = verdicts.found.get(mutant.name())
+                if reason and not o.all:
+                    verdict, suite, took = "equivalent", "", 0
+                elif before:
+                    verdict, suite, took = before["verdict"], before["suite"], before["seconds"]
+                else:
+                    verdict, suite, took = judge.judge(mutant)
                 with lock:
+                    if not before and (o.all or not reason):
+                        verdicts.keep(mutant=mutant.name(), verdict=verdict, suite=suite,
+                                      seconds=round(took, 1))
+                    if verdict in ("survived", "open") and reason:
+                        verdict = "equivalent"
                     results.append({"number": number, "mutant": mutant.name(), "verdict": verdict,
                                     "file": mutant.file, "suite": suite, "seconds": round(took, 1),
-                                    "diff": mutant.diff() if verdict == "survived" else ""})
-                    if verdict not in ("invalid", "identical"):
+                                    "diff": mutant.diff() if verdict in ("survived", "open") else ""})
+                    if verdict not in ("invalid", "identical") and not before:
                         print("%4d %-10s %-12s %5.1f s  %s" % (number, verdict, suite, took,
                                                              mutant.name()), flush=True)
                     if sys.stderr.isatty():
@@ -697,19 +797,22 @@ def main():
                 task.result()
     results.sort(key=lambda r: r["number"])
     count = {v: sum(r["verdict"] == v for r in results) for v in (
-        "killed", "hung", "survived", "equivalent", "identical", "invalid")}
+        "killed", "hung", "survived", "open", "equivalent", "identical", "invalid")}
     for r in results:
-        if r["verdict"] == "survived":
-            print("# SURVIVED %d: %s\n%s" % (r["number"], r["mutant"], r["diff"]))
+        if r["verdict"] in ("survived", "open"):
+            print("# %s %d: %s\n%s" % (r["verdict"].upper(), r["number"], r["mutant"], r["diff"]))
     killed, total = count["killed"] + count["hung"], counted()
     score = 100.0 * killed / total if total else 0.0
-    print("# SEED=%s: %d mutants: %d killed (%d of them hung), %d survived: %.1f %%; beside them %d "
+    print("# SEED=%s: %d mutants: %d killed (%d of them hung), %d survived, %d open: %.1f %%; beside them %d "
           "equivalent by mutants-equivalent.txt, %d of the same object code, %d that do not compile; "
-          "%d s" % (seed, total, killed, count["hung"], count["survived"], score,
+          "%d s" % (seed, total, killed, count["hung"], count["survived"], count["open"], score,
                     count["equivalent"], count["identical"], count["invalid"], time.time() - begin))
     with open(os.path.join(logs, "mutants-random.json"), "w") as f:
         json.dump({"seed": seed, "score": score, **count, "mutants": results}, f, indent=1)
         f.write("\n")
+    if total < o.count and time.time() - begin > o.seconds:
+        print("# stopped after %d of %d: the same command goes on" % (total, o.count))
+        return 3
     return 0 if total and score >= TARGET else 1
 
 

@@ -225,7 +225,7 @@ COUNT ?= 400
 .PHONY: mutants-random
 mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
   $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## change the C code at random, SEED=.. COUNT=..: what no test notices
-	@$(PYTHON) $(EQ)/mutants_random.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS)
+	@$(PYTHON) $(EQ)/mutants_random.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
 
 # ---- the same with the PRG that ships with opt, in each of its versions
 

@@ -191,10 +191,10 @@ static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_
   return PPRF_OK;
 }
 
-/* Memory for n things, NULL if there is none or its bytes are more than a size_t counts. */
+/* Memory for n things, NULL if there is none or an object cannot be so large. */
 static void *array(uint64_t n, size_t size)
 {
-  return n > SIZE_MAX / size ? NULL : malloc((size_t)n * size);
+  return n > (size_t)PTRDIFF_MAX / size ? NULL : malloc((size_t)n * size);
 }
 
 static void fill_results(int *result, size_t n, int value)
