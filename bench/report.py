@@ -144,7 +144,8 @@ def theorems(checked):
             if line.startswith("## "):
                 sections.append({"title": line[3:].strip(), "rows": []})
             elif row:
-                sections[-1]["rows"].append({"name": row[1], "file": row[2], "meaning": row[3],
+                sections[-1]["rows"].append({"name": row[1], "file": row[2],
+                                             "meaning": re.sub(r"\[(`\w+`)\]\([^)]*\)", r"\1", row[3]),
                                              "checked": row[1] in checked})
     return [s for s in sections if s["rows"]]
 

@@ -47,7 +47,14 @@ $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG
 # a program that does not link is noticed by make test
 bench/test_report.py: $(BENCH_PROGRAMS)
 
-.PHONY: bench bench-quick report
+.PHONY: bench bench-quick report peers
+# the cases of bench/peers.py
+PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
+peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
+	@$(MAKE) --no-print-directory $(B)/bench/bench
+	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json
+	@bench/peers.py measured $(B)/bench/peers.json
+	@bench/peers.py draw
 bench: deps-bench ## measure everything (15 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json

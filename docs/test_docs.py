@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documents tell the truth: examples run as printed, links lead somewhere, and every theorem,
 contract, test and make target that a document names exists.  Prints TAP."""
+import hashlib
+import json
 import math
 import os
 import pathlib
@@ -106,6 +108,51 @@ def named_links():
        f"{sorted({*got} - {*want})}")
 
 
+def tables_linked():
+    r = run("docs/links.py --check")
+    ok(r.returncode == 0, "the names in the tables are linked (else: make links)", r.stdout)
+    table = (ROOT / "README.md").read_text().split("| claim | by | check |\n")[1].split("\n\n")[0]
+    bad = [row for row in table.splitlines()[1:] if "](" not in row.split("|")[2]]
+    ok(table.count("\n") > 25 and not bad, "README: each claim is a link away from what carries it",
+       *bad)
+
+
+def pictures():
+    """The committed pictures are those that their scripts draw, and name what exists."""
+    folder = ROOT / "docs/pictures"
+    sys.path.insert(0, str(folder))
+    import draw
+    for name, picture in draw.PICTURES.items():
+        ok((folder / name).read_text() == picture(), f"{name} is what draw.py draws (make pictures)")
+    bad = [f"{function} is not in {file}" for function, file, _, _ in draw.STEPS
+           if not defines(ROOT / file, function)]
+    ok(not bad, "leaf.svg names functions in their files", *bad)
+    measured = (folder / "peers.json").read_bytes()
+    ok(hashlib.sha256(measured).hexdigest() in (folder / "peers.svg").read_text(),
+       "peers.svg is drawn from peers.json (bench/peers.py draw)")
+    cases = json.loads(measured)["cases"]
+    readme = re.sub(r"\s+", " ", (ROOT / "README.md").read_text())
+    said = {"in order": r"in order: ([\d ]+) bytes a seed", "ranges": r"ranges: (\d+)\)",
+            "set up": r"set up \((\d+) µs\)", "least": r"takes (\d+) to \d+ bytes for each seed",
+            "most": r"takes \d+ to (\d+) bytes for each seed",
+            "smaller": r"array is smaller in (\w+) of these four", "faster": r"cases and faster in (\w+)\."}
+    opt = {name.split("/")[0] + name.split("/")[2]: case["opt"] for name, case in cases.items()}
+    four = [case for name, case in cases.items() if re.search("worst|random/d:16|normal|tls", name)]
+    dense = [case["opt"]["bytes_per_node"][0] for case in four]
+    lost = [sum(case["array"][field][0] < case["opt"][field][0] for case in four)
+            for field in ("bytes_per_node", "cpu_time")]
+    true = {"in order": opt["Punctbest"]["bytes_per_node"][0],
+            "ranges": opt["Rangeranges"]["bytes_per_node"][0],
+            "set up": opt["Setupfresh"]["cpu_time"][0] / 1e3, "least": min(dense),
+            "most": max(dense), "smaller": lost[0], "faster": lost[1]}
+    words = {"none": 0, "one": 1, "two": 2, "three": 3, "four": 4}
+    bad = [f"{what}: README says {found and found[1]}, peers.json {true[what]}"
+           for what, pattern in said.items() for found in [re.search(pattern, readme)]
+           if not found or words.get(found[1]) != true[what]
+           and found[1].replace(" ", "") != str(round(true[what]))]
+    ok(not bad, "README: the figures beside the picture are those measured", *bad)
+
+
 def figures():
     """A factor that the theorem loses stands beside its size in bits."""
     text = (ROOT / "docs/security.md").read_text()
@@ -198,6 +245,8 @@ def main():
         console_example(readme, pathlib.Path(d))
     links()
     named_links()
+    tables_linked()
+    pictures()
     figures()
     names()
     platforms(readme)
