@@ -20,6 +20,9 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n
 BEHIND = re.compile(r"\bprg_(expand|calls|wipe_plan|digest)\b")
 
 
+STEPS = set()  # macros of annotations alone, of all files read so far
+
+
 def without_annotations(text):
     """C without its ACSL comments; lines that held nothing else go too."""
     def drop(match):
@@ -29,7 +32,7 @@ def without_annotations(text):
     # macros of annotations alone, with the comment before them, and their uses
     empty = re.compile(r"(?:^/\*(?:(?!\*/).)*\*/\n)?(?:^#define (\w+)(?:\([^)\n]*\))?(?:[ \t\0]|\\\n)*\0[ \t\0]*\n)+",
                        re.M | re.S)
-    names = set()
+    names = STEPS
     def forget(match):
         names.update(re.findall(r"^#define (\w+)", match.group(), re.M))
         return ""
@@ -138,7 +141,11 @@ class Amalgamation:
     def section(self, path, rename=None):
         """The sections of a file and of the headers that it needs first."""
         with open(path, encoding="utf-8") as file:
-            text = compiled(without_annotations(file.read()))
+            text = file.read()
+        for steps in re.findall(r'^#include "(wp/.*)"', text, re.M):
+            with open(self.find(steps, path), encoding="utf-8") as file:
+                without_annotations(file.read())
+        text = compiled(without_annotations(text))
         if path.endswith(".h"):
             text = without_guard(text, path)
         out, lines, depth = [], [], 0
@@ -146,6 +153,8 @@ class Amalgamation:
             own = re.match(r'#include "(.*)"', line)
             system = re.match(r"#include <(.*)>", line)
             depth += bool(re.match(r"#\s*if", line)) - bool(re.match(r"#\s*endif", line))
+            if own and own.group(1).startswith("wp/"):
+                continue  # steps of proofs alone: read before, as STEPS
             if own:
                 name = os.path.basename(own.group(1))
                 if name not in self.seen:

@@ -70,7 +70,7 @@ def load():
 def copy_sources(root):
     for d in ("include", "prg", "common", "ref", "opt", "cli", "bench", "equivalence-tests"):
         shutil.copytree(os.path.join(TOP, d), os.path.join(root, d),
-                        ignore=shutil.ignore_patterns("__pycache__", "wp"))
+                        ignore=shutil.ignore_patterns("__pycache__"))
     for f in os.listdir(TOP):
         if os.path.isfile(os.path.join(TOP, f)):
             shutil.copy2(os.path.join(TOP, f), root)

@@ -528,7 +528,7 @@ class Copy:
                 continue
             if os.path.isdir(path):
                 shutil.copytree(path, os.path.join(root, name),
-                                ignore=shutil.ignore_patterns("__pycache__", "wp"))
+                                ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(path, root)
         for name in ("docs", "proofs", "spec"):

@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluation and punctures: the descents from a live node, and the API functions that make them.
- * Branches and addresses depend on leaves only. */
+ * Branches and addresses depend on leaves only.
+ *
+ * All of it in twenty lines, with store.c's and bitmap.c's part:
+ *
+ *   node(x)      none if x is marked as punctured.  Else the height is the least of msb(x ^ l) over the
+ *                nearest punctured leaf l on either side, the depth if there is none; the start is x with
+ *                so many low bits zero.
+ *   eval(x)      none if there is no node(x).  seed = slot[start >> 1]; for i = height - 1 down to 0:
+ *                seed = the right half of PRG(seed) if bit i of x is set, else the left half.
+ *   punct(x)     as eval, keeping the other half of step i as copath[i].  If the PRG fails, nothing has
+ *                changed.  Then for i = 0 .. height - 1: slot[start of the sibling of height i >> 1] =
+ *                copath[i]; one of these is the node's own slot, and its seed is gone; at height 0 the
+ *                slot is zeroed.  nodes += height - 1; x is marked.
+ *   range(a, b)  the siblings left of the path to a and right of the path to b, below the nodes that
+ *                cover these, are derived first; then the nodes that meet the range leave their slots,
+ *                the range is marked, and the siblings are put in.
+ *
+ * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
 #include "key.h"
+#include "wp/core_steps.h"
 
 /* The seed of one of the two children. */
 /*@ assigns \nothing;
@@ -59,10 +77,7 @@ static NOINLINE int descend(const struct opt_store *s, struct opt_node node, uin
                             struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ assert depth: 1 <= d <= 32;
-  //@ ghost leaves_lf(d);
-  //@ ghost top_lf(d, node.start, node.height, leaf);
+  LEAF_BELOW_NODE
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
   /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
@@ -146,46 +161,12 @@ static inline void keep_beside(struct opt_entry *out, unsigned n, uint64_t leaf,
                                struct pprf_seed seed)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t start, uint64_t end) */
 {
-  //@ ghost leaves_lf(d);
-  //@ ghost path_lf(d);
-  //@ ghost beside_lf(d, leaf);
-  //@ ghost pow2_pos_lf();
-  //@ assert half: pow2(h + 1) == 2 * pow2(h);
+  SIBLING_IN_TREE
   uint64_t from = opt_sibling_start(leaf, h);
   //@ assert node: tnode(d, from, h) && covers(down(leaf, h + 1), h + 1, from);
   //@ assert up: down(from, h + 1) == down(leaf, h + 1);
   put_entry(out, n, from, h, seed);
-  /*@ assert put: out[n].node.start == from && out[n].node.height == h &&
-        out[n].seed.lo == seed.lo && out[n].seed.hi == seed.hi; */
-  //@ assert own: sd(out[n].seed) == ns(sd(R), d, from, h);
-  //@ assert entry: entry(sd(R), d, out + n);
-  //@ assert parent: parent_of(out, n, leaf);
-  //@ assert parents: parents{Pre}(out, n, leaf) ==> parents(out, n + 1, leaf);
-  /*@ assert left: right_child(leaf, h) ==>
-        begins(out, n, down(leaf, h + 1)) && ends(out, n, down(leaf, h)); */
-  /*@ assert left_first: right_child(leaf, h) ==>
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> begins(out, 0, start); */
-  /*@ assert left_old: right_child(leaf, h) ==>
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
-        ascending(out, n) && last_ends(out, n, down(leaf, h + 1)); */
-  /*@ assert left_order: right_child(leaf, h) ==>
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> ascending(out, n + 1); */
-  /*@ assert left_bounds: right_child(leaf, h) ==>
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
-        between(out, n + 1, start, down(leaf, h)); */
-  /*@ assert right: !right_child(leaf, h) ==> begins(out, n, down(leaf, h) + pow2(h)) &&
-        ends(out, n, down(leaf, h + 1) + pow2(h + 1)); */
-  /*@ assert right_first: !right_child(leaf, h) ==>
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> ends(out, 0, end); */
-  /*@ assert right_old: !right_child(leaf, h) ==>
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
-        descending(out, n) && last_begins(out, n, down(leaf, h + 1) + pow2(h + 1)); */
-  /*@ assert right_order: !right_child(leaf, h) ==>
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
-        descending(out, n + 1); */
-  /*@ assert right_bounds: !right_child(leaf, h) ==>
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
-        between(out, n + 1, down(leaf, h) + pow2(h), end); */
+  SIBLING_IS_ENTERED
 }
 
 /* How many nodes were kept, none on an error. */
@@ -216,12 +197,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
                                      int right_side, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost unsigned d = s->punctured.depth;
-  //@ assert depth: 1 <= d <= 32;
-  //@ ghost leaves_lf(d);
-  //@ ghost path_lf(d);
-  //@ ghost top_lf(d, node.start, node.height, leaf);
-  //@ ghost uint64_t far = end_lf(node.start, node.height);
+  PATH_BELOW_NODE
   const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
@@ -240,9 +216,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
       loop variant h; */
   for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
     uint64_t start = opt_start(leaf, h);
-    //@ ghost step_lf(d, leaf, h);
-    //@ ghost children_lf(d, start, h);
-    //@ ghost beside_lf(d, leaf);
+    CHILDREN_OF_PATH
     c = prg_expand(seed, start, h);
     if (c.err != PPRF_OK) {
       wipe_entries(out, node.height);
@@ -261,10 +235,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
       n++;
     }
   }
-  //@ assert left: c.err == PPRF_OK ==> right_side == 0 ==> lefts(out, n, node.start, leaf);
-  //@ assert right: c.err == PPRF_OK ==> right_side != 0 ==> rights(out, n, far, leaf);
-  /*@ assert wiped: c.err != PPRF_OK ==> n == 0 && \forall integer i; 0 <= i < node.height ==>
-        zero_seed(out[i].seed); */
+  SIBLINGS_ARE_COPATH
   struct kept kept = {n, c.err};
   WIPE_LOCALS(seed, c);
   return kept;
@@ -467,25 +438,7 @@ static inline struct rest rest_of(const struct opt_store *s, struct opt_node nod
     return (struct rest){lefts.count, 0, lefts.err};
   //@ ghost Left: ;
   const struct kept rights = rest_right(s, last, right) /*@ ghost (R) */;
-  //@ assert starts: same_starts{Left,Here}(left, lefts.count);
-  //@ assert seeds: same_los{Left,Here}(left, lefts.count) && same_his{Left,Here}(left, lefts.count);
-  //@ assert same: same_entries{Left,Here}(left, lefts.count);
-  //@ assert depth: s->punctured.depth == \at(s->punctured.depth,Pre);
-  /*@ assert live: \forall integer t, g; live{Left}(&s->punctured, 0, 0, s->punctured.depth, t, g)
-        <==> live(&s->punctured, 0, 0, s->punctured.depth, t, g); */
-  //@ assert ascending: ascending{Left}(left, lefts.count) ==> ascending(left, lefts.count);
-  /*@ assert between: \forall integer x; between{Left}(left, lefts.count, x, first) ==>
-        between(left, lefts.count, x, first); */
-  //@ assert parents: parents{Left}(left, lefts.count, first) ==> parents(left, lefts.count, first);
-  /*@ assert begins: \forall integer x; lefts.count > 0 ==> begins{Left}(left, 0, x) ==>
-        begins(left, 0, x); */
-  /*@ assert ends: last_ends{Left}(left, lefts.count, first) ==>
-        last_ends(left, lefts.count, first); */
-  /*@ assert lefts: \forall integer x; lefts{Left}(left, lefts.count, x, first) ==>
-        lefts(left, lefts.count, x, first); */
-  //@ assert slots: same_slots{Pre,Here}(s);
-  //@ assert words: same_words{Pre,Here}(&s->punctured);
-  //@ assert entries: entries(sd(R), \at(s->punctured.depth,Pre), left, lefts.count);
+  LEFTS_KEPT_BY_RIGHTS
   return (struct rest){lefts.count, rights.count, rights.err};
 }
 
@@ -519,22 +472,9 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
   if (rest.err == PPRF_OK)
     opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
       /*@ ghost (R) */;
-  //@ assert key: key(sd(R), s);
-  //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
-  //@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s);
-  //@ ghost Done: ;
+  KEY_AFTER_PUNCTURE
   wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s, R) */;
-  //@ assert wiped: same_slots{Done,Here}(s);
-  //@ assert stays: s->slot == \at(s->slot,Pre);
-  /*@ assert each: rest.err != PPRF_OK ==> \forall integer j;
-        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==> same_slot{Pre,Here}(s, j); */
-  /*@ assert los: rest.err != PPRF_OK ==> \forall integer j;
-        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==>
-        \at(\at(s->slot,Pre)[j].lo,Here) == \at(s->slot[j].lo,Pre); */
-  /*@ assert his: rest.err != PPRF_OK ==> \forall integer j;
-        0 <= j < pow2(\at(s->punctured.depth,Pre) - 1) ==>
-        \at(\at(s->slot,Pre)[j].hi,Here) == \at(s->slot[j].hi,Pre); */
-  //@ assert words: rest.err != PPRF_OK ==> same_words{Pre,Here}(&s->punctured);
+  KEY_KEPT_BY_WIPING
   return rest.err;
 }
 
@@ -639,10 +579,7 @@ static inline int walk(const struct opt_store *s, struct opt_node node, uint64_t
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
-  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
-        \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
-  /*@ assert apart_value: \forall integer k, i; 1 <= k < s->punctured.levels ==>
-        0 <= i < words(d, k) ==> \separated(value, &s->punctured.summary[k][i]); */
+  COPATH_APART_FROM_BITMAP
   int err = descend(s, node, leaf, copath, value) /*@ ghost (R) */;
   KEY_KEPT
   return err;

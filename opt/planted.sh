@@ -48,7 +48,7 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
   local file=$1 groups=$2 name=$3 expression=$4 f status=0
   rm -rf "$dir/src"
   mkdir "$dir/src"
-  cp opt/*.c opt/*.h "$dir/src/"
+  cp -r opt/*.c opt/*.h opt/wp "$dir/src/"
   sed -i -e "$expression" "$dir/src/$file"
   if cmp -s "opt/$file" "$dir/src/$file"; then
     result 1 "$name" "the edit does not apply to $file any more"
