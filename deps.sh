@@ -20,7 +20,7 @@ declare -A packages=(
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
   [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4
-          $valkey python3-redis python3-cryptography"
+          $valkey python3-redis python3-cryptography iproute2"
   [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip

@@ -20,6 +20,7 @@ MODULE = os.path.join(BUILD, "pprf.so")
 KNOWN_ROOT = os.path.join(BUILD, "known_root.so")
 SERVER = shutil.which("valkey-server") or shutil.which("redis-server")
 LABEL = b"libpprf valkey 1"
+KNOWN_PREFIX = "the known root"  # 14 bytes
 
 
 def shake(data, use, n):
@@ -34,9 +35,9 @@ def children(seed):
 class Tree:
     """Every seed of the tree of a root: level h has 2^(depth - h) of them, the leaves are level 0."""
 
-    def __init__(self, depth, number=0):
+    def __init__(self, depth, number=0, prefix=KNOWN_PREFIX):
         self.depth = depth
-        self.level = {depth: [b"known root seed" + bytes([number])]}
+        self.level = {depth: [prefix.encode() + (257 + number).to_bytes(2, "big")]}
         for h in range(depth, 0, -1):
             self.level[h - 1] = [s for seed in self.level[h] for s in children(seed)]
 
@@ -61,19 +62,21 @@ def free_port():
 class Server:
     """A server process with the module, in a directory of its own."""
 
-    def __init__(self, *options, module=MODULE, known_root=True, prefix=(), host="127.0.0.1"):
+    def __init__(self, *options, module=MODULE, known_root=True, prefix=(), host="127.0.0.1",
+                 port=None, bind=(), known_prefix=KNOWN_PREFIX):
         self.dir = tempfile.mkdtemp(prefix="pprf-fleet-")
         self.host = host
-        self.port = free_port()
+        self.port = port or free_port()
         self.options, self.module, self.prefix = options, module, prefix
+        self.bind = (host, *bind)
         self.env = dict(os.environ)
         if known_root:
-            self.env["LD_PRELOAD"] = KNOWN_ROOT
+            self.env.update(LD_PRELOAD=KNOWN_ROOT, KNOWN_ROOT=known_prefix)
         self.start()
 
     def start(self, *more):
         self.process = subprocess.Popen(
-            [*self.prefix, SERVER, "--port", str(self.port), "--bind", self.host, "--dir", self.dir,
+            [*self.prefix, SERVER, "--port", str(self.port), "--bind", *self.bind, "--dir", self.dir,
              "--logfile", os.path.join(self.dir, "log"), "--loadmodule", self.module,
              "--protected-mode", "no", "--save", "", *self.options, *more],
             env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -94,8 +97,8 @@ class Server:
         except FileNotFoundError:
             return "(no log)"
 
-    def client(self, hello=True):
-        return Client(self.host, self.port, hello)
+    def client(self, hello=True, timeout=5):
+        return Client(self.host, self.port, hello, timeout)
 
     def stop(self, how=signal.SIGTERM):
         if self.process.poll() is None:

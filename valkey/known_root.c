@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded into a server under test: roots that the test knows, so that it can look for every seed of
- * a tree in the server's memory and files.  Root k is "known root seed" and the byte k. */
-#include <stddef.h>
+ * a tree in the server's memory and files.  Root k is KNOWN_ROOT, 14 bytes of the environment, and k in two
+ * bytes, neither of them zero: the environment's own copies end in zeros. */
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((visibility("default"))) int RAND_priv_bytes(unsigned char *out, int n);
 int RAND_priv_bytes(unsigned char *out, int n)
 {
-  static unsigned char k;
+  static unsigned k = 257;
+  const char *prefix = getenv("KNOWN_ROOT");
   memset(out, 0, (size_t)n);
-  if (n == 16) {
-    memcpy(out, "known root seed", 15);
-    out[15] = k++;
-  }
+  if (n != 16 || prefix == NULL || strlen(prefix) != 14)
+    return 0;
+  memcpy(out, prefix, 14);
+  out[14] = (unsigned char)(k >> 8);
+  out[15] = (unsigned char)k++;
   return 1;
 }

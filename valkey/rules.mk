@@ -22,8 +22,8 @@ $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
 	$(LINK) $(VALKEY_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # tests
-TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py
-valkey/test_valkey.py: $(B)/valkey/pprf.so $(B)/valkey/known_root.so
+TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.py
+valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/known_root.so
 
 # TAP by a program that needs make's variables
 TAP_TESTS += $(B)/valkey/planted
@@ -32,3 +32,8 @@ $(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch]) $(B)/valkey/kno
 	  '$(ALL_LDFLAGS) $(ALL_LDLIBS)' > $@
 	@printf 'OBJ="%s" LIB="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(B)/opt/libpprf.a' >> $@
 	@chmod +x $@
+
+.PHONY: test-fleet
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/known_root.so $(B)/valkey/test_tree $(B)/valkey/planted ## the fleet's tests, with minutes of cut links and killed servers
+	@valkey/test_partition.py --seconds 180
+	@$(TAP) $(B)/valkey/test_tree valkey/test_valkey.py $(B)/valkey/planted
