@@ -16,9 +16,7 @@
  *      secret and of the new one's, as long as the connection is open, is wiped (TLS 1.3).
  * Two resumptions without early data that race for a ticket may both go on: they are connections of
  * one client, each with its own key exchange, and neither can be replayed. */
-#include <openssl/core_names.h>
 #include <openssl/err.h>
-#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -62,9 +60,10 @@ struct connection {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int drawn;
 static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
 static int connection_index = -1; /* SSL ex_data: struct connection */
-static EVP_KDF *hkdf;
+static uint8_t unknown[EVP_MAX_MD_SIZE]; /* to the network: this process's, random */
 
 /* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
  * two; the rest of what one offers is not looked at. */
@@ -110,13 +109,13 @@ static void init(void)
 {
   ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
   connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_connection);
-  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  drawn = RAND_priv_bytes(unknown, sizeof unknown) == 1;
 }
 
 static int initialised(void)
 {
   return pthread_once(&once, init) == 0 && ctx_index >= 0 && connection_index >= 0 &&
-         hkdf != NULL;
+         drawn && ticket_algorithms();
 }
 
 static struct attachment *attachment_of(const SSL *ssl)
@@ -169,26 +168,12 @@ static void forget_ticket(struct connection *c)
  * over bytes that were just seen to be that secret.  What is not found is counted, and stays until
  * the connection is closed. */
 
-static int hkdf_run(int mode, const EVP_MD *md, const uint8_t *key, size_t key_bytes,
-                    const uint8_t *info, size_t info_bytes, uint8_t *out)
-{
-  OSSL_PARAM params[] = {
-    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
-    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST,
-                                     (char *)(uintptr_t)EVP_MD_get0_name(md), 0),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)key, key_bytes),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)(uintptr_t)info, info_bytes),
-    OSSL_PARAM_construct_end()};
-  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
-  int good = ctx != NULL && EVP_KDF_derive(ctx, out, (size_t)EVP_MD_get_size(md), params) == 1;
-  EVP_KDF_CTX_free(ctx);
-  return good;
-}
-
+/* Of the connection; NULL: there is none yet. */
 static const EVP_MD *handshake_digest(const SSL *ssl)
 {
   const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
-  return cipher != NULL ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
+  const EVP_MD *md = cipher != NULL ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
+  return md != NULL ? ticket_digest((size_t)EVP_MD_get_size(md)) : NULL;
 }
 
 /* Bytes of the SSL; 0 if its memory is not malloc's. */
@@ -214,15 +199,20 @@ static int session_secret(const SSL *ssl, const EVP_MD *md, uint8_t secret[EVP_M
 /* While the session is the one that is resumed. */
 static void find_early_secret(const SSL *ssl, struct connection *c)
 {
+  static _Atomic size_t known; /* where it was last: it is at one place in every SSL */
   const EVP_MD *md = handshake_digest(ssl);
+  const uint8_t *in = (const uint8_t *)ssl;
   uint8_t psk[EVP_MAX_MD_SIZE], early[EVP_MAX_MD_SIZE];
-  size_t bytes = ssl_bytes(ssl);
+  size_t bytes = ssl_bytes(ssl), size = md != NULL ? (size_t)EVP_MD_get_size(md) : 0, at = known;
   c->early_secret = 0;
-  if (bytes > 0 && session_secret(ssl, md, psk) &&
-      hkdf_run(EVP_KDF_HKDF_MODE_EXTRACT_ONLY, md, psk, (size_t)EVP_MD_get_size(md), NULL, 0,
-               early)) {
-    const uint8_t *at = memmem(ssl, bytes, early, (size_t)EVP_MD_get_size(md));
-    c->early_secret = at != NULL ? (size_t)(at - (const uint8_t *)ssl) : 0;
+  if (bytes >= size && session_secret(ssl, md, psk) &&
+      ticket_hmac(md, NULL, 0, psk, size, early)) { /* HKDF-Extract, no salt */
+    if (at == 0 || at > bytes - size || memcmp(in + at, early, size) != 0) {
+      const uint8_t *found = memmem(in, bytes, early, size);
+      at = found != NULL ? (size_t)(found - in) : 0;
+      known = at;
+    }
+    c->early_secret = at;
   }
   OPENSSL_cleanse(psk, sizeof psk);
   OPENSSL_cleanse(early, sizeof early);
@@ -234,14 +224,15 @@ static int is_resumption_secret(const uint8_t *bytes, const EVP_MD *md, uint64_t
                                 const uint8_t psk[EVP_MAX_MD_SIZE])
 {
   static const uint8_t zero[16];
-  uint8_t info[28] = "\0\0\x10tls13 resumption\x08", out[EVP_MAX_MD_SIZE];
+  uint8_t info[29] = "\0\0\x10tls13 resumption\x08", out[EVP_MAX_MD_SIZE];
   size_t size = (size_t)EVP_MD_get_size(md);
   if (memcmp(bytes, zero, sizeof zero) == 0)
     return 0; /* most of an SSL */
   info[1] = (uint8_t)size;
+  info[28] = 1; /* HKDF-Expand's first block */
   for (unsigned i = 0; i < 8; i++)
     info[20 + i] = (uint8_t)(nonce >> (56 - 8 * i));
-  int same = hkdf_run(EVP_KDF_HKDF_MODE_EXPAND_ONLY, md, bytes, size, info, sizeof info, out) &&
+  int same = ticket_hmac(md, bytes, size, info, sizeof info, out) &&
              CRYPTO_memcmp(out, psk, size) == 0;
   OPENSSL_cleanse(out, sizeof out);
   return same;
@@ -274,7 +265,7 @@ static size_t find_resumption_secret(const SSL *ssl, const EVP_MD *md, uint64_t 
 static void forget_secrets(SSL *ssl, struct connection *c)
 {
   const EVP_MD *md = handshake_digest(ssl);
-  uint8_t psk[EVP_MAX_MD_SIZE], unknown[EVP_MAX_MD_SIZE];
+  uint8_t psk[EVP_MAX_MD_SIZE];
   int kept = c->resumes && c->early_secret == 0;
   if (c->forgotten || md == NULL)
     return;
@@ -286,16 +277,13 @@ static void forget_secrets(SSL *ssl, struct connection *c)
   if (c->made > 0 && session_secret(ssl, md, psk)) {
     size_t at = find_resumption_secret(ssl, md, c->made - 1, psk);
     if (at != 0) {
-      /* nothing that is known, should a ticket be made from it */
-      if (RAND_priv_bytes(unknown, (int)size) != 1)
-        memset(unknown, 0, size);
+      /* no client knows it, should OpenSSL make a ticket from it, and none can show that it does */
       memcpy((uint8_t *)ssl + at, unknown, size);
       (void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);
       c->forgotten = 1;
     }
     kept |= at == 0;
     OPENSSL_cleanse(psk, sizeof psk);
-    OPENSSL_cleanse(unknown, sizeof unknown);
   }
   if (kept)
     pool_count_kept(c->tickets->pool);
@@ -432,10 +420,9 @@ static int on_early_data(SSL *ssl, void *arg)
   return redeem(ssl, 1);
 }
 
-static void on_info(const SSL *cssl, int where, int ret)
+/* The steps of a handshake at which there is something to do. */
+static void at_step(SSL *ssl, int where)
 {
-  SSL *ssl = (SSL *)(uintptr_t)cssl;
-  struct attachment *a = attachment_of(ssl);
   struct connection *c = SSL_is_server(ssl) ? connection_of(ssl) : NULL;
   int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
                SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* the rest of one, after early data */
@@ -458,6 +445,15 @@ static void on_info(const SSL *cssl, int where, int ret)
   } else if (c != NULL && (where & SSL_CB_HANDSHAKE_DONE) != 0 && SSL_session_reused(ssl)) {
     (void)redeem(ssl, 0);
   }
+}
+
+/* OpenSSL calls it some thirty times in a handshake. */
+static void on_info(const SSL *cssl, int where, int ret)
+{
+  SSL *ssl = (SSL *)(uintptr_t)cssl;
+  struct attachment *a = attachment_of(ssl);
+  if ((where & SSL_CB_LOOP) == 0 || SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
+    at_step(ssl, where);
   if (a != NULL && a->info != NULL)
     a->info(ssl, where, ret);
 }

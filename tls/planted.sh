@@ -62,7 +62,7 @@ plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no
 plant resumption_secret_not_found attach.c 'kept |= at == 0;' 'kept |= 1;'
 plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
 plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && pool_issue' 'pool_issue'
-plant early_secret_not_found attach.c 'at != NULL ? (size_t)(at - (const uint8_t *)ssl) : 0' '0'
+plant early_secret_not_found attach.c 'c->early_secret = at;' 'c->early_secret = 0;'
 plant freed_twice attach.c '  *ptr = NULL;' ';'
 plant resumption_does_not_puncture attach.c '(void)redeem(ssl, 0);
       if' 'if'
@@ -74,6 +74,8 @@ plant tls_1_2_punctures_at_server_hello attach.c '(where & SSL_CB_HANDSHAKE_DONE
 plant empty_ticket_in_tls_1_3 attach.c '&& spoil(name, iv, cipher, mac)' '&& 0'
 plant pool_of_the_sni_context attach.c 'struct attachment *a = attachment_of(ssl);
   if (c != NULL' 'struct attachment *a = attachment_of(ssl); if (c != NULL && a != NULL) c->tickets = a->tickets; if (c != NULL'
+plant hkdf_blocks_have_one_number tickets.c '(uint8_t)(at / sizeof block + 1)' '1'
+plant key_without_padding tickets.c 'memset(block, pad, block_bytes);' 'memset(block, 0, block_bytes);'
 plant mac_key_not_set tickets.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
 plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
 plant owner_died_is_ignored pool.c 'if (changing < TREES) { /* its owner' 'if (0) { /* its owner'

@@ -28,12 +28,13 @@ $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
-  opt_shared_clear
+  opt_shared_clear pthread_mutex_unlock
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_CTX_new EVP_MAC_CTX_new \
-  EVP_KDF_CTX_new EVP_KDF_derive EVP_CipherInit_ex2 EVP_CipherUpdate EVP_CipherFinal_ex \
+  EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
+  EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o \
     $(B)/tls/handle.o $(OPT_OBJ)

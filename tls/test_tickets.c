@@ -118,9 +118,10 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
   }
 WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void), (), NULL)
 WRAP(EVP_MAC_CTX *, EVP_MAC_CTX_new, (EVP_MAC *mac), (mac), NULL)
-WRAP(EVP_KDF_CTX *, EVP_KDF_CTX_new, (EVP_KDF *kdf), (kdf), NULL)
-WRAP(int, EVP_KDF_derive, (EVP_KDF_CTX *c, unsigned char *k, size_t n, const OSSL_PARAM *p),
-     (c, k, n, p), 0)
+WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void), (), NULL)
+WRAP(int, EVP_DigestInit_ex2, (EVP_MD_CTX *c, const EVP_MD *md, const OSSL_PARAM *p), (c, md, p), 0)
+WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX *c, const void *in, size_t n), (c, in, n), 0)
+WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX *c, unsigned char *out, unsigned *n), (c, out, n), 0)
 WRAP(int, EVP_CipherInit_ex2,
      (EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, const unsigned char *key,
       const unsigned char *iv, int enc, const OSSL_PARAM *p), (c, cipher, key, iv, enc, p), 0)

@@ -5,7 +5,6 @@
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/kdf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,20 +22,22 @@ enum {
 _Static_assert(FRAME_BYTES + BLOCK == PPRF_TICKET_OVERHEAD, "a whole block of padding at most");
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static EVP_KDF *hkdf;
 static EVP_CIPHER *aes_cbc;
 static EVP_MAC *hmac;
+static EVP_MD *sha256, *sha384;
 
 static void fetch(void)
 {
-  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
   aes_cbc = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
   hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+  sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+  sha384 = EVP_MD_fetch(NULL, "SHA384", NULL);
 }
 
 int ticket_algorithms(void)
 {
-  return pthread_once(&once, fetch) == 0 && hkdf != NULL && aes_cbc != NULL && hmac != NULL;
+  return pthread_once(&once, fetch) == 0 && aes_cbc != NULL && hmac != NULL &&
+         sha256 != NULL && sha384 != NULL;
 }
 
 uint64_t ticket_clock(void)
@@ -48,21 +49,68 @@ uint64_t ticket_clock(void)
 
 /* ---- keys of one ticket ---- */
 
+const EVP_MD *ticket_digest(size_t bytes)
+{
+  return bytes == 32 ? sha256 : bytes == 48 ? sha384 : NULL;
+}
+
+/* The key, padded to a block, and the text: one of HMAC's two digests. */
+static int keyed(EVP_MD_CTX *ctx, const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
+                 uint8_t pad, const uint8_t *text, size_t text_bytes, uint8_t *out)
+{
+  uint8_t block[128];
+  size_t block_bytes = (size_t)EVP_MD_get_block_size(digest);
+  memset(block, pad, block_bytes);
+  for (size_t i = 0; i < key_bytes; i++)
+    block[i] ^= key[i];
+  int good = EVP_DigestInit_ex2(ctx, digest, NULL) == 1 &&
+             EVP_DigestUpdate(ctx, block, block_bytes) == 1 &&
+             EVP_DigestUpdate(ctx, text, text_bytes) == 1 && EVP_DigestFinal_ex(ctx, out, NULL) == 1;
+  OPENSSL_cleanse(block, sizeof block);
+  return good;
+}
+
+static int hmac_in(EVP_MD_CTX *ctx, const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
+                   const uint8_t *text, size_t text_bytes, uint8_t *out)
+{
+  uint8_t inner[48];
+  int good = ctx != NULL && keyed(ctx, digest, key, key_bytes, 0x36, text, text_bytes, inner) &&
+             keyed(ctx, digest, key, key_bytes, 0x5c, inner, (size_t)EVP_MD_get_size(digest), out);
+  OPENSSL_cleanse(inner, sizeof inner);
+  return good;
+}
+
+/* Not OpenSSL's: its HMAC and HKDF look the digest up by its name each time, which takes longer than
+ * digesting, and a handshake needs eight of these. */
+int ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes, const uint8_t *text,
+                size_t text_bytes, uint8_t *out)
+{
+  EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+  int good = hmac_in(ctx, digest, key, key_bytes, text, text_bytes, out);
+  EVP_MD_CTX_free(ctx); /* wipes what it holds */
+  return good;
+}
+
 /* HKDF-Expand (RFC 5869, 2.3) of a leaf's value, which is uniform already. */
 int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
 {
-  static char label[] = "libpprf ticket v1", digest[] = "SHA256";
-  int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
-  OSSL_PARAM params[] = {
-    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
-    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)(uintptr_t)value,
-                                      PPRF_SEED_BYTES),
-    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label, sizeof label - 1),
-    OSSL_PARAM_construct_end()};
-  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
-  int good = ctx != NULL && EVP_KDF_derive(ctx, (unsigned char *)keys, sizeof *keys, params) == 1;
-  EVP_KDF_CTX_free(ctx);
+  static const char label[] = "libpprf ticket v1"; /* its final zero gives way to the block's number */
+  uint8_t block[32] = {0}, text[sizeof block + sizeof label], *out = (uint8_t *)keys;
+  size_t before = 0; /* bytes of the last block in the text */
+  EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+  int good = 1;
+  for (size_t at = 0; at < sizeof *keys && good; at += sizeof block) {
+    size_t left = sizeof *keys - at;
+    memcpy(text, block, before);
+    memcpy(text + before, label, sizeof label - 1);
+    text[before + sizeof label - 1] = (uint8_t)(at / sizeof block + 1);
+    good = hmac_in(ctx, sha256, value, PPRF_SEED_BYTES, text, before + sizeof label, block);
+    memcpy(out + at, block, left < sizeof block ? left : sizeof block);
+    before = sizeof block;
+  }
+  EVP_MD_CTX_free(ctx);
+  OPENSSL_cleanse(block, sizeof block);
+  OPENSSL_cleanse(text, sizeof text);
   if (!good)
     OPENSSL_cleanse(keys, sizeof *keys);
   return good;

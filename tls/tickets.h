@@ -34,6 +34,13 @@ int ticket_algorithms(void);
 /** Seconds of the clock by which tickets age. */
 uint64_t ticket_clock(void);
 
+/** The digest of this many bytes, 32 (SHA-256) or 48 (SHA-384); NULL: there is none. */
+const EVP_MD *ticket_digest(size_t bytes);
+
+/** HMAC (RFC 2104) under a key of at most a block of the digest, 64 bytes.  False: OpenSSL failed. */
+int ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes, const uint8_t *text,
+                size_t text_bytes, uint8_t *out);
+
 /** The keys of a leaf's value.  False: OpenSSL failed, and keys is wiped. */
 int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys);
 
