@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tickets cost.  Usage: bench_tls [-q|-w|-t|-r] OUT.json; a table on standard output.
+/* What the tickets cost.  Usage: bench_tls [-q|-h|-w|-t|-r|-l] OUT.json; a table on standard output.
  *   -q         quick
+ *   -h         handshakes only
  *   -w         handshakes only, and OpenSSL does not wipe what it frees
  *   -t         tickets a second only; -r: the same with real-time priority, so that the machine's other
  *              load does not come between two processes that are to run at once
+ *   -l         only how long a lock is held at most
  *   handshake  processor time of the server for a resumption with early data, client and server
  *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
  *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
  *              take turns; processor time, and how often one waited for another
+ *   lock       the longest time that a lock is held, in processor time, while a key of depth 22 expires
+ *              in an idle process, is given up, or is revoked
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
  *              OpenSSL's session cache
  * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
- * of rounds, and their quartiles. */
+ * of rounds, and their quartiles.  Handshakes are measured twice: in a row, 20 of a kind before the
+ * next, as in a server that has one kind; and with another kind after each, so that every one finds
+ * the processor's caches full of the others. */
+#include <errno.h>
 #include <malloc.h>
 #include <openssl/rand.h>
 #include <pthread.h>
@@ -67,7 +74,8 @@ enum { ROUNDS_MAX = 64 };
 static FILE *json;
 static int wiping = 1, real_time;
 
-static void handshakes(unsigned rounds, unsigned each, unsigned depth)
+/* row: handshakes of a kind before the next. */
+static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each, unsigned depth)
 {
   static double seconds[KINDS][ROUNDS_MAX], ratio[KINDS][ROUNDS_MAX];
   SSL_CTX *server[KINDS], *client = loop_client(TLS1_3_VERSION);
@@ -86,22 +94,24 @@ static void handshakes(unsigned rounds, unsigned each, unsigned depth)
     session[k] = r.session;
   }
   for (unsigned round = 0; round < rounds; round++) {
-    for (unsigned turn = 0; turn < each; turn++)
-      for (enum kind k = 0; k < KINDS; k++) {
-        struct loop_result r = loop_connect(client, server[k], NULL, session[k], 1, NULL);
-        if (!r.client_done || !r.early || r.session == NULL)
-          die("early data was not accepted");
-        SSL_SESSION_free(session[k]);
-        session[k] = r.session;
-        seconds[k][round] += r.server_seconds / each;
-      }
+    for (enum kind k = 0; k < KINDS; k++)
+      seconds[k][round] = 0;
+    for (unsigned turn = 0; turn < each * KINDS; turn++) {
+      enum kind k = (enum kind)(turn / row % KINDS);
+      struct loop_result r = loop_connect(client, server[k], NULL, session[k], 1, NULL);
+      if (!r.client_done || !r.early || r.session == NULL)
+        die("early data was not accepted");
+      SSL_SESSION_free(session[k]);
+      session[k] = r.session;
+      seconds[k][round] += r.server_seconds / each;
+    }
     for (enum kind k = 0; k < KINDS; k++)
       ratio[k][round] = seconds[PPRF][round] / seconds[k][round];
   }
-  fprintf(json, "  \"handshake\": {\"rounds\": %u, \"each\": %u, \"depth\": %u", rounds, each,
-          depth);
-  printf("server CPU, resumption with early data (%u rounds of %u, depth %u%s)\n", rounds, each,
-         depth, wiping ? ", freed memory wiped" : ", freed memory not wiped");
+  fprintf(json, "  \"%s\": {\"rounds\": %u, \"each\": %u, \"in_a_row\": %u, \"depth\": %u", name,
+          rounds, each, row, depth);
+  printf("server CPU, resumption with early data (%u rounds of %u, %u in a row, depth %u%s)\n", rounds,
+         each, row, depth, wiping ? ", freed memory wiped" : ", freed memory not wiped");
   printf("  %-10s %10s %18s   %s\n", "tickets", "us", "quartiles", "pprf / this");
   for (enum kind k = 0; k < KINDS; k++) {
     struct summary r = summarise(ratio[k], rounds), s = summarise(seconds[k], rounds);
@@ -155,7 +165,7 @@ static struct rate rate(unsigned processes, unsigned n)
 {
   struct pool *p;
   struct rusage before, after;
-  if (pool_new(&p, 22, 7200, 0) != PPRF_OK)
+  if (pool_new(&p, 22, 8, 7200, 0) != PPRF_OK)
     die("pool_new");
   churn(p, 1000);
   (void)getrusage(RUSAGE_CHILDREN, &before);
@@ -224,6 +234,100 @@ static void rates(unsigned rounds, unsigned n)
           both.low, both.high);
 }
 
+/* ---- how long a lock is held ---- */
+
+static int measuring;
+static double held_since, held_longest;
+static unsigned long held_times;
+
+static int taken(int rc)
+{
+  if (measuring && (rc == 0 || rc == EOWNERDEAD))
+    held_since = now(CLOCK_THREAD_CPUTIME_ID);
+  return rc;
+}
+
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+  return taken(__real_pthread_mutex_trylock(mutex));
+}
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+  return taken(__real_pthread_mutex_lock(mutex));
+}
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+  if (measuring) {
+    double t = now(CLOCK_THREAD_CPUTIME_ID) - held_since;
+    held_longest = t > held_longest ? t : held_longest;
+    held_times++;
+  }
+  return __real_pthread_mutex_unlock(mutex);
+}
+
+enum end { EXPIRE, GIVE_UP, REVOKE, ENDS };
+static const char *const end_name[] = {"expire", "give_up", "revoke"};
+
+/* A key's tickets, every second one redeemed, then what ends them. */
+static void end_key(enum end end, double *longest, double *all)
+{
+  enum { DEPTH = 22 };
+  struct pool *p;
+  uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+  if (pool_new(&p, DEPTH, 2, 7200, 0) != PPRF_OK)
+    die("pool_new");
+  for (unsigned i = 0; i < 1u << DEPTH; i++) {
+    uint64_t time = 1 + i / 2000; /* seconds */
+    if (pool_issue(p, time, name, value) != PPRF_OK ||
+        (i % 2 == 1 && (pool_open(p, time, name, &ticket, value) != PPRF_OK ||
+                        pool_redeem(p, time, ticket, 1) != PPRF_OK)))
+      die("pool");
+  }
+  held_longest = 0;
+  held_times = 0;
+  measuring = 1;
+  double start = now(CLOCK_THREAD_CPUTIME_ID);
+  if (end == EXPIRE && pool_expire(p, 1000000) != PPRF_OK)
+    die("expire");
+  for (unsigned i = 0; end == GIVE_UP && i < 2048; i++) /* two further keys in every shard */
+    if ((i % 1024 == 0 && pool_rotate(p, 5000) != PPRF_OK) ||
+        pool_issue(p, 5000, name, value) != PPRF_OK)
+      die("issue");
+  if (end == REVOKE && pool_revoke(p, 5000) != PPRF_OK)
+    die("revoke");
+  measuring = 0;
+  *all = now(CLOCK_THREAD_CPUTIME_ID) - start;
+  *longest = held_longest;
+  pool_free(p);
+}
+
+static void locks(unsigned rounds)
+{
+  static double longest[ROUNDS_MAX], all[ROUNDS_MAX];
+  printf("\nthe longest time that a lock is held, ms of CPU (depth 22, %u rounds)\n", rounds);
+  printf("  %-10s %10s %18s %10s\n", "a key", "longest", "quartiles", "in all");
+  fprintf(json, "  \"lock\": {\"rounds\": %u", rounds);
+  for (enum end e = EXPIRE; e < ENDS; e++) {
+    for (unsigned i = 0; i < rounds; i++)
+      end_key(e, &longest[i], &all[i]);
+    struct summary s = summarise(longest, rounds), a = summarise(all, rounds);
+    printf("  %-10s %10.3f %8.3f - %7.3f %10.1f\n", end_name[e], 1e3 * s.median, 1e3 * s.low,
+           1e3 * s.high, 1e3 * a.median);
+    fprintf(json, ", \"%s\": {\"ms\": %.4f, \"quartiles\": [%.4f, %.4f], \"in_all_ms\": %.3f}",
+            end_name[e], 1e3 * s.median, 1e3 * s.low, 1e3 * s.high, 1e3 * a.median);
+  }
+  fprintf(json, "}");
+}
+
 /* ---- state ---- */
 
 static size_t heap(void)
@@ -268,7 +372,7 @@ static void state(unsigned sessions, unsigned top)
     struct pool *p;
     uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
     pool_ticket *ticket = malloc(n * sizeof *ticket);
-    if (ticket == NULL || pool_new(&p, depth, 7200, 0) != PPRF_OK)
+    if (ticket == NULL || pool_new(&p, depth, 8, 7200, 0) != PPRF_OK)
       die("pool_new");
     struct pprf_tickets_stats empty, s;
     pool_stats(p, &empty);
@@ -306,8 +410,8 @@ int main(int argc, char **argv)
   int quick = option == 'q';
   wiping = option != 'w';
   real_time = option == 'r';
-  if (argc != 2 + (option != '\0') || (option != '\0' && strchr("qwtr", option) == NULL))
-    die("usage: bench_tls [-q|-w|-t|-r] OUT.json");
+  if (argc != 2 + (option != '\0') || (option != '\0' && strchr("qhwtrl", option) == NULL))
+    die("usage: bench_tls [-q|-h|-w|-t|-r|-l] OUT.json");
   if (wiping && pprf_tickets_wipe_openssl() != PPRF_OK)
     die("too late to wipe");
   json = fopen(argv[argc - 1], "w");
@@ -319,12 +423,20 @@ int main(int argc, char **argv)
     fprintf(json, "\n}\n");
     return fclose(json) != 0;
   }
-  handshakes(quick ? 9 : 41, quick ? 20 : 100, 22);
-  if (!wiping) {
-    fprintf(json, "  \"wiping\": false\n}\n");
+  if (option == 'l') {
+    locks(5);
+    fprintf(json, "\n}\n");
+    return fclose(json) != 0;
+  }
+  handshakes("handshake", 20, quick ? 9 : 41, quick ? 20 : 100, 22);
+  handshakes("handshake_cold", 1, quick ? 9 : 41, quick ? 20 : 100, 22);
+  if (!wiping || option == 'h') {
+    fprintf(json, "  \"wiping\": %s\n}\n", wiping ? "true" : "false");
     return fclose(json) != 0;
   }
   rates(quick ? 3 : 21, quick ? 20000 : 100000);
+  fprintf(json, ",\n");
+  locks(quick ? 1 : 5);
   fprintf(json, ",\n");
   state(quick ? 500 : 5000, quick ? 16 : 20);
   fprintf(json, "}\n");

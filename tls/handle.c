@@ -36,12 +36,17 @@ void handle_set_nodes(pprf_key *key, uint64_t nodes)
   key->store.nodes = nodes;
 }
 
+size_t handle_own_bytes(const pprf_key *key)
+{
+  /* glibc keeps the size of a block in the 8 bytes before it */
+  return malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
+}
+
 size_t handle_memory_bytes(const pprf_key *key)
 {
-  /* glibc keeps the size of a block in the 8 bytes before it; small levels are not counted by the
-   * store */
-  return malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t) +
-         opt_store_resident_bytes(&key->store) + opt_store_small_bytes(key->store.punctured.depth);
+  /* small levels are not counted by the store */
+  return handle_own_bytes(key) + opt_store_resident_bytes(&key->store) +
+         opt_store_small_bytes(key->store.punctured.depth);
 }
 
 void handle_free(pprf_key *key)

@@ -26,7 +26,11 @@ void handle_lock(const pprf_key *key);
 /** Say how many nodes the key has come to through another handle. */
 void handle_set_nodes(pprf_key *key, uint64_t nodes);
 
-/** Bytes of memory that the handle and the key really hold. */
+/** Bytes of the handle. */
+size_t handle_own_bytes(const pprf_key *key);
+
+/** Bytes of memory that the handle and the key really hold: counting them takes as long as the key is
+ * large. */
 size_t handle_memory_bytes(const pprf_key *key);
 
 /** Free a handle, NULL too; the memory stays. */

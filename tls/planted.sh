@@ -92,6 +92,14 @@ plant expiry_leaves_the_last_leaf pool.c 'first->begin, end - 1)' \
 plant issuing_does_not_expire pool.c '(void)expire_all(&s);
   err = s.shard->closed' 'err = s.shard->closed'
 plant idle_shards_never_expire pool.c '(void)each_shard(p, now, expire_all);' ';'
+plant a_key_less_than_the_memory_holds pool.c 'if (p->tree[i].id == 0)
+      return' 'if (p->tree[i].id == 0 && i + 1 < s->pool->keys)
+      return'
+plant more_keys_than_the_memory_holds pool.c 'mapping_bytes(depth, keys) > memory' 'mapping_bytes(depth, keys - 1) > memory'
+plant expiry_in_one_piece pool.c 'if (last - first->begin > s->slice)' 'if (0)'
+plant a_slice_for_each_segment pool.c 's->slice -= last - first->begin;' ';'
+plant the_first_slice_only pool.c 'while (e == PPRF_OK && s.slice == 0)' 'while (0)'
+plant expired_counts_as_dropped pool.c 'if (is_over(s, segment_at(oldest, oldest->segments - 1)))' 'if (0)'
 plant newest_tree_given_up pool.c 'p->last_id - p->tree[i].id > p->last_id - oldest->id' \
   'p->tree[i].id > oldest->id'
 plant redeemed_stays_outstanding pool.c 'segment_of(t, leaf)->outstanding--;' ';'

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <pthread.h>
@@ -22,8 +23,8 @@
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3, which may be set to refuse memory without it */
 #endif
 
-/* Trees of a shard: one current, and retired ones whose tickets have not expired. */
-#define TREES 4
+/* No tree of a shard. */
+#define NONE UINT_MAX
 /* Shards of a large pool.  Two processes meet in one of eight seldom enough, and each of a small pool
  * would have few leaves. */
 #define SHARD_BITS 3
@@ -33,6 +34,8 @@
  * partly used ones live at a time; more room only delays the next. */
 #define SEGMENTS_PER_LIFETIME 32
 #define SEGMENTS 40
+/* Leaves that expire while a lock is held, in some tenths of a millisecond. */
+#define SLICE 16384
 /* Tickets that a thread issues from a shard before it goes on to the next. */
 #define TURN 64
 /* Tries to have a lock before the system is asked to wait for it, which takes longer than most owners
@@ -62,27 +65,27 @@ struct shard {
   _Alignas(64) pthread_mutex_t lock;
   int closed;                /* its maker has freed it */
   uint32_t last_id;
-  unsigned current;          /* the tree whose leaves are given out; TREES: none yet */
-  _Atomic unsigned changing; /* the tree that the lock's owner is changing; TREES: none */
+  unsigned current;          /* the tree whose leaves are given out; NONE: none yet */
+  _Atomic unsigned changing; /* the tree that the lock's owner is changing; NONE: none */
   struct pprf_tickets_stats stats;
-  struct tree tree[TREES];
+  struct tree tree[]; /* one current, and retired ones whose tickets have not expired */
 };
 
 struct header {
   uint64_t layout, bytes; /* what a program that maps it must agree on */
-  uint64_t depth, lifetime, rotation;
+  uint64_t depth, keys, lifetime, rotation;
   _Atomic uint64_t maker;   /* a process; 0: none */
   _Atomic uint64_t now;     /* the latest time that a caller gave */
   _Atomic uint64_t expired; /* when all shards were last looked through */
   _Atomic uint64_t foreign, not_issued, kept;
   uint8_t name_key[16];
-  struct shard shard[];
+  _Alignas(64) unsigned char shard[]; /* shard_bytes each */
 };
 
 /* Says which structures these are: their sizes and a version, for what sizes do not show. */
 #define LAYOUT \
-  ((uint64_t)1 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
-   sizeof(pthread_mutex_t))
+  ((uint64_t)2 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
+   sizeof(pthread_mutex_t)) + sizeof(struct tree)
 
 /* ---- the process's own ---- */
 
@@ -92,8 +95,9 @@ struct pool {
   dev_t dev;   /* which file fd must be: programs close descriptors that are not theirs */
   ino_t ino;
   unsigned depth, shards, tree_depth;
+  unsigned keys; /* trees of a shard */
   EVP_CIPHER *name_cipher;
-  pprf_key *key[SHARDS][TREES];
+  pprf_key **key; /* handles, those of a shard side by side */
   struct pool *next; /* of the process's pools */
 };
 
@@ -101,9 +105,21 @@ struct pool {
 struct held {
   struct pool *pool;
   struct shard *shard;
+  unsigned index; /* the shard's */
   pprf_key **key; /* of its trees */
   uint64_t now;
+  uint64_t slice; /* leaves that may still expire before the lock is let go; 0: there may be more */
 };
+
+static size_t shard_bytes(unsigned keys)
+{
+  return (sizeof(struct shard) + keys * sizeof(struct tree) + 63) / 64 * 64;
+}
+
+static struct shard *shard_at(const struct pool *p, unsigned i)
+{
+  return (struct shard *)(void *)(p->h->shard + i * shard_bytes(p->keys));
+}
 
 /* ---- segments ---- */
 
@@ -144,12 +160,12 @@ static void begin_change(struct held *s, struct tree *t)
 static void end_change(struct held *s, struct tree *t)
 {
   t->nodes = pprf_node_count(key_of(s, t));
-  atomic_store(&s->shard->changing, TREES);
+  atomic_store(&s->shard->changing, NONE);
 }
 
 static int is_current(const struct held *s, const struct tree *t)
 {
-  return t == &s->shard->tree[s->shard->current]; /* one past the last, if there is none */
+  return s->shard->current == t - s->shard->tree;
 }
 
 /* All but the key. */
@@ -165,22 +181,36 @@ static void clear(struct held *s, struct tree *t)
   opt_shared_clear(key_of(s, t));
   reset(t);
   if (is_current(s, t))
-    s->shard->current = TREES;
+    s->shard->current = NONE;
   end_change(s, t);
 }
 
-/* Puncture the segments of a tree whose tickets are past their lifetime. */
+/* Whether a segment's tickets are past their lifetime. */
+static int is_over(const struct held *s, const struct segment *segment)
+{
+  return segment->last + s->pool->h->lifetime <= s->now;
+}
+
+/* Puncture the segments of a tree whose tickets are past their lifetime, or a slice of them. */
 static int expire(struct held *s, struct tree *t)
 {
-  while (t->segments > 0 && segment_at(t, 0)->last + s->pool->h->lifetime <= s->now) {
+  while (t->segments > 0 && is_over(s, segment_at(t, 0))) {
     struct segment *first = segment_at(t, 0);
-    uint64_t end = segment_end(t, 0);
+    uint64_t end = segment_end(t, 0), last = end;
+    if (s->slice == 0)
+      return PPRF_OK;
+    if (last - first->begin > s->slice)
+      last = first->begin + s->slice;
     begin_change(s, t);
-    int err = pprf_punct_range(key_of(s, t), first->begin, end - 1);
+    int err = pprf_punct_range(key_of(s, t), first->begin, last - 1);
     if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED) {
-      s->shard->stats.expired += first->outstanding;
-      t->first_segment = (t->first_segment + 1) % SEGMENTS;
-      t->segments--;
+      s->slice -= last - first->begin;
+      first->begin = last;
+      if (last == end) {
+        s->shard->stats.expired += first->outstanding;
+        t->first_segment = (t->first_segment + 1) % SEGMENTS;
+        t->segments--;
+      }
       err = PPRF_OK;
     }
     end_change(s, t);
@@ -195,7 +225,7 @@ static int expire(struct held *s, struct tree *t)
 static int expire_all(struct held *s)
 {
   int err = PPRF_OK;
-  for (unsigned i = 0; i < TREES; i++)
+  for (unsigned i = 0; i < s->pool->keys; i++)
     if (s->shard->tree[i].id != 0) {
       int e = expire(s, &s->shard->tree[i]);
       err = err == PPRF_OK ? e : err;
@@ -208,20 +238,24 @@ static struct tree *free_tree(struct held *s)
 {
   struct shard *p = s->shard;
   struct tree *oldest = &p->tree[0];
-  for (unsigned i = 0; i < TREES; i++) {
+  for (unsigned i = 0; i < s->pool->keys; i++) {
     if (p->tree[i].id == 0)
       return &p->tree[i];
     if (p->last_id - p->tree[i].id > p->last_id - oldest->id) /* ids may have wrapped */
       oldest = &p->tree[i];
   }
+  if (is_over(s, segment_at(oldest, oldest->segments - 1))) /* its slices were to come */
+    for (unsigned i = 0; i < oldest->segments; i++)
+      p->stats.expired += segment_at(oldest, i)->outstanding;
+  else
+    p->stats.dropped++;
   clear(s, oldest);
-  p->stats.dropped++;
   return oldest;
 }
 
 static int retire(struct held *s)
 {
-  s->shard->current = TREES;
+  s->shard->current = NONE;
   return expire_all(s);
 }
 
@@ -230,7 +264,7 @@ static int current_tree(struct held *s)
 {
   struct shard *p = s->shard;
   const struct header *h = s->pool->h;
-  if (p->current < TREES) {
+  if (p->current != NONE) {
     const struct tree *t = &p->tree[p->current];
     if (t->next >> s->pool->tree_depth == 0 &&
         (h->rotation == 0 || s->now - t->opened < h->rotation))
@@ -268,7 +302,7 @@ static struct segment *current_segment(struct held *s, struct tree *t)
 
 static pool_ticket ticket_of(const struct held *s, const struct tree *t, uint64_t leaf)
 {
-  uint64_t shard = (uint64_t)(s->shard - s->pool->h->shard);
+  uint64_t shard = s->index;
   return (uint64_t)t->id << 32 | shard << s->pool->tree_depth | leaf;
 }
 
@@ -287,9 +321,9 @@ static uint64_t shard_of(const struct pool *p, pool_ticket ticket)
 static struct tree *live_tree_of(struct held *s, pool_ticket ticket)
 {
   uint64_t leaf = leaf_of(s->pool, ticket);
-  if (shard_of(s->pool, ticket) != (uint64_t)(s->shard - s->pool->h->shard))
+  if (shard_of(s->pool, ticket) != s->index)
     return NULL;
-  for (unsigned i = 0; i < TREES; i++) {
+  for (unsigned i = 0; i < s->pool->keys; i++) {
     struct tree *t = &s->shard->tree[i];
     if (t->id != 0 && t->id == ticket >> 32)
       return t->segments > 0 && leaf >= segment_at(t, 0)->begin && leaf < t->next &&
@@ -315,10 +349,10 @@ static uint64_t tell(struct pool *p, uint64_t now)
 /* A shard whose lock was just had; rc: what pthread_mutex_lock or trylock returned. */
 static int locked(struct held *s, struct pool *p, unsigned index, uint64_t now, int rc)
 {
-  *s = (struct held){p, &p->h->shard[index], p->key[index], now};
+  *s = (struct held){p, shard_at(p, index), index, p->key + index * p->keys, now, SLICE};
   if (rc == EOWNERDEAD) {
     unsigned changing = atomic_load(&s->shard->changing);
-    if (changing < TREES) { /* its owner died in the middle of a change */
+    if (changing < p->keys) { /* its owner died in the middle of a change */
       clear(s, &s->shard->tree[changing]);
       s->shard->stats.dropped++;
     }
@@ -338,12 +372,12 @@ static int lock(struct held *s, struct pool *p, unsigned index, uint64_t now)
 {
   int rc = EBUSY;
   for (unsigned i = 0; i < SPINS && rc == EBUSY; i++) {
-    rc = pthread_mutex_trylock(&p->h->shard[index].lock);
+    rc = pthread_mutex_trylock(&shard_at(p, index)->lock);
     if (rc == EBUSY)
       pause_briefly();
   }
   if (rc == EBUSY)
-    rc = pthread_mutex_lock(&p->h->shard[index].lock);
+    rc = pthread_mutex_lock(&shard_at(p, index)->lock);
   return locked(s, p, index, now, rc);
 }
 
@@ -366,7 +400,7 @@ static int lock_any(struct held *s, struct pool *p, uint64_t now)
   static _Thread_local unsigned turn;
   for (unsigned i = 0; i < p->shards; i++, turn += TURN - turn % TURN) {
     unsigned index = turn / TURN % p->shards;
-    int rc = pthread_mutex_trylock(&p->h->shard[index].lock);
+    int rc = pthread_mutex_trylock(&shard_at(p, index)->lock);
     if (rc != EBUSY) {
       turn++;
       return locked(s, p, index, now, rc);
@@ -383,11 +417,14 @@ static int each_shard(struct pool *p, uint64_t now, action *act)
   int err = PPRF_OK;
   for (unsigned i = 0; i < p->shards; i++) {
     struct held s;
-    int e = lock(&s, p, i, now);
-    if (e == PPRF_OK) {
-      e = act(&s);
-      unlock(&s);
-    }
+    int e;
+    do { /* other threads may have the lock between two slices */
+      e = lock(&s, p, i, now);
+      if (e == PPRF_OK) {
+        e = act(&s);
+        unlock(&s);
+      }
+    } while (e == PPRF_OK && s.slice == 0);
     err = err == PPRF_OK ? e : err;
   }
   return err;
@@ -449,19 +486,33 @@ unsigned pool_shard_bits(unsigned depth)
 }
 
 /* Bytes before the keys' memory. */
-static size_t header_bytes(unsigned depth)
+static size_t header_bytes(unsigned depth, unsigned keys)
 {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  size_t bytes = sizeof(struct header) + (sizeof(struct shard) << pool_shard_bits(depth));
+  size_t bytes = sizeof(struct header) + (shard_bytes(keys) << pool_shard_bits(depth));
   return (bytes + page - 1) / page * page;
 }
 
-/* 0: more than a size_t counts. */
-static size_t mapping_bytes(unsigned depth)
+/* Of one key, in all shards; 0: more than a size_t counts. */
+static uint64_t key_bytes(unsigned depth)
 {
   unsigned bits = pool_shard_bits(depth);
-  uint64_t each = handle_bytes(depth - bits), bytes = header_bytes(depth) + (each * TREES << bits);
+  return (uint64_t)handle_bytes(depth - bits) << bits;
+}
+
+/* 0: more than a size_t counts. */
+static size_t mapping_bytes(unsigned depth, unsigned keys)
+{
+  uint64_t each = key_bytes(depth), bytes = header_bytes(depth, keys) + each * keys;
   return each > 0 && bytes <= SIZE_MAX ? (size_t)bytes : 0;
+}
+
+unsigned pool_keys(unsigned depth, uint64_t memory)
+{
+  unsigned keys = POOL_KEYS_MAX;
+  while (keys > 0 && (mapping_bytes(depth, keys) == 0 || mapping_bytes(depth, keys) > memory))
+    keys--;
+  return keys;
 }
 
 /* ---- pools of a process that forks ---- */
@@ -483,10 +534,9 @@ static void after_fork(void)
 static void in_child(void)
 {
   for (struct pool *p = pools; p != NULL; p = p->next) {
-    (void)mlock(p->h, header_bytes(p->depth));
-    for (unsigned i = 0; i < p->shards; i++)
-      for (unsigned k = 0; k < TREES; k++)
-        handle_lock(p->key[i][k]);
+    (void)mlock(p->h, header_bytes(p->depth, p->keys));
+    for (unsigned i = 0; i < p->shards * p->keys; i++)
+      handle_lock(p->key[i]);
   }
   after_fork();
 }
@@ -518,30 +568,33 @@ static void delist(struct pool *p)
 }
 
 /* The process's own part of a pool whose mapping is fd's. */
-static int attach(struct pool **pool, int fd, unsigned depth)
+static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys)
 {
   struct stat st;
-  size_t bytes = mapping_bytes(depth), each = handle_bytes(depth - pool_shard_bits(depth));
+  size_t bytes = mapping_bytes(depth, keys), header = header_bytes(depth, keys);
   struct pool *p = calloc(1, sizeof *p);
   if (p == NULL)
     return PPRF_ERR_NOMEM;
   p->fd = -1;
   p->depth = depth;
+  p->keys = keys;
   p->shards = 1u << pool_shard_bits(depth);
   p->tree_depth = depth - pool_shard_bits(depth);
   p->name_cipher = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
   int err = p->name_cipher != NULL ? PPRF_OK : PPRF_ERR_CRYPTO;
+  p->key = calloc(p->shards * keys, sizeof(pprf_key *));
   p->h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (p->h == MAP_FAILED) {
-    p->h = NULL;
+  if (p->h == MAP_FAILED || p->key == NULL) {
+    p->h = p->h == MAP_FAILED ? NULL : p->h;
     err = PPRF_ERR_NOMEM;
   } else {
     (void)madvise(p->h, bytes, MADV_DONTDUMP);
-    (void)mlock(p->h, header_bytes(depth));
-    unsigned char *memory = (unsigned char *)p->h + header_bytes(depth);
-    for (unsigned i = 0; i < p->shards; i++)
-      for (unsigned k = 0; k < TREES && err == PPRF_OK; k++, memory += each)
-        err = handle_new(&p->key[i][k], p->tree_depth, memory);
+    (void)mlock(p->h, header);
+    unsigned char *memory = (unsigned char *)p->h + header;
+    for (unsigned i = 0; i < p->shards * keys && err == PPRF_OK; i++) {
+      err = handle_new(&p->key[i], p->tree_depth, memory);
+      memory += handle_bytes(p->tree_depth);
+    }
   }
   if (err != PPRF_OK) {
     pool_free(p);
@@ -586,38 +639,40 @@ static int new_memory(size_t bytes)
   return fd;
 }
 
-int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation)
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation)
 {
   *pool = NULL;
-  size_t bytes = mapping_bytes(depth);
+  size_t bytes = mapping_bytes(depth, keys);
   int fd = bytes > 0 ? new_memory(bytes) : -1;
   if (fd < 0)
     return PPRF_ERR_NOMEM;
   struct pool *p = NULL;
-  int err = attach(&p, fd, depth);
+  int err = attach(&p, fd, depth, keys);
   if (err != PPRF_OK) {
     (void)close(fd);
     return err;
   }
   struct header *h = p->h; /* all zero, and no process's yet: pool_free does not wipe */
   h->depth = depth;
+  h->keys = keys;
   h->lifetime = lifetime;
   h->rotation = rotation;
   if (RAND_priv_bytes(h->name_key, sizeof h->name_key) != 1)
     err = PPRF_ERR_CRYPTO;
   for (unsigned i = 0; i < p->shards && err == PPRF_OK; i++) {
-    err = init_lock(&h->shard[i].lock);
-    h->shard[i].current = TREES;
-    atomic_store(&h->shard[i].changing, TREES);
-    for (unsigned k = 0; k < TREES; k++)
-      opt_shared_clear(p->key[i][k]);
+    struct shard *shard = shard_at(p, i);
+    err = init_lock(&shard->lock);
+    shard->current = NONE;
+    atomic_store(&shard->changing, NONE);
+    for (unsigned k = 0; k < keys; k++)
+      opt_shared_clear(p->key[i * keys + k]);
   }
   if (err != PPRF_OK) {
     pool_free(p);
     return err;
   }
   h->layout = LAYOUT;
-  h->bytes = mapping_bytes(depth);
+  h->bytes = bytes;
   atomic_store(&h->maker, (uint64_t)getpid());
   *pool = p;
   return PPRF_OK;
@@ -625,7 +680,7 @@ int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rot
 
 static int clear_all(struct held *s)
 {
-  for (unsigned i = 0; i < TREES; i++)
+  for (unsigned i = 0; i < s->pool->keys; i++)
     clear(s, &s->shard->tree[i]);
   return PPRF_OK;
 }
@@ -664,11 +719,11 @@ void pool_free(struct pool *p)
     return;
   delist(p);
   pool_close(p);
-  for (unsigned i = 0; i < p->shards; i++)
-    for (unsigned k = 0; k < TREES; k++)
-      handle_free(p->key[i][k]);
+  for (unsigned i = 0; p->key != NULL && i < p->shards * p->keys; i++)
+    handle_free(p->key[i]);
+  free(p->key);
   if (p->h != NULL)
-    (void)munmap(p->h, mapping_bytes(p->depth));
+    (void)munmap(p->h, mapping_bytes(p->depth, p->keys));
   if (has_descriptor(p))
     (void)close(p->fd);
   EVP_CIPHER_free(p->name_cipher);
@@ -684,7 +739,8 @@ int pool_export(struct pool *p, int *fd)
   return PPRF_OK;
 }
 
-int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, uint64_t rotation)
+int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
+                uint64_t rotation)
 {
   struct header h;
   struct stat st;
@@ -693,14 +749,15 @@ int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, u
   if (seals < 0 || (seals & need) != need || fstat(fd, &st) != 0 ||
       pread(fd, &h, offsetof(struct header, maker), 0) != offsetof(struct header, maker) ||
       h.layout != LAYOUT || h.bytes != (uint64_t)st.st_size || h.depth < PPRF_DEPTH_MIN ||
-      h.depth > PPRF_DEPTH_MAX || h.bytes != mapping_bytes((unsigned)h.depth))
+      h.depth > PPRF_DEPTH_MAX || h.keys < POOL_KEYS_MIN || h.keys > POOL_KEYS_MAX ||
+      h.bytes != mapping_bytes((unsigned)h.depth, (unsigned)h.keys))
     return PPRF_TLS_ERR_FD;
-  if (h.depth != depth || h.lifetime != lifetime || h.rotation != rotation)
+  if (h.depth != depth || h.keys != keys || h.lifetime != lifetime || h.rotation != rotation)
     return PPRF_TLS_ERR_OPTION;
   int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0)
     return PPRF_TLS_ERR_FD;
-  int err = attach(pool, own, depth);
+  int err = attach(pool, own, depth, keys);
   if (err != PPRF_OK)
     (void)close(own);
   return err;
@@ -834,12 +891,15 @@ static void add_shard(struct held *s, struct pprf_tickets_stats *sum)
   sum->refused += own->refused;
   sum->expired += own->expired;
   sum->dropped += own->dropped;
-  for (unsigned i = 0; i < TREES; i++) {
+  uint64_t keys = 0;
+  for (unsigned i = 0; i < s->pool->keys; i++) {
     struct tree *t = &s->shard->tree[i];
+    keys += t->id != 0;
     sum->nodes += t->nodes;
     for (unsigned k = 0; k < t->segments; k++)
       sum->outstanding += segment_at(t, k)->outstanding;
   }
+  sum->keys = keys > sum->keys ? keys : sum->keys;
 }
 
 void pool_count_kept(struct pool *p)
@@ -847,12 +907,24 @@ void pool_count_kept(struct pool *p)
   (void)atomic_fetch_add(&p->h->kept, 1);
 }
 
+/* The mapping's pages, which the system counts, and the handles. */
+static uint64_t held_bytes(const struct pool *p)
+{
+  struct stat st;
+  uint64_t bytes = 0;
+  int counted = has_descriptor(p) && fstat(p->fd, &st) == 0;
+  for (unsigned i = 0; i < p->shards * p->keys; i++)
+    bytes += counted ? handle_own_bytes(p->key[i]) : handle_memory_bytes(p->key[i]);
+  return bytes + (counted ? 512 * (uint64_t)st.st_blocks : header_bytes(p->depth, p->keys));
+}
+
 void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
 {
   *stats = (struct pprf_tickets_stats){.foreign = atomic_load(&p->h->foreign),
                                        .not_issued = atomic_load(&p->h->not_issued),
                                        .kept = atomic_load(&p->h->kept),
-                                       .depth = p->depth};
+                                       .depth = p->depth,
+                                       .keys_max = p->keys};
   for (unsigned i = 0; i < p->shards; i++) {
     struct held s;
     if (lock(&s, p, i, 0) == PPRF_OK) {
@@ -860,8 +932,5 @@ void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
       unlock(&s);
     }
   }
-  stats->memory_bytes = header_bytes(p->depth); /* counting pages takes long: not under a lock */
-  for (unsigned i = 0; i < p->shards; i++)
-    for (unsigned k = 0; k < TREES; k++)
-      stats->memory_bytes += handle_memory_bytes(p->key[i][k]);
+  stats->memory_bytes = held_bytes(p);
 }

@@ -23,6 +23,9 @@
 #include "pprf_tickets.h"
 
 #define POOL_NAME_BYTES 16
+/** Keys that a pool holds at most: the current one and retired ones whose tickets have not expired. */
+#define POOL_KEYS_MIN 2
+#define POOL_KEYS_MAX 64
 
 /** A ticket's number: 2^32 times its tree's id in its shard, plus its leaf, whose high bits are the
  * shard's number; 0 is none. */
@@ -33,9 +36,13 @@ struct pool;
 /** Shards of a pool of this depth, as a power of two: each has 2^(depth - this) leaves a tree. */
 unsigned pool_shard_bits(unsigned depth);
 
-/** depth 1..32; lifetime and rotation in seconds, rotation 0: never by time.
+/** Keys of this depth that take at most so many bytes, all tickets issued; at most POOL_KEYS_MAX. */
+unsigned pool_keys(unsigned depth, uint64_t memory);
+
+/** depth 1..32; keys POOL_KEYS_MIN..POOL_KEYS_MAX: when as many are held and one more is needed, the
+ * oldest is wiped, though its tickets have not expired; lifetime and rotation in seconds, rotation 0: never by time.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
-int pool_new(struct pool **pool, unsigned depth, uint64_t lifetime, uint64_t rotation);
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation);
 
 /** End it for all processes, if this process made it and pool_export was not called: all trees are
  * wiped, and no ticket is given out any more. */
@@ -53,8 +60,9 @@ int pool_export(struct pool *pool, int *fd);
 /** The pool of a descriptor, which stays the caller's.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO.
  * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, or of a library that lays it out otherwise.
- * @retval PPRF_TLS_ERR_OPTION depth, lifetime or rotation is not the pool's. */
-int pool_import(struct pool **pool, int fd, unsigned depth, uint64_t lifetime, uint64_t rotation);
+ * @retval PPRF_TLS_ERR_OPTION depth, keys, lifetime or rotation is not the pool's. */
+int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
+                uint64_t rotation);
 
 /** Let pool_free wipe the pool in this process, instead of the one that made it. */
 void pool_adopt(struct pool *pool);

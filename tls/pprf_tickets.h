@@ -40,19 +40,23 @@ typedef struct pprf_tickets pprf_tickets;
  * end: size says how many of them the program knows. */
 struct pprf_tickets_options {
   size_t size;             /**< sizeof(struct pprf_tickets_options) */
-  unsigned depth;          /**< a key gives 2^depth tickets: 4..32, default 22 */
+  unsigned depth;          /**< a key gives 2^depth tickets: 4..32; default: by the rate */
   unsigned lifetime;       /**< seconds that a ticket is good for: 1..604800 (RFC 8446, 4.6.1),
                                 default 7200 */
   unsigned rotation;       /**< seconds after which a new key starts, at least lifetime; default:
                                 when the key's tickets are used up */
   unsigned max_early_data; /**< bytes of early data accepted by an SSL_CTX (pprf_tls.h), 1..2^31 - 1;
                                 default 16384 */
-  unsigned rate;           /**< tickets a second to be ready for; chooses the least depth with which
-                                no key is given up early at that rate, and is not given with a
-                                depth: rate * lifetime at most 2^32 */
+  unsigned rate;           /**< tickets a second to be ready for, default 500; chooses the least depth,
+                                10 or more, with 2^depth >= rate * lifetime (at most 2^32): 22 by
+                                default.  Not given with a depth */
   unsigned no_tls_1_2;     /**< nonzero: an SSL_CTX makes and takes no tickets in TLS 1.2, which hold
                                 the secret of the connection that they came in.  Default: tickets
                                 without a successor, so that a TLS 1.2 session is resumed once */
+  uint64_t memory;         /**< bytes that the tickets take at most.  When a key's tickets are used up
+                                before they expire, a further key starts, up to 64, as long as all can
+                                be held in so much memory, 8.3 * 2^depth bytes each; then the oldest
+                                is given up.  Room for 2 at least; default: for 8 */
 };
 
 /** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
@@ -77,6 +81,9 @@ struct pprf_tickets_stats {
                                  used ones too, until they are closed, since they were not found
                                  in its memory: an OpenSSL that this library does not know */
   uint64_t depth;           /**< a key gives 2^depth tickets */
+  uint64_t keys;            /**< keys held, the current one and those whose tickets have not expired;
+                                 of the keys' parts that processes use in turn, the most of any */
+  uint64_t keys_max;        /**< keys that can be held before the oldest is given up */
 };
 
 /** Make the tickets' state.
@@ -104,11 +111,11 @@ PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
 /** The state of a descriptor of pprf_tickets_export, in another program or in the same.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
  * @param[in]  fd      stays the caller's, who closes it.
- * @param[in]  options as for pprf_tickets_new: the depth, lifetime and rotation of the state.
+ * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the state.
  * @retval PPRF_OK             tickets issued by either program are good in both, once.
  * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a version of this library that
  *                             lays its memory out otherwise: make new tickets.
- * @retval PPRF_TLS_ERR_OPTION depth, lifetime or rotation is another, or an option is out of range.
+ * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime or rotation is another, or an option is out of range.
  * @retval PPRF_ERR_NOMEM      no memory or address space.
  * @retval PPRF_ERR_CRYPTO     OpenSSL lacks an algorithm.
  * @retval PPRF_ERR_NULL       tickets is NULL. */
@@ -189,7 +196,7 @@ PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int ear
 PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
 
 /** Start new keys now: the next ticket is of a new one.  Tickets issued before stay good until they
- * expire, unless a fifth key is needed before that.
+ * expire, unless there is no memory for as many keys.
  * @retval PPRF_OK         done.
  * @retval PPRF_ERR_CRYPTO done, but the digest failed while tickets past their lifetime were punctured:
  *                         the next call tries again.

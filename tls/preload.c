@@ -38,21 +38,29 @@ static void say(const char *what, const char *why)
 
 /* ---- options ---- */
 
-/* A positive number from the environment; 0 if there is none. */
-static int read_option(const char *variable, unsigned *value)
+/* A positive number of at most max from the environment; 0 if there is none. */
+static int read_number(const char *variable, uint64_t max, uint64_t *value)
 {
   const char *text = getenv(variable);
   char *end;
   if (text == NULL)
     return 1;
   errno = 0;
-  unsigned long v = strtoul(text, &end, 10);
-  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || v == 0 || v > UINT32_MAX) {
+  unsigned long long v = strtoull(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || v == 0 || v > max) {
     say(variable, "not a positive number: there will be no tickets");
     return 0;
   }
-  *value = (unsigned)v;
+  *value = v;
   return 1;
+}
+
+static int read_option(const char *variable, unsigned *value)
+{
+  uint64_t v = 0;
+  int good = read_number(variable, UINT32_MAX, &v);
+  *value = (unsigned)v;
+  return good;
 }
 
 static int read_options(struct pprf_tickets_options *o)
@@ -60,7 +68,8 @@ static int read_options(struct pprf_tickets_options *o)
   if (!read_option("PPRF_TICKETS_DEPTH", &o->depth) ||
       !read_option("PPRF_TICKETS_LIFETIME", &o->lifetime) ||
       !read_option("PPRF_TICKETS_ROTATION", &o->rotation) ||
-      !read_option("PPRF_TICKETS_RATE", &o->rate))
+      !read_option("PPRF_TICKETS_RATE", &o->rate) ||
+      !read_number("PPRF_TICKETS_MEMORY", INT64_MAX, &o->memory))
     return 0;
   const char *tls12 = getenv("PPRF_TICKETS_TLS12");
   o->no_tls_1_2 = tls12 != NULL && strcmp(tls12, "off") == 0;
@@ -73,6 +82,7 @@ static int read_options(struct pprf_tickets_options *o)
     return 1;
   say(*bad == 'd'   ? "PPRF_TICKETS_DEPTH"
       : *bad == 'l' ? "PPRF_TICKETS_LIFETIME"
+      : *bad == 'm' ? "PPRF_TICKETS_MEMORY"
       : bad[1] == 'a' ? "PPRF_TICKETS_RATE"
                     : "PPRF_TICKETS_ROTATION",
       bad);

@@ -64,7 +64,7 @@ test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(TAP) $(TLS_TAP)
 
 $(B)/tls/bench_tls: $(B)/tls/bench_tls.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) -Wl,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock -o $@ $^ -lssl $(ALL_LDLIBS)
 .PHONY: bench-tls
 bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tls.json, tls.txt
 	@$(MAKE) --no-print-directory $(B)/tls/bench_tls

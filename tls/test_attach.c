@@ -140,7 +140,9 @@ static void api(void)
   } option[] = {
     {{.size = SIZE}, NULL},
     {{.size = SIZE, .depth = 4, .lifetime = 1, .rotation = 1, .max_early_data = 1}, NULL},
-    {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1}, NULL},
+    {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1, UINT64_MAX}, NULL},
+    {{.size = SIZE, .depth = 10, .memory = 1 << 18}, NULL},
+    {{.size = SIZE, .depth = 10, .memory = 1 << 14}, "memory"}, {{.size = SIZE, .memory = 1}, "memory"},
     {{.size = SIZE, .rotation = 7200}, NULL},
     {{.size = SIZE, .depth = 3}, "depth"}, {{.size = SIZE, .depth = 33}, "depth"},
     {{.size = SIZE, .lifetime = 1 << 16, .rate = 1 << 16}, NULL},
@@ -162,7 +164,8 @@ static void api(void)
   }
   check(pprf_tickets_bad_option(NULL) == NULL, "defaults");
   static const unsigned chosen[][3] = {{1, 1, 10}, {1, 1024, 10}, {1, 1025, 11}, {100, 7200, 20},
-                                       {1000, 86400, 27}, {1 << 10, 1 << 12, 22}};
+                                       {1000, 86400, 27}, {1 << 10, 1 << 12, 22}, {0, 1, 10},
+                                       {0, 7200, 22}, {0, 0, 22}, {0, 86400, 26}};
   for (unsigned i = 0; i < sizeof chosen / sizeof *chosen; i++) {
     struct server s = {NULL, NULL};
     struct pprf_tickets_options o = {
@@ -170,7 +173,8 @@ static void api(void)
     if (sizeof(size_t) < 8 && chosen[i][2] > 24) /* 8 trees of 2^25 leaves: 2 GB */
       check(pprf_tickets_new(&s.tickets, &o) == PPRF_ERR_NOMEM && s.tickets == NULL, "too large");
     else
-      check(pprf_tickets_new(&s.tickets, &o) == PPRF_OK && stats_of(&s).depth == chosen[i][2],
+      check(pprf_tickets_new(&s.tickets, &o) == PPRF_OK && stats_of(&s).depth == chosen[i][2] &&
+              stats_of(&s).keys_max == 8,
             "depth for %u a second, %u s", chosen[i][0], chosen[i][1]);
     pprf_tickets_free(s.tickets);
   }

@@ -446,20 +446,20 @@ class SClient(Case):
                             pass
             connections += n
             server.connections(connections)
-        full(20)  # 42 tickets: the third tree
-        self.assertEqual((server.stats()["issued"], server.stats()["dropped"]), (42, 0))
+        full(50)  # 102 tickets: the seventh tree of eight
+        self.assertEqual((server.stats()["issued"], server.stats()["dropped"]), (102, 0))
         early = capture(self.dir, first, self.early)
         self.expect(s_client(server.port, first, None, self.early), "0-RTT accepted")
         connections += 1
-        last = self.ticket(server, "last")  # in the third tree
+        last = self.ticket(server, "last")  # in the seventh tree
         connections += 1
-        full(20)  # 85 tickets: the sixth; two were given up
+        full(20)  # 145 tickets: the tenth; two were given up
         stats = server.stats()
-        self.assertEqual((stats["issued"], stats["dropped"]), (85, 2))
+        self.assertEqual((stats["issued"], stats["dropped"]), (145, 2))
         send_flight(server.port, early)
         self.expect(s_client(server.port, last, None, self.early), "0-RTT accepted")
         self.assertEqual(self.early_deliveries(server, connections + 2), 2)
-        self.assertLess(server.stats()["seeds"], 4 * 8 + 1)
+        self.assertLess(server.stats()["seeds"], 8 * 8 + 1)
 
 
 class Attacks(Case):

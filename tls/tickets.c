@@ -302,6 +302,29 @@ static int read_options(const struct pprf_tickets_options *from, struct pprf_tic
   return 1;
 }
 
+/* A key lasts a lifetime at this rate, so that two would do, and the other keys are a reserve. */
+static unsigned depth_for(uint64_t rate, uint64_t lifetime)
+{
+  unsigned depth = 10;
+  while (UINT64_C(1) << depth < rate * lifetime)
+    depth++;
+  return depth;
+}
+
+static void fill_in(struct pprf_tickets_options *o)
+{
+  o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
+  if (o->depth == 0)
+    o->depth = depth_for(o->rate != 0 ? o->rate : 500, o->lifetime);
+  o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
+}
+
+/* The keys that a pool may hold. */
+static unsigned keys_of(const struct pprf_tickets_options *o)
+{
+  return o->memory == 0 ? 8 : pool_keys(o->depth, o->memory);
+}
+
 const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
 {
   struct pprf_tickets_options copy, *o = &copy;
@@ -320,17 +343,10 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
     return "max_early_data: 1..2147483647 bytes";
   if (o->rate != 0 && (o->depth != 0 || (uint64_t)o->rate * lifetime > UINT64_C(1) << 32))
     return "rate: rate * lifetime at most 4294967296, and no depth beside it";
+  fill_in(o);
+  if (keys_of(o) < POOL_KEYS_MIN)
+    return "memory: room for two keys, 8.3 * 2^depth bytes each, and some pages";
   return NULL;
-}
-
-/* A key lasts a lifetime at this rate: then its first tickets have expired before the last one of
- * four keys is used up, whatever the rotation. */
-static unsigned depth_for(uint64_t rate, uint64_t lifetime)
-{
-  unsigned depth = 10;
-  while (UINT64_C(1) << depth < rate * lifetime)
-    depth++;
-  return depth;
 }
 
 /* The process's own part of the state, defaults filled in, without a pool. */
@@ -349,10 +365,7 @@ static int new_tickets(pprf_tickets **tickets, const struct pprf_tickets_options
   struct pprf_tickets_options *o = &t->options;
   if (options != NULL)
     (void)read_options(options, o);
-  o->lifetime = o->lifetime != 0 ? o->lifetime : 7200;
-  if (o->depth == 0)
-    o->depth = o->rate != 0 ? depth_for(o->rate, o->lifetime) : 22;
-  o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
+  fill_in(o);
   atomic_init(&t->users, 1);
   *tickets = t;
   return PPRF_OK;
@@ -374,7 +387,8 @@ int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *
   if (err != PPRF_OK)
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
-  return with_pool(tickets, pool_new(&(*tickets)->pool, o->depth, o->lifetime, o->rotation));
+  return with_pool(tickets, pool_new(&(*tickets)->pool, o->depth, keys_of(o), o->lifetime,
+                                     o->rotation));
 }
 
 int pprf_tickets_import(pprf_tickets **tickets, int fd, const struct pprf_tickets_options *options)
@@ -384,7 +398,7 @@ int pprf_tickets_import(pprf_tickets **tickets, int fd, const struct pprf_ticket
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
   return with_pool(tickets,
-                   pool_import(&(*tickets)->pool, fd, o->depth, o->lifetime, o->rotation));
+                   pool_import(&(*tickets)->pool, fd, o->depth, keys_of(o), o->lifetime, o->rotation));
 }
 
 int pprf_tickets_export(pprf_tickets *tickets, int *fd)

@@ -22,6 +22,7 @@ typedef struct {
   time_t lifetime;
   time_t rotation;
   ngx_int_t rate;
+  off_t memory;
   ngx_flag_t tls12;
   struct state *state; /* NULL: no server has pprf_tickets on */
 } main_conf_t;
@@ -63,7 +64,7 @@ static void release(void *data)
 static int same(const struct pprf_tickets_options *a, const struct pprf_tickets_options *b)
 {
   return a->depth == b->depth && a->lifetime == b->lifetime && a->rotation == b->rotation &&
-         a->rate == b->rate && a->no_tls_1_2 == b->no_tls_1_2;
+         a->rate == b->rate && a->memory == b->memory && a->no_tls_1_2 == b->no_tls_1_2;
 }
 
 /* What does not fit stays out of range, or as good as for ever. */
@@ -79,6 +80,7 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
                                        .lifetime = to_unsigned(conf->lifetime),
                                        .rotation = to_unsigned(conf->rotation),
                                        .rate = to_unsigned(conf->rate),
+                                       .memory = (uint64_t)conf->memory,
                                        .no_tls_1_2 = !conf->tls12};
 }
 
@@ -258,8 +260,8 @@ static void watch(ngx_log_t *log, const struct state *state)
   if (s.dropped > dropped && (last == 0 || ngx_time() - last >= LINES_INTERVAL)) {
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "pprf_tickets: %uL keys given up before their tickets had expired, %uL since the "
-                  "last such line: more tickets are issued than depth %uL holds for their lifetime",
-                  s.dropped, s.dropped - dropped, s.depth);
+                  "last such line: more tickets are issued than %uL keys of depth %uL hold for a lifetime",
+                  s.dropped, s.dropped - dropped, s.keys_max, s.depth);
     dropped = s.dropped;
     last = ngx_time();
   }
@@ -349,7 +351,9 @@ static const struct field {
   {FIELD(outstanding), 0, "tickets neither redeemed nor expired"},
   {FIELD(nodes), 0, "seeds held"},
   {FIELD(memory_bytes), 0, "memory held"},
-  {FIELD(depth), 0, "a key gives 2^depth tickets"}};
+  {FIELD(depth), 0, "a key gives 2^depth tickets"},
+  {FIELD(keys), 0, "keys held, the current one and those whose tickets have not expired"},
+  {FIELD(keys_max), 0, "keys that can be held before the oldest is given up"}};
 
 #define FIELDS (sizeof fields / sizeof *fields)
 #define LINE_MAX_BYTES 320 /* of one field, in the longest format */
@@ -482,6 +486,7 @@ static void *create_main_conf(ngx_conf_t *cf)
     conf->lifetime = NGX_CONF_UNSET;
     conf->rotation = NGX_CONF_UNSET;
     conf->rate = NGX_CONF_UNSET;
+    conf->memory = NGX_CONF_UNSET;
     conf->tls12 = NGX_CONF_UNSET;
   }
   return conf;
@@ -491,18 +496,21 @@ static void *create_main_conf(ngx_conf_t *cf)
 static char *init_main_conf(ngx_conf_t *cf, void *data)
 {
   main_conf_t *conf = data;
-  if (conf->depth == 0 || conf->lifetime == 0 || conf->rotation == 0 || conf->rate == 0) {
+  if (conf->depth == 0 || conf->lifetime == 0 || conf->rotation == 0 || conf->rate == 0 ||
+      conf->memory == 0) {
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets_%s\" must not be 0",
                   conf->depth == 0      ? "depth"
                   : conf->lifetime == 0 ? "lifetime"
                   : conf->rotation == 0 ? "rotation"
-                                        : "rate");
+                  : conf->rate == 0     ? "rate"
+                                        : "memory");
     return NGX_CONF_ERROR;
   }
   ngx_conf_init_value(conf->depth, 0);
   ngx_conf_init_value(conf->lifetime, 0);
   ngx_conf_init_value(conf->rotation, 0);
   ngx_conf_init_value(conf->rate, 0);
+  ngx_conf_init_value(conf->memory, 0);
   ngx_conf_init_value(conf->tls12, 1);
   struct pprf_tickets_options options = options_of(conf);
   const char *bad = pprf_tickets_bad_option(&options);
@@ -545,6 +553,8 @@ static ngx_command_t commands[] = {
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, rotation), NULL},
   {ngx_string("pprf_tickets_rate"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_num_slot,
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, rate), NULL},
+  {ngx_string("pprf_tickets_memory"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, ngx_conf_set_off_slot,
+   NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, memory), NULL},
   {ngx_string("pprf_tickets_tls12"), NGX_HTTP_MAIN_CONF | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, tls12), NULL},
   {ngx_string("pprf_tickets_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,

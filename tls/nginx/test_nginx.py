@@ -493,6 +493,13 @@ class Status(Case):
                            server=self.SERVER).start()
         self.assertIn("\ndepth 20\n", self.get(nginx, "/plain")[2])
 
+    def test_the_memory_chooses_how_many_keys_are_held(self):
+        for depth, memory, keys in ((22, "268m", 8), (22, "67m", 2), (20, "1g", 64)):
+            nginx = self.nginx(http=f"pprf_tickets on; pprf_tickets_depth {depth}; "
+                               f"pprf_tickets_memory {memory};", server=self.SERVER).start()
+            self.assertIn(f"\nkeys_max {keys}\n", self.get(nginx, "/plain")[2])
+            nginx.stop()
+
 
 class Reload(Case):
     def test_reload_keeps_used_and_unused_tickets(self):
@@ -651,7 +658,7 @@ class Configuration(Case):
 
     def test_good_values_pass(self):
         status, said = self.nginx(http="pprf_tickets on; pprf_tickets_depth 20; "
-                                  "pprf_tickets_lifetime 2h; pprf_tickets_rotation 1d;").check()
+                                  "pprf_tickets_lifetime 2h; pprf_tickets_rotation 1d; pprf_tickets_memory 1g;").check()
         self.assertEqual(status, 0, said)
 
     def test_bad_values_are_refused_by_name(self):
@@ -660,7 +667,8 @@ class Configuration(Case):
                             ("lifetime", "8d"), ("lifetime", "604801"), ("lifetime", "4294967297"),
                             ("lifetime", "soon"), ("rotation", "7199"), ("rotation", "0"),
                             ("rotation", "-1"), ("depth", "10 10"), ("depth", ""), ("rate", "0"),
-                            ("rate", "596524"), ("rate", "x"), ("tls12", "maybe")):
+                            ("rate", "596524"), ("rate", "x"), ("memory", "0"),
+                            ("memory", "1k"), ("memory", "64m"), ("memory", "much"), ("tls12", "maybe")):
             for on in ("on", "off"):
                 with self.subTest(name=name, value=value, on=on):
                     self.refused([f"pprf_tickets_{name}"],
