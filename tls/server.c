@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pprf-tls-server: a page over HTTPS on loopback, to try the tickets with.  A line per connection
  * says how it began: full, resumed, 0-RTT accepted, 0-RTT rejected. */
-#include <argp.h>
 #include <arpa/inet.h>
 #include <errno.h>
+#include <getopt.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,73 +30,128 @@ struct arguments {
   struct pprf_tickets_options tickets;
 };
 
-enum { OPT_STATS = 256, OPT_DEPTH, OPT_LIFETIME, OPT_ROTATION, OPT_EARLY, OPT_OPENSSL, OPT_ANTI,
-       OPT_CERT, OPT_KEY, OPT_GROUPS, OPT_TLS12 };
+/* What --help says, in its order; a letter below 256 is a short option. */
+enum { STATS = 256, DEPTH, RATE, MEMORY, LIFETIME, ROTATION, EARLY, OPENSSL, ANTI, CERT, KEY, GROUPS,
+       TLS12, HELP, VERSION };
 
-static const struct argp_option options[] = {
-  {"port", 'p', "N", 0, "port on 127.0.0.1 (default 4433; 0: any free one)", 0},
-  {"workers", 'w', "N", 0, "processes that share the tickets, 1..64 (default 1)", 0},
-  {"connections", 'n', "N", 0, "end after N connections a worker (default: never)", 0},
-  {"cert", OPT_CERT, "FILE", 0, "certificate (default pprf-tls-server.crt; made if missing)", 0},
-  {"key", OPT_KEY, "FILE", 0, "its private key (default pprf-tls-server.key)", 0},
-  {"groups", OPT_GROUPS, "LIST", 0, "key exchange groups, as P-256:X25519", 0},
-  {"depth", OPT_DEPTH, "D", 0, "2^D tickets a key, 4..32 (default 22)", 0},
-  {"lifetime", OPT_LIFETIME, "S", 0, "seconds that a ticket is good for (default 7200)", 0},
-  {"rotation", OPT_ROTATION, "S", 0, "seconds after which a new key starts", 0},
-  {"max-early-data", OPT_EARLY, "N", 0, "bytes of early data accepted (default 16384)", 0},
-  {"no-tls12-tickets", OPT_TLS12, 0, 0, "no tickets in TLS 1.2", 0},
-  {"stats", OPT_STATS, 0, 0, "print the tickets' counters after each connection", 0},
-  {"openssl-tickets", OPT_OPENSSL, 0, 0,
-   "OpenSSL's own stateless tickets without anti-replay instead, to compare with", 0},
-  {"openssl-anti-replay", OPT_ANTI, 0, 0,
-   "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else", 0},
-  {0}};
+static const struct {
+  int key;
+  const char *name, *value, *help; /* value: NULL if there is none */
+} options[] = {
+  {'p', "port", "N", "port on 127.0.0.1 (default 4433; 0: any free one)"},
+  {'w', "workers", "N", "processes that share the tickets, 1..64 (default 1)"},
+  {'n', "connections", "N", "end after N connections a worker (default: never)"},
+  {CERT, "cert", "FILE", "certificate (default pprf-tls-server.crt; made if missing)"},
+  {KEY, "key", "FILE", "its private key (default pprf-tls-server.key)"},
+  {GROUPS, "groups", "LIST", "key exchange groups, as P-256:X25519"},
+  {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: by the rate)"},
+  {RATE, "rate", "N", "tickets a second to be ready for (default 500: depth 22)"},
+  {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
+  {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
+  {ROTATION, "rotation", "S", "seconds after which a new key starts"},
+  {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
+  {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
+  {STATS, "stats", NULL, "print the tickets' counters after each connection"},
+  {OPENSSL, "openssl-tickets", NULL,
+   "OpenSSL's own stateless tickets without anti-replay instead, to compare with"},
+  {ANTI, "openssl-anti-replay", NULL,
+   "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else"},
+  {HELP, "help", NULL, "show this"},
+  {VERSION, "version", NULL, "show the version"}};
 
-static unsigned number(const struct argp_state *state, const char *name, const char *arg,
-                       unsigned long max)
+enum { OPTIONS = sizeof options / sizeof *options };
+
+static void show_help(void)
+{
+  printf("Usage: pprf-tls-server [OPTION...]\n"
+         "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets.  Prints how each\n"
+         "connection began.\n\n");
+  for (unsigned i = 0; i < OPTIONS; i++) {
+    char letter[8] = "    ", name[40];
+    if (options[i].key < 256)
+      (void)snprintf(letter, sizeof letter, "-%c, ", options[i].key);
+    (void)snprintf(name, sizeof name, "--%s%s%s", options[i].name, options[i].value != NULL ? "=" : "",
+                   options[i].value != NULL ? options[i].value : "");
+    printf("  %s%-22s %s\n", letter, name, options[i].help);
+  }
+}
+
+static _Noreturn void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static _Noreturn void wrong(const char *format, ...)
+{
+  va_list args;
+  va_start(args, format);
+  fprintf(stderr, "pprf-tls-server: ");
+  vfprintf(stderr, format, args);
+  fprintf(stderr, "\nTry 'pprf-tls-server --help'.\n");
+  va_end(args);
+  exit(1);
+}
+
+static uint64_t number(const char *name, const char *arg, uint64_t max)
 {
   char *end;
   errno = 0;
-  unsigned long v = strtoul(arg, &end, 10);
+  unsigned long long v = strtoull(arg, &end, 10);
   if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0 || v > max)
-    argp_error(state, "--%s: '%s' is not a number from 0 to %lu", name, arg, max);
-  return (unsigned)v;
+    wrong("--%s: '%s' is not a number from 0 to %llu", name, arg, (unsigned long long)max);
+  return v;
 }
 
-static error_t parse(int opt, char *arg, struct argp_state *state)
+static void take(struct arguments *a, int key, const char *name, const char *arg)
 {
-  struct arguments *a = state->input;
-  switch (opt) {
-  case 'p': a->port = number(state, "port", arg, 65535); break;
+  switch (key) {
+  case 'p': a->port = (unsigned)number(name, arg, 65535); break;
   case 'w':
-    a->workers = number(state, "workers", arg, 64);
+    a->workers = (unsigned)number(name, arg, 64);
     if (a->workers == 0)
-      argp_error(state, "--workers: at least 1");
+      wrong("--workers: at least 1");
     break;
-  case 'n': a->connections = number(state, "connections", arg, UINT32_MAX); break;
-  case OPT_CERT: a->cert = arg; break;
-  case OPT_KEY: a->key = arg; break;
-  case OPT_GROUPS: a->groups = arg; break;
-  case OPT_DEPTH: a->tickets.depth = number(state, "depth", arg, 32); break;
-  case OPT_LIFETIME: a->tickets.lifetime = number(state, "lifetime", arg, UINT32_MAX); break;
-  case OPT_ROTATION: a->tickets.rotation = number(state, "rotation", arg, UINT32_MAX); break;
-  case OPT_EARLY:
-    a->tickets.max_early_data = number(state, "max-early-data", arg, UINT32_MAX);
-    break;
-  case OPT_TLS12: a->tickets.no_tls_1_2 = 1; break;
-  case OPT_STATS: a->stats = 1; break;
-  case OPT_OPENSSL: a->openssl_tickets = 1; break;
-  case OPT_ANTI: a->anti_replay = 1; break;
-  case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); break;
-  case ARGP_KEY_END: {
-    const char *bad = pprf_tickets_bad_option(&a->tickets);
-    if (bad != NULL)
-      argp_error(state, "--%s", bad);
-    break;
+  case 'n': a->connections = (unsigned)number(name, arg, UINT32_MAX); break;
+  case CERT: a->cert = arg; break;
+  case KEY: a->key = arg; break;
+  case GROUPS: a->groups = arg; break;
+  case DEPTH: a->tickets.depth = (unsigned)number(name, arg, 32); break;
+  case RATE: a->tickets.rate = (unsigned)number(name, arg, UINT32_MAX); break;
+  case MEMORY: a->tickets.memory = number(name, arg, INT64_MAX); break;
+  case LIFETIME: a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX); break;
+  case ROTATION: a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX); break;
+  case EARLY: a->tickets.max_early_data = (unsigned)number(name, arg, UINT32_MAX); break;
+  case TLS12: a->tickets.no_tls_1_2 = 1; break;
+  case STATS: a->stats = 1; break;
+  case OPENSSL: a->openssl_tickets = 1; break;
+  case ANTI: a->anti_replay = 1; break;
+  case HELP: show_help(); exit(0);
+  case VERSION: printf("pprf-tls-server " PPRF_VERSION "\n"); exit(0);
+  default: exit(1); /* getopt_long has said what is wrong */
   }
-  default: return ARGP_ERR_UNKNOWN;
+}
+
+static void parse(struct arguments *a, int argc, char **argv)
+{
+  struct option longs[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
+  char shorts[2 * OPTIONS + 1] = "";
+  size_t n = 0;
+  for (unsigned i = 0; i < OPTIONS; i++) {
+    longs[i] = (struct option){
+      options[i].name, options[i].value != NULL ? required_argument : no_argument, NULL,
+      options[i].key};
+    if (options[i].key < 256) {
+      shorts[n++] = (char)options[i].key;
+      shorts[n++] = ':';
+    }
   }
-  return 0;
+  int key, index = -1;
+  while ((key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+    for (index = 0; index < OPTIONS && options[index].key != key; index++)
+      ;
+    take(a, key, index < OPTIONS ? options[index].name : "", optarg);
+  }
+  if (optind < argc)
+    wrong("unexpected argument '%s'", argv[optind]);
+  const char *bad = pprf_tickets_bad_option(&a->tickets);
+  if (bad != NULL)
+    wrong("--%s", bad);
 }
 
 static void die(const char *what)
@@ -179,10 +235,11 @@ static void print_stats(pprf_tickets *tickets)
   struct pprf_tickets_stats s = {.size = sizeof s};
   if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
     printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
-           "expired %lu  dropped %lu  kept %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
+           "not issued %lu  expired %lu  dropped %lu  kept %lu  keys %lu  keys max %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
            (unsigned long)s.issued, (unsigned long)s.resumed, (unsigned long)s.early_accepted,
            (unsigned long)s.early_rejected, (unsigned long)s.refused, (unsigned long)s.foreign,
-           (unsigned long)s.expired, (unsigned long)s.dropped, (unsigned long)s.kept,
+           (unsigned long)s.not_issued, (unsigned long)s.expired, (unsigned long)s.dropped,
+           (unsigned long)s.kept, (unsigned long)s.keys, (unsigned long)s.keys_max,
            (unsigned long)s.outstanding, (unsigned long)s.nodes, (unsigned long)s.memory_bytes);
 }
 
@@ -289,17 +346,10 @@ int main(int argc, char **argv)
                         .workers = 1,
                         .cert = "pprf-tls-server.crt",
                         .key = "pprf-tls-server.key"};
-  const struct argp argp = {options, parse, NULL,
-                            "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe "
-                            "session tickets.  Prints how each connection began.",
-                            NULL, NULL, NULL};
   pprf_tickets *tickets = NULL;
-  /* libc's variables: with hidden visibility definitions of ours would not replace them */
-  argp_program_version = "pprf-tls-server " PPRF_VERSION;
-  argp_err_exit_status = 1;
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
     fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe what it frees\n");
-  argp_parse(&argp, argc, argv, 0, NULL, &a);
+  parse(&a, argc, argv);
   (void)signal(SIGPIPE, SIG_IGN);
   if (access(a.key, F_OK) != 0 && access(a.cert, F_OK) != 0)
     make_certificate(a.cert, a.key);
