@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl python arch bench root
+# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl python arch bench release root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 cd "$(dirname "$0")"
@@ -25,6 +25,7 @@ declare -A packages=(
   [fuzz-afl]="afl++"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
             python3-pytest python3-numpy mypy"
+  [release]="git abigail-tools"
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
@@ -38,6 +39,7 @@ declare -A why=(
   [fuzz]="to fuzz the two implementations against each other"
   [fuzz-afl]="to fuzz with AFL++"
   [python]="to build the Python package and test it"
+  [release]="to compare the libraries with an earlier version's"
   [root]="to make a clean Debian and test in it"
   [arch]="to test on other processors"
   [bench]="to measure and to draw the report"

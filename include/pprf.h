@@ -56,9 +56,9 @@ extern "C" {
 
 /** The version of this header; pprf_version gives the library's. */
 #define PPRF_VERSION_MAJOR 0
-#define PPRF_VERSION_MINOR 1
+#define PPRF_VERSION_MINOR 2
 #define PPRF_VERSION_PATCH 0
-#define PPRF_VERSION "0.1.0"
+#define PPRF_VERSION "0.2.0"
 
 /** Bytes in a seed and in the value of a leaf (128 bits). */
 #define PPRF_SEED_BYTES 16

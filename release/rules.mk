@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# release/: the release's files, and the names that the libraries promise.
+DIST := $(B)/dist
+.PHONY: dist
+dist: deps-build ## the release's tarballs from the last commit, with checksums, tested where they are unpacked: build/dist
+	@release/dist.sh $(DIST) $(VERSION)
+	@release/test.sh $(DIST) $(VERSION)
+
+# the libraries export what their lists say
+TAP_TESTS += release/symbols.sh
+release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so
+# and keep their binary interface: BASE=COMMIT, else the commit that made the version what it is
+.PHONY: abi
+abi: deps-build deps-release ## compare the binary interface with an earlier commit's: BASE=COMMIT
+	@release/abi.sh $(or $(BASE),$(shell git log -1 --format=%H -S'define PPRF_VERSION "$(VERSION)"' -- include/pprf.h))

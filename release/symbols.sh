@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: the shared libraries export exactly what release/*.symbols say, and no line promises a later version than
+# this one.  A new function is a new line, with the version that brings it.
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build} n=0 failed=0
+version=$(sed -n 's/^#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
+result() { # STATUS NAME
+  n=$((n + 1))
+  if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+for library in opt/libpprf tls/libpprf_tls; do
+  name=${library##*/}
+  difference=$(diff <(grep -v '^#' "release/$name.symbols" | cut -d' ' -f1) \
+    <(nm -D --defined-only "$B/$library.so" | sed -n 's/.* T \([a-z0-9_]*\)@@.*/\1/p' | sort))
+  result $? "$name exports what its list says"
+  [ -z "$difference" ] || sed 's/^/# /; s/</listed and not exported:/; s/>/exported and not listed:/' <<< "$difference"
+  later=$(grep -v '^#' "release/$name.symbols" | cut -d' ' -f2 | sort -V -u | tail -1)
+  [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ]
+  result $? "$name: no line is of a later version than $version"
+done
+echo "1..$n"
+exit $failed
