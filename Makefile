@@ -101,7 +101,7 @@ all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)
 
-test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## check the proofs, run every test
+test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the proofs, run every test
 	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory test-prove-gate test-oracle
@@ -126,7 +126,7 @@ verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## th
 # What a newcomer does, in a clean root of a Debian: the README's two commands, or the targets in PARTS.
 TEST_ROOT_SUITES := bookworm trixie
 # everything but the proofs of the C code
-TEST_ROOT_SHORT := deps-build deps-prove deps-test deps-fuzz deps-bench all install demo prove-coq \
+TEST_ROOT_SHORT := deps-build deps-prove deps-test deps-fuzz deps-bench deps-style all install demo prove-coq \
   test-prove-gate test-oracle tap fuzz bench-quick
 SUITE ?= trixie
 PARTS ?= verify test

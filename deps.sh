@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl python arch bench release root
+# Usage: deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl style python arch bench release root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 cd "$(dirname "$0")"
@@ -23,6 +23,7 @@ declare -A packages=(
           $valkey python3-redis python3-cryptography iproute2"
   [fuzz]="clang llvm $rt"
   [fuzz-afl]="afl++"
+  [style]="clang-format-19 flake8 python3 shellcheck"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
             python3-pytest python3-numpy mypy"
   [release]="git abigail-tools"
@@ -40,6 +41,7 @@ declare -A why=(
   [fuzz-afl]="to fuzz with AFL++"
   [python]="to build the Python package and test it"
   [release]="to compare the libraries with an earlier version's"
+  [style]="to check the form of the files"
   [root]="to make a clean Debian and test in it"
   [arch]="to test on other processors"
   [bench]="to measure and to draw the report"

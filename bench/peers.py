@@ -88,7 +88,8 @@ def draw(folder):
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S).replace(
         plots.INK, "currentColor")
     at = re.search(r"<svg [^>]*>", svg).end()
-    svg = svg[:at] + ("\n<desc>peers.json %s</desc>" % digest() + "\n<style>svg { color: #202124; } @media (prefers-color-scheme: dark) "
+    svg = svg[:at] + ("\n<desc>peers.json %s</desc>" % digest()
+                      + "\n<style>svg { color: #202124; } @media (prefers-color-scheme: dark) "
                       "{ svg { color: #e6e8ea; } }</style>") + svg[at:]
     with open(path, "w", encoding="utf-8") as f:
         f.write(re.sub(r"[ \t]+$", "", svg, flags=re.M))

@@ -158,7 +158,7 @@ class Token:
 def compiled(text):
     """The text, its comments blank already, with what Frama-C alone reads and the preprocessor's
     lines blank too, but for the bodies of macros; and the numbers of the lines of those."""
-    out, macros, active, before = [], set(), [], ""
+    out, macros, active, before, in_directive = [], set(), [], "", False
     for number, line in enumerate(text.split("\n")):
         continued = before.endswith("\\")
         directive = None if continued else re.match(r"\s*#\s*(\w+)(.*)", line)
@@ -743,7 +743,7 @@ def main():
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
         "-fPIC", "-Iopt", "-Itls", "-Iref", "-Icli"]
     logs = os.path.join(TOP, "build", "equivalence-tests")
-    begin, results, reports = time.time(), [], []
+    begin, results = time.time(), []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
         copies = []
         for i in range(o.jobs):

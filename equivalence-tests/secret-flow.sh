@@ -6,7 +6,6 @@
 # what chooses among the lanes for them in opt_expand_many is checked with the other versions alone.
 # And each of these finds what is planted.
 # Environment: CC and CPPFLAGS as make has them; B, the build folder.
-here=${0%/*}
 eq=equivalence-tests
 log=$B/$eq/secret-flow.log
 n=0 failed=0

@@ -5,7 +5,7 @@
 # version that it has and that is not the one in use is a failure.
 here=${0%/*}
 log=$here/shipped-prg.log
-n=0 failed=0 run= not=
+n=0 failed=0 run='' not=''
 check() {
   n=$((n + 1))
   if [ "$1" = 0 ]; then echo "ok $n - $2"; else

@@ -9,6 +9,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 n=0 bad=0
 flags=(-std=c11 -O1 -w)
+# shellcheck disable=SC2054  # the commas are the linker's
 wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=madvise)
 sources="bitmap pages store core pprf batch"
 for f in $sources selftest; do

@@ -51,6 +51,7 @@ for test in build/equivalence-tests/vectors build/opt/bitwords_test build/ref/sm
 done
 run make_install make -s -C "$root" install PREFIX="$work/usr"
 awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$root/README.md" > "$work/example.c"
+# shellcheck disable=SC2046  # pkg-config prints words
 program() {
   export PKG_CONFIG_PATH=$work/usr/lib/pkgconfig LD_LIBRARY_PATH=$work/usr/lib
   [ "$(pkg-config --modversion pprf)" = "$version" ] &&

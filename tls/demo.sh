@@ -15,8 +15,7 @@ cd "$dir"
 
 # until_true COMMAND...: try for 20 seconds
 until_true() {
-  local i
-  for i in $(seq 200); do "$@" && return; sleep 0.1; done
+  for _ in $(seq 200); do "$@" && return; sleep 0.1; done
 }
 "$build/pprf-tls-server" --port 0 --stats > log 2>&1 &
 server=$!

@@ -10,7 +10,6 @@ attacker does is done to recorded bytes: a first flight is what a client sends b
 from the server (ClientHello, early data), captured by a listener that never answers.
 """
 import argparse
-import hashlib
 import hmac
 import os
 import random
@@ -767,7 +766,6 @@ class Documents(Case):
             self.assertEqual(depth, (int(tickets) - 1).bit_length())
             self.assertAlmostEqual(memory, 8.3 * tickets / 1e6, delta=0.051)
             self.assertAlmostEqual(cache, 1047 * tickets / 2 / 1e6, delta=0.51)
-
 
     def test_named_tests_exist(self):
         known = ""

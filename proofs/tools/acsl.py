@@ -1125,5 +1125,6 @@ def command(usage, name, translate, error):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["opt"]:
         del sys.argv[1]
-        translate = translate_opt
-    command(__doc__, "acsl", translate, Error)
+        command(__doc__, "acsl", translate_opt, Error)
+    else:
+        command(__doc__, "acsl", translate, Error)

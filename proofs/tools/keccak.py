@@ -11,7 +11,6 @@ A function on vectors is read as what happens to one 64-bit element, from the de
 lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds get into
 those vectors and the results out of them is not translated.  What an intrinsic does to an element
 stands in Function.intrinsic, as Intel defines it."""
-import os
 import re
 import subprocess
 

@@ -3,7 +3,7 @@
 # Where the proofs of the C code run: other versions of a tool are noticed, a system that is half made
 # is never used, one that is complete is used again.  Prints TAP; makes no system: mmdebstrap is a stand-in.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 n=0

@@ -17,7 +17,8 @@ PLANTED = [
     ("a_false_lemma_in_the_code", "opt/core.c", KEY, KEY + "/*@ lemma l: \\forall integer x; x > 0; */\n",
      ["opt/core.c"], "lemma l is proven nowhere"),
     ("an_axiom_in_the_code", "ref/core.c", INCLUDE,
-     INCLUDE + "/*@ axiomatic A { axiom a: \\forall integer x; x > 0; } */\n", ["ref/core.c"], "axiom a is proven nowhere"),
+     INCLUDE + "/*@ axiomatic A { axiom a: \\forall integer x; x > 0; } */\n", ["ref/core.c"],
+     "axiom a is proven nowhere"),
     ("a_fact_with_other_words_where_the_code_is_proven", "prg/ggm.acsl",
      "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 2;",
      ["ref/core.c"], "axiom pow2_0 is not what ref/wp/ggm.c proves"),
@@ -46,7 +47,8 @@ PLANTED = [
     ("a_weaker_contract_of_the_api", "opt/core.c", "gone{Pre}(&key->store.punctured, x) || first <= x <= last;",
      "gone{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures gone"),
     ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
-     "/*@ requires leaf >= 33 && key->store.punctured.depth >= 33;\n    requires key: key == \\null ||", ["opt/core.c"], "+  requires leaf ≥ 33"),
+     "/*@ requires leaf >= 33 && key->store.punctured.depth >= 33;\n    requires key: key == \\null ||", ["opt/core.c"],
+     "+  requires leaf ≥ 33"),
     ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES, "-definition predicate opened"),
 ]
 

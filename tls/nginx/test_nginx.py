@@ -18,7 +18,6 @@ import ssl
 import subprocess
 import sys
 import time
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -639,7 +638,6 @@ class Memory(Case):
         self.assertEqual(self.left(
             GLIBC_TUNABLES="glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"), 0)
 
-
     def test_seeds_are_locked_in_every_worker(self):
         """A page that only a worker touches is not locked by its master's lock."""
         nginx = self.nginx(Daemon).start()
@@ -693,9 +691,9 @@ class Configuration(Case):
                 self.assertEqual(status, 0, said)
 
     def test_servers_that_share_an_address_must_agree(self):
-        for http, server, other in (("", "", "pprf_tickets on;"), ("", "pprf_tickets on;", "")):
+        for on_top, server, other in (("", "", "pprf_tickets on;"), ("", "pprf_tickets on;", "")):
             nginx = self.nginx()
-            nginx.configure(http=http, server=server, more="server { listen "
+            nginx.configure(http=on_top, server=server, more="server { listen "
                             f"127.0.0.1:{nginx.port} ssl; server_name other; {other} }}")
             status, said = nginx.check()
             self.assertEqual(status, 1)
@@ -771,7 +769,8 @@ def main():
     if missing():
         print(f"1..0 # SKIP not installed: {', '.join(missing())}")
         return 0
-    return tap.run((Module, Draining, Upgrade, Status, Reload, Workers, Attacks, Memory, Configuration, Document), sys.argv[1:])
+    return tap.run((Module, Draining, Upgrade, Status, Reload, Workers, Attacks, Memory, Configuration,
+                     Document), sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -179,7 +178,8 @@ class SServer(Case):
     def test_bad_values_are_named_and_switch_tickets_off(self):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
                             ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199"),
-                            ("RATE", "0"), ("RATE", "600000"), ("MEMORY", "1000"), ("MEMORY", "1m"), ("TLS12", "maybe")):
+                            ("RATE", "0"), ("RATE", "600000"), ("MEMORY", "1000"), ("MEMORY", "1m"),
+                            ("TLS12", "maybe")):
             with self.subTest(name=name, value=value):
                 variable = f"PPRF_TICKETS_{name}"
                 server = self.s_server("-early_data", **{variable: value})

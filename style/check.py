@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the form of C, Python and shell files, in seconds.  Prints TAP.
+
+Usage: check.py               every file of the tree
+       check.py --fix FILE... formats C files
+
+C by clang-format-19, which Debian 12 and 13 have, and .clang-format.  Two things are left as they are:
+where a line with an annotation (/*@ or //@) begins, because clang-format takes the ghost parameters
+that stand below a function's head for a comment on the next function; and where a macro's backslashes
+stand.  Files that do not keep the form yet are listed in not-yet.txt: each is named in the output, and
+one that keeps it has to leave the list.
+Python by flake8 and .flake8; shell by shellcheck, warnings and errors."""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FORMAT = "clang-format-19"
+count = failed = 0
+
+
+def ok(good, name, why="", more=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s%s" % ("" if good else "not ", count, name, more))
+    for line in why.splitlines() if not good else ():
+        print("# " + line)
+    sys.stdout.flush()
+
+
+def run(*command, stdin=None):
+    try:
+        return subprocess.run(command, cwd=ROOT, input=stdin, capture_output=True, text=True,
+                              check=False)
+    except FileNotFoundError:
+        sys.exit("Bail out! style: no %s (./deps.sh style)" % command[0])
+
+
+def files(*suffixes):
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard").stdout.split("\n")
+    if len(listed) < 2:  # no git: an unpacked tarball
+        listed = [os.path.relpath(os.path.join(where, name), ROOT)
+                  for where, _, names in os.walk(ROOT) for name in names]
+    return sorted(f for f in listed if f.endswith(suffixes) and not f.startswith("build/")
+                  and os.path.isfile(os.path.join(ROOT, f)))
+
+
+def normal(text):
+    text = re.sub(r"^[ \t]+(?=/\*@|//@)", "", text, flags=re.M)
+    return re.sub(r"[ \t]+\\$", r" \\", text, flags=re.M)
+
+
+def differing(text, name):
+    """The lines of the text that clang-format would change."""
+    new = normal(run(FORMAT, "--assume-filename=" + name, stdin=text).stdout).splitlines()
+    old = normal(text).splitlines()
+    return [] if new == old else [
+        "%s:%d: %s" % (name, i + 1, a) for i, a in enumerate(old)
+        if i >= len(new) or a != new[i]][:1] or ["%s: lines at its end" % name]
+
+
+def of(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def lint(kind, text, name="x"):
+    if kind == "python":
+        return run("flake8", "--stdin-display-name", name, "-", stdin=text).stdout
+    return run("shellcheck", "-S", "warning", "-s", "bash", "-", stdin=text).stdout
+
+
+def main():
+    if sys.argv[1:2] == ["--fix"]:
+        return run(FORMAT, "-i", *[os.path.abspath(f) for f in sys.argv[2:]]).returncode
+    not_yet = [line for line in of("style/not-yet.txt").split("\n") if line and line[0] != "#"]
+    c = files(".c", ".h", ".cc", ".cpp")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        bad = dict(zip(c, pool.map(lambda f: differing(of(f), f), c)))
+    ok(len(c) > 50 and not any(bad[f] for f in c if f not in not_yet),
+       "C: %d files are as clang-format would have them" % (len(c) - len(not_yet)),
+       "\n".join(bad[f][0] for f in c if bad[f] and f not in not_yet)
+       + "\nelse: style/check.py --fix FILE")
+    good = [f for f in not_yet if not bad.get(f)]
+    ok(not good, "C: the files of style/not-yet.txt do not keep the form",
+       "\n".join(good) + "\nthese do, or are gone: take them out")
+    print("# C: not yet in form: %d files: %s" % (len(not_yet), " ".join(not_yet) or "none"))
+    python = files(".py")
+    r = run("flake8", *python)
+    ok(len(python) > 20 and r.returncode == 0, "Python: flake8 finds nothing in %d files"
+       % len(python), r.stdout + r.stderr)
+    shell = files(".sh")
+    r = run("shellcheck", "-S", "warning", *shell)
+    ok(len(shell) > 10 and r.returncode == 0, "shell: shellcheck finds nothing in %d files"
+       % len(shell), r.stdout + r.stderr)
+    ok(differing("int f(void)\n{\n    return 1;\n}\n", "x.c")
+       and not differing("int f(void)\n/*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c")
+       and not differing("int f(void)\n  /*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c"),
+       "a wrong indent is noticed, where an annotation begins is not")
+    ok("F401" in lint("python", "import os\n") and "F821" in lint("python", "print(undefined)\n")
+       and not lint("python", "print(1)\n"), "an unused and an undefined name are noticed")
+    ok("SC2034" in lint("shell", "unused=1\n") and not lint("shell", "echo\n"),
+       "an unused variable of a shell script is noticed")
+    print("1..%d" % count)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
