@@ -113,9 +113,18 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
-prove: deps-prove deps-prove-wp ## check the Coq proofs and the Frama-C proofs
+# the maintainer's loop: the tests that a file touches, or what git says has changed
+.PHONY: check
+check: deps-test ## run the tests that changed files touch: CHANGED="opt/core.c", or what git says
+	@$(PYTHON) equivalence-tests/check.py "$(TAP_TESTS)" $(CHANGED)
+
+prove: deps-prove deps-prove-wp ## check the Coq and the Frama-C proofs; FUNCTION=name: that C function alone
+ifdef FUNCTION
+	@proofs/wp/run.sh one.py $(FUNCTION)
+else
 	@$(MAKE) --no-print-directory prove-coq
 	@$(MAKE) --no-print-directory prove-wp
+endif
 
 verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## the main job: prove, fuzz, benchmark, report
 	@$(MAKE) --no-print-directory $(STRICT) products

@@ -12,6 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import check  # noqa: E402
 import mutants  # noqa: E402
 import mutants_random  # noqa: E402
 import tap  # noqa: E402
@@ -197,5 +198,31 @@ int yes(int a, int b)
         self.assertNotEqual(first, other)
 
 
+class ChangedFiles(unittest.TestCase):
+    """check.py: the tests that a changed file touches."""
+
+    TESTS = ["build/equivalence-tests/" + t for t in ("vectors", "prg_choice", "residue", "api")] + [
+        "build/opt/selftest", "cli/test_cli.py", "docs/test_docs.py", "docs/rules"]
+
+    def test_c_code_has_the_suites_of_its_plan(self):
+        self.assertEqual(check.tests_of("prg/choice.c", self.TESTS)[:2],
+                         ["build/equivalence-tests/prg_choice", "build/opt/selftest"])
+        self.assertIn("cli/test_cli.py", check.tests_of("cli/key.c", self.TESTS))
+
+    def test_a_test_is_its_own(self):
+        self.assertEqual(check.tests_of("equivalence-tests/api.c", self.TESTS), ["build/equivalence-tests/api"])
+
+    def test_what_has_no_plan_has_the_tests_of_its_folder(self):
+        self.assertEqual(check.tests_of("docs/picture.svg", self.TESTS), ["docs/test_docs.py", "docs/rules"])
+        self.assertEqual(check.tests_of("docs/tls.md", self.TESTS), ["docs/test_docs.py"])
+
+    def test_every_test_that_a_plan_names_is_one_of_make(self):
+        out = subprocess.run(["make", "-s", "--no-print-directory", "DEPS=skip", "--eval",
+                              "print-tests: ; @echo $(TAP_TESTS)", "print-tests"], cwd=os.path.dirname(HERE),
+                             check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        named = {check.program_of(s) for _, suites in mutants_random.PLAN for s in suites}
+        self.assertEqual(sorted(named - set(out)), [])
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs, RandomMutants), sys.argv[1:]))
+    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs, RandomMutants, ChangedFiles), sys.argv[1:]))

@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file pages.h
- * Pages of a store that nothing needs any more go back to the system.  A page comes back zero, or,
- * if the system does not take it, stays as it is. */
+ * The memory of a store: the mapping of its slots and its bitmap's large levels, and the small block of
+ * the others.  Pages that nothing needs any more go back to the system: a page comes back zero, or, if
+ * the system does not take it, stays as it is. */
 #ifndef PPRF_OPT_PAGES_H
 #define PPRF_OPT_PAGES_H
 
 #include "store.h"
+
+/** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
+size_t opt_store_small_bytes(unsigned depth);
+
+/** Make a store without nodes in which nothing is punctured: the caller loads it.
+ * @param[in] depth 1..32.
+ * @param[in] small opt_store_small_bytes(depth) zero bytes, aligned for uint64_t, which must live
+ *                  as long as the store.
+ * @param[in] shared whether processes forked later share the mapping.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
+
+/** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
+size_t opt_store_mapped_bytes(unsigned depth);
+
+/** Have a store lie in a mapping, of opt_store_mapped_bytes(depth) bytes, and a small block, both of which
+ * are left as they are: zero, or another process's store of this depth, whose number of nodes the caller
+ * sets then.  The system is told to keep the mapping out of core dumps and, its slots, out of swap. */
+void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
+
+/** Wipe the seeds and puncture every leaf, whatever state the store is in. */
+void opt_store_clear(struct opt_store *s);
+
+/** Give a cleared store, all of whose leaves are punctured, one node: the root. */
+void opt_store_start(struct opt_store *s, struct pprf_seed root);
+
+/** Wipe the seeds and give the mapping back. */
+void opt_store_close(struct opt_store *s);
+
+/** Have every page of the mapping backed by memory, from now until the store is closed.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_store_prefault(struct opt_store *s);
+
+/** Bytes of the mapping that are backed by memory now. */
+size_t opt_store_resident_bytes(const struct opt_store *s);
 
 /** Give back the slots of the leaves first .. end - 1, which are zero and stay so. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth);

@@ -9,10 +9,7 @@
  * The slots and every bitmap level of a page or more lie in one private anonymous mapping, at
  * offsets that the depth alone determines; a page takes memory from its first write on.  Smaller
  * levels lie in a block of opt_store_small_bytes(depth) bytes from the caller.  Neither holds a
- * pointer.
- *
- * pprf.c sees the nodes only through these functions, so that another layout can serve sets that
- * are sparse in a large domain (store.c says what they cost here). */
+ * pointer.  pages.h has this memory: made, given back, wiped. */
 #ifndef PPRF_OPT_STORE_H
 #define PPRF_OPT_STORE_H
 
@@ -59,34 +56,6 @@ static inline uint64_t opt_node_end(struct opt_node n)
   //@ ghost leaves_lf(n.height);
   return n.start + (UINT64_C(1) << n.height);
 }
-
-/** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
-size_t opt_store_small_bytes(unsigned depth);
-
-/** Make a store without nodes in which nothing is punctured: the caller loads it.
- * @param[in] depth 1..32.
- * @param[in] small opt_store_small_bytes(depth) zero bytes, aligned for uint64_t, which must live
- *                  as long as the store.
- * @param[in] shared whether processes forked later share the mapping.
- * @retval 0, or PPRF_ERR_NOMEM. */
-int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
-
-/** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
-size_t opt_store_mapped_bytes(unsigned depth);
-
-/** Have a store lie in a mapping, of opt_store_mapped_bytes(depth) bytes, and a small block, both of which
- * are left as they are: zero, or another process's store of this depth, whose number of nodes the caller
- * sets then.  The system is told to keep the mapping out of core dumps and, its slots, out of swap. */
-void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
-
-/** Wipe the seeds and puncture every leaf, whatever state the store is in. */
-void opt_store_clear(struct opt_store *s);
-
-/** Give a cleared store, all of whose leaves are punctured, one node: the root. */
-void opt_store_start(struct opt_store *s, struct pprf_seed root);
-
-/** Wipe the seeds and give the mapping back. */
-void opt_store_close(struct opt_store *s);
 
 /** Load a node into a new store.  Nodes and gaps together must cover the leaves exactly. */
 /*@ requires opened: opened(s) && s->nodes < 0x100000000;
@@ -245,12 +214,5 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
 void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */;
-
-/** Have every page of the mapping backed by memory, from now until the store is closed.
- * @retval 0, or PPRF_ERR_NOMEM. */
-int opt_store_prefault(struct opt_store *s);
-
-/** Bytes of the mapping that are backed by memory now. */
-size_t opt_store_resident_bytes(const struct opt_store *s);
 
 #endif
