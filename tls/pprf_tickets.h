@@ -186,8 +186,8 @@ PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_NULL      tickets is NULL. */
 PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early);
 
-/** Puncture the tickets past their lifetime now.  Issuing does so too, at most once every
- * lifetime/32 seconds; a server that may be idle calls this from a timer.
+/** Puncture the tickets past their lifetime now.  Issuing and redeeming do so too; a server that may
+ * be idle calls this from a timer.
  * @retval PPRF_OK         no ticket past its lifetime can be opened.
  * @retval PPRF_ERR_CRYPTO the digest failed.  Tickets past their lifetime are refused all the same;
  *                         the next call tries again.
