@@ -379,6 +379,7 @@ void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES])
 int output_end(struct output *out)
 {
   output_write(out);
+  explicit_bzero(out->value, sizeof out->value);
   explicit_bzero(out->text, sizeof out->text);
   return out->failed ? STATUS_FAILED : STATUS_DONE;
 }

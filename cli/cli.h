@@ -123,6 +123,7 @@ bool write_all(int fd, const void *bytes, size_t len);
 
 /** Standard output through a buffer that is wiped. */
 struct output {
+  uint8_t value[PPRF_SEED_BYTES]; /**< the one that is being printed: wiped with the text */
   char text[4096];
   size_t used;
   bool failed;
@@ -131,7 +132,7 @@ struct output {
 void output_text(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Append a value as hexadecimal digits. */
 void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES]);
-/** Write what is left and wipe the buffer.
+/** Write what is left and wipe value and text.
  * @retval STATUS_DONE or STATUS_FAILED (reported), for all that was appended. */
 int output_end(struct output *out);
 

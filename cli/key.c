@@ -219,16 +219,14 @@ static void print_leaf(struct output *out, const struct file_args *a, bool first
 static int eval_leaf(struct output *out, const struct file_args *a, const struct keyfile *f,
                      const pprf_key *key, bool first, uint64_t leaf)
 {
-  uint8_t value[PPRF_SEED_BYTES];
   if (a->check) { /* no value is derived */
     bool live = is_live(f->bytes, a->impl->depth(key), a->impl->node_count(key), leaf);
     print_leaf(out, a, first, leaf, !live, NULL);
     return live ? PPRF_OK : PPRF_ERR_PUNCTURED;
   }
-  int err = a->impl->eval(key, leaf, value);
+  int err = a->impl->eval(key, leaf, out->value);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
-    print_leaf(out, a, first, leaf, err != PPRF_OK, err == PPRF_OK ? value : NULL);
-  explicit_bzero(value, sizeof value);
+    print_leaf(out, a, first, leaf, err != PPRF_OK, err == PPRF_OK ? out->value : NULL);
   return err;
 }
 

@@ -1038,9 +1038,12 @@ class Forms(Case):
     def typed(self, keys, stop=None):
         """setup --seed - on a terminal: what it shows, and how it ends."""
         master, slave = self.terminal()
+
+        def own_terminal():
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
         process = self.start("setup", "-f", "-d", 4, "--seed", "-", self.key, stdin=slave,
-                             stderr=slave, start_new_session=True,
-                             preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0))
+                             stderr=slave, start_new_session=True, preexec_fn=own_terminal)
         shown = b""
         while not shown.endswith(b"seed: "):
             shown += os.read(master, 1000)

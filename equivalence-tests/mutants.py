@@ -13,6 +13,7 @@ mutants.py [--quick] [--first] [--jobs N] [--only TEXT] [BUILD]
 
 Exit 1 if a bug survives, a line does not apply, or an unchanged copy fails.
 """
+import argparse
 import json
 import os
 import queue
@@ -68,12 +69,14 @@ def load():
 
 
 def copy_sources(root):
-    for d in ("include", "prg", "common", "ref", "opt", "cli", "bench", "equivalence-tests"):
-        shutil.copytree(os.path.join(TOP, d), os.path.join(root, d),
-                        ignore=shutil.ignore_patterns("__pycache__"))
     for f in os.listdir(TOP):
         if os.path.isfile(os.path.join(TOP, f)):
             shutil.copy2(os.path.join(TOP, f), root)
+        elif f in ("docs", "proofs", "spec"):  # named by other folders' rules, not built here
+            os.symlink(os.path.join(TOP, f), os.path.join(root, f))
+        elif f not in ("build", ".git"):
+            shutil.copytree(os.path.join(TOP, f), os.path.join(root, f),
+                            ignore=shutil.ignore_patterns("__pycache__"))
     # what is built already, with its times: make builds only what a changed file touches
     built = os.path.join(TOP, "build")
     for d in ("prg", "common", "ref", "opt", "cli", "bench", "equivalence-tests/plain", "equivalence-tests/asan",
@@ -82,9 +85,6 @@ def copy_sources(root):
             shutil.copytree(os.path.join(built, d), os.path.join(root, "build", d))
     if os.path.isfile(os.path.join(built, "oracle")):
         shutil.copy2(os.path.join(built, "oracle"), os.path.join(root, "build"))
-    for d in ("docs", "proofs"):  # named by other folders' rules, not built here
-        if os.path.isdir(os.path.join(TOP, d)):
-            os.symlink(os.path.join(TOP, d), os.path.join(root, d))
 
 
 def target(suite):
@@ -107,6 +107,8 @@ def run(root, suite, log):
 
     def limit():
         os.setsid()
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):  # ignored in the background
+            signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
     process = subprocess.Popen(command, cwd=root, stdout=log, stderr=log, env=environment,
                                stdin=subprocess.DEVNULL, preexec_fn=limit)
@@ -154,16 +156,6 @@ def check():
     return 1 if bad else 0
 
 
-def option(arguments, name, default):
-    """Take an option and its value from the arguments."""
-    if name not in arguments:
-        return default
-    at = arguments.index(name)
-    value = arguments[at + 1]
-    del arguments[at:at + 2]
-    return value
-
-
 class Workers:
     """Copies of the sources, each with its log; a task takes one and gives it back."""
 
@@ -196,14 +188,18 @@ def plant(root, log, mutant, first):
 
 
 def main():
-    arguments = sys.argv[1:]
-    only, jobs = option(arguments, "--only", ""), int(option(arguments, "--jobs", "1"))
-    quick = "--quick" in arguments
-    first = quick or "--first" in arguments
-    rest = [a for a in arguments if not a.startswith("--")]
-    if "--check" in arguments:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for flag in ("--quick", "--first", "--check"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("build", nargs="?", default="build")
+    o = parser.parse_args()
+    only, jobs, quick, first = o.only, o.jobs, o.quick, o.quick or o.first
+    if o.check:
         return check()
-    build_dir = os.path.join(TOP, rest[0] if rest else "build")
+    build_dir = os.path.join(TOP, o.build)
     mutants = [m for m in load() if (m.quick or not quick) and (only in m.name or
                                                                       only == m.suite)]
     suites = [] if quick else sorted({m.suite for m in mutants}, key=SUITES.index)
@@ -219,6 +215,7 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory, \
             futures.ThreadPoolExecutor(jobs) as pool:
+        os.chmod(directory, 0o755)  # tests run the program as another user, too
         workers = Workers(directory, os.path.join(build_dir, "equivalence-tests"), jobs)
         # Without a bug all is well; beside --quick the suites run on their own.
         for suite, ok in zip(suites, pool.map(lambda s: workers.do(passes, s), suites)):

@@ -567,6 +567,8 @@ class Copy:
 
         def limits():
             os.setsid()
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):  # ignored in the background
+                signal.signal(number, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         before = time.time()
@@ -745,6 +747,7 @@ def main():
     logs = os.path.join(TOP, "build", "equivalence-tests")
     begin, results = time.time(), []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
+        os.chmod(directory, 0o755)  # tests run the program as another user, too
         copies = []
         for i in range(o.jobs):
             root = os.path.join(directory, str(i))

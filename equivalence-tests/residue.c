@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "impls.h"
+#include "prg.h"
 #include "tap.h"
 
 #define MASK 0x9d3f5ac7e1b20846u
@@ -30,7 +31,7 @@ static unsigned depth;
 
 /* The registers that a function need not preserve, as the last operation left them. */
 static struct {
-  uint64_t general[9];
+  uint64_t general[9]; /* i386: as its words of 32 bits, eax, ecx and edx */
   uint64_t pad[7];
   uint8_t vector[16384]; /* XSAVE's image */
 } __attribute__((aligned(64))) registers;
@@ -46,6 +47,13 @@ __attribute__((always_inline)) static inline void save_registers(void)
                    :
                    : "b"(&registers)
                    : "rdx", "memory");
+#elif defined(__i386__)
+  __asm__ volatile("movl %%eax, 0(%0)\n\tmovl %%ecx, 4(%0)\n\tmovl %%edx, 8(%0)\n\t"
+                   "pushl %%eax\n\tmovl $-1, %%eax\n\tmovl $-1, %%edx\n\t"
+                   "xsave 128(%0)\n\tpopl %%eax"
+                   :
+                   : "S"(&registers)
+                   : "edx", "memory");
 #elif defined(__aarch64__)
   register void *to __asm__("x19") = &registers;
   __asm__ volatile("stp x0, x1, [%0]\n\tstp x2, x3, [%0, 16]\n\tstp x4, x5, [%0, 32]\n\t"
@@ -66,7 +74,7 @@ __attribute__((always_inline)) static inline void save_registers(void)
 }
 
 /* Whether save_registers does anything. */
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 #define SEES_REGISTERS 1
 #else
 #define SEES_REGISTERS 0
@@ -624,14 +632,16 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
  * as deep as the work.  It runs on a stack that is painted. */
 #define PAINT 0xa5
 #define OWN_FRAMES 512 /* those of the caller and of the function itself, which have no secret */
+#define OWN_CALL 48    /* a return address and arguments: the wipe itself begins below them */
+#define WIPED 5000
 
 enum painted_op {
   SETUP, SETUP_RANDOM, EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND, EXPORT,
-  IMPORT, DIRTY, PAINTED_OPS
+  IMPORT, WIPE, DIRTY, PAINTED_OPS
 };
 
 static const char *const painted_name[] = {"setup", "setup_at_random", "eval", "punct",
-  "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import"};
+  "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import", "prg_wipe"};
 
 struct painted {
   const struct pprf_impl *impl;
@@ -661,6 +671,7 @@ __attribute__((noinline)) static int make_dirty(void)
    : (p)->op == EXPAND       ? expand_range(key, 0, 2000, ignore, NULL)                            \
    : (p)->op == EXPORT       ? (p)->impl->export_key(key, bytes, len)                              \
    : (p)->op == IMPORT       ? (p)->impl->import_key(&fresh_key, bytes, *(len))                    \
+   : (p)->op == WIPE         ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                             \
                              : make_dirty())
 
 static void *run_painted(void *arg)
@@ -687,6 +698,8 @@ static void *run_painted(void *arg)
       ok &= p->impl->export_key(key, bytes, &len) == PPRF_OK;
 #if defined(__x86_64__)
     __asm__ volatile("mov %%rsp, %0" : "=r"(top) : : "memory");
+#elif defined(__i386__)
+    __asm__ volatile("mov %%esp, %0" : "=r"(top) : : "memory");
 #elif defined(__aarch64__)
     __asm__ volatile("mov %0, sp" : "=r"(top) : : "memory");
 #endif
@@ -699,11 +712,12 @@ static void *run_painted(void *arg)
       fresh_key = NULL;
     }
   }
+  size_t own = p->op == WIPE ? OWN_CALL : OWN_FRAMES;
   p->deepest = p->dirty = 0;
   for (volatile uint8_t *at = p->base; at < top; at++)
     if (*at != PAINT && p->deepest == 0)
       p->deepest = (size_t)(top - at);
-    else if (p->deepest != 0 && *at != 0 && (size_t)(top - at) > OWN_FRAMES && p->dirty == 0)
+    else if (p->deepest != 0 && *at != 0 && (size_t)(top - at) > own && p->dirty == 0)
       p->dirty = (size_t)(top - at);
   if (p->deepest != 0 && *(top - p->deepest) != 0)
     p->dirty = p->deepest;
@@ -741,14 +755,19 @@ static int leaves_zeros(const struct pprf_impl *impl, enum painted_op op, size_t
 
 static void whole_stack(const struct pprf_impl *impl)
 {
-#if defined(__x86_64__) || defined(__aarch64__)
+#if SEES_REGISTERS
   size_t deepest, most = 0;
   int ok = 1;
-  for (enum painted_op op = SETUP; op < DIRTY; op++) {
+  for (enum painted_op op = SETUP; op < WIPE; op++) {
     ok &= leaves_zeros(impl, op, &deepest);
     most = deepest > most ? deepest : most;
   }
   tap_ok(ok, "%s_all_that_was_written_below_a_function_is_zero", impl->name);
+  if (impl == &impl_ref) {
+    ok = leaves_zeros(impl, WIPE, &deepest);
+    tap_ok(ok && deepest >= WIPED && deepest < WIPED + 128 + OWN_CALL,
+           "a_wipe_begins_at_its_return_address_and_is_as_long_as_asked");
+  }
   tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
   tap_ok(!leaves_zeros(impl, DIRTY, &deepest) && deepest > 40000, "control_%s_a_deeper_frame_is_noticed",
          impl->name);
@@ -961,11 +980,13 @@ static unsigned control(int kind, unsigned node)
     plant_below(node);
   found = search();
   if (kind == 4) { /* in a vector register */
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
     uint64_t word = masked[node][0] ^ MASK;
-    __asm__ volatile("movq %0, %%xmm9" : : "r"(word) : "xmm9");
+    __asm__ volatile("movq %0, %%xmm5" : : "m"(word));
     save_registers();
-    __asm__ volatile("pxor %%xmm9, %%xmm9" : : : "xmm9");
+    __asm__ volatile("pxor %%xmm5, %%xmm5" : :);
+    word = 0;
+    __asm__ volatile("" : : "m"(word));
     (void)search();
     found = in_registers;
 #elif defined(__aarch64__)

@@ -3,19 +3,22 @@
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__LP64__)
+#if (defined(__x86_64__) && defined(__LP64__)) || defined(__i386__)
 
 uint64_t prg_wipe_flags(void)
 {
   /* __builtin_cpu_supports looks whether the system saves the registers, too */
   return (__builtin_cpu_supports("avx") ? WIPE_AVX : 0) |
-         (__builtin_cpu_supports("avx512f") ? WIPE_AVX512 : 0);
+         (__builtin_cpu_supports("avx512f") ? WIPE_AVX512 : 0) |
+         (__builtin_cpu_supports("sse") ? WIPE_SSE : 0);
 }
 
 #define R8(op, a, b, c, d, e, f, g, h) op(a) op(b) op(c) op(d) op(e) op(f) op(g) op(h)
-#define LOW_16(op) R8(op, 0, 1, 2, 3, 4, 5, 6, 7) R8(op, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOW_8(op) R8(op, 0, 1, 2, 3, 4, 5, 6, 7)
+#define LOW_16(op) LOW_8(op) R8(op, 8, 9, 10, 11, 12, 13, 14, 15)
 #define HIGH_16(op) R8(op, 16, 17, 18, 19, 20, 21, 22, 23) R8(op, 24, 25, 26, 27, 28, 29, 30, 31)
 #define PXOR(n) "pxor %xmm" #n ", %xmm" #n "\n\t"
+#define XORPS(n) "xorps %xmm" #n ", %xmm" #n "\n\t" /* without SSE2, too */
 #define VPXOR(n) "vpxor %xmm" #n ", %xmm" #n ", %xmm" #n "\n\t" /* and the upper parts */
 #define VPXORQ(n) "vpxorq %zmm" #n ", %zmm" #n ", %zmm" #n "\n\t"
 #define KXOR(n) "kxorw %k" #n ", %k" #n ", %k" #n "\n\t" /* compilers spill to these, too */
@@ -23,6 +26,7 @@ uint64_t prg_wipe_flags(void)
 /* In assembly, so that there is no byte between the caller's frame and what is overwritten that a
  * compiler keeps for itself.  The stack pointer moves first: what lies below it is a signal handler's.
  * From the top down: a stack that is too short ends at its guard page. */
+#ifdef __x86_64__
 __attribute__((naked, noinline, no_stack_protector, no_profile_instrument_function)) void
 prg_wipe(__attribute__((unused)) uint64_t plan)
 {
@@ -58,7 +62,7 @@ prg_wipe(__attribute__((unused)) uint64_t plan)
     "btq $33, %rdi\n\t"
     "jnc 5f\n\t"
     HIGH_16(VPXORQ)
-    R8(KXOR, 0, 1, 2, 3, 4, 5, 6, 7)
+    LOW_8(KXOR)
     "5:\n\t"
     "vzeroupper\n"
     "4:\n\t"
@@ -74,6 +78,44 @@ prg_wipe(__attribute__((unused)) uint64_t plan)
     "xorl %r11d, %r11d\n\t"
     "ret");
 }
+#else
+__attribute__((naked, noinline, no_stack_protector, no_profile_instrument_function)) void
+prg_wipe(__attribute__((unused)) uint64_t plan)
+{
+  __asm__ volatile(
+    "movl 4(%esp), %ecx\n\t" /* the bytes; the flags lie above them */
+    "addl $127, %ecx\n\t"
+    "andl $-128, %ecx\n\t"
+    "movl %esp, %eax\n\t"
+    ".cfi_def_cfa_register %eax\n\t"
+    "subl %ecx, %esp\n\t"
+    "xorl %edx, %edx\n"
+    "1:\n\t"
+    "movl %edx, -4(%esp,%ecx)\n\t"
+    "movl %edx, -8(%esp,%ecx)\n\t"
+    "movl %edx, -12(%esp,%ecx)\n\t"
+    "movl %edx, -16(%esp,%ecx)\n\t"
+    "subl $16, %ecx\n\t"
+    "ja 1b\n\t"
+    "movl %eax, %esp\n\t"
+    ".cfi_def_cfa_register %esp\n\t"
+    "movl 8(%esp), %eax\n\t"
+    "btl $2, %eax\n\t"
+    "jnc 4f\n\t"
+    "btl $0, %eax\n\t"
+    "jc 2f\n\t"
+    LOW_8(XORPS)
+    "jmp 4f\n"
+    "2:\n\t"
+    LOW_8(VPXOR)
+    "btl $1, %eax\n\t"
+    "jnc 4f\n\t"
+    LOW_8(KXOR)
+    "4:\n\t"
+    "xorl %eax, %eax\n\t"
+    "ret");
+}
+#endif
 
 #else /* another processor */
 
@@ -82,47 +124,45 @@ uint64_t prg_wipe_flags(void)
   return 0;
 }
 
-/* Overwrite so many bytes of the stack, from the top down in pieces. */
-static __attribute__((noinline)) void overwrite(uint64_t bytes)
-{
-  uint8_t piece[512];
-  explicit_bzero(piece, sizeof piece);
-  if (bytes > sizeof piece)
-    overwrite(bytes - sizeof piece);
-  explicit_bzero(piece, sizeof piece); /* no last call: the pieces lie one below the other */
-}
-
 #if defined(__aarch64__)
 #define V4(n) "movi v" #n ".2d, #0\n\t"
 #define V_HIGH(n) "fmov d31, d" #n "\n\tmov v" #n ".16b, v31.16b\n\t" /* of v8..v15 a callee saves half */
-static void clear_registers(void)
+/* No frame: its variables are registers, and it calls nothing. */
+__attribute__((noinline, no_stack_protector)) void prg_wipe(uint64_t plan)
 {
+  register uint64_t bytes __asm__("x0") = ((plan & WIPE_BYTES) + 127) & ~UINT64_C(127);
   __asm__ volatile(
+    "mov x9, sp\n\t"
+    "mov x11, x9\n\t"
+    "sub sp, sp, x0\n"
+    "1:\n\t"
+    "stp xzr, xzr, [x11, #-16]!\n\t"
+    "cmp sp, x11\n\t"
+    "b.lo 1b\n\t"
+    "mov sp, x9\n\t"
     V_HIGH(8) V_HIGH(9) V_HIGH(10) V_HIGH(11) V_HIGH(12) V_HIGH(13) V_HIGH(14) V_HIGH(15)
     V4(0) V4(1) V4(2) V4(3) V4(4) V4(5) V4(6) V4(7) V4(16) V4(17) V4(18) V4(19) V4(20) V4(21)
     V4(22) V4(23) V4(24) V4(25) V4(26) V4(27) V4(28) V4(29) V4(30) V4(31)
     "mov x0, #0\n\tmov x1, #0\n\tmov x2, #0\n\tmov x3, #0\n\tmov x4, #0\n\tmov x5, #0\n\t"
     "mov x6, #0\n\tmov x7, #0\n\tmov x8, #0\n\tmov x9, #0\n\tmov x10, #0\n\tmov x11, #0\n\t"
     "mov x12, #0\n\tmov x13, #0\n\tmov x14, #0\n\tmov x15, #0\n\tmov x16, #0\n\tmov x17, #0"
+    : "+r"(bytes)
     :
-    :
-    : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
-      "x15", "x16", "x17", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19",
-      "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+    : "cc", "memory", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
+      "x13", "x14", "x15", "x16", "x17", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17",
+      "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 #else
-static void clear_registers(void)
-{
-}
-#endif
-
+/* In C: what the compiler has between its caller's frame and the array stays, two words or so. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 __attribute__((zero_call_used_regs("all")))
 #endif
 __attribute__((noinline)) void prg_wipe(uint64_t plan)
 {
-  overwrite(plan & WIPE_BYTES);
-  clear_registers();
+  size_t bytes = (size_t)(plan & WIPE_BYTES) + 128;
+  uint8_t below[bytes];
+  explicit_bzero(below, bytes);
 }
+#endif
 
 #endif

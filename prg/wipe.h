@@ -22,6 +22,7 @@
 #define WIPE_BYTES 0xffffffffu
 #define WIPE_AVX (UINT64_C(1) << 32)
 #define WIPE_AVX512 (UINT64_C(1) << 33)
+#define WIPE_SSE (UINT64_C(1) << 34)
 
 /** Overwrite with zeros so many bytes of the stack below the caller's frame (the least multiple of 128)
  * and the registers that a callee may change, all that the flags name. */
