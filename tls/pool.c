@@ -700,8 +700,7 @@ static int has_descriptor(const struct pool *p)
 
 void pool_adopt(struct pool *p)
 {
-  if (atomic_load(&p->h->maker) != 0) /* an exported pool is wiped by no process */
-    atomic_store(&p->h->maker, (uint64_t)getpid());
+  atomic_store(&p->h->maker, (uint64_t)getpid());
 }
 
 void pool_close(struct pool *p)

@@ -64,7 +64,7 @@ int pool_export(struct pool *pool, int *fd);
 int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
                 uint64_t rotation);
 
-/** Let pool_free wipe the pool in this process, instead of the one that made it. */
+/** Let pool_free wipe the pool in this process, instead of the one that made it, or in none. */
 void pool_adopt(struct pool *pool);
 
 /** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back

@@ -98,7 +98,7 @@ PPRF_API int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_
 
 /** Get the state ready for a program that this process is about to execute: a descriptor of its memory,
  * in which there is no pointer.  From now on pprf_tickets_free wipes in no process, since another program
- * may go on with the tickets; the system wipes the memory when the last process lets go of it.
+ * may go on with the tickets, until one calls pprf_tickets_adopt; the system wipes the memory when the last process lets go of it.
  * @param[in]  tickets the state; this process and its children go on using it.
  * @param[out] fd      a new descriptor without close-on-exec, the caller's to close; -1 on error.  Who
  *                     has it has every ticket: leave it open in that program alone, and tell it the number,
@@ -219,12 +219,13 @@ PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
 PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats);
 
 /** Let pprf_tickets_free wipe the state in this process, not in the one that made it: for servers
- * that make it before they become a daemon by fork.
+ * that make it before they become a daemon by fork, and when no other program goes on with tickets that
+ * were exported.
  * @retval PPRF_OK       done.
  * @retval PPRF_ERR_NULL tickets is NULL. */
 PPRF_API int pprf_tickets_adopt(pprf_tickets *tickets);
 
-/** Wipe the state, if this process made or adopted it and has not exported it, and unmap it in this
+/** Wipe the state, if this process made it and has not exported it, or adopted it, and unmap it in this
  * process, when no connection and no SSL_CTX of it uses it any more; NULL is allowed.  Once it is wiped,
  * other processes that use it find no key: their tickets cost a full handshake. */
 PPRF_API void pprf_tickets_free(pprf_tickets *tickets);

@@ -2,7 +2,9 @@
 /* Single-use, forward-secret session tickets for nginx.
  *
  * The tickets' state is made by the master, and its mapping is shared with the workers.  A reload
- * that leaves depth, lifetime and rotation as they are keeps it, so that tickets outlive it. */
+ * that leaves depth, lifetime and rotation as they are keeps it, so that tickets outlive it.  An upgrade
+ * of the binary (USR2) executes the new one as a child of the old master, which finds the state by a
+ * descriptor whose number is in its environment. */
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
@@ -15,7 +17,12 @@ struct state {
   pprf_tickets *tickets;
   struct pprf_tickets_options options;
   unsigned cycles;
+  int fd;       /* for a new binary, in a master; -1: none */
+  pid_t parent; /* the old master, whose tickets they are too; 0: none */
 };
+
+/* What tells a new binary the descriptor's number. */
+#define HANDED "PPRF_TICKETS_STATE"
 
 typedef struct {
   ngx_int_t depth; /* ngx_conf_set_num_slot wants this type */
@@ -45,6 +52,13 @@ static ngx_event_t expiry;
 
 ngx_module_t ngx_http_pprf_tickets_module;
 
+static void close_fd(struct state *state)
+{
+  if (state->fd >= 0)
+    (void)close(state->fd);
+  state->fd = -1;
+}
+
 static void release(void *data)
 {
   struct state *state = data;
@@ -54,10 +68,13 @@ static void release(void *data)
   while (*p != state)
     p = &(*p)->next;
   *p = state->next;
-  /* the process that made the tickets may have ended, when the master became a daemon */
-  if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER)
+  /* the process that made the tickets may have ended, when the master became a daemon; they stay if
+   * the old binary or a new one goes on with them */
+  if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER && ngx_new_binary == 0 &&
+      (state->parent == 0 || state->parent != getppid()))
     (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
+  close_fd(state);
   ngx_free(state);
 }
 
@@ -84,6 +101,45 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
                                        .no_tls_1_2 = !conf->tls12};
 }
 
+/* The tickets of the old binary, when this one is its upgrade.  0: there are none, or they are not of
+ * these options. */
+static int take_over(struct state *state, ngx_log_t *log)
+{
+  static int done; /* later the number may be another descriptor's */
+  const char *number = getenv(HANDED);
+  if (number == NULL || done)
+    return 0;
+  done = 1;
+  ngx_int_t fd = ngx_atoi((u_char *)(uintptr_t)number, strlen(number));
+  int err = fd < 0 ? PPRF_TLS_ERR_FD
+                   : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
+  if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION)
+    (void)close((int)fd); /* it is what the old binary left open */
+  if (err == PPRF_OK)
+    state->parent = getppid();
+  else
+    ngx_log_error(NGX_LOG_NOTICE, log, 0, "pprf_tickets: new tickets, those of the binary before end: %s",
+                  pprf_tls_strerror(err));
+  return err == PPRF_OK;
+}
+
+/* Have a new binary find the tickets, by a variable with a value in its environment. */
+static ngx_int_t hand_over(ngx_conf_t *cf, const struct state *state)
+{
+  ngx_core_conf_t *core = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_core_module);
+  if (state->fd < 0)
+    return NGX_OK;
+  ngx_str_t *named = ngx_array_push(&core->env);
+  if (named == NULL)
+    return NGX_ERROR;
+  named->len = sizeof HANDED - 1;
+  named->data = ngx_pnalloc(cf->cycle->pool, sizeof HANDED + 1 + NGX_INT_T_LEN);
+  if (named->data == NULL)
+    return NGX_ERROR;
+  (void)ngx_sprintf(named->data, HANDED "=%d%Z", state->fd);
+  return NGX_OK;
+}
+
 /* The tickets for a cycle: those of the cycle before if the options are the same. */
 static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
 {
@@ -98,14 +154,18 @@ static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
     state = ngx_alloc(sizeof *state, cf->log);
     if (state == NULL)
       return NULL;
-    *state = (struct state){.next = states, .options = options};
-    int err = pprf_tickets_new(&state->tickets, &options);
+    *state = (struct state){.next = states, .options = options, .fd = -1};
+    int err = take_over(state, cf->log) ? PPRF_OK : pprf_tickets_new(&state->tickets, &options);
     if (err != PPRF_OK) {
       ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets\": %s", pprf_tls_strerror(err));
       ngx_free(state);
       return NULL;
     }
     states = state;
+    err = pprf_tickets_export(state->tickets, &state->fd);
+    if (err != PPRF_OK)
+      ngx_log_error(NGX_LOG_WARN, cf->log, 0, "pprf_tickets: an upgrade will end the tickets: %s",
+                    pprf_tls_strerror(err));
   }
   state->cycles++;
   cleanup->handler = release;
@@ -244,7 +304,9 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
     if (own_conf(server[i])->enable && ssl_conf(server[i])->ssl.ctx != NULL &&
         attach(cf, conf, server[i]) != NGX_OK)
       return NGX_ERROR;
-  return conf->state != NULL ? keep_wiping(cf) : NGX_OK;
+  if (conf->state == NULL)
+    return NGX_OK;
+  return keep_wiping(cf) == NGX_OK ? hand_over(cf, conf->state) : NGX_ERROR;
 }
 
 /* ---- expiry and the log ---- */
@@ -301,6 +363,8 @@ static ngx_int_t init_module(ngx_cycle_t *cycle)
 
 static ngx_int_t init_process(ngx_cycle_t *cycle)
 {
+  for (struct state *state = states; state != NULL; state = state->next)
+    close_fd(state); /* masters alone execute a new binary */
   const main_conf_t *conf = conf_of(cycle);
   int serves = ngx_process == NGX_PROCESS_SINGLE || ngx_process == NGX_PROCESS_WORKER;
   if (conf == NULL || conf->state == NULL || !serves)

@@ -334,10 +334,39 @@ class Hanging:
             s.close()
 
 
+def new_master(case, nginx):
+    """The master that SIGUSR2 starts, beside the old one."""
+    old = nginx.process
+    old.send_signal(signal.SIGUSR2)
+    nginx.until(lambda: os.path.exists(nginx.path("pid.oldbin")) and
+                nginx.pid() not in (0, old.pid), "new master")
+    new = nginx.process = Process(nginx.pid())
+    case.addCleanup(lambda: new.poll() is None and (new.send_signal(signal.SIGTERM), new.wait()))
+    nginx.until(nginx.children, "a worker of the new master")
+    return new
+
+
+def upgrade(case, nginx, meanwhile=lambda: None):
+    """The new master, when the old one has ended."""
+    old = nginx.process
+    new = new_master(case, nginx)
+    meanwhile()
+    old.send_signal(signal.SIGQUIT)
+    old.wait()
+    return new
+
+
 class Draining(Case):
     def test_a_daemon_wipes_the_keys_that_a_reload_gives_up_in_draining_workers_too(self):
+        for upgraded in (False, True):
+            with self.subTest(upgraded=upgraded):
+                self.reload_gives_up_keys(upgraded)
+
+    def reload_gives_up_keys(self, upgraded):
         hanging = Hanging(self)
         nginx = self.nginx(Daemon, workers=1, server=hanging.server).start()
+        if upgraded:
+            upgrade(self, nginx)
         self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
         old = hanging.hang(nginx)
         before = secrets(old)
@@ -351,6 +380,7 @@ class Draining(Case):
         while before & secrets(old) and time.monotonic() < end:
             time.sleep(0.05)
         self.assertEqual(len(before & secrets(old)), 0, "seeds in the draining worker's memory")
+        nginx.stop()
 
     def test_a_daemon_keeps_tickets_over_a_reload_and_ends_them_when_it_ends(self):
         nginx = self.nginx(Daemon).start()
@@ -380,26 +410,12 @@ class Draining(Case):
 
 
 class Upgrade(Case):
-    def upgraded(self, nginx):
-        """The master that SIGUSR2 starts."""
-        old = nginx.process
-        old.send_signal(signal.SIGUSR2)
-        nginx.until(lambda: os.path.exists(nginx.path("pid.oldbin")) and
-                    nginx.pid() not in (0, old.pid), "new master")
-        new = nginx.process = Process(nginx.pid())
-        self.addCleanup(lambda: new.poll() is None and (new.send_signal(signal.SIGTERM),
-                                                        new.wait()))
-        nginx.until(nginx.children, "a worker of the new master")
-        old.send_signal(signal.SIGQUIT)
-        old.wait()
-        return new
-
     def test_an_upgrade_of_the_binary_keeps_what_wipes_freed_memory(self):
         tunables = "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"
         nginx = self.nginx(Daemon, environment={"LD_PRELOAD": SHIM, "GLIBC_TUNABLES": tunables,
                                                 "OTHER": "not kept"}).start()
         for _ in range(2):
-            master = self.upgraded(nginx)
+            master = upgrade(self, nginx)
             for pid in (master.pid, *nginx.children()):
                 with open(f"/proc/{pid}/maps") as f:
                     self.assertTrue(os.path.basename(SHIM) in f.read(), "the shim is gone")
@@ -408,6 +424,57 @@ class Upgrade(Case):
             self.assertIn("GLIBC_TUNABLES=" + tunables.split(":")[0], environment)
             self.assertNotIn("OTHER=not kept", environment)
         self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+
+    def test_an_upgrade_of_the_binary_keeps_used_and_unused_tickets(self):
+        nginx = self.nginx(Daemon).start()
+        for round in range(2):
+            used, unused, third = (self.ticket(nginx, f"{n}{round}") for n in ("used", "unused", "third"))
+            self.early_data(nginx, used, "accepted")
+            old = nginx.process
+            new = upgrade(self, nginx, lambda: [  # at the old master's workers, or at the new one's
+                self.early_data(nginx, used, "rejected"), self.early_data(nginx, third, "accepted")])
+            self.assertNotEqual(old.pid, new.pid)
+            for ticket, outcome in ((used, "rejected"), (third, "rejected"), (unused, "accepted"),
+                                    (unused, "rejected")):
+                self.early_data(nginx, ticket, outcome)
+            self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+        self.assertEqual(nginx.stop()["accepted"], 8)
+        self.assertNotIn("those of the binary before end", nginx.errors())
+
+    def test_an_upgrade_that_is_taken_back_keeps_tickets(self):
+        nginx = self.nginx(Daemon).start()
+        used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
+        self.early_data(nginx, used, "accepted")
+        old = nginx.process
+        new = new_master(self, nginx)
+        new.send_signal(signal.SIGQUIT)
+        new.wait()
+        nginx.process = old
+        nginx.until(lambda: nginx.pid() == old.pid, "old master's number")
+        self.early_data(nginx, used, "rejected")
+        self.early_data(nginx, unused, "accepted")
+
+    def test_an_upgrade_with_another_depth_starts_again_and_says_so(self):
+        nginx = self.nginx(Daemon).start()
+        first = self.ticket(nginx, "first")
+        nginx.configure(http="pprf_tickets on; pprf_tickets_depth 12;")
+        upgrade(self, nginx)
+        self.early_data(nginx, first, "rejected")
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+        self.assertIn("those of the binary before end", nginx.errors())
+
+    def test_only_masters_could_execute_another_program_with_the_tickets(self):
+        nginx = self.nginx(Daemon).start()
+        for _ in range(2):
+            for pid in (nginx.process.pid, *nginx.children()):
+                flags = []
+                for fd in os.listdir(f"/proc/{pid}/fd"):
+                    if "memfd:pprf-tickets" in os.readlink(f"/proc/{pid}/fd/{fd}"):
+                        with open(f"/proc/{pid}/fdinfo/{fd}") as f:
+                            flags.append(int(re.search(r"flags:\s*(\d+)", f.read()).group(1), 8))
+                stays_open = sum(not f & os.O_CLOEXEC for f in flags)
+                self.assertEqual((len(flags) - stays_open, stays_open), (1, int(pid == nginx.process.pid)))
+            upgrade(self, nginx)
 
     def test_without_wiping_a_line_of_the_log_says_so(self):
         line = "neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES"
