@@ -29,7 +29,6 @@ rm -rf "$whole/build"
 cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/amalgamation/example.c" "$whole/amalgamation/README.md" \
   "$whole/LICENSE" "$one"
 for place in python/pprf/_c go; do # bindings that embed it, for who gets them without make
-  [ -d "$whole/${place%%/*}" ] || continue
   mkdir -p "$whole/$place"
   cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/$place"
 done

@@ -44,6 +44,7 @@ run no_build_directory_and_no_git_in_it sh -c "! ls -d '$root/build' '$root/.git
 run one_file_of_it_is_a_program sh -c "cd '$root-amalgamation' && gcc -DPPRF_NO_OPENSSL example.c pprf.c -pthread &&
   ./a.out | grep -x 'second use: punctured already'"
 run bindings_have_the_library_inside cmp "$root/python/pprf/_c/pprf.c" "$root-amalgamation/pprf.c"
+run and_so_does_go cmp "$root/go/pprf.c" "$root-amalgamation/pprf.c"
 run make make -s -j2 -C "$root" products
 run quick_tests_are_made make -s -j2 -C "$root" build/equivalence-tests/vectors build/opt/bitwords_test build/ref/smoke
 for test in build/equivalence-tests/vectors build/opt/bitwords_test build/ref/smoke; do

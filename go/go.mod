@@ -1,0 +1,3 @@
+module pprf
+
+go 1.24

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pprf is a puncturable pseudorandom function: libpprf, embedded.
+//
+// A key of depth d is a function from the leaves 0 .. 2^d-1 to 16-byte values.  Puncturing a leaf removes its
+// value from the key for good: every other leaf keeps its value, and nobody who reads the key afterwards can
+// compute the lost one.
+//
+// On every error the key is as it was.  Goroutines may share a key: readers run side by side, writers one at a
+// time.  The key lies outside Go's heap, is kept out of core dumps and, as far as the limit allows, of swap,
+// and is wiped.  Values are Go memory, which the runtime may copy: clear what you can.
+package pprf
+
+/*
+#cgo CFLAGS: -std=c11 -O2 -DPPRF_NO_OPENSSL -D_GNU_SOURCE
+#cgo LDFLAGS: -pthread
+#include <stdlib.h>
+#include "pprf.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// Sizes of the tree and of what it holds.
+const (
+	ValueBytes = C.PPRF_SEED_BYTES // bytes of a value, and of the root's seed
+	DepthMin   = C.PPRF_DEPTH_MIN
+	DepthMax   = C.PPRF_DEPTH_MAX
+)
+
+// What a key cannot do.  Errors about leaves are *LeafError, which wraps one of the first two.
+var (
+	ErrPunctured = errors.New("punctured already")
+	ErrRange     = errors.New("not a leaf of the tree")
+	ErrDepth     = fmt.Errorf("depth not in %d..%d", DepthMin, DepthMax)
+	ErrSeed      = fmt.Errorf("a seed has %d bytes", ValueBytes)
+	ErrMemory    = errors.New("out of memory")
+	ErrCrypto    = errors.New("the digest or the random generator failed")
+	ErrFormat    = errors.New("not a key file")
+	ErrForked    = errors.New("the key belongs to the process that made it, before a fork")
+	ErrClosed    = errors.New("the key is closed")
+	ErrLength    = fmt.Errorf("values need %d bytes a leaf", ValueBytes)
+)
+
+// A LeafError says which leaf, or which range, an error is about.
+type LeafError struct {
+	First, Last uint64
+	Err         error // ErrPunctured or ErrRange
+}
+
+func (e *LeafError) Error() string {
+	if e.First == e.Last {
+		return fmt.Sprintf("pprf: leaf %d: %v", e.First, e.Err)
+	}
+	return fmt.Sprintf("pprf: leaves %d..%d: %v", e.First, e.Last, e.Err)
+}
+
+// Unwrap is for errors.Is.
+func (e *LeafError) Unwrap() error { return e.Err }
+
+func errorOf(err C.int, first, last uint64) error {
+	switch err {
+	case C.PPRF_OK:
+		return nil
+	case C.PPRF_ERR_PUNCTURED:
+		return &LeafError{first, last, ErrPunctured}
+	case C.PPRF_ERR_RANGE:
+		return &LeafError{first, last, ErrRange}
+	case C.PPRF_ERR_NOMEM:
+		return fmt.Errorf("pprf: %w", ErrMemory)
+	case C.PPRF_ERR_FORMAT:
+		return fmt.Errorf("pprf: %w", ErrFormat)
+	case C.PPRF_ERR_FORKED:
+		return fmt.Errorf("pprf: %w", ErrForked)
+	case C.PPRF_ERR_NULL:
+		return fmt.Errorf("pprf: %w", ErrClosed)
+	}
+	return fmt.Errorf("pprf: %w", ErrCrypto)
+}
+
+// A Key is a punctured key.  It must not be copied.
+type Key struct {
+	mu  sync.RWMutex
+	key *C.pprf_key // nil: closed
+}
+
+func own(key *C.pprf_key) *Key {
+	k := &Key{key: key}
+	runtime.SetFinalizer(k, (*Key).Close)
+	return k
+}
+
+func pointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
+
+// New makes a key of 2^depth leaves, depth 1..32.  seed is the root's, ValueBytes of it; nil: a random one.
+func New(depth uint, seed []byte) (*Key, error) {
+	var key *C.pprf_key
+	if depth < DepthMin || depth > DepthMax {
+		return nil, fmt.Errorf("pprf: %w: %d", ErrDepth, depth)
+	}
+	if seed != nil && len(seed) != ValueBytes {
+		return nil, fmt.Errorf("pprf: %w, not %d", ErrSeed, len(seed))
+	}
+	if err := C.pprf_setup(&key, C.uint(depth), pointer(seed)); err != C.PPRF_OK {
+		return nil, errorOf(err, 0, 0)
+	}
+	return own(key), nil
+}
+
+// Import makes the key of bytes that Export wrote; others are ErrFormat, wherever they come from.
+func Import(data []byte) (*Key, error) {
+	var key *C.pprf_key
+	if len(data) == 0 {
+		return nil, fmt.Errorf("pprf: %w", ErrFormat)
+	}
+	if err := C.pprf_import(&key, pointer(data), C.size_t(len(data))); err != C.PPRF_OK {
+		return nil, errorOf(err, 0, 0)
+	}
+	return own(key), nil
+}
+
+// Close wipes the key and gives its memory back; later calls are ErrClosed.
+func (k *Key) Close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	runtime.SetFinalizer(k, nil)
+	C.pprf_free(k.key)
+	k.key = nil
+}
+
+// Eval returns the value of a leaf.
+func (k *Key) Eval(leaf uint64) (value [ValueBytes]byte, err error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return value, errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+}
+
+// EvalPuncture returns the value of a leaf for the last time: of several callers one gets it.
+func (k *Key) EvalPuncture(leaf uint64) (value [ValueBytes]byte, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return value, errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+}
+
+// Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
+func (k *Key) Puncture(leaf uint64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errorOf(C.pprf_punct(k.key, C.uint64_t(leaf)), leaf, leaf)
+}
+
+// PunctureRange removes the values of first..last, however many.  ErrPunctured: all were removed before.
+func (k *Key) PunctureRange(first, last uint64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errorOf(C.pprf_punct_range(k.key, C.uint64_t(first), C.uint64_t(last)), first, last)
+}
+
+// The error of a batch: the leaf that is not in the tree is named.
+func (k *Key) batchError(err C.int, leaves []uint64) error {
+	if err == C.PPRF_ERR_RANGE {
+		for _, leaf := range leaves {
+			if leaf>>uint(C.pprf_depth(k.key)) != 0 {
+				return errorOf(err, leaf, leaf)
+			}
+		}
+	}
+	return errorOf(err, 0, 0)
+}
+
+func live(result []C.int) []bool {
+	ok := make([]bool, len(result))
+	for i, err := range result {
+		ok[i] = err == C.PPRF_OK
+	}
+	return ok
+}
+
+// EvalMany writes the values of the leaves, in any order, repeats allowed, to out, ValueBytes for each, and says
+// which leaves have one: the others' are zero.  Ascending order shares most work.
+func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
+	if len(out) != len(leaves)*ValueBytes {
+		return nil, fmt.Errorf("pprf: %w, not %d for %d", ErrLength, len(out), len(leaves))
+	}
+	result := make([]C.int, len(leaves))
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	err := C.pprf_eval_batch(k.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)), pointer(out),
+		unsafe.SliceData(result))
+	if err != C.PPRF_OK {
+		return nil, k.batchError(err, leaves)
+	}
+	return live(result), nil
+}
+
+// PunctureMany removes the values of the leaves, all or none, and says for which this call did it.
+func (k *Key) PunctureMany(leaves []uint64) ([]bool, error) {
+	result := make([]C.int, len(leaves))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	err := C.pprf_punct_batch(k.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)),
+		unsafe.SliceData(result))
+	if err != C.PPRF_OK {
+		return nil, k.batchError(err, leaves)
+	}
+	return live(result), nil
+}
+
+// Export returns the key's canonical encoding: equal keys give equal bytes.  They are as secret as the key.
+func (k *Key) Export() ([]byte, error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var n C.size_t
+	if err := C.pprf_export(k.key, nil, &n); err != C.PPRF_OK {
+		return nil, errorOf(err, 0, 0)
+	}
+	data := make([]byte, n)
+	return data, errorOf(C.pprf_export(k.key, pointer(data), &n), 0, 0)
+}
+
+// Prefault has all memory that the key can come to need backed now: no later puncture waits for a page.
+func (k *Key) Prefault() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errorOf(C.pprf_prefault(k.key), 0, 0)
+}
+
+// Depth returns the levels of the tree below its root; 0 of a closed key.
+func (k *Key) Depth() uint {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return uint(C.pprf_depth(k.key))
+}
+
+// Nodes returns the number of seeds that the key stores.
+func (k *Key) Nodes() int {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return int(C.pprf_node_count(k.key))
+}
+
+// MemoryBytes returns the bytes of memory that the key really holds.
+func (k *Key) MemoryBytes() int {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return int(C.pprf_memory_bytes(k.key))
+}
+
+// Version returns the embedded library's version.
+func Version() string { return C.GoString(C.pprf_version()) }

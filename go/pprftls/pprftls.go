@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pprftls gives servers on crypto/tls, QUIC's among them, session tickets that are used once and
+// cannot be decrypted afterwards, not even by someone who steals the server.
+//
+//	tickets, err := pprftls.New(pprftls.Config{})
+//	err = tickets.Attach(config)  // a *tls.Config
+//
+// Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf, so that a copy of
+// the ticket, and of the early data that came with it, is refused.  Tickets past their lifetime are punctured
+// by range, and a key that is used up gives way to the next.
+//
+// Limits.  crypto/tls asks for the session before it has verified that the client knows its secret: whoever
+// copies a ClientHello on its way can spoil its ticket (the client then makes a full handshake), and one
+// ClientHello names up to five.  crypto/tls keeps the session's secret until the connection is closed, and
+// nobody wipes what was in Go's memory.  The state is one process's.
+package pprftls
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"pprf"
+)
+
+// Config says what tickets to make.  Zero means the default.
+type Config struct {
+	Depth    uint             // a key gives 2^Depth tickets; default 20
+	Lifetime time.Duration    // a ticket is good for it, and up to a sixteenth more; default 2 hours, at most 7 days
+	Rotation time.Duration    // a key gives tickets for so long; default: until they are used up
+	Now      func() time.Time // default time.Now
+}
+
+// Metrics count since New, and say what is held now.
+type Metrics struct {
+	Issued      uint64 // tickets made
+	Redeemed    uint64 // tickets opened, each for the only time
+	Refused     uint64 // tickets of ours that were used or expired, copies among them
+	Foreign     uint64 // what was offered and is no ticket of ours, whole
+	Failed      uint64 // tickets that could not be made
+	Rotations   uint64 // keys begun after the first
+	Dropped     uint64 // keys given up before their last ticket had expired: Depth is too small
+	Keys        int    // keys held
+	Nodes       int    // seeds held
+	MemoryBytes int    // memory that the keys hold
+}
+
+const (
+	nameBytes   = aes.BlockSize // a ticket's first block: which key and leaf, enciphered
+	marks       = 16            // the times of issue are known to within Lifetime / marks
+	maxKeys     = 8
+	maxLifetime = 7 * 24 * time.Hour // RFC 8446, 4.6.1
+)
+
+// Errors of Attach.
+var (
+	ErrTaken    = errors.New("pprftls: the configuration wraps its sessions already")
+	ErrDisabled = errors.New("pprftls: the configuration has session tickets disabled")
+	ErrClosed   = errors.New("pprftls: closed")
+)
+
+// All leaves below next were given out at that time or before.
+type mark struct {
+	at   time.Time
+	next uint64
+}
+
+// A generation is a key and the tickets made with it.
+type generation struct {
+	id      uint32
+	key     *pprf.Key
+	born    time.Time
+	next    uint64 // the first leaf that was not given out
+	expired uint64 // leaves below are punctured
+	marks   []mark // ascending
+}
+
+// Tickets are the keys of one server.  All methods may be called at the same time.
+type Tickets struct {
+	config Config
+	name   cipher.Block // hides the leaf's number, which would tell clients how many tickets were made
+	mu     sync.Mutex
+	held   []*generation // the last is the one that gives tickets
+	count  Metrics
+}
+
+// New makes tickets with a key of their own.
+func New(config Config) (*Tickets, error) {
+	if config.Depth == 0 {
+		config.Depth = 20
+	}
+	if config.Lifetime == 0 {
+		config.Lifetime = 2 * time.Hour
+	}
+	if config.Lifetime < 0 || config.Lifetime > maxLifetime || config.Rotation < 0 {
+		return nil, fmt.Errorf("pprftls: a lifetime of %v, a rotation of %v", config.Lifetime, config.Rotation)
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	t := &Tickets{config: config}
+	var key [16]byte
+	rand.Read(key[:]) // never fails (crypto/rand)
+	t.name, _ = aes.NewCipher(key[:])
+	clear(key[:])
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t, t.begin()
+}
+
+// Attach has every session of config become a ticket of these, and nothing else be accepted as one.
+func (t *Tickets) Attach(config *tls.Config) error {
+	if config.WrapSession != nil || config.UnwrapSession != nil {
+		return ErrTaken
+	}
+	if config.SessionTicketsDisabled {
+		return ErrDisabled
+	}
+	config.WrapSession = func(_ tls.ConnectionState, state *tls.SessionState) ([]byte, error) {
+		plain, err := state.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		return t.Seal(plain)
+	}
+	config.UnwrapSession = func(ticket []byte, _ tls.ConnectionState) (*tls.SessionState, error) {
+		if len(ticket) == 0 {
+			return nil, nil // a TLS 1.2 client that asks for its first ticket
+		}
+		plain, ok := t.Open(ticket)
+		if !ok {
+			return nil, nil // a full handshake
+		}
+		state, err := tls.ParseSessionState(plain) // it points into plain, which so cannot be wiped
+		if err != nil {
+			return nil, nil
+		}
+		return state, nil
+	}
+	return nil
+}
+
+// Rotate has a new key give the tickets from now on; those given out stay good.
+func (t *Tickets) Rotate() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.begin()
+}
+
+// Close wipes all keys: no ticket can be opened any more, and none is made.
+func (t *Tickets) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, g := range t.held {
+		g.key.Close()
+	}
+	t.held = nil
+}
+
+// Metrics expires what is due and counts.
+func (t *Tickets) Metrics() Metrics {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.expire()
+	m := t.count
+	m.Keys = len(t.held)
+	for _, g := range t.held {
+		m.Nodes += g.key.Nodes()
+		m.MemoryBytes += g.key.MemoryBytes()
+	}
+	return m
+}
+
+// Begin a generation; under the lock.
+func (t *Tickets) begin() error {
+	if t.held == nil && t.count.Issued+t.count.Rotations > 0 {
+		return ErrClosed
+	}
+	key, err := pprf.New(t.config.Depth, nil)
+	if err != nil {
+		return err
+	}
+	g := &generation{key: key, born: t.config.Now()}
+	if len(t.held) > 0 {
+		g.id = t.held[len(t.held)-1].id + 1
+		t.count.Rotations++
+	}
+	t.held = append(t.held, g)
+	t.expire()
+	for len(t.held) > maxKeys {
+		t.held[0].key.Close()
+		t.held = t.held[1:]
+		t.count.Dropped++
+	}
+	return nil
+}
+
+// Puncture what is past its lifetime, and drop keys all of whose tickets are; under the lock.
+func (t *Tickets) expire() {
+	limit := t.config.Now().Add(-t.config.Lifetime)
+	kept := t.held[:0]
+	for i, g := range t.held {
+		due := g.expired
+		for len(g.marks) > 0 && !g.marks[0].at.After(limit) {
+			due, g.marks = g.marks[0].next, g.marks[1:]
+		}
+		if due > g.expired && due <= 1<<t.config.Depth {
+			// ErrPunctured: each of them was redeemed
+			if err := g.key.PunctureRange(g.expired, due-1); err == nil || errors.Is(err, pprf.ErrPunctured) {
+				g.expired = due
+			}
+		}
+		if i < len(t.held)-1 && g.expired == g.next {
+			g.key.Close()
+			continue
+		}
+		kept = append(kept, g)
+	}
+	clear(t.held[len(kept):])
+	t.held = kept
+}
+
+// The next leaf to give a ticket; under the lock.
+func (t *Tickets) take() (*generation, uint64, error) {
+	if len(t.held) == 0 {
+		return nil, 0, ErrClosed
+	}
+	t.expire()
+	now, g := t.config.Now(), t.held[len(t.held)-1]
+	if g.next == 1<<t.config.Depth || (t.config.Rotation > 0 && now.Sub(g.born) >= t.config.Rotation) {
+		if err := t.begin(); err != nil {
+			return nil, 0, err
+		}
+		g = t.held[len(t.held)-1]
+	}
+	leaf := g.next
+	g.next++
+	// the last mark covers a sixteenth of the lifetime: it is dated to its end
+	if n := len(g.marks); n > 0 && now.Before(g.marks[n-1].at) {
+		g.marks[n-1].next = g.next
+	} else {
+		g.marks = append(g.marks, mark{now.Add(t.config.Lifetime / marks), g.next})
+	}
+	return g, leaf, nil
+}
+
+func (t *Tickets) find(id uint32) *generation {
+	for _, g := range t.held {
+		if g.id == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// A leaf's value seals one ticket, so the nonce may be constant.
+func aead(value *[pprf.ValueBytes]byte) cipher.AEAD {
+	block, _ := aes.NewCipher(value[:])
+	clear(value[:])
+	gcm, _ := cipher.NewGCM(block)
+	return gcm
+}
+
+var nonce [12]byte
+
+// Seal makes a ticket of bytes: for servers that are not crypto/tls's.
+func (t *Tickets) Seal(plain []byte) ([]byte, error) {
+	t.mu.Lock()
+	g, leaf, err := t.take()
+	if err == nil {
+		t.count.Issued++
+	} else {
+		t.count.Failed++
+	}
+	t.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	value, err := g.key.Eval(leaf)
+	if err != nil {
+		return nil, err
+	}
+	ticket := make([]byte, nameBytes, nameBytes+len(plain)+16)
+	binary.BigEndian.PutUint32(ticket[4:], g.id)
+	binary.BigEndian.PutUint64(ticket[8:], leaf)
+	t.name.Encrypt(ticket, ticket)
+	return aead(&value).Seal(ticket, nonce[:], plain, ticket), nil
+}
+
+// Open returns what was sealed, once: afterwards nobody can open the ticket.
+func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
+	var name [nameBytes]byte
+	if len(ticket) >= nameBytes {
+		t.name.Decrypt(name[:], ticket[:nameBytes])
+	} else {
+		name[0] = 1
+	}
+	id, leaf := binary.BigEndian.Uint32(name[4:]), binary.BigEndian.Uint64(name[8:])
+	t.mu.Lock()
+	t.expire()
+	g := t.find(id)
+	foreign := binary.BigEndian.Uint32(name[:4]) != 0 || leaf>>t.config.Depth != 0
+	given := g != nil && leaf < g.next
+	t.mu.Unlock()
+	var count *uint64
+	switch {
+	case foreign:
+		count = &t.count.Foreign
+	case !given: // its key is gone, or a leaf that no ticket has
+		count = &t.count.Refused
+	default:
+		plain, count = t.redeem(g.key, leaf, ticket)
+	}
+	t.mu.Lock()
+	*count++
+	t.mu.Unlock()
+	return plain, plain != nil
+}
+
+// Puncture the leaf of a ticket that is whole.  Of several callers one gets the content: whose puncture it is.
+func (t *Tickets) redeem(key *pprf.Key, leaf uint64, ticket []byte) ([]byte, *uint64) {
+	value, err := key.Eval(leaf)
+	if err != nil {
+		return nil, &t.count.Refused
+	}
+	plain, err := aead(&value).Open([]byte{}, nonce[:], ticket[nameBytes:], ticket[:nameBytes])
+	if err != nil {
+		return nil, &t.count.Foreign
+	}
+	if err := key.Puncture(leaf); err != nil {
+		clear(plain)
+		return nil, &t.count.Refused
+	}
+	return plain, &t.count.Redeemed
+}
