@@ -18,6 +18,7 @@ CXX := g++
 endif
 AR ?= ar
 OBJCOPY ?= objcopy
+NM ?= nm
 CLANG ?= clang
 PYTHON ?= python3
 PKG_CONFIG ?= pkg-config

@@ -12,11 +12,20 @@ $(B)/tls/%.o: tls/%.c
 	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
 
-# its copy of opt is its own too: a program may link libpprf.a, of another version, beside it
-$(B)/tls/libpprf_tls.a: KEEP := --wildcard --keep-global-symbol=pprf_tickets_* \
-  --keep-global-symbol=pprf_tls_strerror
+# Two members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl.  What the
+# second one has of it gets names of the library's own.  Its copy of opt is its own too: a program may link
+# libpprf.a, of another version, beside it.
+TLS_WHOLE := $(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
-	$(MAKE_ARCHIVE)
+	@rm -rf $@ $(B)/tls/members && mkdir $(B)/tls/members
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o,$^)
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(filter %/attach.o,$^)
+	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; $(NM) -u pprf_tls.o; } | \
+	  awk '$$NF !~ /^pprf_t/ { print $$NF }' | sort | uniq -d | sed 's/.*/& pprf_tls_&/' > shared
+	for i in pprf_tickets pprf_tls; do $(OBJCOPY) --redefine-syms=$(B)/tls/members/shared --wildcard \
+	  --keep-global-symbol='pprf_tickets_*' --keep-global-symbol='pprf_tls_*' $(B)/tls/members/$$i.o || exit 1; done
+	$(AR) rcsD $@ $(B)/tls/members/pprf_tickets.o $(B)/tls/members/pprf_tls.o
+	@rm -r $(B)/tls/members
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
 	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \

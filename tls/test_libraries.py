@@ -30,7 +30,7 @@ class Go(unittest.TestCase):
             self.skipTest("go is not installed")
         environment = dict(os.environ, GOTOOLCHAIN="local", GO111MODULE="off", GOFLAGS="-p=1",
                            CGO_ENABLED="1", CGO_CFLAGS=f"-I{HERE} -I{ROOT}/include",
-                           CGO_LDFLAGS=f"{LIBRARY} -lssl -lcrypto")
+                           CGO_LDFLAGS=f"{LIBRARY} -lcrypto")
         version = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True,
                                  env=environment, timeout=PATIENCE).stdout.strip()
         found = re.match(r"go1\.(\d+)", version)
@@ -120,5 +120,34 @@ class OtherLibcrypto(unittest.TestCase):
         self.assertEqual(self.run_with(), "clash")
 
 
+class WithoutLibssl(unittest.TestCase):
+    """The static library in a program that uses pprf_tickets.h alone."""
+
+    def link(self, text, *libraries):
+        with tempfile.TemporaryDirectory() as d:
+            with open(os.path.join(d, "program.c"), "w") as f:
+                f.write(text)
+            r = subprocess.run([os.environ.get("CC", "cc"), f"-I{HERE}", f"-I{ROOT}/include", "program.c",
+                                LIBRARY, *libraries, "-pthread", "-o", "program"], cwd=d,
+                               capture_output=True, text=True, timeout=PATIENCE)
+            if r.returncode != 0:
+                return r.stderr, ""
+            needed = subprocess.run(["readelf", "-d", "program"], cwd=d, capture_output=True, text=True,
+                                    check=True, timeout=PATIENCE).stdout
+            return subprocess.run([os.path.join(d, "program")], capture_output=True, text=True,
+                                  timeout=PATIENCE).stdout.strip(), needed
+
+    def test_tickets_as_bytes_need_no_libssl(self):
+        said, needed = self.link(PROGRAM.replace("!other_library()", "0"), "-lcrypto")
+        self.assertEqual(said, "sealed")
+        self.assertIn("libcrypto", needed)
+        self.assertNotIn("libssl", needed)
+
+    def test_control_tickets_in_openssl_need_it(self):
+        program = '#include <pprf_tls.h>\nint main(void) { return pprf_tickets_attach(NULL, NULL) == 0; }'
+        self.assertIn("SSL_CTX_", self.link(program, "-lcrypto")[0])
+        self.assertIn("libssl", self.link(program, "-lssl", "-lcrypto")[1])
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Go, OtherLibcrypto), sys.argv[1:]))
+    sys.exit(tap.run((Go, OtherLibcrypto, WithoutLibssl), sys.argv[1:]))
