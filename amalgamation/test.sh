@@ -77,6 +77,18 @@ example() { # COMPILER FLAG...
 }
 run example_in_c example gcc -std=c11 -x c
 run example_in_c++ example g++ -std=c++17 -x c++
+# another C library, for which there is no libcrypto: compiled by its compiler and linked with nothing else
+musl() {
+  musl-gcc -std=c11 -O2 -Wall -Wextra -Werror "$@" -I"$am" -DPPRF_NO_OPENSSL "$here/example.c" "$am/pprf.c" \
+    -o "$dir/musl" && "$dir/musl" | cmp - "$dir/wanted"
+}
+if command -v musl-gcc >/dev/null; then
+  run example_with_musl musl
+  run example_with_musl_static musl -static
+else
+  n=$((n + 1))
+  echo "ok $n - example_with_musl # SKIP musl-gcc is not installed"
+fi
 
 # annotations and what nobody can read here are gone
 run no_annotation_is_left sh -c "! grep -nE '/\*@|//@|__FRAMAC__|\bghost\b|\\\\(valid|forall|result)' '$am/pprf.c'"

@@ -124,7 +124,7 @@ musl() {
   machine=$($CC -dumpmachine)
   for f in prg/*.c common/{fork,strerror}.c ref/{node,core,codec,pprf,batch}.c \
     opt/{bitmap,pages,store,core,pprf,batch}.c tls/{pool,attach,tickets,handle}.c; do
-    musl-gcc -std=c11 -fsyntax-only -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
+    musl-gcc -std=c11 -O2 -c -o "$dir/musl.o" -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
       -Iprg -Icommon -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
   done
 }
