@@ -263,8 +263,8 @@ void run_scenario(benchmark::State &state, const pprf_impl *impl, const std::str
       if (!good)
         return fail(state, "an operation gave a wrong result");
       if (slice_calls > 0)
-        prg_time += static_cast<double>(slice_calls) *
-                    bare_prg(std::clamp<uint64_t>(slice_calls, 50, 20000));
+        prg_time +=
+          static_cast<double>(slice_calls) * bare_prg(std::clamp<uint64_t>(slice_calls, 50, 20000));
       if (end == w.peak_ops && !compare) {
         if (impl->node_count(key.get()) != w.peak_nodes)
           return fail(state, "the number of nodes at the peak is wrong");
@@ -399,7 +399,8 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
   }
   state.counters["cpu_max_ns"] = 1e9 * cpu_max;
   state.counters["machine_max_ns"] = 1e9 * machine_max;
-  std::vector<float> &best = least[impl->name + (scenario + std::to_string(depth)) + (prefault ? "p" : "")];
+  std::vector<float> &best =
+    least[impl->name + (scenario + std::to_string(depth)) + (prefault ? "p" : "")];
   if (best.empty())
     best = ns;
   for (size_t i = 0; i < n; i++)

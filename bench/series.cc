@@ -82,8 +82,8 @@ void run(const pprf_impl *impl, const std::string &scenario, unsigned depth)
   }
   puts("op,nodes,bytes,effective_bytes,eval_ns,punct_ns");
   for (size_t i = 0; i < steps.size(); i++)
-    printf("%zu,%zu,%zu,%zu,%.0f,%.0f\n", i + 1, steps[i].nodes, steps[i].bytes,
-           steps[i].effective, steps[i].eval_ns, steps[i].punct_ns);
+    printf("%zu,%zu,%zu,%zu,%.0f,%.0f\n", i + 1, steps[i].nodes, steps[i].bytes, steps[i].effective,
+           steps[i].eval_ns, steps[i].punct_ns);
   fprintf(stderr, "series: %s, %s, d = %u: %zu punctures\n", impl->name, scenario.c_str(), depth,
           steps.size());
 }

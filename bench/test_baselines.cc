@@ -64,8 +64,7 @@ int main()
     const Workload w = make_workload(scenario, 8);
     std::vector<uint8_t> reference;
     ok(record(&impl_ref, w, &reference) && !reference.empty(), std::string("ref runs ") + scenario);
-    for (const pprf_impl *impl :
-         {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_opt}) {
+    for (const pprf_impl *impl : {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_opt}) {
       std::vector<uint8_t> values;
       ok(record(impl, w, &values) && values == reference,
          std::string(impl->name) + " computes what ref computes: " + scenario);

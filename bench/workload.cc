@@ -8,8 +8,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-NodeCounter::NodeCounter(unsigned depth)
-    : depth_(depth), hit_(((UINT64_C(2) << depth) + 63) / 64)
+NodeCounter::NodeCounter(unsigned depth) : depth_(depth), hit_(((UINT64_C(2) << depth) + 63) / 64)
 {
 }
 
@@ -43,12 +42,9 @@ class Random {
 public:
   explicit Random(uint64_t seed) : engine_(seed) {}
   double unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; } // [0, 1)
-  uint64_t below(uint64_t n) { return engine_() % n; } // n is far below 2^64
+  uint64_t below(uint64_t n) { return engine_() % n; }                     // n is far below 2^64
   double exponential(double mean) { return -mean * std::log1p(-unit()); }
-  double normal()
-  {
-    return std::sqrt(exponential(2)) * std::cos(2 * M_PI * unit());
-  }
+  double normal() { return std::sqrt(exponential(2)) * std::cos(2 * M_PI * unit()); }
 };
 
 std::vector<Op> tls(uint32_t leaves, Random &random)

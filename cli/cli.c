@@ -141,8 +141,8 @@ static int append(struct ranges *r, const struct range *one)
 {
   if (r->count == r->room) {
     size_t room = 2 * r->room + 16;
-    struct range *more = room > SIZE_MAX / sizeof *more ? NULL
-                                                        : realloc(r->at, room * sizeof *more);
+    struct range *more =
+      room > SIZE_MAX / sizeof *more ? NULL : realloc(r->at, room * sizeof *more);
     if (more == NULL)
       return complain(STATUS_FAILED, "no memory for %zu leaves", r->count);
     r->at = more;
@@ -251,8 +251,7 @@ uint64_t now_ns(void)
 
 struct progress progress_begin(void)
 {
-  return (struct progress){.begun = now_ns(),
-                           .terminal = !quiet && isatty(STDERR_FILENO) == 1};
+  return (struct progress){.begun = now_ns(), .terminal = !quiet && isatty(STDERR_FILENO) == 1};
 }
 
 void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t total)

@@ -49,7 +49,7 @@ struct command_line {
   const struct option_line *options; /* --help, --usage and --version are added */
   int (*option)(void *input, int key, char *argument);
   int (*operand)(void *input, char *argument); /* all come after the options */
-  int (*end)(void *input); /* when there are no more; NULL: nothing to check */
+  int (*end)(void *input);                     /* when there are no more; NULL: nothing to check */
 };
 
 /** Parse the command's arguments; argv[0] is its name.  It never ends the process.

@@ -75,8 +75,8 @@ int command_run(int argc, char **argv)
   int (*run)(int, char **) = argc > 1 ? find_command(argv[1], &argv[1]) : NULL;
   if (argc > 0)
     argv[0] = name;
-  int status = run != NULL ? run(argc - 1, argv + 1)
-                           : parse_arguments(&line, argc > 0 ? argc : 1,
-                                             argc > 0 ? argv : no_arguments, NULL);
+  int status =
+    run != NULL ? run(argc - 1, argv + 1)
+                : parse_arguments(&line, argc > 0 ? argc : 1, argc > 0 ? argv : no_arguments, NULL);
   return status == STATUS_SHOWN ? STATUS_DONE : status;
 }

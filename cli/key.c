@@ -32,8 +32,8 @@ uint8_t *encode_key(const struct pprf_impl *impl, const pprf_key *key, size_t *l
 }
 
 /* Read the file under a lock, kept for writing, and make a key of it. */
-static int load(struct keyfile *f, const char *path, bool for_writing,
-                const struct pprf_impl *impl, pprf_key **key)
+static int load(struct keyfile *f, const char *path, bool for_writing, const struct pprf_impl *impl,
+                pprf_key **key)
 {
   struct stat out;
   int status = keyfile_open(f, path, for_writing);
@@ -198,7 +198,9 @@ static void print_leaf(struct output *out, const struct file_args *a, bool first
     return;
   if (!a->json) {
     output_text(out, "%" PRIu64 " %s", leaf,
-                punctured ? "punctured\n" : value == NULL ? "live\n" : "");
+                punctured       ? "punctured\n"
+                : value == NULL ? "live\n"
+                                : "");
     if (value != NULL) {
       output_value(out, value);
       output_text(out, "\n");
@@ -240,8 +242,8 @@ static int run_eval(struct file_args *a, struct keyfile *f, pprf_key *key)
     return complain(STATUS_USAGE, "%s: more than %" PRIu64 " leaves", a->path, EVAL_LINES_MAX);
   for (size_t i = 0; i < a->ranges.count; i++) {
     const struct range *r = &a->ranges.at[i];
-    for (uint64_t leaf = r->first;
-         leaf <= r->last && status != STATUS_FAILED && !out.failed; leaf++) {
+    for (uint64_t leaf = r->first; leaf <= r->last && status != STATUS_FAILED && !out.failed;
+         leaf++) {
       int err = eval_leaf(&out, a, f, key, done == 0, leaf);
       char text[RANGE_TEXT];
       if (err == PPRF_ERR_PUNCTURED)
@@ -362,10 +364,10 @@ static int report(const struct file_args *a, const bool *already, const struct k
   if (a->json) {
     output_text(&out, "{\n  \"operands\": [");
     for (size_t i = 0; i < a->ranges.count && !out.failed; i++)
-      output_text(&out,
-                  "%s\n    {\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"punctured_before\": %s}",
-                  i == 0 ? "" : ",", a->ranges.at[i].first, a->ranges.at[i].last,
-                  already[i] ? "true" : "false");
+      output_text(
+        &out, "%s\n    {\"first\": %" PRIu64 ", \"last\": %" PRIu64 ", \"punctured_before\": %s}",
+        i == 0 ? "" : ",", a->ranges.at[i].first, a->ranges.at[i].last,
+        already[i] ? "true" : "false");
     output_text(&out, "\n  ]");
     if (kept != NULL)
       output_text(&out, ",\n  \"values\": [");
@@ -519,8 +521,9 @@ int command_info(int argc, char **argv)
   };
   static const struct command_line line = {
     .operands = "FILE",
-    .about = "Describe a key file: depth, punctured leaves, nodes, bytes in the file and in memory; "
-             "no secrets.",
+    .about =
+      "Describe a key file: depth, punctured leaves, nodes, bytes in the file and in memory; "
+      "no secrets.",
     .more = "See pprf-info(1).",
     .options = options,
     .option = parse_option,

@@ -28,8 +28,7 @@ static void harden(void)
 static bool keep_standard_numbers(void)
 {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-    if (fcntl(fd, F_GETFD) < 0 &&
-        open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
       return false;
   return true;
 }
@@ -47,8 +46,10 @@ static int check_prg(void)
   const char *name = secure_getenv("PPRF_PRG");
   int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
   if (err == PPRF_ERR_RANGE)
-    return complain(STATUS_USAGE, "PPRF_PRG '%s': not evp, scalar, avx2 or avx512, or the processor "
-                    "cannot run it", name);
+    return complain(STATUS_USAGE,
+                    "PPRF_PRG '%s': not evp, scalar, avx2 or avx512, or the processor "
+                    "cannot run it",
+                    name);
   return err == PPRF_OK ? STATUS_DONE
                         : complain(STATUS_FAILED, "PPRF_PRG '%s': %s", name, pprf_strerror(err));
 }

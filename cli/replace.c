@@ -78,8 +78,7 @@ static int open_abandoned(int dir, const char *name, const struct stat *key, boo
   if (fstatat(dir, name, s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s->st_mode) ||
       (s->st_uid != geteuid() && (key == NULL || s->st_uid != key->st_uid)))
     return -1;
-  int fd = openat(dir, name,
-                  (erase ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = openat(dir, name, (erase ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return errno == ENOENT ? -1 : -2;
   /* a second name of the key itself is locked: by us */
@@ -109,7 +108,8 @@ static void sweep_one(int dir, const char *path, const char *name, const struct 
     return;
   if (!erase) {
     warn("%s: a command that was killed left an older key beside it, %s; the next punct or setup "
-         "erases that", path, name);
+         "erases that",
+         path, name);
   } else {
     /* a machine that stops must not find the names as before an exchange, and one file wiped */
     *synced = *synced || (fd >= 0 && fsync(dir) == 0);
@@ -253,9 +253,8 @@ static void copy_owner_and_mode(const struct keyfile *f, int fd)
 {
   struct stat new;
   mode_t mode = f->stat.st_mode & 07777;
-  if (fstat(fd, &new) != 0 ||
-      ((new.st_uid != f->stat.st_uid || new.st_gid != f->stat.st_gid) &&
-       fchown(fd, f->stat.st_uid, f->stat.st_gid) != 0)) {
+  if (fstat(fd, &new) != 0 || ((new.st_uid != f->stat.st_uid || new.st_gid != f->stat.st_gid) &&
+                               fchown(fd, f->stat.st_uid, f->stat.st_gid) != 0)) {
     warn("%s: its owner changes: %s", f->path, strerror(errno));
     mode = 0600;
     (void)fremovexattr(fd, ACL);

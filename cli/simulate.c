@@ -218,7 +218,8 @@ static int next_failed(const struct args *a, uint64_t done)
 {
   return complain(STATUS_FAILED,
                   "only %" PRIu64 " of %" PRIu64 " leaves turned up: ask for fewer --punctures, or "
-                  "a greater --sigma", done, a->punctures);
+                  "a greater --sigma",
+                  done, a->punctures);
 }
 
 /* Puncture everything on a key; ns[i] is the time of puncture i.  Only the puncture is timed. */

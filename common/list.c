@@ -24,8 +24,8 @@ struct list {
   uint64_t count;
 };
 
-_Static_assert(sizeof(struct node) == 20 &&
-                 (sizeof(void *) != 8 || (sizeof(struct element) == 16 && sizeof(struct list) == 24)),
+_Static_assert(sizeof(struct node) == 20 && (sizeof(void *) != 8 || (sizeof(struct element) == 16 &&
+                                                                     sizeof(struct list) == 24)),
                "the sizes of the paper, whose addresses have 8 bytes");
 
 /* The list, and what the measurement wants to know about it. */
