@@ -78,8 +78,7 @@ static void batch_corners(const struct pprf_impl *impl)
   ok &= eval(key, leaf, 1, NULL, NULL) == PPRF_ERR_NULL;
   ok &= eval(key, NULL, 0, NULL, NULL) == PPRF_OK;
   ok &= eval(key, leaf, 1, out[0], NULL) == PPRF_OK;
-  ok &= impl->eval(key, leaf[0], out[1]) == PPRF_OK &&
-        memcmp(out[0], out[1], 16) == 0;
+  ok &= impl->eval(key, leaf[0], out[1]) == PPRF_OK && memcmp(out[0], out[1], 16) == 0;
   memset(out, 0xee, sizeof out);
   ok &= eval(key, leaf, 2, out[0], result) == PPRF_ERR_RANGE && result[0] == PPRF_ERR_RANGE &&
         result[1] == PPRF_ERR_RANGE && memcmp(out[0], zero, 16) == 0 &&
@@ -109,8 +108,8 @@ static void depths(const struct pprf_impl *impl)
     ok &= impl->setup(&key, wrong[i], root) == PPRF_ERR_RANGE && key == NULL;
   }
   for (unsigned depth = 1; depth <= 32; depth++) {
-    static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63,
-                                   (uint64_t)1 << 33, ((uint64_t)1 << 32) + 1};
+    static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63, (uint64_t)1 << 33,
+                                   ((uint64_t)1 << 32) + 1};
     pprf_key *key;
     uint8_t out[16];
     if (too_deep(impl, depth)) {

@@ -73,13 +73,13 @@ static void sequence(const struct pprf_impl *impl, unsigned depth, const uint8_t
     if (i % 2)
       ok &= impl->punct(key, order[i]) == PPRF_OK;
     else
-      ok &= impl->eval_punct(key, order[i], out) == PPRF_OK &&
-            memcmp(out, value[order[i]], 16) == 0;
+      ok &=
+        impl->eval_punct(key, order[i], out) == PPRF_OK && memcmp(out, value[order[i]], 16) == 0;
   ok &= is_key(impl, key, want, want_len, nodes);
   for (unsigned x = 0; values && x < 1u << depth; x++) {
     int err = impl->eval(key, x, out);
-    ok &= set >> x & 1 ? err == PPRF_ERR_PUNCTURED
-                       : err == PPRF_OK && memcmp(out, value[x], 16) == 0;
+    ok &=
+      set >> x & 1 ? err == PPRF_ERR_PUNCTURED : err == PPRF_OK && memcmp(out, value[x], 16) == 0;
   }
   if (!ok)
     problem("%s depth %u set 0x%x, first leaf %u", impl->name, depth, set, n > 0 ? order[0] : 0);

@@ -35,9 +35,9 @@ static const struct more {
   int (*punct_batch)(pprf_key *, const uint64_t *, size_t, int *);
   int (*expand)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *);
   int (*prefault)(pprf_key *);
-} more[IMPLS] = {
-  {ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand, ref_pprf_prefault},
-  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
+} more[IMPLS] = {{ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
+                  ref_pprf_prefault},
+                 {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
 
 static int old_kernel; /* without MADV_WIPEONFORK */
 
@@ -210,7 +210,8 @@ static int punctures_shared(int i, void *arg)
 
 static int punctures_below(int i, void *arg)
 {
-  return in_child(punctures_shared, i, arg) && impls[i]->eval(arg, 5, (uint8_t[16]){0}) == PPRF_ERR_PUNCTURED;
+  return in_child(punctures_shared, i, arg) &&
+         impls[i]->eval(arg, 5, (uint8_t[16]){0}) == PPRF_ERR_PUNCTURED;
 }
 
 static int shared(int i, void *arg)
@@ -263,7 +264,8 @@ static int moved_here(int i, void *arg)
   uint8_t out[16];
   int ok = impl->import_key(&key, moved->file, moved->len) == PPRF_OK;
   explicit_bzero(moved->file, moved->len);
-  ok = ok && impl->eval(key, 3, out) == PPRF_ERR_PUNCTURED && impl->eval_punct(key, 4, out) == PPRF_OK;
+  ok =
+    ok && impl->eval(key, 3, out) == PPRF_ERR_PUNCTURED && impl->eval_punct(key, 4, out) == PPRF_OK;
   if (ok)
     impl->free(key);
   return ok;

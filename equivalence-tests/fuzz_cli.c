@@ -55,7 +55,7 @@ static char scratch_path[4096];
 static void remove_scratch(void);
 
 __attribute__((noreturn, format(printf, 2, 3))) static void die(const struct call *c,
-                                                               const char *what, ...)
+                                                                const char *what, ...)
 {
   va_list ap;
   va_start(ap, what);
@@ -218,16 +218,16 @@ static bool names_input(const char *line, const struct call *c)
     *hint = '\0';
   if (strstr(message, " is missing") != NULL || strstr(message, "''") != NULL ||
       strstr(message, " --") != NULL || strncmp(message, "--", 2) == 0 ||
-      strstr(message, "'--") != NULL ||
-      strstr(message, "option '-") != NULL || strstr(message, "standard input, line ") != NULL)
+      strstr(message, "'--") != NULL || strstr(message, "option '-") != NULL ||
+      strstr(message, "standard input, line ") != NULL)
     return true;
   for (int i = 1; i < c->argc; i++) {
     show(arg, sizeof arg, c->argv[i]);
     if (arg[0] != '\0' && strstr(message, arg) != NULL)
       return true;
     /* -dVALUE, --depth=VALUE */
-    const char *value = arg[0] != '-'  ? NULL
-                        : arg[1] == '-' ? strchr(arg, '=')
+    const char *value = arg[0] != '-'    ? NULL
+                        : arg[1] == '-'  ? strchr(arg, '=')
                         : arg[1] != '\0' ? arg + 1
                                          : NULL;
     if (value != NULL && value[1] != '\0' && strstr(message, value + 1) != NULL)
@@ -313,8 +313,8 @@ static void check_file(const struct call *c, const struct outcome *o)
 {
   const char *command = c->argc > 1 ? c->argv[1] : "";
   struct text before = {(char *)(uintptr_t)c->file, c->file_len};
-  bool on_file = strcmp(command, "eval") == 0 || strcmp(command, "punct") == 0 ||
-                 strcmp(command, "info") == 0;
+  bool on_file =
+    strcmp(command, "eval") == 0 || strcmp(command, "punct") == 0 || strcmp(command, "info") == 0;
   bool same = c->have_file ? o->file.at != NULL && o->file.len == c->file_len &&
                                memcmp(o->file.at, c->file, c->file_len) == 0
                            : o->file.at == NULL;

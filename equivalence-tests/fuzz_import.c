@@ -118,9 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     if (peak - before > 4 * size + HEAP_CONSTANT)
       die("the import took too much memory", i);
     if (err[i] != want)
-      die(err[i] == PPRF_OK        ? "a file was accepted that no encoder writes"
-          : want == PPRF_OK        ? "a file of the encoder was rejected"
-                                   : "a wrong error for a wrong file",
+      die(err[i] == PPRF_OK ? "a file was accepted that no encoder writes"
+          : want == PPRF_OK ? "a file of the encoder was rejected"
+                            : "a wrong error for a wrong file",
           i);
     if (err[i] != PPRF_OK && key[i] != NULL)
       die("a key beside an error", i);
@@ -131,8 +131,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
       free(export(i, key[i], file, &out_len));
       if (out_len != size)
         die("the export has another length", i);
-      size_t most = 4 * size + (impls[i] == &impl_ref ? HEAP_CONSTANT
-                                                      : 4 * PAGE * nodes + MAPPING_CONSTANT);
+      size_t most =
+        4 * size + (impls[i] == &impl_ref ? HEAP_CONSTANT : 4 * PAGE * nodes + MAPPING_CONSTANT);
       /* memory_bytes looks at every page of a mapping: now and then is enough for large ones */
       if ((impls[i] == &impl_ref || file[9] <= 22 || size % 64 == 0) &&
           impls[i]->memory_bytes(key[i]) > most)

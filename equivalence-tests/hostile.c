@@ -261,7 +261,9 @@ static void used_heaps(int i, uint64_t seed)
     for (int k = 0; k < STEPS; k++) { /* chunks of all sizes near a key's, some free, some not */
       size_t at = tap_random(&seed) % BLOCKS;
       free(held[at]);
-      held[at] = tap_random(&seed) % 3 ? block(1 + tap_random(&seed) % (tap_random(&seed) % 4 ? 120 : 3000)) : NULL;
+      held[at] = tap_random(&seed) % 3
+                   ? block(1 + tap_random(&seed) % (tap_random(&seed) % 4 ? 120 : 3000))
+                   : NULL;
     }
     pprf_key *a, *b;
     uint64_t leaf[8];
@@ -334,7 +336,7 @@ static void files_that_change(int i, uint64_t seed)
           passes = watch.touch[p] > passes ? watch.touch[p] : passes;
         unwatch();
         int refusal = too_deep(impls[i], depths[d]) && err != PPRF_ERR_FORMAT ? PPRF_ERR_NOMEM
-                                                                             : PPRF_ERR_FORMAT;
+                                                                              : PPRF_ERR_FORMAT;
         ok &= err == PPRF_OK ? in != NULL : err == refusal && in == NULL;
         if (err == PPRF_OK) { /* a key, though another one: it can be used */
           pprf_key *again = NULL;

@@ -19,8 +19,8 @@ __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsign
 /** The name of a result, for messages. */
 __attribute__((unused)) static const char *result_name(int err)
 {
-  static const char *const name[] = {"ok",     "punctured", "range",  "nomem",
-                                     "crypto", "format",    "buffer", "null",  "forked"};
+  static const char *const name[] = {"ok",     "punctured", "range", "nomem", "crypto",
+                                     "format", "buffer",    "null",  "forked"};
   return err >= 0 && err <= PPRF_ERR_FORKED ? name[err] : "unknown";
 }
 

@@ -19,14 +19,14 @@
   type __wrap_##name(__VA_ARGS__)
 
 /* libcrypto reads what it wrote: the interceptors of libc's functions are not to judge it. */
-#define UNSEEN(type, call)                       \
-  __msan_scoped_disable_interceptor_checks();    \
-  type = call;                                   \
+#define UNSEEN(type, call)                    \
+  __msan_scoped_disable_interceptor_checks(); \
+  type = call;                                \
   __msan_scoped_enable_interceptor_checks()
 
 WRAP(EVP_MD *, EVP_MD_fetch, OSSL_LIB_CTX *lib, const char *name, const char *query)
 {
-  UNSEEN(EVP_MD *md, __real_EVP_MD_fetch(lib, name, query));
+  UNSEEN(EVP_MD * md, __real_EVP_MD_fetch(lib, name, query));
   return md;
 }
 

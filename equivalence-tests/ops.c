@@ -109,9 +109,8 @@ static int read_leaf(struct reader *r, uint64_t *leaf)
 static int read_op(struct reader *r, struct op *op)
 {
   static const uint8_t canonical[16] = {
-    OP_EVAL, OP_PUNCT, OP_EVAL_PUNCT, OP_RANGE,   OP_EXPORT, OP_IMPORT,     OP_SWAP,  OP_COUNT,
-    OP_SETUP, OP_SWEEP, OP_SUBTREE, OP_FAIL,
-    OP_EVAL_BATCH, OP_PUNCT_BATCH, OP_EXPAND, OP_EVAL};
+    OP_EVAL,  OP_PUNCT, OP_EVAL_PUNCT, OP_RANGE, OP_EXPORT,     OP_IMPORT,      OP_SWAP,   OP_COUNT,
+    OP_SETUP, OP_SWEEP, OP_SUBTREE,    OP_FAIL,  OP_EVAL_BATCH, OP_PUNCT_BATCH, OP_EXPAND, OP_EVAL};
   unsigned byte;
   *op = (struct op){0};
   if (!read_byte(r, &byte))
@@ -153,9 +152,9 @@ static int read_op(struct reader *r, struct op *op)
 
 static void op_text(const struct op *op, char *text, size_t size)
 {
-  static const char *const name[] = {"eval",   "punct", "eval_punct", "range", "export", "import",
-                                     "swap",   "count", "setup",      "sweep", "range",  "fail",
-                                     "eval_batch", "punct_batch", "expand"};
+  static const char *const name[] = {"eval",   "punct", "eval_punct", "range",       "export",
+                                     "import", "swap",  "count",      "setup",       "sweep",
+                                     "range",  "fail",  "eval_batch", "punct_batch", "expand"};
   int n = snprintf(text, size, "%s", name[op->code]);
   text += n;
   size -= (size_t)n;
@@ -462,8 +461,8 @@ static int call_many(struct run *r, int i, unsigned code, const uint64_t *leaf, 
 }
 
 /* What the model says: result and value of each place, and the result of all. */
-static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t n,
-                      struct many *m, uint64_t *cost)
+static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t n, struct many *m,
+                      uint64_t *cost)
 {
   struct model *model = &r->model;
   *cost = 0;

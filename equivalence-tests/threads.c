@@ -63,8 +63,7 @@ static void read_all(uint64_t *state)
       live > 64)
     note_bad();
   if (impl->export_key(shared, file, &len) != PPRF_OK || impl->depth(shared) != DEPTH ||
-      impl->memory_bytes(shared) == 0 ||
-      len != 48 + 18 * impl->node_count(shared))
+      impl->memory_bytes(shared) == 0 || len != 48 + 18 * impl->node_count(shared))
     note_bad();
   (void)impl->memory_locked(shared);
 }
@@ -139,7 +138,9 @@ static void *chooser(void *arg)
   while (opt_prg_name != NULL && !broken && !__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
     unsigned k = (unsigned)(tap_random(&state) % 5);
     int err = pprf_prg_select(name[k]);
-    if (k < 2 ? err != PPRF_OK : k == 4 ? err != PPRF_ERR_RANGE : err != PPRF_OK && err != PPRF_ERR_RANGE)
+    if (k < 2    ? err != PPRF_OK
+        : k == 4 ? err != PPRF_ERR_RANGE
+                 : err != PPRF_OK && err != PPRF_ERR_RANGE)
       note_bad();
     if (*opt_prg_name() == '\0')
       note_bad();
@@ -157,10 +158,11 @@ static void run(void)
     note_bad();
   __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
   for (uintptr_t i = 0; i < THREADS; i++)
-    if (pthread_create(&thread[i], NULL, i < READERS        ? reader
-                                         : i == READERS     ? writer
-                                         : i == THREADS - 1 ? chooser
-                                                            : own,
+    if (pthread_create(&thread[i], NULL,
+                       i < READERS        ? reader
+                       : i == READERS     ? writer
+                       : i == THREADS - 1 ? chooser
+                                          : own,
                        (void *)(i + 1)) != 0)
       exit(3);
   for (int i = 0; i < THREADS; i++) {

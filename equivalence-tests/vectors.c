@@ -76,8 +76,7 @@ static void prg_vectors(void)
   {
     uint8_t *seed = unhex(text(test, "seed"), &len);
     uint8_t *left = unhex(text(test, "left"), &len), *right = unhex(text(test, "right"), &len);
-    struct pprf_children c =
-      prg_expand((struct pprf_seed){little(seed), little(seed + 8)}, 0, 1);
+    struct pprf_children c = prg_expand((struct pprf_seed){little(seed), little(seed + 8)}, 0, 1);
     if (c.err != 0 || c.left.lo != little(left) || c.left.hi != little(left + 8) ||
         c.right.lo != little(right) || c.right.hi != little(right + 8)) {
       tap_note("%s", text(test, "comment"));

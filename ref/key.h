@@ -20,7 +20,7 @@ struct pprf_key {
   size_t count, cap;
   struct ref_node *nodes; /* cap of them, count in use, in leaf order */
   uint64_t maker;         /* the process that made it (fork.h); 0: shared */
-  size_t mapped;          /* bytes of the shared mapping in which it lies; 0: private, on the heap */
+  size_t mapped; /* bytes of the shared mapping in which it lies; 0: private, on the heap */
 };
 
 /** Give a key what another one, private, has; that one is to be freed. */

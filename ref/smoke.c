@@ -11,13 +11,14 @@
 #define DEPTH 3
 #define LEAVES (1u << DEPTH)
 
-static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const uint8_t root[PPRF_SEED_BYTES] = {1, 2,  3,  4,  5,  6,  7,  8,
+                                              9, 10, 11, 12, 13, 14, 15, 16};
 static uint8_t expected[LEAVES][PPRF_SEED_BYTES];
 static unsigned failures;
 
-#define CHECK(c)                                                        \
-  do {                                                                  \
-    if (!(c) && failures++ < 5)                                         \
+#define CHECK(c)                                                           \
+  do {                                                                     \
+    if (!(c) && failures++ < 5)                                            \
       printf("# %s:%d: not %s (set 0x%x)\n", __FILE__, __LINE__, #c, set); \
   } while (0)
 
