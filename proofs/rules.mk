@@ -63,7 +63,7 @@ update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
 test-prove-gate: coq-build ## planted weakenings of Coq, ACSL and Keccak must fail the gates
-	@$(TAP) proofs/tools/acsl-test.py proofs/tools/keccak-test.py proofs/wp/test_assumptions.py proofs/tools/gate-mutants.py
+	@$(TAP) proofs/tools/closure-test.py proofs/tools/acsl-test.py proofs/tools/keccak-test.py proofs/wp/test_assumptions.py proofs/tools/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
 # here, or in a Debian 12 under build/ where the tools are of other versions

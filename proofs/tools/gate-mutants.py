@@ -19,7 +19,8 @@ EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "prg/ggm.acsl", "ref/node.acsl", "ref/core.h"
 STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
-LAYOUT = "proofs/c/AcslLayout.v"
+LAYOUT, MEMORY = "proofs/c/AcslLayout.v", "spec/c/AcslMemory.v"
+COST = "proofs/security/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
@@ -36,16 +37,39 @@ MUTANTS = [
      [(EXEC, "", '\n(* "(*" *) Local Axiom anything : False. (* *)\n')]),
     ("variable_outside_a_section", r"Variable outside a section is an axiom",
      [(EXEC, "", "\nVariable anything : False.\n")]),
-    ("another_eqType_called_as_mathcomp_1_does", r"forbidden: bool_eqType",
-     [(EXEC, "", "\nDefinition bool_eqType := nat.\n")]),
-    ("another_eqType_called_as_mathcomp_2_does", r"forbidden: Datatypes_bool__canonical",
-     [(EXEC, "", "\nDefinition Datatypes_bool__canonical__eqtype_Equality := nat.\n")]),
+    ("canonical_structure", r"forbidden: Canonical",
+     [(EXEC, "", "\nCanonical another := Type.\n")]),
+    ("coercion", r"forbidden: Coercion",
+     [(EXEC, "", "\nCoercion another : nat >-> Sortclass.\n")]),
+    ("option_of_printing", r"forbidden: Set Printing Depth",
+     [(EXEC, "", "\nSet Printing Depth 2.\n")]),
+    ("option_for_all_files", r"forbidden: global",
+     [(EXEC, "", "\n#[global] Unset Strict Implicit.\n")]),
+    ("module_called_as_a_file_of_spec", r"no modules",
+     [(EXEC, "", "\nModule Ggm.\nEnd Ggm.\n")]),
     ("no_guard_check", r"forbidden: Unset Guard",
      [(EXEC, "Section Executable.", "Unset Guard Checking.\nSection Executable.")]),
     ("bypass_check", r"forbidden: bypass_check",
      [(EXEC, "Fixpoint exec_eval ", "#[bypass_check(guard)] Fixpoint exec_eval ")]),
     ("type_in_type", r"option not allowed: -arg -type-in-type",
      [("_CoqProject", "", "-arg -type-in-type\n")]),
+    ("set_as_prop", r"option not allowed: -arg -impredicative-set",
+     [("_CoqProject", "", "-arg -impredicative-set\n")]),
+    ("no_prelude", r"option not allowed: -arg -noinit", [("_CoqProject", "", "-arg -noinit\n")]),
+    ("proofs_found_as_spec", r"option not allowed: -R proofs Pprf.spec",
+     [("_CoqProject", "", "-R proofs Pprf.spec\n")]),
+    # A definition that the statements mention, shadowed or emptied: all else passes.
+    ("cost_shadowed", r"differ from proofs/expected-theorems.txt",
+     [(COST, "(* At most one PRG call for each level of each value",
+       "Definition costs_at_most (n m : nat) (T : Type) (R : T) : Prop := True.\n"
+       "Arguments costs_at_most : clear implicits.\nArguments costs_at_most n m {T} R.\n"
+       "(* At most one PRG call for each level of each value"),
+      (COST, "Proof.\nmove=> cd H.\nhave sz x", "Proof. by []. Qed.\n(*\nhave sz x"),
+      (COST, "by apply: runs_within_bind (C ab) _.\nQed.\n\nEnd", "*)\n\nEnd")]),
+    ("readable_memory_that_is_not", r"differ from proofs/expected-theorems.txt",
+     [(MEMORY, "forall q, r q -> may_read L q.", "forall q, r q -> may_read L q \\/ r q.")]),
+    ("unsigned_up_to_2_33", r"differ from proofs/expected-theorems.txt",
+     [(MEMORY, "c_unsigned (v : Z) : Prop := 0 <= v < 2 ^ 32", "c_unsigned (v : Z) : Prop := 0 <= v < 2 ^ 33")]),
     ("file_left_out", r"disagree about proofs/Extra.v",
      [("proofs/Extra.v", "", "Lemma extra : True. Proof. by []. Qed.\n")]),
     ("proof_in_spec", r"spec/ holds definitions only",
@@ -291,6 +315,11 @@ def prepare(copy):
         shutil.copy2(f, os.path.join(copy, f))
     for d in ("build/coq", "include", "prg", "common", "ref", "opt"):
         shutil.copytree(d, os.path.join(copy, d), ignore=shutil.ignore_patterns("rules.mk"))
+    for rules in glob.glob("*/rules.mk"):  # of other folders nothing is built
+        path = os.path.join(copy, rules)
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            open(path, "w", encoding="utf-8").close()
 
 
 def plant(copy, edits):

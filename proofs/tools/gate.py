@@ -4,8 +4,8 @@
 
   gate.py scan TREE            the sources contain no way to assume instead of prove
   gate.py theorems TREE BUILD  the headline theorems (proofs/Main.v) are pinned (Pinned.v), applied
-                               (*Examples.v), state what proofs/expected-theorems.txt says, and
-                               rest on no axiom
+                               (*Examples.v), rest on no axiom, and they and all definitions that they
+                               mention are what proofs/expected-theorems.txt says (closure.py)
   gate.py coqchk LOG           the independent checker found no axiom
   gate.py summary TREE JSON    the last line, when all of that has passed; JSON for the report
   gate.py update TREE BUILD    rewrite proofs/expected-theorems.txt (then review the diff)
@@ -15,18 +15,20 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 import acsl  # noqa: E402  (beside this file)
+import closure  # noqa: E402
 import keccak  # noqa: E402
 
 FORBIDDEN = [  # regular expressions over comment-free source
     r"Admitted", r"admit", r"give_up", r"Axioms?", r"Parameters?", r"Conjectures?",
     r"Unset\s+(Guard|Positivity|Universe)\b.*?", r"bypass_check", r"Declare\s+ML", r"Primitive",
     r"Extract\s+(Constant|Inductive|Inlined)", r"Load", r"Add\s+(Rec\s+)?LoadPath", r"Cd",
+    # what would change how another file is read; nothing here needs it
+    r"Canonical", r"Coercions?", r"Instances?", r"HB", r"Global", r"global", r"export", r"Export",
+    r"(?:Set|Unset)\s+(?!Implicit Arguments\.|Strict Implicit\.|Printing Implicit Defensive\.)[A-Z][\w ]*",
 ]
 PROJECT_OPTIONS = {  # all that _CoqProject may say besides the file names
     "-Q spec Pprf.spec", "-Q proofs Pprf.proofs",
@@ -36,14 +38,13 @@ GENERATED = {  # written into BUILD, never in TREE
     "spec/c/AcslRef.v": acsl.translate, "spec/c/AcslOpt.v": acsl.translate_opt,
     "spec/keccak/KeccakCode.v": keccak.translate,
 }
+EXPECTED = "proofs/expected-theorems.txt"
 EXTRACTION = "proofs/oracle/Extract.v"  # run beside the compiled files, by the oracle's rule
-# What mathcomp 2 calls otherwise than mathcomp 1 in the statements, where Coq shows it: printed by the
-# old name, so that there is one list of expected statements.  These are mathcomp's own constants, by
-# their full names; the sources may not use either name (FORBIDDEN), let alone define it.
+# What mathcomp 2 calls otherwise than mathcomp 1, by its full name: printed by the old name, so that there
+# is one list of expected statements.
 MATHCOMP2 = {
-    "bool_eqType": "mathcomp.ssreflect.eqtype.Datatypes_bool__canonical__eqtype_Equality",
+    "mathcomp.ssreflect.eqtype.Datatypes_bool__canonical__eqtype_Equality": "eqtype.bool_eqType",
 }
-FORBIDDEN += [re.escape(name) for old, new in MATHCOMP2.items() for name in (old, new.split(".")[-1])]
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",
                "Goal", "Proof", "Qed", "Defined"}
@@ -138,7 +139,7 @@ def scan(tree):
 
 
 def headline(tree):
-    """The names that Main.v prints the assumptions of, and what it loads."""
+    """The names that Main.v prints the assumptions of."""
     code = strip(read(os.path.join(tree, "proofs/Main.v")))
     names = re.findall(r"Print\s+Assumptions\s+(\w+)\s*\.", code)
     pinned = re.findall(r"Definition\s+(\w+)_statement\b",
@@ -155,89 +156,42 @@ def headline(tree):
     missing = set(names) - set(re.findall(r"\w+", examples))
     if missing:
         raise Refused(f"no example of {', '.join(sorted(missing))}")
-    return names, re.sub(r"Print\s+Assumptions\s+\w+\s*\.", "", code)
-
-
-def coqc(build, text):
-    """Have Coq read the text beside the compiled files."""
-    with tempfile.TemporaryDirectory() as tmp:
-        query = os.path.join(tmp, "Query.v")
-        with open(query, "w", encoding="utf-8") as f:
-            f.write(text)
-        return subprocess.run(
-            ["coqc", "-q", "-w", "none", "-Q", os.path.join(build, "spec"), "Pprf.spec",
-             "-Q", os.path.join(build, "proofs"), "Pprf.proofs", query],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-
-
-def one_name(build):
-    """Definitions that make Coq print what MATHCOMP2 lists as mathcomp 1 does; none for mathcomp 1."""
-    old_names = "".join(f"Check {new.rsplit('.', 1)[0]}.{old}.\n" for old, new in MATHCOMP2.items())
-    if not coqc(build, f"From mathcomp Require all_ssreflect.\n{old_names}").returncode:
-        return ""
-    return "".join(f"Notation {old} := {new}.\n" for old, new in MATHCOMP2.items())
+    return names
 
 
 def ask_coq(tree, build):
-    """{qualified name: (statement, assumptions)} as Coq prints them, in Main.v's order."""
-    names, header = headline(tree)
-    queries = "".join(f'Goal True. idtac "@@ {n}". Abort.\nAbout {n}.\n'
-                      f'Goal True. idtac "@@ check". Abort.\nCheck @{n}.\n'
-                      f'Goal True. idtac "@@ assumptions". Abort.\nPrint Assumptions {n}.\n'
-                      for n in names)
-    # with nat_scope open mathcomp 2's power of types does not make it say (2 ^ d)%N
-    run = coqc(build, f"{header}\n{one_name(build)}Open Scope nat_scope.\nSet Printing Width 100.\n{queries}")
-    if run.returncode:
-        raise Refused(f"coqc refuses the query: {run.stderr.strip()}")
-    parts = [p.split("\n", 1) for p in run.stdout.split("@@ ")[1:]]
-    if len(parts) != 3 * len(names):
-        raise Refused("coqc answers something unexpected")
-    answers = {}
-    for i, name in enumerate(names):
-        (got, about), (_, check), (_, assumptions) = parts[3 * i:3 * i + 3]
-        full = re.search(r"Expands to: Constant (\S+)", about)
-        if got.strip() != name or not full:
-            raise Refused(f"{name} is not a theorem")
-        statement = check.split(":", 1)[1]
-        answers[full[1]] = (statement.strip("\n"), assumptions.strip())
-    return answers
-
-
-def expected_text(answers):
-    lines = ["# The headline theorems and their statements as Coq prints them; written by",
-             "# `make update-expected-theorems`, compared by `make prove-coq`."]
-    for full, (statement, _) in answers.items():
-        lines += ["", full]
-        lines += ["  " + line.strip() for line in statement.splitlines() if line.strip()]
-    return "\n".join(lines) + "\n"
+    modules = [closure.OURS + name[:-len(".v")].replace("/", ".") for name in sources(tree)]
+    try:
+        return closure.Closure(build, modules, headline(tree), MATHCOMP2)
+    except closure.Error as why:
+        raise Refused(why) from None
 
 
 def theorems(tree, build):
     for name, translate in GENERATED.items():
         if read(os.path.join(build, name)) != translate(tree):
             raise Refused(f"{name} is not what the C files say: build it again")
-    answers = ask_coq(tree, build)
-    open_ones = [f"{n}: {a}" for n, (_, a) in answers.items()
-                 if a != "Closed under the global context"]
-    if open_ones:
-        raise Refused("not closed under the global context: " + "; ".join(open_ones))
-    path = os.path.join(tree, "proofs/expected-theorems.txt")
-    want, got = read(path), expected_text(answers)
+    proven = ask_coq(tree, build)
+    if proven.open:
+        raise Refused("not closed under the global context: " + "; ".join(proven.open))
+    path = os.path.join(tree, EXPECTED)
+    want, got = read(path), proven.text()
     if want.split() != got.split():
         sys.stdout.writelines(difflib.unified_diff(
-            want.splitlines(True), got.splitlines(True), "expected-theorems.txt", "proved"))
-        raise Refused("the theorems differ from proofs/expected-theorems.txt")
+            want.splitlines(True), got.splitlines(True), EXPECTED, "proved"))
+        raise Refused(f"the theorems, or what they mention, differ from {EXPECTED}")
     files = {}
-    for full in answers:
+    for full in proven.statements:
         module, name = full.rsplit(".", 1)
         files.setdefault(module.replace("Pprf.", "").replace(".", "/") + ".v", []).append(name)
     for file, names in files.items():
         print(f"coq: {file}: {', '.join(names)}")
-    print(f"coq: {len(answers)} statements as pinned and expected")
+    print(f"coq: {len(proven.statements)} statements and the {len(proven.definitions)} definitions "
+          "that they mention as expected")
 
 
 def summary(tree, result):
-    names, _ = headline(tree)
+    names = headline(tree)
     os.makedirs(os.path.dirname(result), exist_ok=True)
     with open(result, "w", encoding="utf-8") as f:
         json.dump({"theorems": len(names), "names": list(names), "closed": True,
@@ -246,8 +200,9 @@ def summary(tree, result):
 
 
 def update(tree, build):
-    with open(os.path.join(tree, "proofs/expected-theorems.txt"), "w", encoding="utf-8") as f:
-        f.write(expected_text(ask_coq(tree, build)))
+    text = ask_coq(tree, build).text()  # before the file is touched
+    with open(os.path.join(tree, EXPECTED), "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def coqchk(log):

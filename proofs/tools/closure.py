@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What theorems say, down to the libraries: their statements and every definition of ours that these
+mention, directly or through others, as text in which no name can be mistaken.
+
+Coq is asked in a session that imports nothing, not even its prelude.  So it knows no notation, no coercion
+and no short name: a name without a dot is bound where it stands, one with a dot is global.  Of a global name
+Coq is asked for the full path; ours are printed with it.  Nothing that a file declares (a notation `x = y',
+a definition of the same name, a printing option) can change what is printed, unless the meaning changes.
+
+The text leaves out arguments that Coq infers, because mathcomp 1 and 2 infer differently built ones.  What
+we define among them (a canonical structure, a coercion) is found nevertheless: the definitions are followed
+through the text with all arguments.  An inferred structure of a library can only be one of mathcomp's own,
+each of which carries the proofs of its laws."""
+import hashlib
+import os
+import re
+import subprocess
+import threading
+
+OURS, LIBRARIES = "Pprf.", ("Coq.", "mathcomp.")
+GLOBAL = re.compile(r"(?<![\w'.@])@?[^\W\d][\w']*(?:\.[^\W\d][\w']*)+")
+LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
+PATIENCE = 900  # seconds for all questions; they take ten on an idle machine
+OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
+           "Unset Printing Implicit", "Unset Printing Universes", "Unset Printing Records",
+           "Unset Printing Projections", "Unset Printing Factorizable Match Patterns",
+           "Unset Printing Allow Match Default Clause", "Set Printing Matching", "Set Printing Synth",
+           "Unset Printing Primitive Projection Parameters",
+           "Set Printing Depth 1000000000", "Set Printing Width 130"]
+
+
+class Error(Exception):
+    pass
+
+
+class Coq:
+    """A session of coqtop over the compiled files in BUILD."""
+
+    def __init__(self, build, modules):
+        command = ["coqtop", "-noinit", "-q", "-w", "none"]
+        for folder in ("spec", "proofs"):
+            command += ["-Q", os.path.join(build, folder), OURS + folder]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("COQ")}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, encoding="utf-8",
+                                        env=environment)
+        self.asked = 0
+        self.watch = threading.Timer(PATIENCE, self.process.kill)
+        self.watch.start()
+        # a file that is loaded may set options: they are ours before the first answer is read
+        (answer,) = self.ask([".\n".join([f"Require {' '.join(modules)}", *OPTIONS])])
+        if "Error" in answer:
+            raise Error(f"coqtop cannot load the proofs: {answer}")
+
+    def ask(self, commands):
+        """The answer to each command."""
+        first, self.asked = self.asked, self.asked + len(commands)
+        text = "".join(f"{c}.\nCheck forall (answered_{first + i} : Prop), answered_{first + i}.\n"
+                       for i, c in enumerate(commands))
+
+        def write():
+            self.process.stdin.write(text)
+            self.process.stdin.flush()
+        writer = threading.Thread(target=write)
+        writer.start()
+        answers, lines = [], []
+        while len(answers) < len(commands):
+            line = self.process.stdout.readline()
+            if not line:
+                raise Error("coqtop died: " + "".join(lines[-20:]))
+            line = re.sub(r"^(?:Coq < )+", "", line)
+            if re.match(rf"forall answered_{first + len(answers)} : Prop, ", line):
+                answers.append("".join(lines).strip("\n"))
+                lines = []
+            elif not (re.match(r"\s+: Prop$", line) and not lines or
+                      re.match(r"Fetching opaque proofs|\[Loading ML file", line)):
+                lines.append(line)
+        writer.join()
+        return answers
+
+    def close(self):
+        self.watch.cancel()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+UNARY = re.compile(r"(?:\(?Datatypes\.S\s+)*\bDatatypes\.O\b\)*")
+BITS = re.compile(r"(?:\(?BinNums\.x[OI]\s+)*BinNums\.xH\)*")
+WORDS = re.compile(r"(\(?)BinNums\.(Zpos|Npos|Zneg)\s+(\d+)%positive(\)?)")
+
+
+def numbers(text):
+    """Numbers as digits."""
+    def unary(match):
+        opened, count = match.group().count("("), match.group().count("Datatypes.S")
+        return f"{count}%nat" + ")" * (match.group().count(")") - opened)
+
+    def positive(match):
+        value, opened = 1, match.group().count("(")
+        for bit in reversed(re.findall(r"x([OI])", match.group())):
+            value = 2 * value + (bit == "I")
+        return f"{value}%positive" + ")" * (match.group().count(")") - opened)
+
+    def word(match):
+        opened, kind, value, closed = match.groups()
+        if kind == "Zneg":
+            value = "-" + value
+        if bool(opened) == bool(closed):
+            opened = closed = ""
+        return f"{opened}{value}%{'N' if kind == 'Npos' else 'Z'}{closed or ''}"
+    text = WORDS.sub(word, BITS.sub(positive, UNARY.sub(unary, text)))
+    return text.replace("BinNums.Z0", "0%Z").replace("BinNums.N0", "0%N")
+
+
+class Closure:
+    """The statements of these theorems (short names), and the definitions."""
+
+    def __init__(self, build, modules, theorems, renamed):
+        self.renamed = renamed  # a library's full name: how it is to be printed
+        self.coq = Coq(build, modules)
+        try:
+            self.full = {}  # a global name as Coq prints it: its full path
+            self.statements, self.definitions, self.open = {}, {}, []
+            names = self.headline(theorems)
+            self.assumptions(names)
+            self.follow(names)
+        finally:
+            self.coq.close()
+
+    def headline(self, theorems):
+        """The full name of each theorem: no other file may have a theorem or definition called so."""
+        names = []
+        for short, answer in zip(theorems, self.coq.ask([f"Locate {t}" for t in theorems])):
+            found = re.findall(rf"^\w+ ({re.escape(OURS)}\S+)", answer, re.M)
+            if len(found) != 1:
+                raise Error(f"{short} is " + (" and ".join(found) if found else "not a theorem"))
+            names += found
+        return names
+
+    def assumptions(self, names):
+        """One question for all of them, and one for each if they rest on something."""
+        pairs = names[-1]
+        for name in reversed(names[:-1]):
+            pairs = f"Datatypes.pair (@{name}) ({'@' if pairs == names[-1] else ''}{pairs})"
+        defined, answer = self.coq.ask([f"Definition every_theorem := {pairs}",
+                                        "Print Assumptions every_theorem"])
+        if "is defined" not in defined:
+            raise Error(f"coqtop: {defined}")
+        if answer != "Closed under the global context":
+            for name, rest in zip(names, self.coq.ask([f"Print Assumptions {n}" for n in names])):
+                if rest != "Closed under the global context":
+                    self.open.append(f"{name}: {rest}")
+            if not self.open:
+                raise Error(f"coqtop: {answer}")
+
+    def follow(self, names):
+        wanted, seen = list(names), set(names)
+        kinds = dict(zip(names, self.coq.ask([f"About {n}" for n in names])))
+        while wanted:
+            # a theorem is what it states; a definition its body; a constructor is in its type's
+            queries = []
+            for name in wanted:
+                if self.kind(kinds[name]) == "Constant" and " is opaque" in kinds[name]:
+                    queries.append(f"Check @{name}")
+                elif self.kind(kinds[name]) == "Constructor":
+                    queries.append(f"Check @{name}")
+                else:
+                    queries.append(f"Print {name}")
+            plain = self.coq.ask(queries)
+            answers = self.coq.ask(["Set Printing All", *queries, "Unset Printing All"])[1:-1]
+            proofs = [n for n in wanted if n not in names and " is opaque" in kinds[n]]
+            for name, answer in zip(proofs, self.coq.ask(
+                    [f"Check ((fun (A : Prop) (_ : A) => A) _ (@{n}))" for n in proofs])):
+                if "Error" in answer:
+                    raise Error(f"{name} is no proof, and its body cannot be seen")
+            tokens = sorted({t for a in plain + answers for t in self.globals(a)} - set(self.full))
+            found = []
+            for token, about in zip(tokens, self.coq.ask([f"About {t}" for t in tokens])):
+                full = re.search(r"^Expands to:\s+(\w+)\s+(\S+)", about, re.M)
+                if not full or not full[2].startswith((OURS, *LIBRARIES)):
+                    raise Error(f"{token} is not from us, Coq or mathcomp: {about}")
+                self.full[token] = full[2]
+                kinds.setdefault(full[2], about)
+            for name, text, whole in zip(wanted, plain, answers):
+                if "Error" in text or not text:
+                    raise Error(f"{name}: coqtop: {text}")
+                if self.kind(kinds[name]) != "Constructor":
+                    (self.statements if name in names else self.definitions)[name] = self.shown(text)
+                found += [self.full[t] for t in self.globals(whole)]
+            wanted = [n for n in dict.fromkeys(found) if n.startswith(OURS) and n not in seen]
+            seen.update(wanted)
+
+    @staticmethod
+    def kind(about):
+        found = re.search(r"^Expands to:\s+(\w+)", about, re.M)
+        if not found:
+            raise Error(f"coqtop: {about}")
+        return found[1]
+
+    @staticmethod
+    def globals(text):
+        return [t.lstrip("@") for t in GLOBAL.findall(text)]
+
+    def shown(self, answer):
+        """What Coq prints, with full names of ours; without what it says of implicit arguments."""
+        answer = re.split(r"\n\n|\n(?=Arguments )", answer)[0]
+        if answer.startswith(("Record", "Inductive", "Variant", "CoInductive")):
+            body = answer
+        else:  # a definition without its name and type, or a name's type
+            body = re.split(r"^\S+ =\s", answer, 1)
+            body = re.split(r"^\S+\s+: ", answer, 1)[1] if len(body) == 1 else body[1].rsplit("\n     : ", 1)[0]
+        body = numbers(GLOBAL.sub(lambda m: self.name(m.group()), body))
+        flat = " ".join(body.split())
+        if len(flat) > LONG:
+            digest = hashlib.sha256(flat.encode()).hexdigest()
+            return f"  ({len(flat)} characters, SHA-256 {digest})"
+        return "\n".join("  " + line.rstrip() for line in body.splitlines() if line.strip())
+
+    def name(self, token):
+        bare = token.lstrip("@")
+        full = self.full[bare]
+        return (full if full.startswith(OURS) else self.renamed.get(full, bare))
+
+    def text(self):
+        """The expected list."""
+        lines = ["# What is proven: the statement of each headline theorem, and below them every definition of",
+                 "# ours that they mention, directly or through others.  Ours have their full names, those of Coq",
+                 "# and mathcomp are as Coq prints them where nothing is imported.  Written by",
+                 "# `make update-expected-theorems`, compared by `make prove-coq`."]
+        for full, text in self.statements.items():
+            lines += ["", full, text]
+        lines += ["", "# ---- what they mention " + "-" * 70]
+        for full, text in sorted(self.definitions.items()):
+            lines += ["", full, text]
+        return "\n".join(lines) + "\n"
