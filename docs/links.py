@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENTS = ["README.md", "docs/soundness.md", "docs/paper-claims.md", "docs/theorems.md",
-             "docs/one-puncture.md"]
+             "docs/one-puncture.md", "docs/security.md", "docs/tickets.md", "docs/tls.md"]
 LINK = re.compile(r"\[(`[^`]+`)\]\([^)]*\)")
 CODE = ("include", "ref", "opt", "prg", "common", "tls")
 

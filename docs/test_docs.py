@@ -82,7 +82,8 @@ def defines(path, name):
     """Whether the file is called so or, of a folder or a text, has something of that name."""
     if path.is_dir() or name.endswith(path.name):
         return path.exists() and (ROOT / name).exists() or name in path.name
-    pattern = DEFINED.get(path.suffix, DEFINED.get(path.name, r"(?<![\w-]){}(?![\w-])"))
+    pattern = DEFINED.get(path.suffix, DEFINED.get(
+        path.name, r"(?<![\w-])(?:test_)?{}(?![\w-])"))
     return path.is_file() and re.search(pattern.format(re.escape(name.rstrip("()"))),
                                         path.read_text(errors="replace"), re.M) is not None
 
