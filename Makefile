@@ -107,12 +107,23 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-st
 	@$(MAKE) --no-print-directory prove
 	@$(MAKE) --no-print-directory test-prove-gate test-oracle
 	@$(MAKE) --no-print-directory $(STRICT) tap
+	@$(MAKE) --no-print-directory sample
 
 .PHONY: test-programs
 test-programs: $(TAP_TESTS)
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
+
+# What takes hours in whole (mutants, mutants-prove, prove-wp-smoke), in three minutes; SEED=... repeats it.
+SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
+.PHONY: sample
+sample: $(LIBS) $(PROGRAMS) ## a random tenth of the planted bugs and of the smoke tests
+	@echo "sample: SEED=$(SAMPLE_SEED)"
+	@$(MAKE) --no-print-directory mutants-sample SEED=$(SAMPLE_SEED)
+	@mkdir -p $(B)/wp
+	@$(WP) mutants.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)
+	@$(WP) prove.py --smoke --tenth --seed $(SAMPLE_SEED)
 
 # the maintainer's loop: the tests that a file touches, or what git says has changed
 .PHONY: check

@@ -1,22 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Applies the planted bugs of mutants.txt one at a time to a copy of the sources and requires that
-a test fails.
+a test fails.  A line whose name begins with ~ changes nothing that a test could see: that it passes shows
+that "noticed" is not said of everything.
 
-mutants.py [--quick] [--first] [--jobs N] [--only TEXT] [BUILD]
-  --quick      the lines marked with * only; TAP output
-  --jobs N     so many at a time (1), each in a copy of its own
-  --first      only the suite that the line names
-  --only TEXT  the lines whose name contains TEXT, or whose suite it is
-  --check      only whether every line applies
-  BUILD        directory of the build (build); results in BUILD/equivalence-tests/mutants.json
-
-Exit 1 if a bug survives, a line does not apply, or an unchanged copy fails.
+Exit 1 if a bug survives, a line does not apply, such a change is "noticed", or an unchanged copy fails.
 """
 import argparse
 import json
 import os
 import queue
+import random
 import re
 import resource
 import shutil
@@ -42,7 +36,8 @@ class Mutant:
         head, change = line.split(" ==> ", 1)
         name, file, suite, pattern = (p.strip(" ") for p in head.split("|", 3))
         self.quick = name.startswith("*")
-        self.name = name.lstrip("*")
+        self.equal = name.lstrip("*").startswith("~")
+        self.name = name.lstrip("*~")
         self.file, _, number = file.partition("#")
         self.number = int(number or 1)
         self.suite, _, hangs = suite.partition(" ")
@@ -130,7 +125,7 @@ def test(mutant, root, log, first):
         if not mutant.apply(root):
             return "!the pattern does not apply"
         os.utime(path)
-        others = [] if first else [s for s in SUITES if s != mutant.suite]
+        others = [] if first or mutant.equal else [s for s in SUITES if s != mutant.suite]
         for suite in [mutant.suite] + others:
             if not build(root, suite, log):
                 return "!it does not compile"
@@ -187,21 +182,36 @@ def plant(root, log, mutant, first):
     return test(mutant, root, log, first)
 
 
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="the lines marked with * only; TAP output")
+    parser.add_argument("--first", action="store_true", help="only the suite that the line names")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at a time, each in a copy of its own")
+    parser.add_argument("--only", default="", help="the lines whose name contains this, or whose suite it is")
+    parser.add_argument("--check", action="store_true", help="only whether every line applies")
+    parser.add_argument("--sample", type=int, metavar="N", help="N lines at random, by $SEED if that is set; "
+                        "each has to be noticed by the suite that it names")
+    parser.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
+    parser.add_argument("build", nargs="?", default="build", help="directory of the build")
+    return parser.parse_args()
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    for flag in ("--quick", "--first", "--check"):
-        parser.add_argument(flag, action="store_true")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="")
-    parser.add_argument("build", nargs="?", default="build")
-    o = parser.parse_args()
-    only, jobs, quick, first = o.only, o.jobs, o.quick, o.quick or o.first
-    if o.check:
+    arg = arguments()
+    if arg.check:
         return check()
-    build_dir = os.path.join(TOP, o.build)
+    only, jobs, quick = arg.only, arg.jobs, arg.quick
+    first = quick or arg.first or arg.sample is not None
+    build_dir = os.path.join(TOP, arg.build)
     mutants = [m for m in load() if (m.quick or not quick) and (only in m.name or
                                                                       only == m.suite)]
+    if arg.sample is not None:
+        seed = os.environ.get("SEED") or str(random.SystemRandom().randrange(10 ** 9))
+        equal = [m for m in mutants if m.equal]
+        mutants = random.Random(seed).sample([m for m in mutants if not m.equal], arg.sample)
+        mutants[1:1] = random.Random(seed).sample(equal, min(1, len(equal)))
+        print("# %d of the planted bugs: SEED=%s" % (len(mutants), seed), flush=True)
+        quick = True  # the suites run on their own beside this
     suites = [] if quick else sorted({m.suite for m in mutants}, key=SUITES.index)
     results, begin = [], time.time()
     print("1..%d" % (len(suites) + len(mutants)), flush=True)
@@ -213,6 +223,11 @@ def main():
             sys.stderr.write("\r\033[K%d of %d" % (len(results), len(suites) + len(mutants)))
             sys.stderr.flush()
 
+    def in_time(mutant):
+        if arg.clock and time.time() - begin > arg.clock:
+            return "late"
+        return workers.do(plant, mutant, first)
+
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory, \
             futures.ThreadPoolExecutor(jobs) as pool:
         os.chmod(directory, 0o755)  # tests run the program as another user, too
@@ -220,18 +235,23 @@ def main():
         # Without a bug all is well; beside --quick the suites run on their own.
         for suite, ok in zip(suites, pool.map(lambda s: workers.do(passes, s), suites)):
             result(ok, suite + "_passes_without_a_planted_bug", name="none", suite=suite)
-        killers = pool.map(lambda m: workers.do(plant, m, first), mutants)
+        killers = pool.map(in_time, mutants)
         for mutant, killer in zip(mutants, killers):
-            ok = killer is not None and not killer.startswith("!")
-            how = ("noticed by " + killer if ok else "SURVIVED" if killer is None else killer[1:])
-            result(ok, "%s: %s" % (mutant.name, how), name=mutant.name, file=mutant.file,
+            if killer == "late":
+                result(True, "%s # SKIP after %d seconds" % (mutant.name, arg.clock), name="late")
+                continue
+            noticed = killer is not None and not killer.startswith("!")
+            ok = killer is None if mutant.equal else noticed
+            how = ("noticed by " + killer if noticed else killer[1:] if killer is not None else
+                   "changes nothing, passes" if mutant.equal else "SURVIVED")
+            result(ok, "%s: %s" % (mutant.name, how), name=mutant.name, equal=mutant.equal, file=mutant.file,
                    suite=mutant.suite, noticed_by=killer)
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
-    planted = [r for r in results if r["name"] != "none"]
+    planted = [r for r in results if r["name"] not in ("none", "late") and not r["equal"]]
     killed = sum(r["ok"] for r in planted)
     print("# %d of %d planted bugs noticed, %d s" % (killed, len(planted), time.time() - begin))
-    if not only:
+    if not only and arg.sample is None:
         name = "planted.json" if quick else "mutants.json"
         with open(os.path.join(build_dir, "equivalence-tests", name), "w") as f:
             json.dump({"planted": len(planted), "noticed": killed, "mutants": results}, f, indent=1)

@@ -104,10 +104,10 @@ class Coverage(Case):
 
 
 class PlantedBugs(Case):
-    def gate(self, notices, pattern="one", builds=True, hangs=False, marked=False):
+    def gate(self, notices, pattern="one", builds=True, hangs=False, marked=False, equal=False, args=()):
         """mutants.py with one bug in one file, and suites that notice it or not, or hang."""
-        self.write("list/mutants.txt", "a bug | file | vectors%s | %s ==> two\n" % (
-            " (hangs)" if marked else "", pattern))
+        self.write("list/mutants.txt", "%sa bug | file | vectors%s | %s ==> two\n" % (
+            "~" if equal else "", " (hangs)" if marked else "", pattern))
         self.write("build/equivalence-tests/x", "")
         kept = {n: getattr(mutants, n) for n in ("HERE", "TOP", "copy_sources", "build", "run")}
 
@@ -122,7 +122,7 @@ class PlantedBugs(Case):
         mutants.HERE, mutants.TOP = os.path.join(self.dir, "list"), self.dir
         mutants.copy_sources, mutants.run = copy, run
         mutants.build = lambda root, suite, log: builds
-        argv, sys.argv = sys.argv, ["mutants.py"]
+        argv, sys.argv = sys.argv, ["mutants.py", *args]
         try:
             with contextlib.redirect_stdout(io.StringIO()) as out:
                 return mutants.main(), out.getvalue()
@@ -146,6 +146,26 @@ class PlantedBugs(Case):
         self.assertEqual(status, 1)
         self.assertIn("it hangs in vectors", text)
         self.assertEqual(self.gate(True, hangs=True, marked=True)[0], 0)
+
+    def test_a_change_that_means_nothing_has_to_pass(self):
+        self.assertEqual(self.gate(False, equal=True)[0], 0)
+        status, text = self.gate(True, equal=True)
+        self.assertEqual(status, 1)
+        self.assertIn("not ok", text)
+
+    def test_a_sample_says_how_to_repeat_it(self):
+        kept = os.environ.pop("SEED", None)
+        self.addCleanup(lambda: os.environ.update({"SEED": kept} if kept else {}))
+        status, text = self.gate(True, args=("--sample", "1"))
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"# 1 of the planted bugs: SEED=\d+\n")
+        self.assertEqual(self.gate(False, args=("--sample", "1"))[0], 1)
+
+    def test_every_line_of_every_list_applies(self):
+        for command in (["mutants.py"], [os.path.join("..", "proofs", "wp", "mutants.py")]):
+            run = subprocess.run([sys.executable, os.path.join(HERE, *command), "--check"], check=False,
+                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, 0, run.stdout)
 
     def test_a_bug_that_does_not_apply_fails(self):
         self.assertEqual(self.gate(True, pattern="three")[0], 1)

@@ -5,8 +5,10 @@
 The unchanged function is proven in the same way (a control): a bug is found if a goal stays unproved
 that the control proves.  Only if there is none, and the control has unproved goals too, these are taken
 apart and tried for longer, with and without the bug.  Goals that a bug leaves unchanged come from a
-cache of this run, and the first unproved goal settles a bug."""
-import argparse, concurrent.futures, functools, json, os, re, shutil, sys, tempfile, time
+cache of this run, and the first unproved goal settles a bug.
+
+A line that begins with = changes no meaning: that it is proven shows that "killed" is not said of everything."""
+import argparse, concurrent.futures, functools, json, os, random, re, shutil, sys, tempfile, time
 
 import prove
 
@@ -28,14 +30,28 @@ def plant(text, function, old, new):
     return text[:at] + new + text[at + len(old):]
 
 
+def check(jobs, unit_of):
+    """Whether each line applies; needs no prover."""
+    problems = [f"{f}: not among the proven functions" for f in jobs if f not in unit_of]
+    for function, bugs in jobs.items():
+        for file, _, old, new in bugs:
+            if plant(open(os.path.join(prove.ROOT, file.lstrip("= "))).read(), function, old, new) is None:
+                problems.append(f"{function}: does not apply: {old} -> {new}")
+    print(*problems, f"mutants-prove: {sum(map(len, jobs.values()))} lines, {len(problems)} do not apply", sep="\n")
+    sys.exit(1 if problems or not jobs else 0)
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
     ap.add_argument("--par", type=int, default=os.cpu_count() + 1, help="functions at a time")
     ap.add_argument("--function", help="only the bugs of this function")
     ap.add_argument("--build", default=os.path.join(prove.ROOT, "build", "wp"))
     ap.add_argument("--json", help="write the results there, for the report")
+    ap.add_argument("--check", action="store_true", help="only whether every line applies")
+    ap.add_argument("--sample", type=int, metavar="N", help="N lines at random")
+    ap.add_argument("--seed", default=os.environ.get("SEED") or None, help="for --sample, to repeat it")
+    ap.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
     arg = ap.parse_args()
-    prove.configure(arg.build)
     goals = [k.split() for f in prove.FOLDERS for k in prove.expectation(f)["goals"]]
     unit_of = {function: unit for unit, function in goals}
     jobs = {}  # the bugs of each function
@@ -43,6 +59,20 @@ def main():
         for m in load(os.path.join(prove.ROOT, folder, "wp", "mutants.txt")):
             if not arg.function or m[1] == arg.function:
                 jobs.setdefault(m[1], []).append(m)
+    if arg.check:
+        check(jobs, unit_of)
+    prove.configure(arg.build)
+    if arg.sample is not None:
+        seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
+        lines = [m for bugs in jobs.values() for m in bugs]
+        equal = [m for m in lines if m[0].startswith("=")]
+        chosen = random.Random(seed).sample([m for m in lines if m not in equal], arg.sample)
+        chosen[:0] = random.Random(seed).sample(equal, min(1, len(equal)))
+        jobs = {}
+        for m in chosen:
+            jobs.setdefault(m[1], []).append(m)
+        print(f"mutants-prove: {len(chosen)} of {len(lines)} lines: SEED={seed}", flush=True)
+    begin, late = time.time(), 0
     total = sum(map(len, jobs.values()))
     results = []
     done, killed, problems = 0, 0, [f"{f}: not among the proven functions"
@@ -92,32 +122,41 @@ def main():
             for d in prove.SOURCES:
                 shutil.copytree(os.path.join(prove.ROOT, d), os.path.join(tmp, d))
             for m in jobs[function]:
+                if arg.clock and time.time() - begin > arg.clock:
+                    yield m, "LATE", 0.0
+                    continue
                 start, (file, _, old, new) = time.time(), m
-                path = os.path.join(tmp, file)
+                path = os.path.join(tmp, file.lstrip("= "))
                 text = open(path).read()
                 yield m, verdict(path, text, plant(text, function, old, new)), time.time() - start
 
     def run(function):
-        nonlocal done, killed
-        for (_, _, old, new), verdict, seconds in attack(function):
+        nonlocal done, killed, late
+        for (file, _, old, new), verdict, seconds in attack(function):
             done += 1
-            killed += verdict == "killed"
-            results.append({"name": f"{function}: {old} -> {new}", "ok": verdict == "killed"})
-            if verdict != "killed":
-                problems.append(f"{function}: {verdict}: {old} -> {new}")
+            late += verdict == "LATE"
+            equal = file.startswith("=")
+            good = verdict == ("SURVIVED" if equal else "killed")
+            verdict = "proven" if equal and good else verdict
+            killed += good
+            if verdict != "LATE":
+                results.append({"name": f"{function}: {old} -> {new}", "ok": good})
+                if not good:
+                    problems.append(f"{function}: {verdict}{', which changes no meaning' * equal}: {old} -> {new}")
             print(f"[{done}/{total}] {verdict:8} {function:14} {old} -> {new}  ({seconds:.1f} s)",
                   flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(arg.par) as pool:
         list(pool.map(run, [f for f in jobs if f in unit_of]))
-    print(f"mutants-prove: {killed}/{total} killed")
+    print(f"mutants-prove: {killed}/{total - late} as they should be" +
+          (f"; {late} not tried within {arg.clock} s" if late else ""))
     if arg.json:
         os.makedirs(os.path.dirname(arg.json), exist_ok=True)
         with open(arg.json, "w") as f:
-            json.dump({"planted": total, "noticed": killed, "mutants": results}, f, indent=1)
+            json.dump({"planted": total - late, "noticed": killed, "mutants": results}, f, indent=1)
     for p in problems:
         print("  " + p)
-    sys.exit(1 if problems or not total else 0)
+    sys.exit(1 if problems or killed == 0 else 0)
 
 
 if __name__ == "__main__":
