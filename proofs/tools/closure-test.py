@@ -54,8 +54,10 @@ BEFORE, FAIR = "Theorem equal n", "Theorem all_fair"
 # name, file, old, new; the text has to differ, or the session to refuse
 WEAKER = [
     ("a_definition_shadowed", "proofs", FAIR, "Definition fair (g : game) : Prop := sum 0 = 0.\n" + FAIR),
-    ("a_definition_shadowed_by_an_abbreviation", "proofs", FAIR, "Notation fair := (fun _ => sum 0 = 0).\n" + FAIR),
-    ("equality_shadowed_by_a_notation", "proofs", BEFORE, 'Notation "x = y" := (eq x x \\/ eq x y) : type_scope.\n' + BEFORE),
+    ("a_definition_shadowed_by_an_abbreviation", "proofs", FAIR,
+     "Notation fair := (fun _ => sum 0 = 0).\n" + FAIR),
+    ("equality_shadowed_by_a_notation", "proofs", BEFORE,
+     'Notation "x = y" := (eq x x \\/ eq x y) : type_scope.\n' + BEFORE),
     ("a_section_variable_called_as_a_definition", "proofs", BEFORE,
      "Section A.\nVariable sum : nat -> nat.\nHypothesis sum_id : forall n, eq (sum n) n.\n" + BEFORE),
     ("a_definition_weakened", "spec", "sum n <= limit g", "sum n + 0 <= limit g"),
@@ -79,7 +81,8 @@ WEAKER = [
      "Definition bound' : nat. Proof. exact 300. Qed.\nDefinition bound : nat := 300 + bound' * 0."),
     ("printing_cut_short", "proofs", BEFORE, "Global Set Printing Depth 2.\nGlobal Unset Printing Matching.\n"
      "Definition sum := Spec.sum.\n" + BEFORE),
-    ("an_axiom", "proofs", "Lemma sum_id n : sum n = n.\nProof. first [reflexivity | induction n; simpl; congruence]. Qed.",
+    ("an_axiom", "proofs",
+     "Lemma sum_id n : sum n = n.\nProof. first [reflexivity | induction n; simpl; congruence]. Qed.",
      "Axiom sum_id : forall n, sum n = n."),
     ("a_theorem_twice", "proofs", BEFORE, "Module Other.\nDefinition equal := sum_id.\nEnd Other.\n" + BEFORE),
     ("a_module_called_as_a_file", "proofs", BEFORE,
@@ -91,7 +94,8 @@ WEAKER += [("a_hypothesis_added", "proofs", "all_fair g :", "all_fair g : limit 
            ("a_quantifier_narrowed", "proofs", "equal n : sum n = n", "equal n : sum (n + n) = n + n")]
 SAME = [
     ("a_comment", "spec", "Definition twice", "(* 2 n *) Definition twice"),
-    ("another_proof", "proofs", "n = n.\nProof. shown. Qed.\nTheorem all", "n = n.\nProof. exact (sum_id n). Qed.\nTheorem all"),
+    ("another_proof", "proofs", "n = n.\nProof. shown. Qed.\nTheorem all",
+     "n = n.\nProof. exact (sum_id n). Qed.\nTheorem all"),
     ("a_lemma_more", "proofs", BEFORE, "Lemma nothing : True. Proof. exact I. Qed.\n" + BEFORE),
     ("a_notation_that_says_the_same", "proofs", BEFORE, 'Notation "x == y" := (eq x y) (at level 70).\n'
      "Theorem equal n : sum n == n.\nProof. shown. Qed.\nTheorem equal_ n"),
