@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(os.path.dirname(HERE), "build", "valkey")
-MODULE = os.path.join(BUILD, "pprf.so")
-KNOWN_ROOT = os.path.join(BUILD, "known_root.so")
+SHIPPED = os.path.join(BUILD, "pprf.so")
+MODULE = os.path.join(BUILD, "pprf_known.so")  # the same objects, and roots that the tests know
 SERVER = shutil.which("valkey-server") or shutil.which("redis-server")
 LABEL = b"libpprf valkey 1"
 KNOWN_PREFIX = "the known root"  # 14 bytes
@@ -62,16 +62,14 @@ def free_port():
 class Server:
     """A server process with the module, in a directory of its own."""
 
-    def __init__(self, *options, module=MODULE, known_root=True, prefix=(), host="127.0.0.1",
+    def __init__(self, *options, module=MODULE, prefix=(), host="127.0.0.1",
                  port=None, bind=(), known_prefix=KNOWN_PREFIX):
         self.dir = tempfile.mkdtemp(prefix="pprf-fleet-")
         self.host = host
         self.port = port or free_port()
         self.options, self.module, self.prefix = options, module, prefix
         self.bind = (host, *bind)
-        self.env = dict(os.environ)
-        if known_root:
-            self.env.update(LD_PRELOAD=KNOWN_ROOT, KNOWN_ROOT=known_prefix)
+        self.env = dict(os.environ, KNOWN_ROOT=known_prefix)
         self.start()
 
     def start(self, *more):

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded into a server under test: roots that the test knows, so that it can look for every seed of
- * a tree in the server's memory and files.  Root k is KNOWN_ROOT, 14 bytes of the environment, and k in two
- * bytes, neither of them zero: the environment's own copies end in zeros. */
+/* Linked into the module in place of libcrypto's: roots that the tests know, so that they can look for
+ * every seed of a tree in the server's memory and files.  (Preloading it would do for Redis; Valkey binds a
+ * module's names to its own libraries first.)  Root k is KNOWN_ROOT, 14 bytes of the environment, and k
+ * in two bytes, neither of them zero: the environment's own copies end in zeros. */
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((visibility("default"))) int RAND_priv_bytes(unsigned char *out, int n);
+int RAND_priv_bytes(unsigned char *out, int n);
 int RAND_priv_bytes(unsigned char *out, int n)
 {
   static unsigned k = 257;

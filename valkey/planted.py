@@ -68,8 +68,8 @@ def build(folder, target):
         command = cc + WRAP + ["-o", os.path.join(folder, target), os.path.join(HERE, "test_tree.c"),
                                os.path.join(folder, "tree.c"), *shlex.split(os.environ["OBJ"]), *tail]
     else:
-        command = cc + ["-shared", "-Wl,-z,defs,--exclude-libs,ALL", "-o", os.path.join(folder, "pprf.so"),
-                        *sources, os.environ["LIB"], *tail]
+        command = cc + ["-shared", "-Wl,-z,defs", "-o", os.path.join(folder, "pprf.so"), *sources,
+                        os.environ["KNOWN"], *shlex.split(os.environ["OBJ"]), *tail]
     return subprocess.run(command, cwd=TOP, stdout=sys.stderr, stderr=sys.stderr).returncode == 0
 
 

@@ -35,18 +35,25 @@ static server_dict *channels; /* client's id -> channel + 1 */
 static int fail(server_ctx *ctx, int err)
 {
   switch (err) {
-  case PPRF_ERR_PUNCTURED: return server.ReplyWithNull(ctx);
+  case PPRF_ERR_PUNCTURED:
+    return server.ReplyWithNull(ctx);
   case TREE_DEAD:
-    return server.ReplyWithError(ctx, "DEAD the tree's seeds are gone, or the id is another tree's");
-  case TREE_LEASED: return server.ReplyWithError(ctx, "LEASED another client has claimed the leaf");
-  case TREE_FULL: return server.ReplyWithError(ctx, "FULL no leaf, or no lease, is left");
-  case TREE_OVER: return server.ReplyWithError(ctx, "OVER the lease has ended");
+    return server.ReplyWithError(ctx,
+                                 "DEAD the tree's seeds are gone, or the id is another tree's");
+  case TREE_LEASED:
+    return server.ReplyWithError(ctx, "LEASED another client has claimed the leaf");
+  case TREE_FULL:
+    return server.ReplyWithError(ctx, "FULL no leaf, or no lease, is left");
+  case TREE_OVER:
+    return server.ReplyWithError(ctx, "OVER the lease has ended");
   case PPRF_ERR_RANGE:
     return server.ReplyWithError(ctx, "ERR leaf not of the tree, or never issued");
-  case PPRF_ERR_NOMEM: return server.ReplyWithError(ctx, "ERR not enough memory");
+  case PPRF_ERR_NOMEM:
+    return server.ReplyWithError(ctx, "ERR not enough memory");
   case PPRF_ERR_CRYPTO:
     return server.ReplyWithError(ctx, "ERR the digest or the random generator failed");
-  default: return server.ReplyWithError(ctx, pprf_strerror(err));
+  default:
+    return server.ReplyWithError(ctx, pprf_strerror(err));
   }
 }
 
@@ -415,16 +422,18 @@ static const struct command {
   server_run *run;
   int arity, keys;
 } commands[] = {
-  {"pprf.hello", "fast deny-script", "Agree on the connection's masks: an X25519 public key",
-   hello, 2, 0},
+  {"pprf.hello", "fast deny-script", "Agree on the connection's masks: an X25519 public key", hello,
+   2, 0},
   {"pprf.create", "write deny-oom deny-script",
    "Make a tree of 2^depth leaves: key depth(1..32) [LIFETIME ms] [LEASE ms]", create, -3, 1},
   {"pprf.issue", "write deny-oom deny-script",
    "Take the next leaves and their values: key id n(1..4096)", issue, 4, 1},
-  {"pprf.claim", "write fast deny-script", "Lease a leaf and get its value: key id leaf", claim, 4, 1},
-  {"pprf.commit", "write fast deny-script", "Puncture a leased leaf: key id leaf lease", commit, 5, 1},
-  {"pprf.release", "write fast deny-script", "Give a leased leaf back: key id leaf lease", release, 5,
+  {"pprf.claim", "write fast deny-script", "Lease a leaf and get its value: key id leaf", claim, 4,
    1},
+  {"pprf.commit", "write fast deny-script", "Puncture a leased leaf: key id leaf lease", commit, 5,
+   1},
+  {"pprf.release", "write fast deny-script", "Give a leased leaf back: key id leaf lease", release,
+   5, 1},
   {"pprf.punct", "write fast deny-script", "Puncture leaves: key id first [last]", punct, -4, 1},
   {"pprf.info", "readonly fast", "What a tree is and holds: key", info, 2, 1},
 };
@@ -432,8 +441,11 @@ static const struct command {
 static int add_command(server_ctx *ctx, const struct command *c, int category)
 {
   static const struct server_info_version version = {1, 2 * sizeof(void *), 0, 0};
-  struct server_command_info i = {.version = &version, .summary = c->summary, .since = "0.1.0",
-                                  .complexity = "O(depth)", .arity = c->arity};
+  struct server_command_info i = {.version = &version,
+                                  .summary = c->summary,
+                                  .since = "0.1.0",
+                                  .complexity = "O(depth)",
+                                  .arity = c->arity};
   if (server.CreateCommand(ctx, c->name, c->run, c->flags, c->keys, c->keys, c->keys) != SERVER_OK)
     return SERVER_ERR;
   server_command *made = server.GetCommand(ctx, c->name);
@@ -449,7 +461,7 @@ static int find_functions(server_ctx *ctx)
 {
   int (*get)(const char *, void *);
   memcpy(&get, (void *)ctx, sizeof get);
-#define FIND(result, name, parameters) \
+#define FIND(result, name, parameters)                              \
   if (get("RedisModule_" #name, (void *)&server.name) != SERVER_OK) \
     return 0;
 #define TRY(result, name, parameters) (void)get("RedisModule_" #name, (void *)&server.name);
@@ -477,8 +489,7 @@ EXPORTED int RedisModule_OnLoad(server_ctx *ctx, server_str **argument, int n)
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (add_command(ctx, &commands[i], category) != SERVER_OK)
       return SERVER_ERR;
-  if (type == NULL || channels == NULL ||
-      server.RegisterInfoFunc(ctx, info_section) != SERVER_OK ||
+  if (type == NULL || channels == NULL || server.RegisterInfoFunc(ctx, info_section) != SERVER_OK ||
       server.SubscribeToServerEvent(ctx, SERVER_CLIENT_CHANGE, client_changed) != SERVER_OK ||
       server.SubscribeToServerEvent(ctx, SERVER_CRON_LOOP, cron) != SERVER_OK)
     return SERVER_ERR;

@@ -13,9 +13,9 @@ $(B)/valkey/%.o: valkey/%.c
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
 	$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
 
-$(B)/valkey/known_root.so: valkey/known_root.c
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $<
+# the same with roots that the tests know
+$(B)/valkey/pprf_known.so: $(VALKEY_OBJ) $(B)/valkey/known_root.o $(OPT_OBJ)
+	$(LINK) -shared -Wl,-z,defs -o $@ $^ $(ALL_LDLIBS)
 
 VALKEY_WRAP := $(foreach f,clock_gettime pprf_punct malloc,-Wl,--wrap=$(f))
 $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
@@ -23,17 +23,24 @@ $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
 
 # tests
 TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.py
-valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/known_root.so
+valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so
 
 # TAP by a program that needs make's variables
 TAP_TESTS += $(B)/valkey/planted
-$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch]) $(B)/valkey/known_root.so $(B)/opt/libpprf.a
+$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch]) $(B)/valkey/known_root.o $(OPT_OBJ)
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" \\\n' '$(CC)' '$(ALL_CPPFLAGS)' \
 	  '$(ALL_LDFLAGS) $(ALL_LDLIBS)' > $@
-	@printf 'OBJ="%s" LIB="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(B)/opt/libpprf.a' >> $@
+	@printf 'OBJ="%s" KNOWN="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(B)/valkey/known_root.o' >> $@
 	@chmod +x $@
 
 .PHONY: test-fleet
-test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/known_root.so $(B)/valkey/test_tree $(B)/valkey/planted ## the fleet's tests, with minutes of cut links and killed servers
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted ## the fleet's tests, with minutes of cut links and killed servers
 	@valkey/test_partition.py --seconds 180
 	@$(TAP) $(B)/valkey/test_tree valkey/test_valkey.py $(B)/valkey/planted
+
+$(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
+	$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
+.PHONY: bench-fleet
+bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)
+	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey
+	@valkey/bench_valkey.py

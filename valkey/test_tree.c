@@ -49,8 +49,18 @@ static uint64_t below(uint64_t n)
   return tap_random(&state) % n;
 }
 
-enum { LEAVES_MAX = 64, LIFETIME = 1500, LEASE = 50 };
-enum leaf_state { FRESH, ISSUED, LEASED, OVERDUE, PUNCTURED };
+enum {
+  LEAVES_MAX = 64,
+  LIFETIME = 1500,
+  LEASE = 50
+};
+enum leaf_state {
+  FRESH,
+  ISSUED,
+  LEASED,
+  OVERDUE,
+  PUNCTURED
+};
 
 struct model {
   enum leaf_state leaf[LEAVES_MAX];
@@ -128,7 +138,10 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
   switch (what) {
   case 0:
     err = tree_issue(p->tree, p->id, &first, &got, value[0]);
-    want = m->dead ? TREE_DEAD : m->issued == m->leaves ? TREE_FULL : malloc_fails ? PPRF_ERR_NOMEM : PPRF_OK;
+    want = m->dead                  ? TREE_DEAD
+           : m->issued == m->leaves ? TREE_FULL
+           : malloc_fails           ? PPRF_ERR_NOMEM
+                                    : PPRF_OK;
     if (err != want)
       return 0;
     if (err == PPRF_OK) {
@@ -148,11 +161,11 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     err = tree_claim(p->tree, p->id, leaf, &lease, one);
     if (m->dead)
       return err == TREE_DEAD;
-    want = leaf >= m->issued                                        ? PPRF_ERR_RANGE
-           : m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE    ? TREE_LEASED
-           : m->leaf[leaf] == PUNCTURED                             ? PPRF_ERR_PUNCTURED
-           : malloc_fails                                           ? PPRF_ERR_NOMEM
-                                                                    : PPRF_OK;
+    want = leaf >= m->issued                                     ? PPRF_ERR_RANGE
+           : m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE ? TREE_LEASED
+           : m->leaf[leaf] == PUNCTURED                          ? PPRF_ERR_PUNCTURED
+           : malloc_fails                                        ? PPRF_ERR_NOMEM
+                                                                 : PPRF_OK;
     if (err != want)
       return 0;
     if (err == PPRF_OK) {
@@ -200,7 +213,10 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
 }
 
 /* Every sequence of LENGTH steps on two leaves. */
-enum { LENGTH = 5, STEPS = 14 };
+enum {
+  LENGTH = 5,
+  STEPS = 14
+};
 static void every_short_sequence(void)
 {
   static const struct {
@@ -227,7 +243,8 @@ static void every_short_sequence(void)
   }
   tap_note("%lu sequences", sequences);
   tap_ok(bad == 0, "every sequence of 5 steps on two leaves is the model's");
-  tap_ok(tree_counts().live == 0 && tree_counts().leases == 0, "nothing is left of trees that are freed");
+  tap_ok(tree_counts().live == 0 && tree_counts().leases == 0,
+         "nothing is left of trees that are freed");
 }
 
 static void random_sequences(void)

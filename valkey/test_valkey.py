@@ -447,6 +447,24 @@ class Volatile(Case):
 
 
 class Trouble(Case):
+    def test_the_module_that_ships(self):
+        s = fleet.Server(module=fleet.SHIPPED)
+        self.addCleanup(s.close)
+        c = s.client()
+        values = []
+        for key in ("k", "l"):
+            t = c.create(key, 4)
+            issued = c.issue(key, t, 16)
+            values += issued.values()
+            for leaf, value in issued.items():
+                lease, same = c.claim(key, t, leaf)
+                self.assertEqual(same, value)
+                c.commit(key, t, leaf, lease)
+                self.assertIsNone(c.claim(key, t, leaf))
+        self.assertEqual(len(set(values)), 32)  # its roots are random
+        self.assertEqual(set(values) & set(fleet.Tree(4).level[0]), set())
+        self.assertEqual(fleet.memory_holds(s.process.pid, values), set())
+
     def test_eviction_is_refused(self):
         s = self.server("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
         c = s.client()
@@ -461,8 +479,9 @@ class Trouble(Case):
         t = c.create("k", 10)
         c.issue("k", t, 8)
         c("CONFIG", "SET", "maxmemory", "1")
-        self.error("OOM", c.issue, "k", t, 1)
-        self.error("OOM", c.create, "other", 4)
+        for call in ((c.issue, "k", t, 1), (c.create, "other", 4)):
+            with self.assertRaisesRegex(ResponseError, "maxmemory"):
+                call[0](*call[1:])
         lease, _ = c.claim("k", t, 3)
         self.assertEqual(c.commit("k", t, 3, lease), b"OK")
 

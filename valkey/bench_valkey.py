@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a ticket costs in the module, beside a key a ticket in the same server: time by connections and
+pipelining, latency, memory.  Prints a table; ratios are within this run."""
+import os
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import fleet  # noqa: E402
+
+DEPTH = 19
+
+
+def server_bytes(c):
+    text = c("INFO", "memory").decode()
+    return int(next(line for line in text.splitlines() if line.startswith("used_memory:")).split(":")[1])
+
+
+def bytes_a_ticket(c):
+    """(a leaf of a tree of which all are issued and a random half is redeemed, at worst; a key)"""
+    tree = c.create("memory", 16, "LEASE", 600000)
+    for _ in range(16):
+        c.issue("memory", tree, 4096)
+    peak = c.info("memory")["memory_bytes"]
+    for leaf in range(0, 1 << 16, 2):  # every other leaf: the worst
+        c("PPRF.PUNCT", "memory", tree, leaf)
+    worst = c.info("memory")["memory_bytes"]
+    before = server_bytes(c)
+    for i in range(1 << 14):
+        c("SET", f"{i * 0x9e3779b97f4a7c15 % 2**64:016x}", b"0123456789abcdef", "EX", 7200)
+    key = (server_bytes(c) - before) / (1 << 14)
+    c("FLUSHALL")
+    return max(peak, worst) / (1 << 15), key
+
+
+def main():
+    socket = "bench.socket"
+    server = fleet.Server("--unixsocket", socket, module=fleet.SHIPPED)
+    try:
+        c = server.client()
+        print("measuring memory", flush=True)
+        leaf, key = bytes_a_ticket(c)
+        print(f"bytes a ticket that can be redeemed, at worst: {leaf:.1f}; a key a ticket: {key:.1f} "
+              f"({key / leaf:.1f} times)", flush=True)
+        tree = c.create("k", DEPTH)
+        print("measuring time", flush=True)
+        out = subprocess.run([os.path.join(fleet.BUILD, "bench_valkey"), os.path.join(server.dir, socket), "k",
+                              tree, str(DEPTH)], check=True, capture_output=True, text=True).stdout
+    finally:
+        server.close()
+    times, rows = {}, []
+    for line in out.splitlines():
+        kind, *rest = line.split()
+        if kind == "throughput":
+            times.setdefault((int(rest[1]), int(rest[2])), {}).setdefault(rest[0], []).append(float(rest[4]))
+        elif kind == "latency":
+            rows.append(f"{rest[0]:>14}: median {rest[1]} us, 99 % within {rest[2]} us")
+        else:
+            rows.append(f"ISSUE, 4096 at a time: {float(rest[0]):.0f} ns a leaf")
+    print("microseconds a ticket, median of 3 [least, greatest]; CLAIM+COMMIT is two commands")
+    for (connections, flight), by in times.items():
+        cells = [f"{name} {statistics.median(v) / 1e3:.1f} [{min(v) / 1e3:.1f}, {max(v) / 1e3:.1f}]"
+                 for name, v in by.items()]
+        ratio = statistics.median(by["CLAIM+COMMIT"]) / statistics.median(by["GETDEL"])
+        print(f"{connections:>3} connections, {flight:>2} in flight: " + "; ".join(cells) +
+              f"; CLAIM+COMMIT / GETDEL {ratio:.2f}")
+    print("\n".join(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
