@@ -12,12 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-  CONNECTIONS_MAX = 50,
-  FLIGHT_MAX = 64,
-  TICKETS = 20000,
-  ROUND_TRIPS = 5000
-};
+enum { CONNECTIONS_MAX = 50, FLIGHT_MAX = 64, TICKETS = 20000, ROUND_TRIPS = 5000 };
 
 static redisContext *connection[CONNECTIONS_MAX];
 static const char *key, *id;
@@ -66,11 +61,7 @@ static void ticket_name(char name[17], long long n)
   (void)snprintf(name, 17, "%016llx", (unsigned long long)n * 0x9e3779b97f4a7c15u);
 }
 
-enum kind {
-  PING,
-  KEYS,
-  TREE
-};
+enum kind { PING, KEYS, TREE };
 
 /* One batch on every connection: a claim and a commit of a ticket, or a GETDEL. */
 static void batch(enum kind kind, int connections, int flight)

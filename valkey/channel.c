@@ -10,9 +10,7 @@
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */
 #endif
 
-enum {
-  LABEL_BYTES = 16
-};
+enum { LABEL_BYTES = 16 };
 static const char label[LABEL_BYTES + 1] = "libpprf valkey 1";
 
 /* A chain key; all zero: the channel is free. */

@@ -12,10 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-  CHANNEL_KEY_BYTES = 32,
-  CHANNEL_MAX = 65536
-};
+enum { CHANNEL_KEY_BYTES = 32, CHANNEL_MAX = 65536 };
 
 /* Make the memory for CHANNEL_MAX channels: out of swap if the system lets us, in no core dump, and
  * cleared in a child.  0, or -1: no memory, or no digest. */

@@ -20,10 +20,10 @@ enum {
 
 #define SERVER_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 
-typedef struct server_ctx server_ctx; /* a call */
-typedef struct server_str server_str; /* an argument */
-typedef struct server_key server_key; /* an open key */
-typedef struct server_io server_io; /* a dump that is written or read */
+typedef struct server_ctx server_ctx;   /* a call */
+typedef struct server_str server_str;   /* an argument */
+typedef struct server_key server_key;   /* an open key */
+typedef struct server_io server_io;     /* a dump that is written or read */
 typedef struct server_type server_type; /* a data type */
 typedef struct server_dict server_dict;
 typedef struct server_info_ctx server_info_ctx;

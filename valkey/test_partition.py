@@ -354,7 +354,8 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
                     "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-shared",
                     "-Wl,-z,defs,--exclude-libs,ALL", "-o", target,
                     *(os.path.join(folder, f) for f in ("tree.c", "channel.c", "pprf_module.c")),
-                    os.path.join(fleet.BUILD, "known_root.o"), os.path.join(TOP, "build", "opt", "libpprf.a"), "-lcrypto", "-pthread"], check=True)
+                    os.path.join(fleet.BUILD, "known_root.o"),
+                    os.path.join(TOP, "build", "opt", "libpprf.a"), "-lcrypto", "-pthread"], check=True)
     return target
 
 

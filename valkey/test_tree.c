@@ -49,22 +49,12 @@ static uint64_t below(uint64_t n)
   return tap_random(&state) % n;
 }
 
-enum {
-  LEAVES_MAX = 64,
-  LIFETIME = 1500,
-  LEASE = 50
-};
-enum leaf_state {
-  FRESH,
-  ISSUED,
-  LEASED,
-  OVERDUE,
-  PUNCTURED
-};
+enum { LEAVES_MAX = 64, LIFETIME = 1500, LEASE = 50 };
+enum leaf_state { FRESH, ISSUED, LEASED, OVERDUE, PUNCTURED };
 
 struct model {
   enum leaf_state leaf[LEAVES_MAX];
-  int gone[LEAVES_MAX]; /* punctured while it was leased */
+  int gone[LEAVES_MAX];                          /* punctured while it was leased */
   uint64_t lease[LEAVES_MAX], until[LEAVES_MAX]; /* until: of LEASED and OVERDUE */
   uint64_t issued, leaves, end;
   uint8_t value[LEAVES_MAX][16];
@@ -213,10 +203,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
 }
 
 /* Every sequence of LENGTH steps on two leaves. */
-enum {
-  LENGTH = 5,
-  STEPS = 14
-};
+enum { LENGTH = 5, STEPS = 14 };
 static void every_short_sequence(void)
 {
   static const struct {

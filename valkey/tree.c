@@ -18,8 +18,8 @@ struct lease {
 struct tree {
   pprf_key *key; /* NULL: dead */
   uint64_t id, issued, number, until, lease_ms, leases;
-  void *by_leaf; /* tsearch's tree of leases */
-  struct lease first; /* the list's head: first.next runs out first */
+  void *by_leaf;            /* tsearch's tree of leases */
+  struct lease first;       /* the list's head: first.next runs out first */
   struct tree *next, *prev; /* live trees of the process */
   unsigned depth;
 };

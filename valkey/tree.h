@@ -19,29 +19,27 @@
 
 /* Results besides those of pprf.h. */
 enum {
-  TREE_DEAD = 100, /* its seeds are gone: it ended, or it came out of a dump */
+  TREE_DEAD = 100,   /* its seeds are gone: it ended, or it came out of a dump */
   TREE_LEASED = 101, /* another asker has the leaf */
-  TREE_FULL = 102, /* every leaf is issued; or there are too many leases */
-  TREE_OVER = 103 /* the lease is over: the leaf is, or soon will be, punctured */
+  TREE_FULL = 102,   /* every leaf is issued; or there are too many leases */
+  TREE_OVER = 103    /* the lease is over: the leaf is, or soon will be, punctured */
 };
 
-enum {
-  TREE_LEASES_MAX = 65536
-}; /* of a tree, at one time */
+enum { TREE_LEASES_MAX = 65536 }; /* of a tree, at one time */
 
 struct tree;
 
 struct tree_counts {
-  uint64_t live; /* trees */
-  uint64_t leases; /* now */
-  uint64_t issued; /* leaves, ever */
-  uint64_t claimed; /* claims that gave a value */
-  uint64_t used; /* refused: the leaf was punctured */
-  uint64_t busy; /* refused: another had it */
-  uint64_t dead; /* refused: the tree was dead or another */
+  uint64_t live;      /* trees */
+  uint64_t leases;    /* now */
+  uint64_t issued;    /* leaves, ever */
+  uint64_t claimed;   /* claims that gave a value */
+  uint64_t used;      /* refused: the leaf was punctured */
+  uint64_t busy;      /* refused: another had it */
+  uint64_t dead;      /* refused: the tree was dead or another */
   uint64_t committed; /* punctured by a commit */
   uint64_t released;
-  uint64_t ran_out; /* leases that ended with a puncture because nobody answered */
+  uint64_t ran_out;   /* leases that ended with a puncture because nobody answered */
   uint64_t punctured; /* by tree_puncture: calls */
 };
 
