@@ -28,7 +28,7 @@ mv "$whole/build/amalgamation" "$work/am"
 rm -rf "$whole/build"
 cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/amalgamation/example.c" "$whole/amalgamation/README.md" \
   "$whole/LICENSE" "$one"
-for place in python/pprf/_c go; do # bindings that embed it, for who gets them without make
+for place in python/pprf/_c go rust/pprf-sys/c; do # bindings that embed it, for who gets them without make
   mkdir -p "$whole/$place"
   cp "$work/am/pprf.c" "$work/am/pprf.h" "$whole/$place"
 done

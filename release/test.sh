@@ -45,6 +45,7 @@ run one_file_of_it_is_a_program sh -c "cd '$root-amalgamation' && gcc -DPPRF_NO_
   ./a.out | grep -x 'second use: punctured already'"
 run bindings_have_the_library_inside cmp "$root/python/pprf/_c/pprf.c" "$root-amalgamation/pprf.c"
 run and_so_does_go cmp "$root/go/pprf.c" "$root-amalgamation/pprf.c"
+run and_rust cmp "$root/rust/pprf-sys/c/pprf.c" "$root-amalgamation/pprf.c"
 run make make -s -j2 -C "$root" products
 run quick_tests_are_made make -s -j2 -C "$root" build/equivalence-tests/vectors build/opt/bitwords_test build/ref/smoke
 for test in build/equivalence-tests/vectors build/opt/bitwords_test build/ref/smoke; do

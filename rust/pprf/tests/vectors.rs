@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The committed vectors, and what the types promise.
+use pprf::{Error, Key};
+use serde_json::Value as Json;
+
+const TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+
+fn load(name: &str) -> Json {
+    let path = format!("{TREE}equivalence-tests/vectors/{name}");
+    serde_json::from_slice(&std::fs::read(&path).expect(&path)).expect(&path)
+}
+
+fn unhex(v: &Json) -> Vec<u8> {
+    let s = v.as_str().unwrap();
+    (0..s.len()).step_by(2).map(|i| u8::from_str_radix(&s[i..i + 2], 16).unwrap()).collect()
+}
+
+fn fresh(group: &Json) -> Key {
+    let seed = unhex(&group["seed"]).try_into().unwrap();
+    Key::from_seed(group["depth"].as_u64().unwrap() as u32, &seed).unwrap()
+}
+
+#[test]
+fn eval_vectors() {
+    let (file, mut count) = (load("eval.json"), 0);
+    for group in file["groups"].as_array().unwrap() {
+        let key = fresh(group);
+        let tests = group["tests"].as_array().unwrap();
+        let leaves: Vec<u64> = tests.iter().map(|t| t["leaf"].as_u64().unwrap()).collect();
+        let want: Vec<u8> = tests.iter().flat_map(|t| unhex(&t["value"])).collect();
+        let one: Vec<u8> = leaves.iter().flat_map(|leaf| key.eval(*leaf).unwrap().to_vec()).collect();
+        let mut many = vec![1; want.len()];
+        assert_eq!(key.eval_many(&leaves, &mut many).unwrap(), vec![true; leaves.len()]);
+        assert_eq!((&one, &many), (&want, &want), "{group}");
+        count += leaves.len();
+    }
+    assert_eq!(Some(count as u64), file["count"].as_u64());
+}
+
+#[test]
+fn puncture_vectors() {
+    let file = load("puncture.json");
+    for group in file["groups"].as_array().unwrap() {
+        let mut key = fresh(group);
+        for op in group["operations"].as_array().unwrap() {
+            let leaf = op["leaf"].as_u64().unwrap_or(0);
+            let range = op["first"].as_u64().unwrap_or(0)..=op["last"].as_u64().unwrap_or(0);
+            let got = match op["op"].as_str().unwrap() {
+                "eval" => key.eval(leaf).map(Some),
+                "eval_punct" => key.eval_puncture(leaf).map(Some),
+                "punct" => key.puncture(leaf).map(|()| None),
+                "range" => key.puncture_range(range.clone()).map(|()| None),
+                other => panic!("{other}"),
+            };
+            let (first, last) = if op["op"] == "range" { range.into_inner() } else { (leaf, leaf) };
+            let want = match op["result"].as_str().unwrap() {
+                "ok" => Ok(op.get("value").map(unhex)),
+                "punctured" => Err(Error::Punctured { first, last }),
+                "range" => Err(Error::Range { first, last }),
+                other => panic!("{other}"),
+            };
+            assert_eq!(got.map(|v| v.map(|v| v.to_vec())), want, "{op}");
+        }
+        assert_eq!(*key.export().unwrap(), unhex(&group["key"]), "{}", group["comment"]);
+        assert_eq!(Some(key.nodes() as u64), group["nodes"].as_u64());
+    }
+}
+
+#[test]
+fn encoding_vectors() {
+    for test in load("encoding.json")["tests"].as_array().unwrap() {
+        let data = unhex(&test["key"]);
+        match Key::import(&data) {
+            Ok(key) => assert!(test["result"] == "ok" && *key.export().unwrap() == data, "{test}"),
+            Err(error) => assert!(test["result"] == "format" && error == Error::Format, "{test}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_leaf() {
+    let mut key = Key::new(8).unwrap();
+    assert_eq!(key.eval(256).unwrap_err().to_string(), "leaf 256 is not in the tree");
+    assert_eq!(key.puncture_many(&[1, 300]).unwrap_err(), Error::Range { first: 300, last: 300 });
+    assert_eq!(key.nodes(), 1);
+    assert_eq!(key.puncture_many(&[7, 7, 8]).unwrap(), [true, false, true]);
+    assert_eq!(key.puncture(7).unwrap_err().to_string(), "leaf 7 is punctured already");
+    let mut out = [1; 32];
+    assert_eq!(key.eval_many(&[7, 9], &mut out).unwrap(), [false, true]);
+    assert_eq!(out[..16], [0; 16]);
+    assert_eq!(key.eval_many(&[7, 9], &mut out[1..]).unwrap_err(), Error::Length);
+    assert_eq!(Key::new(0).unwrap_err(), Error::Depth(0));
+    assert_eq!(Key::new(33).unwrap_err(), Error::Depth(33));
+}
+
+#[test]
+fn threads_read_one_key() {
+    let key = Key::new(16).unwrap();
+    let want = key.eval(5).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..1000).for_each(|_| assert_eq!(key.eval(5).unwrap(), want)));
+        }
+    });
+    std::thread::spawn(move || drop(key)).join().unwrap(); // and may be handed to another
+}
+
+#[test]
+fn the_declarations_are_the_headers() {
+    let header = std::fs::read_to_string(format!("{TREE}include/pprf.h")).unwrap();
+    let ours = std::fs::read_to_string(format!("{TREE}rust/pprf-sys/src/lib.rs")).unwrap();
+    let name = |line: &str, end: &str| {
+        line.split(end).next().unwrap().rsplit([' ', '*']).next().unwrap().to_string()
+    };
+    let declared: Vec<String> =
+        header.lines().filter_map(|l| l.strip_prefix("PPRF_API ")).map(|l| name(l, "(")).collect();
+    let bound: Vec<String> =
+        ours.lines().filter_map(|l| l.trim().strip_prefix("pub fn ")).map(|l| name(l, "(")).collect();
+    assert!(declared.len() > 20);
+    assert_eq!(declared, bound);
+    for line in ours.lines().filter(|l| l.starts_with("pub const PPRF_")) {
+        let words: Vec<&str> = line.trim_end_matches(';').split([' ', ':']).filter(|w| !w.is_empty()).collect();
+        let (name, value) = (words[2], words.last().unwrap());
+        let found = header.lines().any(|l| {
+            let l: Vec<&str> = l.split([' ', ',']).filter(|w| !w.is_empty()).collect();
+            l.len() > 2 && (l[..2] == [name, "="] && l[2] == *value
+                || l[..2] == ["#define", name] && l[2].trim_end_matches('u') == *value)
+        });
+        assert!(found, "{line}");
+    }
+    let version = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(header.contains(&format!("#define PPRF_VERSION {version}")), "{version}");
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# rust/: the crates pprf-sys (with the amalgamation inside), pprf and pprf-rustls, for Rust.
+TAP_TESTS += $(B)/rust-test
+rust/pprf-sys/c/pprf.c: $(B)/amalgamation/pprf.c
+	@mkdir -p $(@D)
+	cp $< $(<:.c=.h) $(@D)/
+$(B)/rust-test: rust/test.sh rust/pprf-sys/c/pprf.c
+	@printf '#!/bin/sh\nB="%s" exec rust/test.sh\n' '$(B)' > $@
+	@chmod +x $@
+.PHONY: test-rust
+test-rust: deps-build ## test the Rust crates, if there is a Rust
+	@$(MAKE) --no-print-directory $(B)/rust-test
+	@$(TAP) $(B)/rust-test
