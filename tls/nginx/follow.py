@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows docs/nginx.md, as root on a Debian that may be changed: its configuration goes to where it
-says, its `sh` blocks are run in order, and then a ticket's early data must be accepted once, with
-and without the preload shim.  For test-install.sh."""
+"""Follows a document, as root on a Debian that may be changed.  For test-install.sh.
+
+docs/nginx.md: its configuration goes to where it says, its `sh` blocks are run in order, and then a
+ticket's early data must be accepted once, with and without the preload shim.  docs/tls.md: every
+command in it is run.  Usage: follow.py DOCUMENT"""
 import os
 import re
 import subprocess
@@ -45,9 +47,37 @@ def status():
     return urllib.request.urlopen("http://127.0.0.1:8081/tickets", timeout=20).read().decode()
 
 
+# What a command of docs/tls.md stands for, and what is not run here: a document may not name another.
+FILE, NAME = "/tmp/follow.json", "full_then_early_data_then_replay_then_renewed_ticket"
+TARGETS_ONLY = {"make test-tls": "minutes; its suites are in `make test`",
+                "make bench-tls": "minutes; -w and -l of its program are run"}
+NOT_HERE = {"build/tls/bench_tls -r FILE": "real-time priority is not to be had in an unshared root"}
+
+
+def commands(text):
+    """Runs what is in backquotes and begins with make or a program of the repository's."""
+    found = set(re.findall(r"`((?:make |build/tls/|tls/)[^`\n]*)`", text))
+    check({"make demo", *TARGETS_ONLY, *NOT_HERE} <= found, True, f"commands of {len(found)}")
+    for command in sorted(found - set(NOT_HERE)):
+        words = command.split()
+        if words[0] == "make":
+            sh(f"make --dry-run {words[1]} >/dev/null" if command in TARGETS_ONLY else command)
+            continue
+        if words[0].startswith("build/"):
+            sh(f"make DEPS=skip {words[0]}")
+        check(os.access(words[0], os.X_OK), True, f"{words[0]} is there")
+        sh(command.replace("FILE", FILE).replace("test_NAME", f"test_{NAME}"))
+        if "FILE" in words:
+            check(os.path.getsize(FILE) > 100, True, f"{command} has written")
+            os.remove(FILE)
+
+
 def main():
     with open(sys.argv[1]) as f:
         text = f.read()
+    if "```nginx" not in text:
+        commands(text)
+        return
     conf, = re.findall(r"^```nginx\n(.*?)^```$", text, re.S | re.M)
     blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.S | re.M)
     place = re.search(r"^`(/etc/nginx/nginx.conf)`:$", text, re.M).group(1)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Does what docs/nginx.md tells a Debian user to do, in a clean Debian, with the document's own commands
-# and configuration; then nginx, started by its service, must serve a ticket's early data once.
+# and configuration; then nginx, started by its service, must serve a ticket's early data once.  Then runs
+# every command of docs/tls.md there.
 # It takes the last commit.  Usage: test-install.sh SUITE   (bookworm, trixie)
 set -eu
 cd "$(dirname "$0")/../.."
@@ -17,4 +18,5 @@ git bundle create "$root.bundle" HEAD 2>/dev/null
   < "$root.bundle"
 rm "$root.bundle"
 ./root.sh run "$root" 'tls/nginx/follow.py docs/nginx.md'
+./root.sh run "$root" 'tls/nginx/follow.py docs/tls.md'
 echo "test-install: $suite: passed"
