@@ -347,7 +347,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   /*@ ghost (struct pprf_seed R) */
 {
   RANGE_IN_TREE
-  struct opt_node n;
+  struct opt_node n = {0, 0};
   int more = opt_store_next(s, first, &n) /*@ ghost (R) */; /* there is one */
   //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
