@@ -106,6 +106,7 @@ Print Assumptions ref_setup_sound.
 Print Assumptions ref_eval_sound.
 Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
+Print Assumptions acsl_seed_whole.
 Print Assumptions acsl_layout_facts.
 Print Assumptions acsl_layout_exists.
 Print Assumptions live_apart_lf.

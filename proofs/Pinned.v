@@ -740,6 +740,13 @@ Definition ref_punct_range_sound_statement :
     unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0]
   := @ref_punct_range_sound.
 
+Definition acsl_seed_whole_statement :
+  forall (V : logic) (L M : memory) (p q : pointer),
+    (forall a b c e, mk2 V a b = mk2 V c e -> a = c /\ b = e) ->
+    sd V (pprf_seed_at L p) = sd V (pprf_seed_at M q) ->
+    forall k, (0 <= k < pprf_seed_cells)%Z -> cell L (shift 1 p k) = cell M (shift 1 q k)
+  := @acsl_seed_whole.
+
 (* ---- AcslLayout.v: AcslOpt.v is written from the ACSL of opt/ ------------------------- *)
 
 From Pprf.spec Require Import AcslOpt.

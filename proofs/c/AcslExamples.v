@@ -25,6 +25,13 @@ Example acsl_definitions_exist_ex := @acsl_definitions_exist toy.
 Definition toy_definitions : definitions toy := defined_definitions _.
 Example acsl_facts_ex : facts toy := acsl_facts toy_definitions.
 
+(* Seeds are pairs of words. *)
+Definition pairs : logic :=
+  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k;
+     message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
+     pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
+     byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
+
 (* Block 0 holds the array, block 1 its length, block 2 the value. *)
 Definition root : pprf_seed := pprf_seed_intro 10 0.
 Definition holding (start height lo value : Z) : memory := {|
@@ -151,6 +158,8 @@ split.
 - by move=> k; rewrite /=; lia.
 - by [].
 Qed.
+Definition acsl_seed_whole_ex := @acsl_seed_whole pairs fresh fresh (0, 2) (0, 2)
+  ltac:(by move=> a b c e [-> ->]) (erefl _).
 Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definitions fresh
   range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK pred0 isT ltac:(by []) ltac:(by [])
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)

@@ -323,3 +323,14 @@ by split=> [|q]; [lia | apply: zero_cells Ew].
 Qed.
 
 End Sound.
+
+(* What the contracts call a seed is all of its 16 bytes: two structures are one seed only if their words
+   are the same, as far as mk2 tells these apart. *)
+Theorem acsl_seed_whole (V : logic) (L M : memory) (p q : pointer) :
+  (forall a b c e, mk2 V a b = mk2 V c e -> a = c /\ b = e) ->
+  sd V (pprf_seed_at L p) = sd V (pprf_seed_at M q) ->
+  forall k, 0 <= k < pprf_seed_cells -> cell L (shift 1 p k) = cell M (shift 1 q k).
+Proof.
+move=> I /I [/= E0 E1] k; rewrite /pprf_seed_cells => kB.
+by have [->|->] : k = 0 \/ k = 1 by lia.
+Qed.

@@ -124,7 +124,7 @@ def shown(spec, proofs):
             if run.returncode:
                 return "does not compile: " + run.stdout
         try:
-            found = closure.Closure(build, ["Pprf.spec.Spec", "Pprf.proofs.Thm"], THEOREMS, {})
+            found = closure.Closure(build, ["Pprf.spec.Spec", "Pprf.proofs.Thm"], THEOREMS)
         except closure.Error as why:
             return f"refused: {why}"
         return "refused: " + "; ".join(found.open) if found.open else found.text()

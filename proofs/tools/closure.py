@@ -8,7 +8,8 @@ and no short name: a name without a dot is bound where it stands, one with a dot
 Coq is asked for the full path; ours are printed with it.  Nothing that a file declares (a notation `x = y',
 a definition of the same name, a printing option) can change what is printed, unless the meaning changes.
 
-The text leaves out arguments that Coq infers, because mathcomp 1 and 2 infer differently built ones.  What
+The text leaves out arguments that Coq infers, because mathcomp 1 and 2 infer differently built ones (where
+Coq prints some nevertheless, MATHCOMP2 and INFERRED say what is the same).  What
 we define among them (a canonical structure, a coercion) is found nevertheless: the definitions are followed
 through the text with all arguments.  An inferred structure of a library can only be one of mathcomp's own,
 each of which carries the proofs of its laws."""
@@ -20,6 +21,25 @@ import threading
 
 OURS, LIBRARIES = "Pprf.", ("Coq.", "mathcomp.")
 GLOBAL = re.compile(r"(?<![\w'.@])@?[^\W\d][\w']*(?:\.[^\W\d][\w']*)+")
+# mathcomp 2 under the names of mathcomp 1, so that there is one list for both
+MATHCOMP2 = {
+    "mathcomp.algebra.ssrnum.Num.norm": "ssrnum.Num.Def.normr",
+    "mathcomp.ssreflect.bigop.bigop.body": "bigop.BigOp.bigop",
+    "mathcomp.ssreflect.eqtype.Datatypes_bool__canonical__eqtype_Equality": "eqtype.bool_eqType",
+    "mathcomp.ssreflect.finset.pred_of_set.body": "finset.SetDef.pred_of_set",
+    "mathcomp.ssreflect.fintype.Datatypes_bool__canonical__fintype_Finite": "fintype.bool_finType",
+    "mathcomp.ssreflect.fintype.Finite.Exports.fintype_Finite__to__eqtype_Equality": "fintype.Finite.eqType",
+    "mathcomp.ssreflect.fintype.card.body": "fintype.CardDef.card",
+    "mathcomp.ssreflect.fintype.fintype_ordinal__canonical__fintype_Finite": "fintype.ordinal_finType",
+    "mathcomp.ssreflect.seq.seq_bitseq__canonical__eqtype_Equality": "seq.bitseq_eqType",
+}
+# structures that are printed although Coq inferred them: those of the rational numbers, of a set's elements
+INFERRED = [
+    (re.compile(r"\bssralg\.GRing\.(zero|one)\s+(?:rat\.\w+|\([^()]*\brat\.\w+\))"), r"ssralg.GRing.\1"),
+    (re.compile(r"\bssralg\.GRing\.add\s+\(V:=rat\.\w+\)"), "ssralg.GRing.add"),
+    (re.compile(r"\((ssralg\.GRing\.(?:zero|one|add))\)"), r"\1"),
+    (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
+]
 LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
 PATIENCE = 900  # seconds for all questions; they take ten on an idle machine
 OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
@@ -118,8 +138,7 @@ def numbers(text):
 class Closure:
     """The statements of these theorems (short names), and the definitions."""
 
-    def __init__(self, build, modules, theorems, renamed):
-        self.renamed = renamed  # a library's full name: how it is to be printed
+    def __init__(self, build, modules, theorems):
         self.coq = Coq(build, modules)
         try:
             self.full = {}  # a global name as Coq prints it: its full path
@@ -213,6 +232,8 @@ class Closure:
             body = re.split(r"^\S+ =\s", answer, 1)
             body = re.split(r"^\S+\s+: ", answer, 1)[1] if len(body) == 1 else body[1].rsplit("\n     : ", 1)[0]
         body = numbers(GLOBAL.sub(lambda m: self.name(m.group()), body))
+        for pattern, plain in INFERRED:
+            body = pattern.sub(plain, body)
         flat = " ".join(body.split())
         if len(flat) > LONG:
             digest = hashlib.sha256(flat.encode()).hexdigest()
@@ -222,7 +243,7 @@ class Closure:
     def name(self, token):
         bare = token.lstrip("@")
         full = self.full[bare]
-        return (full if full.startswith(OURS) else self.renamed.get(full, bare))
+        return (full if full.startswith(OURS) else MATHCOMP2.get(full, bare))
 
     def text(self):
         """The expected list."""

@@ -152,6 +152,8 @@ MUTANTS = [
        "/*@ axiomatic Handy { logic integer handy; } */\n")]),
     ("acsl_second_contract_at_the_definition", r"gate: acsl: .*contract of a function that is not",
      [("ref/core.c", "int ref_eval_punct(", "/*@ requires x == 0; */\nint ref_eval_punct(")]),
+    ("acsl_seed_forgets_half", r"AcslSound.v",
+     [(GGM, "sd(struct pprf_seed v) = mk2(v.lo, v.hi);", "sd(struct pprf_seed v) = mk2(v.lo, 0);")]),
     ("acsl_setup_covers_at_most", r"AcslSound.v",
      [(CORE, "0 <= y < pow2(d) <==> covered(a, 1, y);", "covered(a, 1, y) ==> 0 <= y < pow2(d);")]),
     ("acsl_eval_may_fail_on_a_live_leaf", r"AcslSound.v",

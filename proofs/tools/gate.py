@@ -40,11 +40,6 @@ GENERATED = {  # written into BUILD, never in TREE
 }
 EXPECTED = "proofs/expected-theorems.txt"
 EXTRACTION = "proofs/oracle/Extract.v"  # run beside the compiled files, by the oracle's rule
-# What mathcomp 2 calls otherwise than mathcomp 1, by its full name: printed by the old name, so that there
-# is one list of expected statements.
-MATHCOMP2 = {
-    "mathcomp.ssreflect.eqtype.Datatypes_bool__canonical__eqtype_Equality": "eqtype.bool_eqType",
-}
 ASSUMED_OUTSIDE_SECTIONS = {"Variable", "Variables", "Hypothesis", "Hypotheses", "Context"}
 PROOF_WORDS = {"Lemma", "Theorem", "Corollary", "Fact", "Remark", "Proposition", "Property",
                "Goal", "Proof", "Qed", "Defined"}
@@ -162,7 +157,7 @@ def headline(tree):
 def ask_coq(tree, build):
     modules = [closure.OURS + name[:-len(".v")].replace("/", ".") for name in sources(tree)]
     try:
-        return closure.Closure(build, modules, headline(tree), MATHCOMP2)
+        return closure.Closure(build, modules, headline(tree))
     except closure.Error as why:
         raise Refused(why) from None
 
