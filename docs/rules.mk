@@ -6,3 +6,5 @@ pictures: ## draw docs/pictures/puncture.svg and leaf.svg again
 	@docs/pictures/draw.py
 links: ## link the names in the documents' tables to their files, after files were moved
 	@docs/links.py
+TAP_TESTS += docs/test_uses.py
+docs/test_uses.py: $(B)/tls/libpprf_tls.a

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -157,6 +158,9 @@ func pay(t *testing.T, ctx context.Context, server net.Addr, cache tls.ClientSes
 		stream.Close()
 		_, err = io.ReadAll(stream)
 	}
+	if errors.Is(err, quic.Err0RTTRejected) {
+		return wire.flight, false
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,5 +252,40 @@ func TestWithPprftlsOneIsPaid(t *testing.T) {
 	}
 	if m := tickets.Metrics(); m.Redeemed != 1 || m.Refused != 3 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// docs/uses.md has its body.
+func serve(server *quic.Transport, config *tls.Config) (*quic.EarlyListener, error) {
+	tickets, err := pprftls.New(pprftls.Config{Lifetime: time.Hour})
+	if err != nil {
+		return nil, err
+	}
+	if err := tickets.Attach(config); err != nil { // a *tls.Config
+		return nil, err
+	}
+	return server.ListenEarly(config, &quic.Config{Allow0RTT: true})
+}
+
+func TestPprftlsRecipe(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	server := &quic.Transport{Conn: socket(t)}
+	defer server.Close()
+	listener, err := serve(server, &tls.Config{Certificates: []tls.Certificate{certificate(t)},
+		NextProtos: []string{"pay"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var book ledger
+	go book.serve(ctx, listener)
+	cache := &lastSession{put: make(chan struct{})}
+	var used []bool
+	for range 3 { // the client offers its first ticket twice
+		_, early := pay(t, ctx, listener.Addr(), cache)
+		used = append(used, early)
+	}
+	if used[0] || !used[1] || used[2] {
+		t.Errorf("early data accepted: %v", used)
 	}
 }
