@@ -165,7 +165,7 @@ static void end_change(struct held *s, struct tree *t)
 
 static int is_current(const struct held *s, const struct tree *t)
 {
-  return s->shard->current == t - s->shard->tree;
+  return s->shard->current == (unsigned)(t - s->shard->tree);
 }
 
 /* All but the key. */
