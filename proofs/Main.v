@@ -1,6 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
+From Pprf.spec Require Import RefGame Sha3Suite.
+From Pprf.proofs Require Import RefSecurity Sha3Security.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslKey AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame Tickets TicketGame.
@@ -12,6 +14,10 @@ From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout AcslCodec.
 From Pprf.proofs Require Import KeccakSound.
+
+(* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it. *)
+Print Assumptions ref_sha3_secure.
+Print Assumptions sha3_suite_ok.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.

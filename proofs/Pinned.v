@@ -850,3 +850,28 @@ Definition keccak_sound_statement :
     put_le 8 l0 ++ put_le 8 l1 ++ put_le 8 r0 ++ put_le 8 r1 =
     Fips202.sha3_256 (put_le 8 lo ++ put_le 8 hi)
   := @keccak_sound.
+
+(* ---- Sha3Security.v ----------------------------------------------------------------- *)
+
+From Pprf.spec Require Import Reductions EvaluationGame RefGame Sha3Suite.
+From Pprf.proofs Require Import RefSecurity Sha3Security.
+
+Definition sha3_suite_ok_statement : suite_ok sha3_suite := sha3_suite_ok.
+
+Definition ref_sha3_secure_statement :
+  forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory),
+  meets_contracts sha3_suite d fails l F -> ready d l M0 -> typed l M0 ->
+  (forall (s : RefGame.block sha3_suite) (cs : seq (call * Fault)),
+     let r := run_calls sha3_suite l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall p : pointer, peek l r.2 p = @image sha3_suite d l M0 m.2 p) /\
+  (forall A : ref_adversary sha3_suite Fault,
+     `|ref_adv d l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
+           (sha3_distinguisher d fails l M0 predT A)|)%R /\
+  (forall (A : ref_adversary sha3_suite Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
+           (sha3_distinguisher d fails l M0 (first_leaves 0 q) A)|)%R
+  := @ref_sha3_secure.

@@ -242,36 +242,7 @@ Section Exist.
 
 Variable V : logic.  (* for the PRG and the digest *)
 
-Definition pow2_to (n : Z) : Z := Z.of_N (CModel.pow2 (Z.to_nat n)).
-
-Fixpoint is_node_to (e : nat) (d s h : Z) : bool :=
-  if (h <? 0) || (h >? d) then false else if h =? d then s =? 0 else
-  if e is e'.+1 then is_node_to e' d s (h + 1) || is_node_to e' d (s - pow2_to h) (h + 1)
-  else false.
-Definition is_node_of d s h := is_node_to (Z.to_nat (d - h)) d s h.
-
-Fixpoint ns_to (e : nat) (R : seed_t V) (d s h : Z) : seed_t V :=
-  if e is e'.+1 then
-    if is_node_of d s (h + 1) then prg_l V (ns_to e' R d s (h + 1)) s (h + 1)
-    else prg_r V (ns_to e' R d (s - pow2_to h) (h + 1)) (s - pow2_to h) (h + 1)
-  else R.
-
-Fixpoint byte_to (k : nat) (v : Z) : Z :=
-  if k is k'.+1 then byte_to k' (Z.quot v 256) else Z.rem v 256.
-
-Fixpoint message_to (L : memory) (p : pointer) (n : nat) : message_t V :=
-  if n is n'.+1 then then_ V (message_to L p n') (cell L (shift 1 p (Z.of_nat n')))
-  else no_bytes V.
-
-Definition defined : logic :=
-  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
-     message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
-     pow2 := pow2_to; is_node := is_node_of;
-     ns := fun R d s h => ns_to (Z.to_nat (d - h)) R d s h;
-     byte := fun v k => byte_to (Z.to_nat k) v;
-     message_of := fun L p n => message_to L p (Z.to_nat n) |}.
-
-Lemma defined_definitions : definitions defined.
+Lemma defined_definitions : definitions (defined V).
 Proof.
 split=> /=.
 - move=> n; rewrite /pow2_to; case: (Z.leb_spec n 0) => c; first by have -> : Z.to_nat n = 0%nat by lia.

@@ -24,6 +24,7 @@ COST = "proofs/security/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
+REF_GAME = "spec/security/RefGame.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -289,6 +290,19 @@ MUTANTS = [
      [(EV, "~~ revealed st x && (x \\notin tested st).", "x \\notin tested st.")]),
     ("game_where_a_challenge_leaf_is_stolen", r"EvaluationSecurity.v",
      [(EV, "has (fun x => prefix p x && alive (held st) x) (tested st).", "false.")]),
+    # The game on C's memory: each makes it easier to be secure, or the theorem false.
+    ("ref_game_where_a_challenge_leaf_is_stolen", r"RefSecurity.v",
+     [(REF_GAME, "| Steal _ => ~~ has (living st) (challenged st)", "| Steal _ => true || ~~ has (living st) (challenged st)")]),
+    ("ref_game_without_theft", r"RefSecurity.v",
+     [(REF_GAME, "Ret (Some (map (peek (mem st)) qs), stolen st)", "Ret (None, st)")]),
+    ("ref_game_with_two_real_worlds", r"RefSecurity.v",
+     [(REF_GAME, "z <-$ answer (zero_block S) w y", "z <-$ answer (zero_block S) Real y")]),
+    ("ref_memory_that_nobody_reads", r"RefSecurity.v",
+     [(REF_GAME, "if behind (cell M (count l)) q then 0%Z else cell M q.", "0%Z.")]),
+    ("ref_memory_without_right_words", r"RefSecurity.v",
+     [(REF_GAME, "else if j =? 2 then low_word n.2 else high_word n.2", "else low_word n.2")]),
+    ("ref_calls_that_meet_no_contract", r"RefSecurity.v",
+     [(REF_GAME, "[/\\ contract_of c M M' R result, obeys", "[/\\ True, obeys")]),
     # The pool of tickets.
     ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
      [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),
