@@ -496,14 +496,21 @@ def machine(bench, run):
         ["PRG call", "%s ns" % spread(bench.values("BM_Prg/evp/chain/d:1"))]])
 
 
-def cards(lines, bench, lost, aims):
+SAID = ("eval_puncture_all", "ev_adv_bound_first")  # the theorems to read first
+
+
+def cards(lines, bench, lost, aims, sections):
     """The four things to know after one minute."""
     by_name = {c["name"]: c for c in lines}
     proofs = [by_name[n] for n in ("Theorems in Coq", "Contracts of the C code")]
+    said = [r["meaning"] for s in sections for r in s["rows"] if r["checked"] and r["name"] in SAID]
+    contradictions = by_name["Contradictions in contracts"]
+    if contradictions["status"] == "failed":  # a goal proven from these says nothing
+        proofs.append(contradictions)
     worst = max(bench.depths("Punct", "opt", "worst"), default=None)
     out = [{"label": "Proven", "status": worst_of(proofs),
             "figures": [p["figure"] for p in proofs if p["status"] != "not run"],
-            "small": [d for p in proofs for d in p["details"]]}]
+            "small": said + [d for p in proofs for d in p["details"]]}]
     fast = {"label": "Fast", "status": "not run", "figures": [], "small": []}
     small = {"label": "Small", "status": "not run", "figures": [], "small": []}
     if worst is not None:
@@ -558,11 +565,12 @@ def main():
     coq, wp, fuzz = (files[k].data or {} for k in ("coq", "wp", "fuzz"))
     lost, aims = losses(bench, growth), targets(bench, nohash, growth)
     names = coq.get("names") if coq.get("closed") is True else None
+    sections = theorems({str(n).split(".")[-1] for n in names}
+                        if isinstance(names, list) else set())
     of_bench = Result(os.path.join(where, "bench.json"), now)
     page = {
-        "source": now["commit"], "cards": cards(lines, bench, lost, aims), "checks": lines,
-        "theorems": theorems({str(n).split(".")[-1] for n in names}
-                             if isinstance(names, list) else set()),
+        "source": now["commit"], "cards": cards(lines, bench, lost, aims, sections),
+        "checks": lines, "theorems": sections,
         "contracts": table("Contracts, function by function",
                            ["function", "goals", "proved", "time [s]"],
                            [[f.get("name", "?"), f.get("goals", "?"), f.get("proved", "?"),
