@@ -45,9 +45,10 @@ LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
 # a program may have the same.  With -flto that is machine code already.  Sections that the linker
 # would take from one object for all (i386 has them) are kept: their names are local.
 NOT_LTO := $(if $(filter -flto%,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-flinker-output=nolto-rel))
+
 define MAKE_ARCHIVE
 @rm -f $@ $(@:.a=.whole.o)
-$(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation -o $(@:.a=.whole.o) $^
+$(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation -o $(@:.a=.whole.o) $(filter %.o,$^)
 $(OBJCOPY) --localize-hidden $(KEEP) $(@:.a=.whole.o)
 $(AR) rcsD $@ $(@:.a=.whole.o)
 @rm -f $(@:.a=.whole.o)
@@ -60,6 +61,18 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 SOURCE := $(PYTHON) bench/source.py
 DEPFLAGS = -MMD -MP -MF $@.d
 
+# What compilers are told, and the lists of sources: when that changes, what was made from them is made
+# again.  Warnings and the folder's name are no part of it: they change no code.
+B := build
+$(B)/flags: export FLAGS_NOW = $(subst '-ffile-prefix-map=$(CURDIR)=.',,$(filter-out $(WARN), \
+  $(CC) $(CXX) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
+  $(PRG_LIBCRYPTO_SRC) $(PRG_KECCAK_SRC) $(COMMON_SRC) $(REF_SRC) $(OPT_SRC) $(TLS_SRC)))
+.PHONY: flags-always
+flags-always:
+$(B)/flags: flags-always
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || printf '%s\n' "$$FLAGS_NOW" > $@
+
 FUZZ_SECONDS ?= 60
 SEED ?=
 export SEED
@@ -70,7 +83,6 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man
 
-B := build
 LIBS :=      # what `make all` builds: each folder appends
 PROGRAMS :=
 TAP_TESTS := # executables that emit TAP: `make test` runs them all

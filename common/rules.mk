@@ -6,13 +6,13 @@ IMPL_OBJ := $(B)/common/impl_ref.o $(B)/common/impl_opt.o
 # what a program links that runs both, with the PRG that ships
 IMPL_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_keccak.a
 
-$(B)/common/%.o: common/%.c
+$(B)/common/%.o: common/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-$(B)/common/impl_opt.o: common/impl.c
+$(B)/common/impl_opt.o: common/impl.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
-$(B)/common/impl_ref.o: common/impl.c common/names.h
+$(B)/common/impl_ref.o: common/impl.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
 	  $(DEPFLAGS) -c -o $@ $<

@@ -78,8 +78,9 @@ def copy_sources(root):
               "equivalence-tests/tsan"):
         if os.path.isdir(os.path.join(built, d)):
             shutil.copytree(os.path.join(built, d), os.path.join(root, "build", d))
-    if os.path.isfile(os.path.join(built, "oracle")):
-        shutil.copy2(os.path.join(built, "oracle"), os.path.join(root, "build"))
+    for f in ("oracle", "flags"):
+        if os.path.isfile(os.path.join(built, f)):
+            shutil.copy2(os.path.join(built, f), os.path.join(root, "build"))
 
 
 def target(suite):

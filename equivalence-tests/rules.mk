@@ -21,36 +21,36 @@ EQ_RENAME := $(foreach f,expand digest random wipe_plan calls,-Dprg_$(f)=sha3_pr
 
 # $(1) variant, $(2) compiler, $(3) flags
 define EQ_VARIANT
-$(EQB)/$(1)/ref/common/%.o: common/%.c common/names.h
+$(EQB)/$(1)/ref/common/%.o: common/%.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/ref/%.o: ref/%.c common/names.h
+$(EQB)/$(1)/ref/%.o: ref/%.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/opt/%.o: opt/%.c
+$(EQB)/$(1)/opt/%.o: opt/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/prg/%.o: prg/%.c
+$(EQB)/$(1)/prg/%.o: prg/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/%.o: common/%.c
+$(EQB)/$(1)/common/%.o: common/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/prg/libcrypto_sha3.o: prg/libcrypto.c
+$(EQB)/$(1)/prg/libcrypto_sha3.o: prg/libcrypto.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/impl_ref.o: common/impl.c common/names.h
+$(EQB)/$(1)/common/impl_ref.o: common/impl.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/impl_opt.o: common/impl.c
+$(EQB)/$(1)/common/impl_opt.o: common/impl.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/%.o: $(EQ)/%.c
+$(EQB)/$(1)/%.o: $(EQ)/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/cli/%.o: cli/%.c
+$(EQB)/$(1)/cli/%.o: cli/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences

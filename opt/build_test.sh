@@ -53,6 +53,20 @@ for p in "${products[@]}"; do
   run "${p##*/}_does_not_depend_on_the_path" cmp "$space/$p" "$other/$p"
 done
 
+# ---- other flags, another list: what they change is made again
+cp "$other/build/opt/libpprf.a" "$dir/before.a"
+run make_with_other_flags make_in "$other" CFLAGS=-O0 build/opt/libpprf.a
+run they_are_in_the_archive test -n "$(cmp "$dir/before.a" "$other/build/opt/libpprf.a" 2>&1)"
+run make_as_before make_in "$other" build/opt/libpprf.a
+run the_archive_is_as_it_was cmp "$dir/before.a" "$other/build/opt/libpprf.a"
+run make_without_batch make_in "$other" OPT_SRC="$(sed -n 's|^OPT_SRC := \(.*\)|\1|p' Makefile | sed 's| opt/batch.c||')" \
+  build/opt/libpprf_opt.a
+run its_object_is_gone test -z "$(nm "$other/build/opt/libpprf_opt.a" 2>&1 | grep ' T pprf_eval_batch')"
+run make_with_warnings_as_errors make_in "$other" build/opt/libpprf.a
+touch "$dir/now"
+run again make_in "$other" WERROR=-Werror build/opt/libpprf.a
+run nothing_is_made_again test ! "$other/build/opt/core.o" -nt "$dir/now"
+
 # ---- link-time optimization
 rm -rf "$other/build"
 lto=(CFLAGS=-flto LDFLAGS=-flto)

@@ -9,15 +9,15 @@ OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(B)/opt/ppr
 
 LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
 
-$(B)/opt/%.o: opt/%.c
+$(B)/opt/%.o: opt/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/opt/libpprf.a: $(OPT_OBJ)
+$(B)/opt/libpprf.a: $(OPT_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
-$(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ)
+$(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $^
+	$(AR) rcsD $@ $(filter %.o,$^)
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
 	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,defs \

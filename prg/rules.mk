@@ -12,15 +12,15 @@ PRG_EVP_RENAME := $(foreach f,expand digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_
 
 LIBS += $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a
 
-$(B)/prg/%.o: prg/%.c
+$(B)/prg/%.o: prg/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-$(B)/prg/libcrypto_evp.o: prg/libcrypto.c
+$(B)/prg/libcrypto_evp.o: prg/libcrypto.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ)
 $(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ)
-$(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a:
+$(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a: $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $^
+	$(AR) rcsD $@ $(filter %.o,$^)

@@ -7,22 +7,22 @@ REF_NS_OBJ := $(REF_SRC:ref/%.c=$(B)/ref/ns/%.o) $(COMMON_SRC:%.c=$(B)/ref/ns/%.
 
 LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a
 
-$(B)/ref/%.o: ref/%.c
+$(B)/ref/%.o: ref/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/ref/ns/common/%.o: common/%.c common/names.h
+$(B)/ref/ns/common/%.o: common/%.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-$(B)/ref/ns/%.o: ref/%.c common/names.h
+$(B)/ref/ns/%.o: ref/%.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/ref/libpprf_ref.a: $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ)
+$(B)/ref/libpprf_ref.a: $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
-$(B)/ref/libpprf_ref_ns.a: $(REF_NS_OBJ)
+$(B)/ref/libpprf_ref_ns.a: $(REF_NS_OBJ) $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $^
+	$(AR) rcsD $@ $(filter %.o,$^)
 
 TAP_TESTS += $(B)/ref/smoke
 $(B)/ref/smoke: ref/smoke.c $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ)

@@ -7,7 +7,7 @@ TLS_CPPFLAGS := -Iopt -Itls
 LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/tls/pprf_tls.pc
 PROGRAMS += $(B)/pprf-tls-server
 
-$(B)/tls/%.o: tls/%.c
+$(B)/tls/%.o: tls/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
@@ -16,9 +16,9 @@ $(B)/tls/%.o: tls/%.c
 # second one has of it gets names of the library's own.  Its copy of opt is its own too: a program may link
 # libpprf.a, of another version, beside it.
 TLS_WHOLE := $(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation
-$(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ)
+$(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ) $(B)/flags
 	@rm -rf $@ $(B)/tls/members && mkdir $(B)/tls/members
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o,$^)
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o %/flags,$^)
 	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(filter %/attach.o,$^)
 	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; $(NM) -u pprf_tls.o; } | \
 	  awk '$$NF !~ /^pprf_t/ { print $$NF }' | sort | uniq -d | sed 's/.*/& pprf_tls_&/' > shared
