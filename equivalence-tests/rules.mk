@@ -315,7 +315,11 @@ $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/cov/selftest: $(EQB)/cov/opt/selftest.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+$(EQB)/cov/opt/selftest/%.o: opt/selftest/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) -O2 -fprofile-instr-generate -fcoverage-mapping \
+	  $(DEPFLAGS) -c -o $@ $<
+$(EQB)/cov/selftest: $(OPT_SELFTEST:opt/%.c=$(EQB)/cov/opt/%.o) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 # the program, as it is built but for the counters, for cli/test_cli.py

@@ -3,11 +3,8 @@
  * __builtin_ctzll and opt_fork, clause by clause.  opt_fork on all its inputs; the builtins on all
  * words that have 16 bits in a row, at every place, and on random words.  TAP on stdout; SEED
  * repeats a run. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/random.h>
-
 #include "bitmap.h"
+#include "tap.h"
 
 static int bit(uint64_t w, unsigned i)
 {
@@ -39,10 +36,7 @@ static uint64_t random_state;
 
 static uint64_t next_random(void)
 {
-  uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
+  return tap_random(&random_state);
 }
 
 /* Whether scan(w) is as said for all words tried. */
@@ -109,28 +103,15 @@ static unsigned wrong_fork(unsigned i, unsigned j)
   return i == 31 && j == 32 ? 4 : opt_fork(i, j);
 }
 
-static unsigned failed, tests;
-
-static void test(int ok, const char *name)
-{
-  failed += !ok;
-  printf("%sok %u - %s\n", ok ? "" : "not ", ++tests, name);
-}
-
 int main(void)
 {
-  const char *seed = getenv("SEED");
-  if (seed != NULL && *seed != 0)
-    random_state = strtoull(seed, NULL, 0);
-  else if (getrandom(&random_state, sizeof random_state, 0) != sizeof random_state)
-    return 1;
-  printf("# seed %llu\n", (unsigned long long)random_state);
-  test(forks(fork_of), "opt_fork_on_all_pairs");
-  test(scans(top, first_from_top), "clz_gives_the_greatest_bit");
-  test(scans(bottom, first_from_bottom), "ctz_gives_the_least_bit");
-  test(!forks(wrong_fork), "a_wrong_fork_is_seen");
-  test(!scans(wrong_top, first_from_top), "a_wrong_greatest_bit_is_seen");
-  test(!scans(wrong_bottom, first_from_bottom), "a_wrong_least_bit_is_seen");
-  printf("1..%u\n", tests);
-  return failed != 0;
+  random_state = tap_seed();
+  tap_note("seed %llu", (unsigned long long)random_state);
+  tap_ok(forks(fork_of), "opt_fork_on_all_pairs");
+  tap_ok(scans(top, first_from_top), "clz_gives_the_greatest_bit");
+  tap_ok(scans(bottom, first_from_bottom), "ctz_gives_the_least_bit");
+  tap_ok(!forks(wrong_fork), "a_wrong_fork_is_seen");
+  tap_ok(!scans(wrong_top, first_from_top), "a_wrong_greatest_bit_is_seen");
+  tap_ok(!scans(wrong_bottom, first_from_bottom), "a_wrong_least_bit_is_seen");
+  return tap_end();
 }

@@ -12,8 +12,13 @@ flags=(-std=c11 -O1 -w)
 # shellcheck disable=SC2054  # the commas are the linker's
 wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=madvise)
 sources="bitmap pages store core pprf batch"
-for f in $sources selftest; do
+for f in $sources; do
   $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/$f.o" "opt/$f.c"
+done
+tests=()
+for f in opt/selftest/*.c; do
+  tests+=("$dir/selftest-$(basename "$f" .c).o")
+  $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "${tests[-1]}" "$f"
 done
 
 # Bugs for which a test may run on for ever: elsewhere that is no proof that it notices anything.
@@ -37,9 +42,9 @@ result() { # STATUS NAME [WHY]
 
 # Link the objects in $dir with MUTANT.o in place of the one of that name.
 link() { # MUTANT OBJECT...
-  local mutant=$1 objects=() f
+  local mutant=$1 objects=("${tests[@]}") f
   shift
-  for f in selftest $sources; do
+  for f in $sources; do
     if [ "$f" = "$mutant" ]; then objects+=("$dir/mutant.o"); else objects+=("$dir/$f.o"); fi
   done
   $CC "${wrap[@]}" -o "$dir/run" "${objects[@]}" "$@" "$B"/prg/lanes.o "$B"/common/{strerror,fork}.o $LDLIBS
@@ -49,7 +54,7 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
   local file=$1 groups=$2 name=$3 expression=$4 f status=0
   rm -rf "$dir/src"
   mkdir "$dir/src"
-  cp -r opt/*.c opt/*.h opt/wp "$dir/src/"
+  cp -r opt/*.c opt/*.h opt/wp opt/selftest "$dir/src/"
   sed -i -e "$expression" "$dir/src/$file"
   if cmp -s "opt/$file" "$dir/src/$file"; then
     result 1 "$name" "the edit does not apply to $file any more"
@@ -57,9 +62,9 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
   fi
   if [ "$file" = bitmap.h ]; then # inlined everywhere: in selftest too it tells the tests nothing
     mutants=()
-    for f in selftest $sources; do
-      $CC $CPPFLAGS -I"$dir/src" "${flags[@]}" -c -o "$dir/src/$f.o" "$dir/src/$f.c" || status=1
-      mutants+=("$dir/src/$f.o")
+    for f in $(printf "$dir/src/%s.c " $sources) "$dir"/src/selftest/*.c; do
+      mutants+=("${f%.c}.o")
+      $CC $CPPFLAGS -I"$dir/src" "${flags[@]}" -c -o "${mutants[-1]}" "$f" || status=1
     done
     $CC "${wrap[@]}" -o "$dir/run" "${mutants[@]}" "$B/prg/libprg_keccak.a" "$B"/prg/lanes.o "$B"/common/{strerror,fork}.o \
       $LDLIBS || status=1

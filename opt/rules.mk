@@ -64,12 +64,17 @@ $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
 
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
-$(B)/opt/selftest: opt/selftest.c $(OPT_OBJ)
-	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
+OPT_SELFTEST := $(wildcard opt/selftest/*.c)
+OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
+$(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
+	$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h prg/*.[ch]) \
+$(B)/opt/planted: opt/planted.sh $(wildcard opt/*.c opt/*.h opt/selftest/* prg/*.[ch]) \
     $(B)/prg/libprg_keccak.a $(B)/prg/lanes.o $(COMMON_SRC:%.c=$(B)/%.o)
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" exec opt/planted.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' > $@

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../equivalence-tests/tap.h"
+#include "tap.h"
 #include "tree.h"
 
 /* ---- what is wrapped ---- */

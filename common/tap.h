@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file tap.h
  * TAP output and progress for the test programs. */
-#ifndef EQ_TAP_H
-#define EQ_TAP_H
+#ifndef PPRF_TAP_H
+#define PPRF_TAP_H
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory, shared keys. */
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared.h"
+#include "selftest.h"
+
+/* ---- tests: memory ---- */
+
+static size_t process_bytes(void)
+{
+  char line[200], *end;
+  FILE *f = must(fopen("/proc/self/statm", "r"));
+  if (fgets(line, sizeof line, f) == NULL)
+    line[0] = 0;
+  fclose(f);
+  strtoul(line, &end, 10);
+  return strtoul(end, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Resident bytes of a key's mapping as the kernel accounts for them. */
+size_t kernel_bytes(const pprf_key *key)
+{
+  const struct opt_store *s = store_of(key);
+  char line[512];
+  unsigned long from = 0, to = 0, kb = 0, a, b;
+  FILE *f = must(fopen("/proc/self/smaps", "r"));
+  while (fgets(line, sizeof line, f) != NULL)
+    if (sscanf(line, "%lx-%lx ", &a, &b) == 2) {
+      from = a;
+      to = b;
+    } else if (sscanf(line, "Rss: %lu kB", &a) == 1 && from >= (uintptr_t)s->slot &&
+               to <= (uintptr_t)s->slot + s->mapped) {
+      kb += a;
+    }
+  fclose(f);
+  return kb * 1024;
+}
+
+void test_depth_32(void)
+{
+  pprf_key *key;
+  uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
+  check(pprf_setup(&key, 1, root_bytes) == PPRF_OK, "setup"); /* libcrypto's own start */
+  pprf_free(key);
+  size_t before = process_bytes();
+  check(pprf_setup(&key, 32, root_bytes) == PPRF_OK, "setup");
+  size_t grown = process_bytes() - before;
+  check(grown <= 65536 && pprf_memory_bytes(key) <= 16384, "setup took %zu B, says %zu B", grown,
+        pprf_memory_bytes(key));
+  printf("# depth 32: setup took %zu B of resident memory, memory_bytes %zu, locked %d\n", grown,
+         pprf_memory_bytes(key), pprf_memory_locked(key));
+  check(pprf_eval(key, 0xfffffffe, a) == PPRF_OK, "eval");
+  check(pprf_punct(key, 0xffffffff) == PPRF_OK && pprf_node_count(key) == 32, "punct");
+  check(pprf_eval(key, 0xfffffffe, b) == PPRF_OK && memcmp(a, b, sizeof a) == 0, "value changed");
+  check(pprf_eval(key, 0xffffffff, b) == PPRF_ERR_PUNCTURED, "eval of a punctured leaf");
+  check(pprf_punct(key, UINT64_C(1) << 32) == PPRF_ERR_RANGE, "leaf outside");
+  check(pprf_punct_range(key, 1, 0xfffffffd) == PPRF_OK && pprf_node_count(key) == 2, "range");
+  check(pprf_memory_bytes(key) <= 65536, "memory after the range: %zu", pprf_memory_bytes(key));
+  pprf_free(key);
+
+  size_t len;
+  check(pprf_setup(&key, 32, root_bytes) == PPRF_OK, "setup");
+  check(pprf_punct_range(key, 0, (UINT64_C(1) << 20) - 1) == PPRF_OK, "range");
+  check(pprf_punct(key, UINT64_C(0x80000000)) == PPRF_OK, "punct");
+  size_t bytes = pprf_memory_bytes(key);
+  uint8_t *file = must(malloc(2048));
+  len = 2048;
+  check(pprf_export(key, file, &len) == PPRF_OK, "export");
+  for (unsigned i = 0; i < 1000; i++)
+    (void)pprf_eval(key, rnd() >> 32, a);
+  check(pprf_memory_bytes(key) == bytes, "reading took %zu B", pprf_memory_bytes(key) - bytes);
+  free(file);
+  pprf_free(key);
+  end_test("depth_32_takes_memory_only_as_it_is_written");
+}
+
+void test_worst_case_bytes(unsigned depth)
+{
+  char name[80];
+  pprf_key *key;
+  uint64_t n = UINT64_C(1) << depth;
+  check(pprf_setup(&key, depth, root_bytes) == PPRF_OK, "setup");
+  for (uint64_t x = 0; x < n; x += 2)
+    check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
+  size_t seen_bytes = kernel_bytes(key), says = pprf_memory_bytes(key);
+  check(pprf_node_count(key) == n / 2, "nodes");
+  double per = (double)says / (double)(n / 2), seen = (double)seen_bytes / (double)(n / 2);
+  printf("# depth %u: %.3f B a node by memory_bytes, %.3f resident by smaps\n", depth, per, seen);
+  check(per <= 16.3, "%.3f B a node", per);
+  check(seen <= per && per - seen < 0.05, "%.3f B a node resident", seen);
+  for (uint64_t x = 1; x < n; x += 2)
+    check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
+  check(pprf_node_count(key) == 0, "nodes at the end");
+  check(pprf_memory_bytes(key) <= 16384 + n / 8, "%zu B when all is punctured",
+        pprf_memory_bytes(key));
+  check(kernel_bytes(key) + 2048 >= pprf_memory_bytes(key), "pages are kept, or not counted");
+  check(kernel_bytes(key) <= 4096 + n / 8, "pages are kept when all is punctured");
+  pprf_free(key);
+  snprintf(name, sizeof name, "worst_case_peak_at_depth_%u_takes_at_most_16.3_bytes_a_node", depth);
+  end_test(name);
+}
+
+void test_range_release(void)
+{
+  pprf_key *key;
+  uint64_t n = UINT64_C(1) << 18;
+  check(pprf_setup(&key, 18, root_bytes) == PPRF_OK, "setup");
+  for (uint64_t x = 0; x < n; x += 2)
+    check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
+  size_t peak = pprf_memory_bytes(key);
+  check(pprf_punct_range(key, 100, 4094) == PPRF_OK, "range");
+  check(pprf_memory_bytes(key) == peak, "a block that is not full was released");
+  for (uint64_t x = 1; x < 100; x += 2)
+    check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
+  check(pprf_punct(key, 4095) == PPRF_OK, "punct");
+  check(pprf_memory_bytes(key) == peak - 32768, "block 0: %zu of %zu B", pprf_memory_bytes(key),
+        peak);
+  check(pprf_punct_range(key, 5000, 50000) == PPRF_OK, "range");
+  check(pprf_memory_bytes(key) == peak - 11 * 32768, "blocks 2 .. 11 whole: %zu of %zu B",
+        pprf_memory_bytes(key), peak);
+  check(pprf_punct_range(key, 4096, 49152) == PPRF_OK, "range");
+  check(pprf_memory_bytes(key) == peak - 12 * 32768, "block 1, at the start of the range");
+  check(pprf_punct_range(key, 0, n - 1) == PPRF_OK, "range");
+  check(pprf_memory_bytes(key) <= 16384, "all: %zu B", pprf_memory_bytes(key));
+  check(pprf_punct_range(key, 0, n - 1) == PPRF_ERR_PUNCTURED, "all again");
+  pprf_free(key);
+  end_test("pages_of_punctured_blocks_go_back_to_the_system");
+}
+
+void test_prefault(void)
+{
+  struct model m = {0};
+  for (unsigned depth = 1; depth <= 18; depth++)
+    for (unsigned refused = 0; refused < 2; refused++) {
+      pprf_key *key = new_key(&m, depth);
+      const struct opt_store *s = store_of(key);
+      for (unsigned i = 0; i < 10; i++) {
+        uint64_t x = some_leaf(&m);
+        puncture(key, &m, x, x);
+      }
+      snprintf(context, sizeof context, "depth %u%s", depth, refused ? ", by hand" : "");
+      refused_advice = refused ? 23 : -1; /* MADV_POPULATE_WRITE */
+      check(pprf_prefault(key) == PPRF_OK, "prefault");
+      refused_advice = -1;
+      check(kernel_bytes(key) == s->mapped && pprf_memory_bytes(key) >= s->mapped, "%zu B of %zu",
+            kernel_bytes(key), s->mapped);
+      check_key(key, &m, 1);
+      (void)pprf_punct_range(key, 0, (UINT64_C(1) << depth) - 1);
+      check(kernel_bytes(key) == s->mapped, "%zu B stay backed of %zu", kernel_bytes(key),
+            s->mapped);
+      pprf_free(key);
+    }
+  context[0] = 0;
+  if (sysconf(_SC_PHYS_PAGES) < (INT64_C(1) << 35) / sysconf(_SC_PAGESIZE)) {
+    pprf_key *key = new_key(&m, 32);
+    check(pprf_prefault(key) == PPRF_ERR_NOMEM, "32 GB on this machine");
+    pprf_free(key);
+  }
+  check(pprf_prefault(NULL) == PPRF_ERR_NULL, "null");
+  free(m.dead);
+  end_test("prefault_backs_every_page_and_changes_nothing");
+}
+
+/* ---- tests: shared keys ---- */
+
+static void check_cleared(pprf_key *key, unsigned depth)
+{
+  struct model m = {.depth = depth};
+  uint8_t out[PPRF_SEED_BYTES];
+  const unsigned char *bytes = (const unsigned char *)store_of(key)->slot;
+  size_t used = 0;
+  model_puncture(&m, 0, leaves(&m) - 1);
+  check_key(key, &m, 1);
+  check(pprf_node_count(key) == 0 && pprf_eval(key, 1, out) == PPRF_ERR_PUNCTURED &&
+          pprf_punct_range(key, 0, leaves(&m) - 1) == PPRF_ERR_PUNCTURED,
+        "something is live");
+  for (size_t i = 0; i < sizeof(struct pprf_seed) << (depth - 1); i++)
+    used += bytes[i] != 0;
+  check(used == 0, "%zu bytes of slots are not zero", used);
+  free(m.dead);
+}
+
+void test_shared(void)
+{
+  static const unsigned depths[] = {1, 6, 7, 12, 16, 19};
+  for (unsigned k = 0; k < sizeof depths / sizeof *depths; k++) {
+    unsigned depth = depths[k];
+    pprf_key *key = NULL;
+    uint8_t first[PPRF_SEED_BYTES] = {0}, value[PPRF_SEED_BYTES];
+    uint64_t n = UINT64_C(1) << depth;
+    int status = 0;
+    snprintf(context, sizeof context, "depth %u", depth);
+    if (!check(opt_shared_new(&key, depth) == PPRF_OK && key != NULL, "new"))
+      break;
+    check(pprf_depth(key) == depth, "depth");
+    check_cleared(key, depth);
+    for (unsigned round = 0; round < 4 && !failed; round++) {
+      check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");
+      check(pprf_eval(key, n - 1, value) == PPRF_OK, "eval");
+      check(memcmp(value, first, sizeof value) != 0, "the same seed again");
+      memcpy(first, value, sizeof first);
+      pid_t child = fork(); /* what a child punctures is punctured here */
+      if (child == 0)
+        _exit(pprf_punct(key, 0) == PPRF_OK ? 0 : 1);
+      check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "child");
+      check(pprf_node_count(key) == depth && pprf_eval(key, 0, value) == PPRF_ERR_PUNCTURED,
+            "the child's puncture is not seen");
+      check(pprf_eval(key, n - 1, value) == PPRF_OK && memcmp(value, first, sizeof value) == 0,
+            "another value");
+      for (unsigned i = 0; i < 500; i++)
+        (void)pprf_punct(key, rnd_below(n));
+      if (round == 1) { /* half changed: slots without a node, bits without reason, a wrong count */
+        struct opt_store *s = &key->store;
+        for (unsigned i = 0; i < 50; i++) {
+          s->slot[rnd_below(n / 2)] = root_seed();
+          s->punctured.dead[rnd_below(opt_bitmap_words(depth, 0))] = rnd();
+          for (unsigned level = 1; level < s->punctured.levels; level++)
+            s->punctured.summary[level][rnd_below(opt_bitmap_words(depth, level))] =
+              (struct opt_summary){rnd(), rnd()};
+        }
+        s->nodes = rnd();
+      }
+      if (round == 2) /* a system that does not take pages back */
+        refused_advice = MADV_REMOVE;
+      opt_shared_clear(key);
+      refused_advice = -1;
+      check_cleared(key, depth);
+    }
+    if (k & 1)
+      opt_shared_free(key);
+    else
+      pprf_free(key);
+  }
+  end_test("a_shared_key_is_wiped_by_clear_and_starts_again");
+}

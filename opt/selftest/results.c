@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a check found, as TAP; and the choices of random tests. */
+#include <stdarg.h>
+
+#include "selftest.h"
+#include "tap.h"
+
+int failed;
+int quiet; /* failures are wanted: do not print them */
+static uint64_t base_seed;
+char context[200];
+
+int check(int ok, const char *format, ...)
+{
+  va_list args;
+  if (ok)
+    return 1;
+  if (failed++ < 5 && !quiet) {
+    printf("# seed=%llu %s: ", (unsigned long long)base_seed, context);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+  }
+  return 0;
+}
+
+void end_test(const char *name)
+{
+  int passed = failed == 0;
+  if (!passed)
+    tap_note("replay: build/opt/selftest %llu", (unsigned long long)base_seed);
+  failed = 0;
+  context[0] = 0;
+  tap_ok(passed, "%s", name);
+}
+
+static uint64_t rng_state;
+
+uint64_t rnd(void)
+{
+  return tap_random(&rng_state);
+}
+
+uint64_t rnd_below(uint64_t n)
+{
+  return rnd() % n;
+}
+
+void *must(void *p)
+{
+  if (p == NULL) {
+    printf("Bail out! out of memory\n");
+    exit(1);
+  }
+  return p;
+}
+
+void begin_tests(void)
+{
+  rng_state = base_seed = tap_seed();
+  tap_note("seed %llu", (unsigned long long)base_seed);
+}
+
+int end_tests(const char *only)
+{
+  if (tap_count == 0)
+    printf("Bail out! no such group: %s\n", only);
+  return tap_end() || tap_count == 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file selftest.h
+ * What the parts of opt's unit tests share. */
+#ifndef OPT_SELFTEST_H
+#define OPT_SELFTEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "key.h"
+#include "pprf.h"
+#include "prg.h"
+#include "store.h"
+
+/* ---- results.c: what a check found ---- */
+
+extern int failed;        /* checks in the current test */
+extern int quiet;         /* failures are wanted: do not print them */
+extern char context[200]; /* what the current test is doing */
+__attribute__((format(printf, 2, 3))) int check(int ok, const char *format, ...);
+void end_test(const char *name);
+/** The seed of the run, from the environment or a new one. */
+void begin_tests(void);
+/** The plan; the exit status. */
+int end_tests(const char *only);
+uint64_t rnd(void);
+uint64_t rnd_below(uint64_t n);
+void *must(void *p);
+
+/* ---- model.c: the PRG and memory through --wrap, the model, comparing a key with it ---- */
+
+extern uint64_t expansions, fail_at; /* the fail_at-th call from now on fails; 0: none */
+#define WATCHED 160
+extern struct pprf_seed watched[WATCHED]; /* seeds that no freed memory may hold */
+extern unsigned watching, seen_in_free;   /* number of them; how often one was seen */
+extern int refused_advice;                /* of madvise; -1: none */
+extern const uint8_t root_bytes[PPRF_SEED_BYTES];
+
+struct interval {
+  uint64_t first, last;
+};
+
+struct model {
+  unsigned depth;
+  size_t n, room;
+  struct interval *dead; /* in order, not touching */
+};
+
+struct pprf_seed root_seed(void);
+struct pprf_seed node_seed(unsigned depth, struct opt_node n);
+int same_seed(struct pprf_seed a, struct pprf_seed b);
+uint64_t leaves(const struct model *m);
+int model_all_dead(const struct model *m, uint64_t first, uint64_t last);
+void model_puncture(struct model *m, uint64_t first, uint64_t last);
+uint64_t model_next_live(const struct model *m, uint64_t leaf);
+unsigned model_height(const struct model *m, uint64_t leaf);
+const struct opt_store *store_of(const pprf_key *key);
+void check_bitmap(const struct opt_bitmap *b, const struct model *m);
+void check_leaf(const struct opt_bitmap *b, const struct model *m, uint64_t leaf);
+void check_nodes(const struct opt_store *s, const struct model *m, int slots);
+void check_key(const pprf_key *key, const struct model *m, int slots);
+pprf_key *new_key(struct model *m, unsigned depth);
+void puncture(pprf_key *key, struct model *m, uint64_t first, uint64_t last);
+void check_round_trip(const pprf_key *key, const struct model *m);
+
+/* ---- prg.c: the PRG, seeds left behind ---- */
+
+void test_keccak(void);
+void test_many(void);
+int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
+void test_stack(void);
+
+/* ---- keys.c: words, bitmaps, keys, hostile files ---- */
+
+void test_words(void);
+void test_all_ranges(unsigned depth);
+void test_all_sets(unsigned depth);
+void all_orders(uint64_t *order, unsigned fixed, unsigned n);
+uint64_t some_leaf(const struct model *m);
+void test_random_operations(unsigned depth, unsigned operations);
+void test_failing_prg(void);
+void test_hostile_files(void);
+
+/* ---- memory.c: memory, shared keys ---- */
+
+size_t kernel_bytes(const pprf_key *key);
+void test_depth_32(void);
+void test_worst_case_bytes(unsigned depth);
+void test_range_release(void);
+void test_prefault(void);
+void test_shared(void);
+
+/* ---- batch.c: many leaves ---- */
+
+void test_batches_small(void);
+void test_batches_random(void);
+void test_batch_errors(void);
+
+#endif
