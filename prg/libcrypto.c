@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "pprf.h"
 
 static pid_t loader; /* the process that loaded the library */
@@ -122,20 +123,6 @@ int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
   return err;
 }
 
-static uint64_t load64(const uint8_t *p)
-{
-  uint64_t v = 0;
-  for (unsigned i = 8; i-- > 0;)
-    v = v << 8 | p[i];
-  return v;
-}
-
-static void store64(uint8_t *p, uint64_t v)
-{
-  for (unsigned i = 0; i < 8; i++)
-    p[i] = (uint8_t)(v >> 8 * i);
-}
-
 struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
 {
   (void)start;
@@ -143,13 +130,13 @@ struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned 
   uint8_t in[PPRF_SEED_BYTES], out[DIGEST_BYTES];
   struct pprf_children c;
   calls++;
-  store64(in, seed.lo);
-  store64(in + 8, seed.hi);
+  ref_put_bytes(in, 0, 8, seed.lo);
+  ref_put_bytes(in, 8, 8, seed.hi);
   c.err = prg_digest(in, sizeof in, out);
-  c.left.lo = load64(out);
-  c.left.hi = load64(out + 8);
-  c.right.lo = load64(out + 16);
-  c.right.hi = load64(out + 24);
+  c.left.lo = ref_get_bytes(out, 0, 8);
+  c.left.hi = ref_get_bytes(out, 8, 8);
+  c.right.lo = ref_get_bytes(out, 16, 8);
+  c.right.hi = ref_get_bytes(out, 24, 8);
   explicit_bzero(in, sizeof in);
   explicit_bzero(out, sizeof out);
   return c;
@@ -162,8 +149,8 @@ int prg_random(struct pprf_seed *seed)
   int drawn = getpid() == loader ? RAND_priv_bytes(bytes, sizeof bytes) == 1
                                  : getrandom(bytes, sizeof bytes, 0) == sizeof bytes;
   int err = drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
-  seed->lo = err == PPRF_OK ? load64(bytes) : 0;
-  seed->hi = err == PPRF_OK ? load64(bytes + 8) : 0;
+  seed->lo = err == PPRF_OK ? ref_get_bytes(bytes, 0, 8) : 0;
+  seed->hi = err == PPRF_OK ? ref_get_bytes(bytes, 8, 8) : 0;
   explicit_bzero(bytes, sizeof bytes);
   return err;
 }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "codec.h"
 #include "core.h"
 #include "fork.h"
@@ -99,24 +100,10 @@ void ref_key_take(pprf_key *key, pprf_key *from)
 
 /* ---- bytes ---- */
 
-static uint64_t load64(const uint8_t *p)
-{
-  uint64_t v = 0;
-  for (unsigned k = 8; k > 0; k--)
-    v = v << 8 | p[k - 1];
-  return v;
-}
-
-static void store64(uint8_t *p, uint64_t v)
-{
-  for (unsigned k = 0; k < 8; k++)
-    p[k] = (uint8_t)(v >> 8 * k);
-}
-
 static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
 {
-  store64(out, value->lo);
-  store64(out + 8, value->hi);
+  ref_put_bytes(out, 0, 8, value->lo);
+  ref_put_bytes(out, 8, 8, value->hi);
   ref_wipe_seed(value);
 }
 
@@ -127,7 +114,7 @@ static PPRF_WORK int setup(pprf_key *key, const uint8_t *seed)
   struct pprf_seed root = {0, 0};
   int err = PPRF_OK;
   if (seed != NULL)
-    root = (struct pprf_seed){load64(seed), load64(seed + 8)};
+    root = (struct pprf_seed){ref_get_bytes(seed, 0, 8), ref_get_bytes(seed, 8, 8)};
   else
     err = prg_random(&root);
   if (err == PPRF_OK) {
