@@ -273,6 +273,9 @@ MUTANTS = [
      [(KECCAK, "\nopt_keccak_avx512_x8(", "\nopt_keccak_avx512_by8(")]),
     ("keccak_syntax_that_the_translator_does_not_know", r"gate: keccak: .*small constant",
      [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#define XOR(a, b) ((a) + (b))")]),
+    ("keccak_for_another_compiler", r"gate: keccak: .*under a condition .*__clang__",
+     [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#ifdef __clang__\n#define XOR(a, b) ((a) | (b))\n#else\n"
+       "#define XOR(a, b) ((a) ^ (b))\n#endif")]),
     ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
      [("spec/keccak/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
     # The game with evaluations: each makes it easier to be secure, or the theorem false.

@@ -11,6 +11,7 @@ A function on vectors is read as what happens to one 64-bit element, from the de
 lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds get into
 those vectors and the results out of them is not translated.  What an intrinsic does to an element
 stands in Function.intrinsic, as Intel defines it."""
+import os
 import re
 import subprocess
 
@@ -21,6 +22,7 @@ SCALAR = ["opt_keccak_scalar", "opt_keccak_avx2"]
 VECTOR = {"opt_keccak_avx512": "__m128i", "opt_keccak_avx2_x4": "__m256i",
           "opt_keccak_avx512_x4": "__m256i", "opt_keccak_avx512_x8": "__m512i"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
+CONDITION = "OPT_KECCAK_X86"
 PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg", SOURCE]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
@@ -352,7 +354,17 @@ class Function:
 """
 
 
+def conditions(tree):
+    """The conditions of the C text: what another compiler is given is what is translated here."""
+    with open(os.path.join(tree, SOURCE), encoding="utf-8") as f:
+        found = re.findall(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t]*(.*)|^[ \t]*#[ \t]*(else)\b", f.read(), re.M)
+    odd = [a.strip() or b for a, b in found if a.strip() != CONDITION]
+    if odd:
+        raise Error(f"{SOURCE}: code under a condition that is not {CONDITION}: {odd[0]}")
+
+
 def preprocess(tree):
+    conditions(tree)
     run = subprocess.run(PREPROCESS, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, check=False)
     if run.returncode:

@@ -37,6 +37,7 @@ PROVERS = list(COMMANDS)
 # Seconds of CPU time for a prover and goal.  First one prover after the other, beginning with the one
 # that a hint names; then all at once.
 FIRST_TRY, SECOND_TRY = 16, 20
+TENTH_SECONDS = 60  # after which --tenth begins no function
 PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
 
 
@@ -379,12 +380,16 @@ def main():
     expected, what = (tests, "smoke tests") if arg.smoke else (goals, "goals")
     total = proved = 0
     results = []
+    late = set()  # functions that --tenth had no time for
     found = {}  # for each unit, which prover finds what the first one does not find soon
 
     def prove(job, timeout):
         """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
         file, function = job
         start = time.time()
+        if arg.tenth and start - begin > TENTH_SECONDS:
+            late.add(" ".join(job))
+            return 0, 0, [], [], 0.0
         if arg.smoke:
             return *smoke(ROOT, file, function, arg.build, arg.seconds or 2), time.time() - start
         key, by = " ".join(job), {}
@@ -432,6 +437,7 @@ def main():
         smoke_control(arg.build, arg.seconds or 2)
     # many goals, long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
+    begin = time.time()
     pool = concurrent.futures.ThreadPoolExecutor(arg.par)
     runs = {pool.submit(prove, job, arg.timeout): job for job in todo}
     alone = []  # other load costs the provers part of their seconds: these are tried once more
@@ -459,12 +465,14 @@ def main():
             note = ("contradiction: " if arg.smoke else "unproved: ") + " ".join(failed)
         elif arg.update:
             record(key, **({"smoke": t} if arg.smoke else {"goals": t, "hints": found[key]}))
-        elif t != expected.get(key):
+        elif t != expected.get(key) and key not in late:
             note = f"expected.json says {expected.get(key)} {what}"
         if note:
             failures.append(f"{key}: {note}")
         print(f"[{n}/{len(todo)}] {key:36} {v:4}/{t:<4} {seconds:6.1f} s"
-              f"  {'FAILED ' + note if note else 'ok'}", flush=True)
+              f"  {'FAILED ' + note if note else 'not begun in time' if key in late else 'ok'}", flush=True)
+    if arg.tenth and not total:
+        failures.append("no smoke test was run")
     if arg.update:
         for k in stale:
             record(k)
