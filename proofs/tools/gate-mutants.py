@@ -295,7 +295,8 @@ MUTANTS = [
      [(EV, "has (fun x => prefix p x && alive (held st) x) (tested st).", "false.")]),
     # The game on C's memory: each makes it easier to be secure, or the theorem false.
     ("ref_game_where_a_challenge_leaf_is_stolen", r"RefSecurity.v",
-     [(REF_GAME, "| Steal _ => ~~ has (living st) (challenged st)", "| Steal _ => true || ~~ has (living st) (challenged st)")]),
+     [(REF_GAME, "| Steal _ => ~~ has (living st) (challenged st)",
+       "| Steal _ => true || ~~ has (living st) (challenged st)")]),
     ("ref_game_without_theft", r"RefSecurity.v",
      [(REF_GAME, "Ret (Some (map (peek (mem st)) qs), stolen st)", "Ret (None, st)")]),
     ("ref_game_with_two_real_worlds", r"RefSecurity.v",
