@@ -200,6 +200,7 @@ HEAD = """\
 #else
 #define PPRF_LOCAL static __attribute__((unused))
 #endif
+#pragma GCC diagnostic ignored "-Wunused-function" /* what a header offers and no section takes */
 """
 
 
