@@ -7,8 +7,9 @@ there are as many of them as the folder's wp/expected.json says; the same for th
 vocabulary. That file also names the functions that are not proven, with the reason: `open` are
 to be proven, `outside` are trusted and tested; nothing of ref may be open. `split` are those
 whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
-functions more time. `hints` say which prover to ask first for a goal that the first prover does not
-find soon: they save time and prove nothing, the prover runs. `smoke` counts the questions of --smoke;
+functions more time. `hints` record which prover found a goal that the first one does not find soon, and the
+seconds of CPU time that a goal took if they are many: that prover is asked first and allowed three times
+as long. They save time and prove nothing: the prover runs, and what it does not find so goes to all of them. `smoke` counts the questions of --smoke;
 a function without requires, loop, branch and call has none. Nothing is taken from an earlier run.
 frama-c's exit status means nothing: its JSON report is read."""
 import argparse, concurrent.futures, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
@@ -34,10 +35,13 @@ COMMANDS = {  # prover: its driver and its command; the one that proves most com
     "CVC5:1.0.3": (f"{WP}/cvc5.drv", "cvc5 --stats --lang=smt2 %f"),
 }
 PROVERS = list(COMMANDS)
-# Seconds of CPU time for a prover and goal.  First one prover after the other, beginning with the one
-# that a hint names; then all at once.
+# Seconds of CPU time for a prover and goal.  First many functions in one run of Frama-C, one prover after
+# the other, the recorded one first; SLOW are for goals with a figure, the least that is three times as
+# much.  What stays open so is tried function by function, then all provers at once.
 FIRST_TRY, SECOND_TRY = 16, 20
 TENTH_SECONDS = 60  # after which --tenth begins no function
+SLOW = (48, 144)
+BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
 PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
 
 
@@ -77,17 +81,21 @@ def provers(build, seconds):
     """The environment with a Why3 configuration whose provers have so many seconds of CPU time each.
     Seconds on the clock would let other load decide what is proven."""
     conf = os.path.join(build, f"why3-{seconds}.conf")
+    os.makedirs(build, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=build, delete=False) as f:
         f.write("[main]\nmagic = 14\nmemlimit = 2000\nrunning_provers_max = 8\n"
                 f'datadir = "{WHY3_DATA}"\nlibdir = "{WHY3_LIB}"\n')
-        for name, (driver, command) in COMMANDS.items():
-            prover, version = name.split(":")
-            f.write(f'\n[prover]\nname = "{prover}"\nversion = "{version}"\n'
-                    f'command = "prlimit --cpu={seconds} {command}"\ndriver = "{driver}"\n'
-                    f'editor = ""\nin_place = false\ninteractive = false\n'
-                    f'shortcut = "{prover.lower()}"\n')
+        for limit, alternative in ((seconds, ""), *((limit, f"{limit}s") for limit in SLOW)):
+            for name, (driver, command) in COMMANDS.items():
+                prover, version = name.split(":")
+                f.write(f'\n[prover]\nname = "{prover}"\nversion = "{version}"\n'
+                        f'alternative = "{alternative}"\n'
+                        f'command = "prlimit --cpu={limit} {command}"\ndriver = "{driver}"\n'
+                        f'editor = ""\nin_place = false\ninteractive = false\n'
+                        f'shortcut = "{prover.lower()}{alternative}"\n')
     os.replace(f.name, conf)
-    return dict(os.environ, WHY3CONFIG=conf)
+    # half of Frama-C's time here would be its garbage collector's, with OCaml's small heap
+    return dict(os.environ, WHY3CONFIG=conf, OCAMLRUNPARAM="s=8M,o=400")
 
 
 def expectation(folder):
@@ -223,22 +231,62 @@ def session(build, file, function, hints):
     shutil.rmtree(scripts, ignore_errors=True)
     os.makedirs(scripts)
     version = {p.split(":")[0]: p for p in PROVERS}
-    for goal, prover in hints.items():
+    for goal, hint in hints.items():
+        prover, *seconds = hint.split()
+        limit = [f":{next((l for l in SLOW if 3 * float(s) <= l), SLOW[-1])}s" for s in seconds]
         with open(os.path.join(scripts, goal + ".json"), "w") as f:
-            json.dump([{"prover": version[prover], "verdict": "valid", "time": 1}], f)
+            json.dump([{"prover": "".join([version[prover], *limit]), "verdict": "valid", "time": 1}], f)
     return folder
+
+
+def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hints):
+    """Run WP once on what of the file.  Returns its output and its report, None if there is none."""
+    report = report_of(build, file, name)
+    if os.path.exists(report):
+        os.remove(report)
+    cmd = ["frama-c", f"-cpp-extra-args={cpp_arguments(file)}", "-warn-unsigned-overflow",
+           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
+           *(["-wp-split"] if split else []), "-wp-prover",
+           ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
+           "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * SLOW[-1]),
+           "-wp-session", session(build, file, name, hints or {}),
+           "-wp-report-json", report, *what, *extra, file]
+    env = dict(provers(build, seconds), PWD=root)  # frama-c resolves file names by it, not by its working directory
+    out = run(cmd, cwd=root, env=env).stdout if stop is None else until_failure(cmd, stop, cwd=root, env=env)
+    return out, json.load(open(report)) if os.path.exists(report) else None
+
+
+def complaints(out, data, functions, hints):
+    """What is wrong with a run, but for goals that stay unproved."""
+    bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
+    if data is None:
+        return bad + out.splitlines()[-3:]
+    for function in functions:
+        for clause in ("ensures", "assigns"):
+            if not any(n.startswith(f"{function}_{clause}")
+                       for n in data.get("wp:functions", {}).get(function, {})):
+                bad.append(f"{function} has no {clause} clause")
+    goals = set(re.findall(r"Goal typed_(\S+)\s", out))
+    return bad + [f"hint for {goal}: no such goal" for goal in hints or () if goal not in goals]
+
+
+def proved_by(out):
+    """The proved goals, each with its prover and the seconds of CPU time that it took."""
+    found = {}
+    for prover, goal, rest in re.findall(r"\[(\w+)[^]]*\] Goal typed_(\S+) : Valid(.*)", out):
+        times = re.findall(r"(?<!:)\b([0-9.]+)(ms|s)\b", rest)
+        n, unit = times[-1] if times else ("0", "s")
+        found[goal] = (prover, float(n) / (1000 if unit == "ms" else 1))
+    return found
 
 
 def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None, valid=None,
        split=False, hints=None):
     """Run WP on one function.  Returns (total, proved, names of unproved goals, complaints).
     With a set as stop the first unproved goal that is not in it ends the run, and the numbers are 1
-    and 0.  To the dict valid are added the names of the proved goals, each with its prover.  With
+    and 0.  To the dict valid are added the proved goals as proved_by has them.  With
     split goals are taken apart even if expected.json does not ask for it.  hints maps names of
     goals to the provers to ask first."""
-    report = report_of(build, file, function)
-    if os.path.exists(report):
-        os.remove(report)
     if function != LEMMAS:
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
@@ -249,39 +297,45 @@ def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None
         what = ["-wp-prop", ",".join(["@lemma", *("-" + f for f in FROM_FACTS)])]
     else:
         what = ["-wp-prop", "@lemma"]
-    cmd = ["frama-c", f"-cpp-extra-args={cpp_arguments(file)}", "-warn-unsigned-overflow",
-           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
-           *(["-wp-split"] if split or is_split(f"{file} {function}") else []), "-wp-prover",
-           ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
-           "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * seconds),
-           "-wp-session", session(build, file, function, hints or {}),
-           "-wp-report-json", report, *what, *extra, file]
-    env = dict(provers(build, seconds), PWD=root)  # frama-c resolves file names by it, not by its working directory
-    if stop is None:
-        out = run(cmd, cwd=root, env=env).stdout
-    else:
-        out = until_failure(cmd, stop, cwd=root, env=env)
+    out, data = frama_c(root, file, what, function, build, seconds, par,
+                        extra, stop, split or is_split(f"{file} {function}"), hints)
+    if stop is not None:
         new = [goal for goal in unproved_in(out) if goal not in stop]
         if new:
             return 1, 0, new, []
     if valid is not None:
-        valid.update((goal, prover) for prover, goal in re.findall(
-            r"\[(\w+)[^]]*\] Goal typed_(\S+) : Valid", out))
-    bad = [l for l in out.splitlines() if re.search(r"Warning:|User Error:|admit", l)]
-    if not os.path.exists(report):
-        return 0, 0, [], bad + out.splitlines()[-3:]
-    data = json.load(open(report))
+        valid.update(proved_by(out))
+    bad = complaints(out, data, [function] if function != LEMMAS else [], hints)
+    if data is None:
+        return 0, 0, [], bad
     main = data["wp:global"]["wp:main"]
-    names = []
-    if function != LEMMAS:
-        names = list(data.get("wp:functions", {}).get(function, {}))
-        for clause in ("ensures", "assigns"):
-            if not any(n.startswith(f"{function}_{clause}") for n in names):
-                bad.append(f"{function} has no {clause} clause")
-    failed = unproved_in(out)
-    bad += [f"hint for {goal}: no such goal" for goal in hints or ()
-            if not re.search(rf"Goal typed_{goal}\s", out)]
-    return main["total"], main.get("valid", 0), failed, bad
+    return main["total"], main.get("valid", 0), unproved_in(out), bad
+
+
+def wp_batch(root, file, names, build, par):
+    """Run WP once on functions of a file, each goal's recorded prover first.  Returns for each
+    function what wp returns, and the proved goals as proved_by has them; a function whose goals
+    are not all accounted for has none."""
+    hints = {goal: hint for name in names for goal, hint in hints_of(f"{file} {name}").items()}
+    out, data = frama_c(root, file, ["-wp-fct", ",".join(names)], f"{names[0]}-{len(names)}", build,
+                        FIRST_TRY, par, NO_CACHE, None, is_split(f"{file} {names[0]}"), hints)
+    by, failed = proved_by(out), unproved_in(out)
+    parts = (data or {}).get("wp:functions", {})
+    if complaints(out, data, names, hints) or len(by) + len(failed) != data["wp:global"]["wp:main"]["total"]:
+        return [(name, 0, 0, [], [], {}) for name in names]  # each alone says what is wrong with it
+
+    def owner(goal):
+        return max((name for name in names if goal.startswith(name + "_")), key=len, default=None)
+
+    result = []
+    for name in names:
+        counts = parts[name]["wp:section"]["wp:main"]
+        t, v = counts["total"], counts.get("valid", 0)
+        left = [goal for goal in failed if owner(goal) == name]
+        own = {goal: found for goal, found in by.items() if owner(goal) == name}
+        result.append((name, t, v, left, [], own) if (t, v) == (len(left) + len(own), len(own))
+                      else (name, 0, 0, [], [], {}))
+    return result
 
 
 def smoke(root, file, function, build, seconds):
@@ -383,6 +437,22 @@ def main():
     late = set()  # functions that --tenth had no time for
     found = {}  # for each unit, which prover finds what the first one does not find soon
 
+    def remember(key, by):
+        """What found the goals, but for those that the first prover finds at once."""
+        hints = hints_of(key)
+        for goal, (prover, seconds) in by.items():
+            name = hints[goal].split()[0] if prover == "Script" else prover
+            slow = 3 * seconds > FIRST_TRY
+            if prover != "Qed" and (slow or name != PROVERS[0].split(":")[0]):
+                found.setdefault(key, {})[goal] = f"{name} {seconds:.0f}" if slow else name
+
+    def batch(file, names):
+        """Prove these functions in one run.  Yields what prove returns."""
+        start = time.time()
+        done = wp_batch(ROOT, file, names, arg.build, 2)
+        seconds = (time.time() - start) / len(names)
+        return [((file, name), t, v, failed, bad, by, seconds) for name, t, v, failed, bad, by in done]
+
     def prove(job, timeout):
         """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
         file, function = job
@@ -393,12 +463,9 @@ def main():
         if arg.smoke:
             return *smoke(ROOT, file, function, arg.build, arg.seconds or 2), time.time() - start
         key, by = " ".join(job), {}
-        hints = hints_of(key)
         t, v, failed, bad = wp(ROOT, file, function, arg.build, FIRST_TRY, 1, NO_CACHE,
-                               valid=by, hints=hints)
-        found[key] = {goal: hints[goal] if prover == "Script" else prover
-                      for goal, prover in by.items()
-                      if prover not in ("Qed", PROVERS[0].split(":")[0])}
+                               valid=by, hints=hints_of(key))
+        remember(key, by)
         if v != t and not bad:
             left = failed
             for seconds, split in ((SECOND_TRY, True), (timeout, False)):
@@ -413,7 +480,7 @@ def main():
                         continue  # ended early: parts that were not tried prove nothing
                     won, lost = ({annotation(goal) for goal in names} for names in (proved, unproved))
                     if not split:
-                        found[key].update((goal, proved[goal]) for goal in left if goal in proved)
+                        remember(key, {goal: proved[goal] for goal in left if goal in proved})
                     left = [goal for goal in left
                             if annotation(goal) in lost or annotation(goal) not in won]
                     if all(annotation(goal) in lost for goal in left):
@@ -439,10 +506,32 @@ def main():
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
     begin = time.time()
     pool = concurrent.futures.ThreadPoolExecutor(arg.par)
-    runs = {pool.submit(prove, job, arg.timeout): job for job in todo}
+    runs, batches = {}, []
+    for job in todo:
+        key = " ".join(job)
+        if arg.smoke or job[1] == LEMMAS:
+            runs[pool.submit(prove, job, arg.timeout)] = job
+            continue
+        size = goals.get(key, BATCH)
+        fits = [b for b in batches if b[0] == job[0] and not is_split(key) and not b[3] and b[2] + size <= BATCH]
+        if fits:
+            fits[0][1].append(job[1])
+            fits[0][2] += size
+        else:
+            batches.append([job[0], [job[1]], size, is_split(key)])
+    batched = [pool.submit(batch, file, names) for file, names, _, _ in batches]
     alone = []  # other load costs the provers part of their seconds: these are tried once more
 
     def outcomes():
+        for done in concurrent.futures.as_completed(batched):
+            for job, t, v, failed, bad, by, seconds in done.result():
+                if t and v == t:
+                    remember(" ".join(job), by)
+                    yield job, t, v, failed, bad, seconds
+                else:
+                    print(f"{' '.join(job):44} {v:4}/{t:<4} {seconds:6.1f} s  again alone: "
+                          f"{' '.join(failed)}", flush=True)
+                    runs[pool.submit(prove, job, arg.timeout)] = job
         for done in concurrent.futures.as_completed(runs):
             t, v, failed, bad, seconds = done.result()
             if v != t and not bad and not arg.smoke:
@@ -466,6 +555,8 @@ def main():
         elif arg.update:
             record(key, **({"smoke": t} if arg.smoke else {"goals": t, "hints": found[key]}))
         elif t != expected.get(key) and key not in late:
+            record(key, **({"smoke": t} if arg.smoke else {"goals": t, "hints": found.get(key, {})}))
+        elif t != expected.get(key):
             note = f"expected.json says {expected.get(key)} {what}"
         if note:
             failures.append(f"{key}: {note}")
