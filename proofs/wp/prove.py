@@ -9,7 +9,8 @@ to be proven, `outside` are trusted and tested; nothing of ref may be open. `spl
 whose goals the provers find only path by path and conjunct by conjunct: more goals, and in most
 functions more time. `hints` record which prover found a goal that the first one does not find soon, and the
 seconds of CPU time that a goal took if they are many: that prover is asked first and allowed three times
-as long. They save time and prove nothing: the prover runs, and what it does not find so goes to all of them. `smoke` counts the questions of --smoke;
+as long. They save time and prove nothing: the prover runs, and what it does not find so goes to
+all of them. `smoke` counts the questions of --smoke;
 a function without requires, loop, branch and call has none. Nothing is taken from an earlier run.
 frama-c's exit status means nothing: its JSON report is read."""
 import argparse, concurrent.futures, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
