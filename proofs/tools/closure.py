@@ -40,6 +40,7 @@ INFERRED = [
     (re.compile(r"\((ssralg\.GRing\.(?:zero|one|add))\)"), r"\1"),
     (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
 ]
+FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
 LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
 PATIENCE = 900  # seconds for all questions; they take ten on an idle machine
 OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
@@ -211,6 +212,11 @@ class Closure:
                 found += [self.full[t] for t in self.globals(whole)]
             wanted = [n for n in dict.fromkeys(found) if n.startswith(OURS) and n not in seen]
             seen.update(wanted)
+        # a record says what its fields are, and some versions of Coq mention them where others do not
+        fields = {name.rsplit(".", 1)[0] + "." + field for name, text in self.definitions.items()
+                  if text.lstrip().startswith("Record") for field in FIELD.findall(text)}
+        for name in fields:
+            self.definitions.pop(name, None)
 
     @staticmethod
     def kind(about):
