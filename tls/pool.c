@@ -510,6 +510,8 @@ static size_t mapping_bytes(unsigned depth, unsigned keys)
 unsigned pool_keys(unsigned depth, uint64_t memory)
 {
   unsigned keys = POOL_KEYS_MAX;
+  if (mapping_bytes(depth, POOL_KEYS_MIN) == 0) /* no memory is enough: pool_new says so */
+    return POOL_KEYS_MIN;
   while (keys > 0 && (mapping_bytes(depth, keys) == 0 || mapping_bytes(depth, keys) > memory))
     keys--;
   return keys;
