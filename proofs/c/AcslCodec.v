@@ -238,7 +238,7 @@ have H' : holds_nodes Post a K.
 have Er := ref_encode_ensures_results _ _ _ _ _ _ _ _ E.
 have Ee := ref_encode_ensures_encoded _ _ _ _ _ _ _ _ E.
 have Ez := ref_encode_ensures_error _ _ _ _ _ _ _ _ E.
-split; first by case: Er => [|[]] -> /=; tauto.
+split; first by case: Er => [->|[[->|->] _]] /=; tauto.
 split; first by move=> /Ee; rewrite (acsl_encodes buf d32 H').
 split=> // rK q /(@span_cell 1 buf 0 (Z.of_nat (size file))) [//|k [j [kB [jB ->]]]].
 have -> : j = 0 by lia.

@@ -16,7 +16,7 @@ Local Open Scope Z_scope.
 (* Seeds are integers; a node's children have its seed and one or two more. *)
 Definition toy : logic := defined
   {| seed_t := N; mk2 := fun lo _ => Z.to_N lo;
-     prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num;
+     prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
      pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
@@ -27,7 +27,7 @@ Example acsl_facts_ex : facts toy := acsl_facts toy_definitions.
 
 (* Seeds are pairs of words. *)
 Definition pairs : logic :=
-  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k;
+  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
      pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.

@@ -103,7 +103,7 @@ have Ee := ref_eval_ensures_error _ _ _ _ _ _ _ _ _ _ E.
 have PT : (x < CModel.pow2 d)%num -> (v = None <-> P (leaf_path d x)).
   move=> xd; rewrite /v -[in eval _ _ _](cat0s (leaf_path d x)) /punctured_key.
   by rewrite eval_cover ?size_leaf_path //; case: (P _); split.
-split; first by case: Eo => [|[|[|[]]]] -> /=; tauto.
+split; first by case: Eo => [->|[->|[->|[[->|->] _]]]] /=; tauto.
 split; first by rewrite Er leaf_range.
 split.
   rewrite Ep leaf_range'; split=> -[xd]; split=> //.
@@ -222,7 +222,7 @@ have Ee := ref_eval_punct_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
 have PT : v = None <-> P p.
   rewrite /v -[in eval _ _ _](cat0s p) /punctured_key eval_cover ?size_leaf_path //.
   by case: (P _); split.
-split; first by case: Eo => [|[|[|[|[]]]]] -> /=; tauto.
+split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er leaf_range.
 split.
   rewrite Ep leaf_range' PT; split=> -[xd]; split=> //.
@@ -296,7 +296,7 @@ have Es := ref_punct_range_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ E.
 have Egr := ref_punct_range_ensures_growth _ _ _ _ _ _ _ _ _ _ _ E.
 have Ew := ref_punct_range_ensures_wiped _ _ _ _ _ _ _ _ _ _ _ E.
 have Ee := ref_punct_range_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
-split; first by case: Eo => [|[|[|[|[]]]]] -> /=; tauto.
+split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er (pow2_agree D); lia.
 split.
   rewrite Ep (pow2_agree D); split=> -[fl gone]; split; try lia.

@@ -196,8 +196,8 @@ case: some pun => /= pun; last by apply/pun.
 apply: O; case: res => [|[|[|[|[|[|[]]]]]]] E; rewrite -E in rng pun nb *; try by left.
 - by have := proj1 rng erefl.
 - by have := proj1 pun erefl.
-- by right; left.
-- by right; right.
+- by right; split=> //; left.
+- by right; split=> //; right.
 Qed.
 
 Lemma outsideP x : reflect (~ (x < CModel.pow2 d)%num) (CModel.pow2 d <=? x)%num.

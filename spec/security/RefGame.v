@@ -40,6 +40,7 @@ Definition suite_ok (S : suite) : Prop :=
 (* The contracts' logic functions for this PRG.  No function here uses the digest. *)
 Definition suite_logic (S : suite) : logic := defined
   {| seed_t := block S; mk2 := from_words S; prg_l := @left_child S; prg_r := @right_child S;
+     prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun _ _ => tt; digest := fun _ _ => 0%Z;
      AcslRef.pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
      message_of := fun _ _ _ => tt; byte := fun v _ => v |}.
