@@ -53,3 +53,7 @@ by rewrite !big_cons !big_nil !addr0 normrN.
 Qed.
 
 End Order.
+
+(* [finType of bool], which mathcomp 2.3 has not: the instance is found by unification. *)
+Definition fin_of (S : finType) (_ : phant S) : finType := S.
+Notation one_bit := (fin_of (Phant bool)).

@@ -14,8 +14,8 @@ Local Open Scope ring_scope.
 
 Section Adversaries.
 Variable d : nat.
-Local Notation ev_reply := (@ev_reply [finType of bool] d).
-Local Notation adversary := (ev_adversary [finType of bool] d).
+Local Notation ev_reply := (@ev_reply one_bit d).
+Local Notation adversary := (ev_adversary one_bit d).
 
 Definition ask_value (x : leaf d) (k : option bool -> adversary) : adversary :=
   @Ask _ ev_reply (Evaluate x) k.
@@ -33,7 +33,7 @@ Definition whole : {p : bitseq | (size p <= 1)%N} := exist _ [::] isT.
 
 (* Evaluate the left leaf, be challenged on the right one, puncture it, steal the key, and see in it
    that the left leaf's seed is the value that was evaluated; then compare challenge and value. *)
-Definition compare_values : ev_adversary [finType of bool] 1 :=
+Definition compare_values : ev_adversary one_bit 1 :=
   ask_value left_leaf (fun y => ask_test right_leaf (fun z => ask_punct right_leaf (
   ask_key whole (fun K => Conclude _ ((z == y) && if K is Some [:: n] then y == Some n.2 else false))))).
 
@@ -58,7 +58,7 @@ Proof. by apply: ev_adv_bound_tree; rewrite compare_values_prg. Qed.
 
 (* The challenge may come after the theft, the thief may take one key after the other, and evaluate
    what is left: puncture leaf 0, steal the key, be challenged on leaf 0, evaluate leaf 1. *)
-Definition test_after_theft : ev_adversary [finType of bool] 1 :=
+Definition test_after_theft : ev_adversary one_bit 1 :=
   ask_punct left_leaf (ask_key whole (fun K => ask_test left_leaf (fun z => ask_key whole (fun K' =>
   ask_value right_leaf (fun y => Conclude _ [&& K == K', z == y & z != None]))))).
 
@@ -70,7 +70,7 @@ Qed.
 
 (* What the rule refuses: to steal a key that evaluates a challenge leaf, to evaluate it, and to be
    challenged on a leaf that was evaluated, or that a stolen key evaluates. *)
-Definition refused : ev_adversary [finType of bool] 1 :=
+Definition refused : ev_adversary one_bit 1 :=
   ask_test left_leaf (fun z => ask_value left_leaf (fun y => ask_key whole (fun K =>
   ask_value right_leaf (fun y' => ask_test right_leaf (fun z' =>
   Conclude _ [&& z != None, y == None, K == None, y' != None & z' == None]))))).
@@ -87,7 +87,7 @@ Definition second_users_right : leaf 2 := [tuple true; true].
 Definition first_users_key : {p : bitseq | (size p <= 2)%N} := exist _ [:: false] isT.
 Definition all_keys : {p : bitseq | (size p <= 2)%N} := exist _ [::] isT.
 
-Definition two_users : ev_adversary [finType of bool] 2 :=
+Definition two_users : ev_adversary one_bit 2 :=
   ask_key first_users_key (fun K => ask_test second_users_left (fun z =>
   ask_value second_users_right (fun y => ask_punct second_users_left (ask_key all_keys (fun K' =>
   Conclude _ [&& K != None, K' != None & z == y]))))).

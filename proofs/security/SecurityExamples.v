@@ -17,16 +17,12 @@ Definition copy_prg (p : bitseq) (s : bool) : bool * bool := (s, s).
 Example expansions_4_3 : expansions 4 3 = 9%N.
 Proof. by []. Qed.
 
-(* one-bit seeds, as a finite type: found by unification, which mathcomp 1.15 and 2 have alike *)
-Definition fin_of (S : finType) (_ : phant S) : finType := S.
-Notation bits := (fin_of (Phant bool)).
-
 (* ---- Adaptive, depth 1: the bound is attained ------------------------------------------- *)
 
 Definition left_leaf : leaf 1 := [tuple false].
 
 (* evaluate and puncture the left leaf, steal the key, compare the answer with the seed left *)
-Definition compare_siblings : fs_adversary bits 1 :=
+Definition compare_siblings : fs_adversary one_bit 1 :=
   EvalPuncture left_leaf (fun y => Steal 1 (fun K =>
     Ret (if K is n :: _ then Some n.2 == y else false))).
 
@@ -70,7 +66,7 @@ Definition last_leaf : leaf 2 := [tuple true; true].
 
 (* puncture leaves 1 and 2; evaluate and puncture leaf 3; compare with the one seed that is left
    (leaf 0); if the answer was 0, puncture the left half first, so that nothing is left *)
-Definition adaptive_moves : fs_adversary bits 2 :=
+Definition adaptive_moves : fs_adversary one_bit 2 :=
   Puncture middle (EvalPuncture last_leaf (fun y =>
     if y is Some true then Steal 2 (fun K => Ret (if K is n :: _ then n.2 else false))
     else Puncture left_half (Steal 2 (fun K => Ret (K == [::]))))).
@@ -90,7 +86,7 @@ Proof. exact: (fs_adv_sum false level_prg adaptive_moves_ok). Qed.
 
 (* ---- Selective ------------------------------------------------------------------------------ *)
 
-Definition name_left : pprf_adversary bits 1 :=
+Definition name_left : pprf_adversary one_bit 1 :=
   Ret ([set left_leaf], fun K ys =>
     Ret (if K is n :: _ then if ys is y :: _ then n.2 == y else false else false)).
 

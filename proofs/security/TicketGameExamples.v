@@ -14,11 +14,11 @@ Local Open Scope ring_scope.
 
 Definition pad (s m : bool) : prog bool := Ret (s (+) m).
 
-Local Notation ask q k := (@Ask _ (@tk_reply [finType of bool] 1 bool bool) q k).
+Local Notation ask q k := (@Ask _ (@tk_reply one_bit 1 bool bool) q k).
 
 Definition use_right : {r : region | region_ok 1 r} := exist _ (Leaf [:: true]) isT.
 
-Definition read_ticket : tk_adversary [finType of bool] 1 bool bool :=
+Definition read_ticket : tk_adversary one_bit 1 bool bool :=
   ask (Value _ left_leaf) (fun y => ask (Seal right_leaf false true) (fun c =>
   ask (Use _ use_right) (fun _ => ask (Theft _ whole) (fun K =>
   Conclude _ (if (y, c, K) is (Some s, Some z, Some _) then s (+) z else false))))).
