@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """That assumptions.py refuses what a proof would believe unproven, as TAP: each case is a change that
 proves with the expected number of goals, or nearly, and makes a claim empty."""
-import os, shutil, sys, tempfile
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -53,8 +57,25 @@ PLANTED = [
 ]
 
 
+def wrong_count():
+    """A function with another number of goals than expected fails, and the file stays as it is."""
+    with tempfile.TemporaryDirectory() as tmp:
+        for folder in (*prove.SOURCES, "proofs/wp"):
+            shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
+        path = os.path.join(tmp, "ref/wp/expected.json")
+        with open(path, encoding="utf-8") as f:
+            text = f.read().replace('"ref/core.c ref_setup": 9,', '"ref/core.c ref_setup": 8,', 1)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        run = subprocess.run([sys.executable, os.path.join(tmp, "proofs/wp/prove.py"), "--function", "ref_setup"],
+                             cwd=tmp, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        with open(path, encoding="utf-8") as f:
+            good = run.returncode != 0 and "expected.json says 8 goals" in run.stdout and f.read() == text
+        return good, "a_wrong_number_of_goals_fails_and_is_not_recorded", run.stdout.splitlines()[-6:]
+
+
 def main():
-    print(f"1..{len(PLANTED) + 1}", flush=True)
+    print(f"1..{len(PLANTED) + 2}", flush=True)
     files = assumptions.read(prove.ROOT, prove.FILES)
     number, failed = 0, False
 
@@ -86,6 +107,7 @@ def main():
             except assumptions.Refused as why:
                 got = str(why)
             report(wanted in got, name, ["wanted: " + wanted] + got.splitlines()[-12:])
+    report(*wrong_count())
     sys.exit(1 if failed else 0)
 
 
