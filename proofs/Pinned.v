@@ -156,7 +156,7 @@ Definition size_cover_half_statement :
 
 Definition size_cover_odds_statement :
   forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d p s,
-    size (cover G d.+1 (last false) p s) = 2 ^ d
+    size (cover G d.+1 (last false) p s) = (2 ^ d)%N
   := @size_cover_odds.
 
 Definition size_puncture_one_statement :
@@ -208,7 +208,7 @@ Definition expansions_mem_statement :
 Definition expansions_total_statement :
   forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
     all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->
-    size (expanded_all G xs (keygen s)) = 2 ^ d - 1
+    size (expanded_all G xs (keygen s)) = (2 ^ d - 1)%N
   := @expansions_total.
 
 (* ---- ForwardSecurity.v, Security.v, ReductionCost.v --------------------------------- *)

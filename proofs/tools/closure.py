@@ -31,6 +31,7 @@ MATHCOMP2 = {
     "mathcomp.ssreflect.fintype.Finite.Exports.fintype_Finite__to__eqtype_Equality": "fintype.Finite.eqType",
     "mathcomp.ssreflect.fintype.card.body": "fintype.CardDef.card",
     "mathcomp.ssreflect.fintype.fintype_ordinal__canonical__fintype_Finite": "fintype.ordinal_finType",
+    "mathcomp.ssreflect.tuple.tuple_tuple_of__canonical__fintype_Finite": "tuple.tuple_finType",
     "mathcomp.ssreflect.seq.seq_bitseq__canonical__eqtype_Equality": "seq.bitseq_eqType",
 }
 # structures that are printed although Coq inferred them: those of the rational numbers, of a set's elements
