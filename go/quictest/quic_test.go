@@ -44,6 +44,7 @@ func certificate(t *testing.T) tls.Certificate {
 type ledger struct {
 	mu          sync.Mutex
 	early, late int
+	first       chan struct{} // closed at the first early one
 }
 
 func (l *ledger) serve(ctx context.Context, listener *quic.EarlyListener) {
@@ -63,7 +64,9 @@ func (l *ledger) serve(ctx context.Context, listener *quic.EarlyListener) {
 			}
 			l.mu.Lock()
 			if conn.ConnectionState().Used0RTT {
-				l.early++
+				if l.early++; l.early == 1 {
+					close(l.first)
+				}
 			} else {
 				l.late++
 			}
@@ -80,9 +83,12 @@ func (l *ledger) payments() (early, late int) {
 	return l.early, l.late
 }
 
-// A socket that keeps what is written before anything is read: a client's first flight.
+// A socket that keeps what is written before anything is read: a client's first flight.  Nothing is read before the
+// server has the payment, as on a network with a long way back: a client that has the server's answer first sends
+// the payment after it.
 type recorder struct {
 	*net.UDPConn
+	paid   <-chan struct{} // nil: there is nothing to wait for
 	mu     sync.Mutex
 	flight [][]byte
 	over   bool
@@ -99,6 +105,13 @@ func (r *recorder) WriteTo(p []byte, to net.Addr) (int, error) {
 
 func (r *recorder) ReadFrom(p []byte) (int, net.Addr, error) {
 	n, from, err := r.UDPConn.ReadFrom(p)
+	if r.paid != nil && err == nil {
+		select {
+		case <-r.paid:
+		case <-time.After(20 * time.Second):
+			return 0, nil, errors.New("the server has no payment")
+		}
+	}
 	r.mu.Lock()
 	r.over = true
 	r.mu.Unlock()
@@ -139,10 +152,11 @@ func (l *lastSession) Put(_ string, s *tls.ClientSessionState) {
 	}
 }
 
-// Pay over a connection; the first flight as it was on the wire.
-func pay(t *testing.T, ctx context.Context, server net.Addr, cache tls.ClientSessionCache) ([][]byte, bool) {
+// Pay over a connection; the first flight as it was on the wire, which reaches the server before paid is closed.
+func pay(t *testing.T, ctx context.Context, server net.Addr, cache tls.ClientSessionCache,
+	paid <-chan struct{}) ([][]byte, bool) {
 	t.Helper()
-	wire := &recorder{UDPConn: socket(t)}
+	wire := &recorder{UDPConn: socket(t), paid: paid}
 	transport := &quic.Transport{Conn: packetConn{wire}}
 	defer transport.Close()
 	conn, err := transport.DialEarly(ctx, server, &tls.Config{InsecureSkipVerify: true, ServerName: "x",
@@ -178,7 +192,7 @@ func pay(t *testing.T, ctx context.Context, server net.Addr, cache tls.ClientSes
 
 // How many of one first flight and its three copies the application gets as early data; and what it got else.
 func accepted(t *testing.T, tickets *pprftls.Tickets) (early, late int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
 	defer cancel()
 	config := &tls.Config{Certificates: []tls.Certificate{certificate(t)}, NextProtos: []string{"pay"}}
 	if tickets != nil {
@@ -190,7 +204,7 @@ func accepted(t *testing.T, tickets *pprftls.Tickets) (early, late int) {
 	var key [32]byte
 	rand.Read(key[:])
 	config.SetSessionTicketKeys([][32]byte{key})
-	var book ledger
+	book := ledger{first: make(chan struct{})}
 	listen := func() net.Addr {
 		server := &quic.Transport{Conn: socket(t)}
 		t.Cleanup(func() { server.Close() })
@@ -203,10 +217,10 @@ func accepted(t *testing.T, tickets *pprftls.Tickets) (early, late int) {
 	}
 	server := listen()
 	cache := &lastSession{put: make(chan struct{})}
-	if _, used := pay(t, ctx, server, cache); used {
+	if _, used := pay(t, ctx, server, cache, nil); used {
 		t.Fatal("early data without a ticket")
 	}
-	flight, used := pay(t, ctx, server, cache)
+	flight, used := pay(t, ctx, server, cache, book.first)
 	if !used || len(flight) == 0 {
 		t.Fatalf("the client's early data was not accepted (%d packets)", len(flight))
 	}
@@ -225,11 +239,14 @@ func accepted(t *testing.T, tickets *pprftls.Tickets) (early, late int) {
 		if _, _, err := thief.ReadFrom(make([]byte, 2048)); err != nil {
 			t.Fatal(err)
 		}
-		for range 50 { // and had half a second to hand over the payment
+		wait := 500 * time.Millisecond // to hand over a payment that it should refuse
+		if tickets == nil {
+			wait = 10 * time.Second // or one that it takes
+		}
+		for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if now, _ := book.payments(); now > before {
 				break
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 	}
 	return book.payments()
@@ -277,12 +294,12 @@ func TestPprftlsRecipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var book ledger
+	book := ledger{first: make(chan struct{})}
 	go book.serve(ctx, listener)
 	cache := &lastSession{put: make(chan struct{})}
 	var used []bool
 	for range 3 { // the client offers its first ticket twice
-		_, early := pay(t, ctx, listener.Addr(), cache)
+		_, early := pay(t, ctx, listener.Addr(), cache, nil)
 		used = append(used, early)
 	}
 	if used[0] || !used[1] || used[2] {
