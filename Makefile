@@ -114,12 +114,16 @@ all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)
 
+# a part of a long run, and how long it took
+PART = +@SECONDS=0; $(MAKE) --no-print-directory $(1) && echo "make $(1): $$SECONDS s"
+
 test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the proofs, run every test
-	@$(MAKE) --no-print-directory $(STRICT) products
-	@$(MAKE) --no-print-directory prove
-	@$(MAKE) --no-print-directory test-prove-gate test-oracle
-	@$(MAKE) --no-print-directory $(STRICT) tap
-	@$(MAKE) --no-print-directory sample
+	$(call PART,$(STRICT) products)
+	$(call PART,prove-coq)
+	$(call PART,prove-wp)
+	$(call PART,test-prove-gate test-oracle)
+	$(call PART,$(STRICT) tap)
+	$(call PART,sample)
 
 .PHONY: test-programs
 test-programs: $(TAP_TESTS)
