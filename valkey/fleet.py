@@ -87,6 +87,7 @@ class Server:
                 return
             except (redis.exceptions.ConnectionError, redis.exceptions.BusyLoadingError):
                 time.sleep(0.025)
+        self.process.kill()
         raise RuntimeError(f"the server does not start:\n{self.log()}")
 
     def ask_by_name(self):
