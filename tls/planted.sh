@@ -14,7 +14,7 @@ suites_pass() {
   local wrap t
   for t in "$1" $(printf '%s\n' attach pool tickets | grep -vx "$1"); do
     case $t in
-      attach) wrap="pprf_eval pprf_punct" ;;
+      attach) wrap="pprf_eval pprf_punct ticket_hmac" ;;
       pool) wrap=$POOL_WRAP ;;
       tickets) wrap=$TICKETS_WRAP ;;
     esac
@@ -60,6 +60,9 @@ plant programs_wish_of_a_successor attach.c 'wanted = SSL_TICKET_RETURN_USE; /*'
 plant session_not_held attach.c 'SSL_SESSION_up_ref(session) != 1' '0'
 plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no_tls_1_2' '&& 0'
 plant resumption_secret_not_found attach.c 'kept |= at == 0;' 'kept |= 1;'
+plant overwritten_where_nothing_was_found attach.c '    if (at != 0) {
+      /* no client' '    if (size != 0) {
+      /* no client'
 plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
 plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && pool_issue' 'pool_issue'
 plant early_secret_not_found attach.c 'c->early_secret = at;' 'c->early_secret = 0;'

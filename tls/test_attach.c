@@ -43,7 +43,7 @@ static void end_test(const char *name)
 
 /* ---- failures ---- */
 
-static int eval_fails, punct_fails;
+static int eval_fails, punct_fails, hmac_fails;
 
 int __real_pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
 int __wrap_pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
@@ -60,6 +60,17 @@ int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
 {
   return punct_fails ? PPRF_ERR_CRYPTO : __real_pprf_punct(key, leaf);
+}
+
+/* attach.c's calls, by which it finds what OpenSSL keeps */
+int __real_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
+                       const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE]);
+int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
+                       const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE]);
+int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
+                       const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE])
+{
+  return !hmac_fails && __real_ticket_hmac(digest, key, key_bytes, text, text_bytes, out);
 }
 
 /* ---- a server and its clients ---- */
@@ -443,6 +454,29 @@ static void late_tickets(void)
   end_test("a_ticket_made_after_the_handshake_costs_a_full_handshake");
 }
 
+/* What is not found is counted and left alone: nothing is written into the SSL. */
+static void secrets_not_found(void)
+{
+  struct server s = new_server();
+  SSL *server = SSL_new(s.ctx), *peer = loop_join(client, server, NULL);
+  char buf[16];
+  size_t n = 0;
+  hmac_fails = 1;
+  for (unsigned i = 0; i < 4; i++)
+    (void)SSL_do_handshake(peer), (void)SSL_do_handshake(server);
+  hmac_fails = 0;
+  check(SSL_is_init_finished(server) && SSL_is_init_finished(peer), "connected");
+  check(stats_of(&s).kept == 1, "counted");
+  check(SSL_write_ex(server, "answer", 6, &n) == 1, "the server goes on");
+  check(SSL_read_ex(peer, buf, sizeof buf, &n) == 1 && n == 6 && memcmp(buf, "answer", 6) == 0,
+        "the client reads it");
+  check(same_secret(server, peer), "the session's secret is as it was");
+  SSL_free(peer);
+  SSL_free(server);
+  free_server(&s);
+  end_test("a_secret_that_is_not_found_is_counted_and_nothing_is_overwritten");
+}
+
 /* A daemon: its parent made the tickets, and is gone. */
 static void adopted(void)
 {
@@ -761,6 +795,7 @@ int main(void)
   no_tls_1_2();
   external_keys();
   late_tickets();
+  secrets_not_found();
   adopted();
   program_callbacks();
   duplicate();
