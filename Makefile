@@ -28,11 +28,12 @@ TAP := prove --jobs 2 --failures --comments
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
+CXX_WARN := -Wall -Wextra -pedantic -Wshadow $(WERROR)
 OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon
 # what is built does not know where
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
   '-ffile-prefix-map=$(CURDIR)=.'
-OUR_CXXFLAGS := -std=c++17 -O2 -g -Wall -Wextra -pedantic -Wshadow $(WERROR)
+OUR_CXXFLAGS := -std=c++17 -O2 -g $(CXX_WARN)
 OUR_LDFLAGS := -Wl,-z,relro,-z,now,--as-needed
 OUR_LDLIBS := -lcrypto -pthread
 ALL_CPPFLAGS := $(OUR_CPPFLAGS) $(CPPFLAGS)
@@ -64,7 +65,7 @@ DEPFLAGS = -MMD -MP -MF $@.d
 # What compilers are told, and the lists of sources: when that changes, what was made from them is made
 # again.  Warnings and the folder's name are no part of it: they change no code.
 B := build
-$(B)/flags: export FLAGS_NOW = $(subst '-ffile-prefix-map=$(CURDIR)=.',,$(filter-out $(WARN), \
+$(B)/flags: export FLAGS_NOW = $(subst '-ffile-prefix-map=$(CURDIR)=.',,$(filter-out $(WARN) $(CXX_WARN), \
   $(CC) $(CXX) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
   $(PRG_LIBCRYPTO_SRC) $(PRG_KECCAK_SRC) $(COMMON_SRC) $(REF_SRC) $(OPT_SRC) $(TLS_SRC)))
 .PHONY: flags-always

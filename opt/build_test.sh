@@ -65,6 +65,7 @@ run its_object_is_gone test -z "$(nm "$other/build/opt/libpprf_opt.a" 2>&1 | gre
 run make_with_warnings_as_errors make_in "$other" build/opt/libpprf.a
 touch "$dir/now"
 run again make_in "$other" WERROR=-Werror build/opt/libpprf.a
+run without_warnings make_in "$other" WARN=-w build/opt/libpprf.a
 run nothing_is_made_again test ! "$other/build/opt/core.o" -nt "$dir/now"
 
 # ---- link-time optimization
