@@ -3,13 +3,14 @@
 """Runs the fuzz targets side by side and says what they did.
 
 fuzz.py [--afl] BUILD SECONDS TARGET...
+  TARGET a program; as TARGET:AGAIN, what it keeps is run by the program AGAIN when the time is over
   BUILD  the directory of the programs TARGET (libFuzzer), or of afl/TARGET with --afl (AFL++);
          results in BUILD/fuzz.json or BUILD/fuzz-afl.json
 
 Each target starts from corpus/TARGET beside this file, with TARGET.dict.  What it finds is kept in
 BUILD/corpus/TARGET, with --afl in BUILD/afl-out/TARGET; crashing inputs in BUILD/crashes, with
 --afl in BUILD/afl-out/TARGET/default/crashes.  The log is BUILD/TARGET.log or BUILD/afl/TARGET.log.
-Exit 1 if an input crashes or hangs, or a target hardly runs.
+Exit 1 if an input crashes or hangs, or fails in AGAIN, or a target hardly runs.
 """
 import json
 import os
@@ -33,7 +34,7 @@ class LibFuzzer:
         corpus, crashes = (os.path.join(build, d) for d in ("corpus/" + target, "crashes"))
         os.makedirs(corpus, exist_ok=True)
         os.makedirs(crashes, exist_ok=True)
-        self.log = os.path.join(build, target + ".log")
+        self.log, self.kept = os.path.join(build, target + ".log"), corpus
         self.command = [
             os.path.join(build, target), "-max_total_time=%d" % seconds, "-timeout=25",
             "-rss_limit_mb=2048", "-malloc_limit_mb=%d" % (600 if target == "fuzz_cli" else 256),
@@ -61,6 +62,7 @@ class Afl:
     def __init__(self, build, target, seconds):
         self.out = os.path.join(build, "afl-out", target)
         self.log = os.path.join(build, "afl", target + ".log")
+        self.kept = os.path.join(self.out, "default", "queue")
         shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
         self.command = [
@@ -91,6 +93,18 @@ class Afl:
                 "crashes": int(stats.get("saved_crashes", 0))}
 
 
+def run_again(program, folder):
+    """The inputs kept in the folder by another program: how many, and whether all are good."""
+    inputs = [os.path.join(folder, n) for n in sorted(os.listdir(folder))]
+    for at in range(0, len(inputs), 500):
+        done = subprocess.run([program] + inputs[at:at + 500], check=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            sys.stderr.write(done.stdout.decode(errors="replace")[-6000:])
+            return len(inputs), False
+    return len(inputs), True
+
+
 def main():
     arguments = sys.argv[1:]
     kind = Afl if arguments[:1] == ["--afl"] else LibFuzzer
@@ -98,7 +112,9 @@ def main():
     if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    build, seconds, targets = os.path.abspath(arguments[0]), int(arguments[1]), arguments[2:]
+    build, seconds = os.path.abspath(arguments[0]), int(arguments[1])
+    again = dict(t.split(":") if ":" in t else (t, "") for t in arguments[2:])
+    targets = list(again)
     begin, bad, results = time.time(), False, []
     # fuzz_cli's scratch directory: in memory where that is possible
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -136,6 +152,12 @@ def main():
         print("fuzz: %-12s %9d executions, %5d edges, %6d %s, %5d inputs kept, %d crashes"
               % (target, result["executions"], result["coverage_edges"], result[more], more,
                  result["corpus"], result["crashes"]))
+        if again[target]:
+            inputs, good = run_again(os.path.join(build, again[target]), run.kept)
+            bad |= not good
+            result["crashes"] += not good
+            print("fuzz: %-12s %9d inputs kept, run by %s%s" % (
+                target, inputs, again[target], "" if good else ": FAILED"))
     with open(os.path.join(build, kind.result_file), "w") as f:
         json.dump({"seconds": seconds, "targets": results,
                    "executions": sum(r["executions"] for r in results),

@@ -5,6 +5,7 @@
 # build/equivalence-tests/VARIANT/:
 #   plain  the compiler and flags of the libraries      asan  clang, ASan and UBSan
 #   fuzz   asan with libFuzzer's coverage               tsan  clang, ThreadSanitizer
+#   fast   libFuzzer's coverage alone
 #   afl    asan with AFL++'s coverage                   cov   clang, coverage of lines and branches
 # The user's CPPFLAGS and LDFLAGS go to all of them, CFLAGS to plain: the others are compiled as
 # their tools need it.
@@ -70,6 +71,7 @@ EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden $(CFLAGS)
 $(eval $(call EQ_VARIANT,plain,$(CC),$(EQ_plain_FLAGS)))
 $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
+$(eval $(call EQ_VARIANT,fast,$(CLANG),-O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp))
 $(eval $(call EQ_VARIANT,afl,AFL_QUIET=1 afl-clang-fast,-O2 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,cov,$(CLANG),-O2 -fprofile-instr-generate -fcoverage-mapping))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
@@ -103,10 +105,14 @@ $(EQB)/three-way: $(EQB)/random $(B)/oracle
 # ---- fuzzing
 
 # coverage guides by ref and opt, not by the test's own branches
-$(EQB)/fuzz/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
+$(EQB)/fuzz/% $(EQB)/fast/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
 
 EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
-$(EQ_FUZZ:%=$(EQB)/%): $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
+# Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
+# is run with them.  No sequence depends on bytes that comparisons would have to show.
+$(EQB)/fuzz_ops: $(EQB)/fast/fuzz_ops.o $(EQ_fast_OPS)
+	$(CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
 	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/%.o $(EQ_afl_OPS)
 	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
@@ -123,9 +129,9 @@ $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: fuzz fuzz-afl
-fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
+fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(SOURCE) $(EQB)/fuzz.json
-	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
+	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ:fuzz_ops=fuzz_ops:corpus-ops)
 fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
 	@$(PYTHON) $(EQ)/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)

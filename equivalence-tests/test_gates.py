@@ -58,6 +58,25 @@ class Fuzzing(Case):
     def test_a_target_that_does_not_start_fails(self):
         self.assertEqual(self.gate("no such file\n", 127), 1)
 
+    def again(self, script):
+        """fuzz.py on a target that is well and whose kept input this program runs."""
+        self.write("corpus/target/input", "x")
+        if script is not None:
+            self.write("again", "#!/bin/sh\n" + script, 0o755)
+        self.write("target", "#!/bin/sh\ncat <<'E'\n%sE\n" % GOOD, 0o755)
+        return subprocess.run([sys.executable, os.path.join(HERE, "fuzz.py"), self.dir, "1",
+                               "target:again"], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE).returncode
+
+    def test_kept_inputs_are_run_again(self):
+        self.assertEqual(self.again('test "$(cat "$1")" = x\n'), 0)
+
+    def test_a_kept_input_that_fails_fails(self):
+        self.assertEqual(self.again('test "$(cat "$1")" != x\n'), 1)
+
+    def test_a_program_that_is_missing_fails(self):
+        self.assertNotEqual(self.again(None), 0)
+
 
 class Coverage(Case):
     """A program of 40 covered lines, one that is not, and a branch with one outcome."""
