@@ -236,6 +236,15 @@ int yes(int a, int b)
         self.assertEqual(first, second)
         self.assertNotEqual(first, other)
 
+    def test_what_a_compiler_refuses_is_no_mutant(self):
+        copy = mutants_random.Copy.__new__(mutants_random.Copy)
+        copy.root, copy.log = self.dir, subprocess.DEVNULL
+        copy.flags = mutants_random.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
+        for arguments, good in (("1, text", True), ("text, 1", False)):
+            self.write("x.c", "int f(int a, const char *b);\nint g(const char *text);\n"
+                       "int g(const char *text)\n{\n  return f(%s);\n}\n" % arguments)
+            self.assertEqual(copy.compile("x.c") is not None, good, arguments)
+
 
 class ChangedFiles(unittest.TestCase):
     """check.py: the tests that a changed file touches."""
