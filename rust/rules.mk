@@ -11,3 +11,12 @@ $(B)/rust-test: rust/test.sh rust/pprf-sys/c/pprf.c
 test-rust: deps-build ## test the Rust crates, if there is a Rust
 	@$(MAKE) --no-print-directory $(B)/rust-test
 	@$(TAP) $(B)/rust-test
+# contrib/rustls: minutes, so a part of the long tests
+$(B)/contrib-rustls-test: contrib/rustls/test.sh rust/pprf-sys/c/pprf.c
+	@printf '#!/bin/sh\nB="%s" exec contrib/rustls/test.sh\n' '$(B)' > $@
+	@chmod +x $@
+.PHONY: test-rustls-proposal
+test-rustls-proposal: deps-build ## test what contrib/rustls proposes to rustls, if there is a Rust
+	@$(MAKE) --no-print-directory $(B)/contrib-rustls-test
+	@$(TAP) $(B)/contrib-rustls-test
+test-full: test-rustls-proposal

@@ -18,9 +18,10 @@ use pprf::{Error, Key};
 use ring::{aead, rand};
 use rustls::server::ProducesTickets;
 use std::fmt;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 const NAME_BYTES: usize = 12; // a key's random number, and the leaf's
 const MARKS: u32 = 16; // times of issue are known to within the lifetime / MARKS
@@ -109,6 +110,19 @@ impl State {
         let last = self.held.last().map(|g| g.id);
         self.held.retain(|g| Some(g.id) == last || g.expired < g.next);
     }
+
+    /// The key, the leaf and the content of a ticket that is whole and not used.
+    fn find(&mut self, ticket: &[u8]) -> Option<(&mut Generation, u64, Zeroizing<Vec<u8>>)> {
+        let (name, sealed) = ticket.split_at_checked(NAME_BYTES)?;
+        let id = u64::from_be_bytes(name[..8].try_into().ok()?);
+        let leaf = u64::from(u32::from_be_bytes(name[8..].try_into().ok()?));
+        let g = self.held.iter_mut().find(|g| g.id == id && leaf < g.next)?;
+        let value = g.key.eval(leaf).ok()?;
+        let mut plain = Zeroizing::new(sealed.to_vec());
+        let length = cipher(&value)?.open_in_place(nonce(), aead::Aad::from(name), &mut plain).ok()?.len();
+        plain.truncate(length);
+        Some((g, leaf, plain))
+    }
 }
 
 impl Ticketer {
@@ -169,21 +183,28 @@ impl Ticketer {
         Ok((name, value))
     }
 
-    /// The content of a ticket that is whole and was not opened before.
-    fn redeem(&self, state: &mut State, ticket: &[u8]) -> Option<Vec<u8>> {
-        let (name, sealed) = ticket.split_at_checked(NAME_BYTES)?;
-        let id = u64::from_be_bytes(name[..8].try_into().ok()?);
-        let leaf = u64::from(u32::from_be_bytes(name[8..].try_into().ok()?));
-        let g = state.held.iter_mut().find(|g| g.id == id && leaf < g.next)?;
-        let value = g.key.eval(leaf).ok()?;
-        let mut body = sealed.to_vec();
-        let length = cipher(&value)?.open_in_place(nonce(), aead::Aad::from(name), &mut body).ok()?.len();
-        body.truncate(length);
-        if g.key.puncture(leaf).is_err() {
-            body.zeroize();
-            return None;
+    /// What a ticket holds that is whole, not used and not expired.  It stays good: for a TLS library that says
+    /// later, by `redeem`, that the client knows the ticket's secret.
+    pub fn open(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let mut state = self.lock();
+        match state.find(ticket) {
+            Some((_, _, plain)) => Some(plain),
+            None => {
+                state.count.refused += 1;
+                None
+            }
         }
-        Some(body)
+    }
+
+    /// The same, and the ticket is used up: of all calls with it one gets something.
+    pub fn redeem(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let mut state = self.lock();
+        let plain = state.find(ticket).and_then(|(g, leaf, plain)| g.key.puncture(leaf).ok().map(|()| plain));
+        match plain {
+            Some(_) => state.count.redeemed += 1,
+            None => state.count.refused += 1,
+        }
+        plain
     }
 }
 
@@ -209,13 +230,7 @@ impl ProducesTickets for Ticketer {
     }
 
     fn decrypt(&self, ticket: &[u8]) -> Option<Vec<u8>> {
-        let mut state = self.lock();
-        let plain = self.redeem(&mut state, ticket);
-        match plain {
-            Some(_) => state.count.redeemed += 1,
-            None => state.count.refused += 1,
-        }
-        plain
+        self.redeem(ticket).map(|mut plain| mem::take(&mut *plain))
     }
 }
 
@@ -253,6 +268,19 @@ mod tests {
         assert_eq!(tickets.decrypt(&ticket).as_deref(), Some(&b"secret"[..]));
         assert_eq!(tickets.decrypt(&ticket), None);
         assert_eq!(tickets.metrics().redeemed, 1);
+    }
+
+    #[test]
+    fn a_ticket_that_is_opened_alone_stays_good() {
+        let tickets = Ticketer::new(8, 60).unwrap();
+        let ticket = tickets.encrypt(b"secret").unwrap();
+        for _ in 0..3 {
+            assert_eq!(tickets.open(&ticket).as_deref().map(|p| &p[..]), Some(&b"secret"[..]));
+        }
+        assert_eq!(tickets.metrics().redeemed, 0);
+        assert!(tickets.redeem(&ticket).is_some());
+        assert_eq!((tickets.open(&ticket), tickets.redeem(&ticket)), (None, None));
+        assert_eq!((tickets.metrics().redeemed, tickets.metrics().refused), (1, 2));
     }
 
     #[test]
