@@ -20,16 +20,18 @@ mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--o
 
 A mutant is one change by one of the operators below to one place of the code: annotations,
 comments, strings and what only Frama-C sees are left alone.  Lines that can be changed are equally
-likely, whatever file they are in; then one of a line's changes is drawn.
+likely, whatever file they are in; then one of a line's changes is drawn.  The seed and the line's text
+decide: where the code changes later, the rest of a seed's sample stays.
 
 A mutant counts if it compiles and its object code at -O2 differs from the original's (else nobody
 can run it).  It is killed if one of the suites of its file fails; the quickest runs first and the
 first that fails ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that
 takes more processor time than LIMIT is stopped and the mutant is said to hang; that counts as killed.
 
-Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with digests of the C code and of
-the tests: a run that was stopped goes on from there.  Other code asks all anew, other tests ask
-again what survived.
+Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with digests of the C code that the
+suites of their file are linked from, without its comments, and of the tests: a run that was stopped goes
+on from there, on another day and a later commit too.  Other code asks anew, other tests ask again what
+survived.
 
 mutants-equivalent.txt lists survivors that were looked at and change nothing that anybody could
 notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
@@ -91,6 +93,10 @@ PLAN = [
     (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server.c"], ["test_tls"]),
 ]
+# the folders that the suites of a folder are linked from
+LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
+    ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
+    ("tls", ["tls"]))}
 NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
                "opt/selftest/*", "opt/bitwords_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
@@ -424,9 +430,14 @@ class Mutant:
         same = [k for k, line in enumerate(old[:self.line], 1) if " ".join(line.split()) == " ".join(
             old[self.line - 1].split())]
         self.place = file + ("#%d" % len(same) if len(same) > 1 else "")  # in mutants-equivalent.txt
+        self.line_text = self.place + " " + " ".join(old[self.line - 1].split())
 
     def name(self):
         return "%s:%d %s: %s ==> %s" % (self.file, self.line, self.operator, self.old, self.new)
+
+    def key(self):
+        """Its name wherever its line is."""
+        return "%s %s: %s ==> %s" % (self.place, self.operator, self.old, self.new)
 
     def diff(self):
         return "\n".join(list(difflib.unified_diff(
@@ -467,20 +478,20 @@ def all_mutants(file, members):
 
 
 def sample(files, seed):
-    """The mutants of the files in the order in which they are drawn, without end of repeats."""
+    """The mutants of the files in the order in which they are drawn: one of each line, then another of
+    each that has more, and so on."""
+    def drawn(text):
+        return hashlib.sha256(("%s\n%s" % (seed, text)).encode()).digest()
     members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/bitmap.h"}))
     by_line = {}
     for file in files:
         for mutant in all_mutants(file, members):
-            by_line.setdefault((file, mutant.line), []).append(mutant)
-    draw, lines = random.Random(seed), sorted(by_line)
-    while lines:
-        k = draw.randrange(len(lines))
-        mutants = by_line[lines[k]]
-        yield mutants.pop(draw.randrange(len(mutants)))
-        if not mutants:
-            lines[k] = lines[-1]
-            lines.pop()
+            by_line.setdefault(mutant.line_text, []).append(mutant)
+    lines = sorted(by_line, key=drawn)
+    for mutants in by_line.values():
+        mutants.sort(key=lambda m: drawn(m.key()))
+    for k in range(max(map(len, by_line.values()))):
+        yield from (by_line[line][k] for line in lines if k < len(by_line[line]))
 
 
 # ---- compiling and running
@@ -603,6 +614,18 @@ def digest_of(files):
     return digest.hexdigest()[:16]
 
 
+def code_digest(folders):
+    """Of the code of folders, without its comments."""
+    digest = hashlib.sha256()
+    for file in sorted({*code_files(""), "include/pprf.h"}):
+        if os.path.dirname(file) in folders:
+            with open(os.path.join(TOP, file)) as f:
+                text = re.sub(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""",
+                              lambda m: " " if m.group(0)[0] == "/" else m.group(0), f.read(), flags=re.S)
+            digest.update(("%s %s\n" % (file, " ".join(text.split()))).encode())
+    return digest.hexdigest()[:16]
+
+
 class Verdicts:
     """What earlier runs found: mutant -> record, and the suites that pass without a bug."""
 
@@ -614,7 +637,8 @@ class Verdicts:
         files = sorted(f for f in tracked if os.path.isfile(os.path.join(TOP, f)) and
                        not f.startswith(("docs/", "proofs/", "spec/", "bench/", "python/", "amalgamation/")))
         code = set(code_files("")) | {"include/pprf.h"}
-        self.code = digest_of(f for f in files if f in code)
+        self.code = {folder: code_digest(linked) for folder, linked in LINKED.items()}
+        whole = self.code[""] = code_digest({f for linked in LINKED.values() for f in linked})
         self.tests = digest_of(f for f in files if f not in code and
                                f != os.path.relpath(os.path.abspath(__file__), TOP))
         self.found, self.passes = {}, set()
@@ -622,9 +646,10 @@ class Verdicts:
             with open(path) as f:
                 for record in map(json.loads, f):
                     same = record["tests"] == self.tests
-                    if record["code"] == self.code and "passes" in record and same:
-                        self.passes.add(record["passes"])
-                    elif record["code"] == self.code and "mutant" in record:
+                    if "passes" in record:
+                        if record["code"] == whole and same:
+                            self.passes.add(record["passes"])
+                    elif record["code"] == self.code[record["mutant"].split("/")[0]]:
                         if record["verdict"] == "open" and not quick:
                             continue
                         if same or record["verdict"] not in ("survived", "open"):
@@ -634,7 +659,8 @@ class Verdicts:
         self.file = open(path, "a")
 
     def keep(self, **record):
-        json.dump({"code": self.code, "tests": self.tests, **record}, self.file)
+        folder = record["mutant"].split("/")[0] if "mutant" in record else ""
+        json.dump({"code": self.code[folder], "tests": self.tests, **record}, self.file)
         self.file.write("\n")
         self.file.flush()
 
@@ -774,7 +800,7 @@ def main():
                 if mutant is None:
                     return
                 reason = known.get((mutant.place, mutant.old, mutant.new))
-                before = verdicts.found.get(mutant.name())
+                before = verdicts.found.get(mutant.key())
                 if reason and not o.all:
                     verdict, suite, took = "equivalent", "", 0
                 elif before:
@@ -783,7 +809,7 @@ def main():
                     verdict, suite, took = judge.judge(mutant)
                 with lock:
                     if not before and (o.all or not reason):
-                        verdicts.keep(mutant=mutant.name(), verdict=verdict, suite=suite,
+                        verdicts.keep(mutant=mutant.key(), verdict=verdict, suite=suite,
                                       seconds=round(took, 1))
                     if verdict in ("survived", "open") and reason:
                         verdict = "equivalent"

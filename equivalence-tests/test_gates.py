@@ -236,6 +236,34 @@ int yes(int a, int b)
         self.assertEqual(first, second)
         self.assertNotEqual(first, other)
 
+    def drawn(self, text):
+        """The sample of a file of this text, and the digest of its code."""
+        self.write("ref/x.c", text)
+        kept, mutants_random.TOP = mutants_random.TOP, self.dir
+        for name in ("prg/prg.h", "opt/store.h", "opt/bitmap.h", "include/pprf.h"):
+            self.write(name, "")
+        try:
+            return ([m.key() for m in mutants_random.sample(["ref/x.c"], "1")],
+                    mutants_random.code_digest(["ref"]))
+        finally:
+            mutants_random.TOP = kept
+
+    def test_a_sample_outlives_a_change_elsewhere(self):
+        before, _ = self.drawn(self.CODE)
+        line = "int more(int a) { return a / 9; }\n"
+        after, _ = self.drawn(line + self.CODE)
+        self.assertGreater(len(after), len(before))
+        self.assertEqual([k for k in after if "9" not in k.split(":")[1]], before)
+
+    def test_verdicts_outlive_comments_and_no_change_of_code(self):
+        _, before = self.drawn(self.CODE)
+        _, comment = self.drawn(self.CODE.replace("a < b */", "a > b\n  and more */"))
+        _, code = self.drawn(self.CODE.replace("a < 3", "a < 4"))
+        _, text = self.drawn(self.CODE.replace("wipe(a, b)", 'wipe("// a", b)'))
+        _, other = self.drawn(self.CODE.replace("wipe(a, b)", 'wipe("// b", b)'))
+        self.assertEqual(before, comment)
+        self.assertEqual(len({before, code, text, other}), 4)
+
     def test_what_a_compiler_refuses_is_no_mutant(self):
         copy = mutants_random.Copy.__new__(mutants_random.Copy)
         copy.root, copy.log = self.dir, subprocess.DEVNULL
