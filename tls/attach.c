@@ -55,7 +55,7 @@ struct connection {
   int resumes;            /* a ticket of ours */
   SSL_CTX_decrypt_session_ticket_fn decrypted; /* the program's, or NULL */
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
-  size_t early_secret;    /* where in the SSL it lies; 0: not found, or none */
+  size_t early_secret, early_bytes; /* where in the SSL it lies; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
 };
 
@@ -168,14 +168,6 @@ static void forget_ticket(struct connection *c)
  * over bytes that were just seen to be that secret.  What is not found is counted, and stays until
  * the connection is closed. */
 
-/* Of the connection; NULL: there is none yet. */
-static const EVP_MD *handshake_digest(const SSL *ssl)
-{
-  const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
-  const EVP_MD *md = cipher != NULL ? SSL_CIPHER_get_handshake_digest(cipher) : NULL;
-  return md != NULL ? ticket_digest((size_t)EVP_MD_get_size(md)) : NULL;
-}
-
 /* Bytes of the SSL; 0 if its memory is not malloc's. */
 static size_t ssl_bytes(const SSL *ssl)
 {
@@ -186,33 +178,33 @@ static size_t ssl_bytes(const SSL *ssl)
            : 0;
 }
 
-/* The session's secret, which is as long as the digest; 0: it is not. */
-static int session_secret(const SSL *ssl, const EVP_MD *md, uint8_t secret[EVP_MAX_MD_SIZE])
+/* The secret of the session, which a ticket of this connection holds or came with, and the digest of
+ * the handshake, which is as long; NULL: there is none. */
+static const EVP_MD *session_secret(const SSL *ssl, uint8_t secret[EVP_MAX_MD_SIZE])
 {
   const SSL_SESSION *session = SSL_get_session(ssl);
-  size_t bytes = md != NULL ? (size_t)EVP_MD_get_size(md) : 0;
-  return session != NULL && bytes >= 32 &&
-         SSL_SESSION_get_master_key(session, NULL, 0) == bytes &&
-         SSL_SESSION_get_master_key(session, secret, EVP_MAX_MD_SIZE) == bytes;
+  return session != NULL
+           ? ticket_digest(SSL_SESSION_get_master_key(session, secret, EVP_MAX_MD_SIZE))
+           : NULL;
 }
 
 /* While the session is the one that is resumed. */
 static void find_early_secret(const SSL *ssl, struct connection *c)
 {
   static _Atomic size_t known; /* where it was last: it is at one place in every SSL */
-  const EVP_MD *md = handshake_digest(ssl);
   const uint8_t *in = (const uint8_t *)ssl;
   uint8_t psk[EVP_MAX_MD_SIZE], early[EVP_MAX_MD_SIZE];
+  const EVP_MD *md = session_secret(ssl, psk);
   size_t bytes = ssl_bytes(ssl), size = md != NULL ? (size_t)EVP_MD_get_size(md) : 0, at = known;
   c->early_secret = 0;
-  if (bytes >= size && session_secret(ssl, md, psk) &&
-      ticket_hmac(md, NULL, 0, psk, size, early)) { /* HKDF-Extract, no salt */
+  if (md != NULL && bytes >= size && ticket_extract(md, psk, early)) {
     if (at == 0 || at > bytes - size || memcmp(in + at, early, size) != 0) {
       const uint8_t *found = memmem(in, bytes, early, size);
       at = found != NULL ? (size_t)(found - in) : 0;
       known = at;
     }
     c->early_secret = at;
+    c->early_bytes = size;
   }
   OPENSSL_cleanse(psk, sizeof psk);
   OPENSSL_cleanse(early, sizeof early);
@@ -264,18 +256,18 @@ static size_t find_resumption_secret(const SSL *ssl, const EVP_MD *md, uint64_t 
 /* The last ticket is out. */
 static void forget_secrets(SSL *ssl, struct connection *c)
 {
-  const EVP_MD *md = handshake_digest(ssl);
   uint8_t psk[EVP_MAX_MD_SIZE];
   int kept = c->resumes && c->early_secret == 0;
-  if (c->forgotten || md == NULL)
+  if (c->forgotten || (c->made == 0 && !c->resumes))
     return;
-  size_t size = (size_t)EVP_MD_get_size(md);
+  const EVP_MD *md = session_secret(ssl, psk);
+  size_t size = md != NULL ? (size_t)EVP_MD_get_size(md) : 0;
   if (c->early_secret != 0)
-    OPENSSL_cleanse((uint8_t *)ssl + c->early_secret, size);
+    OPENSSL_cleanse((uint8_t *)ssl + c->early_secret, c->early_bytes);
   c->early_secret = 0;
   c->resumes = 0;
-  if (c->made > 0 && session_secret(ssl, md, psk)) {
-    size_t at = find_resumption_secret(ssl, md, c->made - 1, psk);
+  if (c->made > 0) {
+    size_t at = md != NULL ? find_resumption_secret(ssl, md, c->made - 1, psk) : 0;
     if (at != 0) {
       /* no client knows it, should OpenSSL make a ticket from it, and none can show that it does */
       memcpy((uint8_t *)ssl + at, unknown, size);
@@ -283,8 +275,8 @@ static void forget_secrets(SSL *ssl, struct connection *c)
       c->forgotten = 1;
     }
     kept |= at == 0;
-    OPENSSL_cleanse(psk, sizeof psk);
   }
+  OPENSSL_cleanse(psk, sizeof psk);
   if (kept)
     pool_count_kept(c->tickets->pool);
 }
@@ -300,7 +292,7 @@ static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
   int good = RAND_bytes(name, POOL_NAME_BYTES) == 1 &&
              RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
   if (good) {
-    memcpy(iv, keys.iv, sizeof keys.iv);
+    memcpy(iv, name, POOL_NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
   }
   OPENSSL_cleanse(&keys, sizeof keys);
@@ -322,7 +314,7 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   int good =
     !c->forgotten && pool_issue(pool, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
   if (good) {
-    memcpy(iv, keys.iv, sizeof keys.iv);
+    memcpy(iv, name, POOL_NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
     OPENSSL_cleanse(&keys, sizeof keys);
   }
@@ -448,12 +440,18 @@ static void at_step(SSL *ssl, int where)
 }
 
 /* OpenSSL calls it some thirty times in a handshake. */
-static void on_info(const SSL *cssl, int where, int ret)
+static void on_info(const SSL *ssl, int where, int ret)
 {
-  SSL *ssl = (SSL *)(uintptr_t)cssl;
-  struct attachment *a = attachment_of(ssl);
+  (void)ret;
   if ((where & SSL_CB_LOOP) == 0 || SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
-    at_step(ssl, where);
+    at_step((SSL *)(uintptr_t)ssl, where);
+}
+
+/* Where the program has a callback of its own, which goes last. */
+static void on_info_and_call(const SSL *ssl, int where, int ret)
+{
+  struct attachment *a = attachment_of(ssl);
+  on_info(ssl, where, ret);
   if (a != NULL && a->info != NULL)
     a->info(ssl, where, ret);
 }
@@ -507,7 +505,8 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
     }
   }
   a->before = settings_of(ctx);
-  if (SSL_CTX_get_info_callback(ctx) != on_info)
+  if (SSL_CTX_get_info_callback(ctx) != on_info &&
+      SSL_CTX_get_info_callback(ctx) != on_info_and_call)
     a->info = SSL_CTX_get_info_callback(ctx);
   a->decrypted = NULL;
   /* a client may send as much as the SSL_CTX allowed that issued its ticket; what is not accepted must
@@ -522,7 +521,7 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
   }
   (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, on_decrypted, NULL);
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
-  SSL_CTX_set_info_callback(ctx, on_info);
+  SSL_CTX_set_info_callback(ctx, a->info != NULL ? on_info_and_call : on_info);
   ticket_hold(tickets);
   a->tickets = tickets;
   return PPRF_OK;

@@ -77,8 +77,15 @@ plant tls_1_2_punctures_at_server_hello attach.c '(where & SSL_CB_HANDSHAKE_DONE
 plant empty_ticket_in_tls_1_3 attach.c '&& spoil(name, iv, cipher, mac)' '&& 0'
 plant pool_of_the_sni_context attach.c 'struct attachment *a = attachment_of(ssl);
   if (c != NULL' 'struct attachment *a = attachment_of(ssl); if (c != NULL && a != NULL) c->tickets = a->tickets; if (c != NULL'
-plant hkdf_blocks_have_one_number tickets.c '(uint8_t)(at / sizeof block + 1)' '1'
-plant key_without_padding tickets.c 'memset(block, pad, block_bytes);' 'memset(block, 0, block_bytes);'
+plant keys_of_one_half tickets.c 'prg_expand(half.right, 2, 1)' 'prg_expand(half.left, 0, 1)'
+plant keys_left_on_the_stack tickets.c 'prg_wipe(prg_wipe_plan(EVAL_STACK));' ';'
+plant key_without_padding tickets.c 'block[i] ^= pad;' ';'
+plant extracted_without_padding tickets.c 'memset(block, pad[i], sizeof block);' 'memset(block, 0, sizeof block);'
+plant iv_is_not_the_name tickets.c 'memcpy(out + IV_AT, out, POOL_NAME_BYTES);' 'memset(out + IV_AT, 0, 16);'
+plant one_name_at_a_time pool.c 'kept ? p->name_ctx[encrypt] : new_name_ctx(p, encrypt)' 'kept ? p->name_ctx[encrypt] : NULL'
+plant a_name_in_use_for_ever pool.c 'atomic_store(&p->naming, 0);' ';'
+plant the_key_of_names_is_left pool.c '  EVP_CIPHER_CTX_free(p->name_ctx[1]);
+' ''
 plant mac_key_not_set tickets.c 'return EVP_MAC_CTX_set_params(mac, params) == 1 &&' 'return'
 plant unknown_names_are_accepted pool.c 'memcmp(plain + 8, zero, sizeof zero) == 0' '1'
 plant owner_died_is_ignored pool.c 'if (changing < p->keys) { /* its owner' 'if (0) { /* its owner'

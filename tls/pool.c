@@ -84,7 +84,7 @@ struct header {
 
 /* Says which structures these are: their sizes and a version, for what sizes do not show. */
 #define LAYOUT \
-  ((uint64_t)2 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
+  ((uint64_t)3 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
    sizeof(pthread_mutex_t)) + sizeof(struct tree)
 
 /* ---- the process's own ---- */
@@ -97,6 +97,8 @@ struct pool {
   unsigned depth, shards, tree_depth;
   unsigned keys; /* trees of a shard */
   EVP_CIPHER *name_cipher;
+  EVP_CIPHER_CTX *name_ctx[2]; /* under the name key: decrypts, encrypts */
+  atomic_int naming;           /* a thread uses one of them */
   pprf_key **key; /* handles, those of a shard side by side */
   struct pool *next; /* of the process's pools */
 };
@@ -441,22 +443,49 @@ static void expire_in_time(struct pool *p, uint64_t now)
 
 /* ---- names ---- */
 
-/* One AES-128 block under the pool's name key. */
-static int name_block(const struct pool *p, int encrypt, const uint8_t in[POOL_NAME_BYTES],
+/* To be freed, which wipes its key; NULL: OpenSSL failed. */
+static EVP_CIPHER_CTX *new_name_ctx(const struct pool *p, int encrypt)
+{
+  EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+  if (ctx != NULL &&
+      (EVP_CipherInit_ex2(ctx, p->name_cipher, p->h->name_key, NULL, encrypt, NULL) != 1 ||
+       EVP_CIPHER_CTX_set_padding(ctx, 0) != 1)) {
+    EVP_CIPHER_CTX_free(ctx);
+    ctx = NULL;
+  }
+  return ctx;
+}
+
+/* When the pool's name key is there. */
+static int keep_name_ctx(struct pool *p)
+{
+  for (int encrypt = 0; encrypt < 2; encrypt++) {
+    p->name_ctx[encrypt] = new_name_ctx(p, encrypt);
+    if (p->name_ctx[encrypt] == NULL)
+      return PPRF_ERR_CRYPTO;
+  }
+  return PPRF_OK;
+}
+
+/* One AES-128 block under the pool's name key.  Setting a key up takes longer than a block, so contexts
+ * are kept; whoever comes while another thread uses them, or one that a fork left behind did, makes a new
+ * one. */
+static int name_block(struct pool *p, int encrypt, const uint8_t in[POOL_NAME_BYTES],
                       uint8_t out[POOL_NAME_BYTES])
 {
-  int n = 0, good = 0;
-  EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-  if (ctx != NULL)
-    good = EVP_CipherInit_ex2(ctx, p->name_cipher, p->h->name_key, NULL, encrypt, NULL) == 1 &&
-           EVP_CIPHER_CTX_set_padding(ctx, 0) == 1 &&
-           EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 && n == POOL_NAME_BYTES;
-  EVP_CIPHER_CTX_free(ctx);
+  int n = 0, kept = atomic_exchange(&p->naming, 1) == 0;
+  EVP_CIPHER_CTX *ctx = kept ? p->name_ctx[encrypt] : new_name_ctx(p, encrypt);
+  int good = ctx != NULL && EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 &&
+             n == POOL_NAME_BYTES;
+  if (kept)
+    atomic_store(&p->naming, 0);
+  else
+    EVP_CIPHER_CTX_free(ctx);
   return good ? PPRF_OK : PPRF_ERR_CRYPTO;
 }
 
 /* The plain block: the ticket, little-endian, and eight zero bytes. */
-static int write_name(const struct pool *p, pool_ticket ticket, uint8_t name[POOL_NAME_BYTES])
+static int write_name(struct pool *p, pool_ticket ticket, uint8_t name[POOL_NAME_BYTES])
 {
   uint8_t plain[POOL_NAME_BYTES] = {0};
   for (unsigned i = 0; i < 8; i++)
@@ -464,7 +493,7 @@ static int write_name(const struct pool *p, pool_ticket ticket, uint8_t name[POO
   return name_block(p, 1, plain, name);
 }
 
-static int read_name(const struct pool *p, const uint8_t name[POOL_NAME_BYTES],
+static int read_name(struct pool *p, const uint8_t name[POOL_NAME_BYTES],
                      pool_ticket *ticket)
 {
   static const uint8_t zero[8];
@@ -659,8 +688,7 @@ int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetim
   h->keys = keys;
   h->lifetime = lifetime;
   h->rotation = rotation;
-  if (RAND_priv_bytes(h->name_key, sizeof h->name_key) != 1)
-    err = PPRF_ERR_CRYPTO;
+  err = RAND_priv_bytes(h->name_key, sizeof h->name_key) == 1 ? keep_name_ctx(p) : PPRF_ERR_CRYPTO;
   for (unsigned i = 0; i < p->shards && err == PPRF_OK; i++) {
     struct shard *shard = shard_at(p, i);
     err = init_lock(&shard->lock);
@@ -727,6 +755,8 @@ void pool_free(struct pool *p)
     (void)munmap(p->h, mapping_bytes(p->depth, p->keys));
   if (has_descriptor(p))
     (void)close(p->fd);
+  EVP_CIPHER_CTX_free(p->name_ctx[0]);
+  EVP_CIPHER_CTX_free(p->name_ctx[1]);
   EVP_CIPHER_free(p->name_cipher);
   free(p);
 }
@@ -759,8 +789,15 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
   if (own < 0)
     return PPRF_TLS_ERR_FD;
   int err = attach(pool, own, depth, keys);
-  if (err != PPRF_OK)
+  if (err != PPRF_OK) {
     (void)close(own);
+    return err;
+  }
+  err = keep_name_ctx(*pool);
+  if (err != PPRF_OK) {
+    pool_free(*pool);
+    *pool = NULL;
+  }
   return err;
 }
 

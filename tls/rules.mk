@@ -36,7 +36,7 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
-TLS_WRAP := prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
+TLS_WRAP := RAND_priv_bytes prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear pthread_mutex_unlock
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)

@@ -81,6 +81,18 @@ static void here(enum place place)
     (void)kill(getpid(), SIGKILL);
 }
 
+static uint8_t drawn[16]; /* the last 16 secret bytes drawn, every bit inverted */
+
+int __real_RAND_priv_bytes(unsigned char *buf, int num);
+int __wrap_RAND_priv_bytes(unsigned char *buf, int num);
+int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
+{
+  int good = __real_RAND_priv_bytes(buf, num);
+  for (unsigned i = 0; i < sizeof drawn && num == (int)sizeof drawn; i++)
+    drawn[i] = (uint8_t)~buf[i];
+  return good;
+}
+
 struct pprf_children __real_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
 struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
 struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height)
@@ -1310,6 +1322,22 @@ static unsigned in_memory(void)
   return (unsigned)WEXITSTATUS(status);
 }
 
+/* Processes keep the key of the names ready for use. */
+static void name_key(void)
+{
+  struct pool *p = new_pool(10, 100, 0);
+  for (unsigned k = 0; k < PPRF_SEED_BYTES; k++)
+    needle[k] = drawn[k]; /* the last draw of pool_new */
+  struct given g;
+  give(p, 1, &g);
+  check(opens(p, 1, &g) == PPRF_OK, "open");
+  unsigned found = in_memory();
+  check(found >= 2, "control: it is found in the pool and in a context: %u", found);
+  pool_free(p);
+  check(in_memory() == 0, "it is found");
+  end_test("the_key_of_a_freed_pools_names_is_nowhere_in_memory");
+}
+
 static void secrets(void)
 {
   struct pool *p = new_pool(10, 100, 0);
@@ -1391,6 +1419,7 @@ int main(int argc, char **argv)
   shared_keys();
   memory();
   secrets();
+  name_key();
   printf("1..%u\n", tests);
   return failed_tests > 0;
 }

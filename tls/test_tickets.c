@@ -2,14 +2,14 @@
 /* Tests of tickets as bytes (pprf_tickets.h).  TAP.
  * Usage: test_tickets [SEED]   (also from the environment; without one it is drawn and printed)
  *
- * The format is made a second time here, from docs/tickets.md: HKDF by hand from HMAC(), the other
- * parts by OpenSSL's one-shot functions, with the leaf's value and the name key caught by wrapped
+ * The format is made a second time here, from docs/tickets.md, by OpenSSL's functions, with the leaf's value and the name key caught by wrapped
  * functions.  Failures are injected by wrapped functions too. */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/kdf.h>
 #include <openssl/rand.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "pprf_tickets.h"
+#include "tickets.h"
 
 static unsigned tests, failed_tests;
 static int failed;
@@ -116,7 +117,16 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
   { \
     return fails() ? (failure) : __real_##f arguments; \
   }
-WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void), (), NULL)
+static unsigned cipher_contexts; /* made so far */
+
+EVP_CIPHER_CTX *__real_EVP_CIPHER_CTX_new(void);
+EVP_CIPHER_CTX *__wrap_EVP_CIPHER_CTX_new(void);
+EVP_CIPHER_CTX *__wrap_EVP_CIPHER_CTX_new(void)
+{
+  cipher_contexts++;
+  return fails() ? NULL : __real_EVP_CIPHER_CTX_new();
+}
+
 WRAP(EVP_MAC_CTX *, EVP_MAC_CTX_new, (EVP_MAC *mac), (mac), NULL)
 WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void), (), NULL)
 WRAP(int, EVP_DigestInit_ex2, (EVP_MD_CTX *c, const EVP_MD *md, const OSSL_PARAM *p), (c, md, p), 0)
@@ -125,9 +135,24 @@ WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX *c, unsigned char *out, unsigned *n), 
 WRAP(int, EVP_CipherInit_ex2,
      (EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, const unsigned char *key,
       const unsigned char *iv, int enc, const OSSL_PARAM *p), (c, cipher, key, iv, enc, p), 0)
-WRAP(int, EVP_CipherUpdate,
-     (EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in, int len),
-     (c, out, n, in, len), 0)
+
+/* What happens while a name is being encrypted or decrypted, the first of an operation's updates. */
+static void (*meanwhile)(void);
+
+int __real_EVP_CipherUpdate(EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in,
+                            int len);
+int __wrap_EVP_CipherUpdate(EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in,
+                            int len);
+int __wrap_EVP_CipherUpdate(EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in,
+                            int len)
+{
+  void (*act)(void) = meanwhile;
+  meanwhile = NULL;
+  if (act != NULL)
+    act();
+  return fails() ? 0 : __real_EVP_CipherUpdate(c, out, n, in, len);
+}
+
 WRAP(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *c, unsigned char *out, int *n), (c, out, n), 0)
 WRAP(int, EVP_MAC_CTX_set_params, (EVP_MAC_CTX *c, const OSSL_PARAM *p), (c, p), 0)
 WRAP(int, EVP_MAC_init,
@@ -423,29 +448,151 @@ static void failures(void)
   end_test("every_failure_inside_is_reported_and_leaves_nothing");
 }
 
-/* ---- the format, a second time ---- */
+/* ---- what deriving leaves ---- */
 
-static void hkdf_expand(const uint8_t *key, size_t key_len, const char *info, uint8_t *out,
-                        size_t len)
+static uint8_t leaf_value[PPRF_SEED_BYTES];
+static struct ticket_keys derived;
+static int copied; /* control: leave the keys where they are to be found */
+static atomic_int derived_so_far, looked_so_far;
+
+__attribute__((noinline)) static void copy_keys(void)
 {
-  uint8_t block[32], in[32 + 64 + 1];
-  size_t had = 0, n = strlen(info);
-  for (uint8_t i = 1; len > 0; i++) {
-    memcpy(in, block, had);
-    memcpy(in + had, info, n);
-    in[had + n] = i;
-    HMAC(EVP_sha256(), key, (int)key_len, in, had + n + 1, block, NULL);
-    had = sizeof block;
-    size_t take = len < had ? len : had;
-    memcpy(out, block, take);
-    out += take;
-    len -= take;
-  }
+  volatile uint8_t copy[sizeof derived];
+  for (size_t i = 0; i < sizeof derived; i++)
+    copy[i] = ((const uint8_t *)&derived)[i];
+  (void)copy[0];
 }
+
+/* Then it calls nothing, so that what is below its frame stays as it is, until that was looked at. */
+static void *derive(void *arg)
+{
+  int good = ticket_derive(leaf_value, &derived);
+  if (copied)
+    copy_keys();
+  atomic_store(&derived_so_far, 1);
+  while (!atomic_load(&looked_so_far))
+    ;
+  return good ? arg : NULL;
+}
+
+/* Parts of a ticket's keys, and of the digests between, that are on the stack of a thread that derived them. */
+static unsigned left_on_the_stack(void)
+{
+  enum { STACK = 1 << 18 };
+  uint8_t secret[7][16], half[32], *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pthread_attr_t attr;
+  pthread_t thread;
+  void *result = NULL;
+  unsigned found = 0;
+  for (unsigned i = 0; i < sizeof leaf_value; i++)
+    leaf_value[i] = (uint8_t)rnd(256);
+  atomic_store(&derived_so_far, 0);
+  atomic_store(&looked_so_far, 0);
+  if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
+               pthread_attr_setstack(&attr, stack, STACK) == 0 &&
+               pthread_create(&thread, &attr, derive, stack) == 0, "a thread"))
+    return UINT_MAX;
+  while (!atomic_load(&derived_so_far))
+    (void)sched_yield();
+  check(EVP_Digest(leaf_value, 16, half, NULL, EVP_sha3_256(), NULL) == 1, "SHA3-256");
+  memcpy(secret[0], leaf_value, 16);
+  memcpy(secret[1], half, 32);
+  memcpy(secret[3], &derived, 64);
+  for (unsigned k = 0; k < 7; k++)
+    for (size_t at = 0; at + 8 <= STACK; at++) /* a word of it may be there alone */
+      found += memcmp(stack + at, secret[k], 8) == 0 || memcmp(stack + at, secret[k] + 8, 8) == 0;
+  atomic_store(&looked_so_far, 1);
+  check(pthread_join(thread, &result) == 0 && result == stack, "deriving failed");
+  (void)pthread_attr_destroy(&attr);
+  (void)munmap(stack, STACK);
+  return found;
+}
+
+static void residue(void)
+{
+  copied = 1;
+  check(left_on_the_stack() >= 8, "control: keys on the stack are found");
+  copied = 0;
+  for (unsigned i = 0; i < 20; i++)
+    check(left_on_the_stack() == 0, "something is left");
+  end_test("deriving_a_tickets_keys_leaves_none_on_the_stack");
+}
+
+/* ---- names in use ---- */
+
+static pprf_tickets *busy;
+static struct sealed earlier, between;
+static long fails_at;
+
+static void use_it_meanwhile(void)
+{
+  calls_until_failure = fails_at;
+  between = (struct sealed){.len = sizeof between.bytes};
+  int err = pprf_tickets_seal(busy, (const uint8_t *)"between", 7, between.bytes, &between.len);
+  calls_until_failure = -1;
+  int opened = opens(busy, &earlier, "earlier", 7);
+  if (fails_at < 0)
+    check(err == PPRF_OK && opened == PPRF_OK, "while a name is made: %d, %d", err, opened);
+  else
+    check(err == PPRF_ERR_CRYPTO && opened == PPRF_OK, "call %ld fails: %d, %d", fails_at, err, opened);
+}
+
+/* Another thread may come while one uses the key of the names. */
+static void names_meanwhile(void)
+{
+  busy = new_tickets(10);
+  earlier = seal(busy, "earlier", 7);
+  fails_at = -1;
+  meanwhile = use_it_meanwhile;
+  struct sealed outer = seal(busy, "outer", 5);
+  check(meanwhile == NULL, "no name was made");
+  check(opens(busy, &outer, "outer", 5) == PPRF_OK && opens(busy, &between, "between", 7) == PPRF_OK,
+        "both are good");
+  meanwhile = use_it_meanwhile;
+  check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
+  check(meanwhile == NULL && opens(busy, &between, "between", 7) == PPRF_OK, "the one made meanwhile");
+  for (fails_at = 1; fails_at <= 3; fails_at++) { /* behind the evaluation: its own context, key, block */
+    meanwhile = use_it_meanwhile;
+    check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
+  }
+  cipher_contexts = 0;
+  (void)seal(busy, "last", 4);
+  check(cipher_contexts == 1, "contexts of a ticket, its own and others: %u", cipher_contexts);
+  pprf_tickets_free(busy);
+  end_test("names_are_made_while_another_is");
+}
+
+static void extract(void)
+{
+  static const uint8_t no_salt[48];
+  uint8_t secret[48], out[64], want[64];
+  for (size_t size = 32; size <= 48; size += 16)
+    for (unsigned i = 0; i < 50; i++) {
+      for (size_t k = 0; k < size; k++)
+        secret[k] = (uint8_t)rnd(256);
+      memset(out, 7, sizeof out);
+      HMAC(size == 32 ? EVP_sha256() : EVP_sha384(), no_salt, (int)size, secret, size, want, NULL);
+      check(ticket_extract(ticket_digest(size), secret, out) && memcmp(out, want, size) == 0 &&
+              out[size] == 7, "%zu bytes", size);
+    }
+  long k;
+  for (k = 0; k < 20; k++) {
+    calls_until_failure = k;
+    int good = ticket_extract(ticket_digest(48), secret, out);
+    calls_until_failure = -1;
+    if (good)
+      break;
+  }
+  check(k == 5, "%ld calls can fail", k);
+  end_test("extracting_without_a_salt_is_hmac_under_zeros");
+}
+
+/* ---- the format, a second time ---- */
 
 static void format(void)
 {
-  uint8_t content[100], keys[80], mac[32], out[512], name[16];
+  uint8_t content[100], keys[64], mac[32], out[512], name[16];
   pprf_tickets *t = new_tickets(12); /* its name key is the last random draw */
   uint8_t name_key[16];
   memcpy(name_key, last_random, sizeof name_key);
@@ -454,10 +601,13 @@ static void format(void)
       content[i] = (uint8_t)rnd(256);
     struct sealed s = seal(t, content, len);
     size_t text = s.len - 64;
-    hkdf_expand(last_value, sizeof last_value, "libpprf ticket v1", keys, sizeof keys);
+    uint8_t half[32];
+    check(EVP_Digest(last_value, 16, half, NULL, EVP_sha3_256(), NULL) == 1 &&
+            EVP_Digest(half, 16, keys, NULL, EVP_sha3_256(), NULL) == 1 &&
+            EVP_Digest(half + 16, 16, keys + 32, NULL, EVP_sha3_256(), NULL) == 1, "SHA3-256");
     HMAC(EVP_sha256(), keys + 32, 32, s.bytes, s.len - 32, mac, NULL);
     check(memcmp(mac, s.bytes + s.len - 32, 32) == 0, "%zu: the MAC", len);
-    check(memcmp(keys + 64, s.bytes + 16, 16) == 0, "%zu: the IV", len);
+    check(memcmp(s.bytes, s.bytes + 16, 16) == 0, "%zu: the IV", len);
     EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
     int n = 0, last = 0;
     check(EVP_DecryptInit_ex(c, EVP_aes_256_cbc(), NULL, keys, s.bytes + 16) == 1 &&
@@ -618,6 +768,9 @@ int main(int argc, char **argv)
   wrong_lengths();
   null_and_room();
   failures();
+  names_meanwhile();
+  extract();
+  residue();
   format();
   races();
   sizes();

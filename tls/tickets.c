@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../opt/key.h" /* ref has one of its own */
+
 /* The parts of a ticket: name, IV, ciphertext, MAC over all that precedes. */
 enum {
   IV_AT = POOL_NAME_BYTES,
@@ -25,6 +27,23 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static EVP_CIPHER *aes_cbc;
 static EVP_MAC *hmac;
 static EVP_MD *sha256, *sha384;
+/* Digests that have taken in an HMAC's two pads, those of a key of zeros: no secrets. */
+static EVP_MD_CTX *zero_key[2][2];
+
+static void fetch_zero_key(const EVP_MD *digest, EVP_MD_CTX *half[2])
+{
+  static const uint8_t pad[2] = {0x36, 0x5c};
+  uint8_t block[128];
+  for (unsigned i = 0; i < 2; i++) {
+    memset(block, pad[i], sizeof block);
+    half[i] = EVP_MD_CTX_new();
+    if (half[i] == NULL || EVP_DigestInit_ex2(half[i], digest, NULL) != 1 ||
+        EVP_DigestUpdate(half[i], block, (size_t)EVP_MD_get_block_size(digest)) != 1) {
+      EVP_MD_CTX_free(half[i]);
+      half[i] = NULL;
+    }
+  }
+}
 
 static void fetch(void)
 {
@@ -32,12 +51,17 @@ static void fetch(void)
   hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
   sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
   sha384 = EVP_MD_fetch(NULL, "SHA384", NULL);
+  if (sha256 != NULL && sha384 != NULL) {
+    fetch_zero_key(sha256, zero_key[0]);
+    fetch_zero_key(sha384, zero_key[1]);
+  }
 }
 
 int ticket_algorithms(void)
 {
   return pthread_once(&once, fetch) == 0 && aes_cbc != NULL && hmac != NULL &&
-         sha256 != NULL && sha384 != NULL;
+         zero_key[0][0] != NULL && zero_key[0][1] != NULL && zero_key[1][0] != NULL &&
+         zero_key[1][1] != NULL;
 }
 
 uint64_t ticket_clock(void)
@@ -54,63 +78,65 @@ const EVP_MD *ticket_digest(size_t bytes)
   return bytes == 32 ? sha256 : bytes == 48 ? sha384 : NULL;
 }
 
-/* The key, padded to a block, and the text: one of HMAC's two digests. */
-static int keyed(EVP_MD_CTX *ctx, const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
-                 uint8_t pad, const uint8_t *text, size_t text_bytes, uint8_t *out)
+/* One of HMAC's two digests: of the key's block under a pad, and the text. */
+static int keyed(EVP_MD_CTX *ctx, const EVP_MD *digest, uint8_t block[128], uint8_t pad,
+                 const uint8_t *text, size_t text_bytes, uint8_t *out)
 {
-  uint8_t block[128];
   size_t block_bytes = (size_t)EVP_MD_get_block_size(digest);
-  memset(block, pad, block_bytes);
-  for (size_t i = 0; i < key_bytes; i++)
-    block[i] ^= key[i];
-  int good = EVP_DigestInit_ex2(ctx, digest, NULL) == 1 &&
-             EVP_DigestUpdate(ctx, block, block_bytes) == 1 &&
-             EVP_DigestUpdate(ctx, text, text_bytes) == 1 && EVP_DigestFinal_ex(ctx, out, NULL) == 1;
-  OPENSSL_cleanse(block, sizeof block);
-  return good;
+  for (size_t i = 0; i < block_bytes; i++)
+    block[i] ^= pad;
+  return EVP_DigestInit_ex2(ctx, digest, NULL) == 1 &&
+         EVP_DigestUpdate(ctx, block, block_bytes) == 1 &&
+         EVP_DigestUpdate(ctx, text, text_bytes) == 1 && EVP_DigestFinal_ex(ctx, out, NULL) == 1;
 }
 
-static int hmac_in(EVP_MD_CTX *ctx, const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
-                   const uint8_t *text, size_t text_bytes, uint8_t *out)
-{
-  uint8_t inner[48];
-  int good = ctx != NULL && keyed(ctx, digest, key, key_bytes, 0x36, text, text_bytes, inner) &&
-             keyed(ctx, digest, key, key_bytes, 0x5c, inner, (size_t)EVP_MD_get_size(digest), out);
-  OPENSSL_cleanse(inner, sizeof inner);
-  return good;
-}
-
-/* Not OpenSSL's: its HMAC and HKDF look the digest up by its name each time, which takes longer than
- * digesting, and a handshake needs eight of these. */
+/* Not OpenSSL's: its HMAC looks the digest up by its name each time, which takes longer than digesting. */
 int ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes, const uint8_t *text,
                 size_t text_bytes, uint8_t *out)
 {
   EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-  int good = hmac_in(ctx, digest, key, key_bytes, text, text_bytes, out);
+  uint8_t block[128] = {0}, inner[48];
+  memcpy(block, key, key_bytes);
+  int good = ctx != NULL && keyed(ctx, digest, block, 0x36, text, text_bytes, inner) &&
+             keyed(ctx, digest, block, 0x36 ^ 0x5c, inner, (size_t)EVP_MD_get_size(digest), out);
   EVP_MD_CTX_free(ctx); /* wipes what it holds */
+  OPENSSL_cleanse(block, sizeof block);
+  OPENSSL_cleanse(inner, sizeof inner);
   return good;
 }
 
-/* HKDF-Expand (RFC 5869, 2.3) of a leaf's value, which is uniform already. */
+int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out)
+{
+  EVP_MD_CTX *const *half = zero_key[digest == sha384], *ctx = EVP_MD_CTX_new();
+  size_t bytes = (size_t)EVP_MD_get_size(digest);
+  uint8_t inner[48];
+  int good = ctx != NULL && EVP_MD_CTX_copy_ex(ctx, half[0]) == 1 &&
+             EVP_DigestUpdate(ctx, secret, bytes) == 1 &&
+             EVP_DigestFinal_ex(ctx, inner, NULL) == 1 && EVP_MD_CTX_copy_ex(ctx, half[1]) == 1 &&
+             EVP_DigestUpdate(ctx, inner, bytes) == 1 && EVP_DigestFinal_ex(ctx, out, NULL) == 1;
+  EVP_MD_CTX_free(ctx); /* wipes what it holds */
+  OPENSSL_cleanse(inner, sizeof inner);
+  return good;
+}
+
+/* The nodes two levels below the leaf: a tree two levels deeper would have them as its leaves, and this one
+ * never comes to them. */
+static PPRF_WORK int derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
+{
+  const struct pprf_children half = prg_expand(load_seed(value), 0, 2);
+  const struct pprf_children cipher = prg_expand(half.left, 0, 1);
+  const struct pprf_children mac = prg_expand(half.right, 2, 1);
+  store_seed(keys->cipher, cipher.left);
+  store_seed(keys->cipher + PPRF_SEED_BYTES, cipher.right);
+  store_seed(keys->mac, mac.left);
+  store_seed(keys->mac + PPRF_SEED_BYTES, mac.right);
+  return half.err == PPRF_OK && cipher.err == PPRF_OK && mac.err == PPRF_OK;
+}
+
 int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
 {
-  static const char label[] = "libpprf ticket v1"; /* its final zero gives way to the block's number */
-  uint8_t block[32] = {0}, text[sizeof block + sizeof label], *out = (uint8_t *)keys;
-  size_t before = 0; /* bytes of the last block in the text */
-  EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-  int good = 1;
-  for (size_t at = 0; at < sizeof *keys && good; at += sizeof block) {
-    size_t left = sizeof *keys - at;
-    memcpy(text, block, before);
-    memcpy(text + before, label, sizeof label - 1);
-    text[before + sizeof label - 1] = (uint8_t)(at / sizeof block + 1);
-    good = hmac_in(ctx, sha256, value, PPRF_SEED_BYTES, text, before + sizeof label, block);
-    memcpy(out + at, block, left < sizeof block ? left : sizeof block);
-    before = sizeof block;
-  }
-  EVP_MD_CTX_free(ctx);
-  OPENSSL_cleanse(block, sizeof block);
-  OPENSSL_cleanse(text, sizeof text);
+  int good = derive(value, keys);
+  prg_wipe(prg_wipe_plan(EVAL_STACK)); /* it takes no more stack than an evaluation */
   if (!good)
     OPENSSL_cleanse(keys, sizeof *keys);
   return good;
@@ -137,15 +163,12 @@ struct engine {
   EVP_MAC_CTX *mac;
 };
 
-/* iv: read if enc is 0, else written. */
-static int start(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], uint8_t iv[16], int enc)
+static int start(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t iv[16], int enc)
 {
   struct ticket_keys keys;
   *e = (struct engine){EVP_CIPHER_CTX_new(), EVP_MAC_CTX_new(hmac)};
   int good = e->cipher != NULL && e->mac != NULL && ticket_derive(value, &keys);
   if (good) {
-    if (enc)
-      memcpy(iv, keys.iv, sizeof keys.iv);
     good = ticket_set_keys(&keys, e->cipher, e->mac, iv, enc) &&
            EVP_MAC_init(e->mac, NULL, 0, NULL) == 1;
     OPENSSL_cleanse(&keys, sizeof keys);
@@ -201,6 +224,7 @@ int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   uint8_t value[PPRF_SEED_BYTES];
   struct engine e = {NULL, NULL};
   int err = pool_issue(tickets->pool, ticket_clock(), out, value);
+  memcpy(out + IV_AT, out, POOL_NAME_BYTES);
   if (err == PPRF_OK && !(start(&e, value, out + IV_AT, 1) &&
                           encrypt(&e, in, in_len, out + TEXT_AT) &&
                           mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
@@ -226,9 +250,8 @@ static int is_ticket_length(size_t len)
 static int open_ticket(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t *in,
                        size_t in_len, uint8_t *out, size_t *out_len)
 {
-  uint8_t mac[MAC_BYTES], iv[16];
-  memcpy(iv, in + IV_AT, sizeof iv);
-  if (!start(e, value, iv, 0) || !mac_of(e, in, in_len - MAC_BYTES, mac))
+  uint8_t mac[MAC_BYTES];
+  if (!start(e, value, in + IV_AT, 0) || !mac_of(e, in, in_len - MAC_BYTES, mac))
     return PPRF_ERR_CRYPTO;
   int same = CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0;
   OPENSSL_cleanse(mac, sizeof mac);

@@ -21,12 +21,14 @@ struct pprf_tickets {
 void ticket_hold(pprf_tickets *tickets);
 void ticket_let_go(pprf_tickets *tickets);
 
-/** The keys of one ticket, in the order in which HKDF gives them. */
+/** The keys of one ticket.  The IV is the ticket's name: one that is used with this cipher key only need
+ * not be random. */
 struct ticket_keys {
   uint8_t cipher[32]; /**< AES-256-CBC */
   uint8_t mac[32];    /**< HMAC-SHA-256 */
-  uint8_t iv[16];     /**< used with this cipher key only, so it need not be random */
 };
+
+_Static_assert(POOL_NAME_BYTES == 16, "a name is as long as an IV");
 
 /** Fetch the algorithms, once: whether they are there. */
 int ticket_algorithms(void);
@@ -41,7 +43,10 @@ const EVP_MD *ticket_digest(size_t bytes);
 int ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes, const uint8_t *text,
                 size_t text_bytes, uint8_t *out);
 
-/** The keys of a leaf's value.  False: OpenSSL failed, and keys is wiped. */
+/** HKDF-Extract (RFC 5869, 2.2) without a salt, of a secret as long as the digest.  False: OpenSSL failed. */
+int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out);
+
+/** The keys of a leaf's value.  False: the PRG failed, and keys is wiped. */
 int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys);
 
 /** Set up a cipher and a MAC for a ticket; iv: the ticket's.  False: OpenSSL failed. */
