@@ -14,7 +14,7 @@ suites_pass() {
   local wrap t
   for t in "$1" $(printf '%s\n' attach pool tickets | grep -vx "$1"); do
     case $t in
-      attach) wrap="pprf_eval pprf_punct ticket_hmac" ;;
+      attach) wrap="pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size" ;;
       pool) wrap=$POOL_WRAP ;;
       tickets) wrap=$TICKETS_WRAP ;;
     esac
@@ -66,6 +66,12 @@ plant overwritten_where_nothing_was_found attach.c '    if (at != 0) {
 plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
 plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && pool_issue' 'pool_issue'
 plant early_secret_not_found attach.c 'c->early_secret = at;' 'c->early_secret = 0;'
+plant more_is_copied_than_there_is attach.c 'old < n ? old : n' 'old < n ? n : old'
+plant a_moved_block_is_not_wiped attach.c '    wiping_free(p, file, line);
+  }
+  return q;' '    free(p);
+  }
+  return q;'
 plant freed_twice attach.c '  *ptr = NULL;' ';'
 plant resumption_does_not_puncture attach.c '(void)redeem(ssl, 0);
       if' 'if'

@@ -50,7 +50,8 @@ $(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) -Wl,--wrap=pprf_eval,--wrap=pprf_punct,--wrap=ticket_hmac -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) -Wl,--wrap=pprf_eval,--wrap=pprf_punct,--wrap=ticket_hmac \
+	  -Wl,--wrap=malloc,--wrap=free,--wrap=malloc_usable_size -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 $(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_tickets \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,62 @@ int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_byte
                        const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE])
 {
   return !hmac_fails && __real_ticket_hmac(digest, key, key_bytes, text, text_bytes, out);
+}
+
+/* Blocks that end where a page begins that nobody may touch.  A child uses them, which ends soon. */
+static int guarded;
+static size_t not_wiped;
+enum { BLOCKS = 16, BLOCK_BYTES = 1 << 16 };
+static struct block {
+  unsigned char *at;
+  size_t bytes;
+} block[BLOCKS];
+
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_malloc(size_t n)
+{
+  struct block *b = block;
+  if (!guarded)
+    return __real_malloc(n);
+  while (b < block + BLOCKS && b->at != NULL)
+    b++;
+  unsigned char *map =
+    mmap(NULL, 2 * BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (b == block + BLOCKS || n > BLOCK_BYTES || map == MAP_FAILED ||
+      mprotect(map + BLOCK_BYTES, BLOCK_BYTES, PROT_NONE) != 0)
+    exit(1);
+  b->bytes = (n + 15) & ~(size_t)15;
+  return b->at = map + BLOCK_BYTES - b->bytes;
+}
+
+static struct block *block_at(const void *p)
+{
+  struct block *b = block;
+  while (b < block + BLOCKS && b->at != p)
+    b++;
+  return p == NULL || b == block + BLOCKS ? NULL : b;
+}
+
+size_t __real_malloc_usable_size(void *p);
+size_t __wrap_malloc_usable_size(void *p);
+size_t __wrap_malloc_usable_size(void *p)
+{
+  return block_at(p) != NULL ? block_at(p)->bytes : __real_malloc_usable_size(p);
+}
+
+void __real_free(void *p);
+void __wrap_free(void *p);
+void __wrap_free(void *p)
+{
+  struct block *b = block_at(p);
+  if (b == NULL) {
+    __real_free(p);
+    return;
+  }
+  for (size_t i = 0; i < b->bytes; i++)
+    not_wiped += b->at[i] != 0;
+  *b = (struct block){0};
 }
 
 /* ---- a server and its clients ---- */
@@ -783,8 +840,60 @@ static void early_data_per_context(void)
   end_test("the_amount_of_early_data_is_each_contexts");
 }
 
+/* Whether p has n bytes, the first `same` of them these. */
+static int holds(const unsigned char *p, unsigned byte, size_t same, size_t n)
+{
+  size_t good = p != NULL && __wrap_malloc_usable_size((void *)(uintptr_t)p) >= n;
+  for (size_t i = 0; good && i < same; i++)
+    good = p[i] == byte;
+  return (int)good;
+}
+
+/* OpenSSL's memory, in a child: it can be given other functions before its first block alone. */
+static int wiping_memory(void)
+{
+  static const size_t size[] = {100, 101, 5000, 2600, 64, 1, 40000, 16};
+  guarded = 1;
+  if (pprf_tickets_wipe_openssl() != PPRF_OK)
+    return 1;
+  unsigned char *p = NULL;
+  size_t before = 0;
+  for (unsigned i = 0; i < sizeof size / sizeof *size; i++) {
+    p = OPENSSL_realloc(p, size[i]);
+    if (!holds(p, i, before < size[i] ? before : size[i], size[i]))
+      return 2;
+    before = size[i];
+    memset(p, (int)i + 1, __wrap_malloc_usable_size(p));
+  }
+  if (__wrap_malloc_usable_size(p) >= 40000)
+    return 3;
+  p = OPENSSL_realloc(p, 0);
+  unsigned char *q = OPENSSL_malloc(100);
+  if (p != NULL || !holds(q, 0, 0, 100))
+    return 4;
+  memset(q, 7, 100);
+  OPENSSL_free(q);
+  OPENSSL_free(NULL);
+  for (unsigned i = 0; i < BLOCKS; i++)
+    if (block[i].at != NULL)
+      return 5;
+  return not_wiped != 0 ? 6 : 0;
+}
+
+static void openssls_memory(void)
+{
+  int status = -1;
+  pid_t pid = fork();
+  if (pid == 0)
+    _exit(wiping_memory());
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the child's status is %#x",
+        (unsigned)status);
+  end_test("what_openssl_frees_is_wiped_and_what_it_moves_is_kept_whole");
+}
+
 int main(void)
 {
+  openssls_memory();
   client = loop_client(TLS1_3_VERSION);
   client_1_2 = loop_client(TLS1_2_VERSION);
   api();
