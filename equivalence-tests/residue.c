@@ -906,6 +906,30 @@ static unsigned search_image(pid_t pid)
   return found;
 }
 
+/* Whether madvise(MADV_DONTDUMP) leaves a mapping out: qemu's user mode says yes and does nothing. */
+static int dumps_leave_out(void)
+{
+  size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  FILE *maps = fopen("/proc/self/smaps", "r");
+  char line[400];
+  int inside = 0, left_out = 0;
+  if (page == MAP_FAILED || maps == NULL || madvise(page, bytes, MADV_DONTDUMP) != 0) {
+    printf("Bail out! no page to leave out: %s\n", strerror(errno));
+    exit(1);
+  }
+  while (fgets(line, sizeof line, maps) != NULL) {
+    unsigned long a, b;
+    if (sscanf(line, "%lx-%lx ", &a, &b) == 2)
+      inside = a <= (uintptr_t)page && (uintptr_t)page < b;
+    if (inside && strncmp(line, "VmFlags:", 8) == 0)
+      left_out = strstr(line, " dd") != NULL;
+  }
+  fclose(maps);
+  munmap(page, bytes);
+  return left_out;
+}
+
 /* Puncture, evaluate, refuse a file, then stop where a core dump would be written. */
 static void work_and_stop(int fd, uint64_t arg)
 {
@@ -947,8 +971,11 @@ static void core_dumps(const struct pprf_impl *impl)
   tap_ok(stopped && erased == 0, "%s_a_core_dump_has_nothing_of_what_was_erased", impl->name);
   if (impl == &impl_ref)
     tap_ok(live > 0, "control_ref_a_core_dump_has_a_live_seed");
-  else
-    tap_ok(stopped && live == 0, "%s_a_core_dump_has_no_live_seed_either", impl->name);
+  else {
+    int can = dumps_leave_out();
+    tap_ok(stopped && (live == 0 || !can), "%s_a_core_dump_has_no_live_seed_either%s", impl->name,
+           can ? "" : " # SKIP nothing can be left out of a core dump here");
+  }
 }
 
 /* ---------------------------------------------------------------- controls */
