@@ -18,6 +18,7 @@ import ssl
 import subprocess
 import sys
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -32,7 +33,7 @@ daemon {daemon}; worker_processes {workers}; pid pid; error_log error.log notice
 events {{ worker_connections 64; }}
 http {{
   log_format line '$pid early=$ssl_early_data reused=$ssl_session_reused $status "$request"';
-  access_log access.log line; keepalive_timeout 1;
+  access_log access.log line; keepalive_timeout {keepalive};
   client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp;
   scgi_temp_path tmp;
   map $ssl_session_reused $how {{ r resumed; . full; }}
@@ -54,8 +55,7 @@ class Nginx:
 
     def __init__(self, directory, environment=None, **parts):
         self.directory = directory
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            self.port = s.getsockname()[1]
+        self.port = tls.free_port()
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.path("key.pem"),
                         "-out", self.path("cert.pem"), "-subj", "/CN=localhost"],
@@ -69,11 +69,12 @@ class Nginx:
         return os.path.join(self.directory, name)
 
     def configure(self, workers=3, http="pprf_tickets on;", server="", more="", load=None,
-                  daemon="off", listen="reuseport"):  # so that connections reach every worker
+                  daemon="off", listen="reuseport",  # so that connections reach every worker
+                  keepalive=1):
         load = f"load_module {MODULE};" if load is None else load
         with open(self.path("nginx.conf"), "w") as f:
             f.write(MAIN.format(load=load, daemon=daemon, workers=workers, http=http, server=server, more=more,
-                                port=self.port, listen=listen))
+                                port=self.port, listen=listen, keepalive=keepalive))
 
     def command(self, *options):
         return ["nginx", "-p", self.directory + "/", "-c", "nginx.conf", *options]
@@ -106,7 +107,7 @@ class Nginx:
         return found if len(found) == self.workers else []
 
     def reload(self, **parts):
-        before = self.children()
+        before = self.until(self.children, "a worker")
         self.configure(**parts)
         self.process.send_signal(signal.SIGHUP)
         return self.until(lambda: not set(before) & set(self.children() or before),
@@ -182,8 +183,7 @@ class Daemon(Nginx):
         # USR2 executes what argv[0] names
         subprocess.run([shutil.which("nginx"), *self.command()[1:]], env=self.environment, check=True, timeout=PATIENCE,
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.until(self.pid, "its master's number")
-        self.process = Process(self.pid())
+        self.process = Process(self.until(self.pid, "its master's number"))
         self.until(self.children, "a worker")
         return self
 
@@ -206,10 +206,10 @@ class Case(tls.Case):
         self.addCleanup(nginx.stop)
         return nginx
 
-    def early_data(self, nginx, sess_in, outcome, sess_out=None):
+    def early_data(self, nginx, sess_in, outcome, sess_out=None, until_ticket=False):
         """What becomes of a ticket with early data: "accepted", or "rejected" and a full handshake.
         ($ssl_early_data tells less: it is empty if the handshake was done first.)"""
-        seen = tls.s_client(nginx.port, sess_in, sess_out, self.early)
+        seen = tls.s_client(nginx.port, sess_in, sess_out, self.early, (), until_ticket)
         self.assertEqual((seen.early, seen.handshake, seen.answered),
                          (outcome, {"accepted": "resumed", "rejected": "full"}[outcome], True),
                          seen.text)
@@ -226,15 +226,15 @@ class Case(tls.Case):
 
 class Module(Case):
     def test_full_then_early_data_then_replay_then_renewed_ticket(self):
-        nginx = self.nginx().start()
+        nginx = self.nginx(keepalive=PATIENCE).start()
         first, renewed = self.ticket(nginx, "first"), self.path("renewed")
         # kept alive: nginx answers before the handshake is done, and only then renews the ticket
         with open(self.early, "wb") as f:
             f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        self.early_data(nginx, first, "accepted", renewed)
+        self.early_data(nginx, first, "accepted", renewed, until_ticket=True)
         for _ in range(2):
             self.early_data(nginx, first, "rejected")
-        self.early_data(nginx, renewed, "accepted")
+        self.early_data(nginx, renewed, "accepted", until_ticket=True)
         self.assertEqual([re.search("reused=.*", line).group() for line in nginx.lines(5)], [
             'reused=. 200 "GET /early HTTP/1.0"', 'reused=r 200 "GET /early HTTP/1.1"',
             'reused=. 200 "GET /early HTTP/1.0"', 'reused=. 200 "GET /early HTTP/1.0"',
@@ -276,9 +276,15 @@ class Module(Case):
         self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
 
     def test_idle_server_expires_tickets(self):
-        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
+        port = tls.free_port()  # asking there takes no ticket
+        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_lifetime 1;", more="server { listen "
+                           f"127.0.0.1:{port}; location / {{ pprf_tickets_status; }} }}").start()
         self.ticket(nginx, "first")
-        time.sleep(4)
+
+        def outstanding():
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=PATIENCE) as answer:
+                return int(re.search(rb"(?m)^outstanding (\d+)$", answer.read()).group(1))
+        nginx.until(lambda: outstanding() == 0, "end of the tickets")
         self.assertEqual(nginx.stop(), {"issued": 2, "resumed": 0, "accepted": 0, "rejected": 0,
                                         "refused": 0, "expired": 2, "dropped": 0,
                                         "outstanding": 0})
@@ -390,10 +396,7 @@ class Draining(Case):
         nginx.process.send_signal(signal.SIGHUP)
         nginx.workers = 2
         nginx.until(nginx.children, "new worker beside the draining one")
-        end = time.monotonic() + 5
-        while before & secrets(old) and time.monotonic() < end:
-            time.sleep(0.05)
-        self.assertEqual(len(before & secrets(old)), 0, "seeds in the draining worker's memory")
+        nginx.until(lambda: not before & secrets(old), "end of the seeds in the draining worker's memory")
         nginx.stop()
 
     def test_a_daemon_keeps_tickets_over_a_reload_and_ends_them_when_it_ends(self):
@@ -407,20 +410,27 @@ class Draining(Case):
 
     def test_whichever_worker_drains_expires_tickets(self):
         for last in range(2):
-            hanging = Hanging(self)
-            nginx = self.nginx(Daemon, workers=2, server=hanging.server,
-                               http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
-            workers = nginx.children()
-            while len(hanging.open) < 2:
-                hanging.hang(nginx)
-            self.ticket(nginx, "first")
-            nginx.process.send_signal(signal.SIGWINCH)  # workers end when they have nothing to do
-            hanging.let_go(workers[1 - last])
-            Process(workers[1 - last]).wait()
-            self.assertIsNone(Process(workers[last]).poll(), "the other one drains")
-            time.sleep(4)
-            counters = nginx.stop()
-            self.assertEqual(counters["outstanding"], 0, f"worker {last} of {workers}: {counters}")
+            for seconds in (4, 16, 64):  # a worker that drains cannot be asked whether it has done it
+                counters = self.drain(last, seconds)
+                if counters["outstanding"] == 0:
+                    break
+            self.assertEqual(counters["outstanding"], 0, f"worker {last}: {counters}")
+
+    def drain(self, last, seconds):
+        """The counters when one of two workers has drained for so long."""
+        hanging = Hanging(self)
+        nginx = self.nginx(Daemon, workers=2, server=hanging.server,
+                           http="pprf_tickets on; pprf_tickets_lifetime 1;").start()
+        workers = nginx.children()
+        while len(hanging.open) < 2:
+            hanging.hang(nginx)
+        self.ticket(nginx, "first")
+        nginx.process.send_signal(signal.SIGWINCH)  # workers end when they have nothing to do
+        hanging.let_go(workers[1 - last])
+        Process(workers[1 - last]).wait()
+        self.assertIsNone(Process(workers[last]).poll(), "the other one drains")
+        time.sleep(seconds)
+        return nginx.stop()
 
 
 class Upgrade(Case):
@@ -516,7 +526,8 @@ class Status(Case):
             c.close()
 
     def test_the_counters_are_shown_in_three_formats_and_as_variables(self):
-        nginx = self.nginx(http=self.HTTP, server=self.SERVER).start()
+        # one worker: it writes a request's line before it takes the next one's connection
+        nginx = self.nginx(http=self.HTTP, server=self.SERVER, workers=1).start()
         first = self.ticket(nginx, "first")
         for outcome in ("accepted", "rejected"):
             self.early_data(nginx, first, outcome)
@@ -687,8 +698,8 @@ class Attacks(Case):
 
 
 class Memory(Case):
-    def left(self, **environment):
-        """How often a used ticket's secret is left in the processes' memory."""
+    def wiped(self, **environment):
+        """Used tickets' secrets come to be in no process's memory."""
         nginx = self.nginx(environment=environment, workers=2).start()
         first = self.ticket(nginx, "first")
         _, psk = tls.session(first)
@@ -704,24 +715,25 @@ class Memory(Case):
             nginx.lines(2)
         self.early_data(nginx, self.ticket(nginx, "other"), "accepted")
         _, other = tls.session(self.path("other"))
-        time.sleep(1)  # nginx may linger before it frees a connection
-        return sum(tls.in_memory(pid, part) for pid in pids for secret in (psk, other)
-                   for part in (secret[:16], secret[-16:]))
+        nginx.until(lambda: not any(  # it may linger before it frees a connection
+            tls.in_memory(pid, part) for pid in pids for secret in (psk, other)
+            for part in (secret[:16], secret[-16:])), "end of a used ticket's secret in memory")
 
     def test_with_the_preload_shim_used_tickets_secrets_are_in_no_memory(self):
-        self.assertEqual(self.left(LD_PRELOAD=SHIM), 0)
+        self.wiped(LD_PRELOAD=SHIM)
 
     def test_with_a_wiping_malloc_used_tickets_secrets_are_in_no_memory(self):
-        self.assertEqual(self.left(
-            GLIBC_TUNABLES="glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"), 0)
+        self.wiped(GLIBC_TUNABLES="glibc.malloc.perturb=85:glibc.malloc.tcache_count=0")
 
     def test_seeds_are_locked_in_every_worker(self):
         """A page that only a worker touches is not locked by its master's lock."""
         nginx = self.nginx(Daemon).start()
         for pid in (nginx.process.pid, *nginx.children()):
-            with open(f"/proc/{pid}/status") as f:
-                locked = int(re.search(r"VmLck:\s*(\d+) kB", f.read()).group(1))
-            self.assertGreater(locked, 0, f"{pid} of {nginx.process.pid}, {nginx.children()}")
+            def locked():
+                with open(f"/proc/{pid}/status") as f:
+                    return int(re.search(r"VmLck:\s*(\d+) kB", f.read()).group(1))
+            # a worker locks them when it was forked, some time after it can be seen
+            nginx.until(locked, f"locked memory in {pid} of {nginx.process.pid}, {nginx.children()}")
 
 
 class Configuration(Case):
