@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values on their way to a client, masked.  A server keeps replies in buffers that it neither wipes nor
  * lets a module wipe, and so does every proxy on the way: what lies there must be of no use to whoever
- * reads it later.  Client and server agree on a 32-byte chain key for the connection (X25519, both keys
- * made for it); each reply is masked by SHAKE256 of the chain key, which is then replaced by its hash.
- * Who has the server's memory later has the chain key of that time, and no earlier one.
+ * reads it later.  So each connection has a chain key (chain.h).  Who has the server's memory later has the chain key of that time, and no earlier one.
  *   This hides values from who reads memory afterwards.  Against who changes what goes over the wire it
  * does nothing: that is TLS's, or a Unix socket's permissions. */
 #ifndef VALKEY_CHANNEL_H
@@ -12,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CHANNEL_KEY_BYTES = 32, CHANNEL_MAX = 65536 };
+#include "chain.h"
+
+enum { CHANNEL_KEY_BYTES = CHAIN_KEY_BYTES, CHANNEL_MAX = 65536 };
 
 /* Make the memory for CHANNEL_MAX channels: out of swap if the system lets us, in no core dump, and
  * cleared in a child.  0, or -1: no memory, or no digest. */

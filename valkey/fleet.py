@@ -172,6 +172,11 @@ class Client:
             self.chain = shake(self.chain, 2, 32)
         return out
 
+    def name_key(self):
+        """(the key for tickets' names, the clock of the trees in milliseconds)"""
+        key, clock = self("PPRF.NAMEKEY")
+        return self.unmask(key), clock
+
     def create(self, key, depth, *options):
         return self("PPRF.CREATE", key, depth, *options).decode()
 

@@ -11,7 +11,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-FILES = ["tree.c", "tree.h", "channel.c", "channel.h", "pprf_module.c", "server_api.h"]
+FILES = ["tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c", "server_api.h"]
 WRAP = ["-Wl,--wrap=" + f for f in ("clock_gettime", "pprf_punct", "malloc")]
 
 # name, file, text, what takes its place; the tests of test_valkey.py, none: test_tree
@@ -38,7 +38,7 @@ BUGS = [
     ("a tree lives for ever", "tree.c", "if (now >= t->until) {", "if (0) {"),
     ("a value is left in the reply", "pprf_module.c", "int masked = channel_mask(channel, value, n) == 0;",
      "int masked = 1; (void)channel;", "what_is_punctured_is_in_no_byte_of_the_server"),
-    ("the chain key stands still", "channel.c", "memcpy(chain, mask, CHANNEL_KEY_BYTES);", ";",
+    ("the chain key stands still", "chain.c", "memcpy(chain, mask, CHAIN_KEY_BYTES);", ";",
      "masks_never_repeat"),
     ("a channel outlives its client", "pprf_module.c", "  channel_close((int)c - 1);\n  (void)server.DictDelC",
      "  (void)server.DictDelC", "an_old_chain_key_is_gone"),

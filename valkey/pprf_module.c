@@ -5,6 +5,7 @@
  * and the type's save function writes a tree's depth and id, all it is ever given.  So a tree lives in
  * one process, and what a replica, a restart or RESTORE has of it is dead. */
 #include <openssl/crypto.h>
+#include <openssl/rand.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static const long long LIFETIME_MAX = 7LL * 86400 * 1000; /* RFC 8446, 4.6.1: se
 static struct server server;
 static server_type *type;
 static server_dict *channels; /* client's id -> channel + 1 */
+static uint8_t name_key[16];  /* of this process, as its trees are */
 
 /* ---- arguments and replies ---- */
 
@@ -152,6 +154,22 @@ static int hello(server_ctx *ctx, server_str **a, int n)
     channel_close((int)old - 1);
   (void)server.DictReplaceC(channels, &client, sizeof client, (void *)(uintptr_t)(c + 1));
   return server.ReplyWithStringBuffer(ctx, (const char *)own, sizeof own);
+}
+
+/* PPRF.NAMEKEY */
+static int namekey(server_ctx *ctx, server_str **a, int n)
+{
+  uint8_t key[sizeof name_key];
+  int channel;
+  (void)a;
+  if (n != 1)
+    return server.WrongArity(ctx);
+  if ((channel = channel_of(ctx)) < 0)
+    return SERVER_OK;
+  memcpy(key, name_key, sizeof key);
+  (void)server.ReplyWithArray(ctx, 2);
+  (void)reply_value(ctx, channel, key, sizeof key);
+  return server.ReplyWithLongLong(ctx, (long long)tree_now());
 }
 
 static void client_changed(server_ctx *ctx, struct server_event e, uint64_t sub, void *data)
@@ -424,6 +442,8 @@ static const struct command {
 } commands[] = {
   {"pprf.hello", "fast deny-script", "Agree on the connection's masks: an X25519 public key", hello,
    2, 0},
+  {"pprf.namekey", "fast deny-script", "The key for tickets' names, and the clock of trees",
+   namekey, 1, 0},
   {"pprf.create", "write deny-oom deny-script",
    "Make a tree of 2^depth leaves: key depth(1..32) [LIFETIME ms] [LEASE ms]", create, -3, 1},
   {"pprf.issue", "write deny-oom deny-script",
@@ -480,7 +500,7 @@ EXPORTED int RedisModule_OnLoad(server_ctx *ctx, server_str **argument, int n)
   if (!find_functions(ctx) || n != 0 || server.IsModuleNameBusy("pprf"))
     return SERVER_ERR;
   server.SetModuleAttribs(ctx, "pprf", 1, SERVER_API_VERSION);
-  if (channel_init() != 0)
+  if (channel_init() != 0 || RAND_bytes(name_key, sizeof name_key) != 1)
     return SERVER_ERR;
   type = server.CreateDataType(ctx, "pprf-tree", TYPE_VERSION, &methods);
   channels = server.CreateDict(NULL);

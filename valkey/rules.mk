@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # valkey/: the module for Valkey and Redis, which holds the fleet's trees.
-VALKEY_SRC := valkey/pprf_module.c valkey/tree.c valkey/channel.c
+VALKEY_SRC := valkey/pprf_module.c valkey/tree.c valkey/channel.c valkey/chain.c
 VALKEY_OBJ := $(VALKEY_SRC:valkey/%.c=$(B)/valkey/%.o)
 
 LIBS += $(B)/valkey/pprf.so

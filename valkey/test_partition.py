@@ -299,7 +299,7 @@ class Partition(unittest.TestCase):
 
 def replicating_module(folder):
     """The module with a type that saves its seeds, and so replicates them: what must not be."""
-    for f in ("tree.c", "tree.h", "channel.c", "channel.h", "pprf_module.c", "server_api.h"):
+    for f in ("tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c", "server_api.h"):
         shutil.copy(os.path.join(HERE, f), folder)
 
     def change(file, *pairs):
@@ -353,7 +353,7 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
     subprocess.run([env.get("CC", "gcc"), "-D_GNU_SOURCE", "-I" + os.path.join(TOP, "include"), "-I" + folder,
                     "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-shared",
                     "-Wl,-z,defs,--exclude-libs,ALL", "-o", target,
-                    *(os.path.join(folder, f) for f in ("tree.c", "channel.c", "pprf_module.c")),
+                    *(os.path.join(folder, f) for f in ("tree.c", "channel.c", "chain.c", "pprf_module.c")),
                     os.path.join(fleet.BUILD, "known_root.o"),
                     os.path.join(TOP, "build", "opt", "libpprf.a"), "-lcrypto", "-pthread"], check=True)
     return target

@@ -236,6 +236,15 @@ class Commands(Case):
             self.c.release("k", t, 7, lease)
         self.assertEqual(len(masks), 300)
 
+    def test_the_name_key_is_the_process_s(self):
+        first, other = self.c.name_key(), self.s.client()
+        self.assertEqual(len(first[0]), 16)
+        self.assertEqual(other.name_key()[0], first[0])
+        self.wait(lambda: self.c.name_key()[1] > first[1])
+        self.error("say PPRF.HELLO first", self.s.client(hello=False), "PPRF.NAMEKEY")
+        self.s.restart()
+        self.assertNotEqual(self.s.client().name_key()[0], first[0])
+
     def test_channels_come_and_go(self):
         t = self.c.create("k", 4)
         for _ in range(3):
