@@ -67,7 +67,7 @@ DEPFLAGS = -MMD -MP -MF $@.d
 B := build
 $(B)/flags: export FLAGS_NOW = $(subst '-ffile-prefix-map=$(CURDIR)=.',,$(filter-out $(WARN) $(CXX_WARN), \
   $(CC) $(CXX) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
-  $(PRG_LIBCRYPTO_SRC) $(PRG_KECCAK_SRC) $(COMMON_SRC) $(REF_SRC) $(OPT_SRC) $(TLS_SRC)))
+  $(PRG_LIBCRYPTO_SRC) $(PRG_KECCAK_SRC) $(COMMON_SRC) $(REF_SRC) $(OPT_SRC) $(TLS_SRC) $(FLEET_SRC)))
 .PHONY: flags-always
 flags-always:
 $(B)/flags: flags-always
@@ -102,7 +102,8 @@ REF_SRC := ref/node.c ref/core.c ref/codec.c ref/pprf.c ref/batch.c
 OPT_SRC := opt/bitmap.c opt/pages.c opt/store.c opt/core.c opt/pprf.c opt/batch.c prg/lanes.c
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
   cli/replace.c cli/simulate.c
-TLS_SRC := tls/handle.c tls/pool.c tls/tickets.c tls/attach.c
+TLS_SRC := tls/handle.c tls/pool.c tls/backend.c tls/tickets.c tls/attach.c
+FLEET_SRC := tls/target.c tls/wire.c tls/fleet.c valkey/chain.c # of libpprf_tls too
 
 # in the order of the lists above, then what has no part in it
 ROOMS := prg common ref opt tls cli equivalence-tests bench

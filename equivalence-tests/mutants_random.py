@@ -88,7 +88,7 @@ PLAN = [
     (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli"]),
     (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli", "crash"]),
     (["tls/pool.[ch]"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
-    (["tls/tickets.[ch]", "tls/handle.[ch]"],
+    (["tls/tickets.[ch]", "tls/handle.[ch]", "tls/backend.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
     (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server.c"], ["test_tls"]),
@@ -98,7 +98,8 @@ LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
     ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
 NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
-               "opt/selftest/*", "opt/bitwords_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]"]
+               "opt/selftest/*", "opt/bitwords_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]",
+               "tls/fleet.c", "tls/wire.[ch]", "tls/target.[ch]", "tls/pprf_fleet.h"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
          "-Werror=implicit-function-declaration"]

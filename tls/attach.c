@@ -47,9 +47,9 @@ struct connection {
   /* held; those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
    * changed the SSL_CTX, that one's tickets have nothing to do with it */
   pprf_tickets *tickets;
-  pool_ticket decrypting; /* the ticket whose keys OpenSSL was given and has not come back for */
+  uint64_t decrypting;    /* the ticket whose keys OpenSSL was given and has not come back for */
   SSL_SESSION *session;   /* what was in the last one; held, so that no other has its address */
-  pool_ticket ticket;     /* it was in this one */
+  uint64_t ticket;        /* it was in this one */
   int looked;             /* the info callback has seen which session is resumed */
   unsigned offers;        /* tickets offered in this handshake */
   int resumes;            /* a ticket of ours */
@@ -64,10 +64,6 @@ static int drawn;
 static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
 static int connection_index = -1; /* SSL ex_data: struct connection */
 static uint8_t unknown[EVP_MAX_MD_SIZE]; /* to the network: this process's, random */
-
-/* Every ticket offered costs an evaluation, and 900 fit into a ClientHello.  Clients offer one or
- * two; the rest of what one offers is not looked at. */
-#define OFFERS_MAX 16
 
 /* A search takes some milliseconds. */
 #define SEARCHES_MAX 3
@@ -85,16 +81,7 @@ static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 }
 
 static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
-                            void *argp)
-{
-  struct connection *c = ptr;
-  (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
-  if (c == NULL)
-    return;
-  SSL_SESSION_free(c->session);
-  ticket_let_go(c->tickets);
-  free(c);
-}
+                            void *argp);
 
 /* SSL_dup's copy has a handshake of its own. */
 static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, int idx, long argl,
@@ -143,7 +130,7 @@ static struct connection *connection_of(SSL *ssl)
 /* The ticket of the session that a connection resumes, or 0.  OpenSSL may have decrypted a session and
  * then resumed another.  When it makes the next ticket it resumes a copy: what was seen before counts
  * then, and if no callback was there to see, the session is taken for the ticket's. */
-static pool_ticket resumed_ticket(const SSL *ssl, const struct connection *c)
+static uint64_t resumed_ticket(const SSL *ssl, const struct connection *c)
 {
   int copied = SSL_get_state(ssl) == TLS_ST_SW_SESSION_TICKET;
   if (c->decrypting != 0)
@@ -156,6 +143,28 @@ static void forget_ticket(struct connection *c)
   SSL_SESSION_free(c->session);
   c->session = NULL;
   c->ticket = c->decrypting = 0;
+}
+
+/* What was opened and not redeemed may be opened again, at whichever host. */
+static void release_ticket(struct connection *c)
+{
+  if (c->ticket != 0)
+    c->tickets->backend->release(c->tickets->keys, c->ticket);
+  if (c->decrypting != 0)
+    c->tickets->backend->release(c->tickets->keys, c->decrypting);
+  forget_ticket(c);
+}
+
+static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                            void *argp)
+{
+  struct connection *c = ptr;
+  (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
+  if (c == NULL)
+    return;
+  release_ticket(c);
+  ticket_let_go(c->tickets);
+  free(c);
 }
 
 /* ---- the secrets that OpenSSL keeps ---- */
@@ -278,7 +287,7 @@ static void forget_secrets(SSL *ssl, struct connection *c)
   }
   OPENSSL_cleanse(psk, sizeof psk);
   if (kept)
-    pool_count_kept(c->tickets->pool);
+    c->tickets->backend->count(c->tickets->keys, COUNT_KEPT);
 }
 
 /* ---- the callbacks ---- */
@@ -289,10 +298,10 @@ enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key
 static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   struct ticket_keys keys;
-  int good = RAND_bytes(name, POOL_NAME_BYTES) == 1 &&
+  int good = RAND_bytes(name, NAME_BYTES) == 1 &&
              RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
   if (good) {
-    memcpy(iv, name, POOL_NAME_BYTES);
+    memcpy(iv, name, NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
   }
   OPENSSL_cleanse(&keys, sizeof keys);
@@ -307,21 +316,22 @@ static int is_1_3(const SSL *ssl)
 static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned char *iv,
                  EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
-  struct pool *pool = c->tickets->pool;
+  const struct backend *b = c->tickets->backend;
+  void *keys_of = c->tickets->keys;
   uint8_t value[PPRF_SEED_BYTES] = {0};
   struct ticket_keys keys;
   /* a ticket without its resumption master secret: the client would know another one */
   int good =
-    !c->forgotten && pool_issue(pool, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
+    !c->forgotten && b->issue(keys_of, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
   if (good) {
-    memcpy(iv, name, POOL_NAME_BYTES);
+    memcpy(iv, name, NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
   c->made++;
   if (!good) {
-    pool_count_not_issued(pool);
+    b->count(keys_of, COUNT_NOT_ISSUED);
     /* In TLS 1.3 "no ticket" would have OpenSSL send an empty NewSessionTicket, which clients
      * answer with a decode_error; in TLS 1.2 an empty one is legal (RFC 5077, 3.3). */
     good = is_1_3(ssl) && spoil(name, iv, cipher, mac);
@@ -334,10 +344,10 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
 {
   uint8_t value[PPRF_SEED_BYTES];
   struct ticket_keys keys;
-  pool_ticket ticket;
-  forget_ticket(c);
-  if (c->offers++ >= OFFERS_MAX ||
-      pool_open(c->tickets->pool, ticket_clock(), name, &ticket, value) != PPRF_OK)
+  uint64_t ticket;
+  release_ticket(c);
+  if (c->offers++ >= c->tickets->backend->offers ||
+      c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, value) != PPRF_OK)
     return NO_TICKET;
   int good = ticket_derive(value, &keys);
   if (good) {
@@ -345,8 +355,10 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
     OPENSSL_cleanse(&keys, sizeof keys);
   }
   OPENSSL_cleanse(value, sizeof value);
-  if (!good)
+  if (!good) {
+    c->tickets->backend->release(c->tickets->keys, ticket);
     return NO_TICKET;
+  }
   c->decrypting = ticket;
   /* A TLS 1.2 ticket's successor would hold the same master secret, and outlive it. */
   return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
@@ -356,11 +368,11 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
 static int redeem(SSL *ssl, int early)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
-  pool_ticket ticket = c != NULL ? resumed_ticket(ssl, c) : 0;
+  uint64_t ticket = c != NULL ? resumed_ticket(ssl, c) : 0;
   if (ticket == 0)
     return 0; /* done already, or OpenSSL has the session from elsewhere */
   c->resumes = 1;
-  int err = pool_redeem(c->tickets->pool, ticket_clock(), ticket, early);
+  int err = c->tickets->backend->redeem(c->tickets->keys, ticket_clock(), ticket, early);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
     forget_ticket(c); /* else a later callback tries again, without early data */
   return err == PPRF_OK;
@@ -386,13 +398,16 @@ static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsi
                                       size_t len, SSL_TICKET_STATUS status, void *arg)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
-  pool_ticket ticket = c != NULL ? c->decrypting : 0;
+  uint64_t ticket = c != NULL ? c->decrypting : 0;
   int good = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
+  int keep = good && ticket != 0 && SSL_SESSION_up_ref(session) == 1;
+  if (keep)
+    c->decrypting = 0;
   if (c != NULL)
-    forget_ticket(c);
-  if (good && (ticket == 0 || SSL_SESSION_up_ref(session) != 1))
+    release_ticket(c);
+  if (good && !keep)
     return SSL_TICKET_RETURN_IGNORE_RENEW;
-  if (good) {
+  if (keep) {
     c->session = session;
     c->ticket = ticket;
   }
@@ -419,7 +434,7 @@ static void at_step(SSL *ssl, int where)
   int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
                SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* the rest of one, after early data */
   if (c != NULL && starts) {
-    forget_ticket(c); /* an SSL may be used again after SSL_clear */
+    release_ticket(c); /* an SSL may be used again after SSL_clear */
     c->offers = 0;
     c->looked = c->resumes = 0;
     c->early_secret = 0;
@@ -431,7 +446,7 @@ static void at_step(SSL *ssl, int where)
       if (c->resumes)
         find_early_secret(ssl, c);
     } else if ((where & SSL_CB_EXIT) != 0 && SSL_is_init_finished(ssl)) {
-      forget_ticket(c);
+      release_ticket(c);
       forget_secrets(ssl, c);
     }
   } else if (c != NULL && (where & SSL_CB_HANDSHAKE_DONE) != 0 && SSL_session_reused(ssl)) {

@@ -21,7 +21,7 @@ suites_pass() {
     # shellcheck disable=SC2086
     wrap=$(printf ' -Wl,--wrap=%s' $wrap)
     # shellcheck disable=SC2086
-    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/handle.c" "$dir/pool.c" "$dir/tickets.c" "$dir/attach.c" \
+    $CC $flags $wrap -o "$dir/t" "$B/tls/test_$t.o" "$B/tls/loop.o" "$dir/handle.c" "$dir/pool.c" "$dir/backend.c" "$dir/tickets.c" "$dir/attach.c" \
       $OBJ -lssl $LDLIBS > "$dir/cc" 2>&1 || { sed 's/^/# /' "$dir/cc" | head -5; return 2; }
     { SEED=1 STOP=1 timeout 30 "$dir/t" > "$dir/out"; } 2>/dev/null || return 1
   done
@@ -35,7 +35,7 @@ report() {
 
 # plant NAME FILE FROM TO: replaces the one occurrence of FROM
 plant() {
-  cp tls/handle.c tls/pool.c tls/tickets.c tls/attach.c "$dir"
+  cp tls/handle.c tls/pool.c tls/backend.c tls/tickets.c tls/attach.c "$dir"
   if ! FROM=$3 TO=$4 perl -0pi -e '$n = s/\Q$ENV{FROM}\E/$ENV{TO}/; END { exit !$n }' "$dir/$2"; then
     report 0 "$1: the place of the bug is not found"
     return
@@ -44,27 +44,27 @@ plant() {
   [ $? = 1 ] && report 1 "$1" || report 0 "$1 goes unnoticed"
 }
 
-cp tls/handle.c tls/pool.c tls/tickets.c tls/attach.c "$dir"
+cp tls/handle.c tls/pool.c tls/backend.c tls/tickets.c tls/attach.c "$dir"
 suites_pass pool && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
 plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return 1;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;
 }'
 plant puncture_when_offered attach.c 'c->decrypting = ticket;' \
-  'c->decrypting = ticket; (void)pool_redeem(c->tickets->pool, 0, ticket, 0);'
+  'c->decrypting = ticket; (void)c->tickets->backend->redeem(c->tickets->keys, 0, ticket, 0);'
 plant ticket_tied_to_the_connection attach.c 'return SSL_get_session(ssl) == c->session ||' 'return 1 ||'
 plant ticket_not_tied_to_its_session attach.c \
   'c->ticket = ticket;' 'c->ticket = 0;'
 plant programs_ticket_callback_dropped attach.c 'if (c != NULL && c->decrypted != NULL)' 'if (0)'
 plant programs_wish_of_a_successor attach.c 'wanted = SSL_TICKET_RETURN_USE; /*' '; /*'
-plant session_not_held attach.c 'SSL_SESSION_up_ref(session) != 1' '0'
+plant session_not_held attach.c 'SSL_SESSION_up_ref(session) == 1' '1'
 plant tls_1_2_tickets_cannot_be_switched_off attach.c '&& c->tickets->options.no_tls_1_2' '&& 0'
 plant resumption_secret_not_found attach.c 'kept |= at == 0;' 'kept |= 1;'
 plant overwritten_where_nothing_was_found attach.c '    if (at != 0) {
       /* no client' '    if (size != 0) {
       /* no client'
 plant session_secret_kept attach.c '(void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);' ';'
-plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && pool_issue' 'pool_issue'
+plant ticket_of_a_forgotten_secret attach.c '!c->forgotten && b->issue' 'b->issue'
 plant early_secret_not_found attach.c 'c->early_secret = at;' 'c->early_secret = 0;'
 plant more_is_copied_than_there_is attach.c 'old < n ? old : n' 'old < n ? n : old'
 plant a_moved_block_is_not_wiped attach.c '    wiping_free(p, file, line);
@@ -87,7 +87,7 @@ plant keys_of_one_half tickets.c 'prg_expand(half.right, 2, 1)' 'prg_expand(half
 plant keys_left_on_the_stack tickets.c 'prg_wipe(prg_wipe_plan(EVAL_STACK));' ';'
 plant key_without_padding tickets.c 'block[i] ^= pad;' ';'
 plant extracted_without_padding tickets.c 'memset(block, pad[i], sizeof block);' 'memset(block, 0, sizeof block);'
-plant iv_is_not_the_name tickets.c 'memcpy(out + IV_AT, out, POOL_NAME_BYTES);' 'memset(out + IV_AT, 0, 16);'
+plant iv_is_not_the_name tickets.c 'memcpy(out + IV_AT, out, NAME_BYTES);' 'memset(out + IV_AT, 0, 16);'
 plant one_name_at_a_time pool.c 'kept ? p->name_ctx[encrypt] : new_name_ctx(p, encrypt)' 'kept ? p->name_ctx[encrypt] : NULL'
 plant a_name_in_use_for_ever pool.c 'atomic_store(&p->naming, 0);' ';'
 plant the_key_of_names_is_left pool.c '  EVP_CIPHER_CTX_free(p->name_ctx[1]);
@@ -142,13 +142,13 @@ plant half_of_the_mac_is_compared tickets.c 'in + in_len - MAC_BYTES, MAC_BYTES)
 plant mac_without_the_name tickets.c 'EVP_MAC_update(e->mac, in, len) == 1' \
   'EVP_MAC_update(e->mac, in + 16, len - 16) == 1'
 plant opening_redeems tickets.c '*ticket = found;' \
-  '*ticket = found, pool_redeem(tickets->pool, 0, found, 0);'
+  '*ticket = found, tickets->backend->redeem(tickets->keys, 0, found, 0);'
 plant content_beside_an_error tickets.c 'OPENSSL_cleanse(out, need);
-      if' ';
-      if'
+      tickets' ';
+      tickets'
 plant ticket_half_made tickets.c 'OPENSSL_cleanse(out, need);
-    pool' ';
-    pool'
+    tickets' ';
+    tickets'
 plant one_byte_too_many tickets.c 'len <= PPRF_TICKET_CONTENT_MAX + PPRF_TICKET_OVERHEAD;' '1;'
 plant statistics_beyond_the_callers tickets.c 'memcpy(stats, &s, size < sizeof s ? size : sizeof s);' \
   'memcpy(stats, &s, sizeof s); ((uint64_t *)stats)[sizeof s / 8] = 0;'

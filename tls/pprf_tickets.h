@@ -31,7 +31,8 @@ enum {
   PPRF_TLS_ERR_TAKEN = 33,  /**< the SSL_CTX has tickets or a session store of its own already */
   PPRF_TLS_ERR_SSL = 34,    /**< OpenSSL refused a setting; its error queue says why */
   PPRF_TLS_ERR_LATE = 35,   /**< too late: OpenSSL has allocated memory already */
-  PPRF_TLS_ERR_FD = 36      /**< the descriptor is not of tickets of this library */
+  PPRF_TLS_ERR_FD = 36,     /**< the descriptor is not of tickets of this library */
+  PPRF_TLS_ERR_BACKEND = 37 /**< the tickets' server gave no answer (pprf_fleet.h) */
 };
 
 typedef struct pprf_tickets pprf_tickets;
@@ -84,6 +85,8 @@ struct pprf_tickets_stats {
   uint64_t keys;            /**< keys held, the current one and those whose tickets have not expired;
                                  of the keys' parts that processes use in turn, the most of any */
   uint64_t keys_max;        /**< keys that can be held before the oldest is given up */
+  uint64_t unanswered;      /**< tickets offered of which a server (pprf_fleet.h) said nothing in time */
+  uint64_t connected;       /**< connections made to such servers */
 };
 
 /** Make the tickets' state.
@@ -105,6 +108,7 @@ PPRF_API int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_
  *                     for instance in the environment.
  * @retval PPRF_OK         *fd is open.
  * @retval PPRF_TLS_ERR_FD no descriptor is left, or the program has closed the library's own.
+ * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h), which a new program asks too.
  * @retval PPRF_ERR_NULL   a pointer is NULL. */
 PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
 
@@ -146,6 +150,7 @@ PPRF_API const char *pprf_tickets_bad_option(const struct pprf_tickets_options *
  *                            and below.
  * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
+ * @retval PPRF_TLS_ERR_BACKEND no leaf of a server (pprf_fleet.h) is left.
  * @retval PPRF_ERR_NULL      a pointer that must not be NULL is NULL. */
 PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
                                size_t *out_len);
@@ -168,6 +173,7 @@ PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_BUFFER    out is too short.
  * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
+ * @retval PPRF_TLS_ERR_BACKEND a server (pprf_fleet.h) said nothing in time.
  * @retval PPRF_ERR_NULL      a pointer is NULL. */
 PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
                                size_t *out_len, uint64_t *ticket);
@@ -186,6 +192,15 @@ PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_NULL      tickets is NULL. */
 PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early);
 
+/** Say that a ticket which was opened will not be redeemed: its client has not shown that it is its own.
+ * Nothing need be released that is of this machine alone.  With keys that are on a server (pprf_fleet.h) the
+ * ticket can be opened again only then; one that is neither redeemed nor released ends punctured.
+ * @param[in] tickets the state.
+ * @param[in] ticket  from pprf_tickets_open; any number.
+ * @retval PPRF_OK       the ticket is as it was before it was opened.
+ * @retval PPRF_ERR_NULL tickets is NULL. */
+PPRF_API int pprf_tickets_release(pprf_tickets *tickets, uint64_t ticket);
+
 /** Puncture the tickets past their lifetime now.  Issuing and redeeming do so too; a server that may
  * be idle calls this from a timer.
  * @retval PPRF_OK         no ticket past its lifetime can be opened.
@@ -201,6 +216,7 @@ PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
  * @retval PPRF_ERR_CRYPTO done, but the digest failed while tickets past their lifetime were punctured:
  *                         the next call tries again.
  * @retval PPRF_ERR_NOMEM  no memory, or a lock is lost: some keys may go on.
+ * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
  * @retval PPRF_ERR_NULL   tickets is NULL. */
 PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
 
@@ -208,6 +224,7 @@ PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
  * decrypted any more.  Tickets issued from now on are good.  Connections go on.
  * @retval PPRF_OK        done.
  * @retval PPRF_ERR_NOMEM a lock is lost: some keys may be left.
+ * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
  * @retval PPRF_ERR_NULL  tickets is NULL. */
 PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
 

@@ -2,7 +2,8 @@
 # tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
 # keys are no part of the public library.
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
-TLS_CPPFLAGS := -Iopt -Itls
+FLEET_OBJ := $(FLEET_SRC:%.c=$(B)/%.o)
+TLS_CPPFLAGS := -Iopt -Itls -Ivalkey
 
 LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/tls/pprf_tls.pc
 PROGRAMS += $(B)/pprf-tls-server
@@ -12,24 +13,26 @@ $(B)/tls/%.o: tls/%.c $(B)/flags
 	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
 
-# Two members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl.  What the
-# second one has of it gets names of the library's own.  Its copy of opt is its own too: a program may link
+# Three members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl; pprf_tls.h is
+# the second, pprf_fleet.h the third.  What these have of the first gets names of the library's own.  Its copy of opt is its own too: a program may link
 # libpprf.a, of another version, beside it.
 TLS_WHOLE := $(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation
-$(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(OPT_OBJ) $(B)/flags
+TLS_MEMBERS := pprf_tickets pprf_tls pprf_fleet
+$(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 	@rm -rf $@ $(B)/tls/members && mkdir $(B)/tls/members
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o %/flags,$^)
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(filter %/attach.o,$^)
-	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; $(NM) -u pprf_tls.o; } | \
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o,$(TLS_OBJ)) $(OPT_OBJ)
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(filter %/attach.o,$(TLS_OBJ))
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_fleet.o $(FLEET_OBJ)
+	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; { $(NM) -u pprf_tls.o; $(NM) -u pprf_fleet.o; } | sort -u; } | \
 	  awk '$$NF !~ /^pprf_t/ { print $$NF }' | sort | uniq -d | sed 's/.*/& pprf_tls_&/' > shared
-	for i in pprf_tickets pprf_tls; do $(OBJCOPY) --redefine-syms=$(B)/tls/members/shared --wildcard \
+	for i in $(TLS_MEMBERS); do $(OBJCOPY) --redefine-syms=$(B)/tls/members/shared --wildcard \
 	  --keep-global-symbol='pprf_tickets_*' --keep-global-symbol='pprf_tls_*' $(B)/tls/members/$$i.o || exit 1; done
-	$(AR) rcsD $@ $(B)/tls/members/pprf_tickets.o $(B)/tls/members/pprf_tls.o
+	$(AR) rcsD $@ $(TLS_MEMBERS:%=$(B)/tls/members/%.o)
 	@rm -r $(B)/tls/members
 
-$(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
+$(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
 	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(OPT_OBJ) -lssl $(ALL_LDLIBS)
+	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lssl $(ALL_LDLIBS)
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	ln -sf libpprf_tls.so.0 $@
 
@@ -46,7 +49,7 @@ TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_CTX_new EVP_
   EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o \
-    $(B)/tls/handle.o $(OPT_OBJ)
+    $(B)/tls/backend.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
@@ -114,7 +117,7 @@ uninstall: uninstall-tls
 install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
 	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
-	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h "$(DESTDIR)$(INCLUDEDIR)/"
 	install -m 644 $(B)/tls/libpprf_tls.a "$(DESTDIR)$(LIBDIR)/"
 	install -m 755 $(B)/tls/libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_tls.so"
@@ -124,7 +127,7 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -m 644 tls/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
 	install -m 644 tls/pprf_tls.3 "$(DESTDIR)$(MANDIR)/man3/"
 uninstall-tls:
-	rm -f $(foreach f,pprf_tls.h pprf_tickets.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \
+	rm -f $(foreach f,pprf_tls.h pprf_tickets.h pprf_fleet.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \
 	  "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc" \
 	  $(foreach f,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \
 	  "$(DESTDIR)$(BINDIR)/pprf-tls-server" "$(DESTDIR)$(MANDIR)/man1/pprf-tls-server.1" \

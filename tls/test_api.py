@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
 import tap  # noqa: E402
 
 ROOT = os.path.dirname(HERE)
-HEADERS = ("pprf_tickets.h", "pprf_tls.h")
+HEADERS = ("pprf_tickets.h", "pprf_fleet.h", "pprf_tls.h")
 
 
 def read(name):

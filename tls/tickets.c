@@ -11,10 +11,11 @@
 #include <time.h>
 
 #include "../opt/key.h" /* ref has one of its own */
+#include "pool.h"
 
 /* The parts of a ticket: name, IV, ciphertext, MAC over all that precedes. */
 enum {
-  IV_AT = POOL_NAME_BYTES,
+  IV_AT = NAME_BYTES,
   TEXT_AT = IV_AT + 16,
   MAC_BYTES = 32,
   BLOCK = 16,
@@ -223,8 +224,8 @@ int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
     return PPRF_ERR_BUFFER;
   uint8_t value[PPRF_SEED_BYTES];
   struct engine e = {NULL, NULL};
-  int err = pool_issue(tickets->pool, ticket_clock(), out, value);
-  memcpy(out + IV_AT, out, POOL_NAME_BYTES);
+  int err = tickets->backend->issue(tickets->keys, ticket_clock(), out, value);
+  memcpy(out + IV_AT, out, NAME_BYTES);
   if (err == PPRF_OK && !(start(&e, value, out + IV_AT, 1) &&
                           encrypt(&e, in, in_len, out + TEXT_AT) &&
                           mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
@@ -233,7 +234,7 @@ int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   OPENSSL_cleanse(value, sizeof value);
   if (err != PPRF_OK) {
     OPENSSL_cleanse(out, need);
-    pool_count_not_issued(tickets->pool);
+    tickets->backend->count(tickets->keys, COUNT_NOT_ISSUED);
   }
   return err;
 }
@@ -245,7 +246,7 @@ static int is_ticket_length(size_t len)
          len <= PPRF_TICKET_CONTENT_MAX + PPRF_TICKET_OVERHEAD;
 }
 
-/* The tree is reached by names of the pool's only.  A MAC is compared in time that says nothing of
+/* A tree is reached by names of the backend's only.  A MAC is compared in time that says nothing of
  * it, and nothing is decrypted before it is found good. */
 static int open_ticket(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t *in,
                        size_t in_len, uint8_t *out, size_t *out_len)
@@ -270,7 +271,7 @@ int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   size_t room = *out_len;
   *out_len = 0;
   if (!is_ticket_length(in_len)) {
-    pool_count_foreign(tickets->pool);
+    tickets->backend->count(tickets->keys, COUNT_FOREIGN);
     return PPRF_ERR_FORMAT;
   }
   size_t need = in_len - FRAME_BYTES - 1;
@@ -281,7 +282,7 @@ int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   uint8_t value[PPRF_SEED_BYTES];
   uint64_t found;
   struct engine e = {NULL, NULL};
-  int err = pool_open(tickets->pool, ticket_clock(), in, &found, value);
+  int err = tickets->backend->open(tickets->keys, ticket_clock(), in, &found, value);
   if (err == PPRF_OK) {
     err = open_ticket(&e, value, in, in_len, out, out_len);
     end(&e);
@@ -289,8 +290,9 @@ int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
       *ticket = found;
     else {
       OPENSSL_cleanse(out, need);
+      tickets->backend->release(tickets->keys, found);
       if (err == PPRF_ERR_FORMAT)
-        pool_count_foreign(tickets->pool);
+        tickets->backend->count(tickets->keys, COUNT_FOREIGN);
     }
   }
   OPENSSL_cleanse(value, sizeof value);
@@ -300,7 +302,15 @@ int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
 int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early)
 {
   return tickets == NULL ? PPRF_ERR_NULL
-                         : pool_redeem(tickets->pool, ticket_clock(), ticket, early);
+                         : tickets->backend->redeem(tickets->keys, ticket_clock(), ticket, early);
+}
+
+int pprf_tickets_release(pprf_tickets *tickets, uint64_t ticket)
+{
+  if (tickets == NULL)
+    return PPRF_ERR_NULL;
+  tickets->backend->release(tickets->keys, ticket);
+  return PPRF_OK;
 }
 
 /* ---- the state ---- */
@@ -372,8 +382,7 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
   return NULL;
 }
 
-/* The process's own part of the state, defaults filled in, without a pool. */
-static int new_tickets(pprf_tickets **tickets, const struct pprf_tickets_options *options)
+int ticket_state(pprf_tickets **tickets, const struct pprf_tickets_options *options)
 {
   if (tickets == NULL)
     return PPRF_ERR_NULL;
@@ -395,8 +404,10 @@ static int new_tickets(pprf_tickets **tickets, const struct pprf_tickets_options
 }
 
 /* err: of the pool that was to be theirs. */
-static int with_pool(pprf_tickets **tickets, int err)
+static int with_pool(pprf_tickets **tickets, struct pool *pool, int err)
 {
+  (*tickets)->backend = &pool_backend;
+  (*tickets)->keys = pool;
   if (err != PPRF_OK) {
     free(*tickets);
     *tickets = NULL;
@@ -406,44 +417,49 @@ static int with_pool(pprf_tickets **tickets, int err)
 
 int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options)
 {
-  int err = new_tickets(tickets, options);
+  int err = ticket_state(tickets, options);
   if (err != PPRF_OK)
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
-  return with_pool(tickets, pool_new(&(*tickets)->pool, o->depth, keys_of(o), o->lifetime,
-                                     o->rotation));
+  struct pool *pool;
+  err = pool_new(&pool, o->depth, keys_of(o), o->lifetime, o->rotation);
+  return with_pool(tickets, pool, err);
 }
 
 int pprf_tickets_import(pprf_tickets **tickets, int fd, const struct pprf_tickets_options *options)
 {
-  int err = new_tickets(tickets, options);
+  int err = ticket_state(tickets, options);
   if (err != PPRF_OK)
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
-  return with_pool(tickets,
-                   pool_import(&(*tickets)->pool, fd, o->depth, keys_of(o), o->lifetime, o->rotation));
+  struct pool *pool;
+  err = pool_import(&pool, fd, o->depth, keys_of(o), o->lifetime, o->rotation);
+  return with_pool(tickets, pool, err);
 }
 
 int pprf_tickets_export(pprf_tickets *tickets, int *fd)
 {
   if (fd != NULL)
     *fd = -1;
-  return tickets == NULL || fd == NULL ? PPRF_ERR_NULL : pool_export(tickets->pool, fd);
+  return tickets == NULL || fd == NULL ? PPRF_ERR_NULL : tickets->backend->export(tickets->keys, fd);
 }
 
 int pprf_tickets_expire(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL : pool_expire(tickets->pool, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL
+                         : tickets->backend->expire(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_rotate(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL : pool_rotate(tickets->pool, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL
+                         : tickets->backend->rotate(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_revoke(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL : pool_revoke(tickets->pool, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL
+                         : tickets->backend->revoke(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
@@ -454,7 +470,7 @@ int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
   size_t size = stats->size;
   if (size < STATS_1)
     return PPRF_TLS_ERR_OPTION;
-  pool_stats(tickets->pool, &s);
+  tickets->backend->stats(tickets->keys, &s);
   s.size = size;
   memset(stats, 0, size); /* fields that this version does not know */
   memcpy(stats, &s, size < sizeof s ? size : sizeof s);
@@ -465,7 +481,7 @@ int pprf_tickets_adopt(pprf_tickets *tickets)
 {
   if (tickets == NULL)
     return PPRF_ERR_NULL;
-  pool_adopt(tickets->pool);
+  tickets->backend->adopt(tickets->keys);
   return PPRF_OK;
 }
 
@@ -478,7 +494,7 @@ void ticket_let_go(pprf_tickets *tickets)
 {
   if (atomic_fetch_sub(&tickets->users, 1) > 1)
     return;
-  pool_free(tickets->pool);
+  tickets->backend->free(tickets->keys);
   free(tickets);
 }
 
@@ -486,7 +502,7 @@ void pprf_tickets_free(pprf_tickets *tickets)
 {
   if (tickets == NULL)
     return;
-  pool_close(tickets->pool);
+  tickets->backend->close(tickets->keys);
   ticket_let_go(tickets);
 }
 
@@ -497,6 +513,7 @@ const char *pprf_tls_strerror(int err)
   case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
   case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
   case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
+  case PPRF_TLS_ERR_BACKEND: return "the tickets' server gives no answer, or its address or certificate is wrong";
   case PPRF_TLS_ERR_FD: return "the descriptor is not of tickets of this library";
   default: return pprf_strerror(err);
   }

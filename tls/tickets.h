@@ -8,10 +8,11 @@
 #include <openssl/evp.h>
 #include <stdatomic.h>
 
-#include "pool.h"
+#include "backend.h"
 
 struct pprf_tickets {
-  struct pool *pool;
+  const struct backend *backend;
+  void *keys; /* the backend's */
   struct pprf_tickets_options options; /* defaults filled in */
   atomic_uint users; /* in this process: who made it, and those of ticket_hold */
 };
@@ -21,6 +22,10 @@ struct pprf_tickets {
 void ticket_hold(pprf_tickets *tickets);
 void ticket_let_go(pprf_tickets *tickets);
 
+/** The process's own part of a state, defaults filled in, without a backend, which the caller gives it.
+ * @retval as pprf_tickets_new. */
+int ticket_state(pprf_tickets **tickets, const struct pprf_tickets_options *options);
+
 /** The keys of one ticket.  The IV is the ticket's name: one that is used with this cipher key only need
  * not be random. */
 struct ticket_keys {
@@ -28,7 +33,7 @@ struct ticket_keys {
   uint8_t mac[32];    /**< HMAC-SHA-256 */
 };
 
-_Static_assert(POOL_NAME_BYTES == 16, "a name is as long as an IV");
+_Static_assert(NAME_BYTES == 16, "a name is as long as an IV");
 
 /** Fetch the algorithms, once: whether they are there. */
 int ticket_algorithms(void);

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fleet  # noqa: E402
 
-DEPTH = 19
+DEPTH, ROUNDS = 19, 2000
 
 
 def server_bytes(c):
@@ -48,6 +48,11 @@ def main():
         print("measuring time", flush=True)
         out = subprocess.run([os.path.join(fleet.BUILD, "bench_valkey"), os.path.join(server.dir, socket), "k",
                               tree, str(DEPTH)], check=True, capture_output=True, text=True).stdout
+        print("measuring handshakes", flush=True)
+        handshakes = subprocess.run([os.path.join(fleet.BUILD, "bench_resume"), str(ROUNDS),
+                                     f"unix=unix://{os.path.join(server.dir, socket)}?timeout=1000",
+                                     f"tcp=valkey://127.0.0.1:{server.port}?timeout=1000"],
+                                    check=True, capture_output=True, text=True).stdout
     finally:
         server.close()
     times, rows = {}, []
@@ -67,6 +72,12 @@ def main():
         print(f"{connections:>3} connections, {flight:>2} in flight: " + "; ".join(cells) +
               f"; CLAIM+COMMIT / GETDEL {ratio:.2f}")
     print("\n".join(rows))
+    print("a whole handshake, client and server, with tickets of this machine, of a server by its Unix socket, and "
+          "by TCP")
+    for line in handshakes.splitlines():
+        what, whose, n, median, most, ratio, more = line.split()
+        print(f"{what:>10}, {whose:>7}: median {median} us, 99 % within {most} us, of {n}; {ratio} times this "
+              f"machine's, {more} us")
     return 0
 
 

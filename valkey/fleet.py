@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import redis
@@ -200,6 +201,65 @@ class Client:
     def info(self, key):
         words = self("PPRF.INFO", key)
         return {words[i].decode(): words[i + 1] for i in range(0, len(words), 2)}
+
+
+class Link:
+    """A way to the server that can be cut: what is sent stays where it is, and no end is told."""
+
+    def __init__(self, port):
+        self.to, self.open, self.back = port, threading.Event(), threading.Event()
+        self.heal()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets = []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+                far = socket.create_connection(("127.0.0.1", self.to), 60)
+            except OSError:
+                if self.listener.fileno() < 0:
+                    return
+                near.close()
+                continue
+            for s in (near, far):
+                s.settimeout(None)
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.sockets += [near, far]
+            threading.Thread(target=self.carry, args=(near, far, self.open), daemon=True).start()
+            threading.Thread(target=self.carry, args=(far, near, self.back), daemon=True).start()
+
+    @staticmethod
+    def carry(source, sink, gate):
+        try:
+            while data := source.recv(65536):
+                gate.wait()
+                sink.sendall(data)
+        except OSError:
+            pass
+        gate.wait()
+        for s in (source, sink):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self, answers_only=False):
+        self.back.clear()
+        if not answers_only:
+            self.open.clear()
+
+    def heal(self):
+        self.open.set()
+        self.back.set()
+
+    def close(self):
+        self.heal()
+        self.listener.close()
+        for s in self.sockets:
+            s.close()
 
 
 def written_memory(pid):

@@ -1,17 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The tests of the tests: plants bugs in a copy of the module one at a time, and the tests that are named
-must fail.  TAP.  Needs CC, CPPFLAGS, CFLAGS, LDLIBS, B and OBJ from make."""
+must fail.  TAP.  Needs CC, CPPFLAGS, LDLIBS, OBJ, TLS_OBJ and KNOWN from make."""
 import os
+import random
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 FILES = ["tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c", "server_api.h"]
+HOST_FILES = ["fleet.c", "wire.c", "target.c"]
 WRAP = ["-Wl,--wrap=" + f for f in ("clock_gettime", "pprf_punct", "malloc")]
 
 # name, file, text, what takes its place; the tests of test_valkey.py, none: test_tree
@@ -58,6 +61,51 @@ BUGS = [
      "a_dump_holds_no_seed_and_restores_dead"),
 ]
 
+# name, the test of test_host.py, then file, text, what takes its place
+HOST_BUGS = [
+    ("a ticket is redeemed without its lease", "of_all_calls_one_redeems",
+     "fleet.c", "!forget(f->own, ticket, &t)) {", "(forget(f->own, ticket, &t), 0)) {"),
+    ("a ticket stays open when it is redeemed", "of_all_calls_one_redeems",
+     "fleet.c", "    *found = (struct ticket){0};", "    ;"),
+    ("redeeming tells the server nothing", "the_server_is_told",
+     "fleet.c", 'answer(&f->own->line[t.server], "PPRF.COMMIT", &t);', "(void)answer;"),
+    ("a released ticket stays leased", "of_all_calls_one_redeems",
+     "fleet.c", '    answer(&f->own->line[t.server], "PPRF.RELEASE", &t);', "    ;"),
+    ("a leaf is issued twice", "trees_follow_each_other", "fleet.c", "    spent = b->next == b->n;",
+     "    static int k;\n    b->next -= b->next < b->n && k++ == 3;\n    spent = b->next == b->n;",
+     "fleet.c", "    OPENSSL_cleanse(b->value[b->next++], PPRF_SEED_BYTES);", "    b->next++;"),
+    ("a value stays behind", "values_in_memory",
+     "fleet.c", "OPENSSL_cleanse(b->value[b->next++], PPRF_SEED_BYTES);", "b->next++;"),
+    ("a child has the parent's leaves", "a_child_has_leaves_of_its_own",
+     "fleet.c", "(void)madvise(f->own, sizeof *f->own, MADV_WIPEONFORK);", "",
+     "fleet.c", "memset(f->own, 0, sizeof *f->own);", ";"),
+    ("a child keeps the connections", "connections_are_not_the_child_s",
+     "fleet.c", "    close_fds(f);\n    if", "    if"),
+    ("old tickets are taken", "old_tickets_are_refused", "fleet.c", "if (is_too_old(f, n.made, ahead))", "if (0)"),
+    ("an old tree is issued from", "leaves_of_an_old_tree_are_not_issued",
+     "fleet.c", "b->next == b->n || now >= b->until", "b->next == b->n"),
+    ("names are in the clear", "names_say_nothing", "fleet.c", "return name_block(key, 1, plain, name);",
+     "memcpy(name, plain, NAME_BYTES);\n  return key != NULL;"),
+    ("a full tree is the last", "trees_follow_each_other",
+     "fleet.c", "    l->tree.id = 0; /* it is full", "    ; /* it is full"),
+    ("a connection is used after an answer that is late", "an_answer_that_is_late_is_nobody_s",
+     "fleet.c", "  l->broken |= broken;", "  (void)broken;"),
+    ("a wait has no end", "a_wait_has_an_end", "wire.c", "if (now >= deadline)\n      return -1;", ";",
+     "wire.c", "poll(p, 2, (int)(deadline - now))", "poll(p, 2, -1)"),
+    ("masks are not taken away", "of_all_calls_one_redeems",
+     "fleet.c", "if (chain_mask(l->claims_chain, value, PPRF_SEED_BYTES) != 0)", "if (0)"),
+]
+
+
+def build_host(folder):
+    flags = shlex.split(os.environ["CPPFLAGS"]) + ["-I" + folder, "-I" + os.path.join(TOP, "tls"), "-I" + HERE]
+    objects = shlex.split(os.environ["TLS_OBJ"]) + shlex.split(os.environ["OBJ"])
+    return subprocess.run([os.environ["CC"], *flags, "-std=c11", "-O1", "-w", "-fPIC", "-Wl,--wrap=clock_gettime", "-o",
+                           os.path.join(folder, "host"), os.path.join(HERE, "host.c"), os.path.join(HERE, "chain.c"),
+                           *(os.path.join(folder, f) for f in HOST_FILES), *objects, "-lssl",
+                           *shlex.split(os.environ["LDLIBS"])], cwd=TOP, stdout=sys.stderr,
+                          stderr=sys.stderr).returncode == 0
+
 
 def build(folder, target):
     flags = shlex.split(os.environ["CPPFLAGS"]) + ["-I" + folder, "-I" + os.path.join(TOP, "valkey")]
@@ -73,17 +121,20 @@ def build(folder, target):
     return subprocess.run(command, cwd=TOP, stdout=sys.stderr, stderr=sys.stderr).returncode == 0
 
 
-def passes(folder, tests):
+def passes(folder, tests, host=()):
     """Whether the tests pass; None: they do not compile, or hang."""
     target = "pprf.so" if tests else "test_tree"
-    if not build(folder, target):
+    if not (build_host(folder) if host else build(folder, target)):
         return None
-    if tests:
-        command = [sys.executable, os.path.join(HERE, "test_valkey.py"), "--seed", "1",
-                   *("test_" + t for t in tests)]
+    if tests or host:
+        command = [sys.executable, os.path.join(HERE, "test_host.py" if host else "test_valkey.py"), "--seed", "1",
+                   *("test_" + t for t in host or tests)]
     else:
         command = [os.path.join(folder, "test_tree")]
-    env = dict(os.environ, PPRF_MODULE=os.path.join(folder, "pprf.so"), SEED="1", STOP="1")
+    env = dict(os.environ, PPRF_MODULE=os.path.join(folder, "pprf.so"), SEED="1", STOP="1",
+               PPRF_HOST=os.path.join(folder, "host"))
+    if host:
+        env.update(PPRF_MODULE="", PATIENCE="20")
     try:
         return subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=300).returncode == 0
@@ -122,10 +173,36 @@ def main(only=sys.argv[1:]):
                 print(f"ok {count} - {name} # SKIP no server", flush=True)
                 continue
             report(passes(folder, tests) is False, name)
+    hosts = [b for b in HOST_BUGS if not only or b[0] in only]
+    if not only and "ALL" not in os.environ:  # each needs a server or two
+        seed = os.environ.get("SEED") or str(time.time_ns())
+        print(f"# SEED={seed}: 3 of {len(hosts)} bugs of a host; ALL=1: all")
+        hosts = random.Random(seed).sample(hosts, 3)
+    for name, test, *changes in hosts:
+        if server is None:
+            count += 1
+            print(f"ok {count} - {name} # SKIP no server", flush=True)
+            continue
+        with tempfile.TemporaryDirectory(prefix="pprf-planted-") as folder:
+            for f in HOST_FILES:
+                shutil.copy(os.path.join(TOP, "tls", f), folder)
+            found = True
+            for file, text, change in zip(changes[::3], changes[1::3], changes[2::3]):
+                path = os.path.join(folder, file)
+                with open(path) as f:
+                    content = f.read()
+                found &= content.count(text) == 1
+                with open(path, "w") as f:
+                    f.write(content.replace(text, change))
+            report(found and passes(folder, [], [test]) is False, name if found else f"{name}: its place is not found")
     with tempfile.TemporaryDirectory(prefix="pprf-planted-") as folder:
         for f in FILES:
             shutil.copy(os.path.join(HERE, f), folder)
+        for f in HOST_FILES:
+            shutil.copy(os.path.join(TOP, "tls", f), folder)
         report(passes(folder, []) is True, "without a bug the tests pass")
+        if server is not None:
+            report(passes(folder, [], sorted({b[1] for b in hosts})) is True, "so do those of a host")
     print(f"1..{count}")
     return failed != 0
 

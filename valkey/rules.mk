@@ -25,22 +25,45 @@ $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
 TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.py
 valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so
 
+# hosts without TLS
+HOST_SRC := valkey/host.c $(FLEET_SRC)
+HOST_WRAP := -Wl,--wrap=clock_gettime
+$(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
+$(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
+	$(LINK) $(HOST_WRAP) -o $@ $^ -lssl $(ALL_LDLIBS)
+$(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
+	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
+	  -lssl $(ALL_LDLIBS)
+TAP_TESTS += valkey/test_host.py
+valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_known.so
+
+# two TLS hosts: nginx with the library
+TAP_TESTS += valkey/test_hosts.py
+valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(NGINX_MODULE)
+$(B)/valkey/flights: $(B)/valkey/flights.o
+	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+
 # TAP by a program that needs make's variables
 TAP_TESTS += $(B)/valkey/planted
-$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch]) $(B)/valkey/known_root.o $(OPT_OBJ)
+$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch] tls/*.[ch]) $(B)/valkey/known_root.o $(OPT_OBJ) $(TLS_OBJ)
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" \\\n' '$(CC)' '$(ALL_CPPFLAGS)' \
 	  '$(ALL_LDFLAGS) $(ALL_LDLIBS)' > $@
-	@printf 'OBJ="%s" KNOWN="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(B)/valkey/known_root.o' >> $@
+	@printf 'OBJ="%s" TLS_OBJ="%s" KNOWN="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(TLS_OBJ)' \
+	  '$(B)/valkey/known_root.o' >> $@
 	@chmod +x $@
 
 .PHONY: test-fleet
-test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted ## the fleet's tests, with minutes of cut links and killed servers
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(NGINX_MODULE) ## the fleet's tests, with minutes of cut links and killed servers
 	@valkey/test_partition.py --seconds 180
-	@$(TAP) $(B)/valkey/test_tree valkey/test_valkey.py $(B)/valkey/planted
+	@valkey/test_hosts.py --flights 10000
+	@ALL=1 $(TAP) $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_host.py $(B)/valkey/planted
 
 $(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
 	$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
+$(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
+$(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/loop.o $(B)/tls/libpprf_tls.a
+	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)
-	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey
+	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume
 	@valkey/bench_valkey.py

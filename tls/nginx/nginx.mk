@@ -10,7 +10,7 @@ nginx-module: $(NGINX_MODULE) ## build the nginx module
 
 # nginx's own configure and make: the module must agree with the nginx it is loaded into
 $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/nginx/nginx.mk \
-    tls/pprf_tls.h tls/pprf_tickets.h include/pprf.h $(B)/tls/libpprf_tls.a
+    tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h include/pprf.h $(B)/tls/libpprf_tls.a
 	@[ -x $(NGINX_SRC)/configure ] || { \
 	  echo "$@: $(NGINX_SRC)/configure is missing: install nginx-dev, or set NGINX_SRC" >&2; \
 	  exit 1; }

@@ -9,6 +9,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 #include <limits.h>
+#include <pprf_fleet.h>
 #include <pprf_tls.h>
 
 /* Tickets, and how many cycles of this process use them. */
@@ -16,6 +17,7 @@ struct state {
   struct state *next;
   pprf_tickets *tickets;
   struct pprf_tickets_options options;
+  char *servers; /* their URLs, each with a space behind it; "": the tickets are of this machine */
   unsigned cycles;
   int fd;       /* for a new binary, in a master; -1: none */
   pid_t parent; /* the old master, whose tickets they are too; 0: none */
@@ -31,6 +33,7 @@ typedef struct {
   ngx_int_t rate;
   off_t memory;
   ngx_flag_t tls12;
+  ngx_array_t *servers; /* of ngx_str_t; NULL: the tickets are of this machine */
   struct state *state; /* NULL: no server has pprf_tickets on */
 } main_conf_t;
 
@@ -75,6 +78,8 @@ static void release(void *data)
     (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
   close_fd(state);
+  ngx_explicit_memzero(state->servers, ngx_strlen(state->servers)); /* there may be passwords */
+  ngx_free(state->servers);
   ngx_free(state);
 }
 
@@ -123,6 +128,36 @@ static int take_over(struct state *state, ngx_log_t *log)
   return err == PPRF_OK;
 }
 
+/* The configuration's servers as one string, the caller's to free.  NULL: no memory. */
+static char *servers_of(ngx_conf_t *cf, const main_conf_t *conf)
+{
+  size_t n = 1;
+  const ngx_str_t *url = conf->servers != NULL ? conf->servers->elts : NULL;
+  for (ngx_uint_t i = 0; url != NULL && i < conf->servers->nelts; i++)
+    n += url[i].len + 1;
+  char *text = ngx_alloc(n, cf->log), *at = text;
+  if (text == NULL)
+    return NULL;
+  for (ngx_uint_t i = 0; url != NULL && i < conf->servers->nelts; i++) {
+    at = (char *)ngx_cpymem(at, url[i].data, url[i].len);
+    *at++ = ' ';
+  }
+  *at = '\0';
+  return text;
+}
+
+/* The tickets of a new state: those of the old binary, or new ones. */
+static int make_tickets(struct state *state, const main_conf_t *conf, ngx_log_t *log)
+{
+  const char *url[PPRF_FLEET_SERVERS_MAX];
+  if (conf->servers == NULL)
+    return take_over(state, log) ? PPRF_OK : pprf_tickets_new(&state->tickets, &state->options);
+  const ngx_str_t *given = conf->servers->elts; /* each ends with a zero */
+  for (ngx_uint_t i = 0; i < conf->servers->nelts; i++)
+    url[i] = (const char *)given[i].data;
+  return pprf_tickets_new_fleet(&state->tickets, &state->options, url, conf->servers->nelts);
+}
+
 /* Have a new binary find the tickets, by a variable with a value in its environment. */
 static ngx_int_t hand_over(ngx_conf_t *cf, const struct state *state)
 {
@@ -147,22 +182,32 @@ static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
   ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(cf->cycle->pool, 0);
   if (cleanup == NULL)
     return NULL;
+  char *servers = servers_of(cf, conf);
+  if (servers == NULL)
+    return NULL;
   struct state *state = states;
-  while (state != NULL && !same(&options, &state->options))
+  while (state != NULL &&
+         (!same(&options, &state->options) || ngx_strcmp(servers, state->servers) != 0))
     state = state->next;
-  if (state == NULL) {
+  if (state != NULL) {
+    ngx_free(servers);
+  } else {
     state = ngx_alloc(sizeof *state, cf->log);
-    if (state == NULL)
+    if (state == NULL) {
+      ngx_free(servers);
       return NULL;
-    *state = (struct state){.next = states, .options = options, .fd = -1};
-    int err = take_over(state, cf->log) ? PPRF_OK : pprf_tickets_new(&state->tickets, &options);
+    }
+    *state = (struct state){.next = states, .options = options, .servers = servers, .fd = -1};
+    int err = make_tickets(state, conf, cf->log);
     if (err != PPRF_OK) {
       ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets\": %s", pprf_tls_strerror(err));
+      ngx_free(servers);
       ngx_free(state);
       return NULL;
     }
     states = state;
-    err = pprf_tickets_export(state->tickets, &state->fd);
+    /* a new binary asks the servers, as every host does */
+    err = conf->servers != NULL ? PPRF_OK : pprf_tickets_export(state->tickets, &state->fd);
     if (err != PPRF_OK)
       ngx_log_error(NGX_LOG_WARN, cf->log, 0, "pprf_tickets: an upgrade will end the tickets: %s",
                     pprf_tls_strerror(err));
@@ -331,6 +376,14 @@ static void watch(ngx_log_t *log, const struct state *state)
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "pprf_tickets: this OpenSSL keeps the secrets of tickets in open connections");
   kept = s.kept;
+  static uint64_t unanswered, not_issued;
+  if (*state->servers != '\0' && (s.unanswered > unanswered || s.not_issued > not_issued)) {
+    ngx_log_error(NGX_LOG_WARN, log, 0,
+                  "pprf_tickets: the servers gave no answer about %uL tickets and no leaves for %uL",
+                  s.unanswered - unanswered, s.not_issued - not_issued);
+    unanswered = s.unanswered;
+    not_issued = s.not_issued;
+  }
 }
 
 /* Tickets must expire in an idle server too, and in old workers whose master has others already. */
@@ -412,6 +465,8 @@ static const struct field {
   {FIELD(expired), 1, "tickets past their lifetime"},
   {FIELD(dropped), 1, "keys given up before their last ticket had expired"},
   {FIELD(kept), 1, "connections in which OpenSSL keeps the secrets of tickets"},
+  {FIELD(unanswered), 1, "tickets of which a server of pprf_tickets_backend said nothing in time"},
+  {FIELD(connected), 1, "connections made to such servers"},
   {FIELD(outstanding), 0, "tickets neither redeemed nor expired"},
   {FIELD(nodes), 0, "seeds held"},
   {FIELD(memory_bytes), 0, "memory held"},
@@ -542,6 +597,33 @@ static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
 
 /* ---- configuration ---- */
 
+static char *set_servers(ngx_conf_t *cf, ngx_command_t *command, void *data)
+{
+  main_conf_t *conf = data;
+  const ngx_str_t *argument = cf->args->elts;
+  (void)command;
+  if (conf->servers != NULL)
+    return "is duplicate";
+  conf->servers = ngx_array_create(cf->pool, cf->args->nelts - 1, sizeof(ngx_str_t));
+  if (conf->servers == NULL)
+    return NGX_CONF_ERROR;
+  if (cf->args->nelts - 1 > PPRF_FLEET_SERVERS_MAX)
+    return "has more than 8 servers";
+  for (ngx_uint_t i = 1; i < cf->args->nelts; i++) {
+    const char *wrong = pprf_tickets_bad_server((const char *)argument[i].data);
+    if (wrong != NULL) {
+      /* the URL may have a password in it */
+      ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "server %ui of \"pprf_tickets_backend\": %s", i, wrong);
+      return NGX_CONF_ERROR;
+    }
+    ngx_str_t *url = ngx_array_push(conf->servers);
+    if (url == NULL)
+      return NGX_CONF_ERROR;
+    *url = argument[i];
+  }
+  return NGX_CONF_OK;
+}
+
 static void *create_main_conf(ngx_conf_t *cf)
 {
   main_conf_t *conf = ngx_pcalloc(cf->pool, sizeof *conf);
@@ -578,6 +660,12 @@ static char *init_main_conf(ngx_conf_t *cf, void *data)
   ngx_conf_init_value(conf->tls12, 1);
   struct pprf_tickets_options options = options_of(conf);
   const char *bad = pprf_tickets_bad_option(&options);
+  if (conf->servers != NULL && bad == NULL)
+    bad = conf->rotation != 0 ? "rotation: not with pprf_tickets_backend"
+          : conf->memory != 0 ? "memory: not with pprf_tickets_backend"
+          : conf->lifetime > 432000
+            ? "lifetime: 1..432000 seconds with pprf_tickets_backend"
+            : NULL;
   if (bad != NULL) {
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "value out of range: pprf_tickets_%s", bad);
     return NGX_CONF_ERROR;
@@ -621,6 +709,8 @@ static ngx_command_t commands[] = {
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, memory), NULL},
   {ngx_string("pprf_tickets_tls12"), NGX_HTTP_MAIN_CONF | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, tls12), NULL},
+  {ngx_string("pprf_tickets_backend"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_servers,
+   NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
   {ngx_string("pprf_tickets_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,
    set_status, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
   ngx_null_command};

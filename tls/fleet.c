@@ -1,0 +1,1105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tickets whose keys are on servers (pprf_fleet.h): the backend of several machines.
+ *
+ * On each server the hosts share a few trees, in keys NAME:0 to NAME:15 of one hash tag.  A tree is issued
+ * from for a quarter of a lifetime and lives a lifetime longer.  Whoever finds none that can be issued from
+ * creates one.  A process takes leaves ahead, with their values, and seals its tickets under them.
+ *
+ * A ticket's name is one AES block over its tree's id, leaf and key, and the time of its making by the
+ * server's clock, under a key that the server's process has drawn: every host can read the name, and no
+ * other can, nor link two tickets of one connection.  When the server starts anew the key is another, as its
+ * trees are.
+ *
+ * Each process has a thread for each server.  The thread has a connection of its own, by which it fetches
+ * leaves, and opens the one by which tickets are claimed, which the callers use in turn.  Whoever gets no
+ * answer in time marks that connection broken; the thread closes it and connects again, later and later while
+ * that fails.  Meanwhile nobody waits. */
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "chain.h"
+#include "pprf_fleet.h"
+#include "tickets.h"
+#include "wire.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
+
+enum {
+  SLOTS = 16,  /* trees of a server: six live at a time, unless their leaves run out */
+  BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
+  BATCH_MIN = 16,
+  OPEN_MAX = 4096, /* tickets of a process that are open at a time */
+  LEASE_MS = 10000,
+  ISSUE_MS_MIN = 10000,  /* a tree is issued from for so long at least */
+  LIFETIME_MAX = 432000, /* with a quarter more the seven days that a tree may live */
+  AGE_UNIT_MS = 16000,   /* of the time in a name, 16 bits: 12 days */
+  CONNECT_MS = 1000,     /* for a whole connection */
+  ANSWER_MS = 1000,      /* for what the thread asks, and nobody waits for */
+  PAUSE_MS_MIN = 50,     /* before connecting again */
+  PAUSE_MS_MAX = 2000,
+  LIVED_MS = 2000, /* a connection that lasted so long was not in vain */
+  TICK_MS = 1000,
+  ID_DIGITS = 16
+};
+
+/* Leaves of a tree, with their values. */
+struct leaves {
+  uint64_t id, first, until; /* a time of the clock below: not to be issued later */
+  unsigned slot, n, next;
+  uint8_t value[BATCH][PPRF_SEED_BYTES];
+};
+
+struct tree {
+  uint64_t id, until; /* 0: none is known */
+  unsigned slot;
+};
+
+/* A process's part of a server. */
+struct line {
+  struct fleet *fleet;
+  const struct target *target;
+  pthread_t thread;
+  int *fds;               /* claims', own's, wake and halt: in memory that a child has */
+  pthread_mutex_t lock;   /* of what follows */
+  pthread_cond_t given;   /* the claims' connection */
+  int up, broken, in_use; /* the claims' connection: its state, and whether a thread has it */
+  unsigned due;           /* replies on it that nobody has waited for */
+  int known;              /* the name key and the clock */
+  uint64_t life;          /* counts the servers' processes that were known */
+  uint8_t name_key[16];
+  int64_t ahead; /* the server's clock less ours, ms */
+  unsigned current;
+  struct leaves batch[2];
+  uint8_t claims_chain[CHAIN_KEY_BYTES];
+  struct wire claims; /* of whoever has it in use */
+  /* the thread's own */
+  struct wire own;
+  uint8_t own_chain[CHAIN_KEY_BYTES];
+  struct tree tree;
+  struct leaves coming;
+};
+
+/* A ticket that was opened. */
+struct ticket {
+  uint64_t number, id, leaf, lease, life;
+  unsigned server, slot;
+};
+
+/* What a process has of its own; a child begins with zeros. */
+struct process {
+  _Atomic int state; /* IDLE, RUNNING, CLOSED */
+  pthread_mutex_t lock;
+  uint64_t last; /* number of a ticket */
+  struct ticket open[OPEN_MAX];
+  struct line line[PPRF_FLEET_SERVERS_MAX];
+};
+
+enum { IDLE, RUNNING, CLOSED };
+enum { CLAIMS_FD, OWN_FD, WAKE_FD, HALT_FD, FDS };
+
+/* Of all processes. */
+struct counts {
+  _Atomic uint64_t issued, resumed, early_accepted, early_rejected, refused, foreign, not_issued,
+    kept, unanswered, connected;
+};
+
+struct fleet {
+  struct process *own;
+  struct counts *counts;
+  unsigned servers, depth, batch;
+  uint64_t lifetime_ms, issue_ms;
+  struct target target[PPRF_FLEET_SERVERS_MAX];
+  int fds[PPRF_FLEET_SERVERS_MAX][FDS];
+  struct fleet *next; /* of the process's */
+};
+
+static EVP_CIPHER *name_cipher;
+
+/* As the server's trees count theirs. */
+static uint64_t clock_ms(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_BOOTTIME, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void poke(int fd)
+{
+  const uint64_t one = 1;
+  (void)!write(fd, &one, sizeof one);
+}
+
+/* ---- names ---- */
+
+struct named {
+  uint64_t id, leaf;
+  unsigned slot, made; /* made: in AGE_UNITs of the server's clock */
+};
+
+static int name_block(const uint8_t key[16], int encrypt, const uint8_t in[NAME_BYTES],
+                      uint8_t out[NAME_BYTES])
+{
+  int n = 0;
+  EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+  int good = c != NULL && EVP_CipherInit_ex2(c, name_cipher, key, NULL, encrypt, NULL) == 1 &&
+             EVP_CIPHER_CTX_set_padding(c, 0) == 1 &&
+             EVP_CipherUpdate(c, out, &n, in, NAME_BYTES) == 1 && n == NAME_BYTES;
+  EVP_CIPHER_CTX_free(c);
+  return good;
+}
+
+static void put(uint8_t *out, uint64_t v, unsigned bytes)
+{
+  for (unsigned i = 0; i < bytes; i++)
+    out[i] = (uint8_t)(v >> 8 * i);
+}
+
+static uint64_t get(const uint8_t *in, unsigned bytes)
+{
+  uint64_t v = 0;
+  for (unsigned i = bytes; i-- > 0;)
+    v = v << 8 | in[i];
+  return v;
+}
+
+/* The plain block, little-endian: id (8 bytes), leaf (4), made (2), slot, 0. */
+static int write_name(const uint8_t key[16], const struct named *n, uint8_t name[NAME_BYTES])
+{
+  uint8_t plain[NAME_BYTES] = {0};
+  put(plain, n->id, 8);
+  put(plain + 8, n->leaf, 4);
+  put(plain + 12, n->made, 2);
+  plain[14] = (uint8_t)n->slot;
+  return name_block(key, 1, plain, name);
+}
+
+/* Of other bytes one in 4096 looks like a name: the server knows no such tree. */
+static int read_name(const uint8_t key[16], const uint8_t name[NAME_BYTES], struct named *n)
+{
+  uint8_t plain[NAME_BYTES];
+  if (!name_block(key, 0, name, plain))
+    return 0;
+  *n = (struct named){get(plain, 8), get(plain + 8, 4), plain[14], (unsigned)get(plain + 12, 2)};
+  return n->slot < SLOTS && plain[15] == 0;
+}
+
+static unsigned age_now(int64_t ahead)
+{
+  return (unsigned)(((int64_t)clock_ms() + ahead) / AGE_UNIT_MS) & 0xffff;
+}
+
+/* A ticket of a moment that seems to come yet, by clocks that differ a little, is new. */
+static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
+{
+  unsigned age = (age_now(ahead) - made) & 0xffff;
+  return age < 0xfff0 && age > f->lifetime_ms / AGE_UNIT_MS + 1;
+}
+
+/* ---- commands on trees ---- */
+
+/* The words of one: the command, the tree's key, and up to three more. */
+struct command {
+  char key[80], text[3][24];
+  struct word word[8];
+  unsigned words;
+};
+
+static void add(struct command *c, const char *word)
+{
+  c->word[c->words++] = (struct word){word, strlen(word)};
+}
+
+static void begin(struct command *c, const char *name, const struct target *t, unsigned slot)
+{
+  (void)snprintf(c->key, sizeof c->key, "{%s}:%u", t->name, slot);
+  c->words = 0;
+  add(c, name);
+  add(c, c->key);
+}
+
+static void add_id(struct command *c, uint64_t id)
+{
+  (void)snprintf(c->text[0], sizeof c->text[0], "%016" PRIx64, id);
+  add(c, c->text[0]);
+}
+
+static void add_number(struct command *c, unsigned at, uint64_t n)
+{
+  (void)snprintf(c->text[at], sizeof c->text[at], "%" PRIu64, n);
+  add(c, c->text[at]);
+}
+
+static int read_id(const struct reply *r, uint64_t *id)
+{
+  *id = 0;
+  if (r->type != '$' || r->n != ID_DIGITS)
+    return -1;
+  for (int i = 0; i < ID_DIGITS; i++) {
+    const char *digits = "0123456789abcdef";
+    const char *d = r->text[i] != 0 ? strchr(digits, r->text[i]) : NULL;
+    if (d == NULL)
+      return -1;
+    *id = *id << 4 | (uint64_t)(d - digits);
+  }
+  return *id != 0 ? 0 : -1;
+}
+
+/* ---- the thread: connections ---- */
+
+static int halted(const struct line *l)
+{
+  struct pollfd p = {.fd = l->fds[HALT_FD], .events = POLLIN};
+  return poll(&p, 1, 0) != 0;
+}
+
+static void pause_for(const struct line *l, unsigned ms)
+{
+  struct pollfd p = {.fd = l->fds[HALT_FD], .events = POLLIN};
+  (void)poll(&p, 1, (int)ms);
+}
+
+/* The server's name key and clock.  Those of another process of the server end what was taken from the
+ * one before. */
+static int learn(struct line *l)
+{
+  static const struct word word[] = {{"PPRF.NAMEKEY", 12}};
+  struct reply r;
+  uint8_t key[sizeof l->name_key];
+  uint64_t deadline = wire_now() + ANSWER_MS;
+  if (wire_send(&l->own, 1, word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0 ||
+      r.type != '*' || r.n != 2 || wire_reply(&l->own, &r, deadline) != 0 || r.type != '$' ||
+      r.n != (long long)sizeof key)
+    return -1;
+  memcpy(key, r.text, sizeof key);
+  if (chain_mask(l->own_chain, key, sizeof key) != 0 || wire_reply(&l->own, &r, deadline) != 0 ||
+      r.type != ':' || r.n < 0)
+    return -1;
+  (void)pthread_mutex_lock(&l->lock);
+  l->ahead = r.n - (int64_t)clock_ms();
+  if (!l->known || memcmp(key, l->name_key, sizeof key) != 0) {
+    OPENSSL_cleanse(l->batch, sizeof l->batch);
+    l->tree.id = 0;
+    memcpy(l->name_key, key, sizeof key);
+    l->life++;
+    l->known = 1;
+  }
+  (void)pthread_mutex_unlock(&l->lock);
+  return 0;
+}
+
+static int connect_line(struct line *l)
+{
+  uint64_t deadline = wire_now() + CONNECT_MS;
+  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 ||
+      wire_open(&l->claims, l->target, deadline) != 0)
+    return -1;
+  (void)pthread_mutex_lock(&l->lock);
+  l->up = 1;
+  l->broken = 0;
+  l->due = 0;
+  (void)pthread_mutex_unlock(&l->lock);
+  (void)atomic_fetch_add(&l->fleet->counts->connected, 1);
+  return 0;
+}
+
+/* Who uses the claims' connection ends by its deadline. */
+static void disconnect_line(struct line *l)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  l->up = 0;
+  while (l->in_use)
+    (void)pthread_cond_wait(&l->given, &l->lock);
+  (void)pthread_mutex_unlock(&l->lock);
+  wire_close(&l->claims);
+  wire_close(&l->own);
+}
+
+/* ---- the thread: trees and leaves.  Results: 1, done; 0, the server refused; -1, the connection is of no
+ * use any more ---- */
+
+struct state {
+  uint64_t id, live, leaves, issued, lifetime_left;
+};
+
+/* A reply to PPRF.INFO: names and values. */
+static int read_state(struct line *l, struct state *s, uint64_t deadline)
+{
+  const struct {
+    const char *name;
+    uint64_t *value;
+  } field[] = {{"live", &s->live},
+               {"leaves", &s->leaves},
+               {"issued", &s->issued},
+               {"lifetime_left_ms", &s->lifetime_left}};
+  struct reply r;
+  *s = (struct state){0};
+  if (wire_reply(&l->own, &r, deadline) != 0)
+    return -1;
+  if (r.type == '-')
+    return reply_is(&r, '-', "NOKEY ") ? 1 : 0;
+  if (r.type != '*' || r.n % 2 != 0)
+    return -1;
+  for (long long left = r.n; left > 0; left -= 2) {
+    uint64_t *value = NULL, unused = 0;
+    int is_id = 0;
+    if (wire_reply(&l->own, &r, deadline) != 0 || r.type != '+')
+      return -1;
+    for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
+      if (r.n == (long long)strlen(field[i].name) && reply_is(&r, '+', field[i].name))
+        value = field[i].value;
+    is_id = r.n == 2 && reply_is(&r, '+', "id");
+    if (wire_reply(&l->own, &r, deadline) != 0 || (is_id && read_id(&r, &s->id) != 0) ||
+        (!is_id && (r.type != ':' || r.n < 0)))
+      return -1;
+    if (!is_id)
+      *(value != NULL ? value : &unused) = (uint64_t)r.n;
+  }
+  return 1;
+}
+
+/* Look at all trees: the one to issue from, which is the youngest that can be, or a slot for a new one,
+ * SLOTS: there is none. */
+static int look(struct line *l, unsigned *free_slot)
+{
+  struct command c;
+  uint64_t deadline = wire_now() + ANSWER_MS, best = 0;
+  int seen = 0;
+  l->tree.id = 0;
+  *free_slot = SLOTS;
+  for (unsigned i = 0; i < SLOTS; i++) {
+    begin(&c, "PPRF.INFO", l->target, i);
+    if (wire_send(&l->own, c.words, c.word, deadline) != 0)
+      return -1;
+  }
+  for (unsigned i = 0; i < SLOTS; i++) {
+    struct state s;
+    int rc = read_state(l, &s, deadline);
+    if (rc < 0)
+      return -1;
+    if (rc == 0)
+      continue; /* not ours, or we may not */
+    seen = 1;
+    if (!s.live && *free_slot == SLOTS)
+      *free_slot = i;
+    if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms &&
+        s.lifetime_left > best) {
+      best = s.lifetime_left;
+      l->tree = (struct tree){s.id, clock_ms() + best - l->fleet->lifetime_ms, i};
+    }
+  }
+  return seen;
+}
+
+static int create(struct line *l, unsigned slot)
+{
+  struct command c;
+  struct reply r;
+  uint64_t deadline = wire_now() + ANSWER_MS, now = clock_ms();
+  begin(&c, "PPRF.CREATE", l->target, slot);
+  add_number(&c, 0, l->fleet->depth);
+  add(&c, "LIFETIME");
+  add_number(&c, 1, l->fleet->lifetime_ms + l->fleet->issue_ms);
+  add(&c, "LEASE");
+  add_number(&c, 2, LEASE_MS);
+  if (wire_send(&l->own, c.words, c.word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0)
+    return -1;
+  if (r.type == '-')
+    return reply_is(&r, '-', "EXISTS ") ? 1 : 0; /* another host was faster: look again */
+  if (read_id(&r, &l->tree.id) != 0)
+    return -1;
+  l->tree.slot = slot;
+  l->tree.until = now + l->fleet->issue_ms;
+  return 1;
+}
+
+/* A tree to issue from. */
+static int find_tree(struct line *l)
+{
+  for (int tries = 0; tries < 3; tries++) {
+    unsigned slot;
+    int rc = look(l, &slot);
+    if (rc == 1 && l->tree.id == 0)
+      rc = slot < SLOTS ? create(l, slot) : 0;
+    if (rc != 1 || l->tree.id != 0)
+      return rc;
+  }
+  return 0;
+}
+
+/* The tree's next leaves, into l->coming. */
+static int fetch(struct line *l)
+{
+  struct command c;
+  struct reply r;
+  struct leaves *in = &l->coming;
+  uint64_t deadline = wire_now() + ANSWER_MS;
+  begin(&c, "PPRF.ISSUE", l->target, l->tree.slot);
+  add_id(&c, l->tree.id);
+  add_number(&c, 1, l->fleet->batch);
+  if (wire_send(&l->own, c.words, c.word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0)
+    return -1;
+  if (r.type == '-') {
+    l->tree.id = 0; /* it is full, or has ended */
+    return 0;
+  }
+  if (r.type != '*' || r.n != 2 || wire_reply(&l->own, &r, deadline) != 0 || r.type != ':' ||
+      r.n < 0)
+    return -1;
+  *in = (struct leaves){
+    .id = l->tree.id, .first = (uint64_t)r.n, .until = l->tree.until, .slot = l->tree.slot};
+  if (wire_reply(&l->own, &r, deadline) != 0 || r.type != '$' || r.n == 0 ||
+      r.n % PPRF_SEED_BYTES != 0 || r.n > (long long)sizeof in->value)
+    return -1;
+  memcpy(in->value, r.text, (size_t)r.n);
+  in->n = (unsigned)(r.n / PPRF_SEED_BYTES);
+  return chain_mask(l->own_chain, in->value[0], (size_t)r.n) == 0 ? 1 : -1;
+}
+
+static int is_spent(const struct leaves *b, uint64_t now)
+{
+  return b->next == b->n || now >= b->until;
+}
+
+/* Fill the batches that are empty, or of a tree that is not issued from any more. */
+static int fill(struct line *l)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    uint64_t now = clock_ms();
+    (void)pthread_mutex_lock(&l->lock);
+    int spent = is_spent(&l->batch[i], now);
+    (void)pthread_mutex_unlock(&l->lock);
+    if (!spent)
+      continue;
+    int rc = 0;
+    for (int tries = 0; tries < 2 && rc == 0; tries++) {
+      rc = l->tree.id != 0 && now < l->tree.until ? 1 : find_tree(l);
+      if (rc == 1)
+        rc = fetch(l);
+      else
+        break;
+    }
+    if (rc == 1) {
+      (void)pthread_mutex_lock(&l->lock);
+      l->batch[i] = l->coming;
+      (void)pthread_mutex_unlock(&l->lock);
+    }
+    OPENSSL_cleanse(&l->coming, sizeof l->coming);
+    if (rc != 1)
+      return rc;
+  }
+  return 1;
+}
+
+/* Until the connections are of no use any more, or the end. */
+static void serve(struct line *l)
+{
+  while (fill(l) >= 0) {
+    struct pollfd p[] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
+                         {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
+                         {.fd = l->claims.fd, .events = POLLRDHUP},
+                         {.fd = l->fds[WAKE_FD], .events = POLLIN}};
+    uint64_t pokes;
+    (void)poll(p, sizeof p / sizeof *p, TICK_MS);
+    if (p[3].revents != 0)
+      (void)!read(l->fds[WAKE_FD], &pokes, sizeof pokes);
+    (void)pthread_mutex_lock(&l->lock);
+    int broken = l->broken;
+    (void)pthread_mutex_unlock(&l->lock);
+    if (broken || p[0].revents != 0 || p[2].revents != 0 ||
+        (p[1].revents != 0 && wire_idle(&l->own) != 0))
+      return;
+  }
+}
+
+static void *tend(void *line)
+{
+  struct line *l = line;
+  unsigned pause = PAUSE_MS_MIN;
+  while (!halted(l)) {
+    uint64_t since = 0;
+    if (connect_line(l) == 0) {
+      since = wire_now();
+      serve(l);
+    }
+    disconnect_line(l);
+    if (since != 0 && wire_now() - since >= LIVED_MS)
+      pause = PAUSE_MS_MIN;
+    pause_for(l, pause);
+    pause = 2 * pause < PAUSE_MS_MAX ? 2 * pause : PAUSE_MS_MAX;
+  }
+  return NULL;
+}
+
+/* ---- the processes ---- */
+
+static pthread_mutex_t fleets_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct fleet *fleets;
+
+static void close_fds(struct fleet *f)
+{
+  for (unsigned i = 0; i < f->servers; i++)
+    for (unsigned k = 0; k < FDS; k++) {
+      if (f->fds[i][k] >= 0)
+        (void)close(f->fds[i][k]);
+      f->fds[i][k] = -1;
+    }
+}
+
+/* With fleets_lock held. */
+static void stop(struct fleet *f)
+{
+  if (atomic_load(&f->own->state) != RUNNING)
+    return;
+  atomic_store(&f->own->state, CLOSED);
+  for (unsigned i = 0; i < f->servers; i++)
+    poke(f->fds[i][HALT_FD]);
+  for (unsigned i = 0; i < f->servers; i++) {
+    struct line *l = &f->own->line[i];
+    (void)pthread_join(l->thread, NULL);
+    (void)pthread_mutex_lock(&l->lock);
+    OPENSSL_cleanse(l->batch, sizeof l->batch);
+    l->known = 0;
+    (void)pthread_mutex_unlock(&l->lock);
+  }
+}
+
+static void before_fork(void)
+{
+  (void)pthread_mutex_lock(&fleets_lock);
+}
+
+static void after_fork(void)
+{
+  (void)pthread_mutex_unlock(&fleets_lock);
+}
+
+/* The threads are the parent's, and so are the connections, the leaves and what is open. */
+static void in_child(void)
+{
+  for (struct fleet *f = fleets; f != NULL; f = f->next) {
+    close_fds(f);
+    if (atomic_load(&f->own->state) != IDLE) /* the system has not done it */
+      memset(f->own, 0, sizeof *f->own);
+  }
+  after_fork();
+}
+
+/* OpenSSL ends itself at exit, after this: no thread of ours may be using it. */
+static void at_exit(void)
+{
+  before_fork();
+  for (struct fleet *f = fleets; f != NULL; f = f->next)
+    stop(f);
+  after_fork();
+}
+
+static void watch(void)
+{
+  name_cipher = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
+  if (chain_init() != 0 || pthread_atfork(before_fork, after_fork, in_child) != 0 ||
+      atexit(at_exit) != 0) {
+    EVP_CIPHER_free(name_cipher);
+    name_cipher = NULL;
+  }
+}
+
+static int watching(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  return pthread_once(&once, watch) == 0 && name_cipher != NULL;
+}
+
+static int start_line(struct fleet *f, unsigned i)
+{
+  struct line *l = &f->own->line[i];
+  pthread_condattr_t attr;
+  *l = (struct line){.fleet = f, .target = &f->target[i], .fds = f->fds[i]};
+  l->claims.fd = l->own.fd = -1;
+  l->claims.chain = l->claims_chain;
+  l->own.chain = l->own_chain;
+  l->claims.noted = &l->fds[CLAIMS_FD];
+  l->own.noted = &l->fds[OWN_FD];
+  l->fds[WAKE_FD] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  l->fds[HALT_FD] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  l->claims.halt = l->own.halt = l->fds[HALT_FD];
+  if (l->fds[WAKE_FD] < 0 || l->fds[HALT_FD] < 0 || pthread_mutex_init(&l->lock, NULL) != 0 ||
+      pthread_condattr_init(&attr) != 0)
+    return -1;
+  int good = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 &&
+             pthread_cond_init(&l->given, &attr) == 0 &&
+             pthread_create(&l->thread, NULL, tend, l) == 0;
+  (void)pthread_condattr_destroy(&attr);
+  return good ? 0 : -1;
+}
+
+/* A process that cannot have the threads has no tickets. */
+static int start(struct fleet *f)
+{
+  sigset_t all, before;
+  int good = pthread_mutex_init(&f->own->lock, NULL) == 0;
+  unsigned started = 0;
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
+  while (good && started < f->servers && start_line(f, started) == 0)
+    started++;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (good && started == f->servers) {
+    atomic_store(&f->own->state, RUNNING);
+    return 1;
+  }
+  for (unsigned i = 0; i < started; i++) {
+    poke(f->fds[i][HALT_FD]);
+    (void)pthread_join(f->own->line[i].thread, NULL);
+  }
+  close_fds(f);
+  return 0;
+}
+
+static int running(struct fleet *f)
+{
+  int state = atomic_load(&f->own->state);
+  if (state == IDLE) {
+    before_fork();
+    state = atomic_load(&f->own->state);
+    if (state == IDLE && start(f))
+      state = RUNNING;
+    after_fork();
+  }
+  return state == RUNNING;
+}
+
+/* ---- the claims' connection ---- */
+
+/* Have it for oneself: whether that was possible before the deadline. */
+static int take(struct line *l, uint64_t life, uint64_t deadline)
+{
+  struct timespec t = {(time_t)(deadline / 1000), (long)(deadline % 1000) * 1000000};
+  int rc = 0;
+  (void)pthread_mutex_lock(&l->lock);
+  while (l->up && !l->broken && l->in_use && rc == 0)
+    rc = pthread_cond_timedwait(&l->given, &l->lock, &t);
+  int good = l->up && !l->broken && !l->in_use && l->life == life;
+  if (good)
+    l->in_use = 1;
+  (void)pthread_mutex_unlock(&l->lock);
+  return good;
+}
+
+static void give_back(struct line *l, int broken)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  l->in_use = 0;
+  l->broken |= broken;
+  (void)pthread_cond_broadcast(&l->given);
+  (void)pthread_mutex_unlock(&l->lock);
+  if (broken)
+    poke(l->fds[WAKE_FD]);
+}
+
+enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tree */
+
+/* The reply to PPRF.CLAIM.  *broken: it is none. */
+static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
+                      uint64_t deadline, int *broken)
+{
+  struct reply r;
+  *broken = 1;
+  for (; l->due > 0; l->due--)
+    if (wire_reply(&l->claims, &r, deadline) != 0 || strchr("+-_", r.type) == NULL)
+      return PPRF_TLS_ERR_BACKEND;
+  if (wire_reply(&l->claims, &r, deadline) != 0)
+    return PPRF_TLS_ERR_BACKEND;
+  *broken = 0;
+  if (r.type == '_' || reply_is(&r, '-', "LEASED "))
+    return PPRF_ERR_PUNCTURED;
+  if (reply_is(&r, '-', "NOKEY ") || reply_is(&r, '-', "DEAD ") || reply_is(&r, '-', "WRONGTYPE "))
+    return NOT_THERE;
+  if (r.type == '-')
+    return PPRF_TLS_ERR_BACKEND;
+  *broken = 1;
+  if (r.type != '*' || r.n != 2 || wire_reply(&l->claims, &r, deadline) != 0 || r.type != ':' ||
+      r.n < 1)
+    return PPRF_TLS_ERR_BACKEND;
+  *lease = (uint64_t)r.n;
+  if (wire_reply(&l->claims, &r, deadline) != 0 || r.type != '$' || r.n != PPRF_SEED_BYTES)
+    return PPRF_TLS_ERR_BACKEND;
+  memcpy(value, r.text, PPRF_SEED_BYTES);
+  if (chain_mask(l->claims_chain, value, PPRF_SEED_BYTES) != 0)
+    return PPRF_TLS_ERR_BACKEND;
+  *broken = 0;
+  return PPRF_OK;
+}
+
+static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t *lease,
+                 uint8_t value[PPRF_SEED_BYTES])
+{
+  struct command c;
+  uint64_t deadline = wire_now() + l->target->timeout;
+  int broken = 1, err = PPRF_TLS_ERR_BACKEND;
+  if (!take(l, life, deadline))
+    return err;
+  begin(&c, "PPRF.CLAIM", l->target, n->slot);
+  add_id(&c, n->id);
+  add_number(&c, 1, n->leaf);
+  if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
+    err = read_claim(l, lease, value, deadline, &broken);
+  if (err != PPRF_OK)
+    OPENSSL_cleanse(value, PPRF_SEED_BYTES);
+  give_back(l, broken);
+  return err;
+}
+
+/* End a lease by PPRF.COMMIT or PPRF.RELEASE.  If that does not reach the server the lease runs out. */
+static void answer(struct line *l, const char *how, const struct ticket *t)
+{
+  struct command c;
+  uint64_t deadline = wire_now() + l->target->timeout;
+  if (!take(l, t->life, deadline))
+    return;
+  begin(&c, how, l->target, t->slot);
+  add_id(&c, t->id);
+  add_number(&c, 1, t->leaf);
+  add_number(&c, 2, t->lease);
+  int broken = wire_send(&l->claims, c.words, c.word, deadline) != 0;
+  l->due += !broken;
+  give_back(l, broken);
+}
+
+/* ---- tickets that are open ---- */
+
+static uint64_t remember(struct process *p, struct ticket t)
+{
+  (void)pthread_mutex_lock(&p->lock);
+  t.number = ++p->last;
+  p->open[t.number % OPEN_MAX] = t; /* the lease of one so much older runs out */
+  (void)pthread_mutex_unlock(&p->lock);
+  return t.number;
+}
+
+/* Take a ticket out, for one caller alone. */
+static int forget(struct process *p, uint64_t number, struct ticket *t)
+{
+  (void)pthread_mutex_lock(&p->lock);
+  struct ticket *found = &p->open[number % OPEN_MAX];
+  int good = number != 0 && found->number == number;
+  if (good) {
+    *t = *found;
+    *found = (struct ticket){0};
+  }
+  (void)pthread_mutex_unlock(&p->lock);
+  return good;
+}
+
+/* ---- the backend ---- */
+
+/* A leaf that was fetched; there: only if the server still is. */
+static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16],
+                     uint8_t value[PPRF_SEED_BYTES])
+{
+  int good = 0, spent = 0;
+  uint64_t now = clock_ms();
+  (void)pthread_mutex_lock(&l->lock);
+  for (unsigned i = 0; i < 2 && !good && l->known && (l->up || !there); i++) {
+    struct leaves *b = &l->batch[l->current];
+    if (is_spent(b, now)) {
+      l->current ^= 1;
+      continue;
+    }
+    *n = (struct named){b->id, b->first + b->next, b->slot, age_now(l->ahead)};
+    memcpy(value, b->value[b->next], PPRF_SEED_BYTES);
+    OPENSSL_cleanse(b->value[b->next++], PPRF_SEED_BYTES);
+    memcpy(key, l->name_key, sizeof l->name_key);
+    spent = b->next == b->n;
+    good = 1;
+  }
+  (void)pthread_mutex_unlock(&l->lock);
+  if (spent)
+    poke(l->fds[WAKE_FD]);
+  return good;
+}
+
+static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES],
+                       uint8_t value[PPRF_SEED_BYTES])
+{
+  static _Thread_local unsigned turn;
+  struct fleet *f = keys;
+  struct named n;
+  uint8_t key[16];
+  (void)now;
+  memset(name, 0, NAME_BYTES);
+  memset(value, 0, PPRF_SEED_BYTES);
+  for (unsigned i = 0; running(f) && i < 2 * f->servers; i++)
+    if (take_leaf(&f->own->line[turn++ % f->servers], i < f->servers, &n, key, value)) {
+      if (!write_name(key, &n, name)) {
+        OPENSSL_cleanse(value, PPRF_SEED_BYTES);
+        return PPRF_ERR_CRYPTO;
+      }
+      (void)atomic_fetch_add(&f->counts->issued, 1);
+      return PPRF_OK;
+    }
+  return PPRF_TLS_ERR_BACKEND;
+}
+
+/* A ticket whose name a server's key reads: at that server, unless it has no such tree. */
+static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], uint64_t *ticket,
+                   uint8_t value[PPRF_SEED_BYTES])
+{
+  struct line *l = &f->own->line[i];
+  uint8_t key[16];
+  struct named n;
+  uint64_t lease;
+  (void)pthread_mutex_lock(&l->lock);
+  int known = l->known;
+  int64_t ahead = l->ahead;
+  uint64_t life = l->life;
+  memcpy(key, l->name_key, sizeof key);
+  (void)pthread_mutex_unlock(&l->lock);
+  if (!known)
+    return PPRF_TLS_ERR_BACKEND;
+  if (!read_name(key, name, &n))
+    return PPRF_ERR_FORMAT;
+  if (is_too_old(f, n.made, ahead))
+    return PPRF_ERR_PUNCTURED;
+  int err = claim(l, life, &n, &lease, value);
+  if (err == PPRF_OK)
+    *ticket = remember(f->own, (struct ticket){0, n.id, n.leaf, lease, life, i, n.slot});
+  return err;
+}
+
+static int fleet_open(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t *ticket,
+                      uint8_t value[PPRF_SEED_BYTES])
+{
+  struct fleet *f = keys;
+  int err = PPRF_ERR_FORMAT;
+  (void)now;
+  *ticket = 0;
+  memset(value, 0, PPRF_SEED_BYTES);
+  if (!running(f))
+    return PPRF_TLS_ERR_BACKEND;
+  for (unsigned i = 0; i < f->servers; i++) {
+    int e = open_at(f, i, name, ticket, value);
+    if (e == PPRF_OK || e == PPRF_ERR_PUNCTURED) {
+      err = e;
+      break;
+    }
+    /* what one server is silent about outweighs what the others do not know */
+    if (e == NOT_THERE)
+      e = PPRF_ERR_PUNCTURED;
+    if (e != PPRF_ERR_FORMAT && err != PPRF_TLS_ERR_BACKEND)
+      err = e;
+  }
+  if (err != PPRF_OK)
+    (void)atomic_fetch_add(err == PPRF_ERR_FORMAT      ? &f->counts->foreign
+                           : err == PPRF_ERR_PUNCTURED ? &f->counts->refused
+                                                       : &f->counts->unanswered,
+                           1);
+  return err;
+}
+
+static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
+{
+  struct fleet *f = keys;
+  struct ticket t;
+  (void)now;
+  if (!running(f) || !forget(f->own, ticket, &t)) {
+    (void)atomic_fetch_add(&f->counts->early_rejected, early != 0);
+    return PPRF_ERR_PUNCTURED;
+  }
+  answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
+  (void)atomic_fetch_add(early ? &f->counts->early_accepted : &f->counts->resumed, 1);
+  return PPRF_OK;
+}
+
+static void fleet_release(void *keys, uint64_t ticket)
+{
+  struct fleet *f = keys;
+  struct ticket t;
+  if (running(f) && forget(f->own, ticket, &t))
+    answer(&f->own->line[t.server], "PPRF.RELEASE", &t);
+}
+
+/* The servers expire the trees; a process that was forked connects. */
+static int fleet_expire(void *keys, uint64_t now)
+{
+  (void)now;
+  return running(keys) ? PPRF_OK : PPRF_ERR_NOMEM;
+}
+
+static int refuse(void *keys, uint64_t now)
+{
+  (void)keys;
+  (void)now;
+  return PPRF_TLS_ERR_BACKEND;
+}
+
+static void fleet_count(void *keys, enum backend_count what)
+{
+  struct counts *c = ((struct fleet *)keys)->counts;
+  (void)atomic_fetch_add(what == COUNT_NOT_ISSUED ? &c->not_issued
+                         : what == COUNT_FOREIGN  ? &c->foreign
+                                                  : &c->kept,
+                         1);
+}
+
+static void fleet_stats(void *keys, struct pprf_tickets_stats *s)
+{
+  const struct fleet *f = keys;
+  struct counts *c = f->counts;
+  *s = (struct pprf_tickets_stats){.issued = atomic_load(&c->issued),
+                                   .resumed = atomic_load(&c->resumed),
+                                   .early_accepted = atomic_load(&c->early_accepted),
+                                   .early_rejected = atomic_load(&c->early_rejected),
+                                   .refused = atomic_load(&c->refused),
+                                   .foreign = atomic_load(&c->foreign),
+                                   .not_issued = atomic_load(&c->not_issued),
+                                   .kept = atomic_load(&c->kept),
+                                   .unanswered = atomic_load(&c->unanswered),
+                                   .connected = atomic_load(&c->connected),
+                                   .depth = f->depth,
+                                   .memory_bytes = sizeof *f + sizeof *f->own + sizeof *c};
+}
+
+static int fleet_export(void *keys, int *fd)
+{
+  (void)keys;
+  *fd = -1;
+  return PPRF_TLS_ERR_BACKEND;
+}
+
+static void fleet_adopt(void *keys)
+{
+  (void)keys;
+}
+
+static void fleet_close(void *keys)
+{
+  before_fork();
+  stop(keys);
+  after_fork();
+}
+
+static void fleet_free(void *keys)
+{
+  struct fleet *f = keys;
+  before_fork();
+  for (struct fleet **at = &fleets; *at != NULL; at = &(*at)->next)
+    if (*at == f) {
+      *at = f->next;
+      break;
+    }
+  if (f->own != NULL) {
+    stop(f);
+    close_fds(f);
+    OPENSSL_cleanse(f->own, sizeof *f->own);
+    (void)munmap(f->own, sizeof *f->own);
+  }
+  after_fork();
+  if (f->counts != NULL)
+    (void)munmap(f->counts, sizeof *f->counts);
+  for (unsigned i = 0; i < f->servers; i++)
+    target_free(&f->target[i]);
+  free(f);
+}
+
+static const struct backend fleet_backend = {
+  2,      fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_expire, refuse,
+  refuse, fleet_count, fleet_stats, fleet_export, fleet_adopt,   fleet_close,  fleet_free};
+
+/* ---- pprf_fleet.h ---- */
+
+const char *pprf_tickets_bad_server(const char *server)
+{
+  struct target t;
+  if (server == NULL)
+    return "there is no URL";
+  const char *wrong = target_parse(&t, server);
+  target_free(&t);
+  return wrong;
+}
+
+static void *map(size_t bytes, int kind)
+{
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static int new_fleet(struct fleet *f, const char *const *server, size_t servers)
+{
+  for (unsigned i = 0; i < servers; i++) {
+    f->servers = i + 1;
+    for (unsigned k = 0; k < FDS; k++)
+      f->fds[i][k] = -1;
+    if (target_parse(&f->target[i], server[i]) != NULL)
+      return PPRF_TLS_ERR_OPTION;
+    if (target_load(&f->target[i]) != 0)
+      return PPRF_TLS_ERR_BACKEND;
+  }
+  f->counts = map(sizeof *f->counts, MAP_SHARED);
+  f->own = map(sizeof *f->own, MAP_PRIVATE);
+  if (f->counts == NULL || f->own == NULL)
+    return PPRF_ERR_NOMEM;
+  (void)madvise(f->own, sizeof *f->own, MADV_WIPEONFORK);
+  (void)madvise(f->own, sizeof *f->own, MADV_DONTDUMP);
+  (void)mlock2(f->own, sizeof *f->own, MLOCK_ONFAULT);
+  return PPRF_OK;
+}
+
+int pprf_tickets_new_fleet(pprf_tickets **tickets, const struct pprf_tickets_options *options,
+                           const char *const *server, size_t servers)
+{
+  if (tickets == NULL || server == NULL)
+    return PPRF_ERR_NULL;
+  *tickets = NULL;
+  for (size_t i = 0; i < servers; i++)
+    if (server[i] == NULL)
+      return PPRF_ERR_NULL;
+  if (servers < 1 || servers > PPRF_FLEET_SERVERS_MAX)
+    return PPRF_TLS_ERR_OPTION;
+  if (!watching())
+    return PPRF_ERR_CRYPTO;
+  pprf_tickets *made;
+  int err = ticket_state(&made, options);
+  if (err != PPRF_OK)
+    return err;
+  struct pprf_tickets_options *o = &made->options;
+  struct fleet *f = calloc(1, sizeof *f);
+  err = f == NULL ? PPRF_ERR_NOMEM
+        : o->rotation != 0 || o->memory != 0 || o->lifetime > LIFETIME_MAX
+          ? PPRF_TLS_ERR_OPTION
+          : new_fleet(f, server, servers);
+  if (err != PPRF_OK) {
+    if (f != NULL)
+      fleet_free(f);
+    free(made);
+    return err;
+  }
+  if ((options == NULL || options->depth == 0) && o->depth > 12)
+    o->depth -= 2; /* by rate: a tree is issued from for a quarter of a lifetime */
+  f->depth = o->depth;
+  f->batch = o->depth >= 17 ? BATCH : o->depth <= 12 ? BATCH_MIN : 1u << (o->depth - 8);
+  f->lifetime_ms = (uint64_t)o->lifetime * 1000;
+  f->issue_ms = f->lifetime_ms / 4 > ISSUE_MS_MIN ? f->lifetime_ms / 4 : ISSUE_MS_MIN;
+  before_fork();
+  f->next = fleets;
+  fleets = f;
+  after_fork();
+  made->backend = &fleet_backend;
+  made->keys = f;
+  *tickets = made;
+  return PPRF_OK;
+}

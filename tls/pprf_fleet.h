@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file pprf_fleet.h
+ * The tickets of pprf_tickets.h for several machines: the keys are in Valkey or Redis servers that have this
+ * project's module, and a ticket issued by any machine is redeemed once, at whichever.  docs/fleet.md says
+ * what holds and what each failure costs.
+ *
+ * Every process has a thread for each server, which connects, reconnects, and fetches leaves ahead.  So
+ * sealing a ticket waits for nobody; opening one asks its server, and waits for the answer as long as the
+ * server's timeout says, at most; without an answer there is no early data and no resumption.  While there
+ * is no connection nothing waits. */
+#ifndef PPRF_FLEET_H
+#define PPRF_FLEET_H
+
+#include <pprf_tickets.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Servers of one pprf_tickets, at most. */
+#define PPRF_FLEET_SERVERS_MAX 8
+
+/** Make a state whose keys are on servers.  Each server is a URL:
+ *   valkey://[user[:password]@]host[:port][/name][?option=value[&option=value...]]
+ * with valkeys:// for TLS; redis:// and rediss:// mean the same.  unix:///path[?...] is a Unix socket.
+ * port: 6379.  name: of the keys on the server, default pprf; machines with the same name share tickets.
+ * user and password may have %XX.  Options:
+ *   timeout=N       milliseconds that opening a ticket waits for the server at most: 1..1000, default 20
+ *   passfile=PATH   a file with the password on its first line
+ *   name=NAME       as above, for a Unix socket
+ *   ca=PATH         certificates that the server's must be signed by; default: the system's
+ *   cert=PATH, key=PATH   the client's certificate and its key
+ * Host names are looked up and files are read here, once.  Tickets are issued from the servers in turn, and
+ * are redeemed at the one that they are from.
+ *
+ * pprf_tickets_open leases the ticket: redeem it or release it within ten seconds, in the same process, or it
+ * ends punctured.  pprf_tickets_redeem does not wait for the server's answer: the lease is this process's
+ * alone, and has no end but puncturing.  A ticket's keys are gone from the server when it is redeemed, else a
+ * quarter of a lifetime after it has expired, at the latest.  pprf_tickets_rotate, _revoke and _export are
+ * refused with PPRF_TLS_ERR_BACKEND: delete the keys on the servers instead.
+ * The counters are those of all processes forked after this call.
+ * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
+ * @param[in]  options as for pprf_tickets_new, the same on all machines: no rotation and no memory, and a
+ *                     lifetime of at most 432000 seconds.  depth: of a tree, which is issued from for a
+ *                     quarter of a lifetime, at least 10 seconds; by default by rate.
+ * @param[in]  server  the URLs.
+ * @param[in]  servers their number, 1..PPRF_FLEET_SERVERS_MAX.
+ * @retval PPRF_OK              *tickets can be used, by processes forked from now on too, though no server
+ *                              need have answered yet: tickets cannot be made until one has.
+ * @retval PPRF_ERR_NULL        a pointer is NULL.
+ * @retval PPRF_ERR_NOMEM       no memory.
+ * @retval PPRF_ERR_CRYPTO      OpenSSL lacks an algorithm.
+ * @retval PPRF_TLS_ERR_OPTION  an option or a URL is wrong (pprf_tickets_bad_option,
+ *                              pprf_tickets_bad_server say what), or there are too many servers.
+ * @retval PPRF_TLS_ERR_BACKEND a host name is not known, or a file cannot be read. */
+PPRF_API int pprf_tickets_new_fleet(pprf_tickets **tickets,
+                                    const struct pprf_tickets_options *options,
+                                    const char *const *server, size_t servers);
+
+/** What is wrong with a server's URL, in a few words; NULL: nothing. */
+PPRF_API const char *pprf_tickets_bad_server(const char *server);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "target.h"
+
+#include <openssl/crypto.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { TIMEOUT_DEFAULT = 20, TIMEOUT_MAX = 1000, WORD_MAX = 512 };
+
+static const struct {
+  const char *word;
+  int tls, is_unix;
+} scheme[] = {{"valkey://", 0, 0},
+              {"valkeys://", 1, 0},
+              {"redis://", 0, 0},
+              {"rediss://", 1, 0},
+              {"unix://", 0, 1}};
+
+/* Cut the text at the first of these characters: the rest, NULL if there is none of them. */
+static char *cut(char *text, const char *at)
+{
+  char *rest = strpbrk(text, at);
+  if (rest != NULL)
+    *rest++ = '\0';
+  return rest;
+}
+
+static int digit(char c)
+{
+  const char *digits = "0123456789abcdef0123456789ABCDEF",
+             *d = c != '\0' ? strchr(digits, c) : NULL;
+  return d == NULL ? -1 : (int)(d - digits) % 16;
+}
+
+/* %XX, in place: whether they were well formed, and none is a zero. */
+static int decode(char *s)
+{
+  char *out = s;
+  for (; *s != '\0'; s++, out++) {
+    *out = *s;
+    if (*s != '%')
+      continue;
+    int high = digit(s[1]), low = high < 0 ? -1 : digit(s[2]);
+    if (low < 0 || high + low == 0)
+      return 0;
+    *out = (char)(high << 4 | low);
+    s += 2;
+  }
+  *out = '\0';
+  return 1;
+}
+
+static int number(const char *s, unsigned most, unsigned *n)
+{
+  *n = 0;
+  for (const char *d = s; *d != '\0'; d++) {
+    if (*d < '0' || *d > '9' || *n > most)
+      return 0;
+    *n = *n * 10 + (unsigned)(*d - '0');
+  }
+  return *s != '\0' && *n >= 1 && *n <= most;
+}
+
+/* A name is between braces on the server: Cluster puts all its keys into one place. */
+static int is_name(const char *s)
+{
+  size_t n = strlen(s);
+  return n > 0 && n <= 64 &&
+         strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") == n;
+}
+
+static const char *parse_options(struct target *t, char *text)
+{
+  struct {
+    const char *name, **value;
+  } option[] = {{"passfile", &t->passfile},
+                {"name", &t->name},
+                {"ca", &t->ca},
+                {"cert", &t->cert},
+                {"key", &t->key}};
+  while (text != NULL) {
+    char *next = cut(text, "&"), *value = cut(text, "=");
+    if (value == NULL || *value == '\0')
+      return "an option is not of the form name=value";
+    if (strcmp(text, "timeout") == 0) {
+      if (!number(value, TIMEOUT_MAX, &t->timeout))
+        return "timeout: 1..1000 milliseconds";
+    } else {
+      size_t i = 0;
+      while (i < sizeof option / sizeof *option && strcmp(text, option[i].name) != 0)
+        i++;
+      if (i == sizeof option / sizeof *option)
+        return "the options are timeout, passfile, name, ca, cert and key";
+      if (!decode(value))
+        return "a % is not followed by two hexadecimal digits";
+      *option[i].value = value;
+    }
+    text = next;
+  }
+  return NULL;
+}
+
+/* [user[:password]@]host[:port][/name] */
+static const char *parse_place(struct target *t, char *text)
+{
+  char *name = cut(text, "/"), *at = strrchr(text, '@'), *host = text;
+  unsigned port;
+  if (at != NULL) {
+    *at = '\0';
+    host = at + 1;
+    char *password = cut(text, ":");
+    if (!decode(text) || (password != NULL && !decode(password)))
+      return "a % is not followed by two hexadecimal digits";
+    t->user = *text != '\0' ? text : NULL;
+    t->password = password;
+  }
+  char *tail = host;
+  if (*host == '[') { /* an IPv6 address */
+    tail = ++host;
+    tail = cut(tail, "]");
+    if (tail == NULL || (*tail != '\0' && *tail != ':'))
+      return "an IPv6 address is between [ and ]";
+  }
+  t->port = cut(tail, ":");
+  if (t->port == NULL)
+    t->port = "6379";
+  if (!number(t->port, 65535, &port))
+    return "the port is a number, 1..65535";
+  if (*host == '\0')
+    return "there is no host";
+  t->host = host;
+  if (name != NULL && *name != '\0')
+    t->name = name;
+  return NULL;
+}
+
+const char *target_parse(struct target *t, const char *url)
+{
+  size_t i = 0;
+  const char *wrong = NULL;
+  *t = (struct target){.name = "pprf", .timeout = TIMEOUT_DEFAULT};
+  while (i < sizeof scheme / sizeof *scheme &&
+         strncmp(url, scheme[i].word, strlen(scheme[i].word)) != 0)
+    i++;
+  if (i == sizeof scheme / sizeof *scheme)
+    return "it begins with valkey://, valkeys://, redis://, rediss:// or unix:///";
+  t->bytes = strlen(url) + 1;
+  t->text = strdup(url);
+  if (t->text == NULL)
+    return "there is no memory";
+  char *place = t->text + strlen(scheme[i].word), *options = cut(place, "?");
+  t->tls = scheme[i].tls;
+  if (scheme[i].is_unix) {
+    t->path = place;
+    if (*place != '/' || strlen(place) >= sizeof((struct sockaddr_un){0}).sun_path)
+      wrong = "a socket's path begins with / and has 107 bytes at most";
+  } else {
+    wrong = parse_place(t, place);
+  }
+  if (wrong == NULL)
+    wrong = parse_options(t, options);
+  if (wrong == NULL && !is_name(t->name))
+    wrong = "a name has 1 to 64 letters, digits, - _ . or :";
+  if (wrong == NULL && t->password != NULL && t->passfile != NULL)
+    wrong = "a password and a passfile exclude each other";
+  if (wrong == NULL && t->user != NULL && t->password == NULL && t->passfile == NULL)
+    wrong = "a user has a password";
+  if (wrong == NULL && ((t->user != NULL && strlen(t->user) > WORD_MAX) ||
+                        (t->password != NULL && strlen(t->password) > WORD_MAX)))
+    wrong = "user and password have 512 bytes at most";
+  if (wrong == NULL && !t->tls && (t->ca != NULL || t->cert != NULL || t->key != NULL))
+    wrong = "ca, cert and key are for valkeys://";
+  if (wrong == NULL && (t->cert == NULL) != (t->key == NULL))
+    wrong = "cert and key belong together";
+  return wrong;
+}
+
+static int read_password(struct target *t)
+{
+  char line[WORD_MAX + 2];
+  FILE *f = fopen(t->passfile, "re");
+  if (f == NULL)
+    return -1;
+  setvbuf(f, NULL, _IONBF, 0); /* no copy in a buffer */
+  int good = fgets(line, sizeof line, f) != NULL;
+  (void)fclose(f);
+  if (good) {
+    line[strcspn(line, "\r\n")] = '\0';
+    good = *line != '\0' && strlen(line) <= WORD_MAX;
+    t->read_password = good ? strdup(line) : NULL;
+    t->password = t->read_password;
+  }
+  OPENSSL_cleanse(line, sizeof line);
+  return good && t->password != NULL ? 0 : -1;
+}
+
+/* The server shows a certificate for its host name, or its address. */
+static int load_tls(struct target *t)
+{
+  t->ctx = SSL_CTX_new(TLS_client_method());
+  if (t->ctx == NULL || SSL_CTX_set_min_proto_version(t->ctx, TLS1_2_VERSION) != 1)
+    return -1;
+  SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
+  (void)SSL_CTX_set_session_cache_mode(t->ctx, SSL_SESS_CACHE_OFF);
+  (void)SSL_CTX_set_mode(t->ctx,
+                         SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  X509_VERIFY_PARAM *verify = SSL_CTX_get0_param(t->ctx);
+  if (X509_VERIFY_PARAM_set1_ip_asc(verify, t->host) != 1 &&
+      X509_VERIFY_PARAM_set1_host(verify, t->host, 0) != 1)
+    return -1;
+  if ((t->ca != NULL ? SSL_CTX_load_verify_file(t->ctx, t->ca)
+                     : SSL_CTX_set_default_verify_paths(t->ctx)) != 1)
+    return -1;
+  return t->cert == NULL || (SSL_CTX_use_certificate_chain_file(t->ctx, t->cert) == 1 &&
+                             SSL_CTX_use_PrivateKey_file(t->ctx, t->key, SSL_FILETYPE_PEM) == 1 &&
+                             SSL_CTX_check_private_key(t->ctx) == 1)
+           ? 0
+           : -1;
+}
+
+int target_load(struct target *t)
+{
+  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+  if (t->passfile != NULL && read_password(t) != 0)
+    return -1;
+  if (t->host != NULL && getaddrinfo(t->host, t->port, &hints, &t->addresses) != 0)
+    return -1;
+  return t->tls ? load_tls(t) : 0;
+}
+
+void target_free(struct target *t)
+{
+  if (t->addresses != NULL)
+    freeaddrinfo(t->addresses);
+  SSL_CTX_free(t->ctx);
+  if (t->read_password != NULL)
+    OPENSSL_cleanse(t->read_password, strlen(t->read_password));
+  free(t->read_password);
+  if (t->text != NULL)
+    OPENSSL_cleanse(t->text, t->bytes);
+  free(t->text);
+  *t = (struct target){0};
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A host without TLS, for tests: does what stdin says with tickets of pprf_fleet.h, and answers a line each.
+ *   host DEPTH LIFETIME URL...
+ *   seal           a ticket, in hexadecimal
+ *   open TICKET    its number
+ *   redeem NUMBER, release NUMBER, rotate, revoke, export
+ *   stats          the counters
+ *   clock SECONDS  turn this process's clock (CLOCK_BOOTTIME) forward
+ *   child          a child that does nothing: its process id
+ *   seal-in-child  a ticket that a child seals, as soon as it can
+ * An error is "error " and its number. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pprf_fleet.h"
+
+enum { TICKET_MAX = 256 };
+static const uint8_t content[] = "the session";
+static pprf_tickets *tickets;
+static _Atomic long ahead; /* seconds; other threads read it */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+  int rc = __real_clock_gettime(clock, t);
+  if (clock == CLOCK_BOOTTIME)
+    t->tv_sec += ahead;
+  return rc;
+}
+
+static void say_error(int err)
+{
+  printf("error %d\n", err);
+}
+
+static int seal(void)
+{
+  uint8_t ticket[TICKET_MAX];
+  size_t n = sizeof ticket;
+  int err = pprf_tickets_seal(tickets, content, sizeof content, ticket, &n);
+  for (size_t i = 0; err == PPRF_OK && i < n; i++)
+    printf("%02x", ticket[i]);
+  return err;
+}
+
+static void open_ticket(const char *hex)
+{
+  uint8_t ticket[TICKET_MAX], out[TICKET_MAX];
+  size_t n = 0, out_n = sizeof out;
+  uint64_t number;
+  unsigned byte;
+  for (; n < sizeof ticket && sscanf(hex + 2 * n, "%2x", &byte) == 1; n++)
+    ticket[n] = (uint8_t)byte;
+  int err = pprf_tickets_open(tickets, ticket, n, out, &out_n, &number);
+  if (err != PPRF_OK)
+    say_error(err);
+  else if (out_n != sizeof content || memcmp(out, content, out_n) != 0)
+    printf("another content\n");
+  else
+    printf("%llu\n", (unsigned long long)number);
+}
+
+static void child(void)
+{
+  pid_t pid = fork();
+  if (pid == 0) {
+    (void)prctl(PR_SET_PDEATHSIG, 9);
+    for (;;)
+      (void)pause();
+  }
+  printf("%d\n", (int)pid);
+}
+
+static void seal_in_child(void)
+{
+  (void)fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0) {
+    int err = PPRF_TLS_ERR_BACKEND;
+    for (int i = 0; i < 3000 && err == PPRF_TLS_ERR_BACKEND; i++) {
+      err = seal();
+      if (err == PPRF_TLS_ERR_BACKEND)
+        (void)usleep(20000);
+    }
+    if (err != PPRF_OK)
+      say_error(err);
+    else
+      printf("\n");
+    (void)fflush(stdout);
+    exit(0); /* by atexit, as servers do */
+  }
+  (void)waitpid(pid, NULL, 0);
+}
+
+static void stats(void)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  (void)pprf_tickets_stats(tickets, &s);
+  printf(
+    "issued=%llu resumed=%llu early_accepted=%llu early_rejected=%llu refused=%llu foreign=%llu "
+    "unanswered=%llu connected=%llu depth=%llu\n",
+    (unsigned long long)s.issued, (unsigned long long)s.resumed,
+    (unsigned long long)s.early_accepted, (unsigned long long)s.early_rejected,
+    (unsigned long long)s.refused, (unsigned long long)s.foreign, (unsigned long long)s.unanswered,
+    (unsigned long long)s.connected, (unsigned long long)s.depth);
+}
+
+int main(int argc, char **argv)
+{
+  char line[2 * TICKET_MAX + 32];
+  int fd;
+  if (argc < 4)
+    return 2;
+  struct pprf_tickets_options o = {
+    .size = sizeof o, .depth = (unsigned)atoi(argv[1]), .lifetime = (unsigned)atoi(argv[2])};
+  int err = pprf_tickets_new_fleet(&tickets, &o, (const char *const *)argv + 3, (size_t)argc - 3);
+  if (err != PPRF_OK) {
+    say_error(err);
+    return 1;
+  }
+  printf("ready\n");
+  (void)fflush(stdout);
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    char *argument = strchr(line, ' ');
+    line[strcspn(line, "\n")] = '\0';
+    argument = argument != NULL ? argument + 1 : line + strlen(line);
+    unsigned long long number = strtoull(argument, NULL, 10);
+    size_t word = strcspn(line, " ");
+#define IS(name) (word == sizeof name - 1 && strncmp(line, name, word) == 0)
+    if (IS("seal")) {
+      err = seal();
+      if (err != PPRF_OK)
+        say_error(err);
+      else
+        printf("\n");
+    } else if (IS("open")) {
+      open_ticket(argument);
+    } else if (IS("redeem")) {
+      say_error(pprf_tickets_redeem(tickets, number, 1));
+    } else if (IS("release")) {
+      say_error(pprf_tickets_release(tickets, number));
+    } else if (IS("rotate")) {
+      say_error(pprf_tickets_rotate(tickets));
+    } else if (IS("revoke")) {
+      say_error(pprf_tickets_revoke(tickets));
+    } else if (IS("export")) {
+      say_error(pprf_tickets_export(tickets, &fd));
+    } else if (IS("stats")) {
+      stats();
+    } else if (IS("clock")) {
+      ahead += (long)number;
+      printf("\n");
+    } else if (IS("child")) {
+      child();
+    } else if (IS("seal-in-child")) {
+      seal_in_child();
+    } else {
+      return 2;
+    }
+    (void)fflush(stdout);
+  }
+  pprf_tickets_free(tickets);
+  printf("freed\n");
+  return 0;
+}

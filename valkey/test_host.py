@@ -1,0 +1,365 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the library's part in the fleet, without TLS: processes that seal, open, redeem and release tickets
+of one server, and what they hold in memory."""
+import argparse
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
+sys.path.insert(0, HERE)
+import tap  # noqa: E402
+
+try:
+    import fleet
+except ImportError as missing:
+    print(f"1..0 # SKIP {missing}")
+    sys.exit(0)
+
+PROGRAM = os.environ.get("PPRF_HOST", os.path.join(fleet.BUILD, "host"))
+CHECKED = os.path.join(fleet.BUILD, "host_checked")  # with the compiler's checks of memory
+PATIENCE = int(os.environ.get("PATIENCE") or 60)
+SEED = 0
+OK, PUNCTURED, FORMAT, BACKEND = "error 0", "error 1", "error 5", "error 37"
+
+
+class Failed(Exception):
+    pass
+
+
+class Host:
+    def __init__(self, case, *urls, depth=10, lifetime=7200, program=None):
+        self.p = subprocess.Popen([program or PROGRAM, str(depth), str(lifetime), *urls], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        case.addCleanup(self.close)
+        self.answer()
+
+    def answer(self):
+        watchdog = threading.Timer(PATIENCE, self.p.kill)
+        watchdog.start()
+        line = self.p.stdout.readline()
+        watchdog.cancel()
+        if not line:
+            self.p.kill()
+            raise Failed(f"the host has ended:\n{self.p.stderr.read()}")
+        return line.rstrip("\n")
+
+    def __call__(self, *words):
+        self.p.stdin.write(" ".join(words) + "\n")
+        self.p.stdin.flush()
+        return self.answer()
+
+    def seal(self):
+        """A ticket, as soon as there can be one."""
+        end = time.monotonic() + PATIENCE
+        while (ticket := self("seal")) == BACKEND and time.monotonic() < end:
+            time.sleep(0.01)
+        if ticket.startswith("error"):
+            raise Failed(ticket)
+        return ticket
+
+    def use(self, ticket):
+        number = self("open", ticket)
+        return number if number.startswith("error") else self("redeem", number)
+
+    def stats(self):
+        return {k: int(v) for k, v in (f.split("=") for f in self("stats").split())}
+
+    def end(self):
+        """Its last words."""
+        self.p.stdin.close()
+        return self.answer(), self.p.wait(PATIENCE)
+
+    def close(self):
+        self.p.kill()
+        self.p.wait()
+        for pipe in (self.p.stdin, self.p.stdout, self.p.stderr):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.random = random.Random(SEED)
+        self.server = fleet.Server()
+        self.addCleanup(self.server.close)
+        self.url = f"valkey://127.0.0.1:{self.server.port}?timeout=1000"
+
+    def host(self, **more):
+        return Host(self, self.url, **more)
+
+    def wait(self, holds, what):
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > end:
+                self.fail(f"waited in vain: {what}")
+            time.sleep(0.02)
+
+
+class Tickets(Case):
+    def test_of_all_calls_one_redeems(self):
+        a, b = self.host(), self.host()
+        a.seal()
+        b.seal()  # both are connected
+        for first, second in ((a, a), (a, b), (b, a)):
+            ticket = first.seal()
+            number = first("open", ticket)
+            for host in (a, b):
+                self.assertEqual(host("open", ticket), PUNCTURED)  # leased
+            self.assertEqual(second("redeem", str(int(number) + 1)), PUNCTURED)
+            self.assertEqual(first("release", number), OK)
+            self.assertEqual(first("redeem", number), PUNCTURED)  # given back
+            other = second("open", ticket)
+            self.assertEqual(second("redeem", other), OK)
+            self.assertEqual(second("redeem", other), PUNCTURED)
+            self.assertEqual(second("release", other), OK)  # of no effect
+            for host in (a, b):
+                self.assertEqual(host("open", ticket), PUNCTURED)
+
+    def test_a_changed_ticket_burns_nothing(self):
+        a, b = self.host(), self.host()
+        ticket = a.seal()
+        b.seal()
+        for at in self.random.sample(range(len(ticket)), 40):
+            digit = int(ticket[at], 16) ^ self.random.randrange(1, 16)
+            changed = f"{ticket[:at]}{digit:x}{ticket[at + 1:]}"
+            self.assertIn(b("open", changed), (FORMAT, PUNCTURED))
+        self.assertEqual(b.use(ticket), OK)
+
+    def test_trees_follow_each_other(self):
+        """with 16 leaves a tree: 16 trees at most, and no leaf twice"""
+        a, b = self.host(depth=4), self.host(depth=4)
+        tickets = []
+        for host in (a, b) * 40:
+            tickets.append(host.seal())
+        self.assertEqual(len({t[:32] for t in tickets}), len(tickets))
+        self.assertGreater(len(self.server.client()("KEYS", "*")), 80 // 16)
+        for ticket in tickets:
+            self.assertEqual(self.random.choice((a, b)).use(ticket), OK)
+        for ticket in tickets:
+            self.assertEqual(self.random.choice((a, b)).use(ticket), PUNCTURED)
+
+    def test_when_all_trees_are_full_there_are_no_tickets(self):
+        a, sealed = self.host(depth=4), 0
+        a.seal()
+        end = time.monotonic() + PATIENCE
+        while sealed < 255:  # 16 trees of 16
+            if not a("seal").startswith("error"):
+                sealed += 1
+            self.assertLess(time.monotonic(), end)
+        self.assertEqual(a("seal"), BACKEND)
+        self.server.client()("DEL", "{pprf}:3")
+        self.assertEqual(a.use(a.seal()), OK)
+
+    def test_old_tickets_are_refused(self):
+        a, b = self.host(lifetime=100), self.host(lifetime=100)
+        old, new = a.seal(), a.seal()
+        b.seal()
+        b("clock", "90")
+        self.assertEqual(b.use(new), OK)
+        b("clock", "50")
+        self.assertEqual(b("open", old), PUNCTURED)
+        self.assertEqual(a.use(old), OK)  # whose clock it is not
+
+    def test_leaves_of_an_old_tree_are_not_issued(self):
+        a = self.host(lifetime=100)
+        a.seal()
+        keys = self.server.client()("KEYS", "*")
+        a("clock", "26")
+        self.wait(lambda: a.seal() and len(self.server.client()("KEYS", "*")) > len(keys), "the next tree")
+
+    def test_names_say_nothing(self):
+        a, names = self.host(), set()
+        for _ in range(64):
+            names.add(a.seal()[:32])
+        columns = [len({name[i] for name in names}) for i in range(32)]
+        self.assertGreater(min(columns), 8)  # of 16 digits, 64 times
+
+    def test_what_is_not_of_a_fleet(self):
+        a = self.host()
+        ticket = a.seal()
+        for word in ("rotate", "revoke", "export"):
+            self.assertEqual(a(word), BACKEND)
+        self.assertEqual(a("open", "00" * 96), FORMAT)
+        self.assertEqual(a("redeem", "0"), PUNCTURED)
+        self.assertEqual(a.use(ticket), OK)
+        stats = a.stats()
+        self.assertEqual((stats["issued"], stats["early_accepted"], stats["early_rejected"], stats["foreign"],
+                          stats["depth"]), (1, 1, 1, 1, 10))
+        self.assertEqual(a.end(), ("freed", 0))
+
+    def test_the_server_is_told(self):
+        a, c = self.host(), self.server.client()
+
+        def count(what):
+            return int(next(line for line in c("INFO", "pprf").decode().splitlines()
+                            if line.startswith(f"pprf_{what}:")).split(":")[1])
+        self.assertEqual(a.use(a.seal()), OK)
+        self.wait(lambda: count("commits") == 1 and count("leases") == 0, "the commit")
+        self.assertEqual(a("release", a("open", a.seal())), OK)
+        self.wait(lambda: count("releases") == 1 and count("leases") == 0, "the release")
+
+
+class Processes(Case):
+    def test_a_child_has_leaves_of_its_own(self):
+        a = self.host()
+        tickets = [a.seal() for _ in range(5)]
+        tickets += [a("seal-in-child") for _ in range(5)]
+        tickets += [a.seal() for _ in range(5)]
+        self.assertEqual(len({t[:32] for t in tickets}), 15)
+        for ticket in tickets:
+            self.assertEqual([a.use(ticket), a.use(ticket)], [OK, PUNCTURED])
+        self.assertEqual(a.stats()["issued"], 15)  # of all processes
+        self.assertEqual(a.end(), ("freed", 0))
+
+    def test_values_in_memory(self):
+        """no value of a ticket that is sealed, or was redeemed, in its process; none of any leaf in a child"""
+        a, model = self.host(depth=8), fleet.Tree(8)
+        values = {model.value(leaf): leaf for leaf in range(256)}
+        self.assertEqual(a.use(a.seal()), OK)
+        tickets = [a.seal() for _ in range(10)]
+        self.wait(lambda: self.server.client().info("{pprf}:0")["issued"] >= 32, "two batches")
+        self.assertEqual(a.use(tickets[3]), OK)
+        number = a("open", tickets[4])
+        held = {values[v] for v in fleet.memory_holds(a.p.pid, values)}
+        issued = self.server.client().info("{pprf}:0")["issued"]
+        self.assertLessEqual(held, set(range(11, issued)))
+        self.assertGreaterEqual(len(held), 16)  # the look finds what is there
+        child = int(a("child"))
+        self.assertEqual(fleet.memory_holds(child, values), set())
+        self.assertEqual(a("redeem", number), OK)
+
+    def test_connections_are_not_the_child_s(self):
+        a = self.host()
+        a.seal()
+        self.wait(lambda: a.stats()["connected"] == 1, "both connections")
+        child = int(a("child"))
+
+        def sockets(pid):
+            links = (os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+            return {name for name in links if name.startswith("socket:")}
+        self.assertEqual(len(sockets(a.p.pid)), 2)
+        self.wait(lambda: sockets(child) == set(), "the child has closed them")
+
+    def test_a_server_that_ends_is_noticed(self):
+        a = self.host()
+        ticket = a.seal()
+        self.server.restart()
+        self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
+        self.assertEqual(a("open", ticket), FORMAT)  # its name's key is gone
+
+
+class Enemies(Case):
+    def test_a_wait_has_an_end(self):
+        a = Host(self, f"valkey://127.0.0.1:{self.server.port}?timeout=50")
+        tickets = [a.seal() for _ in range(20)]
+        self.server.process.send_signal(signal.SIGSTOP)
+        try:
+            self.assertEqual([a("open", t) for t in tickets], [BACKEND] * 20)
+        finally:
+            self.server.process.send_signal(signal.SIGCONT)
+        self.assertEqual(a.stats()["unanswered"], 20)
+
+    def test_an_answer_that_is_late_is_nobody_s(self):
+        link = fleet.Link(self.server.port)
+        self.addCleanup(link.close)
+        a = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=500")
+        first, *others = [a.seal() for _ in range(6)]
+        self.wait(lambda: a.use(a.seal()) == OK, "a connection")
+        link.cut(answers_only=True)
+        self.assertEqual(a("open", first), BACKEND)
+        link.heal()
+        for ticket in others:
+            self.wait(lambda: (found := a("open", ticket)) == BACKEND or a("redeem", found) == OK, "its own value")
+        self.wait(lambda: a.use(a.seal()) == OK, "a connection")
+
+    def test_answers_that_are_changed(self):
+        """bytes of the server's answers are changed, left out or put in, on their way: the host lives, takes no
+        ticket twice, and in the end all is well again"""
+        changing = threading.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        r = random.Random(SEED)
+
+        def carry(source, sink, change):
+            try:
+                while data := bytearray(source.recv(65536)):
+                    if change and changing.is_set() and r.random() < 0.02:
+                        at = r.randrange(len(data))
+                        what = r.random()
+                        if what < 0.6:
+                            data[at] = r.randrange(256)
+                        elif what < 0.8:
+                            del data[at]
+                        else:
+                            data[at:at] = r.choice((b"*3\r\n", b"$-1\r\n", b"\r\n", b":9\r\n", b"-DEAD x\r\n",
+                                                    b"$16\r\n"))
+                    sink.sendall(data)
+            except OSError:
+                pass
+            for s in (source, sink):
+                try:
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+        def run():
+            try:
+                while True:
+                    near, _ = listener.accept()
+                    far = socket.create_connection(("127.0.0.1", self.server.port))
+                    for pair in ((near, far, False), (far, near, True)):
+                        threading.Thread(target=carry, args=pair, daemon=True).start()
+            except OSError:
+                pass
+        threading.Thread(target=run, daemon=True).start()
+        a = Host(self, f"valkey://127.0.0.1:{listener.getsockname()[1]}?timeout=200", program=CHECKED)
+        a.seal()
+        changing.set()
+        used, good = 0, []
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            ticket = a("seal")
+            if ticket.startswith("error"):
+                time.sleep(0.005)
+                continue
+            good.append(ticket)
+            used += a.use(ticket) == OK
+            if a.use(self.random.choice(good)) == OK and len(good) > 1:
+                used += 1
+        changing.clear()
+        self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
+        stats = a.stats()
+        print(f"# {len(good)} tickets, {used} redeemed, {stats['connected']} connections, "
+              f"{stats['unanswered']} unanswered")
+        self.assertGreater(stats["connected"], 1)
+        again = [a.use(t) for t in good]
+        self.assertLessEqual(used + again.count(OK), len(good))
+        self.assertEqual(a.end(), ("freed", 0))
+
+
+def main():
+    global SEED
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or time.time()))
+    p.add_argument("test", nargs="*")
+    a = p.parse_args()
+    SEED = a.seed
+    if fleet.SERVER is None:
+        print("1..0 # SKIP neither valkey-server nor redis-server is installed")
+        return 0
+    return tap.run((Tickets, Processes, Enemies), a.test, SEED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,522 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two TLS hosts that share their tickets: nginx twice, behind a balancer that sends each connection to the other
+host than the one before, and a server with the module.  First flights are recorded and sent several times, and
+what the hosts deliver is counted in their logs.
+
+--flights N: how many are replayed in each_ticket_is_delivered_once_at_whichever_host."""
+import argparse
+import collections
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+for folder in ("tls/nginx", "tls", "equivalence-tests", "valkey"):
+    sys.path.insert(0, os.path.join(TOP, folder))
+import tap  # noqa: E402
+
+try:
+    import fleet
+    import test_nginx as nginx
+    import test_tls as tls
+except ImportError as missing:
+    print(f"1..0 # SKIP {missing}")
+    sys.exit(0)
+
+MODULE = os.environ.get("PPRF_MODULE", fleet.SHIPPED)
+FLIGHTS = os.path.join(fleet.BUILD, "flights")
+PATIENCE = 60
+SEED, REPLAYS = 0, 600
+HAPROXY = """global
+  maxconn 512
+defaults
+  mode tcp
+  timeout connect 10s
+  timeout client 60s
+  timeout server 60s
+listen both
+  bind 127.0.0.1:{}
+  balance roundrobin
+{}
+"""
+
+
+class Hosts(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="pprf-hosts-")
+        os.chmod(self.dir, 0o755)  # nginx's workers have another user id than root
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.random = random.Random(SEED)
+        self.early = os.path.join(self.dir, "early")
+        with open(self.early, "wb") as f:
+            f.write(tls.REQUEST)
+
+    def server(self, *options, **more):
+        s = fleet.Server(*options, module=MODULE, **more)
+        self.addCleanup(s.close)
+        return s
+
+    def link(self, server):
+        link = fleet.Link(server.port)
+        self.addCleanup(link.close)
+        return link
+
+    def host(self, *urls, **parts):
+        directory = tempfile.mkdtemp(dir=self.dir)
+        os.chmod(directory, 0o755)
+        parts.setdefault("workers", 2)
+        http = f"pprf_tickets on; pprf_tickets_backend {' '.join(urls)};" + parts.pop("more_http", "")
+        # the status, for tests that wait for what it counts
+        host = nginx.Nginx(directory, http=http, server="location /status { pprf_tickets_status json; }",
+                           **parts)
+        self.addCleanup(host.stop)
+        for name in ("cert.pem", "key.pem"):  # all hosts have the first one's: nginx ties sessions to it
+            shared = os.path.join(self.dir, name)
+            if os.path.exists(shared):
+                shutil.copy(shared, host.path(name))
+            else:
+                shutil.copy(host.path(name), shared)
+        return host.start()
+
+    @staticmethod
+    def url(place, more=""):
+        # patient, since a machine under test may be slow
+        return f"valkey://127.0.0.1:{place.port}{more or '?timeout=1000'}"
+
+    def wait(self, holds, what):
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > end:
+                self.fail(f"waited in vain: {what}")
+            time.sleep(0.02)
+
+    def status(self, host):
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with socket.create_connection(("127.0.0.1", host.port), PATIENCE) as raw, context.wrap_socket(raw) as c:
+            c.sendall(b"GET /status HTTP/1.0\r\n\r\n")
+            text = ""
+            while more := c.recv(65536):
+                text += more.decode()
+        return {k: int(v) for k, v in re.findall(r'"(\w+)": (\d+)', text)}
+
+    def ticket(self, host):
+        """A session file of a full handshake."""
+        path = tempfile.mktemp(dir=self.dir)
+        seen = tls.s_client(host.port, sess_out=path)
+        self.assertEqual((seen.handshake, seen.answered), ("full", True), seen.text)
+        return path
+
+    def offer(self, host, path):
+        """What becomes of a ticket; it is served in any case."""
+        seen = tls.s_client(host.port, path, None, self.early)
+        self.assertTrue(seen.answered, seen.text)
+        return seen.early
+
+    def ready(self, *hosts):
+        """Wait until each host's workers have leaves, and a ticket of each is redeemed at each."""
+        for host in hosts:
+            for other in hosts:
+                self.wait(lambda: self.offer(other, self.ticket(host)) == "accepted", "a ticket that is redeemed")
+
+    def flights(self, port, count, prefix):
+        out = subprocess.run([FLIGHTS, str(port), str(count), prefix], check=True, capture_output=True,
+                             timeout=600).stdout
+        found, at = [], 0
+        while at < len(out):
+            n, = struct.unpack(">I", out[at:at + 4])
+            found.append(out[at + 4:at + 4 + n])
+            at += 4 + n
+        self.assertEqual(len(found), count)
+        return found
+
+    def send(self, port, flights, threads=8):
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda f: tls.send_flight(port, f), flights))
+
+    def delivered(self, *hosts):
+        """How often each request came in early data, at which hosts: {path: [host]}."""
+        found = collections.defaultdict(list)
+        for host in hosts:
+            try:
+                with open(host.path("access.log")) as f:
+                    for line in f:
+                        if m := re.search(r'early=1 .*"GET /(\S+) ', line):
+                            found[m.group(1)].append(host)
+            except FileNotFoundError:
+                pass
+        return found
+
+    def balancer(self, *hosts):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            port = s.getsockname()[1]
+        path = os.path.join(self.dir, "haproxy.cfg")
+        lines = "\n".join(f"  server h{i} 127.0.0.1:{h.port}" for i, h in enumerate(hosts))
+        with open(path, "w") as f:
+            f.write(HAPROXY.format(port, lines))
+        p = subprocess.Popen(["haproxy", "-db", "-f", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+
+        def listens():
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return True
+            except OSError:
+                return False
+        self.wait(listens, "the balancer")
+        return port
+
+
+class Tickets(Hosts):
+    def test_each_ticket_is_delivered_once_at_whichever_host(self):
+        if not shutil.which("haproxy"):
+            self.skipTest("haproxy is not installed")
+        server = self.server()
+        hosts = [self.host(self.url(server)) for _ in range(2)]
+        port = self.balancer(*hosts)
+        self.ready(*hosts)
+        copies = 10
+        count = REPLAYS // copies // 2
+        before = self.flights(port, count, "before-")
+        sent = before * (copies // 2)
+        self.random.shuffle(sent)
+        half = len(sent) // 2
+        self.send(port, sent[:half])
+        sender = threading.Thread(target=self.send, args=(port, sent[half:]))
+        sender.start()
+        server.restart(signal.SIGKILL)  # meanwhile
+        sender.join()
+        self.ready(*hosts)
+        after = self.flights(port, count, "after-")
+        sent = before * (copies - copies // 2) + after * copies
+        self.random.shuffle(sent)
+        self.send(port, sent)
+        self.ready(*hosts)  # the logs' last lines are behind what was sent
+        found = self.delivered(*hosts)
+        old = [len(found[f"before-{i}"]) for i in range(count)]
+        new = [len(found[f"after-{i}"]) for i in range(count)]
+        unanswered = [self.status(h)["unanswered"] for h in hosts]
+        print(f"# unanswered, also while the server was gone: {unanswered}")
+        print(f"# {2 * count * copies} flights of {2 * count} tickets; delivered: {sum(old)} of {count} from before "
+              f"the restart, {sum(new)} of {count} from after it")
+        self.assertEqual(max(old), 1)
+        self.assertEqual(set(new), {1})
+        places = collections.Counter(hosts.index(found[f"after-{i}"][0]) for i in range(count))
+        self.assertEqual(len(places), 2, f"delivered at both: {places}")
+
+    def test_a_ticket_of_one_host_is_good_once_at_the_other(self):
+        server = self.server()
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        ticket = self.ticket(a)
+        self.assertEqual([self.offer(h, ticket) for h in (b, a, b)], ["accepted", "rejected", "rejected"])
+        tree = self.tree(server)
+        c = server.client()
+        # a resumption without early data uses it up too
+        ticket = self.ticket(b)
+        self.assertEqual([tls.s_client(h.port, ticket).handshake for h in (a, b)], ["resumed", "full"])
+        self.assertEqual(c.info(tree)["leases"], 0)
+
+    def tree(self, server):
+        """The key of the tree that tickets are issued from."""
+        keys = server.client()("KEYS", "*")
+        self.assertEqual(len(keys), 1, keys)  # one for both hosts
+        return keys[0]
+
+    def test_tls_1_2_and_a_second_hello(self):
+        server = self.server()
+        a, b = (self.host(self.url(server), more_http="ssl_ecdh_curve secp384r1;") for _ in range(2))
+        for host in (a, b):  # a second ClientHello ends early data
+            self.wait(lambda: tls.s_client(host.port, self.ticket(host)).handshake == "resumed", "a resumption")
+        for options in (["-tls1_2"], ["-groups", "X25519:P-384"]):  # the latter is asked for another key share
+            path = tempfile.mktemp(dir=self.dir)
+            tls.s_client(a.port, sess_out=path, options=options)
+            seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a, b)]
+            self.assertEqual(seen, ["resumed", "full", "full"], options)
+
+    def test_who_has_only_seen_a_ticket_burns_nothing(self):
+        server = self.server()
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        key, c = self.tree(server), server.client()
+        flight, = self.flights(a.port, 1, "mine-")
+        hello = 5 + struct.unpack(">H", flight[3:5])[0]  # ends with the binder
+        forged = flight[:hello - 1] + bytes([flight[hello - 1] ^ 1]) + flight[hello:]
+        for host in (a, b):
+            tls.send_flight(host.port, forged)
+        self.wait(lambda: c.info(key)["leases"] == 0, "the lease's end")
+        self.assertEqual(len(self.delivered(a, b)["mine-0"]), 0)
+        for host in (b, a):
+            tls.send_flight(host.port, flight)
+        self.wait(lambda: self.delivered(a, b)["mine-0"], "the request")
+        self.assertEqual(self.delivered(a, b)["mine-0"], [b])
+
+
+class Trouble(Hosts):
+    def test_the_server_is_killed_and_comes_back(self):
+        server = self.server()
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        ticket = self.ticket(a)
+        server.stop(signal.SIGKILL)
+        for host in (a, b):
+            self.assertEqual(self.offer(host, ticket), "rejected")
+        server.start()
+        self.ready(a, b)
+        self.assertEqual(self.offer(a, ticket), "rejected")  # its tree was lost
+        self.assertEqual([self.offer(h, self.ticket(a)) for h in (b, a)], ["accepted"] * 2)
+
+    def test_without_a_server_from_the_start(self):
+        server = self.server()
+        server.stop()
+        host = self.host(self.url(server))
+        self.assertEqual(self.offer(host, self.ticket(host)), "rejected")  # a ticket that nobody can decrypt
+        server.start()
+        self.ready(host)
+
+    def test_a_server_that_stands_still(self):
+        server = self.server()
+        a, b = (self.host(self.url(server, "?timeout=200")) for _ in range(2))
+        self.ready(a, b)
+        tickets = [self.ticket(a) for _ in range(6)]
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            for ticket in tickets:
+                self.assertEqual(self.offer(b, ticket), "rejected")  # served, with a full handshake
+            self.assertGreaterEqual(self.status(b)["unanswered"], len(tickets))
+        finally:
+            server.process.send_signal(signal.SIGCONT)
+        self.ready(a, b)
+        # what the server was asked meanwhile is leased to nobody who is there, and ends punctured
+        for ticket in tickets:
+            self.offer(a, ticket)
+            self.assertEqual(self.offer(b, ticket), "rejected")
+
+    def test_a_host_that_is_cut_off(self):
+        server = self.server()
+        link = self.link(server)
+        a, b = self.host(self.url(link)), self.host(self.url(server))
+        self.ready(a, b)
+        first, second = self.ticket(a), self.ticket(a)
+        link.cut()
+        for _ in range(2):
+            self.assertEqual(self.offer(a, first), "rejected")
+        self.assertEqual(self.offer(b, first), "accepted")  # the server was never asked
+        self.assertEqual(self.offer(b, first), "rejected")
+        self.assertEqual(self.offer(b, self.ticket(a)), "accepted")  # sealed now, under a leaf fetched before
+        link.heal()
+        self.ready(a, b)
+        self.assertEqual([self.offer(h, second) for h in (a, b)], ["accepted", "rejected"])
+
+    def test_an_answer_that_is_lost(self):
+        server = self.server()
+        link = self.link(server)
+        a, b = self.host(self.url(link), workers=1), self.host(self.url(server))
+        self.ready(a, b)
+        ticket = self.ticket(a)
+        link.cut(answers_only=True)
+        self.assertEqual(self.offer(a, ticket), "rejected")
+        for _ in range(3):
+            self.assertEqual(self.offer(b, ticket), "rejected")  # leased to a, then punctured
+        link.heal()
+        self.ready(a, b)
+        self.assertEqual([self.offer(h, ticket) for h in (a, b)], ["rejected"] * 2)
+
+    def test_servers_are_independent(self):
+        servers = [self.server() for _ in range(2)]
+        urls = [self.url(s) for s in servers]
+        a, b = self.host(*urls, workers=1), self.host(*reversed(urls), workers=1)
+        self.ready(a, b)
+        self.wait(lambda: all(s.client()("KEYS", "*") for s in servers), "a tree on each")
+        tickets = []
+        for _ in range(12):  # s_client keeps the second of two tickets, servers take turns: five tickets a time
+            tickets.append(self.ticket(a))
+            self.assertEqual(tls.s_client(a.port, self.ticket(a)).handshake, "resumed")
+        claimed = [self.claims(s) for s in servers]
+        for ticket in tickets[:6]:
+            self.assertEqual(self.offer(b, ticket), "accepted")
+        self.assertEqual(sum(map(self.claims, servers)) - sum(claimed), 6)
+        servers[0].stop(signal.SIGKILL)
+        self.ready(a, b)  # with the other server's tickets alone
+        good = sum(self.offer(b, t) == "accepted" for t in tickets[6:])
+        self.assertEqual([self.offer(a, t) for t in tickets], ["rejected"] * 12)
+        self.assertEqual(good, 3)
+
+    @staticmethod
+    def claims(server):
+        text = server.client()("INFO", "pprf").decode()
+        return int(re.search(r"pprf_claims:(\d+)", text).group(1))
+
+    def test_a_server_that_lies(self):
+        """what it answers is not of the protocol, or of another: hosts serve on, and come back"""
+        for answer in (b"", b"$32\r\n" + bytes(32) + b"\r\n", b"\0" * 70000, b"HTTP/1.1 400 no\r\n\r\n"):
+            with self.subTest(answer=answer[:20]):
+                liar = socket.create_server(("127.0.0.1", 0))
+                self.addCleanup(liar.close)
+                seen = threading.Event()
+
+                def lie():
+                    try:
+                        while True:
+                            c, _ = liar.accept()
+                            with c:
+                                c.settimeout(PATIENCE)
+                                c.recv(65536)
+                                seen.set()
+                                c.sendall(answer * 3)
+                    except OSError:
+                        pass
+                threading.Thread(target=lie, daemon=True).start()
+                host = self.host(f"valkey://127.0.0.1:{liar.getsockname()[1]}", workers=1)
+                self.wait(seen.is_set, "a connection")
+                worker = host.children()
+                self.assertEqual(self.offer(host, self.ticket(host)), "rejected")
+                self.assertEqual(host.children(), worker)
+                host.stop()
+
+
+class Configuration(Hosts):
+    def test_acl_user_and_names(self):
+        server = self.server()
+        c = server.client()
+        c("ACL", "SETUSER", "tls-hosts", "on", ">se cr:et", "~{web}:*", "resetchannels", "-@all", "+pprf.hello",
+          "+pprf.namekey", "+pprf.create", "+pprf.issue", "+pprf.claim", "+pprf.commit", "+pprf.release",
+          "+pprf.info")
+        c("ACL", "SETUSER", "default", "resetpass", "nopass", "-pprf.namekey")
+        place = f"127.0.0.1:{server.port}"
+        good = self.host(f"valkey://tls-hosts:se%20cr%3aet@{place}/web?timeout=1000")
+        self.ready(good)
+        self.assertEqual(c("KEYS", "*"), [b"{web}:0"])
+        passfile = os.path.join(self.dir, "pass")
+        with open(passfile, "w") as f:
+            f.write("se cr:et\n")
+        other = self.host(f"redis://tls-hosts@{place}?passfile={passfile}&name=web&timeout=1000")
+        self.ready(good, other)
+        for wrong in (f"valkey://tls-hosts:other@{place}/web", f"valkey://tls-hosts:se%20cr%3aet@{place}/mail",
+                      f"valkey://{place}/web"):
+            host = self.host(wrong)
+            self.assertEqual(self.offer(host, self.ticket(host)), "rejected")
+            self.wait(lambda: self.status(host)["not_issued"] > 0, "a ticket without a leaf")
+
+    def test_a_unix_socket(self):
+        path = os.path.join(self.dir, "s")
+        server = self.server("--unixsocket", path, "--unixsocketperm", "777")
+        a, b = self.host(f"unix://{path}?timeout=1000"), self.host(self.url(server))
+        self.ready(a, b)
+
+    def test_tls_to_the_server(self):
+        for name, issuer in (("ca", None), ("other", None), ("server", "ca"), ("client", "ca"), ("liar", "other")):
+            self.certificate(name, issuer)
+        port = fleet.free_port()
+        file = lambda name: os.path.join(self.dir, name)  # noqa: E731
+        self.server("--tls-port", str(port), "--tls-cert-file", file("server.crt"), "--tls-key-file",
+                    file("server.key"), "--tls-ca-cert-file", file("ca.crt"), "--tls-auth-clients", "yes")
+        own = f"cert={file('client.crt')}&key={file('client.key')}"
+        a, b = (self.host(f"valkeys://localhost:{port}?timeout=1000&ca={file('ca.crt')}&{own}") for _ in range(2))
+        self.ready(a, b)
+        for wrong in (f"valkeys://localhost:{port}?ca={file('other.crt')}&{own}",  # another's server
+                      f"valkeys://localhost:{port}?ca={file('ca.crt')}",           # a client without a certificate
+                      f"valkeys://127.0.0.2:{port}?ca={file('ca.crt')}&{own}",     # not the certificate's address
+                      f"valkey://localhost:{port}"):
+            host = self.host(wrong)
+            self.assertEqual(self.offer(host, self.ticket(host)), "rejected")
+            self.wait(lambda: self.status(host)["not_issued"] > 0, "a ticket without a leaf")
+            self.assertEqual(self.status(host)["connected"], 0, wrong)
+
+    def certificate(self, name, issuer):
+        path = os.path.join(self.dir, name)
+        subprocess.run(["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                        path + ".key", "-subj", f"/CN={name}", *(("-x509",) if not issuer else ()), "-out",
+                        path + (".csr" if issuer else ".crt")], check=True, capture_output=True)
+        if issuer:
+            with open(path + ".ext", "w") as f:
+                f.write("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+            by = os.path.join(self.dir, issuer)
+            subprocess.run(["openssl", "x509", "-req", "-in", path + ".csr", "-CA", by + ".crt", "-CAkey", by + ".key",
+                            "-CAcreateserial", "-extfile", path + ".ext", "-out", path + ".crt"], check=True,
+                           capture_output=True)
+        os.chmod(path + ".key", 0o644)  # the server may run as another user
+
+    def test_what_is_refused(self):
+        for urls, words in (
+                (["http://h"], "it begins with valkey://"),
+                (["valkey://"], "there is no host"),
+                (["valkey://h:0"], "the port"),
+                (["valkey://h:65536"], "the port"),
+                (["valkey://[::1"], "an IPv6"),
+                (["valkey://h/a%41"], "a name"),
+                (["valkey://u@h"], "a user has a password"),
+                (["valkey://u:%4@h"], "a %"),
+                (["valkey://u:%00@h"], "a %"),
+                (["valkey://h?timeout=0"], "timeout: 1..1000"),
+                (["valkey://h?timeout=1001"], "timeout: 1..1000"),
+                (["valkey://h?ca=/x"], "ca, cert and key"),
+                (["valkeys://h?cert=/x"], "cert and key belong together"),
+                (["valkey://h?x=1"], "the options"),
+                (["valkey://h?timeout"], "an option is not"),
+                (["unix://path"], "a socket's path"),
+                (["unix:///" + "p" * 200], "a socket's path"),
+                (["valkey://h:1"] * 9, "more than 8"),
+                (["valkey://h:1", "valkey://h:x"], "server 2 of"),
+                (["valkey://no-such-host.invalid"], "gives no answer, or its address"),
+                (["valkeys://127.0.0.1?ca=/no/such/file"], "gives no answer, or its address"),
+                (["valkey://u@127.0.0.1?passfile=/no/such/file"], "gives no answer, or its address")):
+            with self.subTest(urls=urls):
+                host = nginx.Nginx(self.dir, http=f"pprf_tickets on; pprf_tickets_backend {' '.join(urls)};")
+                status, text = host.check()
+                self.assertNotEqual(status, 0)
+                self.assertIn(words, text)
+        for more in ("pprf_tickets_rotation 3h;", "pprf_tickets_memory 1g;", "pprf_tickets_lifetime 6d;",
+                     "pprf_tickets_backend valkey://127.0.0.1;"):
+            host = nginx.Nginx(self.dir, http=f"pprf_tickets on; pprf_tickets_backend valkey://127.0.0.1; {more}")
+            self.assertNotEqual(host.check()[0], 0, more)
+
+    def test_a_reload_and_a_new_binary_keep_the_tickets(self):
+        server = self.server()
+        host = self.host(self.url(server))
+        self.ready(host)
+        http = f"pprf_tickets on; pprf_tickets_backend {self.url(server)};"
+        ticket = self.ticket(host)
+        host.reload(workers=2, http=http)
+        self.assertEqual([self.offer(host, ticket) for _ in range(2)], ["accepted", "rejected"])
+        self.ready(host)
+        ticket = self.ticket(host)
+        host.stop()
+        again = self.host(self.url(server))
+        self.ready(again)
+        self.assertEqual([self.offer(again, ticket) for _ in range(2)], ["accepted", "rejected"])
+
+
+def main():
+    global REPLAYS, SEED
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or time.time()))
+    p.add_argument("--flights", type=int, default=REPLAYS)
+    p.add_argument("test", nargs="*")
+    a = p.parse_args()
+    SEED, REPLAYS = a.seed, a.flights
+    for name, found in (("valkey-server nor redis-server", fleet.SERVER), ("nginx", shutil.which("nginx")),
+                        ("the nginx module", os.path.exists(nginx.MODULE))):
+        if not found:
+            print(f"1..0 # SKIP {name} is there")
+            return 0
+    return tap.run((Tickets, Trouble, Configuration), a.test, SEED)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
