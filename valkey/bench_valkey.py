@@ -36,8 +36,8 @@ def bytes_a_ticket(c):
 
 
 def main():
-    socket = "bench.socket"
-    server = fleet.Server("--unixsocket", socket, module=fleet.SHIPPED)
+    server = fleet.Server(module=fleet.SHIPPED)
+    socket = "socket"
     try:
         c = server.client()
         print("measuring memory", flush=True)

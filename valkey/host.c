@@ -121,7 +121,8 @@ int main(int argc, char **argv)
     .size = sizeof o, .depth = (unsigned)atoi(argv[1]), .lifetime = (unsigned)atoi(argv[2])};
   int err = pprf_tickets_new_fleet(&tickets, &o, (const char *const *)argv + 3, (size_t)argc - 3);
   if (err != PPRF_OK) {
-    say_error(err);
+    const char *wrong = pprf_tickets_bad_server(argv[argc - 1]);
+    printf("%s\n", wrong != NULL ? wrong : pprf_tls_strerror(err));
     return 1;
   }
   printf("ready\n");

@@ -259,7 +259,65 @@ class Processes(Case):
         self.assertEqual(a("open", ticket), FORMAT)  # its name's key is gone
 
 
+class Urls(unittest.TestCase):
+    def test_what_is_refused(self):
+        for url, words in (
+                ("http://h", "it begins with valkey://"),
+                ("valkey://", "there is no host"),
+                ("valkey://h:0", "the port"),
+                ("valkey://h:65536", "the port"),
+                ("valkey://[::1", "an IPv6"),
+                ("valkey://h/a%41", "a name"),
+                ("valkey://u@h", "a user has a password"),
+                ("valkey://u:%4@h", "a %"),
+                ("valkey://u:%00@h", "a %"),
+                ("valkey://h?timeout=0", "timeout: 1..1000"),
+                ("valkey://h?timeout=1001", "timeout: 1..1000"),
+                ("valkey://h?ca=/x", "ca, cert and key"),
+                ("valkeys://h?cert=/x", "cert and key belong together"),
+                ("valkey://h?x=1", "the options"),
+                ("valkey://h?timeout", "an option is not"),
+                ("unix://path", "a socket's path"),
+                ("unix:///" + "p" * 200, "a socket's path"),
+                ("valkey://no-such-host.invalid", "gives no answer, or its address"),
+                ("valkeys://127.0.0.1?ca=/no/such/file", "gives no answer, or its address"),
+                ("valkey://u@127.0.0.1?passfile=/no/such/file", "gives no answer, or its address")):
+            with self.subTest(url=url):
+                r = subprocess.run([PROGRAM, "10", "7200", "valkey://127.0.0.1", url], text=True, capture_output=True,
+                                   timeout=PATIENCE)
+                self.assertEqual(r.returncode, 1)
+                self.assertIn(words, r.stdout)
+
+
 class Enemies(Case):
+    def test_a_server_that_lies(self):
+        """what it answers is of another protocol, or of another command"""
+        for answer in (b"", b"-ERR no\r\n", b"+OK\r\n", b"$32\r\n" + bytes(32) + b"\r\n", b"*-7\r\n",
+                       b"$99999999999\r\n", b"\0" * 70000, b"HTTP/1.1 400 no\r\n\r\n",
+                       b"$32\r\n" + bytes([9]) * 32 + b"\r\n"):
+            with self.subTest(answer=answer[:20]), socket.create_server(("127.0.0.1", 0)) as liar:
+                seen = []
+
+                def lie():
+                    try:
+                        while True:
+                            c, _ = liar.accept()
+                            with c:
+                                c.settimeout(PATIENCE)
+                                c.recv(65536)
+                                seen.append(c)
+                                c.sendall(answer * 3)
+                                c.recv(65536)
+                    except OSError:
+                        pass
+                threading.Thread(target=lie, daemon=True).start()
+                a = Host(self, f"valkey://127.0.0.1:{liar.getsockname()[1]}", program=CHECKED)
+                self.assertEqual(a("seal"), BACKEND)
+                self.wait(lambda: seen, "a connection")
+                self.assertEqual(a("seal"), BACKEND)
+                self.assertEqual(a.stats()["connected"], 0)
+                self.assertEqual(a.end(), ("freed", 0))
+
     def test_a_wait_has_an_end(self):
         a = Host(self, f"valkey://127.0.0.1:{self.server.port}?timeout=50")
         tickets = [a.seal() for _ in range(20)]
@@ -358,7 +416,7 @@ def main():
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
-    return tap.run((Tickets, Processes, Enemies), a.test, SEED)
+    return tap.run((Tickets, Processes, Urls, Enemies), a.test, SEED)
 
 
 if __name__ == "__main__":
