@@ -1049,6 +1049,30 @@ static void races(int processes)
 
 /* ---- processes that die ---- */
 
+/* Whether the next one hears that the owner of a lock died: the kernel tells it, qemu's user mode does
+ * not, and everybody would wait for ever. */
+static int death_is_told(void)
+{
+  pthread_mutex_t *lock =
+    mmap(NULL, sizeof *lock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_mutexattr_t attr;
+  if (lock == MAP_FAILED || pthread_mutexattr_init(&attr) != 0 ||
+      pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) != 0 ||
+      pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) != 0 ||
+      pthread_mutex_init(lock, &attr) != 0)
+    return 1; /* the tests that need it will say so */
+  fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0)
+    _exit(pthread_mutex_lock(lock) != 0);
+  (void)waitpid(pid, NULL, 0);
+  int told = pthread_mutex_trylock(lock) == EOWNERDEAD;
+  if (told) /* else this thread's list of locks would name what is no more */
+    (void)pthread_mutex_consistent(lock), (void)pthread_mutex_unlock(lock);
+  (void)munmap(lock, sizeof *lock);
+  return told;
+}
+
 /* A process that dies at a place in the middle of a change; then what the others see. */
 static void die_in_the_middle(enum place place, const char *name)
 {
@@ -1210,8 +1234,25 @@ static void prg_failures(void)
 
 /* ---- shared keys ---- */
 
+/* Whether memory that is given back is gone: in a program that is emulated it is zero, and stays. */
+static int memory_goes_back(void)
+{
+  size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char there = 1;
+  unsigned char *page =
+    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return 1;
+  page[0] = 1;
+  if (madvise(page, bytes, MADV_REMOVE) != 0 || mincore(page, bytes, &there) != 0)
+    there = 0;
+  (void)munmap(page, bytes);
+  return (there & 1) == 0;
+}
+
 static void shared_keys(void)
 {
+  int back = memory_goes_back();
   pprf_key *key;
   uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
   check(opt_shared_new(&key, 16) == PPRF_OK, "new");
@@ -1228,13 +1269,13 @@ static void shared_keys(void)
       if (round == 0 || rnd(2))
         check(pprf_punct(key, leaf) == PPRF_OK, "punct");
     size_t full = pprf_memory_bytes(key);
-    check(full > empty + 100000, "memory at the peak: %zu, empty %zu", full, empty);
+    check(!back || full > empty + 100000, "memory at the peak: %zu, empty %zu", full, empty);
     if (round % 2 == 1)
       check(pprf_punct_range(key, 0, 65535) == PPRF_OK, "puncture the rest");
     opt_shared_clear(key);
     opt_shared_clear(key);
     check(pprf_node_count(key) == 0 && pprf_eval(key, 12345, b) == PPRF_ERR_PUNCTURED, "clear");
-    check(pprf_memory_bytes(key) <= empty + 8192, "memory goes back: %zu, empty %zu",
+    check(!back || pprf_memory_bytes(key) <= empty + 8192, "memory goes back: %zu, empty %zu",
           pprf_memory_bytes(key), empty);
   }
   pid_t pid;
@@ -1246,7 +1287,8 @@ static void shared_keys(void)
   check(waitpid(pid, &status, 0) == pid && status == 0, "child");
   check(pprf_eval(key, 7, b) == PPRF_ERR_PUNCTURED, "the child's puncture is seen");
   opt_shared_free(key);
-  end_test("shared_keys_start_clear_and_give_their_memory_back");
+  end_test(back ? "shared_keys_start_clear_and_give_their_memory_back"
+                : "shared_keys_start_clear # SKIP of the memory: it is not given back here");
 }
 
 static void memory(void)
@@ -1256,6 +1298,7 @@ static void memory(void)
   uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
   pool_ticket ticket;
   const unsigned n = 1u << 18;
+  int back = memory_goes_back();
   pool_stats(p, &empty);
   for (unsigned i = 0; i < n; i++) {
     check(pool_issue(p, 1, name, value) == PPRF_OK &&
@@ -1270,11 +1313,12 @@ static void memory(void)
   check(each <= 8.3, "%.2f bytes a ticket issued", each);
   check(pool_expire(p, 101) == PPRF_OK, "expire");
   pool_stats(p, &over);
-  check(over.nodes == 0 && over.memory_bytes - empty.memory_bytes < (full.memory_bytes - empty.memory_bytes) / 20,
+  check(over.nodes == 0 && (!back || over.memory_bytes - empty.memory_bytes < (full.memory_bytes - empty.memory_bytes) / 20),
         "memory goes back: %llu of %llu, empty %llu", (unsigned long long)over.memory_bytes,
         (unsigned long long)full.memory_bytes, (unsigned long long)empty.memory_bytes);
   pool_free(p);
-  end_test("a_ticket_issued_takes_8_3_bytes_at_most_and_expiry_gives_them_back");
+  end_test(back ? "a_ticket_issued_takes_8_3_bytes_at_most_and_expiry_gives_them_back"
+                : "expiry_gives_memory_back # SKIP it is not given back here");
 }
 
 /* ---- secrets ---- */
@@ -1412,9 +1456,13 @@ int main(int argc, char **argv)
     [IN_RANGE] = "killed_while_expiring_the_rest_goes_on",
     [IN_START] = "killed_while_starting_a_tree_the_rest_goes_on",
     [IN_CLEAR] = "killed_while_wiping_a_tree_the_rest_goes_on"};
-  for (enum place place = BEFORE_PUNCT; place < PLACES; place++)
-    die_in_the_middle(place, name[place]);
-  die_anywhere();
+  if (death_is_told()) {
+    for (enum place place = BEFORE_PUNCT; place < PLACES; place++)
+      die_in_the_middle(place, name[place]);
+    die_anywhere();
+  } else {
+    printf("ok %u - killed_processes # SKIP nobody hears here of a lock whose owner died\n", ++tests);
+  }
   prg_failures();
   shared_keys();
   memory();
