@@ -206,6 +206,8 @@ def names():
 # column of README's table of systems: the package whose version it is
 PACKAGES = {"gcc": "gcc", "clang": "clang", "OpenSSL": "openssl", "nginx": "nginx", "GnuTLS": "gnutls-bin",
             "Coq": "coq", "mathcomp": "libcoq-mathcomp-ssreflect", "Python": "python3"}
+# what test-arch compiles with
+CROSS = {"i386": "gcc-i686-linux-gnu", "arm64": "gcc-aarch64-linux-gnu", "s390x": "gcc-s390x-linux-gnu"}
 
 
 def platforms(readme):
@@ -222,14 +224,21 @@ def platforms(readme):
     ok(all("SUITE=" + r["system"].split(", ")[1] in r["tried by"]
            for r in rows if "SUITE" in r["tried by"]),
        "each row is tried by its own suite")
+    arches = re.search(r"^EQ_ARCHES := (.*)", makefiles, re.M)[1].split()
+    tried = [r["processor"] for r in rows if r["tried by"] == "`make test-arch`"]
+    ok(sorted(tried) == sorted(arches), "the other processors in README's table are those of test-arch",
+       f"table: {tried}", f"rules.mk: {arches}")
     osr = pathlib.Path("/etc/os-release")
     name = re.search(r"^VERSION_CODENAME=(\w+)", osr.read_text() if osr.exists() else "", re.M)
     here = [r for r in rows if name and r["system"].endswith(", " + name[1])]
     bad = []
     for row in here:
-        if run("dpkg --print-architecture").stdout.strip() != row["processor"]:
+        packages = PACKAGES
+        if row["processor"] in CROSS:
+            packages = {"gcc": CROSS[row["processor"]]}
+        elif run("dpkg --print-architecture").stdout.strip() != row["processor"]:
             continue
-        for tool, package in PACKAGES.items():
+        for tool, package in packages.items():
             version = run(f"dpkg-query -W -f '${{Version}}' {package} 2>/dev/null").stdout
             found = re.match(r"(?:\d+:)?([\d.]+)", version)  # without the epoch
             if found and "~bpo" not in version and not (found[1] + ".").startswith(row[tool] + "."):
