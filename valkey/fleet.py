@@ -208,6 +208,7 @@ class Link:
 
     def __init__(self, port):
         self.to, self.open, self.back = port, threading.Event(), threading.Event()
+        self.delay = 0
         self.heal()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -231,11 +232,11 @@ class Link:
             threading.Thread(target=self.carry, args=(near, far, self.open), daemon=True).start()
             threading.Thread(target=self.carry, args=(far, near, self.back), daemon=True).start()
 
-    @staticmethod
-    def carry(source, sink, gate):
+    def carry(self, source, sink, gate):
         try:
             while data := source.recv(65536):
                 gate.wait()
+                time.sleep(self.delay)
                 sink.sendall(data)
         except OSError:
             pass

@@ -190,7 +190,7 @@ class Tickets(Case):
         ticket = a.seal()
         for word in ("rotate", "revoke", "export"):
             self.assertEqual(a(word), BACKEND)
-        self.assertEqual(a("open", "00" * 96), FORMAT)
+        self.assertEqual(a("open", "00" * 95), FORMAT)
         self.assertEqual(a("redeem", "0"), PUNCTURED)
         self.assertEqual(a.use(ticket), OK)
         stats = a.stats()
@@ -242,13 +242,13 @@ class Processes(Case):
     def test_connections_are_not_the_child_s(self):
         a = self.host()
         a.seal()
-        self.wait(lambda: a.stats()["connected"] == 1, "both connections")
+        self.wait(lambda: a.stats()["connected"] >= 1, "both connections")
         child = int(a("child"))
 
         def sockets(pid):
             links = (os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
             return {name for name in links if name.startswith("socket:")}
-        self.assertEqual(len(sockets(a.p.pid)), 2)
+        self.wait(lambda: len(sockets(a.p.pid)) == 2, "two connections")
         self.wait(lambda: sockets(child) == set(), "the child has closed them")
 
     def test_a_server_that_ends_is_noticed(self):
@@ -256,7 +256,7 @@ class Processes(Case):
         ticket = a.seal()
         self.server.restart()
         self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
-        self.assertEqual(a("open", ticket), FORMAT)  # its name's key is gone
+        self.assertIn(a("open", ticket), (FORMAT, PUNCTURED))  # its name's key is gone: one in 4096 reads as a name
 
 
 class Urls(unittest.TestCase):

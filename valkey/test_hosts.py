@@ -307,6 +307,22 @@ class Trouble(Hosts):
             self.offer(a, ticket)
             self.assertEqual(self.offer(b, ticket), "rejected")
 
+    def test_a_slow_server(self):
+        """an answer that comes in time is taken, however slow; one that does not is not waited for"""
+        server = self.server()
+        link = self.link(server)
+        a, b = self.host(self.url(link, "?timeout=800")), self.host(self.url(server))
+        link.delay = 0.02  # each way
+        self.ready(a, b)
+        self.assertEqual(self.offer(a, self.ticket(b)), "accepted")
+        tickets = [self.ticket(b) for _ in range(4)]
+        link.delay = 2
+        for ticket in tickets:
+            self.assertEqual(self.offer(a, ticket), "rejected")
+        self.assertGreaterEqual(self.status(a)["unanswered"], 4)
+        link.delay = 0
+        self.ready(a, b)
+
     def test_a_host_that_is_cut_off(self):
         server = self.server()
         link = self.link(server)
