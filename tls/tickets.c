@@ -48,7 +48,7 @@ static void fetch_zero_key(const EVP_MD *digest, EVP_MD_CTX *half[2])
 
 static void fetch(void)
 {
-  aes_cbc = EVP_CIPHER_fetch(NULL, "AES-256-CBC", NULL);
+  aes_cbc = EVP_CIPHER_fetch(NULL, "AES-128-CBC", NULL);
   hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
   sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
   sha384 = EVP_MD_fetch(NULL, "SHA384", NULL);
@@ -120,18 +120,14 @@ int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out)
   return good;
 }
 
-/* The nodes two levels below the leaf: a tree two levels deeper would have them as its leaves, and this one
- * never comes to them. */
+/* The leaf's children: a tree one level deeper would have them as its leaves, and this one never comes to
+ * them. */
 static PPRF_WORK int derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
 {
-  const struct pprf_children half = prg_expand(load_seed(value), 0, 2);
-  const struct pprf_children cipher = prg_expand(half.left, 0, 1);
-  const struct pprf_children mac = prg_expand(half.right, 2, 1);
-  store_seed(keys->cipher, cipher.left);
-  store_seed(keys->cipher + PPRF_SEED_BYTES, cipher.right);
-  store_seed(keys->mac, mac.left);
-  store_seed(keys->mac + PPRF_SEED_BYTES, mac.right);
-  return half.err == PPRF_OK && cipher.err == PPRF_OK && mac.err == PPRF_OK;
+  const struct pprf_children child = prg_expand(load_seed(value), 0, 1);
+  store_seed(keys->cipher, child.left);
+  store_seed(keys->mac, child.right);
+  return child.err == PPRF_OK;
 }
 
 int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)

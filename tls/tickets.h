@@ -26,11 +26,12 @@ void ticket_let_go(pprf_tickets *tickets);
  * @retval as pprf_tickets_new. */
 int ticket_state(pprf_tickets **tickets, const struct pprf_tickets_options *options);
 
-/** The keys of one ticket.  The IV is the ticket's name: one that is used with this cipher key only need
+/** The keys of one ticket, as long as the value that they come from: longer ones would be as easy to guess.
+ * The IV is the ticket's name: one that is used with this cipher key only need
  * not be random. */
 struct ticket_keys {
-  uint8_t cipher[32]; /**< AES-256-CBC */
-  uint8_t mac[32];    /**< HMAC-SHA-256 */
+  uint8_t cipher[PPRF_SEED_BYTES]; /**< AES-128-CBC */
+  uint8_t mac[PPRF_SEED_BYTES];    /**< HMAC-SHA-256 */
 };
 
 _Static_assert(NAME_BYTES == 16, "a name is as long as an IV");
