@@ -7,6 +7,7 @@ ticket's early data must be accepted once, with and without the preload shim.  d
 command in it is run.  Usage: follow.py DOCUMENT"""
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,27 @@ import time
 def sh(command, **more):
     print(f"$ {command}", flush=True)
     return subprocess.run(["bash", "-ec", command], check=True, stdin=subprocess.DEVNULL, **more)
+
+
+def until(condition, what):
+    """What the condition gives, as soon as it gives something."""
+    end = time.monotonic() + 60
+    while not (value := condition()):
+        if time.monotonic() > end:
+            sys.exit(f"not ok - {what}")
+        time.sleep(0.05)
+    return value
+
+
+def master():
+    """The number of nginx's master when it listens; 0: it does not yet."""
+    try:
+        with open("/run/nginx.pid") as f:
+            pid = int(f.read() or 0)
+        socket.create_connection(("127.0.0.1", 443), 20).close()
+        return pid
+    except OSError:
+        return 0
 
 
 def connect(*options):
@@ -89,12 +111,14 @@ def main():
     with open(place, "w") as f:
         f.write(conf)
     sh(blocks[1])
-    time.sleep(1)
+    until(master, "nginx")
     life("nginx")
     accepted = re.search(r"^pprf_tickets_early_accepted_total (\d+)$", status(), re.M).group(1)
     check(accepted, "1", "the status")
-    sh("nginx -s stop; sleep 2; nginx", env=dict(os.environ, **environment))
-    with open("/run/nginx.pid") as f, open(f"/proc/{f.read().strip()}/maps") as maps:
+    sh("nginx -s stop")
+    until(lambda: not os.path.exists("/run/nginx.pid"), "nginx's end")
+    sh("nginx", env=dict(os.environ, **environment))
+    with open(f"/proc/{until(master, 'nginx')}/maps") as maps:
         check(environment["LD_PRELOAD"] in maps.read(), True, "the shim is in nginx")
     life("nginx with the shim")
     sh("nginx -s stop")
