@@ -3,7 +3,7 @@
 From Coq Require Import ZArith.
 From Pprf.spec Require Import RefGame Sha3Suite.
 From Pprf.proofs Require Import RefSecurity Sha3Security.
-From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslKey AcslCodec.
+From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
@@ -12,7 +12,7 @@ From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage Ticket
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout ApiSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it. *)
@@ -115,6 +115,14 @@ Print Assumptions ref_punct_range_sound.
 Print Assumptions acsl_seed_whole.
 Print Assumptions acsl_layout_facts.
 Print Assumptions acsl_layout_exists.
+Print Assumptions acsl_store_holds.
+Print Assumptions acsl_api_definitions_exist.
+Print Assumptions opt_eval_sound.
+Print Assumptions opt_punct_sound.
+Print Assumptions opt_eval_punct_sound.
+Print Assumptions opt_punct_range_sound.
+Print Assumptions opt_node_count_sound.
+Print Assumptions opt_refuses.
 Print Assumptions live_apart_lf.
 Print Assumptions pair_slot_injective_lf.
 Print Assumptions slot_overwritten_lf.

@@ -875,3 +875,110 @@ Definition ref_sha3_secure_statement :
        `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
            (sha3_distinguisher d fails l M0 (first_leaves 0 q) A)|)%R
   := @ref_sha3_secure.
+
+(* ---- ApiSound.v: AcslApi.v is written from the contracts of opt's API ----------------- *)
+
+From Pprf.spec Require Import Ggm AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
+From Pprf.proofs Require Import ApiSound.
+Local Open Scope Z_scope.
+
+Definition acsl_store_holds_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall L s d (P : pred bitseq) R,
+  store_holds V L s d P R <->
+  [/\ cell L s = Z.of_nat d, AcslApi.key V L (sd V R) s &
+      forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x)]
+  := @acsl_store_holds.
+
+Definition acsl_api_definitions_exist_statement :
+  forall T root process leads nowhere, exists shr gone whole cover_size,
+  let V := api_intro (layout_intro (defined T) shr gone) whole cover_size root process leads nowhere in
+  [/\ definitions V, layout_definitions V & api_definitions V]
+  := @acsl_api_definitions_exist.
+
+Definition opt_eval_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x out result (P : pred bitseq),
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P -> apart_value V Pre key out ->
+  pprf_eval_contract V Pre Post key (Z.of_N x) out result ->
+  let v := eval (@acsl_family V d) (punctured_key V d P (key_root V)) (leaf_path d x) in
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
+  (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
+  (result = PPRF_OK -> exists2 y, v = Some y & value_is Post out y) /\
+  (result <> PPRF_OK -> value_zero Post out) /\
+  unchanged Pre Post [:: value_cells out]
+  := @opt_eval_sound.
+
+Definition opt_punct_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x result (P : pred bitseq),
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P ->
+  pprf_punct_contract V Pre Post key (Z.of_N x) result ->
+  let p := leaf_path d x in
+  let v := eval (@acsl_family V d) (punctured_key V d P (key_root V)) p in
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
+  (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
+  (result = PPRF_OK -> store_holds V Post (store_of key) d (predU P (pred1 p)) (key_root V)) /\
+  (result <> PPRF_OK -> unchanged Pre Post [::]) /\
+  unchanged Pre Post (store_memory V Pre (store_of key))
+  := @opt_punct_sound.
+
+Definition opt_eval_punct_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x out result (P : pred bitseq),
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P -> apart_value V Pre key out ->
+  pprf_eval_punct_contract V Pre Post key (Z.of_N x) out result ->
+  let p := leaf_path d x in
+  let v := eval (@acsl_family V d) (punctured_key V d P (key_root V)) p in
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
+  (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
+  (result = PPRF_OK ->
+     (exists2 y, v = Some y & value_is Post out y) /\
+     store_holds V Post (store_of key) d (predU P (pred1 p)) (key_root V)) /\
+  (result <> PPRF_OK -> unchanged Pre Post [:: value_cells out] /\ value_zero Post out) /\
+  unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out])
+  := @opt_eval_punct_sound.
+
+Definition opt_punct_range_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d first last result (P : pred bitseq),
+  c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) -> own_key V Pre key d P ->
+  pprf_punct_range_contract V Pre Post key (Z.of_N first) (Z.of_N last) result ->
+  let range := Range (leaf_path d first) (leaf_path d last) in
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  (result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num) /\
+  (result = PPRF_ERR_PUNCTURED <-> (first <= last /\ last < CModel.pow2 d)%num /\
+     forall y, (first <= y /\ y <= last)%num -> P (leaf_path d y)) /\
+  (result = PPRF_OK -> store_holds V Post (store_of key) d (predU P (in_region range)) (key_root V)) /\
+  (result <> PPRF_OK -> unchanged Pre Post [::]) /\
+  unchanged Pre Post (store_memory V Pre (store_of key))
+  := @opt_punct_range_sound.
+
+Definition opt_node_count_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d result (P : pred bitseq),
+  own_key V Pre key d P -> pprf_node_count_contract V Pre Post key result ->
+  result = Z.of_nat (size (punctured_key V d P (key_root V))) /\ unchanged Pre Post [::]
+  := @opt_node_count_sound.
+
+Definition opt_refuses_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key, usable V Pre key ->
+  (forall x out result, c_uint64_t x -> c_uint8_t (cell Pre out) ->
+     out = null V \/ writable Pre (value_cells out) ->
+     pprf_eval_contract V Pre Post key x out result \/ pprf_eval_punct_contract V Pre Post key x out result ->
+     (result = PPRF_ERR_NULL <-> key = null V \/ out = null V) /\
+     (result = PPRF_ERR_FORKED <-> [/\ key <> null V, out <> null V & copied V Pre key])) /\
+  (forall x result, c_uint64_t x -> pprf_punct_contract V Pre Post key x result ->
+     (result = PPRF_ERR_NULL <-> key = null V) /\
+     (result = PPRF_ERR_FORKED <-> key <> null V /\ copied V Pre key)) /\
+  (forall first last result, c_uint64_t first -> c_uint64_t last ->
+     pprf_punct_range_contract V Pre Post key first last result ->
+     (result = PPRF_ERR_NULL <-> key = null V) /\
+     (result = PPRF_ERR_FORKED <-> key <> null V /\ copied V Pre key)) /\
+  (forall result, pprf_node_count_contract V Pre Post key result ->
+     key = null V \/ copied V Pre key -> result = 0)
+  := @opt_refuses.

@@ -31,6 +31,9 @@ $(COQ)/spec/c/AcslRef.v: acsl-always
 # Of opt the facts about its layout, and the Keccak functions.
 $(COQ)/spec/c/AcslOpt.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl.py opt . $@
+# Of opt the contracts of its API.
+$(COQ)/spec/c/AcslApi.v: acsl-always
+	@$(PYTHON) proofs/tools/acsl_api.py . $@
 $(COQ)/spec/keccak/KeccakCode.v: acsl-always
 	@$(PYTHON) proofs/tools/keccak.py . $@
 

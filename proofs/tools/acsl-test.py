@@ -5,16 +5,19 @@
   planted      small texts whose translation is written out here by hand
   refused      syntax outside the subset: an error, never passed over
   layout       the same for opt: the contract of a ghost function with what it speaks of
+  api          the contracts of opt's API, in the tree's own text: members, pointers, arrays, bits, macros
   frama_c      the same text, read by Frama-C's own parser and typing and printed in its normal form,
                translates to the same Coq, definition by definition"""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 import acsl  # noqa: E402  (beside this file)
+import acsl_api  # noqa: E402
 
 HEAD = """#define SIZE 4
 #ifdef GGM_DEFINITIONS
@@ -166,6 +169,49 @@ LAYOUT_REFUSED = [
      "half is defined twice"),
 ]
 
+# name, what the translation of opt/core.c holds
+API = [
+    ("ghost_variables", "Definition copied (V : api) (L : memory) (key_p : pointer) : Prop :=\n"
+     "  (((cell L key_p) <> 0) /\\ ((cell L key_p) <> (process_number V)))."),
+    ("bits", "Definition byte_of (V : api) (v : Z) (k : Z) : Z :=\n  (Z.land (Z.shiftr v (8 * k)) 255)."),
+    ("shifts_bind_weaker_than_sums", "((Z.land w (Z.shiftl 1 i)) <> 0)."),
+    # dead is the third cell, summary the six behind it; a word of the summary is two cells
+    ("pointers_in_arrays_of_a_structure", "(if (k =? 0) then (cell L (shift 1 (points V (cell L (shift 1 b 2))) i)) "
+     "else (cell L (shift 2 (points V (cell L (shift 1 (shift 1 b 3) k))) i)))."),
+    ("the_second_member_behind_a_pointer",
+     "(cell L (shift 1 (shift 2 (points V (cell L (shift 1 (shift 1 b 3) k))) i) 1))"),
+    ("null", "pprf_punct_ensures_null : ((result = PPRF_ERR_NULL) <-> (key_p = (null V)));"),
+    ("macros_with_parameters", "(span 2 (points V (cell Pre (shift 1 (shift 1 (shift 1 key_p 1) 3) 5))) 0 "
+     "((words V (cell Pre (shift 1 key_p 1)) 5) - 1))] /\\"),
+    ("the_set_of_leaves", "gone_def : forall (L : memory) (b : pointer) (x : Z), gone V L b x <-> "
+     "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (under V L b 0 x));"),
+]
+# name, old and new text of opt/core.c, the error
+API_REFUSED = [
+    ("no_contract", "size_t pprf_node_count(", "size_t pprf_nodes(", "no contracts of pprf_node_count"),
+    ("a_clause_that_is_not_known",
+     "    ensures none: key == \\null", "    behavior b:\n    ensures none: key == \\null",
+     "clause not known: behavior"),
+    ("a_member_that_is_not_there", "cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */",
+     "key->store.size; */", "no member size"),
+]
+
+
+def translation_of_api(old="", new=""):
+    with tempfile.TemporaryDirectory() as tmp:
+        for d in acsl.FOLDERS:
+            shutil.copytree(d, os.path.join(tmp, d), ignore=shutil.ignore_patterns("rules.mk"))
+        path = os.path.join(tmp, "opt", "core.c")
+        text = acsl.read(path)
+        if text.count(old) != 1 and old:
+            return f"{text.count(old)} times: {old}"
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new) if old else text)
+        try:
+            return acsl_api.translate(tmp)
+        except acsl.Error as why:
+            return f"acsl: {why}"
+
 
 def tree_of(tmp, text, codec="", store=""):
     for d in acsl.FOLDERS:
@@ -236,7 +282,8 @@ def by_frama_c():
 
 
 def main():
-    print(f"1..{len(PLANTED) + len(REFUSED) + len(LAYOUT) + len(LAYOUT_REFUSED) + 1}", flush=True)
+    parts = (PLANTED, REFUSED, LAYOUT, LAYOUT_REFUSED, API, API_REFUSED)
+    print(f"1..{sum(map(len, parts)) + 1}", flush=True)
     number, failed = 0, False
 
     def report(good, name, lines):
@@ -257,6 +304,12 @@ def main():
     for name, wanted in LAYOUT:
         got = translation_of_opt(OPT + GHOST)
         report(wanted in got, "layout_" + name, ["wanted: " + wanted] + got.splitlines()[-30:])
+    got = translation_of_api()
+    for name, wanted in API:
+        report(wanted in got, "api_" + name, ["wanted: " + wanted] + got.splitlines()[-3:])
+    for name, old, new, wanted in API_REFUSED:
+        got = translation_of_api(old, new)
+        report(got.startswith("acsl: ") and re.search(wanted, got), "api_refused_" + name, got.splitlines()[-3:])
     for name, old, new, wanted in LAYOUT_REFUSED:
         assert (OPT + GHOST).count(old) == 1, name
         got = translation_of_opt((OPT + GHOST).replace(old, new))

@@ -78,7 +78,7 @@ class Source:
         if name in self.seen:
             return
         self.seen.add(name)
-        chunks = re.split(r"(/\*.*?\*/|//[^\n]*)", read(os.path.join(self.tree, name)), flags=re.S)
+        chunks = re.split(r"(/\*.*?\*/|//[^\n]*)", self.text(name), flags=re.S)
         stack = []
         for chunk in chunks:
             if chunk.startswith(("/*@", "//@")):
@@ -95,6 +95,9 @@ class Source:
                         self.items += [(name, "c", t) for t in tokens(line, name)]
         if stack:
             raise Error(f"{name}: #endif is missing")
+
+    def text(self, name):
+        return read(os.path.join(self.tree, name))
 
     def directive(self, name, line, stack):
         word, rest = (re.match(r"#\s*(\w+)\s*(.*)", line).groups())
@@ -836,12 +839,16 @@ class Coq:
     def say(self, *lines):
         self.out += lines
 
+    def pname(self, name):
+        """What a parameter is called."""
+        return ident(name)
+
     def env(self, params):
-        return {n: (ident(n), plain(t)) for n, t in params}
+        return {n: (self.pname(n), plain(t)) for n, t in params}
 
     def binders(self, labels, params):
         return "".join([f" ({x} : memory)" for x in labels] +
-                       [f" ({ident(n)} : {self.type(t)})" for n, t in params])
+                       [f" ({self.pname(n)} : {self.type(t)})" for n, t in params])
 
     def scope(self, labels):
         return {x: x for x in labels}, labels[0] if len(labels) == 1 else None
@@ -950,17 +957,17 @@ class Coq:
 
     def contract(self, name, result, params, clauses, assigns):
         variables = self.binders([], params)
-        names = " ".join(ident(n) for n, _ in params)
-        typed = [f"{C_INTS[t[1]]} {ident(n)}" for n, t in params if t[0] == "c"]
-        typed += [f"{C_INTS[t[1][1]]} (cell M {ident(n)})" for n, t in params
+        names = " ".join(self.pname(n) for n, _ in params)
+        typed = [f"{C_INTS[t[1]]} {self.pname(n)}" for n, t in params if t[0] == "c"]
+        typed += [f"{C_INTS[t[1][1]]} (cell M {self.pname(n)})" for n, t in params
                   if t[0] == "ptr" and t[1][0] == "c"]
         env = self.env(params)
         self.say(f"Definition {name}_typed (M : memory){variables} : Prop :=",
                  "  " + (" /\\ ".join(typed) or "True") + ".")
-        after = f"(V : logic) (Pre Post : memory){variables}"
+        after = f"(V : {self.sort}) (Pre Post : memory){variables}"
         if result:
             after += f" (result : {self.type(result)})"
-        for word, head in (("requires", f"(V : logic) (Pre : memory){variables}"),
+        for word, head in (("requires", f"(V : {self.sort}) (Pre : memory){variables}"),
                            ("ensures", after)):
             scope = {"Pre": "Pre", "Old": "Pre", "Here": "Pre"}
             inner, here = dict(env), "Pre"
@@ -987,7 +994,7 @@ class Coq:
         if result:
             if result[0] != "c":
                 raise Error("result of a type that is no C integer")
-            ends.insert(2, f"{C_INTS[result[1]]} result")
+            ends.insert(-1, f"{C_INTS[result[1]]} result")
         self.say(f"Definition {name}_contract {after} : Prop :=",
                  f"  {name}_typed Pre {names} -> {name}_requires V Pre {names} ->",
                  "  " + " /\\\n  ".join(ends) + ".", "")

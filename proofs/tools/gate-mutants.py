@@ -25,6 +25,26 @@ CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
+OPT_CORE = "opt/core.c"
+PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
+               "      BITMAP_WORDS(&key->store.punctured);\n"
+               "    ensures null: \\result == PPRF_ERR_NULL <==> key == \\null;\n"
+               "    ensures forked: \\result == PPRF_ERR_FORKED <==> key != \\null && copied{Pre}(key);\n"
+               "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);\n"
+               "    ensures range: \\result == PPRF_ERR_RANGE <==>\n"
+               "      key != \\null && !copied{Pre}(key) && leaf >=")
+PUNCT = ("      \\result == PPRF_ERR_FORKED || \\result == PPRF_ERR_RANGE ||\n"
+         "      \\result == PPRF_ERR_PUNCTURED || prg_error(\\result);\n")
+PUNCT_GONE = ("    ensures gone: \\result == PPRF_OK ==> \\forall integer x; gone(&key->store.punctured, x) <==>\n"
+              "      gone{Pre}(&key->store.punctured, x) || x == leaf;\n"
+              "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
+              "      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&\n"
+              "      key->store.nodes == \\old(key->store.nodes); */")
+EVAL_END = ("      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);\n"
+            "    ensures error: \\result != PPRF_OK ==> out != \\null ==> seed_bytes(out, 0, 0); */")
+RANGE_ERROR = ("      gone{Pre}(&key->store.punctured, x) || first <= x <= last;\n"
+               "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
+               "      same_words{Pre,Post}(&key->store.punctured) &&")
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -244,6 +264,35 @@ MUTANTS = [
        "logic integer beside(integer x, integer g);")]),
     ("layout_generated_file_in_the_tree", r"disagree about .*spec/c/AcslOpt.v",
      [("spec/c/AcslOpt.v", "", "Definition x := 0.\n")]),
+    # The contracts of opt's API: a weakened clause breaks a theorem.
+    ("api_punct_gone_in_one_direction", r"ApiSound.v",
+     [(OPT_CORE, PUNCT + PUNCT_GONE, PUNCT + PUNCT_GONE.replace("<==>", "==>"))]),
+    ("api_punct_keeps_any_key", r"ApiSound.v",
+     [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(sd(key_root), &key->store)", "key == key"))]),
+    ("api_punct_of_deep_keys_only", r"ApiSound.v",
+     [(OPT_CORE, PUNCT_START, "    requires depth: key->store.punctured.depth >= 33;\n" + PUNCT_START)]),
+    ("api_eval_of_another_leaf", r"ApiSound.v",
+     [(OPT_CORE, EVAL_END, EVAL_END.replace("punctured.depth, leaf)", "punctured.depth, 0)"))]),
+    ("api_eval_leaves_bytes_on_an_error", r"ApiSound.v",
+     [(OPT_CORE, EVAL_END, EVAL_END.replace("seed_bytes(out, 0, 0)", "\\true"))]),
+    ("api_eval_of_a_copy", r"ApiSound.v",
+     [(OPT_CORE, "    ensures forked: \\result == PPRF_ERR_FORKED <==>\n"
+       "      key != \\null && out != \\null && copied{Pre}(key);",
+       "    ensures forked: \\result == PPRF_ERR_FORKED ==>\n"
+       "      key != \\null && out != \\null && copied{Pre}(key);")]),
+    ("api_range_error_may_change_the_key", r"ApiSound.v",
+     [(OPT_CORE, RANGE_ERROR, RANGE_ERROR.replace("same_words{Pre,Post}(&key->store.punctured) &&", "\\true &&"))]),
+    ("api_count_of_nothing", r"ApiSound.v",
+     [(OPT_CORE, "    ensures count: key != \\null && !copied{Pre}(key) ==> \\result ==\n"
+       "      cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */",
+       "    ensures count: \\result == \\result; */")]),
+    ("api_seeds_in_any_slot", r"ApiSound.v",
+     [(STORE, "sd(slot[s / 2]) == ns(R, d, s, h);", "sd(slot[s / 2]) == sd(slot[s / 2]);")]),
+    ("api_slots_that_keep_seeds", r"ApiSound.v",
+     [(STORE, "        zero_seed(slot[j]) || owned(b, lo, hi, d, j);",
+       "        zero_seed(slot[j]) || slot[j].lo != 0;")]),
+    ("api_generated_file_in_the_tree", r"disagree about .*spec/c/AcslApi.v",
+     [("spec/c/AcslApi.v", "", "Definition x := 0.\n")]),
     ("keccak_rotation_off_by_one", r"KeccakRounds.v",
      [(KECCAK, "a##22, d2, 61);", "a##22, d2, 60);")]),
     ("keccak_wrong_round_constant", r"KeccakRounds.v",

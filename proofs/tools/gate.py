@@ -19,6 +19,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import acsl  # noqa: E402  (beside this file)
+import acsl_api  # noqa: E402
 import closure  # noqa: E402
 import keccak  # noqa: E402
 
@@ -36,6 +37,7 @@ PROJECT_OPTIONS = {  # all that _CoqProject may say besides the file names
 }
 GENERATED = {  # written into BUILD, never in TREE
     "spec/c/AcslRef.v": acsl.translate, "spec/c/AcslOpt.v": acsl.translate_opt,
+    "spec/c/AcslApi.v": acsl_api.translate,
     "spec/keccak/KeccakCode.v": keccak.translate,
 }
 EXPECTED = "proofs/expected-theorems.txt"

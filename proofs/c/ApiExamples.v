@@ -1,0 +1,241 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* A key of opt of depth 1 in memory, evaluated and punctured: each theorem on the contracts of opt's API
+   applied to concrete arguments, so that its hypotheses are seen to be satisfiable, the contract among them. *)
+From Coq Require Import NArith ZArith Lia.
+From Coq Require ZifyBool.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Ggm CModel.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
+From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound AcslExamples.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Local Open Scope Z_scope.
+
+(* Block 1 holds the key, block 2 the bitmap's word, block 3 the slot, block 5 the value. *)
+Definition tree : api := api_of toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0).
+Definition tree_definitions : definitions tree := toy_definitions.
+Definition tree_layout : layout_definitions tree := proj1 (@api_of_definitions toy _ 7 (fun v => (v, 0)) (0, 0)).
+Definition tree_api : api_definitions tree := proj2 (@api_of_definitions toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0)).
+Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0).
+
+Definition state (dead lo value : Z) : memory := {|
+  cell := fun q =>
+    if fst q =? 1 then
+      if snd q =? 1 then 1 else if snd q =? 2 then 1 else if snd q =? 3 then 2
+      else if snd q =? 10 then 1 else if snd q =? 11 then 3
+      else if (4 <=? snd q) && (snd q <=? 9) then 4 else 0
+    else if fst q =? 2 then if snd q =? 0 then dead else 0
+    else if fst q =? 3 then if snd q =? 0 then lo else 0
+    else if fst q =? 5 then if snd q =? 0 then value else 0 else 0;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+Definition at_key : pointer := (1, 0).
+Definition at_value : pointer := (5, 0).
+Local Notation o := false.
+Local Notation at_store := (store_of at_key).
+
+Lemma word_state dead lo v y : full tree (state dead lo v) at_store 0 y <->
+  0 <= y /\ Z.quot y 64 < 1 /\ bit tree dead (Z.rem y 64).
+Proof.
+have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state dead lo v) at_store 0 (Z.quot y 64) = dead.
+  move=> [y0 q]; have := Z.quot_pos y 64 y0 ltac:(lia) => q0.
+  by have -> : Z.quot y 64 = 0 by lia.
+by split=> [[y0 [q b]]|[y0 [q b]]]; (split=> //; split=> //); [rewrite -W | rewrite W].
+Qed.
+
+Lemma gone_state dead lo v x : gone tree (state dead lo v) at_store x <->
+  (x = 0 \/ x = 1) /\ bit tree dead x.
+Proof.
+rewrite (gone_def _ tree_api); change (pow2 tree (cell (state dead lo v) at_store)) with 2; split.
+  case=> xB [j [jB]]; change (cell (state dead lo v) (shift 1 at_store 1)) with 1 in jB.
+  have -> : j = 0 by lia.
+  move=> /word_state [_ [_ b]]; split; first lia.
+  have E : x = 0 \/ x = 1 by lia.
+  by case: E b => ->.
+case=> xB b; split; first lia.
+exists 0; split; first by change (cell _ (shift 1 at_store 1)) with 1; lia.
+by apply/word_state; case: xB b => ->.
+Qed.
+
+Lemma opened_state dead lo v : dead = 0 \/ dead = 1 -> opened tree (state dead lo v) at_store.
+Proof.
+move=> deadB; have no r p : separated [:: r; span 2 p 0 (0 - 1)].
+  by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
+have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
+    separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
+  by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
+split=> //; split; first split.
+- split=> //; split; first by change (cell _ at_store) with 1; lia.
+  split=> //; split=> //; split; first by move=> k [k1 kl]; change (cell _ _) with 1 in kl; lia.
+  split; first by move=> k l [k1 [kl ll]]; change (cell _ _) with 1 in ll; lia.
+  exact: apart.
+- split; first by move=> k y [k0 kl]; change (cell _ _) with 1 in kl; have -> : k = 0 by lia.
+  split; first by move=> k y [k0 kl]; change (cell _ _) with 1 in kl; lia.
+  split; first by move=> k y [k0 kl]; change (cell _ _) with 1 in kl; lia.
+  split; first by move=> k y [k0 kl]; change (cell _ _) with 1 in kl; lia.
+  move=> y [y2 y64] [_ [q]]; change (blocks tree _ _) with 2 in y2.
+  have q0 : Z.quot y 64 = 0 by rewrite Z.quot_small; lia.
+  have r0 : Z.rem y 64 = y by rewrite Z.rem_small; lia.
+  rewrite /bit /any_word q0 r0; case; change (Z.land dead (Z.shiftl 1 y) = 0).
+  case: deadB => ->; first exact: Z.land_0_l.
+  rewrite Z.land_comm (Z.land_ones _ 1) // Z.shiftl_1_l.
+  have -> : y = 1 + (y - 1) by lia.
+  by rewrite Z.pow_add_r; [rewrite Z.mul_comm; apply: Z_mod_mult | lia | lia].
+split=> //; split; first exact: apart; split; first exact: apart; split; first exact: apart.
+move=> k kB; have -> : words tree (cell (state dead lo v) at_store) k = 0; last by split; apply: no.
+by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
+Qed.
+
+Lemma no_bit0 x : x = 0 \/ x = 1 -> ~ bit tree 0 x.
+Proof. by case=> ->. Qed.
+
+Example fresh_store v : store_holds tree (state 0 10 v) at_store 1 pred0 (key_root tree).
+Proof.
+split=> //; first exact: opened_state (or_introl erefl).
+- by move=> x xd; split=> // /gone_state [xB b]; case: (no_bit0 xB b).
+- by move=> n [<-|//].
+- by move=> j jB; case; left; change (CModel.pow2 1.-1) with 1%num in jB; rewrite /pair_of /=; lia.
+Qed.
+
+Example punctured_store v :
+  store_holds tree (state 1 12 v) at_store 1 (predU pred0 (pred1 [:: o])) (key_root tree).
+Proof.
+split=> //; first exact: opened_state (or_intror erefl).
+- move=> x xd; have xB : x = 0%num \/ x = 1%num by change (CModel.pow2 1) with 2%num in xd; lia.
+  case: xB => ->; split=> //; last by move/gone_state => [_ []].
+  by move=> _; apply/gone_state; split; [left | ].
+- by move=> n [<-|//].
+- by move=> j jB; case; left; change (CModel.pow2 1.-1) with 1%num in jB; rewrite /pair_of /=; lia.
+Qed.
+
+Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
+Proof. by split=> //; [case | exact: fresh_store]. Qed.
+Example fresh_value v : 0 <= v < 256 -> apart_value tree (state 0 10 v) at_key at_value.
+Proof.
+have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
+    separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
+  by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
+move=> vB; split=> //; first exact: apart.
+split; first exact: apart; split; first exact: apart; split; first exact: apart.
+move=> k kB; have -> : words tree (cell (state 0 10 v) at_store) k = 0.
+  by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
+by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
+Qed.
+
+Lemma gone_fresh lo v x : ~ gone tree (state 0 lo v) at_store x.
+Proof. by case/gone_state => xB; apply: no_bit0. Qed.
+Lemma gone_punctured lo v x : gone tree (state 1 lo v) at_store x <-> x = 0.
+Proof. by rewrite gone_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
+
+Lemma value_11 dead lo : seed_bytes tree (state dead lo 11) at_value 11 0.
+Proof.
+move=> k kB; have kE : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 \/ k = 6 \/ k = 7 by lia.
+by case: kE => [->|[->|[->|[->|[->|[->|[->| ->]]]]]]].
+Qed.
+
+Example eval_contract : pprf_eval_contract tree (state 0 10 0) (state 0 10 11) at_key 0 at_value PPRF_OK.
+Proof.
+move=> _ _; split.
+  move=> q out; case: q out => b c /= out; case: (Z.eqb_spec b 5) => [e|] //; case: (Z.eqb_spec c 0) => [e'|] //.
+  by case: (out _ (or_introl erefl)); rewrite e e'; split=> //=; lia.
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // -[].
+- by split=> // -[_ [_ []]].
+- by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
+- by split=> // -[_ [_ [_ [_ /gone_fresh]]]].
+- by left.
+- by move=> _; exists 11, 0; split; first exact: value_11.
+- by [].
+Qed.
+Definition opt_eval_sound_ex := @opt_eval_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
+  at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract.
+
+Lemma key_state P dead lo v : store_holds tree (state dead lo v) at_store 1 P (key_root tree) ->
+  AcslApi.key tree (state dead lo v) (sd tree (key_root tree)) at_store.
+Proof. by move=> H; have [] := proj1 (acsl_store_holds tree_definitions tree_layout tree_api _ _ _ _ _) H. Qed.
+
+Lemma changed_store dead lo v w rs : (v = w \/ List.In (value_cells at_value) rs) ->
+  unchanged (state 0 10 v) (state dead lo w) (store_memory tree (state 0 10 v) at_store ++ rs).
+Proof.
+move=> vw q out; case: q out => b c out /=; case: (Z.eqb_spec b 1) => // b1.
+case: (Z.eqb_spec b 2) => [e|n2].
+  case: (Z.eqb_spec c 0) => // e'; case: (out (span 1 (2, 0) 0 0)); first by right; right; left.
+  by rewrite e e'; split=> //=; lia.
+case: (Z.eqb_spec b 3) => [e|n3].
+  case: (Z.eqb_spec c 0) => // e'; case: (out (span 2 (3, 0) 0 0)); first by right; left.
+  by rewrite e e'; split=> //=; lia.
+case: (Z.eqb_spec b 5) => // e; case: (Z.eqb_spec c 0) => // e'.
+case: vw => [-> //|ir]; case: (out (value_cells at_value)); last by rewrite e e'; split=> //=; lia.
+by do 8 right.
+Qed.
+
+Example punct_contract : pprf_punct_contract tree (state 0 10 0) (state 1 12 0) at_key 0 PPRF_OK.
+Proof.
+move=> _ _; split; first by have := @changed_store 1 12 0 0 [::] (or_introl erefl).
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by [].
+- by split=> // -[_ []].
+- by move=> _ _; exact: key_state (punctured_store 0).
+- by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
+- by split=> // -[_ [_ [_ /gone_fresh]]].
+- by left.
+- by move=> _ x; rewrite gone_punctured; split=> [|[/gone_fresh|]]; [right | |].
+- by [].
+Qed.
+Definition opt_punct_sound_ex := @opt_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
+  PPRF_OK pred0 ltac:(by []) (fresh_own 0) punct_contract.
+
+Example eval_punct_contract :
+  pprf_eval_punct_contract tree (state 0 10 0) (state 1 12 11) at_key 0 at_value PPRF_OK.
+Proof.
+move=> _ _; split.
+  by have := @changed_store 1 12 0 11 [:: value_cells at_value] (or_intror (or_introl erefl)).
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by split=> // -[].
+- by split=> // -[_ [_ []]].
+- by move=> _ _; exact: key_state (punctured_store 11).
+- by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
+- by split=> // -[_ [_ [_ [_ /gone_fresh]]]].
+- by left.
+- by move=> _ x; rewrite gone_punctured; split=> [|[/gone_fresh|]]; [right | |].
+- by [].
+- by move=> _; exists 11, 0; split; first exact: value_11.
+- by [].
+Qed.
+Definition opt_eval_punct_sound_ex := @opt_eval_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key
+  1 0%num at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_punct_contract.
+
+Example punct_range_contract : pprf_punct_range_contract tree (state 0 10 0) (state 1 12 0) at_key 0 0 PPRF_OK.
+Proof.
+move=> _ _; split; first by have := @changed_store 1 12 0 0 [::] (or_introl erefl).
+split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split.
+- by [].
+- by split=> // -[_ []].
+- by move=> _ _; exact: key_state (punctured_store 0).
+- by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
+- by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /gone_fresh]]].
+- by left.
+- move=> _ x; rewrite gone_punctured; split=> [->|[/gone_fresh //|]]; last lia.
+  by right.
+- by [].
+Qed.
+Definition opt_punct_range_sound_ex := @opt_punct_range_sound tree tree_definitions tree_layout tree_api _ _ at_key
+  1 0%num 0%num PPRF_OK pred0 ltac:(by []) ltac:(by []) (fresh_own 0) punct_range_contract.
+
+Example node_count_contract : pprf_node_count_contract tree (state 0 10 0) (state 0 10 0) at_key 1.
+Proof.
+move=> _ _; split=> //; split=> //; split; first by rewrite /c_size_t; lia.
+by split; [case=> [//|[]] | ].
+Qed.
+Definition opt_node_count_sound_ex := @opt_node_count_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
+  1 pred0 (fresh_own 0) node_count_contract.
+
+Example fresh_usable : usable tree (state 0 10 0) at_key.
+Proof. by right; split=> //; right; exists 1%nat, pred0; exact: fresh_store. Qed.
+Definition opt_refuses_ex := @opt_refuses tree tree_definitions tree_layout tree_api _ (state 1 12 0) at_key fresh_usable.
+Definition acsl_store_holds_ex := @acsl_store_holds tree tree_definitions tree_layout tree_api (state 0 10 0) at_store
+  1 pred0 (key_root tree).

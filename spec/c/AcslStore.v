@@ -1,0 +1,89 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* What it means that a store of opt in C's memory holds a key of the model: definitions only.
+
+   AcslApi.v, which these definitions speak of, is written by proofs/tools/acsl_api.py from the ACSL of
+   opt/: its record `api' has the recursive functions, the ghost variables, and where pointers lead. *)
+From Coq Require Import NArith ZArith.
+From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Ggm CModel.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Section AcslStore.
+
+Variable V : api.
+Local Open Scope Z_scope.
+
+(* The members of a struct opt_store at s that the model knows: the tree's depth, the number of seeds,
+   and pair j of leaves' slot. *)
+Definition store_depth (L : memory) (s : pointer) : Z := cell L s.
+Definition store_nodes (L : memory) (s : pointer) : Z := cell L (shift 1 s 9).
+Definition store_slot (L : memory) (s : pointer) (j : Z) : pointer :=
+  shift pprf_seed_cells (points V (cell L (shift 1 s 10))) j.
+
+(* The pair of leaves that a node starts with. *)
+Definition pair_of (d : nat) (q : bitseq) : Z := Z.of_N (first_leaf d q / 2)%num.
+
+(* The store at s holds the model's key of depth d with the root's seed R, once the leaves of P are
+   punctured: its bitmap is P, each seed of the key is in its slot, all other slots are zero. *)
+Record store_holds (L : memory) (s : pointer) (d : nat) (P : pred bitseq) (R : pprf_seed) : Prop :=
+  StoreHolds {
+  holds_depth : store_depth L s = Z.of_nat d;
+  holds_memory : opened V L s;
+  holds_set : forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x);
+  holds_seeds : forall n, List.In n (punctured_key V d P R) ->
+    sd V (pprf_seed_at L (store_slot L s (pair_of d n.1))) = n.2;
+  holds_no_more : forall j, 0 <= j < Z.of_N (CModel.pow2 d.-1) ->
+    ~ List.In j (map (fun n => pair_of d n.1) (punctured_key V d P R)) ->
+    forall q, span pprf_seed_cells (store_slot L s j) 0 0 q -> cell L q = 0;
+  holds_count : store_nodes L s = Z.of_nat (size (punctured_key V d P R))
+}.
+
+(* A struct pprf_key: the process that made it, and the store. *)
+Definition key_cells : Z := 17.
+Definition store_of (key : pointer) : pointer := shift 1 key 1.
+
+(* Cells that are no part of the store. *)
+Definition outside_store (L : memory) (s : pointer) (r : AcslMemory.region) : Prop :=
+  separated [:: r; span 16 s 0 0] /\
+  separated [:: r; span 2 (points V (cell L (shift 1 s 10))) 0 (AcslRef.pow2 V (cell L s - 1) - 1)] /\
+  separated [:: r; span 1 (points V (cell L (shift 1 s 2))) 0 (words V (cell L s) 0 - 1)] /\
+  forall k, 1 <= k /\ k <= 5 ->
+    separated [:: r; span 2 (points V (cell L (shift 1 (shift 1 s 3) k))) 0 (words V (cell L s) k - 1)].
+
+(* The cells of a store that a puncture may write: the number of seeds, the slots, the bitmap's words. *)
+Definition store_memory (L : memory) (s : pointer) : list AcslMemory.region :=
+  let d := cell L s in
+  let summary k := span 2 (points V (cell L (shift 1 (shift 1 s 3) k))) 0 (words V d k - 1) in
+  [:: span 1 (shift 1 s 9) 0 0;
+      span 2 (points V (cell L (shift 1 s 10))) 0 (AcslRef.pow2 V (d - 1) - 1);
+      span 1 (points V (cell L (shift 1 s 2))) 0 (words V d 0 - 1);
+      summary 1; summary 2; summary 3; summary 4; summary 5].
+
+(* NULL, a copy that fork made, or a key. *)
+Definition usable (L : memory) (key : pointer) : Prop :=
+  key = null V \/
+  [/\ readable L (span key_cells key 0 0), writable L (span key_cells key 0 0) &
+      copied V L key \/ exists d P, store_holds L (store_of key) d P (key_root V)].
+
+(* A key of this process, in memory that the function may use. *)
+Definition own_key (L : memory) (key : pointer) (d : nat) (P : pred bitseq) : Prop :=
+  [/\ key <> null V, readable L (span key_cells key 0 0), writable L (span key_cells key 0 0),
+      ~ copied V L key & store_holds L (store_of key) d P (key_root V)].
+
+Definition value_cells (out : pointer) : AcslMemory.region := span 1 out 0 15.
+
+(* 16 bytes that may be written and are no part of the key. *)
+Definition apart_value (L : memory) (key out : pointer) : Prop :=
+  [/\ out <> null V, writable L (value_cells out), c_uint8_t (cell L out),
+      separated [:: value_cells out; span key_cells key 0 0] & outside_store L (store_of key) (value_cells out)].
+
+(* The bytes hold this value; they are zero. *)
+Definition value_is (L : memory) (out : pointer) (v : seed_t V) : Prop :=
+  exists lo hi, seed_bytes V L out lo hi /\ mk2 V lo hi = v.
+Definition value_zero (L : memory) (out : pointer) : Prop :=
+  forall q, value_cells out q -> cell L q = 0.
+
+End AcslStore.
