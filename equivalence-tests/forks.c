@@ -35,9 +35,10 @@ static const struct more {
   int (*punct_batch)(pprf_key *, const uint64_t *, size_t, int *);
   int (*expand)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *);
   int (*prefault)(pprf_key *);
-} more[IMPLS] = {{ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
-                  ref_pprf_prefault},
-                 {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
+} more[STORES] = {{ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
+                   ref_pprf_prefault},
+                  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
+                  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
 
 static int old_kernel; /* without MADV_WIPEONFORK */
 
@@ -86,7 +87,7 @@ static int zeros(const uint8_t *p, size_t n)
 static int is_copy(int i, void *arg)
 {
   pprf_key *key = arg;
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   const uint64_t leaf[2] = {1, 2};
   uint8_t out[32], file[100];
   size_t len = sizeof file;
@@ -119,7 +120,7 @@ static int is_copy(int i, void *arg)
 /* A key of one's own: made, used, written, read, freed. */
 static int works(int i)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   pprf_key *key, *drawn, *copy;
   uint8_t out[16], file[400];
   size_t len = sizeof file;
@@ -146,8 +147,8 @@ static int grandchild(int i, void *arg)
   struct two *t = arg;
   int ok = is_copy(i, t->outer) && is_copy(i, t->inner) && works(i);
   ok &= is_copy(i, t->outer) && is_copy(i, t->inner); /* this process has its number now */
-  impls[i]->free(t->inner);
-  impls[i]->free(t->outer);
+  stores[i]->free(t->inner);
+  stores[i]->free(t->outer);
   return ok && works(i);
 }
 
@@ -155,19 +156,19 @@ static int child(int i, void *arg)
 {
   struct two t = {arg, NULL};
   uint8_t out[16];
-  int ok = is_copy(i, t.outer) && impls[i]->setup(&t.inner, 9, root) == PPRF_OK;
-  ok = ok && is_copy(i, t.outer) && impls[i]->eval(t.inner, 1, out) == PPRF_OK;
+  int ok = is_copy(i, t.outer) && stores[i]->setup(&t.inner, 9, root) == PPRF_OK;
+  ok = ok && is_copy(i, t.outer) && stores[i]->eval(t.inner, 1, out) == PPRF_OK;
   ok = ok && in_child(grandchild, i, &t);
-  ok = ok && impls[i]->eval(t.inner, 1, out) == PPRF_OK;
-  impls[i]->free(t.outer);
-  ok = ok && impls[i]->punct(t.inner, 1) == PPRF_OK;
-  impls[i]->free(t.inner);
+  ok = ok && stores[i]->eval(t.inner, 1, out) == PPRF_OK;
+  stores[i]->free(t.outer);
+  ok = ok && stores[i]->punct(t.inner, 1) == PPRF_OK;
+  stores[i]->free(t.inner);
   return ok && works(i);
 }
 
 static int tree_of_processes(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   pprf_key *key;
   uint8_t out[16];
   (void)arg;
@@ -194,7 +195,7 @@ static int first_key_in_a_child(int i, void *arg)
 
 static int punctures_shared(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   uint64_t leaf[100];
   uint8_t out[16];
   int ok = impl->depth(arg) == 12 && impl->eval_punct(arg, 5, out) == PPRF_OK &&
@@ -211,12 +212,12 @@ static int punctures_shared(int i, void *arg)
 static int punctures_below(int i, void *arg)
 {
   return in_child(punctures_shared, i, arg) &&
-         impls[i]->eval(arg, 5, (uint8_t[16]){0}) == PPRF_ERR_PUNCTURED;
+         stores[i]->eval(arg, 5, (uint8_t[16]){0}) == PPRF_ERR_PUNCTURED;
 }
 
 static int shared(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 12, .flags = PPRF_SHARED};
   static uint8_t a[100000], b[100000];
   size_t len[2] = {sizeof a, sizeof b};
@@ -255,7 +256,7 @@ static int shared(int i, void *arg)
 
 static int moved_here(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   struct {
     size_t len;
     uint8_t file[400];
@@ -273,7 +274,7 @@ static int moved_here(int i, void *arg)
 
 static int moved(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   struct {
     size_t len;
     uint8_t file[400];
@@ -288,7 +289,7 @@ static int moved(int i, void *arg)
 
 static int options(int i, void *arg)
 {
-  const struct pprf_impl *impl = impls[i];
+  const struct pprf_impl *impl = stores[i];
   struct {
     struct pprf_options o;
     uint8_t later[24];
@@ -307,7 +308,17 @@ static int options(int i, void *arg)
     x.later[at] = 0;
   }
   for (x.o.size = 0; x.o.size < sizeof x.o; x.o.size++)
-    ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+    if (x.o.size != offsetof(struct pprf_options, store)) /* version 0.2.0's */
+      ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+  x.o.size = sizeof x;
+  for (unsigned bit = 0; bit < 32; bit++) {
+    x.o.store = (1u << bit) + (bit < 2);
+    ok &= x.o.store <= PPRF_STORE_PACKED || more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+  }
+  x.o.store = PPRF_STORE_PACKED;
+  x.o.flags = PPRF_SHARED;
+  ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
+  x.o.store = PPRF_STORE_DEFAULT;
   for (unsigned bit = 1; bit < 32; bit++) {
     x.o.flags = 1u << bit;
     ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
@@ -315,8 +326,11 @@ static int options(int i, void *arg)
   x.o.flags = 0;
   for (x.o.depth = 33; x.o.depth != 9; x.o.depth = x.o.depth == 33 ? 0 : 9)
     ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE && key == NULL;
-  for (x.o.size = sizeof x.o; x.o.size <= sizeof x; x.o.size += sizeof x - sizeof x.o) {
+  const size_t sizes[] = {offsetof(struct pprf_options, store), sizeof x.o, sizeof x};
+  for (unsigned k = 0; k < 9; k++) {
     pprf_key *plain;
+    x.o.size = sizes[k / 3];
+    x.o.store = k < 3 ? 99 : k % 3; /* 99: not looked at */
     if (more[i].setup_with(&key, &x.o) != PPRF_OK || impl->setup(&plain, 9, root) != PPRF_OK)
       return 0;
     ok &= impl->export_key(key, file[0], &len[0]) == PPRF_OK &&
@@ -347,15 +361,16 @@ static int use(void *arg)
 static int same_memory(int i, void *arg)
 {
   static char stack[1 << 18] __attribute__((aligned(64)));
-  struct use u = {impls[i], NULL, 0};
+  struct use u = {stores[i], NULL, 0};
   int status;
   (void)arg;
-  if (impls[i]->setup(&u.key, 9, root) != PPRF_OK)
+  if (stores[i]->setup(&u.key, 9, root) != PPRF_OK)
     return 0;
   pid_t pid = clone(use, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &u);
   int ok = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && u.ok &&
-           impls[i]->punct(u.key, 8) == PPRF_ERR_PUNCTURED && impls[i]->punct(u.key, 9) == PPRF_OK;
-  impls[i]->free(u.key);
+           stores[i]->punct(u.key, 8) == PPRF_ERR_PUNCTURED &&
+           stores[i]->punct(u.key, 9) == PPRF_OK;
+  stores[i]->free(u.key);
   return ok;
 }
 
@@ -395,7 +410,7 @@ static void *threads(void *arg)
 static int copy_and_own(int i, void *arg)
 {
   int ok = is_copy(i, arg);
-  impls[i]->free(arg);
+  stores[i]->free(arg);
   return ok && works(i);
 }
 
@@ -406,15 +421,15 @@ static int amid_threads(int i, void *arg)
   uint8_t out[16];
   (void)arg;
   atomic_store(&stop, 0);
-  if (pthread_create(&t, NULL, threads, (void *)(uintptr_t)impls[i]) != 0 ||
-      impls[i]->setup(&key, 9, root) != PPRF_OK)
+  if (pthread_create(&t, NULL, threads, (void *)(uintptr_t)stores[i]) != 0 ||
+      stores[i]->setup(&key, 9, root) != PPRF_OK)
     return 0;
   int ok = 1;
   for (int n = 0; n < 150 && ok; n++)
-    ok = in_child(copy_and_own, i, key) && impls[i]->eval(key, (uint64_t)n, out) == PPRF_OK;
+    ok = in_child(copy_and_own, i, key) && stores[i]->eval(key, (uint64_t)n, out) == PPRF_OK;
   atomic_store(&stop, 1);
   (void)pthread_join(t, NULL);
-  impls[i]->free(key);
+  stores[i]->free(key);
   return ok;
 }
 
@@ -434,11 +449,11 @@ static int no_seeds(int i, void *arg)
 {
   pprf_key *key;
   (void)arg;
-  if (impls[i] != &impl_opt || impls[i]->setup(&key, 9, root) != PPRF_OK ||
-      impls[i]->punct(key, 3) != PPRF_OK || has_no_seed(i, key))
+  if (stores[i] != &impl_opt || stores[i]->setup(&key, 9, root) != PPRF_OK ||
+      stores[i]->punct(key, 3) != PPRF_OK || has_no_seed(i, key))
     return 0;
   int ok = in_child(has_no_seed, i, key);
-  impls[i]->free(key);
+  stores[i]->free(key);
   return ok;
 }
 
@@ -456,9 +471,9 @@ int main(void)
                {"forks_amid_busy_threads_leave_children_whole", amid_threads}};
   /* each in a process that has made no key: this one makes none */
   for (old_kernel = 0; old_kernel < 2; old_kernel++)
-    for (int i = 0; i < IMPLS; i++)
+    for (int i = 0; i < STORES; i++)
       for (size_t k = 0; k < sizeof tests / sizeof *tests; k++)
-        tap_ok(in_child(tests[k].f, i, NULL), "%s_%s%s", impls[i]->name, tests[k].claim,
+        tap_ok(in_child(tests[k].f, i, NULL), "%s_%s%s", stores[i]->name, tests[k].claim,
                old_kernel ? "_without_wipeonfork" : "");
   old_kernel = 0;
   void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -9,6 +9,35 @@
 #define IMPLS 2
 static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_opt};
 
+__attribute__((unused)) static int packed_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
+{
+  struct pprf_options o = {
+    .size = sizeof o, .seed = seed, .depth = depth, .store = PPRF_STORE_PACKED};
+  return pprf_setup_with(key, &o);
+}
+
+/** opt with its other store, in which no key is imported. */
+__attribute__((unused)) static const struct pprf_impl impl_packed = {
+  .name = "packed",
+  .setup = packed_setup,
+  .eval = pprf_eval,
+  .punct = pprf_punct,
+  .eval_punct = pprf_eval_punct,
+  .punct_range = pprf_punct_range,
+  .node_count = pprf_node_count,
+  .memory_bytes = pprf_memory_bytes,
+  .memory_locked = pprf_memory_locked,
+  .depth = pprf_depth,
+  .export_key = pprf_export,
+  .import_key = pprf_import,
+  .free = pprf_free,
+};
+
+/** Both implementations, and opt with its other store. */
+#define STORES 3
+__attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {&impl_ref, &impl_opt,
+                                                                               &impl_packed};
+
 /** Whether a key of this depth is more than the address space: opt maps 16 bytes for each pair of
  * leaves. */
 __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)

@@ -14,10 +14,10 @@
 #include "tap.h"
 #include "test_prg.h"
 
-/* opt's keys in shared memory are a third implementation.  They draw their root's seed at random:
- * here the test PRG hands it to them.  They cannot be imported, and large trees need much address
- * space that is backed. */
-enum { PARTIES = IMPLS + 1, SHARED = IMPLS, SHARED_DEPTH_MAX = 14 };
+/* opt's keys in the packed store are a third implementation, those in shared memory a fourth.  Neither
+ * can be imported.  Shared keys draw their root's seed at random: here the test PRG hands it to them;
+ * large trees of theirs need much address space that is backed. */
+enum { PACKED = IMPLS, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
 
 static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {
@@ -41,8 +41,8 @@ static void shared_free(pprf_key *key)
 static const struct pprf_impl *party(int i)
 {
   static struct pprf_impl shared;
-  if (i < IMPLS)
-    return impls[i];
+  if (i < STORES)
+    return stores[i];
   if (shared.name == NULL) {
     shared = impl_opt;
     shared.name = "shared";
@@ -390,8 +390,9 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   for (int i = 0; i < r->parties; i++)
     if (err[i] != want) {
       const char *shared = r->parties > SHARED ? " shared=" : "";
-      fail(r, "ref=%s opt=%s%s%s model=%s", result_name(err[0]), result_name(err[1]), shared,
-           r->parties > SHARED ? result_name(err[SHARED]) : "", result_name(want));
+      fail(r, "ref=%s opt=%s packed=%s%s%s model=%s", result_name(err[0]), result_name(err[1]),
+           result_name(err[PACKED]), shared, r->parties > SHARED ? result_name(err[SHARED]) : "",
+           result_name(want));
     }
   for (int i = 0; has_value && i < r->parties; i++)
     if (memcmp(out[i], value, 16) != 0) {
@@ -563,7 +564,7 @@ static void setup(struct run *r, unsigned depth, uint8_t tag)
     party(i)->free(r->key[i]);
     r->key[i] = NULL;
   }
-  r->parties = depth <= SHARED_DEPTH_MAX ? PARTIES : IMPLS;
+  r->parties = depth <= SHARED_DEPTH_MAX ? PARTIES : SHARED;
   for (int i = 0; i < r->parties; i++) {
     int err = party(i)->setup(&r->key[i], depth, seed);
     if (err != PPRF_OK || r->key[i] == NULL)

@@ -933,7 +933,7 @@ static int dumps_leave_out(void)
 /* Puncture, evaluate, refuse a file, then stop where a core dump would be written. */
 static void work_and_stop(int fd, uint64_t arg)
 {
-  const struct pprf_impl *impl = impls[arg >> 16];
+  const struct pprf_impl *impl = stores[arg >> 16];
   uint64_t tag = arg & 0xffff;
   uint8_t out[16];
   pprf_key *key = fresh(impl, tag), *none;
@@ -947,14 +947,15 @@ static void work_and_stop(int fd, uint64_t arg)
   _exit(1);
 }
 
-static void core_dumps(const struct pprf_impl *impl)
+static void core_dumps(unsigned i)
 {
-  uint64_t tag = 7300 + (impl == &impl_opt);
+  const struct pprf_impl *impl = stores[i];
+  uint64_t tag = 7300 + i;
   pid_t pid;
   int status;
   depth = 7;
   get_masked(tag);
-  int fd = child(work_and_stop, (uint64_t)(impl == &impl_opt) << 16 | tag, &pid);
+  int fd = child(work_and_stop, (uint64_t)i << 16 | tag, &pid);
   int stopped = waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status);
   want_none();
   want_path(5);
@@ -1052,19 +1053,19 @@ static void controls(void)
     tap_ok(before == 0 && (found > 0 || skip), "control_a_planted_seed_is_found_%s%s", where[kind],
            skip ? NO_REGISTERS : "");
   }
-  for (int i = 0; i < IMPLS; i++) {
+  for (int i = 0; i < STORES; i++) {
     uint64_t tag = 7100 + (uint64_t)i;
     get_masked(tag);
-    pprf_key *key = fresh(impls[i], tag);
-    int ok = impls[i]->punct(key, 0) == PPRF_OK;
+    pprf_key *key = fresh(stores[i], tag);
+    int ok = stores[i]->punct(key, 0) == PPRF_OK;
     unsigned found = 0;
     for (unsigned n = 1; n < 1u << depth; n *= 2) { /* the siblings right of the path */
       want_none();
       wanted[2 * n + 1] = 1;
       found += search() > 0;
     }
-    tap_ok(ok && found == depth, "control_%s_live_seeds_are_found", impls[i]->name);
-    impls[i]->free(key);
+    tap_ok(ok && found == depth, "control_%s_live_seeds_are_found", stores[i]->name);
+    stores[i]->free(key);
   }
 }
 
@@ -1084,22 +1085,22 @@ int main(int argc, char **argv)
     return 0;
   }
   if (argc > 1 && strcmp(argv[1], "--stack") == 0) { /* a second instead of ten */
-    for (int i = 0; i < IMPLS; i++)
-      whole_stack(impls[i]);
+    for (int i = 0; i < STORES; i++)
+      whole_stack(stores[i]);
     versions_change();
     return tap_end();
   }
-  for (int i = 0; i < IMPLS; i++) {
-    test(impls[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
-    test(impls[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
-    test(impls[i], "reads_leave_nothing_but_live_seeds", reads, full);
-    test(impls[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
+  for (int i = 0; i < STORES; i++) {
+    test(stores[i], "punctures_leave_nothing_of_path_or_value", punctures, full);
+    test(stores[i], "ranges_leave_nothing_of_what_they_cover", ranges, full);
+    test(stores[i], "reads_leave_nothing_but_live_seeds", reads, full);
+    test(stores[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
   }
-  for (int i = 0; i < IMPLS; i++)
-    whole_stack(impls[i]);
+  for (int i = 0; i < STORES; i++)
+    whole_stack(stores[i]);
   versions_change();
-  for (int i = 0; i < IMPLS; i++)
-    core_dumps(impls[i]);
+  for (unsigned i = 0; i < STORES; i++)
+    core_dumps(i);
   controls();
   tap_note("%lu searches, %llu MB", searches, (unsigned long long)(bytes_searched >> 20));
   return tap_end();

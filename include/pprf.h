@@ -104,19 +104,33 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
  * when no process has it any more. */
 #define PPRF_SHARED 1u
 
+/** Where a key keeps its seeds; the values, the encoding and the results are the same. */
+enum {
+  PPRF_STORE_DEFAULT = 0, /**< what the library takes: pair slots */
+  PPRF_STORE_SLOTS =
+    1, /**< pair slots, a mapping of the key's own: fastest where punctures are dense;
+                               16 to 21 bytes a node there, up to a page a node where they are few */
+  PPRF_STORE_PACKED =
+    2 /**< 17 to 21 bytes a node however few the punctures, a kilobyte after the first
+                               one, no mapping of the key's own: for many keys, and for few punctures in a
+                               large tree.  Small keys share pages.  pprf_prefault makes it pair slots. */
+};
+
 /** What pprf_setup_with makes.  Later versions of the library add members at the end. */
 struct pprf_options {
   size_t size;         /**< sizeof(struct pprf_options) */
   const uint8_t *seed; /**< as for pprf_setup: PPRF_SEED_BYTES bytes, or NULL */
   unsigned depth;      /**< as for pprf_setup: 1..32 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
+  unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared */
 };
 
 /** Make a new key as options say; what they leave zero is as pprf_setup has it.
  * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  options options->size bytes of them.
- * @retval PPRF_ERR_RANGE depth is not in 1..32, a flag is unknown, size is less than the structure above
- *                        has, or it is greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_RANGE depth is not in 1..32, a flag or the store is unknown, a packed store is to be
+ *                        shared, size is that of no version, or greater than the library's and a byte
+ *                        beyond is not zero.
  * @retval PPRF_ERR_NULL  key or options is NULL.
  * @retval others         as pprf_setup. */
 PPRF_API int pprf_setup_with(pprf_key **key, const struct pprf_options *options);

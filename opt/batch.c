@@ -80,7 +80,7 @@ static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_
   }
   if (f->sibling != NULL) {
     struct opt_entry *e = &f->sibling[f->siblings++];
-    e->node = (struct opt_node){m == g->first ? start : mid, h - 1};
+    e->node = (struct opt_node){.start = m == g->first ? start : mid, .height = h - 1};
     unused = &e->seed;
   }
   if (m == g->first)
@@ -302,7 +302,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
     err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
   }
   if (err == PPRF_OK && f.leaves > 0)
-    opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
+    err = opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {
     int live = at < f.leaves && f.leaf[at] == items[i] >> 32;
     at += (size_t)live; /* so a repeat does not find its leaf */
@@ -380,11 +380,11 @@ static int split_pending(struct expansion *x)
   struct pprf_children c = prg_expand(parent.seed, parent.node.start, h);
   x->n--;
   if (mid <= x->last) {
-    *e++ = (struct opt_entry){{mid, h - 1}, c.right};
+    *e++ = (struct opt_entry){{.start = mid, .height = h - 1}, c.right};
     x->n++;
   }
   if (mid > x->first) {
-    *e = (struct opt_entry){{parent.node.start, h - 1}, c.left};
+    *e = (struct opt_entry){{.start = parent.node.start, .height = h - 1}, c.left};
     x->n++;
   }
   int err = c.err;
@@ -476,5 +476,9 @@ int pprf_prefault(pprf_key *key)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
-  return pprf_is_copy(key->maker) ? PPRF_ERR_FORKED : opt_store_prefault(&key->store);
+  if (pprf_is_copy(key->maker))
+    return PPRF_ERR_FORKED;
+  int err = opt_store_prefault(&key->store);
+  prg_wipe(opt_wipe_plan(BATCH_STACK)); /* a packed store's seeds moved */
+  return err;
 }

@@ -469,12 +469,16 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
   const struct rest rest = rest_of(s, node, first, last, left, right) /*@ ghost (R) */;
   //@ assert some: !gone(&s->punctured, hit);
+#ifndef __FRAMAC__
+  int stored = PPRF_OK;
+#endif
   if (rest.err == PPRF_OK)
-    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
+    OPT_RESULT(stored) opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
       /*@ ghost (R) */;
   KEY_AFTER_PUNCTURE
   wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s, R) */;
   KEY_KEPT_BY_WIPING
+  OPT_IF_PACKED(s, if (stored != PPRF_OK) return stored;)
   return rest.err;
 }
 
@@ -638,13 +642,15 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   opt_store_prefetch(s, leaf);
   if (!opt_store_find(s, leaf, &node) /*@ ghost (key_root) */)
     return (struct done){PPRF_ERR_PUNCTURED, 0};
-  if (node.height == 0 && out == NULL) { /* half of all punctures in random order: no seed is read */
+  if (node.height == 0 && out == NULL) { /* half of all punctures in random order: slots read no seed */
     opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
+    OPT_IF_PACKED(s, return (struct done){PPRF_OK, 1};) /* it moves seeds and needs no memory */
     return (struct done){PPRF_OK, 0};
   }
   int err = walk(s, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
-    opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
+    OPT_RESULT(int stored) opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
+    OPT_IF_PACKED(s, if ((err = stored) != PPRF_OK) wipe_seed(&value);)
     if (out != NULL)
       store_seed(out, value);
     wipe_copath(copath, node.height) /*@ ghost (s, key_root) */;

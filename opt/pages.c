@@ -4,11 +4,14 @@
 #include "pages.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "pprf.h"
+#include "wipe.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
@@ -104,12 +107,38 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
   return PPRF_OK;
 }
 
+int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
+                          const struct pprf_seed *root)
+{
+  *s = (struct opt_store){.punctured = {.depth = depth}, .nodes = 1, .packed = packed};
+  return opt_packed_open(packed, depth, root);
+}
+
+int opt_store_locked(const struct opt_store *s)
+{
+  return s->packed != NULL ? opt_packed_locked(s->packed) : s->locked;
+}
+
+void opt_store_drop(struct opt_store *s)
+{
+  if (s->packed != NULL)
+    opt_packed_drop_copy(s->packed);
+  else
+    (void)munmap(s->slot, s->mapped);
+  free(s->small);
+}
+
 void opt_store_close(struct opt_store *s)
 {
   struct opt_node n;
+  if (s->packed != NULL) {
+    opt_packed_close(s->packed);
+    return;
+  }
   for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n))
     explicit_bzero(&s->slot[n.start >> 1], sizeof *s->slot);
   (void)munmap(s->slot, s->mapped);
+  free(s->small);
 }
 
 /* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
@@ -183,7 +212,7 @@ void opt_store_start(struct opt_store *s, struct pprf_seed root)
   s->nodes = 1;
 }
 
-int opt_store_prefault(struct opt_store *s)
+static int back_pages(struct opt_store *s)
 {
   long pages = sysconf(_SC_PHYS_PAGES);
   if (pages > 0 && s->mapped / s->page > (size_t)pages)
@@ -199,11 +228,58 @@ int opt_store_prefault(struct opt_store *s)
   return PPRF_OK;
 }
 
+/* Load the nodes of a packed store and the gaps between them into an empty one of pair slots. */
+static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
+{
+  struct opt_entry e;
+  uint64_t end = 0;
+  for (; opt_packed_next(p, end, &e.node); end = opt_node_end(e.node)) {
+    e.seed = opt_packed_seed(p, e.node);
+    if (e.node.start > end)
+      opt_store_load_gap(s, end, e.node.start - 1);
+    opt_store_load_node(s, &e);
+  }
+  if (end >> p->depth == 0)
+    opt_store_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
+  explicit_bzero(&e, sizeof e);
+}
+
+/* Back the pages of pair slots, and only then let them take the packed store's place. */
+static int prefault_packed(struct opt_store *s)
+{
+  struct opt_store slots;
+  void *small = calloc(1, opt_store_small_bytes(s->punctured.depth) + 1);
+  int err = small == NULL ? PPRF_ERR_NOMEM : opt_store_open(&slots, s->punctured.depth, small, 0);
+  if (err != PPRF_OK) {
+    free(small);
+    return err;
+  }
+  slots.small = small;
+  err = back_pages(&slots);
+  if (err != PPRF_OK) {
+    opt_store_drop(&slots);
+    return err;
+  }
+  load_packed(&slots, s->packed);
+  opt_packed_close(s->packed);
+  *s = slots;
+  return PPRF_OK;
+}
+
+int opt_store_prefault(struct opt_store *s)
+{
+  return s->packed != NULL ? prefault_packed(s) : back_pages(s);
+}
+
 /* About a nanosecond for each page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */
 size_t opt_store_resident_bytes(const struct opt_store *s)
 {
   unsigned char resident[4096], *pages = (unsigned char *)s->slot;
   size_t bytes = 0, step = sizeof resident * s->page;
+  if (s->packed != NULL)
+    return opt_packed_bytes(s->packed);
+  if (s->small != NULL)
+    bytes += malloc_usable_size(s->small) + sizeof(size_t);
   for (size_t at = 0; at < s->mapped; at += step) {
     size_t len = s->mapped - at < step ? s->mapped - at : step;
     if (mincore(pages + at, len, resident) != 0)

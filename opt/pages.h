@@ -19,6 +19,19 @@ size_t opt_store_small_bytes(unsigned depth);
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
 
+/** Make a packed store, its root's seed given.
+ * @param[in] packed zero bytes that must live as long as the store.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
+                          const struct pprf_seed *root);
+
+/** Let go of a store and wipe nothing: of a copy that fork made, whatever state it is in, or of one that
+ * has no seeds. */
+void opt_store_drop(struct opt_store *s);
+
+/** Whether the seeds are kept out of swap. */
+int opt_store_locked(const struct opt_store *s);
+
 /** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
 size_t opt_store_mapped_bytes(unsigned depth);
 
@@ -36,11 +49,12 @@ void opt_store_start(struct opt_store *s, struct pprf_seed root);
 /** Wipe the seeds and give the mapping back. */
 void opt_store_close(struct opt_store *s);
 
-/** Have every page of the mapping backed by memory, from now until the store is closed.
+/** Have every page of the mapping backed by memory, from now until the store is closed.  A packed store
+ * becomes one of pair slots first.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_prefault(struct opt_store *s);
 
-/** Bytes of the mapping that are backed by memory now. */
+/** Bytes of the mapping that are backed by memory now; a packed store's blocks and index. */
 size_t opt_store_resident_bytes(const struct opt_store *s);
 
 /** Give back the slots of the leaves first .. end - 1, which are zero and stay so. */

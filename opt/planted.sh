@@ -10,8 +10,8 @@ trap 'rm -rf "$dir"' EXIT
 n=0 bad=0
 flags=(-std=c11 -O1 -w)
 # shellcheck disable=SC2054  # the commas are the linker's
-wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=madvise)
-sources="bitmap pages store core pprf batch"
+wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=malloc,--wrap=opt_arena_take,--wrap=madvise)
+sources="bitmap pages arena tiles packed store core pprf batch"
 for f in $sources; do
   $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/$f.o" "opt/$f.c"
 done
@@ -153,6 +153,18 @@ planted pages.c prefault pages_overwritten 's/byte\[at\] = byte\[at\]/byte[at] =
 planted pages.c shared clear_keeps_seeds 's/^    explicit_bzero(s->slot, s->mapped);$/    ;/'
 planted pages.c shared clear_keeps_bitmaps 's/^      memset(k == 0 ? .*$/      (void)(/'
 planted pages.c shared start_keeps_the_top 's/^  memset(top_level(s).*$/  ;/'
+planted tiles.c packed lowest_seed_left 's/^  seed\[0\] = (struct pprf_seed){0, 0};$/  ;/'
+planted tiles.c packed path_mirrored 's/if (leaf >> (i - 1) \& 1)/if (!(leaf >> (i - 1) \& 1))/'
+planted tiles.c packed group_without_its_last_tile 's/^    at.tile += GROUP;$/    at.tile += GROUP - 1;/'
+planted packed.c packed dead_siblings_stay_two 's/^  merge_dead(page.*$/  ;/'
+planted packed.c packed range_without_its_last_leaf 's/return start <= c->last \&\&/return start < c->last \&\&/'
+planted packed.c packed set_without_a_last_leaf 's/\*c->leaf < end;$/*c->leaf + 1u < end;/'
+planted packed.c packed refused_page_used 's/if (left == NULL || right == NULL)/if (left == NULL)/'
+planted packed.c packed refused_rewrite_keeps_its_pages 's/^      free_page(d.pages\[--d.n\]);$/      --d.n;/'
+planted packed.c packed blocks_twice_too_great 's/^  size_t block = opt_arena_fit(bytes);$/  size_t block = opt_arena_fit(2 * bytes < OPT_ARENA_MAX ? 2 * bytes : OPT_ARENA_MAX);/'
+planted arena.c packed block_given_back_unwiped 's/^  explicit_bzero(block, bytes);$/  ;/'
+planted arena.c packed empty_region_kept 's/ \&\& a->count > 1)$/ \&\& 0)/'
+planted arena.c packed child_has_a_copy 's/^  (void)madvise(p, REGION_BYTES, MADV_WIPEONFORK);$/  ;/'
 planted core.c random wrong_side_kept 's/if (right != right_side)/if (right == right_side)/'
 planted core.c random range_without_right_end 's/opt_store_find(s, last, &node)/0/'
 planted core.c failing prg_failure_ignored 's/if (c.err != PPRF_OK) {/if (0) {/'

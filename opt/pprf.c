@@ -4,6 +4,7 @@
 #include "pprf.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -121,7 +122,7 @@ static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, uint64_t no
 {
   unsigned depth = s->punctured.depth;
   struct reader r = first_record(buf, depth);
-  struct opt_entry e = {{0, 0}, {0, 0}};
+  struct opt_entry e = {.seed = {0, 0}};
   uint64_t i = 0, end = 0;
   for (; i < nodes && next_node(&r, &e.node); i++) {
     e.seed = load_seed(r.record - PPRF_SEED_BYTES);
@@ -164,16 +165,31 @@ static PPRF_WORK int check_digest(const uint8_t *buf, size_t len)
   return err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES) ? PPRF_ERR_FORMAT : err;
 }
 
-/* Make an empty store a fresh key: the root's seed is at seed, or random if that is NULL.  A shared
- * store's leaves are all punctured, any other is zero. */
+/* The root's seed, which is at seed, or random if that is NULL. */
+static inline int root_of(const uint8_t *seed, struct pprf_seed *root)
+{
+  if (seed == NULL)
+    return prg_random(root);
+  *root = load_seed(seed);
+  return PPRF_OK;
+}
+
+/* Make a zero key with a packed store a fresh one; the store lies behind the key. */
+static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *seed)
+{
+  struct pprf_seed root = {0, 0};
+  int err = root_of(seed, &root);
+  if (err == PPRF_OK)
+    err = opt_store_open_packed(&key->store, depth, (struct opt_packed *)(void *)key->small, &root);
+  wipe_seed(&root);
+  return err;
+}
+
+/* Make an empty store a fresh key.  A shared store's leaves are all punctured, any other is zero. */
 static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
-  int err = PPRF_OK;
-  if (seed != NULL)
-    root = load_seed(seed);
-  else
-    err = prg_random(&root);
+  int err = root_of(seed, &root);
   if (err == PPRF_OK && s->shared) {
     opt_store_clear(s);
     opt_store_start(s, root);
@@ -196,6 +212,23 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth)
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
     err = opt_store_open(&k->store, depth, k->small, 0);
+  if (err != PPRF_OK) {
+    free(k);
+    return err;
+  }
+  *key = k;
+  return PPRF_OK;
+}
+
+/* A fresh key with a packed store. */
+static NOINLINE int new_packed_key(pprf_key **key, unsigned depth, const uint8_t *seed)
+{
+  pprf_key *k = calloc(1, sizeof *k + sizeof(struct opt_packed));
+  if (k == NULL)
+    return PPRF_ERR_NOMEM;
+  int err = pprf_process_claim(&k->maker);
+  if (err == PPRF_OK)
+    err = start_packed(k, depth, seed);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -249,11 +282,32 @@ void opt_shared_free(pprf_key *key)
 
 /* ---- the API ---- */
 
-static int setup(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned flags)
+/* Whether there is a digest, without which no key can be exported. */
+static int try_digest(void)
 {
   uint8_t digest[DIGEST_BYTES] = {0};
+  return prg_digest(digest, 0, digest);
+}
+
+/* A key of a few hundred nanoseconds: the digest is tried until it is found once. */
+static int setup_packed(pprf_key **key, unsigned depth, const uint8_t *seed)
+{
+  static atomic_int found;
+  int err = atomic_load_explicit(&found, memory_order_relaxed) ? PPRF_OK : try_digest();
+  if (err != PPRF_OK)
+    return err;
+  atomic_store_explicit(&found, 1, memory_order_relaxed);
+  err = new_packed_key(key, depth, seed);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + (seed == NULL ? PRG_LIBCRYPTO_STACK : 0)));
+  return err;
+}
+
+static int setup(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned flags, unsigned store)
+{
   pprf_key *k;
-  int err = prg_digest(digest, 0, digest); /* is there one? */
+  if (store == PPRF_STORE_PACKED)
+    return setup_packed(key, depth, seed);
+  int err = try_digest();
   if (err == PPRF_OK)
     err = flags & PPRF_SHARED ? opt_shared_new(&k, depth) : new_key(&k, depth);
   if (err != PPRF_OK)
@@ -274,7 +328,7 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
   *key = NULL;
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  return setup(key, depth, seed, 0);
+  return setup(key, depth, seed, 0, PPRF_STORE_SLOTS);
 }
 
 int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
@@ -282,12 +336,12 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
+  struct pprf_options o;
   if (options == NULL)
     return PPRF_ERR_NULL;
-  if (!pprf_options_known(options) || options->depth < PPRF_DEPTH_MIN ||
-      options->depth > PPRF_DEPTH_MAX)
+  if (!pprf_options_read(&o, options) || o.depth < PPRF_DEPTH_MIN || o.depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  return setup(key, options->depth, options->seed, options->flags);
+  return setup(key, o.depth, o.seed, o.flags, o.store);
 }
 
 size_t pprf_memory_bytes(const pprf_key *key)
@@ -307,7 +361,7 @@ unsigned pprf_depth(const pprf_key *key)
 
 int pprf_memory_locked(const pprf_key *key)
 {
-  return key != NULL && !pprf_is_copy(key->maker) && key->store.locked;
+  return key != NULL && !pprf_is_copy(key->maker) && opt_store_locked(&key->store);
 }
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
@@ -360,7 +414,7 @@ void pprf_free(pprf_key *key)
     return;
   }
   if (pprf_is_copy(key->maker)) /* perhaps of a moment amid a puncture: nothing in it counts */
-    (void)munmap(key->store.slot, key->store.mapped);
+    opt_store_drop(&key->store);
   else
     opt_store_close(&key->store);
   free(key);

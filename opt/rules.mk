@@ -63,7 +63,7 @@ $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
 	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/selftest
-OPT_WRAP := $(foreach f,prg_expand opt_expand_many free madvise,-Wl,--wrap=$(f))
+OPT_WRAP := $(foreach f,prg_expand opt_expand_many free malloc opt_arena_take madvise,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c

@@ -9,9 +9,18 @@
 #define SLOTS_LEVEL 2
 #define DEAD_LEVEL 3
 
+/* A change of a packed store, which counts its nodes: pprf_node_count reads their number here. */
+#define OPT_CHANGE_IF_PACKED(s, change) \
+  OPT_IF_PACKED(s, {                    \
+    int err = (change);                 \
+    (s)->nodes = (s)->packed->nodes;    \
+    return err;                         \
+  })
+
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
   /*@ ghost (struct pprf_seed R) */
 {
+  OPT_IF_PACKED(s, return opt_packed_next(s->packed, leaf, node);)
   leaf = opt_bitmap_next_live(&s->punctured, leaf);
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   if (!opt_in_tree(leaf, s->punctured.depth))
@@ -221,9 +230,10 @@ static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
   EMPTY_KEY_KEPT
 }
 
-void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                              const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
 {
+  OPT_CHANGE_IF_PACKED(s, opt_packed_puncture(s->packed, leaf, node, copath))
   COVER_SIZE_BEFORE_PUNCTURE
   replace_node(s, leaf, node, copath) /*@ ghost (R) */;
   puncture_leaf(s, leaf) /*@ ghost (R) */;
@@ -232,6 +242,7 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
+  OPT_DONE
 }
 
 /* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1
@@ -347,7 +358,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   /*@ ghost (struct pprf_seed R) */
 {
   RANGE_IN_TREE
-  struct opt_node n = {0, 0};
+  struct opt_node n = {.start = 0, .height = 0};
   int more = opt_store_next(s, first, &n) /*@ ghost (R) */; /* there is one */
   //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
@@ -595,11 +606,13 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
-void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
+OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                                    const struct opt_entry *left, unsigned lefts,
+                                    const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */
 {
+  OPT_CHANGE_IF_PACKED(
+    s, opt_packed_puncture_range(s->packed, first, last, left, lefts, right, rights))
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   const struct span out =
@@ -612,6 +625,7 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
+  OPT_DONE
 }
 
 void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
@@ -636,10 +650,11 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
     mark_leaves(s, first, last);
 }
 
-void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
-                            const struct opt_entry *rest, size_t count)
+OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
+                                  const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */
 {
+  OPT_CHANGE_IF_PACKED(s, opt_packed_puncture_set(s->packed, leaf, n, rest, count))
   struct opt_node node;
   for (uint64_t i = 0, end = 0; i < n; i++)
     if (leaf[i] >= end) {
@@ -657,4 +672,5 @@ void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
     puncture_leaf(s, leaf[i]) /*@ ghost (R) */;
   if (s->nodes == 0)
     release_all(s) /*@ ghost (R) */;
+  OPT_DONE
 }

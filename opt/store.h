@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file store.h
- * Where opt keeps the nodes of a key: dense pair slots.
+ * Where opt keeps the nodes of a key: dense pair slots, or the packed store (packed.h).
  *
  * An aligned pair of leaves {2j, 2j + 1} is the start of at most one live node, so the seed of the
  * node (start, height) lies in slot[start >> 1], and the set of punctured leaves gives the height.
@@ -19,17 +19,25 @@
 #include "path.h"
 #include "prg.h"
 
-/** The subtree over the leaves start .. start + 2^height - 1. */
-struct opt_node {
-  uint64_t start;
-  unsigned height;
-};
+#include "entry.h"
 
-/** A node and its seed. */
-struct opt_entry {
-  struct opt_node node;
-  struct pprf_seed seed;
-};
+/* The packed store is the other one (packed.h): core.c and batch.c work on either.  What is proven here
+ * is proven of the pair slots: for Frama-C no store is packed, and a change, which no slots lack memory
+ * for, has no result. */
+#ifdef __FRAMAC__
+#define OPT_IF_PACKED(store, ...)
+#define OPT_CHANGE void
+#define OPT_RESULT(err)
+#define OPT_DONE
+#else
+#define OPT_CHANGE int
+#define OPT_RESULT(err) err =
+#define OPT_DONE return 0;
+#include "packed.h"
+#define OPT_IF_PACKED(store, ...)                   \
+  if (__builtin_expect((store)->packed != NULL, 0)) \
+  __VA_ARGS__
+#endif
 
 struct opt_store {
   struct opt_bitmap punctured;
@@ -40,6 +48,10 @@ struct opt_store {
   int locked;             /* whether the slots are kept out of swap */
   int shared;             /* whether the mapping is shared with forked processes */
   int held;               /* whether pages stay backed when nothing of them is needed any more */
+#ifndef __FRAMAC__
+  struct opt_packed *packed; /* the store is this one, and there are no slots; NULL: it is not */
+  void *small;               /* a block of the bitmap that is the store's own to free, or NULL */
+#endif
 };
 
 #ifdef __FRAMAC__
@@ -107,6 +119,7 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
   /*@ ghost (struct pprf_seed R) */
 {
+  OPT_IF_PACKED(s, return opt_packed_find(s->packed, leaf, node);)
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   //@ ghost nodes_lf(d, leaf);
@@ -131,6 +144,7 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
 static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 {
 #ifndef __FRAMAC__
+  OPT_IF_PACKED(s, return;)
   __builtin_prefetch(&s->slot[leaf >> 1], 1);
 #endif
 }
@@ -165,6 +179,7 @@ int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *no
 static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
   /*@ ghost (struct pprf_seed R) */
 {
+  OPT_IF_PACKED(s, return opt_packed_seed(s->packed, node);)
   //@ ghost path_lf(s->punctured.depth);
   //@ ghost pow2_pos_lf();
   return s->slot[node.start >> 1];
@@ -172,7 +187,8 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
 
 /** Puncture a leaf: replace the live node that covers it by its co-path.
  * @param[in] node   the live node that covers leaf.
- * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
+ * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i.
+ * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
 /*@ requires key: key(sd(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -183,13 +199,14 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
     ensures key: key(sd(R), s);
     ensures gone: \forall integer x;
       gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf; */
-void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                              const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
  * the nodes that cover what these covered outside it.
  * @param[in] left  those left of the range in ascending order, lefts of them.
- * @param[in] right those right of it in descending order, rights of them. */
+ * @param[in] right those right of it in descending order, rights of them.
+ * @retval as opt_store_puncture. */
 /*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
     requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
@@ -203,16 +220,17 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     ensures key: key(sd(R), s);
     ensures gone: \forall integer x;
       gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
-void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
+OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                                    const struct opt_entry *left, unsigned lefts,
+                                    const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
  * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
- * @param[in] count number of them. */
-void opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
-                            const struct opt_entry *rest, size_t count)
+ * @param[in] count number of them.
+ * @retval as opt_store_puncture. */
+OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
+                                  const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */;
 
 #endif

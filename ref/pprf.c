@@ -182,15 +182,14 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   *key = NULL;
   if (options == NULL)
     return PPRF_ERR_NULL;
-  if (!pprf_options_known(options) || options->depth < PPRF_DEPTH_MIN ||
-      options->depth > PPRF_DEPTH_MAX)
+  struct pprf_options o;
+  if (!pprf_options_read(&o, options) || o.depth < PPRF_DEPTH_MIN || o.depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
   pprf_key *k;
-  int err = options->flags & PPRF_SHARED ? key_new_shared(&k, options->depth)
-                                         : key_new(&k, options->depth, 1);
+  int err = o.flags & PPRF_SHARED ? key_new_shared(&k, o.depth) : key_new(&k, o.depth, 1);
   if (err != PPRF_OK)
     return err;
-  err = setup(k, options->seed);
+  err = setup(k, o.seed);
   prg_wipe(prg_wipe_plan(OWN_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);

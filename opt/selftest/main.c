@@ -106,6 +106,7 @@ static const struct {
               {"shared", test_shared},
               {"damage", test_damage},
               {"prg", test_keccak},
+              {"packed", test_packed},
               {"prg", test_many}};
 
 /* Whether a group is in a list with commas between; NULL: all are. */

@@ -251,9 +251,11 @@ void test_stack(void)
                (unsigned long long)job.leaf);
       for (unsigned h = 0; h < depth; h++) { /* below the root */
         uint64_t start = job.leaf >> h << h;
-        watched[watching++] = node_seed(depth, (struct opt_node){start, h});
-        watched[watching++] = node_seed(depth, (struct opt_node){start ^ UINT64_C(1) << h, h});
-        watched[watching++] = node_seed(depth, (struct opt_node){job.last >> h << h, h});
+        watched[watching++] = node_seed(depth, (struct opt_node){.start = start, .height = h});
+        watched[watching++] =
+          node_seed(depth, (struct opt_node){.start = start ^ UINT64_C(1) << h, .height = h});
+        watched[watching++] =
+          node_seed(depth, (struct opt_node){.start = job.last >> h << h, .height = h});
       }
       check(pthread_create(&thread, &attr, do_job, &job) == 0 && pthread_join(thread, NULL) == 0,
             "thread");
@@ -264,7 +266,7 @@ void test_stack(void)
       for (unsigned h = 0; h <= depth; h++)
         for (unsigned side = 0; side < 2; side++) {
           uint64_t leaf = side == 1 && op >= 3 ? job.last : job.leaf;
-          struct opt_node n = {leaf >> h << h, h};
+          struct opt_node n = {.start = leaf >> h << h, .height = h};
           check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
                 (unsigned long long)n.start, h);
           n.start ^= UINT64_C(1) << h;

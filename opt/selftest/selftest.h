@@ -98,4 +98,8 @@ void test_batches_small(void);
 void test_batches_random(void);
 void test_batch_errors(void);
 
+/* ---- packed.c: the packed store ---- */
+
+void test_packed(void);
+
 #endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A region is one mapping; it is cut into slabs, and a slab into blocks of one size.  What says which
+ * blocks are free lies outside the regions, but for a link in each free block: a region holds seeds and
+ * nothing else that counts. */
+#include "arena.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fork.h"
+#include "pprf.h"
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
+
+enum {
+  SLAB_BYTES = 16384,
+  SLABS = 64,
+  REGION_BYTES = SLABS * SLAB_BYTES,
+  CLASSES = 32,
+  WARM_MAX = SLABS /* empty slabs that keep their pages */
+};
+
+/* In a list: of slabs of its size that have a free block; of empty slabs that are warm, with pages; or of
+ * the other empty slabs of its region. */
+struct slab {
+  struct slab *next, *before;
+  struct region *region;
+  uint32_t block; /* bytes */
+  uint16_t used;  /* blocks in use */
+  uint16_t cut;   /* blocks cut off so far */
+  uint16_t freed; /* the block given back last, counted from 1; its first bytes name the next */
+  uint8_t warm;
+};
+
+/* In the list of those with a cold slab, or in that of the others. */
+struct region {
+  struct region *next, *before;
+  unsigned char *from; /* the first slab holds the region's address and nothing else */
+  struct slab *cold;   /* empty slabs without pages */
+  unsigned slabs_used;
+  int locked;
+  struct slab slab[SLABS];
+};
+
+struct arena {
+  uint64_t maker; /* the process */
+  pthread_mutex_t lock;
+  struct region *roomy, *full; /* regions with a cold slab, and without */
+  atomic_int forgotten;        /* the regions were another process's and are unmapped */
+  size_t count;                /* regions */
+  struct slab *warm;
+  unsigned warm_count;
+  struct slab *open[CLASSES]; /* slabs with a free block, by size */
+  struct arena *parents;      /* kept: another thread of the child may be looking at it */
+};
+
+static struct arena *_Atomic process_arena;
+
+/* ---- sizes ---- */
+
+/* Steps of 64 bytes up to 1024, of 128 up to 2048, of 256 up to 4096. */
+static size_t step_of(size_t bytes)
+{
+  return bytes <= 1024 ? 64 : bytes <= 2048 ? 128 : 256;
+}
+
+size_t opt_arena_fit(size_t bytes)
+{
+  size_t step = step_of(bytes);
+  return bytes == 0 ? step : (bytes + step - 1) / step * step;
+}
+
+static unsigned class_of(size_t block)
+{
+  return block <= 1024   ? (unsigned)(block / 64 - 1)
+         : block <= 2048 ? (unsigned)(16 + (block - 1024) / 128 - 1)
+                         : (unsigned)(24 + (block - 2048) / 256 - 1);
+}
+
+/* ---- lists ---- */
+
+static void put_first(struct slab **list, struct slab *s)
+{
+  s->next = *list;
+  s->before = NULL;
+  if (*list != NULL)
+    (*list)->before = s;
+  *list = s;
+}
+
+static void take_from(struct slab **list, struct slab *s)
+{
+  if (s->before != NULL)
+    s->before->next = s->next;
+  else
+    *list = s->next;
+  if (s->next != NULL)
+    s->next->before = s->before;
+}
+
+/* ---- regions ---- */
+
+/* At a multiple of its size, so that a block's region can be told. */
+static unsigned char *map_region(int *locked)
+{
+  unsigned char *p = mmap(NULL, 2 * (size_t)REGION_BYTES, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED)
+    return NULL;
+  size_t before = (0 - (uintptr_t)p) % REGION_BYTES;
+  if (before > 0)
+    (void)munmap(p, before);
+  (void)munmap(p + before + REGION_BYTES, REGION_BYTES - before);
+  p += before;
+  /* as pages.c has it for a key's own mapping, and for the same reasons none is an error */
+  (void)madvise(p, REGION_BYTES, MADV_DONTDUMP);
+  (void)madvise(p, REGION_BYTES, MADV_NOHUGEPAGE);
+  (void)madvise(p, REGION_BYTES, MADV_WIPEONFORK);
+  *locked = mlock2(p, REGION_BYTES, MLOCK_ONFAULT) == 0;
+  return p;
+}
+
+static void put_region(struct region **list, struct region *r)
+{
+  r->next = *list;
+  r->before = NULL;
+  if (*list != NULL)
+    (*list)->before = r;
+  *list = r;
+}
+
+static void take_region(struct region **list, struct region *r)
+{
+  if (r->before != NULL)
+    r->before->next = r->next;
+  else
+    *list = r->next;
+  if (r->next != NULL)
+    r->next->before = r->before;
+}
+
+static struct region *new_region(struct arena *a)
+{
+  struct region *r = calloc(1, sizeof *r);
+  if (r == NULL)
+    return NULL;
+  r->from = map_region(&r->locked);
+  if (r->from == NULL) {
+    free(r);
+    return NULL;
+  }
+  memcpy(r->from, &r, sizeof r);
+  for (unsigned i = SLABS; i-- > 1;) {
+    r->slab[i].region = r;
+    put_first(&r->cold, &r->slab[i]);
+  }
+  put_region(&a->roomy, r);
+  a->count++;
+  return r;
+}
+
+/* The region of a block that is in use. */
+static struct region *region_of(const void *block)
+{
+  struct region *r;
+  memcpy(&r, (const unsigned char *)block - (uintptr_t)block % REGION_BYTES, sizeof r);
+  return r;
+}
+
+static void take_warm(struct arena *a, struct slab *s)
+{
+  take_from(&a->warm, s);
+  a->warm_count--;
+  s->warm = 0;
+}
+
+/* All its slabs are empty. */
+static void free_region(struct arena *a, struct region *r)
+{
+  take_region(r->cold != NULL ? &a->roomy : &a->full, r);
+  for (unsigned i = 1; i < SLABS; i++)
+    if (r->slab[i].warm)
+      take_warm(a, &r->slab[i]);
+  a->count--;
+  (void)munmap(r->from, REGION_BYTES);
+  free(r);
+}
+
+/* ---- slabs ---- */
+
+static unsigned char *slab_bytes(const struct slab *s)
+{
+  return s->region->from + (size_t)(s - s->region->slab) * SLAB_BYTES;
+}
+
+static struct slab *cold_slab(struct arena *a)
+{
+  struct region *r = a->roomy;
+  if (r == NULL && (r = new_region(a)) == NULL)
+    return NULL;
+  struct slab *s = r->cold;
+  take_from(&r->cold, s);
+  if (r->cold == NULL) {
+    take_region(&a->roomy, r);
+    put_region(&a->full, r);
+  }
+  return s;
+}
+
+static struct slab *new_slab(struct arena *a, size_t block)
+{
+  struct slab *s = a->warm;
+  if (s != NULL)
+    take_warm(a, s);
+  else if ((s = cold_slab(a)) == NULL)
+    return NULL;
+  s->region->slabs_used++;
+  s->block = (uint32_t)block;
+  s->used = s->cut = s->freed = 0;
+  put_first(&a->open[class_of(block)], s);
+  return s;
+}
+
+static unsigned slab_blocks(const struct slab *s)
+{
+  return SLAB_BYTES / s->block;
+}
+
+/* The blocks are zero, all of them: an empty slab can be cut anew. */
+static void empty_slab(struct arena *a, struct slab *s)
+{
+  struct region *r = s->region;
+  take_from(&a->open[class_of(s->block)], s);
+  memset(slab_bytes(s), 0, (size_t)s->cut * s->block); /* the links */
+  if (a->warm_count < WARM_MAX) {
+    s->warm = 1;
+    a->warm_count++;
+    put_first(&a->warm, s);
+  } else {
+    (void)madvise(slab_bytes(s), SLAB_BYTES, r->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
+    if (r->cold == NULL) {
+      take_region(&a->full, r);
+      put_region(&a->roomy, r);
+    }
+    put_first(&r->cold, s);
+  }
+  if (--r->slabs_used == 0 && a->count > 1)
+    free_region(a, r);
+}
+
+/* ---- the process's arena ---- */
+
+/* Unmap the regions of an arena that is another process's: copies, if fork left any. */
+static void unmap_copies(struct arena *a)
+{
+  struct region *lists[] = {a->roomy, a->full};
+  if (atomic_exchange(&a->forgotten, 1) != 0)
+    return;
+  for (unsigned i = 0; i < 2; i++)
+    for (struct region *r = lists[i], *next; r != NULL; r = next) {
+      next = r->next;
+      (void)munmap(r->from, REGION_BYTES);
+      free(r);
+    }
+}
+
+static struct arena *own_arena(void)
+{
+  struct arena *a = atomic_load(&process_arena);
+  uint64_t process = pprf_process();
+  if (a != NULL && a->maker == process)
+    return a;
+  struct arena *fresh = calloc(1, sizeof *fresh);
+  if (fresh == NULL)
+    return NULL;
+  *fresh = (struct arena){.maker = process, .parents = a};
+  (void)pthread_mutex_init(&fresh->lock, NULL);
+  if (!atomic_compare_exchange_strong(&process_arena, &a, fresh)) { /* another thread was faster */
+    free(fresh);
+    return a;
+  }
+  if (a != NULL)
+    unmap_copies(a);
+  return fresh;
+}
+
+void opt_arena_forget_copies(void)
+{
+  struct arena *a = atomic_load(&process_arena);
+  if (a != NULL && a->maker != pprf_process())
+    unmap_copies(a);
+}
+
+/* ---- blocks ---- */
+
+static void *take_block(struct arena *a, size_t bytes)
+{
+  struct slab *s = a->open[class_of(bytes)];
+  if (s == NULL && (s = new_slab(a, bytes)) == NULL)
+    return NULL;
+  unsigned char *block;
+  if (s->freed > 0) {
+    block = slab_bytes(s) + (size_t)(s->freed - 1) * s->block;
+    memcpy(&s->freed, block, sizeof s->freed);
+    memset(block, 0, sizeof s->freed);
+  } else {
+    block = slab_bytes(s) + (size_t)s->cut++ * s->block;
+  }
+  if (++s->used == slab_blocks(s))
+    take_from(&a->open[class_of(bytes)], s);
+  return block;
+}
+
+void *opt_arena_take(size_t bytes)
+{
+  struct arena *a = own_arena();
+  if (a == NULL)
+    return NULL;
+  (void)pthread_mutex_lock(&a->lock);
+  void *block = take_block(a, bytes);
+  (void)pthread_mutex_unlock(&a->lock);
+  return block;
+}
+
+static void give_block(struct arena *a, unsigned char *block)
+{
+  struct region *r = region_of(block);
+  struct slab *s = &r->slab[(size_t)(block - r->from) / SLAB_BYTES];
+  if (s->used == slab_blocks(s))
+    put_first(&a->open[class_of(s->block)], s);
+  memcpy(block, &s->freed, sizeof s->freed);
+  s->freed = (uint16_t)((size_t)(block - slab_bytes(s)) / s->block + 1);
+  if (--s->used == 0)
+    empty_slab(a, s);
+}
+
+void opt_arena_give(void *block, size_t bytes)
+{
+  struct arena *a = atomic_load(&process_arena);
+  if (block == NULL)
+    return;
+  explicit_bzero(block, bytes);
+  (void)pthread_mutex_lock(&a->lock);
+  give_block(a, block);
+  (void)pthread_mutex_unlock(&a->lock);
+}
+
+int opt_arena_locked(const void *block)
+{
+  struct arena *a = atomic_load(&process_arena);
+  (void)pthread_mutex_lock(&a->lock);
+  int locked = region_of(block)->locked;
+  (void)pthread_mutex_unlock(&a->lock);
+  return locked;
+}
+
+size_t opt_arena_mapped_bytes(void)
+{
+  struct arena *a = own_arena();
+  return a == NULL ? 0 : a->count * REGION_BYTES;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A puncture changes one page in place, after it was given more memory or was split if it is full.
+ * Whatever touches more is a rewrite: the pages that it meets are written anew, tile by tile, and take
+ * the old pages' place when all of them are there; what lacks memory before that changes nothing.
+ *
+ * A block that leaves its place is wiped by the arena, and within a page no seed lies below the row of
+ * those that count. */
+#include "packed.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "bitmap.h"
+#include "pprf.h"
+
+enum { SEED_BYTES = sizeof(struct pprf_seed) };
+
+/* ---- pages ---- */
+
+static size_t used_bytes(const struct opt_page *page)
+{
+  return sizeof *page + page->tiles + (size_t)SEED_BYTES * page->seeds;
+}
+
+/* The place of the first seed of a row of n: those before it lie above. */
+static struct pprf_seed *row(const struct opt_page *page, unsigned n)
+{
+  return (struct pprf_seed *)((uintptr_t)page + page->bytes) - n;
+}
+
+static struct pprf_seed *seed_at(const struct opt_page *page, unsigned i)
+{
+  return row(page, i + 1);
+}
+
+static struct opt_page *new_page(size_t bytes)
+{
+  size_t block = opt_arena_fit(bytes);
+  struct opt_page *page = opt_arena_take(block);
+  if (page != NULL)
+    page->bytes = (uint16_t)block;
+  return page;
+}
+
+static void free_page(struct opt_page *page)
+{
+  if (page != NULL)
+    opt_arena_give(page, page->bytes);
+}
+
+/* ---- the index ---- */
+
+/* The page that covers a leaf. */
+static size_t page_of(const struct opt_packed *p, uint64_t leaf)
+{
+  size_t at = 0, n = p->pages;
+  while (n > 1) { /* first[at] <= leaf, and the page is one of n */
+    size_t half = n / 2;
+    at = p->first[at + half] <= leaf ? at + half : at;
+    n -= half;
+  }
+  return at;
+}
+
+static struct opt_place place_of(const struct opt_packed *p, size_t i, uint64_t leaf)
+{
+  return opt_tiles_find(p->page[i]->tile, p->page[i]->tiles, p->first[i], leaf);
+}
+
+static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_page **page)
+{
+  if (first != &p->one_first)
+    free(first);
+  if (page != &p->one_page)
+    free(page);
+}
+
+/* Have room in the index for so many pages. */
+static int reserve_index(struct opt_packed *p, size_t pages)
+{
+  if (pages <= p->room)
+    return PPRF_OK;
+  size_t room = pages + pages / 8 + 3;
+  uint64_t *first = malloc(room * sizeof *first);
+  struct opt_page **page = malloc(room * sizeof *page);
+  if (first == NULL || page == NULL) {
+    free(first);
+    free(page);
+    return PPRF_ERR_NOMEM;
+  }
+  memcpy(first, p->first, p->pages * sizeof *first);
+  memcpy(page, p->page, p->pages * sizeof *page);
+  uint64_t *old_first = p->first;
+  struct opt_page **old_page = p->page;
+  p->first = first;
+  p->page = page;
+  p->room = room;
+  free_index(p, old_first, old_page); /* last: a fork may come at any time */
+  return PPRF_OK;
+}
+
+/* ---- pages written anew ---- */
+
+/* Pages that are being written: those done, and the last one of them. */
+struct draft {
+  uint64_t end; /* the leaves so far end here */
+  uint64_t nodes;
+  size_t block; /* bytes of a page */
+  struct opt_page *page;
+  uint64_t *first;
+  struct opt_page **pages;
+  size_t n, room;
+  int err;
+};
+
+static void next_page(struct draft *d)
+{
+  struct opt_page *page = d->n < d->room ? new_page(d->block) : NULL;
+  if (page == NULL) {
+    d->err = PPRF_ERR_NOMEM;
+    return;
+  }
+  d->first[d->n] = d->end;
+  d->pages[d->n++] = d->page = page;
+}
+
+/* Two dead siblings are one tile: the last ones, one of which ends the leaves so far. */
+static void merge_last(const struct draft *d)
+{
+  struct opt_page *page = d->page;
+  while (page->tiles > 1 && page->tile[page->tiles - 1] == page->tile[page->tiles - 2]) {
+    uint8_t tile = page->tile[page->tiles - 1];
+    if (opt_tile_live(tile) || ((d->end - opt_tile_leaves(tile)) >> opt_tile_height(tile) & 1) == 0)
+      break;
+    page->tile[--page->tiles] = 0;
+    page->tile[page->tiles - 1] = (uint8_t)(tile + 1);
+  }
+}
+
+/* Write a tile; its seed if it is live. */
+static void put_tile(struct draft *d, uint8_t tile, const struct pprf_seed *seed)
+{
+  if (d->err == PPRF_OK && (d->page == NULL || used_bytes(d->page) + 1 + SEED_BYTES > d->block))
+    next_page(d);
+  if (d->err != PPRF_OK)
+    return;
+  d->page->tile[d->page->tiles++] = tile;
+  d->end += opt_tile_leaves(tile);
+  if (opt_tile_live(tile)) {
+    *seed_at(d->page, d->page->seeds++) = *seed;
+    d->nodes++;
+  } else {
+    merge_last(d);
+  }
+}
+
+/* Write the punctured leaves up to end - 1 as tiles. */
+static void put_dead(struct draft *d, uint64_t end)
+{
+  while (d->end < end && d->err == PPRF_OK) {
+    unsigned h = d->end == 0 ? 63 : opt_lsb(d->end);
+    while (UINT64_C(1) << h > end - d->end)
+      h--;
+    put_tile(d, (uint8_t)h, NULL);
+  }
+}
+
+/* ---- rewrites ---- */
+
+/* A live node that comes in. */
+struct piece {
+  uint64_t start;
+  const struct pprf_seed *seed;
+  unsigned height;
+};
+
+/* What is punctured, ascending leaves or (leaf NULL) a range, and the nodes that are left of the live
+ * nodes which that meets, in leaf order. */
+struct change {
+  uint64_t first, last;
+  const uint32_t *leaf;
+  size_t leaves;
+  const struct piece *piece;
+  size_t pieces;
+};
+
+static struct piece piece_of(const struct opt_entry *e)
+{
+  return (struct piece){e->node.start, &e->seed, e->node.height};
+}
+
+/* Whether the leaves start .. end - 1, behind all those asked for before, have a leaf to be punctured. */
+static int meets(struct change *c, uint64_t start, uint64_t end)
+{
+  if (c->leaf == NULL)
+    return start <= c->last && c->first < end;
+  while (c->leaves > 0 && *c->leaf < start) {
+    c->leaf++;
+    c->leaves--;
+  }
+  return c->leaves > 0 && *c->leaf < end;
+}
+
+/* Write what is left of the live node that ends at end. */
+static void put_pieces(struct draft *d, struct change *c, uint64_t end)
+{
+  for (; c->pieces > 0 && c->piece->start < end; c->piece++, c->pieces--) {
+    put_dead(d, c->piece->start);
+    put_tile(d, (uint8_t)(OPT_TILE_LIVE + c->piece->height), c->piece->seed);
+  }
+  put_dead(d, end);
+}
+
+/* Write the tiles of a page with the change made. */
+static void put_page(struct draft *d, const struct opt_page *page, struct change *c)
+{
+  uint64_t start = d->end;
+  for (unsigned i = 0, k = 0; i < page->tiles; i++) {
+    uint8_t tile = page->tile[i];
+    uint64_t end = start + opt_tile_leaves(tile);
+    if (opt_tile_live(tile) && meets(c, start, end))
+      put_pieces(d, c, end);
+    else
+      put_tile(d, tile, opt_tile_live(tile) ? seed_at(page, k) : NULL);
+    k += opt_tile_live(tile);
+    start = end;
+  }
+}
+
+/* Bytes that the pages from .. to and what comes in take at most. */
+static uint64_t bytes_at_most(const struct opt_packed *p, size_t from, size_t to,
+                              const struct change *c)
+{
+  uint64_t bytes = (uint64_t)(SEED_BYTES + 1) * c->pieces;
+  bytes += c->leaf != NULL ? c->leaves : 2 * (uint64_t)p->depth;
+  for (size_t i = from; i <= to; i++)
+    bytes += used_bytes(p->page[i]) - sizeof(struct opt_page);
+  return bytes;
+}
+
+/* Let the pages of a draft take the place of the pages from .. to; the index has room. */
+static void install(struct opt_packed *p, size_t from, size_t to, const struct draft *d)
+{
+  for (size_t i = from; i <= to; i++) {
+    p->nodes -= p->page[i]->seeds;
+    free_page(p->page[i]);
+  }
+  memmove(p->first + from + d->n, p->first + to + 1, (p->pages - to - 1) * sizeof *p->first);
+  memmove(p->page + from + d->n, p->page + to + 1, (p->pages - to - 1) * sizeof(struct opt_page *));
+  memcpy(p->first + from, d->first, d->n * sizeof *p->first);
+  memcpy(p->page + from, d->pages, d->n * sizeof(struct opt_page *));
+  p->pages = p->pages - (to - from + 1) + d->n;
+  p->nodes += d->nodes;
+}
+
+/* Write the pages from .. to anew with the change made. */
+static int rewrite(struct opt_packed *p, size_t from, size_t to, struct change c)
+{
+  uint64_t bytes = bytes_at_most(p, from, to, &c), room = p->page_max - sizeof(struct opt_page);
+  uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
+  size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
+  struct draft d = {.end = p->first[from],
+                    .block = opt_arena_fit(block < p->page_max ? block : p->page_max),
+                    .room = (size_t)n};
+  if (n > SIZE_MAX / 64 || (d.first = malloc((size_t)n * sizeof *d.first)) == NULL ||
+      (d.pages = malloc((size_t)n * sizeof(struct opt_page *))) == NULL)
+    d.err = PPRF_ERR_NOMEM;
+  else
+    d.err = reserve_index(p, p->pages + (size_t)n);
+  for (size_t i = from; i <= to && d.err == PPRF_OK; i++)
+    put_page(&d, p->page[i], &c);
+  if (d.err == PPRF_OK)
+    install(p, from, to, &d);
+  else
+    while (d.n > 0)
+      free_page(d.pages[--d.n]);
+  free(d.first);
+  free(d.pages);
+  return d.err;
+}
+
+/* ---- one page ---- */
+
+static const struct change nothing = {.first = UINT64_MAX, .last = 0};
+
+/* A page with tiles and seeds of another: n tiles from the one at a place on, and m seeds; NULL: no
+ * memory. */
+static struct opt_page *part_of(const struct opt_page *from, struct opt_place at, unsigned n,
+                                unsigned m, size_t bytes)
+{
+  struct opt_page *page = new_page(bytes);
+  if (page == NULL)
+    return NULL;
+  page->tiles = (uint16_t)n;
+  page->seeds = (uint16_t)m;
+  memcpy(page->tile, from->tile + at.tile, n);
+  memcpy(row(page, m), row(from, at.seeds + m), (size_t)SEED_BYTES * m);
+  return page;
+}
+
+/* Give a page a block of another size that it fits. */
+static int resize_page(struct opt_packed *p, size_t i, size_t bytes)
+{
+  struct opt_page *old = p->page[i];
+  struct opt_page *page = part_of(old, (struct opt_place){0}, old->tiles, old->seeds, bytes);
+  if (page == NULL)
+    return PPRF_ERR_NOMEM;
+  p->page[i] = page;
+  free_page(old);
+  return PPRF_OK;
+}
+
+/* The place in the middle of a full page. */
+static struct opt_place middle(const struct opt_page *page, uint64_t first)
+{
+  struct opt_place at = {first, 0, 0};
+  while (2 * (at.tile + (size_t)SEED_BYTES * at.seeds) < used_bytes(page) - sizeof *page) {
+    at.start += opt_tile_leaves(page->tile[at.tile]);
+    at.seeds += opt_tile_live(page->tile[at.tile]);
+    at.tile++;
+  }
+  return at;
+}
+
+/* Make a full page two. */
+static int split_page(struct opt_packed *p, size_t i)
+{
+  struct opt_page *old = p->page[i];
+  struct opt_place at = middle(old, p->first[i]);
+  unsigned n = old->tiles - at.tile, m = old->seeds - at.seeds;
+  int err = reserve_index(p, p->pages + 1);
+  if (err != PPRF_OK)
+    return err;
+  struct opt_page *left = part_of(old, (struct opt_place){0}, at.tile, at.seeds,
+                                  sizeof *old + at.tile + (size_t)SEED_BYTES * at.seeds);
+  struct opt_page *right = part_of(old, at, n, m, sizeof *old + n + (size_t)SEED_BYTES * m);
+  if (left == NULL || right == NULL) {
+    free_page(left);
+    free_page(right);
+    return PPRF_ERR_NOMEM;
+  }
+  memmove(p->first + i + 2, p->first + i + 1, (p->pages - i - 1) * sizeof *p->first);
+  memmove(p->page + i + 2, p->page + i + 1, (p->pages - i - 1) * sizeof(struct opt_page *));
+  p->first[i + 1] = at.start;
+  p->page[i] = left;
+  p->page[i + 1] = right;
+  p->pages++;
+  free_page(old);
+  return PPRF_OK;
+}
+
+/* Merge the dead tile at an index with its siblings, as far as they lie in the page. */
+static void merge_dead(struct opt_page *page, unsigned at, uint64_t start)
+{
+  for (;;) {
+    uint8_t tile = page->tile[at];
+    int right = (int)(start >> opt_tile_height(tile) & 1);
+    unsigned left = right ? at - 1 : at; /* of the two */
+    if (right ? at == 0 : at + 1 == page->tiles)
+      return;
+    if (page->tile[left] != page->tile[left + 1])
+      return;
+    opt_tiles_down(page->tile + left + 1, page->tiles - left - 2u, 1);
+    page->tile[--page->tiles] = 0;
+    page->tile[left] = (uint8_t)(tile + 1);
+    start -= right ? opt_tile_leaves(tile) : 0;
+    at = left;
+  }
+}
+
+/* Puncture a leaf that is a node by itself. */
+static void take_leaf(struct opt_page *page, struct opt_place at)
+{
+  unsigned below = page->seeds - at.seeds - 1u;
+  opt_seeds_up_one(row(page, page->seeds), below);
+  page->seeds--;
+  page->tile[at.tile] = 0;
+  merge_dead(page, at.tile, at.start);
+}
+
+/* Puncture a leaf below a node of height h; the page has room. */
+static void puncture_below(struct opt_page *page, struct opt_place at, uint64_t leaf, unsigned h,
+                           const struct pprf_seed *copath)
+{
+  unsigned below = page->seeds - at.seeds - 1u;
+  opt_tiles_up(page->tile + at.tile + 1, page->tiles - at.tile - 1u, h);
+  opt_seeds_down(row(page, page->seeds + h - 1u), below, h - 1);
+  page->tiles = (uint16_t)(page->tiles + h);
+  page->seeds = (uint16_t)(page->seeds + h - 1);
+  opt_tiles_put_path(page->tile + at.tile, row(page, at.seeds + h), leaf, h, copath);
+}
+
+/* Give back what a page has too much; that there is no memory for less does not matter. */
+static void tidy(struct opt_packed *p, size_t i)
+{
+  size_t bytes = used_bytes(p->page[i]);
+  if (bytes < p->page_max / 4 && i + 1 < p->pages && used_bytes(p->page[i + 1]) < p->page_max / 4)
+    (void)rewrite(p, i, i + 1, nothing);
+  else if (bytes < p->page_max / 4 && i > 0 && used_bytes(p->page[i - 1]) < p->page_max / 4)
+    (void)rewrite(p, i - 1, i, nothing);
+  else if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
+    (void)resize_page(p, i, bytes);
+}
+
+/* Where a node lies; it was found there, and nothing has changed since. */
+static struct opt_place place_again(struct opt_node node)
+{
+  return (struct opt_place){node.start, node.tile, node.seeds};
+}
+
+/* Bytes of a page after a puncture below a node of height h. */
+static size_t bytes_after(const struct opt_page *page, unsigned h)
+{
+  return used_bytes(page) + h + (size_t)SEED_BYTES * (h - 1);
+}
+
+int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath)
+{
+  struct opt_place at = place_again(node);
+  size_t i = page_of(p, leaf);
+  unsigned h = node.height;
+  int err = PPRF_OK;
+  if (h == 0) {
+    take_leaf(p->page[i], at);
+    p->nodes--;
+    tidy(p, i);
+    return PPRF_OK;
+  }
+  if (bytes_after(p->page[i], h) > p->page_max) {
+    err = split_page(p, i);
+    if (err != PPRF_OK)
+      return err;
+    i = page_of(p, leaf);
+    at = place_of(p, i, leaf);
+  }
+  if (bytes_after(p->page[i], h) > p->page[i]->bytes)
+    err = resize_page(p, i, bytes_after(p->page[i], h));
+  if (err != PPRF_OK)
+    return err;
+  puncture_below(p->page[i], at, leaf, h, copath);
+  p->nodes += h - 1;
+  return PPRF_OK;
+}
+
+/* ---- many leaves ---- */
+
+int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
+{
+  struct piece *piece =
+    malloc((lefts + rights + 1u) * sizeof *piece); /* the stack has to be wiped */
+  if (piece == NULL)
+    return PPRF_ERR_NOMEM;
+  for (unsigned i = 0; i < lefts; i++)
+    piece[i] = piece_of(&left[i]);
+  for (unsigned i = 0; i < rights; i++)
+    piece[lefts + i] = piece_of(&right[rights - 1 - i]);
+  struct change c = {.first = first, .last = last, .piece = piece, .pieces = lefts + rights};
+  int err = rewrite(p, page_of(p, first), page_of(p, last), c);
+  free(piece);
+  return err;
+}
+
+static int by_start(const void *a, const void *b)
+{
+  const struct piece *x = a, *y = b;
+  return (x->start > y->start) - (x->start < y->start);
+}
+
+int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n,
+                            const struct opt_entry *rest, size_t count)
+{
+  struct piece *piece = count > SIZE_MAX / 64 ? NULL : malloc((count + 1) * sizeof *piece);
+  if (piece == NULL)
+    return PPRF_ERR_NOMEM;
+  for (size_t i = 0; i < count; i++)
+    piece[i] = piece_of(&rest[i]);
+  qsort(piece, count, sizeof *piece, by_start);
+  struct change c = {.leaf = leaf, .leaves = n, .piece = piece, .pieces = count};
+  int err = rewrite(p, page_of(p, leaf[0]), page_of(p, leaf[n - 1]), c);
+  free(piece);
+  return err;
+}
+
+/* ---- the rest ---- */
+
+/* Half of a page, and a tile, takes one leaf's co-path.  Small pages are searched and moved faster, and of
+ * an index there are 16 bytes to a page. */
+static unsigned page_max(unsigned depth)
+{
+  unsigned least = (unsigned)opt_arena_fit(2 * (SEED_BYTES + 1) * depth + 64);
+  return least < 2048 ? 2048 : least;
+}
+
+int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root)
+{
+  struct opt_page *page = new_page(sizeof *page + 1 + SEED_BYTES);
+  if (page == NULL)
+    return PPRF_ERR_NOMEM;
+  page->tile[0] = (uint8_t)(OPT_TILE_LIVE + depth);
+  page->tiles = page->seeds = 1;
+  *seed_at(page, 0) = *root;
+  *p = (struct opt_packed){.nodes = 1,
+                           .depth = depth,
+                           .page_max = page_max(depth),
+                           .pages = 1,
+                           .room = 1,
+                           .one_page = page};
+  p->first = &p->one_first;
+  p->page = &p->one_page;
+  return PPRF_OK;
+}
+
+void opt_packed_close(struct opt_packed *p)
+{
+  for (size_t i = 0; i < p->pages; i++)
+    free_page(p->page[i]);
+  free_index(p, p->first, p->page);
+  *p = (struct opt_packed){.depth = p->depth};
+}
+
+void opt_packed_drop_copy(struct opt_packed *p)
+{
+  free_index(p, p->first, p->page);
+  opt_arena_forget_copies();
+}
+
+static struct opt_node node_at(const struct opt_page *page, struct opt_place at)
+{
+  return (struct opt_node){at.start, opt_tile_height(page->tile[at.tile]), (uint16_t)at.tile,
+                           (uint16_t)at.seeds};
+}
+
+int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
+{
+  size_t i = page_of(p, leaf);
+  struct opt_place at = place_of(p, i, leaf);
+  *node = node_at(p->page[i], at);
+  return (int)opt_tile_live(p->page[i]->tile[at.tile]);
+}
+
+int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
+{
+  if (leaf >> p->depth != 0)
+    return 0;
+  size_t i = page_of(p, leaf);
+  struct opt_place at = place_of(p, i, leaf);
+  for (;; at.tile++) {
+    if (at.tile == p->page[i]->tiles) {
+      if (++i == p->pages)
+        return 0;
+      at.tile = at.seeds = 0;
+    }
+    uint8_t tile = p->page[i]->tile[at.tile];
+    *node = node_at(p->page[i], at);
+    if (opt_tile_live(tile))
+      return 1;
+    at.start += opt_tile_leaves(tile);
+  }
+}
+
+struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node)
+{
+  return *seed_at(p->page[page_of(p, node.start)], node.seeds);
+}
+
+size_t opt_packed_bytes(const struct opt_packed *p)
+{
+  size_t bytes = p->first == &p->one_first ? 0
+                                           : malloc_usable_size(p->first) +
+                                               malloc_usable_size(p->page) + 2 * sizeof(size_t);
+  for (size_t i = 0; i < p->pages; i++)
+    bytes += p->page[i]->bytes;
+  return bytes;
+}
+
+int opt_packed_locked(const struct opt_packed *p)
+{
+  for (size_t i = 0; i < p->pages; i++)
+    if (!opt_arena_locked(p->page[i]))
+      return 0;
+  return 1;
+}

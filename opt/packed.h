@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file packed.h
+ * The second store of opt, for keys with few nodes: the tree's tiles (tiles.h) in pages of 1 to
+ * 2.3 kB at most, each no greater than its tiles need, out of the process's arena (arena.h), and a
+ * sorted index of the pages.  17 bytes a node, one a punctured tile, whatever the depth: 1 .. 63.
+ *
+ * The functions do what those of store.h do for the pair slots.  Those that change the store can lack
+ * memory: then nothing has changed. */
+#ifndef PPRF_OPT_PACKED_H
+#define PPRF_OPT_PACKED_H
+
+#include "entry.h"
+#include "tiles.h"
+
+/** Depths this store takes; the API's are fewer. */
+#define OPT_PACKED_DEPTH_MAX 63
+
+struct opt_page {
+  uint16_t bytes;        /* of the block */
+  uint16_t tiles, seeds; /* how many there are */
+  uint16_t unused;
+  uint8_t tile[]; /* then free memory, then the seeds, the first one last */
+};
+
+struct opt_packed {
+  uint64_t nodes;
+  unsigned depth;
+  unsigned page_max;      /* bytes of a page at most; tests take less */
+  size_t pages, room;     /* of the index: used, allocated */
+  uint64_t *first;        /* the first leaf of each page, ascending; first[0] is 0 */
+  struct opt_page **page; /* they cut the leaves of the tree into runs */
+  uint64_t one_first;     /* the index of a store with one page */
+  struct opt_page *one_page;
+};
+
+/** Make a store with one node, the root.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root);
+
+/** Wipe the seeds and give the memory back. */
+void opt_packed_close(struct opt_packed *p);
+
+/** Let go of a copy that fork made of a store, perhaps of a moment amid a change. */
+void opt_packed_drop_copy(struct opt_packed *p);
+
+/** The live node that covers a leaf of the tree; 0: the leaf is punctured. */
+int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
+
+/** The live node that covers a leaf, or else the next one; leaf <= 2^depth.  0: there is none. */
+int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
+
+/** The seed of a live node, as opt_packed_find or opt_packed_next gave it; nothing has changed since. */
+struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node);
+
+/** Puncture a leaf, whose live node opt_packed_find gave, with the seeds beside the path to it.
+ * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0. */
+int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath);
+
+/** Puncture a range; left in ascending, right in descending order, as opt_store_puncture_range. */
+int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights);
+
+/** Puncture n live leaves in ascending order; rest in any order, as opt_store_puncture_set. */
+int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n,
+                            const struct opt_entry *rest, size_t count);
+
+/** Bytes of the blocks and of the index, without the allocator's own. */
+size_t opt_packed_bytes(const struct opt_packed *p);
+
+/** Whether all seeds are kept out of swap. */
+int opt_packed_locked(const struct opt_packed *p);
+
+#endif

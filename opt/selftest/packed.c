@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The packed store and its arena, alone, against the model: depths 1 .. 63. */
+#include "packed.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "fork.h"
+#include "selftest.h"
+
+enum { REGION = 1 << 20 };
+
+/* ---- memory that is refused, through --wrap ---- */
+
+static uint64_t refused; /* the refused-th request from now on gets nothing; 0: none */
+
+static int refuse(void)
+{
+  return refused > 0 && --refused == 0;
+}
+
+void *__real_opt_arena_take(size_t bytes);
+void *__wrap_opt_arena_take(size_t bytes);
+void *__wrap_opt_arena_take(size_t bytes)
+{
+  return refuse() ? NULL : __real_opt_arena_take(bytes);
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+  return refuse() ? NULL : __real_malloc(bytes);
+}
+
+/* ---- a store beside the model ---- */
+
+struct subject {
+  struct opt_packed p;
+  struct model m;
+};
+
+static struct subject *new_subject(unsigned depth, unsigned page_max)
+{
+  struct subject *s = must(calloc(1, sizeof *s));
+  struct pprf_seed root = root_seed();
+  uint64_t number;
+  s->m.depth = depth;
+  check(pprf_process_claim(&number) == PPRF_OK && opt_packed_open(&s->p, depth, &root) == PPRF_OK,
+        "open");
+  if (page_max != 0)
+    s->p.page_max = page_max;
+  return s;
+}
+
+static void free_subject(struct subject *s)
+{
+  opt_packed_close(&s->p);
+  free(s->m.dead);
+  free(s);
+}
+
+static uint64_t node_end(struct opt_node n)
+{
+  return n.start + (UINT64_C(1) << n.height);
+}
+
+/* One page: what tiles.h and packed.h say of it; returns the leaf behind it. */
+static uint64_t check_page(const struct subject *s, const struct opt_page *page, uint64_t at,
+                           int seeds)
+{
+  const struct pprf_seed *top = (const struct pprf_seed *)((uintptr_t)page + page->bytes);
+  size_t used = sizeof *page + page->tiles + sizeof *top * page->seeds;
+  unsigned k = 0;
+  check(page->tiles > 0 && used <= page->bytes && page->bytes <= s->p.page_max &&
+          opt_arena_fit(page->bytes) == page->bytes,
+        "page of %u bytes, %zu used", page->bytes, used);
+  for (unsigned i = 0; i < page->tiles && !failed; i++) {
+    unsigned height = page->tile[i] & 63, live = page->tile[i] >> 6;
+    uint64_t last = at + (UINT64_C(1) << height) - 1;
+    check(height <= s->m.depth && live <= 1 && at % (last - at + 1) == 0 && last < leaves(&s->m),
+          "tile %02x at %llx", page->tile[i], (unsigned long long)at);
+    if (live) {
+      check(model_next_live(&s->m, at) == at && model_height(&s->m, at) == height,
+            "a node of height %u at %llx", height, (unsigned long long)at);
+      if (seeds || rnd_below(64) == 0)
+        check(same_seed(top[-1 - (int)k],
+                        node_seed(s->m.depth, (struct opt_node){.start = at, .height = height})),
+              "seed of (%llx, %u)", (unsigned long long)at, height);
+      k++;
+    } else {
+      check(model_all_dead(&s->m, at, last), "a live leaf in %llx .. %llx", (unsigned long long)at,
+            (unsigned long long)last);
+      if (i > 0 && page->tile[i - 1] == page->tile[i])
+        check((at >> height & 1) == 0, "two dead siblings at %llx", (unsigned long long)at);
+    }
+    at = last + 1;
+  }
+  check(k == page->seeds, "%u seeds, %u live tiles", page->seeds, k);
+  for (const uint8_t *b = page->tile + page->tiles; b < (const uint8_t *)(top - page->seeds); b++)
+    check(*b == 0, "free memory of a page is not zero");
+  return at;
+}
+
+static void check_find(const struct subject *s, uint64_t leaf)
+{
+  struct opt_node n;
+  int live = opt_packed_find(&s->p, leaf, &n), dead = model_all_dead(&s->m, leaf, leaf);
+  check(live == !dead, "leaf %llx: live is %d", (unsigned long long)leaf, live);
+  if (live && !dead)
+    check(n.height == model_height(&s->m, leaf) && n.start == leaf >> n.height << n.height,
+          "leaf %llx: (%llx, %u)", (unsigned long long)leaf, (unsigned long long)n.start, n.height);
+  uint64_t next = model_next_live(&s->m, leaf);
+  live = opt_packed_next(&s->p, leaf, &n);
+  check(live == (next < leaves(&s->m)), "next of %llx: %d", (unsigned long long)leaf, live);
+  if (live)
+    check(n.start <= next && next < node_end(n), "next of %llx is (%llx, %u)",
+          (unsigned long long)leaf, (unsigned long long)n.start, n.height);
+}
+
+static void check_packed(const struct subject *s, int seeds)
+{
+  uint64_t at = 0, nodes = 0;
+  for (size_t i = 0; i < s->p.pages && !failed; i++) {
+    check(s->p.first[i] == at, "page %zu begins at %llx", i, (unsigned long long)s->p.first[i]);
+    nodes += s->p.page[i]->seeds;
+    at = check_page(s, s->p.page[i], at, seeds);
+  }
+  check(at == leaves(&s->m) && nodes == s->p.nodes, "%llu nodes, counted %llu",
+        (unsigned long long)s->p.nodes, (unsigned long long)nodes);
+  for (size_t i = 0; i < s->m.n && !failed; i++) {
+    const struct interval *v = &s->m.dead[i];
+    check_find(s, v->first);
+    check_find(s, v->last);
+    if (v->first > 0)
+      check_find(s, v->first - 1);
+    if (v->last + 1 < leaves(&s->m))
+      check_find(s, v->last + 1);
+  }
+  check_find(s, rnd_below(leaves(&s->m)));
+}
+
+/* The nodes that cover lo .. hi - 1, a part of one node, in ascending order. */
+static unsigned cut(unsigned depth, uint64_t lo, uint64_t hi, struct opt_entry *e)
+{
+  unsigned n = 0;
+  while (lo < hi) {
+    unsigned h = 0;
+    while (h + 1 < 64 && lo % (UINT64_C(2) << h) == 0 && (UINT64_C(2) << h) <= hi - lo)
+      h++;
+    e[n].node = (struct opt_node){.start = lo, .height = h};
+    e[n++].seed = node_seed(depth, (struct opt_node){.start = lo, .height = h});
+    lo += UINT64_C(1) << h;
+  }
+  return n;
+}
+
+/* ---- operations, with the seeds derived from the root ---- */
+
+static int puncture_one(struct subject *s, uint64_t leaf)
+{
+  struct pprf_seed copath[OPT_PACKED_DEPTH_MAX];
+  struct opt_node n;
+  if (!opt_packed_find(&s->p, leaf, &n))
+    return PPRF_ERR_PUNCTURED;
+  struct pprf_seed seed = opt_packed_seed(&s->p, n);
+  for (unsigned h = n.height; h > 0; h--) {
+    struct pprf_children c = prg_expand(seed, leaf >> h << h, h);
+    int right = (int)(leaf >> (h - 1) & 1);
+    seed = right ? c.right : c.left;
+    copath[h - 1] = right ? c.left : c.right;
+  }
+  int err = opt_packed_puncture(&s->p, leaf, n, copath);
+  if (err == PPRF_OK)
+    model_puncture(&s->m, leaf, leaf);
+  return err;
+}
+
+static int puncture_range(struct subject *s, uint64_t first, uint64_t last)
+{
+  struct opt_entry left[64], right[64], ascending[64];
+  struct opt_node n;
+  unsigned lefts = 0, rights = 0;
+  if (!opt_packed_next(&s->p, first, &n) || n.start > last)
+    return PPRF_ERR_PUNCTURED;
+  if (n.start < first)
+    lefts = cut(s->m.depth, n.start, first, left);
+  if (opt_packed_find(&s->p, last, &n))
+    rights = cut(s->m.depth, last + 1, node_end(n), ascending);
+  for (unsigned i = 0; i < rights; i++)
+    right[i] = ascending[rights - 1 - i];
+  int err = opt_packed_puncture_range(&s->p, first, last, left, lefts, right, rights);
+  if (err == PPRF_OK)
+    model_puncture(&s->m, first, last);
+  return err;
+}
+
+/* So many random leaves near a place, at once. */
+static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigned wanted)
+{
+  uint32_t *leaf = must(malloc((wanted + 1) * sizeof *leaf));
+  struct opt_entry *rest = must(malloc((wanted + 1) * 64 * sizeof *rest));
+  struct opt_node n;
+  size_t count = 0, leaves_n = 0;
+  uint64_t at = near, end = 0; /* of the node of the leaf before */
+  for (unsigned i = 0; i < wanted; i++) {
+    at += 1 + rnd_below(span);
+    if (at >= leaves(&s->m) || at >> 32 != 0)
+      break;
+    if (!opt_packed_find(&s->p, at, &n))
+      continue;
+    uint64_t from = n.start;
+    if (at < end)
+      from = leaf[leaves_n - 1] + 1u;
+    else if (leaves_n > 0 && end > 0)
+      count += cut(s->m.depth, leaf[leaves_n - 1] + 1u, end, rest + count);
+    count += cut(s->m.depth, from, at, rest + count);
+    end = node_end(n);
+    leaf[leaves_n++] = (uint32_t)at;
+  }
+  int err = PPRF_ERR_PUNCTURED;
+  if (leaves_n > 0) {
+    count += cut(s->m.depth, leaf[leaves_n - 1] + 1u, end, rest + count);
+    for (size_t i = count; i > 1; i--) { /* in any order */
+      size_t j = rnd_below(i);
+      struct opt_entry e = rest[i - 1];
+      rest[i - 1] = rest[j];
+      rest[j] = e;
+    }
+    err = opt_packed_puncture_set(&s->p, leaf, leaves_n, rest, count);
+  }
+  for (size_t i = 0; i < leaves_n && err == PPRF_OK; i++)
+    model_puncture(&s->m, leaf[i], leaf[i]);
+  free(leaf);
+  free(rest);
+  return err;
+}
+
+/* ---- no seed but those that count: the arena, word by word ---- */
+
+static int by_value(const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Every word of the store's only region that is no address, header or tile is half of a live seed. */
+static void check_arena(const struct subject *s)
+{
+  if (!check(opt_arena_mapped_bytes() == REGION, "%zu bytes mapped", opt_arena_mapped_bytes()))
+    return;
+  uint64_t *region = (uint64_t *)(uintptr_t)((uintptr_t)s->p.page[0] / REGION * REGION);
+  uint64_t *seen = must(malloc(REGION)), *live = must(malloc((2 * s->p.nodes + 1) * sizeof *live));
+  size_t n = 0;
+  memcpy(seen, region, REGION);
+  seen[0] = 0; /* its address */
+  for (size_t i = 0; i < s->p.pages; i++) {
+    const struct opt_page *page = s->p.page[i];
+    const uint64_t *end = (const uint64_t *)((uintptr_t)page + page->bytes);
+    memset((unsigned char *)seen + ((uintptr_t)page - (uintptr_t)region), 0,
+           sizeof *page + page->tiles);
+    for (unsigned k = 0; k < 2u * page->seeds; k++)
+      live[n++] = *--end;
+  }
+  qsort(live, n, sizeof *live, by_value);
+  for (size_t i = 0; i < REGION / sizeof *seen; i++)
+    if (seen[i] >> 16 != 0) /* a free block's link is less */
+      check(bsearch(&seen[i], live, n, sizeof *live, by_value) != NULL,
+            "a seed that does not count at byte %zu of the region", i * sizeof *seen);
+  free(seen);
+  free(live);
+}
+
+/* ---- tests ---- */
+
+static void order_from(struct subject *s, uint64_t *order, unsigned fixed, unsigned n)
+{
+  for (unsigned i = fixed; i < n; i++) {
+    uint64_t t = order[fixed];
+    order[fixed] = order[i];
+    order[i] = t;
+    order_from(s, order, fixed + 1, n);
+    order[i] = order[fixed];
+    order[fixed] = t;
+  }
+  if (fixed < n || failed)
+    return;
+  struct subject *t = new_subject(s->m.depth, 320);
+  for (unsigned i = 0; i < n && !failed; i++) {
+    check(puncture_one(t, order[i]) == PPRF_OK, "puncture");
+    check_packed(t, i + 1 == n / 2);
+  }
+  free_subject(t);
+}
+
+static void small_trees(void)
+{
+  uint64_t order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  for (unsigned d = 1; d <= 3; d++) {
+    struct subject *s = new_subject(d, 320);
+    order_from(s, order, 0, 1u << d);
+    free_subject(s);
+  }
+  end_test("packed: all_orders_of_all_leaves_to_depth_3");
+  for (unsigned set = 0; set < 1u << 16 && !failed; set++) {
+    struct subject *s = new_subject(4, 320);
+    for (unsigned x = 0; x < 16; x++)
+      if (set >> x & 1)
+        check(puncture_one(s, x) == PPRF_OK, "puncture");
+    check_packed(s, set % 8 == 0);
+    free_subject(s);
+  }
+  end_test("packed: all_sets_of_depth_4");
+  for (unsigned d = 1; d <= 7; d++) /* a range on a key with any leaf punctured */
+    for (uint64_t first = 0; first < UINT64_C(1) << d; first++)
+      for (uint64_t last = first; last < UINT64_C(1) << d && !failed; last++) {
+        struct subject *s = new_subject(d, 320);
+        snprintf(context, sizeof context, "depth %u range %u..%u", d, (unsigned)first,
+                 (unsigned)last);
+        (void)puncture_one(s, rnd_below(leaves(&s->m)));
+        (void)puncture_one(s, rnd_below(leaves(&s->m)));
+        int want = model_all_dead(&s->m, first, last) ? PPRF_ERR_PUNCTURED : PPRF_OK;
+        check(puncture_range(s, first, last) == want, "range");
+        check_packed(s, first == last);
+        free_subject(s);
+      }
+  end_test("packed: all_ranges_to_depth_7");
+}
+
+/* All leaves of a tree in four orders. */
+static void whole_trees(void)
+{
+  for (unsigned d = 5; d <= 12; d++)
+    for (unsigned mode = 0; mode < 5 && !failed; mode++) {
+      uint64_t n = UINT64_C(1) << d, *order = must(malloc(n * sizeof *order));
+      struct subject *s = new_subject(d, mode == 4 ? 0 : 512);
+      snprintf(context, sizeof context, "depth %u mode %u", d, mode);
+      for (uint64_t i = 0; i < n; i++)
+        order[i] = mode == 1 ? n - 1 - i : mode == 2 ? 2 * i % n + (i >= n / 2) : i;
+      for (uint64_t i = n; i > 1 && (mode == 0 || mode == 4); i--) {
+        uint64_t j = rnd_below(i), t = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = t;
+      }
+      for (uint64_t i = 0; i < n && !failed; i++) {
+        check(puncture_one(s, order[i]) == PPRF_OK, "puncture");
+        check(puncture_one(s, order[rnd_below(i + 1)]) == PPRF_ERR_PUNCTURED, "puncture again");
+        if (d <= 7 || i % (n / 32) == 0 || i + 1 == n) {
+          check_packed(s, d <= 6);
+          check_arena(s);
+        }
+      }
+      check(s->p.nodes == 0 && opt_packed_bytes(&s->p) <= 4096, "%zu bytes at the end",
+            opt_packed_bytes(&s->p));
+      free(order);
+      free_subject(s);
+    }
+  end_test("packed: whole_trees_in_five_orders_leave_no_seed_behind");
+}
+
+/* A random operation; near a few places, so that nodes of every height are met. */
+static int random_operation(struct subject *s, unsigned i)
+{
+  unsigned d = s->m.depth, bits = (unsigned)rnd_below(d) + 1;
+  uint64_t x = (rnd_below(3) << (d > 2 ? d - 2 : 0) | (rnd() & opt_below(bits))) % leaves(&s->m);
+  if (i % 16 == 7) {
+    uint64_t last = x + (rnd() & opt_below((unsigned)rnd_below(d)));
+    return puncture_range(s, x, last < leaves(&s->m) ? last : leaves(&s->m) - 1);
+  }
+  if (i % 16 == 11)
+    return puncture_set(s, x, (rnd() & opt_below((unsigned)rnd_below(20) + 1)) + 1, 40);
+  return puncture_one(s, x);
+}
+
+static void random_depths(void)
+{
+  for (unsigned d = 1; d <= OPT_PACKED_DEPTH_MAX; d++) {
+    struct subject *s = new_subject(d, d <= 12 ? 512 : d % 2 ? 0 : OPT_ARENA_MAX);
+    for (unsigned i = 0; i < 300 && !failed; i++) {
+      snprintf(context, sizeof context, "depth %u operation %u", d, i);
+      int err = random_operation(s, i);
+      check(err == PPRF_OK || err == PPRF_ERR_PUNCTURED, "result %d", err);
+      if (i % 20 == 0)
+        check_packed(s, 0);
+    }
+    check_packed(s, d <= 9);
+    check_arena(s);
+    free_subject(s);
+  }
+  end_test("packed: random_operations_at_depths_1_to_63");
+}
+
+/* Each request for memory refused in turn: the store is as it was. */
+static void no_memory(void)
+{
+  static const unsigned depths[] = {3, 10, 20, 32, 63};
+  unsigned refusals = 0;
+  for (unsigned k = 0; k < sizeof depths / sizeof *depths; k++) {
+    struct subject *s = new_subject(depths[k], depths[k] <= 10 ? 512 : 0);
+    for (unsigned i = 0; i < 400 && !failed; i++) {
+      snprintf(context, sizeof context, "depth %u operation %u", depths[k], i);
+      uint64_t nodes = s->p.nodes, at = 0;
+      size_t dead = s->m.n;
+      refused = i % 16 == 11 ? 0 : 1 + i % 5; /* the test itself asks for memory before a set */
+      int err = random_operation(s, i);
+      at = refused;
+      refused = 0;
+      if (err == PPRF_ERR_NOMEM) {
+        refusals++;
+        check(at == 0 && s->p.nodes == nodes && s->m.n == dead, "changed");
+        check_packed(s, depths[k] <= 10);
+      }
+    }
+    check_packed(s, 0);
+    check_arena(s);
+    free_subject(s);
+  }
+  struct opt_packed p;
+  struct pprf_seed root = root_seed();
+  refused = 1;
+  check(opt_packed_open(&p, 9, &root) == PPRF_ERR_NOMEM, "open");
+  refused = 0;
+  check(refusals >= 50, "%u refusals", refusals);
+  end_test("packed: without_memory_the_store_is_as_it_was");
+}
+
+/* Bytes a node: what docs/sparse-store.md says. */
+static void sizes(void)
+{
+  static const struct {
+    unsigned depth, punctures;
+  } cases[] = {{16, 8},    {20, 64},   {24, 168}, {24, 16777}, {32, 64},
+               {32, 4096}, {48, 1000}, {63, 64},  {63, 4096}};
+  for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+    struct subject *s = new_subject(cases[k].depth, 0);
+    for (unsigned i = 0; i < cases[k].punctures; i++)
+      (void)puncture_one(s, rnd() & opt_below(cases[k].depth));
+    double per = (double)(opt_packed_bytes(&s->p) + sizeof s->p) / (double)s->p.nodes;
+    printf("# depth %u, %u random punctures: %.2f B a node\n", cases[k].depth, cases[k].punctures,
+           per);
+    check(s->p.nodes < 64 || per <= 21, "depth %u, %u punctures: %.2f B a node", cases[k].depth,
+          cases[k].punctures, per);
+    free_subject(s);
+  }
+  for (unsigned d = 1; d <= OPT_PACKED_DEPTH_MAX; d++) {
+    struct subject *s = new_subject(d, 0);
+    (void)puncture_one(s, rnd_below(leaves(&s->m)));
+    check(opt_packed_bytes(&s->p) <= opt_arena_fit(17 * (size_t)d + 9),
+          "depth %u: %zu B after one puncture", d, opt_packed_bytes(&s->p));
+    free_subject(s);
+  }
+  end_test("packed: at_most_21_bytes_a_node");
+}
+
+/* ---- the arena ---- */
+
+static void *arena_user(void *arg)
+{
+  unsigned char *block[64] = {0};
+  size_t size[64];
+  uint64_t state = *(const uint64_t *)arg, bad = 0;
+  for (unsigned i = 0; i < 20000; i++) {
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    unsigned k = (unsigned)(state >> 58);
+    if (block[k] != NULL) {
+      for (size_t j = 0; j < size[k]; j++)
+        bad += block[k][j] != (unsigned char)(k + 1);
+      opt_arena_give(block[k], size[k]);
+      block[k] = NULL;
+    } else {
+      size[k] = opt_arena_fit((state >> 40) % OPT_ARENA_MAX + 1);
+      block[k] = __real_opt_arena_take(size[k]);
+      for (size_t j = 0; j < size[k]; j++)
+        bad += block[k][j] != 0;
+      memset(block[k], (int)k + 1, size[k]);
+    }
+  }
+  for (unsigned k = 0; k < 64; k++)
+    if (block[k] != NULL)
+      opt_arena_give(block[k], size[k]);
+  return (void *)(uintptr_t)bad;
+}
+
+static void arena(void)
+{
+  for (size_t bytes = 1; bytes <= OPT_ARENA_MAX; bytes++) {
+    size_t fit = opt_arena_fit(bytes);
+    check(fit >= bytes && fit % 16 == 0 && fit <= bytes + 63 + bytes / 8 &&
+            opt_arena_fit(fit) == fit,
+          "%zu bytes fit into %zu", bytes, fit);
+  }
+  end_test("arena: blocks_fit_and_are_an_eighth_too_great_at_most");
+  pthread_t thread[4];
+  uint64_t state[4];
+  void *bad;
+  for (unsigned i = 0; i < 4; i++) {
+    state[i] = rnd();
+    check(pthread_create(&thread[i], NULL, arena_user, &state[i]) == 0, "thread");
+  }
+  for (unsigned i = 0; i < 4; i++)
+    check(pthread_join(thread[i], &bad) == 0 && bad == NULL, "a block was not zero, or shared");
+  check(opt_arena_mapped_bytes() == REGION, "%zu bytes are kept", opt_arena_mapped_bytes());
+  end_test("arena: threads_take_and_give_zero_blocks_of_their_own");
+  struct subject *s = new_subject(20, 0);
+  for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 3 * REGION; i++)
+    (void)puncture_one(s, rnd_below(leaves(&s->m)));
+  check(opt_arena_mapped_bytes() == 3 * REGION, "no third region");
+  free_subject(s);
+  check(opt_arena_mapped_bytes() == REGION, "regions without blocks are kept");
+  end_test("arena: regions_without_blocks_go_back");
+  s = new_subject(12, 0);
+  int status = 0;
+  const unsigned char *page = (const unsigned char *)s->p.page[0];
+  pid_t child = fork();
+  if (child == 0) {
+    uint64_t number;
+    int wiped = 1;
+    for (unsigned i = 0; i < s->p.page[0]->bytes; i++)
+      wiped &= page[i] == 0;
+    opt_arena_forget_copies();
+    opt_arena_forget_copies();
+    failed = !wiped || pprf_process_claim(&number) != PPRF_OK;
+    struct subject *own = new_subject(12, 0);
+    for (unsigned i = 0; i < 100; i++)
+      (void)puncture_one(own, rnd_below(4096));
+    check_packed(own, 1);
+    check_arena(own);
+    free_subject(own);
+    _exit(failed != 0);
+  }
+  check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "child: %d", status);
+  check_packed(s, 1);
+  free_subject(s);
+  end_test("arena: a_child_has_no_copy_and_an_arena_of_its_own");
+}
+
+void test_packed(void)
+{
+  small_trees();
+  whole_trees();
+  random_depths();
+  no_memory();
+  sizes();
+  arena();
+}
