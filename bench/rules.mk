@@ -4,13 +4,14 @@
 #   bench-nohash  the same with prg_none.c in place of the PRG: the cost of all but hashing
 #   series        one run of a scenario, operation by operation; sparse sets in large domains
 #   heap          the paper's list alone, for valgrind's massif
+#   stores        opt's two stores beside each other
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/common/list.o \
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
 BENCH_PRG := $(B)/prg/libprg_keccak.a # the PRG that ships
-BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize)
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize stores)
 
 $(B)/bench/%.o: bench/%.cc
 	@mkdir -p $(@D)
@@ -38,6 +39,11 @@ $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/heap: $(B)/bench/heap.o $(B)/common/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+$(B)/bench/stores.o: bench/stores.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/bench/stores: $(B)/bench/stores.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
 
@@ -50,6 +56,9 @@ bench/test_report.py: $(BENCH_PROGRAMS)
 .PHONY: bench bench-quick report peers
 # the cases of bench/peers.py
 PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
+.PHONY: stores
+stores: $(B)/bench/stores ## compare opt's two stores, bytes and times (2 minutes)
+	@$<
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json
