@@ -5,7 +5,7 @@ VALKEY_OBJ := $(VALKEY_SRC:valkey/%.c=$(B)/valkey/%.o)
 
 LIBS += $(B)/valkey/pprf.so
 
-$(B)/valkey/%.o: valkey/%.c
+$(B)/valkey/%.o: valkey/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
@@ -39,7 +39,7 @@ valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_
 
 # two TLS hosts: nginx with the library
 TAP_TESTS += valkey/test_hosts.py
-valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(NGINX_MODULE)
+valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(NGINX_MADE)
 $(B)/valkey/flights: $(B)/valkey/flights.o
 	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
@@ -53,7 +53,7 @@ $(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch] tls/*.[ch]) $(B)
 	@chmod +x $@
 
 .PHONY: test-fleet
-test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(NGINX_MODULE) ## the fleet's tests, with minutes of cut links and killed servers
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(NGINX_MADE) ## the fleet's tests, with minutes of cut links and killed servers
 	@valkey/test_partition.py --seconds 180
 	@valkey/test_hosts.py --flights 10000
 	@ALL=1 $(TAP) $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_host.py $(B)/valkey/planted

@@ -32,6 +32,7 @@ ifneq ($(word 2,$(CURDIR)),)
 nginx-products:
 	@echo "skipped: the nginx module (nginx's configure takes no path with a space)"
 else ifneq ($(wildcard $(NGINX_SRC)/configure),)
+NGINX_MADE := $(NGINX_MODULE)
 nginx-products: $(NGINX_MODULE)
 $(NGINX_TAP): $(NGINX_MODULE)
 else
