@@ -13,3 +13,7 @@ release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so
 .PHONY: abi
 abi: deps-build deps-release ## compare the binary interface with an earlier commit's: BASE=COMMIT
 	@release/abi.sh $(or $(BASE),$(shell git log -1 --format=%H -S'define PPRF_VERSION "$(VERSION)"' -- include/pprf.h))
+
+.PHONY: deb
+deb: deps-root ## the Debian packages, built, installed and tried in clean systems: SUITE=bookworm or trixie
+	@release/deb.sh $(SUITE)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # TAP: the shared libraries export exactly what release/*.symbols say, and no line promises a later version than
-# this one.  A new function is a new line, with the version that brings it.
+# this one; debian/changelog has this version.  A new function is a new line, with the version that brings it.
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/.." || exit 1
@@ -21,5 +21,7 @@ for library in opt/libpprf tls/libpprf_tls; do
   [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ]
   result $? "$name: no line is of a later version than $version"
 done
+[ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ]
+result $? "the Debian packages are of this version"
 echo "1..$n"
 exit $failed
