@@ -5,9 +5,10 @@ From Pprf.spec Require Import RefGame Sha3Suite.
 From Pprf.proofs Require Import RefSecurity Sha3Security.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame Tickets TicketGame.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
+From Pprf.proofs Require Import IdealSecurity IdealSuites AttackGain.
 From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
@@ -75,6 +76,13 @@ Print Assumptions ev_adv_bound_set.
 Print Assumptions ev_adv_bound_first.
 Print Assumptions ev_adv_bound_users.
 Print Assumptions ev_reduction_cost.
+Print Assumptions id_adv_bound.
+Print Assumptions bare_adv_bound.
+Print Assumptions distinct_adv_bound.
+Print Assumptions salted_adv_bound.
+Print Assumptions many_targets_gain.
+Print Assumptions many_targets_half.
+Print Assumptions hashes_many.
 Print Assumptions key_leaks.
 Print Assumptions history_independent.
 Print Assumptions ticket_issued_once.

@@ -382,6 +382,64 @@ Definition ev_reduction_cost_statement :
     costs_at_most ((q + m) * d) (2 ^ c + d + q + 2) (ev_guess s0 c U A)
   := @ev_reduction_cost.
 
+(* ---- IdealSecurity.v, IdealSuites.v -------------------------------------------------- *)
+
+From Pprf.spec Require Import IdealGame.
+From Pprf.proofs Require Import IdealSecurity IdealSuites.
+
+Definition id_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (d : nat) (Tag : finType) (tag : bitseq -> Tag) (c : nat),
+    (c <= d)%N -> forall (A : id_adversary Seed d Tag) (Q M : nat),
+    (forall t, targets d tag c t <= M)%N -> hashes_at_most Q A ->
+    `|id_adv s0 tag c A| <= (M * Q + clashes (map tag (inner d c)))%:R / #|Seed|%:R
+  := @id_adv_bound.
+
+Definition bare_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (d c : nat), (c <= d)%N ->
+  forall (A : id_adversary Seed d _) (Q : nat), hashes_at_most Q A ->
+    `|id_adv s0 bare_tag c A| <=
+      ((2 ^ d - 2 ^ c) * Q + 'C(2 ^ d - 2 ^ c, 2))%:R / #|Seed|%:R
+  := @bare_adv_bound.
+
+Definition distinct_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (d c : nat), (c <= d)%N ->
+  forall (Tag : finType) (tag : bitseq -> Tag) (A : id_adversary Seed d Tag) (Q : nat),
+    uniq (map tag (inner d c)) -> hashes_at_most Q A -> `|id_adv s0 tag c A| <= Q%:R / #|Seed|%:R
+  := @distinct_adv_bound.
+
+Definition salted_adv_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (d c : nat), (c <= d)%N ->
+  forall (Salt : finType) (salt0 : Salt) (A : seq Salt -> id_adversary Seed d (salted d Salt))
+         (Q : nat), (forall ts, hashes_at_most Q (A ts)) ->
+    `|salted_adv s0 c salt0 A| <=
+      (Q%:R + (Q + (2 ^ d - 2 ^ c))%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / #|Seed|%:R
+  := @salted_adv_bound.
+
+(* ---- AttackGain.v ---------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import Attack.
+From Pprf.proofs Require Import AttackGain.
+
+Definition many_targets_gain_statement :
+  forall (Seed : finType) (s0 : Seed) (c : nat) (guesses : seq Seed), uniq guesses ->
+    1 - (1 - (size guesses)%:R / #|Seed|%:R) ^+ (2 ^ c) -
+      (size guesses)%:R * ((2 ^ c)%:R * (2%:R / #|Seed|%:R / #|Seed|%:R)) <=
+    id_adv s0 bare_tag c (many_targets c guesses)
+  := @many_targets_gain.
+
+Definition many_targets_half_statement :
+  forall (Seed : finType) (s0 : Seed) (c : nat) (guesses : seq Seed), uniq guesses ->
+    (2 ^ c * size guesses <= #|Seed|)%N ->
+    (2 ^ c * size guesses)%:R / #|Seed|%:R / 2%:R -
+      (2 ^ c * size guesses)%:R * (2%:R / #|Seed|%:R / #|Seed|%:R) <=
+    id_adv s0 bare_tag c (many_targets c guesses)
+  := @many_targets_half.
+
+Definition hashes_many_statement :
+  forall (Seed : finType) (c : nat) (guesses : seq Seed),
+    hashes_at_most (size guesses) (many_targets c guesses)
+  := @hashes_many.
+
 (* ---- TicketPool.v ------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Tickets.

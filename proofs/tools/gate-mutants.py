@@ -45,6 +45,7 @@ EVAL_END = ("      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.
 RANGE_ERROR = ("      gone{Pre}(&key->store.punctured, x) || first <= x <= last;\n"
                "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
                "      same_words{Pre,Post}(&key->store.punctured) &&")
+IDEAL, ATTACK = "spec/security/IdealGame.v", "spec/security/Attack.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -342,6 +343,19 @@ MUTANTS = [
      [(EV, "~~ revealed st x && (x \\notin tested st).", "x \\notin tested st.")]),
     ("game_where_a_challenge_leaf_is_stolen", r"EvaluationSecurity.v",
      [(EV, "has (fun x => prefix p x && alive (held st) x) (tested st).", "false.")]),
+    # The game with an ideal PRG.
+    ("ideal_game_with_two_real_worlds", r"IdealSecurity.v",
+     [(IDEAL, "Pr (id_game c Real A) - Pr (id_game c Ideal A).",
+       "Pr (id_game c Real A) - Pr (id_game c Real A).")]),
+    ("ideal_game_with_another_function_for_the_adversary", r"IdealSecurity.v",
+     [(IDEAL, "| Hash t s => Ret (g (t, s), st)", "| Hash t s => Ret ((s0, s0), st)")]),
+    ("ideal_game_with_queries_for_nothing", r"Ideal(Security|Examples).v",
+     [(IDEAL, "(0 < Q)%N /\\ forall y, hashes_at_most Q.-1 (k y)", "forall y, hashes_at_most Q (k y)")]),
+    ("ideal_game_with_one_salt", r"IdealSuites.v",
+     [(IDEAL, "(nth salt0 ts (val (take c p)), ", "(nth salt0 ts 0, ")]),
+    ("attack_that_finds_nothing", r"AttackGain.v",
+     [(ATTACK, "(Some ab.1, Some ab.2) \\in values then Conclude _ true",
+       "(Some ab.1, Some ab.2) \\in values then Conclude _ false")]),
     # The game on C's memory: each makes it easier to be secure, or the theorem false.
     ("ref_game_where_a_challenge_leaf_is_stolen", r"RefSecurity.v",
      [(REF_GAME, "| Steal _ => ~~ has (living st) (challenged st)",
