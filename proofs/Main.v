@@ -14,11 +14,12 @@ From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout ApiSound AcslCodec.
-From Pprf.proofs Require Import KeccakSound.
+From Pprf.proofs Require Import KeccakSound KeccakSuite.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it. *)
 Print Assumptions ref_sha3_secure.
 Print Assumptions sha3_suite_ok.
+Print Assumptions keccak_is_the_suite.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.

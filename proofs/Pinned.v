@@ -916,6 +916,18 @@ From Pprf.proofs Require Import RefSecurity Sha3Security.
 
 Definition sha3_suite_ok_statement : suite_ok sha3_suite := sha3_suite_ok.
 
+From Pprf.proofs Require Import KeccakSuite.
+
+Definition keccak_is_the_suite_statement :
+  forall p lo hi,
+    List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
+                  opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->
+    exists l0 l1 r0 r1 : N,
+    LaneCode.run iota_words p [:: lo; hi] = Some [:: l0; l1; r0; r1; 0]%num /\
+    sha3_prg (seed_of_words (Z.of_N lo) (Z.of_N hi)) =
+      (seed_of_words (Z.of_N l0) (Z.of_N l1), seed_of_words (Z.of_N r0) (Z.of_N r1))
+  := @keccak_is_the_suite.
+
 Definition ref_sha3_secure_statement :
   forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory),

@@ -4,7 +4,7 @@ From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
 From Pprf.spec Require Codec.
-From Pprf.proofs Require Import KeccakSound.
+From Pprf.proofs Require Import KeccakSound KeccakSuite.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -32,3 +32,6 @@ have -> : Codec.put_le 8 0x0706050403020100%num ++ Codec.put_le 8 0x0f0e0d0c0b0a
   by vm_compute.
 by move=> <-; vm_compute.
 Qed.
+
+Example keccak_is_the_suite_ex := @keccak_is_the_suite opt_keccak_scalar
+  0x0706050403020100%num 0x0f0e0d0c0b0a0908%num (or_introl erefl).
