@@ -245,8 +245,10 @@ Lemma bernoulli (x : rat) n : 0 <= x <= 1 -> (1 - x) ^+ n * (1 + n%:R * x) <= 1.
 Proof.
 case/andP => x0 x1; have y0 : 0 <= 1 - x by rewrite subr_ge0.
 elim: n => [|n IH]; first by rewrite expr0 mul0r addr0 mulr1 lexx.
-apply: le_trans IH; rewrite exprS mulrC mulrA [X in _ <= X]mulrC; apply: le_mul2r; first exact: exprn_ge0.
-rewrite -[n.+1]add1n natrD mulrDl mul1r; set a := n%:R * x; have a0 : 0 <= a by rewrite mulr_ge0 ?ler0n.
+apply: le_trans IH; rewrite exprS [X in X <= _]mulrAC [X in X * _ <= _]mulrC [X in _ <= X]mulrC.
+apply: le_mul2r; first exact: exprn_ge0.
+have -> : n.+1%:R * x = x + n%:R * x by rewrite -[n.+1]add1n natrD mulrDl mul1r.
+set a := n%:R * x; have a0 : 0 <= a by rewrite mulr_ge0 ?ler0n.
 have -> : (1 + (x + a)) * (1 - x) = 1 + a - (x + a) * x.
   by rewrite mulrBr mulr1 mulrDl mul1r [x + a]addrC addrA opprD addrA addrK.
 by rewrite le_sub_add le_addl mulr_ge0 ?addr_ge0.

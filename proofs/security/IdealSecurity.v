@@ -605,8 +605,8 @@ rewrite grow_keeps_child // (grow_keeps_parent _ _ o (ltnW qd) le (leqnn _)) !at
 by rewrite !N /child /family !eqseq_rcons eqxx; case: b.
 Qed.
 
-Lemma zip_self (T U : Type) (h : T -> U) ns : zip ns (map h ns) = [seq (q, h q) | q <- ns].
-Proof. by elim: ns => //= q ns ->. Qed.
+Lemma zip_self (T U : Type) (h : T -> U) ns : zip ns (map h ns) = [seq (x, h x) | x <- ns].
+Proof. by elim: ns => //= x ns ->. Qed.
 
 Lemma real_tree g f q : (c <= size q <= d)%N ->
   at_node (grow g inner f) q = seed_of s0 (family g) (zip (roots c) [seq at_node f r | r <- roots c]) q.

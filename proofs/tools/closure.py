@@ -26,8 +26,12 @@ MATHCOMP2 = {
     "mathcomp.algebra.ssrnum.Num.norm": "ssrnum.Num.Def.normr",
     "mathcomp.ssreflect.bigop.bigop.body": "bigop.BigOp.bigop",
     "mathcomp.ssreflect.eqtype.Datatypes_bool__canonical__eqtype_Equality": "eqtype.bool_eqType",
+    "mathcomp.ssreflect.finfun.finfun.body": "finfun.FinfunDef.finfun",
+    "mathcomp.ssreflect.finfun.finfun_finfun_of__canonical__fintype_Finite": "finfun.finfun_finType",
     "mathcomp.ssreflect.finset.pred_of_set.body": "finset.SetDef.pred_of_set",
     "mathcomp.ssreflect.fintype.Datatypes_bool__canonical__fintype_Finite": "fintype.bool_finType",
+    "mathcomp.ssreflect.fintype.Datatypes_prod__canonical__fintype_Finite": "fintype.prod_finType",
+    "mathcomp.ssreflect.fintype.Datatypes_unit__canonical__fintype_Finite": "fintype.unit_finType",
     "mathcomp.ssreflect.fintype.Finite.Exports.fintype_Finite__to__eqtype_Equality": "fintype.Finite.eqType",
     "mathcomp.ssreflect.fintype.card.body": "fintype.CardDef.card",
     "mathcomp.ssreflect.fintype.fintype_ordinal__canonical__fintype_Finite": "fintype.ordinal_finType",
@@ -36,7 +40,8 @@ MATHCOMP2 = {
 }
 # structures that are printed although Coq inferred them: those of the rational numbers, of a set's elements
 INFERRED = [
-    (re.compile(r"\bssralg\.GRing\.(zero|one)\s+(?:rat\.\w+|\([^()]*\brat\.\w+\))"), r"ssralg.GRing.\1"),
+    (re.compile(r"\bssralg\.GRing\.(zero|one)\s+"
+                r"(?:rat\.\w+|\([^()]*\brat\.\w+\)|\([^()]*\([^()]*\brat\.\w+\)\))"), r"ssralg.GRing.\1"),
     (re.compile(r"\bssralg\.GRing\.add\s+\(V:=rat\.\w+\)"), "ssralg.GRing.add"),
     (re.compile(r"\((ssralg\.GRing\.(?:zero|one|add))\)"), r"\1"),
     (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
