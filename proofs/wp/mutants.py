@@ -23,7 +23,7 @@ def load(path):
 
 def plant(text, function, old, new):
     """Replace old in the function's body only, where it must be; returns None if it is not."""
-    body = re.search(r"^[a-z][^\n;]*\b" + function + r"\((?:[^;{]|\n)*\n\{\n(?:.*\n)*?\}\n", text, re.M)
+    body = re.search(r"^[A-Za-z][^\n;]*\b" + function + r"\((?:[^;{]|\n)*\n\{\n(?:.*\n)*?\}\n", text, re.M)
     if not body or old not in body.group(0):
         return None
     at = body.start() + body.group(0).index(old)
