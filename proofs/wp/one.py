@@ -18,7 +18,7 @@ KINDS = {"ensures": "ensures", "requires": "requires", "assert": "assert", "loop
 
 def files_of(root, function):
     """The proven files that define the function."""
-    pattern = re.compile(r"^[a-z][^\n;=]*\b%s\((?:[^;{]|\n)*\n?\{" % re.escape(function), re.M)
+    pattern = re.compile(r"^[A-Za-z][^\n;=]*\b%s\((?:[^;{]|\n)*\n?\{" % re.escape(function), re.M)
     reached = []
     for file in prove.FILES:
         text = open(os.path.join(root, file)).read()

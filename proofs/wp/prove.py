@@ -421,7 +421,7 @@ def main():
     # an inline function of a header is proven once; two functions of one name would hide one
     for k, (f, g) in enumerate(todo):
         if g in [h for _, h in todo[:k]] and g != LEMMAS and re.search(
-                r"^[a-z][^\n;]*\b" + g + r"\((?:[^;{]|\n)*\n\{\n", open(os.path.join(ROOT, f)).read(), re.M):
+                r"^[A-Za-z][^\n;]*\b" + g + r"\((?:[^;{]|\n)*\n\{\n", open(os.path.join(ROOT, f)).read(), re.M):
             sys.exit(f"prove: {f}: there is another function called {g}")
     todo = [t for k, t in enumerate(todo)
             if t[1] == LEMMAS or t[1] not in [g for _, g in todo[:k]]]
