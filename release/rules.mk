@@ -17,3 +17,7 @@ abi: deps-build deps-release ## compare the binary interface with an earlier com
 .PHONY: deb
 deb: deps-root ## the Debian packages, built, installed and tried in clean systems: SUITE=bookworm or trixie
 	@release/deb.sh $(SUITE)
+
+.PHONY: test-six-ways
+test-six-ways: deps-build deps-root ## six ways to the library, each from nothing to a working example in a clean Debian
+	@release/ways.sh $(WAYS)
