@@ -21,7 +21,7 @@ declare -A packages=(
   [prove-wp]="$wp"
   [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4
           $valkey python3-redis python3-cryptography iproute2"
-  [fuzz]="clang llvm $rt"
+  [fuzz]="clang llvm $rt libhiredis-dev libssl-dev"
   [fuzz-afl]="afl++"
   [style]="clang-format-19 flake8 python3 shellcheck"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip

@@ -9,11 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool.h"
 #include "pprf_tickets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-enum { TABLE = 16, CONTENT_MAX = 48, KEYS = 4 };
+#ifndef KEYS
+#define KEYS 4 /* that are held; with another number this must fail: tls/fuzz.sh */
+#endif
+enum { TABLE = 16, CONTENT_MAX = 48, DEPTH = 14, HELD = 4 };
 
 static pprf_tickets *tickets;
 static struct entry {
@@ -175,7 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   struct input in = {bytes, bytes + len};
   const uint8_t *part;
   if (tickets == NULL) {
-    struct pprf_tickets_options options = {.size = sizeof options, .depth = 14};
+    struct pprf_tickets_options options = {.size = sizeof options, .depth = DEPTH};
+    while (pool_keys(DEPTH, options.memory) < HELD)
+      options.memory += 4096;
     must(pprf_tickets_new(&tickets, &options) == PPRF_OK, "new");
   }
   start_over();

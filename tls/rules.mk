@@ -84,17 +84,32 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 	@mkdir -p $(B)/bench
 	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
 
-# hostile tickets; a part of the long tests
-$(B)/tls/fuzz_tickets: tls/fuzz_tickets.c $(filter-out tls/attach.c,$(TLS_SRC)) $(wildcard tls/*.h) \
-    $(OPT_OBJ)
-	$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer \
-	  $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
+# hostile tickets, hostile servers: some seconds in TAP_TESTS, long in test-full
+TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer
+TLS_FUZZED := $(filter-out tls/attach.c,$(TLS_SRC)) $(wildcard tls/*.h)
+$(B)/tls/fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+	$(TLS_FUZZ) $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
+$(B)/tls/planted_fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+	$(TLS_FUZZ) -DKEYS=3 $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
+$(B)/tls/fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
+$(B)/tls/planted_fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+	@sed 's/^  w->at += bytes + 2;/  w->at += bytes + 1;/' tls/wire.c > $@.c
+	@! cmp -s $@.c tls/wire.c
+	$(TLS_FUZZ) tls/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
+$(B)/tls/fuzz: tls/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
+    $(B)/tls/planted_fuzz_wire
+	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/fuzz.sh\n' '$(@D)' > $@
+	@chmod +x $@
+TAP_TESTS += $(B)/tls/fuzz
 .PHONY: fuzz-tls
-fuzz-tls: deps-fuzz ## fuzz the session tickets for FUZZ_SECONDS
-	@$(MAKE) --no-print-directory $(B)/tls/fuzz_tickets
-	@mkdir -p $(B)/tls/fuzz
+fuzz-tls: deps-fuzz ## fuzz the session tickets and the fleet's replies, FUZZ_SECONDS each
+	@$(MAKE) --no-print-directory $(B)/tls/fuzz_tickets $(B)/tls/fuzz_wire
+	@mkdir -p $(B)/tls/kept/tickets $(B)/tls/kept/wire
 	$(B)/tls/fuzz_tickets -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
-	  -artifact_prefix=$(B)/tls/fuzz/ $(B)/tls/fuzz
+	  -artifact_prefix=$(B)/tls/kept/ $(B)/tls/kept/tickets
+	$(B)/tls/fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -print_final_stats=1 \
+	  -artifact_prefix=$(B)/tls/kept/ $(B)/tls/kept/wire
 test-full: fuzz-tls
 
 .PHONY: demo

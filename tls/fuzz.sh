@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: a few thousand runs of tls' fuzzers from a seed, so that what they expect is true between long runs; then
+# each with a bug, which it has to find.  RUNS=... for more.
+# Environment: FUZZERS, a folder with fuzz_tickets, fuzz_wire and their planted_ forms; SEED repeats a run.
+set -u
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+seed=$((${SEED:-$(date +%s)} % 1000000000 + 1))
+runs=${RUNS:-3000} count=0 failed=0
+echo "# SEED=$((seed - 1)) repeats this run"
+# $1: its number of bytes at most; $2: the fuzzer
+fuzz() {
+  mkdir "$dir/$2"
+  timeout 600 "$FUZZERS/$2" -seed="$seed" -runs="$runs" -max_len="$1" -artifact_prefix="$dir/" "$dir/$2" > "$dir/log" 2>&1
+}
+result() { # STATUS NAME
+  count=$((count + 1))
+  [ "$1" = 0 ] || { tail -30 "$dir/log" | sed 's/^/# /'; printf 'not '; failed=1; }
+  echo "ok $count - $2"
+}
+echo 1..4
+fuzz 4096 fuzz_tickets
+result $? "hostile tickets, numbers and orders of calls do what the table says"
+fuzz 2048 fuzz_wire
+result $? "a hostile server's replies are read as hiredis reads them, or refused"
+runs=$((runs * 20)) # they end when they have found it
+! fuzz 4096 planted_fuzz_tickets && grep -q "^fuzz_tickets: " "$dir/log"
+result $? "a key that is held longer than the table says is found"
+! fuzz 2048 planted_fuzz_wire && grep -q "^fuzz_wire: " "$dir/log"
+result $? "a text that ends a byte early is found"
+exit $failed
