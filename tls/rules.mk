@@ -88,12 +88,16 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer
 TLS_FUZZED := $(filter-out tls/attach.c,$(TLS_SRC)) $(wildcard tls/*.h)
 $(B)/tls/fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
 $(B)/tls/planted_fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+	@mkdir -p $(@D)
 	$(TLS_FUZZ) -DKEYS=3 $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/planted_fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+	@mkdir -p $(@D)
 	@sed 's/^  w->at += bytes + 2;/  w->at += bytes + 1;/' tls/wire.c > $@.c
 	@! cmp -s $@.c tls/wire.c
 	$(TLS_FUZZ) tls/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
