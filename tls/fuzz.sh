@@ -10,8 +10,13 @@ seed=$((${SEED:-$(date +%s)} % 1000000000 + 1))
 runs=${RUNS:-3000} count=0 failed=0
 echo "# SEED=$((seed - 1)) repeats this run"
 # $1: its number of bytes at most; $2: the fuzzer
+# Each begins with an input that does what it is about: chance alone may need more runs than there are.
 fuzz() {
   mkdir "$dir/$2"
+  case $2 in
+    *tickets) printf '\0\0\3abc\17\0\0\0\1d\17\0\0\0\0\17\0\0\0\0\1\0\5\0' ;; # four keys, then the first ticket
+    *wire) printf '\0$3\r\nabc\r\n*2\r\n+OK\r\n:-12\r\n-ERR no\r\n$-1\r\n' ;;
+  esac > "$dir/$2/first"
   timeout 600 "$FUZZERS/$2" -seed="$seed" -runs="$runs" -max_len="$1" -artifact_prefix="$dir/" "$dir/$2" > "$dir/log" 2>&1
 }
 result() { # STATUS NAME
@@ -24,7 +29,6 @@ fuzz 4096 fuzz_tickets
 result $? "hostile tickets, numbers and orders of calls do what the table says"
 fuzz 2048 fuzz_wire
 result $? "a hostile server's replies are read as hiredis reads them, or refused"
-runs=$((runs * 20)) # they end when they have found it
 ! fuzz 4096 planted_fuzz_tickets && grep -q "^fuzz_tickets: " "$dir/log"
 result $? "a key that is held longer than the table says is found"
 ! fuzz 2048 planted_fuzz_wire && grep -q "^fuzz_wire: " "$dir/log"
