@@ -57,7 +57,7 @@ result $? the_environment_is_as_good_as_the_command_line
 result $? the_users_flags_come_last
 ! grep -q -e -Werror "$dir/none"
 result $? a_users_make_knows_no_werror
-"$MAKE" -n DEPS=skip test 2>/dev/null | grep -q 'WERROR=-Werror products$'
+"$MAKE" -n DEPS=skip test 2>/dev/null | grep -q 'WERROR=-Werror products\b'
 result $? make_test_takes_warnings_for_errors
 echo "1..$n"
 exit $bad

@@ -32,7 +32,7 @@ $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(HOST_WRAP) -o $@ $^ -lssl $(ALL_LDLIBS)
 $(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
-	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
+	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
 	  -lssl $(ALL_LDLIBS)
 TAP_TESTS += valkey/test_host.py
 valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_known.so
