@@ -99,6 +99,25 @@ static void batch_corners(const struct pprf_impl *impl)
   tap_ok(ok, "%s_batches_and_expansion_keep_their_contracts_at_the_corners", impl->name);
 }
 
+/* Leaves at both ends and in the middle, so that there are gaps before, between and behind the nodes. */
+static void prefault_keeps_packed(void)
+{
+  static const uint64_t gone[] = {0, 1, 77, 78, 200, 254, 255};
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root, .depth = 8, .store = PPRF_STORE_PACKED};
+  pprf_key *key, *slots;
+  uint8_t a[16], b[16];
+  int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_setup(&slots, 8, root) == PPRF_OK;
+  for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+    ok &= pprf_punct(key, gone[i]) == PPRF_OK && pprf_punct(slots, gone[i]) == PPRF_OK;
+  ok &= pprf_prefault(key) == PPRF_OK && pprf_node_count(key) == pprf_node_count(slots);
+  for (uint64_t leaf = 0; leaf < 256; leaf++)
+    ok &= pprf_eval(key, leaf, a) == pprf_eval(slots, leaf, b) && memcmp(a, b, 16) == 0;
+  pprf_free(key);
+  pprf_free(slots);
+  tap_ok(ok, "a_packed_key_is_the_same_after_prefault");
+}
+
 static void depths(const struct pprf_impl *impl)
 {
   static const unsigned wrong[] = {0, 33, 34, 63, 64, 65, 255, 256, 1u << 31, ~0u};
@@ -269,6 +288,7 @@ int main(void)
     batch_corners(impls[i]);
     long_batches(impls[i]);
   }
+  prefault_keeps_packed();
   ref_prg();
   error_texts("ref", ref_pprf_strerror);
   error_texts("opt", pprf_strerror);

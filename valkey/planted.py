@@ -134,7 +134,7 @@ def passes(folder, tests, host=()):
     env = dict(os.environ, PPRF_MODULE=os.path.join(folder, "pprf.so"), SEED="1", STOP="1",
                PPRF_HOST=os.path.join(folder, "host"))
     if host:
-        env.update(PPRF_MODULE="", PATIENCE="20")
+        env.update(PPRF_MODULE="", PATIENCE="40")
     try:
         return subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=300).returncode == 0

@@ -172,10 +172,10 @@ class Tickets(Case):
         self.assertEqual(a.use(old), OK)  # whose clock it is not
 
     def test_leaves_of_an_old_tree_are_not_issued(self):
-        a = self.host(lifetime=100)
+        a = self.host(lifetime=20)
         a.seal()
         keys = self.server.client()("KEYS", "*")
-        a("clock", "26")
+        a("clock", "6")
         self.wait(lambda: a.seal() and len(self.server.client()("KEYS", "*")) > len(keys), "the next tree")
 
     def test_names_say_nothing(self):
