@@ -82,6 +82,8 @@ HOST_BUGS = [
     ("a child keeps the connections", "connections_are_not_the_child_s",
      "fleet.c", "    close_fds(f);\n    if", "    if"),
     ("old tickets are taken", "old_tickets_are_refused", "fleet.c", "if (is_too_old(f, n.made, ahead))", "if (0)"),
+    ("an old tree is issued from", "leaves_of_an_old_tree_are_not_issued",
+     "fleet.c", "b->next == b->n || now >= b->until", "b->next == b->n"),
     ("names are in the clear", "names_say_nothing", "fleet.c", "return name_block(key, 1, plain, name);",
      "memcpy(name, plain, NAME_BYTES);\n  return key != NULL;"),
     ("a full tree is the last", "trees_follow_each_other",

@@ -172,11 +172,13 @@ class Tickets(Case):
         self.assertEqual(a.use(old), OK)  # whose clock it is not
 
     def test_leaves_of_an_old_tree_are_not_issued(self):
-        a = self.host(lifetime=20)
+        """lifetime 20: a tree is issued from for ten seconds"""
+        a, server = self.host(lifetime=20), self.server.client()
         a.seal()
-        keys = self.server.client()("KEYS", "*")
-        a("clock", "6")
-        self.wait(lambda: a.seal() and len(self.server.client()("KEYS", "*")) > len(keys), "the next tree")
+        trees = server("KEYS", "*")
+        self.wait(lambda: server.info(trees[0])["lifetime_left_ms"] <= 20000, "the tree's tenth second")
+        a.seal()  # has leaves of the old tree
+        self.assertGreater(len(server("KEYS", "*")), len(trees))
 
     def test_names_say_nothing(self):
         a, names = self.host(), set()
