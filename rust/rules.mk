@@ -4,7 +4,7 @@ TAP_TESTS += $(B)/rust-test
 rust/pprf-sys/c/pprf.c: $(B)/amalgamation/pprf.c
 	@mkdir -p $(@D)
 	cp $< $(<:.c=.h) $(@D)/
-$(B)/rust-test: rust/test.sh rust/pprf-sys/c/pprf.c
+$(B)/rust-test: rust/test.sh rust/toolchain.sh rust/pprf-sys/c/pprf.c
 	@printf '#!/bin/sh\nB="%s" exec rust/test.sh\n' '$(B)' > $@
 	@chmod +x $@
 .PHONY: test-rust

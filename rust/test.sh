@@ -8,22 +8,8 @@ mkdir -p "../$B"
 log=$(realpath "../$B")/rust.log
 CARGO_TARGET_DIR=$(realpath "../$B")/rust
 export CARGO_TARGET_DIR
-export PATH=$PATH:${HOME:-/root}/.cargo/bin
-wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-have=$(rustc --version 2> /dev/null | cut -d' ' -f2)
-if [ -z "$have" ] || ! command -v cargo > /dev/null ||
-    [ "$(printf '%s\n%s\n' "$wanted" "$have" | sort -V | head -1)" != "$wanted" ]; then
-  echo "1..0 # SKIP Rust $wanted is needed, ${have:-none} is here"
-  exit 0
-fi
-where=
-if ! timeout 90 cargo fetch > "$log" 2>&1; then
-  where=--offline
-  if ! cargo fetch --offline > "$log" 2>&1; then
-    echo "1..0 # SKIP the crates that Cargo.toml names are neither in cargo's cache nor to be had"
-    exit 0
-  fi
-fi
+# shellcheck source-path=SCRIPTDIR source=./toolchain.sh
+. ./toolchain.sh
 echo "# rustc $have"
 echo 1..4
 failed=0 n=0

@@ -9,22 +9,8 @@ work=$(realpath "../../$B")/contrib-rustls
 mkdir -p "$work"
 log=$work/log
 export CARGO_TARGET_DIR=$work/target
-export PATH=$PATH:${HOME:-/root}/.cargo/bin
-wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' ../../rust/Cargo.toml)
-have=$(rustc --version 2> /dev/null | cut -d' ' -f2)
-if [ -z "$have" ] || ! command -v cargo > /dev/null ||
-    [ "$(printf '%s\n%s\n' "$wanted" "$have" | sort -V | head -1)" != "$wanted" ]; then
-  echo "1..0 # SKIP Rust $wanted is needed, ${have:-none} is here"
-  exit 0
-fi
-where=
-if ! timeout 90 cargo fetch > "$log" 2>&1; then
-  where=--offline
-  if ! cargo fetch --offline > "$log" 2>&1; then
-    echo "1..0 # SKIP the crates that Cargo.toml names are neither in cargo's cache nor to be had"
-    exit 0
-  fi
-fi
+# shellcheck source-path=SCRIPTDIR source=../../rust/toolchain.sh
+. ../../rust/toolchain.sh
 crate=$(cargo metadata --offline --format-version 1 | python3 -c '
 import json, os, sys
 print(*(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packages"] if p["name"] == "rustls"))')
