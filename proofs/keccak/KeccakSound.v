@@ -162,6 +162,21 @@ have {}E3 : nth None r3 e3 = Some m1 := E3.
 by rewrite /values /eval E0 E1 E2 E3.
 Qed.
 
+(* The functions of prg/keccak.c are one program: equal by computation. *)
+Lemma one_program p :
+  List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
+                opt_keccak_avx512_x4; opt_keccak_avx512_x8] ->
+  p = opt_keccak_scalar.
+Proof.
+have avx2 : opt_keccak_avx2 = opt_keccak_scalar := erefl.
+have avx512 : opt_keccak_avx512 = opt_keccak_scalar := erefl.
+have avx2_x4 : opt_keccak_avx2_x4 = opt_keccak_scalar := erefl.
+have avx512_x4 : opt_keccak_avx512_x4 = opt_keccak_scalar := erefl.
+have avx512_x8 : opt_keccak_avx512_x8 = opt_keccak_scalar := erefl.
+rewrite avx2 avx512 avx2_x4 avx512_x4 avx512_x8 => listed.
+by case: listed => [|[|[|[|[|[|[]]]]]]].
+Qed.
+
 (* The functions of prg/keccak.c: of uint64_t, and of vectors the elements. *)
 Theorem keccak_sound p lo hi :
   List.In p [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4;
@@ -171,14 +186,7 @@ Theorem keccak_sound p lo hi :
   Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 =
   sha3_256 (Codec.put_le 8 lo ++ Codec.put_le 8 hi).
 Proof.
-(* one program: equal by computation *)
-have avx2 : opt_keccak_avx2 = opt_keccak_scalar := erefl.
-have avx512 : opt_keccak_avx512 = opt_keccak_scalar := erefl.
-have avx2_x4 : opt_keccak_avx2_x4 = opt_keccak_scalar := erefl.
-have avx512_x4 : opt_keccak_avx512_x4 = opt_keccak_scalar := erefl.
-have avx512_x8 : opt_keccak_avx512_x8 = opt_keccak_scalar := erefl.
-rewrite avx2 avx512 avx2_x4 avx512_x4 avx512_x8 => listed.
-have {listed}-> : p = opt_keccak_scalar by case: listed => [|[|[|[|[|[|[]]]]]]].
+move=> /one_program ->.
 have put8 a : bits_of_bytes (Codec.put_le 8 a) = word_bits a by exact: bits_of_put_le.
 have bits_cat a b : bits_of_bytes (a ++ b) = bits_of_bytes a ++ bits_of_bytes b.
   by rewrite /bits_of_bytes map_cat flatten_cat.

@@ -37,14 +37,7 @@ Theorem keccak_is_the_suite p lo hi :
   sha3_prg (seed_of_words (Z.of_N lo) (Z.of_N hi)) =
     (seed_of_words (Z.of_N l0) (Z.of_N l1), seed_of_words (Z.of_N r0) (Z.of_N r1)).
 Proof.
-(* one program: equal by computation *)
-have avx2 : opt_keccak_avx2 = opt_keccak_scalar := erefl.
-have avx512 : opt_keccak_avx512 = opt_keccak_scalar := erefl.
-have avx2_x4 : opt_keccak_avx2_x4 = opt_keccak_scalar := erefl.
-have avx512_x4 : opt_keccak_avx512_x4 = opt_keccak_scalar := erefl.
-have avx512_x8 : opt_keccak_avx512_x8 = opt_keccak_scalar := erefl.
-rewrite avx2 avx512 avx2_x4 avx512_x4 avx512_x8 => listed.
-have {listed}-> : p = opt_keccak_scalar by case: listed => [|[|[|[|[|[|[]]]]]]].
+move=> /one_program ->.
 have sM : size (word_bits lo ++ word_bits hi) = 128 by rewrite size_cat !size_word_bits.
 have D := sponge_one_block sM; rewrite -catA in D.
 have [|l0 [l1 [r0 [r1 [R B]]]]] := @run_rounds lo hi
