@@ -123,7 +123,7 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-st
 	$(call PART,$(STRICT) products)
 	$(call PART,prove-coq)
 	$(call PART,prove-wp)
-	$(call PART,test-prove-gate test-oracle)
+	$(call PART,test-prove-tools test-oracle)
 	$(call PART,$(STRICT) tap)
 	$(call PART,sample)
 
@@ -133,11 +133,14 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
-# What takes hours in whole (mutants, mutants-prove, prove-wp-smoke), in three minutes; SEED=... repeats it.
+# What takes hours in whole (test-prove-gate, mutants, mutants-prove, prove-wp-smoke), in five minutes;
+# SEED=... repeats it.
 SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 .PHONY: sample
-sample: $(LIBS) $(PROGRAMS) ## a random tenth of the planted bugs and of the smoke tests
+sample: $(LIBS) $(PROGRAMS) ## a random tenth of the planted weakenings and bugs, and of the smoke tests
 	@echo "sample: SEED=$(SAMPLE_SEED)"
+	@$(MAKE) --no-print-directory coq-build
+	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/gate-mutants.py :: --tenth
 	@$(MAKE) --no-print-directory mutants-sample SEED=$(SAMPLE_SEED)
 	@mkdir -p $(B)/wp
 	@$(WP) mutants.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)
