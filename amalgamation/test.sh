@@ -112,7 +112,7 @@ broken a_wrong_round_constant_is_no_sha3 's/\* 0x171;/* 0x173;/'
 broken a_wrong_padding_is_no_sha3 's/UINT64_C(0x06) << 8/UINT64_C(0x1f) << 8/'
 broken a_wrong_second_block_is_no_sha3 's/if (++at == RATE_BYTES)/if (++at == RATE_BYTES + 1)/'
 
-residue gcc-O3 ""
+residue clang-O3-march=native ""
 residue gcc-O3-flto -DPPRF_NO_OPENSSL
 for version in builtin scalar avx2 avx512; do
   if [ "$(PPRF_PRG=$version "$dir/residue-gcc-O3-flto-DPPRF_NO_OPENSSL" --chosen)" != $version ]; then
