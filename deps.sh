@@ -16,12 +16,12 @@ elif ! bookworm; then
   [ "$(id -u)" = 0 ] || wp+=" uidmap"
 fi
 declare -A packages=(
-  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev python3"
+  [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev libhiredis-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
   [test]="python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4
           $valkey python3-redis python3-cryptography iproute2"
-  [fuzz]="clang llvm $rt libhiredis-dev libssl-dev"
+  [fuzz]="clang llvm $rt libssl-dev"
   [fuzz-afl]="afl++"
   [style]="clang-format-19 flake8 python3 shellcheck"
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
@@ -30,7 +30,7 @@ declare -A packages=(
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
-  [bench]="g++ libbenchmark-dev libhiredis-dev python3 python3-jinja2 python3-matplotlib valgrind"
+  [bench]="g++ libbenchmark-dev python3 python3-jinja2 python3-matplotlib valgrind"
 )
 declare -A why=(
   [build]="to compile the libraries and the command line program"

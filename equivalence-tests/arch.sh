@@ -4,7 +4,7 @@
 # one architecture, and the tests run by qemu-user; those of i386 by the processor itself where it and
 # the kernel can (qemu-i386 hangs when a process that shares memory forks).  TAP, one line a suite.
 # Usage: arch.sh ARCH   ARCH: i386 (32 bits), arm64, s390x (big-endian)
-# libssl and libjansson of that architecture come from the archive into build/arch/ARCH/root, by apt
+# libssl, libjansson and libhiredis of that architecture come from the archive into build/arch/ARCH/root, by apt
 # with a state of its own: the machine's own packages stay as they are.
 set -eu
 arch=$1
@@ -19,8 +19,9 @@ B=build/arch/$arch root=$PWD/build/arch/$arch/root log=$PWD/build/arch/$arch/log
 mkdir -p "$log"
 
 # ---- the libraries
-packages=(libssl3 libssl-dev libjansson4 libjansson-dev)
-apt-cache show libssl3t64 >/dev/null 2>&1 && packages[0]=libssl3t64 # Debian 13's name
+packages=(libssl3 libssl-dev libjansson4 libjansson-dev libhiredis0.14 libhiredis-dev)
+apt-cache show libssl3t64 >/dev/null 2>&1 && packages[0]=libssl3t64 # Debian 13's names
+apt-cache show libhiredis1.1.0 >/dev/null 2>&1 && packages[4]=libhiredis1.1.0
 if [ ! -f "$root/done" ]; then
   state=$PWD/$B/apt
   rm -rf "$root" "$state"

@@ -215,13 +215,13 @@ static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
 /* The words of one: the command, the tree's key, and up to three more. */
 struct command {
   char key[80], text[3][24];
-  struct word word[8];
-  unsigned words;
+  const char *word[8];
+  int words;
 };
 
 static void add(struct command *c, const char *word)
 {
-  c->word[c->words++] = (struct word){word, strlen(word)};
+  c->word[c->words++] = word;
 }
 
 static void begin(struct command *c, const char *name, const struct target *t, unsigned slot)
@@ -244,19 +244,26 @@ static void add_number(struct command *c, unsigned at, uint64_t n)
   add(c, c->text[at]);
 }
 
-static int read_id(const struct reply *r, uint64_t *id)
+static int read_id(const redisReply *r, uint64_t *id)
 {
   *id = 0;
-  if (r->type != '$' || r->n != ID_DIGITS)
+  if (r == NULL || r->type != REDIS_REPLY_STRING || r->len != ID_DIGITS)
     return -1;
   for (int i = 0; i < ID_DIGITS; i++) {
     const char *digits = "0123456789abcdef";
-    const char *d = r->text[i] != 0 ? strchr(digits, r->text[i]) : NULL;
+    const char *d = r->str[i] != 0 ? strchr(digits, r->str[i]) : NULL;
     if (d == NULL)
       return -1;
     *id = *id << 4 | (uint64_t)(d - digits);
   }
   return *id != 0 ? 0 : -1;
+}
+
+/* Whether this is a reply, and of two, of these types. */
+static int is_pair(const redisReply *r, int first, int second)
+{
+  return r != NULL && r->type == REDIS_REPLY_ARRAY && r->elements == 2 &&
+         r->element[0]->type == first && r->element[1]->type == second;
 }
 
 /* ---- the thread: connections ---- */
@@ -277,20 +284,19 @@ static void pause_for(const struct line *l, unsigned ms)
  * one before. */
 static int learn(struct line *l)
 {
-  static const struct word word[] = {{"PPRF.NAMEKEY", 12}};
-  struct reply r;
+  const char *word[] = {"PPRF.NAMEKEY"};
+  const redisReply *r;
   uint8_t key[sizeof l->name_key];
   uint64_t deadline = wire_now() + ANSWER_MS;
-  if (wire_send(&l->own, 1, word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0 ||
-      r.type != '*' || r.n != 2 || wire_reply(&l->own, &r, deadline) != 0 || r.type != '$' ||
-      r.n != (long long)sizeof key)
+  if (wire_send(&l->own, 1, word, deadline) != 0 || (r = wire_reply(&l->own, deadline)) == NULL ||
+      !is_pair(r, REDIS_REPLY_STRING, REDIS_REPLY_INTEGER) || r->element[0]->len != sizeof key ||
+      r->element[1]->integer < 0)
     return -1;
-  memcpy(key, r.text, sizeof key);
-  if (chain_mask(l->own_chain, key, sizeof key) != 0 || wire_reply(&l->own, &r, deadline) != 0 ||
-      r.type != ':' || r.n < 0)
+  memcpy(key, r->element[0]->str, sizeof key);
+  if (chain_mask(l->own_chain, key, sizeof key) != 0)
     return -1;
   (void)pthread_mutex_lock(&l->lock);
-  l->ahead = r.n - (int64_t)clock_ms();
+  l->ahead = r->element[1]->integer - (int64_t)clock_ms();
   if (!l->known || memcmp(key, l->name_key, sizeof key) != 0) {
     OPENSSL_cleanse(l->batch, sizeof l->batch);
     l->tree.id = 0;
@@ -346,28 +352,26 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
                {"leaves", &s->leaves},
                {"issued", &s->issued},
                {"lifetime_left_ms", &s->lifetime_left}};
-  struct reply r;
+  const redisReply *r = wire_reply(&l->own, deadline);
   *s = (struct state){0};
-  if (wire_reply(&l->own, &r, deadline) != 0)
+  if (r != NULL && r->type == REDIS_REPLY_ERROR)
+    return reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") ? 1 : 0;
+  if (r == NULL || r->type != REDIS_REPLY_ARRAY || r->elements % 2 != 0)
     return -1;
-  if (r.type == '-')
-    return reply_is(&r, '-', "NOKEY ") ? 1 : 0;
-  if (r.type != '*' || r.n % 2 != 0)
-    return -1;
-  for (long long left = r.n; left > 0; left -= 2) {
-    uint64_t *value = NULL, unused = 0;
-    int is_id = 0;
-    if (wire_reply(&l->own, &r, deadline) != 0 || r.type != '+')
+  for (size_t at = 0; at < r->elements; at += 2) {
+    const redisReply *name = r->element[at], *value = r->element[at + 1];
+    if (name->type != REDIS_REPLY_STATUS)
+      return -1;
+    if (strcmp(name->str, "id") == 0) {
+      if (read_id(value, &s->id) != 0)
+        return -1;
+      continue;
+    }
+    if (value->type != REDIS_REPLY_INTEGER || value->integer < 0)
       return -1;
     for (unsigned i = 0; i < sizeof field / sizeof *field; i++)
-      if (r.n == (long long)strlen(field[i].name) && reply_is(&r, '+', field[i].name))
-        value = field[i].value;
-    is_id = r.n == 2 && reply_is(&r, '+', "id");
-    if (wire_reply(&l->own, &r, deadline) != 0 || (is_id && read_id(&r, &s->id) != 0) ||
-        (!is_id && (r.type != ':' || r.n < 0)))
-      return -1;
-    if (!is_id)
-      *(value != NULL ? value : &unused) = (uint64_t)r.n;
+      if (strcmp(name->str, field[i].name) == 0)
+        *field[i].value = (uint64_t)value->integer;
   }
   return 1;
 }
@@ -408,7 +412,7 @@ static int look(struct line *l, unsigned *free_slot)
 static int create(struct line *l, unsigned slot)
 {
   struct command c;
-  struct reply r;
+  const redisReply *r;
   uint64_t deadline = wire_now() + ANSWER_MS, now = clock_ms();
   begin(&c, "PPRF.CREATE", l->target, slot);
   add_number(&c, 0, l->fleet->depth);
@@ -416,11 +420,13 @@ static int create(struct line *l, unsigned slot)
   add_number(&c, 1, l->fleet->lifetime_ms + l->fleet->issue_ms);
   add(&c, "LEASE");
   add_number(&c, 2, LEASE_MS);
-  if (wire_send(&l->own, c.words, c.word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0)
+  if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
+      (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
-  if (r.type == '-')
-    return reply_is(&r, '-', "EXISTS ") ? 1 : 0; /* another host was faster: look again */
-  if (read_id(&r, &l->tree.id) != 0)
+  if (r->type == REDIS_REPLY_ERROR)
+    return reply_is(r, REDIS_REPLY_ERROR, "EXISTS ") ? 1
+                                                     : 0; /* another host was faster: look again */
+  if (read_id(r, &l->tree.id) != 0)
     return -1;
   l->tree.slot = slot;
   l->tree.until = now + l->fleet->issue_ms;
@@ -445,29 +451,32 @@ static int find_tree(struct line *l)
 static int fetch(struct line *l)
 {
   struct command c;
-  struct reply r;
+  const redisReply *r;
   struct leaves *in = &l->coming;
   uint64_t deadline = wire_now() + ANSWER_MS;
   begin(&c, "PPRF.ISSUE", l->target, l->tree.slot);
   add_id(&c, l->tree.id);
   add_number(&c, 1, l->fleet->batch);
-  if (wire_send(&l->own, c.words, c.word, deadline) != 0 || wire_reply(&l->own, &r, deadline) != 0)
+  if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
+      (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
-  if (r.type == '-') {
+  if (r->type == REDIS_REPLY_ERROR) {
     l->tree.id = 0; /* it is full, or has ended */
     return 0;
   }
-  if (r.type != '*' || r.n != 2 || wire_reply(&l->own, &r, deadline) != 0 || r.type != ':' ||
-      r.n < 0)
+  if (!is_pair(r, REDIS_REPLY_INTEGER, REDIS_REPLY_STRING) || r->element[0]->integer < 0)
     return -1;
-  *in = (struct leaves){
-    .id = l->tree.id, .first = (uint64_t)r.n, .until = l->tree.until, .slot = l->tree.slot};
-  if (wire_reply(&l->own, &r, deadline) != 0 || r.type != '$' || r.n == 0 ||
-      r.n % PPRF_SEED_BYTES != 0 || r.n > (long long)sizeof in->value)
+  const redisReply *values = r->element[1];
+  size_t n = values->len;
+  if (n == 0 || n % PPRF_SEED_BYTES != 0 || n > sizeof in->value)
     return -1;
-  memcpy(in->value, r.text, (size_t)r.n);
-  in->n = (unsigned)(r.n / PPRF_SEED_BYTES);
-  return chain_mask(l->own_chain, in->value[0], (size_t)r.n) == 0 ? 1 : -1;
+  *in = (struct leaves){.id = l->tree.id,
+                        .first = (uint64_t)r->element[0]->integer,
+                        .until = l->tree.until,
+                        .slot = l->tree.slot,
+                        .n = (unsigned)(n / PPRF_SEED_BYTES)};
+  memcpy(in->value, values->str, n);
+  return chain_mask(l->own_chain, in->value[0], n) == 0 ? 1 : -1;
 }
 
 static int is_spent(const struct leaves *b, uint64_t now)
@@ -717,28 +726,31 @@ enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tr
 static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
                       uint64_t deadline, int *broken)
 {
-  struct reply r;
+  const redisReply *r;
   *broken = 1;
-  for (; l->due > 0; l->due--)
-    if (wire_reply(&l->claims, &r, deadline) != 0 || strchr("+-_", r.type) == NULL)
+  for (; l->due > 0; l->due--) {
+    r = wire_reply(&l->claims, deadline);
+    if (!reply_is(r, REDIS_REPLY_STATUS, "") && !reply_is(r, REDIS_REPLY_ERROR, "") &&
+        (r == NULL || r->type != REDIS_REPLY_NIL))
       return PPRF_TLS_ERR_BACKEND;
-  if (wire_reply(&l->claims, &r, deadline) != 0)
+  }
+  r = wire_reply(&l->claims, deadline);
+  if (r == NULL)
     return PPRF_TLS_ERR_BACKEND;
   *broken = 0;
-  if (r.type == '_' || reply_is(&r, '-', "LEASED "))
+  if (r->type == REDIS_REPLY_NIL || reply_is(r, REDIS_REPLY_ERROR, "LEASED "))
     return PPRF_ERR_PUNCTURED;
-  if (reply_is(&r, '-', "NOKEY ") || reply_is(&r, '-', "DEAD ") || reply_is(&r, '-', "WRONGTYPE "))
+  if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") || reply_is(r, REDIS_REPLY_ERROR, "DEAD ") ||
+      reply_is(r, REDIS_REPLY_ERROR, "WRONGTYPE "))
     return NOT_THERE;
-  if (r.type == '-')
+  if (r->type == REDIS_REPLY_ERROR)
     return PPRF_TLS_ERR_BACKEND;
   *broken = 1;
-  if (r.type != '*' || r.n != 2 || wire_reply(&l->claims, &r, deadline) != 0 || r.type != ':' ||
-      r.n < 1)
+  if (!is_pair(r, REDIS_REPLY_INTEGER, REDIS_REPLY_STRING) || r->element[0]->integer < 1 ||
+      r->element[1]->len != PPRF_SEED_BYTES)
     return PPRF_TLS_ERR_BACKEND;
-  *lease = (uint64_t)r.n;
-  if (wire_reply(&l->claims, &r, deadline) != 0 || r.type != '$' || r.n != PPRF_SEED_BYTES)
-    return PPRF_TLS_ERR_BACKEND;
-  memcpy(value, r.text, PPRF_SEED_BYTES);
+  *lease = (uint64_t)r->element[0]->integer;
+  memcpy(value, r->element[1]->str, PPRF_SEED_BYTES);
   if (chain_mask(l->claims_chain, value, PPRF_SEED_BYTES) != 0)
     return PPRF_TLS_ERR_BACKEND;
   *broken = 0;

@@ -15,7 +15,10 @@ fuzz() {
   mkdir "$dir/$2"
   case $2 in
     *tickets) printf '\0\0\3abc\17\0\0\0\1d\17\0\0\0\0\17\0\0\0\0\1\0\5\0' ;; # four keys, then the first ticket
-    *wire) printf '\0$3\r\nabc\r\n*2\r\n+OK\r\n:-12\r\n-ERR no\r\n$-1\r\n' ;;
+    *wire*) # some replies; an array that is too long
+      printf '\2$3\r\nabc\r\n*2\r\n+OK\r\n:-12\r\n-ERR no\r\n$-1\r\n$20\r\n01234567890123456789\r\n' > "$dir/$2/replies"
+      printf '\77*65\r\n'
+      for _ in {1..65}; do printf ':1\r\n'; done ;;
   esac > "$dir/$2/first"
   timeout 600 "$FUZZERS/$2" -seed="$seed" -runs="$runs" -max_len="$1" -artifact_prefix="$dir/" "$dir/$2" > "$dir/log" 2>&1
 }
@@ -24,13 +27,15 @@ result() { # STATUS NAME
   [ "$1" = 0 ] || { tail -30 "$dir/log" | sed 's/^/# /'; printf 'not '; failed=1; }
   echo "ok $count - $2"
 }
-echo 1..4
+echo 1..5
 fuzz 4096 fuzz_tickets
 result $? "hostile tickets, numbers and orders of calls do what the table says"
 fuzz 2048 fuzz_wire
-result $? "a hostile server's replies are read as hiredis reads them, or refused"
+result $? "a hostile server's replies are read as hiredis reads the whole, or refused"
 ! fuzz 4096 planted_fuzz_tickets && grep -q "^fuzz_tickets: " "$dir/log"
 result $? "a key that is held longer than the table says is found"
-! fuzz 2048 planted_fuzz_wire && grep -q "^fuzz_wire: " "$dir/log"
-result $? "a text that ends a byte early is found"
+! fuzz 2048 planted_fuzz_wire_lost && grep -q "^fuzz_wire: " "$dir/log"
+result $? "a byte that is lost is found"
+! fuzz 2048 planted_fuzz_wire_long && grep -q "^fuzz_wire: a long array" "$dir/log"
+result $? "an array that is too long is found"
 exit $failed

@@ -32,12 +32,12 @@ $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
 	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lssl $(ALL_LDLIBS)
+	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lhiredis -lssl $(ALL_LDLIBS)
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	ln -sf libpprf_tls.so.0 $@
 
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
-	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
 TLS_WRAP := RAND_priv_bytes prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear pthread_mutex_unlock
@@ -96,13 +96,15 @@ $(B)/tls/planted_fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 $(B)/tls/fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
-$(B)/tls/planted_fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+$(B)/tls/planted_fuzz_wire_lost: PLANTED := s/Feed(w->reader, bytes, (size_t)n)/Feed(w->reader, bytes, (size_t)n - (n > 16))/
+$(B)/tls/planted_fuzz_wire_long: PLANTED := s/n <= ELEMENTS_MAX ?/n <= 100 ?/
+$(B)/tls/planted_fuzz_wire_%: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
 	@mkdir -p $(@D)
-	@sed 's/^  w->at += bytes + 2;/  w->at += bytes + 1;/' tls/wire.c > $@.c
+	@sed '$(PLANTED)' tls/wire.c > $@.c
 	@! cmp -s $@.c tls/wire.c
 	$(TLS_FUZZ) tls/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz: tls/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
-    $(B)/tls/planted_fuzz_wire
+    $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long
 	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/fuzz.sh\n' '$(@D)' > $@
 	@chmod +x $@
 TAP_TESTS += $(B)/tls/fuzz

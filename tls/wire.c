@@ -19,7 +19,15 @@
 
 #include "chain.h"
 
-enum { LINE_MAX_BYTES = 512, COMMAND_MAX = 2048 };
+/* Of a reply.  No server of ours sends half as much. */
+enum { REPLY_BYTES_MAX = 65536, ELEMENTS_MAX = 64 };
+
+/* hiredis 0.14 takes the one, 1.0 the other. */
+#if HIREDIS_MAJOR < 1
+typedef int array_length;
+#else
+typedef size_t array_length;
+#endif
 
 uint64_t wire_now(void)
 {
@@ -59,11 +67,27 @@ static long bio_ctrl(BIO *b, int command, long n, void *p)
   return command == BIO_CTRL_FLUSH;
 }
 
+/* Hiredis' own, but for arrays: it would allocate one of any length that a server names. */
+static redisReplyObjectFunctions objects;
+static void *(*make_array)(const redisReadTask *, array_length);
+
+static void *make_bounded_array(const redisReadTask *task, array_length n)
+{
+  return n <= ELEMENTS_MAX ? make_array(task, n) : NULL;
+}
+
 static BIO_METHOD *method;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void make_method(void)
+static void prepare(void)
 {
+  redisReader *reader = redisReaderCreate();
+  if (reader == NULL)
+    return;
+  objects = *reader->fn;
+  make_array = objects.createArray;
+  objects.createArray = make_bounded_array;
+  redisReaderFree(reader);
   BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "fleet");
   if (m != NULL && BIO_meth_set_write(m, bio_write) == 1 && BIO_meth_set_read(m, bio_read) == 1 &&
       BIO_meth_set_ctrl(m, bio_ctrl) == 1)
@@ -95,39 +119,19 @@ static short wanted(const struct wire *w, short events)
   return want == SSL_READING ? POLLIN : want == SSL_WRITING ? POLLOUT : 0;
 }
 
-/* One more read; 0 bytes: there is nothing yet.  -1: the connection has ended. */
-static int receive_some(struct wire *w, short *events)
+/* The bytes that are there, to the reader: how many.  0: none yet.  -1: the connection has ended. */
+static int receive(struct wire *w, short *events)
 {
-  size_t room = WIRE_IN - w->have;
-  long n = w->ssl != NULL ? SSL_read(w->ssl, w->in + w->have, (int)room)
-                          : recv(w->fd, w->in + w->have, room, 0);
+  char bytes[4096];
+  long n =
+    w->ssl != NULL ? SSL_read(w->ssl, bytes, sizeof bytes) : recv(w->fd, bytes, sizeof bytes, 0);
   *events = n < 0 || w->ssl != NULL ? wanted(w, POLLIN) : 0;
   if (n > 0)
-    w->have += (size_t)n;
-  return n > 0 ? (int)n : *events != 0 ? 0 : -1;
+    return redisReaderFeed(w->reader, bytes, (size_t)n) == REDIS_OK ? (int)n : -1;
+  return *events != 0 ? 0 : -1;
 }
 
-/* More bytes behind those that are there. */
-static int receive(struct wire *w, uint64_t deadline)
-{
-  short events;
-  if (w->at > 0) {
-    memmove(w->in, w->in + w->at, w->have - w->at);
-    w->have -= w->at;
-    w->at = 0;
-  }
-  if (w->have == WIRE_IN)
-    return -1;
-  for (;;) {
-    int n = receive_some(w, &events);
-    if (n != 0)
-      return n > 0 ? 0 : -1;
-    if (await(w, events, deadline) != 0)
-      return -1;
-  }
-}
-
-static int send_all(struct wire *w, const uint8_t *in, size_t n, uint64_t deadline)
+static int send_all(struct wire *w, const char *in, size_t n, uint64_t deadline)
 {
   while (n > 0) {
     long sent = w->ssl != NULL ? SSL_write(w->ssl, in, (int)n) : send(w->fd, in, n, MSG_NOSIGNAL);
@@ -145,119 +149,61 @@ static int send_all(struct wire *w, const uint8_t *in, size_t n, uint64_t deadli
 
 /* ---- commands and replies ---- */
 
-static int send_command(struct wire *w, unsigned words, const struct word *word, uint64_t deadline)
+/* length: of each word.  NULL: they are strings. */
+static int send_command(struct wire *w, int words, const char **word, const size_t *length,
+                        uint64_t deadline)
 {
-  uint8_t out[COMMAND_MAX];
-  size_t n = (size_t)snprintf((char *)out, sizeof out, "*%u\r\n", words);
-  int err = 0;
-  for (unsigned i = 0; i < words && err == 0; i++) {
-    if (word[i].n > sizeof out || sizeof out - n < word[i].n + 32) {
-      err = -1;
-      break;
-    }
-    n += (size_t)snprintf((char *)out + n, sizeof out - n, "$%zu\r\n", word[i].n);
-    memcpy(out + n, word[i].p, word[i].n);
-    n += word[i].n;
-    out[n++] = '\r';
-    out[n++] = '\n';
-  }
-  if (err == 0)
-    err = send_all(w, out, n, deadline);
-  OPENSSL_cleanse(out, sizeof out); /* a password may have been in it */
+  char *out = NULL;
+  long long n = redisFormatCommandArgv(&out, words, word, length);
+  int err = n > 0 ? send_all(w, out, (size_t)n, deadline) : -1;
+  if (n > 0)
+    OPENSSL_cleanse(out, (size_t)n); /* a password may have been in it */
+  redisFreeCommand(out);
   return err;
 }
 
-/* A line without its end, at w->in + w->at: its length, or -1. */
-static long read_line(struct wire *w, uint64_t deadline)
+static const redisReply *next_reply(struct wire *w, uint64_t deadline)
 {
-  size_t looked = 0;
-  for (;;) {
-    const uint8_t *line = w->in + w->at, *end;
-    size_t n = w->have - w->at;
-    end = n > looked ? memchr(line + looked, '\n', n - looked) : NULL;
-    if (end != NULL)
-      return end > line + 1 && end[-1] == '\r' ? (long)(end - line - 1) : -1;
-    if (n > LINE_MAX_BYTES || receive(w, deadline) != 0)
-      return -1;
-    looked = n;
+  void *reply = NULL;
+  size_t bytes = 0;
+  freeReplyObject(w->reply);
+  w->reply = NULL;
+  while (redisReaderGetReply(w->reader, &reply) == REDIS_OK && reply == NULL) {
+    short events;
+    int n = bytes <= REPLY_BYTES_MAX ? receive(w, &events) : -1;
+    if (n < 0 || (n == 0 && await(w, events, deadline) != 0))
+      return NULL;
+    bytes += (size_t)n;
   }
+  return w->reply = reply;
 }
 
-static int read_number(const uint8_t *s, size_t n, long long *value)
-{
-  size_t sign = n > 0 && s[0] == '-';
-  *value = 0;
-  if (n == sign || n - sign > 18)
-    return -1;
-  for (size_t i = sign; i < n; i++) {
-    if (s[i] < '0' || s[i] > '9')
-      return -1;
-    *value = *value * 10 + (s[i] - '0');
-  }
-  *value = sign ? -*value : *value;
-  return 0;
-}
-
-static int next_reply(struct wire *w, struct reply *r, uint64_t deadline)
-{
-  long n = read_line(w, deadline);
-  if (n < 1)
-    return -1;
-  const uint8_t *line = w->in + w->at;
-  *r = (struct reply){.type = (char)line[0], .n = n - 1, .text = line + 1};
-  w->at += (size_t)n + 2;
-  if (r->type == '+' || r->type == '-')
-    return 0;
-  if (strchr(":$*", r->type) == NULL || r->type == '\0' ||
-      read_number(line + 1, (size_t)n - 1, &r->n) != 0)
-    return -1;
-  r->text = NULL;
-  if (r->type == ':')
-    return 0;
-  if (r->n == -1) {
-    r->type = '_';
-    return 0;
-  }
-  if (r->n < 0 || r->n > WIRE_TEXT_MAX)
-    return -1;
-  if (r->type == '*')
-    return 0;
-  size_t bytes = (size_t)r->n;
-  while (w->have - w->at < bytes + 2)
-    if (receive(w, deadline) != 0)
-      return -1;
-  r->text = w->in + w->at;
-  w->at += bytes + 2;
-  return r->text[bytes] == '\r' && r->text[bytes + 1] == '\n' ? 0 : -1;
-}
-
-int wire_send(struct wire *w, unsigned words, const struct word *word, uint64_t deadline)
+int wire_send(struct wire *w, int words, const char **word, uint64_t deadline)
 {
   (void)ERR_set_mark(); /* a caller of ours may be asking for OpenSSL's errors of its own */
-  int err = send_command(w, words, word, deadline);
+  int err = send_command(w, words, word, NULL, deadline);
   (void)ERR_pop_to_mark();
   return err;
 }
 
-int wire_reply(struct wire *w, struct reply *r, uint64_t deadline)
+const redisReply *wire_reply(struct wire *w, uint64_t deadline)
 {
   (void)ERR_set_mark();
-  int err = next_reply(w, r, deadline);
+  const redisReply *r = next_reply(w, deadline);
   (void)ERR_pop_to_mark();
-  return err;
+  return r;
 }
 
-int reply_is(const struct reply *r, char type, const char *word)
+int reply_is(const redisReply *r, int type, const char *word)
 {
-  size_t n = strlen(word);
-  return r->type == type && r->n >= (long long)n && memcmp(r->text, word, n) == 0;
+  return r != NULL && r->type == type && strncmp(r->str, word, strlen(word)) == 0;
 }
 
 int wire_idle(struct wire *w)
 {
   short events;
   (void)ERR_set_mark();
-  int n = w->at == w->have ? receive_some(w, &events) : -1;
+  int n = w->reader->pos == w->reader->len ? receive(w, &events) : -1;
   (void)ERR_pop_to_mark();
   return n == 0 ? 0 : -1;
 }
@@ -299,8 +245,6 @@ static int connect_any(struct wire *w, const struct target *t, uint64_t deadline
 
 static int handshake(struct wire *w, const struct target *t, uint64_t deadline)
 {
-  if (pthread_once(&once, make_method) != 0 || method == NULL)
-    return -1;
   BIO *bio = BIO_new(method);
   w->ssl = SSL_new(t->ctx);
   if (bio == NULL || w->ssl == NULL) {
@@ -322,42 +266,52 @@ static int handshake(struct wire *w, const struct target *t, uint64_t deadline)
 
 static int log_in(struct wire *w, const struct target *t, uint64_t deadline)
 {
-  struct reply r;
-  struct word word[3] = {{"AUTH", 4}, {t->user, 0}, {t->password, 0}};
+  const char *word[] = {"AUTH", t->user, t->password}, *anyone[] = {"AUTH", t->password};
   if (t->password == NULL)
     return 0;
-  word[2].n = strlen(t->password);
-  if (t->user != NULL)
-    word[1].n = strlen(t->user);
-  else
-    word[1] = word[2];
-  return send_command(w, t->user != NULL ? 3 : 2, word, deadline) == 0 &&
-             next_reply(w, &r, deadline) == 0 && reply_is(&r, '+', "OK")
-           ? 0
-           : -1;
+  int err = t->user != NULL ? send_command(w, 3, word, NULL, deadline)
+                            : send_command(w, 2, anyone, NULL, deadline);
+  return err == 0 && reply_is(next_reply(w, deadline), REDIS_REPLY_STATUS, "OK") ? 0 : -1;
 }
 
 static int hello(struct wire *w, uint64_t deadline)
 {
   uint8_t client[CHAIN_KEY_BYTES];
   size_t n = sizeof client;
-  struct reply r;
   EVP_PKEY *own = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
   int good = own != NULL && EVP_PKEY_get_raw_public_key(own, client, &n) == 1;
   if (good) {
-    const struct word word[] = {{"PPRF.HELLO", 10}, {client, sizeof client}};
-    good = send_command(w, 2, word, deadline) == 0 && next_reply(w, &r, deadline) == 0 &&
-           r.type == '$' && r.n == CHAIN_KEY_BYTES &&
-           chain_agree(own, r.text, client, r.text, w->chain) == 0;
+    const char *word[] = {"PPRF.HELLO", (const char *)client};
+    const size_t length[] = {10, sizeof client};
+    const redisReply *r =
+      send_command(w, 2, word, length, deadline) == 0 ? next_reply(w, deadline) : NULL;
+    good = r != NULL && r->type == REDIS_REPLY_STRING && r->len == CHAIN_KEY_BYTES;
+    if (good) {
+      const uint8_t *server = (const uint8_t *)r->str;
+      good = chain_agree(own, server, client, server, w->chain) == 0;
+    }
   }
   EVP_PKEY_free(own);
   return good ? 0 : -1;
 }
 
+int wire_use(struct wire *w, int fd)
+{
+  w->ssl = NULL;
+  w->reply = NULL;
+  w->reader = pthread_once(&once, prepare) == 0 && method != NULL
+                ? redisReaderCreateWithFunctions(&objects)
+                : NULL;
+  if (w->reader == NULL)
+    return -1;
+  w->fd = fd;
+  return 0;
+}
+
 int wire_open(struct wire *w, const struct target *t, uint64_t deadline)
 {
-  w->at = w->have = 0;
-  w->ssl = NULL;
+  if (wire_use(w, -1) != 0)
+    return -1;
   (void)ERR_set_mark();
   int err = connect_any(w, t, deadline);
   if (err == 0 && t->tls)
@@ -375,6 +329,10 @@ int wire_open(struct wire *w, const struct target *t, uint64_t deadline)
 /* Without a farewell, which could wait. */
 void wire_close(struct wire *w)
 {
+  freeReplyObject(w->reply);
+  w->reply = NULL;
+  redisReaderFree(w->reader);
+  w->reader = NULL;
   SSL_free(w->ssl);
   w->ssl = NULL;
   if (w->fd >= 0) {

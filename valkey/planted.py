@@ -102,7 +102,7 @@ def build_host(folder):
     objects = shlex.split(os.environ["TLS_OBJ"]) + shlex.split(os.environ["OBJ"])
     return subprocess.run([os.environ["CC"], *flags, "-std=c11", "-O1", "-w", "-fPIC", "-Wl,--wrap=clock_gettime", "-o",
                            os.path.join(folder, "host"), os.path.join(HERE, "host.c"), os.path.join(HERE, "chain.c"),
-                           *(os.path.join(folder, f) for f in HOST_FILES), *objects, "-lssl",
+                           *(os.path.join(folder, f) for f in HOST_FILES), *objects, "-lhiredis", "-lssl",
                            *shlex.split(os.environ["LDLIBS"])], cwd=TOP, stdout=sys.stderr,
                           stderr=sys.stderr).returncode == 0
 

@@ -30,10 +30,10 @@ HOST_SRC := valkey/host.c $(FLEET_SRC)
 HOST_WRAP := -Wl,--wrap=clock_gettime
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) $(HOST_WRAP) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 $(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
 	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
-	  -lssl $(ALL_LDLIBS)
+	  -lhiredis -lssl $(ALL_LDLIBS)
 TAP_TESTS += valkey/test_host.py
 valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_known.so
 
@@ -62,7 +62,7 @@ $(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
 	$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
 $(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/loop.o $(B)/tls/libpprf_tls.a
-	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)
 	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume

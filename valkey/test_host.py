@@ -296,6 +296,7 @@ class Enemies(Case):
         """what it answers is of another protocol, or of another command"""
         for answer in (b"", b"-ERR no\r\n", b"+OK\r\n", b"$32\r\n" + bytes(32) + b"\r\n", b"*-7\r\n",
                        b"$99999999999\r\n", b"\0" * 70000, b"HTTP/1.1 400 no\r\n\r\n",
+                       b"*2147483647\r\n", b"*60\r\n" * 9, b"$1000000\r\n" + bytes(1000000) + b"\r\n",
                        b"$32\r\n" + bytes([9]) * 32 + b"\r\n"):
             with self.subTest(answer=answer[:20]), socket.create_server(("127.0.0.1", 0)) as liar:
                 seen = []

@@ -68,7 +68,7 @@ TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
 LIBS += $(TLS_PRELOAD)
 $(TLS_PRELOAD): $(B)/tls/preload.o $(B)/tls/libpprf_tls.a
 	$(LINK) -shared -Wl,-soname,libpprf_tls_preload.so,-z,defs \
-	  -Wl,--exclude-libs,ALL -o $@ $^ -lssl $(ALL_LDLIBS)
+	  -Wl,--exclude-libs,ALL -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
 TLS_TAP += tls/nginx/test_preload.py
 TAP_TESTS += tls/nginx/test_preload.py
