@@ -417,6 +417,11 @@ class Usage(Case):
             usage = self.expect(DONE, *words, "--usage")
             self.assertEqual(set(re.findall(r"\[--([a-z]+)", usage)),
                              set(re.findall(r"(?m)^  (?:-., |    )--([a-z]+)", text)))
+            operands = {"": "COMMAND ...", "setup": "--depth=D FILE", "info": "FILE",
+                        "simulate": "--scenario=NAME --depth=D"}.get("".join(words), "FILE LEAF|A..B|-...")
+            program = " ".join(("pprf", *words))
+            self.assertEqual(text.splitlines()[0], f"Usage: {program} [OPTION]... {operands}")
+            self.assertRegex(usage, rf"\AUsage: {program} (\[--\S+\] )+{re.escape(operands)}\n\Z")
 
     def test_a_version_of_the_prg_that_there_is_not_is_an_error(self):
         self.make(4)
@@ -840,6 +845,23 @@ class Failures(Case):
         self.assert_key(12, [(x, x) for x in sorted(done)])
         self.expect(DONE, "punct", self.key, 4000)
         self.assertEqual(os.listdir(self.dir), ["key"])
+
+    def test_every_key_is_freed(self):
+        """Freeing is what wipes a key: what is still there when a command ends was not wiped."""
+        seed = "00112233445566778899aabbccddeeff"
+        for impl in ("ref", "opt"):
+            for status, *args in ((DONE, "setup", "-f", "-d", 6, "--seed", seed, self.key),
+                                  (DONE, "info", "--ranges", self.key), (DONE, "eval", self.key, "1..3"),
+                                  (DONE, "punct", "--eval", self.key, 1, 2), (PUNCTURED, "punct", self.key, 1),
+                                  (USAGE, "punct", self.key, 64),
+                                  (DONE, "simulate", "-s", "worst", "-d", 6),
+                                  # the peak falls between two samples: a second key is made for it
+                                  (DONE, "simulate", "-s", "random", "-d", 17 if impl == "opt" else 8, "--seed", 1)):
+                with self.subTest(impl=impl, args=args):
+                    r = self.run_("-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all",
+                                  "--error-exitcode=99", PPRF, *args,
+                                  f"--impl={impl}", program="valgrind")
+                    self.assertEqual(r.returncode, status, r.stderr.decode())
 
     def test_no_core_dumps_and_no_reading_of_its_memory(self):
         self.make(4)

@@ -863,6 +863,51 @@ static void versions_change(void)
   (void)pprf_prg_select(before);
 }
 
+/* ---------------------------------------------------------------- a callback's stack */
+
+static void unmask(volatile uint64_t *to, unsigned node)
+{
+  to[0] = masked[node][0] ^ MASK;
+  to[1] = masked[node][1] ^ MASK;
+}
+
+__attribute__((noinline)) static void plant_below(unsigned node)
+{
+  volatile uint64_t stack[64]; /* 64: below the frame of search() */
+  unmask(stack, node);
+}
+
+/* What a caller's function finds below its own frame, where the library's functions ran. */
+static int search_below(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  unsigned *found = arg;
+  struct place place;
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  (void)leaf;
+  (void)n;
+  (void)values;
+  *found += search_in("stack", here - (1 << 14), here, &place);
+  return 0;
+}
+
+static void callbacks(const struct pprf_impl *impl)
+{
+  int (*expand_range)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *) =
+    impl == &impl_ref ? ref_pprf_expand : pprf_expand;
+  unsigned found = 0, planted = 0;
+  depth = 12;
+  get_masked(7800);
+  pprf_key *key = fresh(impl, 7800);
+  want_subtree(1);
+  prepare();
+  int err = expand_range(key, 0, (1u << depth) - 1, search_below, &found);
+  plant_below(2000);
+  (void)search_below(&planted, 0, 0, NULL);
+  tap_ok(err == PPRF_OK && found == 0 && planted > 0, "%s_expands_callback_finds_no_seed_below_it",
+         impl->name);
+  impl->free(key);
+}
+
 /* ---------------------------------------------------------------- a core dump */
 
 /* How often something wanted is in what a core dump of a stopped process would hold: its writable
@@ -981,18 +1026,6 @@ static void core_dumps(unsigned i)
 
 /* ---------------------------------------------------------------- controls */
 
-static void unmask(volatile uint64_t *to, unsigned node)
-{
-  to[0] = masked[node][0] ^ MASK;
-  to[1] = masked[node][1] ^ MASK;
-}
-
-__attribute__((noinline)) static void plant_below(unsigned node)
-{
-  volatile uint64_t stack[64]; /* 64: below the frame of search() */
-  unmask(stack, node);
-}
-
 static unsigned control(int kind, unsigned node)
 {
   volatile uint64_t *block = malloc(4096);
@@ -1085,8 +1118,10 @@ int main(int argc, char **argv)
     return 0;
   }
   if (argc > 1 && strcmp(argv[1], "--stack") == 0) { /* a second instead of ten */
-    for (int i = 0; i < STORES; i++)
+    for (int i = 0; i < STORES; i++) {
       whole_stack(stores[i]);
+      callbacks(stores[i]);
+    }
     versions_change();
     return tap_end();
   }
@@ -1096,8 +1131,10 @@ int main(int argc, char **argv)
     test(stores[i], "reads_leave_nothing_but_live_seeds", reads, full);
     test(stores[i], "imports_leave_nothing_of_a_rejected_file", imports, full);
   }
-  for (int i = 0; i < STORES; i++)
+  for (int i = 0; i < STORES; i++) {
     whole_stack(stores[i]);
+    callbacks(stores[i]);
+  }
   versions_change();
   for (unsigned i = 0; i < STORES; i++)
     core_dumps(i);

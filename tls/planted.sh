@@ -47,6 +47,7 @@ plant() {
 
 cp tls/handle.c tls/pool.c tls/backend.c tls/tickets.c tls/attach.c "$dir"
 suites_pass pool && report 1 "without a bug the tests pass" || report 0 "without a bug the tests fail"
+plant memory_with_descriptor_0_can_shrink pool.c 'if (fd >= 0 && (ftruncate' 'if (fd > 0 && (ftruncate'
 plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return 1;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;

@@ -977,6 +977,23 @@ static void wrong_descriptors(void)
   end_test("descriptors_that_are_not_a_pools_are_refused_and_left_alone");
 }
 
+/* A daemon may have closed its standard input: the pool's descriptor is 0 then. */
+static void descriptor_zero(void)
+{
+  int input = dup(0);
+  check(input > 0 && close(0) == 0, "standard input closed");
+  struct pool *p = new_pool(6, 100, 0);
+  int seals = fcntl(0, F_GET_SEALS), wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  check(seals >= 0 && (seals & wanted) == wanted, "seals of descriptor 0: %d", seals);
+  struct given g;
+  give(p, 1, &g);
+  check(opens(p, 1, &g) == PPRF_OK, "a ticket");
+  pool_free(p);
+  check(fcntl(0, F_GETFD) < 0, "descriptor 0 is still open");
+  check(dup2(input, 0) == 0 && close(input) == 0, "standard input back");
+  end_test("a_program_without_standard_input");
+}
+
 /* ---- races ---- */
 
 enum { ROUNDS = 1000, RACERS = 2 };
@@ -1446,6 +1463,7 @@ int main(int argc, char **argv)
   memory_bounds_keys();
   handed_over(argv[0], 10);
   handed_over(argv[0], 16);
+  descriptor_zero();
   wrong_descriptors();
   races(1);
   races(0);

@@ -766,7 +766,9 @@ class Options(Case):
         for option, value in (("depth", 3), ("depth", 33), ("depth", "x"), ("lifetime", 604801),
                               ("lifetime", -1), ("rotation", 7199), ("max-early-data", 2 ** 31),
                               ("workers", 0), ("workers", 65), ("port", 65536), ("port", ""),
-                              ("groups", "nonsense"), ("connections", "1e3")):
+                              ("groups", "nonsense"), ("connections", "1e3"), ("rate", "fast"),
+                              ("memory", "8G"), ("lifetime", "1h"), ("rotation", "0x10"),
+                              ("max-early-data", "-1"), ("workers", "two")):
             with self.subTest(option=option, value=value):
                 r = subprocess.run([SERVER, "-p", "0", f"--{option}={value}"], cwd=self.dir,
                                    capture_output=True, text=True, timeout=PATIENCE)
