@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame Sha3Suite.
-From Pprf.proofs Require Import RefSecurity Sha3Security.
+From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite.
+From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack Tickets TicketGame.
@@ -16,8 +16,13 @@ From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout ApiSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite.
 
-(* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it. *)
+(* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
+   same from the contracts of opt's API; and both where the contracts' PRG is what the C code of the Keccak
+   functions computes. *)
 Print Assumptions ref_sha3_secure.
+Print Assumptions opt_sha3_secure.
+Print Assumptions ref_code_secure.
+Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
 Print Assumptions keccak_is_the_suite.
 

@@ -946,6 +946,70 @@ Definition ref_sha3_secure_statement :
            (sha3_distinguisher d fails l M0 (first_leaves 0 q) A)|)%R
   := @ref_sha3_secure.
 
+From Pprf.spec Require Import OptGame CodeSuite.
+From Pprf.proofs Require Import OptSecurity CodeSecurity.
+
+Definition opt_sha3_secure_statement :
+  forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory),
+  opt_meets_contracts sha3_suite d fails marks shown l F -> opt_ready sha3_suite d shown l M0 ->
+  (forall (s : RefGame.block sha3_suite) (cs : seq (call * order Fault)),
+     let r := opt_run_calls sha3_suite l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek sha3_suite d shown l r.2 q =
+       @opt_image sha3_suite d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary sha3_suite Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
+           (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 predT A)|)%R /\
+  (forall (A : opt_adversary sha3_suite Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
+           (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|)%R
+  := @opt_sha3_secure.
+
+Definition ref_code_secure_statement :
+  forall (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory),
+  List.In p keccak_functions ->
+  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> typed l M0 ->
+  (forall (s : RefGame.block (keccak_suite p)) (cs : seq (call * Fault)),
+     let r := run_calls (keccak_suite p) l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
+  (forall A : ref_adversary (keccak_suite p) Fault,
+     `|ref_adv d l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
+           (ref_distinguisher (S := keccak_suite p) sha3_prg d fails l M0 predT A)|)%R /\
+  (forall (A : ref_adversary (keccak_suite p) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
+           (ref_distinguisher (S := keccak_suite p) sha3_prg d fails l M0 (first_leaves 0 q) A)|)%R
+  := @ref_code_secure.
+
+Definition opt_code_secure_statement :
+  forall (p : program) (d : nat) (Fault : Type)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory),
+  List.In p keccak_functions ->
+  opt_meets_contracts (keccak_suite p) d fails marks shown l F ->
+  opt_ready (keccak_suite p) d shown l M0 ->
+  (forall (s : RefGame.block (keccak_suite p)) (cs : seq (call * order Fault)),
+     let r := opt_run_calls (keccak_suite p) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek (keccak_suite p) d shown l r.2 q =
+       @opt_image (keccak_suite p) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary (keccak_suite p) Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
+           (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 predT A)|)%R /\
+  (forall (A : opt_adversary (keccak_suite p) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
+           (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|)%R
+  := @opt_code_secure.
+
 (* ---- ApiSound.v: AcslApi.v is written from the contracts of opt's API ----------------- *)
 
 From Pprf.spec Require Import Ggm AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.

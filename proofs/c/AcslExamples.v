@@ -225,7 +225,7 @@ Definition ref_encode_sound_ex := @ref_encode_sound toy toy_definitions zeros32 
 
 (* ---- opt's layout ------------------------------------------------------------------- *)
 
-From Pprf.spec Require Import AcslOpt.
+From Pprf.spec Require Import AcslOpt AcslStore.
 From Pprf.proofs Require Import AcslLayout.
 
 (* No leaf is punctured but lo .. hi - 1: the root is live, or the left leaf without the right. *)

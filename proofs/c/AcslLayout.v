@@ -6,7 +6,7 @@ From Coq Require ZifyBool ZifyNat.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Contracts.
 From Pprf.proofs Require Import Correctness Layout Refinement ContractsSound.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslStore.
 From Pprf.proofs Require Import AcslAgree.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -473,12 +473,7 @@ Section Exist.
 
 Variables (V : logic) (punctured : memory -> pointer -> Z -> Prop).
 
-Fixpoint shr_to (h : nat) (x : Z) : Z := if h is h'.+1 then Z.quot (shr_to h' x) 2 else x.
-
-Definition laid_out : layout :=
-  {| layout_tree := V; shr := fun x h => shr_to (Z.to_nat h) x; gone := punctured |}.
-
-Lemma laid_out_definitions : layout_definitions laid_out.
+Lemma laid_out_definitions : layout_definitions (laid_out V punctured).
 Proof.
 split=> x h /=; case: (Z.leb_spec h 0) => c; first by have -> : Z.to_nat h = 0%nat by lia.
 by have -> : Z.to_nat h = (Z.to_nat (h - 1)).+1 by lia.

@@ -712,25 +712,7 @@ Section Exist.
 
 Variables (T : logic) (root : pprf_seed) (process : Z) (leads : Z -> pointer) (nowhere : pointer).
 
-(* The tree and the pointers alone: what says which leaves are punctured needs no more. *)
-Definition bare_api : api :=
-  api_intro (laid_out (defined T) (fun _ _ _ => False)) (fun _ _ _ _ _ _ => false) (fun _ _ _ _ _ _ => 0)
-    root process leads nowhere.
-
-Fixpoint whole_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : bool :=
-  if h is h'.+1 then
-    if whole_to L b lo hi s h' then whole_to L b lo hi (s + pow2 bare_api (Z.of_nat h')) h' else false
-  else if gone_b bare_api L b s then false else if s <? lo then true else s >=? hi.
-
-Fixpoint size_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : Z :=
-  if whole_to L b lo hi s h then 1 else
-  if h is h'.+1 then size_to L b lo hi s h' + size_to L b lo hi (s + pow2 bare_api (Z.of_nat h')) h' else 0.
-
-Definition api_of : api :=
-  api_intro (laid_out (defined T) (fun L b x =>
-      (0 <= x /\ x < pow2 bare_api (cell L b)) /\ under bare_api L b 0 x))
-    (fun L b lo hi s h => whole_to L b lo hi s (Z.to_nat h))
-    (fun L b lo hi s h => size_to L b lo hi s (Z.to_nat h)) root process leads nowhere.
+Local Notation api_of := (api_of T root process leads nowhere).
 
 Lemma api_of_definitions : layout_definitions api_of /\ api_definitions api_of.
 Proof.

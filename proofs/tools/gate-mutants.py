@@ -28,6 +28,7 @@ CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
 KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
+OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
                "      BITMAP_WORDS(&key->store.punctured);\n"
@@ -373,6 +374,23 @@ MUTANTS = [
      [(REF_GAME, "else if j =? 2 then low_word n.2 else high_word n.2", "else low_word n.2")]),
     ("ref_calls_that_meet_no_contract", r"RefSecurity.v",
      [(REF_GAME, "[/\\ contract_of c M M' R result, obeys", "[/\\ True, obeys")]),
+    ("opt_game_without_theft", r"OptSecurity.v",
+     [(OPT_GAME, "Ret (Some (map (opt_peek (mem st)) qs), stolen d st)", "Ret (None, st)")]),
+    ("opt_memory_that_nobody_reads", r"OptSecurity.v",
+     [(OPT_GAME, "if in_bitmap M q && ~~ has (fun p => same_cell p q) shown then 0%Z else cell M q.",
+       "0%Z.")]),
+    ("opt_memory_without_right_words", r"OptSecurity.v",
+     [(OPT_GAME, "if (w =? 0)%Z then low_word n.2 else high_word n.2", "low_word n.2")]),
+    ("opt_calls_that_meet_no_contract", r"OptSecurity.v",
+     [(OPT_GAME, "[/\\ opt_contract_of c o M M' R result, opt_obeys", "[/\\ True, opt_obeys")]),
+    ("code_of_no_function", r"CodeSecurity.v",
+     [(CODE_SUITE, "seq program :=\n  [:: opt_keccak_scalar; opt_keccak_avx2; opt_keccak_avx512; opt_keccak_avx2_x4; "
+       "opt_keccak_avx512_x4;\n      opt_keccak_avx512_x8].", "seq program := [::].")]),
+    ("code_with_two_left_children", r"CodeSecurity.v",
+     [(CODE_SUITE, "if right then seed_of_words (Z.of_N r0) (Z.of_N r1) else",
+       "if right then seed_of_words (Z.of_N l0) (Z.of_N l1) else")]),
+    ("code_that_never_succeeds", r"CodeSecurity.v",
+     [(CODE_SUITE, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
     # The pool of tickets.
     ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
      [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),

@@ -87,3 +87,47 @@ Definition value_zero (L : memory) (out : pointer) : Prop :=
   forall q, value_cells out q -> cell L q = 0.
 
 End AcslStore.
+
+(* ---- The recursive functions, computed --------------------------------------------------- *)
+
+Section Computed.
+
+Variables (T : logic) (punctured : memory -> pointer -> Z -> Prop).
+Local Open Scope Z_scope.
+
+Fixpoint shr_to (h : nat) (x : Z) : Z := if h is h'.+1 then Z.quot (shr_to h' x) 2 else x.
+
+(* A tree, and any set of punctured leaves. *)
+Definition laid_out : AcslOpt.layout :=
+  {| layout_tree := T; shr := fun x h => shr_to (Z.to_nat h) x; gone := punctured |}.
+
+End Computed.
+
+Section ComputedApi.
+
+Variables (T : logic) (root : pprf_seed) (process : Z) (leads : Z -> pointer) (nowhere : pointer).
+Local Open Scope Z_scope.
+
+(* The tree and the pointers alone: what says which leaves are punctured needs no more. *)
+Definition bare_api : api :=
+  api_intro (laid_out (defined T) (fun _ _ _ => False)) (fun _ _ _ _ _ _ => false) (fun _ _ _ _ _ _ => 0)
+    root process leads nowhere.
+
+Fixpoint whole_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : bool :=
+  if h is h'.+1 then
+    if whole_to L b lo hi s h' then whole_to L b lo hi (s + AcslRef.pow2 bare_api (Z.of_nat h')) h' else false
+  else if gone_b bare_api L b s then false else if s <? lo then true else s >=? hi.
+
+Fixpoint size_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : Z :=
+  if whole_to L b lo hi s h then 1 else
+  if h is h'.+1 then
+    size_to L b lo hi s h' + size_to L b lo hi (s + AcslRef.pow2 bare_api (Z.of_nat h')) h'
+  else 0.
+
+Definition api_of : api :=
+  api_intro (laid_out (defined T) (fun L b x =>
+      (0 <= x /\ x < AcslRef.pow2 bare_api (cell L b)) /\ under bare_api L b 0 x))
+    (fun L b lo hi s h => whole_to L b lo hi s (Z.to_nat h))
+    (fun L b lo hi s h => size_to L b lo hi s (Z.to_nat h)) root process leads nowhere.
+
+End ComputedApi.

@@ -1,0 +1,289 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* The statements that end the development: opt's API to SHA3-256 (opt_sha3_secure); and for ref and opt with
+   the contracts' PRG being what the C code of the Keccak functions computes (ref_code_secure,
+   opt_code_secure). *)
+From Coq Require Import NArith ZArith Lia.
+From Pprf.spec Require Import AcslMemory AcslKey.
+From mathcomp Require Import all_ssreflect all_algebra.
+From Pprf.spec Require Import LaneCode KeccakCode.
+From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
+From Pprf.proofs Require Import Correctness Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite.
+From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSuite.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+(* ---- Two PRGs that are equal at each seed ------------------------------------------------------ *)
+
+Section SamePrg.
+Variable Seed : finType.
+Variable s0 : Seed.
+Variables G H : bitseq -> Seed -> Seed * Seed.
+Hypothesis same : forall p s, G p s = H p s.
+
+Lemma same_child p b s : child G p b s = child H p b s.
+Proof. by rewrite /child same. Qed.
+
+Lemma same_descend p s x : descend G p s x = descend H p s x.
+Proof. by elim: x p s => //= b x IH p s; rewrite same_child IH. Qed.
+
+Lemma same_eval K x : eval G K x = eval H K x.
+Proof. by elim: K => //= n K ->; rewrite /eval_node same_descend. Qed.
+
+Lemma same_copath p s y : copath G p s y = copath H p s y.
+Proof. by elim: y p s => //= b y IH p s; rewrite /child !same !IH. Qed.
+
+Lemma same_copath_left p s y : copath_left G p s y = copath_left H p s y.
+Proof. by elim: y p s => //= b y IH p s; rewrite /child !same !IH. Qed.
+
+Lemma same_copath_right p s y : copath_right G p s y = copath_right H p s y.
+Proof. by elim: y p s => //= b y IH p s; rewrite /child !same !IH. Qed.
+
+Lemma same_flatten (f g : Ggm.node Seed -> key Seed) (K : key Seed) :
+  (forall n, f n = g n) -> flatten (map f K) = flatten (map g K).
+Proof. by move=> E; congr flatten; apply: eq_map. Qed.
+
+Lemma same_region r K : puncture_region G r K = puncture_region H r K.
+Proof.
+case: r => [x|x|x y] /=; last rewrite /puncture_range; last case: ifP => // _.
+all: apply: same_flatten => n.
+- by rewrite /puncture_node same_copath.
+- by rewrite /puncture_prefix_node same_copath.
+by rewrite /puncture_range_node same_copath_left same_copath_right.
+Qed.
+
+Lemma same_model_calls d (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z) K cs :
+  model_calls d fails G K cs = model_calls d fails H K cs.
+Proof.
+elim: cs K => //= -[c f] cs IH K; rewrite -IH /value_of /puncture_call.
+have -> : (if target c is Some x then eval G K (leaf_path d x) else None) =
+          (if target c is Some x then eval H K (leaf_path d x) else None).
+  by case: (target c) => // x; rewrite same_eval.
+by case: (call_region d c) => // r; rewrite same_region.
+Qed.
+
+Lemma same_exec (T : Type) (c : code Seed T) f : ex (exec G c) f = ex (exec H c) f.
+Proof. by elim: c => //= [p s k IH|X x0 k IH|X x0 k IH]; [rewrite same | apply: eq_avg..]. Qed.
+
+(* An attack that calls the one PRG itself is as good against the other. *)
+Lemma same_attack g (R : reduction Seed) : (forall p s, H p s = g s) ->
+  prg_adv s0 G (attack G R) = plain_prg_adv s0 g (forget_node (attack H R)).
+Proof.
+move=> Hg; rewrite -prg_adv_constant /prg_adv /prg_game /Pr /attack !ex_bind !same_exec.
+congr (_ - _)%R; apply: eq_ex => pk /=; rewrite ?ex_avg; apply: eq_avg => s.
+  by rewrite same Hg same_exec.
+by apply: eq_avg => b; rewrite same_exec.
+Qed.
+
+End SamePrg.
+
+(* ---- Challenges on the first leaves --------------------------------------------------------------- *)
+
+Section First.
+Variable S : suite.
+Variable d : nat.
+Variable Fault : Type.
+Variable fails : seq (Z * Z) -> call -> order Fault -> Z.
+Variable marks : seq Z -> call -> order Fault -> seq Z.
+Variable shown : seq pointer.
+Variable l : opt_layout.
+Variable M0 : memory.
+
+Lemma opt_challenges_first (q : nat) (A : opt_adversary S Fault) st :
+  tests_below_leaf (N.of_nat q) A ->
+  challenges_in (first_leaves 0 q) (opt_as_model d fails marks shown l M0 st A).
+Proof.
+elim: A st => [b|X x0 k IH|[c u o|qs] k IH] st //=.
+- by move=> B x; apply: IH.
+- case=> T B; case: ifP => _; last exact: IH.
+  case mE : (mem st) => [K ws]; case: Z.eqb_spec => [r0|_]; last exact: IH.
+  have [_ tr] := result_ok r0.
+  have P y m : challenges_in (first_leaves 0 q) (ask_puncture c
+      (opt_as_model d fails marks shown l M0 (called c u m st) (k (Some (result_of d fails K c o, y))))).
+    rewrite /ask_puncture; case: (call_region d c) => [r|]; last exact: IH.
+    by case: insub => [r'|]; last exact: IH; split=> // _; apply: IH.
+  rewrite /ask_value; case tE : (target c) T => [x|] T; last exact: P.
+  move: k IH B T P; case: u => k IH B T P; [by split=> // y; apply: P | | exact: P].
+  split; last by move=> y; apply: P.
+  rewrite /first_leaves drop0 path_ofE -val_leaf_num leaf_pathK; last by case: (tr x tE).
+  by apply/ltP; lia.
+case=> _ B; case: ifP => _; last exact: IH.
+by split=> // K; apply: IH.
+Qed.
+
+End First.
+
+(* ---- A suite whose PRG is g at every node ----------------------------------------------------------- *)
+
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Suite.
+Variable S : suite.
+Hypothesis ok : suite_ok S.
+Hypothesis wraps : forall lo hi,
+  from_words S lo hi = from_words S (Z.modulo lo (Z.pow 2 64)) (Z.modulo hi (Z.pow 2 64)).
+Variable g : block S -> block S * block S.
+Variable d : nat.
+Hypothesis prg_is : forall p s, @suite_prg S d p s = g s.
+Variable Fault : Type.
+
+Let same (R : reduction (block S)) := @same_attack _ (zero_block S) _ (fun _ => g) prg_is g R (fun _ _ => erefl).
+
+Lemma ref_suite_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
+    (M0 : memory) :
+  meets_contracts S d fails l F -> ready d l M0 -> typed l M0 ->
+  (forall (s : block S) (cs : seq (call * Fault)),
+     let r := run_calls S l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => g) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = image d l M0 m.2 q) /\
+  (forall A : ref_adversary S Fault,
+     `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|plain_prg_adv (zero_block S) g (ref_distinguisher g d fails l M0 predT A)|) /\
+  (forall (A : ref_adversary S Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero_block S) g (ref_distinguisher g d fails l M0 (first_leaves 0 q) A)|).
+Proof.
+move=> meets rdy ty.
+have adv A : ref_adv d l F M0 A = ev_adv (zero_block S) (@suite_prg S d) 0 (against_model d fails l M0 A).
+  by rewrite /ref_adv !(ref_game_is_model ok meets rdy ty).
+split; [|split].
+- move=> s cs; have := ref_calls_sound ok meets rdy ty s cs.
+  by rewrite (same_model_calls prg_is).
+- move=> A; rewrite adv /ref_distinguisher -same; exact: ev_adv_bound_tree.
+move=> A q B; rewrite adv /ref_distinguisher -same.
+by apply: ev_adv_bound_first => //; apply: challenges_first.
+Qed.
+
+Lemma opt_suite_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory) :
+  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  (forall (s : block S) (cs : seq (call * order Fault)),
+     let r := opt_run_calls S l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => g) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek S d shown l r.2 q =
+       opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary S Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|plain_prg_adv (zero_block S) g (opt_distinguisher g d fails marks shown l M0 predT A)|) /\
+  (forall (A : opt_adversary S Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero_block S) g
+           (opt_distinguisher g d fails marks shown l M0 (first_leaves 0 q) A)|).
+Proof.
+move=> meets rdy.
+have adv A : opt_adv d shown l F M0 A =
+    ev_adv (zero_block S) (@suite_prg S d) 0 (opt_against_model d fails marks shown l M0 A).
+  by rewrite /opt_adv !(opt_game_is_model ok wraps meets rdy).
+split; [|split].
+- move=> s cs; have := opt_calls_sound ok wraps meets rdy s cs.
+  by rewrite (same_model_calls prg_is).
+- move=> A; rewrite adv /opt_distinguisher -same; exact: ev_adv_bound_tree.
+move=> A q B; rewrite adv /opt_distinguisher -same.
+by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
+Qed.
+
+End Suite.
+
+(* ---- SHA3-256 ---------------------------------------------------------------------------------------- *)
+
+Lemma words_wrap lo hi :
+  seed_of_words lo hi = seed_of_words (Z.modulo lo (Z.pow 2 64)) (Z.modulo hi (Z.pow 2 64)).
+Proof.
+have E v : word_bits_of v = word_bits_of (Z.modulo v (Z.pow 2 64)).
+  apply/eq_in_map => i; rewrite mem_iota => /andP [_ /ltP i64].
+  by rewrite Z.mod_pow2_bits_low //; move: i64; rewrite -plusE; lia.
+apply: eqtype.val_inj.
+change (tval (seed_of_words lo hi) =
+  tval (seed_of_words (Z.modulo lo (Z.pow 2 64)) (Z.modulo hi (Z.pow 2 64)))).
+by rewrite !seed_of_wordsE -!E.
+Qed.
+
+Lemma keccak_halves p s : List.In p keccak_functions ->
+  (keccak_child p false s, keccak_child p true s) = sha3_prg s.
+Proof.
+move=> pk; have [loB hiB sE] := proj2 sha3_suite_ok s.
+have [l0 [l1 [r0 [r1 [R B]]]]] :=
+  keccak_is_the_suite (Z.to_N (number (take 64 s))) (Z.to_N (number (drop 64 s))) pk.
+rewrite /keccak_child R -B; congr sha3_prg; rewrite !Z2N.id; first exact: sE.
+  by case: hiB.
+by case: loB.
+Qed.
+
+Lemma keccak_suite_ok p : suite_ok (keccak_suite p).
+Proof. exact: sha3_suite_ok. Qed.
+
+Theorem opt_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory) :
+  opt_meets_contracts sha3_suite d fails marks shown l F -> opt_ready sha3_suite d shown l M0 ->
+  (* results and memory are the model's *)
+  (forall (s : block sha3_suite) (cs : seq (call * order Fault)),
+     let r := opt_run_calls sha3_suite l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek sha3_suite d shown l r.2 q =
+       @opt_image sha3_suite d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (* so whoever chooses the calls and reads memory has to break SHA3-256 *)
+  (forall A : opt_adversary sha3_suite Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|plain_prg_adv (zero128 : block sha3_suite) sha3_prg
+           (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 predT A)|) /\
+  (forall (A : opt_adversary sha3_suite Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : block sha3_suite) sha3_prg
+           (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|).
+Proof.
+move=> meets rdy.
+exact: (@opt_suite_secure sha3_suite sha3_suite_ok words_wrap sha3_prg d (fun _ _ => erefl) Fault fails
+          marks shown l F M0 meets rdy).
+Qed.
+
+(* The same where the contracts' PRG is what one of the C functions computes. *)
+Theorem ref_code_secure (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory) :
+  List.In p keccak_functions ->
+  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> typed l M0 ->
+  (forall (s : block (keccak_suite p)) (cs : seq (call * Fault)),
+     let r := run_calls (keccak_suite p) l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
+  (forall A : ref_adversary (keccak_suite p) Fault,
+     `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg
+           (ref_distinguisher (S := keccak_suite p) sha3_prg d fails l M0 predT A)|) /\
+  (forall (A : ref_adversary (keccak_suite p) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg
+           (ref_distinguisher (S := keccak_suite p) sha3_prg d fails l M0 (first_leaves 0 q) A)|).
+Proof.
+move=> pk meets rdy ty.
+exact: (@ref_suite_secure (keccak_suite p) (keccak_suite_ok p) sha3_prg d
+          (fun _ s => keccak_halves s pk) Fault fails l F M0 meets rdy ty).
+Qed.
+
+Theorem opt_code_secure (p : program) (d : nat) (Fault : Type)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory) :
+  List.In p keccak_functions ->
+  opt_meets_contracts (keccak_suite p) d fails marks shown l F ->
+  opt_ready (keccak_suite p) d shown l M0 ->
+  (forall (s : block (keccak_suite p)) (cs : seq (call * order Fault)),
+     let r := opt_run_calls (keccak_suite p) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek (keccak_suite p) d shown l r.2 q =
+       @opt_image (keccak_suite p) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary (keccak_suite p) Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg
+           (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 predT A)|) /\
+  (forall (A : opt_adversary (keccak_suite p) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg
+           (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|).
+Proof.
+move=> pk meets rdy.
+exact: (@opt_suite_secure (keccak_suite p) (keccak_suite_ok p) words_wrap sha3_prg d
+          (fun _ s => keccak_halves s pk) Fault fails marks shown l F M0 meets rdy).
+Qed.

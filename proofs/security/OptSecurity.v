@@ -1,0 +1,1035 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* From the contracts of opt's API to the security theorem: what calls return and what memory holds is the
+   model's (opt_calls_sound), so the game on memory is the model's game (opt_game_is_model). *)
+From Coq Require Import NArith ZArith Lia.
+From Coq Require ZifyBool ZifyNat.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
+From mathcomp Require Import all_ssreflect ssralg rat.
+From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
+From Pprf.proofs Require Import Correctness Sizes Layout Refinement AcslAgree AcslSound AcslLayout ApiSound.
+From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity EvaluationSecurity Leakage.
+From Pprf.spec Require Import RefGame OptGame.
+From Pprf.proofs Require Import RefSecurity.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Local Open Scope Z_scope.
+#[local] Arguments Z.mul : simpl never.
+#[local] Arguments Z.add : simpl never.
+#[local] Arguments Z.sub : simpl never.
+#[local] Arguments Z.quot : simpl never.
+#[local] Arguments Z.rem : simpl never.
+#[local] Arguments Z.of_nat : simpl never.
+#[local] Arguments CModel.pow2 : simpl never.
+#[local] Arguments Z.pow : simpl never.
+
+(* ---- A store that other cells change beside ---------------------------------------------------- *)
+
+Lemma shift0 p m : shift m p 0 = p.
+Proof. by case: p => ? ?; rewrite /shift /=; congr pair; lia. Qed.
+
+Lemma summary_at s k : shift 1 (shift 1 s 3) k = shift 1 s (3 + k).
+Proof. by rewrite /shift /=; congr pair; lia. Qed.
+
+Section Beside.
+
+Variable V : api.
+Hypothesis D : definitions V.
+Hypothesis DA : api_definitions V.
+Variables (L L' : memory) (s : pointer).
+Local Notation n := (cell L s).
+Hypothesis same_rights : may_read L' = may_read L /\ may_write L' = may_write L.
+Hypothesis O : opened V L s.
+
+(* All of the structure but the number of seeds, and the bitmap. *)
+Hypothesis kept_head : forall c, 0 <= c < 16 -> c <> 9 -> cell L' (shift 1 s c) = cell L (shift 1 s c).
+Hypothesis kept_word0 : forall i, 0 <= i < words V n 0 ->
+  cell L' (shift 1 (points V (cell L (shift 1 s 2))) i) = cell L (shift 1 (points V (cell L (shift 1 s 2))) i).
+Hypothesis kept_summary : forall k i j, 1 <= k <= 5 -> 0 <= i < words V n k -> 0 <= j < 2 ->
+  cell L' (shift 1 (shift 2 (points V (cell L (shift 1 (shift 1 s 3) k))) i) j) =
+  cell L (shift 1 (shift 2 (points V (cell L (shift 1 (shift 1 s 3) k))) i) j).
+
+Lemma kept_depth : cell L' s = n.
+Proof.
+have <- : shift 1 s 0 = s by case: (s) => ? ?; rewrite /shift /=; congr pair; lia.
+exact: kept_head.
+Qed.
+
+Lemma any_word_same k i : 0 <= k <= 5 -> 0 <= i < words V n k ->
+  any_word V L' s k i = any_word V L s k i.
+Proof.
+move=> kB iB; rewrite /any_word; case: Z.eqb_spec => k0.
+  by rewrite k0 in iB; rewrite kept_head ?kept_word0 //; lia.
+have kE : cell L' (shift 1 (shift 1 s 3) k) = cell L (shift 1 (shift 1 s 3) k).
+  by rewrite summary_at kept_head //; lia.
+rewrite kE -(shift0 (shift 2 _ i) 1); apply: kept_summary; lia.
+Qed.
+
+Lemma full_word_same k i : 0 <= k <= 5 -> 0 <= i < words V n k ->
+  full_word V L' s k i = full_word V L s k i.
+Proof.
+move=> kB iB; rewrite /full_word; case: Z.eqb_spec => k0.
+  by rewrite k0 in iB; rewrite kept_head ?kept_word0 //; lia.
+have kE : cell L' (shift 1 (shift 1 s 3) k) = cell L (shift 1 (shift 1 s 3) k).
+  by rewrite summary_at kept_head //; lia.
+rewrite kE; apply: kept_summary; lia.
+Qed.
+
+Lemma quot_word y : 0 <= y -> 0 <= Z.quot y 64.
+Proof. by move=> y0; apply: Z.quot_pos; lia. Qed.
+
+Lemma any_same k y : 0 <= k <= 5 -> any V L' s k y <-> any V L s k y.
+Proof.
+by move=> kB; rewrite /any kept_depth; split=> -[y0 [q b]]; do 2 (split=> //);
+  move: b; rewrite any_word_same //; have := quot_word y0; lia.
+Qed.
+
+Lemma full_same k y : 0 <= k <= 5 -> full V L' s k y <-> full V L s k y.
+Proof.
+by move=> kB; rewrite /full kept_depth; split=> -[y0 [q b]]; do 2 (split=> //);
+  move: b; rewrite full_word_same //; have := quot_word y0; lia.
+Qed.
+
+Lemma levels6 : cell L (shift 1 s 1) <= 6.
+Proof. exact: opened_levels O. Qed.
+
+Lemma under_same k y : 0 <= k -> AcslApi.under V L' s k y <-> AcslApi.under V L s k y.
+Proof.
+have l6 := levels6; move=> k0; rewrite /AcslApi.under kept_head //.
+by split=> -[j [jB f]]; exists j; split=> //; move: f; rewrite full_same //; lia.
+Qed.
+
+Lemma gone_kept x : AcslOpt.gone V L' s x <-> AcslOpt.gone V L s x.
+Proof. by rewrite !(gone_def V DA) kept_depth under_same. Qed.
+
+Lemma opened_kept : opened V L' s.
+Proof.
+have l6 := levels6; case: same_rights => rE wE.
+case: O => W [[Lay A] [Sl [S1 [S2 [S3 S]]]]].
+have wk r' : writable L r' -> writable L' r' by move=> w q; rewrite wE; apply: w.
+have rk r' : readable L r' -> readable L' r' by move=> w q; rewrite rE; apply: w.
+have kE k : 0 <= k <= 5 -> cell L' (shift 1 (shift 1 s 3) k) = cell L (shift 1 (shift 1 s 3) k).
+  by move=> kB; rewrite summary_at kept_head //; lia.
+split; first exact: wk; split; last first.
+  rewrite kept_depth !kept_head //; split; first exact: wk.
+  do 3 (split=> //); move=> k kB; rewrite kE; [exact: S | lia].
+split.
+  case: Lay => R0 [dB [lE [W0 [Sum [Sep S0]]]]].
+  rewrite /AcslApi.layout kept_depth !kept_head //; split; first exact: rk.
+  do 2 (split=> //); split; first exact: wk.
+  split; first by move=> k kB; rewrite kE; [have [W' H] := Sum k kB; split; [exact: wk|] | lia].
+  by split=> // k m kB; rewrite !kE; [exact: Sep | lia | lia].
+case: A => A1 [A2 [A3 [A4 A5]]]; split.
+  by move=> k y; rewrite kept_head // => kB; rewrite full_same ?any_same; [exact: A1 | lia | lia].
+split.
+  move=> k y; rewrite kept_head // => kB nk; rewrite !any_same ?under_same; [exact: A2 | lia..].
+split.
+  move=> k w; rewrite kept_head // kept_depth => kB wB nk; rewrite full_word_same ?under_same; [exact: A3 | lia..].
+split.
+  move=> k w; rewrite kept_head // kept_depth => kB wB; rewrite any_word_same ?any_same ?under_same; [exact: A4 | lia..].
+move=> y; rewrite kept_head // kept_depth => yB; rewrite any_same; first exact: A5.
+by have [+ _] := opened_shape O; move=> /levels_bounds; have [_ ->] := opened_shape O; lia.
+Qed.
+
+Hypothesis kept_count : cell L' (shift 1 s 9) = cell L (shift 1 s 9).
+Hypothesis kept_slot : forall i j, 0 <= i < AcslRef.pow2 V (n - 1) -> 0 <= j < 2 ->
+  cell L' (shift 1 (store_slot V L s i) j) = cell L (shift 1 (store_slot V L s i) j).
+
+Lemma store_kept d (P : pred bitseq) R : store_holds V L s d P R -> store_holds V L' s d P R.
+Proof.
+case=> dE _ set seeds_ no_more_ count_; have p2 : AcslRef.pow2 V (n - 1) = Z.of_N (CModel.pow2 d.-1).
+  have [d32 _] := opened_shape O; rewrite [n]dE in d32 *.
+  by rewrite -(pow2_agree D); congr AcslRef.pow2; case: (d) d32 => [|e]; lia.
+have slotE j : store_slot V L' s j = store_slot V L s j by rewrite /store_slot kept_head.
+have seedE j : 0 <= j < AcslRef.pow2 V (n - 1) ->
+    pprf_seed_at L' (store_slot V L s j) = pprf_seed_at L (store_slot V L s j).
+  by move=> jB; rewrite /pprf_seed_at !kept_slot //; lia.
+have pairB q : List.In q (punctured_key V d P R) -> 0 <= pair_of d q.1 < AcslRef.pow2 V (n - 1).
+  move=> qK; rewrite p2 /pair_of.
+  have qd : (size q.1 <= d)%nat.
+    by have := map_fst_in qK; rewrite /punctured_key mem_cover => /and3P [].
+  have g := pow2_gt0 (d - size q.1); have := first_leaf_end qd.
+  have [d32 _] := opened_shape O; rewrite [n]dE in d32.
+  have [e E] : exists e, d = e.+1 by case: (d) d32 => [|e] d32; [lia | exists e].
+  rewrite E in g *; rewrite [_.-1]/= Layout.pow2S => le; split; first exact: N2Z.is_nonneg.
+  by apply/N2Z.inj_lt/N.div_lt_upper_bound; lia.
+split=> //; first by rewrite /store_depth kept_depth.
+- exact: opened_kept.
+- by move=> x xd; rewrite gone_kept; apply: set.
+- by move=> q qK; rewrite slotE seedE; [apply: seeds_ | apply: pairB].
+- move=> j jB nj q qs; rewrite slotE in qs; rewrite -(no_more_ j jB nj q qs).
+  have [i [E]] : exists i, q = shift 1 (store_slot V L s j) i /\ 0 <= i < 2.
+    case: qs => q1 q2; exists (snd q - snd (store_slot V L s j)); rewrite /pprf_seed_cells in q2.
+    by split; [rewrite /shift -q1 [LHS]surjective_pairing; congr pair; lia | lia].
+  by move=> iB; rewrite E kept_slot // p2.
+by rewrite /store_nodes kept_count.
+Qed.
+
+End Beside.
+
+(* Nothing of the store changes. *)
+Lemma store_beside (V : api) (D : definitions V) (DA : api_definitions V) L L' s r d (P : pred bitseq) R :
+  may_read L' = may_read L /\ may_write L' = may_write L -> outside_store V L s r ->
+  unchanged L L' [:: r] -> store_holds V L s d P R -> store_holds V L' s d P R.
+Proof.
+move=> same_rights out U H; have O := holds_memory H.
+have apart_span k p lo hi q : separated [:: r; span k p lo hi] -> span k p lo hi q -> cell L' q = cell L q.
+  case=> S _ qs; apply: U => r' [<-|//] rq; exact: (S _ (or_introl erefl) q).
+case: out => Sh [Sl [S0 S]].
+have head c : 0 <= c < 16 -> cell L' (shift 1 s c) = cell L (shift 1 s c).
+  by move=> cB; apply: apart_span Sh _; split=> //=; lia.
+apply: store_kept H => //.
+- by move=> c cB _; apply: head.
+- by move=> i iB; apply: apart_span S0 _; split=> //=; lia.
+- by move=> k i j kB iB jB; apply: apart_span (S k kB) _; split=> //=; lia.
+- exact: head.
+- by move=> i j iB jB; apply: apart_span Sl _; split=> //=; rewrite /store_slot /pprf_seed_cells /=; lia.
+Qed.
+
+(* ---- Bytes ------------------------------------------------------------------------------------- *)
+
+Section Bytes.
+
+Variable V : api.
+
+Lemma byte_ofE v k : 0 <= k -> byte_of V v k = v / 2 ^ (8 * k) mod 256.
+Proof.
+by move=> k0; rewrite /byte_of Z.shiftr_div_pow2 ?(Z.land_ones _ 8) //; lia.
+Qed.
+
+Lemma bytes_wordE M p v : (forall k, 0 <= k < 8 -> cell M (shift 1 p k) = byte_of V v k) ->
+  bytes_word M p = v mod 2 ^ 64.
+Proof.
+move=> B; rewrite /bytes_word /= !B; try lia.
+rewrite !byte_ofE; try lia.
+Qed.
+
+End Bytes.
+
+Section OptSecurity.
+Variable S : suite.
+Hypothesis ok : suite_ok S.
+Hypothesis wraps : forall lo hi, from_words S lo hi = from_words S (lo mod 2 ^ 64) (hi mod 2 ^ 64).
+Variable d : nat.
+Variable Fault : Type.
+Variable fails : seq (Z * Z) -> call -> order Fault -> Z.
+Variable marks : seq Z -> call -> order Fault -> seq Z.
+Variable shown : seq pointer.
+Variable l : opt_layout.
+Variable F : opt_functions Fault.
+Hypothesis meets : @opt_meets_contracts S d Fault fails marks shown l F.
+Variable M0 : memory.
+Hypothesis rdy : opt_ready S d shown l M0.
+Local Notation Seed := (block S).
+Local Notation G := (@suite_prg S d).
+Local Notation store := (store_of (key_at l)).
+Local Notation V := (opt_logic S l).
+Local Notation V0 := (V (pprf_seed_intro 0 0)).
+Local Notation keyc := (@keyc S d).
+Local Notation value := (value_cells (value_at l)).
+
+Lemma D R : definitions (V R).
+Proof. exact: defined_definitions. Qed.
+Lemma DL R : layout_definitions (V R).
+Proof. exact: (proj1 (api_of_definitions _ _ _ _ _)). Qed.
+Lemma DA R : api_definitions (V R).
+Proof. exact: (proj2 (api_of_definitions _ _ _ _ _)). Qed.
+
+(* Most of the contracts' vocabulary does not mention the root seed. *)
+Lemma opened_root R M s : opened (V R) M s = opened V0 M s. Proof. by []. Qed.
+Lemma gone_root R M s x : AcslOpt.gone (V R) M s x = AcslOpt.gone V0 M s x. Proof. by []. Qed.
+Lemma outside_root R M s r : outside_store (V R) M s r = outside_store V0 M s r. Proof. by []. Qed.
+Lemma apart_root R M k p : apart_value (V R) M k p = apart_value V0 M k p. Proof. by []. Qed.
+Lemma memory_root R M s : store_memory (V R) M s = store_memory V0 M s. Proof. by []. Qed.
+Lemma slot_root R M s j : store_slot (V R) M s j = store_slot V0 M s j. Proof. by []. Qed.
+Lemma copied_root R M k : copied (V R) M k = copied V0 M k. Proof. by []. Qed.
+Lemma family_root R : @acsl_family (V R) d = G. Proof. by []. Qed.
+Lemma root_key P (s : Seed) : punctured_key (V (words_of s)) d P (words_of s) = keyc P s.
+Proof. by rewrite /punctured_key [sd _ _](sd_words ok). Qed.
+
+
+(* ---- Where things are ------------------------------------------------------------------------ *)
+
+Definition regions : seq AcslMemory.region := store_memory V0 M0 store ++ [:: value].
+
+Lemma depth0 : cell M0 store = Z.of_nat d. Proof. by case: rdy => -[]. Qed.
+Lemma opened0 : opened V0 M0 store. Proof. by case: rdy => _ _ []. Qed.
+Lemma apart0 : apart_value V0 M0 (key_at l) (value_at l). Proof. by case: rdy => _ _ _ _ [] []. Qed.
+Lemma outside0 : outside_store V0 M0 store value. Proof. by case: apart0. Qed.
+
+Lemma head_apart c r : 0 <= c < 16 -> c <> 9 -> List.In r regions -> ~ r (shift 1 store c).
+Proof.
+move=> cB c9 ir; case: (in_cat_iff ir) => {ir} [ir|[<-|//]] rq; last first.
+  case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
+  by split=> //=; rewrite /key_cells; lia.
+have [_ [_ [_ [[S1 _] [[S2 _] [_ Sum]]]]]] := opened0.
+have inS : span 16 store 0 0 (shift 1 store c) by split=> //=; lia.
+have sum k : 1 <= k /\ k <= 5 -> ~ span 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0
+    (words V0 (cell M0 store) k - 1) (shift 1 store c).
+  by move=> kB; have [[S' _] _] := Sum k kB; exact: (S' _ (or_introl erefl) _ inS).
+case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
+- by case=> _ /=; lia.
+- exact: (S1 _ (or_introl erefl) _ inS).
+- exact: (S2 _ (or_introl erefl) _ inS).
+all: by apply: sum.
+Qed.
+
+Lemma key_apart r : List.In r regions -> ~ r (key_at l).
+Proof.
+have out : outside_store V0 M0 store (span 1 (key_at l) 0 0) by case: rdy => _ _ _ _ [] [].
+have inK : span 1 (key_at l) 0 0 (key_at l) by split=> //=; lia.
+move=> ir; case: (in_cat_iff ir) => {ir} [ir|[<-|//]] rq; last first.
+  case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
+  by split=> //=; rewrite /key_cells; lia.
+case: out => _ [[S1 _] [[S2 _] Sum]].
+have sum k : 1 <= k /\ k <= 5 -> ~ span 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0
+    (words V0 (cell M0 store) k - 1) (key_at l).
+  by move=> kB; have [S' _] := Sum k kB; exact: (S' _ (or_introl erefl) _ inK).
+case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
+- by case=> _ /=; lia.
+- exact: (S1 _ (or_introl erefl) _ inK).
+- exact: (S2 _ (or_introl erefl) _ inK).
+all: by apply: sum.
+Qed.
+
+Section After.
+Variable M : memory.
+Hypothesis U : unchanged M0 M regions.
+
+Lemma head_kept c : 0 <= c < 16 -> c <> 9 -> cell M (shift 1 store c) = cell M0 (shift 1 store c).
+Proof. by move=> cB c9; apply: U => r ir; apply: head_apart. Qed.
+
+Lemma key_kept : cell M (key_at l) = cell M0 (key_at l).
+Proof. by apply: U => r ir; apply: key_apart. Qed.
+
+Lemma depth_same : cell M store = cell M0 store.
+Proof. by rewrite -(shift0 store 1); apply: head_kept. Qed.
+
+Lemma summary_kept k : 1 <= k <= 5 ->
+  cell M (shift 1 (shift 1 store 3) k) = cell M0 (shift 1 (shift 1 store 3) k).
+Proof. by move=> kB; rewrite summary_at head_kept //; lia. Qed.
+
+Lemma memory_same : store_memory V0 M store = store_memory V0 M0 store.
+Proof. by rewrite /store_memory depth_same !head_kept // !summary_kept //; lia. Qed.
+
+Lemma outside_same r : outside_store V0 M0 store r -> outside_store V0 M store r.
+Proof.
+case=> A [B [C Sum]]; rewrite /outside_store depth_same !head_kept //.
+by do 3 (split=> //); move=> k kB; rewrite summary_kept //; apply: Sum.
+Qed.
+
+Lemma slots_same : slots_at l M = slots_at l M0.
+Proof. by rewrite /slots_at head_kept. Qed.
+
+Lemma bitmap_same q : in_bitmap S d l M q = in_bitmap S d l M0 q.
+Proof. by rewrite /in_bitmap /has head_kept // !summary_kept. Qed.
+
+End After.
+
+(* ---- The words of the bitmap ------------------------------------------------------------------- *)
+
+Lemma lies_inP n p lo hi q : lies_in n p lo hi q <-> span n p lo hi q.
+Proof.
+rewrite /lies_in /span; split=> [/and3P [/Z.eqb_spec -> /Z.leb_spec0 ? /Z.ltb_spec0 ?] //|[-> [? ?]]].
+by rewrite Z.eqb_refl /=; apply/andP; split; [apply/Z.leb_spec0 | apply/Z.ltb_spec0].
+Qed.
+
+Lemma bitmap_apart r q : outside_store V0 M0 store r -> in_bitmap S d l M0 q -> ~ r q.
+Proof.
+move=> [_ [_ [[S0 _] Sum]]] /orP [/lies_inP|] qb rq; rewrite depth0 in S0 Sum.
+  exact: (S0 _ (or_introl erefl) _ rq).
+by have sum k kB h := proj1 (Sum k kB) _ (or_introl erefl) _ rq h;
+  case/or4P: qb => [|||/orP [|/orP [|//]]] /lies_inP; apply: sum.
+Qed.
+
+Lemma shown_in q : List.In q shown -> in_bitmap S d l M0 q.
+Proof.
+case: rdy => _ _ _ _ [_]; elim: shown => //= p ps IH /andP [pb psb] [<- //|]; exact: IH.
+Qed.
+
+Lemma eq_shown (f g : pointer -> Z) : (forall q, in_bitmap S d l M0 q -> f q = g q) ->
+  map f shown = map g shown.
+Proof.
+move=> E; have := shown_in; elim: shown => //= p ps IH H; congr cons; first by apply/E/H; left.
+by apply: IH => q qs; apply: H; right.
+Qed.
+
+
+(* ---- What holds between calls ---------------------------------------------------------------- *)
+
+Record inv_at (M : memory) (P : pred bitseq) (s : Seed) (ws : seq Z) : Prop := InvAt {
+  rights : may_read M = may_read M0 /\ may_write M = may_write M0;
+  well_typed : opt_typed d l M;
+  in_place : store_holds (V (words_of s)) M store d P (words_of s);
+  no_value : forall q, value q -> cell M q = 0;
+  elsewhere : unchanged M0 M regions;
+  bitmap_words : map (cell M) shown = ws
+}.
+
+Lemma cell_wipe M q : cell (wipe_value l M) q = if lies_in 1 (value_at l) 0 15 q then 0 else cell M q.
+Proof. by []. Qed.
+
+Lemma wipe_beside (M : memory) : unchanged M (wipe_value l M) [:: value].
+Proof.
+by move=> q out; rewrite cell_wipe; case: ifP => // /lies_inP h; case: (out _ (or_introl erefl)).
+Qed.
+
+Lemma value_last r : List.In r [:: value] -> List.In r regions.
+Proof. by move=> [<-|//]; do 8 right; left. Qed.
+
+Lemma unchanged_value M M' : unchanged M M' [:: value] -> unchanged M M' regions.
+Proof. by apply: unchanged_more; apply: value_last. Qed.
+
+Lemma unchanged_on M M' M'' rs : unchanged M M' rs -> unchanged M' M'' rs -> unchanged M M'' rs.
+Proof. by move=> U U' q Q; rewrite U' // U. Qed.
+
+Lemma slot_cell_value q : slot_cells d l M0 q -> ~ value q.
+Proof.
+case: outside0 => _ [[Sl _] _] [q1 q2] qv; apply: (Sl _ (or_introl erefl) _ qv).
+rewrite depth0; split=> //; move: q2; rewrite /slots /slots_at /= /pow2_to.
+have -> : Z.to_nat (Z.of_nat d - 1) = d.-1 by case: (d) => [|e] //=; lia.
+by rewrite /pprf_seed_cells; lia.
+Qed.
+
+Lemma finish M' P' s ws : may_read M' = may_read M0 -> may_write M' = may_write M0 ->
+  opt_typed d l M' -> unchanged M0 M' regions ->
+  store_holds (V (words_of s)) M' store d P' (words_of s) -> map (cell M') shown = ws ->
+  inv_at (wipe_value l M') P' s ws.
+Proof.
+move=> mr mw ty U H W; have U' := unchanged_on U (unchanged_value (@wipe_beside M')).
+split=> //.
+- move=> q; rewrite /slot_cells (slots_same U') -(slots_same U) => qs; rewrite cell_wipe.
+  by case: ifP => [_|_]; [rewrite /c_uint64_t; lia | apply: ty].
+- by apply: (store_beside (D _) (DA _) _ _ (@wipe_beside M') H) => //; exact: (outside_same U outside0).
+- by move=> q /lies_inP qv; rewrite cell_wipe qv.
+- rewrite -W; apply: eq_shown => q qb; apply: (@wipe_beside M') => r [<-|//].
+  by apply: bitmap_apart outside0 qb.
+Qed.
+
+Lemma opt_alone (P : pred bitseq) M s ws : inv_at M P s ws ->
+  own_key (V (words_of s)) M (key_at l) d P /\ apart_value (V (words_of s)) M (key_at l) (value_at l).
+Proof.
+case=> -[mr mw] ty H nv U W; case: rdy => _ [[nn nc] [rd wr]] _ _ _.
+have rd' r : readable M0 r -> readable M r by move=> h q /h; rewrite mr.
+have wr' r : writable M0 r -> writable M r by move=> h q /h; rewrite mw.
+split; first split=> //; [exact: rd' | exact: wr' | |].
+  by move: nc; rewrite /copied (key_kept U).
+case: apart0 => on w _ sep out; split=> //; first exact: wr'.
+  have := nv (value_at l); rewrite /c_uint8_t => ->; first lia.
+  by split=> //=; lia.
+exact: (outside_same U out).
+Qed.
+
+(* ---- Set-up ----------------------------------------------------------------------------------- *)
+
+Lemma cell_poke M p v q : cell (poke M p v) q = if same_cell p q then v else cell M q.
+Proof. by []. Qed.
+
+Lemma same_cellP p q : same_cell p q <-> q = p.
+Proof.
+case: p q => [b c] [b' c']; rewrite /same_cell /=; split=> [/andP [/Z.eqb_spec -> /Z.eqb_spec ->] //|[-> ->]].
+by rewrite !Z.eqb_refl.
+Qed.
+
+Local Notation M1 s := (opt_set_up l M0 (@words_of S s)).
+
+Lemma cell_set_up s q : q <> count_at l -> ~ slot_cells d l M0 q -> cell (M1 s) q = cell M0 q.
+Proof.
+move=> nc ns; rewrite !cell_poke.
+have in0 j : 0 <= j < 2 -> slot_cells d l M0 (shift 1 (slots_at l M0) j).
+  by move=> jB; split=> //=; rewrite /pprf_seed_cells /slots; have := pow2_gt0 d.-1; lia.
+case: ifP => [/same_cellP e|_]; first by case: ns; rewrite e; apply: in0; lia.
+case: ifP => [/same_cellP e|_]; first by case: ns; rewrite e -(shift0 (slots_at l M0) 1); apply: in0; lia.
+by case: ifP => [/same_cellP e|_].
+Qed.
+
+
+Lemma slotsE : AcslRef.pow2 V0 (cell M0 store - 1) = slots d.
+Proof.
+rewrite depth0 /slots /= /pow2_to; congr (Z.of_N (CModel.pow2 _)).
+by case: (d) => [|e] //=; lia.
+Qed.
+
+Lemma d32 : 1 <= Z.of_nat d <= 32.
+Proof. by case: rdy => -[/andP [/ltP ? /leP ?] _] _ _ _ _; lia. Qed.
+
+Lemma slots_pos : 0 < slots d.
+Proof. by rewrite /slots; have := pow2_gt0 d.-1; lia. Qed.
+
+Lemma slot_in_regions : List.In (slot_cells d l M0) regions.
+Proof. by right; left; rewrite -[slot_cells _ _ _]/(span 2 (slots_at l M0) 0 (slots d - 1)) -slotsE. Qed.
+
+Lemma count_no_slot : ~ slot_cells d l M0 (count_at l).
+Proof.
+have [_ [_ [_ [[S1 _] _]]]] := opened0.
+rewrite -[slot_cells _ _ _]/(span 2 (slots_at l M0) 0 (slots d - 1)) -slotsE => h.
+by apply: (S1 _ (or_introl erefl) _ _ h); split=> //=; lia.
+Qed.
+
+Lemma in_words0 i : 0 <= i < words V0 (cell M0 store) 0 ->
+  in_bitmap S d l M0 (shift 1 (points V0 (cell M0 (shift 1 store 2))) i).
+Proof.
+by rewrite depth0 => iB; apply/orP; left; apply/lies_inP; split=> //=; lia.
+Qed.
+
+Lemma in_summary k i j : 1 <= k <= 5 -> 0 <= i < words V0 (cell M0 store) k -> 0 <= j < 2 ->
+  in_bitmap S d l M0 (shift 1 (shift 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) i) j).
+Proof.
+rewrite depth0 => kB iB jB; apply/orP; right.
+have h : lies_in 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0 (words V0 (Z.of_nat d) k - 1)
+    (shift 1 (shift 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) i) j).
+  by apply/lies_inP; split=> //=; lia.
+have kE : k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 by lia.
+by case: kE h => [->|[->|[->|[->|->]]]] /= ->; rewrite ?orbT.
+Qed.
+
+Lemma bitmap_store q : in_bitmap S d l M0 q -> q <> count_at l /\ ~ slot_cells d l M0 q.
+Proof.
+have [_ [_ [_ [_ [[S2 _] [[S3 _] Sum]]]]]] := opened0.
+have count_head : span 16 store 0 0 (count_at l) by split=> //=; lia.
+rewrite -[slot_cells _ _ _]/(span 2 (slots_at l M0) 0 (slots d - 1)) -slotsE.
+case/orP => [/lies_inP|] qb; rewrite -depth0 in qb.
+  by split=> [e|h]; [apply: (S2 _ (or_introl erefl) (count_at l)); rewrite ?e in qb * |
+                     apply: (S3 _ (or_introl erefl) q)].
+have sum k : 1 <= k <= 5 ->
+    lies_in 2 (leads l (cell M0 (shift 1 (shift 1 store 3) k))) 0 (words V0 (cell M0 store) k - 1) q ->
+    q <> count_at l /\ ~ span 2 (slots_at l M0) 0 (AcslRef.pow2 V0 (cell M0 store - 1) - 1) q.
+  move=> kB /lies_inP h; have [[A _] [B _]] := Sum k kB.
+  by split=> [e|h']; [apply: (A _ (or_introl erefl) (count_at l)); rewrite ?e in h * |
+                      apply: (B _ (or_introl erefl) q)].
+by case/or4P: qb => [|||/orP [|/orP [|//]]]; apply: sum.
+Qed.
+
+Lemma set_up_cells s :
+  [/\ cell (M1 s) (count_at l) = 1, cell (M1 s) (slots_at l M0) = low_word s &
+      cell (M1 s) (shift 1 (slots_at l M0) 1) = high_word s].
+Proof.
+have in0 j : 0 <= j < 2 -> slot_cells d l M0 (shift 1 (slots_at l M0) j).
+  by move=> jB; split=> //=; have := slots_pos; rewrite /pprf_seed_cells; lia.
+have n j : 0 <= j < 2 -> same_cell (shift 1 (slots_at l M0) j) (count_at l) = false.
+  by move=> jB; apply/negP => /same_cellP e; apply: count_no_slot; rewrite e; apply: in0.
+have n1 : same_cell (shift 1 (slots_at l M0) 1) (slots_at l M0) = false.
+  by apply/negP => /same_cellP; case: (slots_at _ _) => b c [] /=; lia.
+have y p : same_cell p p by apply/same_cellP.
+rewrite !cell_poke !y n1; split=> //.
+rewrite n //; have := n 0 ltac:(lia); rewrite shift0 => -> //.
+Qed.
+
+Lemma set_up_inv s : inv_at (M1 s) pred0 s (map (cell M0) shown).
+Proof.
+have [cE loE hiE] := set_up_cells s.
+have U : unchanged M0 (M1 s) regions.
+  move=> q Q; apply: cell_set_up => [e|h]; last exact: (Q _ slot_in_regions h).
+  by apply: (Q (span 1 (shift 1 store 9) 0 0)); [left | rewrite e; split=> //=; lia].
+have hd c : 0 <= c < 16 -> c <> 9 -> cell (M1 s) (shift 1 store c) = cell M0 (shift 1 store c).
+  by move=> cB c9; apply: (head_kept U).
+have bm q : in_bitmap S d l M0 q -> cell (M1 s) q = cell M0 q.
+  by case/bitmap_store => nc ns; apply: cell_set_up.
+have w0 i (iB : 0 <= i < words V0 (cell M0 store) 0) := bm _ (in_words0 iB).
+have wk k i j (kB : 1 <= k <= 5) (iB : 0 <= i < words V0 (cell M0 store) k) (jB : 0 <= j < 2) :=
+  bm _ (in_summary kB iB jB).
+have K : punctured_key (V (words_of s)) d pred0 (words_of s) = [:: ([::], s)].
+  by rewrite root_key /RefSecurity.keyc cover_pred0.
+have pair0 : pair_of d [::] = 0 by rewrite /pair_of /first_leaf /=.
+have slot0 j : store_slot (V (words_of s)) (M1 s) store j = shift 2 (slots_at l M0) j.
+  by rewrite -(slots_same U).
+have [[_ [_ _]] [_ [O0 g0]] [z0 v0] _] : [/\ True /\ True /\ True, True /\ (opened V0 M0 store /\
+    forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.gone V0 M0 store (Z.of_N x)),
+    (forall q, slot_cells d l M0 q -> cell M0 q = 0) /\ (forall q, value q -> cell M0 q = 0) & True].
+  by case: rdy => _ _ [? ?] [? ?] _.
+split=> //.
+- move=> q; rewrite /slot_cells (slots_same U) => qs.
+  have [loB hiB _] := proj2 ok s.
+  rewrite !cell_poke; case: ifP => _ //; case: ifP => _ //; case: ifP => _; first by rewrite /c_uint64_t; lia.
+  by rewrite z0 // /c_uint64_t; lia.
+- split.
+  + by rewrite /store_depth (depth_same U) depth0.
+  + exact: (@opened_kept (V (words_of s)) M0 (M1 s) store (conj erefl erefl) O0 hd w0 wk).
+  + move=> x xd; rewrite (@gone_kept (V (words_of s)) (DA _) M0 (M1 s) store O0 hd w0 wk).
+    by split=> // /(g0 _ xd).
+  + move=> n; rewrite K => -[<-|//]; rewrite pair0 slot0 /pprf_seed_at !shift0 loE hiE.
+    exact: (sd_words ok).
+  + move=> j jB; rewrite K => nj q; rewrite slot0 => -[q1 q2].
+    have j0 : j <> 0 by move=> e; apply: nj; left; rewrite [LHS]/= pair0.
+    rewrite /pprf_seed_cells /= in q1 q2.
+    have qs : slot_cells d l M0 q by split=> //; rewrite /pprf_seed_cells /slots; lia.
+    rewrite !cell_poke; case: ifP => [/same_cellP e|_]; first by rewrite e /= in q2; lia.
+    case: ifP => [/same_cellP e|_]; first by rewrite e in q2; lia.
+    by case: ifP => [/same_cellP e|_]; [case: count_no_slot; rewrite -e | apply: z0].
+  by rewrite K /store_nodes -[shift 1 _ 9]/(count_at l) cE.
+- by move=> q qv; rewrite cell_set_up ?v0 // => [e|h]; [| exact: (slot_cell_value h)];
+    case: outside0 => -[Sh _] _; apply: (Sh _ (or_introl erefl) q qv); rewrite e; split=> //=; lia.
+by apply: eq_shown => q /bm.
+Qed.
+
+
+Lemma in_left (T : Type) (x : T) (a b : seq T) : List.In x a -> List.In x (a ++ b).
+Proof. by elim: a => //= y a IH [->|/IH h]; [left | right]. Qed.
+
+(* ---- A call ------------------------------------------------------------------------------------- *)
+
+Lemma places_positions (T T' : Type) (K : Ggm.key T) (K' : Ggm.key T') : unzip1 K = unzip1 K' ->
+  places d K = places d K'.
+Proof.
+have pE (U : Type) (L : Ggm.key U) : places d L =
+    [seq (Z.of_N (first_leaf d p), Z.of_nat (d - size p)) | p <- unzip1 L] by rewrite /places -map_comp.
+by move=> E; rewrite !pE E.
+Qed.
+
+Lemma gaps_inE M P s ws : inv_at M P s ws -> gaps_in S d l M = places d (keyc P s).
+Proof.
+move=> I; rewrite /gaps_in.
+have E y : size y = d -> gone_b V0 M store (Z.of_N (leaf_num y)) = P y.
+  move=> sy; have yd : (leaf_num y < CModel.pow2 d)%num by rewrite -sy; apply: leaf_num_lt.
+  have := holds_set (in_place I) yd; have -> : leaf_path d (leaf_num y) = y by rewrite -sy leaf_numK.
+  rewrite -(gone_bP (DA _) _ (opened_levels (holds_memory (in_place I)))).
+  by rewrite -[gone_b _ _ _ _]/(gone_b V0 M store (Z.of_N (leaf_num y)));
+    case: (gone_b _ _ _ _); case: (P y) => // -[H H']; [have := H isT | have := H' isT].
+rewrite (eq_cover _ _ _ E); apply: places_positions; symmetry; exact: cover_positions.
+Qed.
+
+Lemma value_inE M v : @value_is V0 M (value_at l) v -> value_in S l M = v.
+Proof.
+case=> lo [hi [B <-]]; rewrite /value_in.
+have -> : bytes_word M (value_at l) = lo mod 2 ^ 64.
+  by apply: (@bytes_wordE V0) => k kB; case: (B k kB).
+have -> : bytes_word M (shift 1 (value_at l) 8) = hi mod 2 ^ 64.
+  apply: (@bytes_wordE V0) => k kB; have -> : shift 1 (shift 1 (value_at l) 8) k = shift 1 (value_at l) (8 + k).
+    by rewrite /shift /=; congr pair; lia.
+  by case: (B k kB).
+by rewrite -wraps.
+Qed.
+
+Lemma store_same (P Q : pred bitseq) M R : (forall x, size x = d -> P x = Q x) ->
+  store_holds (V R) M store d P R -> store_holds (V R) M store d Q R.
+Proof.
+move=> E [dE O set seeds_ no_more_ count_].
+have K : punctured_key (V R) d P R = punctured_key (V R) d Q R by apply: eq_cover.
+split=> //; [| by rewrite -K..].
+by move=> x xd; rewrite set // E ?size_leaf_path.
+Qed.
+
+Lemma res_verdict (outside some : bool) r e :
+  List.In r [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] ->
+  (r = PPRF_ERR_RANGE <-> outside) -> (r = PPRF_ERR_PUNCTURED <-> ~~ outside && ~~ some) ->
+  (r = PPRF_OK \/ prg_error V0 r -> r = e) ->
+  r = if outside then PPRF_ERR_RANGE else if some then e else PPRF_ERR_PUNCTURED.
+Proof.
+move=> res rng pun O; apply: (@verdict S) => //; first by move: res => /=; tauto.
+by move=> b; rewrite b /= in res; case: res => [|[|[|[|[]]]]].
+Qed.
+
+Lemma leaf_verdict (P : pred bitseq) (s : Seed) x r e :
+  List.In r [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] ->
+  (r = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) ->
+  (r = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ eval G (keyc P s) (leaf_path d x) = None) ->
+  (r = PPRF_OK \/ prg_error V0 r -> r = e) ->
+  r = if (CModel.pow2 d <=? x)%num then PPRF_ERR_RANGE
+      else if alive (keyc P s) (leaf_path d x) then e else PPRF_ERR_PUNCTURED.
+Proof.
+move=> res rng pun O; apply: res_verdict O => //.
+  by rewrite rng; split=> /outsideP.
+rewrite pun (@alive_eval S d); split=> [[xd ->]|]; first by case: N.leb_spec0 => //=; lia.
+by case: N.leb_spec0 => //= xd; case: (eval _ _ _) => // _; split=> //; lia.
+Qed.
+
+Lemma range_verdict (P : pred bitseq) (s : Seed) x y r e :
+  List.In r [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] ->
+  (r = PPRF_ERR_RANGE <-> ~ (x <= y /\ y < CModel.pow2 d)%num) ->
+  (r = PPRF_ERR_PUNCTURED <-> (x <= y /\ y < CModel.pow2 d)%num /\
+     forall z, (x <= z /\ z <= y)%num -> P (leaf_path d z)) ->
+  (r = PPRF_OK \/ prg_error V0 r -> r = e) ->
+  r = if (y <? x)%num || (CModel.pow2 d <=? y)%num then PPRF_ERR_RANGE
+      else if hit d (fun z => in_region (Range (leaf_path d x) (leaf_path d y)) z && alive (keyc P s) z)
+      then e else PPRF_ERR_PUNCTURED.
+Proof.
+move=> res rng pun O; apply: res_verdict O => //.
+  rewrite rng; split=> [|/orP [/N.ltb_spec0|/outsideP]]; try lia.
+  by case: N.ltb_spec0 => //= yx; move=> ?; apply/outsideP; lia.
+rewrite pun; split=> [[xy gone]|/andP []].
+  apply/andP; split; first by apply/norP; split; [apply/N.ltb_spec0; lia | apply/negP => /outsideP; lia].
+  apply/hitP => -[z sz' /andP [/andP [xz zy]]]; rewrite alive_keyc // => /negP; apply.
+  rewrite -[z]leaf_numK sz'; apply: gone.
+  rewrite !leaf_le_num ?size_leaf_path // !leaf_pathK in xz zy; try lia.
+  by move/N.leb_spec0: xz; move/N.leb_spec0: zy.
+case/norP; case: N.ltb_spec0 => // xy _; case: N.leb_spec0 => // yd _ nohit.
+split; first lia.
+move=> z zB; apply: contraNT nohit => nP; apply/hitP; exists (leaf_path d z).
+  exact: size_leaf_path.
+rewrite alive_keyc ?size_leaf_path // nP andbT /in_region !leaf_le_num ?size_leaf_path // !leaf_pathK; try lia.
+by apply/andP; split; apply/N.leb_spec0; lia.
+Qed.
+
+Lemma step M P s ws c o : inv_at M P s ws ->
+  let K := keyc P s in
+  let p := opt_perform S l F M (words_of s) c o in
+  let b := p.1.1 =? PPRF_OK in
+  [/\ p.1.1 = result_of d fails K c o, p.1.2 = (if b then value_of d G K c else None) &
+      inv_at p.2 (if b then (predU P (region_set d c) : pred bitseq) else P) s
+        (if b then marks ws c o else ws)].
+Proof.
+move=> I K; rewrite /opt_perform; have [own apart_] := opt_alone I.
+have := meets M (words_of s) c o; case E : (opt_does F M (words_of s) c o) => [r cells].
+set M' := with_cells M cells; move=> [C [O W] T]; rewrite (gaps_inE I) (bitmap_words I) in O W.
+have [mr mw] : may_read M' = may_read M0 /\ may_write M' = may_write M0 := rights I.
+have {}T : opt_typed d l M' := T (well_typed I).
+have words_kept : unchanged M M' [:: value] -> map (cell M') shown = ws.
+  move=> U; rewrite -(bitmap_words I); apply: eq_shown => q qb; apply: U => r' [<-|//].
+  by apply: bitmap_apart outside0 qb.
+have held_kept : unchanged M M' [:: value] -> store_holds (V (words_of s)) M' store d P (words_of s).
+  move=> U; apply: (store_beside (D _) (DA _) _ _ U (in_place I)) => //.
+  exact: (outside_same (elsewhere I) outside0).
+have regionsE : store_memory V0 M store = store_memory V0 M0 store := memory_same (elsewhere I).
+have done_ P' ws' : unchanged M M' regions ->
+    store_holds (V (words_of s)) M' store d P' (words_of s) -> map (cell M') shown = ws' ->
+    inv_at (wipe_value l M') P' s ws'.
+  by move=> U H; apply: finish => //; apply: unchanged_on (elsewhere I) U.
+have fail_ : r <> PPRF_OK -> unchanged M M' [:: value] -> inv_at (wipe_value l M') P s ws.
+  by move=> _ U; apply: done_; [exact: unchanged_value | exact: held_kept | exact: words_kept].
+case: c E C O W => [x|x|x y] E C O W.
+- (* pprf_eval *)
+  have [res [rng [pun [val [_ U]]]]] := opt_eval_sound (D _) (DL _) (DA _) (uint64_ok x) own apart_ C.
+  rewrite root_key in pun val.
+  have rE : r = result_of d fails K (EvalCall x) o by apply: leaf_verdict O.
+  split=> //=; first by case: Z.eqb_spec => //= e; have [v vE /value_inE ->] := val e.
+  case: Z.eqb_spec => [rK|rN]; last exact: fail_.
+  apply: done_; [exact: unchanged_value | | exact: W].
+  by apply: store_same (held_kept U) => z _ /=; rewrite orbF.
+- (* pprf_eval_punct *)
+  have [res [rng [pun [val [err U]]]]] := opt_eval_punct_sound (D _) (DL _) (DA _) (uint64_ok x) own apart_ C.
+  rewrite root_key in pun val.
+  have rE : r = result_of d fails K (EvalPunctCall x) o by apply: leaf_verdict O.
+  split=> //=; first by case: Z.eqb_spec => //= e; have [[v vE /value_inE ->] _] := val e.
+  case: Z.eqb_spec => [rK|rN]; last by have [U' _] := err rN; apply: fail_.
+  have [_ H] := val rK; apply: done_; [| exact: H | exact: W].
+  by move: U; rewrite /regions -regionsE.
+move: C; rewrite /opt_contract_of; case: ifP => [/andP [_ /N.eqb_spec xy]|_] C.
+- (* pprf_punct *)
+  have [res [rng [pun [done [err U]]]]] := opt_punct_sound (D _) (DL _) (DA _) (uint64_ok x) own C.
+  have U' : unchanged M M' regions.
+    move=> q Q; apply: U => r' ir; apply: Q; rewrite /regions -regionsE.
+    by apply: in_left.
+  have rE : r = result_of d fails K (RangeCall x y) o.
+    apply: range_verdict O => //; rewrite -?xy; first by rewrite rng; lia.
+    have goneE : eval G (keyc P s) (leaf_path d (sval x)) = None <-> P (leaf_path d (sval x)).
+      have := alive_keyc P s (size_leaf_path d (sval x)); rewrite (@alive_eval S d).
+      by case: (eval _ _ _); case: (P _).
+    rewrite pun root_key goneE; split=> [[xd Px]|[xd Px]]; last by split; [lia | apply: Px; lia].
+    split; first lia.
+    by move=> z zB; have -> : z = sval x by lia.
+  split=> //=; first by case: Z.eqb_spec.
+  case: Z.eqb_spec => [rK|rN]; last first.
+    apply: fail_ => // q _; exact: (err rN).
+  apply: done_; [exact: U' | | exact: W].
+  have xd : (sval x < CModel.pow2 d)%num.
+    have nR : ~ ~ (sval x < CModel.pow2 d)%num by move/rng; rewrite rK.
+    lia.
+  apply: store_same (done rK) => z sz /=; congr orb; rewrite /region_set /= -xy.
+  rewrite !leaf_le_num ?size_leaf_path // leaf_pathK //; apply/eqP/andP => [->|].
+    by rewrite leaf_pathK // N.leb_refl.
+  case=> /N.leb_spec0 lo /N.leb_spec0 hi; apply: leaf_num_inj; rewrite ?size_leaf_path // leaf_pathK //; lia.
+(* pprf_punct_range *)
+have [res [rng [pun [done [err U]]]]] :=
+  opt_punct_range_sound (D _) (DL _) (DA _) (uint64_ok x) (uint64_ok y) own C.
+have U' : unchanged M M' regions.
+  move=> q Q; apply: U => r' ir; apply: Q; rewrite /regions -regionsE.
+  by apply: in_left.
+have rE : r = result_of d fails K (RangeCall x y) o by apply: range_verdict O.
+split=> //=; first by case: Z.eqb_spec.
+case: Z.eqb_spec => [rK|rN]; last first.
+  apply: fail_ => // q _; exact: (err rN).
+by apply: done_; [exact: U' | exact: done rK | exact: W].
+Qed.
+
+
+(* ---- All of memory ------------------------------------------------------------------------------ *)
+
+Lemma notedE (f : pointer -> Z) ps q :
+  noted ps (map f ps) q = if has (fun p => same_cell p q) ps then f q else 0.
+Proof.
+elim: ps => //= p ps ->; case: ifP => //= /same_cellP <- //.
+Qed.
+
+Lemma in_filter (T : Type) (p : pred T) (K : seq T) n K' : [seq x <- K | p x] = n :: K' ->
+  List.In n K /\ p n.
+Proof.
+elim: K => //= x K IH; case: ifP => [px [<- _]|_ /IH [h pn]]; first by split; [left |].
+by split; [right |].
+Qed.
+
+Lemma filter_none (T : Type) (p : pred T) (K : seq T) : [seq x <- K | p x] = [::] ->
+  forall n, List.In n K -> p n = false.
+Proof.
+elim: K => //= x K IH; case: ifP => // px /IH h n [<-|] //; exact: h.
+Qed.
+
+Lemma in_map (T U : Type) (f : T -> U) (K : seq T) y : List.In y (map f K) ->
+  exists2 n, List.In n K & f n = y.
+Proof.
+elim: K => //= x K IH [<-|/IH [n nK <-]]; first by exists x; [left |].
+by exists n; [right |].
+Qed.
+
+Lemma imageE M P s ws q : inv_at M P s ws ->
+  opt_peek S d shown l M q = opt_image d shown l M0 ws (keyc P s) q.
+Proof.
+move=> I; have U := elsewhere I; have H := in_place I.
+have pE : opt_peek S d shown l M q = if in_bitmap S d l M0 q && ~~ has (fun p => same_cell p q) shown then 0
+    else cell M q by rewrite /opt_peek (bitmap_same U).
+rewrite /opt_image.
+case: ifP => [/lies_inP A|nA].
+  have nb : in_bitmap S d l M0 q = false by apply/negP => /bitmap_store [_].
+  rewrite pE nb /=; set i := snd q - _; rewrite /pprf_seed_cells in A; case: A => q1 q2.
+  have e := Z.div_mod i 2 ltac:(lia); have wB := Z.mod_pos_bound i 2 ltac:(lia).
+  set j := i / 2 in e *; set w := i mod 2 in e wB *.
+  have jB : 0 <= j < slots d by rewrite /i in e; lia.
+  have slotE : store_slot (V (words_of s)) M store j = shift 2 (slots_at l M0) j.
+    by rewrite -(slots_same U).
+  have qE : q = shift 1 (store_slot (V (words_of s)) M store j) w.
+    rewrite slotE [LHS]surjective_pairing q1 /shift; congr pair; rewrite /= /i in e *; lia.
+  rewrite /slot_word; case E : [seq n <- keyc P s | pair_of d n.1 =? j] => [|n K'].
+    apply: (holds_no_more H jB _ (q := q)); last first.
+      by split; [rewrite qE | rewrite qE /pprf_seed_cells /shift /=; lia].
+    move=> h; have [n nK nE] := in_map h; rewrite root_key in nK.
+    by have := filter_none E nK; rewrite nE Z.eqb_refl.
+  have [nK /Z.eqb_spec nE] := in_filter E; rewrite -(root_key P) in nK.
+  have := holds_seeds H nK; rewrite nE; move: qE; set p := store_slot _ _ _ _ => qE sE.
+  have tc c : 0 <= c < 2 -> c_uint64_t (cell M (shift 1 p c)).
+    move=> cB; apply: (well_typed I); rewrite /slot_cells (slots_same U) /p slotE.
+    by split=> //; rewrite /pprf_seed_cells /=; lia.
+  have [L Hi] := proj1 ok _ _ (tc 0 ltac:(lia)) (tc 1 ltac:(lia)).
+  rewrite -sE qE; case: Z.eqb_spec => w0; first by rewrite w0; symmetry; exact: L.
+  have -> : w = 1 by lia.
+  by symmetry; exact: Hi.
+have nslot : ~ slot_cells d l M0 q by move/lies_inP; rewrite nA.
+case: ifP => [/same_cellP qE|nC].
+  have nb : in_bitmap S d l M0 q = false by apply/negP => /bitmap_store [].
+  by rewrite pE nb qE /=; have := holds_count H; rewrite /store_nodes root_key.
+case: ifP => [/lies_inP qv|nV].
+  have nb : in_bitmap S d l M0 q = false by apply/negP => qb; apply: (bitmap_apart outside0 qb qv).
+  by rewrite pE nb (no_value I).
+rewrite {}pE; case b : (in_bitmap S d l M0 q) => /=; first by rewrite -(bitmap_words I) notedE; case: (has _ _).
+apply: U => r ir rq; case: (in_cat_iff ir) => {ir} [ir|[e|//]]; last first.
+  by move/negP: nV; apply; apply/lies_inP; rewrite -[span _ _ _ _]/value e.
+rewrite /store_memory depth0 in ir.
+have no n p m : (lies_in n p 0 m q -> in_bitmap S d l M0 q) -> ~ span n p 0 m q.
+  by move=> h /lies_inP /h; rewrite b.
+case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
+- move=> [q1 q2]; move/negP: nC; apply; apply/same_cellP.
+  by rewrite [LHS]surjective_pairing q1 /shift; congr pair; rewrite /= in q2 *; lia.
+- by move=> h; apply: nslot; rewrite /slot_cells -slotsE depth0.
+- by apply: no => h; rewrite /in_bitmap h.
+all: by apply: no => h; rewrite /in_bitmap /= h ?orbT.
+Qed.
+
+(* ---- Lists of calls ------------------------------------------------------------------------------- *)
+
+Lemma run_calls_model M P s ws cs : inv_at M P s ws ->
+  let r := opt_run_calls S l F M (words_of s) cs in
+  let m := model_calls d fails G (keyc P s) cs in
+  r.1 = m.1 /\ forall q, opt_peek S d shown l r.2 q = opt_image d shown l M0 (marked marks ws cs m.1) m.2 q.
+Proof.
+elim: cs M P ws => [|[c o] cs IH] M P ws I /=; first by split=> // q; apply: imageE.
+have [rE vE I'] := step c o I.
+case E : (opt_perform _ _ _ _ _ _ _) rE vE I' => [[r v] M'] /= -> -> I'.
+have := IH _ _ _ I'; rewrite {2 3}/RefSecurity.keyc.
+have -> : keyc (if result_of d fails (keyc P s) c o =? PPRF_OK
+               then (predU P (region_set d c) : pred bitseq) else P) s =
+          if result_of d fails (keyc P s) c o =? PPRF_OK then puncture_call d G c (keyc P s)
+          else keyc P s.
+  by case: ifP => // _; rewrite puncture_callE.
+case: (opt_run_calls _ _ _ _ _ _) => rs M'' /=; case: (model_calls _ _ _ _ _) => rs' K'' /= [-> H].
+by split.
+Qed.
+
+Theorem opt_calls_sound s cs :
+  let r := opt_run_calls S l F (M1 s) (words_of s) cs in
+  let m := model_calls d fails G (keygen s) cs in
+  r.1 = m.1 /\ forall q, opt_peek S d shown l r.2 q =
+    opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q.
+Proof.
+have := @run_calls_model _ pred0 s _ cs (set_up_inv s).
+by rewrite /RefSecurity.keyc cover_pred0.
+Qed.
+
+
+(* ---- The game ------------------------------------------------------------------------------------- *)
+
+Local Notation bare := (RefSecurity.bare d).
+
+Record corresponds (P : pred bitseq) (s : Seed) (st : ref_state memory)
+    (st1 : ref_state (Ggm.key unit * seq Z)) (st2 : ev_state Seed) : Prop := Corresponds {
+  c_inv : inv_at (mem st) P s (mem st1).2;
+  c_bare : st1 = RefState (bare P, (mem st1).2) (gone st) (known st) (challenged st);
+  c_gone : forall x, (x < CModel.pow2 d)%num -> P (leaf_path d x) = gone st x;
+  c_held : held st2 = keyc P s;
+  c_known : forall x, (x < CModel.pow2 d)%num -> revealed st2 (leaf_path d x) = known st x;
+  c_tested : tested st2 = map (leaf_path d) (challenged st);
+  c_leaves : all (fun x => x <? CModel.pow2 d)%num (challenged st)
+}.
+
+Lemma after_call P s st st1 st2 c o u M' rv ts : corresponds P s st st1 st2 -> in_range d c ->
+  (forall x, target c = Some x -> (x < CModel.pow2 d)%num) ->
+  inv_at M' (predU P (region_set d c)) s (marks (mem st1).2 c o) ->
+  (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
+  ts = map (leaf_path d) (challenged (called c u M' st)) ->
+  corresponds (predU P (region_set d c)) s (called c u M' st)
+    (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
+    (State (puncture_call d G c (held st2)) rv ts).
+Proof.
+case=> I B g h k t lv rng tr I' R T; split=> //.
+- by rewrite B /called /= puncture_callE.
+- by move=> x xd; rewrite /= g // erasesE // orbC.
+- by rewrite /= h puncture_callE.
+- by rewrite /=; case E : (target c) => [x|] //; case: u {R T} => //=; rewrite lv andbT; apply/N.ltb_spec0/tr.
+Qed.
+
+Local Notation ev_run w s := (interact (fun _ b => b) (@ev_oracle Seed (zero_block S) G d w (keygen s))).
+Local Notation opt_run w s := (interact (fun _ b => b) (@opt_oracle S d Fault shown l F w (words_of s))).
+Local Notation model_of := (@opt_as_model S d Fault fails marks shown l M0).
+Local Notation reply := (@ref_reply S (order Fault)).
+
+Lemma opt_run_call w (s : Seed) st c u o k :
+  Pr (opt_run w s st (@Ask _ reply (Call c u o) k)) =
+  if permitted d st (Call c u o) then
+    let p := opt_perform S l F (mem st) (words_of s) c o in
+    if p.1.1 =? PPRF_OK then
+      ex (hand_out w u p.1.2) (fun y =>
+        Pr (opt_run w s (called c u p.2 st) (k (Some (p.1.1, y)))))
+    else Pr (opt_run w s (RefState p.2 (gone st) (known st) (challenged st)) (k (Some (p.1.1, None))))
+  else Pr (opt_run w s st (k None)).
+Proof.
+have -> : opt_run w s st (@Ask _ reply (Call c u o) k) =
+  bind (@opt_oracle S d _ shown l F w (words_of s) st (Call c u o)) (fun rs => opt_run w s rs.2 (k rs.1)).
+  by [].
+rewrite Pr_bind /opt_oracle; case: (permitted _ _ _) => //.
+case: (opt_perform _ _ _ _ _ _ _) => [[r v] M']; rewrite [fst _]/= [snd _]/= /fst /snd.
+by case: (_ =? _) => //; rewrite ex_bind.
+Qed.
+
+Lemma opt_run_steal w (s : Seed) st qs k :
+  Pr (opt_run w s st (@Ask _ reply (Steal (order Fault) qs) k)) =
+  if permitted d st (Steal (order Fault) qs) then
+    Pr (opt_run w s (stolen d st) (k (Some (map (opt_peek S d shown l (mem st)) qs))))
+  else Pr (opt_run w s st (k None)).
+Proof.
+have -> : opt_run w s st (@Ask _ reply (Steal (order Fault) qs) k) =
+  bind (@opt_oracle S d _ shown l F w (words_of s) st (Steal (order Fault) qs))
+    (fun rs => opt_run w s rs.2 (k rs.1)).
+  by [].
+by rewrite Pr_bind /opt_oracle; case: (permitted _ _ _).
+Qed.
+
+Lemma model_of_call st1 c u o k :
+  model_of st1 (@Ask _ reply (Call c u o) k) =
+  if permitted d st1 (Call c u o) then
+    let r := result_of d fails (mem st1).1 c o in
+    if r =? PPRF_OK then
+      ask_value c u (fun y => ask_puncture c
+        (model_of (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
+           (k (Some (r, y)))))
+    else model_of st1 (k (Some (r, None)))
+  else model_of st1 (k None).
+Proof. by case: st1 => -[K ws] *. Qed.
+
+Lemma model_of_steal st1 qs k :
+  model_of st1 (@Ask _ reply (Steal (order Fault) qs) k) =
+  if permitted d st1 (Steal (order Fault) qs) then
+    @Ask _ (@ev_reply Seed d) (Reveal (whole_key d)) (fun K =>
+      model_of (stolen d st1) (k (Some (map (opt_image d shown l M0 (mem st1).2 (odflt [::] K)) qs))))
+  else model_of st1 (k None).
+Proof. by []. Qed.
+
+Lemma play_same w (s : Seed) A P st st1 st2 : corresponds P s st st1 st2 ->
+  Pr (opt_run w s st A) = Pr (ev_run w s st2 (model_of st1 A)).
+Proof.
+elim: A P st st1 st2 => [b|X x0 k IH|[c u o|qs] k IH] P st st1 st2 C //.
+- by apply: eq_avg => x; apply: IH C.
+- have pE : permitted d st1 (Call c u o) = permitted d st (Call c u o) by rewrite (c_bare C).
+  rewrite model_of_call opt_run_call pE; case: ifP => pm; last exact: IH C.
+  have [] := step c o (c_inv C).
+  have mE : (mem st1).1 = bare P by rewrite (c_bare C).
+  have rE : result_of d fails (mem st1).1 c o = result_of d fails (keyc P s) c o.
+    by rewrite mE; apply: result_of_positions; rewrite bare_keyc.
+  rewrite {}rE /=; case E : (opt_perform _ _ _ _ _ _ _) => [[r v] M'] /= {E} -> vE I'.
+  case: ifP vE I' => [/Z.eqb_spec rOK|_] vE I'; last first.
+    by apply: (IH _ P); case: C => I B g h k' t lv; split.
+  have [rng tr] := result_ok rOK.
+  have tr' x (e : target c = Some x) := proj1 (tr x e).
+  have next y rv ts :
+      (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
+      ts = map (leaf_path d) (challenged (called c u M' st)) ->
+      Pr (opt_run w s (called c u M' st) (k (Some (result_of d fails (keyc P s) c o, y)))) =
+      Pr (ev_run w s (State (held st2) rv ts) (ask_puncture c (model_of
+            (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
+            (k (Some (result_of d fails (keyc P s) c o, y)))))).
+    move=> R T; rewrite ask_punctureE; apply: IH; exact: after_call C rng tr' I' R T.
+  have st2E : st2 = State (held st2) (revealed st2) (tested st2) by case: (st2).
+  rewrite /ask_value vE /value_of; case tE : (target c) => [x|]; last first.
+    have -> : hand_out w u None = Ret None by case: (u).
+    rewrite st2E; apply: next; rewrite /called tE /=; last exact: c_tested C.
+    by move=> x xd; rewrite (c_known C) //; case: (u).
+  have [xd al] := tr x tE; move: pm; rewrite /permitted tE.
+  have := al; rewrite (@alive_eval S d); case eE : (eval _ _ _) => [y|] // _.
+  have txE : (leaf_path d x \in tested st2) = (x \in challenged st).
+    rewrite (c_tested C); apply/mapP/idP => [[z zc zE]|xc]; last by exists x.
+    have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
+    by move/eqP: zE; rewrite leaf_path_inj // => /eqP ->.
+  move=> pm; clear pE; move: k IH next pm; case: u => k IH next pm.
+  - (* the adversary gets the value *)
+    have sp : spoils (path_of d x) st2 = false.
+      apply/hasP => -[z zt /andP [pz _]]; move: zt pz; rewrite path_ofE (c_tested C).
+      case/mapP => z' zc ->; have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
+      by rewrite prefix_leaf // => /eqP xz; rewrite xz zc in pm.
+    rewrite /= sp path_ofE (c_held C) eE; apply: next.
+      move=> z zd; rewrite /= ?path_ofE (c_held C) (c_known C) // tE /= prefix_leaf // eq_sym.
+      by case: eqP => [->|_]; rewrite ?al ?orbT ?andbF ?orbF.
+    by rewrite /= tE (c_tested C).
+  - (* a challenge *)
+    have fr : fresh_leaf st2 (path_of d x).
+      by rewrite /fresh_leaf path_ofE (c_known C) // txE.
+    have yE : odflt (zero_block S) (eval G (keygen s) (path_of d x)) = y.
+      rewrite path_ofE eval_keygen /=.
+      have := @eval_cover _ G d P [::] s _ (size_leaf_path d x).
+      by rewrite cat0s -/(keyc P s) eE; case: (P _) => // -[->].
+    set B := (fun _ => ask_puncture _ _).
+    have -> : ev_run w s st2 (@Ask _ (@ev_reply Seed d) (Challenge (path_of d x)) B) =
+      bind (@ev_oracle Seed (zero_block S) G d w (keygen s) st2 (Challenge (path_of d x)))
+        (fun rs => ev_run w s rs.2 (B rs.1)) by [].
+    rewrite Pr_bind /ev_oracle fr yE [hand_out _ _ _]/= !ex_bind; apply: eq_ex => z /=; apply: next.
+      by move=> z' zd; rewrite /= tE (c_known C).
+    by rewrite /= tE (c_tested C) ?path_ofE.
+  rewrite /= st2E; apply: next; last by rewrite /= tE (c_tested C).
+  by move=> z zd; rewrite /= tE (c_known C).
+have pE : permitted d st1 (Steal (order Fault) qs) = permitted d st (Steal (order Fault) qs).
+  by rewrite (c_bare C).
+rewrite model_of_steal opt_run_steal pE.
+have alE x : (x < CModel.pow2 d)%num -> alive (held st2) (leaf_path d x) = living d st x.
+  move=> xd; rewrite (c_held C) alive_keyc ?size_leaf_path // (c_gone C) // /living.
+  by case: N.ltb_spec0.
+have sp : spoils [::] st2 = ~~ permitted d st (Steal (order Fault) qs).
+  rewrite /spoils (c_tested C) has_map negbK; apply: eq_in_has => x xc /=.
+  by have /N.ltb_spec0 xd := allP (c_leaves C) _ xc; rewrite prefix0s alE.
+case: ifP sp => pm sp; last exact: IH C.
+rewrite /= sp /= .
+have -> : delegate G [::] (held st2) = held st2.
+  elim: (held st2) => //= -[p v] K IHK; rewrite /delegate /= -/(delegate G [::] K) IHK.
+  by rewrite /delegate_node /= prefix0s; case: p.
+have -> : map (opt_image d shown l M0 (mem st1).2 (held st2)) qs = map (opt_peek S d shown l (mem st)) qs.
+  by apply: eq_map => q; rewrite (c_held C) (imageE q (c_inv C)).
+apply: (IH _ P); case: C => I B g h k' t lv; split=> //; first by rewrite B.
+by move=> x xd /=; rewrite prefix0s alE // k' // orbC.
+Qed.
+
+Theorem opt_game_is_model w A :
+  Pr (@opt_game S d _ shown l F M0 w A) =
+  Pr (@ev_game Seed (zero_block S) G d 0 w (@opt_against_model S d _ fails marks shown l M0 A)).
+Proof.
+rewrite /opt_game /ev_game !Pr_bind /=; apply: eq_avg => s.
+apply: (@play_same w s A pred0); split=> //.
+- exact: set_up_inv.
+- by rewrite /start_of /RefSecurity.bare cover_pred0.
+- by rewrite /= /RefSecurity.keyc cover_pred0.
+Qed.
+
+End OptSecurity.
