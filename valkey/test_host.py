@@ -36,8 +36,8 @@ class Failed(Exception):
 
 
 class Host:
-    def __init__(self, case, *urls, depth=10, lifetime=7200, program=None):
-        self.p = subprocess.Popen([program or PROGRAM, str(depth), str(lifetime), *urls], text=True,
+    def __init__(self, case, *urls, depth=10, lifetime=7200, program=None, prefix=()):
+        self.p = subprocess.Popen([*prefix, program or PROGRAM, str(depth), str(lifetime), *urls], text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
         self.answer()

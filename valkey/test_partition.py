@@ -297,8 +297,8 @@ class Partition(unittest.TestCase):
             print(f"# {len(twice(h))} tickets accepted twice")
 
 
-def replicating_module(folder):
-    """The module with a type that saves its seeds, and so replicates them: what must not be."""
+def copy_module(folder):
+    """Its sources; change(file, (old, new)...) in them."""
     for f in ("tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c", "server_api.h"):
         shutil.copy(os.path.join(HERE, f), folder)
 
@@ -311,7 +311,12 @@ def replicating_module(folder):
             text = text.replace(old, new)
         with open(path, "w") as f:
             f.write(text)
+    return change
 
+
+def replicating_module(folder):
+    """The module with a type that saves its seeds, and so replicates them: what must not be."""
+    change = copy_module(folder)
     change("tree.h", ("#endif", "size_t tree_out(struct tree *t, uint8_t *b, size_t n);\n"
                       "struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n);\n#endif"))
     with open(os.path.join(folder, "tree.c"), "a") as f:
@@ -348,6 +353,10 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
     change("tree.c", ("int err = pprf_setup(&t->key, depth, NULL);",
                       "struct pprf_options o = {sizeof o, NULL, depth, PPRF_SHARED};\n"
                       "  int err = pprf_setup_with(&t->key, &o);"))
+    return build_module(folder)
+
+
+def build_module(folder):
     env = os.environ
     target = os.path.join(folder, "pprf.so")
     subprocess.run([env.get("CC", "gcc"), "-D_GNU_SOURCE", "-I" + os.path.join(TOP, "include"), "-I" + folder,
@@ -367,6 +376,11 @@ def main():
     p.add_argument("test", nargs="*")
     a = p.parse_args()
     SECONDS, SEED = a.seconds, a.seed
+    return run_in_network((Partition,), a.test, __file__)
+
+
+def run_in_network(cases, tests, file):
+    """In a network of its own, which root may have."""
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
@@ -376,8 +390,8 @@ def main():
             return 0
         os.environ["PPRF_OWN_NETWORK"] = "1"
         os.execvp("unshare", ["unshare", "--net", "--mount", "--kill-child", "--fork", sys.executable,
-                              os.path.abspath(__file__), "--seed", str(SEED), "--seconds", str(SECONDS), *a.test])
-    return tap.run((Partition,), a.test, SEED)
+                              os.path.abspath(file), "--seed", str(SEED), "--seconds", str(SECONDS), *tests])
+    return tap.run(cases, tests, SEED)
 
 
 if __name__ == "__main__":
