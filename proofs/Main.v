@@ -96,6 +96,7 @@ Print Assumptions ticket_redeemed_once.
 Print Assumptions ticket_ends.
 Print Assumptions ticket_opens.
 Print Assumptions tk_adv_sum.
+Print Assumptions tk_adv_bound_users.
 Print Assumptions tk_adv_bound_first.
 Print Assumptions canonical_of_invariants.
 Print Assumptions cover_well_formed.

@@ -479,22 +479,36 @@ From Pprf.proofs Require Import TicketSecurity Leakage.
 
 Definition tk_adv_sum_statement :
   forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
-         (Text Ticket : Type) (seal : Seed -> Text -> prog Ticket)
-         (A : tk_adversary Seed d Text Ticket),
-    tk_adv s0 G seal A =
-      ev_adv s0 G 0 (as_ev seal true A) - ev_adv s0 G 0 (as_ev seal false A) +
-      seal_adv s0 seal (as_seal s0 G A)
+         (Text : Type) (Ticket : eqType) (seal : Seed -> Text -> prog Ticket)
+         (unseal : Seed -> Ticket -> option Text) (c : nat) (A : tk_adversary Seed d Text Ticket),
+    tk_adv s0 G seal unseal c A =
+      ev_adv s0 G c (as_ev seal unseal true [::] A) - ev_adv s0 G c (as_ev seal unseal false [::] A) +
+      seal_adv s0 seal unseal (as_seal s0 G unseal c A)
   := @tk_adv_sum.
+
+Definition tk_adv_bound_users_statement :
+  forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
+         (Text : Type) (Ticket : eqType) (seal : Seed -> Text -> prog Ticket)
+         (unseal : Seed -> Ticket -> option Text) (c q : nat) (A : tk_adversary Seed d Text Ticket)
+         (eps : rat),
+    (c <= d)%N -> seals_in (first_leaves c q) A ->
+    (forall b, `|prg_adv s0 G
+       (attack G (ev_guess s0 c (first_leaves c q) (as_ev seal unseal b [::] A)))| <= eps) ->
+    `|tk_adv s0 G seal unseal c A| <=
+      (2 * (2 * (2 ^ c * (q + (d - c)).-1)))%:R * eps +
+      `|seal_adv s0 seal unseal (as_seal s0 G unseal c A)|
+  := @tk_adv_bound_users.
 
 Definition tk_adv_bound_first_statement :
   forall (Seed : finType) (s0 : Seed) (G : bitseq -> Seed -> Seed * Seed) (d : nat)
-         (Text Ticket : Type) (seal : Seed -> Text -> prog Ticket) (q : nat)
-         (A : tk_adversary Seed d Text Ticket) (eps : rat),
+         (Text : Type) (Ticket : eqType) (seal : Seed -> Text -> prog Ticket)
+         (unseal : Seed -> Ticket -> option Text) (q : nat) (A : tk_adversary Seed d Text Ticket)
+         (eps : rat),
     seals_in (first_leaves 0 q) A ->
     (forall b, `|prg_adv s0 G
-                   (attack G (ev_guess s0 0 (first_leaves 0 q) (as_ev seal b A)))| <= eps) ->
-    `|tk_adv s0 G seal A| <=
-      (2 * (2 * (q + d).-1))%:R * eps + `|seal_adv s0 seal (as_seal s0 G A)|
+       (attack G (ev_guess s0 0 (first_leaves 0 q) (as_ev seal unseal b [::] A)))| <= eps) ->
+    `|tk_adv s0 G seal unseal 0 A| <=
+      (2 * (2 * (q + d).-1))%:R * eps + `|seal_adv s0 seal unseal (as_seal s0 G unseal 0 A)|
   := @tk_adv_bound_first.
 
 Definition key_leaks_statement :

@@ -402,10 +402,19 @@ MUTANTS = [
     ("ticket_game_with_one_text", r"Ticket(Security|GameExamples).v",
      [(SEAL, "c <-$ seal y (if b then m1 else m0) ;;", "c <-$ seal y m0 ;;")]),
     ("ticket_game_without_theft", r"Ticket(Security|GameExamples).v",
-     [(SEAL, "else Ret (Some (delegate G (sval p) (held st)), reveal (sval p) st)",
-       "else Ret (None, st)")]),
+     [(SEAL, "else Ret (Some (delegate G (sval p) (held st)), (reveal (sval p) st, ts))",
+       "else Ret (None, sts)")]),
     ("ticket_game_without_values", r"Ticket(Security|GameExamples).v",
-     [(SEAL, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, st)")]),
+     [(SEAL, "else Ret (eval G (held st) x, (reveal x st, ts))", "else Ret (None, sts)")]),
+    ("ticket_game_that_opens_nothing", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "if t == c then None else unseal y t else None.", "None else None.")]),
+    ("ticket_game_that_opens_the_challenge", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "if t == c then None else unseal y t else None.", "unseal y t else None.")]),
+    ("ticket_game_with_one_tree", r"Ticket(Security|GameExamples).v",
+     [(SEAL, "Definition tk_game (c : nat) (w : world) (b : bool) (A : tk_adversary) : prog bool :=\n"
+       "  ss <-$ unifs s0 (2 ^ c) ;;\n  let K0 := zip (roots c) ss in",
+       "Definition tk_game (c : nat) (w : world) (b : bool) (A : tk_adversary) : prog bool :=\n"
+       "  ss <-$ unifs s0 1 ;;\n  let K0 := zip (roots 0) ss in")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]
