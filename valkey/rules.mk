@@ -53,7 +53,7 @@ $(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch] tls/*.[ch]) $(B)
 	@chmod +x $@
 
 .PHONY: test-fleet
-test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(NGINX_MADE) ## the fleet's tests, with minutes of cut links and killed servers
+test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE) ## the fleet's tests, with minutes of cut links and killed servers
 	@valkey/test_partition.py --seconds 180
 	@valkey/test_cut_hosts.py --seconds 60
 	@valkey/test_hosts.py --flights 10000
