@@ -767,6 +767,7 @@ Definition ref_eval_punct_sound_statement :
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0;
                   span pprf_seed_cells value 0 0] ->
     holds Pre a (cell Pre n) (key_nodes V d P R) ->
+    (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
     ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N x) value R result ->
     let p := leaf_path d x in
     let v := eval (@acsl_family V d) (punctured_key V d P R) p in
@@ -779,7 +780,7 @@ Definition ref_eval_punct_sound_statement :
        v = Some (sd V (pprf_seed_at Post value)) /\
        holds Post a (cell Post n) (key_nodes V d (predU P (pred1 p)) R) /\
        cell Post n <= cap /\ cell Post n <= cell Pre n + Z.of_nat d /\
-       forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+       forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
     (result <> PPRF_OK ->
        unchanged Pre Post [:: span pprf_seed_cells value 0 0] /\
        forall q, span pprf_seed_cells value 0 0 q -> cell Post q = 0) /\
@@ -795,6 +796,7 @@ Definition ref_punct_range_sound_statement :
     writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->
     holds Pre a (cell Pre n) (key_nodes V d P R) ->
+    (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
     ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N first) (Z.of_N last) R
       result ->
     let range := Range (leaf_path d first) (leaf_path d last) in
@@ -807,7 +809,7 @@ Definition ref_punct_range_sound_statement :
     (result = PPRF_OK ->
        holds Post a (cell Post n) (key_nodes V d (predU P (in_region range)) R) /\
        cell Post n <= cap /\ cell Post n <= cell Pre n + 2 * Z.of_nat d /\
-       forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+       forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
     (result <> PPRF_OK -> unchanged Pre Post [::]) /\
     unchanged Pre Post [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0]
   := @ref_punct_range_sound.
@@ -945,11 +947,11 @@ Definition keccak_is_the_suite_statement :
 Definition ref_sha3_secure_statement :
   forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory),
-  meets_contracts sha3_suite d fails l F -> ready d l M0 -> typed l M0 ->
+  meets_contracts sha3_suite d fails l F -> ready d l M0 -> cleared l M0 ->
   (forall (s : RefGame.block sha3_suite) (cs : seq (call * Fault)),
      let r := run_calls sha3_suite l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
-     r.1 = m.1 /\ forall p : pointer, peek l r.2 p = @image sha3_suite d l M0 m.2 p) /\
+     r.1 = m.1 /\ forall p : pointer, cell r.2 p = @image sha3_suite d l M0 m.2 p) /\
   (forall A : ref_adversary sha3_suite Fault,
      `|ref_adv d l F M0 A| <= (2 * (expn 2 d).-1)%:R *
        `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
@@ -987,11 +989,11 @@ Definition ref_code_secure_statement :
   forall (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory),
   List.In p keccak_functions ->
-  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> typed l M0 ->
+  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> cleared l M0 ->
   (forall (s : RefGame.block (keccak_suite p)) (cs : seq (call * Fault)),
      let r := run_calls (keccak_suite p) l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
-     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
+     r.1 = m.1 /\ forall q : pointer, cell r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
   (forall A : ref_adversary (keccak_suite p) Fault,
      `|ref_adv d l F M0 A| <= (2 * (expn 2 d).-1)%:R *
        `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg

@@ -212,6 +212,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - 1 + h <= cap;
+  /*@ assert enough: \forall integer k; 0 <= k < \at(*n,Pre) && cov{Pre}(a + k, x) ==>
+        \at(*n,Pre) - 1 + \at(a[k].height,Pre) <= cap; */
   //@ ghost Walk: ;
   int err = ref_co_path(a[i], x, path, &left, value) /*@ ghost (R, d) */;
   //@ assert walk: same{Here,Walk}(a, 0, cap);
@@ -219,6 +221,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
   //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
@@ -228,10 +231,13 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   //@ assert fit: fit(&path[0], 0, h, a[i].start, h, a[i].start, h);
   size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
+  //@ assert cut: zeros(a, len, \at(*n,Pre));
+  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zeron(a + k);
+  //@ assert clear: zeros(a, len, cap);
   /*@ assert covered: \forall integer y; covered(a, len, y) <==>
         (y != x && covered{Pre}(a, \at(*n,Pre), y)); */
   *n = len;
-  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, \at(*n,Pre));
+  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, cap);
   return PPRF_OK;
 }
 
@@ -475,6 +481,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
   //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
@@ -494,9 +501,12 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
         (covered(a, *n, y) && !(a[i].start <= y < a[j - 1].start + pow2(h))); */
   size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
+  //@ assert cut: zeros(a, len, \at(*n,Pre));
+  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zeron(a + k);
+  //@ assert clear: zeros(a, len, cap);
   /*@ assert covered: \forall integer y; covered(a, len, y) <==>
         ((y < first || last < y) && covered{Pre}(a, \at(*n,Pre), y)); */
   *n = len;
-  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, \at(*n,Pre));
+  //@ assert length: same{Here,Replaced}(a, 0, len) && zeros(a, len, cap);
   return PPRF_OK;
 }

@@ -83,7 +83,8 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
 int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t *left,
                 struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */;
 
-/** Puncture leaf x and give its value, zero on error.
+/** Puncture leaf x and give its value, zero on error.  Behind its last node the array is zero, before and
+ * after: nothing that a key held once may stay there.
  * @param[in,out] n   length; on success the node that covered x is replaced by its co-path.
  * @param[in]     cap nodes that the array holds.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_BUFFER, or an error of
@@ -93,6 +94,7 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n, value);
     requires nodes: inv(sd(R), d, a, *n);
+    requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n, *value;
     ensures nodes: inv(sd(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
@@ -109,7 +111,7 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
     ensures others_stay: \forall integer y; y != x ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
     ensures growth: *n <= cap && *n < \old(*n) + d + 1;
-    ensures wiped: zeros(a, *n, \old(*n));
+    ensures clear: zeros(a, *n, cap);
     ensures error: \result != PPRF_OK ==>
       zero_seed(*value) && *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
@@ -123,6 +125,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n);
     requires nodes: inv(sd(R), d, a, *n);
+    requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n;
     ensures nodes: inv(sd(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
@@ -141,7 +144,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     ensures others_stay: \forall integer y; y < first || last < y ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
     ensures growth: *n <= cap && *n < \old(*n) + 2 * d + 1;
-    ensures wiped: zeros(a, *n, \old(*n));
+    ensures clear: zeros(a, *n, cap);
     ensures error: \result != PPRF_OK ==> *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
                     uint64_t last) /*@ ghost (struct pprf_seed R) */;

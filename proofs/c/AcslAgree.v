@@ -553,6 +553,16 @@ rewrite !sE; have [->|[->|[->| ->]]] // : j = 0 \/ j = 1 \/ j = 2 \/ j = 3.
 by rewrite /ref_node_cells in jB; lia.
 Qed.
 
+Lemma cells_zero L a lo hi : (forall q, span ref_node_cells a lo (hi - 1) q -> cell L q = 0) ->
+  zeros V L a lo hi.
+Proof.
+move=> Z k kB; have C j : 0 <= j < 4 -> cell L (shift 1 (shift 4 a k) j) = 0.
+  by move=> jB; apply: Z; split=> //; rewrite /shift /ref_node_cells /=; lia.
+have sE i : shift 1 (shift 1 (shift 4 a k) 2) i = shift 1 (shift 4 a k) (2 + i).
+  by rewrite /shift /=; congr pair; lia.
+by rewrite /zeron /zero_seed /ref_node_at /pprf_seed_at /= !sE; do !split; apply: C.
+Qed.
+
 Lemma zero_seed_cells L p q : zero_seed V (pprf_seed_at L p) ->
   span pprf_seed_cells p 0 0 q -> cell L q = 0.
 Proof.

@@ -110,6 +110,8 @@ Definition ref_eval_sound_ex := @ref_eval_sound toy toy_definitions fresh evalua
   (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
   fresh_holds eval_meets_contract.
 
+Example fresh_clear q : span ref_node_cells (0, 0) 1 (2 - 1) q -> cell fresh q = 0.
+Proof. by case: q => b c [/= -> B] /=; do 3! (case: Z.eqb_spec => [?|_] /=; first by lia). Qed.
 Example eval_punct_meets_contract :
   ref_eval_punct_contract toy fresh punctured (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK.
 Proof.
@@ -126,7 +128,7 @@ split.
 - by move=> _; rewrite covered_punctured.
 - by move=> y y0; rewrite covered_punctured covered_fresh; lia.
 - by [].
-- by move=> k; rewrite /=; lia.
+- by move=> k kB; have -> : k = 1 by change (1 <= k /\ k < 2) in kB; lia.
 - by [].
 Qed.
 Example all_apart : separated [:: span ref_node_cells (0, 0) 0 (2 - 1); span 1 (1, 0) 0 0;
@@ -137,7 +139,7 @@ by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split].
 Qed.
 Definition ref_eval_punct_sound_ex := @ref_eval_punct_sound toy toy_definitions fresh punctured
   (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I)
-  (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds eval_punct_meets_contract.
+  (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds fresh_clear eval_punct_meets_contract.
 
 Example punct_range_meets_contract :
   ref_punct_range_contract toy fresh range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK.
@@ -155,7 +157,7 @@ split.
 - by move=> _ y yB; rewrite covered_punctured; lia.
 - by move=> y y0; rewrite covered_punctured covered_fresh; lia.
 - by [].
-- by move=> k; rewrite /=; lia.
+- by move=> k kB; have -> : k = 1 by change (1 <= k /\ k < 2) in kB; lia.
 - by [].
 Qed.
 Definition acsl_seed_whole_ex := @acsl_seed_whole pairs fresh fresh (0, 2) (0, 2)
@@ -164,7 +166,7 @@ Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definition
   range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK pred0 isT ltac:(by []) ltac:(by [])
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
-  punct_range_meets_contract.
+  fresh_clear punct_range_meets_contract.
 
 Definition contract_inv_complete_ex := @contract_inv_complete _ (@acsl_prg toy) 10%num 1
   (fun _ => Node 0 1 10%num) 1 pred0 erefl.

@@ -184,6 +184,7 @@ Theorem ref_eval_punct_sound Pre Post a n cap d x value R result (P : pred bitse
   writable Pre (array_at a cap) -> writable Pre (word_at n) -> writable Pre (seed_at value) ->
   separated [:: array_at a cap; word_at n; seed_at value] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
+  (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
   ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N x) value R result ->
   let p := leaf_path d x in
   let v := eval (@acsl_family V d) (punctured_key V d P R) p in
@@ -196,17 +197,17 @@ Theorem ref_eval_punct_sound Pre Post a n cap d x value R result (P : pred bitse
      v = Some (sd V (pprf_seed_at Post value)) /\
      holds Post a (cell Post n) (key_nodes V d (predU P (pred1 p)) R) /\
      cell Post n <= cap /\ cell Post n <= cell Pre n + Z.of_nat d /\
-     forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+     forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
   (result <> PPRF_OK ->
      unchanged Pre Post [:: seed_at value] /\ forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: array_at a cap; word_at n; seed_at value].
 Proof.
-move=> /depth_ok d32 x64 ncap wa wn wv sep H C p v.
+move=> /depth_ok d32 x64 ncap wa wn wv sep H clear C p v.
 have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in x64.
   by rewrite /ref_eval_punct_typed /c_unsigned /c_size_t /c_uint64_t; lia.
-- by split=> //; rewrite /REF_DEPTH_MAX; lia.
+- by split=> //; [rewrite /REF_DEPTH_MAX; lia | apply: cells_zero].
 have n0' : 0 <= cell Post n by move: T; rewrite /ref_eval_punct_typed /c_size_t; tauto.
 have En := ref_eval_punct_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ E.
 have Er := ref_eval_punct_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
@@ -217,7 +218,7 @@ have Ev := ref_eval_punct_ensures_value _ _ _ _ _ _ _ _ _ _ _ E.
 have Eg := ref_eval_punct_ensures_gone _ _ _ _ _ _ _ _ _ _ _ E.
 have Es := ref_eval_punct_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ E.
 have Egr := ref_eval_punct_ensures_growth _ _ _ _ _ _ _ _ _ _ _ E.
-have Ew := ref_eval_punct_ensures_wiped _ _ _ _ _ _ _ _ _ _ _ E.
+have Ew := ref_eval_punct_ensures_clear _ _ _ _ _ _ _ _ _ _ _ E.
 have Ee := ref_eval_punct_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
 have PT : v = None <-> P p.
   rewrite /v -[in eval _ _ _](cat0s p) /punctured_key eval_cover ?size_leaf_path //.
@@ -264,6 +265,7 @@ Theorem ref_punct_range_sound Pre Post a n cap d first last R result (P : pred b
   writable Pre (array_at a cap) -> writable Pre (word_at n) ->
   separated [:: array_at a cap; word_at n] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
+  (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
   ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N first) (Z.of_N last) R result ->
   let range := Range (leaf_path d first) (leaf_path d last) in
   List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
@@ -275,16 +277,16 @@ Theorem ref_punct_range_sound Pre Post a n cap d first last R result (P : pred b
   (result = PPRF_OK ->
      holds Post a (cell Post n) (key_nodes V d (predU P (in_region range)) R) /\
      cell Post n <= cap /\ cell Post n <= cell Pre n + 2 * Z.of_nat d /\
-     forall q, span ref_node_cells a (cell Post n) (cell Pre n - 1) q -> cell Post q = 0) /\
+     forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
   (result <> PPRF_OK -> unchanged Pre Post [::]) /\
   unchanged Pre Post [:: array_at a cap; word_at n].
 Proof.
-move=> /depth_ok d32 f64 l64 ncap wa wn sep H C range.
+move=> /depth_ok d32 f64 l64 ncap wa wn sep H clear C range.
 have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.
   by rewrite /ref_punct_range_typed /c_unsigned /c_size_t /c_uint64_t; lia.
-- by split=> //; rewrite /REF_DEPTH_MAX; lia.
+- by split=> //; [rewrite /REF_DEPTH_MAX; lia | apply: cells_zero].
 have n0' : 0 <= cell Post n by move: T; rewrite /ref_punct_range_typed /c_size_t; tauto.
 have En := ref_punct_range_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ E.
 have Er := ref_punct_range_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
@@ -294,7 +296,7 @@ have Eo := ref_punct_range_ensures_others _ _ _ _ _ _ _ _ _ _ _ E.
 have Eg := ref_punct_range_ensures_gone _ _ _ _ _ _ _ _ _ _ _ E.
 have Es := ref_punct_range_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ E.
 have Egr := ref_punct_range_ensures_growth _ _ _ _ _ _ _ _ _ _ _ E.
-have Ew := ref_punct_range_ensures_wiped _ _ _ _ _ _ _ _ _ _ _ E.
+have Ew := ref_punct_range_ensures_clear _ _ _ _ _ _ _ _ _ _ _ E.
 have Ee := ref_punct_range_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
 split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er (pow2_agree D); lia.

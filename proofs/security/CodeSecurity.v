@@ -133,11 +133,11 @@ Let same (R : reduction (block S)) := @same_attack _ (zero_block S) _ (fun _ => 
 
 Lemma ref_suite_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
     (M0 : memory) :
-  meets_contracts S d fails l F -> ready d l M0 -> typed l M0 ->
+  meets_contracts S d fails l F -> ready d l M0 -> cleared l M0 ->
   (forall (s : block S) (cs : seq (call * Fault)),
      let r := run_calls S l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => g) (keygen s) cs in
-     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = image d l M0 m.2 q) /\
+     r.1 = m.1 /\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\
   (forall A : ref_adversary S Fault,
      `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero_block S) g (ref_distinguisher g d fails l M0 predT A)|) /\
@@ -244,11 +244,11 @@ Qed.
 Theorem ref_code_secure (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory) :
   List.In p keccak_functions ->
-  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> typed l M0 ->
+  meets_contracts (keccak_suite p) d fails l F -> ready d l M0 -> cleared l M0 ->
   (forall (s : block (keccak_suite p)) (cs : seq (call * Fault)),
      let r := run_calls (keccak_suite p) l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
-     r.1 = m.1 /\ forall q : pointer, peek l r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
+     r.1 = m.1 /\ forall q : pointer, cell r.2 q = @image (keccak_suite p) d l M0 m.2 q) /\
   (forall A : ref_adversary (keccak_suite p) Fault,
      `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg

@@ -68,5 +68,5 @@ Definition opt_code_secure_ex := opt_code_secure scalar code (unset_ready (kecca
 Variable F_ref : functions unit.
 Hypothesis code_ref :
   meets_contracts (keccak_suite opt_keccak_scalar) 2 (fun _ _ _ => PPRF_OK) place F_ref.
-Definition ref_code_secure_ex := ref_code_secure scalar code_ref empty_ready empty_typed.
+Definition ref_code_secure_ex := ref_code_secure scalar code_ref empty_ready empty_cleared.
 End Functions.

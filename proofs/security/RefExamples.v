@@ -21,8 +21,8 @@ split=> //.
 split; first by move=> r [<-|[<-|//]] q [/= E _] [/= E' _]; lia.
 by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split].
 Qed.
-Example empty_typed : typed place empty.
-Proof. by move=> q _; split. Qed.
+Example empty_cleared : cleared place empty.
+Proof. by []. Qed.
 
 Definition sha3_suite_ok_ex := sha3_suite_ok.
 
@@ -36,7 +36,7 @@ Definition thief : ref_adversary sha3_suite unit :=
 Section Functions.
 Variable F : functions unit.
 Hypothesis meets : meets_contracts sha3_suite 2 (fun _ _ _ => PPRF_OK) place F.
-Definition ref_sha3_secure_ex := ref_sha3_secure meets empty_ready empty_typed.
+Definition ref_sha3_secure_ex := ref_sha3_secure meets empty_ready empty_cleared.
 Definition thief_bound := proj1 (proj2 ref_sha3_secure_ex) thief.
 Example thief_first : tests_below_leaf (N.of_nat 1) thief.
 Proof. by []. Qed.

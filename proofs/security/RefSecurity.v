@@ -31,7 +31,7 @@ Variable F : functions Fault.
 Hypothesis meets : @meets_contracts S d Fault fails l F.
 Variable M0 : memory.
 Hypothesis rdy : ready d l M0.
-Hypothesis ty0 : typed l M0.
+Hypothesis empty0 : cleared l M0.
 Local Notation V := (suite_logic S).
 Local Notation Seed := (block S).
 Local Notation G := (@suite_prg S d).
@@ -40,6 +40,9 @@ Local Notation spot := (nodes l).
 
 Lemma sd_words (s : Seed) : sd V (words_of s) = s.
 Proof. by case: ok => _ /(_ s) []. Qed.
+
+Lemma ty0 : typed l M0.
+Proof. by move=> q /empty0 ->; rewrite /c_uint64_t; lia. Qed.
 
 (* ---- Cells ---------------------------------------------------------------------------------- *)
 
@@ -70,10 +73,15 @@ Definition keyc (P : pred bitseq) (s : Seed) : key Seed := cover G d P [::] s.
 Lemma held_nodesE P s : held_nodes P s = map (encode d) (keyc P s).
 Proof. by rewrite /held_nodes /key_nodes /punctured_key sd_words. Qed.
 
+(* Behind its last node the array is zero. *)
+Definition clear_behind (M : memory) : Prop :=
+  forall q, span ref_node_cells spot (cell M (count l)) (room l - 1) q -> cell M q = 0.
+
 Record inv_at (M : memory) (P : pred bitseq) (s : Seed) : Prop := InvAt {
   rights : may_read M = may_read M0 /\ may_write M = may_write M0;
   well_typed : typed l M;
   in_place : holds M spot (cell M (count l)) (held_nodes P s);
+  nothing_behind : clear_behind M;
   buffer_empty : forall q, buffer_cells l q -> cell M q = 0;
   elsewhere : unchanged M0 M [:: array_cells l; count_cell l; buffer_cells l]
 }.
@@ -105,9 +113,10 @@ Qed.
 
 Lemma finish M' P' s : may_read M' = may_read M0 -> may_write M' = may_write M0 ->
   typed l M' -> unchanged M0 M' [:: array_cells l; count_cell l; buffer_cells l] ->
-  holds M' spot (cell M' (count l)) (held_nodes P' s) -> inv_at (wipe_buffer l M') P' s.
+  holds M' spot (cell M' (count l)) (held_nodes P' s) -> clear_behind M' ->
+  inv_at (wipe_buffer l M') P' s.
 Proof.
-move=> mr mw ty U H.
+move=> mr mw ty U H Z.
 have out q : ~ buffer_cells l q -> cell (wipe_buffer l M') q = cell M' q.
   by move=> /bufferP /negP /negbTE; rewrite cell_wipe => ->.
 have cE : cell (wipe_buffer l M') (count l) = cell M' (count l).
@@ -119,6 +128,10 @@ split=> //.
     split=> //; have := @room_enough P' s; case: H => nE _; move: q2; rewrite nE held_nodesE size_map.
     by rewrite /ref_node_cells; lia.
   by case: (apart q) => _ h _; apply: h.
+- move=> q; rewrite cE => qb; have qa : array_cells l q.
+    case: qb => q1 q2; split=> //; have n0 : 0 <= cell M' (count l) by case: H => ->; lia.
+    by move: q2; rewrite /ref_node_cells; lia.
+  by rewrite out; [apply: Z | case: (apart q) => _ h _; apply: h].
 - by move=> q /bufferP qb; rewrite cell_wipe qb.
 - move=> q Q; rewrite out; first exact: U.
   by apply: Q; right; right; left.
@@ -151,6 +164,10 @@ apply: (@finish M2) => //.
   by apply: U => r [<-|//] qr; apply: (Q _ (or_introl erefl)); apply: sub.
 - rewrite c1; apply: holds_unchanged H => q /sub qa; apply: out.
   by case: (apart q) => h _ _; apply: h.
+move=> q; rewrite c1 => -[q1 q2].
+have qa : array_cells l q by split=> //; move: q2; rewrite /ref_node_cells; lia.
+rewrite out; last by case: (apart q) => h _ _; apply: h.
+rewrite -(empty0 qa); apply: U => r [<-|//] [_]; move: q2; rewrite /ref_node_cells; lia.
 Qed.
 
 (* ---- A call ------------------------------------------------------------------------------------- *)
@@ -231,7 +248,7 @@ Lemma contract_facts M P s : inv_at M P s ->
 Proof.
 move=> I; have := @room_enough P s; rewrite -(count_is I) => B.
 have n0 : 0 <= cell M (count l) by rewrite (count_is I); lia.
-case: rdy => _ [_ B'] [w r] [wc wb] _; case: I => -[mr mw] _ _ _ _.
+case: rdy => _ [_ B'] [w r] [wc wb] _; case: I => -[mr mw] _ _ _ _ _.
 have d0 : 0 <= Z.of_nat d by lia.
 split; [lia | by move: B'; rewrite /c_size_t /REF_NODES_MAX; lia | | | lia].
   split=> q; rewrite ?mr ?mw => qa; first exact: w.
@@ -251,6 +268,16 @@ have qa : array_cells l q.
 by case: (apart q) => _ h _; apply: h.
 Qed.
 
+Lemma clear_kept M M' P s : inv_at M P s -> unchanged M M' [:: buffer_cells l] -> clear_behind M'.
+Proof.
+move=> I U q; have -> : cell M' (count l) = cell M (count l).
+  apply: U => r [<-|//]; case: (apart (count l)) => _ _; apply; exact: count_in.
+move=> qb; rewrite -(nothing_behind I qb); apply: U => r [<-|//].
+have qa : array_cells l q.
+  case: qb => q1 q2; split=> //; move: q2; rewrite (count_is I) /ref_node_cells; lia.
+by case: (apart q) => _ h _; apply: h.
+Qed.
+
 Lemma step M P s c f : inv_at M P s ->
   let K := keyc P s in
   let p := perform S l F M (words_of s) c f in
@@ -267,7 +294,8 @@ have rights' : may_read M' = may_read M0 /\ may_write M' = may_write M0 := right
 have {}T : typed l M' := T (well_typed I).
 have KE : punctured_key V d P (words_of s) = K by rewrite /punctured_key sd_words.
 have done_ P' : unchanged M M' [:: array_cells l; count_cell l; buffer_cells l] ->
-    holds M' spot (cell M' (count l)) (held_nodes P' s) -> inv_at (wipe_buffer l M') P' s.
+    holds M' spot (cell M' (count l)) (held_nodes P' s) -> clear_behind M' ->
+    inv_at (wipe_buffer l M') P' s.
   by case: rights' => mr mw U H; apply: finish => //; apply: unchanged_trans (elsewhere I) U.
 case: c E C O => [x|x|x y] E C O.
 - (* ref_eval *)
@@ -286,12 +314,12 @@ case: c E C O => [x|x|x y] E C O.
     by move=> b; rewrite b /= in res; tauto || (case: res => [|[|[|[|[]]]]]).
   split=> //=.
     by case: Z.eqb_spec => //= e; symmetry; exact: val e.
-  have H := holds_kept I U; apply: done_; first by apply: unchanged_more U => q [<-|//]; right; right; left.
+  have H := holds_kept I U; apply: (done_ _ _ _ (clear_kept I U)); first by apply: unchanged_more U => q [<-|//]; right; right; left.
   case: ifP => _ //; rewrite (@held_same _ P) // => z _ /=; by rewrite orbF.
 - (* ref_eval_punct *)
   have sep : separated [:: array_cells l; count_cell l; buffer_cells l] by case: rdy.
   have [res [rng [pun [buf [done [err U]]]]]] :=
-    ref_eval_punct_sound D d32 (uint64_ok x) B wa wc wb sep (in_place I) C.
+    ref_eval_punct_sound D d32 (uint64_ok x) B wa wc wb sep (in_place I) (nothing_behind I) C.
   rewrite /= KE in pun done.
   have rE : r = result_of d fails K (EvalPunctCall x) f.
     apply: verdict O => //.
@@ -301,12 +329,15 @@ case: c E C O => [x|x|x y] E C O.
     by move/buf; lia.
   split=> //=; first by case: Z.eqb_spec => //= e; symmetry; exact: proj1 (done e).
   apply: done_; first exact: U.
-  case: Z.eqb_spec => [rK|rN]; first by have [_ [H _]] := done rK.
-  apply: holds_kept I _; apply: unchanged_more (proj1 (err rN)) => q [<-|//]; by left.
+    case: Z.eqb_spec => [rK|rN]; first by have [_ [H _]] := done rK.
+    exact: holds_kept I (proj1 (err rN)).
+  case: (Z.eq_dec r PPRF_OK) => [rK|rN]; first by have [_ [_ [_ [_ Z]]]] := done rK.
+  exact: clear_kept I (proj1 (err rN)).
 (* ref_punct_range *)
 have sep : separated [:: array_cells l; count_cell l] by split=> [q' [<-|//]|]; [apply: S1; left | split].
 have [res [rng [pun [buf [done [err U]]]]]] :=
-  ref_punct_range_sound D d32 (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) C.
+  ref_punct_range_sound D d32 (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) (nothing_behind I)
+    C.
 have rE : r = result_of d fails K (RangeCall x y) f.
   apply: verdict O => //.
   - rewrite rng; split=> [|/orP [/N.ltb_spec0|/outsideP]]; try lia.
@@ -326,8 +357,10 @@ have rE : r = result_of d fails K (RangeCall x y) f.
   by move/buf; lia.
 split=> //=; first by case: Z.eqb_spec.
 apply: done_; first by apply: unchanged_more U => q [<-|[<-|//]]; [left | right; left].
-case: Z.eqb_spec => [rK|rN]; first by have [H _] := done rK.
-by apply: holds_kept I _; apply: unchanged_more (err rN).
+  case: Z.eqb_spec => [rK|rN]; first by have [H _] := done rK.
+  by apply: holds_kept I _; apply: unchanged_more (err rN).
+case: (Z.eq_dec r PPRF_OK) => [rK|rN]; first by have [_ [_ [_ Z]]] := done rK.
+by apply: clear_kept I _; apply: unchanged_more (err rN).
 Qed.
 
 (* ---- All of memory ------------------------------------------------------------------------------ *)
@@ -341,13 +374,7 @@ move=> j4; elim: K k => [|n K IH] [|k]; try by rewrite [flatten _]/= nth_nil.
 by rewrite mulnS -addnA; apply: IH.
 Qed.
 
-Lemma behind_array n q : 0 <= n -> behind l n q -> array_cells l q.
-Proof.
-move=> n0 /and3P [/Z.eqb_spec b /Z.leb_spec0 lo /Z.ltb_spec0 hi]; split=> //.
-by move: lo hi; rewrite /ref_node_cells; lia.
-Qed.
-
-Lemma imageE M P s q : inv_at M P s -> peek l M q = image d l M0 (keyc P s) q.
+Lemma imageE M P s q : inv_at M P s -> cell M q = image d l M0 (keyc P s) q.
 Proof.
 move=> I; have nE := count_is I; have n0 : 0 <= cell M (count l) by rewrite nE; lia.
 have [B _ _ _ _] := contract_facts I.
@@ -358,11 +385,12 @@ rewrite /image /=; case: ifP => [A|nA].
   have oE : Z.to_nat (snd q - snd spot) = (4 * Z.to_nat k + Z.to_nat j)%nat.
     by rewrite qE /shift /ref_node_cells /=; rewrite -plusE -multE; lia.
   rewrite oE (nth_cells _ ([::], zero_block S)); last by apply/ltP; rewrite /ref_node_cells in jB; lia.
-  have bE : behind l (cell M (count l)) q = ~~ (Z.to_nat k < size (keyc P s))%nat.
-    rewrite /behind nE qE /shift /ref_node_cells /= Z.eqb_refl /=.
-    rewrite /ref_node_cells in jB.
-    case: Z.leb_spec0 => h1; case: Z.ltb_spec0 => h2; case: ltP => h3 //=; lia.
-  rewrite /peek bE; case: ifP => [/negbTE -> //|/negbFE kK]; rewrite kK.
+  case: ifP => kK; last first.
+    apply: (nothing_behind I); rewrite nE qE /span /shift /ref_node_cells /=.
+    rewrite /ref_node_cells in jB; move/negbT: kK; rewrite -leqNgt => /leP kK.
+    have {}kK : Z.of_nat (size (keyc P s)) <= k.
+      by have /Nat2Z.inj_le := kK; rewrite Z2Nat.id //; case: kB.
+    by move: kB jB kK; clear; split=> //; lia.
   have [_ [_ [nat aE]]] := holds_post (in_place I).
   have kn : (Z.to_nat k < Z.to_nat (cell M (count l)))%nat by rewrite nE Nat2Z.id.
   have /= := nat _ kn; have kE : Z.of_nat (Z.to_nat k) = k by lia.
@@ -383,10 +411,7 @@ rewrite /image /=; case: ifP => [A|nA].
   - exact: E2.
   - by rewrite /= -E3 L.
   - by rewrite /= -E3 H.
-have nb : behind l (cell M (count l)) q = false.
-  apply/negP => h; move/negP: nA; apply; have [b B'] := behind_array n0 h.
-  by rewrite b Z.eqb_refl; apply/andP; split; [apply/Z.leb_spec0 | apply/Z.ltb_spec0]; rewrite /ref_node_cells in B' *; lia.
-rewrite /peek nb; case: ifP => [/andP [/andP [/Z.eqb_spec b /Z.leb_spec0 lo]] /Z.ltb_spec0 hi|nC].
+case: ifP => [/andP [/andP [/Z.eqb_spec b /Z.leb_spec0 lo]] /Z.ltb_spec0 hi|nC].
   have -> : q = count l by move: b lo hi; case: (q) (count l) => ? ? [? ?] /= -> *; congr pair; lia.
   exact: nE.
 case: ifP => [/andP [/andP [/Z.eqb_spec b /Z.leb_spec0 lo]] /Z.ltb_spec0 hi|nB].
@@ -405,7 +430,7 @@ Qed.
 Lemma run_calls_model M P s cs : inv_at M P s ->
   let r := run_calls S l F M (words_of s) cs in
   let m := model_calls d fails G (keyc P s) cs in
-  r.1 = m.1 /\ forall q, peek l r.2 q = image d l M0 m.2 q.
+  r.1 = m.1 /\ forall q, cell r.2 q = image d l M0 m.2 q.
 Proof.
 elim: cs M P => [|[c f] cs IH] M P I /=; first by split=> // q; apply: imageE.
 have [rE vE I'] := step c f I.
@@ -423,7 +448,7 @@ Qed.
 Theorem ref_calls_sound s cs :
   let r := run_calls S l F (set_up l F M0 (words_of s)) (words_of s) cs in
   let m := model_calls d fails G (keygen s) cs in
-  r.1 = m.1 /\ forall q, peek l r.2 q = image d l M0 m.2 q.
+  r.1 = m.1 /\ forall q, cell r.2 q = image d l M0 m.2 q.
 Proof.
 have := @run_calls_model _ pred0 s cs (set_up_inv s).
 by rewrite /keyc cover_pred0.
@@ -554,7 +579,7 @@ Qed.
 Lemma ref_run_steal w (s : Seed) st qs k :
   Pr (ref_run w s st (@Ask _ (@ref_reply S _) (Steal Fault qs) k)) =
   if permitted d st (Steal Fault qs) then
-    Pr (ref_run w s (stolen d st) (k (Some (map (peek l (mem st)) qs))))
+    Pr (ref_run w s (stolen d st) (k (Some (map (cell (mem st)) qs))))
   else Pr (ref_run w s st (k None)).
 Proof.
 have -> : ref_run w s st (@Ask _ (@ref_reply S _) (Steal Fault qs) k) =
@@ -658,7 +683,7 @@ rewrite /= sp /= .
 have -> : delegate G [::] (held st2) = held st2.
   elim: (held st2) => //= -[p v] K IHK; rewrite /delegate /= -/(delegate G [::] K) IHK.
   by rewrite /delegate_node /= prefix0s; case: p.
-have -> : map (image d l M0 (held st2)) qs = map (peek l (mem st)) qs.
+have -> : map (image d l M0 (held st2)) qs = map (cell (mem st)) qs.
   by apply: eq_map => q; rewrite (c_held C) (imageE q (c_inv C)).
 apply: (IH _ P); case: C => I B g h k' t lv; split=> //; first by rewrite B.
 by move=> x xd /=; rewrite prefix0s alE // k' // orbC.

@@ -128,12 +128,12 @@ Local Open Scope ring_scope.
 
 Theorem ref_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
     (l : layout) (F : functions Fault) (M0 : memory) :
-  meets_contracts sha3_suite d fails l F -> ready d l M0 -> typed l M0 ->
+  meets_contracts sha3_suite d fails l F -> ready d l M0 -> cleared l M0 ->
   (* results and memory are the model's *)
   (forall (s : block sha3_suite) (cs : seq (call * Fault)),
      let r := run_calls sha3_suite l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
-     r.1 = m.1 /\ forall p : pointer, peek l r.2 p = @image sha3_suite d l M0 m.2 p) /\
+     r.1 = m.1 /\ forall p : pointer, cell r.2 p = @image sha3_suite d l M0 m.2 p) /\
   (* so whoever chooses the calls and reads memory has to break SHA3-256 *)
   (forall A : ref_adversary sha3_suite Fault,
      `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
@@ -144,12 +144,12 @@ Theorem ref_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call ->
        `|plain_prg_adv (zero128 : block sha3_suite) sha3_prg
            (sha3_distinguisher d fails l M0 (first_leaves 0 q) A)|).
 Proof.
-move=> meets rdy ty.
+move=> meets rdy em.
 have adv A : ref_adv d l F M0 A =
     ev_adv (zero128 : block sha3_suite) (fun _ => sha3_prg) 0 (against_model d fails l M0 A).
-  by rewrite /ref_adv !(ref_game_is_model sha3_suite_ok meets rdy ty).
+  by rewrite /ref_adv !(ref_game_is_model sha3_suite_ok meets rdy em).
 split; [|split].
-- move=> s cs; exact: (ref_calls_sound sha3_suite_ok meets rdy ty s cs).
+- move=> s cs; exact: (ref_calls_sound sha3_suite_ok meets rdy em s cs).
 - move=> A; rewrite adv /sha3_distinguisher -prg_adv_constant; exact: ev_adv_bound_tree.
 move=> A q B; rewrite adv /sha3_distinguisher -prg_adv_constant.
 by apply: ev_adv_bound_first => //; apply: challenges_first.

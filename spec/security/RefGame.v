@@ -104,6 +104,9 @@ Definition ready (M : memory) : Prop :=
       writable M count_cell /\ writable M buffer_cells &
       separated [:: array_cells; count_cell; buffer_cells]].
 
+(* The array is empty, as calloc gives it. *)
+Definition cleared (M : memory) : Prop := forall q, array_cells q -> cell M q = 0%Z.
+
 (* C's types: what lies in the array are values of 64 bits at most. *)
 Definition typed (M : memory) : Prop := forall q, array_cells q -> c_uint64_t (cell M q).
 
@@ -182,14 +185,6 @@ Fixpoint run_calls (M : memory) (R : pprf_seed) (cs : seq (call * Fault)) :
     let: (result, v, M') := perform M R c f in
     let: (rs, M'') := run_calls M' R cs' in ((result, v) :: rs, M'')
   else ([::], M).
-
-(* What a thief can see: every cell of memory.  Of cells of the array behind the last node the
-   contracts say nothing: these read as zero. *)
-Definition behind (n : Z) (q : pointer) : bool :=
-  [&& fst q =? fst (nodes l), snd (nodes l) + ref_node_cells * n <=? snd q &
-      snd q <? snd (nodes l) + ref_node_cells * room l]%Z.
-Definition peek (M : memory) (q : pointer) : Z :=
-  if behind (cell M (count l)) q then 0%Z else cell M q.
 
 (* ---- The same in the model's terms --------------------------------------------------------- *)
 
@@ -324,7 +319,7 @@ Definition ref_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : r
         else Ret (Some (result, None), RefState M (gone st) (known st) (challenged st))
       else Ret (None, st)
   | Steal qs =>
-      if permitted st (Steal qs) then Ret (Some (map (peek (mem st)) qs), stolen st)
+      if permitted st (Steal qs) then Ret (Some (map (cell (mem st)) qs), stolen st)
       else Ret (None, st)
   end.
 
