@@ -510,7 +510,7 @@ static PPRF_WORK int punct_range(struct opt_store *s, uint64_t first, uint64_t l
 /*@ requires key: key(sd(key_root), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
-    requires out: \valid(out + (0 .. 15));
+    requires out: \valid(out + (0 .. 15)) && APART(out + (0 .. 15), s);
     assigns out[0 .. 15];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
@@ -528,6 +528,8 @@ static PPRF_WORK int eval(const struct opt_store *s, struct opt_node node, uint6
 /*@ requires key: key == \null ||
       (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
     requires out: out == \null || \valid(out + (0 .. 15));
+    requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
+      (copied(key) || APART(out + (0 .. 15), &key->store)));
     assigns out[0 .. 15];
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==>
@@ -694,6 +696,8 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 /*@ requires key: key == \null ||
       (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
     requires out: out == \null || \valid(out + (0 .. 15));
+    requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
+      (copied(key) || APART(out + (0 .. 15), &key->store)));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. 15];
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;

@@ -1119,6 +1119,8 @@ Definition opt_refuses_statement :
   forall Pre Post key, usable V Pre key ->
   (forall x out result, c_uint64_t x -> c_uint8_t (cell Pre out) ->
      out = null V \/ writable Pre (value_cells out) ->
+     key = null V \/ out = null V \/ separated [:: value_cells out; span key_cells key 0 0] /\
+       (copied V Pre key \/ outside_store V Pre (store_of key) (value_cells out)) ->
      pprf_eval_contract V Pre Post key x out result \/ pprf_eval_punct_contract V Pre Post key x out result ->
      (result = PPRF_ERR_NULL <-> key = null V \/ out = null V) /\
      (result = PPRF_ERR_FORKED <-> [/\ key <> null V, out <> null V & copied V Pre key])) /\

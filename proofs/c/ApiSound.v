@@ -407,7 +407,8 @@ move=> x64 ok [on wo ty so ao] C v; have [kn nc [O I]] := key_usable ok.
 have [_ rd _ _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
-  by split; right; first by split=> //; right.
+  split; [by right; split=> //; right | by right | right; right; split=> //; right].
+  by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept (s := store_of key) (rs := [:: value_cells out]) O).
     move=> r [<-|//] q; case: ao => -[S _] _; apply: (S _ (or_introl erefl) _ q).
@@ -536,7 +537,8 @@ move=> x64 ok [on wo ty so ao] C p v; have [kn nc [O I]] := key_usable ok.
 have [_ rd wr _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
-  by split; right; first by split=> //; right.
+  split; [by right; split=> //; right | by right | right; right; split=> //; right].
+  by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out]) by exact: U.
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept O _ U) => r [<-|//] q; case: ao => -[S _] _.
@@ -673,6 +675,8 @@ Qed.
 Theorem opt_refuses Pre Post key : usable V Pre key ->
   (forall x out result, c_uint64_t x -> c_uint8_t (cell Pre out) ->
      out = null V \/ writable Pre (value_cells out) ->
+     key = null V \/ out = null V \/ separated [:: value_cells out; span key_cells key 0 0] /\
+       (copied V Pre key \/ outside_store V Pre (store_of key) (value_cells out)) ->
      pprf_eval_contract V Pre Post key x out result \/ pprf_eval_punct_contract V Pre Post key x out result ->
      (result = PPRF_ERR_NULL <-> key = null V \/ out = null V) /\
      (result = PPRF_ERR_FORKED <-> [/\ key <> null V, out <> null V & copied V Pre key])) /\
@@ -687,7 +691,7 @@ Theorem opt_refuses Pre Post key : usable V Pre key ->
      key = null V \/ copied V Pre key -> result = 0).
 Proof.
 move=> u; have r := usable_key u; have w := usable_key_w u; split; last split; last split.
-- move=> x out result x64 o8 wo [] [||_ [_ [_ E]]]; try by split.
+- move=> x out result x64 o8 wo ap [] [||_ [_ [_ E]]]; try by split.
   + have En := pprf_eval_ensures_null _ _ _ _ _ _ _ E.
     have Ef := pprf_eval_ensures_forked _ _ _ _ _ _ _ E.
     by split=> //; rewrite Ef; split=> [[? []]|[]].

@@ -53,6 +53,9 @@ PLANTED = [
     ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
      "/*@ requires leaf >= 33 && key->store.punctured.depth >= 33;\n    requires key: key == \\null ||", ["opt/core.c"],
      "+  requires leaf ≥ 33"),
+    ("a_value_that_may_lie_in_the_key", "opt/core.c",
+     "    requires apart: key == \\null || out == \\null || (\\separated(out + (0 .. 15), key) &&\n"
+     "      (copied(key) || APART(out + (0 .. 15), &key->store)));\n", "", ["opt/core.c"], "-  requires apart"),
     ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES, "-definition predicate opened"),
 ]
 
