@@ -3,7 +3,7 @@
 From Coq Require Import ZArith.
 From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity.
-From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslStore AcslCodec.
+From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
@@ -13,7 +13,7 @@ From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage Ticket
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound AcslLayout ApiSound AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
@@ -128,6 +128,8 @@ Print Assumptions ref_eval_sound.
 Print Assumptions ref_eval_punct_sound.
 Print Assumptions ref_punct_range_sound.
 Print Assumptions acsl_seed_whole.
+Print Assumptions ref_decode_sound.
+Print Assumptions ref_import_sound.
 Print Assumptions acsl_layout_facts.
 Print Assumptions acsl_layout_exists.
 Print Assumptions acsl_store_holds.

@@ -821,6 +821,41 @@ Definition acsl_seed_whole_statement :
     forall k, (0 <= k < pprf_seed_cells)%Z -> cell L (shift 1 p k) = cell M (shift 1 q k)
   := @acsl_seed_whole.
 
+From Pprf.spec Require Import AcslImport.
+From Pprf.proofs Require Import ImportSound.
+
+Definition ref_decode_sound_statement :
+  forall (V : logic) Pre Post a n d buf result,
+    let len := record_at V d n + DIGEST_BYTES in
+    let file := span 1 buf 0 (len - 1) in
+    let nodes := span ref_node_cells a 0 (n - 1) in
+    sized V len d n -> starts V Pre buf d n -> c_size_t n -> c_uint8_t (cell Pre buf) ->
+    readable Pre file -> writable Pre nodes -> separated [:: file; nodes] ->
+    ref_decode_contract V Pre Post a n d buf result ->
+    List.In result [:: PPRF_OK; PPRF_ERR_FORMAT; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+    (result = PPRF_OK ->
+       key_file V Pre buf len d n /\ canonical V Post d a n /\ encodes V Post buf a n d) /\
+    (result = PPRF_ERR_FORMAT -> ~ key_file V Pre buf len d n) /\
+    (result <> PPRF_OK -> forall q, nodes q -> cell Post q = 0) /\
+    unchanged Pre Post [:: nodes]
+  := @ref_decode_sound.
+
+Definition ref_import_sound_statement :
+  forall V : logic, definitions V -> forall L a n d, 0 <= n -> canonical V L (Z.of_nat d) a n ->
+    exists P : pred bitseq,
+    (forall x, (x < CModel.pow2 d)%num -> covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x)) /\
+    (let W := one_seed V in
+     definitions W /\
+     forall R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+    (let W := grafted V L a n in
+     definitions W /\
+     (exists R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+     forall k s h v, let c := ref_node_at L (shift ref_node_cells a k) in
+       0 <= k < n -> 1 <= h -> ref_node_start c <= s ->
+       s + pow2 V h <= ref_node_start c + pow2 V (ref_node_height c) ->
+       prg_l W v s h = prg_l V v s h /\ prg_r W v s h = prg_r V v s h)
+  := @ref_import_sound.
+
 (* ---- AcslLayout.v: AcslOpt.v is written from the ACSL of opt/ ------------------------- *)
 
 From Pprf.spec Require Import AcslOpt.

@@ -6,8 +6,8 @@ From Coq Require ZifyBool.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Contracts.
 From Pprf.proofs Require Import ContractsSound.
-From Pprf.spec Require Import AcslMemory AcslRef AcslKey.
-From Pprf.proofs Require Import AcslAgree AcslSound.
+From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslImport.
+From Pprf.proofs Require Import AcslAgree AcslSound ImportSound.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -167,6 +167,51 @@ Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definition
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
   fresh_clear punct_range_meets_contract.
+
+(* A node whose seed is no root's. *)
+Definition hostile : memory := holding 1 0 99 0.
+Example hostile_canonical : canonical toy hostile 1 (0, 0) 1.
+Proof. by split=> [k kB|]; [have -> : k = 0 by lia | split=> k l; lia]. Qed.
+Definition ref_import_sound_ex := @ref_import_sound toy toy_definitions hostile (0, 0) 1 1 ltac:(by [])
+  hostile_canonical.
+
+(* So an evaluation after the import writes its value alone, and returns what it may. *)
+Example imported_eval Post R result :
+  ref_eval_contract (one_seed toy) hostile Post (0, 0) 1 1 1 (2, 0) R result ->
+  List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
+  unchanged hostile Post [:: span pprf_seed_cells (2, 0) 0 0].
+Proof.
+have [P [_ [[D1 H] _]]] := ref_import_sound_ex; have [_ h] := H R => C.
+by have [res [_ [_ [_ [_ U]]]]] := @ref_eval_sound (one_seed toy) D1 hostile Post (0, 0) 1 1 1 (2, 0) R result P
+  isT ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart h C.
+Qed.
+
+(* The file of a key with all leaves punctured, in block 3. *)
+Definition no_nodes : memory := {|
+  cell := fun q => if fst q =? 3 then nth 0 [:: 80; 80; 82; 70; 75; 69; 89; 1; 1; 1] (Z.to_nat (snd q)) else 0;
+  may_read := fun _ => True; may_write := fun _ => True |}.
+Example no_nodes_sized : sized toy (record_at toy 1 0 + DIGEST_BYTES) 1 0.
+Proof. by []. Qed.
+Example no_nodes_starts : starts toy no_nodes (3, 0) 1 0.
+Proof.
+split=> // k kB; have [->|[->|[->| ->]]] // : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 by lia.
+Qed.
+Example no_nodes_sealed : sealed toy no_nodes (3, 0) (record_at toy 1 0).
+Proof.
+move=> k kB; change (nth 0 [:: 80; 80; 82; 70; 75; 69; 89; 1; 1; 1] (Z.to_nat (0 + 1 * (16 + k))) = 0).
+by rewrite nth_default //; apply/leP; change (size _) with 10%nat; lia.
+Qed.
+Example decode_meets_contract : ref_decode_contract toy no_nodes no_nodes (0, 0) 0 1 (3, 0) PPRF_OK.
+Proof.
+move=> T _; split=> //; split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
+split=> //.
+- by left.
+- by move=> _; split; [split=> [k|]; [lia | split=> k l; lia] | split; [exact: no_nodes_starts | split=> [i|]; [lia | exact: no_nodes_sealed]]].
+- by move=> _; split=> //; split; [exact: no_nodes_starts | split; [split=> i; lia | exact: no_nodes_sealed]].
+Qed.
+Definition ref_decode_sound_ex := @ref_decode_sound toy no_nodes no_nodes (0, 0) 0 1 (3, 0) PPRF_OK
+  no_nodes_sized no_nodes_starts ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I)
+  ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) decode_meets_contract.
 
 Definition contract_inv_complete_ex := @contract_inv_complete _ (@acsl_prg toy) 10%num 1
   (fun _ => Node 0 1 10%num) 1 pred0 erefl.
