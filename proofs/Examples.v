@@ -193,6 +193,9 @@ Qed.
 Example expansions_once_ex := @expansions_once _ label 3 [::] evens erefl.
 Example expansions_mem_ex : ([:: i] \in expanded_all label evens root) = true :=
   @expansions_mem _ label 3 [::] evens [:: i] erefl.
+Example expansions_puncture_ex := @expansions_puncture _ label 3 [::] evens x011 erefl erefl.
+Example expansions_bound_ex : size (expanded_all label evens root) <= 7 :=
+  @expansions_bound _ label 3 [::] evens erefl.
 Example expansions_total_ex : size (expanded_all label (pts 3 predT) root) = 7 :=
   @expansions_total _ label 3 [::] (pts 3 predT) erefl all_leaves.
 

@@ -60,6 +60,8 @@ Print Assumptions size_cover_exact_max.
 Print Assumptions cover_minimal.
 Print Assumptions expansions_once.
 Print Assumptions expansions_mem.
+Print Assumptions expansions_puncture.
+Print Assumptions expansions_bound.
 Print Assumptions expansions_total.
 Print Assumptions fs_adv_sum.
 Print Assumptions fs_adv_sum_tree.

@@ -205,6 +205,17 @@ Definition expansions_mem_statement :
     (q \in expanded_all G xs (keygen s)) = (size q < d) && has (prefix q) xs
   := @expansions_mem.
 
+Definition expansions_puncture_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq) x,
+    all (fun x => size x == d) xs -> size x = d ->
+    size (expanded x (puncture_all G xs (keygen s))) <= d
+  := @expansions_puncture.
+
+Definition expansions_bound_statement :
+  forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
+    all (fun x => size x == d) xs -> size (expanded_all G xs (keygen s)) <= (2 ^ d - 1)%N
+  := @expansions_bound.
+
 Definition expansions_total_statement :
   forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d s (xs : seq bitseq),
     all (fun x => size x == d) xs -> (forall x, size x = d -> x \in xs) ->

@@ -462,7 +462,41 @@ exists y; rewrite -?xE //; apply/eqP; rewrite -(eqn_add2l (size q)) -size_cat -x
 by rewrite (eqP (allP axs _ xs_x)) subnKC // ltnW.
 Qed.
 
-(* All leaves in any order, with or without repetitions: 2^d - 1 PRG calls. *)
+(* One puncture, after any others: at most d PRG calls, one for each level. *)
+Theorem expansions_puncture (d : nat) s (xs : seq bitseq) (x : bitseq) :
+  all (fun x => size x == d) xs -> size x = d ->
+  size (expanded x (puncture_all xs (keygen s))) <= d.
+Proof.
+move=> axs sx; have axs' : all (fun x => size x == d) (rcons xs x) by rewrite all_rcons sx eqxx.
+have U := expansions_once s axs'; rewrite expanded_all_rcons cat_uniq in U.
+have E q : q \in expanded x (puncture_all xs (keygen s)) -> (size q < d) && prefix q x.
+  elim: (puncture_all _ _) => // -[p v] K IH; rewrite /expanded /= mem_cat => /orP [|/IH //].
+  case: ifP => // /prefixP [y xE].
+  rewrite xE drop_size_cat // spine_inner_nodes => iq.
+  have /prefixP [z qE] := allP (inner_nodes_prefix _ _ _) _ iq.
+  move: iq; rewrite qE mem_inner_nodes => /andP [zy /hitP [w _ /eqP yE]].
+  by rewrite -sx xE -yE catA prefix_prefix andbT !size_cat -addnA ltn_add2l -size_cat yE.
+suff : size (map size (expanded x (puncture_all xs (keygen s)))) <= size (iota 0 d).
+  by rewrite size_map size_iota.
+apply: uniq_leq_size; last first.
+  by move=> _ /mapP [q /E /andP [qd _] ->]; rewrite mem_iota.
+rewrite map_inj_in_uniq; first by case/and3P: U.
+move=> q r /E /andP [_ qx] /E /andP [_ rx] qr.
+by case/prefixP: qx rx qr => u -> /prefixP [v] /eqP + quv; rewrite eqseq_cat // => /andP [/eqP].
+Qed.
+
+(* Any leaves in any order, with or without repetitions: at most 2^d - 1 ... *)
+Theorem expansions_bound (d : nat) s (xs : seq bitseq) : all (fun x => size x == d) xs ->
+  size (expanded_all xs (keygen s)) <= 2 ^ d - 1.
+Proof.
+move=> axs; rewrite -(size_inner_nodes_all d [::]) subn1 /=.
+apply: uniq_leq_size; first exact: (expansions_once s axs).
+move=> q; rewrite (expansions_mem s q axs) => /andP [qd _].
+rewrite -[q]cat0s mem_inner_nodes qd /=.
+by apply/hitP; exists (nseq (d - size q) false); rewrite ?size_nseq.
+Qed.
+
+(* ... and exactly so many if these are all leaves. *)
 Theorem expansions_total (d : nat) s (xs : seq bitseq) :
   all (fun x => size x == d) xs -> (forall x : bitseq, size x = d -> x \in xs) ->
   size (expanded_all xs (keygen s)) = 2 ^ d - 1.
