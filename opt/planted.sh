@@ -94,7 +94,7 @@ planted() { # FILE GROUPS NAME SED-EXPRESSION
 
 # What no bug is planted in passes, group by group: else a mutant could fail for another reason.
 link none "$B/prg/libprg_keccak.a"
-for group in words ranges sets random batches residue failing files depth32 bytes release prefault \
+for group in words ranges sets random batches residue marks failing files depth32 bytes release prefault \
   shared prg; do
   run -x -t $group "${SEED:-1}" || {
     sed 's/^/# /' "$dir/log"
@@ -167,6 +167,7 @@ planted packed.c packed blocks_twice_too_great 's/^  size_t block = opt_arena_fi
 planted arena.c packed block_given_back_unwiped 's/^  explicit_bzero(block, bytes);$/  ;/'
 planted arena.c packed empty_region_kept 's/ \&\& a->count > 1)$/ \&\& 0)/'
 planted arena.c packed child_has_a_copy 's/^  (void)madvise(p, REGION_BYTES, MADV_WIPEONFORK);$/  ;/'
+planted store.c marks seed_in_the_bitmap 's/opt_bitmap_puncture_range(&s->punctured, first, last);/& s->punctured.dead[0] |= s->slot[0].lo;/'
 planted core.c random wrong_side_kept 's/if (right != right_side)/if (right == right_side)/'
 planted core.c random range_without_right_end 's/opt_store_find(s, last, &node)/0/'
 planted core.c failing prg_failure_ignored 's/if (c.err != PPRF_OK) {/if (0) {/'

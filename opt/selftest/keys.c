@@ -196,6 +196,59 @@ void test_random_operations(unsigned depth, unsigned operations)
   end_test(name);
 }
 
+static int same_words(const struct opt_bitmap *a, const struct opt_bitmap *b)
+{
+  int same = memcmp(a->dead, b->dead, 8 * opt_bitmap_words(a->depth, 0)) == 0;
+  for (unsigned k = 1; k < a->levels; k++)
+    same &= memcmp(a->summary[k], b->summary[k],
+                   sizeof *a->summary[k] * opt_bitmap_words(a->depth, k)) == 0;
+  return same;
+}
+
+/* Two keys of unlike seeds, the same calls: the words of their bitmaps are the same after each.  A thief
+ * who reads them learns what was called and nothing of seeds (docs/security.md). */
+void test_marks(void)
+{
+  struct model m = {0};
+  for (unsigned round = 0; round < 200 && !failed; round++) {
+    unsigned depth = 1 + round % 16;
+    pprf_key *key = new_key(&m, depth), *other = NULL;
+    uint8_t seed[PPRF_SEED_BYTES], out[PPRF_SEED_BYTES];
+    for (size_t i = 0; i < sizeof seed; i++)
+      seed[i] = (uint8_t)rnd();
+    check(pprf_setup(&other, depth, seed) == PPRF_OK, "setup");
+    for (unsigned op = 0; op < 60 && !failed; op++) {
+      uint64_t first = some_leaf(&m), last = first + rnd_below(leaves(&m) - first) / 8;
+      uint64_t kind = rnd_below(4), nth = rnd_below(40);
+      int got[2] = {PPRF_OK, PPRF_OK};
+      for (int i = 0; i < 2; i++) {
+        pprf_key *k = i == 0 ? key : other;
+        fail_at = nth; /* in some calls an expansion fails */
+        if (kind == 0)
+          got[i] = pprf_punct(k, first);
+        else if (kind == 1)
+          got[i] = pprf_eval_punct(k, first, out);
+        else if (kind == 2)
+          got[i] = pprf_eval(k, first, out);
+        else
+          got[i] = pprf_punct_range(k, first, last);
+        fail_at = 0;
+      }
+      if (got[0] == PPRF_OK && kind != 2)
+        model_puncture(&m, first, kind == 3 ? last : first);
+      snprintf(context, sizeof context, "depth %u op %u kind %u leaves %llu..%llu", depth, op,
+               (unsigned)kind, (unsigned long long)first, (unsigned long long)last);
+      check(got[0] == got[1], "results %d and %d", got[0], got[1]);
+      check(same_words(&store_of(key)->punctured, &store_of(other)->punctured),
+            "the words of the bitmaps differ");
+    }
+    pprf_free(key);
+    pprf_free(other);
+  }
+  free(m.dead);
+  end_test("bitmaps_do_not_depend_on_seeds");
+}
+
 /* Every failure of the PRG leaves slots, bitmaps and count as they were. */
 void test_failing_prg(void)
 {

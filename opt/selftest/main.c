@@ -97,6 +97,7 @@ static const struct {
               {"batches", test_batches_random},
               {"batches", test_batches_small},
               {"residue", test_stack},
+              {"marks", test_marks},
               {"failing", test_failing_prg},
               {"files", test_hostile_files},
               {"depth32", test_depth_32},

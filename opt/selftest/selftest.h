@@ -80,6 +80,7 @@ void test_all_sets(unsigned depth);
 void all_orders(uint64_t *order, unsigned fixed, unsigned n);
 uint64_t some_leaf(const struct model *m);
 void test_random_operations(unsigned depth, unsigned operations);
+void test_marks(void);
 void test_failing_prg(void);
 void test_hostile_files(void);
 
