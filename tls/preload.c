@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pprf_fleet.h"
 #include "pprf_tls.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -80,18 +81,48 @@ static int read_options(struct pprf_tickets_options *o)
   const char *bad = pprf_tickets_bad_option(o);
   if (bad == NULL)
     return 1;
-  say(*bad == 'd'   ? "PPRF_TICKETS_DEPTH"
-      : *bad == 'l' ? "PPRF_TICKETS_LIFETIME"
-      : *bad == 'm' ? "PPRF_TICKETS_MEMORY"
+  say(*bad == 'd'     ? "PPRF_TICKETS_DEPTH"
+      : *bad == 'l'   ? "PPRF_TICKETS_LIFETIME"
+      : *bad == 'm'   ? "PPRF_TICKETS_MEMORY"
       : bad[1] == 'a' ? "PPRF_TICKETS_RATE"
-                    : "PPRF_TICKETS_ROTATION",
+                      : "PPRF_TICKETS_ROTATION",
       bad);
   return 0;
 }
 
 /* ---- the tickets ---- */
 
-static void free_program(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl, void *argp)
+/* With keys on the servers whose URLs these are, with spaces between them. */
+static int new_fleet(const struct pprf_tickets_options *o, const char *text)
+{
+  static const char variable[] = "PPRF_TICKETS_BACKEND";
+  const char *server[PPRF_FLEET_SERVERS_MAX + 1], *bad = NULL;
+  size_t n = 0;
+  char *urls = strdup(text), *rest;
+  if (urls == NULL)
+    return PPRF_ERR_NOMEM;
+  for (char *url = strtok_r(urls, " ", &rest);
+       url != NULL && n <= PPRF_FLEET_SERVERS_MAX && bad == NULL;
+       url = strtok_r(NULL, " ", &rest)) {
+    bad = pprf_tickets_bad_server(url);
+    server[n++] = url;
+  }
+  if (bad == NULL)
+    bad = n == 0                       ? "no URL"
+          : n > PPRF_FLEET_SERVERS_MAX ? "more than 8 URLs"
+          : o->rotation != 0           ? "not with PPRF_TICKETS_ROTATION"
+          : o->memory != 0             ? "not with PPRF_TICKETS_MEMORY"
+                                       : NULL;
+  int err = bad != NULL ? PPRF_TLS_ERR_OPTION : pprf_tickets_new_fleet(&tickets, o, server, n);
+  if (bad != NULL)
+    say(variable, bad);
+  OPENSSL_cleanse(urls, strlen(text)); /* there may be a password */
+  free(urls);
+  return err;
+}
+
+static void free_program(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
+                         void *argp)
 {
   (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
   free(ptr);
@@ -104,7 +135,8 @@ static void start(void)
   program_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_program);
   if (!read_options(&options))
     return;
-  int err = pprf_tickets_new(&tickets, &options);
+  const char *backend = getenv("PPRF_TICKETS_BACKEND");
+  int err = backend != NULL ? new_fleet(&options, backend) : pprf_tickets_new(&tickets, &options);
   if (err != PPRF_OK)
     say("no tickets", pprf_tls_strerror(err));
 }
@@ -233,7 +265,8 @@ PPRF_API SSL_CTX *SSL_set_SSL_CTX(SSL *ssl, SSL_CTX *ctx)
 }
 
 /* The program's callbacks: the library's come first, before the SSL_CTX is used and after. */
-PPRF_API int SSL_CTX_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ticket_fn generate,
+PPRF_API int SSL_CTX_set_session_ticket_cb(SSL_CTX *ctx,
+                                           SSL_CTX_generate_session_ticket_fn generate,
                                            SSL_CTX_decrypt_session_ticket_fn decrypt, void *arg)
 {
   need_real();

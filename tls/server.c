@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pprf_fleet.h"
 #include "pprf_tls.h"
 
 struct arguments {
@@ -28,10 +29,12 @@ struct arguments {
   const char *cert, *key, *groups;
   int stats, openssl_tickets, anti_replay;
   struct pprf_tickets_options tickets;
+  const char *server[PPRF_FLEET_SERVERS_MAX]; /* --backend */
+  size_t servers;
 };
 
 /* What --help says, in its order; a letter below 256 is a short option. */
-enum { STATS = 256, DEPTH, RATE, MEMORY, LIFETIME, ROTATION, EARLY, OPENSSL, ANTI, CERT, KEY, GROUPS,
+enum { STATS = 256, BACKEND, DEPTH, RATE, MEMORY, LIFETIME, ROTATION, EARLY, OPENSSL, ANTI, CERT, KEY, GROUPS,
        TLS12, HELP, VERSION };
 
 static const struct {
@@ -49,6 +52,7 @@ static const struct {
   {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
   {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
   {ROTATION, "rotation", "S", "seconds after which a new key starts"},
+  {BACKEND, "backend", "URL", "keys on a server with the module (again: on several)"},
   {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
   {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
   {STATS, "stats", NULL, "print the tickets' counters after each connection"},
@@ -116,6 +120,11 @@ static void take(struct arguments *a, int key, const char *name, const char *arg
   case MEMORY: a->tickets.memory = number(name, arg, INT64_MAX); break;
   case LIFETIME: a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX); break;
   case ROTATION: a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX); break;
+  case BACKEND:
+    if (a->servers == PPRF_FLEET_SERVERS_MAX)
+      wrong("--backend: more than %d", PPRF_FLEET_SERVERS_MAX);
+    a->server[a->servers++] = arg;
+    break;
   case EARLY: a->tickets.max_early_data = (unsigned)number(name, arg, UINT32_MAX); break;
   case TLS12: a->tickets.no_tls_1_2 = 1; break;
   case STATS: a->stats = 1; break;
@@ -152,6 +161,11 @@ static void parse(struct arguments *a, int argc, char **argv)
   const char *bad = pprf_tickets_bad_option(&a->tickets);
   if (bad != NULL)
     wrong("--%s", bad);
+  for (size_t i = 0; i < a->servers; i++)
+    if ((bad = pprf_tickets_bad_server(a->server[i])) != NULL)
+      wrong("--backend: %s", bad);
+  if (a->servers > 0 && (a->tickets.rotation != 0 || a->tickets.memory != 0))
+    wrong("--%s: not with --backend", a->tickets.rotation != 0 ? "rotation" : "memory");
 }
 
 static void die(const char *what)
@@ -313,7 +327,9 @@ static SSL_CTX *make_ctx(const struct arguments *a, pprf_tickets **tickets)
     (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
     return ctx;
   }
-  int err = pprf_tickets_new(tickets, &a->tickets);
+  int err = a->servers > 0
+              ? pprf_tickets_new_fleet(tickets, &a->tickets, a->server, a->servers)
+              : pprf_tickets_new(tickets, &a->tickets);
   if (err == PPRF_OK)
     err = pprf_tickets_attach(ctx, *tickets);
   if (err != PPRF_OK) {

@@ -768,7 +768,7 @@ class Options(Case):
                               ("workers", 0), ("workers", 65), ("port", 65536), ("port", ""),
                               ("groups", "nonsense"), ("connections", "1e3"), ("rate", "fast"),
                               ("memory", "8G"), ("lifetime", "1h"), ("rotation", "0x10"),
-                              ("max-early-data", "-1"), ("workers", "two")):
+                              ("max-early-data", "-1"), ("workers", "two"), ("backend", "http://h")):
             with self.subTest(option=option, value=value):
                 r = subprocess.run([SERVER, "-p", "0", f"--{option}={value}"], cwd=self.dir,
                                    capture_output=True, text=True, timeout=PATIENCE)

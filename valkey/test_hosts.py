@@ -32,6 +32,7 @@ import tap  # noqa: E402
 try:
     import fleet
     import test_nginx as nginx
+    import test_preload as preload
     import test_tls as tls
 except ImportError as missing:
     print(f"1..0 # SKIP {missing}")
@@ -231,6 +232,42 @@ class Tickets(Hosts):
         ticket = self.ticket(b)
         self.assertEqual([tls.s_client(h.port, ticket).handshake for h in (a, b)], ["resumed", "full"])
         self.assertEqual(c.info(tree)["leases"], 0)
+
+    def test_other_programs_have_it_too(self):
+        """two of pprf-tls-server, two of openssl s_server with the shim"""
+        keys = [os.path.join(self.dir, name) for name in ("cert.pem", "key.pem")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                        "-keyout", keys[1], "-out", keys[0], "-subj", "/CN=localhost"], check=True,
+                       capture_output=True)
+        server = self.server()
+
+        def own():
+            return tls.Server(self.dir, "--backend", self.url(server), "--cert", keys[0], "--key", keys[1])
+
+        def shimmed():
+            port = tls.free_port()
+            return preload.Server(self.dir, ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", keys[0],
+                                             "-key", keys[1], "-www", str(port)],
+                                  {"PPRF_TICKETS_BACKEND": self.url(server)})
+
+        for program in (own, shimmed):
+            with self.subTest(program=program.__name__):
+                a, b = program(), program()
+                for host in (a, b):
+                    self.addCleanup(host.stop)
+                    # each is ready when a ticket of its own is resumed
+                    self.wait(lambda: tls.s_client(host.port, self.session(host)).reused, "a ticket")
+                ticket = self.session(a)
+                self.assertEqual([tls.s_client(h.port, ticket).reused for h in (b, a, b)], [True, False, False])
+                ticket = self.session(b)
+                self.assertEqual([tls.s_client(h.port, ticket).reused for h in (a, b)], [True, False])
+        tree = self.tree(server)
+        self.assertEqual(server.client().info(tree)["leases"], 0)
+
+    def session(self, host):
+        path = tempfile.mktemp(dir=self.dir)
+        tls.s_client(host.port, None, path)
+        return path if os.path.exists(path) else None
 
     def tree(self, server):
         """The key of the tree that tickets are issued from."""

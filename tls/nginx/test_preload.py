@@ -177,7 +177,8 @@ class SServer(Case):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
                             ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199"),
                             ("RATE", "0"), ("RATE", "600000"), ("MEMORY", "1000"), ("MEMORY", "1m"),
-                            ("TLS12", "maybe")):
+                            ("TLS12", "maybe"), ("BACKEND", ""), ("BACKEND", "http://h"),
+                            ("BACKEND", "valkey://h " * 9)):
             with self.subTest(name=name, value=value):
                 variable = f"PPRF_TICKETS_{name}"
                 server = self.s_server("-early_data", **{variable: value})
