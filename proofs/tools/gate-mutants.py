@@ -415,7 +415,8 @@ MUTANTS = [
      [(POOL, "if given p x && isSome (eval G (pool_key p) x) then", "if false then")]),
     # The game of tickets.
     ("ticket_game_with_one_text", r"Ticket(Security|GameExamples).v",
-     [(SEAL, "c <-$ seal y (if b then m1 else m0) ;;", "c <-$ seal y m0 ;;")]),
+     [(SEAL, "(eval G K0 x)) ;;\n        c <-$ seal y (if b then m1 else m0) ;;",
+       "(eval G K0 x)) ;;\n        c <-$ seal y m0 ;;")]),
     ("ticket_game_without_theft", r"Ticket(Security|GameExamples).v",
      [(SEAL, "else Ret (Some (delegate G (sval p) (held st)), (reveal (sval p) st, ts))",
        "else Ret (None, sts)")]),
