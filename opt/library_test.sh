@@ -112,7 +112,7 @@ run and_runs_without_the_library_path "$dir/static"
 run there_are_names_to_clash_with test "$(wc -l <"$dir/inner")" -ge 30
 run a_program_may_have_the_names_that_the_archives_use_within $CC -o "$dir/clash" "$dir/clash.c" \
   -Wl,--whole-archive "$B/opt/libpprf.a" "$B/tls/libpprf_tls.a" -Wl,--no-whole-archive \
-  -I"$prefix/include" -lssl -lcrypto -pthread
+  -I"$prefix/include" -lhiredis -lssl -lcrypto -pthread
 run and_runs_with_them "$dir/clash"
 man=$prefix/share/man/man3/pprf.3
 run the_manual_page_is_well_formed test -z "$(mandoc -T lint -W warning "$man" | grep -v 'missing date')"
