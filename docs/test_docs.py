@@ -163,6 +163,24 @@ def figures():
     ok(len(pairs) == 12 and not bad, "docs/security.md: bits lost", f"{len(pairs)} figures", *bad)
 
 
+def planted():
+    """How many planted bugs a document names: as many lines as the lists have, but for those that mean nothing."""
+    counts = {}
+    for lists, meaningless in ((("equivalence-tests/mutants.txt",), "~"),
+                               (("ref/wp/mutants.txt", "opt/wp/mutants.txt"), "=")):
+        lines = [line for name in lists for line in (ROOT / name).read_text().splitlines()]
+        counts[lists[0]] = sum(line[:1] not in ("", "#", meaningless) for line in lines)
+    bad, found = [], 0
+    for doc in (ROOT / "README.md", ROOT / "docs/soundness.md"):
+        for line in doc.read_text().splitlines():
+            for name, count in counts.items():
+                numbers = re.findall(r"(?:notice|:|\() ?(\d+)(?: planted bugs| bugs planted|\), \[`opt/planted)", line)
+                if f"`{name}`" in line and numbers:
+                    found += 1
+                    bad += [f"{doc.name}: {n} bugs, the lists have {count}: {line}" for n in numbers if int(n) != count]
+    ok(found == 4 and not bad, "README and docs/soundness.md: how many planted bugs there are", f"{found} places", *bad)
+
+
 def names():
     """`name` in a claim table is a Coq theorem, a C or ACSL name, a test, a file or a target."""
     theorems = set()
@@ -258,6 +276,7 @@ def main():
     tables_linked()
     pictures()
     figures()
+    planted()
     names()
     platforms(readme)
     print(f"1..{count}")
