@@ -27,7 +27,7 @@ result() { # STATUS NAME
   [ "$1" = 0 ] || { tail -30 "$dir/log" | sed 's/^/# /'; printf 'not '; failed=1; }
   echo "ok $count - $2"
 }
-echo 1..5
+echo 1..6
 fuzz 4096 fuzz_tickets
 result $? "hostile tickets, numbers and orders of calls do what the table says"
 fuzz 2048 fuzz_wire
@@ -38,4 +38,6 @@ result $? "a key that is held longer than the table says is found"
 result $? "a byte that is lost is found"
 ! fuzz 2048 planted_fuzz_wire_long && grep -q "^fuzz_wire: a long array" "$dir/log"
 result $? "an array that is too long is found"
+! fuzz 2048 planted_fuzz_wire_first && grep -q AddressSanitizer "$dir/log"
+result $? "a connection that the first of two addresses ends is found"
 exit $failed

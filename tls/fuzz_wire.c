@@ -3,6 +3,9 @@
  * wire_reply makes of the pieces is what hiredis makes of the whole, up to the first array that is longer than
  * any of ours. */
 #include <hiredis/hiredis.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 
 #include "wire.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum { PIECES = 128, ELEMENTS = 64 };
@@ -74,6 +78,55 @@ static size_t harmless(const uint8_t *bytes, size_t len)
     }
   }
   return len;
+}
+
+/* Refuse one client's first command. */
+static void *refuse(void *listener)
+{
+  char command[64] = "";
+  int fd = accept(*(int *)listener, NULL, NULL);
+  must(fd >= 0 && recv(fd, command, sizeof command - 1, 0) > 20 &&
+         strstr(command, "PPRF.HELLO") != NULL,
+       "a command");
+  must(send(fd, "-NO\r\n", 5, MSG_NOSIGNAL) == 5, "an answer");
+  (void)close(fd);
+  return NULL;
+}
+
+/* A name may have two addresses, as localhost often has, and nobody listens at the first. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  static uint8_t chain[32];
+  struct sockaddr_in at[2];
+  struct addrinfo address[2];
+  int port[2], halt[2], noted = -1;
+  pthread_t server;
+  (void)argc;
+  (void)argv;
+  for (unsigned i = 0; i < 2; i++) {
+    socklen_t n = sizeof at[i];
+    at[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    port[i] = socket(AF_INET, SOCK_STREAM, 0);
+    must(port[i] >= 0 && bind(port[i], (void *)&at[i], n) == 0 &&
+           getsockname(port[i], (void *)&at[i], &n) == 0,
+         "a port");
+    address[i] =
+      (struct addrinfo){.ai_family = AF_INET, .ai_addr = (void *)&at[i], .ai_addrlen = n};
+  }
+  address[0].ai_next = &address[1];
+  must(listen(port[1], 1) == 0 && pipe(halt) == 0 &&
+         pthread_create(&server, NULL, refuse, &port[1]) == 0,
+       "a server");
+  struct target t = {.host = "two", .addresses = address};
+  struct wire w = {.fd = -1, .noted = &noted, .halt = halt[0], .chain = chain};
+  must(wire_open(&w, &t, wire_now() + 60000) != 0 && w.fd == -1 && noted == -1,
+       "a server that refuses");
+  (void)pthread_join(server, NULL);
+  for (unsigned i = 0; i < 2; i++) {
+    (void)close(port[i]);
+    (void)close(halt[i]);
+  }
+  return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -98,13 +98,14 @@ $(B)/tls/fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/planted_fuzz_wire_lost: PLANTED := s/Feed(w->reader, bytes, (size_t)n)/Feed(w->reader, bytes, (size_t)n - (n > 16))/
 $(B)/tls/planted_fuzz_wire_long: PLANTED := s/n <= ELEMENTS_MAX ?/n <= 100 ?/
+$(B)/tls/planted_fuzz_wire_first: PLANTED := s/^    close_socket(w);/    wire_close(w);/
 $(B)/tls/planted_fuzz_wire_%: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	@sed '$(PLANTED)' tls/wire.c > $@.c
 	@! cmp -s $@.c tls/wire.c
 	$(TLS_FUZZ) tls/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz: tls/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
-    $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long
+    $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long $(B)/tls/planted_fuzz_wire_first
 	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/fuzz.sh\n' '$(@D)' > $@
 	@chmod +x $@
 TAP_TESTS += $(B)/tls/fuzz

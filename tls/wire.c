@@ -210,6 +210,16 @@ int wire_idle(struct wire *w)
 
 /* ---- connecting ---- */
 
+static void close_socket(struct wire *w)
+{
+  if (w->fd >= 0) {
+    *w->noted = -1;
+    (void)close(w->fd);
+  }
+  w->fd = -1;
+}
+
+/* After a failure the next address may be tried: all but the socket stays. */
 static int connect_to(struct wire *w, int family, const void *address, socklen_t n,
                       uint64_t deadline)
 {
@@ -222,7 +232,7 @@ static int connect_to(struct wire *w, int family, const void *address, socklen_t
   if (connect(w->fd, address, n) != 0 &&
       ((errno != EINPROGRESS && errno != EAGAIN) || await(w, POLLOUT, deadline) != 0 ||
        getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &err, &bytes) != 0 || err != 0)) {
-    wire_close(w);
+    close_socket(w);
     return -1;
   }
   if (family != AF_UNIX)
@@ -335,10 +345,6 @@ void wire_close(struct wire *w)
   w->reader = NULL;
   SSL_free(w->ssl);
   w->ssl = NULL;
-  if (w->fd >= 0) {
-    *w->noted = -1;
-    (void)close(w->fd);
-  }
-  w->fd = -1;
+  close_socket(w);
   OPENSSL_cleanse(w->chain, CHAIN_KEY_BYTES);
 }
