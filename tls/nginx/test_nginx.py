@@ -156,7 +156,7 @@ class Process:
         try:
             with open(f"/proc/{self.pid}/stat") as f:
                 return None if f.read().split(")")[1].split()[0] != "Z" else 0
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it ended before, or since the file was opened
             return 0
 
     def send_signal(self, sig):
@@ -361,7 +361,7 @@ def tickets_descriptors(pid):
                 with open(f"/proc/{pid}/fdinfo/{fd}") as f:
                     flags = int(re.search(r"flags:\s*(\d+)", f.read()).group(1), 8)
                 closed[not flags & os.O_CLOEXEC] += 1
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             pass  # closed meanwhile
     return tuple(closed)
 
