@@ -133,8 +133,8 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
 	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
 
-# What takes hours in whole (test-prove-gate, mutants, mutants-prove, prove-wp-smoke), in five minutes;
-# SEED=... repeats it.
+# What takes up to hours in whole (test-prove-gate, mutants, mutants-prove, prove-wp-smoke), in five
+# minutes; SEED=... repeats it.
 SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 .PHONY: sample
 sample: $(LIBS) $(PROGRAMS) ## a random tenth of the planted weakenings and bugs, and of the smoke tests
