@@ -9,7 +9,7 @@ From Pprf.spec Require Import LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
 From Pprf.spec Require Import Fips202 RefGame OptGame Sha3Suite CodeSuite.
-From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSuite.
+From Pprf.proofs Require Import MemoryGame RefSecurity OptSecurity Sha3Security KeccakSuite.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -94,22 +94,10 @@ Lemma opt_challenges_first (q : nat) (A : opt_adversary S Fault) st :
   tests_below_leaf (N.of_nat q) A ->
   challenges_in (first_leaves 0 q) (opt_as_model d fails marks shown l M0 st A).
 Proof.
-elim: A st => [b|X x0 k IH|[c u o|qs] k IH] st //=.
-- by move=> B x; apply: IH.
-- case=> T B; case: ifP => _; last exact: IH.
-  case mE : (mem st) => [K ws]; case: Z.eqb_spec => [r0|_]; last exact: IH.
-  have [_ tr] := result_ok r0.
-  have P y m : challenges_in (first_leaves 0 q) (ask_puncture c
-      (opt_as_model d fails marks shown l M0 (called c u m st) (k (Some (result_of d fails K c o, y))))).
-    rewrite /ask_puncture; case: (call_region d c) => [r|]; last exact: IH.
-    by case: insub => [r'|]; last exact: IH; split=> // _; apply: IH.
-  rewrite /ask_value; case tE : (target c) T => [x|] T; last exact: P.
-  move: k IH B T P; case: u => k IH B T P; [by split=> // y; apply: P | | exact: P].
-  split; last by move=> y; apply: P.
-  rewrite /first_leaves drop0 path_ofE -val_leaf_num leaf_pathK; last by case: (tr x tE).
-  by apply/ltP; lia.
-case=> _ B; case: ifP => _; last exact: IH.
-by split=> // K; apply: IH.
+apply: (@model_challenges_first S d (order Fault) fails _ (fun m => m.1)
+  (fun m c o => (puncture_call d no_seed c m.1, marks m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+  (@opt_as_model S d Fault fails marks shown l M0)) => //.
+by move=> [[K ws] *].
 Qed.
 
 End First.

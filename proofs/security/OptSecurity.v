@@ -9,7 +9,7 @@ From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle Eva
 From Pprf.proofs Require Import Correctness Sizes Layout Refinement AcslAgree AcslSound AcslLayout ApiSound.
 From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity EvaluationSecurity Leakage.
 From Pprf.spec Require Import RefGame OptGame.
-From Pprf.proofs Require Import RefSecurity.
+From Pprf.proofs Require Import MemoryGame RefSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -529,7 +529,7 @@ have w0 i (iB : 0 <= i < words V0 (cell M0 store) 0) := bm _ (in_words0 iB).
 have wk k i j (kB : 1 <= k <= 5) (iB : 0 <= i < words V0 (cell M0 store) k) (jB : 0 <= j < 2) :=
   bm _ (in_summary kB iB jB).
 have K : punctured_key (V (words_of s)) d pred0 (words_of s) = [:: ([::], s)].
-  by rewrite root_key /RefSecurity.keyc cover_pred0.
+  by rewrite root_key /MemoryGame.keyc cover_pred0.
 have pair0 : pair_of d [::] = 0 by rewrite /pair_of /first_leaf /=.
 have slot0 j : store_slot (V (words_of s)) (M1 s) store j = shift 2 (slots_at l M0) j.
   by rewrite -(slots_same U).
@@ -832,7 +832,7 @@ Proof.
 elim: cs M P ws => [|[c o] cs IH] M P ws I /=; first by split=> // q; apply: imageE.
 have [rE vE I'] := step c o I.
 case E : (opt_perform _ _ _ _ _ _ _) rE vE I' => [[r v] M'] /= -> -> I'.
-have := IH _ _ _ I'; rewrite {2 3}/RefSecurity.keyc.
+have := IH _ _ _ I'; rewrite {2 3}/MemoryGame.keyc.
 have -> : keyc (if result_of d fails (keyc P s) c o =? PPRF_OK
                then (predU P (region_set d c) : pred bitseq) else P) s =
           if result_of d fails (keyc P s) c o =? PPRF_OK then puncture_call d G c (keyc P s)
@@ -849,187 +849,27 @@ Theorem opt_calls_sound s cs :
     opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q.
 Proof.
 have := @run_calls_model _ pred0 s _ cs (set_up_inv s).
-by rewrite /RefSecurity.keyc cover_pred0.
+by rewrite /MemoryGame.keyc cover_pred0.
 Qed.
-
 
 (* ---- The game ------------------------------------------------------------------------------------- *)
-
-Local Notation bare := (RefSecurity.bare d).
-
-Record corresponds (P : pred bitseq) (s : Seed) (st : ref_state memory)
-    (st1 : ref_state (Ggm.key unit * seq Z)) (st2 : ev_state Seed) : Prop := Corresponds {
-  c_inv : inv_at (mem st) P s (mem st1).2;
-  c_bare : st1 = RefState (bare P, (mem st1).2) (gone st) (known st) (challenged st);
-  c_gone : forall x, (x < CModel.pow2 d)%num -> P (leaf_path d x) = gone st x;
-  c_held : held st2 = keyc P s;
-  c_known : forall x, (x < CModel.pow2 d)%num -> revealed st2 (leaf_path d x) = known st x;
-  c_tested : tested st2 = map (leaf_path d) (challenged st);
-  c_leaves : all (fun x => x <? CModel.pow2 d)%num (challenged st)
-}.
-
-Lemma after_call P s st st1 st2 c o u M' rv ts : corresponds P s st st1 st2 -> in_range d c ->
-  (forall x, target c = Some x -> (x < CModel.pow2 d)%num) ->
-  inv_at M' (predU P (region_set d c)) s (marks (mem st1).2 c o) ->
-  (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
-  ts = map (leaf_path d) (challenged (called c u M' st)) ->
-  corresponds (predU P (region_set d c)) s (called c u M' st)
-    (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
-    (State (puncture_call d G c (held st2)) rv ts).
-Proof.
-case=> I B g h k t lv rng tr I' R T; split=> //.
-- by rewrite B /called /= puncture_callE.
-- by move=> x xd; rewrite /= g // erasesE // orbC.
-- by rewrite /= h puncture_callE.
-- by rewrite /=; case E : (target c) => [x|] //; case: u {R T} => //=; rewrite lv andbT; apply/N.ltb_spec0/tr.
-Qed.
-
-Local Notation ev_run w s := (interact (fun _ b => b) (@ev_oracle Seed (zero_block S) G d w (keygen s))).
-Local Notation opt_run w s := (interact (fun _ b => b) (@opt_oracle S d Fault shown l F w (words_of s))).
-Local Notation model_of := (@opt_as_model S d Fault fails marks shown l M0).
-Local Notation reply := (@ref_reply S (order Fault)).
-
-Lemma opt_run_call w (s : Seed) st c u o k :
-  Pr (opt_run w s st (@Ask _ reply (Call c u o) k)) =
-  if permitted d st (Call c u o) then
-    let p := opt_perform S l F (mem st) (words_of s) c o in
-    if p.1.1 =? PPRF_OK then
-      ex (hand_out w u p.1.2) (fun y =>
-        Pr (opt_run w s (called c u p.2 st) (k (Some (p.1.1, y)))))
-    else Pr (opt_run w s (RefState p.2 (gone st) (known st) (challenged st)) (k (Some (p.1.1, None))))
-  else Pr (opt_run w s st (k None)).
-Proof.
-have -> : opt_run w s st (@Ask _ reply (Call c u o) k) =
-  bind (@opt_oracle S d _ shown l F w (words_of s) st (Call c u o)) (fun rs => opt_run w s rs.2 (k rs.1)).
-  by [].
-rewrite Pr_bind /opt_oracle; case: (permitted _ _ _) => //.
-case: (opt_perform _ _ _ _ _ _ _) => [[r v] M']; rewrite [fst _]/= [snd _]/= /fst /snd.
-by case: (_ =? _) => //; rewrite ex_bind.
-Qed.
-
-Lemma opt_run_steal w (s : Seed) st qs k :
-  Pr (opt_run w s st (@Ask _ reply (Steal (order Fault) qs) k)) =
-  if permitted d st (Steal (order Fault) qs) then
-    Pr (opt_run w s (stolen d st) (k (Some (map (opt_peek S d shown l (mem st)) qs))))
-  else Pr (opt_run w s st (k None)).
-Proof.
-have -> : opt_run w s st (@Ask _ reply (Steal (order Fault) qs) k) =
-  bind (@opt_oracle S d _ shown l F w (words_of s) st (Steal (order Fault) qs))
-    (fun rs => opt_run w s rs.2 (k rs.1)).
-  by [].
-by rewrite Pr_bind /opt_oracle; case: (permitted _ _ _).
-Qed.
-
-Lemma model_of_call st1 c u o k :
-  model_of st1 (@Ask _ reply (Call c u o) k) =
-  if permitted d st1 (Call c u o) then
-    let r := result_of d fails (mem st1).1 c o in
-    if r =? PPRF_OK then
-      ask_value c u (fun y => ask_puncture c
-        (model_of (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
-           (k (Some (r, y)))))
-    else model_of st1 (k (Some (r, None)))
-  else model_of st1 (k None).
-Proof. by case: st1 => -[K ws] *. Qed.
-
-Lemma model_of_steal st1 qs k :
-  model_of st1 (@Ask _ reply (Steal (order Fault) qs) k) =
-  if permitted d st1 (Steal (order Fault) qs) then
-    @Ask _ (@ev_reply Seed d) (Reveal (whole_key d)) (fun K =>
-      model_of (stolen d st1) (k (Some (map (opt_image d shown l M0 (mem st1).2 (odflt [::] K)) qs))))
-  else model_of st1 (k None).
-Proof. by []. Qed.
-
-Lemma play_same w (s : Seed) A P st st1 st2 : corresponds P s st st1 st2 ->
-  Pr (opt_run w s st A) = Pr (ev_run w s st2 (model_of st1 A)).
-Proof.
-elim: A P st st1 st2 => [b|X x0 k IH|[c u o|qs] k IH] P st st1 st2 C //.
-- by apply: eq_avg => x; apply: IH C.
-- have pE : permitted d st1 (Call c u o) = permitted d st (Call c u o) by rewrite (c_bare C).
-  rewrite model_of_call opt_run_call pE; case: ifP => pm; last exact: IH C.
-  have [] := step c o (c_inv C).
-  have mE : (mem st1).1 = bare P by rewrite (c_bare C).
-  have rE : result_of d fails (mem st1).1 c o = result_of d fails (keyc P s) c o.
-    by rewrite mE; apply: result_of_positions; rewrite bare_keyc.
-  rewrite {}rE /=; case E : (opt_perform _ _ _ _ _ _ _) => [[r v] M'] /= {E} -> vE I'.
-  case: ifP vE I' => [/Z.eqb_spec rOK|_] vE I'; last first.
-    by apply: (IH _ P); case: C => I B g h k' t lv; split.
-  have [rng tr] := result_ok rOK.
-  have tr' x (e : target c = Some x) := proj1 (tr x e).
-  have next y rv ts :
-      (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
-      ts = map (leaf_path d) (challenged (called c u M' st)) ->
-      Pr (opt_run w s (called c u M' st) (k (Some (result_of d fails (keyc P s) c o, y)))) =
-      Pr (ev_run w s (State (held st2) rv ts) (ask_puncture c (model_of
-            (called c u (puncture_call d no_seed c (mem st1).1, marks (mem st1).2 c o) st1)
-            (k (Some (result_of d fails (keyc P s) c o, y)))))).
-    move=> R T; rewrite ask_punctureE; apply: IH; exact: after_call C rng tr' I' R T.
-  have st2E : st2 = State (held st2) (revealed st2) (tested st2) by case: (st2).
-  rewrite /ask_value vE /value_of; case tE : (target c) => [x|]; last first.
-    have -> : hand_out w u None = Ret None by case: (u).
-    rewrite st2E; apply: next; rewrite /called tE /=; last exact: c_tested C.
-    by move=> x xd; rewrite (c_known C) //; case: (u).
-  have [xd al] := tr x tE; move: pm; rewrite /permitted tE.
-  have := al; rewrite (@alive_eval S d); case eE : (eval _ _ _) => [y|] // _.
-  have txE : (leaf_path d x \in tested st2) = (x \in challenged st).
-    rewrite (c_tested C); apply/mapP/idP => [[z zc zE]|xc]; last by exists x.
-    have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
-    by move/eqP: zE; rewrite leaf_path_inj // => /eqP ->.
-  move=> pm; clear pE; move: k IH next pm; case: u => k IH next pm.
-  - (* the adversary gets the value *)
-    have sp : spoils (path_of d x) st2 = false.
-      apply/hasP => -[z zt /andP [pz _]]; move: zt pz; rewrite path_ofE (c_tested C).
-      case/mapP => z' zc ->; have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
-      by rewrite prefix_leaf // => /eqP xz; rewrite xz zc in pm.
-    rewrite /= sp path_ofE (c_held C) eE; apply: next.
-      move=> z zd; rewrite /= ?path_ofE (c_held C) (c_known C) // tE /= prefix_leaf // eq_sym.
-      by case: eqP => [->|_]; rewrite ?al ?orbT ?andbF ?orbF.
-    by rewrite /= tE (c_tested C).
-  - (* a challenge *)
-    have fr : fresh_leaf st2 (path_of d x).
-      by rewrite /fresh_leaf path_ofE (c_known C) // txE.
-    have yE : odflt (zero_block S) (eval G (keygen s) (path_of d x)) = y.
-      rewrite path_ofE eval_keygen /=.
-      have := @eval_cover _ G d P [::] s _ (size_leaf_path d x).
-      by rewrite cat0s -/(keyc P s) eE; case: (P _) => // -[->].
-    set B := (fun _ => ask_puncture _ _).
-    have -> : ev_run w s st2 (@Ask _ (@ev_reply Seed d) (Challenge (path_of d x)) B) =
-      bind (@ev_oracle Seed (zero_block S) G d w (keygen s) st2 (Challenge (path_of d x)))
-        (fun rs => ev_run w s rs.2 (B rs.1)) by [].
-    rewrite Pr_bind /ev_oracle fr yE [hand_out _ _ _]/= !ex_bind; apply: eq_ex => z /=; apply: next.
-      by move=> z' zd; rewrite /= tE (c_known C).
-    by rewrite /= tE (c_tested C) ?path_ofE.
-  rewrite /= st2E; apply: next; last by rewrite /= tE (c_tested C).
-  by move=> z zd; rewrite /= tE (c_known C).
-have pE : permitted d st1 (Steal (order Fault) qs) = permitted d st (Steal (order Fault) qs).
-  by rewrite (c_bare C).
-rewrite model_of_steal opt_run_steal pE.
-have alE x : (x < CModel.pow2 d)%num -> alive (held st2) (leaf_path d x) = living d st x.
-  move=> xd; rewrite (c_held C) alive_keyc ?size_leaf_path // (c_gone C) // /living.
-  by case: N.ltb_spec0.
-have sp : spoils [::] st2 = ~~ permitted d st (Steal (order Fault) qs).
-  rewrite /spoils (c_tested C) has_map negbK; apply: eq_in_has => x xc /=.
-  by have /N.ltb_spec0 xd := allP (c_leaves C) _ xc; rewrite prefix0s alE.
-case: ifP sp => pm sp; last exact: IH C.
-rewrite /= sp /= .
-have -> : delegate G [::] (held st2) = held st2.
-  elim: (held st2) => //= -[p v] K IHK; rewrite /delegate /= -/(delegate G [::] K) IHK.
-  by rewrite /delegate_node /= prefix0s; case: p.
-have -> : map (opt_image d shown l M0 (mem st1).2 (held st2)) qs = map (opt_peek S d shown l (mem st)) qs.
-  by apply: eq_map => q; rewrite (c_held C) (imageE q (c_inv C)).
-apply: (IH _ P); case: C => I B g h k' t lv; split=> //; first by rewrite B.
-by move=> x xd /=; rewrite prefix0s alE // k' // orbC.
-Qed.
 
 Theorem opt_game_is_model w A :
   Pr (@opt_game S d _ shown l F M0 w A) =
   Pr (@ev_game Seed (zero_block S) G d 0 w (@opt_against_model S d _ fails marks shown l M0 A)).
 Proof.
-rewrite /opt_game /ev_game !Pr_bind /=; apply: eq_avg => s.
-apply: (@play_same w s A pred0); split=> //.
-- exact: set_up_inv.
-- by rewrite /start_of /RefSecurity.bare cover_pred0.
-- by rewrite /= /RefSecurity.keyc cover_pred0.
+refine (@game_is_model S d (order Fault) fails (opt_perform S l F) (opt_peek S d shown l)
+  (@opt_oracle S d Fault shown l F) _ _ (Ggm.key unit * seq Z) (fun m => m.1)
+  (fun m c o => (puncture_call d no_seed c m.1, marks m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+  (@opt_as_model S d Fault fails marks shown l M0) _ _ _ _
+  (fun M P s m => inv_at M P s m.2 /\ m.1 = bare d P) _ _ _ w (fun s => M1 s)
+  (keygen tt, map (cell M0) shown) A _) => //.
+- by move=> [[K ws] *].
+- by move=> M P s m [].
+- move=> M P s [K ws] c o [/= I ->]; have [rE vE I'] := step c o I; split=> //.
+  by case: ifP I' => // _ I'; rewrite puncture_callE.
+- by move=> M P s m q [I _]; exact: imageE.
+- by move=> s; split; [exact: set_up_inv | rewrite /bare cover_pred0].
 Qed.
 
 End OptSecurity.

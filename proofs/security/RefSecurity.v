@@ -9,6 +9,7 @@ From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle Eva
 From Pprf.proofs Require Import Correctness Sizes Layout Refinement AcslAgree AcslSound.
 From Pprf.proofs Require Import ProbabilityFacts ForwardSecurity EvaluationSecurity Leakage.
 From Pprf.spec Require Import RefGame.
+From Pprf.proofs Require Import MemoryGame.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -37,6 +38,9 @@ Local Notation Seed := (block S).
 Local Notation G := (@suite_prg S d).
 Local Notation D := (defined_definitions _ : definitions V).
 Local Notation spot := (nodes l).
+Local Notation keyc := (@keyc S d).
+Local Notation bare := (@bare d).
+Local Notation region_set := (@region_set d).
 
 Lemma sd_words (s : Seed) : sd V (words_of s) = s.
 Proof. by case: ok => _ /(_ s) []. Qed.
@@ -68,7 +72,6 @@ by case: Z.leb_spec0 => ?; case: Z.ltb_spec0 => ? //=; lia.
 Qed.
 
 Definition held_nodes (P : pred bitseq) (s : Seed) := key_nodes V d P (words_of s).
-Definition keyc (P : pred bitseq) (s : Seed) : key Seed := cover G d P [::] s.
 
 Lemma held_nodesE P s : held_nodes P s = map (encode d) (keyc P s).
 Proof. by rewrite /held_nodes /key_nodes /punctured_key sd_words. Qed.
@@ -172,9 +175,6 @@ Qed.
 
 (* ---- A call ------------------------------------------------------------------------------------- *)
 
-Lemma alive_eval (K : key Seed) x : alive K x = isSome (eval G K x).
-Proof. by elim: K => //= n K ->; case: ifP. Qed.
-
 Lemma places_inE M P s : inv_at M P s -> places_in l M = places d (keyc P s).
 Proof.
 move=> I; have [_ [_ [nat aE]]] := holds_post (in_place I).
@@ -183,21 +183,6 @@ transitivity [seq (Z.of_N (start m), Z.of_nat (height m)) | m <- held_nodes P s]
 rewrite -aE /places_in /mkseq -map_comp; apply/eq_in_map => k.
 rewrite mem_iota => kn; have [E1 E2 _] := nat _ kn.
 by congr pair; [exact: E1 | exact: E2].
-Qed.
-
-Definition region_set (c : call) (y : bitseq) : bool :=
-  if call_region d c is Some r then in_region r y else false.
-
-Lemma region_call_ok c r : call_region d c = Some r -> region_ok d r.
-Proof. by case: c => [x|x|x y] //= [<-] /=; rewrite ?size_leaf_path eqxx. Qed.
-
-Lemma puncture_callE (T : Type) (H : bitseq -> T -> T * T) c P (s : T) :
-  puncture_call d H c (cover H d P [::] s) = cover H d (predU P (region_set c)) [::] s.
-Proof.
-rewrite /puncture_call /region_set; case E : (call_region d c) => [r|]; last first.
-  by apply: eq_cover => x _ /=; rewrite orbF.
-rewrite (puncture_region_remove _ (within_cover _ _ _ _) (region_call_ok E)).
-by have := @remove_cover _ H d P (in_region r) [::] s; rewrite add0n => ->.
 Qed.
 
 (* The result of a call that cannot lack room. *)
@@ -219,11 +204,6 @@ Qed.
 
 Lemma outsideP x : reflect (~ (x < CModel.pow2 d)%num) (CModel.pow2 d <=? x)%num.
 Proof. by apply: (iffP (N.leb_spec0 _ _)); lia. Qed.
-
-Lemma alive_keyc P s x : size x = d -> alive (keyc P s) x = ~~ P x.
-Proof.
-by move=> sx; rewrite alive_eval -[x in eval _ _ x]cat0s /keyc eval_cover //; case: (P x).
-Qed.
 
 Lemma unchanged_trans M M' : unchanged M0 M [:: array_cells l; count_cell l; buffer_cells l] ->
   unchanged M M' [:: array_cells l; count_cell l; buffer_cells l] ->
@@ -309,7 +289,7 @@ case: c E C O => [x|x|x y] E C O.
   have rE : r = result_of d fails K (EvalCall x) f.
     apply: verdict O; first by move: res => /=; tauto.
     - by rewrite rng; split=> /outsideP.
-    - rewrite pun alive_eval; split=> [[xd ->]|]; first by case: N.leb_spec0 => //=; lia.
+    - rewrite pun (@alive_eval S d); split=> [[xd ->]|]; first by case: N.leb_spec0 => //=; lia.
       by case: N.leb_spec0 => //= xd; case: (eval _ _ _) => // _; split=> //; lia.
     by move=> b; rewrite b /= in res; tauto || (case: res => [|[|[|[|[]]]]]).
   split=> //=.
@@ -324,7 +304,7 @@ case: c E C O => [x|x|x y] E C O.
   have rE : r = result_of d fails K (EvalPunctCall x) f.
     apply: verdict O => //.
     - by rewrite rng; split=> /outsideP.
-    - rewrite pun alive_eval; split=> [[xd ->]|]; first by case: N.leb_spec0 => //=; lia.
+    - rewrite pun (@alive_eval S d); split=> [[xd ->]|]; first by case: N.leb_spec0 => //=; lia.
       by case: N.leb_spec0 => //= xd; case: (eval _ _ _) => // _; split=> //; lia.
     by move/buf; lia.
   split=> //=; first by case: Z.eqb_spec => //= e; symmetry; exact: proj1 (done e).
@@ -456,248 +436,18 @@ Qed.
 
 (* ---- The game ------------------------------------------------------------------------------------- *)
 
-Definition bare (P : pred bitseq) : key unit := cover no_seed d P [::] tt.
-
-Lemma bare_keyc P s : unzip1 (keyc P s) = unzip1 (bare P).
-Proof. exact: cover_positions. Qed.
-
-Lemma result_of_positions (T T' : Type) (K : key T) (K' : key T') c f : unzip1 K = unzip1 K' ->
-  result_of d fails K c f = result_of d fails K' c f.
-Proof.
-move=> E; have pE (U : Type) (L : key U) : places d L =
-    [seq (Z.of_N (first_leaf d p), Z.of_nat (d - size p)) | p <- unzip1 L].
-  by rewrite /places -map_comp.
-have aE (U : Type) (L : key U) x : alive L x = has (fun p => prefix p x) (unzip1 L).
-  by rewrite /alive has_map.
-have hE R : hit d (fun z => R z && alive K z) = hit d (fun z => R z && alive K' z).
-  by apply: eq_hit => z _; rewrite !aE E.
-by case: c => [x|x|x y]; rewrite /result_of !pE E ?aE ?E // hE.
-Qed.
-
-Lemma path_ofE x : tval (path_of d x) = leaf_path d x.
-Proof. by rewrite /path_of val_insubd size_leaf_path eqxx. Qed.
-
-Lemma leaf_path_inj x y : (x < CModel.pow2 d)%num -> (y < CModel.pow2 d)%num ->
-  (leaf_path d x == leaf_path d y) = (x == y).
-Proof.
-move=> xd yd; apply/eqP/eqP => [E|-> //].
-by rewrite -(leaf_pathK xd) E leaf_pathK.
-Qed.
-
-Lemma prefix_leaf x y : (x < CModel.pow2 d)%num -> (y < CModel.pow2 d)%num ->
-  prefix (leaf_path d x) (leaf_path d y) = (x == y).
-Proof.
-by move=> xd yd; rewrite prefixE size_leaf_path -{1}(size_leaf_path d y) take_size eq_sym leaf_path_inj // eq_sym.
-Qed.
-
-Record corresponds (P : pred bitseq) (s : Seed) (st : ref_state memory) (st1 : ref_state (key unit))
-    (st2 : ev_state Seed) : Prop := Corresponds {
-  c_inv : inv_at (mem st) P s;
-  c_bare : st1 = RefState (bare P) (gone st) (known st) (challenged st);
-  c_gone : forall x, (x < CModel.pow2 d)%num -> P (leaf_path d x) = gone st x;
-  c_held : held st2 = keyc P s;
-  c_known : forall x, (x < CModel.pow2 d)%num -> revealed st2 (leaf_path d x) = known st x;
-  c_tested : tested st2 = map (leaf_path d) (challenged st);
-  c_leaves : all (fun x => x <? CModel.pow2 d)%num (challenged st)
-}.
-
-(* What a call that succeeds says of its arguments. *)
-Definition in_range (c : call) : Prop :=
-  match c with
-  | EvalCall x | EvalPunctCall x => (sval x < CModel.pow2 d)%num
-  | RangeCall x y => (sval x <= sval y /\ sval y < CModel.pow2 d)%num
-  end.
-
-Lemma result_ok (T : Type) (K : key T) c f : result_of d fails K c f = PPRF_OK ->
-  in_range c /\ forall x, target c = Some x -> (x < CModel.pow2 d)%num /\ alive K (leaf_path d x).
-Proof.
-rewrite /result_of; case: ifP => // out; case: ifP => // al _.
-case: c out al => [x|x|x y] /= out al.
-- have xd : (sval x < CModel.pow2 d)%num by move: out; case: N.leb_spec0 => //= xd _; lia.
-  by split=> // _ [<-].
-- have xd : (sval x < CModel.pow2 d)%num by move: out; case: N.leb_spec0 => //= xd _; lia.
-  by split=> // _ [<-].
-split=> //; move: out; case: N.ltb_spec0 => //= xy; case: N.leb_spec0 => //= yd _.
-by split; lia.
-Qed.
-
-Lemma erasesE c x : in_range c -> (x < CModel.pow2 d)%num ->
-  region_set c (leaf_path d x) = erases c x.
-Proof.
-rewrite /region_set; case: c => [y|y|y z] //= rng xd.
-  by rewrite leaf_path_inj //; apply/eqP/N.eqb_spec.
-by rewrite !leaf_le_num ?size_leaf_path // !leaf_pathK //; lia.
-Qed.
-
-Local Notation ev_run w s := (interact (fun _ b => b) (@ev_oracle Seed (zero_block S) G d w (keygen s))).
-
-Lemma ask_punctureE w s st2 c B :
-  Pr (ev_run w s st2 (ask_puncture c B)) =
-  Pr (ev_run w s (State (puncture_call d G c (held st2)) (revealed st2) (tested st2)) B).
-Proof.
-rewrite /ask_puncture /puncture_call; case E : (call_region d c) => [r|]; last by case: st2.
-by rewrite (insubT (fun r => region_ok d r) (region_call_ok E)).
-Qed.
-
-Lemma after_call P s st st1 st2 c u M' rv ts : corresponds P s st st1 st2 -> in_range c ->
-  (forall x, target c = Some x -> (x < CModel.pow2 d)%num) ->
-  inv_at M' (predU P (region_set c)) s ->
-  (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
-  ts = map (leaf_path d) (challenged (called c u M' st)) ->
-  corresponds (predU P (region_set c)) s (called c u M' st)
-    (called c u (puncture_call d no_seed c (mem st1)) st1)
-    (State (puncture_call d G c (held st2)) rv ts).
-Proof.
-case=> I B g h k t lv rng tr I' R T; split=> //.
-- by rewrite B /called /= puncture_callE.
-- by move=> x xd; rewrite /= g // erasesE // orbC.
-- by rewrite /= h puncture_callE.
-- by rewrite /=; case E : (target c) => [x|] //; case: u {R T} => //=; rewrite lv andbT; apply/N.ltb_spec0/tr.
-Qed.
-
-Local Notation ref_run w s := (interact (fun _ b => b) (@ref_oracle S d _ l F w (words_of s))).
-Local Notation model_of := (@as_model S d _ fails l M0).
-
-Lemma ref_run_call w (s : Seed) st c u f k :
-  Pr (ref_run w s st (@Ask _ (@ref_reply S _) (Call c u f) k)) =
-  if permitted d st (Call c u f) then
-    let p := perform S l F (mem st) (words_of s) c f in
-    if p.1.1 =? PPRF_OK then
-      ex (hand_out w u p.1.2) (fun y =>
-        Pr (ref_run w s (called c u p.2 st) (k (Some (p.1.1, y)))))
-    else Pr (ref_run w s (RefState p.2 (gone st) (known st) (challenged st)) (k (Some (p.1.1, None))))
-  else Pr (ref_run w s st (k None)).
-Proof.
-have -> : ref_run w s st (@Ask _ (@ref_reply S _) (Call c u f) k) =
-  bind (@ref_oracle S d _ l F w (words_of s) st (Call c u f)) (fun rs => ref_run w s rs.2 (k rs.1)).
-  by [].
-rewrite Pr_bind /ref_oracle; case: (permitted _ _ _) => //.
-case: (perform _ _ _ _ _ _ _) => [[r v] M']; rewrite [fst _]/= [snd _]/= /fst /snd.
-by case: (_ =? _) => //; rewrite ex_bind.
-Qed.
-
-Lemma ref_run_steal w (s : Seed) st qs k :
-  Pr (ref_run w s st (@Ask _ (@ref_reply S _) (Steal Fault qs) k)) =
-  if permitted d st (Steal Fault qs) then
-    Pr (ref_run w s (stolen d st) (k (Some (map (cell (mem st)) qs))))
-  else Pr (ref_run w s st (k None)).
-Proof.
-have -> : ref_run w s st (@Ask _ (@ref_reply S _) (Steal Fault qs) k) =
-  bind (@ref_oracle S d _ l F w (words_of s) st (Steal Fault qs)) (fun rs => ref_run w s rs.2 (k rs.1)).
-  by [].
-by rewrite Pr_bind /ref_oracle; case: (permitted _ _ _).
-Qed.
-
-Lemma model_of_call st1 c u f k :
-  model_of st1 (@Ask _ (@ref_reply S _) (Call c u f) k) =
-  if permitted d st1 (Call c u f) then
-    let r := result_of d fails (mem st1) c f in
-    if r =? PPRF_OK then
-      ask_value c u (fun y => ask_puncture c
-        (model_of (called c u (puncture_call d no_seed c (mem st1)) st1) (k (Some (r, y)))))
-    else model_of st1 (k (Some (r, None)))
-  else model_of st1 (k None).
-Proof. by []. Qed.
-
-Lemma model_of_steal st1 qs k :
-  model_of st1 (@Ask _ (@ref_reply S _) (Steal Fault qs) k) =
-  if permitted d st1 (Steal Fault qs) then
-    @Ask _ (@ev_reply Seed d) (Reveal (whole_key d)) (fun K =>
-      model_of (stolen d st1) (k (Some (map (image d l M0 (odflt [::] K)) qs))))
-  else model_of st1 (k None).
-Proof. by []. Qed.
-
-Lemma play_same w (s : Seed) A P st st1 st2 : corresponds P s st st1 st2 ->
-  Pr (interact (fun _ b => b) (@ref_oracle S d _ l F w (words_of s)) st A) =
-  Pr (ev_run w s st2 (@as_model S d _ fails l M0 st1 A)).
-Proof.
-elim: A P st st1 st2 => [b|X x0 k IH|[c u f|qs] k IH] P st st1 st2 C //.
-- by apply: eq_avg => x; apply: IH C.
-- have pE : permitted d st1 (Call c u f) = permitted d st (Call c u f) by rewrite (c_bare C).
-  rewrite model_of_call ref_run_call pE; case: ifP => pm; last exact: IH C.
-  have [] := step c f (c_inv C).
-  have mE : mem st1 = bare P by rewrite (c_bare C).
-  have rE : result_of d fails (mem st1) c f = result_of d fails (keyc P s) c f.
-    by rewrite mE; apply: result_of_positions; rewrite bare_keyc.
-  rewrite {}rE /=; case E : (perform _ _ _ _ _ _ _) => [[r v] M'] /= {E} -> vE I'.
-  case: ifP vE I' => [/Z.eqb_spec rOK|_] vE I'; last first.
-    by apply: (IH _ P); case: C => I B g h k' t lv; split.
-  have [rng tr] := result_ok rOK.
-  have tr' x (e : target c = Some x) := proj1 (tr x e).
-  have next y rv ts :
-      (forall x, (x < CModel.pow2 d)%num -> rv (leaf_path d x) = known (called c u M' st) x) ->
-      ts = map (leaf_path d) (challenged (called c u M' st)) ->
-      Pr (interact (fun _ b => b) (@ref_oracle S d _ l F w (words_of s)) (called c u M' st)
-            (k (Some (result_of d fails (keyc P s) c f, y)))) =
-      Pr (ev_run w s (State (held st2) rv ts) (ask_puncture c (@as_model S d _ fails l M0
-            (called c u (puncture_call d no_seed c (mem st1)) st1)
-            (k (Some (result_of d fails (keyc P s) c f, y)))))).
-    move=> R T; rewrite ask_punctureE; apply: IH; exact: after_call C rng tr' I' R T.
-  have st2E : st2 = State (held st2) (revealed st2) (tested st2) by case: (st2).
-  rewrite /ask_value vE /value_of; case tE : (target c) => [x|]; last first.
-    have -> : hand_out w u None = Ret None by case: (u).
-    rewrite st2E; apply: next; rewrite /called tE /=; last exact: c_tested C.
-    by move=> x xd; rewrite (c_known C) //; case: (u).
-  have [xd al] := tr x tE; move: pm; rewrite /permitted tE.
-  have := al; rewrite alive_eval; case eE : (eval _ _ _) => [y|] // _.
-  have txE : (leaf_path d x \in tested st2) = (x \in challenged st).
-    rewrite (c_tested C); apply/mapP/idP => [[z zc zE]|xc]; last by exists x.
-    have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
-    by move/eqP: zE; rewrite leaf_path_inj // => /eqP ->.
-  move=> pm; clear pE; move: k IH next pm; case: u => k IH next pm.
-  - (* the adversary gets the value *)
-    have sp : spoils (path_of d x) st2 = false.
-      apply/hasP => -[z zt /andP [pz _]]; move: zt pz; rewrite path_ofE (c_tested C).
-      case/mapP => z' zc ->; have /N.ltb_spec0 zd := allP (c_leaves C) _ zc.
-      by rewrite prefix_leaf // => /eqP xz; rewrite xz zc in pm.
-    rewrite /= sp path_ofE (c_held C) eE; apply: next.
-      move=> z zd; rewrite /= ?path_ofE (c_held C) (c_known C) // tE /= prefix_leaf // eq_sym.
-      by case: eqP => [->|_]; rewrite ?al ?orbT ?andbF ?orbF.
-    by rewrite /= tE (c_tested C).
-  - (* a challenge *)
-    have fr : fresh_leaf st2 (path_of d x).
-      by rewrite /fresh_leaf path_ofE (c_known C) // txE.
-    have yE : odflt (zero_block S) (eval G (keygen s) (path_of d x)) = y.
-      rewrite path_ofE eval_keygen /=.
-      have := @eval_cover _ G d P [::] s _ (size_leaf_path d x).
-      by rewrite cat0s -/(keyc P s) eE; case: (P _) => // -[->].
-    set B := (fun _ => ask_puncture _ _).
-    have -> : ev_run w s st2 (@Ask _ (@ev_reply Seed d) (Challenge (path_of d x)) B) =
-      bind (@ev_oracle Seed (zero_block S) G d w (keygen s) st2 (Challenge (path_of d x)))
-        (fun rs => ev_run w s rs.2 (B rs.1)) by [].
-    rewrite Pr_bind /ev_oracle fr yE [hand_out _ _ _]/= !ex_bind; apply: eq_ex => z /=; apply: next.
-      by move=> z' zd; rewrite /= tE (c_known C).
-    by rewrite /= tE (c_tested C) ?path_ofE.
-  rewrite /= st2E; apply: next; last by rewrite /= tE (c_tested C).
-  by move=> z zd; rewrite /= tE (c_known C).
-have pE : permitted d st1 (Steal Fault qs) = permitted d st (Steal Fault qs) by rewrite (c_bare C).
-rewrite model_of_steal ref_run_steal pE.
-have alE x : (x < CModel.pow2 d)%num -> alive (held st2) (leaf_path d x) = living d st x.
-  move=> xd; rewrite (c_held C) alive_keyc ?size_leaf_path // (c_gone C) // /living.
-  by case: N.ltb_spec0.
-have sp : spoils [::] st2 = ~~ permitted d st (Steal Fault qs).
-  rewrite /spoils (c_tested C) has_map negbK; apply: eq_in_has => x xc /=.
-  by have /N.ltb_spec0 xd := allP (c_leaves C) _ xc; rewrite prefix0s alE.
-case: ifP sp => pm sp; last exact: IH C.
-rewrite /= sp /= .
-have -> : delegate G [::] (held st2) = held st2.
-  elim: (held st2) => //= -[p v] K IHK; rewrite /delegate /= -/(delegate G [::] K) IHK.
-  by rewrite /delegate_node /= prefix0s; case: p.
-have -> : map (image d l M0 (held st2)) qs = map (cell (mem st)) qs.
-  by apply: eq_map => q; rewrite (c_held C) (imageE q (c_inv C)).
-apply: (IH _ P); case: C => I B g h k' t lv; split=> //; first by rewrite B.
-by move=> x xd /=; rewrite prefix0s alE // k' // orbC.
-Qed.
-
 Theorem ref_game_is_model w A :
   Pr (@ref_game S d _ l F M0 w A) =
   Pr (@ev_game Seed (zero_block S) G d 0 w (@against_model S d _ fails l M0 A)).
 Proof.
-rewrite /ref_game /ev_game !Pr_bind /=; apply: eq_avg => s.
-apply: (@play_same w s A pred0); split=> //.
-- exact: set_up_inv.
-- by rewrite /start_of /bare cover_pred0.
-- by rewrite /= /keyc cover_pred0.
+refine (@game_is_model S d Fault fails (perform S l F) cell (@ref_oracle S d Fault l F) _ _ (key unit) (fun K => K)
+  (fun K c _ => puncture_call d no_seed c K) (fun _ => image d l M0) (@as_model S d _ fails l M0) _ _ _ _
+  (fun M P s K => inv_at M P s /\ K = bare P) _ _ _ w (fun s => set_up l F M0 (words_of s)) (keygen tt) A _) => //.
+- by move=> M P s K [].
+- move=> M P s K c f [I ->]; have [rE vE I'] := step c f I; split=> //; split=> //.
+  by case: ifP => // _; rewrite puncture_callE.
+- by move=> M P s K q [I _]; exact: imageE.
+- by move=> s; split; [exact: set_up_inv | rewrite /bare cover_pred0].
 Qed.
 
 End RefSecurity.

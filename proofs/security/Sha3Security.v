@@ -8,7 +8,7 @@ From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
 From Pprf.proofs Require Import Correctness Layout ForwardSecurity EvaluationSecurity.
 From Pprf.spec Require Import Fips202 RefGame Sha3Suite.
-From Pprf.proofs Require Import RefSecurity.
+From Pprf.proofs Require Import MemoryGame RefSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -84,14 +84,6 @@ End Words.
 
 (* ---- The statement ------------------------------------------------------------------------------- *)
 
-Lemma val_leaf_num p : N.to_nat (leaf_num p) = Ggm.val p.
-Proof.
-have pow n : N.to_nat (CModel.pow2 n) = (2 ^ n)%N.
-  by elim: n => // n IH; rewrite expnS -IH (_ : CModel.pow2 n.+1 = 2 * CModel.pow2 n)%num // N2Nat.inj_mul.
-elim: p => // b p IH; rewrite val_cons /= N2Nat.inj_add IH -plusE.
-by case: b; rewrite ?pow ?mul1n.
-Qed.
-
 Section Statement.
 Variable d : nat.
 Variable Fault : Type.
@@ -103,22 +95,8 @@ Lemma challenges_first (S : suite) (q : nat) (A : ref_adversary S Fault) st :
   tests_below_leaf (N.of_nat q) A ->
   challenges_in (first_leaves 0 q) (as_model d fails l M0 st A).
 Proof.
-elim: A st => [b|X x0 k IH|[c u f|qs] k IH] st //=.
-- by move=> B x; apply: IH.
-- case=> T B; case: ifP => _; last exact: IH.
-  case: Z.eqb_spec => [r0|_]; last exact: IH.
-  have [_ tr] := result_ok r0.
-  have P y K : challenges_in (first_leaves 0 q) (ask_puncture c
-      (as_model d fails l M0 (called c u K st) (k (Some (result_of d fails (mem st) c f, y))))).
-    rewrite /ask_puncture; case: (call_region d c) => [r|]; last exact: IH.
-    by case: insub => [r'|]; last exact: IH; split=> // _; apply: IH.
-  rewrite /ask_value; case tE : (target c) T => [x|] T; last exact: P.
-  move: k IH B T P; case: u => k IH B T P; [by split=> // y; apply: P | | exact: P].
-  split; last by move=> y; apply: P.
-  rewrite /first_leaves drop0 path_ofE -val_leaf_num leaf_pathK; last by case: (tr x tE).
-  by apply/ltP; lia.
-case=> _ B; case: ifP => _; last exact: IH.
-by split=> // K; apply: IH.
+exact: (@model_challenges_first S d Fault fails _ (fun K => K) (fun K c _ => puncture_call d no_seed c K)
+  (fun _ => image d l M0) (@as_model S d Fault fails l M0)).
 Qed.
 
 End Statement.
