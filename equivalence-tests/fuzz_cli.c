@@ -236,9 +236,10 @@ static bool names_input(const char *line, const struct call *c)
   return false;
 }
 
+/* By what stands before it: an argument may say so too. */
 static bool is_warning(const char *line)
 {
-  return strstr(line, ": warning: ") != NULL;
+  return strncmp(strstr(line, ": "), ": warning: ", 11) == 0;
 }
 
 /* Lines "pprf COMMAND: ...", for an error with one that names the input at the end. */
