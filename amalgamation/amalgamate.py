@@ -116,8 +116,8 @@ def with_local(text, public):
         plain = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", declaration, flags=re.S)
         if re.match(r"\s*(typedef|extern)\b", plain) or re.search(r"\bstatic\b|_Static_assert|=", plain):
             continue
-        name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_expand\w*\s+(\w+)", plain)
-        if name is None or name.group(1) in public:
+        name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_(?:expand|node)\w*\s+(\w+)", plain)
+        if name is None or name.group(1) in public or name.group(1).isupper():  # a macro
             continue
         text = text[:begin] + "PPRF_LOCAL " + text[begin:]
     return text

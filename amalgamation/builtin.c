@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of prg.h without a library: SHA3-256 in the loops of FIPS 202, and the system's random
- * generator.  It shares no code with keccak.c, so that comparing the two at the first use compares two
- * implementations; and before that it has to reproduce FIPS 202's own examples. */
+/* The functions of prg.h without a library: SHA3-256 in the loops of FIPS 202, AES-128 in those of FIPS
+ * 197, and the system's random generator.  It shares no code with keccak.c and aes.c, so that comparing them
+ * at the first use compares two implementations; and before that it has to reproduce the standards' own
+ * examples. */
 #include "prg.h"
 
 #include <stdatomic.h>
@@ -77,6 +78,72 @@ static void sponge(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
   explicit_bzero(a, sizeof a);
 }
 
+/* a b in GF(256), FIPS 197, 4.2; no branch depends on them. */
+static uint8_t multiply(uint8_t a, uint8_t b)
+{
+  unsigned product = 0, power = a;
+  for (unsigned i = 0; i < 8; i++) {
+    product ^= power & -(unsigned)(b >> i & 1);
+    power = power << 1 ^ (0x11b & -(power >> 7 & 1));
+  }
+  return (uint8_t)product;
+}
+
+/* FIPS 197, 5.1.1: the inverse, which is the 254th power, and the affine map. */
+static uint8_t s_box(uint8_t a)
+{
+  uint8_t power = a, inverse = 1;
+  for (unsigned i = 1; i < 8; i++) {
+    power = multiply(power, power);
+    inverse = multiply(inverse, power);
+  }
+  unsigned twice = inverse * 0x101u;
+  return (uint8_t)(inverse ^ twice >> 4 ^ twice >> 5 ^ twice >> 6 ^ twice >> 7 ^ 0x63);
+}
+
+/* FIPS 197, 5.2, one round of it: the next round key in place of this one. */
+static void next_round_key(uint8_t key[16], uint8_t rcon)
+{
+  for (unsigned i = 0; i < 4; i++)
+    key[i] ^= s_box(key[12 + (i + 1) % 4]);
+  key[0] ^= rcon;
+  for (unsigned i = 4; i < 16; i++)
+    key[i] ^= key[i - 4];
+}
+
+/* FIPS 197, 5.1: AES-128 of a block in place.  Byte row + 4 * column is s[row, column]. */
+static void aes_encrypt(const uint8_t cipher_key[16], uint8_t s[16])
+{
+  uint8_t key[16], t[16], rcon = 1;
+  memcpy(key, cipher_key, sizeof key);
+  for (unsigned i = 0; i < 16; i++)
+    s[i] ^= key[i];
+  for (unsigned round = 1; round <= 10; round++) {
+    for (unsigned i = 0; i < 16; i++) /* SubBytes, ShiftRows */
+      t[i] = s_box(s[(i + 4 * (i % 4)) % 16]);
+    for (unsigned i = 0; i < 16; i++) { /* MixColumns */
+      const uint8_t *column = t + i / 4 * 4;
+      s[i] = round == 10 ? t[i]
+                         : multiply(2, column[i % 4]) ^ multiply(3, column[(i + 1) % 4]) ^
+                             column[(i + 2) % 4] ^ column[(i + 3) % 4];
+    }
+    next_round_key(key, rcon);
+    rcon = multiply(2, rcon);
+    for (unsigned i = 0; i < 16; i++)
+      s[i] ^= key[i];
+  }
+  explicit_bzero(key, sizeof key);
+  explicit_bzero(t, sizeof t);
+}
+
+/* FIPS 197, appendix B. */
+static const uint8_t example_key[16] = {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6,
+                                        0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};
+static const uint8_t example_input[16] = {0x32, 0x43, 0xf6, 0xa8, 0x88, 0x5a, 0x30, 0x8d,
+                                          0x31, 0x31, 0x98, 0xa2, 0xe0, 0x37, 0x07, 0x34};
+static const uint8_t example_output[16] = {0x39, 0x25, 0x84, 0x1d, 0x02, 0xdc, 0x09, 0xfb,
+                                           0xdc, 0x11, 0x85, 0x97, 0x19, 0x6a, 0x0b, 0x32};
+
 /* NIST's examples for FIPS 202: SHA3-256 of no bytes, and of 200 bytes a3, which are two blocks. */
 static const uint8_t example_of_nothing[DIGEST_BYTES] = {
   0xa7, 0xff, 0xc6, 0xf8, 0xbf, 0x1e, 0xd7, 0x66, 0x51, 0xc1, 0x47, 0x56, 0xa0, 0x61, 0xd6, 0x62,
@@ -93,7 +160,11 @@ static int reproduces_the_examples(void)
     return 0;
   memset(message, 0xa3, sizeof message);
   sponge(message, sizeof message, digest);
-  return memcmp(digest, example_of_1600_bits, sizeof digest) == 0;
+  if (memcmp(digest, example_of_1600_bits, sizeof digest) != 0)
+    return 0;
+  memcpy(message, example_input, sizeof example_input);
+  aes_encrypt(example_key, message);
+  return memcmp(message, example_output, sizeof example_output) == 0;
 }
 
 /* Whether it does: found out once.  Threads that come here at once find the same. */
@@ -126,16 +197,37 @@ static uint64_t read_word(const uint8_t *p)
   return v;
 }
 
-struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+static void write_word(uint8_t *p, uint64_t v)
 {
-  uint8_t in[PPRF_SEED_BYTES], out[DIGEST_BYTES];
+  for (unsigned i = 0; i < 8; i++)
+    p[i] = (uint8_t)(v >> 8 * i);
+}
+
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height)
+{
+  uint8_t in[PPRF_SEED_BYTES + 16 + 8], out[DIGEST_BYTES] = {0};
+  uint8_t *salt = in + PPRF_SEED_BYTES, *id = salt + 16;
   struct pprf_children c;
-  (void)start;
-  (void)height;
   builtin_calls++;
-  for (unsigned i = 0; i < PPRF_SEED_BYTES; i++)
-    in[i] = (uint8_t)((i < 8 ? seed.lo : seed.hi) >> 8 * (i % 8));
-  c.err = prg_digest(in, sizeof in, out);
+  write_word(in, seed.lo);
+  write_word(in + 8, seed.hi);
+  write_word(salt, family.salt_lo);
+  write_word(salt + 8, family.salt_hi);
+  write_word(id, 2 * start + (UINT64_C(1) << height));
+  if (family.suite == PRG_SHA3_256)
+    c.err = prg_digest(in, PPRF_SEED_BYTES, out);
+  else if (family.suite == PRG_SHA3_256_SALTED)
+    c.err = prg_digest(in, sizeof in, out);
+  else
+    c.err = family.suite == PRG_AES_128 && examples_hold() ? PPRF_OK : PPRF_ERR_CRYPTO;
+  if (family.suite == PRG_AES_128 && c.err == PPRF_OK) {
+    for (unsigned i = 0; i < 16; i++)
+      out[i] = out[16 + i] = salt[i] ^ (i < 8 ? id[i] : 0);
+    out[16 + 8] ^= 1;
+    aes_encrypt(in, out);
+    aes_encrypt(in, out + 16);
+  }
   c.left = (struct pprf_seed){read_word(out), read_word(out + 8)};
   c.right = (struct pprf_seed){read_word(out + 16), read_word(out + 24)};
   explicit_bzero(in, sizeof in);

@@ -251,7 +251,7 @@ template <class Store> int access(Key<Store> *key, uint64_t leaf, uint8_t *out, 
   pprf_seed seed = node.seed;
   uint64_t first = start(node.id);
   for (unsigned h = height(node.id); h > 0; h--) {
-    const pprf_children c = prg_expand(seed, first, h);
+    const pprf_children c = prg_expand(pprf_family{PRG_SHA3_256, 0, 0}, seed, first, h);
     const uint32_t half = UINT32_C(1) << (h - 1);
     if (c.err != PPRF_OK)
       return c.err;
@@ -326,6 +326,7 @@ template <class Store> constexpr pprf_impl make(const char *name)
 {
   return {name,
           setup<Store>,
+          nullptr,
           eval<Store>,
           punct<Store>,
           eval_punct<Store>,
@@ -334,6 +335,7 @@ template <class Store> constexpr pprf_impl make(const char *name)
           memory_bytes<Store>,
           nullptr,
           depth<Store>,
+          nullptr,
           nullptr,
           nullptr,
           destroy<Store>};

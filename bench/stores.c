@@ -54,7 +54,7 @@ static double call_ns(void)
   for (unsigned k = 0; k < 5; k++) {
     double from = now();
     for (unsigned i = 0; i < 2000; i++)
-      s = prg_expand(s, 0, 1).left;
+      s = prg_expand(PRG_BARE, s, 0, 1).left;
     double t = (now() - from) / 2000;
     best = t < best ? t : best;
   }
@@ -153,7 +153,7 @@ static void deep(unsigned depth, uint64_t n)
         continue;
       seed = opt_packed_seed(&p, node);
       for (unsigned h = node.height; h > 0; h--) {
-        struct pprf_children c = prg_expand(seed, leaf[i] >> h << h, h);
+        struct pprf_children c = prg_expand(PRG_BARE, seed, leaf[i] >> h << h, h);
         int right = (int)(leaf[i] >> (h - 1) & 1);
         seed = right ? c.right : c.left;
         copath[h - 1] = right ? c.left : c.right;

@@ -49,6 +49,10 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
     int err = impl->import_key(key, f->bytes, f->len);
     if (err == PPRF_ERR_FORMAT)
       status = complain(STATUS_FILE, "%s: damaged: not a canonical key file", path);
+    else if (err == PPRF_ERR_SUITE)
+      status =
+        complain(STATUS_FILE, "%s: its suite has the number %u, which this version does not know",
+                 path, f->bytes[8]);
     else if (err != PPRF_OK)
       status = library_failed(path, err);
   }
@@ -159,7 +163,7 @@ struct node {
 static struct node node_at(const uint8_t *bytes, unsigned depth, size_t i)
 {
   size_t width = depth / 8 + 1;
-  const uint8_t *record = bytes + 16 + i * (width + PPRF_SEED_BYTES);
+  const uint8_t *record = bytes + keyfile_header_bytes(bytes) + i * (width + PPRF_SEED_BYTES);
   uint64_t id = 0;
   for (size_t b = width; b-- > 0;)
     id = id << 8 | record[b];
@@ -484,26 +488,29 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
   unsigned depth = a->impl->depth(key);
   size_t nodes = a->impl->node_count(key), memory = a->impl->memory_bytes(key);
   bool locked = a->impl->memory_locked(key) != 0;
+  const char *suite = pprf_suite_name(a->impl->suite(key));
   uint64_t leaves = UINT64_C(1) << depth, punctured = leaves;
   if (a->list_ranges)
     return print_ranges(a, f->bytes, depth, nodes);
   for (size_t i = 0; i < nodes; i++)
     punctured -= node_at(f->bytes, depth, i).leaves;
   if (!a->json) {
-    printf("depth         %u\n"
+    printf("suite         %s\n"
+           "depth         %u\n"
            "leaves        %" PRIu64 "\n"
            "punctured     %" PRIu64 "\n"
            "nodes         %zu\n"
            "file bytes    %zu\n"
            "memory bytes  %zu (%s, %s)\n",
-           depth, leaves, punctured, nodes, f->len, memory, a->impl->name,
+           suite, depth, leaves, punctured, nodes, f->len, memory, a->impl->name,
            locked ? "kept out of swap" : "may be swapped");
     return STATUS_DONE;
   }
-  json_t *o = json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "depth", (int)depth, "leaves",
-                        (json_int_t)leaves, "punctured", (json_int_t)punctured, "nodes",
-                        (json_int_t)nodes, "file_bytes", (json_int_t)f->len, "memory_bytes",
-                        (json_int_t)memory, "memory_locked", (int)locked, "impl", a->impl->name);
+  json_t *o =
+    json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "suite", suite, "depth", (int)depth,
+              "leaves", (json_int_t)leaves, "punctured", (json_int_t)punctured, "nodes",
+              (json_int_t)nodes, "file_bytes", (json_int_t)f->len, "memory_bytes",
+              (json_int_t)memory, "memory_locked", (int)locked, "impl", a->impl->name);
   int status = o != NULL && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF
                  ? STATUS_DONE
                  : complain(STATUS_FAILED, "cannot write JSON");

@@ -122,29 +122,37 @@ static bool read_all(int fd, uint8_t *bytes, size_t len, off_t offset)
   return true;
 }
 
-/* The length that a header asks for (docs/key-file.md); 0 if no key begins so. */
-static uint64_t length_of(const uint8_t header[16])
+size_t keyfile_header_bytes(const uint8_t *file)
 {
-  unsigned depth = header[9];
+  return file[7] == 2 ? 36 : 16;
+}
+
+/* The first bytes of a file, which tell its length. */
+enum { START_BYTES = 20 };
+
+/* The length that they ask for (docs/key-file.md); 0 if no key begins so. */
+static uint64_t length_of(const uint8_t start[START_BYTES])
+{
+  unsigned depth = start[9];
   uint64_t nodes = 0;
-  for (unsigned i = 4; i-- > 0;)
-    nodes = nodes << 8 | header[12 + i];
-  if (memcmp(header, "PPRFKEY", 7) != 0 || depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX ||
+  for (unsigned i = start[7] == 2 ? 8 : 4; i-- > 0;)
+    nodes = nodes << 8 | start[12 + i];
+  if (memcmp(start, "PPRFKEY", 7) != 0 || depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX ||
       nodes > UINT64_C(1) << (depth - 1))
     return 0;
-  return 48 + nodes * (depth / 8 + 1 + PPRF_SEED_BYTES);
+  return keyfile_header_bytes(start) + nodes * (depth / 8 + 1 + PPRF_SEED_BYTES) + 32;
 }
 
 int keyfile_read(struct keyfile *f)
 {
-  uint8_t header[16];
+  uint8_t start[START_BYTES];
   uint64_t size = (uint64_t)f->stat.st_size, expected;
-  if (!read_all(f->fd, header, sizeof header, 0)) {
+  if (!read_all(f->fd, start, sizeof start, 0)) {
     if (errno != 0)
       return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
     return complain(STATUS_FILE, "%s: not a key file: only %" PRIu64 " bytes", f->path, size);
   }
-  expected = length_of(header);
+  expected = length_of(start);
   if (expected == 0)
     return complain(STATUS_FILE, "%s: not a key file", f->path);
   if (expected != size || (size_t)size != size)

@@ -38,6 +38,9 @@ int keyfile_open(struct keyfile *f, const char *path, bool for_writing);
 /** Read it into f->bytes.  The header tells how long the file must be, before memory is taken. */
 int keyfile_read(struct keyfile *f);
 
+/** Bytes before the records of a key file, of which the first 8 are given. */
+size_t keyfile_header_bytes(const uint8_t *file);
+
 /** Unlock a file that is not needed any more; its content in memory stays. */
 void keyfile_unlock(struct keyfile *f);
 

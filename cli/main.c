@@ -41,17 +41,26 @@ static void close_stdout(void)
 }
 
 /* The library goes on with another version of the PRG; who asked for one wants to know. */
+static int check_version(const char *variable, const char *names)
+{
+  const char *name = secure_getenv(variable);
+  int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
+  if (err == PPRF_OK && name != NULL && (strncmp(name, "aes-", 4) == 0) != (names[0] == 'a'))
+    err = PPRF_ERR_RANGE; /* it is one of the other variable */
+  if (err == PPRF_ERR_RANGE)
+    return complain(STATUS_USAGE, "%s '%s': not %s, or the processor cannot run it", variable, name,
+                    names);
+  return err == PPRF_OK
+           ? STATUS_DONE
+           : complain(STATUS_FAILED, "%s '%s': %s", variable, name, pprf_strerror(err));
+}
+
 static int check_prg(void)
 {
-  const char *name = secure_getenv("PPRF_PRG");
-  int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
-  if (err == PPRF_ERR_RANGE)
-    return complain(STATUS_USAGE,
-                    "PPRF_PRG '%s': not evp, scalar, avx2 or avx512, or the processor "
-                    "cannot run it",
-                    name);
-  return err == PPRF_OK ? STATUS_DONE
-                        : complain(STATUS_FAILED, "PPRF_PRG '%s': %s", name, pprf_strerror(err));
+  int status = check_version("PPRF_PRG", "evp, scalar, avx2 or avx512");
+  return status != STATUS_DONE
+           ? status
+           : check_version("PPRF_AES", "aes-evp, aes-bitsliced, aes-ni or aes-vaes");
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,8 @@
 #include "cli.h"
 #include "keyfile.h"
 
+enum { SALT_OPTION = 256 };
+
 /* A seed and its end, or one byte more than a seed. */
 struct seed_line {
   char text[2 * PPRF_SEED_BYTES + 1];
@@ -21,9 +23,9 @@ struct seed_line {
 struct setup_args {
   const struct pprf_impl *impl;
   const char *path;
-  unsigned depth;
-  bool force, have_seed;
-  uint8_t seed[PPRF_SEED_BYTES];
+  unsigned depth, suite;
+  bool force, have_seed, have_salt;
+  uint8_t seed[PPRF_SEED_BYTES], salt[PPRF_SALT_BYTES];
   struct seed_line line;
 };
 
@@ -115,12 +117,32 @@ static int parse_seed_option(struct setup_args *a, char *arg)
                        2 * PPRF_SEED_BYTES);
 }
 
+static int parse_suite(struct setup_args *a, const char *arg)
+{
+  for (a->suite = 1; pprf_suite_name(a->suite) != NULL; a->suite++)
+    if (strcmp(arg, pprf_suite_name(a->suite)) == 0)
+      return STATUS_DONE;
+  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted or aes-128", arg);
+}
+
+static int parse_salt(struct setup_args *a, const char *arg)
+{
+  a->have_salt = parse_seed(arg, strlen(arg), a->salt);
+  return a->have_salt ? STATUS_DONE
+                      : complain(STATUS_USAGE, "salt '%s': not %d hexadecimal digits", arg,
+                                 2 * PPRF_SALT_BYTES);
+}
+
 static int parse_option(void *input, int key, char *arg)
 {
   struct setup_args *a = input;
   switch (key) {
   case 'd':
     return parse_depth(arg, &a->depth);
+  case 'S':
+    return parse_suite(a, arg);
+  case SALT_OPTION:
+    return parse_salt(a, arg);
   case 's':
     return parse_seed_option(a, arg);
   case 'f':
@@ -146,6 +168,8 @@ static int parse_operand(void *input, char *arg)
 static int complete(void *input)
 {
   const struct setup_args *a = input;
+  if (a->have_salt && a->suite <= PPRF_SHA3_256)
+    return complain(STATUS_USAGE, "--salt: the suite sha3-256 has none");
   if (a->depth != 0 && a->path != NULL)
     return STATUS_DONE;
   return complain(STATUS_USAGE, "%s is missing", a->depth == 0 ? "--depth" : "FILE");
@@ -155,8 +179,13 @@ static int complete(void *input)
 
 static int setup(const struct setup_args *a)
 {
+  const struct pprf_options options = {.size = sizeof options,
+                                       .seed = a->have_seed ? a->seed : NULL,
+                                       .depth = a->depth,
+                                       .suite = a->suite,
+                                       .salt = a->have_salt ? a->salt : NULL};
   pprf_key *key;
-  int err = a->impl->setup(&key, a->depth, a->have_seed ? a->seed : NULL), status;
+  int err = a->impl->setup_with(&key, &options), status;
   if (err != PPRF_OK)
     return library_failed("making the key", err);
   size_t len = 0;
@@ -175,6 +204,9 @@ int command_setup(int argc, char **argv)
     {"seed", 's', "HEX|-",
      "The root's seed, 32 hexadecimal digits; -: a line of standard input, which other users "
      "cannot see (default random)"},
+    {"suite", 'S', "NAME",
+     "What gives a node's seed its children's: sha3-256 (default), sha3-256-salted or aes-128"},
+    {"salt", SALT_OPTION, "HEX", "The salt, 32 hexadecimal digits; it is public (default random)"},
     {"force", 'f', NULL, "Overwrite FILE"},
     OPTION_IMPL("ref|opt"),
     {0},

@@ -30,6 +30,8 @@ import termios
 import time
 import unittest
 
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
 import tap  # noqa: E402
@@ -75,6 +77,29 @@ def encode(depth, nodes):
     out = b"PPRFKEY" + bytes([1, 1, depth, 0, 0]) + len(nodes).to_bytes(4, "little")
     for start, height, seed in nodes:
         out += (2 * start + 2 ** height).to_bytes(width, "little") + seed
+    return out + hashlib.sha3_256(out).digest()
+
+
+SALT = bytes(range(100, 116))
+
+
+def children_of(suite, seed, node_id):
+    """The same for a suite with a salt; PyCA's AES."""
+    node = node_id.to_bytes(8, "little")
+    if suite == "sha3-256-salted":
+        digest = hashlib.sha3_256(seed + SALT + node).digest()
+        return digest[:16], digest[16:]
+    blocks = b"".join(bytes(a ^ b for a, b in zip(node + bytes([side]) + bytes(7), SALT))
+                      for side in (0, 1))
+    both = Cipher(algorithms.AES(seed), modes.ECB()).encryptor().update(blocks)
+    return both[:16], both[16:]
+
+
+def encode_2(suite, depth, nodes):
+    number = {"sha3-256-salted": 2, "aes-128": 3}[suite]
+    out = b"PPRFKEY" + bytes([2, number, depth, 0, 0]) + len(nodes).to_bytes(8, "little") + SALT
+    for start, height, seed in nodes:
+        out += (2 * start + 2 ** height).to_bytes(depth // 8 + 1, "little") + seed
     return out + hashlib.sha3_256(out).digest()
 
 
@@ -247,6 +272,46 @@ class Values(Case):
             os.remove(os.path.join(self.dir, "ref"))
             os.remove(os.path.join(self.dir, "opt"))
 
+    def test_suites_are_those_of_an_independent_implementation(self):
+        for suite in ("sha3-256-salted", "aes-128"):
+            for depth, leaf in ((1, 1), (8, 77), (32, 0xc0ffee11)):
+                for impl in ("ref", "opt"):
+                    path = os.path.join(self.dir, f"{suite}-{impl}-{depth}")
+                    self.expect(DONE, "setup", "-i", impl, "-d", depth, "-s", ROOT_SEED.hex(),
+                                "--suite", suite, "--salt", SALT.hex(), path)
+                    self.assertEqual(self.read(path), encode_2(suite, depth, [(0, depth, ROOT_SEED)]))
+                    start, seed, nodes = 0, ROOT_SEED, []
+                    for height in reversed(range(depth)):
+                        left, right = children_of(suite, seed, 2 * start + 2 ** (height + 1))
+                        other = start + 2 ** height
+                        if leaf >> height & 1:
+                            nodes.append((start, height, left))
+                            start, seed = other, right
+                        else:
+                            nodes.append((other, height, right))
+                            seed = left
+                    self.assertEqual(self.expect(DONE, "punct", "--eval", "-i", impl, path, leaf),
+                                     f"{leaf} {seed.hex()}\n")
+                    self.assertEqual(self.read(path), encode_2(suite, depth, sorted(nodes)))
+                    text = self.expect(DONE, "info", "-i", impl, path)
+                    self.assertRegex(text, rf"(?m)^suite +{suite}$")
+                    self.assertRegex(text, r"(?m)^punctured +1$")
+
+    def test_random_salts_differ_and_an_unknown_suite_is_named(self):
+        salts = set()
+        for name in "ab":
+            path = os.path.join(self.dir, name)
+            self.expect(DONE, "setup", "-d", 4, "-s", ROOT_SEED.hex(), "-S", "aes-128", path)
+            salts.add(self.read(path)[20:36])
+        self.assertEqual(len(salts), 2)
+        for salt in salts:
+            self.assertNotEqual(salt, bytes(16))
+        data = bytearray(self.read(path))
+        data[8] = 77
+        self.write(bytes(data[:-32]) + hashlib.sha3_256(data[:-32]).digest())
+        for command in (["info"], ["eval", 1], ["punct", 1]):
+            self.refused(FILE, "its suite has the number 77", command[0], self.key, *command[1:])
+
     def test_order_of_punctures_is_irrelevant(self):
         files = set()
         for order in ([1, 5, 6], [6, 5, 1], [5, 1, 6]):
@@ -341,6 +406,11 @@ class Usage(Case):
               ("0", "33", "-1", "4x", "", " 4", "+4", "4.0", huge, "0x", "0x21")],
             (["setup", "-d", "4", new, "extra"], "extra"),
             (["setup", "-d", "4", "--impl", "fast", new], "fast"),
+            *[(["setup", "-d", "4", "--suite", s, new], f"'{s}'") for s in ("", "sha3", "AES-128", "3")],
+            *[(["setup", "-d", "4", "-S", "aes-128", "--salt", s, new], f"'{s}'")
+              for s in ("", "00" * 15, "00" * 17, "0g" * 16)],
+            (["setup", "-d", "4", "--salt", "00" * 16, new], "--salt"),
+            (["setup", "-d", "4", "-S", "sha3-256", "--salt", "00" * 16, new], "--salt"),
             (["setup", "-d", "4", "--impl", "list", new], "list"),
             (["setup", "-d", "4", self.dir + "/"], self.dir + "/"),
             *[([command, "", "1"], "''") for command in ("eval", "punct", "info")],
@@ -1311,7 +1381,7 @@ class Info(Case):
                 o = json.loads(self.expect(DONE, "info", "--json", "--impl", impl, self.key))
                 memory, locked = o.pop("memory_bytes"), o.pop("memory_locked")
                 self.assertEqual(o, {
-                    "depth": depth, "leaves": 2 ** depth, "nodes": len(nodes), "impl": impl,
+                    "suite": "sha3-256", "depth": depth, "leaves": 2 ** depth, "nodes": len(nodes), "impl": impl,
                     "punctured": sum(b - a + 1 for a, b in punctured),
                     "file_bytes": len(self.read())})
                 self.assertGreaterEqual(memory, 16 * len(nodes))

@@ -5,6 +5,7 @@
 const struct pprf_impl IMPL = {
   .name = IMPL_NAME,
   .setup = pprf_setup,
+  .setup_with = pprf_setup_with,
   .eval = pprf_eval,
   .punct = pprf_punct,
   .eval_punct = pprf_eval_punct,
@@ -13,6 +14,7 @@ const struct pprf_impl IMPL = {
   .memory_bytes = pprf_memory_bytes,
   .memory_locked = pprf_memory_locked,
   .depth = pprf_depth,
+  .suite = pprf_suite,
   .export_key = pprf_export,
   .import_key = pprf_import,
   .free = pprf_free,

@@ -19,6 +19,7 @@ extern "C" {
 struct pprf_impl {
   const char *name;
   int (*setup)(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES]);
+  int (*setup_with)(pprf_key **key, const struct pprf_options *options);
   int (*eval)(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
   int (*punct)(pprf_key *key, uint64_t leaf);
   int (*eval_punct)(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
@@ -27,6 +28,7 @@ struct pprf_impl {
   size_t (*memory_bytes)(const pprf_key *key);
   int (*memory_locked)(const pprf_key *key);
   unsigned (*depth)(const pprf_key *key);
+  unsigned (*suite)(const pprf_key *key);
   int (*export_key)(const pprf_key *key, uint8_t *buf, size_t *len);
   int (*import_key)(pprf_key **key, const uint8_t *buf, size_t len);
   void (*free)(pprf_key *key);

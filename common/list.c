@@ -134,7 +134,7 @@ static int descend(pprf_key *key, const struct node *node, uint64_t leaf, struct
   struct element **end = copath;
   int err = PPRF_OK;
   for (unsigned h = height_of(node->id); err == PPRF_OK && h > 0; h--) {
-    struct pprf_children c = prg_expand(seed, start, h);
+    struct pprf_children c = prg_expand(PRG_BARE, seed, start, h);
     uint64_t right = start + (UINT64_C(1) << (h - 1));
     int go_right = leaf >= right;
     err = c.err;

@@ -15,6 +15,9 @@
 #define pprf_expand ref_pprf_expand
 #define pprf_prefault ref_pprf_prefault
 #define pprf_prg_name ref_pprf_prg_name
+#define pprf_aes_name ref_pprf_aes_name
+#define pprf_suite ref_pprf_suite
+#define pprf_suite_name ref_pprf_suite_name
 #define pprf_prg_select ref_pprf_prg_select
 #define pprf_node_count ref_pprf_node_count
 #define pprf_memory_bytes ref_pprf_memory_bytes

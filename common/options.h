@@ -8,26 +8,42 @@
 #include <string.h>
 
 #include "pprf.h"
+#include "prg.h"
 
 /** Bytes of the options that version 0.2.0 had: all before the store. */
 #define OPTIONS_LEAST offsetof(struct pprf_options, store)
 
+static inline int pprf_has_salt(unsigned suite)
+{
+  return suite != PRG_SHA3_256;
+}
+
 /** Read options of any version; what an earlier one lacks is zero.
- * @retval 1 this library knows all that they ask for.
- * @retval 0 a flag, the store or a member of a later version is unknown, or they contradict each other. */
+ * @retval PPRF_OK        this library knows all that they ask for, and o->suite is not 0.
+ * @retval PPRF_ERR_RANGE a depth, a flag, the store or a member of a later version is unknown, or they
+ *                        contradict each other.
+ * @retval PPRF_ERR_SUITE the suite is unknown. */
 static inline int pprf_options_read(struct pprf_options *o, const struct pprf_options *options)
 {
   const unsigned char *byte = (const unsigned char *)options;
   const size_t size = options->size;
   if (size != OPTIONS_LEAST && size < sizeof *o)
-    return 0;
+    return PPRF_ERR_RANGE;
   memset(o, 0, sizeof *o);
   memcpy(o, options, size < sizeof *o ? size : sizeof *o);
   for (size_t at = sizeof *o; at < size; at++)
     if (byte[at] != 0)
-      return 0;
-  return (o->flags & ~PPRF_SHARED) == 0 && o->store <= PPRF_STORE_PACKED &&
-         !(o->flags & PPRF_SHARED && o->store == PPRF_STORE_PACKED);
+      return PPRF_ERR_RANGE;
+  if ((o->flags & ~PPRF_SHARED) != 0 || o->store > PPRF_STORE_PACKED ||
+      (o->flags & PPRF_SHARED && o->store == PPRF_STORE_PACKED))
+    return PPRF_ERR_RANGE;
+  if (o->depth < PPRF_DEPTH_MIN || o->depth > PPRF_DEPTH_MAX)
+    return PPRF_ERR_RANGE;
+  if (o->suite == 0)
+    o->suite = PRG_SHA3_256;
+  if (pprf_suite_name(o->suite) == NULL)
+    return PPRF_ERR_SUITE;
+  return o->salt != NULL && !pprf_has_salt(o->suite) ? PPRF_ERR_RANGE : PPRF_OK;
 }
 
 #endif

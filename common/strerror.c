@@ -22,8 +22,24 @@ const char *pprf_strerror(int err)
     return "unexpected null pointer";
   case PPRF_ERR_FORKED:
     return "the key belongs to the process that made it, before a fork";
+  case PPRF_ERR_SUITE:
+    return "unknown suite";
   default:
     return "unknown error";
+  }
+}
+
+const char *pprf_suite_name(unsigned suite)
+{
+  switch (suite) {
+  case PPRF_SHA3_256:
+    return "sha3-256";
+  case PPRF_SHA3_256_SALTED:
+    return "sha3-256-salted";
+  case PPRF_AES_128:
+    return "aes-128";
+  default:
+    return NULL;
   }
 }
 

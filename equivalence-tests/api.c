@@ -118,6 +118,63 @@ static void prefault_keeps_packed(void)
   tap_ok(ok, "a_packed_key_is_the_same_after_prefault");
 }
 
+/* Keys of one seed: the same value at leaf 5? */
+static int same_value(const struct pprf_impl *impl, const pprf_key *a, const pprf_key *b)
+{
+  uint8_t value[2][16];
+  return impl->eval(a, 5, value[0]) == PPRF_OK && impl->eval(b, 5, value[1]) == PPRF_OK &&
+         memcmp(value[0], value[1], 16) == 0;
+}
+
+/* A key of a suite, its copy through a file, and one with the salt that the file has. */
+static int one_suite(const struct pprf_impl *impl, unsigned suite, const pprf_key *bare)
+{
+  struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 9, .suite = suite};
+  pprf_key *key = NULL, *copy = NULL, *again = NULL, *other = NULL;
+  uint8_t file[200];
+  size_t len = sizeof file;
+  int salted = suite != PPRF_SHA3_256;
+  int ok = impl->setup_with(&key, &o) == PPRF_OK && impl->suite(key) == suite &&
+           impl->export_key(key, file, &len) == PPRF_OK && file[7] == 1 + salted &&
+           impl->import_key(&copy, file, len) == PPRF_OK && impl->suite(copy) == suite &&
+           same_value(impl, key, copy) && same_value(impl, key, bare) == !salted;
+  if (!ok || !salted)
+    goto end;
+  ok = impl->setup_with(&other, &o) == PPRF_OK && !same_value(impl, key, other); /* another salt */
+  o.salt = file + 20;
+  ok = ok && impl->setup_with(&again, &o) == PPRF_OK && same_value(impl, key, again);
+end:
+  impl->free(key);
+  impl->free(copy);
+  impl->free(again);
+  impl->free(other);
+  return ok;
+}
+
+static void suites(const struct pprf_impl *impl)
+{
+  static const unsigned unknown[] = {4, 5, 255, 256 + PPRF_AES_128, ~0u};
+  struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 9};
+  pprf_key *key, *bare;
+  int ok = impl->setup_with(&bare, &o) == PPRF_OK && impl->suite(bare) == PPRF_SHA3_256;
+  ok = ok && impl->suite(NULL) == 0;
+  for (unsigned suite = PPRF_SHA3_256; ok && suite <= PPRF_AES_128; suite++)
+    ok = pprf_suite_name(suite) != NULL && one_suite(impl, suite, bare);
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+    key = (pprf_key *)(uintptr_t)16;
+    o.suite = unknown[i];
+    ok &= impl->setup_with(&key, &o) == PPRF_ERR_SUITE && key == NULL;
+    ok &= pprf_suite_name(unknown[i]) == NULL;
+  }
+  o.salt = root;
+  for (o.suite = 0; o.suite <= PPRF_SHA3_256; o.suite++) { /* it has none */
+    key = (pprf_key *)(uintptr_t)16;
+    ok &= impl->setup_with(&key, &o) == PPRF_ERR_RANGE && key == NULL;
+  }
+  impl->free(bare);
+  tap_ok(ok, "%s_suites_are_made_named_and_told_apart", impl->name);
+}
+
 static void depths(const struct pprf_impl *impl)
 {
   static const unsigned wrong[] = {0, 33, 34, 63, 64, 65, 255, 256, 1u << 31, ~0u};
@@ -288,6 +345,8 @@ int main(void)
     batch_corners(impls[i]);
     long_batches(impls[i]);
   }
+  for (int i = 0; i < STORES; i++)
+    suites(stores[i]);
   prefault_keeps_packed();
   ref_prg();
   error_texts("ref", ref_pprf_strerror);

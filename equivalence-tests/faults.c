@@ -173,6 +173,27 @@ WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX * c, const void *p, size_t n), {
 WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX * c, unsigned char *out, unsigned *n), {
   return hit("EVP_DigestFinal_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestFinal_ex(c, out, n);
 })
+WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void),
+     { return hit("EVP_CIPHER_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_CIPHER_CTX_new(); })
+WRAP(int, EVP_EncryptInit_ex,
+     (EVP_CIPHER_CTX * c, const EVP_CIPHER *cipher, ENGINE *e, const unsigned char *key,
+      const unsigned char *iv),
+     {
+       return hit("EVP_EncryptInit_ex", PPRF_ERR_CRYPTO)
+                ? 0
+                : __real_EVP_EncryptInit_ex(c, cipher, e, key, iv);
+     })
+WRAP(int, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX * c, int pad), {
+  return hit("EVP_CIPHER_CTX_set_padding", PPRF_ERR_CRYPTO) ? 0
+                                                            : __real_EVP_CIPHER_CTX_set_padding(c, pad);
+})
+/* It fails when it has written. */
+WRAP(int, EVP_EncryptUpdate,
+     (EVP_CIPHER_CTX * c, unsigned char *out, int *len, const unsigned char *in, int n),
+     {
+       int good = __real_EVP_EncryptUpdate(c, out, len, in, n);
+       return hit("EVP_EncryptUpdate", PPRF_ERR_CRYPTO) ? 0 : good;
+     })
 WRAP(int, RAND_priv_bytes, (unsigned char *out, int n),
      { return hit("RAND_priv_bytes", PPRF_ERR_CRYPTO) ? 0 : __real_RAND_priv_bytes(out, n); })
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *p), {
@@ -184,12 +205,13 @@ WRAP(int, pthread_setspecific, (pthread_key_t key, const void *p), {
 WRAP(int, pthread_key_create, (pthread_key_t * key, void (*f)(void *)), {
   return hit("pthread_key_create", PPRF_ERR_CRYPTO) ? EAGAIN : __real_pthread_key_create(key, f);
 })
-WRAP(struct pprf_children, prg_expand, (struct pprf_seed s, uint64_t start, unsigned h), {
+WRAP(struct pprf_children, prg_expand,
+     (struct pprf_family family, struct pprf_seed s, uint64_t start, unsigned h), {
   if (hit("prg_expand (crypto)", PPRF_ERR_CRYPTO))
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   if (hit("prg_expand (nomem)", PPRF_ERR_NOMEM))
     return (struct pprf_children){.err = PPRF_ERR_NOMEM};
-  return __real_prg_expand(s, start, h);
+  return __real_prg_expand(family, s, start, h);
 })
 
 /* ---------------------------------------------------------------- one trial */
@@ -207,12 +229,14 @@ enum kind {
   IMPORT,
   SETUP,
   SETUP_RANDOM,
+  SETUP_SALTED, /* a salt is drawn */
   SHARED, /* of opt: a key in shared memory */
   KINDS
 };
 static const char *const kind_name[KINDS] = {
   "eval",   "punct",    "eval_punct", "punct_range", "eval_batch", "punct_batch",  "expand",
-  "prefault", "export", "import",     "setup",       "setup_random", "setup_shared"};
+  "prefault", "export", "import",     "setup",       "setup_random", "setup_salted",
+  "setup_shared"};
 
 static int changes_key(enum kind kind)
 {
@@ -292,6 +316,13 @@ static int call_many(const struct trial *t)
   return (ref ? ref_pprf_expand : pprf_expand)(t->key, m->leaf[0], m->leaf[m->n - 1], collect, m);
 }
 
+static int setup_salted(const struct pprf_impl *impl, pprf_key **key, unsigned depth)
+{
+  struct pprf_options o = {
+    .size = sizeof o, .seed = root, .depth = depth, .suite = PPRF_SHA3_256_SALTED};
+  return impl->setup_with(key, &o);
+}
+
 static int setup_shared(pprf_key **key, unsigned depth)
 {
   int err = opt_shared_new(key, depth);
@@ -341,6 +372,10 @@ static void *run(void *arg)
     break;
   case SHARED:
     t->err = setup_shared(&t->made, (unsigned)t->a);
+    break;
+  case SETUP_SALTED:
+    t->made = (pprf_key *)(uintptr_t)16;
+    t->err = setup_salted(impl, &t->made, (unsigned)t->a);
     break;
   default:
     t->made = (pprf_key *)(uintptr_t)16;
@@ -506,10 +541,14 @@ static void every_call(struct trial *t, int on)
 
 /* ---------------------------------------------------------------- scenarios */
 
+/* The depth decides on the suite. */
 static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
 {
+  struct pprf_options o = {
+    .size = sizeof o, .seed = root, .depth = depth, .suite = PPRF_SHA3_256 + depth % 3};
   pprf_key *key = NULL;
-  if (impl->setup(&key, depth, root) != PPRF_OK) {
+  o.salt = o.suite == PPRF_SHA3_256 ? NULL : root;
+  if (impl->setup_with(&key, &o) != PPRF_OK) {
     printf("Bail out! setup\n");
     exit(1);
   }
@@ -683,16 +722,17 @@ static void growth(const struct pprf_impl *impl, unsigned depth, enum kind kind)
  * output of zeros.  Its callers wipe their own, and would hide what it leaves. */
 static unsigned prg_failures(void)
 {
-  static const char *const function[] = {"prg_digest", "prg_expand", "prg_random"};
+  static const char *const function[] = {"prg_digest", "prg_random", "prg_expand",
+                                         "prg_expand, salted", "prg_expand, AES"};
   unsigned bad = 0;
-  for (int f = 0; f < 3; f++)
+  for (unsigned f = 0; f < 5; f++)
     for (unsigned at = 1;; at++) {
       union {
         uint8_t bytes[DIGEST_BYTES];
         struct pprf_children children;
         struct pprf_seed seed;
       } out;
-      size_t size = f == 2 ? sizeof out.seed : DIGEST_BYTES, left = 0;
+      size_t size = f == 1 ? sizeof out.seed : DIGEST_BYTES, left = 0;
       int err;
       memset(&out, 0xee, sizeof out);
       memset(&inject, 0, sizeof inject);
@@ -701,9 +741,11 @@ static unsigned prg_failures(void)
       if (f == 0)
         err = prg_digest(root, sizeof root, out.bytes);
       else if (f == 1)
-        err = (out.children = __real_prg_expand((struct pprf_seed){1, 2}, 0, 1)).err;
-      else
         err = prg_random(&out.seed);
+      else
+        err = (out.children = __real_prg_expand((struct pprf_family){f - 1, f, f},
+                                                (struct pprf_seed){1, 2}, 0, 1))
+                .err;
       armed = 0;
       for (size_t i = 0; i < size; i++) /* the children come first */
         left += out.bytes[i] != 0;

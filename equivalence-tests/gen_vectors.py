@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Known-answer vectors for the GGM puncturable PRF, from Python's hashlib alone.
+"""Known-answer vectors for the GGM puncturable PRF, from Python's hashlib and PyCA's cryptography alone.
 
 A node is a string of path bits ('' is the root, '0' its left child), a key a dictionary from
 nodes to seeds: nothing here shares code or data structures with the C implementations.
@@ -13,6 +13,8 @@ import hashlib
 import json
 import os
 import sys
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.path.join(HERE, "vectors")
@@ -29,6 +31,28 @@ def prg(seed):
     return digest[:16], digest[16:]
 
 
+def aes(key, block):
+    return Cipher(algorithms.AES(key), modes.ECB()).encryptor().update(block)
+
+
+def prg_bare(seed, salt, node_id):
+    return prg(seed)
+
+
+def prg_salted(seed, salt, node_id):
+    return prg(seed + salt + node_id.to_bytes(8, "little"))
+
+
+def prg_aes(seed, salt, node_id):
+    def block(side):
+        plain = node_id.to_bytes(8, "little") + bytes([side]) + bytes(7)
+        return bytes(a ^ b for a, b in zip(plain, salt))
+    return aes(seed, block(0)), aes(seed, block(1))
+
+
+SUITES = {"sha3-256": (1, prg_bare), "sha3-256-salted": (2, prg_salted), "aes-128": (3, prg_aes)}
+
+
 def path(depth, leaf):
     return format(leaf, "0%db" % depth)
 
@@ -38,8 +62,12 @@ class Punctured(Exception):
 
 
 class Key:
-    def __init__(self, depth, seed):
-        self.depth, self.nodes = depth, {"": seed}
+    def __init__(self, depth, seed, suite="sha3-256", salt=bytes(16)):
+        self.depth, self.nodes, self.salt = depth, {"": seed}, salt
+        self.suite, self.prg = SUITES[suite]
+
+    def children(self, node, seed):
+        return self.prg(seed, self.salt, self.in_order_id(node))
 
     def covering(self, leaf):
         bits = path(self.depth, leaf)
@@ -51,15 +79,15 @@ class Key:
     def eval(self, leaf):
         node, bits = self.covering(leaf)
         seed = self.nodes[node]
-        for bit in bits[len(node):]:
-            seed = prg(seed)[int(bit)]
+        for at in range(len(node), self.depth):
+            seed = self.children(bits[:at], seed)[int(bits[at])]
         return seed
 
     def punct(self, leaf):
         node, bits = self.covering(leaf)
         seed = self.nodes.pop(node)
         for at in range(len(node), self.depth):
-            children = prg(seed)
+            children = self.children(bits[:at], seed)
             bit = int(bits[at])
             self.nodes[bits[:at] + str(1 - bit)] = children[1 - bit]
             seed = children[bit]
@@ -83,7 +111,7 @@ class Key:
         if last < low or high < first:
             self.nodes[node] = seed
             return
-        for bit, child in zip("01", prg(seed)):
+        for bit, child in zip("01", self.children(node, seed)):
             self.remove(node + bit, child, first, last)
 
     def in_order_id(self, node):
@@ -93,7 +121,9 @@ class Key:
         return [(i, s) for i, s in sorted((self.in_order_id(n), s) for n, s in self.nodes.items())]
 
     def encode(self):
-        return encode(self.depth, self.records())
+        if self.suite == 1:
+            return encode(self.depth, self.records())
+        return encode2(self.depth, self.records(), self.suite, self.salt)
 
 
 def encode(depth, records, magic=b"PPRFKEY", version=1, prg_id=1, reserved=b"\0\0", count=None,
@@ -102,6 +132,15 @@ def encode(depth, records, magic=b"PPRFKEY", version=1, prg_id=1, reserved=b"\0\
     count = len(records) if count is None else count
     head = magic + bytes([version, prg_id, depth]) + reserved + count.to_bytes(4, order)
     body = b"".join(i.to_bytes(width, order) + s for i, s in records)
+    return head + body + tail + digest(head + body + tail)
+
+
+def encode2(depth, records, suite, salt, version=2, magic=b"PPRFKEY", reserved=b"\0\0", count=None,
+            width=None, tail=b"", digest=sha3):
+    width = depth // 8 + 1 if width is None else width
+    count = len(records) if count is None else count
+    head = magic + bytes([version, suite, depth]) + reserved + count.to_bytes(8, "little") + salt
+    body = b"".join(i.to_bytes(width, "little") + s for i, s in records)
     return head + body + tail + digest(head + body + tail)
 
 
@@ -358,9 +397,90 @@ def encoding_file():
     return {"kind": "encoding", "tests": tests}
 
 
-FILES = {"prg.json": prg_file, "eval.json": eval_file, "puncture.json": puncture_file,
+def suite_file():
+    groups = []
+
+    def group(comment, suite, depth, operations, salt=None):
+        label = "%s %s %d" % (comment, suite, depth)
+        seed, salt = noise("suite " + label), noise("salt " + label) if salt is None else salt
+        key = Key(depth, seed, suite, salt)
+        done = [run(key, o) for o in operations]
+        groups.append({"comment": comment, "suite": suite, "salt": salt.hex(), "depth": depth,
+                       "seed": seed.hex(), "operations": done, "nodes": len(key.nodes),
+                       "key": key.encode().hex()})
+
+    for suite in ("sha3-256-salted", "aes-128"):
+        for depth in range(1, 33):
+            last = (1 << depth) - 1
+            pick = [number("%s %d %d" % (suite, depth, i), last + 1) for i in range(6)]
+            group("a few leaves", suite, depth, [["eval", x] for x in (0, last, *pick)])
+            if depth in (1, 2, 3, 7, 8, 16, 31, 32):
+                group("punctures", suite, depth, [["eval_punct", pick[0]], ["punct", pick[1]],
+                                                  ["eval", pick[0]], ["range", *sorted(pick[2:4])],
+                                                  ["eval_punct", pick[4]], ["eval", pick[5]]])
+        group("every leaf", suite, 6, [["eval", x] for x in range(64)])
+        group("every second leaf", suite, 6, [["eval_punct", x] for x in range(0, 64, 2)])
+        group("a zero salt", suite, 5, [["eval", 0], ["eval_punct", 9], ["range", 20, 27]], bytes(16))
+        group("a salt of ones", suite, 5, [["eval", 0], ["eval_punct", 9], ["eval", 8]], b"\xff" * 16)
+        group("everything at once", suite, 9, [["range", 0, 511], ["eval", 3]])
+    return {"kind": "suite", "groups": groups}
+
+
+def encoding2_file():
+    tests = []
+
+    def test(result, reason, key):
+        tests.append({"reason": reason, "result": result, "key": key.hex()})
+
+    seed, salt = noise("encodings 2"), noise("encodings 2, salt")
+    for suite in (2, 3):
+        key = Key(8, seed, {2: "sha3-256-salted", 3: "aes-128"}[suite], salt)
+        key.punct(5)
+        good, rec, name = key.encode(), key.records(), "suite %d: " % suite
+        test("ok", name + "one leaf of depth 8", good)
+        test("ok", name + "a root and a zero salt", encode2(8, [(256, seed)], suite, bytes(16)))
+        test("ok", name + "no node", encode2(32, [], suite, salt))
+        for size in (1, 8, 12, 16, 20, 36, 47, 48, 67, len(good) - 33, len(good) - 32, len(good) - 1):
+            test("format", name + "truncated to %d bytes" % size, good[:size])
+            test("format", name + "truncated to %d bytes and a right digest" % size,
+                 good[:size] + sha3(good[:size]) if size < len(good) - 32 else good[:size])
+        test("format", name + "a byte after the digest", good + b"\0")
+        test("format", name + "a byte before the digest", encode2(8, rec, suite, salt, tail=b"\0"))
+        test("format", name + "in the layout of version 1", encode(8, rec, prg_id=suite))
+        test("format", name + "version 1 in its place", encode2(8, rec, suite, salt, version=1))
+        test("format", name + "version 3", encode2(8, rec, suite, salt, version=3))
+        test("format", name + "magic", encode2(8, rec, suite, salt, magic=b"PPRFKEy"))
+        for r in (b"\1\0", b"\0\x80"):
+            test("format", name + "reserved bytes %s" % r.hex(), encode2(8, rec, suite, salt, reserved=r))
+        for d in (0, 64, 255):
+            test("format", name + "depth %d" % d, encode2(d, [], suite, salt, width=1))
+        for n in (len(rec) - 1, len(rec) + 1, 0, len(rec) + (1 << 32), len(rec) + (1 << 63)):
+            test("format", name + "n = %d" % n, encode2(8, rec, suite, salt, count=n))
+        test("format", name + "siblings", encode2(8, [(1, seed), (3, seed)], suite, salt))
+        test("format", name + "descending", encode2(8, [(9, seed), (5, seed)], suite, salt))
+        test("format", name + "id 0", encode2(8, [(0, seed)], suite, salt))
+        test("format", name + "id out of the tree", encode2(8, [(512, seed)], suite, salt))
+        for at in (20, 35, 40, len(good) - 1):
+            bad = bytearray(good)
+            bad[at] ^= 1
+            test("format", name + "byte %d changed" % at, bytes(bad))
+        test("format", name + "digest of version 1",
+             encode2(8, rec, suite, salt, digest=lambda _: encode(8, rec)[-32:]))
+    test("format", "version 2 of a key that version 1 holds", encode2(8, [(256, seed)], 1, bytes(16)))
+    for suite in (0, 4, 255):
+        test("suite", "suite %d" % suite, encode2(8, [(256, seed)], suite, salt))
+        test("format", "suite %d and reserved bytes" % suite,
+             encode2(8, [(256, seed)], suite, salt, reserved=b"\1\0"))
+        test("format", "suite %d in 67 bytes" % suite, encode2(8, [], suite, salt)[:67])
+    return {"kind": "encoding", "tests": tests}
+
+
+FILES = {"suites.json": suite_file, "encoding2.json": encoding2_file, "prg.json": prg_file,
+         "eval.json": eval_file, "puncture.json": puncture_file,
          "encoding.json": encoding_file}
-ABOUT = {"prg.json": "seed -> its children's seeds",
+ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, then the encoding",
+         "encoding2.json": "as encoding.json, for version 2 of the key file",
+         "prg.json": "seed -> its children's seeds",
          "eval.json": "values of leaves of a fresh key",
          "puncture.json": "operations on a fresh key, then its canonical encoding",
          "encoding.json": "byte strings that a decoder accepts (ok) or rejects (format)"}
@@ -368,7 +488,7 @@ ABOUT = {"prg.json": "seed -> its children's seeds",
 
 def render(name):
     data = {"schema": "schema.json", "about": ABOUT[name], "generator": "gen_vectors.py",
-            "algorithm": "GGM-PPRF-SHA3-256"}
+            "algorithm": "GGM-PPRF" if "2" in name or "suite" in name else "GGM-PPRF-SHA3-256"}
     data.update(FILES[name]())
     entries = data.get("tests") or data["groups"]
     data["count"] = sum(len(e["tests"]) if "tests" in e else 1 for e in entries)

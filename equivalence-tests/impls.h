@@ -16,10 +16,19 @@ __attribute__((unused)) static int packed_setup(pprf_key **key, unsigned depth, 
   return pprf_setup_with(key, &o);
 }
 
+__attribute__((unused)) static int packed_setup_with(pprf_key **key,
+                                                     const struct pprf_options *options)
+{
+  struct pprf_options o = *options;
+  o.store = PPRF_STORE_PACKED;
+  return pprf_setup_with(key, &o);
+}
+
 /** opt with its other store, in which no key is imported. */
 __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .name = "packed",
   .setup = packed_setup,
+  .setup_with = packed_setup_with,
   .eval = pprf_eval,
   .punct = pprf_punct,
   .eval_punct = pprf_eval_punct,
@@ -28,6 +37,7 @@ __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .memory_bytes = pprf_memory_bytes,
   .memory_locked = pprf_memory_locked,
   .depth = pprf_depth,
+  .suite = pprf_suite,
   .export_key = pprf_export,
   .import_key = pprf_import,
   .free = pprf_free,
@@ -48,9 +58,9 @@ __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsign
 /** The name of a result, for messages. */
 __attribute__((unused)) static const char *result_name(int err)
 {
-  static const char *const name[] = {"ok",     "punctured", "range", "nomem", "crypto",
-                                     "format", "buffer",    "null",  "forked"};
-  return err >= 0 && err <= PPRF_ERR_FORKED ? name[err] : "unknown";
+  static const char *const name[] = {"ok",     "punctured", "range", "nomem",  "crypto",
+                                     "format", "buffer",    "null",  "forked", "suite"};
+  return err >= 0 && err <= PPRF_ERR_SUITE ? name[err] : "unknown";
 }
 
 #endif

@@ -32,7 +32,8 @@ static void put_le(uint8_t *p, uint64_t v, unsigned bytes)
 
 void model_setup(struct model *m, unsigned depth, const uint8_t seed[16])
 {
-  *m = (struct model){.depth = depth, .root = {get_le(seed, 8), get_le(seed + 8, 8)}};
+  *m = (struct model){
+    .depth = depth, .family = PRG_BARE, .root = {get_le(seed, 8), get_le(seed + 8, 8)}};
 }
 
 void model_free(struct model *m)
@@ -61,7 +62,7 @@ static void value(const struct model *m, uint64_t leaf, uint8_t out[16])
   struct pprf_seed seed = m->root;
   for (unsigned h = m->depth; h > 0; h--) {
     uint64_t start = leaf >> h << h;
-    struct pprf_children c = prg_expand(seed, start, h);
+    struct pprf_children c = prg_expand(m->family, seed, start, h);
     seed = leaf >> (h - 1) & 1 ? c.right : c.left;
   }
   put_le(out, seed.lo, 8);
@@ -158,7 +159,7 @@ static void write_cover(const struct model *m, struct writer *w, uint64_t start,
   }
   struct pprf_children c = {.err = 0};
   if (seed != NULL)
-    c = prg_expand(*seed, start, height);
+    c = prg_expand(m->family, *seed, start, height);
   uint64_t half = (uint64_t)1 << (height - 1);
   write_cover(m, w, start, height - 1, seed != NULL ? &c.left : NULL);
   write_cover(m, w, start + half, height - 1, seed != NULL ? &c.right : NULL);
@@ -166,13 +167,20 @@ static void write_cover(const struct model *m, struct writer *w, uint64_t start,
 
 uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes)
 {
-  struct writer w = {.cap = 256, .len = 16};
+  struct writer w = {.cap = 256, .len = m->family.suite == PRG_SHA3_256 ? 16 : 36};
   w.bytes = need(malloc(w.cap));
   write_cover(m, &w, 0, m->depth, &m->root);
   memcpy(w.bytes, "PPRFKEY\1\1", 9);
   w.bytes[9] = (uint8_t)m->depth;
   put_le(w.bytes + 10, 0, 2);
   put_le(w.bytes + 12, w.nodes, 4);
+  if (m->family.suite != PRG_SHA3_256) {
+    w.bytes[7] = 2;
+    w.bytes[8] = (uint8_t)m->family.suite;
+    put_le(w.bytes + 12, w.nodes, 8);
+    put_le(w.bytes + 20, m->family.salt_lo, 8);
+    put_le(w.bytes + 28, m->family.salt_hi, 8);
+  }
   w.bytes = need(realloc(w.bytes, w.len + DIGEST_BYTES));
   if (prg_digest(w.bytes, w.len, w.bytes + w.len) != 0)
     exit(99);
@@ -183,25 +191,31 @@ uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes)
 
 int model_accepts(const uint8_t *bytes, size_t len)
 {
-  static const uint8_t magic[9] = "PPRFKEY\1\1";
   uint8_t digest[DIGEST_BYTES];
   struct model m = {0};
   struct writer w = {0};
   int ok = 0;
-  if (len < 16 + DIGEST_BYTES || memcmp(bytes, magic, 9) != 0 || bytes[9] < PPRF_DEPTH_MIN ||
+  if (len < 16 + DIGEST_BYTES || memcmp(bytes, "PPRFKEY", 7) != 0 || bytes[9] < PPRF_DEPTH_MIN ||
       bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0)
+    return 0;
+  unsigned first = 16;
+  if (bytes[7] == 2 && (bytes[8] == PRG_SHA3_256_SALTED || bytes[8] == PRG_AES_128))
+    first = 36;
+  else if (bytes[7] != 1 || bytes[8] != PRG_SHA3_256)
+    return 0;
+  if (len < first + DIGEST_BYTES)
     return 0;
   m.depth = bytes[9];
   unsigned width = m.depth / 8 + 1;
-  uint64_t n = get_le(bytes + 12, 4), end = 0;
-  if (len != 16 + n * (width + 16) + DIGEST_BYTES)
+  uint64_t n = get_le(bytes + 12, first == 36 ? 8 : 4), end = 0;
+  if (n > len || len != first + n * (width + 16) + DIGEST_BYTES)
     return 0;
   if (prg_digest(bytes, len - DIGEST_BYTES, digest) != 0 ||
       memcmp(digest, bytes + len - DIGEST_BYTES, DIGEST_BYTES) != 0)
     return 0;
   /* The gaps between the nodes are the punctured leaves. */
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t id = get_le(bytes + 16 + i * (width + 16), width);
+    uint64_t id = get_le(bytes + first + i * (width + 16), width);
     if (id == 0 || id >> (m.depth + 1) != 0)
       goto done;
     unsigned h = (unsigned)__builtin_ctzll(id);
@@ -217,7 +231,7 @@ int model_accepts(const uint8_t *bytes, size_t len)
   write_cover(&m, &w, 0, m.depth, NULL);
   ok = w.nodes == n;
   for (uint64_t i = 0; ok && i < n; i++)
-    ok = memcmp(w.bytes + i * width, bytes + 16 + i * (width + 16), width) == 0;
+    ok = memcmp(w.bytes + i * width, bytes + first + i * (width + 16), width) == 0;
 done:
   free(w.bytes);
   model_free(&m);

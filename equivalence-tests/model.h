@@ -17,12 +17,13 @@ struct interval {
 
 struct model {
   unsigned depth;
+  struct pprf_family family;
   struct pprf_seed root;
   struct interval *hole; /* the punctured leaves: disjoint, ascending, never adjacent */
   size_t holes, cap;
 };
 
-/** A fresh key. */
+/** A fresh key, of the suite without a salt; the caller may change the family. */
 void model_setup(struct model *m, unsigned depth, const uint8_t seed[16]);
 void model_free(struct model *m);
 

@@ -269,7 +269,7 @@ static void compare_keys(struct run *r)
   /* The oracle's dump is slow: long keys are compared by their number of nodes only. */
   if (oracle_running() && !r->result->failed) {
     size_t len = want_len;
-    uint8_t *bytes = nodes <= 100 ? oracle_export(r->model.depth, &len) : NULL;
+    uint8_t *bytes = nodes <= 100 ? oracle_export(r->model.depth, r->model.family, &len) : NULL;
     if (nodes != oracle_count() || len != want_len ||
         (bytes != NULL && memcmp(bytes, want, len) != 0))
       fail(r, "the oracle's key differs from the model's");
@@ -551,22 +551,53 @@ static void many_op(struct run *r, const struct op *op)
   free(old);
 }
 
+/* The family of the keys of a tag: the suites in turn, salts as the bytes that follow it. */
+static struct pprf_family family_of(uint8_t tag, uint8_t salt[16])
+{
+  struct pprf_family family = {PRG_SHA3_256 + tag % 3u, 0, 0};
+  memset(salt, 0, 16);
+  if (family.suite == PRG_SHA3_256)
+    return family;
+  for (unsigned i = 0; i < 16; i++)
+    salt[i] = (uint8_t)(tag * (i + 1u) + 0x5a);
+  for (unsigned i = 8; i-- > 0;) {
+    family.salt_lo = family.salt_lo << 8 | salt[i];
+    family.salt_hi = family.salt_hi << 8 | salt[8 + i];
+  }
+  return family;
+}
+
+/* A key of the family.  A shared key of a suite with a salt is made by its options, as others are. */
+static int setup_party(int i, pprf_key **key, unsigned depth, const uint8_t *seed, unsigned suite,
+                       const uint8_t *salt)
+{
+  struct pprf_options options = {.size = sizeof options,
+                                 .seed = seed,
+                                 .depth = depth,
+                                 .flags = i == SHARED ? PPRF_SHARED : 0,
+                                 .suite = suite,
+                                 .salt = salt};
+  return suite == PRG_SHA3_256 ? party(i)->setup(key, depth, seed)
+                               : party(i)->setup_with(key, &options);
+}
+
 /* Keys of both implementations and the model from one root. */
 static void setup(struct run *r, unsigned depth, uint8_t tag)
 {
-  uint8_t seed[16];
+  uint8_t seed[16], salt[16];
   test_prg_root(depth, tag, seed);
   model_free(&r->model);
   model_setup(&r->model, depth, seed);
+  r->model.family = family_of(tag, salt);
   if (oracle_running())
-    oracle_setup(depth, seed, test_prg_toy);
+    oracle_setup(depth, r->model.family, seed, test_prg_toy);
   for (int i = 0; i < PARTIES; i++) {
     party(i)->free(r->key[i]);
     r->key[i] = NULL;
   }
   r->parties = depth <= SHARED_DEPTH_MAX ? PARTIES : SHARED;
   for (int i = 0; i < r->parties; i++) {
-    int err = party(i)->setup(&r->key[i], depth, seed);
+    int err = setup_party(i, &r->key[i], depth, seed, r->model.family.suite, salt);
     if (err != PPRF_OK || r->key[i] == NULL)
       fail(r, "%s: setup: %s", party(i)->name, result_name(err));
   }

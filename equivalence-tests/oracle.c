@@ -111,9 +111,21 @@ static void unhex(const char *text, uint8_t out[16])
   }
 }
 
-void oracle_setup(unsigned depth, const uint8_t seed[16], int toy)
+static void put_words(uint64_t lo, uint64_t hi)
 {
-  fprintf(to, "prg %s\n", toy ? "path" : "sha3");
+  for (unsigned i = 0; i < 16; i++)
+    fprintf(to, "%02x", (unsigned)((i < 8 ? lo : hi) >> 8 * (i % 8) & 0xff));
+}
+
+void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t seed[16], int toy)
+{
+  if (toy || family.suite == PRG_SHA3_256) {
+    fprintf(to, "prg %s\n", toy ? "path" : "sha3");
+  } else {
+    fprintf(to, "prg %s ", family.suite == PRG_AES_128 ? "aes" : "sha3-salted");
+    put_words(family.salt_lo, family.salt_hi);
+    fprintf(to, "\n");
+  }
   if (result() != PPRF_OK)
     stop("prg");
   fprintf(to, "setup %u ", depth);
@@ -154,17 +166,24 @@ size_t oracle_count(void)
   return strtoull(line, NULL, 10);
 }
 
-uint8_t *oracle_export(unsigned depth, size_t *len)
+uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len)
 {
   size_t n = oracle_count(), width = depth / 8 + 1;
-  *len = 16 + n * (width + 16);
-  uint8_t *bytes = calloc(1, *len + DIGEST_BYTES), *at = bytes + 16;
+  size_t header = family.suite == PRG_SHA3_256 ? 16 : 36;
+  *len = header + n * (width + 16);
+  uint8_t *bytes = calloc(1, *len + DIGEST_BYTES), *at = bytes + header;
   if (bytes == NULL)
     stop("no memory");
-  memcpy(bytes, "PPRFKEY\1\1", 9);
+  memcpy(bytes, "PPRFKEY", 7);
+  bytes[7] = header == 16 ? 1 : 2;
+  bytes[8] = (uint8_t)family.suite;
   bytes[9] = (uint8_t)depth;
-  for (int i = 0; i < 4; i++)
-    bytes[12 + i] = (uint8_t)(n >> 8 * i);
+  for (unsigned i = 0; i < 8; i++)
+    bytes[12 + i] = (uint8_t)((uint64_t)n >> 8 * i); /* at most 100: four of them are zero */
+  for (unsigned i = 0; i < 8 && header == 36; i++) {
+    bytes[20 + i] = (uint8_t)(family.salt_lo >> 8 * i);
+    bytes[28 + i] = (uint8_t)(family.salt_hi >> 8 * i);
+  }
   fprintf(to, "dump\n");
   for (size_t k = 0; k < n; k++) {
     uint64_t start;

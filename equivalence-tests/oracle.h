@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prg.h"
+
 /** Start the program, or go on after a pause; exits if it cannot be started. */
 void oracle_start(const char *program);
 
@@ -18,13 +20,13 @@ void oracle_pause(void);
 int oracle_running(void);
 
 /* Results and outputs as the functions of pprf.h; leaves are in the tree, first <= last. */
-void oracle_setup(unsigned depth, const uint8_t seed[16], int toy);
+void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t seed[16], int toy);
 int oracle_eval(uint64_t leaf, uint8_t out[16]);
 int oracle_punct(uint64_t leaf);
 int oracle_punct_range(uint64_t first, uint64_t last);
 size_t oracle_count(void);
 
 /** The canonical encoding of the oracle's nodes, malloc'd. */
-uint8_t *oracle_export(unsigned depth, size_t *len);
+uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG that ships with opt chooses one of its versions once in a process: by $PPRF_PRG or the
- * processor, and only one that agrees with libcrypto.  Each case is a process of its own, in which
- * versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
+/* The PRG that ships with opt chooses one of its versions once in a process, of SHA3-256 and of AES: by
+ * $PPRF_PRG, $PPRF_AES or the processor, and only one that agrees with libcrypto.  Each case is a process
+ * of its own, in which versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
 #include <sys/wait.h>
 
+#include "../prg/aes.h"
 #include "../prg/keccak.h"
 #include "../prg/lanes.h"
 #include "impls.h"
@@ -12,48 +13,118 @@
 
 /* ---------------------------------------------------------------- planted in the versions */
 
-/* Of versions but evp.  SELDOM: for one seed in 16 (of lanes: in two). */
-static enum { NOTHING, LEFT, RIGHT, SELDOM, LANE_LEFT, LANE_RIGHT, LANE_SELDOM } wrong;
-static unsigned wrong_lane, wrong_width;
+/* In what a suite needs of the versions but libcrypto's.  SELDOM: for one seed in 16 (of lanes: in two). */
+static enum {
+  NOTHING,
+  LEFT,
+  RIGHT,
+  SELDOM,
+  LANE_LEFT,
+  LANE_RIGHT,
+  LANE_SELDOM,
+  WALK_VALUE,
+  WALK_LOWEST,
+  WALK_HIGHEST
+} wrong;
+static unsigned wrong_suite = PRG_SHA3_256, wrong_lane, wrong_width;
 static int evp_fails;
 static const char *select_meanwhile; /* while libcrypto is asked for the first time */
 
-#define VERSION(name)                                                                              \
-  struct pprf_children __real_##name(struct pprf_seed seed, uint64_t start, unsigned height);      \
-  struct pprf_children __wrap_##name(struct pprf_seed seed, uint64_t start, unsigned height);      \
-  struct pprf_children __wrap_##name(struct pprf_seed seed, uint64_t start, unsigned height)       \
+static unsigned wrong_in(unsigned suite)
+{
+  return suite == wrong_suite ? wrong : NOTHING;
+}
+
+static struct pprf_children spoiled(unsigned suite, struct pprf_seed seed, struct pprf_children c)
+{
+  c.left.hi ^= wrong_in(suite) == LEFT;
+  c.right.lo ^= (uint64_t)(wrong_in(suite) == RIGHT) << 63;
+  c.left.lo ^= (uint64_t)(wrong_in(suite) == SELDOM && (seed.lo & 15) == 5) << 7;
+  return c;
+}
+
+/* After the lanes: of a seed that had this bit before. */
+static void spoil_lane(unsigned suite, unsigned width, const struct opt_step *step, int bit)
+{
+  if (wrong_width != width)
+    return;
+  step[wrong_lane].left->lo ^=
+    wrong_in(suite) == LANE_LEFT || (wrong_in(suite) == LANE_SELDOM && bit);
+  step[wrong_lane].right->hi ^= (uint64_t)(wrong_in(suite) == LANE_RIGHT) << 63;
+}
+
+static int bit_of_lane(unsigned width, const struct opt_step *step)
+{
+  return wrong_width == width && (step[wrong_lane].seed->lo >> 40 & 1) != 0;
+}
+
+#define EXPAND(name, suite, parameters, ...)                                                       \
+  struct pprf_children __real_##name parameters;                                                   \
+  struct pprf_children __wrap_##name parameters;                                                   \
+  struct pprf_children __wrap_##name parameters                                                    \
   {                                                                                                \
-    struct pprf_children c = __real_##name(seed, start, height);                                   \
-    c.left.hi ^= wrong == LEFT;                                                                    \
-    c.right.lo ^= (uint64_t)(wrong == RIGHT) << 63;                                                \
-    c.left.lo ^= (uint64_t)(wrong == SELDOM && (seed.lo & 15) == 5) << 7;                          \
-    return c;                                                                                      \
+    return spoiled(suite, seed, __real_##name(__VA_ARGS__));                                       \
   }
-#define LANES_OF(name, width)                                                                      \
-  void __real_##name(const struct opt_step *step);                                                 \
-  void __wrap_##name(const struct opt_step *step);                                                 \
-  void __wrap_##name(const struct opt_step *step)                                                  \
+#define LANES_OF(name, suite, width, parameters, ...)                                              \
+  void __real_##name parameters;                                                                   \
+  void __wrap_##name parameters;                                                                   \
+  void __wrap_##name parameters                                                                    \
   {                                                                                                \
-    int this_one = wrong_width == width;                                                           \
-    uint64_t low = this_one ? step[wrong_lane].seed->lo >> 40 & 1 : 0;                              \
-    __real_##name(step);                                                                           \
-    if (!this_one)                                                                                 \
-      return;                                                                                      \
-    step[wrong_lane].left->lo ^= wrong == LANE_LEFT || (wrong == LANE_SELDOM && low);              \
-    step[wrong_lane].right->hi ^= (uint64_t)(wrong == LANE_RIGHT) << 63;                           \
+    int bit = bit_of_lane(width, step);                                                            \
+    __real_##name(__VA_ARGS__);                                                                    \
+    spoil_lane(suite, width, step, bit);                                                           \
   }
-VERSION(opt_keccak_scalar)
+#define BARE(name)                                                                                 \
+  EXPAND(name, PRG_SHA3_256, (struct pprf_seed seed, uint64_t start, unsigned height), seed, start, \
+         height)
+#define BARE_LANES(name, width)                                                                    \
+  LANES_OF(name, PRG_SHA3_256, width, (const struct opt_step *step), step)
+#define NODE(name, suite)                                                                          \
+  EXPAND(name, suite, (struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t id), seed, lo, hi, id)
+#define NODE_LANES(name, suite, width)                                                             \
+  LANES_OF(name, suite, width, (uint64_t lo, uint64_t hi, const struct opt_step *step), lo, hi, step)
+BARE(opt_keccak_scalar)
+NODE(opt_salted_scalar, PRG_SHA3_256_SALTED)
+NODE(opt_aes_bitsliced, PRG_AES_128)
 #if OPT_KECCAK_X86
-VERSION(opt_keccak_avx2)
-VERSION(opt_keccak_avx512)
-LANES_OF(opt_keccak_avx2_x4, 4)
-LANES_OF(opt_keccak_avx512_x4, 4)
-LANES_OF(opt_keccak_avx512_x8, 8)
+BARE(opt_keccak_avx2)
+BARE(opt_keccak_avx512)
+BARE_LANES(opt_keccak_avx2_x4, 4)
+BARE_LANES(opt_keccak_avx512_x4, 4)
+BARE_LANES(opt_keccak_avx512_x8, 8)
+NODE(opt_salted_avx2, PRG_SHA3_256_SALTED)
+NODE(opt_salted_avx512, PRG_SHA3_256_SALTED)
+NODE_LANES(opt_salted_avx2_x4, PRG_SHA3_256_SALTED, 4)
+NODE_LANES(opt_salted_avx512_x4, PRG_SHA3_256_SALTED, 4)
+NODE_LANES(opt_salted_avx512_x8, PRG_SHA3_256_SALTED, 8)
+#endif
+#if OPT_AES_X86
+NODE(opt_aes_ni, PRG_AES_128)
+NODE_LANES(opt_aes_ni_x4, PRG_AES_128, 4)
+NODE_LANES(opt_aes_vaes_x4, PRG_AES_128, 4)
+NODE_LANES(opt_aes_vaes_x8, PRG_AES_128, 8)
+
+opt_node_descend __real_opt_aes_ni_descend, __wrap_opt_aes_ni_descend;
+struct pprf_seed __wrap_opt_aes_ni_descend(struct pprf_seed seed, uint64_t lo, uint64_t hi,
+                                           uint64_t leaf, unsigned height, struct pprf_seed *copath)
+{
+  struct pprf_seed value = __real_opt_aes_ni_descend(seed, lo, hi, leaf, height, copath);
+  unsigned how = wrong_in(PRG_AES_128);
+  value.lo ^= how == WALK_VALUE;
+  if (copath != NULL && height > 0) {
+    copath[0].hi ^= how == WALK_LOWEST;
+    copath[height - 1].lo ^= how == WALK_HIGHEST;
+  }
+  return value;
+}
 #endif
 
-struct pprf_children __real_prg_expand_evp(struct pprf_seed s, uint64_t start, unsigned h);
-struct pprf_children __wrap_prg_expand_evp(struct pprf_seed s, uint64_t start, unsigned h);
-struct pprf_children __wrap_prg_expand_evp(struct pprf_seed s, uint64_t start, unsigned h)
+struct pprf_children __real_prg_expand_evp(struct pprf_family family, struct pprf_seed s,
+                                           uint64_t start, unsigned h);
+struct pprf_children __wrap_prg_expand_evp(struct pprf_family family, struct pprf_seed s,
+                                           uint64_t start, unsigned h);
+struct pprf_children __wrap_prg_expand_evp(struct pprf_family family, struct pprf_seed s,
+                                           uint64_t start, unsigned h)
 {
   const char *name = select_meanwhile;
   if (name != NULL) {
@@ -62,13 +133,27 @@ struct pprf_children __wrap_prg_expand_evp(struct pprf_seed s, uint64_t start, u
       exit(1);
   }
   return evp_fails ? (struct pprf_children){.err = PPRF_ERR_CRYPTO}
-                   : __real_prg_expand_evp(s, start, h);
+                   : __real_prg_expand_evp(family, s, start, h);
 }
 
 /* ---------------------------------------------------------------- what a process then does */
 
+/* The suites, by the choice of version that they share. */
+static const struct kind {
+  struct pprf_family family;
+  const char *suite, *variable, *last;
+  const char *(*name)(void);
+} sha3 = {{PRG_SHA3_256, 0, 0}, "sha3-256", "PPRF_PRG", "evp", pprf_prg_name},
+  salted = {{PRG_SHA3_256_SALTED, 11, 12}, "sha3-256-salted", "PPRF_PRG", "evp", pprf_prg_name},
+  aes = {{PRG_AES_128, 13, 14}, "aes-128", "PPRF_AES", "aes-evp", pprf_aes_name}, *kind = &sha3;
+
+static int same_seed(struct pprf_seed a, struct pprf_seed b)
+{
+  return a.lo == b.lo && a.hi == b.hi;
+}
+
 /* 1 if one call and calls side by side give what libcrypto gives. */
-static int right(void)
+static int calls_are_right(void)
 {
   struct pprf_seed seed[2 * OPT_LANES], left[2 * OPT_LANES], right[2 * OPT_LANES];
   struct opt_step step[2 * OPT_LANES];
@@ -76,27 +161,50 @@ static int right(void)
   for (unsigned n = 1; n <= 2 * OPT_LANES; n++) {
     for (unsigned i = 0; i < n; i++) {
       seed[i] = (struct pprf_seed){n, i};
-      step[i] = (struct opt_step){&seed[i], &left[i], &right[i], 0, 1};
+      step[i] = (struct opt_step){&seed[i], &left[i], &right[i], 8 * i, 1 + i % 3};
     }
-    ok &= opt_expand_many(step, n) == 0;
+    ok &= opt_expand_many(kind->family, step, n) == 0;
     for (unsigned i = 0; i < n; i++) {
-      struct pprf_children want = __real_prg_expand_evp(seed[i], 0, 1);
-      struct pprf_children one = prg_expand(seed[i], 0, 1);
-      ok &= one.err == 0 && memcmp(&one.left, &want.left, 16) == 0 &&
-            memcmp(&one.right, &want.right, 16) == 0 && memcmp(&left[i], &want.left, 16) == 0 &&
-            memcmp(&right[i], &want.right, 16) == 0;
+      struct pprf_children want =
+        __real_prg_expand_evp(kind->family, seed[i], step[i].start, step[i].height);
+      struct pprf_children one = prg_expand(kind->family, seed[i], step[i].start, step[i].height);
+      ok &= one.err == 0 && same_seed(one.left, want.left) && same_seed(one.right, want.right) &&
+            same_seed(left[i], want.left) && same_seed(right[i], want.right);
     }
   }
+  return ok;
+}
+
+/* 1 if the walk to a leaf, where the suite has one, gives what libcrypto gives node by node. */
+static int walk_is_right(void)
+{
+  const uint64_t leaf = 0x2c9;
+  struct pprf_seed seed = {21, 22}, copath[12], value, alone;
+  if (!opt_descend(kind->family, seed, leaf, 12, copath, &value))
+    return 1;
+  int ok = opt_descend(kind->family, seed, leaf, 12, NULL, &alone) && same_seed(value, alone);
+  for (unsigned h = 12; h > 0; h--) {
+    struct pprf_children c = __real_prg_expand_evp(kind->family, seed, leaf >> h << h, h);
+    int to_right = leaf >> (h - 1) & 1;
+    seed = to_right ? c.right : c.left;
+    ok &= same_seed(copath[h - 1], to_right ? c.left : c.right);
+  }
+  return ok && same_seed(value, seed);
+}
+
+static int right(void)
+{
+  int ok = calls_are_right() && walk_is_right();
   prg_wipe(prg_wipe_plan(0));
   return ok;
 }
 
 static int is_name(const char *name)
 {
-  return strcmp(pprf_prg_name(), name) == 0;
+  return strcmp(kind->name(), name) == 0;
 }
 
-static const char *fastest;
+static const char *fastest, *portable;
 
 /* A wish that cannot be granted is none. */
 static int plain(void)
@@ -107,12 +215,12 @@ static int plain(void)
 static int as_wished(void)
 {
   prg_wipe(prg_wipe_plan(0)); /* before any choice */
-  return is_name(getenv("PPRF_PRG")) && right();
+  return is_name(getenv(kind->variable)) && right();
 }
 
 static int falls_back(void)
 {
-  return is_name("evp") && right();
+  return is_name(kind->last) && right();
 }
 
 /* Nothing is decided while libcrypto fails; then all is well. */
@@ -121,11 +229,11 @@ static int waits_for_libcrypto(void)
   struct pprf_seed seed = {1, 2}, left, right_seed;
   struct opt_step step = {&seed, &left, &right_seed, 0, 1};
   evp_fails = 1;
-  int ok = prg_expand(seed, 0, 1).err == PPRF_ERR_CRYPTO &&
-           opt_expand_many(&step, 1) == PPRF_ERR_CRYPTO &&
-           pprf_prg_select("scalar") == PPRF_ERR_CRYPTO;
+  int ok = prg_expand(kind->family, seed, 0, 1).err == PPRF_ERR_CRYPTO &&
+           opt_expand_many(kind->family, &step, 1) == PPRF_ERR_CRYPTO &&
+           pprf_prg_select(portable) == PPRF_ERR_CRYPTO;
   evp_fails = 0;
-  return ok && is_name(fastest) && strcmp(opt_prg_name(), fastest) == 0 && right();
+  return ok && is_name(fastest) && (kind != &sha3 || strcmp(opt_prg_name(), fastest) == 0) && right();
 }
 
 /* Later failures are reported, and none is forgotten among calls that succeed. */
@@ -133,12 +241,12 @@ static int failures_are_reported(void)
 {
   struct pprf_seed seed[3] = {{1, 2}, {3, 4}, {5, 6}}, left, right_seed;
   struct opt_step step[3];
-  int ok = pprf_prg_select("evp") == PPRF_OK;
+  int ok = pprf_prg_select(kind->last) == PPRF_OK;
   for (unsigned i = 0; i < 3; i++)
     step[i] = (struct opt_step){&seed[i], &left, &right_seed, 0, 1};
   evp_fails = 1;
-  ok = ok && prg_expand(seed[0], 0, 1).err == PPRF_ERR_CRYPTO &&
-       opt_expand_many(step, 3) == PPRF_ERR_CRYPTO;
+  ok = ok && prg_expand(kind->family, seed[0], 0, 1).err == PPRF_ERR_CRYPTO &&
+       opt_expand_many(kind->family, step, 3) == PPRF_ERR_CRYPTO;
   evp_fails = 0;
   return ok && right();
 }
@@ -150,9 +258,9 @@ static int is_refused(void)
 {
   unsigned planted = wrong;
   wrong = NOTHING;
-  int ok = pprf_prg_select("evp") == PPRF_OK;
+  int ok = pprf_prg_select(kind->last) == PPRF_OK;
   wrong = planted;
-  ok &= pprf_prg_select(refused) == PPRF_ERR_RANGE && is_name("evp");
+  ok &= pprf_prg_select(refused) == PPRF_ERR_RANGE && is_name(kind->last);
   wrong = NOTHING;
   return ok && right() && pprf_prg_select(refused) == PPRF_OK && is_name(refused) && right();
 }
@@ -162,23 +270,23 @@ static int selected_meanwhile(void)
 {
   struct pprf_seed seed = {1, 2}, left, right_seed;
   struct opt_step step = {&seed, &left, &right_seed, 0, 1};
-  const char *other = strcmp(fastest, "scalar") == 0 ? "evp" : "scalar";
+  const char *other = strcmp(fastest, portable) == 0 ? kind->last : portable;
   select_meanwhile = other;
   if (refused == NULL) /* no name: the way in is another */
-    (void)prg_expand(seed, 0, 1);
+    (void)prg_expand(kind->family, seed, 0, 1);
   else if (strcmp(refused, "many") == 0)
-    (void)opt_expand_many(&step, 1);
+    (void)opt_expand_many(kind->family, &step, 1);
   else
-    (void)pprf_prg_name();
+    (void)kind->name();
   return select_meanwhile == NULL && is_name(other) && right();
 }
 
 /* A selection before the first use is the choice. */
 static int selected_first(void)
 {
-  return pprf_prg_select("evp") == PPRF_OK && is_name("evp") && right() &&
+  return pprf_prg_select(kind->last) == PPRF_OK && is_name(kind->last) && right() &&
          pprf_prg_select("none") == PPRF_ERR_RANGE && pprf_prg_select(NULL) == PPRF_ERR_NULL &&
-         is_name("evp");
+         is_name(kind->last);
 }
 
 /* Run it in a process of its own. */
@@ -190,9 +298,9 @@ static int in_process(int (*f)(void), const char *wish, int planted)
   if (child == 0) {
     wrong = (unsigned)planted;
     if (wish == NULL)
-      unsetenv("PPRF_PRG");
+      unsetenv(kind->variable);
     else
-      setenv("PPRF_PRG", wish, 1);
+      setenv(kind->variable, wish, 1);
     exit(f() ? 0 : 1);
   }
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
@@ -213,10 +321,13 @@ static int supports(const char *feature)
          : strcmp(feature, "bmi2") == 0     ? __builtin_cpu_supports("bmi2")
          : strcmp(feature, "avx512f") == 0  ? __builtin_cpu_supports("avx512f")
          : strcmp(feature, "avx512vl") == 0 ? __builtin_cpu_supports("avx512vl")
+         : strcmp(feature, "avx512bw") == 0 ? __builtin_cpu_supports("avx512bw")
+         : strcmp(feature, "aes") == 0      ? __builtin_cpu_supports("aes")
+         : strcmp(feature, "ssse3") == 0    ? __builtin_cpu_supports("ssse3")
                                             : 0;
 }
 
-static const char *missing, *expected;
+static const char *missing, *needing, *expected; /* a feature, the first version that needs it */
 
 /* Without a feature the versions that need it can be neither chosen nor selected. */
 static int without(void)
@@ -227,9 +338,8 @@ static int without(void)
     if (supports(missing))
       __cpu_model.features[0] = before;
   }
-  int avx512 = strncmp(missing, "avx512", 6) == 0;
   return !supports(missing) && is_name(expected) && right() &&
-         pprf_prg_select(avx512 ? "avx512" : "avx2") == PPRF_ERR_RANGE && is_name(expected);
+         pprf_prg_select(needing) == PPRF_ERR_RANGE && is_name(expected);
 }
 #endif
 
@@ -254,16 +364,24 @@ static unsigned versions;
 
 static void look_at_processor(void)
 {
+  versions = 0;
 #if OPT_KECCAK_X86
-  if (has_flag("avx512f") && has_flag("avx512vl"))
+  int avx512 = has_flag("avx512f") && has_flag("avx512vl");
+  if (kind != &aes && avx512)
     have[versions++] = "avx512";
-  if (has_flag("avx2") && has_flag("bmi1") && has_flag("bmi2"))
+  if (kind != &aes && has_flag("avx2") && has_flag("bmi1") && has_flag("bmi2"))
     have[versions++] = "avx2";
-#else
-  (void)has_flag;
 #endif
-  have[versions++] = "scalar";
-  have[versions] = "evp";
+#if OPT_AES_X86
+  int instructions = kind == &aes && has_flag("aes") && has_flag("ssse3");
+  if (instructions && avx512 && has_flag("avx512bw") && has_flag("vaes"))
+    have[versions++] = "aes-vaes";
+  if (instructions)
+    have[versions++] = "aes-ni";
+#endif
+  (void)has_flag;
+  portable = have[versions++] = kind == &aes ? "aes-bitsliced" : "scalar";
+  have[versions] = kind->last;
   fastest = have[0];
 }
 
@@ -271,6 +389,7 @@ static void look_at_processor(void)
 static int wrong_ones_are_found(const char *version, unsigned first, unsigned last, unsigned width)
 {
   int ok = 1;
+  wrong_suite = kind->family.suite;
   for (unsigned planted = first; planted <= last; planted++)
     for (wrong_lane = 0; wrong_lane < (width > 0 ? width : 1); wrong_lane++) {
       wrong_width = width;
@@ -280,15 +399,67 @@ static int wrong_ones_are_found(const char *version, unsigned first, unsigned la
       int selected = in_process(is_refused, NULL, (int)planted);
       if (!named || !chosen || !selected)
         tap_note("%s, wrong in way %u, lane %u of %u: %s", version, planted, wrong_lane, width,
-                 !named ? "PPRF_PRG takes it" : !chosen ? "it is chosen" : "it can be selected");
+                 !named ? "the environment takes it" : !chosen ? "it is chosen" : "it can be selected");
       ok &= named && chosen && selected;
     }
   wrong_width = 0;
   return ok;
 }
 
-int main(void)
+static void try_wrong_ones(void)
 {
+  for (unsigned i = 0; i < versions; i++) {
+    int lanes = strcmp(have[i], portable) != 0;
+    int eight = strcmp(have[i], "avx512") == 0 || strcmp(have[i], "aes-vaes") == 0;
+    tap_ok(wrong_ones_are_found(have[i], LEFT, SELDOM, 0),
+           "%s_gives_way_to_libcrypto_if_it_computes_%s_wrongly", have[i], kind->suite);
+    if (lanes)
+      tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 4),
+             "so_does_%s_in_four_lanes_of_%s", have[i], kind->suite);
+    if (eight)
+      tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 8),
+             "so_does_%s_in_eight_lanes_of_%s", have[i], kind->suite);
+    if (lanes && kind == &aes)
+      tap_ok(wrong_ones_are_found(have[i], WALK_VALUE, WALK_HIGHEST, 0),
+             "so_does_%s_if_its_walk_is_wrong", have[i]);
+  }
+}
+
+#if OPT_KECCAK_X86
+static int usable_without_features(void)
+{
+  static const struct {
+    const struct kind *kind;
+    const char *feature, *needing, *else_fastest;
+  } need[] = {{&sha3, "avx512f", "avx512", "avx2"},    {&sha3, "avx512vl", "avx512", "avx2"},
+              {&sha3, "avx2", "avx2", NULL},           {&sha3, "bmi", "avx2", NULL},
+              {&sha3, "bmi2", "avx2", NULL},           {&aes, "avx512f", "aes-vaes", "aes-ni"},
+              {&aes, "avx512vl", "aes-vaes", "aes-ni"}, {&aes, "avx512bw", "aes-vaes", "aes-ni"},
+              {&aes, "aes", "aes-ni", "aes-bitsliced"}, {&aes, "ssse3", "aes-ni", "aes-bitsliced"}};
+  int ok = 1;
+  for (unsigned i = 0; i < sizeof need / sizeof *need; i++) {
+    int had = 0; /* does the processor have the version at all, and the next one? */
+    expected = need[i].else_fastest;
+    for (unsigned v = 0; v < versions; v++)
+      had += strcmp(have[v], need[i].needing) == 0;
+    if (need[i].kind != kind || !had || !supports(need[i].feature))
+      continue;
+    if (expected == NULL)
+      expected = strcmp(fastest, "avx512") == 0 ? "avx512" : portable;
+    else if (strcmp(expected, "avx2") == 0 && versions < 3)
+      expected = portable;
+    missing = need[i].feature;
+    needing = need[i].needing;
+    ok &= in_process(without, NULL, NOTHING);
+  }
+  return ok;
+}
+#endif
+
+/* All that a choice does; the salted suite shares that of the bare one. */
+static void try_choice(const struct kind *k)
+{
+  kind = k;
   look_at_processor();
   tap_note("the fastest version is %s", fastest);
   tap_ok(in_process(plain, NULL, NOTHING), "the_fastest_version_is_chosen");
@@ -296,28 +467,9 @@ int main(void)
   for (unsigned i = 0; i <= versions; i++)
     ok &= in_process(as_wished, have[i], NOTHING);
   tap_ok(ok, "the_environment_chooses_among_the_versions");
-  for (unsigned i = 0; i < versions; i++) {
-    tap_ok(wrong_ones_are_found(have[i], LEFT, SELDOM, 0),
-           "%s_gives_way_to_libcrypto_if_it_computes_wrongly", have[i]);
-    if (strcmp(have[i], "scalar") != 0)
-      tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 4), "so_does_%s_in_four_lanes",
-             have[i]);
-    if (strcmp(have[i], "avx512") == 0)
-      tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 8), "so_does_%s_in_eight_lanes",
-             have[i]);
-  }
+  try_wrong_ones();
 #if OPT_KECCAK_X86
-  static const char *const feature[] = {"avx512f", "avx512vl", "avx2", "bmi", "bmi2"};
-  ok = 1;
-  for (unsigned i = 0; i < 5; i++)
-    if (supports(feature[i])) {
-      missing = feature[i];
-      expected = i >= 2 && strcmp(fastest, "avx512") == 0 ? "avx512"
-                 : i >= 2 || versions < 3                 ? "scalar"
-                                                          : "avx2";
-      ok &= in_process(without, NULL, NOTHING);
-    }
-  tap_ok(ok, "without_a_feature_no_version_that_needs_it_is_used");
+  tap_ok(usable_without_features(), "without_a_feature_no_version_that_needs_it_is_used");
 #endif
   tap_ok(in_process(waits_for_libcrypto, NULL, NOTHING),
          "nothing_is_decided_while_libcrypto_fails");
@@ -330,6 +482,16 @@ int main(void)
   refused = "name";
   ok &= in_process(selected_meanwhile, NULL, NOTHING);
   tap_ok(ok, "so_does_one_in_the_midst_of_the_choice");
+  wrong_suite = k->family.suite;
   tap_ok(!in_process(plain, NULL, LEFT), "control_a_wrong_version_is_not_the_fastest");
+}
+
+int main(void)
+{
+  try_choice(&sha3);
+  kind = &salted;
+  tap_ok(in_process(plain, NULL, NOTHING), "the_salted_suite_is_right");
+  try_wrong_ones();
+  try_choice(&aes);
   return tap_end();
 }

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "impls.h"
+#include "in_suite.h"
 #include "prg.h"
 #include "tap.h"
 
@@ -98,12 +99,37 @@ static void read_all(int fd, void *p, size_t n)
     }
 }
 
+/* The children's seeds of the node of a heap number, whose seed is given. */
+static void expand_one(const uint8_t seed[16], unsigned d, unsigned n, uint8_t both[32])
+{
+  unsigned level = 31 - (unsigned)__builtin_clz(n), height = d - level;
+  uint64_t id = (2 * (uint64_t)(n - (1u << level)) + 1) << height;
+  uint8_t in[40];
+  int len, ok = 1;
+  memcpy(in, seed, 16);
+  memcpy(in + 16, in_suite_salt, 16);
+  memcpy(in + 32, &id, 8);
+  if (in_suite() != PPRF_AES_128) {
+    ok = EVP_Digest(in, in_suite() == PPRF_SHA3_256 ? 16 : 40, both, NULL, EVP_sha3_256(), NULL);
+  } else {
+    uint8_t block[32];
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    for (unsigned i = 0; i < 32; i++)
+      block[i] = in[16 + i % 16] ^ (i % 16 < 8 ? in[32 + i % 16] : 0);
+    block[16 + 8] ^= 1;
+    ok = ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_ecb(), NULL, in, NULL) == 1 &&
+         EVP_EncryptUpdate(ctx, both, &len, block, 32) == 1;
+    EVP_CIPHER_CTX_free(ctx);
+  }
+  if (ok != 1)
+    _exit(1);
+}
+
 static void expand(uint8_t (*seed)[16], unsigned d)
 {
   for (unsigned n = 1; n < 1u << d; n++) {
     uint8_t both[32];
-    if (EVP_Digest(seed[n], 16, both, NULL, EVP_sha3_256(), NULL) != 1)
-      _exit(1);
+    expand_one(seed[n], d, n, both);
     memcpy(seed[2 * n], both, 16);
     memcpy(seed[2 * n + 1], both + 16, 16);
   }
@@ -163,15 +189,15 @@ static void send_file(int fd, uint64_t arg)
   size_t len = sizeof file;
   pprf_key *key;
   root_of(arg & 0xffff, seed);
-  if (impl_ref.setup(&key, depth, seed) != PPRF_OK || impl_ref.punct(key, 5) != PPRF_OK ||
+  if (setup_in_suite(&impl_ref, &key, depth, seed) != PPRF_OK || impl_ref.punct(key, 5) != PPRF_OK ||
       impl_ref.punct(key, 40) != PPRF_OK || impl_ref.export_key(key, file, &len) != PPRF_OK)
     _exit(1);
   file[len - 1] ^= (uint8_t)(arg >> 63);
   if (arg >> 62 & 1) { /* a right digest, but two records exchanged */
-    uint8_t t[18];
-    memcpy(t, file + 16, 18);
-    memcpy(file + 16, file + 34, 18);
-    memcpy(file + 34, t, 18);
+    uint8_t t[18], *record = file + (in_suite() == PPRF_SHA3_256 ? 16 : 36);
+    memcpy(t, record, 18);
+    memcpy(record, record + 18, 18);
+    memcpy(record + 18, t, 18);
     if (EVP_Digest(file, len - 32, file + len - 32, NULL, EVP_sha3_256(), NULL) != 1)
       _exit(1);
   }
@@ -197,7 +223,7 @@ static pprf_key *fresh(const struct pprf_impl *impl, uint64_t tag)
   read_all(fd, seed, 16);
   close(fd);
   waitpid(pid, NULL, 0);
-  int err = impl->setup(&key, depth, seed);
+  int err = setup_in_suite(impl, &key, depth, seed);
   save_registers();
   if (err != PPRF_OK) {
     printf("Bail out! setup\n");
@@ -660,8 +686,8 @@ __attribute__((noinline)) static int make_dirty(void)
 
 /* One call, of which nothing but the API function's frames is below the caller. */
 #define CALL(p, key, leaves, bytes, len)                                                           \
-  ((p)->op == SETUP          ? (p)->impl->setup(&fresh_key, 12, root)                              \
-   : (p)->op == SETUP_RANDOM ? (p)->impl->setup(&fresh_key, 12, NULL)                              \
+  ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, 12, root)                              \
+   : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, 12, NULL)                              \
    : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
    : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
    : (p)->op == EVAL_PUNCT   ? (p)->impl->eval_punct(key, (leaves)[0], bytes)                      \
@@ -688,7 +714,7 @@ static void *run_painted(void *arg)
     ref ? ref_pprf_expand : pprf_expand;
   pprf_key *key, *volatile first_key = NULL, *fresh_key = NULL;
   volatile uint8_t *top = NULL;
-  ok &= p->impl->setup(&key, 12, root) == PPRF_OK;
+  ok &= setup_in_suite(p->impl, &key, 12, root) == PPRF_OK;
   for (int round = 0; round < 2; round++) { /* the first one warms up: what libraries do once */
     uint64_t leaves[40];
     size_t len = sizeof bytes;

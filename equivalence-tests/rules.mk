@@ -141,6 +141,7 @@ fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
 EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap madvise mlock mlock2 \
   EVP_MD_fetch EVP_MD_CTX_new EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
+  EVP_CIPHER_CTX_new EVP_EncryptInit_ex EVP_CIPHER_CTX_set_padding EVP_EncryptUpdate \
   RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
 $(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
@@ -249,8 +250,9 @@ $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-s
 	cp $< $@
 
 TAP_TESTS += $(EQB)/prg_choice
-EQ_PRG_WRAP := $(foreach f,opt_keccak_scalar opt_keccak_avx2 opt_keccak_avx512 opt_keccak_avx2_x4 \
-  opt_keccak_avx512_x4 opt_keccak_avx512_x8 prg_expand_evp,-Wl,--wrap=$(f))
+EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx512_x8,opt_keccak_$(v) opt_salted_$(v)) \
+  opt_aes_bitsliced opt_aes_ni opt_aes_ni_x4 opt_aes_ni_descend opt_aes_vaes_x4 opt_aes_vaes_x8 \
+  prg_expand_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 

@@ -44,22 +44,41 @@ for version in $versions evp; do
   memcheck 0 secret_flow_shipped PLANT= PPRF_PRG=$version && grep -q "^# PRG: $version\$" "$log"
   result $? "nor_in_the_prg_that_ships_$version"
 done
+for version in $versions evp; do
+  memcheck 0 secret_flow_shipped PLANT= TEST_SUITE=sha3-256-salted PPRF_PRG=$version &&
+    grep -q "^# PRG: $version\$" "$log"
+  result $? "nor_in_the_salted_suite_${version}"
+done
+aes_versions='aes-bitsliced aes-evp'
+case ${flags:-} in
+*" aes "*) aes_versions="aes-ni $aes_versions" ;;
+*) not="$not aes-ni (this processor has it not)" ;;
+esac
+for version in $aes_versions; do
+  memcheck 0 secret_flow_shipped PLANT= TEST_SUITE=aes-128 PPRF_AES=$version &&
+    grep -q "^# AES: $version\$" "$log"
+  result $? "nor_in_${version}"
+done
 for plant in one many; do
   memcheck 9 secret_flow_shipped PLANT=$plant PPRF_PRG=scalar && grep -q '__wrap_' "$log"
   result $? "control_a_branch_on_what_${plant}_gave_is_found"
 done
 
 if [ "$(uname -m)" = x86_64 ]; then
-  vectors='opt_keccak_avx512 opt_keccak_avx512_x4 opt_keccak_avx512_x8'
+  vectors='opt_keccak_avx512 opt_keccak_avx512_x4 opt_keccak_avx512_x8
+    opt_salted_avx512 opt_salted_avx512_x4 opt_salted_avx512_x8'
   read_code() { # OBJECT FUNCTION...
     python3 $eq/vector_flow.py "$@" > "$log" 2>&1
   }
   read_code "$B/prg/keccak.o" $vectors
   result $? nor_in_the_machine_code_of_the_versions_with_avx512
+  read_code "$B/prg/aes.o" opt_aes_vaes_x4 opt_aes_vaes_x8
+  result $? nor_in_that_of_the_versions_with_vaes
   changed=$B/$eq/vector_flow_planted
-  planted() { # NAME FUNCTION SED-EXPRESSION
-    sed -e "$3" prg/keccak.c > "$changed.c"
-    ! cmp -s prg/keccak.c "$changed.c" &&
+  planted() { # NAME FUNCTION SED-EXPRESSION [FILE]
+    file=${4:-prg/keccak.c}
+    sed -e "$3" "$file" > "$changed.c"
+    ! cmp -s "$file" "$changed.c" &&
       $CC $CPPFLAGS -std=c11 -O2 -w -c -o "$changed.o" "$changed.c" &&
       ! read_code "$changed.o" "$2" && grep -q 'seed\|secret' "$log"
     result $? "control_$1"
@@ -68,6 +87,10 @@ if [ "$(uname -m)" = x86_64 ]; then
     's/^  SHA3_256_OF_SEED(__m512i, lo, hi);/  if (step[3].seed->lo \& 1) __asm__ volatile("nop");\n&/'
   planted an_address_from_a_seed_in_four_lanes opt_keccak_avx512_x4 \
     '/^opt_keccak_avx512_x4/,/^}/s/^  SHA3_256_OF_SEED/  lo ^= (long long)iota[step[1].seed->hi \& 15];\n&/'
+  planted a_branch_on_a_seed_in_eight_salted_lanes opt_salted_avx512_x8 \
+    '/^opt_salted_avx512_x8/,/^}/s/^  SHA3_256_OF_NODE/  if (step[5].seed->hi \& 2) __asm__ volatile("nop");\n&/'
+  planted a_branch_on_a_seed_in_vaes opt_aes_vaes_x4 \
+    's/^  key = next_key_4(key, rcons\[9\]);/  if (step[1].seed->lo \& 4) __asm__ volatile("nop");\n&/' prg/aes.c
   planted a_branch_on_a_seed_in_a_single_one opt_keccak_avx512 \
     '/^opt_keccak_avx512(/,/^}/s/^  SHA3_256_OF_SEED/  if (seed.hi >> 63) __asm__ volatile("nop");\n&/'
 fi

@@ -22,7 +22,8 @@ static uint64_t mix(uint64_t x, uint64_t y)
   return x ^ y;
 }
 
-struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height)
 {
   static int plant = -1;
   if (plant < 0) {
@@ -34,6 +35,7 @@ struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned 
     calls++;
   if (plant == 2) /* an address */
     secret_prg_sink = table[seed.lo & 1];
+  (void)family;
   (void)start;
   (void)height;
   return (struct pprf_children){.left = {mix(seed.lo, seed.hi), mix(seed.hi, seed.lo + 1)},

@@ -36,21 +36,24 @@ int __wrap_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES
   return err;
 }
 
-struct pprf_children __real_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height)
 {
-  struct pprf_children c = __real_prg_expand(seed, start, height);
+  struct pprf_children c = __real_prg_expand(family, seed, start, height);
   if (plant('o') && (c.left.lo & 1) != 0) /* one */
     sink++;
   return c;
 }
 
-int __real_opt_expand_many(const struct opt_step *step, unsigned n);
-int __wrap_opt_expand_many(const struct opt_step *step, unsigned n);
-int __wrap_opt_expand_many(const struct opt_step *step, unsigned n)
+int __real_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n)
 {
-  int err = __real_opt_expand_many(step, n);
+  int err = __real_opt_expand_many(family, step, n);
   if (plant('m') && n > 1 && (step[n - 1].right->hi & 1) != 0) /* many */
     sink++;
   return err;

@@ -39,6 +39,33 @@ for version in avx512 avx2 scalar evp; do
     [ $what = residue ] || grep -q "^# PRG: $version\$" "$log" || status=1
     check $status "${what}_with_$version"
   done
+  # the versions of a suite differ less than the suites: the fastest and the slowest of each
+  case $version in avx512 | scalar)
+    TEST_SUITE=sha3-256-salted PPRF_PRG=$version "$here/residue-shipped" > "$log" 2>&1
+    check $? "residue_of_the_salted_suite_with_$version" ;;
+  esac
+done
+for version in aes-vaes aes-ni aes-bitsliced aes-evp; do
+  case $version in
+  aes-vaes) lack=$(lacks aes vaes avx512f avx512vl avx512bw) ;;
+  aes-ni) lack=$(lacks aes ssse3) ;;
+  *) lack= ;;
+  esac
+  if [ -n "$lack" ]; then
+    n=$((n + 1))
+    not="$not $version"
+    echo "ok $n - $version # SKIP this processor has no $lack"
+    continue
+  fi
+  run="$run $version"
+  PPRF_AES=$version "$here/vectors-shipped" > "$log" 2>&1
+  status=$?
+  grep -q "^# AES: $version\$" "$log" || status=1
+  check $status "vectors_with_$version"
+  case $version in aes-vaes | aes-bitsliced)
+    TEST_SUITE=aes-128 PPRF_AES=$version "$here/residue-shipped" > "$log" 2>&1
+    check $? "residue_with_$version" ;;
+  esac
 done
 echo "# versions of the PRG that were run:$run; not on this processor:${not:- none}"
 echo "1..$n"

@@ -6,7 +6,8 @@
 #include "pprf.h"
 
 /* prg/libcrypto.c, compiled under other names */
-struct pprf_children sha3_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+struct pprf_children sha3_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                     uint64_t start, unsigned height);
 int sha3_prg_random(struct pprf_seed *seed);
 int sha3_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t sha3_prg_wipe_plan(unsigned own);
@@ -33,7 +34,8 @@ void test_prg_root(unsigned depth, uint8_t tag, uint8_t seed[16])
   }
 }
 
-struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height)
 {
   calls++;
   if (test_prg_fail != 0 && --test_prg_fail == 0) {
@@ -41,7 +43,7 @@ struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned 
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   }
   if (!test_prg_toy)
-    return sha3_prg_expand(seed, start, height);
+    return sha3_prg_expand(family, seed, start, height);
   if (height == 0 || height > PPRF_DEPTH_MAX ||
       seed.lo != 2 * start + ((uint64_t)1 << (height & 63)))
     test_prg_mislabelled++;

@@ -8,6 +8,7 @@
 
 /* of the PRG that ships with opt, if that is linked */
 extern const char *opt_prg_name(void) __attribute__((weak));
+extern const char *pprf_aes_name(void) __attribute__((weak));
 
 #define DIRECTORY "equivalence-tests/vectors/"
 
@@ -76,7 +77,8 @@ static void prg_vectors(void)
   {
     uint8_t *seed = unhex(text(test, "seed"), &len);
     uint8_t *left = unhex(text(test, "left"), &len), *right = unhex(text(test, "right"), &len);
-    struct pprf_children c = prg_expand((struct pprf_seed){little(seed), little(seed + 8)}, 0, 1);
+    struct pprf_children c =
+      prg_expand(PRG_BARE, (struct pprf_seed){little(seed), little(seed + 8)}, 0, 1);
     if (c.err != 0 || c.left.lo != little(left) || c.left.hi != little(left + 8) ||
         c.right.lo != little(right) || c.right.hi != little(right + 8)) {
       tap_note("%s", text(test, "comment"));
@@ -149,19 +151,51 @@ static int operation(const struct pprf_impl *impl, pprf_key *key, const json_t *
   return err == PPRF_OK ? same(text(op, "value"), out, 16) : memcmp(out, zero, 16) == 0;
 }
 
-static void puncture_vectors(const struct pprf_impl *impl)
+/* The suite of a name, 0 if there is none. */
+static unsigned suite_of(const char *name)
 {
-  json_t *file = load("puncture.json"), *group, *op;
+  for (unsigned suite = 1; suite < 256; suite++)
+    if (pprf_suite_name(suite) != NULL && strcmp(pprf_suite_name(suite), name) == 0)
+      return suite;
+  return 0;
+}
+
+/* A group's key; without a suite it is the one that pprf_setup makes. */
+static int setup_group(const struct pprf_impl *impl, const json_t *group, pprf_key **key)
+{
+  size_t len;
+  unsigned depth = (unsigned)integer(group, "depth");
+  uint8_t *seed = unhex(text(group, "seed"), &len), *salt = NULL;
+  int err;
+  if (json_object_get(group, "suite") == NULL) {
+    err = impl->setup(key, depth, seed);
+  } else {
+    salt = unhex(text(group, "salt"), &len);
+    struct pprf_options options = {.size = sizeof options,
+                                   .seed = seed,
+                                   .depth = depth,
+                                   .suite = suite_of(text(group, "suite")),
+                                   .salt = salt};
+    err = impl->setup_with(key, &options);
+    if (err == PPRF_OK && impl->suite(*key) != options.suite)
+      err = -1;
+  }
+  free(seed);
+  free(salt);
+  return err;
+}
+
+static void puncture_vectors(const struct pprf_impl *impl, const char *name, const char *claim)
+{
+  json_t *file = load(name), *group, *op;
   size_t g, i, len, bad = 0, count = 0, operations = 0;
   json_array_foreach(json_object_get(file, "groups"), g, group)
   {
-    uint8_t *seed = unhex(text(group, "seed"), &len);
     pprf_key *key = NULL;
-    int err = impl->setup(&key, (unsigned)integer(group, "depth"), seed), ok = err == PPRF_OK;
+    int err = setup_group(impl, group, &key), ok = err == PPRF_OK;
     if (too_deep(impl, (unsigned)integer(group, "depth"))) {
       bad += err != PPRF_ERR_NOMEM;
       count++;
-      free(seed);
       continue;
     }
     json_array_foreach(json_object_get(group, "operations"), i, op)
@@ -186,16 +220,15 @@ static void puncture_vectors(const struct pprf_impl *impl)
     count++;
     impl->free(key);
     free(bytes);
-    free(seed);
   }
-  tap_ok(bad == 0 && count == integer(file, "count"),
-         "%s_punctures_to_the_vectors (%zu keys, %zu operations)", impl->name, count, operations);
+  tap_ok(bad == 0 && count == integer(file, "count"), "%s_%s (%zu keys, %zu operations)",
+         impl->name, claim, count, operations);
   json_decref(file);
 }
 
-static void encoding_vectors(const struct pprf_impl *impl)
+static void encoding_vectors(const struct pprf_impl *impl, const char *name, const char *claim)
 {
-  json_t *file = load("encoding.json"), *test;
+  json_t *file = load(name), *test;
   size_t i, bad = 0, len, count = 0;
   json_array_foreach(json_object_get(file, "tests"), i, test)
   {
@@ -222,20 +255,21 @@ static void encoding_vectors(const struct pprf_impl *impl)
     count++;
     free(bytes);
   }
-  tap_ok(bad == 0 && count == integer(file, "count"), "%s_decodes_as_the_vectors_say (%zu)",
-         impl->name, count);
+  tap_ok(bad == 0 && count == integer(file, "count"), "%s_%s (%zu)", impl->name, claim, count);
   json_decref(file);
 }
 
 int main(void)
 {
   if (opt_prg_name != NULL)
-    tap_note("PRG: %s", opt_prg_name());
+    tap_note("PRG: %s\n# AES: %s", opt_prg_name(), pprf_aes_name());
   prg_vectors();
   for (int i = 0; i < IMPLS; i++) {
     eval_vectors(impls[i]);
-    puncture_vectors(impls[i]);
-    encoding_vectors(impls[i]);
+    puncture_vectors(impls[i], "puncture.json", "punctures_to_the_vectors");
+    puncture_vectors(impls[i], "suites.json", "computes_the_suites_of_the_vectors");
+    encoding_vectors(impls[i], "encoding.json", "decodes_as_the_vectors_say");
+    encoding_vectors(impls[i], "encoding2.json", "decodes_version_2_as_the_vectors_say");
   }
   return tap_end();
 }

@@ -74,7 +74,7 @@ func errorOf(err C.int, first, last uint64) error {
 		return &LeafError{first, last, ErrRange}
 	case C.PPRF_ERR_NOMEM:
 		return fmt.Errorf("pprf: %w", ErrMemory)
-	case C.PPRF_ERR_FORMAT:
+	case C.PPRF_ERR_FORMAT, C.PPRF_ERR_SUITE:
 		return fmt.Errorf("pprf: %w", ErrFormat)
 	case C.PPRF_ERR_FORKED:
 		return fmt.Errorf("pprf: %w", ErrForked)

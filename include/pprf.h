@@ -7,8 +7,8 @@
  * the key afterwards can compute the lost one.
  *
  * The path from the root to a leaf reads the leaf's d bits from the most significant one down
- * (0 = left).  A node's seed yields its children's seeds by SHA3-256: bytes 0..15 of the digest of
- * the 16 seed bytes are the left child's seed, bytes 16..31 the right child's.
+ * (0 = left).  A node's seed yields its children's seeds by the key's suite (PPRF_SHA3_256 and the
+ * others below).
  *
  * Secrets.  Seeds and values are secret: no branch and no address depends on them, and they are
  * wiped as soon as they are not needed.  The depth, the set of punctured leaves, and time and
@@ -62,6 +62,8 @@ extern "C" {
 
 /** Bytes in a seed and in the value of a leaf (128 bits). */
 #define PPRF_SEED_BYTES 16
+/** Bytes in the salt of a key (128 bits).  It is public. */
+#define PPRF_SALT_BYTES 16
 /** Least and greatest depth of a tree. */
 #define PPRF_DEPTH_MIN 1
 #define PPRF_DEPTH_MAX 32
@@ -77,7 +79,17 @@ enum {
   PPRF_ERR_FORMAT = 5,    /**< the bytes are not a key that pprf_export writes */
   PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len says how long it must be */
   PPRF_ERR_NULL = 7,      /**< a pointer that must not be NULL is NULL */
-  PPRF_ERR_FORKED = 8     /**< the key is a copy that fork made: it belongs to the parent process */
+  PPRF_ERR_FORKED = 8,    /**< the key is a copy that fork made: it belongs to the parent process */
+  PPRF_ERR_SUITE = 9      /**< the key's suite is not one that this library knows */
+};
+
+/** Suites: how a node's seed gives its children's.  docs/suites.md says which to choose.  The id of a
+ * node (start, height) is 2 start + 2^height in 8 bytes, little-endian. */
+enum {
+  PPRF_SHA3_256 = 1,        /**< sha3-256: the halves of SHA3-256(seed); it has no salt */
+  PPRF_SHA3_256_SALTED = 2, /**< sha3-256-salted: the halves of SHA3-256(seed || salt || id) */
+  PPRF_AES_128 = 3          /**< aes-128: of side b, 0 or 1, AES-128 under the seed of
+                                 salt XOR (id || b in one byte || seven zero bytes) */
 };
 
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
@@ -106,14 +118,15 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
 enum {
-  PPRF_STORE_DEFAULT = 0, /**< what the library takes: pair slots */
-  PPRF_STORE_SLOTS =
-    1, /**< pair slots, a mapping of the key's own: fastest where punctures are dense;
-                               16 to 21 bytes a node there, up to a page a node where they are few */
-  PPRF_STORE_PACKED =
-    2 /**< 17 to 21 bytes a node however few the punctures, a kilobyte after the first
-                               one, no mapping of the key's own: for many keys, and for few punctures in a
-                               large tree.  Small keys share pages.  pprf_prefault makes it pair slots. */
+  /** What the library takes: pair slots. */
+  PPRF_STORE_DEFAULT = 0,
+  /** Pair slots, a mapping of the key's own: fastest where punctures are dense; 16 to 21 bytes a node
+   * there, up to a page a node where they are few. */
+  PPRF_STORE_SLOTS = 1,
+  /** 17 to 21 bytes a node however few the punctures, a kilobyte after the first one, no mapping of the
+   * key's own: for many keys, and for few punctures in a large tree.  Small keys share pages.
+   * pprf_prefault makes it pair slots. */
+  PPRF_STORE_PACKED = 2
 };
 
 /** What pprf_setup_with makes.  Later versions of the library add members at the end. */
@@ -123,14 +136,19 @@ struct pprf_options {
   unsigned depth;      /**< as for pprf_setup: 1..32 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
   unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared */
+  unsigned suite;      /**< one of the suites above; 0: PPRF_SHA3_256 */
+  const uint8_t *salt; /**< PPRF_SALT_BYTES bytes, or NULL: drawn as a seed is; NULL for a suite
+                            without a salt.  One salt serves one key: copies of a key, and keys that
+                            are to compute the same function, have the same. */
 };
 
 /** Make a new key as options say; what they leave zero is as pprf_setup has it.
  * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_RANGE depth is not in 1..32, a flag or the store is unknown, a packed store is to be
- *                        shared, size is that of no version, or greater than the library's and a byte
- *                        beyond is not zero.
+ *                        shared, a salt is given to a suite without one, size is that of no version, or
+ *                        greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_SUITE the suite is unknown.
  * @retval PPRF_ERR_NULL  key or options is NULL.
  * @retval others         as pprf_setup. */
 PPRF_API int pprf_setup_with(pprf_key **key, const struct pprf_options *options);
@@ -254,13 +272,18 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);
 
-/** Name of the PRG's version in use, never NULL: all are SHA3-256 and differ in speed alone.
+/** Name of the version of SHA3-256 in use, never NULL: all compute the same and differ in speed alone.
  * "evp": OpenSSL's; "builtin" in its place in a library built without OpenSSL.  "scalar", "avx2",
  * "avx512": the library's own. */
 PPRF_API const char *pprf_prg_name(void);
 
-/** Choose the PRG's version for the process.  Without a call it is the one that the environment
- * variable PPRF_PRG names, else the fastest that the processor can run.  Threads may be using keys.
+/** The same of AES-128: "aes-evp" or "aes-builtin"; "aes-bitsliced", "aes-ni", "aes-vaes": the library's
+ * own. */
+PPRF_API const char *pprf_aes_name(void);
+
+/** Choose the version of SHA3-256 or of AES-128 for the process.  Without a call it is the one that the
+ * environment variable PPRF_PRG or PPRF_AES names, else the fastest that the processor can run.  Threads
+ * may be using keys.
  * @param[in] name one of the names above.
  * @retval PPRF_OK         it is in use from now on.
  * @retval PPRF_ERR_RANGE  there is none of that name, the processor cannot run it, or it disagrees
@@ -278,6 +301,12 @@ PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
 
 /** Depth of the tree; 0 if key is NULL or a copy that fork made. */
 PPRF_API unsigned pprf_depth(const pprf_key *key);
+
+/** The key's suite, one of those above; 0 if key is NULL or a copy that fork made. */
+PPRF_API unsigned pprf_suite(const pprf_key *key);
+
+/** The name of a suite, as the comments above give it: "sha3-256"; NULL if it is unknown. */
+PPRF_API const char *pprf_suite_name(unsigned suite);
 
 /** Whether the key's seeds are kept out of swap.
  * @retval 1 they are locked in memory.
@@ -307,6 +336,7 @@ PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
  * @param[in]  len its length in bytes.
  * @retval PPRF_OK         exporting *key gives the same bytes.
  * @retval PPRF_ERR_FORMAT the bytes are not a canonical encoding.
+ * @retval PPRF_ERR_SUITE  they begin like one of a key whose suite this library does not know.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_NULL   key or buf is NULL. */

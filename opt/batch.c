@@ -29,6 +29,7 @@ struct forest {
   size_t leaves;
   struct group *group; /* room for one for each leaf */
   size_t groups;
+  struct pprf_family family;
   struct opt_entry *sibling; /* the nodes beside the paths, or NULL: not wanted */
   size_t siblings;
 };
@@ -106,12 +107,12 @@ static PPRF_WORK int walk_down(struct forest *f)
         continue;
       step[n++] = step_down(f, &f->group[i], &unused);
       if (n == OPT_LANES) {
-        err = opt_expand_many(step, n);
+        err = opt_expand_many(f->family, step, n);
         n = 0;
       }
     }
     if (err == PPRF_OK && n > 0)
-      err = opt_expand_many(step, n);
+      err = opt_expand_many(f->family, step, n);
     n = 0;
   }
   wipe(&unused, 1);
@@ -214,7 +215,7 @@ struct eval_work {
 static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf, size_t n,
                       uint8_t *out, int *result)
 {
-  struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group};
+  struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group, .family = key->family};
   uint64_t end = 0, ahead = 4;
   int err = read_leaves(key, leaf, n, w->items);
   if (err != PPRF_OK)
@@ -291,7 +292,8 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
 {
   struct forest f = {.leaf = array(n, sizeof *f.leaf),
                      .seed = array(n, sizeof *f.seed),
-                     .group = array(n, sizeof *f.group)};
+                     .group = array(n, sizeof *f.group),
+                     .family = key->family};
   uint64_t end = 0;
   int err = f.leaf == NULL || f.seed == NULL || f.group == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
   for (size_t i = 0; i < n && err == PPRF_OK; i++)
@@ -348,6 +350,7 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 
 struct expansion {
   const struct opt_store *store;
+  struct pprf_family family;
   uint64_t first, last;
   uint64_t at;                                  /* the store's nodes below are done */
   struct opt_entry pending[PPRF_DEPTH_MAX + 1]; /* to be done before; the last one first */
@@ -377,7 +380,7 @@ static int split_pending(struct expansion *x)
   struct opt_entry *e = &x->pending[x->n - 1], parent = *e;
   unsigned h = parent.node.height;
   uint64_t mid = parent.node.start + (UINT64_C(1) << (h - 1));
-  struct pprf_children c = prg_expand(parent.seed, parent.node.start, h);
+  struct pprf_children c = prg_expand(x->family, parent.seed, parent.node.start, h);
   x->n--;
   if (mid <= x->last) {
     *e++ = (struct opt_entry){{.start = mid, .height = h - 1}, c.right};
@@ -454,13 +457,15 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
   if (x == NULL)
     return PPRF_ERR_NOMEM;
   x->store = &key->store;
+  x->family = key->family;
   x->first = x->at = first;
   x->last = last;
   x->n = 0;
   struct forest f;
   int result;
   do {
-    f = (struct forest){.leaf = x->leaf, .seed = x->seed, .group = x->group};
+    f = (struct forest){
+      .leaf = x->leaf, .seed = x->seed, .group = x->group, .family = x->family};
     result = next_values(x, &f);
     prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
     if (result == PPRF_OK)

@@ -19,6 +19,7 @@
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
 #include "key.h"
+#include "lanes.h"
 #include "wp/core_steps.h"
 
 /* The seed of one of the two children. */
@@ -60,6 +61,7 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
  * the path's siblings by height.  On error neither holds a seed. */
 /*@ requires held: held(sd(R), s);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. node.height - 1)));
@@ -73,13 +75,18 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, node.height); */
-static NOINLINE int descend(const struct opt_store *s, struct opt_node node, uint64_t leaf,
-                            struct pprf_seed *copath, struct pprf_seed *value)
+static NOINLINE int descend(const struct opt_store *s, struct pprf_family family,
+                            struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
+                            struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   LEAF_BELOW_NODE
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
+  if (opt_descend(family, seed, leaf, node.height, copath, value) /*@ ghost (R, d) */) {
+    WIPE_LOCALS(seed, c);
+    return PPRF_OK;
+  }
   /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
       loop invariant seed: sd(seed) == ns(sd(R), d, down(leaf, h), h);
       loop invariant copath: copath != \null ==>
@@ -91,7 +98,7 @@ static NOINLINE int descend(const struct opt_store *s, struct opt_node node, uin
     uint64_t start = opt_start(leaf, h);
     //@ ghost step_lf(d, leaf, h);
     //@ ghost children_lf(d, start, h);
-    c = prg_expand(seed, start, h);
+    c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK) {
       wipe_siblings(copath, h, node.height);
       //@ assert wiped: copath != \null ==> wiped_or_same{Pre,Here}(copath, node.height);
@@ -179,6 +186,7 @@ struct kept {
  * range's first leaf, or the right siblings of the path to its last.  The walk stops at the
  * subtree that lies wholly in the range.  On error out holds no seed. */
 /*@ requires held: held(sd(R), s);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires side: right_side == 0 || right_side == 1;
@@ -193,8 +201,9 @@ struct kept {
       rights(out, \result.count, node.start + pow2(node.height), leaf);
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed); */
-static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node node, uint64_t leaf,
-                                     int right_side, struct opt_entry *out)
+static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_family family,
+                                     struct opt_node node, uint64_t leaf, int right_side,
+                                     struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   PATH_BELOW_NODE
@@ -217,7 +226,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
   for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
     uint64_t start = opt_start(leaf, h);
     CHILDREN_OF_PATH
-    c = prg_expand(seed, start, h);
+    c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK) {
       wipe_entries(out, node.height);
       n = 0;
@@ -275,6 +284,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
 
 /* The same in the middle of a puncture: the key stays. */
 /*@ requires key: key(sd(R), s);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires side: right_side == 0 || right_side == 1;
@@ -292,14 +302,15 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct opt_node 
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept side(const struct opt_store *s, struct opt_node node, uint64_t leaf,
-                               int right_side, struct opt_entry *out)
+static inline struct kept side(const struct opt_store *s, struct pprf_family family,
+                               struct opt_node node, uint64_t leaf, int right_side,
+                               struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(out + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
-  struct kept kept = siblings(s, node, leaf, right_side, out) /*@ ghost (R) */;
+  struct kept kept = siblings(s, family, node, leaf, right_side, out) /*@ ghost (R) */;
   KEY_KEPT
   return kept;
 }
@@ -349,6 +360,7 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
 
 /* The left siblings that a range leaves of the first live node that it meets. */
 /*@ requires key: key(sd(R), s) && first < pow2(s->punctured.depth);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
     requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
@@ -364,19 +376,20 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept rest_left(const struct opt_store *s, struct opt_node node, uint64_t first,
-                                    struct opt_entry *out)
+static inline struct kept rest_left(const struct opt_store *s, struct pprf_family family,
+                                    struct opt_node node, uint64_t first, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
   if (node.start >= first)
     return (struct kept){0, PPRF_OK};
-  return side(s, node, first, 0, out) /*@ ghost (R) */;
+  return side(s, family, node, first, 0, out) /*@ ghost (R) */;
 }
 
 /* The right siblings that it leaves of the last. */
 /*@ requires key: key(sd(R), s) && last < pow2(s->punctured.depth);
+    requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns out[0 .. PPRF_DEPTH_MAX - 1];
@@ -389,8 +402,8 @@ static inline struct kept rest_left(const struct opt_store *s, struct opt_node n
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept rest_right(const struct opt_store *s, uint64_t last,
-                                     struct opt_entry *out)
+static inline struct kept rest_right(const struct opt_store *s, struct pprf_family family,
+                                     uint64_t last, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
@@ -398,7 +411,7 @@ static inline struct kept rest_right(const struct opt_store *s, uint64_t last,
   //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
   if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
     return (struct kept){0, PPRF_OK};
-  return side(s, node, last, 1, out) /*@ ghost (R) */;
+  return side(s, family, node, last, 1, out) /*@ ghost (R) */;
 }
 
 /* How many nodes a range leaves on either side. */
@@ -409,6 +422,7 @@ struct rest {
 
 /* Those nodes; node is the first live node that the range meets. */
 /*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
     requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
@@ -429,15 +443,16 @@ struct rest {
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct rest rest_of(const struct opt_store *s, struct opt_node node, uint64_t first,
-                                  uint64_t last, struct opt_entry *left, struct opt_entry *right)
+static inline struct rest rest_of(const struct opt_store *s, struct pprf_family family,
+                                  struct opt_node node, uint64_t first, uint64_t last,
+                                  struct opt_entry *left, struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
-  const struct kept lefts = rest_left(s, node, first, left) /*@ ghost (R) */;
+  const struct kept lefts = rest_left(s, family, node, first, left) /*@ ghost (R) */;
   if (lefts.err != PPRF_OK)
     return (struct rest){lefts.count, 0, lefts.err};
   //@ ghost Left: ;
-  const struct kept rights = rest_right(s, last, right) /*@ ghost (R) */;
+  const struct kept rights = rest_right(s, family, last, right) /*@ ghost (R) */;
   LEFTS_KEPT_BY_RIGHTS
   return (struct rest){lefts.count, rights.count, rights.err};
 }
@@ -445,6 +460,7 @@ static inline struct rest rest_of(const struct opt_store *s, struct opt_node nod
 /* Puncture a range that meets a live node, the first of them node; left and right are for what it
  * leaves. */
 /*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
     requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
@@ -461,13 +477,14 @@ static inline struct rest rest_of(const struct opt_store *s, struct opt_node nod
     ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
     ensures error_slots: \result != PPRF_OK ==> same_slots{Pre,Post}(s);
     ensures error_nodes: \result != PPRF_OK ==> s->nodes == \old(s->nodes); */
-static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t first,
-                             uint64_t last, struct opt_entry *left, struct opt_entry *right)
+static inline int punct_from(struct opt_store *s, struct pprf_family family, struct opt_node node,
+                             uint64_t first, uint64_t last, struct opt_entry *left,
+                             struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  const struct rest rest = rest_of(s, node, first, last, left, right) /*@ ghost (R) */;
+  const struct rest rest = rest_of(s, family, node, first, last, left, right) /*@ ghost (R) */;
   //@ assert some: !gone(&s->punctured, hit);
 #ifndef __FRAMAC__
   int stored = PPRF_OK;
@@ -484,6 +501,7 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
 
 /* Puncture a range of leaves of the tree. */
 /*@ requires key: key(sd(key_root), s) && first <= last < pow2(s->punctured.depth);
+    requires family: tree_family(family);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(sd(key_root), s);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -493,7 +511,8 @@ static inline int punct_from(struct opt_store *s, struct opt_node node, uint64_t
       gone{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
       same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
-static PPRF_WORK int punct_range(struct opt_store *s, uint64_t first, uint64_t last)
+static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family, uint64_t first,
+                                 uint64_t last)
 {
   struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
   struct opt_node node;
@@ -503,11 +522,12 @@ static PPRF_WORK int punct_range(struct opt_store *s, uint64_t first, uint64_t l
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  return punct_from(s, node, first, last, left, right) /*@ ghost (key_root) */;
+  return punct_from(s, family, node, first, last, left, right) /*@ ghost (key_root) */;
 }
 
 /* Evaluate at a leaf that a live node covers. */
 /*@ requires key: key(sd(key_root), s);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires out: \valid(out + (0 .. 15)) && APART(out + (0 .. 15), s);
@@ -516,10 +536,11 @@ static PPRF_WORK int punct_range(struct opt_store *s, uint64_t first, uint64_t l
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       mk2(lo, hi) == leaf_value(sd(key_root), s->punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
-static PPRF_WORK int eval(const struct opt_store *s, struct opt_node node, uint64_t leaf, uint8_t *out)
+static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
+                          struct opt_node node, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value;
-  int err = descend(s, node, leaf, NULL, &value) /*@ ghost (key_root) */;
+  int err = descend(s, family, node, leaf, NULL, &value) /*@ ghost (key_root) */;
   store_seed(out, value);
   wipe_seed(&value);
   return err;
@@ -527,6 +548,7 @@ static PPRF_WORK int eval(const struct opt_store *s, struct opt_node node, uint6
 
 /*@ requires key: key == \null ||
       (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
+    requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
       (copied(key) || APART(out + (0 .. 15), &key->store)));
@@ -558,13 +580,14 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return PPRF_ERR_RANGE;
   if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
     return PPRF_ERR_PUNCTURED;
-  int err = eval(&key->store, node, leaf, out);
+  int err = eval(&key->store, key->family, node, leaf, out);
   prg_wipe(prg_wipe_plan(EVAL_STACK));
   return err;
 }
 
 /* The same for a puncture: the walk leaves the key as it is. */
 /*@ requires key: key(sd(R), s);
+    requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid(value) && \valid(copath + (0 .. node.height - 1));
@@ -580,13 +603,13 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline int walk(const struct opt_store *s, struct opt_node node, uint64_t leaf,
-                       struct pprf_seed *copath, struct pprf_seed *value)
+static inline int walk(const struct opt_store *s, struct pprf_family family, struct opt_node node,
+                       uint64_t leaf, struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   COPATH_APART_FROM_BITMAP
-  int err = descend(s, node, leaf, copath, value) /*@ ghost (R) */;
+  int err = descend(s, family, node, leaf, copath, value) /*@ ghost (R) */;
   KEY_KEPT
   return err;
 }
@@ -616,6 +639,7 @@ struct done {
 
 /* Puncture, and write the leaf's value to out if that is not NULL. */
 /*@ requires key: key(sd(key_root), &key->store) && \valid(key);
+    requires family: tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1];
@@ -649,7 +673,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     OPT_IF_PACKED(s, return (struct done){PPRF_OK, 1};) /* it moves seeds and needs no memory */
     return (struct done){PPRF_OK, 0};
   }
-  int err = walk(s, node, leaf, copath, &value) /*@ ghost (key_root) */;
+  int err = walk(s, key->family, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
     OPT_RESULT(int stored) opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
     OPT_IF_PACKED(s, if ((err = stored) != PPRF_OK) wipe_seed(&value);)
@@ -663,6 +687,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 
 /*@ requires key: key == \null ||
       (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+    requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
@@ -695,6 +720,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 
 /*@ requires key: key == \null ||
       (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+    requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
       (copied(key) || APART(out + (0 .. 15), &key->store)));
@@ -736,6 +762,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 
 /*@ requires key: key == \null ||
       (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+    requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
@@ -763,7 +790,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_FORKED;
   if (first > last || !opt_in_tree(last, depth_of(key)))
     return PPRF_ERR_RANGE;
-  int err = punct_range(&key->store, first, last);
+  int err = punct_range(&key->store, key->family, first, last);
   prg_wipe(prg_wipe_plan(RANGE_STACK));
   return err;
 }

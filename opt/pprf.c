@@ -15,13 +15,14 @@
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
 
-enum {
-  FORMAT_VERSION = 1,
-  HEADER_BYTES = 16,
-  FRAME_BYTES = HEADER_BYTES + DIGEST_BYTES
-};
-
 /* ---- the key file ---- */
+
+/* Version 1 holds the suite that has no salt, version 2 all others. */
+static unsigned header_bytes(unsigned suite)
+{
+  return suite == PRG_SHA3_256 ? 16 : 36;
+}
+#define HEADER_BYTES_MAX 36
 
 /* Bytes of a node's in-order id. */
 static unsigned id_bytes(unsigned depth)
@@ -29,23 +30,34 @@ static unsigned id_bytes(unsigned depth)
   return depth / 8 + 1;
 }
 
-static uint64_t file_bytes(unsigned depth, uint64_t nodes)
+static uint64_t file_bytes(unsigned suite, unsigned depth, uint64_t nodes)
 {
-  return FRAME_BYTES + nodes * (id_bytes(depth) + PPRF_SEED_BYTES);
+  return header_bytes(suite) + nodes * (id_bytes(depth) + PPRF_SEED_BYTES) + DIGEST_BYTES;
+}
+
+static void encode_header(const pprf_key *key, uint8_t *out)
+{
+  int salted = pprf_has_salt(key->family.suite);
+  memcpy(out, magic, sizeof magic);
+  out[7] = salted ? 2 : 1;
+  out[8] = (uint8_t)key->family.suite;
+  out[9] = (uint8_t)depth_of(key);
+  out[10] = out[11] = 0;
+  store(out + 12, key->store.nodes, salted ? 8 : 4);
+  if (salted) {
+    store(out + 20, key->family.salt_lo, 8);
+    store(out + 28, key->family.salt_hi, 8);
+  }
 }
 
 /* Everything before the digest. */
-static void encode_nodes(const struct opt_store *s, uint8_t *out)
+static void encode_nodes(const pprf_key *key, uint8_t *out)
 {
+  const struct opt_store *s = &key->store;
   unsigned width = id_bytes(s->punctured.depth);
   struct opt_node n;
-  memcpy(out, magic, sizeof magic);
-  out[7] = FORMAT_VERSION;
-  out[8] = PRG_ID;
-  out[9] = (uint8_t)s->punctured.depth;
-  out[10] = out[11] = 0;
-  store(out + 12, s->nodes, 4);
-  out += HEADER_BYTES;
+  encode_header(key, out);
+  out += header_bytes(key->family.suite);
   for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n)) {
     store(out, 2 * n.start + (UINT64_C(1) << n.height), width);
     store_seed(out + width, opt_store_seed(s, n));
@@ -67,9 +79,9 @@ struct reader {
   unsigned height;
 };
 
-static struct reader first_record(const uint8_t *buf, unsigned depth)
+static struct reader first_record(const uint8_t *buf, unsigned suite, unsigned depth)
 {
-  return (struct reader){buf + HEADER_BYTES, depth, id_bytes(depth), 0, 0};
+  return (struct reader){buf + header_bytes(suite), depth, id_bytes(depth), 0, 0};
 }
 
 /* The node of the next record, whose seed then lies before r->record; 0 if encode would not have
@@ -90,38 +102,63 @@ static int next_node(struct reader *r, struct opt_node *n)
   return 1;
 }
 
+/* What a file's header says. */
+struct header {
+  struct pprf_family family;
+  unsigned depth;
+  uint64_t nodes;
+};
+
+/* Read a header, each byte once.
+ * @retval PPRF_OK, PPRF_ERR_FORMAT, or PPRF_ERR_SUITE if all but the suite may be right. */
+static int decode_header(const uint8_t *buf, size_t len, struct header *h)
+{
+  uint8_t bytes[HEADER_BYTES_MAX] = {0};
+  if (len < 16 + DIGEST_BYTES)
+    return PPRF_ERR_FORMAT;
+  for (unsigned i = 0; i < 16; i++)
+    bytes[i] = (uint8_t)load_once(buf + i, 1);
+  unsigned suite = bytes[8];
+  if (memcmp(bytes, magic, sizeof magic) != 0 || bytes[7] < 1 || bytes[7] > 2 ||
+      bytes[9] < PPRF_DEPTH_MIN || bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0 ||
+      (bytes[7] == 1) != (suite == PRG_SHA3_256))
+    return PPRF_ERR_FORMAT;
+  if (len < header_bytes(suite) + DIGEST_BYTES)
+    return PPRF_ERR_FORMAT;
+  if (pprf_suite_name(suite) == NULL)
+    return PPRF_ERR_SUITE;
+  for (unsigned i = 16; i < header_bytes(suite); i++)
+    bytes[i] = (uint8_t)load_once(buf + i, 1);
+  *h = (struct header){{suite, load(bytes + 20, 8), load(bytes + 28, 8)}, bytes[9],
+                       load(bytes + 12, pprf_has_salt(suite) ? 8 : 4)};
+  return PPRF_OK;
+}
+
 /* Whether the header and the ids are what encode would have written; the digest is not looked at.
- * Sets the depth and the number of nodes. */
-static int well_formed(const uint8_t *buf, size_t len, unsigned *depth, uint64_t *nodes)
+ * @retval PPRF_OK (*h is set), PPRF_ERR_FORMAT or PPRF_ERR_SUITE. */
+static int well_formed(const uint8_t *buf, size_t len, struct header *h)
 {
   struct opt_node n;
-  uint8_t header[HEADER_BYTES];
-  if (len < FRAME_BYTES)
-    return 0;
-  for (unsigned i = 0; i < HEADER_BYTES; i++)
-    header[i] = (uint8_t)load_once(buf + i, 1);
-  if (memcmp(header, magic, sizeof magic) != 0 || header[7] != FORMAT_VERSION ||
-      header[8] != PRG_ID || header[9] < PPRF_DEPTH_MIN || header[9] > PPRF_DEPTH_MAX ||
-      header[10] != 0 || header[11] != 0)
-    return 0;
-  *depth = header[9];
-  *nodes = load(header + 12, 4);
-  if (*nodes > UINT64_C(1) << (*depth - 1) || len != file_bytes(*depth, *nodes))
-    return 0;
-  struct reader r = first_record(buf, *depth);
-  for (uint64_t i = 0; i < *nodes; i++)
+  int err = decode_header(buf, len, h);
+  if (err != PPRF_OK)
+    return err;
+  if (h->nodes > UINT64_C(1) << (h->depth - 1) ||
+      len != file_bytes(h->family.suite, h->depth, h->nodes))
+    return PPRF_ERR_FORMAT;
+  struct reader r = first_record(buf, h->family.suite, h->depth);
+  for (uint64_t i = 0; i < h->nodes; i++)
     if (!next_node(&r, &n))
-      return 0;
-  return 1;
+      return PPRF_ERR_FORMAT;
+  return PPRF_OK;
 }
 
 /* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
  * bytes are the caller's, and memory that others share with it can change.  The store is whole at
  * the end, though with an error it lacks nodes. */
-static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, uint64_t nodes)
+static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, unsigned suite, uint64_t nodes)
 {
   unsigned depth = s->punctured.depth;
-  struct reader r = first_record(buf, depth);
+  struct reader r = first_record(buf, suite, depth);
   struct opt_entry e = {.seed = {0, 0}};
   uint64_t i = 0, end = 0;
   for (; i < nodes && next_node(&r, &e.node); i++) {
@@ -148,9 +185,9 @@ static int same_digest(const uint8_t *a, const uint8_t *b)
 /* ---- the work ---- */
 
 /* The whole file, `bytes` of them. */
-static PPRF_WORK int encode(const struct opt_store *s, uint8_t *buf, size_t bytes)
+static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
 {
-  encode_nodes(s, buf);
+  encode_nodes(key, buf);
   int err = prg_digest(buf, bytes - DIGEST_BYTES, buf + bytes - DIGEST_BYTES);
   if (err != PPRF_OK)
     explicit_bzero(buf, bytes);
@@ -200,6 +237,19 @@ static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
   return err;
 }
 
+/* The family of a new key; a salt that is not given is drawn. */
+static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, const uint8_t *salt)
+{
+  struct pprf_seed drawn = {0, 0};
+  int err = PPRF_OK;
+  if (salt != NULL)
+    drawn = load_seed(salt);
+  else if (pprf_has_salt(suite))
+    err = prg_random(&drawn);
+  *family = (struct pprf_family){suite, drawn.lo, drawn.hi};
+  return err;
+}
+
 /* ---- keys in memory ---- */
 
 /* A key whose store is empty.  Not inlined, as opt_shared_new is not: clang's loops over the levels take
@@ -209,6 +259,7 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth)
   pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
+  k->family = PRG_BARE;
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
     err = opt_store_open(&k->store, depth, k->small, 0);
@@ -221,14 +272,16 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth)
 }
 
 /* A fresh key with a packed store. */
-static NOINLINE int new_packed_key(pprf_key **key, unsigned depth, const uint8_t *seed)
+static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k = calloc(1, sizeof *k + sizeof(struct opt_packed));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
-    err = start_packed(k, depth, seed);
+    err = new_family(&k->family, o->suite, o->salt);
+  if (err == PPRF_OK)
+    err = start_packed(k, o->depth, o->seed);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -257,6 +310,7 @@ NOINLINE int opt_shared_new(pprf_key **key, unsigned depth)
     return err;
   }
   opt_store_clear(&k->store);
+  k->family = PRG_BARE;
   *key = k;
   return PPRF_OK;
 }
@@ -290,29 +344,32 @@ static int try_digest(void)
 }
 
 /* A key of a few hundred nanoseconds: the digest is tried until it is found once. */
-static int setup_packed(pprf_key **key, unsigned depth, const uint8_t *seed)
+static int setup_packed(pprf_key **key, const struct pprf_options *o)
 {
   static atomic_int found;
   int err = atomic_load_explicit(&found, memory_order_relaxed) ? PPRF_OK : try_digest();
   if (err != PPRF_OK)
     return err;
   atomic_store_explicit(&found, 1, memory_order_relaxed);
-  err = new_packed_key(key, depth, seed);
-  prg_wipe(prg_wipe_plan(PUNCT_STACK + (seed == NULL ? PRG_LIBCRYPTO_STACK : 0)));
+  int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
+  err = new_packed_key(key, o);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
   return err;
 }
 
-static int setup(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned flags, unsigned store)
+static int setup(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
-  if (store == PPRF_STORE_PACKED)
-    return setup_packed(key, depth, seed);
+  if (o->store == PPRF_STORE_PACKED)
+    return setup_packed(key, o);
   int err = try_digest();
   if (err == PPRF_OK)
-    err = flags & PPRF_SHARED ? opt_shared_new(&k, depth) : new_key(&k, depth);
+    err = o->flags & PPRF_SHARED ? opt_shared_new(&k, o->depth) : new_key(&k, o->depth);
   if (err != PPRF_OK)
     return err;
-  err = start_key(&k->store, seed);
+  err = new_family(&k->family, o->suite, o->salt);
+  if (err == PPRF_OK)
+    err = start_key(&k->store, o->seed);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK)
     pprf_free(k);
@@ -328,7 +385,8 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
   *key = NULL;
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  return setup(key, depth, seed, 0, PPRF_STORE_SLOTS);
+  struct pprf_options o = {.seed = seed, .depth = depth, .suite = PRG_SHA3_256};
+  return setup(key, &o);
 }
 
 int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
@@ -339,9 +397,8 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   struct pprf_options o;
   if (options == NULL)
     return PPRF_ERR_NULL;
-  if (!pprf_options_read(&o, options) || o.depth < PPRF_DEPTH_MIN || o.depth > PPRF_DEPTH_MAX)
-    return PPRF_ERR_RANGE;
-  return setup(key, o.depth, o.seed, o.flags, o.store);
+  int err = pprf_options_read(&o, options);
+  return err == PPRF_OK ? setup(key, &o) : err;
 }
 
 size_t pprf_memory_bytes(const pprf_key *key)
@@ -359,6 +416,11 @@ unsigned pprf_depth(const pprf_key *key)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : depth_of(key);
 }
 
+unsigned pprf_suite(const pprf_key *key)
+{
+  return key == NULL || pprf_is_copy(key->maker) ? 0 : key->family.suite;
+}
+
 int pprf_memory_locked(const pprf_key *key)
 {
   return key != NULL && !pprf_is_copy(key->maker) && opt_store_locked(&key->store);
@@ -370,33 +432,35 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
-  size_t need = (size_t)file_bytes(depth_of(key), key->store.nodes), size = *len;
+  size_t need = (size_t)file_bytes(key->family.suite, depth_of(key), key->store.nodes), size = *len;
   *len = need;
   if (buf == NULL)
     return PPRF_OK;
   if (size < need)
     return PPRF_ERR_BUFFER;
-  int err = encode(&key->store, buf, need);
+  int err = encode(key, buf, need);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
 
 int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
-  unsigned depth;
-  uint64_t nodes;
+  struct header h;
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
   if (buf == NULL)
     return PPRF_ERR_NULL;
-  if (!well_formed(buf, len, &depth, &nodes))
-    return PPRF_ERR_FORMAT;
-  int err = check_digest(buf, len);
+  int err = well_formed(buf, len, &h);
+  if (err != PPRF_OK)
+    return err;
+  err = check_digest(buf, len);
   if (err == PPRF_OK)
-    err = new_key(key, depth);
-  if (err == PPRF_OK)
-    err = decode(&(*key)->store, buf, nodes);
+    err = new_key(key, h.depth);
+  if (err == PPRF_OK) {
+    (*key)->family = h.family;
+    err = decode(&(*key)->store, buf, h.family.suite, h.nodes);
+  }
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(*key);

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG of the library that ships: one of the versions of keccak.h, or libcrypto's.
- * prg/libcrypto.c is compiled beside it with its functions of these names renamed to *_evp. */
+/* The PRG of the library that ships: for SHA3-256's suites one of the versions of keccak.h, for AES's one
+ * of aes.h, or libcrypto's.  prg/libcrypto.c is compiled beside it with its functions of these names
+ * renamed to *_evp. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aes.h"
 #include "keccak.h"
 #include "pprf.h"
 
-opt_expand prg_expand_evp;
+#if OPT_AES_X86
+#include <cpuid.h>
+#endif
+
+struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                    unsigned height);
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t prg_wipe_plan_evp(unsigned own);
 
-/* What stands behind the Keccaks of keccak.c, and is the last of the versions. */
+/* What stands behind the versions, and is the last of them. */
 #ifdef PPRF_NO_OPENSSL
 #define BEHIND "builtin"
 #else
@@ -37,40 +44,149 @@ static int have_avx512(void)
 }
 #endif
 
+#if OPT_AES_X86
+static int have_aes(void)
+{
+  return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
+}
+
+/* Not every compiler's __builtin_cpu_supports knows vaes; the system saves its registers if it does
+ * AVX-512's. */
+static int have_vaes(void)
+{
+  unsigned a, b, c, d;
+  return have_aes() && have_avx512() && __builtin_cpu_supports("avx512bw") &&
+         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & bit_VAES) != 0;
+}
+#endif
+
 /* Without optimization a Keccak on vector registers has a variable for each of its steps. */
 #ifdef __OPTIMIZE__
 #define KECCAK_STACK 512
 #define KECCAK_VECTOR_STACK 256
 #define KECCAK_4_STACK 3072
 #define KECCAK_8_STACK 3072
+#define AES_NI_STACK 256
+#define AES_LANES_STACK 1024
+#define AES_BITSLICED_STACK 1024
 #else
 #define KECCAK_STACK 2048
 #define KECCAK_VECTOR_STACK 8192
 #define KECCAK_4_STACK (160 << 10)
 #define KECCAK_8_STACK (80 << 10)
+#define AES_NI_STACK 8192
+#define AES_LANES_STACK (32 << 10)
+#define AES_BITSLICED_STACK 8192
 #endif
 
-static const struct version {
-  const char *name;
-  opt_expand *expand;
-  opt_expand_lanes *expand_4, *expand_8; /* or NULL */
-  int (*usable)(void);
-  unsigned stack, stack_many; /* bytes that prg_expand and opt_expand_many take */
-} versions[] = {              /* the fastest first; the last is what remains */
+/* A suite in a version.  What keccak.h has for sha3-256 wants neither salt nor id. */
+struct code {
+  opt_node_expand *expand;
+  opt_node_lanes *expand_4, *expand_8; /* or NULL */
+  opt_node_descend *descend;           /* or NULL */
+};
+
+#define BARE(name)                                                                                 \
+  static struct pprf_children bare_##name(struct pprf_seed seed, uint64_t salt_lo,                 \
+                                          uint64_t salt_hi, uint64_t id)                           \
+  {                                                                                                \
+    (void)salt_lo;                                                                                 \
+    (void)salt_hi;                                                                                 \
+    (void)id;                                                                                      \
+    return name(seed, 0, 1);                                                                       \
+  }
+#define BARE_LANES(name)                                                                           \
+  static void bare_##name(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)         \
+  {                                                                                                \
+    (void)salt_lo;                                                                                 \
+    (void)salt_hi;                                                                                 \
+    name(step);                                                                                    \
+  }
+BARE(opt_keccak_scalar)
 #if OPT_KECCAK_X86
-  {"avx512", opt_keccak_avx512, opt_keccak_avx512_x4, opt_keccak_avx512_x8, have_avx512, KECCAK_VECTOR_STACK,
-   KECCAK_8_STACK},
-  {"avx2", opt_keccak_avx2, opt_keccak_avx2_x4, NULL, have_avx2, KECCAK_STACK, KECCAK_4_STACK},
+BARE(opt_keccak_avx2)
+BARE(opt_keccak_avx512)
+BARE_LANES(opt_keccak_avx2_x4)
+BARE_LANES(opt_keccak_avx512_x4)
+BARE_LANES(opt_keccak_avx512_x8)
 #endif
-  {"scalar", opt_keccak_scalar, NULL, NULL, always, KECCAK_STACK, KECCAK_STACK + 512},
-  {BEHIND, prg_expand_evp, NULL, NULL, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512}};
 
-#define VERSIONS (sizeof versions / sizeof *versions)
+/* The same functions of libcrypto's version, which takes a node by its start and height. */
+static struct pprf_children behind(unsigned suite, struct pprf_seed seed, uint64_t salt_lo,
+                                   uint64_t salt_hi, uint64_t id)
+{
+  return prg_expand_evp((struct pprf_family){suite, salt_lo, salt_hi}, seed, (id & (id - 1)) >> 1,
+                        (unsigned)__builtin_ctzll(id));
+}
 
-/* Before the choice: its prg_expand makes it. */
-static opt_expand choose_and_expand;
-static const struct version undecided = {"", choose_and_expand, NULL, NULL, always, 0, 0};
-static _Atomic(const struct version *) current = &undecided;
+#define NODE_EXPAND(name, call)                                                                    \
+  static struct pprf_children name(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,      \
+                                   uint64_t id)                                                    \
+  {                                                                                                \
+    return call;                                                                                   \
+  }
+NODE_EXPAND(behind_bare, behind(PRG_SHA3_256, seed, salt_lo, salt_hi, id))
+NODE_EXPAND(behind_salted, behind(PRG_SHA3_256_SALTED, seed, salt_lo, salt_hi, id))
+NODE_EXPAND(behind_aes, behind(PRG_AES_128, seed, salt_lo, salt_hi, id))
+
+struct version {
+  const char *name;
+  int (*usable)(void);
+  unsigned stack, stack_many; /* bytes that prg_expand and opt_descend, and opt_expand_many, take */
+  struct code code[2];        /* of the suites that share the version */
+};
+
+/* The fastest first; the last is what remains. */
+static const struct version sha3_versions[] = {
+#if OPT_KECCAK_X86
+  {"avx512", have_avx512, KECCAK_VECTOR_STACK, KECCAK_8_STACK,
+   {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, NULL},
+    {opt_salted_avx512, opt_salted_avx512_x4, opt_salted_avx512_x8, NULL}}},
+  {"avx2", have_avx2, KECCAK_STACK, KECCAK_4_STACK,
+   {{bare_opt_keccak_avx2, bare_opt_keccak_avx2_x4, NULL, NULL},
+    {opt_salted_avx2, opt_salted_avx2_x4, NULL, NULL}}},
+#endif
+  {"scalar", always, KECCAK_STACK, KECCAK_STACK + 512,
+   {{bare_opt_keccak_scalar, NULL, NULL, NULL}, {opt_salted_scalar, NULL, NULL, NULL}}},
+  {BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
+   {{behind_bare, NULL, NULL, NULL}, {behind_salted, NULL, NULL, NULL}}}};
+
+static const struct version aes_versions[] = {
+#if OPT_AES_X86
+  {"aes-vaes", have_vaes, AES_NI_STACK, AES_LANES_STACK,
+   {{opt_aes_ni, opt_aes_vaes_x4, opt_aes_vaes_x8, opt_aes_ni_descend}}},
+  {"aes-ni", have_aes, AES_NI_STACK, AES_LANES_STACK,
+   {{opt_aes_ni, opt_aes_ni_x4, NULL, opt_aes_ni_descend}}},
+#endif
+  {"aes-bitsliced", always, AES_BITSLICED_STACK, AES_BITSLICED_STACK + 512,
+   {{opt_aes_bitsliced, NULL, NULL, NULL}}},
+  {"aes-" BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
+   {{behind_aes, NULL, NULL, NULL}}}};
+
+/* Before a choice: its prg_expand makes it. */
+static opt_node_expand choose_for_bare, choose_for_salted, choose_for_aes;
+static const struct version sha3_undecided = {
+  "", always, 0, 0, {{choose_for_bare, NULL, NULL, NULL}, {choose_for_salted, NULL, NULL, NULL}}};
+static const struct version aes_undecided = {"", always, 0, 0, {{choose_for_aes, NULL, NULL, NULL}}};
+
+/* The suites that share a choice of version are numbered one after the other. */
+static struct choice {
+  const char *variable; /* of the environment */
+  unsigned first_suite, suites;
+  const struct version *versions, *last, *undecided;
+  _Atomic(const struct version *) current;
+} sha3_choice = {"PPRF_PRG", PRG_SHA3_256, 2, sha3_versions,
+                 sha3_versions + sizeof sha3_versions / sizeof *sha3_versions - 1, &sha3_undecided,
+                 &sha3_undecided},
+  aes_choice = {"PPRF_AES", PRG_AES_128, 1, aes_versions,
+                aes_versions + sizeof aes_versions / sizeof *aes_versions - 1, &aes_undecided,
+                &aes_undecided};
+
+static struct choice *choice_of(unsigned suite)
+{
+  return suite == PRG_AES_128 ? &aes_choice : &sha3_choice;
+}
+
 /* For prg_wipe_plan and opt_wipe_plan: the most that a version takes of those that are or were
  * current. */
 static _Atomic uint64_t used, used_many;
@@ -78,56 +194,96 @@ static _Atomic uint64_t used, used_many;
 /* In the static block of thread-local memory: an access is one instruction, and no call. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t calls;
 
+/* ---- does a version agree with libcrypto? ---- */
+
 static int same_seed(struct pprf_seed a, struct pprf_seed b)
 {
   return a.lo == b.lo && a.hi == b.hi;
 }
 
+#define TEST_SALT_LO UINT64_C(0x0123456789abcdef)
+#define TEST_SALT_HI UINT64_C(0xf0e1d2c3b4a59687)
+
 /* Whether a version's lanes agree with its prg_expand, on seeds that each lane sees.  The children
  * are written in place and to places in disorder, as callers do. */
-static int lanes_agree(const struct version *v, opt_expand_lanes *lanes, unsigned n)
+static int lanes_agree(const struct code *v, opt_node_lanes *lanes, unsigned n)
 {
   struct pprf_seed seed[OPT_LANES], parent[OPT_LANES], right[OPT_LANES];
   struct opt_step step[OPT_LANES];
   int same = 1;
   for (unsigned round = 0; round < 8; round++) {
     for (unsigned i = 0; i < n; i++) {
-      unsigned at = (i * 3 + round) % n;
+      unsigned at = (i * 3 + round) % n, height = 1 + (5 * round + i) % 63;
       parent[i] = seed[i] = (struct pprf_seed){
         UINT64_C(0x9e3779b97f4a7c15) * (8 * round + i + 1), UINT64_C(1) << (8 * round + i)};
-      step[i] = (struct opt_step){&seed[i], &seed[i], &right[at], 0, 1};
+      step[i] = (struct opt_step){&seed[i], &seed[i], &right[at],
+                                  parent[i].lo >> 1 >> height << height, height};
     }
-    lanes(step);
+    lanes(TEST_SALT_LO, TEST_SALT_HI, step);
     for (unsigned i = 0; i < n; i++) {
-      struct pprf_children c = v->expand(parent[i], 0, 1);
+      struct pprf_children c = v->expand(parent[i], TEST_SALT_LO, TEST_SALT_HI, opt_step_id(&step[i]));
       same &= same_seed(c.left, *step[i].left) && same_seed(c.right, *step[i].right);
     }
   }
   return same;
 }
 
-/* Whether a version agrees with libcrypto: 1 or 0, or -1 if libcrypto fails. */
-static int agrees(const struct version *v)
+/* Whether its walk down is that of its prg_expand. */
+static int descent_agrees(const struct code *v)
+{
+  const uint64_t leaf = UINT64_C(0x35c9b2a64fe81d07);
+  struct pprf_seed root = {3, 5}, seed = root, copath[62], value;
+  int same = 1;
+  value = v->descend(root, TEST_SALT_LO, TEST_SALT_HI, leaf, 62, copath);
+  for (unsigned h = 62; h > 0; h--) {
+    struct pprf_children c =
+      v->expand(seed, TEST_SALT_LO, TEST_SALT_HI, 2 * (leaf >> h << h) + (UINT64_C(1) << h));
+    unsigned right = leaf >> (h - 1) & 1;
+    seed = right ? c.right : c.left;
+    same &= same_seed(copath[h - 1], right ? c.left : c.right);
+  }
+  return same && same_seed(value, seed) &&
+         same_seed(v->descend(root, TEST_SALT_LO, TEST_SALT_HI, leaf, 62, NULL), seed);
+}
+
+/* Whether a version's code for a suite agrees with libcrypto: 1 or 0, or -1 if libcrypto fails. */
+static int code_agrees(const struct code *v, unsigned suite)
 {
   struct pprf_seed seed = {0, 0};
+  uint64_t salt_lo = 0, salt_hi = 0, id = 2; /* each round has other ones */
   for (unsigned i = 0; i < 64; i++) {
-    struct pprf_children a = prg_expand_evp(seed, 0, 1), b = v->expand(seed, 0, 1);
+    struct pprf_children a = behind(suite, seed, salt_lo, salt_hi, id),
+                         b = v->expand(seed, salt_lo, salt_hi, id);
     if (a.err != 0)
       return -1;
     if (!same_seed(a.left, b.left) || !same_seed(a.right, b.right))
       return 0;
     seed = i & 1 ? a.right : a.left;
+    salt_lo += TEST_SALT_LO;
+    salt_hi -= TEST_SALT_HI;
+    id = (salt_lo ^ salt_hi) << 1 | UINT64_C(2) << i;
   }
   return (v->expand_4 == NULL || lanes_agree(v, v->expand_4, 4)) &&
-         (v->expand_8 == NULL || lanes_agree(v, v->expand_8, 8));
+         (v->expand_8 == NULL || lanes_agree(v, v->expand_8, 8)) &&
+         (v->descend == NULL || descent_agrees(v));
 }
 
-/* The version of a name, or NULL. */
-static const struct version *named(const char *name)
+static int agrees(const struct choice *choice, const struct version *v)
 {
-  for (size_t i = 0; i < VERSIONS; i++)
-    if (strcmp(name, versions[i].name) == 0)
-      return &versions[i];
+  int same = 1;
+  for (unsigned i = 0; i < choice->suites && same > 0; i++)
+    same = code_agrees(&v->code[i], choice->first_suite + i);
+  return same;
+}
+
+/* ---- the choice ---- */
+
+/* The version of a name, or NULL. */
+static const struct version *named(const struct choice *choice, const char *name)
+{
+  for (const struct version *v = choice->versions; v <= choice->last; v++)
+    if (strcmp(name, v->name) == 0)
+      return v;
   return NULL;
 }
 
@@ -147,49 +303,63 @@ static void note(const struct version *v)
 
 /* Choose the version.  Threads that come here at once choose the same one.  While libcrypto fails
  * nothing is decided and its error is the caller's result. */
-static const struct version *choose(void)
+static const struct version *choose(struct choice *choice)
 {
-  const struct version *evp = &versions[VERSIONS - 1], *chosen = NULL, *before = &undecided;
-  const char *wanted = secure_getenv("PPRF_PRG");
+  const struct version *chosen = NULL, *before = choice->undecided;
+  const char *wanted = secure_getenv(choice->variable);
   if (wanted != NULL)
-    chosen = named(wanted);
+    chosen = named(choice, wanted);
   if (chosen == NULL)
-    for (chosen = versions; !chosen->usable();)
+    for (chosen = choice->versions; !chosen->usable();)
       chosen++;
   else if (!chosen->usable())
-    chosen = evp;
-  int same = agrees(chosen);
+    chosen = choice->last;
+  int same = agrees(choice, chosen);
   if (same < 0) {
-    note(evp);
-    return evp;
+    note(choice->last);
+    return choice->last;
   }
   if (!same)
-    chosen = evp;
+    chosen = choice->last;
   note(chosen);
   /* pprf_prg_select may have been first */
-  return atomic_compare_exchange_strong(&current, &before, chosen) ? chosen : before;
+  return atomic_compare_exchange_strong(&choice->current, &before, chosen) ? chosen : before;
 }
 
-static const struct version *chosen_version(void)
+static const struct version *chosen_version(struct choice *choice)
 {
-  const struct version *v = atomic_load_explicit(&current, memory_order_acquire);
-  return v == &undecided ? choose() : v;
+  const struct version *v = atomic_load_explicit(&choice->current, memory_order_acquire);
+  return v == choice->undecided ? choose(choice) : v;
 }
 
-static struct pprf_children choose_and_expand(struct pprf_seed seed, uint64_t start,
-                                              unsigned height)
+static const struct code *code_of(const struct version *v, unsigned suite)
+{
+  return &v->code[suite - choice_of(suite)->first_suite];
+}
+
+static struct pprf_children choose_and_expand(unsigned suite, struct pprf_seed seed,
+                                              uint64_t salt_lo, uint64_t salt_hi, uint64_t id)
 {
   /* in memory: in a register that callees save it would go as deep as libcrypto does */
   volatile uint64_t lo = seed.lo, hi = seed.hi;
-  const struct version *v = choose();
+  const struct version *v = choose(choice_of(suite));
   seed = (struct pprf_seed){lo, hi};
   lo = hi = 0;
-  return v->expand(seed, start, height);
+  return code_of(v, suite)->expand(seed, salt_lo, salt_hi, id);
 }
+
+NODE_EXPAND(choose_for_bare, choose_and_expand(PRG_SHA3_256, seed, salt_lo, salt_hi, id))
+NODE_EXPAND(choose_for_salted, choose_and_expand(PRG_SHA3_256_SALTED, seed, salt_lo, salt_hi, id))
+NODE_EXPAND(choose_for_aes, choose_and_expand(PRG_AES_128, seed, salt_lo, salt_hi, id))
 
 const char *pprf_prg_name(void)
 {
-  return chosen_version()->name;
+  return chosen_version(&sha3_choice)->name;
+}
+
+const char *pprf_aes_name(void)
+{
+  return chosen_version(&aes_choice)->name;
 }
 
 const char *opt_prg_name(void)
@@ -201,55 +371,86 @@ int pprf_prg_select(const char *name)
 {
   if (name == NULL)
     return PPRF_ERR_NULL;
-  const struct version *v = named(name);
+  struct choice *choice = strncmp(name, "aes-", 4) == 0 ? &aes_choice : &sha3_choice;
+  const struct version *v = named(choice, name);
   if (v == NULL || !v->usable())
     return PPRF_ERR_RANGE;
-  int same = agrees(v);
+  int same = agrees(choice, v);
   if (same <= 0)
     return same < 0 ? PPRF_ERR_CRYPTO : PPRF_ERR_RANGE;
   note(v);
-  atomic_store(&current, v);
+  atomic_store(&choice->current, v);
   return PPRF_OK;
+}
+
+/* ---- the PRG ---- */
+
+static int known(unsigned suite)
+{
+  return suite >= PRG_SHA3_256 && suite <= PRG_AES_128;
 }
 
 /* It holds no array: nothing for the stack protector to guard. */
 __attribute__((no_stack_protector)) struct pprf_children
-prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start, unsigned height)
 {
   calls++;
-  return atomic_load_explicit(&current, memory_order_acquire)->expand(seed, start, height);
+  if (!known(family.suite))
+    return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
+  const struct version *v =
+    atomic_load_explicit(&choice_of(family.suite)->current, memory_order_acquire);
+  return code_of(v, family.suite)
+    ->expand(seed, family.salt_lo, family.salt_hi, 2 * start + (UINT64_C(1) << height));
+}
+
+__attribute__((no_stack_protector)) int
+opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf, unsigned height,
+            struct pprf_seed *copath, struct pprf_seed *value)
+{
+  if (!known(family.suite))
+    return 0;
+  const struct version *v =
+    atomic_load_explicit(&choice_of(family.suite)->current, memory_order_acquire);
+  opt_node_descend *descend = code_of(v, family.suite)->descend;
+  if (descend == NULL)
+    return 0;
+  calls += height;
+  *value = descend(seed, family.salt_lo, family.salt_hi, leaf, height, copath);
+  return 1;
 }
 
 /* n < 4 or n < 8 steps in lanes of which some are idle. */
-static void pad_and_expand(opt_expand_lanes *lanes, unsigned width, const struct opt_step *step,
-                           unsigned n)
+static void pad_and_expand(struct pprf_family family, opt_node_lanes *lanes, unsigned width,
+                           const struct opt_step *step, unsigned n)
 {
   struct opt_step padded[OPT_LANES];
   struct pprf_seed unused[3] = {{0, 0}};
   for (unsigned i = 0; i < width; i++)
     padded[i] = i < n ? step[i] : (struct opt_step){&unused[0], &unused[1], &unused[2], 0, 1};
-  lanes(padded);
+  lanes(family.salt_lo, family.salt_hi, padded);
 }
 
-int opt_expand_many(const struct opt_step *step, unsigned n)
+int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n)
 {
-  const struct version *v = chosen_version();
   struct pprf_children c = {.err = 0};
   calls += n;
+  if (!known(family.suite))
+    return PPRF_ERR_CRYPTO;
+  const struct code *v = code_of(chosen_version(choice_of(family.suite)), family.suite);
   for (; n >= 8 && v->expand_8 != NULL; n -= 8, step += 8)
-    v->expand_8(step);
+    v->expand_8(family.salt_lo, family.salt_hi, step);
   if (n > 4 && n < 8 && v->expand_8 != NULL) {
-    pad_and_expand(v->expand_8, 8, step, n);
+    pad_and_expand(family, v->expand_8, 8, step, n);
     return 0;
   }
   for (; n >= 4 && v->expand_4 != NULL; n -= 4, step += 4)
-    v->expand_4(step);
+    v->expand_4(family.salt_lo, family.salt_hi, step);
   if (n >= 2 && v->expand_4 != NULL) {
-    pad_and_expand(v->expand_4, 4, step, n);
+    pad_and_expand(family, v->expand_4, 4, step, n);
     return 0;
   }
   for (; n > 0 && c.err == 0; n--, step++) {
-    c = v->expand(*step->seed, step->start, step->height);
+    c = v->expand(*step->seed, family.salt_lo, family.salt_hi, opt_step_id(step));
     *step->left = c.left;
     *step->right = c.right;
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keccak-f[1600] of FIPS 202 as macros over a type of lanes, and SHA3-256 of a 16-byte block. */
+/* Keccak-f[1600] of FIPS 202 as macros over a type of lanes; SHA3-256 of a seed, and of a seed with a salt
+ * and a node's id. */
 #include "keccak.h"
 
 /* Round constants: FIPS 202, iota. */
@@ -109,14 +110,52 @@ static const uint64_t iota[24] = {
   b4 = ROL(d1, 2);                                                                                 \
   CHI_ROW(e##20, e##21, e##22, e##23, e##24)
 
-/* Lanes 0 .. 3 of the digest of a seed (lo, hi) into e0 .. e3: of the last round four lanes matter.
- * The rounds between stay a loop of two: straight-line code for all 24 fills the cache of decoded
- * instructions and is no faster even alone. */
-#define SHA3_256_OF_SEED(lane, lo, hi)                                                             \
-  STATE(lane, a);                                                                                  \
-  STATE(lane, e);                                                                                  \
-  lane b0, b1, b2, b3, b4, c0, c1, c2, c3, c4, d0, d1, d2, d3, d4;                                 \
-  FIRST_ROUND(e, lo, hi);                                                                          \
+/* The first round from the block of a node: its seed (lo, hi), its key's salt (s0, s1) and its in-order
+ * id are lanes 0 .. 4, and 06 follows them in lane 5. */
+#define FIRST_ROUND_OF_NODE(e, lo, hi, s0, s1, id)                                                 \
+  c0 = XOR(lo, CONSTANT(0x06));                                                                    \
+  c1 = XOR(hi, CONSTANT(TOP));                                                                     \
+  d0 = XOR(id, ROL(c1, 1));                                                                        \
+  d1 = XOR(c0, ROL(s0, 1));                                                                        \
+  d2 = XOR(c1, ROL(s1, 1));                                                                        \
+  d3 = XOR(s0, ROL(id, 1));                                                                        \
+  d4 = XOR(s1, ROL(c0, 1));                                                                        \
+  b0 = XOR(lo, d0);                                                                                \
+  b1 = ROL(d1, 44);                                                                                \
+  b2 = ROL(d2, 43);                                                                                \
+  b3 = ROL(d3, 21);                                                                                \
+  b4 = ROL(d4, 14);                                                                                \
+  CHI_ROW(e##0, e##1, e##2, e##3, e##4);                                                           \
+  e##0 = XOR(e##0, CONSTANT(iota[0]));                                                             \
+  b0 = ROL(XOR(s1, d3), 28);                                                                       \
+  b1 = ROL(d4, 20);                                                                                \
+  b2 = ROL(d0, 3);                                                                                 \
+  b3 = ROL(XOR(d1, CONSTANT(TOP)), 45);                                                            \
+  b4 = ROL(d2, 61);                                                                                \
+  CHI_ROW(e##5, e##6, e##7, e##8, e##9);                                                           \
+  b0 = ROL(XOR(hi, d1), 1);                                                                        \
+  b1 = ROL(d2, 6);                                                                                 \
+  b2 = ROL(d3, 25);                                                                                \
+  b3 = ROL(d4, 8);                                                                                 \
+  b4 = ROL(d0, 18);                                                                                \
+  CHI_ROW(e##10, e##11, e##12, e##13, e##14);                                                      \
+  b0 = ROL(XOR(id, d4), 27);                                                                       \
+  b1 = ROL(XOR(d0, CONSTANT(0x06)), 36);                                                           \
+  b2 = ROL(d1, 10);                                                                                \
+  b3 = ROL(d2, 15);                                                                                \
+  b4 = ROL(d3, 56);                                                                                \
+  CHI_ROW(e##15, e##16, e##17, e##18, e##19);                                                      \
+  b0 = ROL(XOR(s0, d2), 62);                                                                       \
+  b1 = ROL(d3, 55);                                                                                \
+  b2 = ROL(d4, 39);                                                                                \
+  b3 = ROL(d0, 41);                                                                                \
+  b4 = ROL(d1, 2);                                                                                 \
+  CHI_ROW(e##20, e##21, e##22, e##23, e##24)
+
+/* The state after the first round is in e, and the digest's lanes 0 .. 3 are to come into e0 .. e3: of
+ * the last round four lanes matter.  The rounds between stay a loop of two: straight-line code for all
+ * 24 fills the cache of decoded instructions and is no faster even alone. */
+#define OTHER_ROUNDS                                                                               \
   for (unsigned i = 1; i < 23; i += 2) {                                                           \
     ROUND(e, a, iota[i]);                                                                          \
     ROUND(a, e, iota[i + 1]);                                                                      \
@@ -127,6 +166,23 @@ static const uint64_t iota[24] = {
   e1 = CHI(b1, b2, b3);                                                                            \
   e2 = CHI(b2, b3, b4);                                                                            \
   e3 = CHI(b3, b4, b0)
+
+#define WORKING(lane)                                                                              \
+  STATE(lane, a);                                                                                  \
+  STATE(lane, e);                                                                                  \
+  lane b0, b1, b2, b3, b4, c0, c1, c2, c3, c4, d0, d1, d2, d3, d4
+
+/* Lanes 0 .. 3 of the digest of a seed (lo, hi) into e0 .. e3. */
+#define SHA3_256_OF_SEED(lane, lo, hi)                                                             \
+  WORKING(lane);                                                                                   \
+  FIRST_ROUND(e, lo, hi);                                                                          \
+  OTHER_ROUNDS
+
+/* The same of a node: seed, salt and in-order id. */
+#define SHA3_256_OF_NODE(lane, lo, hi, s0, s1, id)                                                 \
+  WORKING(lane);                                                                                   \
+  FIRST_ROUND_OF_NODE(e, lo, hi, s0, s1, id);                                                      \
+  OTHER_ROUNDS
 
 #define TOP 0x8000000000000000
 #define ROTATED(word, n) ((uint64_t)(word) << (n) | (uint64_t)(word) >> (64 - (n)))
@@ -145,6 +201,13 @@ struct pprf_children opt_keccak_scalar(struct pprf_seed seed, uint64_t start, un
   return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
 }
 
+struct pprf_children opt_salted_scalar(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
+                                       uint64_t id)
+{
+  SHA3_256_OF_NODE(uint64_t, seed.lo, seed.hi, salt_lo, salt_hi, id);
+  return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
+}
+
 #if OPT_KECCAK_X86
 
 __attribute__((target("avx2,bmi,bmi2"))) struct pprf_children
@@ -153,6 +216,13 @@ opt_keccak_avx2(struct pprf_seed seed, uint64_t start, unsigned height)
   (void)start;
   (void)height;
   SHA3_256_OF_SEED(uint64_t, seed.lo, seed.hi);
+  return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
+}
+
+__attribute__((target("avx2,bmi,bmi2"))) struct pprf_children
+opt_salted_avx2(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint64_t id)
+{
+  SHA3_256_OF_NODE(uint64_t, seed.lo, seed.hi, salt_lo, salt_hi, id);
   return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
 }
 
@@ -206,6 +276,19 @@ __attribute__((target("avx2"))) void opt_keccak_avx2_x4(const struct opt_step *s
   STORE_4(step, e0, e1, e2, e3);
 }
 
+/* The ids of their nodes, in the same order. */
+#define IDS_4(s) _mm256_set_epi64x(ID(s, 3), ID(s, 1), ID(s, 2), ID(s, 0))
+#define ID(s, i) (long long)opt_step_id(&(s)[i])
+
+__attribute__((target("avx2"))) void opt_salted_avx2_x4(uint64_t salt_lo, uint64_t salt_hi,
+                                                        const struct opt_step *step)
+{
+  LOAD_4(step, lo, hi);
+  __m256i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi), id = IDS_4(step);
+  SHA3_256_OF_NODE(__m256i, lo, hi, s0, s1, id);
+  STORE_4(step, e0, e1, e2, e3);
+}
+
 #undef XOR3
 #undef ROL
 #undef CHI
@@ -218,6 +301,15 @@ opt_keccak_avx512_x4(const struct opt_step *step)
 {
   LOAD_4(step, lo, hi);
   SHA3_256_OF_SEED(__m256i, lo, hi);
+  STORE_4(step, e0, e1, e2, e3);
+}
+
+__attribute__((target("avx2,avx512f,avx512vl"))) void
+opt_salted_avx512_x4(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)
+{
+  LOAD_4(step, lo, hi);
+  __m256i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi), id = IDS_4(step);
+  SHA3_256_OF_NODE(__m256i, lo, hi, s0, s1, id);
   STORE_4(step, e0, e1, e2, e3);
 }
 
@@ -255,6 +347,20 @@ opt_keccak_avx512_x8(const struct opt_step *step)
   STORE_8(2, 6, right, _mm512_unpackhi_epi64(e2, e3));
 }
 
+__attribute__((target("avx2,avx512f,avx512vl"))) void
+opt_salted_avx512_x8(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)
+{
+  __m512i even = load_4(step, step + 4), odd = load_4(step + 2, step + 6);
+  __m512i lo = _mm512_unpacklo_epi64(even, odd), hi = _mm512_unpackhi_epi64(even, odd);
+  __m512i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi);
+  __m512i id = _mm512_inserti64x4(_mm512_castsi256_si512(IDS_4(step)), IDS_4(step + 4), 1);
+  SHA3_256_OF_NODE(__m512i, lo, hi, s0, s1, id);
+  STORE_8(0, 4, left, _mm512_unpacklo_epi64(e0, e1));
+  STORE_8(2, 6, left, _mm512_unpackhi_epi64(e0, e1));
+  STORE_8(0, 4, right, _mm512_unpacklo_epi64(e2, e3));
+  STORE_8(2, 6, right, _mm512_unpackhi_epi64(e2, e3));
+}
+
 #undef XOR
 #undef XOR3
 #undef ROL
@@ -273,6 +379,18 @@ opt_keccak_avx512(struct pprf_seed seed, uint64_t start, unsigned height)
   (void)height;
   __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
   SHA3_256_OF_SEED(__m128i, lo, hi);
+  return (struct pprf_children){
+    {(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
+    {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},
+    0};
+}
+
+__attribute__((target("avx512f,avx512vl"))) struct pprf_children
+opt_salted_avx512(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint64_t id)
+{
+  __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
+  __m128i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi), at = CONSTANT(id);
+  SHA3_256_OF_NODE(__m128i, lo, hi, s0, s1, at);
   return (struct pprf_children){
     {(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
     {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file keccak.h
- * The PRG without libcrypto: SHA3-256 (FIPS 202) of a seed is one Keccak-f[1600].
+ * The suites sha3-256 and sha3-256-salted without libcrypto: SHA3-256 (FIPS 202) of a seed, or of a
+ * seed, a salt and a node's id, is one Keccak-f[1600].
  *
  * The library uses the version that PPRF_PRG in the environment names, otherwise the fastest that
  * the processor can run, until pprf_prg_select chooses another.  A version is used only after it has
@@ -21,17 +22,21 @@ typedef struct pprf_children opt_expand(struct pprf_seed seed, uint64_t start, u
 /** The same for four or eight steps at once; all inputs are read before an output is written. */
 typedef void opt_expand_lanes(const struct opt_step *step);
 
-/** Portable C. */
+/** Portable C; opt_salted_*: the same for sha3-256-salted. */
 opt_expand opt_keccak_scalar;
+opt_node_expand opt_salted_scalar;
 
 #if defined(__x86_64__)
 #define OPT_KECCAK_X86 1
 /** The same code with BMI's and-not, for processors that have AVX2. */
 opt_expand opt_keccak_avx2;
+opt_node_expand opt_salted_avx2;
 /** A lane in each of 25 vector registers, with AVX-512VL's rotations and three-operand logic. */
 opt_expand opt_keccak_avx512;
+opt_node_expand opt_salted_avx512;
 /** Four seeds in the elements of 256-bit vectors, eight in those of 512-bit vectors. */
 opt_expand_lanes opt_keccak_avx2_x4, opt_keccak_avx512_x4, opt_keccak_avx512_x8;
+opt_node_lanes opt_salted_avx2_x4, opt_salted_avx512_x4, opt_salted_avx512_x8;
 #else
 #define OPT_KECCAK_X86 0
 #endif

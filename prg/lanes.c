@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
 
-__attribute__((weak)) int opt_expand_many(const struct opt_step *step, unsigned n)
+__attribute__((weak)) int opt_expand_many(struct pprf_family family, const struct opt_step *step,
+                                          unsigned n)
 {
   struct pprf_children c = {.err = 0};
   for (unsigned i = 0; i < n && c.err == 0; i++) {
-    c = prg_expand(*step[i].seed, step[i].start, step[i].height);
+    c = prg_expand(family, *step[i].seed, step[i].start, step[i].height);
     *step[i].left = c.left;
     *step[i].right = c.right;
   }
@@ -13,6 +14,19 @@ __attribute__((weak)) int opt_expand_many(const struct opt_step *step, unsigned 
   c.left = c.right = (struct pprf_seed){0, 0};
   __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
   return err;
+}
+
+__attribute__((weak)) int opt_descend(struct pprf_family family, struct pprf_seed seed,
+                                      uint64_t leaf, unsigned height, struct pprf_seed *copath,
+                                      struct pprf_seed *value)
+{
+  (void)family;
+  (void)seed;
+  (void)leaf;
+  (void)height;
+  (void)copath;
+  (void)value;
+  return 0;
 }
 
 __attribute__((weak)) uint64_t opt_wipe_plan(unsigned own)

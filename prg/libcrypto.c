@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG and the digest through OpenSSL's EVP: the EVP_MD is fetched once for the process, and
- * each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state. */
+/* The PRG and the digest through OpenSSL's EVP: the EVP_MD and the EVP_CIPHER are fetched once for the
+ * process, and each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state.
+ * A cipher's context lives for one call: freeing it is what wipes the round keys. */
 #include "prg.h"
 
 #include <openssl/crypto.h>
@@ -20,7 +21,8 @@ static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int initialized;
 static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
 static int have_key;
-static EVP_MD *sha3; /* NULL if the fetch failed */
+static EVP_MD *sha3;    /* NULL if the fetch failed */
+static EVP_CIPHER *aes; /* the same */
 static _Thread_local EVP_MD_CTX *thread_ctx;
 static _Thread_local uint64_t calls;
 
@@ -36,6 +38,8 @@ static void at_exit(void)
   thread_ctx = NULL;
   EVP_MD_free(sha3);
   sha3 = NULL;
+  EVP_CIPHER_free(aes);
+  aes = NULL;
 }
 
 /* In a child the thread that made the fetch would be gone, and libcrypto's locks held for ever: no fork
@@ -65,6 +69,7 @@ static void init(void)
   }
   have_key = pthread_key_create(&ctx_key, free_ctx) == 0;
   sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
+  aes = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
   (void)OPENSSL_atexit(at_exit);
   atomic_store(&initialized, 1);
   unlock();
@@ -123,21 +128,67 @@ int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
   return err;
 }
 
-struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+/* AES-128 of two blocks under a key. */
+static int aes_blocks(const uint8_t key[PPRF_SEED_BYTES], const uint8_t in[2 * PPRF_SEED_BYTES],
+                      uint8_t out[2 * PPRF_SEED_BYTES])
 {
-  (void)start;
-  (void)height;
-  uint8_t in[PPRF_SEED_BYTES], out[DIGEST_BYTES];
+  int err = PPRF_OK, len = 0;
+  if (!atomic_load(&initialized))
+    init();
+  if (aes == NULL)
+    return PPRF_ERR_CRYPTO;
+  EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+  if (ctx == NULL)
+    return PPRF_ERR_NOMEM;
+  if (EVP_EncryptInit_ex(ctx, aes, NULL, key, NULL) != 1 ||
+      EVP_CIPHER_CTX_set_padding(ctx, 0) != 1 ||
+      EVP_EncryptUpdate(ctx, out, &len, in, 2 * PPRF_SEED_BYTES) != 1 || len != 2 * PPRF_SEED_BYTES)
+    err = PPRF_ERR_CRYPTO;
+  EVP_CIPHER_CTX_free(ctx); /* it wipes the round keys */
+  if (err != PPRF_OK)
+    OPENSSL_cleanse(out, 2 * PPRF_SEED_BYTES);
+  return err;
+}
+
+/* What the suites hash or encrypt, as bytes. */
+struct input {
+  uint8_t seed[PPRF_SEED_BYTES], salt[16], id[8];
+};
+
+static int expand_aes(const struct input *in, uint8_t out[DIGEST_BYTES])
+{
+  uint8_t block[2 * PPRF_SEED_BYTES];
+  for (unsigned i = 0; i < PPRF_SEED_BYTES; i++)
+    block[i] = block[PPRF_SEED_BYTES + i] = in->salt[i] ^ (i < 8 ? in->id[i] : 0);
+  block[PPRF_SEED_BYTES + 8] ^= 1; /* the right one's */
+  return aes_blocks(in->seed, block, out);
+}
+
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height)
+{
+  struct input in;
+  uint8_t out[DIGEST_BYTES] = {0};
   struct pprf_children c;
   calls++;
-  ref_put_bytes(in, 0, 8, seed.lo);
-  ref_put_bytes(in, 8, 8, seed.hi);
-  c.err = prg_digest(in, sizeof in, out);
+  ref_put_bytes(in.seed, 0, 8, seed.lo);
+  ref_put_bytes(in.seed, 8, 8, seed.hi);
+  ref_put_bytes(in.salt, 0, 8, family.salt_lo);
+  ref_put_bytes(in.salt, 8, 8, family.salt_hi);
+  ref_put_bytes(in.id, 0, 8, 2 * start + (UINT64_C(1) << height));
+  if (family.suite == PRG_SHA3_256)
+    c.err = prg_digest(in.seed, sizeof in.seed, out);
+  else if (family.suite == PRG_SHA3_256_SALTED)
+    c.err = prg_digest((const uint8_t *)&in, sizeof in, out); /* all of it, one after the other */
+  else if (family.suite == PRG_AES_128)
+    c.err = expand_aes(&in, out);
+  else
+    c.err = PPRF_ERR_CRYPTO;
   c.left.lo = ref_get_bytes(out, 0, 8);
   c.left.hi = ref_get_bytes(out, 8, 8);
   c.right.lo = ref_get_bytes(out, 16, 8);
   c.right.hi = ref_get_bytes(out, 24, 8);
-  explicit_bzero(in, sizeof in);
+  explicit_bzero(&in, sizeof in);
   explicit_bzero(out, sizeof out);
   return c;
 }

@@ -12,14 +12,26 @@
 
 #include "wipe.h"
 
-/** The PRG's id in a key file: SHA3-256. */
-#define PRG_ID 1
+/** Suites by their ids in a key file.  Without a salt: SHA3-256 of the seed. */
+#define PRG_SHA3_256 1
+#define PRG_SHA3_256_SALTED 2
+#define PRG_AES_128 3
 /** Bytes of a SHA3-256 digest. */
 #define DIGEST_BYTES 32
 
 struct pprf_seed {
   uint64_t lo, hi;
 };
+
+/** What gives each inner node of a key's tree its PRG: the suite, and the key's 16 bytes of salt as
+ * two words, little-endian, zero if the suite has none.  Public. */
+struct pprf_family {
+  unsigned suite;
+  uint64_t salt_lo, salt_hi;
+};
+
+/** The family of the suite that has no salt. */
+#define PRG_BARE ((struct pprf_family){PRG_SHA3_256, 0, 0})
 
 #ifdef __FRAMAC__
 #include "ggm.acsl"
@@ -31,13 +43,16 @@ struct pprf_children {
   int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
 };
 
-/** Seeds of the two children of the node (start, height), height >= 1, whose seed is given.
- * SHA3-256 does not depend on the position; a tweaked PRG would. */
-/*@ assigns \nothing;
+/** Seeds of the two children of the node (start, height), height >= 1, whose seed is given: the halves
+ * of what the family gives for that seed and, but for PRG_SHA3_256, the node's in-order id
+ * 2*start + 2^height. */
+/*@ requires family: tree_family(family);
+    assigns \nothing;
     ensures results: \result.err == 0 || prg_error(\result.err);
     ensures left: \result.err == 0 ==> sd(\result.left) == prg_l(sd(seed), start, height);
     ensures right: \result.err == 0 ==> sd(\result.right) == prg_r(sd(seed), start, height); */
-struct pprf_children prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height);
 
 /** A fresh seed from RAND_priv_bytes; in a child of the process that loaded the library from getrandom.
  * @retval 0 or PPRF_ERR_CRYPTO (*seed is zero then). */

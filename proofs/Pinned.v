@@ -752,13 +752,13 @@ Definition ref_setup_sound_statement :
 
 Definition ref_eval_sound_statement :
   forall V : logic, definitions V ->
-  forall Pre Post a n d x value R result (P : pred bitseq),
-    (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+  forall Pre Post a n d f x value R result (P : pred bitseq),
+    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
     readable Pre (span ref_node_cells a 0 (n - 1)) ->
     writable Pre (span pprf_seed_cells value 0 0) ->
     separated [:: span pprf_seed_cells value 0 0; span ref_node_cells a 0 (n - 1)] ->
     holds Pre a n (key_nodes V d P R) ->
-    ref_eval_contract V Pre Post a n (Z.of_nat d) (Z.of_N x) value R result ->
+    ref_eval_contract V Pre Post a n (Z.of_nat d) f (Z.of_N x) value R result ->
     let v := eval (@acsl_family V d) (punctured_key V d P R) (leaf_path d x) in
     List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM;
                        PPRF_ERR_CRYPTO] /\
@@ -771,15 +771,15 @@ Definition ref_eval_sound_statement :
 
 Definition ref_eval_punct_sound_statement :
   forall V : logic, definitions V ->
-  forall Pre Post a n cap d x value R result (P : pred bitseq),
-    (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+  forall Pre Post a n cap d f x value R result (P : pred bitseq),
+    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
     writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
     writable Pre (span pprf_seed_cells value 0 0) ->
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0;
                   span pprf_seed_cells value 0 0] ->
     holds Pre a (cell Pre n) (key_nodes V d P R) ->
     (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
-    ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N x) value R result ->
+    ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) f (Z.of_N x) value R result ->
     let p := leaf_path d x in
     let v := eval (@acsl_family V d) (punctured_key V d P R) p in
     List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
@@ -801,14 +801,14 @@ Definition ref_eval_punct_sound_statement :
 
 Definition ref_punct_range_sound_statement :
   forall V : logic, definitions V ->
-  forall Pre Post a n cap d first last R result (P : pred bitseq),
-    (d <= 32)%nat -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  forall Pre Post a n cap d f first last R result (P : pred bitseq),
+    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
     cell Pre n <= cap <= REF_NODES_MAX ->
     writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->
     holds Pre a (cell Pre n) (key_nodes V d P R) ->
     (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
-    ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N first) (Z.of_N last) R
+    ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) f (Z.of_N first) (Z.of_N last) R
       result ->
     let range := Range (leaf_path d first) (leaf_path d last) in
     List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;

@@ -149,9 +149,15 @@ const char *pprf_prg_name(void)
   return "evp";
 }
 
+const char *pprf_aes_name(void)
+{
+  return "aes-evp";
+}
+
 int pprf_prg_select(const char *name)
 {
   if (name == NULL)
     return PPRF_ERR_NULL;
-  return strcmp(name, pprf_prg_name()) == 0 ? PPRF_OK : PPRF_ERR_RANGE;
+  return strcmp(name, pprf_prg_name()) == 0 || strcmp(name, pprf_aes_name()) == 0 ? PPRF_OK
+                                                                                  : PPRF_ERR_RANGE;
 }

@@ -18,7 +18,7 @@ static void put_header(uint8_t h[12], unsigned d)
   h[5] = 'E';
   h[6] = 'Y';
   h[7] = CODEC_VERSION;
-  h[8] = PRG_ID;
+  h[8] = PRG_SHA3_256;
   h[9] = (uint8_t)d;
   h[10] = 0;
   h[11] = 0;

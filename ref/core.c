@@ -34,7 +34,8 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root)
   //@ assert all: \forall integer y; 0 <= y < pow2(d) ==> cov(a + 0, y);
 }
 
-int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct pprf_seed *value)
+int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
+             struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   ref_wipe_seed(value);
@@ -53,7 +54,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
       loop assigns h, start, seed;
       loop variant h; */
   while (h > 0) {
-    struct pprf_children c = prg_expand(seed, start, h);
+    struct pprf_children c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK)
       return c.err;
     //@ ghost children_lf(d, start, h);
@@ -70,8 +71,8 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
   return PPRF_OK;
 }
 
-int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t *left,
-                struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
+int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
+                size_t *left, struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   uint64_t start = node.start;
   unsigned h = node.height;
@@ -101,7 +102,7 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
       loop assigns h, start, seed, lo, hi, path[0 .. node.height - 1];
       loop variant h; */
   while (h > 0) {
-    struct pprf_children c = prg_expand(seed, start, h);
+    struct pprf_children c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK) {
       ref_wipe(path, 0, node.height);
       ref_wipe_seed(value);
@@ -192,8 +193,8 @@ static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct r
   return len;
 }
 
-int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
-                   struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */
+int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct pprf_family family,
+                   uint64_t x, struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */
 {
   struct ref_node path[REF_DEPTH_MAX];
   size_t left;
@@ -215,7 +216,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
   /*@ assert enough: \forall integer k; 0 <= k < \at(*n,Pre) && cov{Pre}(a + k, x) ==>
         \at(*n,Pre) - 1 + \at(a[k].height,Pre) <= cap; */
   //@ ghost Walk: ;
-  int err = ref_co_path(a[i], x, path, &left, value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, a[i], x, path, &left, value) /*@ ghost (R, d) */;
   //@ assert walk: same{Here,Walk}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
@@ -244,6 +245,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
 /* What stays of a node when the leaves from first on are punctured: the part of its co-path of
  * first that is left of first.  No PRG call if that is empty. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
     requires \separated(kept + (0 .. node.height - 1), count);
     requires node: okv(sd(R), d, node) && first < node.start + pow2(node.height);
@@ -253,7 +255,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     ensures part: \result == PPRF_OK ==> part(sd(R), d, kept, 0, *count, node, 0, first);
     ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
     ensures error: \result != PPRF_OK ==> *count == 0; */
-static int keep_left(struct ref_node node, uint64_t first, struct ref_node *kept, size_t *count)
+static int keep_left(struct pprf_family family, struct ref_node node, uint64_t first,
+                     struct ref_node *kept, size_t *count)
   /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct pprf_seed value;
@@ -261,7 +264,7 @@ static int keep_left(struct ref_node node, uint64_t first, struct ref_node *kept
   *count = 0;
   if (first <= node.start)
     return PPRF_OK;
-  int err = ref_co_path(node, first, kept, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, node, first, kept, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
   //@ assert nodes: inv(sd(R), d, kept, node.height);
@@ -285,6 +288,7 @@ static int keep_left(struct ref_node node, uint64_t first, struct ref_node *kept
 
 /* The same when the leaves up to last are: the part right of last, from kept[at] on. */
 /*@ requires depth: d <= REF_DEPTH_MAX && at <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
     requires \separated(kept + (at .. at + node.height - 1), count);
     requires node: okv(sd(R), d, node) && node.start <= last;
@@ -294,7 +298,8 @@ static int keep_left(struct ref_node node, uint64_t first, struct ref_node *kept
     ensures part: \result == PPRF_OK ==>
       part(sd(R), d, kept, at, at + *count, node, last + 1, pow2(d));
     ensures error: \result != PPRF_OK ==> *count == 0; */
-static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept, size_t at,
+static int keep_right(struct pprf_family family, struct ref_node node, uint64_t last,
+                      struct ref_node *kept, size_t at,
                       size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   struct ref_node path[REF_DEPTH_MAX];
@@ -304,7 +309,7 @@ static int keep_right(struct ref_node node, uint64_t last, struct ref_node *kept
   //@ ghost pow2_mono_lf(node.height, 32);
   if (last - node.start >= ref_width(node.height) - 1)
     return PPRF_OK;
-  int err = ref_co_path(node, last, path, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, node, last, path, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
   //@ ghost pow2_pos_lf();
@@ -385,6 +390,7 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
 
 /* What stays of the nodes top_l to top_r when the leaves first .. last are punctured. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);
     requires \separated(kept + (0 .. 2 * REF_DEPTH_MAX - 1), count);
     requires left: okv(sd(R), d, top_l) && first < top_l.start + pow2(top_l.height);
@@ -401,18 +407,18 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     ensures covered: \result == PPRF_OK ==> \forall integer y; covered(kept, *count, y) <==>
       (covers(top_l.start, top_l.height, y) && y < first) ||
       (covers(top_r.start, top_r.height, y) && last < y); */
-static int keep_ends(struct ref_node top_l, struct ref_node top_r, uint64_t first, uint64_t last,
-                     struct ref_node *kept, size_t *count)
+static int keep_ends(struct pprf_family family, struct ref_node top_l, struct ref_node top_r,
+                     uint64_t first, uint64_t last, struct ref_node *kept, size_t *count)
   /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   size_t left, right;
-  int err = keep_left(top_l, first, kept, &left) /*@ ghost (R, d) */;
+  int err = keep_left(family, top_l, first, kept, &left) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
   //@ assert part_l: part(sd(R), d, kept, 0, left, top_l, 0, first);
   //@ assert few: left <= REF_DEPTH_MAX && top_r.height <= REF_DEPTH_MAX;
   //@ ghost Left: ;
-  err = keep_right(top_r, last, kept, left, &right) /*@ ghost (R, d) */;
+  err = keep_right(family, top_r, last, kept, left, &right) /*@ ghost (R, d) */;
   //@ assert same: same{Here,Left}(kept, 0, left);
   if (err != PPRF_OK) {
     ref_wipe(kept, 0, left);
@@ -445,7 +451,8 @@ static int keep_ends(struct ref_node top_l, struct ref_node top_r, uint64_t firs
   return PPRF_OK;
 }
 
-int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
+int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
+                    struct pprf_family family, uint64_t first,
                     uint64_t last) /*@ ghost (struct pprf_seed R) */
 {
   struct ref_node kept[2 * REF_DEPTH_MAX];
@@ -475,7 +482,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint6
   /*@ assert order: a[i].start <= a[j - 1].start &&
         a[i].start + pow2(g) <= a[j - 1].start + pow2(h); */
   //@ ghost Keep: ;
-  int err = keep_ends(a[i], a[j - 1], first, last, kept, &count) /*@ ghost (R, d) */;
+  int err = keep_ends(family, a[i], a[j - 1], first, last, kept, &count) /*@ ghost (R, d) */;
   //@ assert kept: same{Here,Keep}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre);
   //@ assert kept1: same{Here,Pre}(a, 0, cap);

@@ -43,6 +43,7 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
 /** Value of leaf x: zero on error.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid_read(a + (0 .. n-1)) && \valid(value);
     requires \separated(value, a + (0 .. n-1));
     requires nodes: inv(sd(R), d, a, n);
@@ -53,7 +54,8 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
                     \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
     ensures error: \result != PPRF_OK ==> zero_seed(*value); */
-int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct pprf_seed *value)
+int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
+             struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */;
 
 /** The co-path of x below a node that covers x: the siblings along the path from the node down to
@@ -63,6 +65,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
  * @param[out] value the value of x, zero on error.
  * @retval PPRF_OK or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
     requires \separated(path + (0 .. node.height - 1), left, value);
     requires node: okv(sd(R), d, node) && covers(node.start, node.height, x);
@@ -80,7 +83,8 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, uint64_t x, struct 
       y == x || cov_in(path, 0, *left, y) || cov_in(path, *left, node.height, y);
     ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
     ensures error: \result != PPRF_OK ==> zeros(path, 0, node.height) && zero_seed(*value); */
-int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t *left,
+int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
+                size_t *left,
                 struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */;
 
 /** Puncture leaf x and give its value, zero on error.  Behind its last node the array is zero, before and
@@ -90,6 +94,7 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_BUFFER, or an error of
  * prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(n) && \valid(value) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n, value);
@@ -114,13 +119,14 @@ int ref_co_path(struct ref_node node, uint64_t x, struct ref_node *path, size_t 
     ensures clear: zeros(a, *n, cap);
     ensures error: \result != PPRF_OK ==>
       zero_seed(*value) && *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
-int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t x,
-                   struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */;
+int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct pprf_family family,
+                   uint64_t x, struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture the leaves first .. last.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them were before), PPRF_ERR_BUFFER,
  * or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
+    requires family: tree_family(family);
     requires \valid(n) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n);
@@ -146,7 +152,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64
     ensures growth: *n <= cap && *n < \old(*n) + 2 * d + 1;
     ensures clear: zeros(a, *n, cap);
     ensures error: \result != PPRF_OK ==> *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
-int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d, uint64_t first,
+int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
+                    struct pprf_family family, uint64_t first,
                     uint64_t last) /*@ ghost (struct pprf_seed R) */;
 
 #endif

@@ -17,6 +17,7 @@
 
 struct pprf_key {
   unsigned depth;
+  struct pprf_family family;
   size_t count, cap;
   struct ref_node *nodes; /* cap of them, count in use, in leaf order */
   uint64_t maker;         /* the process that made it (fork.h); 0: shared */

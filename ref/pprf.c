@@ -18,6 +18,7 @@
 #include "fork.h"
 #include "key.h"
 #include "options.h"
+#include "version2.h"
 
 static inline int is_copy(const pprf_key *key)
 {
@@ -38,7 +39,10 @@ static int key_new(pprf_key **key, unsigned depth, size_t cap)
   pprf_key *k = malloc(sizeof *k);
   if (k == NULL)
     return PPRF_ERR_NOMEM;
-  *k = (pprf_key){.depth = depth, .cap = cap, .nodes = calloc(cap > 0 ? cap : 1, sizeof *k->nodes)};
+  *k = (pprf_key){.depth = depth,
+                  .family = PRG_BARE,
+                  .cap = cap,
+                  .nodes = calloc(cap > 0 ? cap : 1, sizeof *k->nodes)};
   int err = k->nodes == NULL ? PPRF_ERR_NOMEM : pprf_process_claim(&k->maker);
   if (err != PPRF_OK) {
     free(k->nodes);
@@ -61,7 +65,7 @@ static int key_new_shared(pprf_key **key, unsigned depth)
                      -1, 0);
   if (k == MAP_FAILED)
     return PPRF_ERR_NOMEM;
-  *k = (pprf_key){.depth = depth, .cap = (size_t)cap, .mapped = bytes,
+  *k = (pprf_key){.depth = depth, .family = PRG_BARE, .cap = (size_t)cap, .mapped = bytes,
                   .nodes = (struct ref_node *)(void *)(k + 1)};
   *key = k;
   return PPRF_OK;
@@ -90,7 +94,7 @@ void ref_key_take(pprf_key *key, pprf_key *from)
     pprf_key t = *key;
     *key = *from;
     *from = t;
-  } else { /* others look for its nodes where they are */
+  } else { /* others look for its nodes where they are; the family is the same */
     if (key->count > from->count)
       ref_wipe(key->nodes, from->count, key->count);
     ref_copy(key->nodes, 0, from->nodes, 0, from->count);
@@ -109,14 +113,22 @@ static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
 
 /* ---- the work ---- */
 
-static PPRF_WORK int setup(pprf_key *key, const uint8_t *seed)
+/* The given bytes as a seed, or a random one. */
+static int given_or_random(struct pprf_seed *seed, const uint8_t *given)
 {
-  struct pprf_seed root = {0, 0};
-  int err = PPRF_OK;
-  if (seed != NULL)
-    root = (struct pprf_seed){ref_get_bytes(seed, 0, 8), ref_get_bytes(seed, 8, 8)};
-  else
-    err = prg_random(&root);
+  if (given == NULL)
+    return prg_random(seed);
+  *seed = (struct pprf_seed){ref_get_bytes(given, 0, 8), ref_get_bytes(given, 8, 8)};
+  return PPRF_OK;
+}
+
+static PPRF_WORK int setup(pprf_key *key, const struct pprf_options *o)
+{
+  struct pprf_seed salt = {0, 0}, root = {0, 0};
+  int err = pprf_has_salt(o->suite) ? given_or_random(&salt, o->salt) : PPRF_OK;
+  if (err == PPRF_OK)
+    err = given_or_random(&root, o->seed);
+  key->family = (struct pprf_family){o->suite, salt.lo, salt.hi};
   if (err == PPRF_OK) {
     ref_setup(key->nodes, key->depth, root);
     key->count = 1;
@@ -128,7 +140,7 @@ static PPRF_WORK int setup(pprf_key *key, const uint8_t *seed)
 static PPRF_WORK int eval(const pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value = {0, 0};
-  int err = ref_eval(key->nodes, key->count, key->depth, leaf, &value);
+  int err = ref_eval(key->nodes, key->count, key->depth, key->family, leaf, &value);
   put_value(out, &value);
   return err;
 }
@@ -137,11 +149,11 @@ static PPRF_WORK int eval(const pprf_key *key, uint64_t leaf, uint8_t *out)
 static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value = {0, 0};
-  int err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
+  int err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
   if (err == PPRF_ERR_BUFFER) {
     err = grow(key);
     if (err == PPRF_OK)
-      err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, leaf, &value);
+      err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
   }
   if (out != NULL)
     put_value(out, &value);
@@ -151,18 +163,30 @@ static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 
 static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
-  int err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
+  int err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
   if (err == PPRF_ERR_BUFFER) {
     err = grow(key);
     if (err == PPRF_OK)
-      err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, first, last);
+      err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
   }
   return err;
 }
 
-static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf)
+/* Bytes that the key's file has more than one of version 1. */
+static size_t more_bytes(const pprf_key *key)
 {
-  return ref_encode(buf, key->nodes, key->count, key->depth);
+  return key->family.suite == PRG_SHA3_256 ? 0 : VERSION2_MORE_BYTES;
+}
+
+static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
+{
+  const size_t more = more_bytes(key);
+  int err = ref_encode(buf + more, key->nodes, key->count, key->depth);
+  if (err == PPRF_OK && more != 0)
+    return ref_to_version2(buf, bytes, key->family);
+  if (err != PPRF_OK)
+    explicit_bzero(buf, more); /* ref_encode did so with the rest */
+  return err;
 }
 
 static PPRF_WORK int decode(pprf_key *key, size_t n, const uint8_t *buf)
@@ -183,13 +207,13 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   if (options == NULL)
     return PPRF_ERR_NULL;
   struct pprf_options o;
-  if (!pprf_options_read(&o, options) || o.depth < PPRF_DEPTH_MIN || o.depth > PPRF_DEPTH_MAX)
-    return PPRF_ERR_RANGE;
   pprf_key *k;
-  int err = o.flags & PPRF_SHARED ? key_new_shared(&k, o.depth) : key_new(&k, o.depth, 1);
+  int err = pprf_options_read(&o, options);
+  if (err == PPRF_OK)
+    err = o.flags & PPRF_SHARED ? key_new_shared(&k, o.depth) : key_new(&k, o.depth, 1);
   if (err != PPRF_OK)
     return err;
-  err = setup(k, o.seed);
+  err = setup(k, &o);
   prg_wipe(prg_wipe_plan(OWN_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);
@@ -290,6 +314,11 @@ unsigned pprf_depth(const pprf_key *key)
   return key == NULL || is_copy(key) ? 0 : key->depth;
 }
 
+unsigned pprf_suite(const pprf_key *key)
+{
+  return key == NULL || is_copy(key) ? 0 : key->family.suite;
+}
+
 int pprf_memory_locked(const pprf_key *key)
 {
   (void)key;
@@ -303,25 +332,20 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   if (is_copy(key))
     return PPRF_ERR_FORKED;
   size_t room = *len;
-  *len = ref_encoded_bytes(key->depth, key->count);
+  *len = ref_encoded_bytes(key->depth, key->count) + more_bytes(key);
   if (buf == NULL)
     return PPRF_OK;
   if (room < *len)
     return PPRF_ERR_BUFFER;
-  int err = encode(key, buf);
+  int err = encode(key, buf, *len);
   prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
 
-int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
+static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
 {
   unsigned depth;
   size_t n;
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  *key = NULL;
-  if (buf == NULL)
-    return PPRF_ERR_NULL;
   int err = ref_decode_header(buf, len, &depth, &n);
   if (err == PPRF_OK && n > len / CODEC_RECORD_BYTES(depth))
     err = PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
@@ -332,13 +356,40 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   if (err != PPRF_OK)
     return err;
   err = decode(k, n, buf);
-  prg_wipe(prg_wipe_plan(OWN_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);
     return err;
   }
   *key = k;
   return PPRF_OK;
+}
+
+static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  struct pprf_family family;
+  uint8_t *image;
+  size_t bytes;
+  int err = ref_from_version2(buf, len, &image, &bytes, &family);
+  if (err != PPRF_OK)
+    return err;
+  err = import_version1(key, image, bytes);
+  if (err == PPRF_OK)
+    (*key)->family = family;
+  explicit_bzero(image, bytes);
+  free(image);
+  return err;
+}
+
+int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (buf == NULL)
+    return PPRF_ERR_NULL;
+  int err = len > 7 && buf[7] == 2 ? import_version2(key, buf, len) : import_version1(key, buf, len);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
+  return err;
 }
 
 void pprf_free(pprf_key *key)

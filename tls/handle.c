@@ -19,6 +19,7 @@ int handle_new(pprf_key **key, unsigned depth, void *memory)
   *key = calloc(1, sizeof **key);
   if (*key == NULL)
     return PPRF_ERR_NOMEM;
+  (*key)->family = PRG_BARE;
   opt_store_lay_out(&(*key)->store, depth, memory,
                     (unsigned char *)memory + opt_store_mapped_bytes(depth), 1);
   return PPRF_OK;

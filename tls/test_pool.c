@@ -93,14 +93,17 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
   return good;
 }
 
-struct pprf_children __real_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_seed s, uint64_t start, unsigned height)
+struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
+                                       unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
+                                       unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
+                                       unsigned height)
 {
   if (expands_until_failure == 0)
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   expands_until_failure -= expands_until_failure > 0;
-  return __real_prg_expand(s, start, height);
+  return __real_prg_expand(family, s, start, height);
 }
 
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);

@@ -124,7 +124,7 @@ int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out)
  * them. */
 static PPRF_WORK int derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
 {
-  const struct pprf_children child = prg_expand(load_seed(value), 0, 1);
+  const struct pprf_children child = prg_expand(PRG_BARE, load_seed(value), 0, 1);
   store_seed(keys->cipher, child.left);
   store_seed(keys->mac, child.right);
   return child.err == PPRF_OK;

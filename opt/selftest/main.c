@@ -108,7 +108,8 @@ static const struct {
               {"damage", test_damage},
               {"prg", test_keccak},
               {"packed", test_packed},
-              {"prg", test_many}};
+              {"prg", test_many},
+              {"prg", test_suites}};
 
 /* Whether a group is in a list with commas between; NULL: all are. */
 static int wanted(const char *group, const char *list)

@@ -10,31 +10,34 @@
 
 /* ---- the PRG, through the linker's --wrap: counted, and made to fail ---- */
 
-struct pprf_children __real_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height);
+struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height);
 uint64_t expansions, fail_at; /* the fail_at-th call from now on fails; 0: none */
 
-struct pprf_children __wrap_prg_expand(struct pprf_seed seed, uint64_t start, unsigned height)
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed seed,
+                                       uint64_t start, unsigned height)
 {
   expansions++;
   if (height == 0 || (start & opt_below(height)) != 0)
     check(0, "prg_expand called for (%llu, %u)", (unsigned long long)start, height);
   if (fail_at > 0 && --fail_at == 0)
     return (struct pprf_children){{0, 0}, {0, 0}, PPRF_ERR_CRYPTO};
-  return __real_prg_expand(seed, start, height);
+  return __real_prg_expand(family, seed, start, height);
 }
 
-int __real_opt_expand_many(const struct opt_step *step, unsigned n);
-int __wrap_opt_expand_many(const struct opt_step *step, unsigned n);
+int __real_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
+int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
 
-int __wrap_opt_expand_many(const struct opt_step *step, unsigned n)
+int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n)
 {
   expansions += n;
   for (unsigned i = 0; i < n; i++)
     if (step[i].height == 0 || (step[i].start & opt_below(step[i].height)) != 0)
       check(0, "opt_expand_many called for (%llu, %u)", (unsigned long long)step[i].start,
             step[i].height);
-  int err = __real_opt_expand_many(step, n);
+  int err = __real_opt_expand_many(family, step, n);
   if (fail_at > 0 && fail_at <= n) { /* as many outputs are written as before a failure can be */
     fail_at = 0;
     return PPRF_ERR_CRYPTO;
@@ -85,7 +88,7 @@ struct pprf_seed node_seed(unsigned depth, struct opt_node n)
 {
   struct pprf_seed s = root_seed();
   for (unsigned h = depth; h > n.height; h--) {
-    struct pprf_children c = __real_prg_expand(s, n.start >> h << h, h);
+    struct pprf_children c = __real_prg_expand(PRG_BARE, s, n.start >> h << h, h);
     s = n.start >> (h - 1) & 1 ? c.right : c.left;
   }
   return s;

@@ -168,7 +168,7 @@ static int puncture_one(struct subject *s, uint64_t leaf)
     return PPRF_ERR_PUNCTURED;
   struct pprf_seed seed = opt_packed_seed(&s->p, n);
   for (unsigned h = n.height; h > 0; h--) {
-    struct pprf_children c = prg_expand(seed, leaf >> h << h, h);
+    struct pprf_children c = prg_expand(PRG_BARE, seed, leaf >> h << h, h);
     int right = (int)(leaf >> (h - 1) & 1);
     seed = right ? c.right : c.left;
     copath[h - 1] = right ? c.left : c.right;

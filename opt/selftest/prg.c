@@ -8,16 +8,28 @@
 #include "selftest.h"
 
 /* lanes.c as a program with a PRG of its own links it */
-int opt_expand_many_default(const struct opt_step *step, unsigned n);
+int opt_expand_many_default(struct pprf_family family, const struct opt_step *step, unsigned n);
+int opt_descend_default(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
+                        unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
 #define opt_expand_many opt_expand_many_default
+#define opt_descend opt_descend_default
 #include "lanes.c"
+#undef opt_descend
 #undef opt_expand_many
 
-int __real_opt_expand_many(const struct opt_step *step, unsigned n); /* beside model.c's wrapper */
+int __real_opt_expand_many(struct pprf_family family, const struct opt_step *step,
+                           unsigned n); /* beside model.c's wrapper */
 
 /* ---- tests: the PRG ---- */
 
-opt_expand prg_expand_evp; /* prg/libcrypto.c as opt's library has it */
+/* prg/libcrypto.c as opt's library has it */
+struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed,
+                                    uint64_t start, unsigned height);
+
+static struct pprf_children evp(struct pprf_seed seed, uint64_t start, unsigned height)
+{
+  return prg_expand_evp(PRG_BARE, seed, start, height);
+}
 
 static int same_children(struct pprf_children a, struct pprf_children b)
 {
@@ -67,7 +79,7 @@ void test_keccak(void)
     unsigned n;
     int usable, agrees;
   } versions[] = {
-    {"evp", prg_expand_evp, NULL, 1, 1, 1},
+    {"evp", evp, NULL, 1, 1, 1},
     {"scalar", opt_keccak_scalar, NULL, 1, 1, 1},
 #if OPT_KECCAK_X86
     {"avx2", opt_keccak_avx2, NULL, 1, have_avx2(), 1},
@@ -99,7 +111,7 @@ void test_keccak(void)
                                                           : 0};
       else if (k == 256)
         seed[i] = message;
-      want[i] = k == 256 ? digest : prg_expand_evp(seed[i], 0, 1);
+      want[i] = k == 256 ? digest : evp(seed[i], 0, 1);
     }
     for (unsigned v = 0; v < sizeof versions / sizeof *versions; v++) {
       int same = 1;
@@ -108,7 +120,7 @@ void test_keccak(void)
       if (versions[v].lanes != NULL)
         for (unsigned i = 0; i < OPT_LANES; i += versions[v].n)
           same &= lanes_are(versions[v].lanes, seed + i, want + i, versions[v].n, round);
-      else if (versions[v].expand != prg_expand_evp || round == 256 / OPT_LANES)
+      else if (versions[v].expand != evp || round == 256 / OPT_LANES)
         for (unsigned i = 0; i < OPT_LANES; i++)
           same &= same_children(versions[v].expand(seed[i], 0, 1), want[i]);
       versions[v].agrees = check(same, "%s: one of 8 seeds from %016llx %016llx", versions[v].name,
@@ -150,10 +162,11 @@ void test_many(void)
         step[i] = (struct opt_step){&seed[i], &seed[i], &right[i], 0, 1};
       }
       snprintf(context, sizeof context, "%u steps", n);
-      check((v < 4 ? __real_opt_expand_many : opt_expand_many_default)(step, n) == 0, "result");
+      check((v < 4 ? __real_opt_expand_many : opt_expand_many_default)(PRG_BARE, step, n) == 0,
+            "result");
       check(prg_calls() - calls == n, "counts %llu", (unsigned long long)(prg_calls() - calls));
       for (unsigned i = 0; i < 20; i++) {
-        struct pprf_children c = prg_expand_evp(before[i], 0, 1);
+        struct pprf_children c = evp(before[i], 0, 1);
         check(i < n ? same_seed(seed[i], c.left) && same_seed(right[i], c.right)
                     : same_seed(seed[i], before[i]) && same_seed(right[i], root_seed()),
               "step %u with %s", i, v < 4 ? name[v] : "the weak definition");

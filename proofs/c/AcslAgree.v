@@ -264,7 +264,8 @@ Qed.
 
 (* Whatever the PRG and the digest: there are functions that the definitions describe. *)
 Theorem acsl_definitions_exist : exists pow2 is_node ns byte message_of, definitions
-  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V; prg_failed := prg_failed V;
+  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+     is_family := is_family V; prg_failed := prg_failed V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
      pow2 := pow2; is_node := is_node; ns := ns; byte := byte; message_of := message_of |}.
 Proof. by do 5 eexists; apply: defined_definitions. Qed.

@@ -13,10 +13,13 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Local Open Scope Z_scope.
 
+Definition bare : pprf_family := pprf_family_intro 1 0 0.
+
 (* Seeds are integers; a node's children have its seed and one or two more. *)
 Definition toy : logic := defined
   {| seed_t := N; mk2 := fun lo _ => Z.to_N lo;
-     prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num; prg_failed := fun _ => True;
+     prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num;
+     is_family := fun _ _ _ => True; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
      pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
@@ -27,7 +30,8 @@ Example acsl_facts_ex : facts toy := acsl_facts toy_definitions.
 
 (* Seeds are pairs of words. *)
 Definition pairs : logic :=
-  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k; prg_failed := fun _ => True;
+  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k;
+     is_family := fun _ _ _ => True; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
      pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
@@ -92,7 +96,7 @@ Definition ref_setup_sound_ex := @ref_setup_sound toy toy_definitions fresh fres
   isT (fun _ _ => I) setup_meets_contract.
 
 Example eval_meets_contract :
-  ref_eval_contract toy fresh evaluated (0, 0) 1 1 0 (2, 0) root PPRF_OK.
+  ref_eval_contract toy fresh evaluated (0, 0) 1 1 bare 0 (2, 0) root PPRF_OK.
 Proof.
 move=> T _; split; first by move=> q out; elsewhere q out.
 split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
@@ -106,14 +110,14 @@ Qed.
 Example value_apart : separated [:: span pprf_seed_cells (2, 0) 0 0;
                                     span ref_node_cells (0, 0) 0 (1 - 1)].
 Proof. by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]. Qed.
-Definition ref_eval_sound_ex := @ref_eval_sound toy toy_definitions fresh evaluated (0, 0) 1 1 0
-  (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
+Definition ref_eval_sound_ex := @ref_eval_sound toy toy_definitions fresh evaluated (0, 0) 1 1
+  bare 0 (2, 0) root PPRF_OK pred0 isT I ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
   fresh_holds eval_meets_contract.
 
 Example fresh_clear q : span ref_node_cells (0, 0) 1 (2 - 1) q -> cell fresh q = 0.
 Proof. by case: q => b c [/= -> B] /=; do 3! (case: Z.eqb_spec => [?|_] /=; first by lia). Qed.
 Example eval_punct_meets_contract :
-  ref_eval_punct_contract toy fresh punctured (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK.
+  ref_eval_punct_contract toy fresh punctured (0, 0) (1, 0) 2 1 bare 0 (2, 0) root PPRF_OK.
 Proof.
 move=> T _; split; first by move=> q out; elsewhere q out.
 split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
@@ -138,11 +142,11 @@ split; first by move=> r [<-|[<-|//]] q [/= E _] [/= E' _]; lia.
 by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split].
 Qed.
 Definition ref_eval_punct_sound_ex := @ref_eval_punct_sound toy toy_definitions fresh punctured
-  (0, 0) (1, 0) 2 1 0 (2, 0) root PPRF_OK pred0 isT ltac:(by []) ltac:(by []) (fun _ _ => I)
+  (0, 0) (1, 0) 2 1 bare 0 (2, 0) root PPRF_OK pred0 isT I ltac:(by []) ltac:(by []) (fun _ _ => I)
   (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds fresh_clear eval_punct_meets_contract.
 
 Example punct_range_meets_contract :
-  ref_punct_range_contract toy fresh range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK.
+  ref_punct_range_contract toy fresh range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK.
 Proof.
 move=> T _; split; first by move=> q out; elsewhere q out.
 split=> //; split; first by rewrite /c_int /PPRF_OK; lia.
@@ -163,7 +167,7 @@ Qed.
 Definition acsl_seed_whole_ex := @acsl_seed_whole pairs fresh fresh (0, 2) (0, 2)
   ltac:(by move=> a b c e [-> ->]) (erefl _).
 Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definitions fresh
-  range_punctured (0, 0) (1, 0) 2 1 0 0 root PPRF_OK pred0 isT ltac:(by []) ltac:(by [])
+  range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK pred0 isT I ltac:(by []) ltac:(by [])
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
   fresh_clear punct_range_meets_contract.
@@ -177,13 +181,13 @@ Definition ref_import_sound_ex := @ref_import_sound toy toy_definitions hostile 
 
 (* So an evaluation after the import writes its value alone, and returns what it may. *)
 Example imported_eval Post R result :
-  ref_eval_contract (one_seed toy) hostile Post (0, 0) 1 1 1 (2, 0) R result ->
+  ref_eval_contract (one_seed toy) hostile Post (0, 0) 1 1 bare 1 (2, 0) R result ->
   List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
   unchanged hostile Post [:: span pprf_seed_cells (2, 0) 0 0].
 Proof.
 have [P [_ [[D1 H] _]]] := ref_import_sound_ex; have [_ h] := H R => C.
-by have [res [_ [_ [_ [_ U]]]]] := @ref_eval_sound (one_seed toy) D1 hostile Post (0, 0) 1 1 1 (2, 0) R result P
-  isT ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart h C.
+by have [res [_ [_ [_ [_ U]]]]] := @ref_eval_sound (one_seed toy) D1 hostile Post (0, 0) 1 1 bare 1 (2, 0) R result P
+  isT I ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart h C.
 Qed.
 
 (* The file of a key with all leaves punctured, in block 3. *)

@@ -70,12 +70,12 @@ by split=> // _; apply/(ref_setup_ensures_covered _ _ _ _ _ _ E); rewrite (pow2_
 Qed.
 
 (* ref_eval: the model's value. *)
-Theorem ref_eval_sound Pre Post a n d x value R result (P : pred bitseq) :
-  (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+Theorem ref_eval_sound Pre Post a n d f x value R result (P : pred bitseq) :
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
   readable Pre (array_at a n) -> writable Pre (seed_at value) ->
   separated [:: seed_at value; array_at a n] ->
   holds Pre a n (key_nodes V d P R) ->
-  ref_eval_contract V Pre Post a n (Z.of_nat d) (Z.of_N x) value R result ->
+  ref_eval_contract V Pre Post a n (Z.of_nat d) f (Z.of_N x) value R result ->
   let v := eval (@acsl_family V d) (punctured_key V d P R) (leaf_path d x) in
   List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_NOMEM;
                      PPRF_ERR_CRYPTO] /\
@@ -85,7 +85,7 @@ Theorem ref_eval_sound Pre Post a n d x value R result (P : pred bitseq) :
   (result <> PPRF_OK -> forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: seed_at value].
 Proof.
-move=> /depth_ok d32 x64 nt rd wr sep H C v.
+move=> /depth_ok d32 fam x64 nt rd wr sep H C v.
 have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [_ [_ E]]].
 - by rewrite /ref_eval_typed /c_unsigned; split=> //; split=> //; lia.
@@ -95,11 +95,11 @@ have sep' : separated (array_at a n :: [:: seed_at value]).
   by apply: (S _ (or_introl erefl) q).
 have HP := outside (Z.le_refl n) U sep' H.
 have [_ [_ cov']] := proj1 (acsl_inv_cover D _ _ _ _ _ _) HP.
-have Er := ref_eval_ensures_range _ _ _ _ _ _ _ _ _ _ E.
-have Ep := ref_eval_ensures_punctured _ _ _ _ _ _ _ _ _ _ E.
-have Eo := ref_eval_ensures_others _ _ _ _ _ _ _ _ _ _ E.
-have Ev := ref_eval_ensures_value _ _ _ _ _ _ _ _ _ _ E.
-have Ee := ref_eval_ensures_error _ _ _ _ _ _ _ _ _ _ E.
+have Er := ref_eval_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
+have Ep := ref_eval_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ E.
+have Eo := ref_eval_ensures_others _ _ _ _ _ _ _ _ _ _ _ E.
+have Ev := ref_eval_ensures_value _ _ _ _ _ _ _ _ _ _ _ E.
+have Ee := ref_eval_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
 have PT : (x < CModel.pow2 d)%num -> (v = None <-> P (leaf_path d x)).
   move=> xd; rewrite /v -[in eval _ _ _](cat0s (leaf_path d x)) /punctured_key.
   by rewrite eval_cover ?size_leaf_path //; case: (P _); split.
@@ -179,13 +179,13 @@ by apply: U => r [<-|[<-|]] //; apply: out.
 Qed.
 
 (* ref_eval_punct: the model's value and the model's key after the puncture. *)
-Theorem ref_eval_punct_sound Pre Post a n cap d x value R result (P : pred bitseq) :
-  (d <= 32)%nat -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+Theorem ref_eval_punct_sound Pre Post a n cap d f x value R result (P : pred bitseq) :
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) -> writable Pre (seed_at value) ->
   separated [:: array_at a cap; word_at n; seed_at value] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
   (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
-  ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N x) value R result ->
+  ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) f (Z.of_N x) value R result ->
   let p := leaf_path d x in
   let v := eval (@acsl_family V d) (punctured_key V d P R) p in
   List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
@@ -202,24 +202,24 @@ Theorem ref_eval_punct_sound Pre Post a n cap d x value R result (P : pred bitse
      unchanged Pre Post [:: seed_at value] /\ forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: array_at a cap; word_at n; seed_at value].
 Proof.
-move=> /depth_ok d32 x64 ncap wa wn wv sep H clear C p v.
+move=> /depth_ok d32 fam x64 ncap wa wn wv sep H clear C p v.
 have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in x64.
   by rewrite /ref_eval_punct_typed /c_unsigned /c_size_t /c_uint64_t; lia.
 - by split=> //; [rewrite /REF_DEPTH_MAX; lia | apply: cells_zero].
 have n0' : 0 <= cell Post n by move: T; rewrite /ref_eval_punct_typed /c_size_t; tauto.
-have En := ref_eval_punct_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ E.
-have Er := ref_eval_punct_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
-have Ep := ref_eval_punct_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ E.
-have Eb := ref_eval_punct_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ E.
-have Eo := ref_eval_punct_ensures_others _ _ _ _ _ _ _ _ _ _ _ E.
-have Ev := ref_eval_punct_ensures_value _ _ _ _ _ _ _ _ _ _ _ E.
-have Eg := ref_eval_punct_ensures_gone _ _ _ _ _ _ _ _ _ _ _ E.
-have Es := ref_eval_punct_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ E.
-have Egr := ref_eval_punct_ensures_growth _ _ _ _ _ _ _ _ _ _ _ E.
-have Ew := ref_eval_punct_ensures_clear _ _ _ _ _ _ _ _ _ _ _ E.
-have Ee := ref_eval_punct_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
+have En := ref_eval_punct_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Er := ref_eval_punct_ensures_range _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ep := ref_eval_punct_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eb := ref_eval_punct_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eo := ref_eval_punct_ensures_others _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ev := ref_eval_punct_ensures_value _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eg := ref_eval_punct_ensures_gone _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Es := ref_eval_punct_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Egr := ref_eval_punct_ensures_growth _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ew := ref_eval_punct_ensures_clear _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ee := ref_eval_punct_ensures_error _ _ _ _ _ _ _ _ _ _ _ _ E.
 have PT : v = None <-> P p.
   rewrite /v -[in eval _ _ _](cat0s p) /punctured_key eval_cover ?size_leaf_path //.
   by case: (P _); split.
@@ -259,14 +259,14 @@ by split=> [|q]; [lia | apply: zero_cells Ew].
 Qed.
 
 (* ref_punct_range: the model's key after the puncture of the range. *)
-Theorem ref_punct_range_sound Pre Post a n cap d first last R result (P : pred bitseq) :
-  (d <= 32)%nat -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+Theorem ref_punct_range_sound Pre Post a n cap d f first last R result (P : pred bitseq) :
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
   cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) ->
   separated [:: array_at a cap; word_at n] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
   (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
-  ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) (Z.of_N first) (Z.of_N last) R result ->
+  ref_punct_range_contract V Pre Post a n cap (Z.of_nat d) f (Z.of_N first) (Z.of_N last) R result ->
   let range := Range (leaf_path d first) (leaf_path d last) in
   List.In result [:: PPRF_OK; PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER;
                      PPRF_ERR_NOMEM; PPRF_ERR_CRYPTO] /\
@@ -281,23 +281,23 @@ Theorem ref_punct_range_sound Pre Post a n cap d first last R result (P : pred b
   (result <> PPRF_OK -> unchanged Pre Post [::]) /\
   unchanged Pre Post [:: array_at a cap; word_at n].
 Proof.
-move=> /depth_ok d32 f64 l64 ncap wa wn sep H clear C range.
+move=> /depth_ok d32 fam f64 l64 ncap wa wn sep H clear C range.
 have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.
   by rewrite /ref_punct_range_typed /c_unsigned /c_size_t /c_uint64_t; lia.
 - by split=> //; [rewrite /REF_DEPTH_MAX; lia | apply: cells_zero].
 have n0' : 0 <= cell Post n by move: T; rewrite /ref_punct_range_typed /c_size_t; tauto.
-have En := ref_punct_range_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ E.
-have Er := ref_punct_range_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
-have Ep := ref_punct_range_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ E.
-have Eb := ref_punct_range_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ E.
-have Eo := ref_punct_range_ensures_others _ _ _ _ _ _ _ _ _ _ _ E.
-have Eg := ref_punct_range_ensures_gone _ _ _ _ _ _ _ _ _ _ _ E.
-have Es := ref_punct_range_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ E.
-have Egr := ref_punct_range_ensures_growth _ _ _ _ _ _ _ _ _ _ _ E.
-have Ew := ref_punct_range_ensures_clear _ _ _ _ _ _ _ _ _ _ _ E.
-have Ee := ref_punct_range_ensures_error _ _ _ _ _ _ _ _ _ _ _ E.
+have En := ref_punct_range_ensures_nodes _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Er := ref_punct_range_ensures_range _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ep := ref_punct_range_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eb := ref_punct_range_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eo := ref_punct_range_ensures_others _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eg := ref_punct_range_ensures_gone _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Es := ref_punct_range_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Egr := ref_punct_range_ensures_growth _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ew := ref_punct_range_ensures_clear _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Ee := ref_punct_range_ensures_error _ _ _ _ _ _ _ _ _ _ _ _ E.
 split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er (pow2_agree D); lia.
 split.

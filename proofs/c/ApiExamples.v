@@ -22,9 +22,9 @@ Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (ppr
 Definition state (dead lo value : Z) : memory := {|
   cell := fun q =>
     if fst q =? 1 then
-      if snd q =? 1 then 1 else if snd q =? 2 then 1 else if snd q =? 3 then 2
-      else if snd q =? 10 then 1 else if snd q =? 11 then 3
-      else if (4 <=? snd q) && (snd q <=? 9) then 4 else 0
+      if snd q =? 1 then 1 else if snd q =? 4 then 1 else if snd q =? 5 then 1 else if snd q =? 6 then 2
+      else if snd q =? 13 then 1 else if snd q =? 14 then 3
+      else if (7 <=? snd q) && (snd q <=? 12) then 4 else 0
     else if fst q =? 2 then if snd q =? 0 then dead else 0
     else if fst q =? 3 then if snd q =? 0 then lo else 0
     else if fst q =? 5 then if snd q =? 0 then value else 0 else 0;
@@ -109,7 +109,7 @@ split=> //; first exact: opened_state (or_intror erefl).
 Qed.
 
 Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
-Proof. by split=> //; [case | exact: fresh_store]. Qed.
+Proof. by split=> //; [case | split=> //; exact: fresh_store]. Qed.
 Example fresh_value v : 0 <= v < 256 -> apart_value tree (state 0 10 v) at_key at_value.
 Proof.
 have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
@@ -235,7 +235,7 @@ Definition opt_node_count_sound_ex := @opt_node_count_sound tree tree_definition
   1 pred0 (fresh_own 0) node_count_contract.
 
 Example fresh_usable : usable tree (state 0 10 0) at_key.
-Proof. by right; split=> //; right; exists 1%nat, pred0; exact: fresh_store. Qed.
+Proof. by right; split=> //; right; split=> //; exists 1%nat, pred0; exact: fresh_store. Qed.
 Definition opt_refuses_ex := @opt_refuses tree tree_definitions tree_layout tree_api _ (state 1 12 0) at_key fresh_usable.
 Definition acsl_store_holds_ex := @acsl_store_holds tree tree_definitions tree_layout tree_api (state 0 10 0) at_store
   1 pred0 (key_root tree).

@@ -366,13 +366,13 @@ Lemma key_usable L key d P : own_key V L key d P ->
   [/\ key <> null V, ~ copied V L key & opened V L (store_of key) /\
       AcslApi.key V L (sd V (key_root V)) (store_of key)].
 Proof.
-by case=> nn _ _ nc H; split=> //; have [_ I _] := proj1 (acsl_store_holds _ _ _ _ _) H; case: H.
+by case=> nn _ _ nc [_ H]; split=> //; have [_ I _] := proj1 (acsl_store_holds _ _ _ _ _) H; case: H.
 Qed.
 
 Lemma usable_key L key : usable V L key -> key = null V \/
   readable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (sd V (key_root V)) (store_of key)).
 Proof.
-case=> [->|[r _ [c|[d [P H]]]]]; [by left | by right; split; [|left] |].
+case=> [->|[r _ [c|[_ [d [P H]]]]]]; [by left | by right; split; [|left] |].
 by right; split=> //; right; have [] := proj1 (acsl_store_holds _ _ _ _ _) H.
 Qed.
 
@@ -382,6 +382,10 @@ Proof.
 move=> u; case: (u) => [->|[_ w _]]; first by left.
 by case: (usable_key u) => [->|[_ c]]; [left | right].
 Qed.
+
+Lemma usable_family L key : usable V L key ->
+  key = null V \/ copied V L key \/ tree_family V (family_of L key).
+Proof. by case=> [->|[_ _ [c|[F _]]]]; [left | right; left | right; right]. Qed.
 
 Lemma gone_depth L s d (P : pred bitseq) R : store_holds V L s d P R ->
   cell L s = Z.of_nat d /\ forall x, pow2 V (cell L s) > x <-> Z.of_N (CModel.pow2 d) > x.
@@ -404,18 +408,18 @@ Theorem opt_eval_sound Pre Post key d x out result (P : pred bitseq) :
   unchanged Pre Post [:: value_cells out].
 Proof.
 move=> x64 ok [on wo ty so ao] C v; have [kn nc [O I]] := key_usable ok.
-have [_ rd _ _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
-  split; [by right; split=> //; right | by right | right; right; split=> //; right].
+  split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
   by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept (s := store_of key) (rs := [:: value_cells out]) O).
     move=> r [<-|//] q; case: ao => -[S _] _; apply: (S _ (or_introl erefl) _ q).
     by split=> //=; lia.
   by move=> q Q; apply: U => r [<-|//]; apply: Q; rewrite /store_memory /=; tauto.
-have p2 : pow2 V (cell Post (shift 1 key 1)) = Z.of_N (CModel.pow2 d).
-  by rewrite -[shift 1 key 1]/(store_of key) dP (pow2_agree D).
+have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
+  by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_eval_ensures_null _ _ _ _ _ _ _ E.
 have Ef := pprf_eval_ensures_forked _ _ _ _ _ _ _ E.
 have Er := pprf_eval_ensures_range _ _ _ _ _ _ _ E.
@@ -423,7 +427,7 @@ have Ep := pprf_eval_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_eval_ensures_others _ _ _ _ _ _ _ E.
 have Ev := pprf_eval_ensures_value _ _ _ _ _ _ _ E.
 have Ee := pprf_eval_ensures_error _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 1]/(store_of key) dP in Ev; rewrite -[shift 1 key 1]/(store_of key) in Ep.
+rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) dP in Ev; rewrite -[shift 1 key 4]/(store_of key) in Ep.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_ [_]]]|]; [lia | move=> ?; do 3 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -478,15 +482,15 @@ Theorem opt_punct_sound Pre Post key d x result (P : pred bitseq) :
   unchanged Pre Post (store_memory V Pre (store_of key)).
 Proof.
 move=> x64 ok C p v; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
-  by split; right; split=> //; right.
+  by split; right; [split=> //; right | right].
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
 have U0 : unchanged Pre Post (store_memory V Pre (store_of key) ++ [::]) by rewrite cats0.
 have dP : cell Post (store_of key) = Z.of_nat d by rewrite -dE; apply: depth_kept O _ U0.
-have p2 : pow2 V (cell Post (shift 1 key 1)) = Z.of_N (CModel.pow2 d).
-  by rewrite -[shift 1 key 1]/(store_of key) dP (pow2_agree D).
+have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
+  by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_punct_ensures_null _ _ _ _ _ _ E.
 have Ef := pprf_punct_ensures_forked _ _ _ _ _ _ E.
 have Ek := pprf_punct_ensures_key _ _ _ _ _ _ E.
@@ -495,7 +499,7 @@ have Ep := pprf_punct_ensures_punctured _ _ _ _ _ _ E.
 have Eo := pprf_punct_ensures_others _ _ _ _ _ _ E.
 have Eg := pprf_punct_ensures_gone _ _ _ _ _ _ E.
 have Ee := pprf_punct_ensures_error _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 1]/(store_of key) in Ek Ep Eg Ee.
+rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_]]|]; [lia | move=> ?; do 2 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -534,17 +538,17 @@ Theorem opt_eval_punct_sound Pre Post key d x out result (P : pred bitseq) :
   unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out]).
 Proof.
 move=> x64 ok [on wo ty so ao] C p v; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
-  split; [by right; split=> //; right | by right | right; right; split=> //; right].
+  split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
   by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key) ++ [:: value_cells out]) by exact: U.
 have dP : cell Post (store_of key) = Z.of_nat d.
   rewrite -dE; apply: (depth_kept O _ U) => r [<-|//] q; case: ao => -[S _] _.
   by apply: (S _ (or_introl erefl) _ q); split=> //=; lia.
-have p2 : pow2 V (cell Post (shift 1 key 1)) = Z.of_N (CModel.pow2 d).
-  by rewrite -[shift 1 key 1]/(store_of key) dP (pow2_agree D).
+have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
+  by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_eval_punct_ensures_null _ _ _ _ _ _ _ E.
 have Ef := pprf_eval_punct_ensures_forked _ _ _ _ _ _ _ E.
 have Ek := pprf_eval_punct_ensures_key _ _ _ _ _ _ _ E.
@@ -555,8 +559,8 @@ have Eg := pprf_eval_punct_ensures_gone _ _ _ _ _ _ _ E.
 have Ee := pprf_eval_punct_ensures_error _ _ _ _ _ _ _ E.
 have Ev := pprf_eval_punct_ensures_value _ _ _ _ _ _ _ E.
 have Ez := pprf_eval_punct_ensures_error_out _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 1]/(store_of key) dP in Ev.
-rewrite -[shift 1 key 1]/(store_of key) in Ek Ep Eg Ee.
+rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) dP in Ev.
+rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_ [_]]]|]; [lia | move=> ?; do 3 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None.
@@ -601,15 +605,15 @@ Theorem opt_punct_range_sound Pre Post key d first last result (P : pred bitseq)
   unchanged Pre Post (store_memory V Pre (store_of key)).
 Proof.
 move=> f64 l64 ok C range; have [kn nc [O I]] := key_usable ok.
-have [_ rd wr _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
-  by split; right; split=> //; right.
+  by split; right; [split=> //; right | right].
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
 have U0 : unchanged Pre Post (store_memory V Pre (store_of key) ++ [::]) by rewrite cats0.
 have dP : cell Post (store_of key) = Z.of_nat d by rewrite -dE; apply: depth_kept O _ U0.
-have p2 : pow2 V (cell Post (shift 1 key 1)) = Z.of_N (CModel.pow2 d).
-  by rewrite -[shift 1 key 1]/(store_of key) dP (pow2_agree D).
+have p2 : pow2 V (cell Post (shift 1 key 4)) = Z.of_N (CModel.pow2 d).
+  by rewrite -[shift 1 key 4]/(store_of key) dP (pow2_agree D).
 have En := pprf_punct_range_ensures_null _ _ _ _ _ _ _ E.
 have Ef := pprf_punct_range_ensures_forked _ _ _ _ _ _ _ E.
 have Ek := pprf_punct_range_ensures_key _ _ _ _ _ _ _ E.
@@ -618,7 +622,7 @@ have Ep := pprf_punct_range_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_punct_range_ensures_others _ _ _ _ _ _ _ E.
 have Eg := pprf_punct_range_ensures_gone _ _ _ _ _ _ _ E.
 have Ee := pprf_punct_range_ensures_error _ _ _ _ _ _ _ E.
-rewrite p2 in Er Ep; rewrite -[shift 1 key 1]/(store_of key) in Ek Ep Eg Ee.
+rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num.
   by rewrite Er; split=> [[_ [_]]|]; [lia | move=> ?; do 2 (split=> //); lia].
 have pE : result = PPRF_ERR_PUNCTURED <-> (first <= last /\ last < CModel.pow2 d)%num /\
@@ -658,11 +662,11 @@ Theorem opt_node_count_sound Pre Post key d result (P : pred bitseq) :
   result = Z.of_nat (size (punctured_key V d P (key_root V))) /\ unchanged Pre Post [::].
 Proof.
 move=> ok C; have [kn nc [O I]] := key_usable ok.
-have [_ rd _ _ H] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
+have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
   (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; [by [] | by split; right; split=> //; right |].
 split=> //; have same q : cell Post q = cell Pre q by apply: U.
-rewrite (pprf_node_count_ensures_count _ _ _ _ _ E) // -[shift 1 key 1]/(store_of key) same dE.
+rewrite (pprf_node_count_ensures_count _ _ _ _ _ E) // -[shift 1 key 4]/(store_of key) same dE.
 have l6 := opened_levels O.
 have l6' : cell Post (shift 1 (store_of key) 1) <= 6 by rewrite same.
 have PE' y : (y < CModel.pow2 d)%num -> gone V Post (store_of key) (Z.of_N y) <-> P (leaf_path d y).
@@ -690,7 +694,7 @@ Theorem opt_refuses Pre Post key : usable V Pre key ->
   (forall result, pprf_node_count_contract V Pre Post key result ->
      key = null V \/ copied V Pre key -> result = 0).
 Proof.
-move=> u; have r := usable_key u; have w := usable_key_w u; split; last split; last split.
+move=> u; have r := usable_key u; have w := usable_key_w u; have f := usable_family u; split; last split; last split.
 - move=> x out result x64 o8 wo ap [] [||_ [_ [_ E]]]; try by split.
   + have En := pprf_eval_ensures_null _ _ _ _ _ _ _ E.
     have Ef := pprf_eval_ensures_forked _ _ _ _ _ _ _ E.

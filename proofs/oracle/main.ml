@@ -24,14 +24,27 @@ let of_hex h =
   String.init (String.length h / 2) (fun i ->
     Char.chr ((digit h.[2 * i] lsl 4) lor digit h.[(2 * i) + 1]))
 
-(* ---- PRGs: seed -> (left seed, right seed) ---- *)
+(* ---- PRGs: in-order id of a node, its seed -> (left seed, right seed) ---- *)
 
-let prg_sha3 seed =
-  let digest = Keccak.sha3_256 seed in
-  (String.sub digest 0 16, String.sub digest 16 16)
+let halves digest = (String.sub digest 0 16, String.sub digest 16 16)
+let prg_sha3 _ seed = halves (Keccak.sha3_256 seed)
+
+let le64 n =
+  let b = Bytes.create 8 in
+  Bytes.set_int64_le b 0 (Int64.of_int n);
+  Bytes.unsafe_to_string b
+
+let prg_salted salt id seed = halves (Keccak.sha3_256 (seed ^ salt ^ le64 id))
+
+let prg_aes salt id seed =
+  let half b =
+    let plain = le64 id ^ String.make 1 b ^ String.make 7 '\000' in
+    Aes.encrypt seed
+      (String.init 16 (fun i -> Char.chr (Char.code salt.[i] lxor Char.code plain.[i]))) in
+  (half '\000', half '\001')
 
 (* The seed of a node is its own in-order id (bytes 0 to 7), then the root's bytes 8 to 15. *)
-let prg_path seed =
+let prg_path _ seed =
   let id = Int64.to_int (String.get_int64_le seed 0) in
   let quarter = (id land -id) / 2 in
   let at i =
@@ -40,33 +53,46 @@ let prg_path seed =
     Bytes.unsafe_to_string b in
   (at (id - quarter), at (id + quarter))
 
-(* The model asks for the two children of a node one after the other. *)
-let remember_last g =
-  let seed = ref "" and children = ref ("", "") in
-  fun (_ : bool list) s ->
-    if s != !seed then begin
-      children := g s;
-      seed := s
-    end;
-    !children
-
-let prg_of_name = function
-  | "sha3" -> prg_sha3
-  | "path" -> prg_path
-  | name -> refuse "no PRG %s" name
-
 (* ---- positions ---- *)
 
 let rec bits length x tail =
   if length = 0 then tail else bits (length - 1) (x lsr 1) ((x land 1 = 1) :: tail)
 
 let value = List.fold_left (fun n b -> (2 * n) + Bool.to_int b) 0
+let depth = ref 0
+
+(* 2 start + 2^height of the node of a prefix *)
+let in_order_id prefix =
+  let height = !depth - List.length prefix in
+  ((2 * value prefix) + 1) lsl height
+
+(* The model's family of PRGs.  It asks for the two children of a node one after the other. *)
+let remember_last g =
+  let node = ref [] and seed = ref "" and children = ref ("", "") in
+  fun (p : bool list) s ->
+    if s != !seed || p <> !node then begin
+      children := g (in_order_id p) s;
+      node := p;
+      seed := s
+    end;
+    !children
+
+let salt_of hex =
+  let salt = of_hex hex in
+  if String.length salt <> 16 then refuse "a salt has 16 bytes";
+  salt
+
+let prg_of_name = function
+  | [ "sha3" ] -> prg_sha3
+  | [ "sha3-salted"; salt ] -> prg_salted (salt_of salt)
+  | [ "aes"; salt ] -> prg_aes (salt_of salt)
+  | [ "path" ] -> prg_path
+  | name -> refuse "no PRG %s" (String.concat " " name)
 
 (* ---- the protocol ---- *)
 
 let prg_name = ref "sha3"
 let prg = ref (remember_last prg_sha3)
-let depth = ref 0
 let key = ref []
 
 let integer s =
@@ -80,7 +106,7 @@ let leaf s =
 
 let use_prg name =
   prg := remember_last (prg_of_name name);
-  prg_name := name;
+  prg_name := List.hd name;
   depth := 0;
   key := []
 
@@ -106,7 +132,7 @@ let print_node (p, s) =
 
 let answer line =
   match String.split_on_char ' ' line with
-  | [ "prg"; name ] -> use_prg name; print_endline "ok"
+  | "prg" :: (_ :: _ as name) -> use_prg name; print_endline "ok"
   | [ "setup"; d; seed ] -> setup d seed; print_endline "ok"
   | [ "eval"; x ] ->
     (match Model.exec_eval !prg !key (leaf x) with
@@ -131,6 +157,8 @@ let answer line =
     change_key (Model.exec_puncture_prefix !prg (bits (!depth - h) (x lsr h) []) !key)
   | [ "dump" ] -> List.iter print_node !key; print_endline "end"
   | [ "count" ] -> Printf.printf "%d\n" (List.length !key)
+  | [ "aes"; key; block ] ->
+    print_endline (to_hex (Aes.encrypt (salt_of key) (salt_of block)))
   | [ "sha3"; message ] -> print_endline (to_hex (Keccak.sha3_256 (of_hex message)))
   | [ "sha3" ] -> print_endline (to_hex (Keccak.sha3_256 ""))
   | _ -> refuse "unknown command: %s" line
@@ -139,7 +167,7 @@ let () =
   (match Array.to_list Sys.argv with
    | [ _ ] -> ()
    | [ _; "--prg"; name ] ->
-     (try use_prg name with Refused why -> prerr_endline ("oracle: " ^ why); exit 2)
+     (try use_prg [ name ] with Refused why -> prerr_endline ("oracle: " ^ why); exit 2)
    | _ -> prerr_endline "usage: oracle [--prg sha3|path]"; exit 2);
   try
     while true do

@@ -18,6 +18,7 @@ Definition word : seq pointer := [:: (2, 0)].
 
 Section Ready.
 Variable S : suite.
+Hypothesis bare : family_words S = pprf_family_intro 1 0 0.
 
 Example unset_opened : opened (opt_logic S where_ (pprf_seed_intro 0 0)) unset (store_of at_key).
 Proof. exact: (@opened_state 0 0 0 (or_introl erefl)). Qed.
@@ -25,7 +26,10 @@ Proof. exact: (@opened_state 0 0 0 (or_introl erefl)). Qed.
 Example unset_ready : opt_ready S 1 word where_ unset.
 Proof.
 split=> //.
-- by split; split=> //; case.
+- split; last by split.
+  split; first by case.
+  split; first by case.
+  by rewrite /tree_family /= bare.
 - split; first exact: unset_opened.
   by move=> x xd; exact: (@gone_fresh 0 0 (Z.of_N x)).
 - split=> -[b c] [/= -> B]; rewrite /unset /=; by case: (Z.eqb_spec c 0).
@@ -54,7 +58,7 @@ Local Notation meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) 
 
 Section Sha3.
 Hypothesis sha3 : meets sha3_suite.
-Definition opt_sha3_secure_ex := opt_sha3_secure sha3 (unset_ready sha3_suite).
+Definition opt_sha3_secure_ex := opt_sha3_secure sha3 (@unset_ready sha3_suite erefl).
 Definition opt_thief_bound := proj1 (proj2 opt_sha3_secure_ex) (opt_thief sha3_suite).
 Example opt_thief_first : tests_below_leaf (N.of_nat 1) (opt_thief sha3_suite).
 Proof. by []. Qed.
@@ -64,7 +68,7 @@ End Sha3.
 Example scalar : List.In opt_keccak_scalar keccak_functions.
 Proof. by left. Qed.
 Hypothesis code : meets (keccak_suite opt_keccak_scalar).
-Definition opt_code_secure_ex := opt_code_secure scalar code (unset_ready (keccak_suite opt_keccak_scalar)).
+Definition opt_code_secure_ex := opt_code_secure scalar code (@unset_ready (keccak_suite opt_keccak_scalar) erefl).
 Variable F_ref : functions unit.
 Hypothesis code_ref :
   meets_contracts (keccak_suite opt_keccak_scalar) 2 (fun _ _ _ => PPRF_OK) place F_ref.

@@ -274,16 +274,17 @@ case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
 all: by apply: sum.
 Qed.
 
-Lemma key_apart r : List.In r regions -> ~ r (key_at l).
+(* What lies before the store: the process, the suite and the salt. *)
+Lemma key_apart c r : 0 <= c < 4 -> List.In r regions -> ~ r (shift 1 (key_at l) c).
 Proof.
-have out : outside_store V0 M0 store (span 1 (key_at l) 0 0) by case: rdy => _ _ _ _ [] [].
-have inK : span 1 (key_at l) 0 0 (key_at l) by split=> //=; lia.
+have out : outside_store V0 M0 store (span 1 (key_at l) 0 3) by case: rdy => _ _ _ _ [] [].
+move=> cB; have inK : span 1 (key_at l) 0 3 (shift 1 (key_at l) c) by split=> //=; lia.
 move=> ir; case: (in_cat_iff ir) => {ir} [ir|[<-|//]] rq; last first.
   case: apart0 => _ _ _ [Sp _] _; apply: (Sp _ (or_introl erefl) _ rq).
   by split=> //=; rewrite /key_cells; lia.
 case: out => _ [[S1 _] [[S2 _] Sum]].
 have sum k : 1 <= k /\ k <= 5 -> ~ span 2 (points V0 (cell M0 (shift 1 (shift 1 store 3) k))) 0
-    (words V0 (cell M0 store) k - 1) (key_at l).
+    (words V0 (cell M0 store) k - 1) (shift 1 (key_at l) c).
   by move=> kB; have [S' _] := Sum k kB; exact: (S' _ (or_introl erefl) _ inK).
 case: ir rq => [<-|[<-|[<-|[<-|[<-|[<-|[<-|[<-|//]]]]]]]].
 - by case=> _ /=; lia.
@@ -299,8 +300,15 @@ Hypothesis U : unchanged M0 M regions.
 Lemma head_kept c : 0 <= c < 16 -> c <> 9 -> cell M (shift 1 store c) = cell M0 (shift 1 store c).
 Proof. by move=> cB c9; apply: U => r ir; apply: head_apart. Qed.
 
-Lemma key_kept : cell M (key_at l) = cell M0 (key_at l).
-Proof. by apply: U => r ir; apply: key_apart. Qed.
+Lemma key_kept c : 0 <= c < 4 -> cell M (shift 1 (key_at l) c) = cell M0 (shift 1 (key_at l) c).
+Proof. by move=> cB; apply: U => r ir; apply: key_apart. Qed.
+
+Lemma family_kept : family_of M (key_at l) = family_of M0 (key_at l).
+Proof.
+rewrite /family_of /pprf_family_at; have e k : shift 1 (shift 1 (key_at l) 1) k = shift 1 (key_at l) (1 + k).
+  by rewrite /shift /=; congr pair; lia.
+by rewrite !e !key_kept //; lia.
+Qed.
 
 Lemma depth_same : cell M store = cell M0 store.
 Proof. by rewrite -(shift0 store 1); apply: head_kept. Qed.
@@ -409,11 +417,12 @@ Qed.
 Lemma opt_alone (P : pred bitseq) M s ws : inv_at M P s ws ->
   own_key (V (words_of s)) M (key_at l) d P /\ apart_value (V (words_of s)) M (key_at l) (value_at l).
 Proof.
-case=> -[mr mw] ty H nv U W; case: rdy => _ [[nn nc] [rd wr]] _ _ _.
+case=> -[mr mw] ty H nv U W; case: rdy => _ [[nn [nc fam]] [rd wr]] _ _ _.
 have rd' r : readable M0 r -> readable M r by move=> h q /h; rewrite mr.
 have wr' r : writable M0 r -> writable M r by move=> h q /h; rewrite mw.
-split; first split=> //; [exact: rd' | exact: wr' | |].
-  by move: nc; rewrite /copied (key_kept U).
+split; first split=> //; [exact: rd' | exact: wr' | | |].
+    by move: nc; rewrite /copied -[key_at l](shift0 _ 1) (key_kept U).
+  by split=> //; rewrite (family_kept U).
 case: apart0 => on w _ sep out; split=> //; first exact: wr'.
   have := nv (value_at l); rewrite /c_uint8_t => ->; first lia.
   by split=> //=; lia.

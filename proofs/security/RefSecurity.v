@@ -42,6 +42,9 @@ Local Notation keyc := (@keyc S d).
 Local Notation bare := (@bare d).
 Local Notation region_set := (@region_set d).
 
+Lemma tree_family_words : tree_family V (family_words S).
+Proof. by rewrite /tree_family /=; case: (family_words S). Qed.
+
 Lemma sd_words (s : Seed) : sd V (words_of s) = s.
 Proof. by case: ok => _ /(_ s) []. Qed.
 
@@ -284,7 +287,7 @@ case: c E C O => [x|x|x y] E C O.
     case: (apart q) => _ h _; apply: h qb; split=> //.
     by move: q2; rewrite /ref_node_cells; lia.
   have [res [rng [pun [val [_ U]]]]] :=
-    ref_eval_sound D d32 (uint64_ok x) sz ra wb sep (in_place I) C.
+    ref_eval_sound D d32 tree_family_words (uint64_ok x) sz ra wb sep (in_place I) C.
   rewrite /= KE in pun val.
   have rE : r = result_of d fails K (EvalCall x) f.
     apply: verdict O; first by move: res => /=; tauto.
@@ -299,7 +302,7 @@ case: c E C O => [x|x|x y] E C O.
 - (* ref_eval_punct *)
   have sep : separated [:: array_cells l; count_cell l; buffer_cells l] by case: rdy.
   have [res [rng [pun [buf [done [err U]]]]]] :=
-    ref_eval_punct_sound D d32 (uint64_ok x) B wa wc wb sep (in_place I) (nothing_behind I) C.
+    ref_eval_punct_sound D d32 tree_family_words (uint64_ok x) B wa wc wb sep (in_place I) (nothing_behind I) C.
   rewrite /= KE in pun done.
   have rE : r = result_of d fails K (EvalPunctCall x) f.
     apply: verdict O => //.
@@ -316,7 +319,7 @@ case: c E C O => [x|x|x y] E C O.
 (* ref_punct_range *)
 have sep : separated [:: array_cells l; count_cell l] by split=> [q' [<-|//]|]; [apply: S1; left | split].
 have [res [rng [pun [buf [done [err U]]]]]] :=
-  ref_punct_range_sound D d32 (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) (nothing_behind I)
+  ref_punct_range_sound D d32 tree_family_words (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) (nothing_behind I)
     C.
 have rE : r = result_of d fails K (RangeCall x y) f.
   apply: verdict O => //.

@@ -181,8 +181,9 @@ API = [
     ("the_second_member_behind_a_pointer",
      "(cell L (shift 1 (shift 2 (points V (cell L (shift 1 (shift 1 b 3) k))) i) 1))"),
     ("null", "pprf_punct_ensures_null : ((result = PPRF_ERR_NULL) <-> (key_p = (null V)));"),
-    ("macros_with_parameters", "(span 2 (points V (cell Pre (shift 1 (shift 1 (shift 1 key_p 1) 3) 5))) 0 "
-     "((words V (cell Pre (shift 1 key_p 1)) 5) - 1))] /\\"),
+    # a key is its maker, the three words of its family, and the store
+    ("macros_with_parameters", "(span 2 (points V (cell Pre (shift 1 (shift 1 (shift 1 key_p 4) 3) 5))) 0 "
+     "((words V (cell Pre (shift 1 key_p 4)) 5) - 1))] /\\"),
     ("the_set_of_leaves", "gone_def : forall (L : memory) (b : pointer) (x : Z), gone V L b x <-> "
      "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (under V L b 0 x));"),
 ]

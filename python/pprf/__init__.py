@@ -65,7 +65,7 @@ class LeafError(Error, IndexError):
 
 
 class FormatError(Error, ValueError):
-    """The bytes are not a key that export writes."""
+    """The bytes are not a key that export writes, or one of a suite that this library does not know."""
 
 
 class ForkedError(Error, RuntimeError):
@@ -90,7 +90,7 @@ def _check(err: int, leaf: Any = None, depth: int = 0) -> None:
         raise LeafError(leaf, depth)
     if err == _lib.PPRF_ERR_NOMEM:
         raise MemoryError(text)
-    if err == _lib.PPRF_ERR_FORMAT:
+    if err in (_lib.PPRF_ERR_FORMAT, _lib.PPRF_ERR_SUITE):
         raise FormatError(text)
     if err == _lib.PPRF_ERR_FORKED:
         raise ForkedError(text)

@@ -16,7 +16,7 @@ Local Open Scope Z_scope.
 Definition one_seed (V : logic) : logic :=
   {| seed_t := unit; mk2 := fun _ _ => tt; prg_l := fun _ _ _ => tt; prg_r := fun _ _ _ => tt;
      ns := fun _ _ _ _ => tt;
-     prg_failed := prg_failed V; pow2 := pow2 V; is_node := is_node V;
+     is_family := is_family V; prg_failed := prg_failed V; pow2 := pow2 V; is_node := is_node V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
      message_of := message_of V; byte := byte V |}.
 
@@ -46,7 +46,7 @@ Fixpoint graft_ns (e : nat) (R : seed_t V) (d s h : Z) : seed_t V :=
 Definition grafted : logic :=
   {| seed_t := seed_t V; mk2 := mk2 V; prg_l := graft_l; prg_r := graft_r;
      ns := fun R d s h => graft_ns (Z.to_nat (d - h)) R d s h;
-     prg_failed := prg_failed V; pow2 := pow2 V; is_node := is_node V;
+     is_family := is_family V; prg_failed := prg_failed V; pow2 := pow2 V; is_node := is_node V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
      message_of := message_of V; byte := byte V |}.
 

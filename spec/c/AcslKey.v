@@ -71,7 +71,8 @@ Fixpoint message_to (L : memory) (p : pointer) (n : nat) : message_t V :=
   else no_bytes V.
 
 Definition defined : logic :=
-  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V; prg_failed := prg_failed V;
+  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+     is_family := is_family V; prg_failed := prg_failed V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
      AcslRef.pow2 := pow2_to; is_node := is_node_of;
      ns := fun R d s h => ns_to (Z.to_nat (d - h)) R d s h;

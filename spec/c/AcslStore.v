@@ -41,9 +41,10 @@ Record store_holds (L : memory) (s : pointer) (d : nat) (P : pred bitseq) (R : p
   holds_count : store_nodes L s = Z.of_nat (size (punctured_key V d P R))
 }.
 
-(* A struct pprf_key: the process that made it, and the store. *)
-Definition key_cells : Z := 17.
-Definition store_of (key : pointer) : pointer := shift 1 key 1.
+(* A struct pprf_key: the process that made it, its suite and salt, and the store. *)
+Definition key_cells : Z := 20.
+Definition family_of (L : memory) (key : pointer) : pprf_family := pprf_family_at L (shift 1 key 1).
+Definition store_of (key : pointer) : pointer := shift 1 key 4.
 
 (* Cells that are no part of the store. *)
 Definition outside_store (L : memory) (s : pointer) (r : AcslMemory.region) : Prop :=
@@ -62,16 +63,17 @@ Definition store_memory (L : memory) (s : pointer) : list AcslMemory.region :=
       span 1 (points V (cell L (shift 1 s 2))) 0 (words V d 0 - 1);
       summary 1; summary 2; summary 3; summary 4; summary 5].
 
-(* NULL, a copy that fork made, or a key. *)
+(* NULL, a copy that fork made, or a key, whose suite and salt are those of the tree's PRG. *)
 Definition usable (L : memory) (key : pointer) : Prop :=
   key = null V \/
   [/\ readable L (span key_cells key 0 0), writable L (span key_cells key 0 0) &
-      copied V L key \/ exists d P, store_holds L (store_of key) d P (key_root V)].
+      copied V L key \/ tree_family V (family_of L key) /\
+      exists d P, store_holds L (store_of key) d P (key_root V)].
 
 (* A key of this process, in memory that the function may use. *)
 Definition own_key (L : memory) (key : pointer) (d : nat) (P : pred bitseq) : Prop :=
   [/\ key <> null V, readable L (span key_cells key 0 0), writable L (span key_cells key 0 0),
-      ~ copied V L key & store_holds L (store_of key) d P (key_root V)].
+      ~ copied V L key & tree_family V (family_of L key) /\ store_holds L (store_of key) d P (key_root V)].
 
 Definition value_cells (out : pointer) : AcslMemory.region := span 1 out 0 15.
 

@@ -3,7 +3,7 @@
    (KeccakCode.v), and the attack on SHA3-256 that an adversary against opt is turned into.  Definitions only. *)
 From Coq Require Import NArith ZArith.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import AcslMemory LaneCode KeccakCode.
+From Pprf.spec Require Import AcslMemory AcslRef LaneCode KeccakCode.
 From Pprf.spec Require Import Ggm Probability Reductions EvaluationGame Fips202 RefGame OptGame Sha3Suite.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -12,7 +12,7 @@ Unset Printing Implicit Defensive.
 (* Seeds of two words as sha3_suite has them, and any two functions for the children's seeds. *)
 Definition halves_suite (left right : sha3_seed -> sha3_seed) : suite :=
   @Suite _ zero128 seed_of_words (fun s => number (take 64 s)) (fun s => number (drop 64 s))
-    (fun s _ _ => left s) (fun s _ _ => right s).
+    (pprf_family_intro 1 0 0) (fun s _ _ => left s) (fun s _ _ => right s).
 
 (* A child's seed: the two words that the function p leaves for it, called on the seed's two words. *)
 Definition keccak_child (p : program) (right : bool) (s : sha3_seed) : sha3_seed :=

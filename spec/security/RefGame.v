@@ -26,6 +26,7 @@ Record suite : Type := Suite {
   from_words : Z -> Z -> block;                     (* of the members lo and hi of a pprf_seed *)
   low_word : block -> Z;
   high_word : block -> Z;
+  family_words : pprf_family;                       (* what C's functions are told of it *)
   left_child : block -> Z -> Z -> block;            (* of a node's seed, its start and height *)
   right_child : block -> Z -> Z -> block
 }.
@@ -40,6 +41,7 @@ Definition suite_ok (S : suite) : Prop :=
 (* The contracts' logic functions for this PRG.  No function here uses the digest. *)
 Definition suite_logic (S : suite) : logic := defined
   {| seed_t := block S; mk2 := from_words S; prg_l := @left_child S; prg_r := @right_child S;
+     is_family := fun s lo hi => pprf_family_intro s lo hi = family_words S;
      prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun _ _ => tt; digest := fun _ _ => 0%Z;
      AcslRef.pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
@@ -148,13 +150,14 @@ Definition contract_of (c : call) (Pre Post : memory) (R : pprf_seed) (result : 
   let D := Z.of_nat d in
   match c with
   | EvalCall x =>
-      ref_eval_contract V Pre Post (nodes l) n D (Z.of_N (sval x)) (buffer l) R result
+      ref_eval_contract V Pre Post (nodes l) n D (family_words S) (Z.of_N (sval x)) (buffer l)
+        R result
   | EvalPunctCall x =>
-      ref_eval_punct_contract V Pre Post (nodes l) (count l) (room l) D (Z.of_N (sval x))
-        (buffer l) R result
+      ref_eval_punct_contract V Pre Post (nodes l) (count l) (room l) D (family_words S)
+        (Z.of_N (sval x)) (buffer l) R result
   | RangeCall first last =>
-      ref_punct_range_contract V Pre Post (nodes l) (count l) (room l) D (Z.of_N (sval first))
-        (Z.of_N (sval last)) R result
+      ref_punct_range_contract V Pre Post (nodes l) (count l) (room l) D (family_words S)
+        (Z.of_N (sval first)) (Z.of_N (sval last)) R result
   end.
 
 Definition meets_contracts : Prop :=

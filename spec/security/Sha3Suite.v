@@ -6,7 +6,7 @@
    are little-endian, so it is also the bit of weight 2^(i mod 64) of its word i / 64. *)
 From Coq Require Import ZArith.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import AcslMemory.
+From Pprf.spec Require Import AcslMemory AcslRef.
 From Pprf.spec Require Import Ggm Probability Reductions EvaluationGame Fips202 RefGame.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -33,7 +33,7 @@ Definition zero128 : sha3_seed := [tuple of nseq 128 false].
 
 Definition sha3_suite : suite :=
   @Suite _ zero128 seed_of_words (fun s => number (take 64 s)) (fun s => number (drop 64 s))
-    (fun s _ _ => sha3_left s) (fun s _ _ => sha3_right s).
+    (pprf_family_intro 1 0 0) (fun s _ _ => sha3_left s) (fun s _ _ => sha3_right s).
 
 (* The attack on SHA3-256's halves that an adversary against ref is turned into: play the device for it on
    the positions of the nodes (against_model), guess a node and a world (ev_guess), put the challenge there. *)

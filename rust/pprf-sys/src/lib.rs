@@ -8,6 +8,12 @@ pub const PPRF_SEED_BYTES: usize = 16;
 pub const PPRF_DEPTH_MIN: c_uint = 1;
 pub const PPRF_DEPTH_MAX: c_uint = 32;
 pub const PPRF_SHARED: c_uint = 1;
+pub const PPRF_STORE_DEFAULT: c_uint = 0;
+pub const PPRF_STORE_SLOTS: c_uint = 1;
+pub const PPRF_STORE_PACKED: c_uint = 2;
+pub const PPRF_SHA3_256: c_uint = 1;
+pub const PPRF_SHA3_256_SALTED: c_uint = 2;
+pub const PPRF_AES_128: c_uint = 3;
 pub const PPRF_OK: c_int = 0;
 pub const PPRF_ERR_PUNCTURED: c_int = 1;
 pub const PPRF_ERR_RANGE: c_int = 2;
@@ -17,6 +23,7 @@ pub const PPRF_ERR_FORMAT: c_int = 5;
 pub const PPRF_ERR_BUFFER: c_int = 6;
 pub const PPRF_ERR_NULL: c_int = 7;
 pub const PPRF_ERR_FORKED: c_int = 8;
+pub const PPRF_ERR_SUITE: c_int = 9;
 
 /// A punctured key.
 #[repr(C)]
@@ -31,6 +38,9 @@ pub struct pprf_options {
     pub seed: *const u8,
     pub depth: c_uint,
     pub flags: c_uint,
+    pub store: c_uint,
+    pub suite: c_uint,
+    pub salt: *const u8,
 }
 
 pub type pprf_each =
@@ -52,10 +62,13 @@ extern "C" {
     ) -> c_int;
     pub fn pprf_prefault(key: *mut pprf_key) -> c_int;
     pub fn pprf_prg_name() -> *const c_char;
+    pub fn pprf_aes_name() -> *const c_char;
     pub fn pprf_prg_select(name: *const c_char) -> c_int;
     pub fn pprf_node_count(key: *const pprf_key) -> usize;
     pub fn pprf_memory_bytes(key: *const pprf_key) -> usize;
     pub fn pprf_depth(key: *const pprf_key) -> c_uint;
+    pub fn pprf_suite(key: *const pprf_key) -> c_uint;
+    pub fn pprf_suite_name(suite: c_uint) -> *const c_char;
     pub fn pprf_memory_locked(key: *const pprf_key) -> c_int;
     pub fn pprf_export(key: *const pprf_key, buf: *mut u8, len: *mut usize) -> c_int;
     pub fn pprf_import(key: *mut *mut pprf_key, buf: *const u8, len: usize) -> c_int;

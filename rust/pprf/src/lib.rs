@@ -73,7 +73,7 @@ fn check(err: c_int, first: u64, last: u64) -> Result<(), Error> {
         sys::PPRF_ERR_PUNCTURED => Error::Punctured { first, last },
         sys::PPRF_ERR_RANGE => Error::Range { first, last },
         sys::PPRF_ERR_NOMEM => Error::NoMemory,
-        sys::PPRF_ERR_FORMAT => Error::Format,
+        sys::PPRF_ERR_FORMAT | sys::PPRF_ERR_SUITE => Error::Format,
         sys::PPRF_ERR_FORKED => Error::Forked,
         _ => Error::Crypto,
     })

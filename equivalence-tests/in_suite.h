@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file in_suite.h
+ * Keys of the suite that TEST_SUITE in the environment names, for tests that search or watch a process:
+ * the same program runs once for each suite. */
+#ifndef EQ_IN_SUITE_H
+#define EQ_IN_SUITE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/impl.h"
+
+static const uint8_t in_suite_salt[PPRF_SALT_BYTES] = {7, 1, 2,  3,  4,  5,  6,  7,
+                                                       8, 9, 10, 11, 12, 13, 14, 0xf0};
+
+/** Its id; a name that there is not ends the program. */
+__attribute__((unused)) static unsigned in_suite(void)
+{
+  const char *name = getenv("TEST_SUITE");
+  if (name == NULL || *name == '\0')
+    return PPRF_SHA3_256;
+  for (unsigned suite = 1; pprf_suite_name(suite) != NULL; suite++)
+    if (strcmp(name, pprf_suite_name(suite)) == 0)
+      return suite;
+  abort();
+}
+
+/** pprf_setup, in that suite. */
+__attribute__((unused)) static int setup_in_suite(const struct pprf_impl *impl, pprf_key **key,
+                                                  unsigned depth, const uint8_t *seed)
+{
+  struct pprf_options options = {
+    .size = sizeof options, .seed = seed, .depth = depth, .suite = in_suite()};
+  if (options.suite != PPRF_SHA3_256)
+    options.salt = in_suite_salt;
+  return options.suite == PPRF_SHA3_256 ? impl->setup(key, depth, seed)
+                                        : impl->setup_with(key, &options);
+}
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* AES-128 of two blocks under a key that is used once, so that the key schedule runs beside the rounds:
+ * round i needs round key i, which the key schedule makes of round key i - 1 with the S-box that the
+ * round itself uses. */
+#include "aes.h"
+
+/* ---- portable: bit planes ----
+ *
+ * Plane i holds bit i of 48 bytes: positions 0 .. 15 are the left child's block, 16 .. 31 the right
+ * child's, 32 .. 47 the round key.  Within a block byte row + 4 * column is FIPS 197's s[row, column].
+ * One S-box then serves both blocks and the key schedule. */
+enum { LEFT = 0, RIGHT = 16, KEY = 32 };
+#define BLOCKS UINT64_C(0x00000000ffffffff)    /* the positions of the two blocks */
+#define ROUND_KEY UINT64_C(0x0000ffff00000000) /* those of the round key */
+#define ROW(r) (UINT64_C(0x0000111111111111) << (r))
+
+struct planes {
+  uint64_t bit[8];
+};
+
+/* GF(4): hi w + lo with w^2 = w + 1. */
+struct gf4 {
+  uint64_t hi, lo;
+};
+
+/* GF(16) over it: hi z + lo with z^2 = z + w + 1. */
+struct gf16 {
+  struct gf4 hi, lo;
+};
+
+static inline struct gf4 add4(struct gf4 a, struct gf4 b)
+{
+  return (struct gf4){a.hi ^ b.hi, a.lo ^ b.lo};
+}
+
+static inline struct gf4 mul4(struct gf4 a, struct gf4 b)
+{
+  uint64_t high = a.hi & b.hi;
+  return (struct gf4){(a.hi & b.lo) ^ (a.lo & b.hi) ^ high, (a.lo & b.lo) ^ high};
+}
+
+/* In GF(4) the square is the inverse, too. */
+static inline struct gf4 square4(struct gf4 a)
+{
+  return (struct gf4){a.hi, a.hi ^ a.lo};
+}
+
+/* a w, and a (w + 1) */
+static inline struct gf4 times_w(struct gf4 a)
+{
+  return (struct gf4){a.hi ^ a.lo, a.hi};
+}
+
+static inline struct gf4 times_w_1(struct gf4 a)
+{
+  return (struct gf4){a.lo, a.hi ^ a.lo};
+}
+
+static inline struct gf16 add16(struct gf16 a, struct gf16 b)
+{
+  return (struct gf16){add4(a.hi, b.hi), add4(a.lo, b.lo)};
+}
+
+static inline struct gf16 mul16(struct gf16 a, struct gf16 b)
+{
+  struct gf4 high = mul4(a.hi, b.hi), low = mul4(a.lo, b.lo);
+  struct gf4 all = mul4(add4(a.hi, a.lo), add4(b.hi, b.lo));
+  return (struct gf16){add4(all, low), add4(low, times_w_1(high))};
+}
+
+static inline struct gf16 square16(struct gf16 a)
+{
+  struct gf4 high = square4(a.hi);
+  return (struct gf16){high, add4(square4(a.lo), times_w_1(high))};
+}
+
+/* a (w z) */
+static inline struct gf16 times_wz(struct gf16 a)
+{
+  return (struct gf16){times_w(add4(a.hi, a.lo)), a.hi};
+}
+
+/* The conjugate over the norm; of 0 it gives 0. */
+static inline struct gf16 inverse16(struct gf16 a)
+{
+  struct gf4 sum = add4(a.hi, a.lo);
+  struct gf4 norm = add4(times_w_1(square4(a.hi)), mul4(sum, a.lo)), over = square4(norm);
+  return (struct gf16){mul4(a.hi, over), mul4(sum, over)};
+}
+
+/* SubBytes, FIPS 197, 5.1.1: the inverse in GF(256) and an affine map.  GF(256) over GF(16) is
+ * hi y + lo with y^2 = y + w z; the map between its basis and FIPS 197's sends x to the element 5a, a root
+ * of x^8 + x^4 + x^3 + x + 1. */
+static inline void sub_bytes(struct planes *p)
+{
+  uint64_t *x = p->bit;
+  uint64_t x16 = x[1] ^ x[6], x23 = x[2] ^ x[3], x57 = x[5] ^ x[7], x146 = x[4] ^ x16;
+  struct gf16 hi = {{x57, x[5] ^ x23 ^ x146}, {x23 ^ x57, x[1]}};
+  struct gf16 lo = {{x[2] ^ x[7] ^ x16, x[3] ^ x[4] ^ x[6]}, {x146, x[0] ^ x[4]}};
+  struct gf16 sum = add16(hi, lo);
+  struct gf16 norm = add16(times_wz(square16(hi)), mul16(sum, lo)), over = inverse16(norm);
+  hi = mul16(hi, over);
+  lo = mul16(sum, over);
+  uint64_t t0 = lo.lo.lo, t1 = lo.lo.hi, t2 = lo.hi.lo, t3 = lo.hi.hi;
+  uint64_t t4 = hi.lo.lo, t5 = hi.lo.hi, t6 = hi.hi.lo, t7 = hi.hi.hi;
+  uint64_t t02 = t0 ^ t2, t07 = t0 ^ t7, t27 = t2 ^ t7, t023 = t3 ^ t02, t46 = t4 ^ t6;
+  x[0] = ~(t6 ^ t023); /* inverted where 63 has a bit */
+  x[1] = ~(t1 ^ t07);
+  x[2] = t1 ^ t7 ^ t02 ^ t46;
+  x[3] = t023;
+  x[4] = t4 ^ t5 ^ t07;
+  x[5] = ~(t3 ^ t27);
+  x[6] = ~t46;
+  x[7] = t27;
+}
+
+/* Row r of the blocks moves r columns to the left. */
+static inline uint64_t shift_rows(uint64_t v)
+{
+  const uint64_t low4 = UINT64_C(0x000f000f000f), low8 = UINT64_C(0x00ff00ff00ff),
+                 low12 = UINT64_C(0x0fff0fff0fff);
+  uint64_t by1 = ((v >> 4) & low12) | ((v & low4) << 12);
+  uint64_t by2 = ((v >> 8) & low8) | ((v & low8) << 8);
+  uint64_t by3 = ((v >> 12) & low4) | ((v & low12) << 4);
+  return (v & ROW(0)) | (by1 & ROW(1)) | (by2 & ROW(2)) | (by3 & ROW(3));
+}
+
+/* What is n rows below, around the column. */
+static inline uint64_t row_below(uint64_t v)
+{
+  return ((v >> 1) & ~ROW(3)) | ((v & ROW(0)) << 3);
+}
+
+static inline uint64_t rows_below_2(uint64_t v)
+{
+  return ((v >> 2) & (ROW(0) | ROW(1))) | ((v & (ROW(0) | ROW(1))) << 2);
+}
+
+/* MixColumns, FIPS 197, 5.1.3: 2 (s_r + s_r+1) + s_r+1 + s_r+2 + s_r+3 in row r. */
+static inline void mix_columns(struct planes *p)
+{
+  struct planes next, pair;
+  for (unsigned i = 0; i < 8; i++) {
+    next.bit[i] = row_below(p->bit[i]);
+    pair.bit[i] = p->bit[i] ^ next.bit[i];
+  }
+  for (unsigned i = 0; i < 8; i++) {
+    uint64_t doubled = i == 0 ? pair.bit[7] : pair.bit[i - 1];
+    if (i == 1 || i == 3 || i == 4) /* x^8 is x^4 + x^3 + x + 1 */
+      doubled ^= pair.bit[7];
+    p->bit[i] = doubled ^ next.bit[i] ^ rows_below_2(pair.bit[i]);
+  }
+}
+
+/* The next round key, from this one's bits and those of its bytes in the S-box; FIPS 197, 5.2. */
+static inline uint64_t next_key(uint64_t key, uint64_t subbed, unsigned rcon)
+{
+  uint64_t last = subbed >> 12 & 15;                       /* of the last column */
+  uint64_t rotated = (last >> 1 | (last & 1) << 3) ^ rcon; /* RotWord, and Rcon in row 0 */
+  key ^= key << 4 & 0xffff;
+  key ^= key << 8 & 0xffff;
+  return key ^ rotated * 0x1111;
+}
+
+/* The 8x8 bits of a word transposed: byte i of the result is bit i of the eight bytes. */
+static inline uint64_t transposed(uint64_t v)
+{
+  uint64_t t = (v ^ v >> 7) & UINT64_C(0x00aa00aa00aa00aa);
+  v ^= t ^ t << 7;
+  t = (v ^ v >> 14) & UINT64_C(0x0000cccc0000cccc);
+  v ^= t ^ t << 14;
+  t = (v ^ v >> 28) & UINT64_C(0x00000000f0f0f0f0);
+  return v ^ t ^ t << 28;
+}
+
+/* Put a block into the planes, which are zero there. */
+static inline void put_block(struct planes *p, unsigned at, uint64_t lo, uint64_t hi)
+{
+  lo = transposed(lo);
+  hi = transposed(hi);
+  for (unsigned i = 0; i < 8; i++)
+    p->bit[i] |= ((lo >> 8 * i & 0xff) | (hi >> 8 * i & 0xff) << 8) << at;
+}
+
+static inline struct pprf_seed get_block(const struct planes *p, unsigned at)
+{
+  uint64_t lo = 0, hi = 0;
+  for (unsigned i = 0; i < 8; i++) {
+    lo |= (p->bit[i] >> at & 0xff) << 8 * i;
+    hi |= (p->bit[i] >> at >> 8 & 0xff) << 8 * i;
+  }
+  return (struct pprf_seed){transposed(lo), transposed(hi)};
+}
+
+struct pprf_children opt_aes_bitsliced(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
+                                       uint64_t id)
+{
+  struct planes s = {{0}}, key;
+  unsigned rcon = 1;
+  put_block(&s, LEFT, seed.lo ^ salt_lo ^ id, seed.hi ^ salt_hi);
+  put_block(&s, RIGHT, seed.lo ^ salt_lo ^ id, seed.hi ^ salt_hi ^ 1);
+  put_block(&s, KEY, seed.lo, seed.hi);
+  for (unsigned round = 1; round <= 10; round++) {
+    for (unsigned i = 0; i < 8; i++)
+      key.bit[i] = s.bit[i] >> KEY & 0xffff;
+    sub_bytes(&s);
+    for (unsigned i = 0; i < 8; i++) {
+      key.bit[i] = next_key(key.bit[i], s.bit[i] >> KEY, rcon >> i & 1);
+      s.bit[i] = shift_rows(s.bit[i]);
+    }
+    if (round < 10)
+      mix_columns(&s);
+    for (unsigned i = 0; i < 8; i++)
+      s.bit[i] = ((s.bit[i] & BLOCKS) ^ key.bit[i] * 0x10001) | key.bit[i] << KEY;
+    rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
+  }
+  return (struct pprf_children){get_block(&s, LEFT), get_block(&s, RIGHT), 0};
+}
+
+/* ---- the processor's instructions ---- */
+
+#if OPT_AES_X86
+
+#include <immintrin.h>
+
+#define AES_NI __attribute__((target("aes,ssse3")))
+#define AES_NI_INLINE inline __attribute__((target("aes,ssse3"), always_inline))
+
+static AES_NI_INLINE __m128i load_block(const struct pprf_seed *seed)
+{
+  return _mm_loadu_si128((const __m128i *)(const void *)seed);
+}
+
+static AES_NI_INLINE void store_block(struct pprf_seed *seed, __m128i v)
+{
+  _mm_storeu_si128((__m128i *)(void *)seed, v);
+}
+
+/* FIPS 197, 5.2: each word is the sum of those of the old key up to it, and the same word of SubWord,
+ * RotWord and Rcon added to all. */
+static AES_NI_INLINE __m128i sums(__m128i key)
+{
+  key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
+  return _mm_xor_si128(key, _mm_slli_si128(key, 8));
+}
+
+/* aeskeygenassist wants its constant in the instruction. */
+#define NEXT_KEY(key, rcon) \
+  key = _mm_xor_si128(sums(key), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, rcon), 0xff))
+
+#define AES_ROUND(key, a, b, rcon) \
+  NEXT_KEY(key, rcon);             \
+  a = _mm_aesenc_si128(a, key);    \
+  b = _mm_aesenc_si128(b, key)
+
+#define AES_ROUNDS(key, a, b)       \
+  a = _mm_xor_si128(a, key);        \
+  b = _mm_xor_si128(b, key);        \
+  AES_ROUND(key, a, b, 0x01);       \
+  AES_ROUND(key, a, b, 0x02);       \
+  AES_ROUND(key, a, b, 0x04);       \
+  AES_ROUND(key, a, b, 0x08);       \
+  AES_ROUND(key, a, b, 0x10);       \
+  AES_ROUND(key, a, b, 0x20);       \
+  AES_ROUND(key, a, b, 0x40);       \
+  AES_ROUND(key, a, b, 0x80);       \
+  AES_ROUND(key, a, b, 0x1b);       \
+  NEXT_KEY(key, 0x36);              \
+  a = _mm_aesenclast_si128(a, key); \
+  b = _mm_aesenclast_si128(b, key)
+
+AES_NI struct pprf_children opt_aes_ni(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
+                                       uint64_t id)
+{
+  __m128i key = _mm_set_epi64x((long long)seed.hi, (long long)seed.lo);
+  __m128i a = _mm_set_epi64x((long long)salt_hi, (long long)(salt_lo ^ id));
+  __m128i b = _mm_xor_si128(a, _mm_set_epi64x(1, 0));
+  struct pprf_children c = {.err = 0};
+  AES_ROUNDS(key, a, b);
+  store_block(&c.left, a);
+  store_block(&c.right, b);
+  return c;
+}
+
+/* The child on the path and its sibling are the two blocks: nothing waits for the leaf's bit. */
+AES_NI struct pprf_seed opt_aes_ni_descend(struct pprf_seed seed, uint64_t salt_lo,
+                                           uint64_t salt_hi, uint64_t leaf, unsigned height,
+                                           struct pprf_seed *copath)
+{
+  __m128i own = _mm_set_epi64x((long long)seed.hi, (long long)seed.lo);
+  const __m128i salt = _mm_set_epi64x((long long)salt_hi, (long long)salt_lo);
+  const __m128i other_side = _mm_set_epi64x(1, 0);
+  for (unsigned h = height; h > 0; h--) {
+    uint64_t id = 2 * (leaf >> h << h) + (UINT64_C(1) << h), side = leaf >> (h - 1) & 1;
+    __m128i key = own;
+    own = _mm_xor_si128(salt, _mm_set_epi64x((long long)side, (long long)id));
+    __m128i other = _mm_xor_si128(own, other_side);
+    AES_ROUNDS(key, own, other);
+    if (copath != NULL)
+      store_block(&copath[h - 1], other);
+  }
+  store_block(&seed, own);
+  return seed;
+}
+
+/* Four keys at once: the instructions of one wait for those before, those of four for nothing. */
+#define AES_ROUND_4(rcon)                \
+  for (unsigned i = 0; i < 4; i++) {     \
+    AES_ROUND(key[i], a[i], b[i], rcon); \
+  }
+
+AES_NI void opt_aes_ni_x4(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)
+{
+  const __m128i other_side = _mm_set_epi64x(1, 0);
+  __m128i key[4], a[4], b[4];
+  for (unsigned i = 0; i < 4; i++) {
+    key[i] = load_block(step[i].seed);
+    a[i] = _mm_xor_si128(
+      key[i], _mm_set_epi64x((long long)salt_hi, (long long)(salt_lo ^ opt_step_id(&step[i]))));
+    b[i] = _mm_xor_si128(a[i], other_side);
+  }
+  AES_ROUND_4(0x01)
+  AES_ROUND_4(0x02)
+  AES_ROUND_4(0x04)
+  AES_ROUND_4(0x08)
+  AES_ROUND_4(0x10)
+  AES_ROUND_4(0x20)
+  AES_ROUND_4(0x40)
+  AES_ROUND_4(0x80)
+  AES_ROUND_4(0x1b)
+  for (unsigned i = 0; i < 4; i++) {
+    NEXT_KEY(key[i], 0x36);
+    store_block(step[i].left, _mm_aesenclast_si128(a[i], key[i]));
+    store_block(step[i].right, _mm_aesenclast_si128(b[i], key[i]));
+  }
+}
+
+/* ---- four blocks in a register ---- */
+
+#define VAES __attribute__((target("aes,vaes,avx512f,avx512bw,avx512vl")))
+#define VAES_INLINE \
+  inline __attribute__((target("aes,vaes,avx512f,avx512bw,avx512vl"), always_inline))
+
+static VAES_INLINE __m512i load_keys_4(const struct opt_step *s)
+{
+  __m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)s[0].seed));
+  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)s[1].seed), 1);
+  v = _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)s[2].seed), 2);
+  return _mm512_inserti32x4(v, _mm_loadu_si128((const __m128i *)(const void *)s[3].seed), 3);
+}
+
+/* The left children's blocks. */
+static VAES_INLINE __m512i blocks_4(const struct opt_step *s, uint64_t salt_lo, uint64_t salt_hi)
+{
+  return _mm512_xor_si512(
+    _mm512_set_epi64(0, (long long)opt_step_id(&s[3]), 0, (long long)opt_step_id(&s[2]), 0,
+                     (long long)opt_step_id(&s[1]), 0, (long long)opt_step_id(&s[0])),
+    _mm512_set4_epi64((long long)salt_hi, (long long)salt_lo, (long long)salt_hi,
+                      (long long)salt_lo));
+}
+
+#define STORE_BLOCKS_4(s, side, v)                                                   \
+  _mm_storeu_si128((__m128i *)(void *)(s)[0].side, _mm512_castsi512_si128(v));       \
+  _mm_storeu_si128((__m128i *)(void *)(s)[1].side, _mm512_extracti32x4_epi32(v, 1)); \
+  _mm_storeu_si128((__m128i *)(void *)(s)[2].side, _mm512_extracti32x4_epi32(v, 2)); \
+  _mm_storeu_si128((__m128i *)(void *)(s)[3].side, _mm512_extracti32x4_epi32(v, 3))
+
+/* With the last word, rotated, in all columns there is nothing for ShiftRows to move: the last round's
+ * instruction is SubWord and adds Rcon. */
+static VAES_INLINE __m512i next_key_4(__m512i key, int rcon)
+{
+  const __m512i rotated_last = _mm512_set1_epi32(0x0c0f0e0d);
+  __m512i word =
+    _mm512_aesenclast_epi128(_mm512_shuffle_epi8(key, rotated_last), _mm512_set1_epi32(rcon));
+  __m512i two = _mm512_xor_si512(key, _mm512_bslli_epi128(key, 4));
+  return _mm512_ternarylogic_epi64(two, _mm512_bslli_epi128(two, 8), word, 0x96);
+}
+
+static const uint8_t rcons[10] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
+
+VAES void opt_aes_vaes_x4(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)
+{
+  __m512i key = load_keys_4(step), a = _mm512_xor_si512(blocks_4(step, salt_lo, salt_hi), key);
+  __m512i b = _mm512_xor_si512(a, _mm512_set4_epi64(1, 0, 1, 0));
+  for (unsigned i = 0; i < 9; i++) {
+    key = next_key_4(key, rcons[i]);
+    a = _mm512_aesenc_epi128(a, key);
+    b = _mm512_aesenc_epi128(b, key);
+  }
+  key = next_key_4(key, rcons[9]);
+  a = _mm512_aesenclast_epi128(a, key);
+  b = _mm512_aesenclast_epi128(b, key);
+  STORE_BLOCKS_4(step, left, a);
+  STORE_BLOCKS_4(step, right, b);
+}
+
+VAES void opt_aes_vaes_x8(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step)
+{
+  const __m512i other_side = _mm512_set4_epi64(1, 0, 1, 0);
+  __m512i k0 = load_keys_4(step), k1 = load_keys_4(step + 4);
+  __m512i a0 = _mm512_xor_si512(blocks_4(step, salt_lo, salt_hi), k0);
+  __m512i a1 = _mm512_xor_si512(blocks_4(step + 4, salt_lo, salt_hi), k1);
+  __m512i b0 = _mm512_xor_si512(a0, other_side), b1 = _mm512_xor_si512(a1, other_side);
+  for (unsigned i = 0; i < 9; i++) {
+    k0 = next_key_4(k0, rcons[i]);
+    k1 = next_key_4(k1, rcons[i]);
+    a0 = _mm512_aesenc_epi128(a0, k0);
+    b0 = _mm512_aesenc_epi128(b0, k0);
+    a1 = _mm512_aesenc_epi128(a1, k1);
+    b1 = _mm512_aesenc_epi128(b1, k1);
+  }
+  k0 = next_key_4(k0, rcons[9]);
+  k1 = next_key_4(k1, rcons[9]);
+  a0 = _mm512_aesenclast_epi128(a0, k0);
+  b0 = _mm512_aesenclast_epi128(b0, k0);
+  a1 = _mm512_aesenclast_epi128(a1, k1);
+  b1 = _mm512_aesenclast_epi128(b1, k1);
+  STORE_BLOCKS_4(step, left, a0);
+  STORE_BLOCKS_4(step, right, b0);
+  STORE_BLOCKS_4(step + 4, left, a1);
+  STORE_BLOCKS_4(step + 4, right, b1);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file aes.h
+ * The suite aes-128: half b of a node's PRG is AES-128 (FIPS 197) under the node's seed, of the block
+ *   salt XOR (in-order id in 8 bytes, b in one, seven zero bytes), all little-endian.
+ *
+ * Versions, bit for bit the same function.  Control flow and addresses depend on ids and leaves only,
+ * never on a seed or a salt; they cannot fail.  Round keys are in registers, at most spilled to the stack
+ * below the caller: prg_wipe clears both. */
+#ifndef PPRF_PRG_AES_H
+#define PPRF_PRG_AES_H
+
+#include "lanes.h"
+#include "prg.h"
+
+/** The walk from the node of a height above a leaf down to it: the leaf's seed, and into copath, if not
+ * NULL, the seeds of the path's siblings by height. */
+typedef struct pprf_seed opt_node_descend(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
+                                          uint64_t leaf, unsigned height, struct pprf_seed *copath);
+
+/** Portable C: bit planes, no table. */
+opt_node_expand opt_aes_bitsliced;
+
+#if defined(__x86_64__)
+#define OPT_AES_X86 1
+/** AES-NI: one instruction a round. */
+opt_node_expand opt_aes_ni;
+opt_node_lanes opt_aes_ni_x4;
+opt_node_descend opt_aes_ni_descend;
+/** VAES: four blocks an instruction. */
+opt_node_lanes opt_aes_vaes_x4, opt_aes_vaes_x8;
+#else
+#define OPT_AES_X86 0
+#endif
+
+#endif
