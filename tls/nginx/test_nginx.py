@@ -536,15 +536,16 @@ class Status(Case):
         with open(os.path.join(tls.ROOT, "tls", "pprf_tickets.h")) as f:
             body = re.search(r"struct pprf_tickets_stats {(.*?)};", f.read(), re.S).group(1)
         self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)))
-        # two for each full handshake, none for a resumption that is answered in early data and closed
-        self.assertEqual({k: plain[k] for k in ("issued", "early_accepted", "refused", "dropped",
-                                                "depth", "kept")},
-                         {"issued": 6, "early_accepted": 1, "refused": 1, "dropped": 0, "depth": 8,
-                          "kept": 0})
+        # two for each full handshake; one for the resumption whose early data are answered, if the
+        # client's Finished comes before the end of the connection
+        issued = plain["issued"]
+        self.assertIn(issued, (6, 7))
+        self.assertEqual({k: plain[k] for k in ("early_accepted", "refused", "dropped", "depth", "kept")},
+                         {"early_accepted": 1, "refused": 1, "dropped": 0, "depth": 8, "kept": 0})
         self.assertEqual(self.get(nginx, "/status")[1], "text/plain")
         status, kind, text = self.get(nginx, "/json")
         self.assertEqual((status, kind), (200, "application/json"))
-        self.assertEqual((set(json.loads(text)), json.loads(text)["issued"]), (set(plain), 10))
+        self.assertEqual((set(json.loads(text)), json.loads(text)["issued"]), (set(plain), issued + 4))
         status, kind, text = self.get(nginx, "/prometheus")
         self.assertEqual((status, kind), (200, "text/plain; version=0.0.4"))
         kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
@@ -554,11 +555,11 @@ class Status(Case):
         for name, what in kinds.items():
             self.assertEqual(what, "counter" if name.endswith("_total") else "gauge")
             self.assertRegex(text, rf"(?m)^# HELP {name} \S")
-        self.assertEqual(values["pprf_tickets_issued_total"], "12")
+        self.assertEqual(values["pprf_tickets_issued_total"], str(issued + 6))
         self.assertEqual(self.get(nginx, "/plain", "POST")[0], 405)
         self.assertEqual(self.get(nginx, "/plain", "HEAD")[::2], (200, ""))
         with open(nginx.path("counters.log")) as f:
-            self.assertEqual(f.read().splitlines()[3], "6 0 8")
+            self.assertEqual(f.read().splitlines()[3], f"{issued} 0 8")
 
     def test_without_tickets_there_is_no_status(self):
         nginx = self.nginx(http="", server=self.SERVER).start()
