@@ -5,10 +5,10 @@ From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack Tickets TicketGame.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds Tickets TicketGame.
 From Pprf.proofs Require Import Correctness Executable Scenarios Sizes.
 From Pprf.proofs Require Import ForwardSecurity Security ReductionCost.
-From Pprf.proofs Require Import IdealSecurity IdealSuites AttackGain.
+From Pprf.proofs Require Import IdealSecurity IdealSuites AttackGain WeakSeedsGain.
 From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage TicketPool TicketSecurity.
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
@@ -91,6 +91,11 @@ Print Assumptions salted_adv_bound.
 Print Assumptions many_targets_gain.
 Print Assumptions many_targets_half.
 Print Assumptions hashes_many.
+Print Assumptions depth_loss.
+Print Assumptions weak_prg_bound.
+Print Assumptions weak_leaves_adv.
+Print Assumptions weak_leaves_third.
+Print Assumptions weak_leaves_in.
 Print Assumptions key_leaks.
 Print Assumptions history_independent.
 Print Assumptions ticket_issued_once.

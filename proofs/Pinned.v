@@ -451,6 +451,48 @@ Definition hashes_many_statement :
     hashes_at_most (size guesses) (many_targets c guesses)
   := @hashes_many.
 
+(* ---- WeakSeedsGain.v ------------------------------------------------------------------- *)
+
+From Pprf.spec Require Import WeakSeeds.
+From Pprf.proofs Require Import WeakSeedsGain.
+
+Definition depth_loss_statement :
+  forall (Seed : finType) (s0 : Seed) (Tag : finType) (weak : {set Seed}) (tag : bitseq -> Tag) (d : nat),
+    uniq (map tag (inner d 0)) ->
+  forall q : nat, (0 < q <= 2 ^ d)%N -> let n := (q * (d - trunc_log 2 q))%N in
+    (2 * n * #|weak| <= #|Seed|)%N -> (2 * q * #|weak| <= #|Seed|)%N ->
+    let eps : rat := (2 * #|weak|)%:R / #|Seed|%:R in
+    (forall A : prg_attack Seed Tag, calls_at_most #|weak| A -> `|weak_prg_adv s0 weak A| <= eps) /\
+    exists U : pred bitseq, [/\ card d U = q, challenges_in U (weak_leaves weak d U) &
+      n%:R * eps / 6%:R <= weak_adv s0 weak tag 0 (weak_leaves weak d U)]
+  := @depth_loss.
+
+Definition weak_prg_bound_statement :
+  forall (Seed : finType) (s0 : Seed) (Tag : finType) (weak : {set Seed}) (Q : nat)
+         (A : prg_attack Seed Tag), calls_at_most Q A ->
+    `|weak_prg_adv s0 weak A| <= (#|weak| + Q)%:R / #|Seed|%:R
+  := @weak_prg_bound.
+
+Definition weak_leaves_adv_statement :
+  forall (Seed : finType) (s0 : Seed) (Tag : finType) (weak : {set Seed}) (tag : bitseq -> Tag) (d c : nat),
+    (c <= d)%N -> uniq (map tag (inner d c)) -> forall U : pred bitseq,
+    weak_adv s0 weak tag c (weak_leaves weak d U) =
+    (1 - #|weak|%:R / #|Seed|%:R) ^+ (card d U) -
+    (1 - #|weak|%:R / #|Seed|%:R) ^+ (card d U + size (cuts d c U))
+  := @weak_leaves_adv.
+
+Definition weak_leaves_third_statement :
+  forall (Seed : finType) (s0 : Seed) (Tag : finType) (weak : {set Seed}) (tag : bitseq -> Tag) (d c : nat),
+    (c <= d)%N -> uniq (map tag (inner d c)) -> forall (U : pred bitseq) (n : nat),
+    (n <= size (cuts d c U))%N -> (2 * n * #|weak| <= #|Seed|)%N -> (2 * card d U * #|weak| <= #|Seed|)%N ->
+    n%:R * (#|weak|%:R / #|Seed|%:R) / 3%:R <= weak_adv s0 weak tag c (weak_leaves weak d U)
+  := @weak_leaves_third.
+
+Definition weak_leaves_in_statement :
+  forall (Seed : finType) (weak : {set Seed}) (d : nat) (U : pred bitseq),
+    challenges_in U (weak_leaves weak d U)
+  := @weak_leaves_in.
+
 (* ---- TicketPool.v ------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Tickets.

@@ -2,12 +2,12 @@
 (* The game with the PRG as an ideal object: an adversary that evaluates, queries the random function at the
    node above, steals and is challenged; the bounds at two users. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack.
-From Pprf.proofs Require Import Compat EvaluationExamples IdealSecurity IdealSuites AttackGain.
+From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds.
+From Pprf.proofs Require Import Compat EvaluationExamples IdealSecurity IdealSuites AttackGain WeakSeedsGain.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
-Import GRing.Theory Num.Theory.
+Import GRing.Theory Num.Theory Order.Theory.
 Local Open Scope ring_scope.
 
 Section Adversary.
@@ -78,3 +78,46 @@ Qed.
 
 Example hashes_many_ex : hashes_at_most 1 (many_targets 1 [:: false : one_bit]) :=
   hashes_many 1 [:: false : one_bit].
+
+(* ---- A PRG with weak seeds: of the two seeds of one bit, false is weak ---------------------------- *)
+
+Definition false_is_weak : {set one_bit} := [set false].
+
+Lemma one_weak : #|false_is_weak| = 1%N.
+Proof. exact: cards1. Qed.
+
+(* See whether the PRG has copied its seed. *)
+Definition copies : prg_attack one_bit one_bit :=
+  @Ask _ (@prg_reply one_bit one_bit) (Output _ false) (fun ab => Conclude _ (ab.1 == ab.2)).
+
+Example weak_prg_bound_ex : `|weak_prg_adv (false : one_bit) false_is_weak copies| <= 1 / 2%:R.
+Proof.
+by have := @weak_prg_bound one_bit false one_bit false_is_weak 0 copies (fun _ => I); rewrite one_weak card_bool.
+Qed.
+
+(* All four leaves of two users with tags of their own, two inner nodes: 1/16 - 1/64. *)
+Example weak_leaves_adv_ex :
+  weak_adv (false : one_bit) false_is_weak (fun p => head false p : one_bit) 1 (weak_leaves false_is_weak 2 predT) =
+  3%:R / 64%:R.
+Proof.
+rewrite (@weak_leaves_adv one_bit false one_bit false_is_weak (fun p => head false p) 2 1 isT isT predT).
+by rewrite one_weak card_bool; apply/eqP; vm_compute.
+Qed.
+
+Example weak_leaves_in_ex : challenges_in predT (weak_leaves false_is_weak 2 predT) :=
+  @weak_leaves_in one_bit false_is_weak 2 predT.
+
+(* One leaf of two, one node above it: at least 1/6, in fact 1/4. *)
+Example weak_leaves_third_ex :
+  1 / 6%:R <= weak_adv (false : one_bit) false_is_weak bare_tag 0 (weak_leaves false_is_weak 1 (pred1 [:: true])).
+Proof.
+have := @weak_leaves_third one_bit false _ false_is_weak bare_tag 1 0 isT isT (pred1 [:: true]) 1 isT.
+by rewrite one_weak card_bool => /(_ isT isT) B; apply: le_trans B.
+Qed.
+
+Example depth_loss_ex : exists U : pred bitseq, [/\ card 1 U = 1%N, challenges_in U (weak_leaves false_is_weak 1 U) &
+  1 / 6%:R <= weak_adv (false : one_bit) false_is_weak bare_tag 0 (weak_leaves false_is_weak 1 U)].
+Proof.
+have := @depth_loss one_bit false _ false_is_weak bare_tag 1 isT 1 isT.
+rewrite one_weak card_bool => /(_ isT isT) [_ [U [q C B]]]; by exists U; split=> //; apply: le_trans B.
+Qed.

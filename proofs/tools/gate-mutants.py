@@ -50,6 +50,7 @@ RANGE_ERROR = ("      gone{Pre}(&key->store.punctured, x) || first <= x <= last;
                "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
                "      same_words{Pre,Post}(&key->store.punctured) &&")
 IDEAL, ATTACK = "spec/security/IdealGame.v", "spec/security/Attack.v"
+WEAK = "spec/security/WeakSeeds.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -374,6 +375,20 @@ MUTANTS = [
     ("attack_that_finds_nothing", r"AttackGain.v",
      [(ATTACK, "(Some ab.1, Some ab.2) \\in values then Conclude _ true",
        "(Some ab.1, Some ab.2) \\in values then Conclude _ false")]),
+    # The PRG with weak seeds: the attacks on it bounded for nothing, or the tree easier to attack.
+    ("weak_prg_game_with_two_real_worlds", r"WeakSeedsGain.v",
+     [(WEAK, "if w is Real then weak_prg g t s else h t", "weak_prg g t s")]),
+    ("weak_prg_attack_with_outputs_that_count", r"WeakSeedsGain.v",
+     [(WEAK, "| Ask (Output _) k => forall ab, calls_at_most Q (k ab)",
+       "| Ask (Output _) k => (0 < Q)%N /\\ forall ab, calls_at_most Q.-1 (k ab)")]),
+    ("weak_tree_with_another_prg", r"WeakSeedsGain.v",
+     [(WEAK, "fun p => weak_prg g (tag p).", "fun p s => (s, s).")]),
+    ("weak_seeds_fewer_in_the_statement", r"Pinned.v",
+     [("proofs/security/WeakSeedsGain.v", "calls_at_most #|weak| A -> `|weak_prg_adv",
+       "calls_at_most 0 A -> `|weak_prg_adv"),
+      ("proofs/security/WeakSeedsGain.v", "first by have := weak_prg_bound s0 weak H; rewrite addnn -mul2n.",
+       "first by apply: le_trans (weak_prg_bound s0 weak H) _; apply: le_mul2r;\n"
+       "  rewrite ?invr_ge0 ?ler0n // ler_nat addn0 leq_pmull.")]),
     # The game on C's memory: each makes it easier to be secure, or the theorem false.
     ("ref_game_where_a_challenge_leaf_is_stolen", r"MemoryGame.v",
      [(REF_GAME, "| Steal _ => ~~ has (living st) (challenged st)",
