@@ -128,7 +128,7 @@ split.
 split.
   move=> k w; rewrite kept_head // kept_depth => kB wB; rewrite any_word_same ?any_same ?under_same; [exact: A4 | lia..].
 move=> y; rewrite kept_head // kept_depth => yB; rewrite any_same; first exact: A5.
-by have [+ _] := opened_shape O; move=> /levels_bounds; have [_ ->] := opened_shape O; lia.
+by have [dB lE] := opened_shape O; have := levels_bounds V dB; rewrite -lE; lia.
 Qed.
 
 Hypothesis kept_count : cell L' (shift 1 s 9) = cell L (shift 1 s 9).

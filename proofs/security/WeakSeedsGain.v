@@ -399,7 +399,7 @@ rewrite exprSr; apply: le_trans (le_mul2r y0 IH).
 have -> : n.+1%:R * x = x + n%:R * x by rewrite -[n.+1]add1n natrD mulrDl mul1r.
 set a := n%:R * x; have a0 : 0 <= a by rewrite mulr_ge0 ?ler0n.
 have -> : (1 - a) * (1 - x) = 1 - (x + a) + a * x.
-  by rewrite mulrBl mul1r [a * _]mulrBr mulr1 opprB opprD !addrA addrAC.
+  by rewrite mulrBl mul1r [a * (_ - _)]mulrBr mulr1 opprB opprD !addrA addrAC.
 by rewrite le_addl mulr_ge0.
 Qed.
 
