@@ -5,7 +5,7 @@
 # installed; keeps that in build/root/SUITE.txt and each target's output in build/root/SUITE-TARGET.log.
 # Exit 1 if a target fails.  It takes the last commit: what is not committed is not tried.
 # Usage: test-root.sh SUITE TARGET...   SUITE: bookworm, trixie, ...
-set -eu
+set -eu -o pipefail # what comes through tee has to tell of failures too
 cd "$(dirname "$0")"
 suite=$1
 root=build/root/$suite report=build/root/$suite.txt

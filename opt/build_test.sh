@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The products as others build them: in a folder with a space in its name, with link-time
-# optimization, and twice in two places with the same bytes.  TAP on standard output.
+# optimization, and twice in two places with the same bytes; and what tries them in a clean Debian tells of
+# failures.  TAP on standard output.
 set -eu
 cd "$(dirname "$0")/.."
 MAKE=${MAKE:-make} CC=${CC:-gcc}
@@ -79,5 +80,23 @@ done
 run the_archive_is_machine_code_with_lto test -n "$(nm "$other/build/opt/libpprf.a" | grep ' T pprf_setup')"
 run its_names_are_local_too test -z "$(nm -g "$other/build/opt/libpprf.a" |
   awk 'NF == 3 && $2 ~ /^[A-Z]$/ && $3 !~ /^pprf_/')"
+
+# ---- make test-root: a target that fails is told, whatever its output goes through
+clean="$dir/clean"
+mkdir "$clean"
+cp test-root.sh "$clean"
+cat >"$clean/root.sh" <<'END'
+#!/bin/bash
+# In place of a Debian: takes the sources, and of the make targets only "bad" fails.
+[ "$1" = run ] || exit 0
+case $3 in tar*) cat >/dev/null ;; "make bad") echo bad; exit 3 ;; make*) echo good ;; esac
+END
+chmod +x "$clean/root.sh"
+git -C "$clean" init -q
+git -C "$clean" -c user.name=test -c user.email=test commit -q --allow-empty -m test
+run test_root_passes_what_passes "$clean/test-root.sh" trixie good
+run test_root_fails_for_one_target bash -c '! "$1" trixie bad good' - "$clean/test-root.sh"
+run it_says_which grep -q '^FAILED make bad' "$clean/build/root/trixie.txt"
+run and_which_passed grep -q '^passed make good' "$clean/build/root/trixie.txt"
 echo "1..$n"
 exit $bad

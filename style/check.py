@@ -10,7 +10,8 @@ where a line with an annotation (/*@ or //@) begins, because clang-format takes 
 that stand below a function's head for a comment on the next function; and where a macro's backslashes
 stand.  Files that do not keep the form yet are listed in not-yet.txt: each is named in the output, and
 one that keeps it has to leave the list.
-Python by flake8 and .flake8; shell by shellcheck, warnings and errors."""
+Python by flake8 and .flake8; shell by shellcheck, warnings and errors, and a script that pipes into tee
+has pipefail: without it the script takes tee's success for that of what was piped."""
 import concurrent.futures
 import os
 import re
@@ -74,6 +75,12 @@ def lint(kind, text, name="x"):
     return run("shellcheck", "-S", "warning", "-s", "bash", "-", stdin=text).stdout
 
 
+def hides_failures(text):
+    """Whether the text pipes into tee without pipefail."""
+    code = re.sub(r"(?m)^\s*#.*", "", text)
+    return bool(re.search(r"\|\s*tee\b", code)) and not re.search(r"(?m)^set .*\bpipefail\b", code)
+
+
 def main():
     if sys.argv[1:2] == ["--fix"]:
         return run(FORMAT, "-i", *[os.path.abspath(f) for f in sys.argv[2:]]).returncode
@@ -97,6 +104,8 @@ def main():
     r = run("shellcheck", "-S", "warning", *shell)
     ok(len(shell) > 10 and r.returncode == 0, "shell: shellcheck finds nothing in %d files"
        % len(shell), r.stdout + r.stderr)
+    hidden = [f for f in shell if hides_failures(of(f))]
+    ok(not hidden, "shell: what is piped into tee can fail", "\n".join(hidden) + "\nset -o pipefail")
     ok(differing("int f(void)\n{\n    return 1;\n}\n", "x.c")
        and not differing("int f(void)\n/*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c")
        and not differing("int f(void)\n  /*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c"),
@@ -105,6 +114,9 @@ def main():
        and not lint("python", "print(1)\n"), "an unused and an undefined name are noticed")
     ok("SC2034" in lint("shell", "unused=1\n") and not lint("shell", "echo\n"),
        "an unused variable of a shell script is noticed")
+    ok(hides_failures("set -eu\nfalse 2>&1 |tee log\n") and hides_failures("# set -o pipefail\nx | tee y\n")
+       and not hides_failures("set -eu -o pipefail\nfalse | tee log\n"),
+       "a failure that tee would hide is noticed")
     print("1..%d" % count)
     return failed != 0
 
