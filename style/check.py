@@ -50,6 +50,16 @@ def files(*suffixes):
                   and os.path.isfile(os.path.join(ROOT, f)))
 
 
+def scripts():
+    """Shell scripts, whatever their names end in."""
+    return [f for f in files("") if f.endswith(".sh") or re.match(rb"#!.*\b(ba)?sh\b", head(f))]
+
+
+def head(path):
+    with open(os.path.join(ROOT, path), "rb") as f:
+        return f.readline(80)
+
+
 def normal(text):
     text = re.sub(r"^[ \t]+(?=/\*@|//@)", "", text, flags=re.M)
     return re.sub(r"[ \t]+\\$", r" \\", text, flags=re.M)
@@ -100,7 +110,7 @@ def main():
     r = run("flake8", *python)
     ok(len(python) > 20 and r.returncode == 0, "Python: flake8 finds nothing in %d files"
        % len(python), r.stdout + r.stderr)
-    shell = files(".sh")
+    shell = scripts()
     r = run("shellcheck", "-S", "warning", *shell)
     ok(len(shell) > 10 and r.returncode == 0, "shell: shellcheck finds nothing in %d files"
        % len(shell), r.stdout + r.stderr)
