@@ -197,11 +197,28 @@ Proof.
 by move=> k0; rewrite /byte_of Z.shiftr_div_pow2 ?(Z.land_ones _ 8) //; lia.
 Qed.
 
+(* n bytes from the a-th on.  By induction: for eight of them lia takes more than twelve minutes with Coq 8.20. *)
+Lemma bytesE n a v :
+  foldr (fun k w => v / 2 ^ (8 * k) mod 256 + 256 * w) 0 [seq Z.of_nat i | i <- iota a n]
+  = (v / 2 ^ (8 * Z.of_nat a)) mod 2 ^ (8 * Z.of_nat n).
+Proof.
+elim: n a => [|n IHn] a; first by rewrite /= Z.mod_1_r.
+have p1 := Z.pow_pos_nonneg 2 (8 * Z.of_nat n); have p2 := Z.pow_pos_nonneg 2 (8 * Z.of_nat a).
+have -> : (2 ^ (8 * Z.of_nat n.+1) = 256 * 2 ^ (8 * Z.of_nat n))%Z.
+  by rewrite (_ : 8 * _ = 8 + 8 * Z.of_nat n)%Z ?Z.pow_add_r //; lia.
+rewrite [LHS]/= IHn Z.rem_mul_r //; last by apply: p1; lia.
+congr (_ + 256 * (_ mod _)).
+rewrite (_ : 8 * Z.of_nat a.+1 = 8 * Z.of_nat a + 8)%Z ?Z.pow_add_r //; try lia.
+by rewrite Z.div_div //; lia.
+Qed.
+
 Lemma bytes_wordE M p v : (forall k, 0 <= k < 8 -> cell M (shift 1 p k) = byte_of V v k) ->
   bytes_word M p = v mod 2 ^ 64.
 Proof.
-move=> B; rewrite /bytes_word /= !B; try lia.
-rewrite !byte_ofE; try lia.
+move=> B; have E k : 0 <= k < 8 -> cell M (shift 1 p k) = v / 2 ^ (8 * k) mod 256.
+  by move=> kB; rewrite B // byte_ofE //; lia.
+rewrite /bytes_word [LHS]/= !E //.
+by rewrite -[v in RHS]Z.div_1_r; exact: (bytesE 8 0 v).
 Qed.
 
 End Bytes.
