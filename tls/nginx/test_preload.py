@@ -144,9 +144,15 @@ class SServer(Case):
         self.assertIn(tls.REQUEST.split()[1].decode(), server.text())
 
     def test_control_without_the_shim_every_replay_is_delivered(self):
-        server = self.s_server("-early_data", "-no_anti_replay", shim=False)
-        flight = tls.capture(self.dir, self.session(server, "first"), self.early)
-        self.assertEqual(self.deliveries(server, flight, 4), 4)
+        for _ in range(3):
+            server = self.s_server("-early_data", "-no_anti_replay", shim=False)
+            begun = time.time()
+            flight = tls.capture(self.dir, self.session(server, "first"), self.early)
+            delivered = self.deliveries(server, flight, 4)
+            # OpenSSL takes no early data ten seconds old by the clock: a machine that stood still proves nothing
+            if 0 <= time.time() - begun < 8:
+                break
+        self.assertEqual(delivered, 4, f"{time.time() - begun:.1f} s by the clock\n{server.text()}")
 
     def test_servers_choice_of_no_early_data_stands(self):
         server = self.s_server("-www")
