@@ -9,7 +9,7 @@ bookworm() { grep -qs '^VERSION_CODENAME=bookworm$' /etc/os-release; }
 if bookworm; then rt=libclang-rt-14-dev valkey=redis-server; else rt=libclang-rt-dev valkey=valkey-server; fi
 # The tools of the proofs of C code are Debian 12's: elsewhere these run in such a system (proofs/wp/run.sh).
 wp="frama-c-base why3 z3 cvc4 cvc5 gcc libc6-dev binutils util-linux python3"
-if python3 proofs/wp/prove.py --versions >/dev/null 2>&1; then
+if [ "${PROVE_TOOLS:-}" = here ] || python3 proofs/wp/prove.py --versions >/dev/null 2>&1; then
   wp=python3
 elif ! bookworm; then
   wp="mmdebstrap debian-archive-keyring python3"

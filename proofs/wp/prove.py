@@ -56,7 +56,7 @@ WANTED = (("frama-c -version", "25.0"), ("why3 --version", "version 1.5.1"), ("z
 
 def versions():
     """What the proofs need and what there is, a line for each tool; True if it is the same.  With other
-    versions other goals stay open."""
+    versions other goals may stay open."""
     lines, same = [], True
     for command, wanted in WANTED:
         try:
@@ -70,11 +70,12 @@ def versions():
 
 
 def configure(build):
-    """Check the tools' versions: of Why3 also because we use its drivers."""
+    """Check the tools' versions: of Why3 also because we use its drivers.  PROVE_TOOLS=here takes other
+    versions too: what they prove is proven, and as many goals have to be."""
     os.makedirs(build, exist_ok=True)
     lines, same = versions()
     print(*lines, sep="\n", flush=True)
-    if not same:
+    if not same and os.environ.get("PROVE_TOOLS") != "here":
         sys.exit("prove: proofs/wp/run.sh prove.py runs this where the tools are as needed")
 
 

@@ -34,6 +34,19 @@ for other in 'frama-c 29.0 (Copper)' 'why3 Why3 platform, version 1.5.10' 'z3 Z3
   cp "$tmp/right" "$tmp/bin/$name"
 done
 
+# PROVE_TOOLS.  The tools are stand-ins, of another version; no function is called none.
+tool z3 'echo "Z3 version 9.9.9 - 64 bit"'
+way() { PROVE_TOOLS=$1 proofs/wp/run.sh prove.py --file none --function none > "$tmp/out" 2>&1; }
+! way there && grep -q "^prove: PROVE_TOOLS=there: here or debian12$" "$tmp/out"
+ok $? "where the proofs run is here or debian12, nothing else"
+! way here && grep -q "^prove: z3: Z3 version 9.9.9" "$tmp/out" && ! grep -q "running in Debian 12" "$tmp/out"
+ok $? "PROVE_TOOLS=here takes another z3, and says which"
+mkdir "$tmp/few"
+for name in bash dirname python3; do ln -s "$(command -v $name)" "$tmp/few"; done
+for name in frama-c why3 z3 cvc5; do cp "$tmp/bin/$name" "$tmp/few"; done
+! PATH="$tmp/few" way here && grep -q "^prove: PROVE_TOOLS=here: cvc4 is missing$" "$tmp/out"
+ok $? "and says what is missing"
+
 tool mmdebstrap 'for last; do :; done; echo made >> "$(dirname "$last")/made"; mkdir -p "$last/etc"
   [ ! -e "$(dirname "$last")/fail" ]'
 make() { ./root.sh make "$tmp/room/system" bookworm "$@" > "$tmp/out" 2>&1; }

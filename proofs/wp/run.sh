@@ -3,11 +3,23 @@
 # Runs a program of this folder where its tools have the versions that the proofs need: here if they
 # do, else in a Debian 12 of its own (build/debian12, made the first time; `make clean` removes it),
 # on a copy of the tree.  What it writes there comes back.
+# PROVE_TOOLS=here: with the tools of this system, whatever their versions; none may be missing.
+# PROVE_TOOLS=debian12: in that Debian 12 even so.
 # Usage: run.sh prove.py ARGUMENT...
 set -eu
 cd "$(dirname "$0")/../.."
 export PYTHONDONTWRITEBYTECODE=1
-if [ "${WP_ROOT:-}" != always ] && python3 proofs/wp/prove.py --versions >/dev/null; then
+case ${PROVE_TOOLS:-} in
+  "" | here | debian12) ;;
+  *) echo "prove: PROVE_TOOLS=$PROVE_TOOLS: here or debian12" >&2; exit 1 ;;
+esac
+if [ "${PROVE_TOOLS:-}" = here ]; then
+  for tool in frama-c why3 z3 cvc4 cvc5; do
+    command -v $tool >/dev/null || { echo "prove: PROVE_TOOLS=here: $tool is missing" >&2; exit 1; }
+  done
+  exec python3 "proofs/wp/$1" "${@:2}"
+fi
+if [ "${PROVE_TOOLS:-}" != debian12 ] && python3 proofs/wp/prove.py --versions >/dev/null; then
   exec python3 "proofs/wp/$1" "${@:2}"
 fi
 root=build/debian12
