@@ -22,8 +22,9 @@ NM ?= nm
 CLANG ?= clang
 PYTHON ?= python3
 PKG_CONFIG ?= pkg-config
-# TAP harness: totals, times and the names of what failed
-TAP := prove --jobs 2 --failures --comments
+# TAP harness: totals, times and the names of what failed.  One more at a time than there are cores:
+# many tests wait for servers.
+TAP := prove --jobs $(shell expr $$(nproc) + 1) --timer --failures --comments
 
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
