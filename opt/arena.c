@@ -41,9 +41,12 @@ struct slab {
   uint8_t warm;
 };
 
-/* In the list of those with a cold slab, or in that of the others. */
+/* In the list of those with a cold slab, in that of the others, or unmapped in that of the spare ones. */
 struct region {
   struct region *next, *before;
+  struct region *older; /* for as long as the arena is there */
+  unsigned char
+    *_Atomic mapped;   /* `from`, or NULL while it is not mapped: for the children of a fork */
   unsigned char *from; /* the first slab holds the region's address and nothing else */
   struct slab *cold;   /* empty slabs without pages */
   unsigned slabs_used;
@@ -55,8 +58,10 @@ struct arena {
   uint64_t maker; /* the process */
   pthread_mutex_t lock;
   struct region *roomy, *full; /* regions with a cold slab, and without */
-  atomic_int forgotten;        /* the regions were another process's and are unmapped */
-  size_t count;                /* regions */
+  struct region *spare;        /* unmapped */
+  struct region *_Atomic all; /* every region, the newest first: grows, and is never changed else */
+  atomic_int forgotten;       /* the regions were another process's and are unmapped */
+  size_t count;               /* regions */
   struct slab *warm;
   unsigned warm_count;
   struct slab *open[CLASSES]; /* slabs with a free block, by size */
@@ -148,17 +153,27 @@ static void take_region(struct region **list, struct region *r)
     r->next->before = r->before;
 }
 
+/* A region that is not mapped, first of the spare ones. */
+static struct region *spare_region(struct arena *a)
+{
+  struct region *r = a->spare;
+  if (r != NULL || (r = calloc(1, sizeof *r)) == NULL)
+    return r;
+  put_region(&a->spare, r);
+  r->older = atomic_load(&a->all);
+  atomic_store(&a->all, r);
+  return r;
+}
+
 static struct region *new_region(struct arena *a)
 {
-  struct region *r = calloc(1, sizeof *r);
-  if (r == NULL)
+  struct region *r = spare_region(a);
+  if (r == NULL || (r->from = map_region(&r->locked)) == NULL)
     return NULL;
-  r->from = map_region(&r->locked);
-  if (r->from == NULL) {
-    free(r);
-    return NULL;
-  }
+  atomic_store(&r->mapped, r->from);
+  take_region(&a->spare, r);
   memcpy(r->from, &r, sizeof r);
+  r->cold = NULL;
   for (unsigned i = SLABS; i-- > 1;) {
     r->slab[i].region = r;
     put_first(&r->cold, &r->slab[i]);
@@ -191,8 +206,9 @@ static void free_region(struct arena *a, struct region *r)
     if (r->slab[i].warm)
       take_warm(a, &r->slab[i]);
   a->count--;
+  atomic_store(&r->mapped, NULL); /* before its place may be another mapping's */
   (void)munmap(r->from, REGION_BYTES);
-  free(r);
+  put_region(&a->spare, r);
 }
 
 /* ---- slabs ---- */
@@ -259,18 +275,18 @@ static void empty_slab(struct arena *a, struct slab *s)
 
 /* ---- the process's arena ---- */
 
-/* Unmap the regions of an arena that is another process's: copies, if fork left any. */
+/* Unmap the regions of an arena that is another process's: copies, if fork left any.  Another thread of
+ * that process may have been at work, while fork copied page after page: of what it changes nothing fits
+ * together.  So this reads what is written once, and each region's address. */
 static void unmap_copies(struct arena *a)
 {
-  struct region *lists[] = {a->roomy, a->full};
   if (atomic_exchange(&a->forgotten, 1) != 0)
     return;
-  for (unsigned i = 0; i < 2; i++)
-    for (struct region *r = lists[i], *next; r != NULL; r = next) {
-      next = r->next;
-      (void)munmap(r->from, REGION_BYTES);
-      free(r);
-    }
+  for (struct region *r = atomic_load(&a->all); r != NULL; r = r->older) {
+    unsigned char *p = atomic_load(&r->mapped);
+    if (p != NULL)
+      (void)munmap(p, REGION_BYTES);
+  }
 }
 
 static struct arena *own_arena(void)

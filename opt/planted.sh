@@ -167,6 +167,29 @@ planted packed.c packed blocks_twice_too_great 's/^  size_t block = opt_arena_fi
 planted arena.c packed block_given_back_unwiped 's/^  explicit_bzero(block, bytes);$/  ;/'
 planted arena.c packed empty_region_kept 's/ \&\& a->count > 1)$/ \&\& 0)/'
 planted arena.c packed child_has_a_copy 's/^  (void)madvise(p, REGION_BYTES, MADV_WIPEONFORK);$/  ;/'
+# opt/arena_test.c contains arena.c and tears its lists
+torn() { # NAME SED-EXPRESSION
+  local status=0
+  mkdir -p "$dir/torn"
+  sed -e "$2" opt/arena.c > "$dir/torn/arena.c"
+  cp opt/arena_test.c "$dir/torn/"
+  if [ -n "$2" ] && cmp -s opt/arena.c "$dir/torn/arena.c"; then
+    result 1 "$1" "the edit does not apply to arena.c any more"
+  elif ! $CC $CPPFLAGS -Iopt "${flags[@]}" -o "$dir/run" "$dir/torn/arena_test.c" $LDLIBS; then
+    result 1 "$1" "it does not compile"
+  else
+    run || status=$?
+    if [ -n "$2" ]; then
+      result $((status == 0)) "$1" "not caught"
+    else
+      result $((status != 0)) "$1" "fails"
+    fi
+  fi
+}
+torn without_a_bug_the_test_of_torn_lists_passes ''
+torn child_follows_the_lists 's/r = r->older)/r = r->next)/'
+torn region_is_remembered_after_it_is_unmapped 's/^  atomic_store(&r->mapped, NULL);.*/  ;/'
+torn region_is_not_used_again 's/^  put_region(&a->spare, r);$/  ;/'
 planted store.c marks seed_in_the_bitmap 's/opt_bitmap_puncture_range(&s->punctured, first, last);/& s->punctured.dead[0] |= s->slot[0].lo;/'
 planted core.c random wrong_side_kept 's/if (right != right_side)/if (right == right_side)/'
 planted core.c random range_without_right_end 's/opt_store_find(s, last, &node)/0/'

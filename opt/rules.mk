@@ -62,6 +62,11 @@ $(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
+TAP_TESTS += $(B)/opt/arena_test
+$(B)/opt/arena_test: opt/arena_test.c
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
+
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_expand_many free malloc opt_arena_take madvise,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
