@@ -98,7 +98,8 @@ LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
     ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
 NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
-               "opt/selftest/*", "opt/bitwords_test.c", "opt/arena_test.c", "tls/test_*", "tls/fuzz_*", "tls/bench_tls.c", "tls/loop.[ch]",
+               "opt/selftest/*", "opt/bitwords_test.c", "opt/arena_test.c", "tls/test_*", "tls/fuzz_*",
+               "tls/bench_tls.c", "tls/loop.[ch]",
                "tls/fleet.c", "tls/wire.[ch]", "tls/target.[ch]", "tls/pprf_fleet.h"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
