@@ -43,9 +43,9 @@ struct pprf_children {
   int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
 };
 
-/** Seeds of the two children of the node (start, height), height >= 1, whose seed is given: the halves
- * of what the family gives for that seed and, but for PRG_SHA3_256, the node's in-order id
- * 2*start + 2^height. */
+/** Seeds of the two children of the node (start, height), whose seed is given: the halves of what the family
+ * gives for that seed and, but for PRG_SHA3_256, the node's in-order id 2*start + 2^height.  In a tree the
+ * height is at least 1; a leaf's own children, height 0, are what tls/ makes keys of. */
 /*@ requires family: tree_family(family);
     assigns \nothing;
     ensures results: \result.err == 0 || prg_error(\result.err);
