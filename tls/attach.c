@@ -319,10 +319,12 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   const struct backend *b = c->tickets->backend;
   void *keys_of = c->tickets->keys;
   uint8_t value[PPRF_SEED_BYTES] = {0};
+  struct origin origin;
   struct ticket_keys keys;
   /* a ticket without its resumption master secret: the client would know another one */
-  int good =
-    !c->forgotten && b->issue(keys_of, ticket_clock(), name, value) == PPRF_OK && ticket_derive(value, &keys);
+  int good = !c->forgotten &&
+             b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
+             ticket_derive(&origin, value, &keys);
   if (good) {
     memcpy(iv, name, NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
@@ -343,13 +345,15 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
                    const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   uint8_t value[PPRF_SEED_BYTES];
+  struct origin origin;
   struct ticket_keys keys;
   uint64_t ticket;
   release_ticket(c);
   if (c->offers++ >= c->tickets->backend->offers ||
-      c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, value) != PPRF_OK)
+      c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, &origin, value) !=
+        PPRF_OK)
     return NO_TICKET;
-  int good = ticket_derive(value, &keys);
+  int good = ticket_derive(&origin, value, &keys);
   if (good) {
     good = ticket_set_keys(&keys, cipher, mac, iv, 0);
     OPENSSL_cleanse(&keys, sizeof keys);

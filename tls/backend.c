@@ -6,15 +6,16 @@
 
 _Static_assert(NAME_BYTES == POOL_NAME_BYTES, "names are the pool's");
 
-static int issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], uint8_t value[PPRF_SEED_BYTES])
+static int issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
+                 uint8_t value[PPRF_SEED_BYTES])
 {
-  return pool_issue(keys, now, name, value);
+  return pool_issue(keys, now, name, origin, value);
 }
 
 static int open_ticket(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t *ticket,
-                       uint8_t value[PPRF_SEED_BYTES])
+                       struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
 {
-  return pool_open(keys, now, name, ticket, value);
+  return pool_open(keys, now, name, ticket, origin, value);
 }
 
 static int redeem(void *keys, uint64_t now, uint64_t ticket, int early)

@@ -13,8 +13,16 @@
 #include <stdint.h>
 
 #include "pprf_tickets.h"
+#include "prg.h"
 
 #define NAME_BYTES 16
+
+/** Where a leaf's value is from, without which nothing is derived from it: the tree's suite and salt, and the
+ * leaf's number in its tree.  Public. */
+struct origin {
+  struct pprf_family family;
+  uint64_t leaf;
+};
 
 /** Things that are counted outside of the backend. */
 enum backend_count { COUNT_NOT_ISSUED, COUNT_FOREIGN, COUNT_KEPT };
@@ -24,9 +32,10 @@ struct backend {
   /* Tickets of a ClientHello that are looked at: each costs an evaluation or a question to a server, and
    * 900 fit into one.  Clients offer one or two. */
   unsigned offers;
-  int (*issue)(void *keys, uint64_t now, uint8_t name[NAME_BYTES], uint8_t value[PPRF_SEED_BYTES]);
+  int (*issue)(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
+               uint8_t value[PPRF_SEED_BYTES]);
   int (*open)(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t *ticket,
-              uint8_t value[PPRF_SEED_BYTES]);
+              struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
   int (*redeem)(void *keys, uint64_t now, uint64_t ticket, int early);
   void (*release)(void *keys, uint64_t ticket); /* any number */
   int (*expire)(void *keys, uint64_t now);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tickets cost.  Usage: bench_tls [-q|-h|-w|-t|-r|-l] OUT.json; a table on standard output.
+/* What the tickets cost.  Usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json; a table on standard output.
  *   -q         quick
  *   -h         handshakes only
  *   -w         handshakes only, and OpenSSL does not wipe what it frees
  *   -t         tickets a second only; -r: the same with real-time priority, so that the machine's other
  *              load does not come between two processes that are to run at once
  *   -l         only how long a lock is held at most
+ *   -s         only the suites of the trees
  *   handshake  processor time of the server for a resumption with early data, client and server
  *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
  *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
  *              take turns; processor time, and how often one waited for another
  *   lock       the longest time that a lock is held, in processor time, while a key of depth 22 expires
  *              in an idle process, is given up, or is revoked
+ *   suites     processor time to issue, open and redeem a ticket, its keys included, with trees of each
+ *              suite, which take turns
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
  *              OpenSSL's session cache
  * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
@@ -35,6 +38,7 @@
 #include "loop.h"
 #include "pool.h"
 #include "pprf_tls.h"
+#include "tickets.h"
 
 static _Noreturn void die(const char *what)
 {
@@ -73,6 +77,7 @@ enum { ROUNDS_MAX = 64 };
 
 static FILE *json;
 static int wiping = 1, real_time;
+static unsigned suite; /* of the trees: the default's, but where suites are compared */
 
 /* row: handshakes of a kind before the next. */
 static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each, unsigned depth)
@@ -133,10 +138,11 @@ static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned
 static void churn(struct pool *p, unsigned n)
 {
   uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  struct origin origin;
   pool_ticket ticket;
   for (unsigned i = 0; i < n; i++)
-    if (pool_issue(p, 1, name, value) != PPRF_OK ||
-        pool_open(p, 1, name, &ticket, value) != PPRF_OK || pool_redeem(p, 1, ticket, 1) != PPRF_OK)
+    if (pool_issue(p, 1, name, &origin, value) != PPRF_OK ||
+        pool_open(p, 1, name, &ticket, &origin, value) != PPRF_OK || pool_redeem(p, 1, ticket, 1) != PPRF_OK)
       die("pool");
 }
 
@@ -165,7 +171,7 @@ static struct rate rate(unsigned processes, unsigned n)
 {
   struct pool *p;
   struct rusage before, after;
-  if (pool_new(&p, 22, 8, 7200, 0) != PPRF_OK)
+  if (pool_new(&p, 22, 8, 7200, 0, suite) != PPRF_OK)
     die("pool_new");
   churn(p, 1000);
   (void)getrusage(RUSAGE_CHILDREN, &before);
@@ -234,6 +240,81 @@ static void rates(unsigned rounds, unsigned n)
           both.low, both.high);
 }
 
+/* ---- suites ---- */
+
+enum step { ISSUE, OPEN, REDEEM, ALL, STEPS };
+static const char *const step_name[] = {"issue", "open", "redeem", "all"};
+enum { SUITES = PPRF_AES_128, ROW = 1000 };
+
+/* Seconds for each step of n tickets, ROW of them issued before the first is opened, as in a server with as
+ * many clients.  A ticket's keys are derived as libssl's callback has it done. */
+static void time_steps(struct pool *p, unsigned n, double seconds[STEPS])
+{
+  static uint8_t name[ROW][POOL_NAME_BYTES];
+  uint8_t value[PPRF_SEED_BYTES];
+  pool_ticket ticket[ROW];
+  struct origin origin;
+  struct ticket_keys keys;
+  memset(seconds, 0, STEPS * sizeof *seconds);
+  for (unsigned done = 0; done < n; done += ROW) {
+    double t[REDEEM + 2];
+    t[ISSUE] = now(CLOCK_THREAD_CPUTIME_ID);
+    for (unsigned i = 0; i < ROW; i++)
+      if (pool_issue(p, 1, name[i], &origin, value) != PPRF_OK || !ticket_derive(&origin, value, &keys))
+        die("issue");
+    t[OPEN] = now(CLOCK_THREAD_CPUTIME_ID);
+    for (unsigned i = 0; i < ROW; i++)
+      if (pool_open(p, 1, name[i], &ticket[i], &origin, value) != PPRF_OK ||
+          !ticket_derive(&origin, value, &keys))
+        die("open");
+    t[REDEEM] = now(CLOCK_THREAD_CPUTIME_ID);
+    for (unsigned i = 0; i < ROW; i++)
+      if (pool_redeem(p, 1, ticket[i], 1) != PPRF_OK)
+        die("redeem");
+    t[REDEEM + 1] = now(CLOCK_THREAD_CPUTIME_ID);
+    for (enum step step = ISSUE; step <= REDEEM; step++)
+      seconds[step] += (t[step + 1] - t[step]) / n;
+  }
+  seconds[ALL] = seconds[ISSUE] + seconds[OPEN] + seconds[REDEEM];
+}
+
+static void suites(unsigned rounds, unsigned n)
+{
+  static double seconds[SUITES + 1][STEPS][ROUNDS_MAX], ratio[SUITES + 1][STEPS][ROUNDS_MAX];
+  struct pool *p[SUITES + 1];
+  double one[STEPS];
+  for (unsigned i = 1; i <= SUITES; i++)
+    if (pool_new(&p[i], 22, 8, 7200, 0, i) != PPRF_OK)
+      die("pool_new");
+  for (unsigned round = 0; round < rounds; round++)
+    for (unsigned i = 1; i <= SUITES; i++) {
+      time_steps(p[i], n, one);
+      for (enum step step = ISSUE; step < STEPS; step++) {
+        seconds[i][step][round] = one[step];
+        ratio[i][step][round] = one[step] / seconds[PPRF_SHA3_256][step][round];
+      }
+    }
+  printf("\nns of CPU a ticket, keys derived, %u issued before the first is opened (depth 22, %u rounds of "
+         "%u;\nSHA3 by %s, AES by %s)\n", ROW, rounds, n, pprf_prg_name(), pprf_aes_name());
+  printf("  %-16s %-7s %8s %19s   %s\n", "suite", "", "ns", "quartiles", "this / sha3-256");
+  fprintf(json, "  \"suites\": {\"rounds\": %u, \"each\": %u, \"sha3\": \"%s\", \"aes\": \"%s\"", rounds,
+          n, pprf_prg_name(), pprf_aes_name());
+  for (unsigned i = 1; i <= SUITES; i++) {
+    fprintf(json, ",\n    \"%s\": {", pprf_suite_name(i));
+    for (enum step step = ISSUE; step < STEPS; step++) {
+      struct summary s = summarise(seconds[i][step], rounds), r = summarise(ratio[i][step], rounds);
+      printf("  %-16s %-7s %8.0f %8.0f - %8.0f   %.3f (%.3f - %.3f)\n", pprf_suite_name(i), step_name[step],
+             1e9 * s.median, 1e9 * s.low, 1e9 * s.high, r.median, r.low, r.high);
+      fprintf(json, "%s\"%s\": {\"ns\": %.1f, \"quartiles\": [%.1f, %.1f], \"ratio\": %.4f, "
+              "\"ratio_quartiles\": [%.4f, %.4f]}", step == ISSUE ? "" : ", ", step_name[step],
+              1e9 * s.median, 1e9 * s.low, 1e9 * s.high, r.median, r.low, r.high);
+    }
+    fprintf(json, "}");
+    pool_free(p[i]);
+  }
+  fprintf(json, "}");
+}
+
 /* ---- how long a lock is held ---- */
 
 static int measuring;
@@ -282,13 +363,14 @@ static void end_key(enum end end, double *longest, double *all)
   enum { DEPTH = 22 };
   struct pool *p;
   uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  struct origin origin;
   pool_ticket ticket;
-  if (pool_new(&p, DEPTH, 2, 7200, 0) != PPRF_OK)
+  if (pool_new(&p, DEPTH, 2, 7200, 0, suite) != PPRF_OK)
     die("pool_new");
   for (unsigned i = 0; i < 1u << DEPTH; i++) {
     uint64_t time = 1 + i / 2000; /* seconds */
-    if (pool_issue(p, time, name, value) != PPRF_OK ||
-        (i % 2 == 1 && (pool_open(p, time, name, &ticket, value) != PPRF_OK ||
+    if (pool_issue(p, time, name, &origin, value) != PPRF_OK ||
+        (i % 2 == 1 && (pool_open(p, time, name, &ticket, &origin, value) != PPRF_OK ||
                         pool_redeem(p, time, ticket, 1) != PPRF_OK)))
       die("pool");
   }
@@ -300,7 +382,7 @@ static void end_key(enum end end, double *longest, double *all)
     die("expire");
   for (unsigned i = 0; end == GIVE_UP && i < 2048; i++) /* two further keys in every shard */
     if ((i % 1024 == 0 && pool_rotate(p, 5000) != PPRF_OK) ||
-        pool_issue(p, 5000, name, value) != PPRF_OK)
+        pool_issue(p, 5000, name, &origin, value) != PPRF_OK)
       die("issue");
   if (end == REVOKE && pool_revoke(p, 5000) != PPRF_OK)
     die("revoke");
@@ -371,14 +453,15 @@ static void state(unsigned sessions, unsigned top)
     unsigned depth = k + 1, n = 1u << depth;
     struct pool *p;
     uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+    struct origin origin;
     pool_ticket *ticket = malloc(n * sizeof *ticket);
-    if (ticket == NULL || pool_new(&p, depth, 8, 7200, 0) != PPRF_OK)
+    if (ticket == NULL || pool_new(&p, depth, 8, 7200, 0, suite) != PPRF_OK)
       die("pool_new");
     struct pprf_tickets_stats empty, s;
     pool_stats(p, &empty);
     for (unsigned i = 0; i < n; i++)
-      if (pool_issue(p, 1, name, value) != PPRF_OK ||
-          pool_open(p, 1, name, &ticket[i], value) != PPRF_OK)
+      if (pool_issue(p, 1, name, &origin, value) != PPRF_OK ||
+          pool_open(p, 1, name, &ticket[i], &origin, value) != PPRF_OK)
         die("issue");
     for (unsigned i = 0; i < n / 2; i++) {
       uint32_t r;
@@ -404,20 +487,38 @@ static void state(unsigned sessions, unsigned top)
   fprintf(json, "]}\n");
 }
 
+/* That of tickets for which none is named. */
+static unsigned default_suite(void)
+{
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 4};
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  pprf_tickets *t;
+  if (pprf_tickets_new(&t, &options) != PPRF_OK || pprf_tickets_stats(t, &s) != PPRF_OK)
+    die("tickets");
+  pprf_tickets_free(t);
+  return (unsigned)s.suite;
+}
+
 int main(int argc, char **argv)
 {
   char option = argc == 3 && argv[1][0] == '-' ? argv[1][1] : '\0';
   int quick = option == 'q';
   wiping = option != 'w';
   real_time = option == 'r';
-  if (argc != 2 + (option != '\0') || (option != '\0' && strchr("qhwtrl", option) == NULL))
-    die("usage: bench_tls [-q|-h|-w|-t|-r|-l] OUT.json");
+  if (argc != 2 + (option != '\0') || (option != '\0' && strchr("qhwtrls", option) == NULL))
+    die("usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json");
   if (wiping && pprf_tickets_wipe_openssl() != PPRF_OK)
     die("too late to wipe");
   json = fopen(argv[argc - 1], "w");
   if (json == NULL)
     die("cannot write the output");
+  suite = default_suite();
   fprintf(json, "{\n");
+  if (option == 's') {
+    suites(41, 20000);
+    fprintf(json, "\n}\n");
+    return fclose(json) != 0;
+  }
   if (option == 't' || option == 'r') {
     rates(21, 100000);
     fprintf(json, "\n}\n");
@@ -435,6 +536,8 @@ int main(int argc, char **argv)
     return fclose(json) != 0;
   }
   rates(quick ? 3 : 21, quick ? 20000 : 100000);
+  fprintf(json, ",\n");
+  suites(quick ? 5 : 41, quick ? 2000 : 20000);
   fprintf(json, ",\n");
   locks(quick ? 1 : 5);
   fprintf(json, ",\n");

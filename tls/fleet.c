@@ -845,7 +845,11 @@ static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16]
   return good;
 }
 
-static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES],
+/* Where a server's values are from: its trees have the suite that valkey/tree.c names, and what this suite
+ * gives for a value hangs neither on a salt nor on a leaf. */
+static const struct origin server_origin = {{PRG_SHA3_256, 0, 0}, 0};
+
+static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
                        uint8_t value[PPRF_SEED_BYTES])
 {
   static _Thread_local unsigned turn;
@@ -853,6 +857,7 @@ static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES],
   struct named n;
   uint8_t key[16];
   (void)now;
+  *origin = server_origin;
   memset(name, 0, NAME_BYTES);
   memset(value, 0, PPRF_SEED_BYTES);
   for (unsigned i = 0; running(f) && i < 2 * f->servers; i++)
@@ -894,11 +899,12 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
 }
 
 static int fleet_open(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t *ticket,
-                      uint8_t value[PPRF_SEED_BYTES])
+                      struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
 {
   struct fleet *f = keys;
   int err = PPRF_ERR_FORMAT;
   (void)now;
+  *origin = server_origin;
   *ticket = 0;
   memset(value, 0, PPRF_SEED_BYTES);
   if (!running(f))
@@ -983,6 +989,7 @@ static void fleet_stats(void *keys, struct pprf_tickets_stats *s)
                                    .unanswered = atomic_load(&c->unanswered),
                                    .connected = atomic_load(&c->connected),
                                    .depth = f->depth,
+                                   .suite = server_origin.family.suite,
                                    .memory_bytes = sizeof *f + sizeof *f->own + sizeof *c};
 }
 
@@ -1091,7 +1098,7 @@ int pprf_tickets_new_fleet(pprf_tickets **tickets, const struct pprf_tickets_opt
   struct pprf_tickets_options *o = &made->options;
   struct fleet *f = calloc(1, sizeof *f);
   err = f == NULL ? PPRF_ERR_NOMEM
-        : o->rotation != 0 || o->memory != 0 || o->lifetime > LIFETIME_MAX
+        : o->rotation != 0 || o->memory != 0 || o->suite != 0 || o->lifetime > LIFETIME_MAX
           ? PPRF_TLS_ERR_OPTION
           : new_fleet(f, server, servers);
   if (err != PPRF_OK) {

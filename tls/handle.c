@@ -19,7 +19,6 @@ int handle_new(pprf_key **key, unsigned depth, void *memory)
   *key = calloc(1, sizeof **key);
   if (*key == NULL)
     return PPRF_ERR_NOMEM;
-  (*key)->family = PRG_BARE;
   opt_store_lay_out(&(*key)->store, depth, memory,
                     (unsigned char *)memory + opt_store_mapped_bytes(depth), 1);
   return PPRF_OK;
@@ -30,6 +29,11 @@ void handle_lock(const pprf_key *key)
   if (key->store.locked)
     (void)mlock2(key->store.slot, sizeof(struct pprf_seed) << (key->store.punctured.depth - 1),
                  MLOCK_ONFAULT);
+}
+
+void handle_set_family(pprf_key *key, struct pprf_family family)
+{
+  key->family = family;
 }
 
 void handle_set_nodes(pprf_key *key, uint64_t nodes)

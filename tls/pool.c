@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../common/options.h"
 #include "handle.h"
 #include "shared.h"
 
@@ -55,6 +56,7 @@ struct tree {
   uint64_t nodes;  /* of its key, whose memory follows the header */
   uint32_t id;     /* 0: free, every leaf is punctured */
   uint32_t first_segment, segments;
+  uint64_t salt_lo, salt_hi; /* of its key; zero if the suite has none */
   uint64_t opened; /* when its first leaf was given out */
   uint64_t next;   /* first leaf not given out */
   struct segment segment[SEGMENTS]; /* a ring */
@@ -73,7 +75,7 @@ struct shard {
 
 struct header {
   uint64_t layout, bytes; /* what a program that maps it must agree on */
-  uint64_t depth, keys, lifetime, rotation;
+  uint64_t depth, keys, lifetime, rotation, suite;
   _Atomic uint64_t maker;   /* a process; 0: none */
   _Atomic uint64_t now;     /* the latest time that a caller gave */
   _Atomic uint64_t expired; /* when all shards were last looked through */
@@ -82,9 +84,10 @@ struct header {
   _Alignas(64) unsigned char shard[]; /* shard_bytes each */
 };
 
-/* Says which structures these are: their sizes and a version, for what sizes do not show. */
+/* Says which structures these are: their sizes and a version, for what sizes do not show.  Until version 3 a
+ * pool's suite was sha3-256, and nothing named it. */
 #define LAYOUT \
-  ((uint64_t)3 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
+  ((uint64_t)4 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
    sizeof(pthread_mutex_t)) + sizeof(struct tree)
 
 /* ---- the process's own ---- */
@@ -96,6 +99,7 @@ struct pool {
   ino_t ino;
   unsigned depth, shards, tree_depth;
   unsigned keys; /* trees of a shard */
+  unsigned suite; /* as the header had it when it was looked at */
   EVP_CIPHER *name_cipher;
   EVP_CIPHER_CTX *name_ctx[2]; /* under the name key: decrypts, encrypts */
   atomic_int naming;           /* a thread uses one of them */
@@ -146,9 +150,22 @@ static uint64_t segment_end(struct tree *t, unsigned i)
 
 /* ---- trees ---- */
 
+static struct pprf_family family_of(const struct held *s, const struct tree *t)
+{
+  return (struct pprf_family){s->pool->suite, t->salt_lo, t->salt_hi};
+}
+
+/* Another process may have started the tree. */
 static pprf_key *key_of(const struct held *s, const struct tree *t)
 {
-  return s->key[t - s->shard->tree];
+  pprf_key *key = s->key[t - s->shard->tree];
+  handle_set_family(key, family_of(s, t));
+  return key;
+}
+
+static struct origin origin_of(const struct held *s, const struct tree *t, uint64_t leaf)
+{
+  return (struct origin){family_of(s, t), leaf};
 }
 
 /* Every change of a tree is announced, so that the next owner of the lock knows which tree a
@@ -261,6 +278,19 @@ static int retire(struct held *s)
   return expire_all(s);
 }
 
+/* A free tree gets a root and a salt.  One that fails stays free. */
+static int start_tree(struct held *s, struct tree *t)
+{
+  struct pprf_seed salt = {0, 0};
+  int err = pprf_has_salt(s->pool->suite) ? prg_random(&salt) : PPRF_OK;
+  if (err != PPRF_OK)
+    return err;
+  reset(t);
+  t->salt_lo = salt.lo;
+  t->salt_hi = salt.hi;
+  return opt_shared_start(key_of(s, t));
+}
+
 /* Make sure that the current tree has a leaf to give out. */
 static int current_tree(struct held *s)
 {
@@ -275,9 +305,8 @@ static int current_tree(struct held *s)
   (void)retire(s);
   struct tree *t = free_tree(s);
   begin_change(s, t);
-  int err = opt_shared_start(key_of(s, t));
+  int err = start_tree(s, t);
   if (err == PPRF_OK) {
-    reset(t);
     p->last_id += p->last_id == UINT32_MAX ? 2 : 1; /* 0 is no id */
     t->id = p->last_id;
     t->opened = s->now;
@@ -599,7 +628,7 @@ static void delist(struct pool *p)
 }
 
 /* The process's own part of a pool whose mapping is fd's. */
-static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys)
+static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys, unsigned suite)
 {
   struct stat st;
   size_t bytes = mapping_bytes(depth, keys), header = header_bytes(depth, keys);
@@ -609,6 +638,7 @@ static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys)
   p->fd = -1;
   p->depth = depth;
   p->keys = keys;
+  p->suite = suite;
   p->shards = 1u << pool_shard_bits(depth);
   p->tree_depth = depth - pool_shard_bits(depth);
   p->name_cipher = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
@@ -670,7 +700,8 @@ static int new_memory(size_t bytes)
   return fd;
 }
 
-int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation)
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,
+             unsigned suite)
 {
   *pool = NULL;
   size_t bytes = mapping_bytes(depth, keys);
@@ -678,7 +709,7 @@ int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetim
   if (fd < 0)
     return PPRF_ERR_NOMEM;
   struct pool *p = NULL;
-  int err = attach(&p, fd, depth, keys);
+  int err = attach(&p, fd, depth, keys, suite);
   if (err != PPRF_OK) {
     (void)close(fd);
     return err;
@@ -688,6 +719,7 @@ int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetim
   h->keys = keys;
   h->lifetime = lifetime;
   h->rotation = rotation;
+  h->suite = suite;
   err = RAND_priv_bytes(h->name_key, sizeof h->name_key) == 1 ? keep_name_ctx(p) : PPRF_ERR_CRYPTO;
   for (unsigned i = 0; i < p->shards && err == PPRF_OK; i++) {
     struct shard *shard = shard_at(p, i);
@@ -771,7 +803,7 @@ int pool_export(struct pool *p, int *fd)
 }
 
 int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
-                uint64_t rotation)
+                uint64_t rotation, unsigned suite)
 {
   struct header h;
   struct stat st;
@@ -783,12 +815,15 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
       h.depth > PPRF_DEPTH_MAX || h.keys < POOL_KEYS_MIN || h.keys > POOL_KEYS_MAX ||
       h.bytes != mapping_bytes((unsigned)h.depth, (unsigned)h.keys))
     return PPRF_TLS_ERR_FD;
-  if (h.depth != depth || h.keys != keys || h.lifetime != lifetime || h.rotation != rotation)
+  if (h.suite > UINT_MAX || pprf_suite_name((unsigned)h.suite) == NULL)
+    return PPRF_ERR_SUITE;
+  if (h.depth != depth || h.keys != keys || h.lifetime != lifetime || h.rotation != rotation ||
+      (suite != 0 && h.suite != suite))
     return PPRF_TLS_ERR_OPTION;
   int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0)
     return PPRF_TLS_ERR_FD;
-  int err = attach(pool, own, depth, keys);
+  int err = attach(pool, own, depth, keys, (unsigned)h.suite);
   if (err != PPRF_OK) {
     (void)close(own);
     return err;
@@ -804,7 +839,7 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
 /* ---- tickets given out and taken back ---- */
 
 int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
-               uint8_t value[PPRF_SEED_BYTES])
+               struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
 {
   struct held s;
   pool_ticket ticket = 0;
@@ -821,6 +856,7 @@ int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
     struct tree *t = &s.shard->tree[s.shard->current];
     err = pprf_eval(key_of(&s, t), t->next, value);
     if (err == PPRF_OK) {
+      *origin = origin_of(&s, t, t->next);
       ticket = ticket_of(&s, t, t->next);
       begin_change(&s, t);
       current_segment(&s, t)->outstanding++;
@@ -840,7 +876,7 @@ int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
 }
 
 int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
-              pool_ticket *ticket, uint8_t value[PPRF_SEED_BYTES])
+              pool_ticket *ticket, struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
 {
   struct held s;
   memset(value, 0, PPRF_SEED_BYTES);
@@ -857,7 +893,9 @@ int pool_open(struct pool *p, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
     return err;
   struct tree *t = live_tree_of(&s, *ticket);
   err = t == NULL ? PPRF_ERR_PUNCTURED : pprf_eval(key_of(&s, t), leaf_of(p, *ticket), value);
-  if (err != PPRF_OK)
+  if (err == PPRF_OK)
+    *origin = origin_of(&s, t, leaf_of(p, *ticket));
+  else
     s.shard->stats.refused++;
   unlock(&s);
   return err;
@@ -962,7 +1000,8 @@ void pool_stats(struct pool *p, struct pprf_tickets_stats *stats)
                                        .not_issued = atomic_load(&p->h->not_issued),
                                        .kept = atomic_load(&p->h->kept),
                                        .depth = p->depth,
-                                       .keys_max = p->keys};
+                                       .keys_max = p->keys,
+                                       .suite = p->suite};
   for (unsigned i = 0; i < p->shards; i++) {
     struct held s;
     if (lock(&s, p, i, 0) == PPRF_OK) {

@@ -12,6 +12,9 @@
  * A ticket is named by 16 bytes: one AES block over its number.  To others it looks random, and 16
  * bytes that the pool did not make are refused before a tree is touched.
  *
+ * All trees of a pool have one suite, which its mapping names: a process that maps it takes that suite or
+ * none.  Each tree has a root and, if the suite has one, a salt of its own, both drawn when it is started.
+ *
  * A value is evaluated when its leaf is given out, under the shard's lock, and is in no memory but the
  * caller's: no process holds one that another could have revoked or expired meanwhile. */
 #ifndef PPRF_POOL_H
@@ -20,6 +23,7 @@
 #include <pprf.h>
 #include <stdint.h>
 
+#include "backend.h"
 #include "pprf_tickets.h"
 
 #define POOL_NAME_BYTES 16
@@ -40,9 +44,11 @@ unsigned pool_shard_bits(unsigned depth);
 unsigned pool_keys(unsigned depth, uint64_t memory);
 
 /** depth 1..32; keys POOL_KEYS_MIN..POOL_KEYS_MAX: when as many are held and one more is needed, the
- * oldest is wiped, though its tickets have not expired; lifetime and rotation in seconds, rotation 0: never by time.
+ * oldest is wiped, though its tickets have not expired; lifetime and rotation in seconds, rotation 0: never by time;
+ * suite: one of pprf.h.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
-int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation);
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,
+             unsigned suite);
 
 /** End it for all processes, if this process made it and pool_export was not called: all trees are
  * wiped, and no ticket is given out any more. */
@@ -57,31 +63,33 @@ void pool_free(struct pool *pool);
  * @retval PPRF_TLS_ERR_FD the program has closed the pool's own descriptor, or none is left. */
 int pool_export(struct pool *pool, int *fd);
 
-/** The pool of a descriptor, which stays the caller's.
+/** The pool of a descriptor, which stays the caller's.  suite: what the pool's must be; 0: any that this
+ * library knows.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO.
  * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, or of a library that lays it out otherwise.
- * @retval PPRF_TLS_ERR_OPTION depth, keys, lifetime or rotation is not the pool's. */
+ * @retval PPRF_ERR_SUITE      the pool's suite is none that this library knows.
+ * @retval PPRF_TLS_ERR_OPTION depth, keys, lifetime, rotation or suite is not the pool's. */
 int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
-                uint64_t rotation);
+                uint64_t rotation, unsigned suite);
 
 /** Let pool_free wipe the pool in this process, instead of the one that made it, or in none. */
 void pool_adopt(struct pool *pool);
 
-/** Give out the next leaf: its name and its value.  now: seconds of a clock that never goes back
+/** Give out the next leaf: its name, its value and where that is from.  now: seconds of a clock that never goes back
  * and is the same for all processes.  Every function with a `now` also punctures what is past its
  * lifetime, except pool_open: in the shard that it uses, and in all once in a 32nd of the lifetime.
  * @retval PPRF_OK, or an error of pprf_eval or of a new tree (name and value are zero).
  * @retval PPRF_ERR_PUNCTURED the process that made the pool has freed it. */
 int pool_issue(struct pool *pool, uint64_t now, uint8_t name[POOL_NAME_BYTES],
-               uint8_t value[PPRF_SEED_BYTES]);
+               struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
 
-/** The ticket and the value of a name; nothing is punctured.
+/** The ticket and the value of a name, and where that is from; nothing is punctured.
  * @retval PPRF_OK
  * @retval PPRF_ERR_FORMAT    the pool did not make this name (*ticket means nothing).
  * @retval PPRF_ERR_PUNCTURED the ticket was redeemed or has expired.
  * @retval another error of pprf_eval (value is zero). */
 int pool_open(struct pool *pool, uint64_t now, const uint8_t name[POOL_NAME_BYTES],
-              pool_ticket *ticket, uint8_t value[PPRF_SEED_BYTES]);
+              pool_ticket *ticket, struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
 
 /** Puncture a ticket.  Of several callers exactly one gets PPRF_OK.
  * @param[in] early whether the ticket carries early data, for the counters.

@@ -40,8 +40,8 @@ extern "C" {
  * refused with PPRF_TLS_ERR_BACKEND: delete the keys on the servers instead.
  * The counters are those of all processes forked after this call.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
- * @param[in]  options as for pprf_tickets_new, the same on all machines: no rotation and no memory, and a
- *                     lifetime of at most 432000 seconds.  depth: of a tree, which is issued from for a
+ * @param[in]  options as for pprf_tickets_new, the same on all machines: no rotation, no memory and no suite
+ *                     (the servers' trees are of PPRF_SHA3_256), and a lifetime of at most 432000 seconds.  depth: of a tree, which is issued from for a
  *                     quarter of a lifetime, at least 10 seconds; by default by rate.
  * @param[in]  server  the URLs.
  * @param[in]  servers their number, 1..PPRF_FLEET_SERVERS_MAX.

@@ -58,6 +58,10 @@ struct pprf_tickets_options {
                                 before they expire, a further key starts, up to 64, as long as all can
                                 be held in so much memory, 8.3 * 2^depth bytes each; then the oldest
                                 is given up.  Room for 2 at least; default: for 8 */
+  uint64_t suite;          /**< of the keys' trees, one of pprf.h: PPRF_SHA3_256, PPRF_SHA3_256_SALTED or
+                                PPRF_AES_128 (pprf_tickets_suite has them by name).  Default: PPRF_AES_128
+                                where the processor has instructions for it, else
+                                PPRF_SHA3_256_SALTED */
 };
 
 /** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
@@ -87,6 +91,7 @@ struct pprf_tickets_stats {
   uint64_t keys_max;        /**< keys that can be held before the oldest is given up */
   uint64_t unanswered;      /**< tickets offered of which a server (pprf_fleet.h) said nothing in time */
   uint64_t connected;       /**< connections made to such servers */
+  uint64_t suite;           /**< of the keys' trees: a number of pprf.h */
 };
 
 /** Make the tickets' state.
@@ -115,11 +120,14 @@ PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
 /** The state of a descriptor of pprf_tickets_export, in another program or in the same.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
  * @param[in]  fd      stays the caller's, who closes it.
- * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the state.
+ * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the state.  Where
+ *                     they say no suite the state's stays, also that of keys which start here.
  * @retval PPRF_OK             tickets issued by either program are good in both, once.
  * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a version of this library that
  *                             lays its memory out otherwise: make new tickets.
- * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime or rotation is another, or an option is out of range.
+ * @retval PPRF_ERR_SUITE      the state's suite is none that this library knows: make new tickets.
+ * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime, rotation or suite is another, or an option is out of
+ *                             range.
  * @retval PPRF_ERR_NOMEM      no memory or address space.
  * @retval PPRF_ERR_CRYPTO     OpenSSL lacks an algorithm.
  * @retval PPRF_ERR_NULL       tickets is NULL. */
@@ -129,6 +137,10 @@ PPRF_API int pprf_tickets_import(pprf_tickets **tickets, int fd,
 /** The first option whose value pprf_tickets_new would refuse, as "name: the range"; NULL if all
  * are good. */
 PPRF_API const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options);
+
+/** The suite of a name, for the options: "sha3-256", "sha3-256-salted" or "aes-128"; 0 for any other,
+ * and for NULL. */
+PPRF_API unsigned pprf_tickets_suite(const char *name);
 
 /** Bytes by which a ticket is longer than its content, at most. */
 #define PPRF_TICKET_OVERHEAD 80

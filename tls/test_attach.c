@@ -15,6 +15,7 @@
 #include "pprf_tls.h"
 
 static unsigned tests, failed_tests;
+static unsigned suite; /* of the tickets; 0: the default */
 static int failed;
 
 __attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
@@ -34,7 +35,8 @@ __attribute__((format(printf, 2, 3))) static int check(int good, const char *for
 
 static void end_test(const char *name)
 {
-  printf("%sok %u - %s\n", failed > 0 ? "not " : "", ++tests, name);
+  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
+  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
   failed_tests += failed > 0;
   if (failed > 0 && getenv("STOP") != NULL)
     exit(1); /* a run that only wants to know */
@@ -142,7 +144,7 @@ struct server {
 static struct server new_server(void)
 {
   struct server s = {loop_server(), NULL};
-  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10, .suite = suite};
   check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK, "new");
   check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
   return s;
@@ -208,7 +210,10 @@ static void api(void)
   } option[] = {
     {{.size = SIZE}, NULL},
     {{.size = SIZE, .depth = 4, .lifetime = 1, .rotation = 1, .max_early_data = 1}, NULL},
-    {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1, UINT64_MAX}, NULL},
+    {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1, UINT64_MAX, PPRF_AES_128}, NULL},
+    {{.size = SIZE, .suite = PPRF_SHA3_256}, NULL}, {{.size = SIZE, .suite = PPRF_AES_128 + 1}, "suite"},
+    {{.size = SIZE, .suite = (UINT64_C(1) << 32) + 1}, "suite"},
+    {{.size = SIZE, .suite = UINT64_MAX}, "suite"},
     {{.size = SIZE, .depth = 10, .memory = 1 << 18}, NULL},
     {{.size = SIZE, .depth = 10, .memory = 1 << 14}, "memory"}, {{.size = SIZE, .memory = 1}, "memory"},
     {{.size = SIZE, .rotation = 7200}, NULL},
@@ -384,7 +389,7 @@ static void tls_1_2(void)
 static void no_tls_1_2(void)
 {
   struct server s = {loop_server(), NULL}, with = new_server();
-  struct pprf_tickets_options options = {.size = SIZE, .no_tls_1_2 = 1};
+  struct pprf_tickets_options options = {.size = SIZE, .no_tls_1_2 = 1, .suite = suite};
   SSL_SESSION *none, *ticket;
   check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK, "new");
   check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
@@ -586,6 +591,7 @@ static void program_callbacks(void)
   struct server s = new_server();
   SSL_CTX *other = loop_server();
   SSL_SESSION *first, *second, *old;
+  generated = decrypted = 0;
   check(pprf_tickets_set_session_ticket_cb(NULL, NULL, NULL, NULL) == PPRF_ERR_NULL, "NULL");
   check(pprf_tickets_set_session_ticket_cb(other, NULL, NULL, NULL) == PPRF_TLS_ERR_TAKEN,
         "no tickets");
@@ -698,6 +704,7 @@ static void info_callbacks(void)
 {
   struct server s = {loop_server(), NULL};
   SSL_SESSION *first, *second;
+  infos = 0;
   check(pprf_tickets_new(&s.tickets, NULL) == PPRF_OK, "new");
   SSL_CTX_set_info_callback(s.ctx, count_infos);
   check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
@@ -736,7 +743,7 @@ static unsigned infos_before;
 static void detaching(void)
 {
   struct server s = {loop_server(), NULL};
-  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = 10, .suite = suite};
   SSL_SESSION *session, *own, *first;
   check(pprf_tickets_detach(NULL) == PPRF_ERR_NULL && pprf_tickets_detach(s.ctx) == PPRF_OK,
         "nothing to detach");
@@ -891,12 +898,8 @@ static void openssls_memory(void)
   end_test("what_openssl_frees_is_wiped_and_what_it_moves_is_kept_whole");
 }
 
-int main(void)
+static void run(void)
 {
-  openssls_memory();
-  client = loop_client(TLS1_3_VERSION);
-  client_1_2 = loop_client(TLS1_2_VERSION);
-  api();
   life();
   failing_puncture();
   failing_evaluation();
@@ -915,6 +918,18 @@ int main(void)
   free_first();
   early_data_per_context();
   freed_tickets();
+}
+
+int main(void)
+{
+  openssls_memory();
+  client = loop_client(TLS1_3_VERSION);
+  client_1_2 = loop_client(TLS1_2_VERSION);
+  api();
+  suite = PPRF_SHA3_256_SALTED;
+  run();
+  suite = PPRF_AES_128;
+  run();
   SSL_CTX_free(client);
   SSL_CTX_free(client_1_2);
   printf("1..%u\n", tests);

@@ -30,6 +30,8 @@
 static unsigned tests, failed_tests;
 static int failed;
 static uint64_t seed;
+static unsigned suite; /* of the pools */
+static _Thread_local struct origin origin; /* of the last value */
 
 __attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
 {
@@ -48,7 +50,8 @@ __attribute__((format(printf, 2, 3))) static int check(int good, const char *for
 
 static void end_test(const char *name)
 {
-  printf("%sok %u - %s\n", failed > 0 ? "not " : "", ++tests, name);
+  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
+  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
   if (failed > 0)
     printf("# again: build/tls/test_pool %llu\n", (unsigned long long)seed);
   failed_tests += failed > 0;
@@ -81,12 +84,15 @@ static void here(enum place place)
     (void)kill(getpid(), SIGKILL);
 }
 
+static long draws_until_failure = -1; /* of one draw; -1: none fails */
 static uint8_t drawn[16]; /* the last 16 secret bytes drawn, every bit inverted */
 
 int __real_RAND_priv_bytes(unsigned char *buf, int num);
 int __wrap_RAND_priv_bytes(unsigned char *buf, int num);
 int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
 {
+  if (draws_until_failure >= 0 && draws_until_failure-- == 0)
+    return 0;
   int good = __real_RAND_priv_bytes(buf, num);
   for (unsigned i = 0; i < sizeof drawn && num == (int)sizeof drawn; i++)
     drawn[i] = (uint8_t)~buf[i];
@@ -339,7 +345,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
   pool_model.rotation = rotation;
   pool_model.now = 1000;
   pool_model.expired = 0;
-  if (!check(pool_new(&pool, depth, keys, lifetime, rotation) == PPRF_OK, "pool_new"))
+  if (!check(pool_new(&pool, depth, keys, lifetime, rotation, suite) == PPRF_OK, "pool_new"))
     return;
   check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time"); /* none is late before that */
   for (unsigned op = 0; op < ops && !failed; op++) {
@@ -352,8 +358,8 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
     pool_ticket ticket;
     if (what < 400 || t == NULL) {
       model_expire_in_time();
-      check(pool_issue(pool, now - late, name, first) == PPRF_OK, "op %u: issue", op);
-      check(pool_open(pool, now - late, name, &ticket, value) == PPRF_OK &&
+      check(pool_issue(pool, now - late, name, &origin, first) == PPRF_OK, "op %u: issue", op);
+      check(pool_open(pool, now - late, name, &ticket, &origin, value) == PPRF_OK &&
               memcmp(value, first, sizeof value) == 0,
             "op %u: a new ticket opens", op);
       uint64_t shard = (uint32_t)ticket >> pool_model.tree_depth;
@@ -366,7 +372,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
       memcpy(t->value, value, sizeof value);
     } else if (what < 600) {
       int want = model_good(m, t) ? PPRF_OK : PPRF_ERR_PUNCTURED;
-      int got = pool_open(pool, now - late, t->name, &ticket, value);
+      int got = pool_open(pool, now - late, t->name, &ticket, &origin, value);
       check(got == want, "op %u: open: %d, model %d", op, got, want);
       check(ticket == t->ticket, "op %u: open: another ticket", op);
       static const uint8_t zero[PPRF_SEED_BYTES];
@@ -387,7 +393,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
     } else if (what < 840) {
       memcpy(name, t->name, sizeof name);
       name[rnd(16)] ^= (uint8_t)(1u << rnd(8));
-      check(pool_open(pool, now, name, &ticket, value) == PPRF_ERR_FORMAT,
+      check(pool_open(pool, now, name, &ticket, &origin, value) == PPRF_ERR_FORMAT,
             "op %u: a changed name", op);
       m->stats.foreign++;
     } else if (what < 870) {
@@ -411,7 +417,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
         model_expire_all();
       } else { /* tells the time and nothing else */
         memset(name, 0, sizeof name);
-        check(pool_open(pool, pool_model.now, name, &ticket, value) == PPRF_ERR_FORMAT,
+        check(pool_open(pool, pool_model.now, name, &ticket, &origin, value) == PPRF_ERR_FORMAT,
               "op %u: open", op);
         m->stats.foreign++;
       }
@@ -448,29 +454,38 @@ static void agrees_with_model(void)
 struct given {
   uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
   pool_ticket ticket;
+  struct origin origin;
 };
+
+static int same_origin(const struct origin *a, const struct origin *b)
+{
+  return a->leaf == b->leaf && a->family.suite == b->family.suite &&
+         a->family.salt_lo == b->family.salt_lo && a->family.salt_hi == b->family.salt_hi;
+}
 
 static void give(struct pool *p, uint64_t now, struct given *g)
 {
   uint8_t value[PPRF_SEED_BYTES];
-  check(pool_issue(p, now, g->name, g->value) == PPRF_OK, "issue");
-  check(pool_open(p, now, g->name, &g->ticket, value) == PPRF_OK, "open");
+  check(pool_issue(p, now, g->name, &g->origin, g->value) == PPRF_OK, "issue");
+  check(pool_open(p, now, g->name, &g->ticket, &origin, value) == PPRF_OK &&
+          same_origin(&origin, &g->origin), "open");
 }
 
 static int opens(struct pool *p, uint64_t now, const struct given *g)
 {
   uint8_t value[PPRF_SEED_BYTES];
   pool_ticket ticket;
-  int err = pool_open(p, now, g->name, &ticket, value);
+  int err = pool_open(p, now, g->name, &ticket, &origin, value);
   if (err == PPRF_OK)
-    check(memcmp(value, g->value, sizeof value) == 0 && ticket == g->ticket, "another value");
+    check(memcmp(value, g->value, sizeof value) == 0 && ticket == g->ticket &&
+            same_origin(&origin, &g->origin), "another value");
   return err;
 }
 
 static struct pool *new_pool(unsigned depth, uint64_t lifetime, uint64_t rotation)
 {
   struct pool *p = NULL;
-  check(pool_new(&p, depth, 4, lifetime, rotation) == PPRF_OK, "pool_new");
+  check(pool_new(&p, depth, 4, lifetime, rotation, suite) == PPRF_OK, "pool_new");
   return p;
 }
 
@@ -510,14 +525,14 @@ static void names(void)
   for (unsigned bit = 0; bit < 8 * POOL_NAME_BYTES; bit++) {
     junk = g[0];
     junk.name[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    check(pool_open(p, 1, junk.name, &ticket, value) == PPRF_ERR_FORMAT, "bit %u", bit);
+    check(pool_open(p, 1, junk.name, &ticket, &origin, value) == PPRF_ERR_FORMAT, "bit %u", bit);
   }
   for (unsigned i = 0; i < 10000; i++) {
     for (unsigned k = 0; k < POOL_NAME_BYTES; k++)
       junk.name[k] = (uint8_t)rnd(256);
-    check(pool_open(p, 1, junk.name, &ticket, value) == PPRF_ERR_FORMAT, "junk");
+    check(pool_open(p, 1, junk.name, &ticket, &origin, value) == PPRF_ERR_FORMAT, "junk");
   }
-  check(pool_open(other, 1, g[0].name, &ticket, value) == PPRF_ERR_FORMAT, "another pool's");
+  check(pool_open(other, 1, g[0].name, &ticket, &origin, value) == PPRF_ERR_FORMAT, "another pool's");
   pool_stats(p, &after);
   check(after.foreign == before.foreign + 10128 && after.nodes == before.nodes &&
           after.outstanding == before.outstanding, "something changed");
@@ -556,8 +571,8 @@ static void after_free(void)
     (void)close(go[1]);
     if (read(go[0], &c, 1) != 0)
       _exit(2);
-    _exit(pool_open(p, 1, g.name, &ticket, value) == PPRF_OK ||
-          pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, value) == PPRF_OK);
+    _exit(pool_open(p, 1, g.name, &ticket, &origin, value) == PPRF_OK ||
+          pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, &origin, value) == PPRF_OK);
   }
   pool_free(p);
   (void)close(go[1]);
@@ -701,7 +716,7 @@ static void grow(void)
       struct pool *p;
       struct pprf_tickets_stats s;
       unsigned a_key = 1u << depth, n = keys * a_key;
-      check(pool_new(&p, depth, keys, 100, 0) == PPRF_OK, "pool_new");
+      check(pool_new(&p, depth, keys, 100, 0, suite) == PPRF_OK, "pool_new");
       for (unsigned i = 0; i < n; i++) {
         give(p, 1, &g[i]);
         if (i % a_key == 0) {
@@ -741,7 +756,7 @@ static void sustained(void)
         struct pool *p;
         struct pprf_tickets_stats s;
         unsigned n = 0;
-        check(pool_new(&p, depth, keys, LIFETIME, 0) == PPRF_OK, "pool_new");
+        check(pool_new(&p, depth, keys, LIFETIME, 0, suite) == PPRF_OK, "pool_new");
         for (uint64_t now = 1; now <= SECONDS; now++) {
           for (unsigned i = 0; i < each; i++)
             give(p, now, &g[n++]);
@@ -766,10 +781,10 @@ static void slices(void)
     struct pprf_tickets_stats s;
     struct given first, g;
     uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
-    check(pool_new(&p, DEPTH, 2, 100, 0) == PPRF_OK, "pool_new");
+    check(pool_new(&p, DEPTH, 2, 100, 0, suite) == PPRF_OK, "pool_new");
     give(p, 1, &first);
     for (unsigned i = 1; i < 2 * A_KEY; i++) /* two keys, so that none is free */
-      check(pool_issue(p, i < A_KEY ? 1 : 2, name, value) == PPRF_OK, "issue");
+      check(pool_issue(p, i < A_KEY ? 1 : 2, name, &origin, value) == PPRF_OK, "issue");
     longest_slice = 0;
     if (round == 0) {
       check(pool_expire(p, 200) == PPRF_OK, "expire");
@@ -816,11 +831,11 @@ static void memory_bounds_keys(void)
       if (last < POOL_KEYS_MIN || depth > 14)
         continue;
       struct pool *p;
-      check(pool_new(&p, depth, last, 100, 0) == PPRF_OK, "pool_new");
+      check(pool_new(&p, depth, last, 100, 0, suite) == PPRF_OK, "pool_new");
       uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
       pool_ticket ticket;
       for (unsigned i = 0; i < last << depth; i++)
-        check(pool_issue(p, 1, name, value) == PPRF_OK && pool_open(p, 1, name, &ticket, value) == PPRF_OK &&
+        check(pool_issue(p, 1, name, &origin, value) == PPRF_OK && pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK &&
                 (i % 2 == 0 || pool_redeem(p, 1, ticket, 0) == PPRF_OK), "ticket %u", i);
       pool_stats(p, &s);
       check(s.keys == last && s.nodes == (uint64_t)last << (depth - 1), "all keys at their largest");
@@ -849,9 +864,12 @@ static int imported(int fd, int tickets_fd)
   struct given g;
   if (h == MAP_FAILED)
     return 1;
-  check(pool_import(&p, fd, h->depth, 4, 100, 0) == PPRF_OK, "import");
+  check(pool_import(&p, fd, h->depth, 4, 100, 0, 0) == PPRF_OK, "import, in whatever suite it is");
   if (failed)
     return 1;
+  struct pprf_tickets_stats s;
+  pool_stats(p, &s);
+  check(s.suite == h->g[0].origin.family.suite, "suite %llu", (unsigned long long)s.suite);
   for (unsigned i = 0; i < HANDED; i++)
     check(opens(p, 2, &h->g[i]) == (i % 2 ? PPRF_OK : PPRF_ERR_PUNCTURED), "ticket %u", i);
   for (unsigned i = 0; i < HANDED / 2; i++)
@@ -902,10 +920,10 @@ static void handed_over(const char *program, unsigned depth)
   check(pointers_in(memory, (size_t)st.st_size) == 0, "an address in the mapping");
   (void)munmap(memory, (size_t)st.st_size);
 
-  check(pool_import(&q, fd, depth + 1, 4, 100, 0) == PPRF_TLS_ERR_OPTION && q == NULL &&
-          pool_import(&q, fd, depth, 5, 100, 0) == PPRF_TLS_ERR_OPTION &&
-          pool_import(&q, fd, depth, 4, 101, 0) == PPRF_TLS_ERR_OPTION &&
-          pool_import(&q, fd, depth, 4, 100, 100) == PPRF_TLS_ERR_OPTION, "other options");
+  check(pool_import(&q, fd, depth + 1, 4, 100, 0, suite) == PPRF_TLS_ERR_OPTION && q == NULL &&
+          pool_import(&q, fd, depth, 5, 100, 0, suite) == PPRF_TLS_ERR_OPTION &&
+          pool_import(&q, fd, depth, 4, 101, 0, suite) == PPRF_TLS_ERR_OPTION &&
+          pool_import(&q, fd, depth, 4, 100, 100, suite) == PPRF_TLS_ERR_OPTION, "other options");
   char a[16], b[16];
   (void)snprintf(a, sizeof a, "%d", fd);
   (void)snprintf(b, sizeof b, "%d", tickets_fd);
@@ -917,7 +935,7 @@ static void handed_over(const char *program, unsigned depth)
   }
   check(waitpid(pid, &status, 0) == pid && status == 0, "the other program: %x", (unsigned)status);
   /* the same process may have it twice, at two addresses */
-  check(pool_import(&q, fd, depth, 4, 100, 0) == PPRF_OK, "import");
+  check(pool_import(&q, fd, depth, 4, 100, 0, suite) == PPRF_OK, "import");
   (void)close(fd);
   for (unsigned i = 0; i < HANDED; i++) {
     int want = i % 2 && i >= HANDED / 2 ? PPRF_OK : PPRF_ERR_PUNCTURED;
@@ -934,34 +952,202 @@ static void handed_over(const char *program, unsigned depth)
                       : "tickets_of_many_shards_live_on_in_a_program_that_is_executed");
 }
 
+/* ---- suites ---- */
+
+enum { PLACES_MAX = 96 };
+struct seen {
+  unsigned n;
+  struct given g[PLACES_MAX];
+};
+
+/* Issue some tickets and keep them. */
+static void give_some(struct pool *p, unsigned n, struct seen *seen)
+{
+  for (unsigned i = 0; i < n && check(seen->n < PLACES_MAX, "room"); i++)
+    give(p, 1, &seen->g[seen->n++]);
+}
+
+static int same_salt(const struct given *a, const struct given *b)
+{
+  return a->origin.family.salt_lo == b->origin.family.salt_lo &&
+         a->origin.family.salt_hi == b->origin.family.salt_hi;
+}
+
+/* Trees of all kinds: first ones, of a further key, after a rotation, used again after they were revoked, and
+ * those that another process starts. */
+static void salts(void)
+{
+  enum { DEPTH = 4 };
+  struct seen *seen =
+    mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct pool *p = new_pool(DEPTH, 100, 0);
+  unsigned mark[6], marks = 0;
+  int status = 1;
+  mark[marks++] = 0;
+  give_some(p, 17, seen); /* the last is of a further tree */
+  mark[marks++] = 16;
+  check(pool_rotate(p, 1) == PPRF_OK, "rotate");
+  mark[marks++] = seen->n;
+  give_some(p, 3, seen);
+  check(pool_redeem(p, 1, seen->g[0].ticket, 1) == PPRF_OK, "redeem");
+  mark[marks++] = seen->n;
+  fflush(stdout);
+  pid_t pid = fork();
+  if (pid == 0) {
+    check(pool_rotate(p, 1) == PPRF_OK, "rotate");
+    give_some(p, 3, seen);
+    check(opens(p, 1, &seen->g[1]) == PPRF_OK, "a ticket of the parent's");
+    _exit(failed > 0);
+  }
+  check(waitpid(pid, &status, 0) == pid && status == 0, "child");
+  check(seen->n == mark[marks - 1] + 3, "the child's tickets");
+  for (unsigned i = 1; i < seen->n; i++)
+    check(opens(p, 1, &seen->g[i]) == PPRF_OK, "ticket %u, whoever started its tree", i);
+  unsigned revoked = seen->n;
+  check(pool_revoke(p, 1) == PPRF_OK, "revoke");
+  mark[marks++] = seen->n;
+  give_some(p, 3, seen);
+  for (unsigned i = 0; i < revoked; i++)
+    check(opens(p, 1, &seen->g[i]) == PPRF_ERR_PUNCTURED, "revoked: %u", i);
+  for (unsigned a = 0, t = 0; a < seen->n; a++) {
+    while (t + 1 < marks && mark[t + 1] <= a)
+      t++;
+    const struct given *g = &seen->g[a], *first = &seen->g[mark[t]];
+    check(g->origin.family.suite == suite && g->origin.leaf == a - mark[t], "ticket %u", a);
+    check(same_salt(g, first), "two salts in a tree: %u", a);
+    for (unsigned u = 0; u < t; u++)
+      check(same_salt(g, &seen->g[mark[u]]) == (suite == PPRF_SHA3_256), "trees %u and %u", t, u);
+  }
+  if (suite == PPRF_SHA3_256)
+    check(seen->g[0].origin.family.salt_lo == 0 && seen->g[0].origin.family.salt_hi == 0, "a salt");
+  pool_free(p);
+  (void)munmap(seen, sizeof *seen);
+  end_test("every_tree_has_a_salt_of_its_own_that_all_processes_know");
+}
+
+/* The two halves of a salt are as good as random: one that is never set, or half of it, is seen. */
+static void salts_are_drawn(void)
+{
+  uint64_t ones[2] = {0, 0}, zeros[2] = {0, 0};
+  struct pool *p = new_pool(10, 100, 0);
+  struct given g;
+  for (unsigned i = 0; i < 64; i++) {
+    check(pool_revoke(p, 1) == PPRF_OK, "revoke");
+    give(p, 1, &g);
+    ones[0] |= g.origin.family.salt_lo;
+    ones[1] |= g.origin.family.salt_hi;
+    zeros[0] |= ~g.origin.family.salt_lo;
+    zeros[1] |= ~g.origin.family.salt_hi;
+  }
+  for (unsigned i = 0; i < 2; i++)
+    check(suite == PPRF_SHA3_256 ? ones[i] == 0 : ones[i] == UINT64_MAX && zeros[i] == UINT64_MAX,
+          "bits of word %u that never change: %llx", i, (unsigned long long)~(ones[i] & zeros[i]));
+  pool_free(p);
+  end_test("each_bit_of_a_salt_is_drawn");
+}
+
+/* Without a random salt there is no tree, and no ticket; later there is.  One draw fails, the others do not. */
+static void no_randomness(void)
+{
+  struct given g;
+  for (unsigned draws = 0; draws < 2; draws++) { /* a suite without a salt draws the root alone */
+    struct pool *p = new_pool(10, 100, 0);
+    uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+    draws_until_failure = (long)draws;
+    int err = pool_issue(p, 1, name, &origin, value);
+    draws_until_failure = -1;
+    int want = suite == PPRF_SHA3_256 && draws == 1 ? PPRF_OK : PPRF_ERR_CRYPTO;
+    check(err == want, "draw %u fails: %d", draws, err);
+    struct pprf_tickets_stats s;
+    pool_stats(p, &s);
+    check(s.keys == (want == PPRF_OK) && s.issued == (want == PPRF_OK), "a tree, or a ticket");
+    give(p, 1, &g);
+    check(opens(p, 1, &g) == PPRF_OK, "the next ticket");
+    pool_free(p);
+  }
+  end_test("a_tree_without_a_random_root_or_salt_is_not_started");
+}
+
+/* A pool whose header names its suite; SUITE_WORD is where. */
+static void imports_by_suite(void)
+{
+  enum { SUITE_WORD = 6 };
+  struct pool *p = new_pool(6, 100, 0), *q = p;
+  struct given g;
+  struct stat st;
+  int fd = -1;
+  give(p, 1, &g);
+  check(pool_export(p, &fd) == PPRF_OK && fstat(fd, &st) == 0, "export");
+  uint64_t *memory = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  check(memory[SUITE_WORD] == suite, "control: the suite's place");
+  for (unsigned other = 0; other <= PPRF_AES_128; other++) {
+    int err = pool_import(&q, fd, 6, 4, 100, 0, other);
+    if (other == 0 || other == suite) {
+      check(err == PPRF_OK, "suite %u: %d", other, err);
+      struct pprf_tickets_stats s;
+      pool_stats(q, &s);
+      check(s.suite == suite && opens(q, 1, &g) == PPRF_OK, "its ticket");
+      check(pool_rotate(q, 1) == PPRF_OK, "rotate");
+      struct given own;
+      give(q, 1, &own);
+      check(own.origin.family.suite == suite && opens(p, 1, &own) == PPRF_OK, "a tree started there");
+      pool_free(q);
+    } else {
+      check(err == PPRF_TLS_ERR_OPTION && q == NULL, "suite %u: %d", other, err);
+    }
+  }
+  const uint64_t unknown[] = {0, PPRF_AES_128 + 1, 255, (UINT64_C(1) << 32) + suite, UINT64_MAX};
+  for (unsigned i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+    memory[SUITE_WORD] = unknown[i];
+    check(pool_import(&q, fd, 6, 4, 100, 0, 0) == PPRF_ERR_SUITE && q == NULL, "suite %llu, any",
+          (unsigned long long)unknown[i]);
+    check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_ERR_SUITE && q == NULL, "suite %llu",
+          (unsigned long long)unknown[i]);
+  }
+  memory[SUITE_WORD] = suite;
+  uint64_t layout = memory[0];
+  for (uint64_t version = 0; version < 4; version++) { /* those that named no suite */
+    memory[0] = (layout & UINT64_MAX >> 8) | version << 56;
+    check(pool_import(&q, fd, 6, 4, 100, 0, 0) == PPRF_TLS_ERR_FD && q == NULL, "layout %llu",
+          (unsigned long long)version);
+  }
+  memory[0] = layout;
+  check(pool_import(&q, fd, 6, 4, 100, 0, 0) == PPRF_OK, "as it was");
+  pool_free(q);
+  (void)munmap(memory, (size_t)st.st_size);
+  (void)close(fd);
+  pool_free(p);
+  end_test("a_pool_is_imported_in_its_own_suite_and_none_that_is_not_known");
+}
+
 static void wrong_descriptors(void)
 {
   struct pool *p = new_pool(6, 100, 0), *q = p;
   int fd = -1, pipes[2];
-  check(pool_import(&q, -1, 6, 4, 100, 0) == PPRF_TLS_ERR_FD && q == NULL, "none");
-  check(pipe(pipes) == 0 && pool_import(&q, pipes[0], 6, 4, 100, 0) == PPRF_TLS_ERR_FD, "a pipe");
+  check(pool_import(&q, -1, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD && q == NULL, "none");
+  check(pipe(pipes) == 0 && pool_import(&q, pipes[0], 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "a pipe");
   int file = memfd_create("other", MFD_ALLOW_SEALING);
-  check(pool_import(&q, file, 6, 4, 100, 0) == PPRF_TLS_ERR_FD, "unsealed memory");
+  check(pool_import(&q, file, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "unsealed memory");
   check(ftruncate(file, 4096) == 0 &&
           fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
-          pool_import(&q, file, 6, 4, 100, 0) == PPRF_TLS_ERR_FD, "memory of something else");
+          pool_import(&q, file, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "memory of something else");
   check(pool_export(p, &fd) == PPRF_OK, "export");
   struct stat st;
   check(fstat(fd, &st) == 0, "fstat");
   uint8_t *memory = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   for (unsigned at = 0; at < 16; at++) { /* another layout, another size */
     memory[at] ^= 1;
-    check(pool_import(&q, fd, 6, 4, 100, 0) == PPRF_TLS_ERR_FD, "byte %u changed", at);
+    check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "byte %u changed", at);
     memory[at] ^= 1;
   }
   int copy = memfd_create("copy", MFD_ALLOW_SEALING); /* all like a pool's, but that it can shrink */
   check(ftruncate(copy, st.st_size) == 0 && pwrite(copy, memory, 4096, 0) == 4096 &&
           fcntl(copy, F_ADD_SEALS, F_SEAL_GROW) == 0 &&
-          pool_import(&q, copy, 6, 4, 100, 0) == PPRF_TLS_ERR_FD, "memory that can shrink");
+          pool_import(&q, copy, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "memory that can shrink");
   (void)close(copy);
   (void)munmap(memory, (size_t)st.st_size);
   check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
-  check(pool_import(&q, fd, 6, 4, 100, 0) == PPRF_OK, "the right one");
+  check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_OK, "the right one");
   pool_free(q);
   /* a program that closes what is not its own, and uses the number for something else */
   for (int i = 3; i < 64; i++)
@@ -1113,7 +1299,7 @@ static void die_in_the_middle(enum place place, const char *name)
     switch (place) {
     case IN_RANGE: /* the old tree's last ticket has expired */
     case IN_CLEAR: (void)pool_expire(p, 310); break;
-    case IN_START: (void)pool_issue(p, 400, fresh.name, fresh.value); break;
+    case IN_START: (void)pool_issue(p, 400, fresh.name, &origin, fresh.value); break;
     default: (void)pool_redeem(p, 260, old[7].ticket, 1);
     }
     _exit(0);
@@ -1214,10 +1400,10 @@ static void prg_failures(void)
     expands_until_failure = k;
     int err = pool_redeem(p, 1, g.ticket, 1);
     expands_until_failure = k;
-    int opened = pool_open(p, 1, g.name, &ticket, value);
+    int opened = pool_open(p, 1, g.name, &ticket, &origin, value);
     int wiped = memcmp(value, zero, sizeof value) == 0;
     expands_until_failure = k;
-    int issued = pool_issue(p, 1, next.name, next.value);
+    int issued = pool_issue(p, 1, next.name, &origin, next.value);
     expands_until_failure = -1;
     check(err == PPRF_ERR_CRYPTO && opened == PPRF_ERR_CRYPTO && issued == PPRF_ERR_CRYPTO,
           "failure at call %ld: %d %d %d", k, err, opened, issued);
@@ -1321,8 +1507,8 @@ static void memory(void)
   int back = memory_goes_back();
   pool_stats(p, &empty);
   for (unsigned i = 0; i < n; i++) {
-    check(pool_issue(p, 1, name, value) == PPRF_OK &&
-            pool_open(p, 1, name, &ticket, value) == PPRF_OK, "issue");
+    check(pool_issue(p, 1, name, &origin, value) == PPRF_OK &&
+            pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK, "issue");
     if (ticket % 2 == 0) /* the most seeds: every second leaf */
       check(pool_redeem(p, 1, ticket, 1) == PPRF_OK, "redeem");
   }
@@ -1408,8 +1594,8 @@ static void secrets(void)
   uint8_t name[2][POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
   pool_ticket ticket[2];
   for (unsigned i = 0; i < 2; i++) {
-    check(pool_issue(p, 1, name[i], value) == PPRF_OK, "issue");
-    check(pool_open(p, 1, name[i], &ticket[i], value) == PPRF_OK, "open");
+    check(pool_issue(p, 1, name[i], &origin, value) == PPRF_OK, "issue");
+    check(pool_open(p, 1, name[i], &ticket[i], &origin, value) == PPRF_OK, "open");
   }
   for (unsigned k = 0; k < PPRF_SEED_BYTES; k++)
     needle[k] = (uint8_t)~value[k];
@@ -1425,8 +1611,8 @@ static void secrets(void)
 
   p = new_pool(10, 100, 0);
   for (unsigned i = 0; i < 2; i++) {
-    check(pool_issue(p, 1, name[i], value) == PPRF_OK, "issue");
-    check(pool_open(p, 1, name[i], &ticket[i], value) == PPRF_OK, "open");
+    check(pool_issue(p, 1, name[i], &origin, value) == PPRF_OK, "issue");
+    check(pool_open(p, 1, name[i], &ticket[i], &origin, value) == PPRF_OK, "open");
   }
   for (unsigned k = 0; k < PPRF_SEED_BYTES; k++)
     needle[k] = (uint8_t)~value[k];
@@ -1439,18 +1625,9 @@ static void secrets(void)
   end_test("the_value_of_an_expired_ticket_is_nowhere_in_memory");
 }
 
-int main(int argc, char **argv)
+/* What hangs on the suite, or may; program: this one. */
+static void run(const char *program)
 {
-  if (argc == 4 && strcmp(argv[1], "import") == 0)
-    return imported(atoi(argv[2]), atoi(argv[3]));
-  const char *s = argc > 1 ? argv[1] : getenv("SEED");
-  if (s != NULL && *s != '\0')
-    seed = strtoull(s, NULL, 10);
-  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-    return 1;
-  seed &= UINT32_MAX;
-  state = seed;
-  printf("# seed %llu\n", (unsigned long long)seed);
   agrees_with_model();
   lifetimes();
   names();
@@ -1464,8 +1641,8 @@ int main(int argc, char **argv)
   sustained();
   slices();
   memory_bounds_keys();
-  handed_over(argv[0], 10);
-  handed_over(argv[0], 16);
+  handed_over(program, 10);
+  handed_over(program, 16);
   descriptor_zero();
   wrong_descriptors();
   races(1);
@@ -1484,11 +1661,37 @@ int main(int argc, char **argv)
   } else {
     printf("ok %u - killed_processes # SKIP nobody hears here of a lock whose owner died\n", ++tests);
   }
-  prg_failures();
-  shared_keys();
   memory();
   secrets();
   name_key();
+}
+
+
+int main(int argc, char **argv)
+{
+  if (argc == 4 && strcmp(argv[1], "import") == 0)
+    return imported(atoi(argv[2]), atoi(argv[3]));
+  const char *s = argc > 1 ? argv[1] : getenv("SEED");
+  if (s != NULL && *s != '\0')
+    seed = strtoull(s, NULL, 10);
+  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    return 1;
+  seed &= UINT32_MAX;
+  state = seed;
+  printf("# seed %llu\n", (unsigned long long)seed);
+  for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
+    salts();
+    salts_are_drawn();
+    no_randomness();
+    imports_by_suite();
+  }
+  suite = PPRF_SHA3_256_SALTED;
+  run(argv[0]);
+  prg_failures(); /* the code of aes-128 cannot fail */
+  suite = PPRF_AES_128;
+  run(argv[0]);
+  suite = 0;
+  shared_keys();
   printf("1..%u\n", tests);
   return failed_tests > 0;
 }

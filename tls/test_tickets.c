@@ -26,6 +26,7 @@
 static unsigned tests, failed_tests;
 static int failed;
 static uint64_t seed, state;
+static unsigned suite; /* of the tickets; 0: the default */
 
 __attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
 {
@@ -44,7 +45,8 @@ __attribute__((format(printf, 2, 3))) static int check(int good, const char *for
 
 static void end_test(const char *name)
 {
-  printf("%sok %u - %s\n", failed > 0 ? "not " : "", ++tests, name);
+  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
+  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
   if (failed > 0)
     printf("# again: build/tls/test_tickets %llu\n", (unsigned long long)seed);
   failed_tests += failed > 0;
@@ -68,7 +70,9 @@ static uint64_t rnd(uint64_t n) /* splitmix64 */
 static long calls_until_failure = -1;
 static uint8_t last_value[PPRF_SEED_BYTES]; /* of the last evaluation */
 static unsigned evaluations;
-static uint8_t last_random[16]; /* the last 16 secret bytes drawn: a new pool's name key */
+/* Each 16 bytes drawn: a new pool's name key, then a new tree's salt, if it has one, and its root. */
+static uint8_t random_bytes[4][16];
+static unsigned draws;
 
 static int fails(void)
 {
@@ -104,8 +108,8 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num);
 int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
 {
   int good = !fails() && __real_RAND_priv_bytes(buf, num) == 1;
-  if (good && num == (int)sizeof last_random)
-    memcpy(last_random, buf, sizeof last_random);
+  if (good && num == 16)
+    memcpy(random_bytes[draws++ % 4], buf, 16);
   return good;
 }
 
@@ -172,8 +176,9 @@ struct sealed {
 
 static pprf_tickets *new_tickets(unsigned depth)
 {
-  struct pprf_tickets_options options = {.size = sizeof options, .depth = depth};
+  struct pprf_tickets_options options = {.size = sizeof options, .depth = depth, .suite = suite};
   pprf_tickets *t = NULL;
+  draws = 0;
   check(pprf_tickets_new(&t, &options) == PPRF_OK, "new");
   return t;
 }
@@ -451,6 +456,7 @@ static void failures(void)
 /* ---- what deriving leaves ---- */
 
 static uint8_t leaf_value[PPRF_SEED_BYTES];
+static struct origin leaf_origin;
 static struct ticket_keys derived;
 static int copied; /* control: leave the keys where they are to be found */
 static atomic_int derived_so_far, looked_so_far;
@@ -466,7 +472,7 @@ __attribute__((noinline)) static void copy_keys(void)
 /* Then it calls nothing, so that what is below its frame stays as it is, until that was looked at. */
 static void *derive(void *arg)
 {
-  int good = ticket_derive(leaf_value, &derived);
+  int good = ticket_derive(&leaf_origin, leaf_value, &derived);
   if (copied)
     copy_keys();
   atomic_store(&derived_so_far, 1);
@@ -487,6 +493,7 @@ static unsigned left_on_the_stack(void)
   unsigned found = 0;
   for (unsigned i = 0; i < sizeof leaf_value; i++)
     leaf_value[i] = (uint8_t)rnd(256);
+  leaf_origin = (struct origin){{suite, rnd(UINT64_MAX), rnd(UINT64_MAX)}, rnd(UINT64_C(1) << 32)};
   atomic_store(&derived_so_far, 0);
   atomic_store(&looked_so_far, 0);
   if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
@@ -507,13 +514,40 @@ static unsigned left_on_the_stack(void)
   return found;
 }
 
-static void residue(void)
+/* In one version of the suite; 1: something is left, 2: the processor cannot run it. */
+static int left_by(const char *version)
 {
+  if (pprf_prg_select(version) != PPRF_OK)
+    return 2;
   copied = 1;
   check(left_on_the_stack() >= 4, "control: keys on the stack are found");
   copied = 0;
   for (unsigned i = 0; i < 20; i++)
-    check(left_on_the_stack() == 0, "something is left");
+    check(left_on_the_stack() == 0, "%s: something is left", version);
+  fflush(stdout);
+  return failed > 0;
+}
+
+/* prg_wipe goes as deep as any version that the process has used: so each has a process of its own, and this
+ * one has used none yet. */
+static void residue(void)
+{
+  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp",
+                                        "avx512",   "avx2",   "scalar",        "evp"};
+  unsigned used = 0;
+  fflush(stdout);
+  for (unsigned v = 0; v < sizeof version / sizeof *version; v++) {
+    int status = 1;
+    if ((suite == PPRF_AES_128) != (v < 4))
+      continue;
+    pid_t pid = fork();
+    if (pid == 0)
+      _exit(left_by(version[v]));
+    check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 1, "%s: %x",
+          version[v], (unsigned)status);
+    used += status == 0;
+  }
+  check(used >= 2, "%u versions", used);
   end_test("deriving_a_tickets_keys_leaves_none_on_the_stack");
 }
 
@@ -588,18 +622,51 @@ static void extract(void)
 
 /* ---- the format, a second time ---- */
 
+/* docs/suites.md, by libcrypto's functions: the two children of the node of an in-order id. */
+static void expand(const uint8_t node[16], const uint8_t salt[16], uint64_t id, uint8_t out[32])
+{
+  uint8_t in[40], block[32];
+  memcpy(in, node, 16);
+  memcpy(in + 16, salt, 16);
+  for (unsigned i = 0; i < 8; i++)
+    in[32 + i] = (uint8_t)(id >> 8 * i);
+  if (suite != PPRF_AES_128) {
+    check(EVP_Digest(in, suite == PPRF_SHA3_256 ? 16 : 40, out, NULL, EVP_sha3_256(), NULL) == 1,
+          "SHA3-256");
+    return;
+  }
+  for (unsigned i = 0; i < 32; i++)
+    block[i] = (uint8_t)(salt[i % 16] ^ (i % 16 < 8 ? in[32 + i % 16] : i == 24));
+  EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+  int n;
+  check(EVP_EncryptInit_ex(c, EVP_aes_128_ecb(), NULL, node, NULL) == 1 &&
+          EVP_CIPHER_CTX_set_padding(c, 0) == 1 && EVP_EncryptUpdate(c, out, &n, block, 32) == 1,
+        "AES-128");
+  EVP_CIPHER_CTX_free(c);
+}
+
 static void format(void)
 {
+  enum { DEPTH = 12 };
   uint8_t content[100], keys[32], mac[32], out[512], name[16];
-  pprf_tickets *t = new_tickets(12); /* its name key is the last random draw */
-  uint8_t name_key[16];
-  memcpy(name_key, last_random, sizeof name_key);
+  pprf_tickets *t = new_tickets(DEPTH);
+  uint8_t name_key[16], value[32];
+  memcpy(name_key, random_bytes[0], sizeof name_key);
   for (size_t len = 0; len < sizeof content; len++) {
     for (size_t i = 0; i < len; i++)
       content[i] = (uint8_t)rnd(256);
     struct sealed s = seal(t, content, len);
     size_t text = s.len - 64;
-    check(EVP_Digest(last_value, 16, keys, NULL, EVP_sha3_256(), NULL) == 1, "SHA3-256");
+    /* the first tree's root, down to its leaf number len, and the leaf's own children */
+    const uint8_t *salt = random_bytes[1], *root = random_bytes[suite == PPRF_SHA3_256 ? 1 : 2];
+    check(draws == (suite == PPRF_SHA3_256 ? 2 : 3), "%u draws", draws);
+    memcpy(value, root, 16);
+    for (unsigned h = DEPTH; h > 0; h--) {
+      expand(value, salt, (2 * (len >> h << h)) + (UINT64_C(1) << h), out);
+      memcpy(value, out + 16 * (len >> (h - 1) & 1), 16);
+    }
+    check(memcmp(value, last_value, 16) == 0, "%zu: the leaf's value", len);
+    expand(value, salt, 2 * len + 1, keys);
     HMAC(EVP_sha256(), keys + 16, 16, s.bytes, s.len - 32, mac, NULL);
     check(memcmp(mac, s.bytes + s.len - 32, 32) == 0, "%zu: the MAC", len);
     check(memcmp(s.bytes, s.bytes + 16, 16) == 0, "%zu: the IV", len);
@@ -617,11 +684,45 @@ static void format(void)
             EVP_DecryptUpdate(c, name, &n, s.bytes, 16) == 1, "the name");
     for (unsigned i = 8; i-- > 0;)
       at = at << 8 | name[i];
-    check(at == ticket && memcmp(name + 8, "\0\0\0\0\0\0\0", 8) == 0, "%zu: the name", len);
+    check(at == ticket && at == (UINT64_C(1) << 32) + len && memcmp(name + 8, "\0\0\0\0\0\0\0", 8) == 0, "%zu: the name", len);
     EVP_CIPHER_CTX_free(c);
   }
   pprf_tickets_free(t);
   end_test("a_ticket_is_what_the_document_says_byte_by_byte");
+}
+
+/* Leaves' ids are odd, which no node's is that a tree expands. */
+static void versions(void)
+{
+  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp",
+                                        "avx512",   "avx2",   "scalar",        "evp"};
+  const char *aes = pprf_aes_name(), *sha3 = pprf_prg_name();
+  unsigned used = 0;
+  for (unsigned v = 0; v < sizeof version / sizeof *version; v++) {
+    if ((suite == PPRF_AES_128) != (v < 4) || pprf_prg_select(version[v]) != PPRF_OK)
+      continue;
+    used++;
+    for (unsigned i = 0; i < 200; i++) {
+      uint8_t value[16], salt[16], want[32];
+      struct origin from = {{suite, 0, 0}, rnd(UINT64_C(1) << rnd(33))};
+      struct ticket_keys keys;
+      for (unsigned k = 0; k < 16; k++) {
+        value[k] = (uint8_t)rnd(256);
+        salt[k] = (uint8_t)rnd(256);
+      }
+      for (unsigned k = 8; k-- > 0;) {
+        from.family.salt_lo = from.family.salt_lo << 8 | salt[k];
+        from.family.salt_hi = from.family.salt_hi << 8 | salt[8 + k];
+      }
+      expand(value, salt, 2 * from.leaf + 1, want);
+      check(ticket_derive(&from, value, &keys) && memcmp(keys.cipher, want, 16) == 0 &&
+              memcmp(keys.mac, want + 16, 16) == 0, "%s: leaf %llu", version[v],
+            (unsigned long long)from.leaf);
+    }
+  }
+  check(used >= 2, "%u versions", used);
+  check(pprf_prg_select(aes) == PPRF_OK && pprf_prg_select(sha3) == PPRF_OK, "as before");
+  end_test("each_version_of_a_suite_derives_what_the_document_says");
 }
 
 /* ---- races ---- */
@@ -711,6 +812,54 @@ static void sizes(void)
   end_test("structures_may_be_longer_or_shorter_than_the_librarys");
 }
 
+/* ---- suites ---- */
+
+/* The default is what the library's choice of a version of AES tells. */
+static void suites(void)
+{
+  struct {
+    const char *name;
+    unsigned suite;
+  } named[] = {{"sha3-256", PPRF_SHA3_256}, {"sha3-256-salted", PPRF_SHA3_256_SALTED},
+               {"aes-128", PPRF_AES_128}, {"", 0}, {"aes", 0}, {"aes-1280", 0}, {"AES-128", 0},
+               {"sha3-256 ", 0}, {"mls-sha256", 0}, {NULL, 0}};
+  for (unsigned i = 0; i < sizeof named / sizeof *named; i++)
+    check(pprf_tickets_suite(named[i].name) == named[i].suite, "name %u", i);
+  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp"};
+  const char *before = pprf_aes_name();
+  for (unsigned v = 0; v < 4; v++)
+    if (pprf_prg_select(version[v]) == PPRF_OK) {
+      pprf_tickets *t = new_tickets(6);
+      unsigned want = v < 2 ? PPRF_AES_128 : PPRF_SHA3_256_SALTED;
+      check(stats_of(t).suite == want, "%s: suite %llu", version[v],
+            (unsigned long long)stats_of(t).suite);
+      struct sealed s = seal(t, "x", 1);
+      check(opens(t, &s, "x", 1) == PPRF_OK, "%s: open", version[v]);
+      pprf_tickets_free(t);
+    }
+  check(pprf_prg_select(before) == PPRF_OK, "as before");
+  for (unsigned i = 1; i <= PPRF_AES_128; i++) { /* handed over, named, another named, not named */
+    struct pprf_tickets_options o = {.size = sizeof o, .depth = 6, .suite = i}, other = o, any = o;
+    other.suite = i % PPRF_AES_128 + 1;
+    any.suite = 0;
+    pprf_tickets *t, *q;
+    int fd = -1;
+    check(pprf_tickets_new(&t, &o) == PPRF_OK && stats_of(t).suite == i, "suite %u", i);
+    struct sealed s = seal(t, "x", 1);
+    check(pprf_tickets_export(t, &fd) == PPRF_OK, "export");
+    check(pprf_tickets_import(&q, fd, &other) == PPRF_TLS_ERR_OPTION && q == NULL, "another");
+    for (unsigned k = 0; k < 2; k++) {
+      check(pprf_tickets_import(&q, fd, k == 0 ? &o : &any) == PPRF_OK && stats_of(q).suite == i,
+            "suite %u: import", i);
+      check(opens(q, &s, "x", 1) == PPRF_OK, "suite %u: open", i);
+      pprf_tickets_free(q);
+    }
+    (void)close(fd);
+    pprf_tickets_free(t);
+  }
+  end_test("the_suite_is_what_is_named_or_aes_128_where_the_processor_has_it");
+}
+
 /* ---- rotate, revoke, hand over ---- */
 
 static void life(void)
@@ -747,6 +896,22 @@ static void life(void)
   end_test("tickets_are_rotated_revoked_and_handed_over");
 }
 
+static void run(void)
+{
+  lengths();
+  every_subset();
+  flips();
+  wrong_lengths();
+  null_and_room();
+  failures();
+  names_meanwhile();
+  extract();
+  races();
+  sizes();
+  life();
+}
+
+
 int main(int argc, char **argv)
 {
   const char *s = argc > 1 ? argv[1] : getenv("SEED");
@@ -757,19 +922,18 @@ int main(int argc, char **argv)
   seed &= UINT32_MAX;
   state = seed;
   printf("# seed %llu\n", (unsigned long long)seed);
-  lengths();
-  every_subset();
-  flips();
-  wrong_lengths();
-  null_and_room();
-  failures();
-  names_meanwhile();
-  extract();
-  residue();
-  format();
-  races();
-  sizes();
-  life();
+  for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++)
+    residue();
+  for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
+    format();
+    versions();
+  }
+  suite = 0;
+  suites();
+  suite = PPRF_SHA3_256_SALTED;
+  run();
+  suite = PPRF_AES_128;
+  run();
   printf("1..%u\n", tests);
   return failed_tests > 0;
 }

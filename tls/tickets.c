@@ -121,18 +121,20 @@ int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out)
 }
 
 /* The leaf's children: a tree one level deeper would have them as its leaves, and this one never comes to
- * them. */
-static PPRF_WORK int derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
+ * them.  The leaf's id is odd, those of inner nodes are even. */
+static PPRF_WORK int derive(const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
+                            struct ticket_keys *keys)
 {
-  const struct pprf_children child = prg_expand(PRG_BARE, load_seed(value), 0, 1);
+  const struct pprf_children child = prg_expand(origin->family, load_seed(value), origin->leaf, 0);
   store_seed(keys->cipher, child.left);
   store_seed(keys->mac, child.right);
   return child.err == PPRF_OK;
 }
 
-int ticket_derive(const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys)
+int ticket_derive(const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
+                  struct ticket_keys *keys)
 {
-  int good = derive(value, keys);
+  int good = derive(origin, value, keys);
   prg_wipe(prg_wipe_plan(EVAL_STACK)); /* it takes no more stack than an evaluation */
   if (!good)
     OPENSSL_cleanse(keys, sizeof *keys);
@@ -160,11 +162,12 @@ struct engine {
   EVP_MAC_CTX *mac;
 };
 
-static int start(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t iv[16], int enc)
+static int start(struct engine *e, const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
+                 const uint8_t iv[16], int enc)
 {
   struct ticket_keys keys;
   *e = (struct engine){EVP_CIPHER_CTX_new(), EVP_MAC_CTX_new(hmac)};
-  int good = e->cipher != NULL && e->mac != NULL && ticket_derive(value, &keys);
+  int good = e->cipher != NULL && e->mac != NULL && ticket_derive(origin, value, &keys);
   if (good) {
     good = ticket_set_keys(&keys, e->cipher, e->mac, iv, enc) &&
            EVP_MAC_init(e->mac, NULL, 0, NULL) == 1;
@@ -219,10 +222,11 @@ int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   if (room < need)
     return PPRF_ERR_BUFFER;
   uint8_t value[PPRF_SEED_BYTES];
+  struct origin origin;
   struct engine e = {NULL, NULL};
-  int err = tickets->backend->issue(tickets->keys, ticket_clock(), out, value);
+  int err = tickets->backend->issue(tickets->keys, ticket_clock(), out, &origin, value);
   memcpy(out + IV_AT, out, NAME_BYTES);
-  if (err == PPRF_OK && !(start(&e, value, out + IV_AT, 1) &&
+  if (err == PPRF_OK && !(start(&e, &origin, value, out + IV_AT, 1) &&
                           encrypt(&e, in, in_len, out + TEXT_AT) &&
                           mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
     err = PPRF_ERR_CRYPTO;
@@ -244,11 +248,12 @@ static int is_ticket_length(size_t len)
 
 /* A tree is reached by names of the backend's only.  A MAC is compared in time that says nothing of
  * it, and nothing is decrypted before it is found good. */
-static int open_ticket(struct engine *e, const uint8_t value[PPRF_SEED_BYTES], const uint8_t *in,
-                       size_t in_len, uint8_t *out, size_t *out_len)
+static int open_ticket(struct engine *e, const struct origin *origin,
+                       const uint8_t value[PPRF_SEED_BYTES], const uint8_t *in, size_t in_len,
+                       uint8_t *out, size_t *out_len)
 {
   uint8_t mac[MAC_BYTES];
-  if (!start(e, value, in + IV_AT, 0) || !mac_of(e, in, in_len - MAC_BYTES, mac))
+  if (!start(e, origin, value, in + IV_AT, 0) || !mac_of(e, in, in_len - MAC_BYTES, mac))
     return PPRF_ERR_CRYPTO;
   int same = CRYPTO_memcmp(mac, in + in_len - MAC_BYTES, MAC_BYTES) == 0;
   OPENSSL_cleanse(mac, sizeof mac);
@@ -277,10 +282,11 @@ int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   }
   uint8_t value[PPRF_SEED_BYTES];
   uint64_t found;
+  struct origin origin;
   struct engine e = {NULL, NULL};
-  int err = tickets->backend->open(tickets->keys, ticket_clock(), in, &found, value);
+  int err = tickets->backend->open(tickets->keys, ticket_clock(), in, &found, &origin, value);
   if (err == PPRF_OK) {
-    err = open_ticket(&e, value, in, in_len, out, out_len);
+    err = open_ticket(&e, &origin, value, in, in_len, out, out_len);
     end(&e);
     if (err == PPRF_OK)
       *ticket = found;
@@ -348,6 +354,23 @@ static void fill_in(struct pprf_tickets_options *o)
   o->max_early_data = o->max_early_data != 0 ? o->max_early_data : 16384;
 }
 
+/* AES-128 where the processor has instructions for it: the library's version without takes more than twice as
+ * long as SHA3. */
+static unsigned default_suite(void)
+{
+  const char *aes = pprf_aes_name();
+  return strcmp(aes, "aes-vaes") == 0 || strcmp(aes, "aes-ni") == 0 ? PPRF_AES_128
+                                                                    : PPRF_SHA3_256_SALTED;
+}
+
+unsigned pprf_tickets_suite(const char *name)
+{
+  for (unsigned suite = 1; name != NULL && pprf_suite_name(suite) != NULL; suite++)
+    if (strcmp(name, pprf_suite_name(suite)) == 0)
+      return suite;
+  return 0;
+}
+
 /* The keys that a pool may hold. */
 static unsigned keys_of(const struct pprf_tickets_options *o)
 {
@@ -372,6 +395,8 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
     return "max_early_data: 1..2147483647 bytes";
   if (o->rate != 0 && (o->depth != 0 || (uint64_t)o->rate * lifetime > UINT64_C(1) << 32))
     return "rate: rate * lifetime at most 4294967296, and no depth beside it";
+  if (o->suite > PPRF_AES_128)
+    return "suite: sha3-256, sha3-256-salted or aes-128";
   fill_in(o);
   if (keys_of(o) < POOL_KEYS_MIN)
     return "memory: room for two keys, 8.3 * 2^depth bytes each, and some pages";
@@ -418,7 +443,8 @@ int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
   struct pool *pool;
-  err = pool_new(&pool, o->depth, keys_of(o), o->lifetime, o->rotation);
+  unsigned suite = o->suite != 0 ? (unsigned)o->suite : default_suite();
+  err = pool_new(&pool, o->depth, keys_of(o), o->lifetime, o->rotation, suite);
   return with_pool(tickets, pool, err);
 }
 
@@ -429,7 +455,7 @@ int pprf_tickets_import(pprf_tickets **tickets, int fd, const struct pprf_ticket
     return err;
   const struct pprf_tickets_options *o = &(*tickets)->options;
   struct pool *pool;
-  err = pool_import(&pool, fd, o->depth, keys_of(o), o->lifetime, o->rotation);
+  err = pool_import(&pool, fd, o->depth, keys_of(o), o->lifetime, o->rotation, (unsigned)o->suite);
   return with_pool(tickets, pool, err);
 }
 
@@ -510,7 +536,7 @@ const char *pprf_tls_strerror(int err)
   case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
   case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
   case PPRF_TLS_ERR_BACKEND: return "the tickets' server gives no answer, or its address or certificate is wrong";
-  case PPRF_TLS_ERR_FD: return "the descriptor is not of tickets of this library";
+  case PPRF_TLS_ERR_FD: return "the descriptor is not of tickets, or is of another version's";
   default: return pprf_strerror(err);
   }
 }
