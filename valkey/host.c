@@ -104,11 +104,11 @@ static void stats(void)
   (void)pprf_tickets_stats(tickets, &s);
   printf(
     "issued=%llu resumed=%llu early_accepted=%llu early_rejected=%llu refused=%llu foreign=%llu "
-    "unanswered=%llu connected=%llu depth=%llu\n",
+    "unanswered=%llu connected=%llu depth=%llu suite=%llu\n",
     (unsigned long long)s.issued, (unsigned long long)s.resumed,
     (unsigned long long)s.early_accepted, (unsigned long long)s.early_rejected,
     (unsigned long long)s.refused, (unsigned long long)s.foreign, (unsigned long long)s.unanswered,
-    (unsigned long long)s.connected, (unsigned long long)s.depth);
+    (unsigned long long)s.connected, (unsigned long long)s.depth, (unsigned long long)s.suite);
 }
 
 int main(int argc, char **argv)
@@ -117,8 +117,11 @@ int main(int argc, char **argv)
   int fd;
   if (argc < 4)
     return 2;
-  struct pprf_tickets_options o = {
-    .size = sizeof o, .depth = (unsigned)atoi(argv[1]), .lifetime = (unsigned)atoi(argv[2])};
+  const char *suite = getenv("HOST_SUITE"); /* by its number */
+  struct pprf_tickets_options o = {.size = sizeof o,
+                                   .depth = (unsigned)atoi(argv[1]),
+                                   .lifetime = (unsigned)atoi(argv[2]),
+                                   .suite = suite != NULL ? (uint64_t)atoi(suite) : 0};
   int err = pprf_tickets_new_fleet(&tickets, &o, (const char *const *)argv + 3, (size_t)argc - 3);
   if (err != PPRF_OK) {
     const char *wrong = pprf_tickets_bad_server(argv[argc - 1]);

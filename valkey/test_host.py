@@ -200,6 +200,15 @@ class Tickets(Case):
                           stats["depth"]), (1, 1, 1, 1, 10))
         self.assertEqual(a.end(), ("freed", 0))
 
+    def test_a_host_names_the_servers_suite_and_none_may_be_given(self):
+        a = self.host()
+        self.assertEqual(a.use(a.seal()), OK)
+        self.assertEqual(a.stats()["suite"], 1)  # PPRF_SHA3_256
+        for suite in range(1, 4):
+            r = subprocess.run([PROGRAM, "10", "60", self.url], text=True, capture_output=True, timeout=PATIENCE,
+                               stdin=subprocess.DEVNULL, env=dict(os.environ, HOST_SUITE=str(suite)))
+            self.assertEqual((r.returncode, r.stdout), (1, "an option's value is out of range\n"))
+
     def test_the_server_is_told(self):
         a, c = self.host(), self.server.client()
 

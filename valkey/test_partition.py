@@ -350,9 +350,7 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
             "  size_t n = server.LoadUnsigned(io);\n  for (size_t i = 0; i < n; i++)\n"
             "    b[i] = (uint8_t)server.LoadUnsigned(io);\n"
             "  return n == 0 ? tree_dead((unsigned)depth, id) : tree_in(id, issued, b, n);"))
-    change("tree.c", ("int err = pprf_setup(&t->key, depth, NULL);",
-                      "struct pprf_options o = {sizeof o, NULL, depth, PPRF_SHARED};\n"
-                      "  int err = pprf_setup_with(&t->key, &o);"))
+    change("tree.c", (".suite = PPRF_SHA3_256};", ".suite = PPRF_SHA3_256, .flags = PPRF_SHARED};"))
     return build_module(folder)
 
 

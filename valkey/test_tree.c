@@ -26,10 +26,12 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 }
 
 static int punct_fails;
+static unsigned suites; /* of the keys that were punctured: a bit for each */
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
 {
+  suites |= 1u << pprf_suite(key);
   return punct_fails ? PPRF_ERR_NOMEM : __real_pprf_punct(key, leaf);
 }
 
@@ -283,6 +285,7 @@ int main(void)
   every_short_sequence();
   random_sequences();
   too_many_leases();
+  tap_ok(suites == 1u << PPRF_SHA3_256, "all trees are of sha3-256");
   tap_ok(other_clocks == 0, "no clock is asked that an administrator can set");
   return tap_end();
 }

@@ -149,7 +149,9 @@ int tree_new(struct tree **tree, unsigned depth, uint64_t lifetime, uint64_t lea
   struct tree *t = tree_dead(depth, id);
   if (t == NULL)
     return PPRF_ERR_NOMEM;
-  int err = pprf_setup(&t->key, depth, NULL);
+  /* hosts derive tickets' keys from its values by this suite, whatever the library's default is */
+  const struct pprf_options o = {.size = sizeof o, .depth = depth, .suite = PPRF_SHA3_256};
+  int err = pprf_setup_with(&t->key, &o);
   if (err != PPRF_OK) {
     free(t);
     return err;
