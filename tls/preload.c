@@ -78,6 +78,12 @@ static int read_options(struct pprf_tickets_options *o)
     say("PPRF_TICKETS_TLS12", "neither on nor off: there will be no tickets");
     return 0;
   }
+  const char *suite = getenv("PPRF_TICKETS_SUITE");
+  o->suite = pprf_tickets_suite(suite);
+  if (suite != NULL && o->suite == 0) {
+    say("PPRF_TICKETS_SUITE", "not sha3-256, sha3-256-salted or aes-128: there will be no tickets");
+    return 0;
+  }
   const char *bad = pprf_tickets_bad_option(o);
   if (bad == NULL)
     return 1;
@@ -112,6 +118,7 @@ static int new_fleet(const struct pprf_tickets_options *o, const char *text)
           : n > PPRF_FLEET_SERVERS_MAX ? "more than 8 URLs"
           : o->rotation != 0           ? "not with PPRF_TICKETS_ROTATION"
           : o->memory != 0             ? "not with PPRF_TICKETS_MEMORY"
+          : o->suite != 0              ? "not with PPRF_TICKETS_SUITE"
                                        : NULL;
   int err = bad != NULL ? PPRF_TLS_ERR_OPTION : pprf_tickets_new_fleet(&tickets, o, server, n);
   if (bad != NULL)

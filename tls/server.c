@@ -35,7 +35,7 @@ struct arguments {
 
 /* What --help says, in its order; a letter below 256 is a short option. */
 enum { STATS = 256, BACKEND, DEPTH, RATE, MEMORY, LIFETIME, ROTATION, EARLY, OPENSSL, ANTI, CERT, KEY, GROUPS,
-       TLS12, HELP, VERSION };
+       TLS12, SUITE, HELP, VERSION };
 
 static const struct {
   int key;
@@ -52,6 +52,7 @@ static const struct {
   {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
   {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
   {ROTATION, "rotation", "S", "seconds after which a new key starts"},
+  {SUITE, "suite", "NAME", "of the trees: sha3-256, sha3-256-salted or aes-128"},
   {BACKEND, "backend", "URL", "keys on a server with the module (again: on several)"},
   {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
   {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
@@ -120,6 +121,11 @@ static void take(struct arguments *a, int key, const char *name, const char *arg
   case MEMORY: a->tickets.memory = number(name, arg, INT64_MAX); break;
   case LIFETIME: a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX); break;
   case ROTATION: a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX); break;
+  case SUITE:
+    a->tickets.suite = pprf_tickets_suite(arg);
+    if (a->tickets.suite == 0)
+      wrong("--suite: '%s' is not sha3-256, sha3-256-salted or aes-128", arg);
+    break;
   case BACKEND:
     if (a->servers == PPRF_FLEET_SERVERS_MAX)
       wrong("--backend: more than %d", PPRF_FLEET_SERVERS_MAX);
@@ -164,8 +170,11 @@ static void parse(struct arguments *a, int argc, char **argv)
   for (size_t i = 0; i < a->servers; i++)
     if ((bad = pprf_tickets_bad_server(a->server[i])) != NULL)
       wrong("--backend: %s", bad);
-  if (a->servers > 0 && (a->tickets.rotation != 0 || a->tickets.memory != 0))
-    wrong("--%s: not with --backend", a->tickets.rotation != 0 ? "rotation" : "memory");
+  if (a->servers > 0 &&
+      (a->tickets.rotation != 0 || a->tickets.memory != 0 || a->tickets.suite != 0))
+    wrong("--%s: not with --backend", a->tickets.rotation != 0 ? "rotation"
+                                      : a->tickets.memory != 0 ? "memory"
+                                                               : "suite");
 }
 
 static void die(const char *what)
@@ -249,12 +258,13 @@ static void print_stats(pprf_tickets *tickets)
   struct pprf_tickets_stats s = {.size = sizeof s};
   if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
     printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
-           "not issued %lu  expired %lu  dropped %lu  kept %lu  keys %lu  keys max %lu  outstanding %lu  seeds %lu  memory %lu bytes\n",
+           "not issued %lu  expired %lu  dropped %lu  kept %lu  keys %lu  keys max %lu  outstanding %lu  seeds %lu  suite %lu  memory %lu bytes\n",
            (unsigned long)s.issued, (unsigned long)s.resumed, (unsigned long)s.early_accepted,
            (unsigned long)s.early_rejected, (unsigned long)s.refused, (unsigned long)s.foreign,
            (unsigned long)s.not_issued, (unsigned long)s.expired, (unsigned long)s.dropped,
            (unsigned long)s.kept, (unsigned long)s.keys, (unsigned long)s.keys_max,
-           (unsigned long)s.outstanding, (unsigned long)s.nodes, (unsigned long)s.memory_bytes);
+           (unsigned long)s.outstanding, (unsigned long)s.nodes, (unsigned long)s.suite,
+           (unsigned long)s.memory_bytes);
 }
 
 static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets *tickets)

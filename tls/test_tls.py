@@ -482,6 +482,47 @@ class SClient(Case):
         self.assertLess(server.stats()["seeds"], 8 * 8 + 1)
 
 
+class Suites(Case):
+    """A server's trees in each suite."""
+
+    def life(self, server, number):
+        """Two workers: full handshake, early data, its replays, early data with the renewed ticket."""
+        first = self.ticket(server, "first")
+        flight = capture(self.dir, first, self.early)
+        self.expect(s_client(server.port, first, self.path("renewed"), self.early), "0-RTT accepted")
+        for _ in range(4):
+            send_flight(server.port, flight)
+        self.expect(s_client(server.port, self.path("renewed"), None, self.early), "0-RTT accepted")
+        self.assertEqual(self.early_deliveries(server, 7), 2)
+        self.assertEqual(server.stats()["suite"], number)
+
+    def test_tickets_of_each_suite_that_is_named_are_good_once(self):
+        for number, name in enumerate(("sha3-256", "sha3-256-salted", "aes-128"), 1):
+            with self.subTest(name):
+                self.life(self.serve("--workers", 2, "--suite", name), number)
+
+    def test_aes_128_is_the_default_where_the_processor_has_it_and_else_salted_sha3(self):
+        with open("/proc/cpuinfo") as f:
+            has = re.search(r"^(flags|Features)\s*:.*\baes\b", f.read(), re.M)
+        self.life(self.serve(), 3 if has and os.uname().machine == "x86_64" else 2)
+        for version in ("aes-bitsliced", "aes-evp"):
+            os.environ["PPRF_AES"] = version  # as on a processor without
+            try:
+                self.life(self.serve("--workers", 2), 2)
+            finally:
+                del os.environ["PPRF_AES"]
+
+    def test_an_unknown_suite_is_refused_by_its_name(self):
+        for name in ("", "aes", "AES-128", "sha3-256x", "mls-sha256", "3"):
+            r = subprocess.run([SERVER, "-p", "0", f"--suite={name}"], cwd=self.dir,
+                               capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"--suite: '{name}' is not sha3-256, sha3-256-salted or aes-128", r.stderr)
+        r = subprocess.run([SERVER, "-p", "0", "--suite=aes-128", "--backend=valkey://h"], cwd=self.dir,
+                           capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual((r.returncode, "--suite: not with --backend" in r.stderr), (1, True), r.stderr)
+
+
 class Attacks(Case):
     """Recorded, copied and made-up bytes."""
 
@@ -798,7 +839,7 @@ class Documents(Case):
 
     def test_named_tests_exist(self):
         known = ""
-        for name in ("test_tls.py", "test_pool.c", "test_attach.c"):
+        for name in ("test_tls.py", "test_pool.c", "test_attach.c", "test_tickets.c"):
             with open(os.path.join(HERE, name)) as f:
                 known += f.read()
         with open(os.path.join(ROOT, "proofs", "expected-theorems.txt")) as f:
@@ -895,7 +936,7 @@ def main():
     parser.add_argument("tests", nargs="*", metavar="TEST")
     options = parser.parse_args()
     SERVER, SEED = os.path.abspath(options.server), options.seed
-    cases = (SClient, Attacks, Secrets, Options, Documents, OtherClients)
+    cases = (SClient, Suites, Attacks, Secrets, Options, Documents, OtherClients)
     sys.exit(tap.run(cases, options.tests, SEED))
 
 

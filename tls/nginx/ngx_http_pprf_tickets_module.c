@@ -2,7 +2,7 @@
 /* Single-use, forward-secret session tickets for nginx.
  *
  * The tickets' state is made by the master, and its mapping is shared with the workers.  A reload
- * that leaves depth, lifetime and rotation as they are keeps it, so that tickets outlive it.  An upgrade
+ * that leaves the options as they are keeps it, so that tickets outlive it.  An upgrade
  * of the binary (USR2) executes the new one as a child of the old master, which finds the state by a
  * descriptor whose number is in its environment. */
 #include <ngx_config.h>
@@ -33,6 +33,7 @@ typedef struct {
   ngx_int_t rate;
   off_t memory;
   ngx_flag_t tls12;
+  unsigned suite; /* 0: the default */
   ngx_array_t *servers; /* of ngx_str_t; NULL: the tickets are of this machine */
   struct state *state; /* NULL: no server has pprf_tickets on */
 } main_conf_t;
@@ -86,7 +87,8 @@ static void release(void *data)
 static int same(const struct pprf_tickets_options *a, const struct pprf_tickets_options *b)
 {
   return a->depth == b->depth && a->lifetime == b->lifetime && a->rotation == b->rotation &&
-         a->rate == b->rate && a->memory == b->memory && a->no_tls_1_2 == b->no_tls_1_2;
+         a->rate == b->rate && a->memory == b->memory && a->no_tls_1_2 == b->no_tls_1_2 &&
+         a->suite == b->suite;
 }
 
 /* What does not fit stays out of range, or as good as for ever. */
@@ -103,7 +105,8 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
                                        .rotation = to_unsigned(conf->rotation),
                                        .rate = to_unsigned(conf->rate),
                                        .memory = (uint64_t)conf->memory,
-                                       .no_tls_1_2 = !conf->tls12};
+                                       .no_tls_1_2 = !conf->tls12,
+                                       .suite = conf->suite};
 }
 
 /* The tickets of the old binary, when this one is its upgrade.  0: there are none, or they are not of
@@ -118,7 +121,7 @@ static int take_over(struct state *state, ngx_log_t *log)
   ngx_int_t fd = ngx_atoi((u_char *)(uintptr_t)number, strlen(number));
   int err = fd < 0 ? PPRF_TLS_ERR_FD
                    : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
-  if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION)
+  if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION || err == PPRF_ERR_SUITE)
     (void)close((int)fd); /* it is what the old binary left open */
   if (err == PPRF_OK)
     state->parent = getppid();
@@ -472,7 +475,8 @@ static const struct field {
   {FIELD(memory_bytes), 0, "memory held"},
   {FIELD(depth), 0, "a key gives 2^depth tickets"},
   {FIELD(keys), 0, "keys held, the current one and those whose tickets have not expired"},
-  {FIELD(keys_max), 0, "keys that can be held before the oldest is given up"}};
+  {FIELD(keys_max), 0, "keys that can be held before the oldest is given up"},
+  {FIELD(suite), 0, "of the keys: 1 is sha3-256, 2 sha3-256-salted, 3 aes-128"}};
 
 #define FIELDS (sizeof fields / sizeof *fields)
 #define LINE_MAX_BYTES 320 /* of one field, in the longest format */
@@ -624,6 +628,22 @@ static char *set_servers(ngx_conf_t *cf, ngx_command_t *command, void *data)
   return NGX_CONF_OK;
 }
 
+static char *set_suite(ngx_conf_t *cf, ngx_command_t *command, void *data)
+{
+  main_conf_t *conf = data;
+  const ngx_str_t *argument = cf->args->elts;
+  (void)command;
+  if (conf->suite != 0)
+    return "is duplicate";
+  conf->suite = pprf_tickets_suite((const char *)argument[1].data);
+  if (conf->suite != 0)
+    return NGX_CONF_OK;
+  ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                     "\"pprf_tickets_suite\": \"%V\" is not \"sha3-256\", \"sha3-256-salted\" or "
+                     "\"aes-128\"", &argument[1]);
+  return NGX_CONF_ERROR;
+}
+
 static void *create_main_conf(ngx_conf_t *cf)
 {
   main_conf_t *conf = ngx_pcalloc(cf->pool, sizeof *conf);
@@ -663,6 +683,7 @@ static char *init_main_conf(ngx_conf_t *cf, void *data)
   if (conf->servers != NULL && bad == NULL)
     bad = conf->rotation != 0 ? "rotation: not with pprf_tickets_backend"
           : conf->memory != 0 ? "memory: not with pprf_tickets_backend"
+          : conf->suite != 0  ? "suite: not with pprf_tickets_backend"
           : conf->lifetime > 432000
             ? "lifetime: 1..432000 seconds with pprf_tickets_backend"
             : NULL;
@@ -709,6 +730,8 @@ static ngx_command_t commands[] = {
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, memory), NULL},
   {ngx_string("pprf_tickets_tls12"), NGX_HTTP_MAIN_CONF | NGX_CONF_FLAG, ngx_conf_set_flag_slot,
    NGX_HTTP_MAIN_CONF_OFFSET, offsetof(main_conf_t, tls12), NULL},
+  {ngx_string("pprf_tickets_suite"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, set_suite,
+   NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
   {ngx_string("pprf_tickets_backend"), NGX_HTTP_MAIN_CONF | NGX_CONF_1MORE, set_servers,
    NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
   {ngx_string("pprf_tickets_status"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS | NGX_CONF_TAKE1,

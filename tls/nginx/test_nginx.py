@@ -464,6 +464,29 @@ class Upgrade(Case):
         self.assertEqual(nginx.stop()["accepted"], 8)
         self.assertNotIn("those of the binary before end", nginx.errors())
 
+    def test_an_upgrade_keeps_tickets_and_their_suite_and_ends_those_of_another(self):
+        status = Status.SERVER
+
+        def suite_of(nginx):
+            return int(re.search(r"\nsuite (\d)\n", Status.get(self, nginx, "/plain")[2]).group(1))
+        nginx = self.nginx(Daemon, http="pprf_tickets on; pprf_tickets_suite sha3-256-salted;",
+                           server=status).start()
+        first, second = self.ticket(nginx, "first"), self.ticket(nginx, "second")
+        self.assertEqual(suite_of(nginx), 2)
+        nginx.configure(http="pprf_tickets on;", server=status)  # none is named: the tickets' stays
+        upgrade(self, nginx)
+        self.early_data(nginx, first, "accepted")
+        self.assertEqual(suite_of(nginx), 2)
+        self.assertNotIn("those of the binary before end", nginx.errors())
+        for name, number in (("aes-128", 3), ("sha3-256", 1)):
+            nginx.configure(http=f"pprf_tickets on; pprf_tickets_suite {name};", server=status)
+            upgrade(self, nginx)
+            self.early_data(nginx, second, "rejected")
+            second = self.ticket(nginx, "second")
+            self.assertEqual(suite_of(nginx), number)
+        self.early_data(nginx, second, "accepted")
+        self.assertEqual(nginx.errors().count("those of the binary before end"), 2)
+
     def test_an_upgrade_that_is_taken_back_keeps_tickets(self):
         nginx = self.nginx(Daemon).start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
@@ -609,6 +632,13 @@ class Reload(Case):
         self.early_data(nginx, unused, "rejected")
         self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
 
+    def test_reload_with_another_suite_costs_a_full_handshake_and_nothing_else(self):
+        nginx = self.nginx(http="pprf_tickets on; pprf_tickets_suite aes-128;").start()
+        first = self.ticket(nginx, "first")
+        nginx.reload(http="pprf_tickets on; pprf_tickets_suite sha3-256-salted;")
+        self.early_data(nginx, first, "rejected")
+        self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
+
     def test_reload_that_fails_leaves_all_as_it_was(self):
         nginx = self.nginx().start()
         used, unused = self.ticket(nginx, "used"), self.ticket(nginx, "unused")
@@ -747,6 +777,9 @@ class Configuration(Case):
         status, said = self.nginx(http="pprf_tickets on; pprf_tickets_depth 20; "
                                   "pprf_tickets_lifetime 2h; pprf_tickets_rotation 1d; pprf_tickets_memory 1g;").check()
         self.assertEqual(status, 0, said)
+        for name in ("sha3-256", "sha3-256-salted", "aes-128"):
+            status, said = self.nginx(http=f"pprf_tickets on; pprf_tickets_suite {name};").check()
+            self.assertEqual(status, 0, said)
 
     def test_bad_values_are_refused_by_name(self):
         for name, value in (("depth", "3"), ("depth", "33"), ("depth", "0"), ("depth", "x"),
@@ -755,13 +788,20 @@ class Configuration(Case):
                             ("lifetime", "soon"), ("rotation", "7199"), ("rotation", "0"),
                             ("rotation", "-1"), ("depth", "10 10"), ("depth", ""), ("rate", "0"),
                             ("rate", "596524"), ("rate", "x"), ("memory", "0"),
-                            ("memory", "1k"), ("memory", "64m"), ("memory", "much"), ("tls12", "maybe")):
+                            ("memory", "1k"), ("memory", "64m"), ("memory", "much"), ("tls12", "maybe"),
+                            ("suite", "aes"), ("suite", "3"), ("suite", '""'), ("suite", "aes-128 x")):
             for on in ("on", "off"):
                 with self.subTest(name=name, value=value, on=on):
                     self.refused([f"pprf_tickets_{name}"],
                                  http=f"pprf_tickets {on}; pprf_tickets_{name} {value};")
         self.refused(['invalid value "maybe"', "pprf_tickets"], http="pprf_tickets maybe;")
         self.refused(["pprf_tickets_depth", "not allowed here"], server="pprf_tickets_depth 10;")
+        self.refused(['"pprf_tickets_suite": "sha3" is not "sha3-256", "sha3-256-salted" or "aes-128"'],
+                     http="pprf_tickets_suite sha3;")
+        self.refused(["pprf_tickets_suite", "duplicate"],
+                     http="pprf_tickets_suite aes-128; pprf_tickets_suite aes-128;")
+        self.refused(["pprf_tickets_suite: not with pprf_tickets_backend"],
+                     http="pprf_tickets_suite aes-128; pprf_tickets_backend valkey://127.0.0.1;")
         self.refused(["pprf_tickets_rate"], http="pprf_tickets_depth 10; pprf_tickets_rate 1;")
         self.refused(["pprf_tickets_status", "xml"], server="location /s { "
                      "pprf_tickets_status xml; }")

@@ -143,6 +143,12 @@ class SServer(Case):
         self.assertEqual(self.deliveries(server, flight, 4), 1)
         self.assertIn(tls.REQUEST.split()[1].decode(), server.text())
 
+    def test_in_each_suite_it_is_delivered_once(self):
+        for name in ("sha3-256", "sha3-256-salted", "aes-128"):
+            server = self.s_server("-early_data", PPRF_TICKETS_SUITE=name)
+            flight = tls.capture(self.dir, self.session(server, name), self.early)
+            self.assertEqual(self.deliveries(server, flight, 2), 1, name)
+
     def test_control_without_the_shim_every_replay_is_delivered(self):
         for _ in range(3):
             server = self.s_server("-early_data", "-no_anti_replay", shim=False)
@@ -183,13 +189,17 @@ class SServer(Case):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
                             ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199"),
                             ("RATE", "0"), ("RATE", "600000"), ("MEMORY", "1000"), ("MEMORY", "1m"),
-                            ("TLS12", "maybe"), ("BACKEND", ""), ("BACKEND", "http://h"),
+                            ("TLS12", "maybe"), ("SUITE", ""), ("SUITE", "aes"),
+                            ("BACKEND", ""), ("BACKEND", "http://h"),
                             ("BACKEND", "valkey://h " * 9)):
             with self.subTest(name=name, value=value):
                 variable = f"PPRF_TICKETS_{name}"
                 server = self.s_server("-early_data", **{variable: value})
                 lines = [line for line in server.text().splitlines() if variable in line]
                 self.assertEqual(len(lines), 1, server.text())
+        server = self.s_server("-early_data", PPRF_TICKETS_SUITE="aes-128",
+                               PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
+        self.assertIn("not with PPRF_TICKETS_SUITE", server.text())
         for version in ("-tls1_2", "-tls1_3"):  # of the last one
             path = self.session(server, "none", version, patience=3)
             if path:  # TLS 1.2 has a session, but no ticket in it, and it is not resumed
