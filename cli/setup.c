@@ -168,7 +168,7 @@ static int parse_operand(void *input, char *arg)
 static int complete(void *input)
 {
   const struct setup_args *a = input;
-  if (a->have_salt && a->suite <= PPRF_SHA3_256)
+  if (a->have_salt && (a->suite == PPRF_SHA3_256 || (a->suite == 0 && a->have_seed)))
     return complain(STATUS_USAGE, "--salt: the suite sha3-256 has none");
   if (a->depth != 0 && a->path != NULL)
     return STATUS_DONE;
@@ -205,7 +205,8 @@ int command_setup(int argc, char **argv)
      "The root's seed, 32 hexadecimal digits; -: a line of standard input, which other users "
      "cannot see (default random)"},
     {"suite", 'S', "NAME",
-     "What gives a node's seed its children's: sha3-256 (default), sha3-256-salted or aes-128"},
+     "What gives a node's seed its children's: sha3-256 (default with --seed), sha3-256-salted "
+     "(default without) or aes-128"},
     {"salt", SALT_OPTION, "HEX", "The salt, 32 hexadecimal digits; it is public (default random)"},
     {"force", 'f', NULL, "Overwrite FILE"},
     OPTION_IMPL("ref|opt"),

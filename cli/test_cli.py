@@ -323,12 +323,31 @@ class Values(Case):
 
 
 class Setup(Case):
-    def test_random_seeds_differ(self):
-        a, b = os.path.join(self.dir, "a"), os.path.join(self.dir, "b")
-        self.expect(DONE, "setup", "--depth", 5, a)
-        self.expect(DONE, "setup", "--depth", 5, b)
-        self.assertEqual(len(self.read(a)), 48 + 17)
-        self.assertNotEqual(self.read(a), self.read(b))
+    def test_random_seeds_and_their_salts_differ(self):
+        for impl in ("ref", "opt"):
+            files = []
+            for name in "ab":
+                path = os.path.join(self.dir, name + impl)
+                self.expect(DONE, "setup", "--impl", impl, "--depth", 5, path)
+                files.append(self.read(path))
+                self.assertEqual((files[-1][7], files[-1][8], len(files[-1])), (2, 2, 68 + 17))
+                self.assertRegex(self.expect(DONE, "info", path), r"(?m)^suite +sha3-256-salted$")
+            for first, end in ((20, 36), (37, 53)):  # salts, seeds
+                self.assertNotEqual(files[0][first:end], files[1][first:end])
+                self.assertNotEqual(files[0][first:end], bytes(16))
+
+    def test_a_seed_stands_for_the_thesis_and_a_salt_for_itself(self):
+        given, salt = ["--seed", ROOT_SEED.hex()], "10" * 16
+        for impl in ("ref", "opt"):
+            for options, suite, start in (
+                    (given, "sha3-256", (1, 1)), (["-S", "sha3-256"], "sha3-256", (1, 1)),
+                    (["--salt", salt], "sha3-256-salted", (2, 2)), (["-S", "aes-128"], "aes-128", (2, 3)),
+                    (given + ["-S", "sha3-256-salted"], "sha3-256-salted", (2, 2))):
+                self.expect(DONE, "setup", "-f", "-i", impl, "-d", 5, *options, self.key)
+                data = self.read()
+                self.assertEqual((data[7], data[8]), start, options)
+                self.assertEqual(data[20:36].hex() == salt, "--salt" in options)
+                self.assertRegex(self.expect(DONE, "info", self.key), rf"(?m)^suite +{suite}$")
 
     def test_mode_is_0600_whatever_the_umask(self):
         for umask in (0o000, 0o022, 0o077):
@@ -409,7 +428,7 @@ class Usage(Case):
             *[(["setup", "-d", "4", "--suite", s, new], f"'{s}'") for s in ("", "sha3", "AES-128", "3")],
             *[(["setup", "-d", "4", "-S", "aes-128", "--salt", s, new], f"'{s}'")
               for s in ("", "00" * 15, "00" * 17, "0g" * 16)],
-            (["setup", "-d", "4", "--salt", "00" * 16, new], "--salt"),
+            (["setup", "-d", "4", "--salt", "00" * 16, "-s", ROOT_SEED.hex(), new], "--salt"),
             (["setup", "-d", "4", "-S", "sha3-256", "--salt", "00" * 16, new], "--salt"),
             (["setup", "-d", "4", "--impl", "list", new], "list"),
             (["setup", "-d", "4", self.dir + "/"], self.dir + "/"),

@@ -18,6 +18,14 @@ static inline int pprf_has_salt(unsigned suite)
   return suite != PRG_SHA3_256;
 }
 
+/** The suite of a key that names none.  A seed that the caller gives stands for the values that the
+ * thesis's function has for it; nobody knows those of a random root, and with a salt a guess is for one
+ * key alone. */
+static inline unsigned pprf_default_suite(const uint8_t *seed)
+{
+  return seed == NULL ? PRG_SHA3_256_SALTED : PRG_SHA3_256;
+}
+
 /** Read options of any version; what an earlier one lacks is zero.
  * @retval PPRF_OK        this library knows all that they ask for, and o->suite is not 0.
  * @retval PPRF_ERR_RANGE a depth, a flag, the store or a member of a later version is unknown, or they
@@ -40,7 +48,7 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
   if (o->depth < PPRF_DEPTH_MIN || o->depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
   if (o->suite == 0)
-    o->suite = PRG_SHA3_256;
+    o->suite = pprf_default_suite(o->seed);
   if (pprf_suite_name(o->suite) == NULL)
     return PPRF_ERR_SUITE;
   return o->salt != NULL && !pprf_has_salt(o->suite) ? PPRF_ERR_RANGE : PPRF_OK;

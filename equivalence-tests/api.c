@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The corners of the API that sequences of operations do not reach: null pointers, depths out of
- * range, random roots, error texts, keys in shared memory across a fork. */
+ * range, random roots, the suite where none is named, error texts, keys in shared memory across a
+ * fork. */
 #include <sys/wait.h>
 
 #include "../opt/shared.h"
@@ -208,17 +209,66 @@ static void depths(const struct pprf_impl *impl)
   tap_ok(ok, "%s_reports_what_is_out_of_range", impl->name);
 }
 
+/* A random root of that suite, twice: the roots are two, and so are the salts.  The root's seed, with an
+ * id of two bytes before it, is what a fresh key's file has between its header and its digest. */
+static int two_roots(const struct pprf_impl *impl, unsigned suite)
+{
+  struct pprf_options o = {.size = sizeof o, .depth = 9, .suite = suite};
+  size_t header = suite == PPRF_SHA3_256 ? 16 : 36, len[2];
+  uint8_t file[2][100], x[16], y[16];
+  pprf_key *key[2] = {NULL, NULL};
+  int ok = 1;
+  for (int i = 0; i < 2; i++) {
+    len[i] = sizeof file[i];
+    ok = ok && impl->setup_with(&key[i], &o) == PPRF_OK &&
+         impl->export_key(key[i], file[i], &len[i]) == PPRF_OK && len[i] == header + 2 + 16 + 32 &&
+         memcmp(file[i] + header + 2, zero, 16) != 0;
+  }
+  ok = ok && memcmp(file[0] + header + 2, file[1] + header + 2, 16) != 0;
+  if (ok && header == 36)
+    ok = memcmp(file[0] + 20, file[1] + 20, 16) != 0 && memcmp(file[0] + 20, zero, 16) != 0 &&
+         memcmp(file[0] + 20, file[0] + 38, 16) != 0; /* nor is a salt the seed, which is secret */
+  ok = ok && impl->eval(key[0], 3, x) == PPRF_OK && impl->eval(key[0], 4, y) == PPRF_OK &&
+       memcmp(x, y, 16) != 0 && memcmp(x, zero, 16) != 0;
+  impl->free(key[0]);
+  impl->free(key[1]);
+  return ok;
+}
+
 static void random_roots(const struct pprf_impl *impl)
 {
-  pprf_key *a = NULL, *b = NULL;
-  uint8_t x[16], y[16], z[16];
-  int ok = impl->setup(&a, 9, NULL) == PPRF_OK && impl->setup(&b, 9, NULL) == PPRF_OK;
-  ok = ok && impl->eval(a, 3, x) == PPRF_OK && impl->eval(b, 3, y) == PPRF_OK &&
-       impl->eval(a, 4, z) == PPRF_OK;
-  ok = ok && memcmp(x, y, 16) != 0 && memcmp(x, z, 16) != 0 && memcmp(x, zero, 16) != 0;
-  impl->free(a);
-  impl->free(b);
+  int ok = 1;
+  for (unsigned suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++)
+    ok &= two_roots(impl, suite);
   tap_ok(ok, "%s_roots_are_drawn_at_random", impl->name);
+}
+
+/* A key for which no suite is named: its suite, and the version of its file. */
+static int without_a_name(const struct pprf_impl *impl, const uint8_t *seed, const uint8_t *salt,
+                          int with, unsigned suite)
+{
+  struct pprf_options o = {.size = sizeof o, .depth = 9, .seed = seed, .salt = salt};
+  uint8_t file[100];
+  size_t len = sizeof file;
+  pprf_key *key;
+  int ok = (with ? impl->setup_with(&key, &o) : impl->setup(&key, 9, seed)) == PPRF_OK &&
+           impl->suite(key) == suite && impl->export_key(key, file, &len) == PPRF_OK &&
+           file[7] == (suite == PPRF_SHA3_256 ? 1 : 2) && file[8] == suite;
+  ok = ok && (salt == NULL || memcmp(file + 20, salt, 16) == 0);
+  impl->free(key);
+  return ok;
+}
+
+static void default_suites(const struct pprf_impl *impl)
+{
+  int ok = 1;
+  for (int with = 0; with < 2; with++) {
+    ok &= without_a_name(impl, NULL, NULL, with, PPRF_SHA3_256_SALTED);
+    ok &= without_a_name(impl, root, NULL, with, PPRF_SHA3_256);
+  }
+  ok &= without_a_name(impl, NULL, root, 1, PPRF_SHA3_256_SALTED);
+  ok &= two_roots(impl, 0);
+  tap_ok(ok, "%s_random_roots_are_salted_and_given_ones_are_not", impl->name);
 }
 
 /* ref has one PRG (that of opt: prg_choice.c). */
@@ -340,13 +390,15 @@ int main(void)
   for (int i = 0; i < IMPLS; i++) {
     nulls(impls[i]);
     depths(impls[i]);
-    random_roots(impls[i]);
     whole_blocks(impls[i]);
     batch_corners(impls[i]);
     long_batches(impls[i]);
   }
-  for (int i = 0; i < STORES; i++)
+  for (int i = 0; i < STORES; i++) {
     suites(stores[i]);
+    random_roots(stores[i]);
+    default_suites(stores[i]);
+  }
   prefault_keeps_packed();
   ref_prg();
   error_texts("ref", ref_pprf_strerror);

@@ -25,7 +25,7 @@ __attribute__((unused)) static unsigned in_suite(void)
   abort();
 }
 
-/** pprf_setup, in that suite. */
+/** A key in that suite; the thesis's from a given seed by pprf_setup, whose choice it is then. */
 __attribute__((unused)) static int setup_in_suite(const struct pprf_impl *impl, pprf_key **key,
                                                   unsigned depth, const uint8_t *seed)
 {
@@ -33,8 +33,8 @@ __attribute__((unused)) static int setup_in_suite(const struct pprf_impl *impl, 
     .size = sizeof options, .seed = seed, .depth = depth, .suite = in_suite()};
   if (options.suite != PPRF_SHA3_256)
     options.salt = in_suite_salt;
-  return options.suite == PPRF_SHA3_256 ? impl->setup(key, depth, seed)
-                                        : impl->setup_with(key, &options);
+  return options.suite == PPRF_SHA3_256 && seed != NULL ? impl->setup(key, depth, seed)
+                                                        : impl->setup_with(key, &options);
 }
 
 #endif

@@ -219,6 +219,9 @@ WRAP(int, prg_digest, (const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTE
   }
   return __real_prg_digest(bytes, len, out);
 }
+/* A key from a random root draws its salt first, which is public: that is not a seed to be wiped. */
+static int salt_is_due;
+static struct pprf_seed salt;
 WRAP(int, prg_random, (struct pprf_seed *seed))
 {
   if (fails("prg_random")) {
@@ -226,7 +229,11 @@ WRAP(int, prg_random, (struct pprf_seed *seed))
     return PPRF_ERR_CRYPTO;
   }
   int err = __real_prg_random(seed);
-  know_seed(*seed);
+  if (salt_is_due)
+    salt = *seed;
+  else
+    know_seed(*seed);
+  salt_is_due = 0;
   return err;
 }
 
@@ -325,9 +332,10 @@ static void once(unsigned at)
   there.uc_stack.ss_size = sizeof stack;
   there.uc_link = NULL;
   makecontext(&there, entry, 0);
+  salt_is_due = op.kind == RANDOM_SETUP;
   watching = 1;
   swapcontext(&here, &there);
-  watching = 0;
+  watching = salt_is_due = 0;
   unsigned on_stack = seeds_in(stack, sizeof stack);
   if (on_stack > 0)
     problem("on the stack", on_stack);
@@ -360,6 +368,14 @@ static size_t export(const struct pprf_impl *impl, const pprf_key *key, uint8_t 
     exit(1);
   }
   return len;
+}
+
+/* Whether what was drawn first is what the key's file shows as its salt. */
+static int has_salt(const struct pprf_impl *impl, const pprf_key *key)
+{
+  static uint8_t file[FILE_MAX];
+  (void)export(impl, key, file);
+  return file[7] == 2 && load(file + 20, 8) == salt.lo && load(file + 28, 8) == salt.hi;
 }
 
 /* A kind of operation on a copy of a key, failing at each call in turn until it gets through. */
@@ -400,6 +416,8 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
     int done = failed_call == NULL;
     if (op.err != PPRF_OK && op.made != NULL)
       problem("a key beside an error", 0);
+    if (op.made != NULL && kind == RANDOM_SETUP && !has_salt(impl, op.made))
+      problem("what was drawn first is not the salt", 0);
     if (op.made != NULL)
       impl->free(op.made);
     if (kind == FREE)

@@ -662,11 +662,12 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
 #define WIPED 5000
 
 enum painted_op {
-  SETUP, SETUP_RANDOM, EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND, EXPORT,
-  IMPORT, WIPE, DIRTY, PAINTED_OPS
+  SETUP, SETUP_RANDOM, SETUP_SALT, EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND,
+  EXPORT, IMPORT, WIPE, DIRTY, PAINTED_OPS
 };
 
-static const char *const painted_name[] = {"setup", "setup_at_random", "eval", "punct",
+static const char *const painted_name[] = {"setup", "setup_at_random",
+  "setup_with_a_random_salt", "eval", "punct",
   "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import", "prg_wipe"};
 
 struct painted {
@@ -688,6 +689,7 @@ __attribute__((noinline)) static int make_dirty(void)
 #define CALL(p, key, leaves, bytes, len)                                                           \
   ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, 12, root)                              \
    : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, 12, NULL)                              \
+   : (p)->op == SETUP_SALT   ? (p)->impl->setup(&fresh_key, 12, NULL)                              \
    : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
    : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
    : (p)->op == EVAL_PUNCT   ? (p)->impl->eval_punct(key, (leaves)[0], bytes)                      \

@@ -95,7 +95,8 @@ enum {
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
 typedef struct pprf_key pprf_key;
 
-/** Make a new key: nothing is punctured yet.
+/** Make a new key: nothing is punctured yet.  Its suite is PPRF_SHA3_256_SALTED, with a random salt,
+ * if the root's seed is random, and PPRF_SHA3_256, the thesis's function, if it is given.
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  depth tree levels below the root, 1..32: the key has 2^depth leaves.
  * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
@@ -136,7 +137,8 @@ struct pprf_options {
   unsigned depth;      /**< as for pprf_setup: 1..32 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
   unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared */
-  unsigned suite;      /**< one of the suites above; 0: PPRF_SHA3_256 */
+  unsigned suite;      /**< one of the suites above; 0: as for pprf_setup, PPRF_SHA3_256 with a
+                            seed and PPRF_SHA3_256_SALTED without */
   const uint8_t *salt; /**< PPRF_SALT_BYTES bytes, or NULL: drawn as a seed is; NULL for a suite
                             without a salt.  One salt serves one key: copies of a key, and keys that
                             are to compute the same function, have the same. */

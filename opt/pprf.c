@@ -385,7 +385,7 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
   *key = NULL;
   if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
-  struct pprf_options o = {.seed = seed, .depth = depth, .suite = PRG_SHA3_256};
+  struct pprf_options o = {.seed = seed, .depth = depth, .suite = pprf_default_suite(seed)};
   return setup(key, &o);
 }
 
