@@ -213,7 +213,9 @@ static bool names_input(const char *line, const struct call *c)
 {
   static char arg[1 << 16], message[1 << 17];
   snprintf(message, sizeof message, "%s", strstr(line, ": ") + 2);
-  char *hint = strstr(message, " (try 'pprf");
+  char *hint = NULL; /* the last one: an argument may look like it */
+  for (char *p = message; (p = strstr(p, " (try 'pprf")) != NULL; p++)
+    hint = p;
   if (hint != NULL)
     *hint = '\0';
   if (strstr(message, " is missing") != NULL || strstr(message, "''") != NULL ||
