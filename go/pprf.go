@@ -16,6 +16,15 @@ package pprf
 #cgo LDFLAGS: -pthread
 #include <stdlib.h>
 #include "pprf.h"
+
+// cgo lets a function have pointers to Go's memory, but no structure that it points to.
+static int setup_with(pprf_key **key, unsigned depth, const uint8_t *seed, unsigned suite, const uint8_t *salt,
+                      unsigned store)
+{
+  struct pprf_options options = {.size = sizeof options, .seed = seed, .depth = depth, .store = store,
+                                 .suite = suite, .salt = salt};
+  return pprf_setup_with(key, &options);
+}
 */
 import "C"
 
@@ -30,9 +39,60 @@ import (
 // Sizes of the tree and of what it holds.
 const (
 	ValueBytes = C.PPRF_SEED_BYTES // bytes of a value, and of the root's seed
+	SaltBytes  = C.PPRF_SALT_BYTES // bytes of a salt
 	DepthMin   = C.PPRF_DEPTH_MIN
 	DepthMax   = C.PPRF_DEPTH_MAX
 )
+
+// A Suite is what gives a node's seed its children's (docs/suites.md).
+type Suite uint
+
+// The suites.  DefaultSuite is SHA3Salted for a random seed and SHA3 for a given one.
+const (
+	DefaultSuite Suite = 0
+	SHA3         Suite = C.PPRF_SHA3_256        // sha3-256: the thesis's, which has no salt
+	SHA3Salted   Suite = C.PPRF_SHA3_256_SALTED // sha3-256-salted
+	AES128       Suite = C.PPRF_AES_128         // aes-128
+)
+
+// String returns the suite's name, as the command line has it.
+func (s Suite) String() string {
+	if name := C.pprf_suite_name(C.uint(s)); name != nil && uint64(s) == uint64(C.uint(s)) {
+		return C.GoString(name)
+	}
+	if s == DefaultSuite {
+		return "default"
+	}
+	return fmt.Sprintf("suite %d", uint(s))
+}
+
+// ParseSuite returns the suite of that name; ErrSuite if there is none.
+func ParseSuite(name string) (Suite, error) {
+	for s := SHA3; C.pprf_suite_name(C.uint(s)) != nil; s++ {
+		if s.String() == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("pprf: %w: %q", ErrSuite, name)
+}
+
+// A Store is where a key keeps its seeds.  The values, the encoding and the errors are the same.
+type Store uint
+
+// The stores.
+const (
+	DefaultStore Store = C.PPRF_STORE_DEFAULT // what the library takes
+	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense
+	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
+)
+
+// Options are what NewWith makes; what is zero is as New has it.
+type Options struct {
+	Seed  []byte // the root's, ValueBytes of it; nil: a random one
+	Suite Suite
+	Salt  []byte // SaltBytes of it, public, for a suite that has one; nil: a random one.  One salt serves one key.
+	Store Store
+}
 
 // What a key cannot do.  Errors about leaves are *LeafError, which wraps one of the first two.
 var (
@@ -40,6 +100,10 @@ var (
 	ErrRange     = errors.New("not a leaf of the tree")
 	ErrDepth     = fmt.Errorf("depth not in %d..%d", DepthMin, DepthMax)
 	ErrSeed      = fmt.Errorf("a seed has %d bytes", ValueBytes)
+	ErrSuite     = errors.New("an unknown suite")
+	ErrSalt      = fmt.Errorf("a salt has %d bytes", SaltBytes)
+	ErrNoSalt    = errors.New("the suite has no salt")
+	ErrStore     = errors.New("an unknown store")
 	ErrMemory    = errors.New("out of memory")
 	ErrCrypto    = errors.New("the digest or the random generator failed")
 	ErrFormat    = errors.New("not a key file")
@@ -74,8 +138,10 @@ func errorOf(err C.int, first, last uint64) error {
 		return &LeafError{first, last, ErrRange}
 	case C.PPRF_ERR_NOMEM:
 		return fmt.Errorf("pprf: %w", ErrMemory)
-	case C.PPRF_ERR_FORMAT, C.PPRF_ERR_SUITE:
+	case C.PPRF_ERR_FORMAT:
 		return fmt.Errorf("pprf: %w", ErrFormat)
+	case C.PPRF_ERR_SUITE:
+		return fmt.Errorf("pprf: %w", ErrSuite)
 	case C.PPRF_ERR_FORKED:
 		return fmt.Errorf("pprf: %w", ErrForked)
 	case C.PPRF_ERR_NULL:
@@ -98,22 +164,43 @@ func own(key *C.pprf_key) *Key {
 
 func pointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 
-// New makes a key of 2^depth leaves, depth 1..32.  seed is the root's, ValueBytes of it; nil: a random one.
+// New makes a key of 2^depth leaves, depth 1..32.  seed is the root's, ValueBytes of it; nil: a random one, with
+// a random salt (SHA3Salted).  A given one has the thesis's values (SHA3).
 func New(depth uint, seed []byte) (*Key, error) {
+	return NewWith(depth, Options{Seed: seed})
+}
+
+// NewWith makes a key of 2^depth leaves as options say: with a suite, a salt and a store of one's choice.
+func NewWith(depth uint, options Options) (*Key, error) {
 	var key *C.pprf_key
+	o := &options
 	if depth < DepthMin || depth > DepthMax {
 		return nil, fmt.Errorf("pprf: %w: %d", ErrDepth, depth)
 	}
-	if seed != nil && len(seed) != ValueBytes {
-		return nil, fmt.Errorf("pprf: %w, not %d", ErrSeed, len(seed))
+	if o.Seed != nil && len(o.Seed) != ValueBytes {
+		return nil, fmt.Errorf("pprf: %w, not %d", ErrSeed, len(o.Seed))
 	}
-	if err := C.pprf_setup(&key, C.uint(depth), pointer(seed)); err != C.PPRF_OK {
+	if o.Suite != DefaultSuite && (o.Suite != Suite(C.uint(o.Suite)) || C.pprf_suite_name(C.uint(o.Suite)) == nil) {
+		return nil, fmt.Errorf("pprf: %w: %d", ErrSuite, uint(o.Suite))
+	}
+	if o.Salt != nil && len(o.Salt) != SaltBytes {
+		return nil, fmt.Errorf("pprf: %w, not %d", ErrSalt, len(o.Salt))
+	}
+	if o.Store > PackedStore {
+		return nil, fmt.Errorf("pprf: %w: %d", ErrStore, uint(o.Store))
+	}
+	err := C.setup_with(&key, C.uint(depth), pointer(o.Seed), C.uint(o.Suite), pointer(o.Salt), C.uint(o.Store))
+	if err == C.PPRF_ERR_RANGE { // all else that it can mean is checked above
+		return nil, fmt.Errorf("pprf: %w: %v", ErrNoSalt, SHA3)
+	}
+	if err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
 	}
 	return own(key), nil
 }
 
-// Import makes the key of bytes that Export wrote; others are ErrFormat, wherever they come from.
+// Import makes the key of bytes that Export wrote; others are ErrFormat, wherever they come from, and those of a
+// suite that this library does not know ErrSuite.
 func Import(data []byte) (*Key, error) {
 	var key *C.pprf_key
 	if len(data) == 0 {
@@ -236,6 +323,13 @@ func (k *Key) Depth() uint {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	return uint(C.pprf_depth(k.key))
+}
+
+// Suite returns what gives a node's seed its children's; DefaultSuite of a closed key.
+func (k *Key) Suite() Suite {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return Suite(C.pprf_suite(k.key))
 }
 
 // Nodes returns the number of seeds that the key stores.

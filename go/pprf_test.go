@@ -79,11 +79,21 @@ func TestEvalVectors(t *testing.T) {
 }
 
 func TestPunctureVectors(t *testing.T) {
+	for _, store := range []Store{DefaultStore, SlotStore, PackedStore} {
+		punctureVectors(t, "puncture.json", store)
+		punctureVectors(t, "suites.json", store)
+	}
+}
+
+func punctureVectors(t *testing.T, name string, store Store) {
 	var file struct {
+		Count  int
 		Groups []struct {
 			Comment    string
 			Depth      uint
 			Seed       string
+			Suite      string
+			Salt       string
 			Operations []struct {
 				Op, Result, Value string
 				Leaf, First, Last uint64
@@ -92,9 +102,25 @@ func TestPunctureVectors(t *testing.T) {
 			Key   string
 		}
 	}
-	load(t, "puncture.json", &file)
+	load(t, name, &file)
+	suites := map[string]bool{}
 	for _, g := range file.Groups {
-		k := fresh(t, g.Depth, unhex(t, g.Seed))
+		options, suite := Options{Seed: unhex(t, g.Seed), Store: store}, SHA3
+		if g.Suite != "" {
+			s, err := ParseSuite(g.Suite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			options.Suite, options.Salt, suite = s, unhex(t, g.Salt), s
+		}
+		k, err := NewWith(g.Depth, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Suite() != suite {
+			t.Errorf("%s: %v, not %v", g.Comment, k.Suite(), suite)
+		}
+		suites[suite.String()] = true
 		for _, op := range g.Operations {
 			var v [ValueBytes]byte
 			var err error
@@ -119,19 +145,38 @@ func TestPunctureVectors(t *testing.T) {
 		if err != nil || hex.EncodeToString(data) != g.Key || k.Nodes() != g.Nodes || k.Depth() != g.Depth {
 			t.Errorf("%s: the key differs: %v", g.Comment, err)
 		}
+		k.Close()
+		k, err = Import(unhex(t, g.Key)) // made by another implementation
+		if err != nil || k.Suite() != suite {
+			t.Fatalf("%s: import: %v", g.Comment, err)
+		}
+		if data, err = k.Export(); err != nil || hex.EncodeToString(data) != g.Key {
+			t.Errorf("%s: the imported key differs: %v", g.Comment, err)
+		}
+		k.Close()
 	}
-	if len(file.Groups) < 20 {
-		t.Error("few groups")
+	want := map[string]string{"puncture.json": "map[sha3-256:true]",
+		"suites.json": "map[aes-128:true sha3-256-salted:true]"}
+	n := len(file.Groups)
+	if n < 20 || n != file.Count || fmt.Sprint(suites) != want[name] {
+		t.Errorf("%s: %d of %d groups, %v", name, n, file.Count, suites)
 	}
 }
 
 func TestEncodingVectors(t *testing.T) {
-	var file struct{ Tests []struct{ Reason, Result, Key string } }
-	load(t, "encoding.json", &file)
+	encodingVectors(t, "encoding.json")
+	encodingVectors(t, "encoding2.json")
+}
+
+func encodingVectors(t *testing.T, name string) {
+	var file struct {
+		Tests []struct{ Reason, Result, Key string }
+	}
+	load(t, name, &file)
 	for _, test := range file.Tests {
 		k, err := Import(unhex(t, test.Key))
-		if test.Result == "format" {
-			if !errors.Is(err, ErrFormat) {
+		if want, wrong := map[string]error{"format": ErrFormat, "suite": ErrSuite}[test.Result]; wrong {
+			if !errors.Is(err, want) {
 				t.Errorf("%s: %v", test.Reason, err)
 			}
 			continue
@@ -147,6 +192,99 @@ func TestEncodingVectors(t *testing.T) {
 	}
 	if _, err := Import(nil); !errors.Is(err, ErrFormat) {
 		t.Error(err)
+	}
+}
+
+func TestRandomRootsAreSaltedAndGivenOnesAreNot(t *testing.T) {
+	salt := []byte("sixteen bytes...")
+	var files [][]byte
+	for _, test := range []struct {
+		options Options
+		suite   Suite
+		version byte
+	}{
+		{Options{}, SHA3Salted, 2},
+		{Options{}, SHA3Salted, 2},
+		{Options{Seed: make([]byte, 16)}, SHA3, 1},
+		{Options{Suite: SHA3}, SHA3, 1},
+		{Options{Salt: salt}, SHA3Salted, 2},
+		{Options{Suite: AES128, Store: PackedStore}, AES128, 2},
+	} {
+		k, err := NewWith(9, test.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := k.Export()
+		if err != nil || k.Suite() != test.suite || data[7] != test.version || data[8] != byte(test.suite) {
+			t.Errorf("%+v: %v, %x, %v", test.options, k.Suite(), data[:12], err)
+		}
+		files = append(files, data)
+		k.Close()
+		if k.Suite() != DefaultSuite {
+			t.Error("a closed key has a suite")
+		}
+	}
+	if bytes.Equal(files[0][20:36], files[1][20:36]) || bytes.Equal(files[0][38:54], files[1][38:54]) {
+		t.Error("a salt or a seed was drawn twice")
+	}
+	if !bytes.Equal(files[4][20:36], salt) {
+		t.Error("the salt is another one")
+	}
+}
+
+func TestAPackedKeyIsSmallAndItsValuesAreTheSame(t *testing.T) {
+	var files [][]byte
+	var memory []int
+	for _, store := range []Store{PackedStore, SlotStore} {
+		k, err := NewWith(32, Options{Seed: make([]byte, 16), Store: store})
+		if err == nil {
+			err = k.Puncture(77)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := k.Export()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, memory = append(files, data), append(memory, k.MemoryBytes())
+		k.Close()
+	}
+	if !bytes.Equal(files[0], files[1]) || memory[0] >= 2000 || memory[1] <= 2000 {
+		t.Errorf("%v bytes, %x, %x", memory, files[0], files[1])
+	}
+}
+
+func TestWhatDoesNotFitASuiteIsNamed(t *testing.T) {
+	salt := make([]byte, 16)
+	for _, test := range []struct {
+		options Options
+		want    error
+		text    string
+	}{
+		{Options{Suite: 4}, ErrSuite, "pprf: an unknown suite: 4"},
+		{Options{Suite: ^Suite(0)>>1 + 2}, ErrSuite, ""}, // its last 32 bits are SHA3's, where a uint has 64
+		{Options{Suite: AES128, Salt: salt[:15]}, ErrSalt, "pprf: a salt has 16 bytes, not 15"},
+		{Options{Salt: salt[:0]}, ErrSalt, "pprf: a salt has 16 bytes, not 0"},
+		{Options{Suite: SHA3, Salt: salt}, ErrNoSalt, "pprf: the suite has no salt: sha3-256"},
+		{Options{Seed: salt, Salt: salt}, ErrNoSalt, "pprf: the suite has no salt: sha3-256"},
+		{Options{Store: 3}, ErrStore, "pprf: an unknown store: 3"},
+	} {
+		k, err := NewWith(4, test.options)
+		if k != nil || !errors.Is(err, test.want) || (test.text != "" && err.Error() != test.text) {
+			t.Errorf("%+v: %v", test.options, err)
+		}
+	}
+	for _, name := range []string{"", "sha3", "AES-128", "default"} {
+		if _, err := ParseSuite(name); !errors.Is(err, ErrSuite) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for suite, name := range map[Suite]string{DefaultSuite: "default", SHA3: "sha3-256",
+		SHA3Salted: "sha3-256-salted", AES128: "aes-128", 4: "suite 4"} {
+		if suite.String() != name {
+			t.Errorf("%d: %v", uint(suite), suite)
+		}
 	}
 }
 

@@ -34,13 +34,33 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
-__all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "ForkedError", "CryptoError",
-           "ClosedError", "SEED_BYTES", "DEPTH_MIN", "DEPTH_MAX", "__version__", "prg_name", "prg_select"]
+__all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "SuiteError", "SaltError", "ForkedError",
+           "CryptoError", "ClosedError", "SEED_BYTES", "SALT_BYTES", "DEPTH_MIN", "DEPTH_MAX", "SUITES", "STORES",
+           "__version__", "prg_name", "aes_name", "prg_select"]
 
 SEED_BYTES: int = _lib.PPRF_SEED_BYTES
+SALT_BYTES: int = _lib.PPRF_SALT_BYTES
 DEPTH_MIN: int = _lib.PPRF_DEPTH_MIN
 DEPTH_MAX: int = _lib.PPRF_DEPTH_MAX
 __version__: str = _ffi.string(_lib.pprf_version()).decode()
+
+
+def _suites() -> dict[str, int]:
+    """The suites that the library knows, by name: their numbers are 1, 2, ..."""
+    numbers: dict[str, int] = {}
+    while True:
+        name = _lib.pprf_suite_name(len(numbers) + 1)
+        if name == _ffi.NULL:
+            return numbers
+        numbers[_ffi.string(name).decode()] = len(numbers) + 1
+
+
+_SUITE = _suites()
+_STORE: dict[str, int] = {"slots": _lib.PPRF_STORE_SLOTS, "packed": _lib.PPRF_STORE_PACKED}
+SUITES: tuple[str, ...] = tuple(_SUITE)
+"""What gives a node's seed its children's: "sha3-256", "sha3-256-salted", "aes-128" (docs/suites.md)."""
+STORES: tuple[str, ...] = tuple(_STORE)
+"""Where a key keeps its seeds: "slots", fastest where punctures are dense; "packed", small where they are few."""
 
 
 class Error(Exception):
@@ -65,7 +85,15 @@ class LeafError(Error, IndexError):
 
 
 class FormatError(Error, ValueError):
-    """The bytes are not a key that export writes, or one of a suite that this library does not know."""
+    """The bytes are not a key that export writes."""
+
+
+class SuiteError(Error, ValueError):
+    """A suite that this library does not know: at set-up, or of bytes that export of another version wrote."""
+
+
+class SaltError(Error, ValueError):
+    """A salt of another length than SALT_BYTES, or for the suite that has none."""
 
 
 class ForkedError(Error, RuntimeError):
@@ -90,8 +118,10 @@ def _check(err: int, leaf: Any = None, depth: int = 0) -> None:
         raise LeafError(leaf, depth)
     if err == _lib.PPRF_ERR_NOMEM:
         raise MemoryError(text)
-    if err in (_lib.PPRF_ERR_FORMAT, _lib.PPRF_ERR_SUITE):
+    if err == _lib.PPRF_ERR_FORMAT:
         raise FormatError(text)
+    if err == _lib.PPRF_ERR_SUITE:
+        raise SuiteError(text)
     if err == _lib.PPRF_ERR_FORKED:
         raise ForkedError(text)
     if err == _lib.PPRF_ERR_NULL:
@@ -108,29 +138,48 @@ class Key:
 
     depth   tree levels below the root, 1 .. 32: the key has 2**depth leaves.
     seed    the root's 16 bytes; None: drawn from the system's random generator.
+    suite   one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
+            "sha3-256" for a given one.
+    salt    16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
+    store   one of STORES: where the seeds lie; None: what the library takes.  The values are the same.
     """
 
-    __slots__ = ("_handle", "_depth")
+    __slots__ = ("_handle", "_depth", "_suite")
 
-    def __init__(self, *, depth: int, seed: Optional[Buffer] = None) -> None:
+    def __init__(self, *, depth: int, seed: Optional[Buffer] = None, suite: Optional[str] = None,
+                 salt: Optional[Buffer] = None, store: Optional[str] = None) -> None:
         if not DEPTH_MIN <= operator.index(depth) <= DEPTH_MAX:
             raise ValueError(f"depth {depth} is not in {DEPTH_MIN} .. {DEPTH_MAX}")
-        root = _ffi.NULL
+        if suite is not None and suite not in _SUITE:
+            raise SuiteError(f"suite {suite!r} is not one of {', '.join(SUITES)}")
+        if store is not None and store not in _STORE:
+            raise ValueError(f"store {store!r} is not one of {', '.join(STORES)}")
+        root = drawn = _ffi.NULL
         if seed is not None:
             root = _ffi.from_buffer("uint8_t[]", seed)
             if len(root) != SEED_BYTES:
                 raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(root)}")
+        if salt is not None:
+            drawn = _ffi.from_buffer("uint8_t[]", salt)
+            if len(drawn) != SALT_BYTES:
+                raise SaltError(f"a salt has {SALT_BYTES} bytes, not {len(drawn)}")
         err = _ffi.new("int *")
-        self._own(_lib.handle_new(depth, root, err), err[0], depth)
+        handle = _lib.handle_new(depth, root, 0 if suite is None else _SUITE[suite], drawn,
+                                 0 if store is None else _STORE[store], err)
+        if err[0] == _lib.PPRF_ERR_RANGE:  # all else that it can mean is checked above
+            raise SaltError(f"the suite {suite or 'sha3-256'} has no salt")
+        self._own(handle, err[0], depth)
 
     def _own(self, handle: Any, err: int, depth: int) -> None:
         _check(err)
         self._handle = _ffi.gc(handle, _lib.handle_free)
         self._depth = depth
+        self._suite: str = SUITES[_lib.handle_suite(handle) - 1]
 
     @classmethod
     def from_export(cls, data: Buffer) -> Key:
-        """The key of bytes that export wrote; others raise FormatError, wherever they come from."""
+        """The key of bytes that export wrote; others raise FormatError, wherever they come from, and those of a
+        suite that this library does not know SuiteError."""
         key = cls.__new__(cls)
         err = _ffi.new("int *")
         view = _ffi.from_buffer("uint8_t[]", data)
@@ -292,6 +341,11 @@ class Key:
         return self._depth
 
     @property
+    def suite(self) -> str:
+        """What gives a node's seed its children's: one of SUITES."""
+        return self._suite
+
+    @property
     def nodes(self) -> int:
         """Stored seeds."""
         return self._numbers()[0]
@@ -319,9 +373,9 @@ class Key:
 
     def __repr__(self) -> str:
         try:
-            return f"<pprf.Key depth={self._depth} nodes={self.nodes}>"
+            return f"<pprf.Key depth={self._depth} suite={self._suite} nodes={self.nodes}>"
         except Error as error:
-            return f"<pprf.Key depth={self._depth}: {error}>"
+            return f"<pprf.Key depth={self._depth} suite={self._suite}: {error}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a key is not copied: a copy would have what the other punctures; see export")
@@ -339,12 +393,19 @@ def _wipe(buffer: bytearray) -> None:
 
 
 def prg_name() -> str:
-    """The version of the PRG in use: all are SHA3-256 and differ in speed alone."""
+    """The version of SHA3-256 in use: all compute the same and differ in speed alone."""
     name: str = _ffi.string(_lib.pprf_prg_name()).decode()
     return name
 
 
+def aes_name() -> str:
+    """The same of AES-128."""
+    name: str = _ffi.string(_lib.pprf_aes_name()).decode()
+    return name
+
+
 def prg_select(name: str) -> None:
-    """Choose it for the process: "builtin", "scalar", "avx2" or "avx512"; ValueError if it cannot run."""
+    """Choose one for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256, "aes-builtin",
+    "aes-bitsliced", "aes-ni" or "aes-vaes" of AES-128; ValueError if it cannot run."""
     if _lib.pprf_prg_select(name.encode()) != _lib.PPRF_OK:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")

@@ -27,7 +27,8 @@ def declarations() -> str:
 
 LOCKED = """
 typedef struct handle handle;
-handle *handle_new(unsigned depth, const uint8_t *seed, int *err);
+handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, const uint8_t *salt, unsigned store,
+                   int *err);
 handle *handle_import(const uint8_t *buf, size_t len, int *err);
 void handle_close(handle *h);
 void handle_free(handle *h);
@@ -39,6 +40,7 @@ int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, i
 int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
 int handle_export(handle *h, uint8_t *buf, size_t *len);
 int handle_prefault(handle *h);
+unsigned handle_suite(const handle *h);
 int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked);
 size_t first_missing(const int *result, size_t n);
 void wipe(void *p, size_t n);
@@ -83,10 +85,13 @@ static handle *handle_of(pprf_key *key, int *err)
   return h;
 }
 
-static handle *handle_new(unsigned depth, const uint8_t *seed, int *err)
+static handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, const uint8_t *salt,
+                          unsigned store, int *err)
 {
   pprf_key *key;
-  *err = pprf_setup(&key, depth, seed);
+  struct pprf_options options = {.size = sizeof options, .seed = seed, .depth = depth, .store = store,
+                                 .suite = suite, .salt = salt};
+  *err = pprf_setup_with(&key, &options);
   return handle_of(key, err);
 }
 
@@ -169,6 +174,12 @@ static int handle_export(handle *h, uint8_t *buf, size_t *len)
 static int handle_prefault(handle *h)
 {
   LOCKED(h, wr, pprf_prefault(h->key));
+}
+
+/* Of a handle that nobody else has yet: no lock. */
+static unsigned handle_suite(const handle *h)
+{
+  return pprf_suite(h->key);
 }
 
 static int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked)

@@ -80,24 +80,45 @@ def operate(key, op):
         return "range", None
 
 
-def test_puncture_vectors():
-    for group in load("puncture.json")["groups"]:
-        with pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"])) as key:
+def fresh(group, store):
+    """A group's key; without a suite it is the one that a seed alone gives."""
+    if "suite" not in group:
+        return pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"]), store=store)
+    return pprf.Key(depth=group["depth"], seed=bytes.fromhex(group["seed"]), suite=group["suite"],
+                    salt=bytes.fromhex(group["salt"]), store=store)
+
+
+@pytest.mark.parametrize("store", [None, "slots", "packed"])
+@pytest.mark.parametrize("name", ["puncture.json", "suites.json"])
+def test_puncture_vectors(name, store):
+    groups = load(name)["groups"]
+    assert {group.get("suite", "sha3-256") for group in groups} == \
+        ({"sha3-256"} if name == "puncture.json" else {"sha3-256-salted", "aes-128"})
+    for group in groups:
+        with fresh(group, store) as key:
+            assert key.suite == group.get("suite", "sha3-256")
             for op in group["operations"]:
                 assert operate(key, op) == (op["result"], op.get("value")), (group["comment"], op)
             assert key.nodes == group["nodes"], group["comment"]
             assert key.export().hex() == group["key"], group["comment"]
+        with pprf.Key.from_export(bytes.fromhex(group["key"])) as key:  # made by another implementation
+            assert key.suite == group.get("suite", "sha3-256") and key.export().hex() == group["key"]
 
 
-def test_encoding_vectors():
-    for test in load("encoding.json")["tests"]:
+@pytest.mark.parametrize("name", ["encoding.json", "encoding2.json"])
+def test_encoding_vectors(name):
+    results = set()
+    for test in load(name)["tests"]:
         data = bytes.fromhex(test["key"])
+        results.add(test["result"])
         if test["result"] == "ok":
             with pprf.Key.from_export(data) as key:
                 assert key.export() == data, test["reason"]
+                assert key.suite == pprf.SUITES[data[8] - 1]
         else:
-            with pytest.raises(pprf.FormatError):
+            with pytest.raises({"format": pprf.FormatError, "suite": pprf.SuiteError}[test["result"]]):
                 pprf.Key.from_export(data)
+    assert results == {"ok", "format"} | ({"suite"} if name == "encoding2.json" else set())
 
 
 # ------------------------------------------------------------------ against plain Python
@@ -108,10 +129,11 @@ def test_random_sequences_agree_with_plain_python():
     draw, other = random.Random(seed), plain()
     for _ in range(60):
         depth = draw.randint(1, 10)
-        root = draw.randbytes(16)
-        leaves = 1 << depth
-        with pprf.Key(depth=depth, seed=root) as key:
-            model = other.Key(depth, root)
+        root, salt = draw.randbytes(16), draw.randbytes(16)
+        leaves, suite, store = 1 << depth, draw.choice(pprf.SUITES), draw.choice(pprf.STORES)
+        given = None if suite == "sha3-256" else salt
+        with pprf.Key(depth=depth, seed=root, suite=suite, salt=given, store=store) as key:
+            model = other.Key(depth, root, suite, salt)
             for _ in range(draw.randint(1, 40)):
                 leaf, kind = draw.randrange(leaves), draw.randrange(4)
                 if kind == 0:
@@ -150,6 +172,50 @@ def test_random_sequences_agree_with_plain_python():
                 except other.Punctured:
                     want += bytes(16)
             assert key.eval_many(range(leaves), missing="zero") == want
+
+
+# ------------------------------------------------------------------ suites
+
+def test_random_roots_are_salted_and_given_ones_are_not():
+    assert pprf.SUITES == ("sha3-256", "sha3-256-salted", "aes-128")
+    with pprf.Key(depth=9) as a, pprf.Key(depth=9) as b, pprf.Key(depth=9, seed=bytes(16)) as given, \
+            pprf.Key(depth=9, suite="sha3-256") as bare, pprf.Key(depth=9, salt=b"sixteen bytes...") as named:
+        files = [key.export() for key in (a, b, given, bare, named)]
+        assert [key.suite for key in (a, b, given, bare, named)] == \
+            ["sha3-256-salted"] * 2 + ["sha3-256"] * 2 + ["sha3-256-salted"]
+    assert [data[7] for data in files] == [2, 2, 1, 1, 2]
+    assert len({bytes(data[20:36]) for data in files[:2]} | {bytes(16)}) == 3  # two salts, neither of them zero
+    assert len({bytes(data[38:54]) for data in files[:2]} | {bytes(16)}) == 3  # and two seeds
+    assert files[4][20:36] == b"sixteen bytes..."
+    salt, seed = bytes(files[0][20:36]), bytes(files[0][38:54])
+    model = plain().Key(9, seed, "sha3-256-salted", salt)
+    with pprf.Key.from_export(files[0]) as key:
+        assert [key.eval(leaf) for leaf in (0, 300, 511)] == [model.eval(leaf) for leaf in (0, 300, 511)]
+        assert "sha3-256-salted" in repr(key)
+
+
+def test_what_does_not_fit_a_suite_is_named():
+    for suite in ("", "sha3", "AES-128", "sha3-256 "):
+        with pytest.raises(pprf.SuiteError, match=rf"suite '{suite}' is not one of sha3-256, sha3-256-salted, aes"):
+            pprf.Key(depth=4, suite=suite)
+    for length in (0, 15, 17):
+        with pytest.raises(pprf.SaltError, match=f"a salt has 16 bytes, not {length}"):
+            pprf.Key(depth=4, suite="aes-128", salt=bytes(length))
+    for options in ({"suite": "sha3-256"}, {"suite": "sha3-256", "seed": bytes(16)}, {"seed": bytes(16)}):
+        with pytest.raises(pprf.SaltError, match="the suite sha3-256 has no salt"):
+            pprf.Key(depth=4, salt=bytes(16), **options)
+    with pytest.raises(ValueError, match="store 'heap' is not one of slots, packed"):
+        pprf.Key(depth=4, store="heap")
+    for error in (pprf.SuiteError, pprf.SaltError):
+        assert issubclass(error, pprf.Error) and issubclass(error, ValueError)
+
+
+def test_a_packed_key_is_small_and_its_values_are_the_same():
+    keys = {store: pprf.Key(depth=32, seed=bytes(16), store=store) for store in pprf.STORES}
+    for key in keys.values():
+        key.puncture(77)
+    assert keys["packed"].memory_bytes < 2000 < keys["slots"].memory_bytes
+    assert keys["packed"].export() == keys["slots"].export()
 
 
 # ------------------------------------------------------------------ errors
@@ -399,3 +465,5 @@ def test_version_is_the_librarys():
     header = (HERE.parent.parent / "include" / "pprf.h").read_text(encoding="utf-8")
     assert f'"{pprf.__version__}"' in header
     assert pprf.prg_name() in ("builtin", "scalar", "avx2", "avx512")
+    assert pprf.aes_name() in ("aes-builtin", "aes-bitsliced", "aes-ni", "aes-vaes")
+    assert pprf.__all__ == [name for name in pprf.__all__ if hasattr(pprf, name)]

@@ -8,6 +8,9 @@ import pprf
 
 key: pprf.Key = pprf.Key(depth=20, seed=bytes(16))
 value: bytes = key.eval(1)
+small: pprf.Key = pprf.Key(depth=20, suite="aes-128", salt=bytearray(16), store="packed")
+suite: str = small.suite
+names: tuple[str, ...] = pprf.SUITES
 key.puncture(1)
 key.puncture(range(2, 5))
 done: list[bool] = key.puncture_many([1, 2])

@@ -5,6 +5,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 pub const PPRF_SEED_BYTES: usize = 16;
+pub const PPRF_SALT_BYTES: usize = 16;
 pub const PPRF_DEPTH_MIN: c_uint = 1;
 pub const PPRF_DEPTH_MAX: c_uint = 32;
 pub const PPRF_SHARED: c_uint = 1;

@@ -12,20 +12,145 @@
 //! # let _ = value; Ok::<(), pprf::Error>(())
 //! ```
 //!
+//! A random root has a random salt, [`Suite::Sha3_256Salted`]; a given one has the thesis's values,
+//! [`Suite::Sha3_256`].  [`Options`] choose a suite, a salt and a store:
+//!
+//! ```
+//! use pprf::{Key, Options, Store, Suite};
+//! let key = Key::with(20, Options::new().suite(Suite::Aes128).store(Store::Packed))?;
+//! assert_eq!(key.suite()?, Suite::Aes128);
+//! # Ok::<(), pprf::Error>(())
+//! ```
+//!
 //! On every error the key is as it was.  Threads may read one key at once (`&Key`); a change needs `&mut Key`,
 //! which is the C library's rule.  The key is kept out of core dumps and wiped when it is dropped.  A key belongs
 //! to the process that made it: in a child of fork it gives [`Error::Forked`].
 #![no_std]
 extern crate alloc;
 use alloc::{vec, vec::Vec};
-use core::{ffi::c_int, fmt, ptr};
+use core::{
+    ffi::{c_int, c_uint, CStr},
+    fmt, ptr, str,
+};
 use pprf_sys as sys;
 use zeroize::Zeroizing;
 
 /// Bytes of a value, and of the root's seed.
 pub const VALUE_BYTES: usize = sys::PPRF_SEED_BYTES;
+/// Bytes of a salt, which is public.
+pub const SALT_BYTES: usize = sys::PPRF_SALT_BYTES;
 /// A leaf's value; it is wiped when it is dropped.
 pub type Value = Zeroizing<[u8; VALUE_BYTES]>;
+
+/// What gives a node's seed its children's; `docs/suites.md` says which to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Suite {
+    /// The thesis's, which has no salt.
+    Sha3_256,
+    Sha3_256Salted,
+    Aes128,
+}
+
+impl Suite {
+    const ALL: [Suite; 3] = [Suite::Sha3_256, Suite::Sha3_256Salted, Suite::Aes128];
+
+    const fn number(self) -> c_uint {
+        match self {
+            Suite::Sha3_256 => sys::PPRF_SHA3_256,
+            Suite::Sha3_256Salted => sys::PPRF_SHA3_256_SALTED,
+            Suite::Aes128 => sys::PPRF_AES_128,
+        }
+    }
+
+    /// Its name, as the command line has it: `sha3-256`, `sha3-256-salted`, `aes-128`.
+    pub fn name(self) -> &'static str {
+        // SAFETY: the name is a string of the library's, or null, which the suites above are not
+        let name = unsafe { sys::pprf_suite_name(self.number()) };
+        if name.is_null() {
+            return "";
+        }
+        unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl str::FromStr for Suite {
+    type Err = Error;
+
+    /// The suite of that name; [`Error::Suite`] if there is none.
+    fn from_str(name: &str) -> Result<Suite, Error> {
+        Suite::ALL.into_iter().find(|suite| suite.name() == name).ok_or(Error::Suite)
+    }
+}
+
+/// Where a key keeps its seeds.  The values, the encoding and the errors are the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Store {
+    /// What the library takes.
+    #[default]
+    Default,
+    /// Fastest where punctures are dense.
+    Slots,
+    /// 17 to 21 bytes a seed: for many keys, and for few punctures in a large tree.
+    Packed,
+}
+
+/// What [`Key::with`] makes; what is not set is as [`Key::new`] has it.
+#[derive(Clone, Copy, Default)]
+#[must_use]
+pub struct Options<'a> {
+    seed: Option<&'a [u8; VALUE_BYTES]>,
+    suite: Option<Suite>,
+    salt: Option<&'a [u8; SALT_BYTES]>,
+    store: Store,
+}
+
+impl<'a> Options<'a> {
+    pub fn new() -> Options<'a> {
+        Options::default()
+    }
+
+    /// The root's seed, which is random else.  The caller wipes its copy.
+    pub fn seed(mut self, seed: &'a [u8; VALUE_BYTES]) -> Options<'a> {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The suite, which is [`Suite::Sha3_256Salted`] for a random seed and [`Suite::Sha3_256`] for a given one else.
+    pub fn suite(mut self, suite: Suite) -> Options<'a> {
+        self.suite = Some(suite);
+        self
+    }
+
+    /// The salt of a suite that has one, which is random else.  One salt serves one key.
+    pub fn salt(mut self, salt: &'a [u8; SALT_BYTES]) -> Options<'a> {
+        self.salt = Some(salt);
+        self
+    }
+
+    pub fn store(mut self, store: Store) -> Options<'a> {
+        self.store = store;
+        self
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    /// Without the seed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("suite", &self.suite)
+            .field("salt", &self.salt)
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
+}
 
 /// What a key cannot do.  The key is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +162,10 @@ pub enum Error {
     Range { first: u64, last: u64 },
     /// A depth that is not in 1..=32.
     Depth(u32),
+    /// A suite that this library does not know: of a name, or of bytes that another version exported.
+    Suite,
+    /// A salt for the suite that has none, [`Suite::Sha3_256`].
+    Salt,
     /// Values need 16 bytes a leaf.
     Length,
     NoMemory,
@@ -56,6 +185,8 @@ impl fmt::Display for Error {
             Error::Range { first, last } if first == last => write!(f, "leaf {first} is not in the tree"),
             Error::Range { first, last } => write!(f, "{first}..={last} is no range of leaves of the tree"),
             Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=32"),
+            Error::Suite => f.write_str("a suite that this library does not know"),
+            Error::Salt => write!(f, "the suite {} has no salt", Suite::Sha3_256),
             Error::Length => f.write_str("the buffer does not have 16 bytes a leaf"),
             Error::NoMemory => f.write_str("out of memory"),
             Error::Crypto => f.write_str("the digest or the random generator failed"),
@@ -73,7 +204,8 @@ fn check(err: c_int, first: u64, last: u64) -> Result<(), Error> {
         sys::PPRF_ERR_PUNCTURED => Error::Punctured { first, last },
         sys::PPRF_ERR_RANGE => Error::Range { first, last },
         sys::PPRF_ERR_NOMEM => Error::NoMemory,
-        sys::PPRF_ERR_FORMAT | sys::PPRF_ERR_SUITE => Error::Format,
+        sys::PPRF_ERR_FORMAT => Error::Format,
+        sys::PPRF_ERR_SUITE => Error::Suite,
         sys::PPRF_ERR_FORKED => Error::Forked,
         _ => Error::Crypto,
     })
@@ -96,32 +228,56 @@ impl Drop for Key {
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("depth", &self.depth()).field("nodes", &self.nodes()).finish_non_exhaustive()
+        f.debug_struct("Key")
+            .field("depth", &self.depth())
+            .field("suite", &self.suite())
+            .field("nodes", &self.nodes())
+            .finish_non_exhaustive()
     }
 }
 
 impl Key {
-    fn make(depth: u32, seed: *const u8) -> Result<Key, Error> {
+    /// A key of 2^depth leaves, 1 <= depth <= 32, with a suite, a salt and a store of one's choice.
+    pub fn with(depth: u32, options: Options<'_>) -> Result<Key, Error> {
         if !(sys::PPRF_DEPTH_MIN..=sys::PPRF_DEPTH_MAX).contains(&depth) {
             return Err(Error::Depth(depth));
         }
+        let bytes = |given: Option<&[u8; 16]>| given.map_or(ptr::null(), |bytes| bytes.as_ptr());
+        let wanted = sys::pprf_options {
+            size: size_of::<sys::pprf_options>(),
+            seed: bytes(options.seed),
+            depth,
+            flags: 0,
+            store: match options.store {
+                Store::Default => sys::PPRF_STORE_DEFAULT,
+                Store::Slots => sys::PPRF_STORE_SLOTS,
+                Store::Packed => sys::PPRF_STORE_PACKED,
+            },
+            suite: options.suite.map_or(0, Suite::number),
+            salt: bytes(options.salt),
+        };
         let mut key = ptr::null_mut();
-        // SAFETY: seed is null or 16 bytes
-        check(unsafe { sys::pprf_setup(&mut key, depth, seed) }, 0, 0)?;
+        // SAFETY: seed and salt are null or 16 bytes, which the options borrow
+        match unsafe { sys::pprf_setup_with(&mut key, &wanted) } {
+            sys::PPRF_ERR_RANGE => return Err(Error::Salt), // the depth is checked, and the types know the stores
+            err => check(err, 0, 0)?,
+        }
         ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
     }
 
-    /// A key of 2^depth leaves, 1 <= depth <= 32, with a random root seed.
+    /// A key of 2^depth leaves, 1 <= depth <= 32, with a random root seed and a random salt:
+    /// [`Suite::Sha3_256Salted`].
     pub fn new(depth: u32) -> Result<Key, Error> {
-        Key::make(depth, ptr::null())
+        Key::with(depth, Options::new())
     }
 
-    /// The same from a root seed.  The caller wipes its copy.
+    /// A key from a root seed, with the thesis's values: [`Suite::Sha3_256`].  The caller wipes its copy.
     pub fn from_seed(depth: u32, seed: &[u8; VALUE_BYTES]) -> Result<Key, Error> {
-        Key::make(depth, seed.as_ptr())
+        Key::with(depth, Options::new().seed(seed))
     }
 
-    /// The key of bytes that `export` wrote; others are [`Error::Format`], wherever they come from.
+    /// The key of bytes that `export` wrote; others are [`Error::Format`], wherever they come from, and those of a
+    /// suite that this library does not know [`Error::Suite`].
     pub fn import(data: &[u8]) -> Result<Key, Error> {
         let mut key = ptr::null_mut();
         // SAFETY: so many bytes are there
@@ -203,6 +359,12 @@ impl Key {
     pub fn prefault(&mut self) -> Result<(), Error> {
         // SAFETY: as above, and for those that follow
         check(unsafe { sys::pprf_prefault(self.0.as_ptr()) }, 0, 0)
+    }
+
+    /// What gives a node's seed its children's.  [`Error::Forked`]: the key belongs to the process that made it.
+    pub fn suite(&self) -> Result<Suite, Error> {
+        let number = unsafe { sys::pprf_suite(self.0.as_ptr()) };
+        Suite::ALL.into_iter().find(|suite| suite.number() == number).ok_or(Error::Forked)
     }
 
     /// Levels of the tree below its root.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The committed vectors, and what the types promise.
-use pprf::{Error, Key};
+use pprf::{Error, Key, Options, Store, Suite};
 use serde_json::Value as Json;
+use std::collections::HashSet;
 
 const TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 
@@ -37,11 +38,34 @@ fn eval_vectors() {
     assert_eq!(Some(count as u64), file["count"].as_u64());
 }
 
+/// A group's key; without a suite it is the one that a seed alone gives.
+fn of_suite(group: &Json, store: Store) -> (Key, Suite) {
+    let seed = unhex(&group["seed"]).try_into().unwrap();
+    let mut options = Options::new().seed(&seed).store(store);
+    let (salt, mut suite) = (group.get("salt").map(|salt| unhex(salt).try_into().unwrap()), Suite::Sha3_256);
+    if let Some(salt) = &salt {
+        suite = group["suite"].as_str().unwrap().parse().unwrap();
+        options = options.suite(suite).salt(salt);
+    }
+    (Key::with(group["depth"].as_u64().unwrap() as u32, options).unwrap(), suite)
+}
+
 #[test]
 fn puncture_vectors() {
-    let file = load("puncture.json");
+    for store in [Store::Default, Store::Slots, Store::Packed] {
+        assert_eq!(puncture_vectors_of("puncture.json", store), HashSet::from([Suite::Sha3_256]));
+        let salted = HashSet::from([Suite::Sha3_256Salted, Suite::Aes128]);
+        assert_eq!(puncture_vectors_of("suites.json", store), salted);
+    }
+}
+
+/// The suites that the file has.
+fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
+    let (file, mut suites) = (load(name), HashSet::new());
     for group in file["groups"].as_array().unwrap() {
-        let mut key = fresh(group);
+        let (mut key, suite) = of_suite(group, store);
+        assert_eq!(key.suite(), Ok(suite));
+        suites.insert(suite);
         for op in group["operations"].as_array().unwrap() {
             let leaf = op["leaf"].as_u64().unwrap_or(0);
             let range = op["first"].as_u64().unwrap_or(0)..=op["last"].as_u64().unwrap_or(0);
@@ -63,18 +87,83 @@ fn puncture_vectors() {
         }
         assert_eq!(*key.export().unwrap(), unhex(&group["key"]), "{}", group["comment"]);
         assert_eq!(Some(key.nodes() as u64), group["nodes"].as_u64());
+        let copy = Key::import(&unhex(&group["key"])).unwrap(); // made by another implementation
+        assert_eq!((copy.suite(), copy.export().unwrap()), (Ok(suite), key.export().unwrap()));
     }
+    suites
 }
 
 #[test]
 fn encoding_vectors() {
-    for test in load("encoding.json")["tests"].as_array().unwrap() {
-        let data = unhex(&test["key"]);
-        match Key::import(&data) {
-            Ok(key) => assert!(test["result"] == "ok" && *key.export().unwrap() == data, "{test}"),
-            Err(error) => assert!(test["result"] == "format" && error == Error::Format, "{test}: {error}"),
+    for (name, results) in [("encoding.json", 2), ("encoding2.json", 3)] {
+        let (file, mut seen) = (load(name), HashSet::new());
+        for test in file["tests"].as_array().unwrap() {
+            let data = unhex(&test["key"]);
+            seen.insert(test["result"].as_str().unwrap());
+            match Key::import(&data) {
+                Ok(key) => assert!(test["result"] == "ok" && *key.export().unwrap() == data, "{test}"),
+                Err(Error::Suite) => assert!(test["result"] == "suite", "{test}"),
+                Err(error) => assert!(test["result"] == "format" && error == Error::Format, "{test}: {error}"),
+            }
         }
+        assert_eq!(seen.len(), results, "{seen:?}");
     }
+}
+
+#[test]
+fn random_roots_are_salted_and_given_ones_are_not() {
+    let (seed, salt) = ([3; 16], *b"sixteen bytes...");
+    let (new, bare) = (Options::new(), Suite::Sha3_256);
+    let mut files = Vec::new();
+    for (options, suite, version) in [
+        (new, Suite::Sha3_256Salted, 2),
+        (new, Suite::Sha3_256Salted, 2),
+        (new.seed(&seed), bare, 1),
+        (new.suite(bare), bare, 1),
+        (new.salt(&salt), Suite::Sha3_256Salted, 2),
+        (new.suite(Suite::Aes128).store(Store::Packed), Suite::Aes128, 2),
+    ] {
+        let key = Key::with(9, options).unwrap();
+        let file = key.export().unwrap();
+        assert_eq!((key.suite(), file[7]), (Ok(suite), version), "{options:?}");
+        files.push(file);
+    }
+    assert_ne!(files[0][20..36], files[1][20..36]); // salts
+    assert_ne!(files[0][38..54], files[1][38..54]); // seeds
+    assert_eq!(files[4][20..36], salt);
+    assert_eq!(Key::new(9).unwrap().suite(), Ok(Suite::Sha3_256Salted));
+    assert_eq!(Key::from_seed(9, &seed).unwrap().export().unwrap(), files[2]);
+}
+
+#[test]
+fn a_packed_key_is_small_and_its_values_are_the_same() {
+    let [packed, slots] = [Store::Packed, Store::Slots].map(|store| {
+        let mut key = Key::with(32, Options::new().seed(&[0; 16]).store(store)).unwrap();
+        key.puncture(77).unwrap();
+        key
+    });
+    assert!(packed.memory_bytes() < 2000 && slots.memory_bytes() > 2000);
+    assert_eq!(packed.export().unwrap(), slots.export().unwrap());
+}
+
+#[test]
+fn what_does_not_fit_a_suite_is_named() {
+    let bytes = [0; 16];
+    for options in [Options::new().suite(Suite::Sha3_256), Options::new().seed(&bytes)] {
+        let error = Key::with(4, options.salt(&bytes)).unwrap_err();
+        assert_eq!((error, error.to_string().as_str()), (Error::Salt, "the suite sha3-256 has no salt"));
+    }
+    for name in ["", "sha3", "AES-128", "sha3-256 "] {
+        assert_eq!(name.parse::<Suite>(), Err(Error::Suite));
+    }
+    for (suite, name) in
+        [(Suite::Sha3_256, "sha3-256"), (Suite::Sha3_256Salted, "sha3-256-salted"), (Suite::Aes128, "aes-128")]
+    {
+        assert_eq!((suite.to_string().as_str(), name.parse()), (name, Ok(suite)));
+    }
+    assert_eq!(Key::with(33, Options::new()).unwrap_err(), Error::Depth(33));
+    let shown = format!("{:?}", Options::new().seed(&[77; 16]).suite(Suite::Aes128));
+    assert!(shown.contains("Aes128") && !shown.contains("77"), "{shown}");
 }
 
 #[test]
