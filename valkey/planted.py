@@ -40,6 +40,8 @@ BUGS = [
     ("leases are not bounded", "tree.c", "t->leases >= TREE_LEASES_MAX", "0"),
     ("the system's time is used", "tree.c", "CLOCK_BOOTTIME, &t", "CLOCK_REALTIME, &t"),
     ("a tree lives for ever", "tree.c", "if (now >= t->until) {", "if (0) {"),
+    ("a tree is of another suite", "tree.c", ".suite = PPRF_SHA3_256}", ".suite = PPRF_SHA3_256_SALTED}",
+     "masks_never_repeat"),
     ("a value is left in the reply", "pprf_module.c", "int masked = channel_mask(channel, value, n) == 0;",
      "int masked = 1; (void)channel;", "what_is_punctured_is_in_no_byte_of_the_server"),
     ("the chain key stands still", "chain.c", "memcpy(chain, mask, CHAIN_KEY_BYTES);", ";",
