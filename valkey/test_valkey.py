@@ -281,7 +281,8 @@ class Commands(Case):
                             ("release", 5), ("punct", -4), ("info", 2)):
             info = self.c("COMMAND", "INFO", f"pprf.{name}")[0]
             self.assertEqual(info[1], arity, name)
-            self.assertIn(b"summary", self.c("COMMAND", "DOCS", f"pprf.{name}")[1])
+            docs = self.c("COMMAND", "DOCS", f"pprf.{name}")  # a list or a dict, as the version of redis-py has it
+            self.assertIn("summary", repr(docs))
 
     def test_counts(self):
         t = self.c.create("k", 4, "LEASE", 800)
