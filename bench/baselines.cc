@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "baselines.h"
 
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -16,21 +18,26 @@ extern "C" {
 namespace {
 
 struct Node {
-  uint32_t id; // in-order: 2*start + 2^height
+  uint64_t id; // in-order: 2*start + 2^height
   pprf_seed seed;
 };
 
-unsigned height(uint32_t id)
+unsigned height(uint64_t id)
 {
-  return static_cast<unsigned>(__builtin_ctz(id));
+  return static_cast<unsigned>(__builtin_ctzll(id));
 }
 
-uint64_t start(uint32_t id)
+uint64_t start(uint64_t id)
 {
-  return (id - (UINT32_C(1) << height(id))) / 2;
+  return (id - (UINT64_C(1) << height(id))) / 2;
 }
 
-bool covers(uint32_t id, uint64_t leaf)
+uint64_t id_of(uint64_t leaf, unsigned h) // of the node of height h above a leaf
+{
+  return 2 * (leaf >> h << h) + (UINT64_C(1) << h);
+}
+
+bool covers(uint64_t id, uint64_t leaf)
 {
   return leaf >> height(id) == start(id) >> height(id);
 }
@@ -54,6 +61,7 @@ class List28 {
   size_t count_ = 0, bytes_ = 0;
 
 public:
+  static constexpr unsigned depth_max = BASELINE_DEPTH_MAX;
   struct Position {
     Element *element, *before;
   };
@@ -94,7 +102,7 @@ public:
     auto *e = static_cast<Element *>(malloc(sizeof(Element)));
     if (e == nullptr)
       throw std::bad_alloc();
-    *e = {nullptr, n.seed, n.id};
+    *e = {nullptr, n.seed, static_cast<uint32_t>(n.id)};
     (last_ != nullptr ? last_->next : first_) = e;
     last_ = e;
     bytes_ += block_bytes(e);
@@ -111,7 +119,7 @@ public:
   size_t bytes() const { return bytes_; }
 };
 
-size_t tree_bytes; // of every Tree alive
+size_t tree_bytes; // of every store alive that has a Counted allocator
 
 template <class T> struct Counted {
   using value_type = T;
@@ -138,6 +146,7 @@ class Tree {
   Map map_;
 
 public:
+  static constexpr unsigned depth_max = BASELINE_DEPTH_MAX;
   using Position = Map::const_iterator;
 
   bool find(uint64_t leaf, Position *p, Node *node) const
@@ -156,10 +165,10 @@ public:
   {
     p = map_.erase(p);
     for (; n > 0; n--)
-      p = map_.emplace_hint(p, nodes[n - 1].id, nodes[n - 1].seed);
+      p = map_.emplace_hint(p, static_cast<uint32_t>(nodes[n - 1].id), nodes[n - 1].seed);
   }
 
-  void append(const Node &n) { map_.emplace(n.id, n.seed); }
+  void append(const Node &n) { map_.emplace(static_cast<uint32_t>(n.id), n.seed); }
   size_t size() const { return map_.size(); }
   size_t bytes() const { return tree_bytes; }
 };
@@ -173,6 +182,7 @@ class Array {
   std::vector<Record> v_;
 
 public:
+  static constexpr unsigned depth_max = BASELINE_DEPTH_MAX;
   using Position = size_t;
 
   bool find(uint64_t leaf, Position *p, Node *node) const
@@ -198,12 +208,86 @@ public:
     }
     v_.insert(it, n - 1, Record());
     for (size_t i = 0; i < n; i++)
-      v_[p + i] = {nodes[i].id, nodes[i].seed};
+      v_[p + i] = {static_cast<uint32_t>(nodes[i].id), nodes[i].seed};
   }
 
-  void append(const Node &n) { v_.push_back({n.id, n.seed}); }
+  void append(const Node &n) { v_.push_back({static_cast<uint32_t>(n.id), n.seed}); }
   size_t size() const { return v_.size(); }
   size_t bytes() const { return v_.capacity() > 0 ? block_bytes(v_.data()) : 0; }
+};
+
+// A B-tree of nodes by 8-byte ids: Abseil's.
+class BTree {
+  using Map = absl::btree_map<uint64_t, pprf_seed, std::less<uint64_t>,
+                              Counted<std::pair<const uint64_t, pprf_seed>>>;
+  Map map_;
+
+public:
+  static constexpr unsigned depth_max = WIDE_DEPTH_MAX;
+  using Position = Map::const_iterator;
+
+  bool find(uint64_t leaf, Position *p, Node *node) const
+  {
+    *p = map_.lower_bound(2 * leaf + 1);
+    if (*p == map_.end() || !covers((*p)->first, leaf)) {
+      if (*p == map_.begin())
+        return false;
+      --*p; // the leaf may lie in the right half of the node before
+    }
+    *node = {(*p)->first, (*p)->second};
+    return covers(node->id, leaf);
+  }
+
+  void replace(Position p, const Node *nodes, size_t n)
+  {
+    p = map_.erase(p);
+    for (; n > 0; n--)
+      p = map_.emplace_hint(p, nodes[n - 1].id, nodes[n - 1].seed);
+  }
+
+  void append(const Node &n) { map_.emplace(n.id, n.seed); }
+  size_t size() const { return map_.size(); }
+  size_t bytes() const { return tree_bytes; }
+};
+
+// A hash map of nodes by 8-byte ids, Abseil's; the node of a leaf is looked for at each height.
+class Hash {
+  using Map =
+    absl::flat_hash_map<uint64_t, pprf_seed, absl::Hash<uint64_t>, std::equal_to<uint64_t>,
+                        Counted<std::pair<const uint64_t, pprf_seed>>>;
+  Map map_;
+  unsigned top_ = 0; // the root's height
+
+public:
+  static constexpr unsigned depth_max = WIDE_DEPTH_MAX;
+  using Position = Map::const_iterator;
+
+  bool find(uint64_t leaf, Position *p, Node *node) const
+  {
+    for (unsigned h = 0; h <= top_; h++) {
+      *p = map_.find(id_of(leaf, h));
+      if (*p != map_.end()) {
+        *node = {(*p)->first, (*p)->second};
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void replace(Position p, const Node *nodes, size_t n)
+  {
+    map_.erase(p);
+    for (size_t i = 0; i < n; i++)
+      map_.emplace(nodes[i].id, nodes[i].seed);
+  }
+
+  void append(const Node &n)
+  {
+    map_.emplace(n.id, n.seed);
+    top_ = std::max(top_, height(n.id));
+  }
+  size_t size() const { return map_.size(); }
+  size_t bytes() const { return tree_bytes; }
 };
 
 // The API over a store; a pprf_key is a Key<Store>.
@@ -226,9 +310,9 @@ void store_seed(uint8_t out[PPRF_SEED_BYTES], pprf_seed seed)
 template <class Store>
 int setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
-  if (depth < PPRF_DEPTH_MIN || depth > BASELINE_DEPTH_MAX)
+  if (depth < PPRF_DEPTH_MIN || depth > Store::depth_max)
     return PPRF_ERR_RANGE;
-  Node root = {UINT32_C(1) << depth, {0, 0}};
+  Node root = {UINT64_C(1) << depth, {0, 0}};
   if (seed != nullptr)
     memcpy(&root.seed, seed, PPRF_SEED_BYTES);
   else if (prg_random(&root.seed) != PPRF_OK)
@@ -242,7 +326,7 @@ int setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 template <class Store> int access(Key<Store> *key, uint64_t leaf, uint8_t *out, bool change)
 {
   typename Store::Position position;
-  Node node, left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX], copath[PPRF_DEPTH_MAX];
+  Node node, left[WIDE_DEPTH_MAX], right[WIDE_DEPTH_MAX], copath[WIDE_DEPTH_MAX];
   size_t lefts = 0, rights = 0;
   if (leaf >> key->depth != 0)
     return PPRF_ERR_RANGE;
@@ -252,14 +336,14 @@ template <class Store> int access(Key<Store> *key, uint64_t leaf, uint8_t *out, 
   uint64_t first = start(node.id);
   for (unsigned h = height(node.id); h > 0; h--) {
     const pprf_children c = prg_expand(pprf_family{PRG_SHA3_256, 0, 0}, seed, first, h);
-    const uint32_t half = UINT32_C(1) << (h - 1);
+    const uint64_t half = UINT64_C(1) << (h - 1);
     if (c.err != PPRF_OK)
       return c.err;
     if (leaf < first + half) {
-      right[rights++] = {static_cast<uint32_t>(2 * (first + half)) + half, c.right};
+      right[rights++] = {2 * (first + half) + half, c.right};
       seed = c.left;
     } else {
-      left[lefts++] = {static_cast<uint32_t>(2 * first) + half, c.left};
+      left[lefts++] = {2 * first + half, c.left};
       seed = c.right;
       first += half;
     }
@@ -346,3 +430,24 @@ template <class Store> constexpr pprf_impl make(const char *name)
 const struct pprf_impl impl_list28 = make<List28>("list28");
 const struct pprf_impl impl_bst = make<Tree>("bst");
 const struct pprf_impl impl_array = make<Array>("array");
+const struct pprf_impl impl_btree = make<BTree>("btree");
+const struct pprf_impl impl_hash = make<Hash>("hash");
+
+static int setup_packed(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+{
+  pprf_options options = {};
+  options.size = sizeof options;
+  options.seed = seed;
+  options.depth = depth;
+  options.store = PPRF_STORE_PACKED;
+  return impl_opt.setup_with(key, &options);
+}
+
+static pprf_impl packed()
+{
+  pprf_impl impl = impl_opt;
+  impl.name = "packed";
+  impl.setup = setup_packed;
+  return impl;
+}
+const struct pprf_impl impl_packed = packed();

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file baselines.h
  * Stores to measure against, each written plainly: no wiping, no error recovery (both in their
- * favour), nodes named by 4-byte in-order ids.
+ * favour), nodes named by in-order ids, of 4 bytes where nothing else is said.
  *
  *   list28  the paper's proposal (its figure 4.2): a linked list with one 28-byte struct an element
  *   bst     the paper's future work: a balanced search tree, std::map (a red-black tree)
  *   array   a sorted array of 20-byte records; memmove at every puncture
+ *   btree   a B-tree, Abseil's btree_map, by 8-byte ids
+ *   hash    a hash map, Abseil's flat_hash_map, by 8-byte ids, searched at each height
  *
- * They lack memory_locked, export_key and import_key; a range is punctured leaf by leaf. */
+ * `packed` is no baseline: opt with PPRF_STORE_PACKED, where `opt` has pair slots.
+ *
+ * The baselines lack memory_locked, export_key and import_key; a range is punctured leaf by leaf. */
 #ifndef PPRF_BASELINES_H
 #define PPRF_BASELINES_H
 
 #include "impl.h"
 
+/** Depths of the baselines with ids of 4 bytes, and of those with 8. */
 #define BASELINE_DEPTH_MAX 30
+#define WIDE_DEPTH_MAX 63
 
-extern "C" const struct pprf_impl impl_list28, impl_bst, impl_array;
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct pprf_impl impl_list28, impl_bst, impl_array, impl_btree, impl_hash, impl_packed;
+#ifdef __cplusplus
+}
+#endif
 
 #endif

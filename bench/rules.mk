@@ -4,14 +4,16 @@
 #   bench-nohash  the same with prg_none.c in place of the PRG: the cost of all but hashing
 #   series        one run of a scenario, operation by operation; sparse sets in large domains
 #   heap          the paper's list alone, for valgrind's massif
-#   stores        opt's two stores beside each other
+#   stores        opt's two stores beside each other and beside others
+#   suites        the suites beside each other, in each version that the processor has
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/common/list.o \
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
+ABSEIL = $(shell $(PKG_CONFIG) --libs absl_flat_hash_map)
 BENCH_PRG := $(B)/prg/libprg_keccak.a # the PRG that ships
-BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize stores)
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,bench bench-nohash series heap coversize stores suites)
 
 $(B)/bench/%.o: bench/%.cc
 	@mkdir -p $(@D)
@@ -24,7 +26,7 @@ $(B)/bench/heap.o $(B)/bench/coversize.o $(B)/bench/prg_none.o: $(B)/bench/%.o: 
 	$(CC) $(ALL_CPPFLAGS) -Ibench $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 $(B)/bench/bench: $(B)/bench/bench.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
+	$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
 $(B)/bench/prg_none_expand.o: bench/prg_none.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -DKEEP_THE_REST $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
@@ -34,22 +36,27 @@ $(B)/bench/choice_rest.o: prg/choice.c
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
   $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/aes.o $(B)/prg/libcrypto_evp.o $(B)/prg/wipe.o
-	$(LINK_CXX) -o $@ $^ -lbenchmark $(ALL_LDLIBS)
+	$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
+	$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
 $(B)/bench/heap: $(B)/bench/heap.o $(B)/common/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/stores.o: bench/stores.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
-$(B)/bench/stores: $(B)/bench/stores.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
+$(B)/bench/stores: $(B)/bench/stores.o $(BENCH_IMPL) $(BENCH_PRG)
+	$(LINK_CXX) -o $@ $^ $(ABSEIL) -ldl $(ALL_LDLIBS)
+$(B)/bench/suites.o: bench/suites.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/bench/suites: $(B)/bench/suites.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
-	$(LINK_CXX) -o $@ $^ $(ALL_LDLIBS)
+	$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
 # a program that does not link is noticed by make test
 bench/test_report.py: $(BENCH_PROGRAMS)
 
@@ -57,8 +64,14 @@ bench/test_report.py: $(BENCH_PROGRAMS)
 # the cases of bench/peers.py
 PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
 .PHONY: stores
-stores: $(B)/bench/stores ## compare opt's two stores, bytes and times (2 minutes)
-	@$<
+stores: deps-bench ## compare opt's two stores with each other and with others (10 minutes)
+	@$(MAKE) --no-print-directory $(B)/bench/stores
+	@bench/openmls/build.sh $(B)/bench/openmls
+	@$(B)/bench/stores 5 $(B)/bench/stores.json $(B)/bench/openmls/libopenmls_pprf.so
+.PHONY: suites
+suites: deps-bench ## compare the suites and their versions (1 minute)
+	@$(MAKE) --no-print-directory $(B)/bench/suites
+	@$(B)/bench/suites 11 $(B)/bench/suites.json
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json

@@ -8,11 +8,11 @@ dir=$2
 if [ "$mode" = quick ]; then
   set=quick size_depths="12 13 14" runs=100 massif_depths="9 10 11 12 13"
   sparse=("opt 24 0.01" "bst 24 0.01" "opt 32 0.000001")
-  steps=7 rounds=1
+  steps=8 rounds=1
 else
   set=core size_depths="13 16 18" runs=100 massif_depths="9 10 11 12 13 14 15"
   sparse=("opt 24 0.1" "bst 24 0.1" "opt 32 0.0001")
-  steps=8 rounds=5
+  steps=9 rounds=5
 fi
 n=0
 step() {
@@ -41,8 +41,13 @@ for s in "${sparse[@]}"; do
   read -r impl depth fraction <<< "$s"
   "$dir/series" sparse $impl $depth $fraction > "$dir/sparse-$impl-$depth.csv"
 done
-step "the two stores of opt beside each other"
-"$dir/stores" $rounds > "$dir/stores.md"
+step "the two stores of opt beside a B-tree, a hash map and OpenMLS"
+bench/openmls/build.sh "$dir/openmls"
+"$dir/stores" $rounds "$dir/stores.json.part" "$dir/openmls/libopenmls_pprf.so" > "$dir/stores.md"
+mv "$dir/stores.json.part" "$dir/stores.json"
+step "the suites in the versions that this processor has"
+"$dir/suites" $((2 * rounds + 1)) "$dir/suites.json.part" > "$dir/suites.md"
+mv "$dir/suites.json.part" "$dir/suites.json"
 step "the paper's list under valgrind's massif"
 if command -v valgrind > /dev/null; then
   for d in $massif_depths; do

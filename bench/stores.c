@@ -1,225 +1,344 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two stores of opt beside each other: bytes a node and times, in one run, round by round in turn.
- * Usage: stores [ROUNDS]     5 without it; a table on standard output
+/* opt's two stores beside each other, beside a B-tree and a hash map of nodes, and beside OpenMLS's tree
+ * where it was built: bytes a node and times, in one run, round by round in turn.
+ * Usage: stores [ROUNDS [FILE [LIBRARY]]]
+ *   ROUNDS    5 without it; with less than 3 the cases of more than 200 000 punctures are left out; these take one
+ *   FILE      each round's values as JSON
+ *   LIBRARY   libopenmls_pprf.so, as bench/openmls/build.sh leaves it
+ * A table is written to standard output.
  *
  * A time's ratio is that to its PRG calls, each as long as one in a chain of them, measured in the same
- * round.  Times are CPU time of the thread; medians, with the least and the greatest round. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+ * round; OpenMLS's are HKDF's of 32-byte seeds, and longer.  Times are CPU time of the thread. */
+#include <dlfcn.h>
+#include <malloc.h>
 #include <unistd.h>
 
-#include "packed.h"
+#include "baselines.h"
+#include "figures.h"
 #include "fork.h"
-#include "pprf.h"
+#include "packed.h"
 #include "prg.h"
 
-enum { ROUNDS_MAX = 101 };
+enum { SLOTS, PACKED, BTREE, HASH, OPENMLS, STORES };
 
 static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
-static const char *const name[] = {"slots", "packed"};
-static const unsigned kind[] = {PPRF_STORE_SLOTS, PPRF_STORE_PACKED};
+
+/* The functions of a store that are used here, and the depths it takes. */
+static struct store {
+  const char *name;
+  struct pprf_impl impl;
+  unsigned depth_min, depth_max;
+  uint64_t sparse_max; /* punctures of a tree of depth 32 or more that it has memory for */
+} stores[STORES];
+static unsigned (*openmls_calls)(uint64_t n);
+
 static unsigned rounds = 5;
-static uint64_t state;
+static FILE *json;
+static int rows;
 
-static uint64_t rnd(void)
+/* ---- what is written ---- */
+
+/* A case: what is done, and what is drawn over. */
+struct what {
+  const char *name, *label;
+  unsigned depth;
+  uint64_t punctures;
+};
+
+/* A store's figures in a case; what was not measured is zero or without values. */
+struct row {
+  uint64_t nodes;
+  double key_bytes, bytes_per_node;
+  struct figure ns, ratio;
+};
+
+static void put_row(const struct what *w, const struct store *s, const struct row *r)
 {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state * UINT64_C(0x2545f4914f6cdd1d);
+  printf("| %s | %s | %llu |", w->label, s->name, (unsigned long long)r->nodes);
+  if (r->bytes_per_node > 0)
+    printf(" %.2f |", r->bytes_per_node);
+  else
+    printf(" |");
+  printf(" %s | %s |\n", text(&r->ns, 0), text(&r->ratio, 2));
+  fflush(stdout);
+  if (json == NULL)
+    return;
+  fprintf(json,
+          "%s\n {\"case\": \"%s\", \"label\": \"%s\", \"depth\": %u, \"punctures\": %llu, "
+          "\"store\": \"%s\", \"nodes\": %llu",
+          rows++ > 0 ? "," : "", w->name, w->label, w->depth, (unsigned long long)w->punctures,
+          s->name, (unsigned long long)r->nodes);
+  if (r->key_bytes > 0)
+    fprintf(json, ", \"key_bytes\": %.0f", r->key_bytes);
+  if (r->bytes_per_node > 0)
+    fprintf(json, ", \"bytes_per_node\": %.4f", r->bytes_per_node);
+  write_figure(json, "ns", &r->ns);
+  write_figure(json, "ratio", &r->ratio);
+  fprintf(json, "}");
 }
 
-static void check(int ok, const char *what)
+/* ---- the stores ---- */
+
+static void open_openmls(const char *path)
 {
-  if (!ok) {
-    fprintf(stderr, "stores: %s\n", what);
-    exit(1);
-  }
+  void *library = path != NULL && access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW) : NULL;
+  if (library == NULL)
+    return;
+  struct pprf_impl *i = &stores[OPENMLS].impl;
+  *(void **)&i->setup = dlsym(library, "openmls_setup");
+  *(void **)&i->eval_punct = dlsym(library, "openmls_eval_punct");
+  *(void **)&i->memory_bytes = dlsym(library, "openmls_memory_bytes");
+  *(void **)&i->free = dlsym(library, "openmls_free");
+  *(void **)&openmls_calls = dlsym(library, "openmls_calls");
+  check(i->setup && i->eval_punct && i->memory_bytes && i->free && openmls_calls != NULL,
+        "the library is not the one of bench/openmls");
 }
 
-static double now(void)
+static void open_stores(const char *openmls)
 {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+  stores[SLOTS] = (struct store){"slots", impl_opt, 1, 32, 20000};
+  stores[PACKED] = (struct store){"packed", impl_packed, 1, PPRF_DEPTH_MAX, UINT64_MAX};
+  stores[BTREE] = (struct store){"btree", impl_btree, 1, WIDE_DEPTH_MAX, UINT64_MAX};
+  stores[HASH] = (struct store){"hash", impl_hash, 1, WIDE_DEPTH_MAX, UINT64_MAX};
+  stores[OPENMLS] = (struct store){"openmls", {.name = "openmls"}, 16, 16, UINT64_MAX};
+  open_openmls(openmls);
 }
 
-/* ns of a PRG call that waits for the one before. */
-static double call_ns(void)
+static int takes(const struct store *s, unsigned depth, uint64_t punctures)
 {
-  struct pprf_seed s = {1, 2};
+  return s->impl.setup != NULL && s->depth_min <= depth && depth <= s->depth_max &&
+         (depth < 32 || punctures <= s->sparse_max);
+}
+
+static pprf_key *new_key(const struct store *s, unsigned depth)
+{
+  pprf_key *key = NULL;
+  check(s->impl.setup(&key, depth, root) == PPRF_OK, "set-up");
+  return key;
+}
+
+/* ns of a PRG call that waits for the one before: the least of five, so that a ratio is not helped by
+ * what disturbs the machine. */
+static double call_ns(const struct store *s)
+{
+  enum { CALLS = 2000 };
+  struct pprf_seed seed = {1, 2};
   double best = 1e18;
   for (unsigned k = 0; k < 5; k++) {
     double from = now();
-    for (unsigned i = 0; i < 2000; i++)
-      s = prg_expand(PRG_BARE, s, 0, 1).left;
-    double t = (now() - from) / 2000;
+    if (s == &stores[OPENMLS])
+      (void)openmls_calls(CALLS);
+    else
+      for (unsigned i = 0; i < CALLS; i++)
+        seed = prg_expand(PRG_BARE, seed, 0, 1).left;
+    double t = (now() - from) / CALLS;
     best = t < best ? t : best;
   }
-  check(s.lo != 0, "a seed is zero");
+  check(seed.lo != 0, "a seed is zero");
   return best;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-struct figure {
-  double value[ROUNDS_MAX];
-};
-
-static const char *text(struct figure *f, int digits)
-{
-  static char buf[4][80];
-  static unsigned at;
-  char *out = buf[at++ % 4];
-  qsort(f->value, rounds, sizeof *f->value, by_value);
-  snprintf(out, sizeof buf[0], "%.*f (%.*f-%.*f)", digits, f->value[rounds / 2], digits,
-           f->value[0], digits, f->value[rounds - 1]);
-  return out;
-}
-
-static pprf_key *new_key(unsigned depth, unsigned store)
-{
-  struct pprf_options o = {.size = sizeof o, .seed = root, .depth = depth, .store = store};
-  pprf_key *key = NULL;
-  check(pprf_setup_with(&key, &o) == PPRF_OK, "set-up");
-  return key;
 }
 
 /* ---- sequences of punctures ---- */
 
-enum order { RANDOM, WORST, TICKETS };
+enum order { RANDOM, WORST, TICKETS, ASCENDING };
 
 /* Leaves of a sequence, of which some may repeat. */
 static uint64_t *sequence(enum order order, unsigned depth, uint64_t n)
 {
   uint64_t *leaf = malloc(n * sizeof *leaf), mask = (UINT64_C(1) << depth) - 1;
+  uint64_t state = 88172645463325252u;
   check(leaf != NULL, "no memory");
-  state = 88172645463325252u;
   for (uint64_t i = 0; i < n; i++)
-    leaf[i] = order == WORST    ? 2 * i
-              : order == RANDOM ? rnd() & mask
-                                : (i * 2 + (rnd() & 127)) & mask;
+    leaf[i] = order == WORST       ? 2 * i
+              : order == ASCENDING ? i
+              : order == RANDOM    ? next_random(&state) & mask
+                                   : (i * 2 + (next_random(&state) & 127)) & mask;
   return leaf;
 }
 
-static void punctures(const char *what, enum order order, unsigned depth, uint64_t n)
+/* Each leaf of the sequence is evaluated and punctured in one call, OpenMLS's only operation; a short
+ * sequence several times, each on a new key. */
+static void run_sequence(const struct store *s, const struct what *w, const uint64_t *leaf,
+                         uint64_t n, uint64_t *nodes, struct row *r, uint64_t *done)
 {
-  static struct figure ns[2], ratio[2];
-  double bytes[2] = {0};
-  uint64_t *leaf = sequence(order, depth, n), nodes = 0, done = 0;
-  for (unsigned round = 0; round < rounds; round++)
-    for (unsigned k = 0; k < 2; k++) {
-      pprf_key *key = new_key(depth, kind[k]);
-      double call = call_ns(), from = now();
-      done = 0;
-      for (uint64_t i = 0; i < n; i++)
-        done += pprf_punct(key, leaf[i]) == PPRF_OK;
-      double t = now() - from;
-      nodes = pprf_node_count(key);
-      bytes[k] = (double)pprf_memory_bytes(key) / (double)nodes;
-      ns[k].value[round] = t / (double)done;
-      /* each puncture takes as many calls as nodes come in, less one */
-      ratio[k].value[round] = t / call / ((double)nodes + (double)done - 1);
-      pprf_free(key);
-    }
-  for (unsigned k = 0; k < 2; k++)
-    printf("| %s, depth %u, %llu punctures | %s | %llu | %.2f | %s | %s |\n", what, depth,
-           (unsigned long long)done, name[k], (unsigned long long)nodes, bytes[k], text(&ns[k], 0),
-           text(&ratio[k], 2));
-  free(leaf);
+  const unsigned keys = n < 1000 ? (unsigned)(1000 / n) : 1;
+  size_t before = s == &stores[OPENMLS] ? s->impl.memory_bytes(NULL) : 0;
+  double call = call_ns(s), t = 0;
+  for (unsigned k = 0; k < keys; k++) {
+    uint8_t out[PPRF_SEED_BYTES];
+    pprf_key *key = new_key(s, w->depth);
+    double from = now();
+    *done = 0;
+    for (uint64_t i = 0; i < n; i++)
+      *done += s->impl.eval_punct(key, leaf[i], out) == PPRF_OK;
+    t += now() - from;
+    if (s->impl.node_count != NULL)
+      *nodes = s->impl.node_count(key);
+    r->key_bytes = (double)(s->impl.memory_bytes(key) - before);
+    s->impl.free(key);
+  }
+  t /= keys;
+  r->nodes = *nodes; /* of OpenMLS: what the others have, as its own does not say */
+  r->bytes_per_node = r->key_bytes / (double)*nodes;
+  add_value(&r->ns, t / (double)*done);
+  /* each puncture takes as many calls as nodes come in, less one */
+  add_value(&r->ratio, t / call / ((double)*nodes + (double)*done - 1));
 }
 
-/* Beyond the depths of the API: the packed store alone, with a descent as core.c has it. */
-static void deep(unsigned depth, uint64_t n)
+/* Below: the packed store alone, with a descent as core.c has it, for depths that the API does not take. */
+static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, struct row *r,
+                      uint64_t *done)
 {
-  static struct figure ns, ratio;
   struct opt_packed p;
-  uint64_t *leaf = sequence(RANDOM, depth, n), done = 0, calls = 0;
-  double bytes = 0;
-  for (unsigned round = 0; round < rounds; round++) {
-    struct pprf_seed seed = {1, 2}, copath[OPT_PACKED_DEPTH_MAX];
-    struct opt_node node;
-    check(opt_packed_open(&p, depth, &seed) == PPRF_OK, "open");
-    double call = call_ns(), from = now();
-    done = calls = 0;
-    for (uint64_t i = 0; i < n; i++) {
-      if (!opt_packed_find(&p, leaf[i], &node))
-        continue;
-      seed = opt_packed_seed(&p, node);
-      for (unsigned h = node.height; h > 0; h--) {
-        struct pprf_children c = prg_expand(PRG_BARE, seed, leaf[i] >> h << h, h);
-        int right = (int)(leaf[i] >> (h - 1) & 1);
-        seed = right ? c.right : c.left;
-        copath[h - 1] = right ? c.left : c.right;
-      }
-      calls += node.height;
-      done++;
-      check(opt_packed_puncture(&p, leaf[i], node, copath) == PPRF_OK, "puncture");
+  struct pprf_seed seed = {1, 2}, copath[OPT_PACKED_DEPTH_MAX];
+  struct opt_node node;
+  uint64_t calls = 0;
+  check(opt_packed_open(&p, w->depth, &seed) == PPRF_OK, "open");
+  double call = call_ns(&stores[PACKED]), from = now();
+  *done = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    if (!opt_packed_find(&p, leaf[i], &node))
+      continue;
+    seed = opt_packed_seed(&p, node);
+    for (unsigned h = node.height; h > 0; h--) {
+      struct pprf_children c = prg_expand(PRG_BARE, seed, leaf[i] >> h << h, h);
+      int right = (int)(leaf[i] >> (h - 1) & 1);
+      seed = right ? c.right : c.left;
+      copath[h - 1] = right ? c.left : c.right;
     }
-    double t = now() - from;
-    ns.value[round] = t / (double)done;
-    ratio.value[round] = t / call / (double)calls;
-    bytes = (double)(opt_packed_bytes(&p) + sizeof p) / (double)p.nodes;
-    if (round + 1 == rounds)
-      printf(
-        "| random, depth %u, %llu punctures | packed, without the API | %llu | %.2f | %s | %s |\n",
-        depth, (unsigned long long)done, (unsigned long long)p.nodes, bytes, text(&ns, 0),
-        text(&ratio, 2));
-    opt_packed_close(&p);
+    calls += node.height;
+    ++*done;
+    check(opt_packed_puncture(&p, leaf[i], node, copath) == PPRF_OK, "puncture");
   }
+  double t = now() - from;
+  add_value(&r->ns, t / (double)*done);
+  add_value(&r->ratio, t / call / (double)calls);
+  r->nodes = p.nodes;
+  r->key_bytes = (double)(opt_packed_bytes(&p) + sizeof p);
+  r->bytes_per_node = r->key_bytes / (double)p.nodes;
+  opt_packed_close(&p);
+}
+
+static void punctures(const char *name, const char *words, enum order order, unsigned depth,
+                      uint64_t n)
+{
+  char label[120];
+  struct what w = {name, label, depth, n};
+  struct row row[STORES + 1];
+  uint64_t *leaf = sequence(order, depth, n), nodes = 0, done = 0;
+  const unsigned times =
+    n > 100000 && rounds > 3 ? 3 : rounds; /* a long run disturbs itself less */
+  const int alone = depth > stores[PACKED].depth_max;
+  static const struct store packed_alone = {.name = "packed, without the API"};
+  if (n > 200000 && rounds < 3) {
+    free(leaf);
+    return;
+  }
+  memset(row, 0, sizeof row);
+  for (unsigned round = 0; round < (n > 200000 ? 1 : times); round++) {
+    if (alone)
+      run_alone(&w, leaf, n, &row[STORES], &done);
+    for (unsigned k = 0; k < STORES; k++)
+      if (takes(&stores[k], depth, n))
+        run_sequence(&stores[k], &w, leaf, n, &nodes, &row[k], &done);
+    malloc_trim(0);
+  }
+  snprintf(label, sizeof label, "%s, depth %u, %llu punctures", words, depth,
+           (unsigned long long)done);
+  for (unsigned k = 0; k < STORES; k++)
+    if (row[k].ns.n > 0)
+      put_row(&w, &stores[k], &row[k]);
+  if (alone)
+    put_row(&w, &packed_alone, &row[STORES]);
   free(leaf);
 }
 
 /* ---- small and fresh keys ---- */
 
-static void set_up(void)
+static void set_up(unsigned depth)
 {
-  static struct figure ns[2];
+  char label[120];
+  struct what w = {"setup", label, depth, 0};
+  struct row row[STORES];
+  memset(row, 0, sizeof row);
   for (unsigned round = 0; round < rounds; round++)
-    for (unsigned k = 0; k < 2; k++) {
-      double from = now();
-      for (unsigned i = 0; i < 500; i++)
-        pprf_free(new_key(32, kind[k]));
-      ns[k].value[round] = (now() - from) / 500;
-    }
-  for (unsigned k = 0; k < 2; k++)
-    printf("| set-up and free, depth 32, seed given | %s | | | %s | |\n", name[k], text(&ns[k], 0));
+    for (unsigned k = 0; k < STORES; k++)
+      if (takes(&stores[k], depth, 0)) {
+        double from = now();
+        for (unsigned i = 0; i < 500; i++)
+          stores[k].impl.free(new_key(&stores[k], depth));
+        add_value(&row[k].ns, (now() - from) / 500);
+      }
+  snprintf(label, sizeof label, "set-up and free, depth %u, seed given", depth);
+  for (unsigned k = 0; k < STORES; k++)
+    if (row[k].ns.n > 0)
+      put_row(&w, &stores[k], &row[k]);
 }
 
 static void first_use(unsigned depth)
 {
-  static struct figure ns[2], ratio[2];
-  size_t bytes[2] = {0};
-  uint8_t out[PPRF_SEED_BYTES];
   enum { KEYS = 200 };
+  char label[120];
+  struct what w = {"first", label, depth, 1};
+  struct row row[STORES];
+  uint8_t out[PPRF_SEED_BYTES];
   static pprf_key *key[KEYS];
+  memset(row, 0, sizeof row);
   for (unsigned round = 0; round < rounds; round++)
-    for (unsigned k = 0; k < 2; k++) {
+    for (unsigned k = 0; k < STORES; k++) {
+      const struct store *s = &stores[k];
+      if (!takes(s, depth, 1))
+        continue;
+      size_t before = k == OPENMLS ? s->impl.memory_bytes(NULL) : 0;
+      pprf_key *warm = new_key(s, depth);
+      check(s->impl.eval_punct(warm, 1, out) == PPRF_OK, "puncture");
+      row[k].key_bytes = (double)(s->impl.memory_bytes(warm) - before);
       for (unsigned i = 0; i < KEYS; i++)
-        key[i] = new_key(depth, kind[k]);
-      pprf_key *warm = new_key(depth, kind[k]);
-      (void)pprf_eval_punct(warm, 1, out);
-      double call = call_ns(), from = now();
+        key[i] = new_key(s, depth);
+      double call = call_ns(s), from = now();
+      int err = PPRF_OK;
       for (unsigned i = 0; i < KEYS; i++)
-        check(pprf_eval_punct(key[i], 77, out) == PPRF_OK, "puncture");
-      ns[k].value[round] = (now() - from) / KEYS;
-      ratio[k].value[round] = ns[k].value[round] / call / depth;
-      bytes[k] = pprf_memory_bytes(key[0]);
+        err |= s->impl.eval_punct(key[i], 77, out);
+      double t = (now() - from) / KEYS;
+      check(err == PPRF_OK, "puncture");
+      add_value(&row[k].ns, t);
+      add_value(&row[k].ratio, t / call / depth);
       for (unsigned i = 0; i < KEYS; i++)
-        pprf_free(key[i]);
-      pprf_free(warm);
+        s->impl.free(key[i]);
+      s->impl.free(warm);
     }
-  for (unsigned k = 0; k < 2; k++)
-    printf(
-      "| first evaluate-and-puncture, depth %u: whole key %zu B | %s | %u | %.2f | %s | %s |\n",
-      depth, bytes[k], name[k], depth, (double)bytes[k] / depth, text(&ns[k], 0),
-      text(&ratio[k], 2));
+  snprintf(label, sizeof label, "first evaluate-and-puncture of a key, depth %u", depth);
+  for (unsigned k = 0; k < STORES; k++)
+    if (row[k].ns.n > 0) {
+      row[k].nodes = depth;
+      row[k].bytes_per_node = row[k].key_bytes / depth;
+      put_row(&w, &stores[k], &row[k]);
+    }
+}
+
+/* A key of depth 16 of which all leaves but one are punctured. */
+static void one_left(void)
+{
+  const struct what w = {"one left", "one node left, depth 16", 16, 65535};
+  for (unsigned k = 0; k < STORES; k++) {
+    const struct store *s = &stores[k];
+    uint8_t out[PPRF_SEED_BYTES];
+    struct row row;
+    memset(&row, 0, sizeof row);
+    if (!takes(s, 16, 65535))
+      continue;
+    size_t before = k == OPENMLS ? s->impl.memory_bytes(NULL) : 0;
+    pprf_key *key = new_key(s, 16);
+    int err = PPRF_OK;
+    for (uint64_t leaf = 0; leaf < 65536; leaf++) /* in an order that makes many nodes on the way */
+      if ((leaf * 40503 & 65535) != 12345)
+        err |= s->impl.eval_punct(key, leaf * 40503 & 65535, out);
+    check(err == PPRF_OK, "puncture");
+    row.nodes = 1;
+    row.key_bytes = row.bytes_per_node = (double)(s->impl.memory_bytes(key) - before);
+    put_row(&w, s, &row);
+    s->impl.free(key);
+  }
 }
 
 static size_t process_bytes(void)
@@ -231,59 +350,114 @@ static size_t process_bytes(void)
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* All in all: what the process has grown by. */
-static void many_keys(unsigned k, unsigned keys, unsigned each)
+/* All in all: what the process has grown by.  The heap is trimmed before, and freed blocks of other
+ * stores that stay in it are a gain for whoever comes later: the packed store comes first. */
+static void many_keys(unsigned k, unsigned keys, unsigned depth)
 {
+  enum { EACH = 50 };
+  char label[120];
+  struct what w = {"many keys", label, depth, EACH};
+  const struct store *s = &stores[k];
+  struct row row;
+  uint64_t state = 77;
+  memset(&row, 0, sizeof row);
+  if (!takes(s, depth, EACH))
+    return;
   pprf_key **key = malloc(keys * sizeof *key);
-  uint64_t nodes = 0;
   check(key != NULL, "no memory");
   memset(key, 1, keys * sizeof *key);
+  malloc_trim(0);
   size_t before = process_bytes();
-  state = 77;
   for (unsigned i = 0; i < keys; i++) {
-    key[i] = new_key(32, kind[k]);
-    for (unsigned j = 0; j < each; j++)
-      (void)pprf_punct(key[i], rnd() >> 32);
-    nodes += pprf_node_count(key[i]);
+    uint8_t out[PPRF_SEED_BYTES];
+    key[i] = new_key(s, depth);
+    for (unsigned j = 0; j < EACH; j++)
+      (void)s->impl.eval_punct(key[i], next_random(&state) >> (64 - depth), out);
+    row.nodes += s->impl.node_count != NULL ? s->impl.node_count(key[i]) : 0;
   }
-  double bytes = (double)(process_bytes() - before);
-  printf("| %u keys of depth 32, %u random punctures each | %s | %llu | %.2f | | |\n", keys, each,
-         name[k], (unsigned long long)nodes, bytes / (double)nodes);
+  row.key_bytes = (double)(process_bytes() - before);
+  row.bytes_per_node = row.key_bytes / (double)row.nodes;
+  snprintf(label, sizeof label, "%u keys of depth %u, %u random punctures each, all in all", keys,
+           depth, (unsigned)EACH);
+  put_row(&w, s, &row);
   for (unsigned i = 0; i < keys; i++)
-    pprf_free(key[i]);
+    s->impl.free(key[i]);
   free(key);
+}
+
+/* ns of what an operation wipes when it ends: the registers, and the stack that core.c names for a
+ * puncture. */
+static double wipe_ns(void)
+{
+  enum { CALLS = 5000, PUNCT_STACK = 2048 };
+  double best = 1e18;
+  for (unsigned k = 0; k < 5; k++) {
+    double from = now();
+    for (unsigned i = 0; i < CALLS; i++)
+      prg_wipe(prg_wipe_plan(PUNCT_STACK));
+    double t = (now() - from) / CALLS;
+    best = t < best ? t : best;
+  }
+  return best;
+}
+
+static void measure(void)
+{
+  static const double densities[] = {1e-5, 1e-4, 1e-3, 1e-2, .1, .5};
+  static const unsigned depths[] = {16, 20, 24}, deep[] = {32, 48, 63};
+  many_keys(PACKED, 10000, 32);
+  many_keys(SLOTS, 100, 32);
+  many_keys(BTREE, 10000, 32);
+  many_keys(HASH, 10000, 32);
+  set_up(16);
+  set_up(32);
+  first_use(16);
+  first_use(32);
+  one_left();
+  for (unsigned d = 0; d < 3; d++)
+    for (unsigned i = 0; i < 6; i++) {
+      uint64_t n = (uint64_t)(densities[i] * (double)(UINT64_C(1) << depths[d]));
+      if (n >= 6)
+        punctures("random", "random", RANDOM, depths[d], n);
+    }
+  punctures("worst", "worst case", WORST, 16, 1 << 15);
+  punctures("all", "random, as many draws as leaves", RANDOM, 16, 1 << 16);
+  punctures("ascending", "in order", ASCENDING, 16, 1 << 15);
+  punctures("tickets", "tickets, in order but for 128 places", TICKETS, 20, 1 << 19);
+  for (unsigned d = 0; d < 3; d++)
+    for (uint64_t n = 64; n <= 1000000; n = n == 64 ? 10000 : n * 100)
+      punctures("random", "random", RANDOM, deep[d], n);
 }
 
 int main(int argc, char **argv)
 {
   uint64_t number;
-  if (argc == 2)
+  program_name = "stores";
+  if (argc > 1)
     rounds = (unsigned)atoi(argv[1]);
-  check(argc <= 2 && rounds >= 1 && rounds <= ROUNDS_MAX, "usage: stores [ROUNDS]");
+  check(argc <= 4 && rounds >= 1 && rounds <= ROUNDS_MAX,
+        "usage: stores [ROUNDS [FILE [LIBRARY]]]");
   check(pprf_process_claim(&number) == PPRF_OK, "no memory");
-  printf("PRG %s, %.0f ns a call; %u rounds\n\n", pprf_prg_name(), call_ns(), rounds);
-  printf("| case | store | nodes | bytes a node | ns | ratio to the PRG calls |\n");
+  open_stores(argc == 4 ? argv[3] : NULL);
+  json = argc > 2 ? fopen(argv[2], "w") : NULL;
+  check(argc <= 2 || json != NULL, "the file cannot be written");
+  const int with_openmls = stores[OPENMLS].impl.setup != NULL;
+  printf("PRG %s, %.0f ns a call; %u rounds; OpenMLS %s", pprf_prg_name(), call_ns(&stores[PACKED]),
+         rounds, with_openmls ? "0.8.1" : "was not built: left out");
+  if (with_openmls)
+    printf(", %.0f ns a call", call_ns(&stores[OPENMLS]));
+  printf("\n\n| case | store | nodes | bytes a node | ns | ratio to the PRG calls |\n");
   printf("|---|---|---|---|---|---|\n");
-  set_up();
-  first_use(16);
-  first_use(32);
-  many_keys(1, 10000, 50);
-  many_keys(0, 100, 50);
-  static const double densities[] = {1e-5, 1e-4, 1e-3, 1e-2, .1, .5};
-  static const unsigned depths[] = {16, 20, 24};
-  for (unsigned d = 0; d < 3; d++)
-    for (unsigned i = 0; i < 6; i++) {
-      uint64_t n = (uint64_t)(densities[i] * (double)(UINT64_C(1) << depths[d]));
-      if (n >= 5 && n <= 2000000)
-        punctures("random", RANDOM, depths[d], n);
-    }
-  punctures("random", RANDOM, 32, 64);
-  punctures("random", RANDOM, 32, 10000);
-  punctures("worst case", WORST, 16, 1 << 15);
-  punctures("random, as many draws as leaves", RANDOM, 16, 1 << 16);
-  punctures("tickets, in order but for 128 places", TICKETS, 20, 1 << 19);
-  deep(48, 10000);
-  deep(63, 64);
-  deep(63, 10000);
+  if (json != NULL)
+    fprintf(json,
+            "{\"rounds\": %u, \"prg\": \"%s\", \"api_depth\": %u, \"openmls\": %s, "
+            "\"wipe_ns\": %.1f, \"rows\": [",
+            rounds, pprf_prg_name(), (unsigned)PPRF_DEPTH_MAX, with_openmls ? "true" : "false",
+            wipe_ns());
+  measure();
+  if (json != NULL) {
+    fprintf(json, "\n]}\n");
+    check(fclose(json) == 0, "the file cannot be written");
+  }
   return 0;
 }

@@ -55,6 +55,36 @@ bool record(const pprf_impl *impl, const Workload &w, std::vector<uint8_t> *valu
   return good;
 }
 
+// Beyond the depths of the others: the two with wide ids agree with each other.
+void deep()
+{
+  const unsigned d = WIDE_DEPTH_MAX;
+  const pprf_impl *two[] = {&impl_btree, &impl_hash};
+  pprf_key *key[2];
+  bool good = true;
+  for (int k = 0; k < 2; k++)
+    good &= two[k]->setup(&key[k], d, root_seed) == PPRF_OK;
+  uint64_t leaf = 1, last = (UINT64_C(1) << d) - 1;
+  for (int i = 0; i < 500 && good; i++, leaf = leaf * 6364136223846793005u + 1442695040888963407u) {
+    uint8_t out[2][PPRF_SEED_BYTES];
+    const uint64_t x = i == 0 ? 0 : i == 1 ? last : leaf & last;
+    for (int k = 0; k < 2; k++)
+      good &= two[k]->eval_punct(key[k], x, out[k]) == PPRF_OK &&
+              two[k]->punct(key[k], x) == PPRF_ERR_PUNCTURED;
+    good &= memcmp(out[0], out[1], sizeof out[0]) == 0;
+    good &= two[0]->node_count(key[0]) == two[1]->node_count(key[1]);
+  }
+  for (uint64_t x : {UINT64_C(2), last - 2, last / 2}) {
+    uint8_t out[2][PPRF_SEED_BYTES];
+    good &= two[0]->eval(key[0], x, out[0]) == PPRF_OK &&
+            two[1]->eval(key[1], x, out[1]) == PPRF_OK &&
+            memcmp(out[0], out[1], sizeof out[0]) == 0;
+  }
+  for (int k = 0; k < 2; k++)
+    two[k]->free(key[k]);
+  ok(good, "the baselines with wide ids agree at depth 63");
+}
+
 } // namespace
 
 int main()
@@ -64,12 +94,14 @@ int main()
     const Workload w = make_workload(scenario, 8);
     std::vector<uint8_t> reference;
     ok(record(&impl_ref, w, &reference) && !reference.empty(), std::string("ref runs ") + scenario);
-    for (const pprf_impl *impl : {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_opt}) {
+    for (const pprf_impl *impl : {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_btree,
+                                  &impl_hash, &impl_opt, &impl_packed}) {
       std::vector<uint8_t> values;
       ok(record(impl, w, &values) && values == reference,
          std::string(impl->name) + " computes what ref computes: " + scenario);
     }
   }
+  deep();
   for (unsigned d : {4u, 11u}) {
     const std::string at = ", d = " + std::to_string(d);
     const size_t leaves = size_t(1) << d;

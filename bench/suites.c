@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The suites beside each other, in every version that the processor has, in one run and round by round
+ * in turn.
+ * Usage: suites [ROUNDS [FILE]]     5 without it; a table on standard output, each round's values as
+ *                                   JSON in FILE
+ *
+ * Figures, all CPU time of the thread:
+ *   one     ns of a PRG call that waits for the one before
+ *   four    ns an expansion, four independent ones at once (opt_expand_many)
+ *   eight   the same of eight
+ *   punct   ns of a puncture, every second leaf of 2^16, pair slots
+ *   fresh   ns of an evaluation on a key of depth 20 in which nothing is punctured
+ *   expand  ns an expansion of pprf_expand over 2^16 leaves
+ *   batch   ns an expansion of pprf_eval_batch, 512 leaves spread over a tree of depth 20
+ */
+#include "figures.h"
+#include "fork.h"
+#include "lanes.h"
+#include "pprf.h"
+#include "prg.h"
+
+enum { FIGURES = 7, PUNCTURES = 1 << 15, PUNCT_DEPTH = 16, FRESH_DEPTH = 20, BATCH = 512 };
+
+static const char *const figure_name[FIGURES] = {"one",   "four",   "eight", "punct",
+                                                 "fresh", "expand", "batch"};
+static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const uint8_t salt[PPRF_SALT_BYTES] = {9, 10, 11, 12, 13, 14, 15, 16, 17};
+
+/* Each suite with each of its versions; a suite without salt and its salted sister are neighbours, so
+ * that what disturbs one round disturbs both. */
+static struct row {
+  unsigned suite;
+  const char *version;
+  struct figure figure[FIGURES];
+} rows[] = {
+  {.suite = PPRF_SHA3_256, .version = "evp"},
+  {.suite = PPRF_SHA3_256_SALTED, .version = "evp"},
+  {.suite = PPRF_SHA3_256, .version = "scalar"},
+  {.suite = PPRF_SHA3_256_SALTED, .version = "scalar"},
+  {.suite = PPRF_SHA3_256, .version = "avx2"},
+  {.suite = PPRF_SHA3_256_SALTED, .version = "avx2"},
+  {.suite = PPRF_SHA3_256, .version = "avx512"},
+  {.suite = PPRF_SHA3_256_SALTED, .version = "avx512"},
+  {.suite = PPRF_AES_128, .version = "aes-evp"},
+  {.suite = PPRF_AES_128, .version = "aes-bitsliced"},
+  {.suite = PPRF_AES_128, .version = "aes-ni"},
+  {.suite = PPRF_AES_128, .version = "aes-vaes"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static pprf_key *new_key(unsigned depth, unsigned suite)
+{
+  struct pprf_options o = {.size = sizeof o,
+                           .seed = root,
+                           .depth = depth,
+                           .suite = suite,
+                           .salt = suite == PPRF_SHA3_256 ? NULL : salt};
+  pprf_key *key = NULL;
+  check(pprf_setup_with(&key, &o) == PPRF_OK, "set-up");
+  return key;
+}
+
+static struct pprf_family family_of(unsigned suite)
+{
+  struct pprf_family f = {suite, 0, 0};
+  if (suite != PPRF_SHA3_256) {
+    memcpy(&f.salt_lo, salt, 8);
+    memcpy(&f.salt_hi, salt + 8, 8);
+  }
+  return f;
+}
+
+static double one_ns(struct pprf_family family)
+{
+  enum { CALLS = 4000 };
+  struct pprf_seed s = {1, 2};
+  double from = now();
+  for (unsigned i = 0; i < CALLS; i++)
+    s = prg_expand(family, s, 2 * (uint64_t)i, 1).left;
+  double t = now() - from;
+  check(s.lo != 0, "a seed is zero");
+  return t / CALLS;
+}
+
+static double lanes_ns(struct pprf_family family, unsigned lanes)
+{
+  enum { CALLS = 1000 };
+  struct pprf_seed seed[8], other[8];
+  struct opt_step step[8];
+  for (unsigned i = 0; i < lanes; i++) {
+    seed[i] = (struct pprf_seed){i + 1, 2};
+    step[i] = (struct opt_step){&seed[i], &seed[i], &other[i], 2 * (uint64_t)i, 1};
+  }
+  int err = PPRF_OK;
+  double from = now();
+  for (unsigned i = 0; i < CALLS; i++)
+    err |= opt_expand_many(family, step, lanes);
+  double t = now() - from;
+  check(err == PPRF_OK && seed[0].lo != 0, "lanes");
+  return t / CALLS / lanes;
+}
+
+static double punct_ns(unsigned suite)
+{
+  pprf_key *key = new_key(PUNCT_DEPTH, suite);
+  int err = PPRF_OK;
+  double from = now();
+  for (uint64_t i = 0; i < PUNCTURES; i++)
+    err |= pprf_punct(key, 2 * i);
+  double t = now() - from;
+  check(err == PPRF_OK && pprf_node_count(key) == PUNCTURES, "puncture");
+  pprf_free(key);
+  return t / PUNCTURES;
+}
+
+static double fresh_ns(unsigned suite)
+{
+  enum { CALLS = 1000 };
+  pprf_key *key = new_key(FRESH_DEPTH, suite);
+  uint8_t out[PPRF_SEED_BYTES];
+  uint64_t state = 99;
+  int err = pprf_eval(key, 0, out); /* touches the key's pages */
+  double from = now();
+  for (unsigned i = 0; i < CALLS; i++)
+    err |= pprf_eval(key, next_random(&state) >> (64 - FRESH_DEPTH), out);
+  double t = now() - from;
+  check(err == PPRF_OK, "evaluation");
+  pprf_free(key);
+  return t / CALLS;
+}
+
+static int add_values(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)leaf;
+  *(uint64_t *)arg += n + values[0];
+  return 0;
+}
+
+static double expand_ns(unsigned suite)
+{
+  pprf_key *key = new_key(PUNCT_DEPTH, suite);
+  uint64_t sum = 0, leaves = UINT64_C(1) << PUNCT_DEPTH;
+  double from = now();
+  int err = pprf_expand(key, 0, leaves - 1, add_values, &sum);
+  double t = now() - from;
+  check(err == PPRF_OK && sum >= leaves, "expand");
+  pprf_free(key);
+  return t / (double)(leaves - 1);
+}
+
+static double batch_ns(unsigned suite)
+{
+  static uint64_t leaf[BATCH];
+  static uint8_t out[BATCH * PPRF_SEED_BYTES];
+  pprf_key *key = new_key(FRESH_DEPTH, suite);
+  for (uint64_t i = 0; i < BATCH; i++)
+    leaf[i] = i * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRESH_DEPTH);
+  int err = pprf_eval_batch(key, leaf, BATCH, out, NULL); /* warm */
+  uint64_t calls = prg_calls();
+  double from = now();
+  for (unsigned i = 0; i < 4; i++)
+    err |= pprf_eval_batch(key, leaf, BATCH, out, NULL);
+  double t = now() - from;
+  calls = prg_calls() - calls;
+  check(err == PPRF_OK && calls >= 4 * BATCH, "batch");
+  pprf_free(key);
+  return t / (double)calls;
+}
+
+static void measure(struct row *row)
+{
+  struct pprf_family family = family_of(row->suite);
+  if (pprf_prg_select(row->version) != PPRF_OK)
+    return; /* this processor cannot run it: the row says so */
+  (void)one_ns(family);
+  const double value[FIGURES] = {one_ns(family),       lanes_ns(family, 4),  lanes_ns(family, 8),
+                                 punct_ns(row->suite), fresh_ns(row->suite), expand_ns(row->suite),
+                                 batch_ns(row->suite)};
+  for (unsigned i = 0; i < FIGURES; i++)
+    add_value(&row->figure[i], value[i]);
+}
+
+static void print_table(void)
+{
+  printf(
+    "| suite | version | one lane | each of 4 | each of 8 | worst-case puncture | fresh evaluation, "
+    "depth 20 | expansion in pprf_expand | in pprf_eval_batch |\n|---|---|---|---|---|---|---|---|"
+    "---|\n");
+  for (const struct row *r = rows; r < rows + ROWS; r++) {
+    printf("| %s | %s |", pprf_suite_name(r->suite), r->version);
+    if (r->figure[0].n == 0)
+      printf(" not on this processor | | | | | | |");
+    else
+      for (unsigned i = 0; i < FIGURES; i++)
+        printf(" %s |", text(&r->figure[i], 1));
+    printf("\n");
+  }
+}
+
+static void write_json(const char *path, unsigned rounds, const char *sha3, const char *aes)
+{
+  FILE *json = fopen(path, "w");
+  check(json != NULL, "the file cannot be written");
+  fprintf(json, "{\"rounds\": %u, \"default\": [\"%s\", \"%s\"], \"rows\": [", rounds, sha3, aes);
+  for (const struct row *r = rows; r < rows + ROWS; r++) {
+    fprintf(json, "%s\n {\"suite\": \"%s\", \"version\": \"%s\"", r > rows ? "," : "",
+            pprf_suite_name(r->suite), r->version);
+    for (unsigned i = 0; i < FIGURES; i++)
+      write_figure(json, figure_name[i], &r->figure[i]);
+    fprintf(json, "}");
+  }
+  fprintf(json, "\n]}\n");
+  check(fclose(json) == 0, "the file cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+  uint64_t number;
+  unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 5;
+  program_name = "suites";
+  check(argc <= 3 && rounds >= 1 && rounds <= ROUNDS_MAX, "usage: suites [ROUNDS [FILE]]");
+  check(pprf_process_claim(&number) == PPRF_OK, "no memory");
+  const char *sha3 = pprf_prg_name(), *aes = pprf_aes_name(); /* what this processor gets */
+  for (unsigned round = 0; round < rounds; round++)
+    for (struct row *r = rows; r < rows + ROWS; r++)
+      measure(r);
+  printf("ns, median (least-greatest) of %u rounds; the library takes %s and %s here\n\n", rounds,
+         sha3, aes);
+  print_table();
+  if (argc == 3)
+    write_json(argv[2], rounds, sha3, aes);
+  return 0;
+}
