@@ -54,8 +54,8 @@ namespace {
 
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-const std::vector<const pprf_impl *> impls = {&impl_list,  &impl_list28, &impl_bst,
-                                              &impl_array, &impl_ref,    &impl_opt};
+const std::vector<const pprf_impl *> impls = {&impl_list, &impl_list28, &impl_bst,   &impl_array,
+                                              &impl_ref,  &impl_opt,    &impl_packed};
 
 #ifdef NO_HASHING
 const bool hashing = false;
@@ -598,7 +598,8 @@ void register_core(bool quick)
   add("Expand", "opt", "all", 20, [](benchmark::State &state) { run_expand(state, 20); });
   for (unsigned depth : quick ? Depths{16, 32} : Depths{10, 16, 20, 24, 30, 32})
     for (const pprf_impl *impl : impls)
-      if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt)
+      if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt ||
+          impl == &impl_packed)
         add("Setup", impl->name, "fresh", depth,
             [=](benchmark::State &state) { run_setup(state, impl, depth); });
   add_scenario("Punct", "descending", quick ? Depths{14} : Depths{13, 15}, do_punct);

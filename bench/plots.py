@@ -13,12 +13,19 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 
 INK = "#202124"  # becomes the text colour of the page
 OKABE_ITO = {"orange": "#e69f00", "sky": "#56b4e9", "green": "#009e73", "blue": "#0072b2",
-             "vermillion": "#d55e00", "purple": "#cc79a7", "black": INK}
+             "vermillion": "#d55e00", "purple": "#cc79a7", "yellow": "#f0e442", "black": INK}
 COLOUR = {"list": OKABE_ITO["black"], "list28": OKABE_ITO["purple"], "bst": OKABE_ITO["vermillion"],
           "array": OKABE_ITO["orange"], "ref": OKABE_ITO["green"], "opt": OKABE_ITO["blue"],
-          "paper": OKABE_ITO["sky"]}
+          "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["sky"]}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
-          "paper": "X"}
+          "packed": "P", "paper": "X"}
+# the stores of bench/stores.c and the suites have panels of their own
+STORE_COLOUR = {"slots": OKABE_ITO["blue"], "packed": OKABE_ITO["sky"], "btree": OKABE_ITO["vermillion"],
+                "hash": OKABE_ITO["orange"], "openmls": OKABE_ITO["purple"]}
+STORE_MARKER = {"slots": "*", "packed": "P", "btree": "^", "hash": "s", "openmls": "X"}
+SUITE_COLOUR = {"sha3-256": OKABE_ITO["vermillion"], "sha3-256-salted": OKABE_ITO["orange"],
+                "aes-128": OKABE_ITO["blue"]}
+SUITE_MARKER = {"sha3-256": "o", "sha3-256-salted": "D", "aes-128": "*"}
 
 plt.rcParams.update({
     "font.size": 10, "font.family": "DejaVu Sans", "svg.fonttype": "path", "svg.hashsalt": "pprf",
@@ -139,6 +146,55 @@ def floor_panels(plots, bench, cases, names):
         panels.append(plots.save(fig, "floor-" + field.replace("_", "-"),
                                  "Dot plot with a row for each case: %s, for %s. A dashed line "
                                  "shows the least possible." % (alt, ", ".join(names))))
+    return panels
+
+
+def store_panels(plots, rows, depth):
+    """Bytes and time over the share of leaves that are punctured at random, of each store."""
+    panels = []
+    for field, label, least in (("bytes_per_node", "bytes for each stored seed", 16),
+                                ("ratio", "time / time of its PRG calls alone", 1)):
+        fig, axes = panel("Depth %d, punctures at random" % depth, "leaves punctured [%]", label)
+        for store in STORE_COLOUR:
+            points = sorted((100 * r["punctures"] / 2 ** depth, r[field]) for r in rows
+                            if r["store"] == store and r["depth"] == depth
+                            and r["case"] == "random" and r.get(field))
+            if points:
+                axes.plot([x for x, _ in points],
+                          [y if field != "ratio" else sorted(y)[len(y) // 2] for _, y in points],
+                          color=STORE_COLOUR[store], marker=STORE_MARKER[store], label=store)
+        axes.axhline(least, color=INK, linewidth=1, linestyle="--")
+        log_axis(axes.xaxis)
+        log_axis(axes.yaxis)
+        legend_below(axes)
+        panels.append(plots.save(fig, "stores-" + field.replace("_", "-"),
+                                 "Log-log plot of %s against the percentage of leaves punctured at "
+                                 "random at depth %d, a line for each store. A dashed line shows "
+                                 "the least possible." % (label, depth)))
+    return panels
+
+
+def suite_panels(plots, rows, figures):
+    """A panel a figure, a row a version, points with the least and the greatest round."""
+    panels = []
+    for field, title in figures:
+        fig, axes = panel(title, "CPU time", "version", .3 * len(rows) + 1.1, 3.7)
+        for suite in SUITE_COLOUR:
+            mine = [(y, r[field]) for y, r in enumerate(rows) if r["suite"] == suite and field in r]
+            axes.plot([sorted(v)[len(v) // 2] for _, v in mine], [y for y, _ in mine],
+                      color=SUITE_COLOUR[suite], marker=SUITE_MARKER[suite], linestyle="none",
+                      label=suite)
+            for y, v in mine:
+                axes.plot([min(v), max(v)], [y, y], color=SUITE_COLOUR[suite], linewidth=1, zorder=2)
+        time_axis(axes.xaxis)
+        axes.grid(axis="y", alpha=0)
+        axes.set_yticks(range(len(rows)), [r["version"] for r in rows])
+        axes.set_ylim(len(rows) - .4, -.6)
+        axes.legend(loc="upper center", ncol=3, bbox_to_anchor=(.35, -.6 / (.3 * len(rows) + .4)),
+                    columnspacing=1, handletextpad=.3)
+        panels.append(plots.save(fig, "suites-" + field,
+                                 "Dot plot on a log axis: %s, a row for each version of each "
+                                 "suite." % title))
     return panels
 
 

@@ -19,7 +19,7 @@ import jinja2
 
 import plots as draw
 import source
-from results import (IMPLS, Bench, Result, count, duration, massif_peak, number, objects, read_csv,
+from results import (IMPLS, OWN, STORES, Bench, Result, count, duration, massif_peak, number, objects, read_csv,
                      read_json, size, spread)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -152,7 +152,7 @@ def theorems(checked):
 
 # --- what was measured ---------------------------------------------------------------------------
 
-def targets(bench, nohash, growth):
+def targets(bench, nohash, growth, stores=None, suites=None):
     """The targets of opt: (figure, target, values, digits), each from one run."""
     def quotient(results, over, under):
         a, b = results.values(over), results.values(under)
@@ -190,7 +190,7 @@ def targets(bench, nohash, growth):
         ("all of 2^20 leaves at once / one by one", "≥ 5",
          bench.values("BM_Expand/opt/all/d:20", "vs_single"), 3),
         ("eval_punct / (eval, then punct)", "≤ 0.6", pair, 3),
-    ]
+    ] + store_targets(stores) + suite_targets(suites)
     out = {"rows": [], "missed": [], "reached": 0, "measured": 0, "latency": None}
     for label, target, values, digits in rows:
         verdict = "not measured"
@@ -210,6 +210,133 @@ def targets(bench, nohash, growth):
     if prefault and recurring and machine:
         out["latency"] = {"machine": spread([x / 1e3 for x in machine]), "runs": len(recurring),
                           "recurring": duration(min(recurring))}
+    return out
+
+
+def store_rows(stores, case, depth=None, punctures=None):
+    return [r for r in objects(stores, "rows") if r.get("case") == case
+            and depth in (None, r.get("depth")) and punctures in (None, r.get("punctures"))
+            and isinstance(r.get("store"), str)]
+
+
+def store_of(row):
+    """The store of a row; what is measured without the API is the packed store."""
+    return row["store"].split(",")[0]
+
+
+def better(rows, field):
+    """The values of that of the library's stores which is the better one by its median."""
+    own = [r[field] for r in rows if store_of(r) in ("slots", "packed") and r.get(field)]
+    return min(own, key=statistics.median, default=[])
+
+
+def store_targets(stores):
+    """The targets of bench/stores.c's cases.  Of bytes the greatest case decides."""
+    def packed(rows, field):
+        return next((r[field] for r in rows if store_of(r) == "packed" and r.get(field)), [])
+
+    def greatest(rows):
+        found = [r["bytes_per_node"] for r in rows if store_of(r) == "packed"
+                 and r.get("bytes_per_node") and count(r, "nodes") >= 64]
+        return [max(found)] if found else []
+
+    random = store_rows(stores, "random")
+    whole = packed(store_rows(stores, "first", 32), "key_bytes")
+    out = [("packed: bytes a node, 10^-5 to half of the leaves, d = 16 to 24, the greatest", "≤ 24",
+            greatest([r for r in random if count(r, "depth") <= 24]), 4),
+           ("packed: the same, 64 punctures and more, d = 32, 48, 63", "≤ 24",
+            greatest([r for r in random if count(r, "depth") >= 32]), 4),
+           ("packed: 10 000 keys of 50 punctures, d = 32, bytes a node", "≤ 24",
+            [r["bytes_per_node"] for r in store_rows(stores, "many keys", 32)
+             if r["store"] == "packed"], 4),
+           ("packed: whole key after one puncture, d = 32 [B]", "≤ 1000", [whole] if whole else [], 4),
+           ("packed: set-up and free, d = 32 [ns]", "≤ 300",
+            packed(store_rows(stores, "setup", 32), "ns"), 3)]
+    out += [("packed: first eval_punct of a key / its PRG calls, d = %d" % d, "≤ 1.25",
+             packed(store_rows(stores, "first", d), "ratio"), 3) for d in (16, 32)]
+    return out + [
+        (label, target, better(store_rows(stores, case, depth, n), "ratio"), 3)
+        for label, target, case, depth, n in (
+            ("better store: puncture / its PRG calls, 10^-4 at random, d = 24", "≤ 1.15", "random", 24,
+             1677),
+            ("the same, 10^-2", "≤ 1.35", "random", 24, 167772),
+            ("the same, 10 000 at random, d = 63", "≤ 1.25", "random", 63, 10000),
+            ("the same, worst case, d = 16", "≤ 1.10", "worst", 16, None),
+            ("the same, random order, d = 16", "≤ 1.25", "all", 16, None),
+            ("the same, tickets, d = 20", "≤ 1.10", "tickets", 20, None))]
+
+
+def suite_rows(suites):
+    """Rows by (suite, version), of what this processor can run."""
+    return {(r.get("suite"), r.get("version")): r for r in objects(suites, "rows") if r.get("one")}
+
+
+def ratios(over, under, field):
+    """A figure's ratio in each round."""
+    if not over or not under:
+        return []
+    return [a / b for a, b in zip(over.get(field, []), under.get(field, [])) if b]
+
+
+def suite_targets(suites):
+    rows, chosen = suite_rows(suites), (suites or {}).get("default") or ["", ""]
+    bare, salted = (rows.get((s, chosen[0])) for s in ("sha3-256", "sha3-256-salted"))
+    aes = rows.get(("aes-128", chosen[-1]))
+    return [("worst-case puncture, sha3-256 / aes-128", "≥ 4", ratios(bare, aes, "punct"), 3),
+            ("aes-128: fresh evaluation, d = 20 [ns]", "≤ 500", (aes or {}).get("fresh", []), 3),
+            ("aes-128: an expansion in pprf_expand [ns]", "≤ 8", (aes or {}).get("expand", []), 3),
+            ("aes-128: an expansion in pprf_eval_batch [ns]", "≤ 8", (aes or {}).get("batch", []), 3),
+            ("sha3-256-salted / sha3-256: one lane", "≤ 1.03", ratios(salted, bare, "one"), 4),
+            ("the same, worst-case puncture", "≤ 1.03", ratios(salted, bare, "punct"), 4),
+            ("the same, fresh evaluation, d = 20", "≤ 1.03", ratios(salted, bare, "fresh"), 4)]
+
+
+SUITE_FIGURES = [("one", "one lane"), ("four", "each of 4"), ("eight", "each of 8"),
+                 ("punct", "worst-case puncture"), ("fresh", "fresh evaluation, d = 20"),
+                 ("expand", "in pprf_expand"), ("batch", "in pprf_eval_batch")]
+
+
+def suites_section(plots, suites):
+    rows = objects(suites, "rows")
+    if not suite_rows(suites):
+        return None
+    body = [[r.get("suite"), r.get("version")] + (
+        [spread(r.get(f, [])) for f, _ in SUITE_FIGURES] if r.get("one") else
+        ["not on this processor"] + ["–"] * (len(SUITE_FIGURES) - 1)) for r in rows]
+    return {"rounds": suites.get("rounds"), "chosen": [str(x) for x in suites.get("default", [])],
+            "panels": draw.suite_panels(plots, [r for r in rows if r.get("one")],
+                                        [("punct", "Worst-case puncture, d = 16"),
+                                         ("eight", "An expansion, eight at once"),
+                                         ("fresh", "Fresh evaluation, d = 20")]),
+            "table": table("Suites: CPU time in ns, median (least – greatest) of %s rounds" % (
+                suites.get("rounds")), ["suite", "version"] + [n for _, n in SUITE_FIGURES], body)}
+
+
+def store_cases(stores):
+    """The cases in their order: (label, {store: row})."""
+    cases = {}
+    for r in objects(stores, "rows"):
+        if isinstance(r.get("store"), str):
+            cases.setdefault(str(r.get("label")), {})[store_of(r)] = r
+    return list(cases.items())
+
+
+def stores_section(plots, stores, why_not):
+    cases = store_cases(stores)
+    if not cases:
+        return None
+    out = {"rounds": stores.get("rounds"), "openmls": stores.get("openmls") is True,
+           "why_not": why_not or "it was not built", "api_depth": stores.get("api_depth"),
+           "wipe": duration(stores.get("wipe_ns")), "tables": [],
+           "panels": draw.store_panels(plots, objects(stores, "rows"), 24)}
+    for caption, text in (
+            ("CPU time of one operation", lambda r: duration(statistics.median(r["ns"]))
+             if r.get("ns") else "–"),
+            ("Time / time of its PRG calls alone", lambda r: spread(r.get("ratio", []))),
+            ("Bytes a node", lambda r: number(r.get("bytes_per_node"), 4))):
+        rows = [[label] + [text(by[s]) if s in by else "–" for s in STORES] for label, by in cases]
+        out["tables"].append(table(caption, ["case"] + STORES,
+                                   [r for r in rows if any(c != "–" for c in r[1:])]))
     return out
 
 
@@ -260,38 +387,71 @@ def measured(plots, bench, nohash):
     return out
 
 
-def losses(bench, growth):
-    """Every case where another store beats opt, found by comparison, not by choice."""
-    found, compared = {"slower": [], "larger": []}, 0
+def explained(kind, own, best, wipe):
+    """What a loss comes from, of what this run measured: own is {store: value} of the library's
+    stores, best that of the best other, wipe the ns that an operation wipes for."""
+    store, mine = min(own.items(), key=lambda x: x[1])
+    if mine <= best / .97:
+        return "pair slots: their pages; packed does not lose" if store == "packed" \
+            else "packed: pair slots do not lose"
+    if kind == "slower" and wipe and mine - best <= wipe:
+        return "wiping: it takes %s, the difference is %s" % (duration(wipe), duration(mine - best))
+    return "not explained by wiping: %s more than the best" % (
+        duration(mine - best) if kind == "slower" else number(mine - best) + " B a node")
+
+
+def pairs(bench, growth, stores):
+    """What is compared: (case, kind, {store: values} of ours, {store: values} of the others)."""
     for results in (bench, growth):
         for name in sorted(results.runs):
             m = re.match(r"BM_(\w+)/opt/([\w:.]+)/d:(\d+)$", name)
-            others = m and [(i, "BM_%s/%s/%s/d:%s" % (m[1], i, m[2], m[3]))
-                            for i in IMPLS if i != "opt"]
-            if not m or not any(results.values(n) for _, n in others):
-                continue
-            compared += 1
-            label = "%s, %s, d = %s" % m.groups()
-            for field, kind, show in (("cpu_time", "slower", duration),
-                                      ("bytes_per_node", "larger",
-                                       lambda x: number(x, 4) + " B")):
-                mine = results.values(name, field)
-                best = min(((statistics.median(v), i, v) for i, n in others
-                            for v in [results.values(n, field)] if v), default=None)
-                if not mine or not best or best[0] > .97 * statistics.median(mine):
-                    continue
-                if field == "cpu_time" and max(best[2]) >= min(mine):
-                    continue
-                factor = statistics.median(mine) / best[0]
-                found[kind].append((factor, [label, best[1], show(best[0]),
-                                             show(statistics.median(mine)), number(factor)]))
-    out = {"compared": compared}
+            if m:
+                names = {i: "BM_%s/%s/%s/d:%s" % (m[1], i, m[2], m[3]) for i in IMPLS}
+                for field, kind in (("cpu_time", "slower"), ("bytes_per_node", "larger")):
+                    found = {i: results.values(n, field) for i, n in names.items()}
+                    yield ("%s, %s, d = %s" % m.groups(), kind,
+                           {i: found[i] for i in OWN if found[i]},
+                           {i: v for i, v in found.items() if v and i not in OWN})
+    for label, by in store_cases(stores):
+        for field, kind in (("ns", "slower"), ("bytes_per_node", "larger")):
+            found = {i: r[field] if isinstance(r[field], list) else [r[field]]
+                     for i, r in by.items() if r.get(field)}
+            # of a case that the API does not take there is the packed store alone
+            yield (label, kind, {"opt" if i == "slots" else i: found[i] for i in ("slots", "packed")
+                                 if i in found},
+                   {i: v for i, v in found.items() if i not in ("slots", "packed")})
+
+
+def losses(bench, growth, stores=None):
+    """Every case where another store beats one of the library's, found by comparison, not by choice;
+    what the library's better store has there, and what explains a loss of both."""
+    found, compared, open_rows = {"slower": [], "larger": []}, set(), 0
+    wipe = count(stores or {}, "wipe_ns")
+    for label, kind, own, others in pairs(bench, growth, stores):
+        if not own or not others:
+            continue
+        compared.add(label)
+        show = duration if kind == "slower" else lambda x: number(x, 4) + " B"
+        best, name = min((statistics.median(v), i) for i, v in others.items())
+        mine = {i: statistics.median(v) for i, v in own.items()}
+        lost = [i for i in mine if best <= .97 * mine[i] and not (
+            kind == "slower" and max(others[name]) >= min(own[i]))]
+        if not lost:
+            continue
+        reason = explained(kind, mine, best, wipe)
+        open_rows += reason.startswith("not")
+        store = min(mine, key=mine.get)
+        found[kind].append((max(mine[i] for i in lost) / best, [
+            label, name, show(best)] + [show(mine[i]) if i in mine else "–" for i in OWN]
+            + [store, number(mine[store] / best), reason]))
+    out = {"compared": len(compared), "open": open_rows}
     for kind, rows in found.items():
         rows.sort(key=lambda x: -x[0])
         out[kind] = {"count": len(rows), "worst": rows[0] if rows else None,
                      "table": table("Where opt is %s than the best other: %d of %d cases" % (
-                         kind, len(rows), compared),
-                         ["case", "best", "its value", "opt", "opt / best"],
+                         kind, len(rows), len(compared)),
+                         ["case", "best other", "its value", "opt", "packed", "our better store",
+                          "that / best", "what explains it"],
                          [r for _, r in rows], fold=12)}
     return out
 
@@ -563,7 +723,9 @@ def main():
     now, plots = source.state(), draw.Plots(out)
     lines, files = checks(build, now)
     coq, wp, fuzz = (files[k].data or {} for k in ("coq", "wp", "fuzz"))
-    lost, aims = losses(bench, growth), targets(bench, nohash, growth)
+    stores, suites = (read_json(os.path.join(where, n)) for n in ("stores.json", "suites.json"))
+    lost, aims = losses(bench, growth, stores), targets(bench, nohash, growth, stores, suites)
+    why_not = Result.text(os.path.join(where, "openmls", "why-not"))
     names = coq.get("names") if coq.get("closed") is True else None
     sections = theorems({str(n).split(".")[-1] for n in names}
                         if isinstance(names, list) else set())
@@ -583,6 +745,7 @@ def main():
         "bench": {"stale": of_bench.stale, "commit": of_bench.commit, "ran": bool(bench.runs),
                   "date": str(bench.context.get("date", ""))[:16].replace("T", " "),
                   "cpu": bench.context.get("cpu_model"), "mode": (run or {}).get("mode")},
+        "stores": stores_section(plots, stores, why_not), "suites": suites_section(plots, suites),
         "targets": aims, "losses": lost, "measured": measured(plots, bench, nohash),
         "paper": paper(plots, where, bench, nohash, cover), "sigma": sigma(plots, cover),
         "growth": grown(plots, where, bench, growth), "machine": machine(bench, run),

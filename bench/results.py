@@ -9,7 +9,9 @@ import statistics
 import sys
 import time
 
-IMPLS = ["list", "list28", "bst", "array", "ref", "opt"]
+IMPLS = ["list", "list28", "bst", "array", "ref", "opt", "packed"]
+OWN = ["opt", "packed"]  # the library's two stores: pair slots, packed
+STORES = ["slots", "packed", "btree", "hash", "openmls"]  # of bench/stores.c
 
 
 def read_json(path):

@@ -180,6 +180,64 @@ sys.exit("an axis without a name was drawn")""" % str(HERE)
        r.stderr)
 
 
+def stores_json(slots, packed, other, wipe=20):
+    """A run of stores: two cases, times and bytes of three stores; OpenMLS was not built."""
+    return {"rounds": 3, "api_depth": 32, "openmls": False, "wipe_ns": wipe, "rows": [
+        {"case": case, "label": label, "depth": depth, "punctures": n, "store": store, "nodes": 100,
+         "bytes_per_node": x / 10, "key_bytes": x * 10, "ns": [x - 1, x, x + 1],
+         "ratio": [x / 100] * 3}
+        for case, label, depth, n in (("random", "planted case", 24, 1677),
+                                      ("worst", "other case", 16, 32768))
+        for store, x in (("slots", slots), ("packed", packed), ("btree", other))]}
+
+
+def suites_json(bare, salted, aes):
+    return {"rounds": 3, "default": ["avx512", "aes-ni"], "rows": [
+        {"suite": suite, "version": version, **{f: [x] * 3 for f in (
+            "one", "four", "eight", "punct", "fresh", "expand", "batch")}}
+        for suite, version, x in (("sha3-256", "avx512", bare), ("sha3-256-salted", "avx512", salted),
+                                  ("aes-128", "aes-ni", aes))]
+        + [{"suite": "aes-128", "version": "aes-vaes"}]}
+
+
+def test_stores_and_suites():
+    """Their figures decide their targets and losses; what was left out is named."""
+    def losses_of(page):
+        return page.split('id="losses"')[1].split('id="targets"')[0]
+
+    good, fast = stores_json(105, 104, 300), suites_json(100, 102, 7)
+    r, page = report(bench__stores=good, bench__suites=fast)
+    ok(r.returncode == 0 and page.count("in none of 2 cases") == 2
+       and badges(page, "missed") == 0 and badges(page, "reached") == 10,
+       "good stores and suites reach their targets and lose nowhere", r.stderr + r.stdout)
+    ok("OpenMLS was left out</strong>: it was not built" in page
+       and "OpenMLS was left out: it was not built" in r.stdout,
+       "that OpenMLS was left out is said, on the page and in the text", r.stdout)
+    with tempfile.TemporaryDirectory() as t:
+        folder = pathlib.Path(t) / "bench"
+        (folder / "openmls").mkdir(parents=True)
+        (folder / "openmls" / "why-not").write_text("no Rust is here\n")
+        (folder / "stores.json").write_text(json.dumps(good))
+        r = run(HERE / "report.py", t)
+        ok("OpenMLS was left out: no Rust is here" in r.stdout, "with the reason", r.stdout)
+    ok("not on this processor" in report(bench__suites=fast)[1],
+       "a version that this processor lacks has a row that says so")
+    r, page = report(bench__stores=stores_json(900, 104, 300))
+    ok("packed does not lose" in losses_of(page) and "not explained by wiping:" not in page
+       and losses_of(page).count("<td>planted case</td>") == 2,
+       "what pair slots lose and the packed store does not is put down to their pages", r.stdout)
+    r, page = report(bench__stores=stores_json(900, 115, 100, 20))
+    ok("wiping: it takes 20 ns, the difference is 15 ns" in losses_of(page),
+       "a loss of time no greater than wiping is put down to it", r.stdout)
+    r, page = report(bench__stores=stores_json(900, 150, 100, 20))
+    ok("not explained by wiping: 50 ns more than the best" in losses_of(page)
+       and "4 are not explained by that" in " ".join(losses_of(page).split()),
+       "a greater one is not explained, and counted", r.stdout)
+    r, page = report(bench__suites=suites_json(100, 110, 90))
+    ok(badges(page, "missed") == 6 and badges(page, "reached") == 1,
+       "slow suites miss their targets", r.stdout)
+
+
 def test_prediction():
     program = BUILD / "bench" / "coversize"
     r = run(program, "--runs", 100, "--seed", 7, 11)
@@ -202,6 +260,14 @@ def test_programs():
         r = run(BUILD / "bench" / name, "--set=quick", "--benchmark_list_tests")
         ok(r.returncode == 0 and "BM_Punct/opt/worst/d:9" in r.stdout, name + " starts",
            r.stderr[-500:])
+    with tempfile.TemporaryDirectory() as t:
+        out = pathlib.Path(t) / "suites.json"
+        r = run(BUILD / "bench" / "suites", 1, out)
+        rows = json.loads(out.read_text())["rows"] if r.returncode == 0 else []
+        ok({x["suite"] for x in rows if len(x.get("punct", ())) == 1} ==
+           {"sha3-256", "sha3-256-salted", "aes-128"}, "suites measures every suite", r.stderr)
+    r = run(BUILD / "bench" / "stores", 0)
+    ok(r.returncode == 1 and "usage" in r.stderr, "stores refuses a wrong argument", r.stderr)
     r = run(BUILD / "bench" / "heap", 9)
     ok(r.returncode == 0 and r.stdout.split()[0] == "256", "heap: 2^8 nodes at d = 9", r.stderr)
 
@@ -228,6 +294,7 @@ def test_compare():
 
 test_report()
 test_figures()
+test_stores_and_suites()
 test_prediction()
 test_programs()
 test_compare()
