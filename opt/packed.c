@@ -77,11 +77,23 @@ static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_p
     free(page);
 }
 
-/* Have room in the index for so many pages. */
-static int reserve_index(struct opt_packed *p, size_t pages)
+/* Let blocks with room for so many pages be the index, of which one page needs none.  What is given back
+ * goes last: a fork may come at any time. */
+static void set_index(struct opt_packed *p, uint64_t *first, struct opt_page **page, size_t room)
 {
-  if (pages <= p->room)
-    return PPRF_OK;
+  uint64_t *old_first = p->first;
+  struct opt_page **old_page = p->page;
+  memcpy(first, old_first, p->pages * sizeof *first);
+  memcpy(page, old_page, p->pages * sizeof *page);
+  p->first = first;
+  p->page = page;
+  p->room = room;
+  free_index(p, old_first, old_page);
+}
+
+/* Give the index blocks with room for so many pages and some more. */
+static int resize_index(struct opt_packed *p, size_t pages)
+{
   size_t room = pages + pages / 8 + 3;
   uint64_t *first = malloc(room * sizeof *first);
   struct opt_page **page = malloc(room * sizeof *page);
@@ -90,15 +102,23 @@ static int reserve_index(struct opt_packed *p, size_t pages)
     free(page);
     return PPRF_ERR_NOMEM;
   }
-  memcpy(first, p->first, p->pages * sizeof *first);
-  memcpy(page, p->page, p->pages * sizeof *page);
-  uint64_t *old_first = p->first;
-  struct opt_page **old_page = p->page;
-  p->first = first;
-  p->page = page;
-  p->room = room;
-  free_index(p, old_first, old_page); /* last: a fork may come at any time */
+  set_index(p, first, page, room);
   return PPRF_OK;
+}
+
+/* Have room in the index for so many pages. */
+static int reserve_index(struct opt_packed *p, size_t pages)
+{
+  return pages <= p->room ? PPRF_OK : resize_index(p, pages);
+}
+
+/* Give back what the index has too much; that there is no memory for less does not matter. */
+static void tidy_index(struct opt_packed *p)
+{
+  if (p->pages == 1 && p->room > 1)
+    set_index(p, &p->one_first, &p->one_page, 1);
+  else if (p->room > 16 && p->pages < p->room / 4)
+    (void)resize_index(p, p->pages);
 }
 
 /* ---- pages written anew ---- */
@@ -253,6 +273,7 @@ static void install(struct opt_packed *p, size_t from, size_t to, const struct d
   memcpy(p->page + from, d->pages, d->n * sizeof(struct opt_page *));
   p->pages = p->pages - (to - from + 1) + d->n;
   p->nodes += d->nodes;
+  tidy_index(p);
 }
 
 /* Write the pages from .. to anew with the change made. */
@@ -541,6 +562,15 @@ int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *
   struct opt_place at = place_of(p, i, leaf);
   *node = node_at(p->page[i], at);
   return (int)opt_tile_live(p->page[i]->tile[at.tile]);
+}
+
+/* All lines that the page may have: how many it has is said in one that may not be there yet. */
+void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
+{
+  enum { LINE_BYTES = 64 };
+  uintptr_t page = (uintptr_t)p->page[page_of(p, leaf)];
+  for (size_t at = 0; at < p->page_max; at += LINE_BYTES)
+    __builtin_prefetch((const void *)(page + at), 1);
 }
 
 int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)

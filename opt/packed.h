@@ -46,6 +46,9 @@ void opt_packed_drop_copy(struct opt_packed *p);
 /** The live node that covers a leaf of the tree; 0: the leaf is punctured. */
 int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 
+/** Fetch the page of a leaf that is to be punctured: its tiles, its seeds, and what they move to. */
+void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
+
 /** The live node that covers a leaf, or else the next one; leaf <= 2^depth.  0: there is none. */
 int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 

@@ -144,7 +144,10 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
 static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 {
 #ifndef __FRAMAC__
-  OPT_IF_PACKED(s, return;)
+  OPT_IF_PACKED(s, {
+    opt_packed_prefetch(s->packed, leaf);
+    return;
+  })
   __builtin_prefetch(&s->slot[leaf >> 1], 1);
 #endif
 }
