@@ -19,6 +19,8 @@ import jinja2
 
 import plots as draw
 import source
+from comparisons import (SUITE_FIGURES, store_cases, store_targets, suite_rows, suite_targets,
+                         verdict_of)
 from results import (IMPLS, OWN, STORES, Bench, Result, count, duration, massif_peak, number, objects, read_csv,
                      read_json, size, spread)
 
@@ -195,9 +197,7 @@ def targets(bench, nohash, growth, stores=None, suites=None):
     for label, target, values, digits in rows:
         verdict = "not measured"
         if values:
-            limit, mid = float(target[2:]), statistics.median(values)
-            verdict = "reached" if (mid <= limit if target[0] == "≤" else mid >= limit) \
-                else "missed"
+            verdict = verdict_of(target, values)
             out["measured"] += 1
             out["reached"] += verdict == "reached"
             if verdict == "missed":
@@ -211,89 +211,6 @@ def targets(bench, nohash, growth, stores=None, suites=None):
         out["latency"] = {"machine": spread([x / 1e3 for x in machine]), "runs": len(recurring),
                           "recurring": duration(min(recurring))}
     return out
-
-
-def store_rows(stores, case, depth=None, punctures=None):
-    return [r for r in objects(stores, "rows") if r.get("case") == case
-            and depth in (None, r.get("depth")) and punctures in (None, r.get("punctures"))
-            and isinstance(r.get("store"), str)]
-
-
-def store_of(row):
-    """The store of a row; what is measured without the API is the packed store."""
-    return row["store"].split(",")[0]
-
-
-def better(rows, field):
-    """The values of that of the library's stores which is the better one by its median."""
-    own = [r[field] for r in rows if store_of(r) in ("slots", "packed") and r.get(field)]
-    return min(own, key=statistics.median, default=[])
-
-
-def store_targets(stores):
-    """The targets of bench/stores.c's cases.  Of bytes the greatest case decides."""
-    def packed(rows, field):
-        return next((r[field] for r in rows if store_of(r) == "packed" and r.get(field)), [])
-
-    def greatest(rows):
-        found = [r["bytes_per_node"] for r in rows if store_of(r) == "packed"
-                 and r.get("bytes_per_node") and count(r, "nodes") >= 64]
-        return [max(found)] if found else []
-
-    random = store_rows(stores, "random")
-    whole = packed(store_rows(stores, "first", 32), "key_bytes")
-    out = [("packed: bytes a node, 10^-5 to half of the leaves, d = 16 to 24, the greatest", "≤ 24",
-            greatest([r for r in random if count(r, "depth") <= 24]), 4),
-           ("packed: the same, 64 punctures and more, d = 32, 48, 63", "≤ 24",
-            greatest([r for r in random if count(r, "depth") >= 32]), 4),
-           ("packed: 10 000 keys of 50 punctures, d = 32, bytes a node", "≤ 24",
-            [r["bytes_per_node"] for r in store_rows(stores, "many keys", 32)
-             if r["store"] == "packed"], 4),
-           ("packed: whole key after one puncture, d = 32 [B]", "≤ 1000", [whole] if whole else [], 4),
-           ("packed: set-up and free, d = 32 [ns]", "≤ 300",
-            packed(store_rows(stores, "setup", 32), "ns"), 3)]
-    out += [("packed: first eval_punct of a key / its PRG calls, d = %d" % d, "≤ 1.25",
-             packed(store_rows(stores, "first", d), "ratio"), 3) for d in (16, 32)]
-    return out + [
-        (label, target, better(store_rows(stores, case, depth, n), "ratio"), 3)
-        for label, target, case, depth, n in (
-            ("better store: puncture / its PRG calls, 10^-4 at random, d = 24", "≤ 1.15", "random", 24,
-             1677),
-            ("the same, 10^-2", "≤ 1.35", "random", 24, 167772),
-            ("the same, 10 000 at random, d = 63", "≤ 1.25", "random", 63, 10000),
-            ("the same, worst case, d = 16", "≤ 1.10", "worst", 16, None),
-            ("the same, random order, d = 16", "≤ 1.25", "all", 16, None),
-            ("the same, tickets, d = 20", "≤ 1.10", "tickets", 20, None))]
-
-
-def suite_rows(suites):
-    """Rows by (suite, version), of what this processor can run."""
-    return {(r.get("suite"), r.get("version")): r for r in objects(suites, "rows") if r.get("one")}
-
-
-def ratios(over, under, field):
-    """A figure's ratio in each round."""
-    if not over or not under:
-        return []
-    return [a / b for a, b in zip(over.get(field, []), under.get(field, [])) if b]
-
-
-def suite_targets(suites):
-    rows, chosen = suite_rows(suites), (suites or {}).get("default") or ["", ""]
-    bare, salted = (rows.get((s, chosen[0])) for s in ("sha3-256", "sha3-256-salted"))
-    aes = rows.get(("aes-128", chosen[-1]))
-    return [("worst-case puncture, sha3-256 / aes-128", "≥ 4", ratios(bare, aes, "punct"), 3),
-            ("aes-128: fresh evaluation, d = 20 [ns]", "≤ 500", (aes or {}).get("fresh", []), 3),
-            ("aes-128: an expansion in pprf_expand [ns]", "≤ 8", (aes or {}).get("expand", []), 3),
-            ("aes-128: an expansion in pprf_eval_batch [ns]", "≤ 8", (aes or {}).get("batch", []), 3),
-            ("sha3-256-salted / sha3-256: one lane", "≤ 1.03", ratios(salted, bare, "one"), 4),
-            ("the same, worst-case puncture", "≤ 1.03", ratios(salted, bare, "punct"), 4),
-            ("the same, fresh evaluation, d = 20", "≤ 1.03", ratios(salted, bare, "fresh"), 4)]
-
-
-SUITE_FIGURES = [("one", "one lane"), ("four", "each of 4"), ("eight", "each of 8"),
-                 ("punct", "worst-case puncture"), ("fresh", "fresh evaluation, d = 20"),
-                 ("expand", "in pprf_expand"), ("batch", "in pprf_eval_batch")]
 
 
 def suites_section(plots, suites):
@@ -310,15 +227,6 @@ def suites_section(plots, suites):
                                          ("fresh", "Fresh evaluation, d = 20")]),
             "table": table("Suites: CPU time in ns, median (least – greatest) of %s rounds" % (
                 suites.get("rounds")), ["suite", "version"] + [n for _, n in SUITE_FIGURES], body)}
-
-
-def store_cases(stores):
-    """The cases in their order: (label, {store: row})."""
-    cases = {}
-    for r in objects(stores, "rows"):
-        if isinstance(r.get("store"), str):
-            cases.setdefault(str(r.get("label")), {})[store_of(r)] = r
-    return list(cases.items())
 
 
 def stores_section(plots, stores, why_not):
@@ -387,15 +295,19 @@ def measured(plots, bench, nohash):
     return out
 
 
-def explained(kind, own, best, wipe):
+def explained(kind, own, best, wipe, arena):
     """What a loss comes from, of what this run measured: own is {store: value} of the library's
-    stores, best that of the best other, wipe the ns that an operation wipes for."""
+    stores, best that of the best other, wipe the ns that an operation wipes for, arena those that a
+    block of locked memory takes, in a set-up of the packed store."""
     store, mine = min(own.items(), key=lambda x: x[1])
     if mine <= best / .97:
         return "pair slots: their pages; packed does not lose" if store == "packed" \
-            else "packed: pair slots do not lose"
+            else "packed: it moves seeds; pair slots do not lose"
     if kind == "slower" and wipe and mine - best <= wipe:
         return "wiping: it takes %s, the difference is %s" % (duration(wipe), duration(mine - best))
+    if kind == "slower" and store == "packed" and arena and mine - best <= wipe + arena:
+        return "wiping and locked memory: they take %s, the difference is %s" % (
+            duration(wipe + arena), duration(mine - best))
     return "not explained by wiping: %s more than the best" % (
         duration(mine - best) if kind == "slower" else number(mine - best) + " B a node")
 
@@ -425,8 +337,8 @@ def pairs(bench, growth, stores):
 def losses(bench, growth, stores=None):
     """Every case where another store beats one of the library's, found by comparison, not by choice;
     what the library's better store has there, and what explains a loss of both."""
-    found, compared, open_rows = {"slower": [], "larger": []}, set(), 0
-    wipe = count(stores or {}, "wipe_ns")
+    found, compared, open_rows, both = {"slower": [], "larger": []}, set(), 0, 0
+    wipe, arena = (count(stores or {}, k) for k in ("wipe_ns", "arena_ns"))
     for label, kind, own, others in pairs(bench, growth, stores):
         if not own or not others:
             continue
@@ -438,13 +350,14 @@ def losses(bench, growth, stores=None):
             kind == "slower" and max(others[name]) >= min(own[i]))]
         if not lost:
             continue
-        reason = explained(kind, mine, best, wipe)
+        reason = explained(kind, mine, best, wipe, arena if label.lower().startswith("set") else 0)
         open_rows += reason.startswith("not")
+        both += not reason.endswith(" lose")
         store = min(mine, key=mine.get)
         found[kind].append((max(mine[i] for i in lost) / best, [
             label, name, show(best)] + [show(mine[i]) if i in mine else "–" for i in OWN]
             + [store, number(mine[store] / best), reason]))
-    out = {"compared": len(compared), "open": open_rows}
+    out = {"compared": len(compared), "open": open_rows, "both": both}
     for kind, rows in found.items():
         rows.sort(key=lambda x: -x[0])
         out[kind] = {"count": len(rows), "worst": rows[0] if rows else None,
@@ -692,7 +605,8 @@ def cards(lines, bench, lost, aims, sections):
     if lost["compared"]:
         weak["status"] = "measured"
         weak["figures"] = ["slower in %d, larger in %d of %d cases" % (
-            lost["slower"]["count"], lost["larger"]["count"], lost["compared"])]
+            lost["slower"]["count"], lost["larger"]["count"], lost["compared"]),
+            "with the better of its two stores in %d" % lost["both"]]
         for kind in ("slower", "larger"):
             if lost[kind]["worst"]:
                 factor, row = lost[kind]["worst"]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bench/stores and bench/suites measured, and the targets for it: for the report and for the tables
+of docs/ (tables.py)."""
+import statistics
+
+from results import count, objects
+
+
+def verdict_of(target, values):
+    """Whether the median keeps to "≤ x" or "≥ x"."""
+    limit, mid = float(target[2:]), statistics.median(values)
+    return "reached" if (mid <= limit if target[0] == "≤" else mid >= limit) else "missed"
+
+
+def store_rows(stores, case, depth=None, punctures=None):
+    return [r for r in objects(stores, "rows") if r.get("case") == case
+            and depth in (None, r.get("depth")) and punctures in (None, r.get("punctures"))
+            and isinstance(r.get("store"), str)]
+
+
+def store_of(row):
+    """The store of a row; what is measured without the API is the packed store."""
+    return row["store"].split(",")[0]
+
+
+def better(rows, field):
+    """The values of that of the library's stores which is the better one by its median."""
+    own = [r[field] for r in rows if store_of(r) in ("slots", "packed") and r.get(field)]
+    return min(own, key=statistics.median, default=[])
+
+
+def store_targets(stores):
+    """The targets of bench/stores.c's cases.  Of bytes the greatest case decides."""
+    def packed(rows, field):
+        return next((r[field] for r in rows if store_of(r) == "packed" and r.get(field)), [])
+
+    def greatest(rows):
+        found = [r["bytes_per_node"] for r in rows if store_of(r) == "packed"
+                 and r.get("bytes_per_node") and count(r, "nodes") >= 64]
+        return [max(found)] if found else []
+
+    random = store_rows(stores, "random")
+    whole = packed(store_rows(stores, "first", 32), "key_bytes")
+    out = [("packed: bytes a node, 10^-5 to half of the leaves, d = 16 to 24, the greatest", "≤ 24",
+            greatest([r for r in random if count(r, "depth") <= 24]), 4),
+           ("packed: the same, 64 punctures and more, d = 32, 48, 63", "≤ 24",
+            greatest([r for r in random if count(r, "depth") >= 32]), 4),
+           ("packed: 10 000 keys of 50 punctures, d = 32, bytes a node", "≤ 24",
+            [r["bytes_per_node"] for r in store_rows(stores, "many keys", 32)
+             if r["store"] == "packed"], 4),
+           ("packed: whole key after one puncture, d = 32 [B]", "≤ 1000", [whole] if whole else [], 4),
+           ("packed: set-up and free, d = 32 [ns]", "≤ 300",
+            packed(store_rows(stores, "setup", 32), "ns"), 3)]
+    out += [("packed: first eval_punct of a key / its PRG calls, d = %d" % d, "≤ 1.25",
+             packed(store_rows(stores, "first", d), "ratio"), 3) for d in (16, 32)]
+    return out + [
+        (label, target, better(store_rows(stores, case, depth, n), "ratio"), 3)
+        for label, target, case, depth, n in (
+            ("better store: puncture / its PRG calls, 10^-4 at random, d = 24", "≤ 1.15", "random", 24,
+             1677),
+            ("the same, 10^-2", "≤ 1.35", "random", 24, 167772),
+            ("the same, 10 000 at random, d = 63", "≤ 1.25", "random", 63, 10000),
+            ("the same, worst case, d = 16", "≤ 1.10", "worst", 16, None),
+            ("the same, random order, d = 16", "≤ 1.25", "all", 16, None),
+            ("the same, tickets, d = 20", "≤ 1.10", "tickets", 20, None))]
+
+
+def suite_rows(suites):
+    """Rows by (suite, version), of what this processor can run."""
+    return {(r.get("suite"), r.get("version")): r for r in objects(suites, "rows") if r.get("one")}
+
+
+def ratios(over, under, field):
+    """A figure's ratio in each round."""
+    if not over or not under:
+        return []
+    return [a / b for a, b in zip(over.get(field, []), under.get(field, [])) if b]
+
+
+def suite_targets(suites):
+    rows, chosen = suite_rows(suites), (suites or {}).get("default") or ["", ""]
+    bare, salted = (rows.get((s, chosen[0])) for s in ("sha3-256", "sha3-256-salted"))
+    aes = rows.get(("aes-128", chosen[-1]))
+    return [("worst-case puncture, sha3-256 / aes-128", "≥ 4", ratios(bare, aes, "punct"), 3),
+            ("aes-128: fresh evaluation, d = 20 [ns]", "≤ 500", (aes or {}).get("fresh", []), 3),
+            ("aes-128: an expansion in pprf_expand [ns]", "≤ 8", (aes or {}).get("expand", []), 3),
+            ("aes-128: an expansion in pprf_eval_batch [ns]", "≤ 8", (aes or {}).get("batch", []), 3),
+            ("sha3-256-salted / sha3-256: one lane", "≤ 1.03", ratios(salted, bare, "one"), 4),
+            ("the same, worst-case puncture", "≤ 1.03", ratios(salted, bare, "punct"), 4),
+            ("the same, fresh evaluation, d = 20", "≤ 1.03", ratios(salted, bare, "fresh"), 4)]
+
+
+SUITE_FIGURES = [("one", "one lane"), ("four", "each of 4"), ("eight", "each of 8"),
+                 ("punct", "worst-case puncture"), ("fresh", "fresh evaluation, d = 20"),
+                 ("expand", "in pprf_expand"), ("batch", "in pprf_eval_batch")]
+
+
+def store_cases(stores):
+    """The cases in their order: (label, {store: row})."""
+    cases = {}
+    for r in objects(stores, "rows"):
+        if isinstance(r.get("store"), str):
+            cases.setdefault(str(r.get("label")), {})[store_of(r)] = r
+    return list(cases.items())
