@@ -54,7 +54,7 @@ def store_targets(stores):
     out += [("packed: first eval_punct of a key / its PRG calls, d = %d" % d, "≤ 1.25",
              packed(store_rows(stores, "first", d), "ratio"), 3) for d in (16, 32)]
     return out + [
-        (label, target, better(store_rows(stores, case, depth, n), "ratio"), 3)
+        (label, target, better(store_rows(stores, case, depth, n), "ratio"), 4)
         for label, target, case, depth, n in (
             ("better store: puncture / its PRG calls, 10^-4 at random, d = 24", "≤ 1.15", "random", 24,
              1677),

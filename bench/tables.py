@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/sparse-store.md and docs/suites.md, from one run of `make stores` and `make suites`.
+
+Usage: tables.py measured BUILD   writes docs/measured/stores.json and suites.json from BUILD/bench, with
+                                  the machine, the date and the load, and then the tables
+       tables.py write            writes the tables from docs/measured
+       tables.py check            exit status 1 if a table is not what is measured"""
+import json
+import os
+import re
+import statistics
+import sys
+import time
+
+from comparisons import (SUITE_FIGURES, store_cases, store_targets, suite_rows, suite_targets,
+                         verdict_of)
+from results import STORES, duration, number, spread
+
+DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+FILES = {"stores": "sparse-store.md", "suites": "suites.md"}
+
+
+def rounded(x):
+    if isinstance(x, dict):
+        return {k: rounded(v) for k, v in x.items()}
+    if isinstance(x, list):
+        return [rounded(v) for v in x]
+    return float("%.4g" % x) if isinstance(x, float) else x
+
+
+def measured(build):
+    """Keep a run; what the machine did is that of this moment."""
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        info = f.read()
+    os.makedirs(os.path.join(DOCS, "measured"), exist_ok=True)
+    for name in FILES:
+        path = os.path.join(build, "bench", name + ".json")
+        with open(path, encoding="utf-8") as f:
+            data = rounded(json.load(f))
+        flags = re.search(r"^flags\s*: (.*)", info, re.M)[1].split()
+        data["machine"] = "%s, family %s, with %s, %d processors" % (
+            re.search(r"^model name\s*: (.*)", info, re.M)[1],
+            re.search(r"^cpu family\s*: (.*)", info, re.M)[1],
+            " and ".join(name for flag, name in (("avx512f", "AVX-512"), ("vaes", "VAES"))
+                         if flag in flags) or "neither AVX-512 nor VAES",
+            os.cpu_count())
+        data["date"] = time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path)))
+        data["load"] = os.getloadavg()[2]
+        with open(os.path.join(DOCS, "measured", name + ".json"), "w", encoding="utf-8") as f:
+            text = json.dumps(data, indent=1)
+            f.write(re.sub(r"\[([^][{}]*)\]", lambda m: "[" + " ".join(m[1].split()) + "]", text)
+                    + "\n")
+
+
+def rows_of(header, rows):
+    return ["| " + " | ".join(str(c) for c in row) + " |" for row in
+            [header, ["---"] * len(header)] + rows]
+
+
+def target_rows(targets):
+    return rows_of(["figure", "target", "median (least – greatest)", ""], [
+        [label, target, spread(values, digits), verdict_of(target, values)]
+        for label, target, values, digits in targets if values])
+
+
+def said(data):
+    busy = ": other work ran beside it" if data["load"] > 1.5 else ""
+    return ["Measured %s on %s; load %.1f%s." % (data["date"], data["machine"], data["load"], busy),
+            "CPU time of the thread, round by round in turn; medians of %d rounds." % data["rounds"]]
+
+
+def cell(row):
+    """time (ratio), bytes a node"""
+    if row is None:
+        return "–"
+    parts = [duration(statistics.median(row["ns"]))] if row.get("ns") else []
+    if row.get("ratio"):
+        parts[0] += " (%s)" % number(statistics.median(row["ratio"]))
+    if row.get("bytes_per_node"):
+        parts.append(number(row["bytes_per_node"]) + " B")
+    return "; ".join(parts).replace("\u202f", " ")
+
+
+def stores_table(data):
+    lines = said(data) + [
+        "A case of more than 100 000 punctures has 3 rounds, one of more than 200 000 a single one. A PRG call of",
+        "OpenMLS is HKDF's, of a seed of 32 bytes.", ""]
+    lines += rows_of(["case", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
+        [label] + [cell(by.get(s)) for s in STORES] for label, by in store_cases(data)])
+    return lines + ["", "Against the targets:", ""] + target_rows(store_targets(data))
+
+
+def suites_table(data):
+    rows = [[r["suite"], r["version"]] + [number(statistics.median(r[f])) for f, _ in SUITE_FIGURES]
+            for r in suite_rows(data).values()]
+    return said(data) + ["All in ns; the library takes `%s` and `%s` there." % tuple(data["default"]), ""] + \
+        rows_of(["suite", "version"] + [n for _, n in SUITE_FIGURES], rows) + \
+        ["", "Against the targets:", ""] + target_rows(suite_targets(data))
+
+
+def tables():
+    """(document, what stands in it, what should)"""
+    for name, document in FILES.items():
+        with open(os.path.join(DOCS, "measured", name + ".json"), encoding="utf-8") as f:
+            data = json.load(f)
+        path = os.path.join(DOCS, document)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        block = "\n".join((stores_table if name == "stores" else suites_table)(data)).replace(
+            "\u202f", " ")
+        made = re.sub(r"(<!-- measured -->\n).*?(<!-- /measured -->)",
+                      lambda m: m[1] + block + "\n" + m[2], text, count=1, flags=re.S)
+        if "<!-- measured -->" not in text:
+            sys.exit("tables: %s has no place for them" % document)
+        yield path, text, made
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "measured":
+        measured(sys.argv[2])
+    elif len(sys.argv) != 2 or sys.argv[1] not in ("write", "check"):
+        sys.exit(__doc__)
+    bad = 0
+    for path, text, made in tables():
+        if sys.argv[1] == "check":
+            bad |= text != made
+            if text != made:
+                print("%s: a table is not what docs/measured says" % path)
+        else:
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(made)
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())
