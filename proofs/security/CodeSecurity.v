@@ -66,13 +66,11 @@ Qed.
 Lemma same_exec (T : Type) (c : code Seed T) f : ex (exec G c) f = ex (exec H c) f.
 Proof. by elim: c => //= [p s k IH|X x0 k IH|X x0 k IH]; [rewrite same | apply: eq_avg..]. Qed.
 
-(* An attack that calls the one PRG itself is as good against the other. *)
-Lemma same_attack g (R : reduction Seed) : (forall p s, H p s = g s) ->
-  prg_adv s0 G (attack G R) = plain_prg_adv s0 g (forget_node (attack H R)).
+Lemma same_attack (R : reduction Seed) : prg_adv s0 G (attack G R) = prg_adv s0 H (attack H R).
 Proof.
-move=> Hg; rewrite -prg_adv_constant /prg_adv /prg_game /Pr /attack !ex_bind !same_exec.
+rewrite /prg_adv /prg_game /Pr /attack !ex_bind !same_exec.
 congr (_ - _)%R; apply: eq_ex => pk /=; rewrite ?ex_avg; apply: eq_avg => s.
-  by rewrite same Hg same_exec.
+  by rewrite same same_exec.
 by apply: eq_avg => b; rewrite same_exec.
 Qed.
 
@@ -102,7 +100,7 @@ Qed.
 
 End First.
 
-(* ---- A suite whose PRG is g at every node ----------------------------------------------------------- *)
+(* ---- A suite whose PRG is H at the nodes of the tree ------------------------------------------------ *)
 
 Import GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -112,16 +110,58 @@ Variable S : suite.
 Hypothesis ok : suite_ok S.
 Hypothesis wraps : forall lo hi,
   from_words S lo hi = from_words S (Z.modulo lo (Z.pow 2 64)) (Z.modulo hi (Z.pow 2 64)).
-Variable g : block S -> block S * block S.
 Variable d : nat.
-Hypothesis prg_is : forall p s, @suite_prg S d p s = g s.
+Variable H : bitseq -> block S -> block S * block S.
+Hypothesis prg_is : forall p s, @suite_prg S d p s = H p s.
 Variable Fault : Type.
 
-Let same (R : reduction (block S)) := @same_attack _ (zero_block S) _ (fun _ => g) prg_is g R (fun _ _ => erefl).
+Let same (R : reduction (block S)) := same_attack (zero_block S) prg_is R.
 
 Lemma ref_suite_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
     (M0 : memory) :
-  meets_contracts S d fails l F -> ready d l M0 -> cleared l M0 ->
+  meets_contracts S d fails l F -> ready d l M0 -> cleared l M0 -> ref_secure_by H d fails l F M0.
+Proof.
+move=> meets rdy ty.
+have adv A : ref_adv d l F M0 A = ev_adv (zero_block S) (@suite_prg S d) 0 (against_model d fails l M0 A).
+  by rewrite /ref_adv !(ref_game_is_model ok meets rdy ty).
+split; [|split].
+- move=> s cs; have := ref_calls_sound ok meets rdy ty s cs.
+  by rewrite (same_model_calls prg_is).
+- move=> A; rewrite adv /ref_node_attack -same; exact: ev_adv_bound_tree.
+move=> A q B; rewrite adv /ref_node_attack -same.
+by apply: ev_adv_bound_first => //; apply: challenges_first.
+Qed.
+
+Lemma opt_suite_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory) :
+  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  opt_secure_by H d fails marks shown l F M0.
+Proof.
+move=> meets rdy.
+have adv A : opt_adv d shown l F M0 A =
+    ev_adv (zero_block S) (@suite_prg S d) 0 (opt_against_model d fails marks shown l M0 A).
+  by rewrite /opt_adv !(opt_game_is_model ok wraps meets rdy).
+split; [|split].
+- move=> s cs; have := opt_calls_sound ok wraps meets rdy s cs.
+  by rewrite (same_model_calls prg_is).
+- move=> A; rewrite adv /opt_node_attack -same; exact: ev_adv_bound_tree.
+move=> A q B; rewrite adv /opt_node_attack -same.
+by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
+Qed.
+
+End Suite.
+
+(* Where the PRG is one function g at every node, an attack on it need not name the node. *)
+Section Plain.
+Variable S : suite.
+Variable g : block S -> block S * block S.
+Variable d : nat.
+Variable Fault : Type.
+
+Lemma ref_secure_plain (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
+    (M0 : memory) :
+  ref_secure_by (fun _ => g) d fails l F M0 ->
   (forall (s : block S) (cs : seq (call * Fault)),
      let r := run_calls S l F (set_up l F M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => g) (keygen s) cs in
@@ -133,21 +173,14 @@ Lemma ref_suite_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) 
      `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
        `|plain_prg_adv (zero_block S) g (ref_distinguisher g d fails l M0 (first_leaves 0 q) A)|).
 Proof.
-move=> meets rdy ty.
-have adv A : ref_adv d l F M0 A = ev_adv (zero_block S) (@suite_prg S d) 0 (against_model d fails l M0 A).
-  by rewrite /ref_adv !(ref_game_is_model ok meets rdy ty).
-split; [|split].
-- move=> s cs; have := ref_calls_sound ok meets rdy ty s cs.
-  by rewrite (same_model_calls prg_is).
-- move=> A; rewrite adv /ref_distinguisher -same; exact: ev_adv_bound_tree.
-move=> A q B; rewrite adv /ref_distinguisher -same.
-by apply: ev_adv_bound_first => //; apply: challenges_first.
+case=> calls [all first]; split; first exact: calls.
+split=> [A|A q B]; rewrite /ref_distinguisher -prg_adv_constant; [exact: all | exact: first].
 Qed.
 
-Lemma opt_suite_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
+Lemma opt_secure_plain (fails : seq (Z * Z) -> call -> order Fault -> Z)
     (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  opt_secure_by (fun _ => g) d fails marks shown l F M0 ->
   (forall (s : block S) (cs : seq (call * order Fault)),
      let r := opt_run_calls S l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => g) (keygen s) cs in
@@ -161,19 +194,11 @@ Lemma opt_suite_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
        `|plain_prg_adv (zero_block S) g
            (opt_distinguisher g d fails marks shown l M0 (first_leaves 0 q) A)|).
 Proof.
-move=> meets rdy.
-have adv A : opt_adv d shown l F M0 A =
-    ev_adv (zero_block S) (@suite_prg S d) 0 (opt_against_model d fails marks shown l M0 A).
-  by rewrite /opt_adv !(opt_game_is_model ok wraps meets rdy).
-split; [|split].
-- move=> s cs; have := opt_calls_sound ok wraps meets rdy s cs.
-  by rewrite (same_model_calls prg_is).
-- move=> A; rewrite adv /opt_distinguisher -same; exact: ev_adv_bound_tree.
-move=> A q B; rewrite adv /opt_distinguisher -same.
-by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
+case=> calls [all first]; split; first exact: calls.
+split=> [A|A q B]; rewrite /opt_distinguisher -prg_adv_constant; [exact: all | exact: first].
 Qed.
 
-End Suite.
+End Plain.
 
 (* ---- SHA3-256 ---------------------------------------------------------------------------------------- *)
 
@@ -224,8 +249,9 @@ Theorem opt_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call ->
            (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|).
 Proof.
 move=> meets rdy.
-exact: (@opt_suite_secure sha3_suite sha3_suite_ok words_wrap sha3_prg d (fun _ _ => erefl) Fault fails
-          marks shown l F M0 meets rdy).
+exact: (@opt_secure_plain sha3_suite sha3_prg d Fault fails marks shown l F M0
+          (@opt_suite_secure sha3_suite sha3_suite_ok words_wrap d (fun _ => sha3_prg) (fun _ _ => erefl) Fault
+             fails marks shown l F M0 meets rdy)).
 Qed.
 
 (* The same where the contracts' PRG is what one of the C functions computes. *)
@@ -247,8 +273,9 @@ Theorem ref_code_secure (p : program) (d : nat) (Fault : Type) (fails : seq (Z *
            (ref_distinguisher (S := keccak_suite p) sha3_prg d fails l M0 (first_leaves 0 q) A)|).
 Proof.
 move=> pk meets rdy ty.
-exact: (@ref_suite_secure (keccak_suite p) (keccak_suite_ok p) sha3_prg d
-          (fun _ s => keccak_halves s pk) Fault fails l F M0 meets rdy ty).
+exact: (@ref_secure_plain (keccak_suite p) sha3_prg d Fault fails l F M0
+          (@ref_suite_secure (keccak_suite p) (keccak_suite_ok p) d (fun _ => sha3_prg)
+             (fun _ s => keccak_halves s pk) Fault fails l F M0 meets rdy ty)).
 Qed.
 
 Theorem opt_code_secure (p : program) (d : nat) (Fault : Type)
@@ -272,6 +299,7 @@ Theorem opt_code_secure (p : program) (d : nat) (Fault : Type)
            (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|).
 Proof.
 move=> pk meets rdy.
-exact: (@opt_suite_secure (keccak_suite p) (keccak_suite_ok p) words_wrap sha3_prg d
-          (fun _ s => keccak_halves s pk) Fault fails marks shown l F M0 meets rdy).
+exact: (@opt_secure_plain (keccak_suite p) sha3_prg d Fault fails marks shown l F M0
+          (@opt_suite_secure (keccak_suite p) (keccak_suite_ok p) words_wrap d (fun _ => sha3_prg)
+             (fun _ s => keccak_halves s pk) Fault fails marks shown l F M0 meets rdy)).
 Qed.

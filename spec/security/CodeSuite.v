@@ -2,12 +2,13 @@
 (* The suite whose PRG is what the C code of a Keccak function computes, by the translation of that code
    (KeccakCode.v), and the attack on SHA3-256 that an adversary against opt is turned into.  Definitions only. *)
 From Coq Require Import NArith ZArith.
-From mathcomp Require Import all_ssreflect.
+From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import AcslMemory AcslRef LaneCode KeccakCode.
-From Pprf.spec Require Import Ggm Probability Reductions EvaluationGame Fips202 RefGame OptGame Sha3Suite.
+From Pprf.spec Require Import Ggm Probability Games Reductions EvaluationGame Fips202 RefGame OptGame Sha3Suite.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
+Import GRing.Theory Num.Theory.
 
 (* Seeds of two words as sha3_suite has them, and any two functions for the children's seeds. *)
 Definition halves_suite (left right : sha3_seed -> sha3_seed) : suite :=
@@ -48,3 +49,51 @@ Definition opt_distinguisher (fails : seq (Z * Z) -> call -> order Fault -> Z)
     (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A))).
 
 End Distinguishers.
+
+(* The same for a PRG that depends on the node, H: the attack names the node.  And what is proven of any PRG. *)
+Section Nodes.
+Variable S : suite.
+Variable H : bitseq -> block S -> block S * block S.
+Variables (d : nat) (Fault : Type).
+
+Definition ref_node_attack (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (M0 : memory)
+  (U : pred bitseq) (A : ref_adversary S Fault) : prg_adversary (block S) :=
+  attack H (ev_guess (zero_block S) 0 U (against_model d fails l M0 A)).
+
+Definition opt_node_attack (fails : seq (Z * Z) -> call -> order Fault -> Z)
+  (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout) (M0 : memory)
+  (U : pred bitseq) (A : opt_adversary S Fault) : prg_adversary (block S) :=
+  attack H (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A)).
+
+(* For each root seed and list of calls, results and memory are the model's with H; and whoever chooses the
+   calls and reads memory has to break H at a node, wherever the challenges are, and if they are among the
+   first q leaves. *)
+Definition ref_secure_by (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
+  (M0 : memory) : Prop :=
+  (forall (s : block S) (cs : seq (call * Fault)),
+     let r := run_calls S l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails H (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\
+  (forall A : ref_adversary S Fault,
+     `|ref_adv d l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|prg_adv (zero_block S) H (ref_node_attack fails l M0 predT A)|)%R /\
+  (forall (A : ref_adversary S Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|prg_adv (zero_block S) H (ref_node_attack fails l M0 (first_leaves 0 q) A)|)%R.
+
+Definition opt_secure_by (fails : seq (Z * Z) -> call -> order Fault -> Z)
+  (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+  (F : opt_functions Fault) (M0 : memory) : Prop :=
+  (forall (s : block S) (cs : seq (call * order Fault)),
+     let r := opt_run_calls S l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails H (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek S d shown l r.2 q =
+       opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary S Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
+       `|prg_adv (zero_block S) H (opt_node_attack fails marks shown l M0 predT A)|)%R /\
+  (forall (A : opt_adversary S Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|prg_adv (zero_block S) H (opt_node_attack fails marks shown l M0 (first_leaves 0 q) A)|)%R.
+
+End Nodes.
