@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite.
-From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity.
+From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
+From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity SaltedSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds Tickets TicketGame.
@@ -25,6 +25,12 @@ Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
 Print Assumptions keccak_is_the_suite.
+(* The same four for sha3-256-salted, whatever the salt. *)
+Print Assumptions ref_salted_secure.
+Print Assumptions opt_salted_secure.
+Print Assumptions ref_salted_code_secure.
+Print Assumptions opt_salted_code_secure.
+Print Assumptions salted_is_the_suite.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.
@@ -155,3 +161,4 @@ Print Assumptions acsl_live_cover.
 Print Assumptions acsl_encodes.
 Print Assumptions ref_encode_sound.
 Print Assumptions keccak_sound.
+Print Assumptions salted_sound.

@@ -1013,6 +1013,16 @@ Definition keccak_sound_statement :
     Fips202.sha3_256 (put_le 8 lo ++ put_le 8 hi)
   := @keccak_sound.
 
+Definition salted_sound_statement :
+  forall p lo hi salt_lo salt_hi id,
+    List.In p [:: opt_salted_scalar; opt_salted_avx2; opt_salted_avx512; opt_salted_avx2_x4;
+                  opt_salted_avx512_x4; opt_salted_avx512_x8] ->
+    exists l0 l1 r0 r1,
+    run iota_words p [:: lo; hi; salt_lo; salt_hi; id] = Some [:: l0; l1; r0; r1; 0]%num /\
+    put_le 8 l0 ++ put_le 8 l1 ++ put_le 8 r0 ++ put_le 8 r1 =
+    Fips202.sha3_256 ((put_le 8 lo ++ put_le 8 hi) ++ (put_le 8 salt_lo ++ put_le 8 salt_hi) ++ put_le 8 id)
+  := @salted_sound.
+
 (* ---- Sha3Security.v ----------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Reductions EvaluationGame RefGame Sha3Suite.
@@ -1113,6 +1123,82 @@ Definition opt_code_secure_statement :
        `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
            (opt_distinguisher (S := keccak_suite p) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|)%R
   := @opt_code_secure.
+
+(* ---- SaltedSecurity.v --------------------------------------------------------------- *)
+
+From Pprf.spec Require Import SaltedSuite.
+From Pprf.proofs Require Import SaltedSecurity.
+
+Definition salted_is_the_suite_statement :
+  forall p lo hi salt_lo salt_hi id,
+    List.In p [:: opt_salted_scalar; opt_salted_avx2; opt_salted_avx512; opt_salted_avx2_x4;
+                  opt_salted_avx512_x4; opt_salted_avx512_x8] ->
+    exists l0 l1 r0 r1 : N,
+    let s := seed_of_words (Z.of_N lo) (Z.of_N hi) in
+    let salt := seed_of_words (Z.of_N salt_lo) (Z.of_N salt_hi) in
+    LaneCode.run iota_words p [:: lo; hi; salt_lo; salt_hi; id] = Some [:: l0; l1; r0; r1; 0]%num /\
+    (salted_left salt s (Z.of_N id), salted_right salt s (Z.of_N id)) =
+      (seed_of_words (Z.of_N l0) (Z.of_N l1), seed_of_words (Z.of_N r0) (Z.of_N r1))
+  := @salted_is_the_suite.
+
+Definition ref_salted_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory),
+  meets_contracts (salted_suite salt) d fails l F -> ready d l M0 -> cleared l M0 ->
+  (forall (s : RefGame.block (salted_suite salt)) (cs : seq (call * Fault)),
+     let r := run_calls (salted_suite salt) l F (set_up l F M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (salted_prg salt d) (keygen s) cs in
+     r.1 = m.1 /\ forall p : pointer, cell r.2 p = @image (salted_suite salt) d l M0 m.2 p) /\
+  (forall A : ref_adversary (salted_suite salt) Fault,
+     `|ref_adv d l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+           (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 predT A)|)%R /\
+  (forall (A : ref_adversary (salted_suite salt) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|ref_adv d l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+           (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 (first_leaves 0 q) A)|)%R
+  := @ref_salted_secure.
+
+Definition opt_salted_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory),
+  opt_meets_contracts (salted_suite salt) d fails marks shown l F ->
+  opt_ready (salted_suite salt) d shown l M0 ->
+  (forall (s : RefGame.block (salted_suite salt)) (cs : seq (call * order Fault)),
+     let r := opt_run_calls (salted_suite salt) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
+     let m := model_calls d fails (salted_prg salt d) (keygen s) cs in
+     r.1 = m.1 /\ forall q : pointer, opt_peek (salted_suite salt) d shown l r.2 q =
+       @opt_image (salted_suite salt) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+  (forall A : opt_adversary (salted_suite salt) Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       `|prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+           (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l M0 predT A)|)%R /\
+  (forall (A : opt_adversary (salted_suite salt) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       `|prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+           (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l M0
+              (first_leaves 0 q) A)|)%R
+  := @opt_salted_secure.
+
+(* ref_secure_by and opt_secure_by are the conclusions just spelt out. *)
+Definition ref_salted_code_secure_statement :
+  forall (salt : sha3_seed) (p : program) (d : nat) (Fault : Type)
+    (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault) (M0 : memory),
+  List.In p salted_functions ->
+  meets_contracts (salted_code_suite salt p) d fails l F -> ready d l M0 -> cleared l M0 ->
+  @ref_secure_by (salted_code_suite salt p) (salted_prg salt d) d Fault fails l F M0
+  := @ref_salted_code_secure.
+
+Definition opt_salted_code_secure_statement :
+  forall (salt : sha3_seed) (p : program) (d : nat) (Fault : Type)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory),
+  List.In p salted_functions ->
+  opt_meets_contracts (salted_code_suite salt p) d fails marks shown l F ->
+  opt_ready (salted_code_suite salt p) d shown l M0 ->
+  @opt_secure_by (salted_code_suite salt p) (salted_prg salt d) d Fault fails marks shown l F M0
+  := @opt_salted_code_secure.
 
 (* ---- ApiSound.v: AcslApi.v is written from the contracts of opt's API ----------------- *)
 

@@ -35,3 +35,31 @@ Qed.
 
 Example keccak_is_the_suite_ex := @keccak_is_the_suite opt_keccak_scalar
   0x0706050403020100%num 0x0f0e0d0c0b0a0908%num (or_introl erefl).
+
+(* The bytes 00, 01, ..., 27 as a seed, a salt and an id, and the children of that node. *)
+Definition node_bytes : seq byte :=
+  [:: x00; x01; x02; x03; x04; x05; x06; x07; x08; x09; x0a; x0b; x0c; x0d; x0e; x0f; x10; x11; x12;
+      x13; x14; x15; x16; x17; x18; x19; x1a; x1b; x1c; x1d; x1e; x1f; x20; x21; x22; x23; x24; x25;
+      x26; x27].
+Definition salted_children : seq byte :=
+  [:: x02; xba; x32; x4d; x30; xac; x85; x47; x91; x57; x9b; xef; x4d; x35; x6a; x6c; xa0; xb7; x72;
+      x99; x05; xd2; x41; x05; x8b; x8e; x5a; x72; x6e; x74; xb0; xf3].
+
+Example the_node_runs : run iota_words opt_salted_scalar
+  [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 0x1716151413121110; 0x1f1e1d1c1b1a1918; 0x2726252423222120]%num =
+  Some [:: 0x4785ac304d32ba02; 0x6c6a354def9b5791;
+           0x0541d2059972b7a0; 0xf3b0746e725a8e8b; 0]%num.
+Proof. by vm_compute. Qed.
+
+Example salted_sound_ex : sha3_256 node_bytes = salted_children.
+Proof.
+have [|l0 [l1 [r0 [r1 []]]]] := @salted_sound opt_salted_scalar 0x0706050403020100%num 0x0f0e0d0c0b0a0908%num
+  0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x2726252423222120%num.
+  by left.
+rewrite the_node_runs => -[<- <- <- <-].
+set M := (M in sha3_256 M); have -> : M = node_bytes by vm_compute.
+by move=> <-; vm_compute.
+Qed.
+
+Example salted_is_the_suite_ex := @salted_is_the_suite opt_salted_scalar 0x0706050403020100%num
+  0x0f0e0d0c0b0a0908%num 0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x2726252423222120%num (or_introl erefl).

@@ -182,14 +182,19 @@ Lemma last_round : makes_round e0 (after opt_keccak_scalar) (sym_state e0) unkno
   (const (nth 0%num iota_words 23)) 0 4.
 Proof. by vm_compute. Qed.
 
-(* The state after a block that starts with lo and hi and is the padding of section 5 else. *)
-Definition padded_word (n : nat) : N :=
-  if n == 2 then 6%num else if n == 16 then (2 ^ 63)%num else 0%num.
-Definition first_lanes : seq poly :=
-  [:: unknown 0; unknown 1] ++ mkseq (fun n => const (padded_word (n + 2))) 23.
+(* A block of n words, n < 16, and the padding of section 5 behind them. *)
+Definition padded_word (n k : nat) : N :=
+  if k == n then 6%num else if k == 16 then (2 ^ 63)%num else 0%num.
+Definition first_lanes (n : nat) : seq poly :=
+  mkseq unknown n ++ mkseq (fun k => const (padded_word n (n + k))) (25 - n).
+Definition arguments (n : nat) : sym_env := mkseq (fun k => Some (unknown k)) n.
 
-Lemma first_round : makes_round e0 (before opt_keccak_scalar)
-  [:: Some (unknown 0); Some (unknown 1)] first_lanes (const (nth 0%num iota_words 0)) 0 25.
+Lemma first_round : makes_round e0 (before opt_keccak_scalar) (arguments 2) (first_lanes 2)
+  (const (nth 0%num iota_words 0)) 0 25.
+Proof. by vm_compute. Qed.
+
+Lemma first_round_of_node : makes_round e0 (before opt_salted_scalar) (arguments 5) (first_lanes 5)
+  (const (nth 0%num iota_words 0)) 0 25.
 Proof. by vm_compute. Qed.
 
 Lemma run_block_cat t i b c r :
@@ -246,4 +251,21 @@ have [|r' -> r'A] := @body_two_rounds i r (rounds A i) _ rA.
 apply: IH => //; first by rewrite oddD oi.
   by rewrite -addnA (leq_trans ge) // leq_add2l addnC addn2.
 by rewrite addn2 !roundsS.
+Qed.
+
+(* The functions differ before the loop alone. *)
+Definition with_first_round (b : block) : program :=
+  Program (variables opt_keccak_scalar) b (first opt_keccak_scalar) (limit opt_keccak_scalar)
+    (step opt_keccak_scalar) (body opt_keccak_scalar) (after opt_keccak_scalar)
+    (returned opt_keccak_scalar).
+
+Lemma run_loop_same t b n i r :
+  run_loop t (with_first_round b) n i r = run_loop t opt_keccak_scalar n i r.
+Proof.
+elim: n i r => [|n IH] i r //; rewrite !run_loopE.
+have -> : limit (with_first_round b) = limit opt_keccak_scalar by [].
+have -> : step (with_first_round b) = step opt_keccak_scalar by [].
+have -> : body (with_first_round b) = body opt_keccak_scalar by [].
+case: ltnP => // _; case: (run_block t (Some i) (body opt_keccak_scalar) r) => [r'|]; last by [].
+exact: IH.
 Qed.

@@ -29,6 +29,7 @@ KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
+SALTED = "spec/security/SaltedSuite.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
                "      BITMAP_WORDS(&key->store.punctured);\n"
@@ -421,6 +422,33 @@ MUTANTS = [
        "if right then seed_of_words (Z.of_N l0) (Z.of_N l1) else")]),
     ("code_that_never_succeeds", r"CodeSecurity.v",
      [(CODE_SUITE, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
+    # sha3-256-salted: another function than SHA3-256 of seed, salt and id, in C or in the statement.
+    ("salted_code_with_one_word_of_the_salt", r"KeccakRounds.v",
+     [(KECCAK, "d2 = XOR(c1, ROL(s1, 1));", "d2 = XOR(c1, ROL(s0, 1));")]),
+    ("salted_code_without_the_id", r"KeccakRounds.v",
+     [(KECCAK, "b0 = ROL(XOR(id, d4), 27);", "b0 = ROL(d4, 27);")]),
+    ("salted_code_padded_as_a_seed", r"KeccakRounds.v",
+     [(KECCAK, "b1 = ROL(XOR(d0, CONSTANT(0x06)), 36);", "b1 = ROL(d0, 36);")]),
+    ("salted_lanes_with_one_word_of_the_salt", r"gate: keccak: opt_salted_avx512_x8: 0 times s1 as salt_hi",
+     [(KECCAK, "__m512i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi);",
+       "__m512i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_lo);")]),
+    ("salted_suite_without_the_salt", r"KeccakSuite.v",
+     [(SALTED, "tval s ++ tval salt ++ mkseq", "tval s ++ mkseq")]),
+    ("salted_suite_without_the_node", r"SaltedSecurity.v",
+     [(SALTED, "id_at (start height : Z) : Z := (2 * start + 2 ^ height)%Z.",
+       "id_at (start height : Z) : Z := 0%Z.")]),
+    ("salted_model_with_another_node", r"SaltedSecurity.v",
+     [(SALTED, "let id := Z.of_N (node_id (first_leaf d p) (d - size p)) in",
+       "let id := Z.of_N (node_id (first_leaf d p) (d - size p).+1) in")]),
+    ("salted_code_of_no_function", r"KeccakSuite.v",
+     [(SALTED, "seq program :=\n  [:: opt_salted_scalar; opt_salted_avx2; opt_salted_avx512; opt_salted_avx2_x4; "
+       "opt_salted_avx512_x4;\n      opt_salted_avx512_x8].", "seq program := [::].")]),
+    ("salted_code_that_never_succeeds", r"SaltedSecurity.v",
+     [(SALTED, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
+    ("salted_statement_without_memory", r"CodeSecurity.v|Pinned.v",
+     [(CODE_SUITE, "r.1 = m.1 /\\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\\", "r.1 = m.1) /\\"),
+      ("proofs/security/CodeSecurity.v", "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
+       "by rewrite (same_model_calls prg_is) => -[].\n- move=> A; rewrite adv /ref_node")]),
     # The pool of tickets.
     ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
      [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),

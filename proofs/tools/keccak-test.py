@@ -6,7 +6,8 @@ from the top of a tree whose build/coq is up to date, by `make test-prove-gate`.
   fips202     digests of messages of several lengths, computed in Coq, are those of Python's hashlib
   translated  small functions whose translation is written out here by hand
   refused     other C: an error, never passed over
-  run         the translated functions, run in Coq on seeds, give hashlib's digests"""
+  parameters  a function of sha3-256-salted whose vectors of the salt hold something else: an error
+  run         the translated functions, run in Coq on seeds, salts and ids, give hashlib's digests"""
 import hashlib
 import random
 import re
@@ -26,6 +27,8 @@ From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
 # around the rate, 136 bytes, where the padding fills a block's end or takes a block of its own
 LENGTHS = [0, 1, 16, 134, 135, 136, 137, 272]
 SEEDS = [(0, 0), (2 ** 64 - 1, 2 ** 64 - 1), (1, 2 ** 63)]
+# seed, salt, id
+NODES = [(0,) * 5, (2 ** 64 - 1,) * 5, (1, 2 ** 63, 3 << 40, 5, 2 ** 33 - 1), (9, 8, 7, 6, 2 ** 32)]
 
 LOOP = "for (unsigned i = 0; i < 1; i += 1) { } "
 RETURN = "return (struct pprf_children){{e0, e1}, {e1, e0}, 0};"
@@ -47,6 +50,14 @@ TRANSLATED = [
     ("__m512i", "e0 = _mm512_rol_epi64(_mm512_set1_epi64((long long)(2 * 3)), 60);",
      "(e0, Or (Shl (Const 0x6) 60) (Shr (Const 0x6) 4))"),
     ("__m128i", "e0 = _mm_cvtsi64_si128((long long)(iota[0]));", "(e0, At 0)"),
+]
+# the same in a function that has a salt and an id, with what C calls them
+SALTED = [
+    ("uint64_t", keccak.PARAMETER_NAMES, "e0 = salt_lo ^ salt_hi & id;",
+     "(e0, Xor (Var salt_lo) (And (Var salt_hi) (Var node_word)))"),
+    ("__m256i", keccak.VECTOR_NAMES, "e0 = _mm256_xor_si256(s1, id); e1 = s0;",
+     "(e0, Xor (Var salt_hi) (Var node_word));\n    (e1, Var salt_lo)"),
+    ("__m128i", keccak.ONE_VECTOR_NAMES, "e0 = at;", "(e0, Var node_word)"),
 ]
 REFUSED = [  # lane type, statements, the error
     ("uint64_t", "e0 = seed.lo + seed.hi;", "small constant"),
@@ -70,6 +81,28 @@ REFUSED = [  # lane type, statements, the error
     ("__m256i", "e0 = _mm256_xor_epi32(lo, hi);", "not known"),
     ("__m256i", "e0 = _mm256_ternarylogic_epi64(lo, hi, lo, 0xd3);", "with 0xd3"),
     ("__m256i", "e0 = _mm256_rol_epi64(lo, 64);", "by 64"),
+    ("uint64_t", "e0 = salt_lo;", "salt_lo not declared"),
+    ("uint64_t", "e0 = node_word;", "node_word not declared"),
+    ("__m256i", "e0 = s0;", "s0 not declared"),
+]
+SALTED_REFUSED = [  # the same in a function that has a salt and an id
+    ("uint64_t", keccak.PARAMETER_NAMES, "e0 = s0;", "s0 not declared"),
+    ("uint64_t", keccak.PARAMETER_NAMES, "e0 = node_word;", "node_word not declared"),
+    ("uint64_t", keccak.PARAMETER_NAMES, "id = e0;", "an argument is assigned"),
+    ("uint64_t", keccak.PARAMETER_NAMES, "uint64_t id;", "declared twice"),
+    ("__m256i", keccak.VECTOR_NAMES, "e0 = salt_lo;", "salt_lo not declared"),
+    ("__m128i", keccak.ONE_VECTOR_NAMES, "e0 = id;", "id not declared"),
+]
+# where the vectors before the lanes do not hold the salt's words: the function, C there, the error
+PREPARED = [
+    ("opt_salted_avx2_x4", "s0 = _mm256_set1_epi64x((long long)(salt_hi)), "
+     "s1 = _mm256_set1_epi64x((long long)(salt_hi)), id = f(step);", "s0 as salt_lo"),
+    ("opt_salted_avx2_x4", "s0 = _mm256_set1_epi64x((long long)(salt_lo)), "
+     "s1 = _mm256_set_epi64x(salt_hi, salt_hi, 0, 0), id = f(step);", "s1 as salt_hi"),
+    ("opt_salted_avx2_x4", "s0 = _mm256_set1_epi64x((long long)(salt_lo)), "
+     "s1 = _mm256_set1_epi64x((long long)(salt_hi)), id = f(step); s0 = id;", "s0 before the lanes"),
+    ("opt_salted_avx512", "s0 = _mm_cvtsi64_si128((long long)(salt_lo)), "
+     "s1 = _mm_cvtsi64_si128((long long)(salt_hi)), at = _mm_cvtsi64_si128((long long)(salt_hi));", "at as id"),
 ]
 
 
@@ -97,45 +130,59 @@ def fips202():
     yield "fips202_answers", len(answers) == len(want), str(len(answers))
 
 
-def parse(lane, statements):
+def parse(lane, statements, names=None):
     if lane == "uint64_t":
         text = f"uint64_t e0, e1; {statements} {LOOP} {RETURN}"
     else:
         text = f"{lane} e0, e1, e2, e3; {statements} {LOOP} store_2(e0, e1, e2, e3);"
-    return keccak.Function("f", keccak.tokens(text), lane, ("lo", "hi"))
+    return keccak.Function("f", keccak.tokens(text), lane, names)
 
 
 def translated():
-    for lane, statements, want in TRANSLATED:
+    for lane, names, statements, want in [(t[0], None, *t[1:]) for t in TRANSLATED] + SALTED:
         try:
-            got = parse(lane, statements).text()
+            got = parse(lane, statements, names).text()
         except keccak.Error as why:
             got = str(why)
         yield f"translated: {lane}: {statements}", f"before := [::\n    {want}];" in got, got
 
 
 def refused():
-    for lane, statements, want in REFUSED:
+    for lane, names, statements, want in [(r[0], None, *r[1:]) for r in REFUSED] + SALTED_REFUSED:
         try:
-            got = parse(lane, statements).text()
+            got = parse(lane, statements, names).text()
         except keccak.Error as why:
             got = f"error: {why}"
         yield f"refused: {lane}: {statements}", got.startswith("error: ") and want in got, got
 
 
+def parameters():
+    for name, before, want in PREPARED:
+        lane = keccak.SALTED_VECTOR[name]
+        result = "struct pprf_children" if lane == "__m128i" else "void"
+        text = (f"{result} {name}({keccak.NODE_PARAMETERS[result]}) {{ {lane} {before} "
+                f"{lane} a0, e0, e1, e2, e3; {LOOP} store_2(e0, e1, e2, e3); }}")
+        try:
+            got = keccak.function(text, name).text()
+        except keccak.Error as why:
+            got = f"error: {why}"
+        yield f"parameters: {before}", got.startswith("error: ") and want in got, got
+
+
 def run():
-    names = keccak.SCALAR + list(keccak.VECTOR)
-    cases = [(n, s) for n in names for s in SEEDS]
+    cases = [(n, s) for n in [*keccak.SCALAR, *keccak.VECTOR] for s in SEEDS]
+    cases += [(n, s) for n in [*keccak.SALTED_SCALAR, *keccak.SALTED_VECTOR] for s in NODES]
     answers = coq("".join("Eval vm_compute in odflt [::] "
-                          f"(run iota_words {n} [:: {s[0]}; {s[1]}]%num).\n" for n, s in cases))
+                          f"(run iota_words {n} [:: {'; '.join(map(str, s))}]%num).\n" for n, s in cases))
     for (n, s), a in zip(cases, answers):
-        want = [*struct.unpack("<4Q", hashlib.sha3_256(struct.pack("<2Q", *s)).digest()), 0]
-        yield f"run {n} on {s[0]:#x}, {s[1]:#x}", a == want, f"{a}, not {want}"
+        message = struct.pack(f"<{len(s)}Q", *s)
+        want = [*struct.unpack("<4Q", hashlib.sha3_256(message).digest()), 0]
+        yield f"run {n} on {', '.join(map(hex, s))}", a == want, f"{a}, not {want}"
     yield "run_answers", len(answers) == len(cases), str(len(answers))
 
 
 def main():
-    results = [r for part in (fips202, translated, refused, run) for r in part()]
+    results = [r for part in (fips202, translated, refused, parameters, run) for r in part()]
     print(f"1..{len(results)}")
     for number, (name, good, got) in enumerate(results, 1):
         print(f"{'ok' if good else 'not ok'} {number} - {name.replace('#', '')}")

@@ -8,9 +8,13 @@ The C preprocessor expands the macros; what it makes of a function is written as
 spec/keccak/LaneCode.v, statement by statement.  Any syntax but that of such programs is an error.
 
 A function on vectors is read as what happens to one 64-bit element, from the declaration of its
-lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds get into
-those vectors and the results out of them is not translated.  What an intrinsic does to an element
-stands in Function.intrinsic, as Intel defines it."""
+lanes to its stores; its arguments are lo and hi, its results e0 .. e3.  How the seeds, and nodes' ids,
+get into those vectors and the results out of them is not translated.  What an intrinsic does to an
+element stands in Function.intrinsic, as Intel defines it.
+
+A function of sha3-256-salted has three more arguments: the salt's two words and the node's in-order
+id.  All programs have the same variables, so that what is proven of their rounds is proven once: in
+those without a salt these three are no variables of the C function, and have no value in Coq."""
 import os
 import re
 import subprocess
@@ -21,13 +25,26 @@ SOURCE = "prg/keccak.c"
 SCALAR = ["opt_keccak_scalar", "opt_keccak_avx2"]
 VECTOR = {"opt_keccak_avx512": "__m128i", "opt_keccak_avx2_x4": "__m256i",
           "opt_keccak_avx512_x4": "__m256i", "opt_keccak_avx512_x8": "__m512i"}
+SALTED_SCALAR = ["opt_salted_scalar", "opt_salted_avx2"]
+SALTED_VECTOR = {"opt_salted_avx512": "__m128i", "opt_salted_avx2_x4": "__m256i",
+                 "opt_salted_avx512_x4": "__m256i", "opt_salted_avx512_x8": "__m512i"}
+SEED, SALT = ("lo", "hi"), ("salt_lo", "salt_hi", "node_word")
+# what C calls the three: its parameters; its vectors, where one node's id is in a vector of its own
+PARAMETER_NAMES = {"salt_lo": "salt_lo", "salt_hi": "salt_hi", "id": "node_word"}
+VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "id": "node_word"}
+ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
 CONDITION = "OPT_KECCAK_X86"
 PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg", SOURCE]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
-PARAMETERS = {"struct pprf_children": "struct pprf_seed seed , uint64_t start , unsigned height",
-              "void": "const struct opt_step * step"}
+SEED_PARAMETERS = {
+    "struct pprf_children": "struct pprf_seed seed , uint64_t start , unsigned height",
+    "void": "const struct opt_step * step"}
+NODE_PARAMETERS = {
+    "struct pprf_children":
+        "struct pprf_seed seed , uint64_t salt_lo , uint64_t salt_hi , uint64_t id",
+    "void": "uint64_t salt_lo , uint64_t salt_hi , const struct opt_step * step"}
 TABLE = "iota"
 TOKEN = re.compile(
     r"\s*(0[xX][0-9a-fA-F]+|[1-9]\d*|0|[A-Za-z_]\w*|<<|>>|\+=|[-+*^&|~()\[\]{},;=<.])")
@@ -79,12 +96,13 @@ def one(pattern, text, what):
 
 class Function:
     """A parsed function.  An expression is ("int", value), a constant; ("u64", Coq's term); or
-    ("lane", Coq's term) where lanes are vectors."""
+    ("lane", Coq's term) where lanes are vectors.  names says what the salt's words and the node's
+    id are called in C: none for a function without a salt."""
 
-    def __init__(self, name, words, lane, arguments):
+    def __init__(self, name, words, lane, names=None):
         self.name, self.tokens, self.at, self.lane = name, words, 0, lane
         self.kind = "u64" if lane == "uint64_t" else "lane"
-        self.arguments, self.variables = arguments, list(arguments)
+        self.names, self.variables = names or {}, list(SEED + SALT)
         self.counter, self.loop, self.blocks, self.returned = None, None, [[]], None
         while self.at < len(self.tokens):
             self.statement()
@@ -147,12 +165,14 @@ class Function:
 
     def declare(self):
         name = self.a_name()
-        if name in self.variables + [TABLE, "seed"]:
+        if name in self.variables + [TABLE, "seed", *self.names]:
             raise Error(f"{name}: declared twice")
         self.variables.append(name)
 
     def assignment(self):
         name = self.variable()
+        if name in SALT:
+            raise Error(f"{name}: an argument is assigned")
         self.take("=")
         value = self.typed(self.kind, self.expression())
         self.take(";")
@@ -163,7 +183,9 @@ class Function:
             self.at += 3
             return self.tokens[self.at - 1]
         name = self.a_name()
-        if name not in self.variables or self.kind == "u64" and name in self.arguments:
+        if name in self.names:
+            return self.names[name]
+        if name not in self.variables or name in SALT or self.kind == "u64" and name in SEED:
             raise Error(f"{name} not declared")
         return name
 
@@ -172,7 +194,7 @@ class Function:
             raise Error("a second loop")
         self.take("for", "(", "unsigned")
         self.counter = self.a_name()
-        if self.counter in self.variables + [TABLE]:
+        if self.counter in self.variables + [TABLE, *self.names]:
             raise Error(f"{self.counter}: declared twice")
         self.take("=")
         first = self.number()
@@ -381,16 +403,32 @@ def constants(text):
     return [int(w, 16) for w in words]
 
 
+def in_lanes(text, lane, words):
+    """These vectors hold these words, each in every element; nothing else is said of them."""
+    for name, word in words.items():
+        one(rf"\b{name} = {PREFIX[lane]}{BROADCAST[lane]}\(\(long long\)\({word}\)\)[,;]", text,
+            f"{name} as {word} in each element")
+        one(rf"\b{name}\b", text, f"{name} before the lanes")
+
+
 def function(text, name):
+    salted = name in SALTED_SCALAR or name in SALTED_VECTOR
     m = one(rf"(struct pprf_children|void)\s+{name}\s*\(([^()]*)\)\s*(?=\{{)", text, name)
-    if " ".join(tokens(m[2])) != PARAMETERS[m[1]]:
+    if " ".join(tokens(m[2])) != (NODE_PARAMETERS if salted else SEED_PARAMETERS)[m[1]]:
         raise Error("other parameters")
     body = braces(text, m.end())
-    if name in SCALAR:
-        return Function(name, tokens(body), "uint64_t", ("lo", "hi"))
-    lane = VECTOR[name]
+    if name in SCALAR + SALTED_SCALAR:
+        return Function(name, tokens(body), "uint64_t", PARAMETER_NAMES if salted else None)
+    lane = {**VECTOR, **SALTED_VECTOR}[name]
     start = one(rf"{lane} a0\b", body, "the lanes").start()
-    return Function(name, tokens(body[start:]), lane, ("lo", "hi"))
+    if not salted:
+        return Function(name, tokens(body[start:]), lane)
+    words = {"s0": "salt_lo", "s1": "salt_hi"}
+    if m[1] == "void":
+        in_lanes(body[:start], lane, words)
+        return Function(name, tokens(body[start:]), lane, VECTOR_NAMES)
+    in_lanes(body[:start], lane, {**words, "at": "id"})
+    return Function(name, tokens(body[start:]), lane, ONE_VECTOR_NAMES)
 
 
 def translate(tree):
@@ -400,7 +438,7 @@ def translate(tree):
         if " ".join(tokens(braces(text, m.end()))) != members:
             raise Error(f"struct {name} is not {members}")
     table, functions = constants(text), []
-    for name in SCALAR + list(VECTOR):
+    for name in [*SCALAR, *VECTOR, *SALTED_SCALAR, *SALTED_VECTOR]:
         try:
             functions.append(function(text, name))
         except Error as why:

@@ -1,0 +1,58 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* The statements about sha3-256-salted applied to the memory, calls and adversaries of RefExamples.v and
+   OptExamples.v, under a salt of 16 bytes 00, 01, ..., 0f. *)
+From Coq Require Import NArith ZArith Lia.
+From Pprf.spec Require Import AcslMemory AcslRef.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Ggm CModel Oracle RefGame OptGame Sha3Suite CodeSuite SaltedSuite KeccakCode.
+From Pprf.proofs Require Import ApiExamples RefSecurity OptSecurity RefExamples OptExamples SaltedSecurity.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Local Open Scope Z_scope.
+
+Definition a_salt : sha3_seed := seed_of_words 0x0706050403020100 0x0f0e0d0c0b0a0908.
+
+Definition ref_thief (S : suite) : ref_adversary S unit :=
+  @Ask _ (@ref_reply S unit) (Call (EvalCall leaf0) Test tt) (fun y =>
+  @Ask _ (@ref_reply S unit) (Call (EvalPunctCall leaf0) Drop tt) (fun _ =>
+  @Ask _ (@ref_reply S unit) (Steal unit [:: (0, 0); (0, 1); (0, 2); (0, 3)]) (fun m =>
+  Conclude _ (if (y, m) is (Some (_, Some _), Some _) then true else false)))).
+
+Section Functions.
+Local Notation S := (salted_suite a_salt).
+Local Notation C := (salted_code_suite a_salt opt_salted_scalar).
+Example salted_scalar : List.In opt_salted_scalar salted_functions.
+Proof. by left. Qed.
+
+Variables F F_code : functions unit.
+Hypothesis meets : meets_contracts S 2 (fun _ _ _ => PPRF_OK) place F.
+Hypothesis meets_code : meets_contracts C 2 (fun _ _ _ => PPRF_OK) place F_code.
+Definition ref_salted_secure_ex := ref_salted_secure meets empty_ready empty_cleared.
+Definition ref_thief_bound := proj1 (proj2 ref_salted_secure_ex) (ref_thief S).
+Example ref_thief_first : tests_below_leaf (N.of_nat 1) (ref_thief S).
+Proof. by []. Qed.
+Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat ref_thief_first.
+Definition ref_salted_code_secure_ex :=
+  ref_salted_code_secure salted_scalar meets_code empty_ready empty_cleared.
+
+Variables O O_code : opt_functions unit.
+Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
+Hypothesis meets_opt : opt_meets S O.
+Hypothesis meets_opt_code : opt_meets C O_code.
+Variable M : memory.
+Hypothesis M_ready : forall S', family_words S' = family_words S -> opt_ready S' 1 word where_ M.
+Definition opt_salted_secure_ex := opt_salted_secure meets_opt (M_ready (S' := S) erefl).
+Definition opt_thief_salted := proj1 (proj2 opt_salted_secure_ex) (opt_thief S).
+Example opt_thief_salted_first : tests_below_leaf (N.of_nat 1) (opt_thief S).
+Proof. by []. Qed.
+Definition opt_thief_salted_bound_first :=
+  proj2 (proj2 opt_salted_secure_ex) (opt_thief S) 1%nat opt_thief_salted_first.
+Definition opt_salted_code_secure_ex :=
+  opt_salted_code_secure salted_scalar meets_opt_code (M_ready (S' := C) erefl).
+End Functions.
+
+(* The three nodes that are expanded in a tree of depth 2 have the ids 4, 2 and 6. *)
+Example ids : [seq node_id (first_leaf 2 p) (2 - size p) | p <- [:: [::]; [:: false]; [:: true]]] =
+  [:: 4; 2; 6]%num.
+Proof. by []. Qed.
