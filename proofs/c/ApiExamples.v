@@ -19,10 +19,12 @@ Definition tree_layout : layout_definitions tree := proj1 (@api_of_definitions t
 Definition tree_api : api_definitions tree := proj2 (@api_of_definitions toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0)).
 Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0).
 
-Definition state (dead lo value : Z) : memory := {|
+(* A key of the suite of this number and salt. *)
+Definition state_of (number salt_lo salt_hi dead lo value : Z) : memory := {|
   cell := fun q =>
     if fst q =? 1 then
-      if snd q =? 1 then 1 else if snd q =? 4 then 1 else if snd q =? 5 then 1 else if snd q =? 6 then 2
+      if snd q =? 1 then number else if snd q =? 2 then salt_lo else if snd q =? 3 then salt_hi
+      else if snd q =? 4 then 1 else if snd q =? 5 then 1 else if snd q =? 6 then 2
       else if snd q =? 13 then 1 else if snd q =? 14 then 3
       else if (7 <=? snd q) && (snd q <=? 12) then 4 else 0
     else if fst q =? 2 then if snd q =? 0 then dead else 0
@@ -34,7 +36,11 @@ Definition at_value : pointer := (5, 0).
 Local Notation o := false.
 Local Notation at_store := (store_of at_key).
 
-Lemma word_state dead lo v y : full tree (state dead lo v) at_store 0 y <->
+Section Suite.
+Variables number salt_lo salt_hi : Z.
+Local Notation state := (state_of number salt_lo salt_hi).
+
+Lemma word_state_of dead lo v y : full tree (state dead lo v) at_store 0 y <->
   0 <= y /\ Z.quot y 64 < 1 /\ bit tree dead (Z.rem y 64).
 Proof.
 have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state dead lo v) at_store 0 (Z.quot y 64) = dead.
@@ -43,21 +49,21 @@ have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state dead lo v) at_store 
 by split=> [[y0 [q b]]|[y0 [q b]]]; (split=> //; split=> //); [rewrite -W | rewrite W].
 Qed.
 
-Lemma gone_state dead lo v x : gone tree (state dead lo v) at_store x <->
+Lemma gone_state_of dead lo v x : gone tree (state dead lo v) at_store x <->
   (x = 0 \/ x = 1) /\ bit tree dead x.
 Proof.
 rewrite (gone_def _ tree_api); change (pow2 tree (cell (state dead lo v) at_store)) with 2; split.
   case=> xB [j [jB]]; change (cell (state dead lo v) (shift 1 at_store 1)) with 1 in jB.
   have -> : j = 0 by lia.
-  move=> /word_state [_ [_ b]]; split; first lia.
+  move=> /word_state_of [_ [_ b]]; split; first lia.
   have E : x = 0 \/ x = 1 by lia.
   by case: E b => ->.
 case=> xB b; split; first lia.
 exists 0; split; first by change (cell _ (shift 1 at_store 1)) with 1; lia.
-by apply/word_state; case: xB b => ->.
+by apply/word_state_of; case: xB b => ->.
 Qed.
 
-Lemma opened_state dead lo v : dead = 0 \/ dead = 1 -> opened tree (state dead lo v) at_store.
+Lemma opened_state_of dead lo v : dead = 0 \/ dead = 1 -> opened tree (state dead lo v) at_store.
 Proof.
 move=> deadB; have no r p : separated [:: r; span 2 p 0 (0 - 1)].
   by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
@@ -89,6 +95,29 @@ Qed.
 Lemma no_bit0 x : x = 0 \/ x = 1 -> ~ bit tree 0 x.
 Proof. by case=> ->. Qed.
 
+Lemma gone_fresh_of lo v x : ~ gone tree (state 0 lo v) at_store x.
+Proof. by case/gone_state_of => xB; apply: no_bit0. Qed.
+
+Lemma fresh_value_of lo v : 0 <= v < 256 -> apart_value tree (state 0 lo v) at_key at_value.
+Proof.
+have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
+    separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
+  by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
+move=> vB; split=> //; first exact: apart.
+split; first exact: apart; split; first exact: apart; split; first exact: apart.
+move=> k kB; have -> : words tree (cell (state 0 lo v) at_store) k = 0.
+  by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
+by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
+Qed.
+End Suite.
+
+(* Of the suite without a salt. *)
+Definition state := state_of 1 0 0.
+Definition gone_state := @gone_state_of 1 0 0.
+Definition opened_state := @opened_state_of 1 0 0.
+Definition gone_fresh := @gone_fresh_of 1 0 0.
+Definition fresh_value := @fresh_value_of 1 0 0 10.
+
 Example fresh_store v : store_holds tree (state 0 10 v) at_store 1 pred0 (key_root tree).
 Proof.
 split=> //; first exact: opened_state (or_introl erefl).
@@ -110,20 +139,7 @@ Qed.
 
 Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
 Proof. by split=> //; [case | split=> //; exact: fresh_store]. Qed.
-Example fresh_value v : 0 <= v < 256 -> apart_value tree (state 0 10 v) at_key at_value.
-Proof.
-have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
-    separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
-  by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
-move=> vB; split=> //; first exact: apart.
-split; first exact: apart; split; first exact: apart; split; first exact: apart.
-move=> k kB; have -> : words tree (cell (state 0 10 v) at_store) k = 0.
-  by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
-by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
-Qed.
 
-Lemma gone_fresh lo v x : ~ gone tree (state 0 lo v) at_store x.
-Proof. by case/gone_state => xB; apply: no_bit0. Qed.
 Lemma gone_punctured lo v x : gone tree (state 1 lo v) at_store x <-> x = 0.
 Proof. by rewrite gone_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
 

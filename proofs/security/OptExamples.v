@@ -18,22 +18,24 @@ Definition word : seq pointer := [:: (2, 0)].
 
 Section Ready.
 Variable S : suite.
-Hypothesis bare : family_words S = pprf_family_intro 1 0 0.
+Variables number salt_lo salt_hi : Z.
+Hypothesis words_are : family_words S = pprf_family_intro number salt_lo salt_hi.
+Local Notation unset := (state_of number salt_lo salt_hi 0 0 0).
 
 Example unset_opened : opened (opt_logic S where_ (pprf_seed_intro 0 0)) unset (store_of at_key).
-Proof. exact: (@opened_state 0 0 0 (or_introl erefl)). Qed.
+Proof. exact: (@opened_state_of number salt_lo salt_hi 0 0 0 (or_introl erefl)). Qed.
 
-Example unset_ready : opt_ready S 1 word where_ unset.
+Example ready_of : opt_ready S 1 word where_ unset.
 Proof.
 split=> //.
 - split; last by split.
   split; first by case.
   split; first by case.
-  by rewrite /tree_family /= bare.
+  by rewrite /tree_family /= words_are.
 - split; first exact: unset_opened.
-  by move=> x xd; exact: (@gone_fresh 0 0 (Z.of_N x)).
-- split=> -[b c] [/= -> B]; rewrite /unset /=; by case: (Z.eqb_spec c 0).
-split=> //; split; last exact: (@fresh_value 0 ltac:(by [])).
+  by move=> x xd; exact: (@gone_fresh_of number salt_lo salt_hi 0 0 (Z.of_N x)).
+- split=> -[b c] [/= -> B]; by rewrite /=; case: (Z.eqb_spec c 0).
+split=> //; split; last exact: (@fresh_value_of number salt_lo salt_hi 0 0 ltac:(by [])).
 have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
     separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
   by move=> ne; split; [move=> r' [<-|//] q [E _] [E' _]; case: ne; rewrite /= in E E'; lia | split; [move=> r' [] |]].
@@ -45,6 +47,9 @@ by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
 Qed.
 
 End Ready.
+
+Example unset_ready (S : suite) : family_words S = pprf_family_intro 1 0 0 -> opt_ready S 1 word where_ unset.
+Proof. exact: ready_of. Qed.
 
 Definition opt_thief (S : suite) : opt_adversary S unit :=
   @Ask _ (@ref_reply S _) (Call (EvalCall leaf0) Test (tt, false)) (fun y =>

@@ -13,6 +13,16 @@ Local Open Scope Z_scope.
 
 Definition a_salt : sha3_seed := seed_of_words 0x0706050403020100 0x0f0e0d0c0b0a0908.
 
+(* The key of depth 1 of OptExamples.v, of this suite and salt. *)
+Definition salted_unset : memory := state_of 2 0x0706050403020100 0x0f0e0d0c0b0a0908 0 0 0.
+Example salted_ready (S : suite) : family_words S = family_words (salted_suite a_salt) ->
+  opt_ready S 1 word where_ salted_unset.
+Proof.
+have -> : family_words (salted_suite a_salt) = pprf_family_intro 2 0x0706050403020100 0x0f0e0d0c0b0a0908.
+  by vm_compute.
+exact: ready_of.
+Qed.
+
 Definition ref_thief (S : suite) : ref_adversary S unit :=
   @Ask _ (@ref_reply S unit) (Call (EvalCall leaf0) Test tt) (fun y =>
   @Ask _ (@ref_reply S unit) (Call (EvalPunctCall leaf0) Drop tt) (fun _ =>
@@ -40,16 +50,14 @@ Variables O O_code : opt_functions unit.
 Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
 Hypothesis meets_opt : opt_meets S O.
 Hypothesis meets_opt_code : opt_meets C O_code.
-Variable M : memory.
-Hypothesis M_ready : forall S', family_words S' = family_words S -> opt_ready S' 1 word where_ M.
-Definition opt_salted_secure_ex := opt_salted_secure meets_opt (M_ready (S' := S) erefl).
+Definition opt_salted_secure_ex := opt_salted_secure meets_opt (salted_ready (S := S) erefl).
 Definition opt_thief_salted := proj1 (proj2 opt_salted_secure_ex) (opt_thief S).
 Example opt_thief_salted_first : tests_below_leaf (N.of_nat 1) (opt_thief S).
 Proof. by []. Qed.
 Definition opt_thief_salted_bound_first :=
   proj2 (proj2 opt_salted_secure_ex) (opt_thief S) 1%nat opt_thief_salted_first.
 Definition opt_salted_code_secure_ex :=
-  opt_salted_code_secure salted_scalar meets_opt_code (M_ready (S' := C) erefl).
+  opt_salted_code_secure salted_scalar meets_opt_code (salted_ready (S := C) erefl).
 End Functions.
 
 (* The three nodes that are expanded in a tree of depth 2 have the ids 4, 2 and 6. *)
