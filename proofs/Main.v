@@ -25,11 +25,13 @@ Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
 Print Assumptions keccak_is_the_suite.
-(* The same four for sha3-256-salted, whatever the salt. *)
+(* The same four for sha3-256-salted, whatever the salt; and with a salt that is drawn and public. *)
 Print Assumptions ref_salted_secure.
 Print Assumptions opt_salted_secure.
 Print Assumptions ref_salted_code_secure.
 Print Assumptions opt_salted_code_secure.
+Print Assumptions ref_drawn_secure.
+Print Assumptions opt_drawn_secure.
 Print Assumptions salted_is_the_suite.
 
 Print Assumptions eval_puncture_all.

@@ -1200,6 +1200,39 @@ Definition opt_salted_code_secure_statement :
   @opt_secure_by (salted_code_suite salt p) (salted_prg salt d) d Fault fails marks shown l F M0
   := @opt_salted_code_secure.
 
+Definition ref_drawn_secure_statement :
+  forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout)
+    (F : sha3_seed -> functions Fault) (M0 : memory),
+  (forall salt, meets_contracts (salted_suite salt) d fails l (F salt)) -> ready d l M0 -> cleared l M0 ->
+  forall A : (forall salt, ref_adversary (salted_suite salt) Fault),
+  (`|avg (fun salt : sha3_seed => ref_adv d l (F salt) M0 (A salt))| <= (2 * (expn 2 d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+        (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 predT (A salt)))|)%R /\
+  (forall q : nat, (forall salt, tests_below_leaf (N.of_nat q) (A salt)) ->
+  `|avg (fun salt : sha3_seed => ref_adv d l (F salt) M0 (A salt))| <= (2 * (q + d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+        (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 (first_leaves 0 q)
+           (A salt)))|)%R
+  := @ref_drawn_secure.
+
+Definition opt_drawn_secure_statement :
+  forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : sha3_seed -> opt_functions Fault) (M0 : sha3_seed -> memory),
+  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt)) ->
+  (forall salt, opt_ready (salted_suite salt) d shown l (M0 salt)) ->
+  forall A : (forall salt, opt_adversary (salted_suite salt) Fault),
+  (`|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (expn 2 d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+        (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l (M0 salt) predT
+           (A salt)))|)%R /\
+  (forall q : nat, (forall salt, tests_below_leaf (N.of_nat q) (A salt)) ->
+  `|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (q + d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
+        (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l (M0 salt)
+           (first_leaves 0 q) (A salt)))|)%R
+  := @opt_drawn_secure.
+
 (* ---- ApiSound.v: AcslApi.v is written from the contracts of opt's API ----------------- *)
 
 From Pprf.spec Require Import Ggm AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.

@@ -150,6 +150,30 @@ move=> A q B; rewrite adv /opt_node_attack -same.
 by apply: ev_adv_bound_first => //; apply: opt_challenges_first.
 Qed.
 
+(* The advantages themselves: equations, whose factor does not depend on the suite. *)
+Lemma ref_suite_adv (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout) (F : functions Fault)
+    (M0 : memory) (U : pred bitseq) (A : ref_adversary S Fault) :
+  meets_contracts S d fails l F -> ready d l M0 -> cleared l M0 ->
+  challenges_in U (against_model d fails l M0 A) ->
+  ref_adv d l F M0 A = (2 * size (cuts d 0 U))%:R *
+    prg_adv (zero_block S) H (ref_node_attack H d fails l M0 U A).
+Proof.
+move=> meets rdy ty AU; rewrite /ref_node_attack -same -(ev_adv_guess (zero_block S) _ _ AU) //.
+by rewrite /ref_adv !(ref_game_is_model ok meets rdy ty).
+Qed.
+
+Lemma opt_suite_adv (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory) (U : pred bitseq) (A : opt_adversary S Fault) :
+  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  challenges_in U (opt_against_model d fails marks shown l M0 A) ->
+  opt_adv d shown l F M0 A = (2 * size (cuts d 0 U))%:R *
+    prg_adv (zero_block S) H (opt_node_attack H d fails marks shown l M0 U A).
+Proof.
+move=> meets rdy AU; rewrite /opt_node_attack -same -(ev_adv_guess (zero_block S) _ _ AU) //.
+by rewrite /opt_adv !(opt_game_is_model ok wraps meets rdy).
+Qed.
+
 End Suite.
 
 (* Where the PRG is one function g at every node, an attack on it need not name the node. *)

@@ -13,21 +13,21 @@ Local Open Scope Z_scope.
 
 Definition a_salt : sha3_seed := seed_of_words 0x0706050403020100 0x0f0e0d0c0b0a0908.
 
-(* The key of depth 1 of OptExamples.v, of this suite and salt. *)
-Definition salted_unset : memory := state_of 2 0x0706050403020100 0x0f0e0d0c0b0a0908 0 0 0.
-Example salted_ready (S : suite) : family_words S = family_words (salted_suite a_salt) ->
-  opt_ready S 1 word where_ salted_unset.
-Proof.
-have -> : family_words (salted_suite a_salt) = pprf_family_intro 2 0x0706050403020100 0x0f0e0d0c0b0a0908.
-  by vm_compute.
-exact: ready_of.
-Qed.
+(* The key of depth 1 of OptExamples.v, of this suite and any salt. *)
+Definition salted_unset (salt : sha3_seed) : memory :=
+  state_of 2 (number (take 64 salt)) (number (drop 64 salt)) 0 0 0.
+Example salted_ready (salt : sha3_seed) (S : suite) : family_words S = family_words (salted_suite salt) ->
+  opt_ready S 1 word where_ (salted_unset salt).
+Proof. exact: ready_of. Qed.
 
 Definition ref_thief (S : suite) : ref_adversary S unit :=
   @Ask _ (@ref_reply S unit) (Call (EvalCall leaf0) Test tt) (fun y =>
   @Ask _ (@ref_reply S unit) (Call (EvalPunctCall leaf0) Drop tt) (fun _ =>
   @Ask _ (@ref_reply S unit) (Steal unit [:: (0, 0); (0, 1); (0, 2); (0, 3)]) (fun m =>
   Conclude _ (if (y, m) is (Some (_, Some _), Some _) then true else false)))).
+
+Example ref_thief_first_of salt : tests_below_leaf (N.of_nat 1) (ref_thief (salted_suite salt)).
+Proof. by []. Qed.
 
 Section Functions.
 Local Notation S := (salted_suite a_salt).
@@ -40,9 +40,7 @@ Hypothesis meets : meets_contracts S 2 (fun _ _ _ => PPRF_OK) place F.
 Hypothesis meets_code : meets_contracts C 2 (fun _ _ _ => PPRF_OK) place F_code.
 Definition ref_salted_secure_ex := ref_salted_secure meets empty_ready empty_cleared.
 Definition ref_thief_bound := proj1 (proj2 ref_salted_secure_ex) (ref_thief S).
-Example ref_thief_first : tests_below_leaf (N.of_nat 1) (ref_thief S).
-Proof. by []. Qed.
-Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat ref_thief_first.
+Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thief S) 1%nat (ref_thief_first_of a_salt).
 Definition ref_salted_code_secure_ex :=
   ref_salted_code_secure salted_scalar meets_code empty_ready empty_cleared.
 
@@ -50,15 +48,29 @@ Variables O O_code : opt_functions unit.
 Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
 Hypothesis meets_opt : opt_meets S O.
 Hypothesis meets_opt_code : opt_meets C O_code.
-Definition opt_salted_secure_ex := opt_salted_secure meets_opt (salted_ready (S := S) erefl).
+Definition opt_salted_secure_ex := opt_salted_secure meets_opt (@salted_ready a_salt S erefl).
 Definition opt_thief_salted := proj1 (proj2 opt_salted_secure_ex) (opt_thief S).
 Example opt_thief_salted_first : tests_below_leaf (N.of_nat 1) (opt_thief S).
 Proof. by []. Qed.
 Definition opt_thief_salted_bound_first :=
   proj2 (proj2 opt_salted_secure_ex) (opt_thief S) 1%nat opt_thief_salted_first.
 Definition opt_salted_code_secure_ex :=
-  opt_salted_code_secure salted_scalar meets_opt_code (salted_ready (S := C) erefl).
+  opt_salted_code_secure salted_scalar meets_opt_code (@salted_ready a_salt C erefl).
 End Functions.
+
+Section Drawn.
+Variables (F : sha3_seed -> functions unit) (O : sha3_seed -> opt_functions unit).
+Hypothesis meets : forall salt, meets_contracts (salted_suite salt) 2 (fun _ _ _ => PPRF_OK) place (F salt).
+Hypothesis meets_opt : forall salt,
+  @opt_meets_contracts (salted_suite salt) 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_ (O salt).
+Definition ref_drawn_secure_ex := ref_drawn_secure meets empty_ready empty_cleared.
+Definition ref_drawn_bound_first :=
+  proj2 (ref_drawn_secure_ex (fun salt => ref_thief (salted_suite salt))) 1%nat
+    ref_thief_first_of.
+Definition opt_drawn_secure_ex :=
+  opt_drawn_secure meets_opt (fun salt => @salted_ready salt (salted_suite salt) erefl).
+Definition opt_drawn_bound := proj1 (opt_drawn_secure_ex (fun salt => opt_thief (salted_suite salt))).
+End Drawn.
 
 (* The three nodes that are expanded in a tree of depth 2 have the ids 4, 2 and 6. *)
 Example ids : [seq node_id (first_leaf 2 p) (2 - size p) | p <- [:: [::]; [:: false]; [:: true]]] =

@@ -1,13 +1,16 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The one statement for the suite sha3-256-salted, for ref and opt: with the contracts' PRG being the halves
    of SHA3-256 of a seed, the key's salt and the node's in-order id (ref_salted_secure, opt_salted_secure);
-   and being what a C function computes of them (ref_salted_code_secure, opt_salted_code_secure). *)
+   and being what a C function computes of them (ref_salted_code_secure, opt_salted_code_secure); and where the
+   salt is drawn and public (ref_drawn_secure, opt_drawn_secure). *)
 From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslKey.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import LaneCode KeccakCode.
-From Pprf.spec Require Import Ggm CModel Games RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
-From Pprf.proofs Require Import Layout RefSecurity OptSecurity Sha3Security KeccakSuite CodeSecurity.
+From Pprf.spec Require Import Ggm CModel Probability Games Reductions Oracle EvaluationGame.
+From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
+From Pprf.proofs Require Import Layout ProbabilityFacts ForwardSecurity EvaluationSecurity.
+From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security KeccakSuite CodeSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -105,3 +108,76 @@ exact: (@opt_suite_secure (salted_code_suite salt p) (salted_suite_ok _ _) words
 Qed.
 
 End Salted.
+
+(* ---- A salt that is drawn ------------------------------------------------------------------------------ *)
+
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Lemma avg_scale (X : finType) (f g : X -> rat) (N M : nat) : (N <= M)%N ->
+  (forall x, f x = (2 * N)%:R * g x) -> `|avg f| <= (2 * M)%:R * `|avg g|.
+Proof.
+move=> NM E; have -> : avg f = (2 * N)%:R * avg g.
+  by rewrite (eq_avg E) /avg -mulr_sumr mulrA.
+exact: bound_scale.
+Qed.
+
+Lemma cuts_all d : (size (cuts d 0 predT) <= (2 ^ d).-1)%N.
+Proof. by have := @size_cuts_all d 0 predT isT; rewrite mul1n subn0. Qed.
+
+Lemma cuts_first d q : (size (cuts d 0 (first_leaves 0 q)) <= (q + d).-1)%N.
+Proof. by have := @size_cuts_first d 0 q isT; rewrite mul1n subn0. Qed.
+
+Lemma challenges_anywhere (Seed : finType) d (A : ev_adversary Seed d) : challenges_in predT A.
+Proof. by elim: A => //= a k IH; split=> //; case: a k IH. Qed.
+
+Section Drawn.
+Variables (d : nat) (Fault : Type).
+
+(* The functions may be others for each salt, and the adversary may choose its calls by it. *)
+Theorem ref_drawn_secure (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout)
+    (F : sha3_seed -> functions Fault) (M0 : memory) :
+  (forall salt, meets_contracts (salted_suite salt) d fails l (F salt)) -> ready d l M0 -> cleared l M0 ->
+  forall A : (forall salt, ref_adversary (salted_suite salt) Fault),
+  `|avg (fun salt : sha3_seed => ref_adv d l (F salt) M0 (A salt))| <= (2 * (2 ^ d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : block (salted_suite salt)) (salted_prg salt d)
+        (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 predT (A salt)))| /\
+  (forall q : nat, (forall salt, tests_below_leaf (N.of_nat q) (A salt)) ->
+  `|avg (fun salt : sha3_seed => ref_adv d l (F salt) M0 (A salt))| <= (2 * (q + d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : block (salted_suite salt)) (salted_prg salt d)
+        (ref_node_attack (S := salted_suite salt) (salted_prg salt d) d fails l M0 (first_leaves 0 q) (A salt)))|).
+Proof.
+move=> meets rdy em A.
+have E salt := @ref_suite_adv (salted_suite salt) (salted_suite_ok _ _ _) d (salted_prg salt d)
+  (@salted_suite_prg salt d) Fault fails l (F salt) M0.
+split=> [|q B].
+  apply: (avg_scale (cuts_all d)) => salt; apply: E => //; exact: challenges_anywhere.
+apply: (avg_scale (cuts_first d q)) => salt; apply: E => //; exact: challenges_first (B salt).
+Qed.
+
+(* Memory may be another for each salt: the key has it. *)
+Theorem opt_drawn_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : sha3_seed -> opt_functions Fault) (M0 : sha3_seed -> memory) :
+  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt)) ->
+  (forall salt, opt_ready (salted_suite salt) d shown l (M0 salt)) ->
+  forall A : (forall salt, opt_adversary (salted_suite salt) Fault),
+  `|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (2 ^ d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : block (salted_suite salt)) (salted_prg salt d)
+        (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l (M0 salt) predT
+           (A salt)))| /\
+  (forall q : nat, (forall salt, tests_below_leaf (N.of_nat q) (A salt)) ->
+  `|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (q + d).-1)%:R *
+    `|avg (fun salt : sha3_seed => prg_adv (zero128 : block (salted_suite salt)) (salted_prg salt d)
+        (opt_node_attack (S := salted_suite salt) (salted_prg salt d) d fails marks shown l (M0 salt)
+           (first_leaves 0 q) (A salt)))|).
+Proof.
+move=> meets rdy A.
+have E salt := @opt_suite_adv (salted_suite salt) (salted_suite_ok _ _ _) words_wrap d (salted_prg salt d)
+  (@salted_suite_prg salt d) Fault fails marks shown l (F salt) (M0 salt).
+split=> [|q B].
+  apply: (avg_scale (cuts_all d)) => salt; apply: E => //; exact: challenges_anywhere.
+apply: (avg_scale (cuts_first d q)) => salt; apply: E => //; exact: opt_challenges_first (B salt).
+Qed.
+
+End Drawn.

@@ -29,7 +29,7 @@ KECCAK = "prg/keccak.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
-SALTED = "spec/security/SaltedSuite.v"
+SALTED, SALTED_PROOF = "spec/security/SaltedSuite.v", "proofs/security/SaltedSecurity.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
                "      BITMAP_WORDS(&key->store.punctured);\n"
@@ -449,6 +449,10 @@ MUTANTS = [
      [(CODE_SUITE, "r.1 = m.1 /\\ forall q : pointer, cell r.2 q = image d l M0 m.2 q) /\\", "r.1 = m.1) /\\"),
       ("proofs/security/CodeSecurity.v", "by rewrite (same_model_calls prg_is).\n- move=> A; rewrite adv /ref_node",
        "by rewrite (same_model_calls prg_is) => -[].\n- move=> A; rewrite adv /ref_node")]),
+    ("drawn_salt_for_trees_of_one_leaf", r"SaltedExamples.v|Pinned.v",
+     [(SALTED_PROOF, "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  (forall salt, meets",
+       "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  d = 0%N -> (forall salt, meets"),
+      (SALTED_PROOF, "move=> meets rdy em A.\nhave E", "move=> _ meets rdy em A.\nhave E")]),
     # The pool of tickets.
     ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
      [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),
