@@ -103,39 +103,54 @@ Qed.
 Variable Salt : finType.
 Variable salt0 : Salt.
 
-Lemma salted_targets (ts : seq Salt) t : size ts = (2 ^ c)%N ->
-  (targets d (salted_tag d c salt0 ts) c t <= count (pred1 t.1) ts)%N.
+(* Nodes with one salt and one place: at most one for each user with this salt. *)
+Lemma placed_targets (Place : eqType) (place : bitseq -> Place) (ts : seq Salt) (t : Salt * Place) :
+  (forall p q, (size p <= d - c)%N -> (size q <= d - c)%N -> place p = place q -> p = q) ->
+  size ts = (2 ^ c)%N ->
+  (count (fun p => (nth salt0 ts (val (take c p)), place (drop c p)) == t) (inner d c) <=
+   count (pred1 t.1) ts)%N.
 Proof.
-move=> sz; rewrite /targets -size_filter.
+move=> inj sz; rewrite -size_filter.
 set ps := filter _ _; pose user p := val (take c p).
-have sp p : p \in ps -> [/\ (c <= size p < d)%N, nth salt0 ts (user p) = t.1 & drop c p = t.2].
-  rewrite mem_filter mem_inner // => /andP [/eqP <- s]; split=> //=.
-  by case/andP: s => _ pd; rewrite val_insubd size_drop (leq_trans (leq_subr _ _) (ltnW pd)).
+have sp p : p \in ps -> [/\ (c <= size p < d)%N, nth salt0 ts (user p) = t.1 & place (drop c p) = t.2].
+  by rewrite mem_filter mem_inner // => /andP [/eqP <- s].
+have sd (p : bitseq) : (c <= size p < d)%N -> (size (drop c p) <= d - c)%N.
+  by case/andP=> _ pd; rewrite size_drop leq_sub2r // ltnW.
 have -> : count (pred1 t.1) ts = size [seq i <- iota 0 (2 ^ c) | nth salt0 ts i == t.1].
   by rewrite size_filter -{1}(mkseq_nth salt0 ts) sz count_map.
 rewrite -(size_map user); apply: uniq_leq_size.
-  rewrite map_inj_in_uniq ?filter_uniq ?inner_uniq // => p q /sp [/andP [cp _] _ Dp] /sp [/andP [cq _] _ Dq] E.
-  rewrite -(cat_take_drop c p) -(cat_take_drop c q) Dp Dq; congr (_ ++ _).
+  rewrite map_inj_in_uniq ?filter_uniq ?inner_uniq // => p q /sp [hp _ Dp] /sp [hq _ Dq] E.
+  rewrite -(cat_take_drop c p) -(cat_take_drop c q) (inj _ _ (sd p hp) (sd q hq)) ?Dp ?Dq //.
+  case/andP: hp => cp _; case/andP: hq => cq _; congr (_ ++ _).
   by apply: val_inj E; rewrite !size_takel.
 move=> i /mapP [p /sp [/andP [cp _] E _] ->]; rewrite mem_filter E eqxx mem_iota /=.
 by have := val_lt (take c p); rewrite size_takel.
 Qed.
 
-(* 2^c users with salts that they draw: a query has more than one target only if salts clash. *)
-Theorem salted_adv_bound (A : seq Salt -> id_adversary Seed d (salted d Salt)) (Q : nat) :
+Lemma salted_targets (ts : seq Salt) t : size ts = (2 ^ c)%N ->
+  (targets d (salted_tag d c salt0 ts) c t <= count (pred1 t.1) ts)%N.
+Proof.
+apply: placed_targets => p q sp sq /(congr1 (@bseqval _ _)) /=.
+by rewrite !val_insubd !(leq_trans _ (leq_subr c d)).
+Qed.
+
+(* Users who draw salts, and tags that no more nodes share than there are salts that clash. *)
+Lemma drawn_adv_bound (Tag : finType) (tag : seq Salt -> bitseq -> Tag) (A : seq Salt -> id_adversary Seed d Tag)
+    (Q : nat) :
+  (forall ts t, size ts = (2 ^ c)%N -> (targets d (tag ts) c t <= (clashes ts).+1)%N) ->
   (forall ts, hashes_at_most Q (A ts)) ->
-  `|salted_adv s0 c salt0 A| <=
+  `|Pr (ts <-$ unifs salt0 (2 ^ c) ;; id_game s0 (tag ts) c Real (A ts)) -
+    Pr (ts <-$ unifs salt0 (2 ^ c) ;; id_game s0 (tag ts) c Ideal (A ts))| <=
     (Q%:R + (Q + (2 ^ d - 2 ^ c))%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / #|Seed|%:R.
 Proof.
-move=> H; rewrite /salted_adv /salted_game !Pr_bind -ex_sub.
+move=> few H; rewrite !Pr_bind -ex_sub.
 pose n := (2 ^ d - 2 ^ c)%N; pose S := #|Seed|%:R : rat.
-have B ts : size ts = (2 ^ c)%N -> `|id_adv s0 (salted_tag d c salt0 ts) c (A ts)| <=
+have B ts : size ts = (2 ^ c)%N -> `|id_adv s0 (tag ts) c (A ts)| <=
     (Q%:R + (Q + n)%:R * (clashes ts)%:R) / S.
-  move=> sz; have T t : (targets d (salted_tag d c salt0 ts) c t <= (clashes ts).+1)%N.
-    exact: leq_trans (salted_targets t sz) (count_le_clashes _ _).
+  move=> sz; have T t := few ts t sz.
   apply: le_trans (@id_adv_bound Seed s0 d _ _ c cd (A ts) Q _ T (H ts)) _.
-  have K : (clashes (map (salted_tag d c salt0 ts) (inner d c)) <= n * clashes ts)%N.
-    rewrite /n -(@size_inner d c cd) -(size_map (salted_tag d c salt0 ts)); apply: clashes_le => t.
+  have K : (clashes (map (tag ts) (inner d c)) <= n * clashes ts)%N.
+    rewrite /n -(@size_inner d c cd) -(size_map (tag ts)); apply: clashes_le => t.
     by rewrite count_map; apply: T.
   apply: le_mul2r; first by rewrite invr_ge0 ler0n.
   rewrite -natrM -natrD ler_nat mulSn mulnDl -addnA leq_add2l [(_ * Q)%N]mulnC leq_add2l; exact: K.
@@ -146,6 +161,16 @@ have -> : (Q%:R + (Q + n)%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / S =
   rewrite (eq_ex _ E) ex_shift ex_scale ex_clashes mulrDl; congr (_ + _).
   by rewrite [RHS]mulrACA -[LHS]mulrA; congr (_ * _); apply: mulrC.
 exact: ex_unifs_norm.
+Qed.
+
+(* 2^c users with salts that they draw: a query has more than one target only if salts clash. *)
+Theorem salted_adv_bound (A : seq Salt -> id_adversary Seed d (salted d Salt)) (Q : nat) :
+  (forall ts, hashes_at_most Q (A ts)) ->
+  `|salted_adv s0 c salt0 A| <=
+    (Q%:R + (Q + (2 ^ d - 2 ^ c))%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / #|Seed|%:R.
+Proof.
+apply: drawn_adv_bound => ts t sz.
+exact: leq_trans (salted_targets t sz) (count_le_clashes _ _).
 Qed.
 
 End Families.
