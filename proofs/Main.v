@@ -1,8 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite.
+From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity SaltedSecurity.
+From Pprf.proofs Require Import PrpSwitch SuiteBounds.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds Tickets TicketGame.
@@ -33,6 +34,18 @@ Print Assumptions opt_salted_code_secure.
 Print Assumptions ref_drawn_secure.
 Print Assumptions opt_drawn_secure.
 Print Assumptions salted_is_the_suite.
+
+(* The suites side by side, in terms of what cryptanalysis looks at. *)
+Print Assumptions suite_adv_bounds.
+Print Assumptions suite_ideal_bounds.
+Print Assumptions aes_adv_bound_tree.
+Print Assumptions aes_adv_bound_first.
+Print Assumptions halves_prg_adv.
+Print Assumptions halves_term_real.
+Print Assumptions prp_ideal_pair.
+Print Assumptions keyed_prg_adv.
+Print Assumptions aes_points_differ.
+Print Assumptions suite_points_inj.
 
 Print Assumptions eval_puncture_all.
 Print Assumptions puncture_all_canonical.

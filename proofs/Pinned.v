@@ -426,6 +426,86 @@ Definition salted_adv_bound_statement :
       (Q%:R + (Q + (2 ^ d - 2 ^ c))%:R * ('C(2 ^ c, 2))%:R / #|Salt|%:R) / #|Seed|%:R
   := @salted_adv_bound.
 
+(* ---- PrpSwitch.v, SuiteBounds.v --------------------------------------------------------- *)
+
+From Pprf.spec Require Import PrpGame SuiteFamilies.
+From Pprf.spec Require Sha3Suite.
+From Pprf.proofs Require Import PrpSwitch SuiteBounds.
+
+Definition prp_ideal_pair_statement :
+  forall (Block : finType) (b0 : Block) (E : Block -> Block -> Block) (x y : Block)
+         (D : Block * Block -> prog bool), x != y ->
+    Pr (prp_game b0 E Ideal (ask_two x y D)) =
+    (\sum_a \sum_(b | b != a) Pr (D (a, b))) / (#|Block| * #|Block|.-1)%:R
+  := @prp_ideal_pair.
+
+Definition halves_prg_adv_statement :
+  forall (Block : finType) (b0 : Block) (E : Block -> Block -> Block) (point : bitseq -> bool -> Block),
+    (forall p, point p false != point p true) -> forall D : prg_adversary Block,
+    `|prg_adv b0 (halves_family E point) D - prp_adv b0 E (ask_points point D)| <= #|Block|%:R^-1 /\
+    `|prg_adv b0 (halves_family E point) D| <= `|prp_adv b0 E (ask_points point D)| + #|Block|%:R^-1
+  := @halves_prg_adv.
+
+Definition halves_term_real_statement :
+  forall (Block : finType) (b0 : Block) (E : Block -> Block -> Block) (point : bitseq -> bool -> Block),
+    (forall p, point p false != point p true) -> forall p, (forall k, injective (E k)) ->
+    prg_adv_at b0 (halves_family E point) p (@equal_halves Block) = - #|Block|%:R^-1 /\
+    prp_adv b0 E (ask_points point (Ret (p, @equal_halves Block))) = 0
+  := @halves_term_real.
+
+Definition keyed_prg_adv_statement :
+  forall (Seed : finType) (s0 : Seed) (Message : Type) (F : Seed -> Message -> Seed * Seed)
+         (message : bitseq -> Message) (D : prg_adversary Seed),
+    prg_adv s0 (keyed_family F message) D = prf_adv s0 F (ask_message message D)
+  := @keyed_prg_adv.
+
+Definition aes_points_differ_statement :
+  forall (d c : nat) (salts : seq bits128) p, aes_point d c salts p false != aes_point d c salts p true
+  := @aes_points_differ.
+
+Definition suite_points_inj_statement :
+  forall (d c : nat) (salts : seq bits128) (p q : bitseq) (b b' : bool),
+    (d - c <= 63)%N -> (c <= size p <= d)%N -> (c <= size q <= d)%N -> take c p = take c q ->
+    (aes_point d c salts p b = aes_point d c salts q b' -> p = q /\ b = b') /\
+    (salt_and_id d c salts p = salt_and_id d c salts q -> p = q)
+  := @suite_points_inj.
+
+Definition aes_adv_bound_tree_statement :
+  forall (E : bits128 -> bits128 -> bits128) (d : nat) (A : seq bits128 -> ev_adversary bits128 d),
+    `|salted_ev_adv (fun ts => aes_family d 0 ts E) 0 A| <=
+    (2 * (2 ^ d).-1)%:R * (`|prp_adv zeros E (aes_attack E 0 predT A)| + 2%:R ^- 128)
+  := @aes_adv_bound_tree.
+
+Definition aes_adv_bound_first_statement :
+  forall (E : bits128 -> bits128 -> bits128) (d q : nat) (A : seq bits128 -> ev_adversary bits128 d),
+    (forall ts, challenges_in (first_leaves 0 q) (A ts)) ->
+    `|salted_ev_adv (fun ts => aes_family d 0 ts E) 0 A| <=
+    (2 * (q + d).-1)%:R * (`|prp_adv zeros E (aes_attack E 0 (first_leaves 0 q) A)| + 2%:R ^- 128)
+  := @aes_adv_bound_first.
+
+Definition suite_adv_bounds_statement :
+  forall (E : bits128 -> bits128 -> bits128) (d c q : nat) (A0 : ev_adversary bits128 d)
+         (A : seq bits128 -> ev_adversary bits128 d),
+    let U := first_leaves c q in
+    let n := (2 ^ c * (q + (d - c)).-1)%N in
+    (c <= d)%N -> challenges_in U A0 -> (forall ts, challenges_in U (A ts)) ->
+    `|ev_adv zeros (fun _ => Sha3Suite.sha3_prg) c A0| <=
+      (2 * n)%:R * `|plain_prg_adv zeros Sha3Suite.sha3_prg (sha3_attack c U A0)| /\
+    `|salted_ev_adv (salted_family d c) c A| <=
+      (2 * n)%:R * `|prf_adv zeros salted_hash (salted_attack c U A)| /\
+    `|salted_ev_adv (fun ts => aes_family d c ts E) c A| <=
+      (2 * n)%:R * (`|prp_adv zeros E (aes_attack E c U A)| + 2%:R ^- 128)
+  := @suite_adv_bounds.
+
+Definition suite_ideal_bounds_statement :
+  forall (d c Q : nat) (A0 : id_adversary bits128 d no_tag)
+         (A : seq bits128 -> id_adversary bits128 d hashed_tag),
+    let n := (2 ^ d - 2 ^ c)%N in
+    (c <= d)%N -> (d - c <= 63)%N -> hashes_at_most Q A0 -> (forall ts, hashes_at_most Q (A ts)) ->
+    `|id_adv zeros bare_tag c A0| <= (n * Q + 'C(n, 2))%:R * 2%:R ^- 128 /\
+    `|hashed_adv c A| <= (Q%:R + (Q + n)%:R * ('C(2 ^ c, 2))%:R * 2%:R ^- 128) * 2%:R ^- 128
+  := @suite_ideal_bounds.
+
 (* ---- AttackGain.v ---------------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Attack.
