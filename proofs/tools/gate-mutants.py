@@ -52,6 +52,8 @@ RANGE_ERROR = ("      gone{Pre}(&key->store.punctured, x) || first <= x <= last;
                "      same_words{Pre,Post}(&key->store.punctured) &&")
 IDEAL, ATTACK = "spec/security/IdealGame.v", "spec/security/Attack.v"
 WEAK = "spec/security/WeakSeeds.v"
+PRP, SUITES = "spec/security/PrpGame.v", "spec/security/SuiteFamilies.v"
+SWITCH = "proofs/security/PrpSwitch.v"
 
 # name, what the gate must say, [(file, old text, new text)]; old "" appends, new file if absent
 MUTANTS = [
@@ -478,6 +480,34 @@ MUTANTS = [
        "  ss <-$ unifs s0 (2 ^ c) ;;\n  let K0 := zip (roots c) ss in",
        "Definition tk_game (c : nat) (w : world) (b : bool) (A : tk_adversary) : prog bool :=\n"
        "  ss <-$ unifs s0 1 ;;\n  let K0 := zip (roots 0) ss in")]),
+    # The suites: what cryptanalysis looks at, and what is hashed or enciphered at a node.
+    ("prp_game_that_asks_one_point_twice", r"PrpSwitch.v|SuiteExamples.v",
+     [(PRP, "xf.2 (E k xf.1.1, E k xf.1.2)", "xf.2 (E k xf.1.1, E k xf.1.1)")]),
+    ("prp_game_against_any_function", r"PrpSwitch.v",
+     [(PRP, "(Phant {f : {ffun Block -> Block} | injectiveb f}).\n",
+       "(Phant {f : {ffun Block -> Block} | injectiveb f || true}).\n"),
+      (PRP, "exist (fun f : {ffun Block -> Block} => injectiveb f) same_block (introT (injectiveP same_block)\n"
+       "    (fun x y e => etrans (esym (ffunE id x)) (etrans e (ffunE id y)))).",
+       "exist (fun f : {ffun Block -> Block} => injectiveb f || true) same_block (orbT _).")]),
+    ("prp_game_with_a_known_key", r"PrpSwitch.v|SuiteExamples.v",
+     [(PRP, "k <-$ unif b0 ;; xf.2 (E k xf.1.1, E k xf.1.2)", "xf.2 (E b0 xf.1.1, E b0 xf.1.2)")]),
+    ("prf_game_against_nothing", r"PrpSwitch.v|SuiteExamples.v",
+     [(PRP, "Pr (prf_game Real A) - Pr (prf_game Ideal A).", "Pr (prf_game Real A) - Pr (prf_game Real A).")]),
+    ("aes_points_without_the_half", r"SuiteBounds.v",
+     [(SUITES, "(tval (id_of p) ++ [:: b])", "(tval (id_of p) ++ [:: false])")]),
+    ("aes_points_without_the_salt", r"SuiteBounds.v",
+     [(SUITES, "xorb (nth false (salt_of p) i)", "xorb (false && nth false (salt_of p) i)")]),
+    ("salted_hash_without_the_id", r"SuiteExamples.v",
+     [(SUITES, "sha3_256_bits (tval s ++ tval m.1 ++ tval m.2)", "sha3_256_bits (tval s ++ tval m.1)")]),
+    ("one_salt_for_all_users", r"SuiteBounds.v",
+     [(SUITES, "nth zeros salts (val (take c p)).", "nth zeros salts 0.")]),
+    ("salts_that_are_not_drawn", r"SuiteBounds.v",
+     [(SUITES, "  ts <-$ unifs zeros (2 ^ c) ;; ev_game zeros (G ts) c w (A ts).",
+       "  let ts := nseq (2 ^ c) zeros in ev_game zeros (G ts) c w (A ts).")]),
+    ("switching_term_that_an_attack_on_the_cipher_may_have", r"SuiteExamples.v",
+     [(SWITCH, "= - N%:R^-1 /\\\n  prp_adv b0 E (ask_points point (Ret (p, @equal_halves Block))) = 0.",
+       "= - N%:R^-1."),
+      (SWITCH, "split; [rewrite -I -sub0r -R | rewrite -(subrr 0) -{1}R -P]; by [].", "by rewrite -I -sub0r -R.")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]
