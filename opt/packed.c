@@ -15,7 +15,10 @@
 #include "bitmap.h"
 #include "pprf.h"
 
-enum { SEED_BYTES = sizeof(struct pprf_seed) };
+enum {
+  SEED_BYTES = sizeof(struct pprf_seed),
+  MANY_PAGES = 1 << 17 /* with more, a place in the index costs more than a longer page */
+};
 
 /* ---- pages ---- */
 
@@ -368,6 +371,8 @@ static int split_page(struct opt_packed *p, size_t i)
   p->page[i] = left;
   p->page[i + 1] = right;
   p->pages++;
+  if (p->pages > p->many)
+    p->page_max = OPT_ARENA_MAX;
   free_page(old);
   return PPRF_OK;
 }
@@ -528,6 +533,7 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
   *p = (struct opt_packed){.nodes = 1,
                            .depth = depth,
                            .page_max = page_max(depth),
+                           .many = MANY_PAGES,
                            .pages = 1,
                            .room = 1,
                            .one_page = page};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file packed.h
  * The second store of opt, for keys with few nodes: the tree's tiles (tiles.h) in pages of 1 to
- * 2.3 kB at most, each no greater than its tiles need, out of the process's arena (arena.h), and a
- * sorted index of the pages.  17 bytes a node, one a punctured tile, whatever the depth: 1 .. 63.
+ * 2.3 kB at most, 4 kB in a key of very many pages, each no greater than its tiles need, out of the
+ * process's arena (arena.h), and a sorted index of the pages.  17 bytes a node, one a punctured tile,
+ * whatever the depth: 1 .. 63.
  *
  * The functions do what those of store.h do for the pair slots.  Those that change the store can lack
  * memory: then nothing has changed. */
@@ -25,9 +26,10 @@ struct opt_page {
 struct opt_packed {
   uint64_t nodes;
   unsigned depth;
-  unsigned page_max;      /* bytes of a page at most; tests take less */
-  size_t pages, room;     /* of the index: used, allocated */
-  uint64_t *first;        /* the first leaf of each page, ascending; first[0] is 0 */
+  unsigned page_max;  /* bytes of a page at most; tests take less */
+  size_t many;        /* after a split to more pages, they may be as great as the arena's blocks */
+  size_t pages, room; /* of the index: used, allocated */
+  uint64_t *first;    /* the first leaf of each page, ascending; first[0] is 0 */
   struct opt_page **page; /* they cut the leaves of the tree into runs */
   uint64_t one_first;     /* the index of a store with one page */
   struct opt_page *one_page;

@@ -165,6 +165,7 @@ planted packed.c packed refused_rewrite_put_in 's/^  if (d.err == PPRF_OK)$/  if
 planted packed.c packed refused_rewrite_keeps_its_pages 's/^      free_page(d.pages\[--d.n\]);$/      --d.n;/'
 planted packed.c packed blocks_twice_too_great 's/^  size_t block = opt_arena_fit(bytes);$/  size_t block = opt_arena_fit(2 * bytes < OPT_ARENA_MAX ? 2 * bytes : OPT_ARENA_MAX);/'
 planted packed.c packed index_stays_great 's/^  tidy_index(p);$/  ;/'
+planted packed.c packed many_pages_stay_small 's/^    p->page_max = OPT_ARENA_MAX;$/    ;/'
 planted packed.c packed index_loses_its_last_page 's/^  memcpy(page, old_page, p->pages \* sizeof \*page);$/  memcpy(page, old_page, (p->pages - 1) * sizeof *page);/'
 planted arena.c packed block_given_back_unwiped 's/^  explicit_bzero(block, bytes);$/  ;/'
 planted arena.c packed empty_region_kept 's/ \&\& a->count > 1)$/ \&\& 0)/'

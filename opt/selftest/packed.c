@@ -51,8 +51,10 @@ static struct subject *new_subject(unsigned depth, unsigned page_max)
   s->m.depth = depth;
   check(pprf_process_claim(&number) == PPRF_OK && opt_packed_open(&s->p, depth, &root) == PPRF_OK,
         "open");
-  if (page_max != 0)
+  if (page_max != 0) {
     s->p.page_max = page_max;
+    s->p.many = 20;
+  }
   return s;
 }
 
@@ -353,6 +355,8 @@ static void whole_trees(void)
           check_arena(s);
         }
       }
+      if (mode == 0 && (d <= 8 || d >= 11))
+        check((s->p.page_max == OPT_ARENA_MAX) == (d >= 11), "pages of %u bytes", s->p.page_max);
       check(s->p.nodes == 0 && s->p.pages == 1 && opt_packed_bytes(&s->p) <= 512,
             "%zu pages, %zu bytes at the end", s->p.pages, opt_packed_bytes(&s->p));
       free(order);
