@@ -77,12 +77,12 @@ peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/p
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json
 	@bench/peers.py measured $(B)/bench/peers.json
 	@bench/peers.py draw
-bench: deps-bench ## measure everything (15 minutes) and write build/report/
+bench: deps-bench ## measure everything (25 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh full $(B)/bench
 	@$(MAKE) --no-print-directory report
-bench-quick: deps-bench ## measure the essentials (2 minutes) and write build/report/
+bench-quick: deps-bench ## measure the essentials (5 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh quick $(B)/bench
