@@ -142,7 +142,8 @@ static inline void wipe_entries(struct opt_entry *e, unsigned n)
     assigns e[n];
     ensures entry: e[n].node.start == start && e[n].node.height == height &&
       e[n].seed.lo == seed.lo && e[n].seed.hi == seed.hi;
-    ensures same: same_entries{Pre,Post}(e, n); */
+    ensures same: same_entries{Pre,Post}(e, n);
+    ensures behind: same_behind{Pre,Post}(e, n); */
 static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, unsigned height,
                              struct pprf_seed seed)
 {
@@ -159,6 +160,7 @@ static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, un
     requires inside: start <= down(leaf, h + 1) && down(leaf, h + 1) + pow2(h + 1) <= end;
     assigns out[n];
     ensures entries: entries(sd(R), d, out, n + 1);
+    ensures behind: same_behind{Pre,Post}(out, n);
     ensures left: right_child(leaf, h) ==> lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
       lefts_to(out, n + 1, start, down(leaf, h), leaf);
     ensures right: !right_child(leaf, h) ==>
@@ -200,7 +202,8 @@ struct kept {
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
       rights(out, \result.count, node.start + pow2(node.height), leaf);
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
-      zero_seed(out[i].seed); */
+      zero_seed(out[i].seed);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height); */
 static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_family family,
                                      struct opt_node node, uint64_t leaf, int right_side,
                                      struct opt_entry *out)
@@ -221,6 +224,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
       loop invariant left: right_side == 0 ==> lefts_to(out, n, node.start, down(leaf, h), leaf);
       loop invariant right: right_side != 0 ==>
         rights_to(out, n, far, down(leaf, h) + pow2(h), leaf);
+      loop invariant behind: wiped_or_kept{Pre,Here}(out, n, node.height);
       loop assigns h, seed, c, n, out[0 .. node.height - 1];
       loop variant h; */
   for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
@@ -240,7 +244,10 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     if (right != right_side) {
       struct pprf_seed other = child(c, !right);
       //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
+      //@ ghost Before: ;
       keep_beside(out, n, leaf, h - 1, other) /*@ ghost (R, d, node.start, far) */;
+      //@ assert same: same_behind{Before,Here}(out, n);
+      //@ assert behind: wiped_or_kept{Pre,Here}(out, n + 1, node.height);
       n++;
     }
   }
@@ -298,6 +305,9 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
       lefts(out, \result.count, node.start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
       rights(out, \result.count, node.start + pow2(node.height), leaf);
+    ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
+      zero_seed(out[i].seed);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height);
     ensures key: key(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -368,10 +378,11 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns out[0 .. PPRF_DEPTH_MAX - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
-    ensures count: \result.count <= PPRF_DEPTH_MAX;
+    ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
     ensures key: key(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -394,10 +405,11 @@ static inline struct kept rest_left(const struct opt_store *s, struct pprf_famil
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns out[0 .. PPRF_DEPTH_MAX - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
-    ensures count: \result.count <= PPRF_DEPTH_MAX;
+    ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
     ensures key: key(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -439,6 +451,8 @@ struct rest {
       lefts_of(&s->punctured, left, \result.lefts, first);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, right, \result.rights, last);
+    ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_DEPTH_MAX) &&
+      wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_DEPTH_MAX);
     ensures key: key(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -599,6 +613,8 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
       sd(*value) == leaf_value(sd(R), s->punctured.depth, leaf);
     ensures copath: \result == PPRF_OK ==>
       copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
+    ensures error: \result != PPRF_OK ==> zero_seed(*value) &&
+      wiped_or_same{Pre,Post}(copath, node.height);
     ensures key: key(sd(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
