@@ -43,6 +43,8 @@ PLANTED = [
     ("the_reverse_test_of_framac", "ref/core.c", INCLUDE,
      INCLUDE + "#define PROOF defined(__FRAMAC__)\n#if PROOF\n#endif\n", [], "outside #if"),
     ("a_loop_without_a_variant", "ref/node.c", "loop variant to - k;", "", ["ref/node.c"], "with a variant"),
+    ("a_loop_without_a_variant_in_a_function_with_an_attribute", "opt/core.c", "loop variant h;", "", ["opt/core.c"],
+     "descend: 1 loops, 0 with a variant"),
     ("assembly", "opt/core.c", KEY, KEY + 'void odd(void)\n{\n  __asm__ volatile("");\n}\n', ["opt/core.c"],
      "not allowed"),
     ("a_definition_of_two_meanings", "opt/core.c", KEY,
