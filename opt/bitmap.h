@@ -218,6 +218,8 @@ static inline unsigned opt_bitmap_levels(unsigned depth)
 static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
 {
   unsigned below = 6 * (level + 1);
+  //@ ghost shape_lf(depth);
+  //@ ghost shl_lf(1, depth > below ? depth - below : 0);
   return depth > below ? UINT64_C(1) << (depth - below) : 1;
 }
 

@@ -25,31 +25,10 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* A bitmap level of fewer bytes than this lies in the small block: a page of its own would cost
- * more than it holds. */
-#define SMALL 4096
-
-/* Not in its callers: clang -O3 for a processor with AVX-512 makes 3 KB of stack of the loop in it, in each of
- * three functions that call one another, and that is more than is wiped. */
-static __attribute__((noinline)) size_t level_bytes(unsigned depth, unsigned level)
-{
-  size_t word = level == 0 ? sizeof(uint64_t) : sizeof(struct opt_summary);
-  return (size_t)opt_bitmap_words(depth, level) * word;
-}
-
 /* Of a mapping that is there: it has not wrapped. */
 static size_t slot_bytes(unsigned depth)
 {
   return sizeof(struct pprf_seed) << (depth - 1);
-}
-
-size_t opt_store_small_bytes(unsigned depth)
-{
-  size_t bytes = 0;
-  for (unsigned k = 0; k < opt_bitmap_levels(depth); k++)
-    if (level_bytes(depth, k) < SMALL)
-      bytes += level_bytes(depth, k);
-  return bytes;
 }
 
 size_t opt_store_mapped_bytes(unsigned depth)
@@ -57,8 +36,8 @@ size_t opt_store_mapped_bytes(unsigned depth)
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t total = (uint64_t)sizeof(struct pprf_seed) << (depth - 1);
   for (unsigned k = 0; k < opt_bitmap_levels(depth); k++)
-    if (level_bytes(depth, k) >= SMALL)
-      total += level_bytes(depth, k);
+    if (!opt_level_is_small(depth, k))
+      total += opt_level_bytes(depth, k);
   total = (total + page - 1) / page * page;
   return total <= SIZE_MAX ? (size_t)total : 0;
 }
@@ -83,8 +62,8 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
 
   unsigned char *in_pages = pages + slot_bytes(depth), *in_small = small;
   for (unsigned k = 0; k < levels; k++) {
-    size_t bytes = level_bytes(depth, k);
-    unsigned char **at = bytes < SMALL ? &in_small : &in_pages;
+    size_t bytes = opt_level_bytes(depth, k);
+    unsigned char **at = opt_level_is_small(depth, k) ? &in_small : &in_pages;
     if (k == 0)
       s->punctured.dead = (uint64_t *)(void *)*at;
     else
@@ -177,7 +156,7 @@ void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end)
 
 void opt_pages_release_dead(struct opt_store *s, uint64_t first, uint64_t end)
 {
-  if (level_bytes(s->punctured.depth, 0) >= SMALL)
+  if (!opt_level_is_small(s->punctured.depth, 0))
     (void)release(s, s->punctured.dead + (first >> 6), s->punctured.dead + (end >> 6));
 }
 
@@ -199,9 +178,9 @@ void opt_store_clear(struct opt_store *s)
   if (release_mapping(s) != 0)
     explicit_bzero(s->slot, s->mapped);
   for (unsigned k = 0; k < s->punctured.levels; k++)
-    if (level_bytes(depth, k) < SMALL)
+    if (opt_level_is_small(depth, k))
       memset(k == 0 ? (void *)s->punctured.dead : (void *)s->punctured.summary[k], 0,
-             level_bytes(depth, k));
+             opt_level_bytes(depth, k));
   s->nodes = 0;
   opt_bitmap_puncture_range(&s->punctured, 0, (UINT64_C(1) << depth) - 1);
 }
@@ -209,7 +188,7 @@ void opt_store_clear(struct opt_store *s)
 void opt_store_start(struct opt_store *s, struct pprf_seed root)
 {
   /* a cleared store is zero but for its top level */
-  memset(top_level(s), 0, level_bytes(s->punctured.depth, s->punctured.levels - 1));
+  memset(top_level(s), 0, opt_level_bytes(s->punctured.depth, s->punctured.levels - 1));
   s->slot[0] = root;
   s->nodes = 1;
 }

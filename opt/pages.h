@@ -8,7 +8,25 @@
 
 #include "store.h"
 
+/** Bytes of a bitmap level; 1 <= depth <= 32, level < opt_bitmap_levels(depth).  Not in its callers: clang -O3
+ * for a processor with AVX-512 makes 3 KB of stack of the loop in it, in each of three functions that call
+ * one another, and that is more than is wiped. */
+/*@ requires 1 <= depth <= 32 && level < levels(depth);
+    assigns \nothing;
+    ensures bytes: \result == level_bytes(depth, level) && \result % 8 == 0; */
+size_t opt_level_bytes(unsigned depth, unsigned level) __attribute__((noinline));
+
+/** Whether a level lies in the small block, and not in the mapping. */
+/*@ requires 1 <= depth <= 32 && level < levels(depth);
+    assigns \nothing;
+    ensures small: \result != 0 <==> small_level(depth, level); */
+int opt_level_is_small(unsigned depth, unsigned level);
+
 /** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
+/*@ requires 1 <= depth <= 32;
+    assigns \nothing;
+    ensures bytes: \result == small_bytes(depth, levels(depth)) && \result % 8 == 0;
+    ensures bound: \result <= OPT_LEVELS_MAX * OPT_SMALL_LEVEL; */
 size_t opt_store_small_bytes(unsigned depth);
 
 /** Make a store without nodes in which nothing is punctured: the caller loads it.

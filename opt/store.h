@@ -54,6 +54,10 @@ struct opt_store {
 #endif
 };
 
+/** A bitmap level of fewer bytes than this lies in the small block: a page of its own would cost more
+ * than it holds. */
+#define OPT_SMALL_LEVEL 4096
+
 #ifdef __FRAMAC__
 #include "store.acsl"
 #endif

@@ -18,7 +18,7 @@ import argparse, concurrent.futures, json, os, random, re, shutil, signal, subpr
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
-         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/core.c"]
+         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c", "opt/core.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
