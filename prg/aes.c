@@ -157,9 +157,11 @@ static inline uint64_t next_key(uint64_t key, uint64_t subbed, unsigned rcon)
 {
   uint64_t last = subbed >> 12 & 15;                       /* of the last column */
   uint64_t rotated = (last >> 1 | (last & 1) << 3) ^ rcon; /* RotWord, and Rcon in row 0 */
+  rotated |= rotated << 4;                                 /* in all four columns */
+  rotated |= rotated << 8;
   key ^= key << 4 & 0xffff;
   key ^= key << 8 & 0xffff;
-  return key ^ rotated * 0x1111;
+  return key ^ rotated;
 }
 
 /* The 8x8 bits of a word transposed: byte i of the result is bit i of the eight bytes. */
@@ -211,7 +213,7 @@ struct pprf_children opt_aes_bitsliced(struct pprf_seed seed, uint64_t salt_lo, 
     if (round < 10)
       mix_columns(&s);
     for (unsigned i = 0; i < 8; i++)
-      s.bit[i] = ((s.bit[i] & BLOCKS) ^ key.bit[i] * 0x10001) | key.bit[i] << KEY;
+      s.bit[i] = ((s.bit[i] & BLOCKS) ^ (key.bit[i] | key.bit[i] << RIGHT)) | key.bit[i] << KEY;
     rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
   }
   return (struct pprf_children){get_block(&s, LEFT), get_block(&s, RIGHT), 0};
