@@ -1103,6 +1103,24 @@ Definition salted_sound_statement :
     Fips202.sha3_256 ((put_le 8 lo ++ put_le 8 hi) ++ (put_le 8 salt_lo ++ put_le 8 salt_hi) ++ put_le 8 id)
   := @salted_sound.
 
+(* ---- AesSound.v --------------------------------------------------------------------- *)
+
+From Coq Require Import Init.Byte.
+From Pprf.spec Require Import LaneCode AesCode.
+From Pprf.spec Require Codec Fips197.
+From Pprf.proofs Require Import AesSound.
+
+Definition aes_sound_statement :
+  forall lo hi salt_lo salt_hi id,
+    exists l0 l1 r0 r1,
+    run [::] opt_aes_bitsliced [:: lo; hi; salt_lo; salt_hi; id] =
+      Some [:: l0; l1; r0; r1; 0]%num /\
+    let seed := Codec.put_le 8 lo ++ Codec.put_le 8 hi in
+    let salt := Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi in
+    Codec.put_le 8 l0 ++ Codec.put_le 8 l1 = Fips197.aes_half seed salt (Codec.put_le 8 id) x00 /\
+    Codec.put_le 8 r0 ++ Codec.put_le 8 r1 = Fips197.aes_half seed salt (Codec.put_le 8 id) x01
+  := @aes_sound.
+
 (* ---- Sha3Security.v ----------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Reductions EvaluationGame RefGame Sha3Suite.

@@ -36,6 +36,8 @@ $(COQ)/spec/c/AcslApi.v: acsl-always
 	@$(PYTHON) proofs/tools/acsl_api.py . $@
 $(COQ)/spec/keccak/KeccakCode.v: acsl-always
 	@$(PYTHON) proofs/tools/keccak.py . $@
+$(COQ)/spec/aes/AesCode.v: acsl-always
+	@$(PYTHON) proofs/tools/aes.py . $@
 
 $(COQ)/Makefile.coq: _CoqProject
 	@mkdir -p $(@D)
@@ -66,10 +68,10 @@ update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
 PROVE_TOOL_TESTS := proofs/tools/closure-test.py proofs/tools/acsl-test.py proofs/tools/keccak-test.py \
-  proofs/wp/test_assumptions.py
+  proofs/tools/aes-test.py proofs/wp/test_assumptions.py
 test-prove-tools: coq-build ## the translators, and what may not be assumed: planted weakenings fail
 	@$(TAP) $(PROVE_TOOL_TESTS)
-test-prove-gate: coq-build ## these, and each planted weakening of Coq, ACSL and Keccak, a quarter of an hour
+test-prove-gate: coq-build ## these, and each planted weakening of Coq, ACSL, Keccak and AES, a quarter of an hour
 	@$(TAP) $(PROVE_TOOL_TESTS) proofs/tools/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----

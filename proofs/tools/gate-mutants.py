@@ -25,7 +25,7 @@ STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
 LAYOUT, MEMORY = "proofs/c/AcslLayout.v", "spec/c/AcslMemory.v"
 COST = "proofs/security/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
-KECCAK = "prg/keccak.c"
+KECCAK, AES = "prg/keccak.c", "prg/aes.c"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
@@ -350,6 +350,32 @@ MUTANTS = [
        "#define XOR(a, b) ((a) ^ (b))\n#endif")]),
     ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
      [("spec/keccak/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
+    ("aes_s_box_constant", r"AesRounds.v", [(AES, "x[6] = ~t46;", "x[6] = t46;")]),
+    ("aes_s_box_of_another_field", r"AesRounds.v",
+     [(AES, "return (struct gf4){a.lo, a.hi ^ a.lo};", "return (struct gf4){a.hi ^ a.lo, a.lo};")]),
+    ("aes_round_constant", r"AesRounds.v", [(AES, "(rcon >> 7) * 0x11b", "(rcon >> 7) * 0x11d")]),
+    ("aes_row_shifted_otherwise", r"AesRounds.v", [(AES, "((v & low4) << 12)", "((v & low4) << 8)")]),
+    ("aes_mix_columns_in_the_last_round", r"AesRounds.v", [(AES, "if (round < 10)", "if (round < 11)")]),
+    ("aes_nine_rounds", r"AesRounds.v", [(AES, "round <= 10; round++", "round <= 9; round++")]),
+    ("aes_bytes_in_another_order", r"AesRounds.v",
+     [(AES, "lo |= (p->bit[i] >> at & 0xff) << 8 * i;", "lo |= (p->bit[i] >> at & 0xff) << (56 - 8 * i);")]),
+    ("aes_side_in_another_byte", r"AesRounds.v",
+     [(AES, "put_block(&s, RIGHT, seed.lo ^ salt_lo ^ id, seed.hi ^ salt_hi ^ 1);",
+       "put_block(&s, RIGHT, seed.lo ^ salt_lo ^ id ^ 1, seed.hi ^ salt_hi);")]),
+    ("aes_without_the_id", r"AesRounds.v",
+     [(AES, "put_block(&s, LEFT, seed.lo ^ salt_lo ^ id, seed.hi ^ salt_hi);",
+       "put_block(&s, LEFT, seed.lo ^ salt_lo, seed.hi ^ salt_hi);")]),
+    ("aes_children_swapped", r"AesRounds.v",
+     [(AES, "{get_block(&s, LEFT), get_block(&s, RIGHT), 0}", "{get_block(&s, RIGHT), get_block(&s, LEFT), 0}")]),
+    ("aes_variable_used_before_it_is_set", r"gate: aes: .*before it is set",
+     [(AES, "struct planes s = {{0}}, key;", "struct planes s, key;")]),
+    ("aes_syntax_that_the_translator_does_not_know", r"gate: aes: .*not known here",
+     [(AES, "return key ^ rotated;", "return key + rotated;")]),
+    ("aes_for_another_compiler", r"gate: aes: .*under a condition .*__clang__",
+     [(AES, "enum { LEFT = 0, RIGHT = 16, KEY = 32 };", "#ifdef __clang__\nenum { LEFT = 16, RIGHT = 0, KEY = 32 };\n"
+       "#else\nenum { LEFT = 0, RIGHT = 16, KEY = 32 };\n#endif")]),
+    ("aes_specified_otherwise", r"Aes(Rounds|Steps|Examples).v",
+     [("spec/aes/Fips197.v", "at_ s r ((c + r) %% 4)", "at_ s r ((c + 4 - r) %% 4)")]),
     # The game with evaluations: each makes it easier to be secure, or the theorem false.
     ("game_without_evaluation", r"Evaluation(Security|Examples).v",
      [(EV, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, reveal x st)")]),

@@ -20,6 +20,7 @@ import sys
 sys.dont_write_bytecode = True
 import acsl  # noqa: E402  (beside this file)
 import acsl_api  # noqa: E402
+import aes  # noqa: E402
 import closure  # noqa: E402
 import keccak  # noqa: E402
 
@@ -38,7 +39,7 @@ PROJECT_OPTIONS = {  # all that _CoqProject may say besides the file names
 GENERATED = {  # written into BUILD, never in TREE
     "spec/c/AcslRef.v": acsl.translate, "spec/c/AcslOpt.v": acsl.translate_opt,
     "spec/c/AcslApi.v": acsl_api.translate,
-    "spec/keccak/KeccakCode.v": keccak.translate,
+    "spec/keccak/KeccakCode.v": keccak.translate, "spec/aes/AesCode.v": aes.translate,
 }
 EXPECTED = "proofs/expected-theorems.txt"
 EXTRACTION = "proofs/oracle/Extract.v"  # run beside the compiled files, by the oracle's rule
@@ -130,6 +131,8 @@ def scan(tree):
                       else read(os.path.join(tree, name)))
     except acsl.Error as why:
         raise Refused(f"acsl: {why}") from None
+    except aes.Error as why:
+        raise Refused(f"aes: {why}") from None
     except keccak.Error as why:
         raise Refused(f"keccak: {why}") from None
     print(f"coq: {len(listed)} files scanned: nothing assumed, spec/ holds definitions only")

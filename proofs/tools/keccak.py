@@ -35,7 +35,7 @@ VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "id": "node_word"}
 ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
 CONDITION = "OPT_KECCAK_X86"
-PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg", SOURCE]
+PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg"]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
 SEED_PARAMETERS = {
@@ -376,18 +376,18 @@ class Function:
 """
 
 
-def conditions(tree):
+def conditions(tree, source, condition):
     """The conditions of the C text: what another compiler is given is what is translated here."""
-    with open(os.path.join(tree, SOURCE), encoding="utf-8") as f:
+    with open(os.path.join(tree, source), encoding="utf-8") as f:
         found = re.findall(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t]*(.*)|^[ \t]*#[ \t]*(else)\b", f.read(), re.M)
-    odd = [a.strip() or b for a, b in found if a.strip() != CONDITION]
+    odd = [a.strip() or b for a, b in found if a.strip() != condition]
     if odd:
-        raise Error(f"{SOURCE}: code under a condition that is not {CONDITION}: {odd[0]}")
+        raise Error(f"{source}: code under a condition that is not {condition}: {odd[0]}")
 
 
-def preprocess(tree):
-    conditions(tree)
-    run = subprocess.run(PREPROCESS, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def preprocess(tree, source=SOURCE, condition=CONDITION):
+    conditions(tree, source, condition)
+    run = subprocess.run([*PREPROCESS, source], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, check=False)
     if run.returncode:
         raise Error(run.stderr.strip())
