@@ -1,9 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
-From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies.
+From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
 From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity SaltedSecurity.
-From Pprf.proofs Require Import PrpSwitch SuiteBounds.
+From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Pprf.spec Require Import Ggm Probability Games Reductions Oracle EvaluationGame IdealGame Attack WeakSeeds Tickets TicketGame.
@@ -34,6 +34,16 @@ Print Assumptions opt_salted_code_secure.
 Print Assumptions ref_drawn_secure.
 Print Assumptions opt_drawn_secure.
 Print Assumptions salted_is_the_suite.
+(* The same four for aes-128, with opt's portable function for the code; and opt's bound in terms of AES-128 as a
+   PRP, by the families of the suites' bounds. *)
+Print Assumptions ref_aes_secure.
+Print Assumptions opt_aes_secure.
+Print Assumptions ref_aes_code_secure.
+Print Assumptions opt_aes_code_secure.
+Print Assumptions opt_aes_prp_secure.
+Print Assumptions aes_is_the_suite.
+Print Assumptions aes_prg_is_the_family.
+Print Assumptions salted_prg_is_the_family.
 
 (* The suites side by side, in terms of what cryptanalysis looks at. *)
 Print Assumptions suite_adv_bounds.

@@ -1331,6 +1331,82 @@ Definition opt_drawn_secure_statement :
            (first_leaves 0 q) (A salt)))|)%R
   := @opt_drawn_secure.
 
+(* ---- AesSecurity.v ------------------------------------------------------------------ *)
+
+From Pprf.spec Require Import AesSuite.
+From Pprf.proofs Require Import AesSecurity.
+
+Definition aes_is_the_suite_statement :
+  forall lo hi salt_lo salt_hi id,
+    exists l0 l1 r0 r1 : N,
+    let s := seed_of_words (Z.of_N lo) (Z.of_N hi) in
+    let salt := seed_of_words (Z.of_N salt_lo) (Z.of_N salt_hi) in
+    LaneCode.run [::] opt_aes_bitsliced [:: lo; hi; salt_lo; salt_hi; id] = Some [:: l0; l1; r0; r1; 0]%num /\
+    (aes_left salt s (Z.of_N id), aes_right salt s (Z.of_N id)) =
+      (seed_of_words (Z.of_N l0) (Z.of_N l1), seed_of_words (Z.of_N r0) (Z.of_N r1))
+  := @aes_is_the_suite.
+
+(* ref_secure_by and opt_secure_by are the conclusions spelt out above for sha3-256-salted. *)
+Definition ref_aes_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory),
+  meets_contracts (aes_suite salt) d fails l F -> ready d l M0 -> cleared l M0 ->
+  @ref_secure_by (aes_suite salt) (aes_prg salt d) d Fault fails l F M0
+  := @ref_aes_secure.
+
+Definition opt_aes_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory),
+  opt_meets_contracts (aes_suite salt) d fails marks shown l F ->
+  opt_ready (aes_suite salt) d shown l M0 ->
+  @opt_secure_by (aes_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0
+  := @opt_aes_secure.
+
+Definition ref_aes_code_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
+    (l : layout) (F : functions Fault) (M0 : memory),
+  meets_contracts (aes_code_suite salt) d fails l F -> ready d l M0 -> cleared l M0 ->
+  @ref_secure_by (aes_code_suite salt) (aes_prg salt d) d Fault fails l F M0
+  := @ref_aes_code_secure.
+
+Definition opt_aes_code_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory),
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_ready (aes_code_suite salt) d shown l M0 ->
+  @opt_secure_by (aes_code_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0
+  := @opt_aes_code_secure.
+
+Definition aes_prg_is_the_family_statement :
+  forall (salt : sha3_seed) (d : nat) (p : bitseq) (s : sha3_seed),
+    aes_prg salt d p s = aes_family d 0 [:: salt] aes_cipher p s
+  := @aes_prg_is_the_family.
+
+Definition salted_prg_is_the_family_statement :
+  forall (salt : sha3_seed) (d : nat) (p : bitseq) (s : sha3_seed),
+    salted_prg salt d p s = salted_family d 0 [:: salt] p s
+  := @salted_prg_is_the_family.
+
+Definition opt_aes_prp_secure_statement :
+  forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
+    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (F : opt_functions Fault) (M0 : memory),
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_ready (aes_code_suite salt) d shown l M0 ->
+  let attack := opt_node_attack (S := aes_code_suite salt) (aes_prg salt d) d fails marks shown l M0 in
+  (forall A : opt_adversary (aes_code_suite salt) Fault,
+     `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
+       (`|prp_adv SuiteFamilies.zeros aes_cipher (ask_points (aes_point d 0 [:: salt]) (attack predT A))| +
+        2%:R ^- 128))%R /\
+  (forall (A : opt_adversary (aes_code_suite salt) Fault) (q : nat), tests_below_leaf (N.of_nat q) A ->
+     `|opt_adv d shown l F M0 A| <= (2 * (q + d).-1)%:R *
+       (`|prp_adv SuiteFamilies.zeros aes_cipher
+            (ask_points (aes_point d 0 [:: salt]) (attack (first_leaves 0 q) A))| +
+        2%:R ^- 128))%R
+  := @opt_aes_prp_secure.
+
 (* ---- ApiSound.v: AcslApi.v is written from the contracts of opt's API ----------------- *)
 
 From Pprf.spec Require Import Ggm AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.

@@ -1,0 +1,70 @@
+(* SPDX-License-Identifier: Apache-2.0 *)
+(* The statements about aes-128 applied to the memory, calls and adversaries of SaltedExamples.v; and values of
+   other origin (equivalence-tests/vectors/suites.json, by PyCA's AES) of the suite's PRG and of its code. *)
+From Coq Require Import NArith ZArith.
+From Pprf.spec Require Import AcslMemory AcslRef.
+From mathcomp Require Import all_ssreflect.
+From Pprf.spec Require Import Ggm CModel Oracle RefGame OptGame Sha3Suite CodeSuite SaltedSuite AesSuite.
+From Pprf.proofs Require Import ApiExamples RefSecurity OptSecurity RefExamples OptExamples.
+From Pprf.proofs Require Import SaltedExamples AesSecurity.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Local Open Scope Z_scope.
+
+(* The bytes ed 8e 36 .. and cf dd 5c ..; leaves 0, 1 and 3 at depth 2. *)
+Definition aes_salt : sha3_seed := seed_of_words 0x735ac99af3368eed 0x850d1fcdf3f64263.
+Definition aes_root : sha3_seed := seed_of_words 0xfa37511c4d5cddcf 0xfd5fbbc405730ea1.
+Definition aes_leaves : seq bitseq := [:: [:: false; false]; [:: false; true]; [:: true; true]].
+Definition aes_values : seq (Z * Z) :=
+  [:: (0xcf0764564c001a42, 0x55646f2b1f14b717); (0xb1124652b830756f, 0x5a256d362c8f76f0);
+      (0x57d4360a4eba9575, 0xc4159c2ebc8e2951)].
+Definition leaf_words (G : bitseq -> sha3_seed -> sha3_seed * sha3_seed) (x : bitseq) : Z * Z :=
+  let v := ggm G aes_root x in (number (take 64 (tval v)), number (drop 64 (tval v))).
+
+Example aes_prg_values : map (leaf_words (aes_prg aes_salt 2)) aes_leaves = aes_values.
+Proof. by vm_compute. Qed.
+
+Example aes_code_values : map (leaf_words (@suite_prg (aes_code_suite aes_salt) 2)) aes_leaves = aes_values.
+Proof. by vm_compute. Qed.
+
+Example aes_is_the_suite_ex :=
+  aes_is_the_suite 0xfa37511c4d5cddcf 0xfd5fbbc405730ea1 0x735ac99af3368eed 0x850d1fcdf3f64263 4.
+
+Example aes_prg_is_the_family_ex := aes_prg_is_the_family aes_salt 2 [:: true] aes_root.
+Example salted_prg_is_the_family_ex := salted_prg_is_the_family aes_salt 2 [:: true] aes_root.
+
+(* The key of depth 1 of OptExamples.v, of this suite. *)
+Definition aes_unset : memory :=
+  state_of 3 (number (take 64 a_salt)) (number (drop 64 a_salt)) 0 0 0.
+Example aes_ready (S : suite) : family_words S = family_words (aes_suite a_salt) ->
+  opt_ready S 1 word where_ aes_unset.
+Proof. exact: ready_of. Qed.
+
+Section Functions.
+Local Notation S := (aes_suite a_salt).
+Local Notation C := (aes_code_suite a_salt).
+
+Variables F F_code : functions unit.
+Hypothesis meets : meets_contracts S 2 (fun _ _ _ => PPRF_OK) place F.
+Hypothesis meets_code : meets_contracts C 2 (fun _ _ _ => PPRF_OK) place F_code.
+Definition ref_aes_secure_ex := ref_aes_secure meets empty_ready empty_cleared.
+Definition ref_thief_aes := proj1 (proj2 ref_aes_secure_ex) (ref_thief S).
+Example ref_thief_aes_first : tests_below_leaf (N.of_nat 1) (ref_thief S).
+Proof. by []. Qed.
+Definition ref_thief_aes_bound_first := proj2 (proj2 ref_aes_secure_ex) (ref_thief S) 1%nat ref_thief_aes_first.
+Definition ref_aes_code_secure_ex := ref_aes_code_secure meets_code empty_ready empty_cleared.
+
+Variables O O_code : opt_functions unit.
+Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
+Hypothesis meets_opt : opt_meets S O.
+Hypothesis meets_opt_code : opt_meets C O_code.
+Definition opt_aes_secure_ex := opt_aes_secure meets_opt (@aes_ready S erefl).
+Definition opt_thief_aes := proj1 (proj2 opt_aes_secure_ex) (opt_thief S).
+Definition opt_aes_code_secure_ex := opt_aes_code_secure meets_opt_code (@aes_ready C erefl).
+Definition opt_aes_prp_secure_ex := opt_aes_prp_secure meets_opt_code (@aes_ready C erefl).
+Definition opt_thief_aes_prp := proj1 opt_aes_prp_secure_ex (opt_thief C).
+Example opt_thief_aes_first : tests_below_leaf (N.of_nat 1) (opt_thief C).
+Proof. by []. Qed.
+Definition opt_thief_aes_prp_first := proj2 opt_aes_prp_secure_ex (opt_thief C) 1%nat opt_thief_aes_first.
+End Functions.
