@@ -44,6 +44,7 @@ INFERRED = [
                 r"(?:rat\.\w+|\([^()]*\brat\.\w+\)|\([^()]*\([^()]*\brat\.\w+\)\))"), r"ssralg.GRing.\1"),
     (re.compile(r"\bssralg\.GRing\.add\s+\(V:=rat\.\w+\)"), "ssralg.GRing.add"),
     (re.compile(r"\((ssralg\.GRing\.(?:zero|one|add))\)"), r"\1"),
+    (re.compile(r"\bfinset\.set_of\s+([^\W\d][\w']*)"), r"finset.set_of (ssreflect.Phant (fintype.Finite.sort \1))"),
     (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
 ]
 FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
