@@ -30,6 +30,7 @@ EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
 SALTED, SALTED_PROOF = "spec/security/SaltedSuite.v", "proofs/security/SaltedSecurity.v"
+AES_SUITE = "spec/security/AesSuite.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
                "      BITMAP_WORDS(&key->store.punctured);\n"
@@ -481,6 +482,17 @@ MUTANTS = [
      [(SALTED_PROOF, "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  (forall salt, meets",
        "(F : sha3_seed -> functions Fault) (M0 : memory) :\n  d = 0%N -> (forall salt, meets"),
       (SALTED_PROOF, "move=> meets rdy em A.\nhave E", "move=> _ meets rdy em A.\nhave E")]),
+    # aes-128: another function than AES-128 at the node's two points, or an attack on other points.
+    ("aes_suite_with_one_half_twice", r"AesSecurity.v",
+     [(AES_SUITE, "(seed_bytes salt) (id_bytes id) x01)", "(seed_bytes salt) (id_bytes id) x00)")]),
+    ("aes_suite_without_the_node", r"AesSecurity.v",
+     [(AES_SUITE, "(fun s start height => right s (id_at start height))", "(fun s start height => right s 0%Z)")]),
+    ("aes_code_that_never_succeeds", r"AesSecurity.v",
+     [(AES_SUITE, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
+    ("aes_cipher_with_key_and_block_swapped", r"AesSecurity.v",
+     [(AES_SUITE, "aes_128 (seed_bytes block) (seed_bytes key)", "aes_128 (seed_bytes key) (seed_bytes block)")]),
+    ("aes_attack_that_asks_without_the_salt", r"AesSecurity.v|Pinned.v",
+     [(AES_SUITE, "ask_points (aes_point d 0 [:: salt]) D.", "ask_points (aes_point d 0 [::]) D.")]),
     # The pool of tickets.
     ("pool_redeems_without_a_puncture", r"Ticket(Pool|Examples).v",
      [(POOL, "Pool (puncture G x (pool_key p)) (given_out p)", "p")]),
