@@ -6,6 +6,7 @@ installed, HAProxy and stunnel.  Emits TAP.
 Usage: tls/nginx/test_preload.py [TEST...]
 
 Every server runs on loopback, on a free port, and is stopped at the end of its test."""
+import contextlib
 import os
 import shutil
 import socket
@@ -107,9 +108,12 @@ class SServer(Case):
                            "-key", "key", *options, str(port)], **parts)
 
     def session(self, server, name, *options, patience=PATIENCE):
-        """A session file: s_client waits for the ticket, s_server has nothing to say.  None if
-        there is no ticket within this time."""
+        """A session file: s_client waits for a ticket, s_server has nothing to say.  None if
+        there is no ticket within this time.  The client ends by itself, at the end of its input:
+        it may be writing the file again, for the next ticket."""
         path = self.path(name)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
         p = subprocess.Popen(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}",
                               "-sess_out", path, *options], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -122,6 +126,7 @@ class SServer(Case):
                 if os.path.exists(path):
                     with open(path) as f:
                         if "END SSL SESSION" in f.read():
+                            p.communicate(timeout=PATIENCE)
                             return path
                 time.sleep(0.02)
             return None
