@@ -309,12 +309,15 @@ static void flips(void)
   struct pprf_tickets_stats after = stats_of(t);
   check(after.nodes == before.nodes && after.outstanding == 1 && after.refused == 0 &&
           after.foreign == before.foreign + (8 + 255) * good.len, "something changed");
-  /* parts of two good tickets */
+  /* parts of two good tickets: where they agree by chance, a mixture can be one of them */
   struct sealed second = seal(t, content, sizeof content);
   for (size_t cut = 1; cut < good.len; cut++) {
     bad = good;
     memcpy(bad.bytes + cut, second.bytes + cut, good.len - cut);
-    check(opens(t, &bad, content, sizeof content) == PPRF_ERR_FORMAT, "mixed at %zu", cut);
+    int one_of_them = memcmp(bad.bytes, good.bytes, good.len) == 0 ||
+      memcmp(bad.bytes, second.bytes, good.len) == 0;
+    check(opens(t, &bad, content, sizeof content) == (one_of_them ? PPRF_OK : PPRF_ERR_FORMAT),
+          "mixed at %zu", cut);
   }
   check(open_bytes(t, good.bytes, good.len, content, sizeof content, &ticket) == PPRF_OK &&
           pprf_tickets_redeem(t, ticket, 1) == PPRF_OK, "the ticket is good");
