@@ -76,7 +76,7 @@ test-full: prove-coqchk-all
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-PROVE_TOOL_TESTS := proofs/tools/closure-test.py proofs/tools/acsl-test.py proofs/tools/keccak-test.py \
+PROVE_TOOL_TESTS := proofs/tools/gate-test.py proofs/tools/closure-test.py proofs/tools/acsl-test.py proofs/tools/keccak-test.py \
   proofs/tools/aes-test.py proofs/wp/test_assumptions.py
 test-prove-tools: coq-build ## the translators, and what may not be assumed: planted weakenings fail
 	@$(TAP) $(PROVE_TOOL_TESTS)
