@@ -45,6 +45,7 @@ static struct row {
   {.suite = PPRF_AES_128, .version = "aes-bitsliced"},
   {.suite = PPRF_AES_128, .version = "aes-ni"},
   {.suite = PPRF_AES_128, .version = "aes-vaes"},
+  {.suite = PPRF_AES_128, .version = "aes-armv8"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -60,7 +60,7 @@ static int check_prg(void)
   int status = check_version("PPRF_PRG", "evp, scalar, avx2 or avx512");
   return status != STATUS_DONE
            ? status
-           : check_version("PPRF_AES", "aes-evp, aes-bitsliced, aes-ni or aes-vaes");
+           : check_version("PPRF_AES", "aes-evp, aes-bitsliced, aes-ni, aes-vaes or aes-armv8");
 }
 
 int main(int argc, char **argv)

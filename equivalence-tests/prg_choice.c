@@ -3,6 +3,9 @@
  * $PPRF_PRG, $PPRF_AES or the processor, and only one that agrees with libcrypto.  Each case is a process
  * of its own, in which versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
 #include <sys/wait.h>
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 #include "../prg/aes.h"
 #include "../prg/keccak.h"
@@ -83,6 +86,20 @@ static int bit_of_lane(unsigned width, const struct opt_step *step)
   EXPAND(name, suite, (struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t id), seed, lo, hi, id)
 #define NODE_LANES(name, suite, width)                                                             \
   LANES_OF(name, suite, width, (uint64_t lo, uint64_t hi, const struct opt_step *step), lo, hi, step)
+#define AES_DESCENT(name)                                                                          \
+  opt_node_descend __real_##name, __wrap_##name;                                                   \
+  struct pprf_seed __wrap_##name(struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t leaf,   \
+                                 unsigned height, struct pprf_seed *copath)                        \
+  {                                                                                                \
+    struct pprf_seed value = __real_##name(seed, lo, hi, leaf, height, copath);                    \
+    unsigned how = wrong_in(PRG_AES_128);                                                          \
+    value.lo ^= how == WALK_VALUE;                                                                 \
+    if (copath != NULL && height > 0) {                                                            \
+      copath[0].hi ^= how == WALK_LOWEST;                                                          \
+      copath[height - 1].lo ^= how == WALK_HIGHEST;                                                \
+    }                                                                                              \
+    return value;                                                                                  \
+  }
 BARE(opt_keccak_scalar)
 NODE(opt_salted_scalar, PRG_SHA3_256_SALTED)
 NODE(opt_aes_bitsliced, PRG_AES_128)
@@ -103,19 +120,20 @@ NODE(opt_aes_ni, PRG_AES_128)
 NODE_LANES(opt_aes_ni_x4, PRG_AES_128, 4)
 NODE_LANES(opt_aes_vaes_x4, PRG_AES_128, 4)
 NODE_LANES(opt_aes_vaes_x8, PRG_AES_128, 8)
+AES_DESCENT(opt_aes_ni_descend)
+#endif
+#if OPT_AES_ARM
+NODE(opt_aes_armv8, PRG_AES_128)
+NODE_LANES(opt_aes_armv8_x4, PRG_AES_128, 4)
+AES_DESCENT(opt_aes_armv8_descend)
 
-opt_node_descend __real_opt_aes_ni_descend, __wrap_opt_aes_ni_descend;
-struct pprf_seed __wrap_opt_aes_ni_descend(struct pprf_seed seed, uint64_t lo, uint64_t hi,
-                                           uint64_t leaf, unsigned height, struct pprf_seed *copath)
+static int without_instructions;
+
+unsigned long __real_getauxval(unsigned long type), __wrap_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type)
 {
-  struct pprf_seed value = __real_opt_aes_ni_descend(seed, lo, hi, leaf, height, copath);
-  unsigned how = wrong_in(PRG_AES_128);
-  value.lo ^= how == WALK_VALUE;
-  if (copath != NULL && height > 0) {
-    copath[0].hi ^= how == WALK_LOWEST;
-    copath[height - 1].lo ^= how == WALK_HIGHEST;
-  }
-  return value;
+  unsigned long value = __real_getauxval(type);
+  return without_instructions && type == AT_HWCAP ? value & ~(unsigned long)HWCAP_AES : value;
 }
 #endif
 
@@ -379,6 +397,10 @@ static void look_at_processor(void)
   if (instructions)
     have[versions++] = "aes-ni";
 #endif
+#if OPT_AES_ARM
+  if (kind == &aes && (__real_getauxval(AT_HWCAP) & HWCAP_AES) != 0)
+    have[versions++] = "aes-armv8";
+#endif
   (void)has_flag;
   portable = have[versions++] = kind == &aes ? "aes-bitsliced" : "scalar";
   have[versions] = kind->last;
@@ -456,6 +478,16 @@ static int usable_without_features(void)
 }
 #endif
 
+#if OPT_AES_ARM
+/* Without the instructions their version can be neither chosen nor selected. */
+static int without_armv8(void)
+{
+  without_instructions = 1;
+  return is_name(portable) && right() && pprf_prg_select("aes-armv8") == PPRF_ERR_RANGE &&
+         is_name(portable);
+}
+#endif
+
 /* All that a choice does; the salted suite shares that of the bare one. */
 static void try_choice(const struct kind *k)
 {
@@ -470,6 +502,11 @@ static void try_choice(const struct kind *k)
   try_wrong_ones();
 #if OPT_KECCAK_X86
   tap_ok(usable_without_features(), "without_a_feature_no_version_that_needs_it_is_used");
+#endif
+#if OPT_AES_ARM && !defined(__ARM_FEATURE_AES)
+  if (k == &aes)
+    tap_ok(in_process(without_armv8, NULL, NOTHING),
+           "without_a_feature_no_version_that_needs_it_is_used");
 #endif
   tap_ok(in_process(waits_for_libcrypto, NULL, NOTHING),
          "nothing_is_decided_while_libcrypto_fails");

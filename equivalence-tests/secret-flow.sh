@@ -72,7 +72,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   }
   read_code "$B/prg/keccak.o" $vectors
   result $? nor_in_the_machine_code_of_the_versions_with_avx512
-  read_code "$B/prg/aes.o" opt_aes_vaes_x4 opt_aes_vaes_x8
+  read_code "$B/prg/aes_instructions.o" opt_aes_vaes_x4 opt_aes_vaes_x8
   result $? nor_in_that_of_the_versions_with_vaes
   changed=$B/$eq/vector_flow_planted
   planted() { # NAME FUNCTION SED-EXPRESSION [FILE]
@@ -90,7 +90,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   planted a_branch_on_a_seed_in_eight_salted_lanes opt_salted_avx512_x8 \
     '/^opt_salted_avx512_x8/,/^}/s/^  SHA3_256_OF_NODE/  if (step[5].seed->hi \& 2) __asm__ volatile("nop");\n&/'
   planted a_branch_on_a_seed_in_vaes opt_aes_vaes_x4 \
-    's/^  key = next_key_4(key, rcons\[9\]);/  if (step[1].seed->lo \& 4) __asm__ volatile("nop");\n&/' prg/aes.c
+    's/^  key = next_key_4(key, rcons\[9\]);/  if (step[1].seed->lo \& 4) __asm__ volatile("nop");\n&/' prg/aes_instructions.c
   planted a_branch_on_a_seed_in_a_single_one opt_keccak_avx512 \
     '/^opt_keccak_avx512(/,/^}/s/^  SHA3_256_OF_SEED/  if (seed.hi >> 63) __asm__ volatile("nop");\n&/'
 fi

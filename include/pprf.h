@@ -279,8 +279,8 @@ PPRF_API int pprf_prefault(pprf_key *key);
  * "avx512": the library's own. */
 PPRF_API const char *pprf_prg_name(void);
 
-/** The same of AES-128: "aes-evp" or "aes-builtin"; "aes-bitsliced", "aes-ni", "aes-vaes": the library's
- * own. */
+/** The same of AES-128: "aes-evp" or "aes-builtin"; "aes-bitsliced", "aes-ni", "aes-vaes",
+ * "aes-armv8": the library's own. */
 PPRF_API const char *pprf_aes_name(void);
 
 /** Choose the version of SHA3-256 or of AES-128 for the process.  Without a call it is the one that the

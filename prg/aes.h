@@ -32,4 +32,21 @@ opt_node_lanes opt_aes_vaes_x4, opt_aes_vaes_x8;
 #define OPT_AES_X86 0
 #endif
 
+/* Clang before 16 has the intrinsics only where all code may use the instructions. */
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && \
+  (!defined(__clang__) || __clang_major__ >= 16 || defined(__ARM_FEATURE_AES))
+#define OPT_AES_ARM 1
+#ifdef __clang__
+#define OPT_AES_ARM_TARGET "aes"
+#else
+#define OPT_AES_ARM_TARGET "+crypto"
+#endif
+/** The AES instructions of ARMv8. */
+opt_node_expand opt_aes_armv8;
+opt_node_lanes opt_aes_armv8_x4;
+opt_node_descend opt_aes_armv8_descend;
+#else
+#define OPT_AES_ARM 0
+#endif
+
 #endif

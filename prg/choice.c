@@ -13,6 +13,9 @@
 #if OPT_AES_X86
 #include <cpuid.h>
 #endif
+#if OPT_AES_ARM && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                                     unsigned height);
@@ -60,13 +63,30 @@ static int have_vaes(void)
 }
 #endif
 
+#if OPT_AES_ARM
+#ifndef HWCAP_AES
+#define HWCAP_AES (1UL << 3) /* of Linux on arm64 */
+#endif
+
+static int have_armv8_aes(void)
+{
+#if defined(__ARM_FEATURE_AES) /* the program was compiled for processors that have them */
+  return 1;
+#elif defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
+#else
+  return 0;
+#endif
+}
+#endif
+
 /* Without optimization a Keccak on vector registers has a variable for each of its steps. */
 #ifdef __OPTIMIZE__
 #define KECCAK_STACK 512
 #define KECCAK_VECTOR_STACK 256
 #define KECCAK_4_STACK 3072
 #define KECCAK_8_STACK 3072
-#define AES_NI_STACK 256
+#define AES_STACK 256
 #define AES_LANES_STACK 1024
 #define AES_BITSLICED_STACK 1024
 #else
@@ -74,7 +94,7 @@ static int have_vaes(void)
 #define KECCAK_VECTOR_STACK 8192
 #define KECCAK_4_STACK (160 << 10)
 #define KECCAK_8_STACK (80 << 10)
-#define AES_NI_STACK 8192
+#define AES_STACK 8192
 #define AES_LANES_STACK (32 << 10)
 #define AES_BITSLICED_STACK 8192
 #endif
@@ -153,10 +173,14 @@ static const struct version sha3_versions[] = {
 
 static const struct version aes_versions[] = {
 #if OPT_AES_X86
-  {"aes-vaes", have_vaes, AES_NI_STACK, AES_LANES_STACK,
+  {"aes-vaes", have_vaes, AES_STACK, AES_LANES_STACK,
    {{opt_aes_ni, opt_aes_vaes_x4, opt_aes_vaes_x8, opt_aes_ni_descend}}},
-  {"aes-ni", have_aes, AES_NI_STACK, AES_LANES_STACK,
+  {"aes-ni", have_aes, AES_STACK, AES_LANES_STACK,
    {{opt_aes_ni, opt_aes_ni_x4, NULL, opt_aes_ni_descend}}},
+#endif
+#if OPT_AES_ARM
+  {"aes-armv8", have_armv8_aes, AES_STACK, AES_LANES_STACK,
+   {{opt_aes_armv8, opt_aes_armv8_x4, NULL, opt_aes_armv8_descend}}},
 #endif
   {"aes-bitsliced", always, AES_BITSLICED_STACK, AES_BITSLICED_STACK + 512,
    {{opt_aes_bitsliced, NULL, NULL, NULL}}},

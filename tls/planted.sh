@@ -111,7 +111,7 @@ plant keys_of_the_bare_suite tickets.c 'prg_expand(origin->family, load_seed(val
   'prg_expand(PRG_BARE, load_seed(value), 0, 1)'
 plant leaves_share_an_id tickets.c 'load_seed(value), origin->leaf, 0)' 'load_seed(value), 0, 0)'
 plant a_leaf_has_an_inner_nodes_id tickets.c 'load_seed(value), origin->leaf, 0)' 'load_seed(value), origin->leaf, 1)'
-plant aes_without_its_instructions_by_default tickets.c 'strcmp(aes, "aes-ni") == 0 ?' 'strcmp(aes, "aes-evp") != 0 ?'
+plant aes_without_its_instructions_by_default tickets.c 'strcmp(aes, "aes-armv8") == 0;' 'strcmp(aes, "aes-evp") != 0;'
 plant aes_is_never_the_default tickets.c '? PPRF_AES_128' '? PPRF_SHA3_256_SALTED'
 plant the_thesis_suite_by_default tickets.c ': PPRF_SHA3_256_SALTED;' ': PPRF_SHA3_256;'
 plant the_suite_that_is_named_is_not_taken tickets.c 'o->suite != 0 ? (unsigned)o->suite : default_suite()' 'default_suite()'

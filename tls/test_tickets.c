@@ -535,13 +535,14 @@ static int left_by(const char *version)
  * one has used none yet. */
 static void residue(void)
 {
-  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp",
-                                        "avx512",   "avx2",   "scalar",        "evp"};
+  static const char *const version[] = {"aes-vaes",      "aes-ni",  "aes-armv8",
+                                        "aes-bitsliced", "aes-evp", "avx512",
+                                        "avx2",          "scalar",  "evp"};
   unsigned used = 0;
   fflush(stdout);
   for (unsigned v = 0; v < sizeof version / sizeof *version; v++) {
     int status = 1;
-    if ((suite == PPRF_AES_128) != (v < 4))
+    if ((suite == PPRF_AES_128) != (v < 5))
       continue;
     pid_t pid = fork();
     if (pid == 0)
@@ -697,12 +698,13 @@ static void format(void)
 /* Leaves' ids are odd, which no node's is that a tree expands. */
 static void versions(void)
 {
-  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp",
-                                        "avx512",   "avx2",   "scalar",        "evp"};
+  static const char *const version[] = {"aes-vaes",      "aes-ni",  "aes-armv8",
+                                        "aes-bitsliced", "aes-evp", "avx512",
+                                        "avx2",          "scalar",  "evp"};
   const char *aes = pprf_aes_name(), *sha3 = pprf_prg_name();
   unsigned used = 0;
   for (unsigned v = 0; v < sizeof version / sizeof *version; v++) {
-    if ((suite == PPRF_AES_128) != (v < 4) || pprf_prg_select(version[v]) != PPRF_OK)
+    if ((suite == PPRF_AES_128) != (v < 5) || pprf_prg_select(version[v]) != PPRF_OK)
       continue;
     used++;
     for (unsigned i = 0; i < 200; i++) {
@@ -828,12 +830,13 @@ static void suites(void)
                {"sha3-256 ", 0}, {"mls-sha256", 0}, {NULL, 0}};
   for (unsigned i = 0; i < sizeof named / sizeof *named; i++)
     check(pprf_tickets_suite(named[i].name) == named[i].suite, "name %u", i);
-  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-bitsliced", "aes-evp"};
+  static const char *const version[] = {"aes-vaes", "aes-ni", "aes-armv8", "aes-bitsliced",
+                                        "aes-evp"};
   const char *before = pprf_aes_name();
-  for (unsigned v = 0; v < 4; v++)
+  for (unsigned v = 0; v < 5; v++)
     if (pprf_prg_select(version[v]) == PPRF_OK) {
       pprf_tickets *t = new_tickets(6);
-      unsigned want = v < 2 ? PPRF_AES_128 : PPRF_SHA3_256_SALTED;
+      unsigned want = v < 3 ? PPRF_AES_128 : PPRF_SHA3_256_SALTED;
       check(stats_of(t).suite == want, "%s: suite %llu", version[v],
             (unsigned long long)stats_of(t).suite);
       struct sealed s = seal(t, "x", 1);

@@ -359,8 +359,9 @@ static void fill_in(struct pprf_tickets_options *o)
 static unsigned default_suite(void)
 {
   const char *aes = pprf_aes_name();
-  return strcmp(aes, "aes-vaes") == 0 || strcmp(aes, "aes-ni") == 0 ? PPRF_AES_128
-                                                                    : PPRF_SHA3_256_SALTED;
+  int instructions = strcmp(aes, "aes-vaes") == 0 || strcmp(aes, "aes-ni") == 0 ||
+                     strcmp(aes, "aes-armv8") == 0;
+  return instructions ? PPRF_AES_128 : PPRF_SHA3_256_SALTED;
 }
 
 unsigned pprf_tickets_suite(const char *name)

@@ -140,7 +140,8 @@ void test_suites(void)
 {
   /* a version that the processor lacks cannot be selected */
   const int ni = pprf_prg_select("aes-ni") == PPRF_OK,
-            vaes = pprf_prg_select("aes-vaes") == PPRF_OK;
+            vaes = pprf_prg_select("aes-vaes") == PPRF_OK,
+            armv8 = pprf_prg_select("aes-armv8") == PPRF_OK;
   const struct version versions[] = {
     {"salted, scalar", PRG_SHA3_256_SALTED, opt_salted_scalar, NULL, 1, NULL, 1},
     {"aes-bitsliced", PRG_AES_128, opt_aes_bitsliced, NULL, 1, NULL, 1},
@@ -157,6 +158,11 @@ void test_suites(void)
     {"aes-ni, descent", PRG_AES_128, NULL, NULL, 1, opt_aes_ni_descend, ni},
     {"aes-vaes, 4 lanes", PRG_AES_128, NULL, opt_aes_vaes_x4, 4, NULL, vaes},
     {"aes-vaes, 8 lanes", PRG_AES_128, NULL, opt_aes_vaes_x8, 8, NULL, vaes},
+#endif
+#if OPT_AES_ARM
+    {"aes-armv8", PRG_AES_128, opt_aes_armv8, NULL, 1, NULL, armv8},
+    {"aes-armv8, 4 lanes", PRG_AES_128, NULL, opt_aes_armv8_x4, 4, NULL, armv8},
+    {"aes-armv8, descent", PRG_AES_128, NULL, NULL, 1, opt_aes_armv8_descend, armv8},
 #endif
   };
   const unsigned count = sizeof versions / sizeof *versions;
@@ -183,6 +189,10 @@ void test_suites(void)
       }
     }
   }
-  check(pprf_prg_select(vaes ? "aes-vaes" : ni ? "aes-ni" : "aes-bitsliced") == PPRF_OK, "back");
+  check(pprf_prg_select(vaes    ? "aes-vaes"
+                        : ni    ? "aes-ni"
+                        : armv8 ? "aes-armv8"
+                                : "aes-bitsliced") == PPRF_OK,
+        "back");
   end_test("every_version_of_the_suites_with_a_salt_is_libcryptos");
 }

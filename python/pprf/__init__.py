@@ -406,6 +406,6 @@ def aes_name() -> str:
 
 def prg_select(name: str) -> None:
     """Choose one for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256, "aes-builtin",
-    "aes-bitsliced", "aes-ni" or "aes-vaes" of AES-128; ValueError if it cannot run."""
+    "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128; ValueError if it cannot run."""
     if _lib.pprf_prg_select(name.encode()) != _lib.PPRF_OK:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")

@@ -465,5 +465,6 @@ def test_version_is_the_librarys():
     header = (HERE.parent.parent / "include" / "pprf.h").read_text(encoding="utf-8")
     assert f'"{pprf.__version__}"' in header
     assert pprf.prg_name() in ("builtin", "scalar", "avx2", "avx512")
-    assert pprf.aes_name() in ("aes-builtin", "aes-bitsliced", "aes-ni", "aes-vaes")
+    assert pprf.aes_name() in ("aes-builtin", "aes-bitsliced", "aes-ni", "aes-vaes",
+                               "aes-armv8")
     assert pprf.__all__ == [name for name in pprf.__all__ if hasattr(pprf, name)]
