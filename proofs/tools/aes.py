@@ -20,7 +20,7 @@ import re
 import keccak
 from acsl import command
 
-SOURCE, CONDITION = "prg/aes.c", "OPT_AES_X86"
+SOURCE = "prg/aes.c"
 FUNCTION = "opt_aes_bitsliced"
 TOKEN = re.compile(
     r"\s*((?:0[xX][0-9a-fA-F]+|[1-9]\d*|0)[uUlL]*|[A-Za-z_]\w*|<<|>>|->|\+\+|\|\||&&|==|!=|<=|>="
@@ -655,7 +655,7 @@ Definition {self.name} : program := {{|
 
 def translate(tree):
     try:
-        program = Program(keccak.preprocess(tree, SOURCE, CONDITION), FUNCTION)
+        program = Program(keccak.preprocess(tree, SOURCE, None, [FUNCTION]), FUNCTION)
     except keccak.Error as why:
         raise Error(f"{FUNCTION}: {why}") from None
     return "\n".join([

@@ -349,6 +349,9 @@ MUTANTS = [
     ("keccak_for_another_compiler", r"gate: keccak: .*under a condition .*__clang__",
      [(KECCAK, "#define XOR(a, b) ((a) ^ (b))", "#ifdef __clang__\n#define XOR(a, b) ((a) | (b))\n#else\n"
        "#define XOR(a, b) ((a) ^ (b))\n#endif")]),
+    ("keccak_with_a_condition_within_a_portable_function", r"gate: keccak: .*opt_salted_scalar stands behind",
+     [(KECCAK, "\nstruct pprf_children opt_salted_scalar(", "\n#if OPT_KECCAK_X86\nextern int other;\n#endif\n"
+       "struct pprf_children opt_salted_scalar(")]),
     ("keccak_specified_otherwise", r"KeccakRounds.v|KeccakSound.v",
      [("spec/keccak/Fips202.v", "(2 * xy.1 + 3 * xy.2) %% 5", "(3 * xy.1 + 2 * xy.2) %% 5")]),
     ("aes_s_box_constant", r"AesRounds.v", [(AES, "x[6] = ~t46;", "x[6] = t46;")]),

@@ -35,6 +35,7 @@ VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "id": "node_word"}
 ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
 CONDITION = "OPT_KECCAK_X86"
+PORTABLE = ["opt_keccak_scalar", "opt_salted_scalar"]  # every compiler is given them
 PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg"]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
@@ -376,17 +377,23 @@ class Function:
 """
 
 
-def conditions(tree, source, condition):
-    """The conditions of the C text: what another compiler is given is what is translated here."""
+def conditions(tree, source, condition, portable):
+    """The conditions of the C text: what another compiler is given is what is translated here.  No condition
+    but this one (None: none), and the portable functions, with all that they call, stand before it."""
     with open(os.path.join(tree, source), encoding="utf-8") as f:
-        found = re.findall(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t]*(.*)|^[ \t]*#[ \t]*(else)\b", f.read(), re.M)
-    odd = [a.strip() or b for a, b in found if a.strip() != condition]
+        text = f.read()
+    found = list(re.finditer(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t]*(.*)|^[ \t]*#[ \t]*(else)\b", text, re.M))
+    odd = [m[1] or m[2] for m in found if (m[1] or "").strip() != condition]
     if odd:
         raise Error(f"{source}: code under a condition that is not {condition}: {odd[0]}")
+    for name in portable:
+        body = one(rf"\b{name}\s*\([^()]*\)\s*(?=\{{)", text, name).end()
+        if found and found[0].start() < body + len(braces(text, body)):
+            raise Error(f"{source}: {name} stands behind a condition")
 
 
-def preprocess(tree, source=SOURCE, condition=CONDITION):
-    conditions(tree, source, condition)
+def preprocess(tree, source=SOURCE, condition=CONDITION, portable=PORTABLE):
+    conditions(tree, source, condition, portable)
     run = subprocess.run([*PREPROCESS, source], cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True, check=False)
     if run.returncode:
