@@ -46,8 +46,8 @@ static struct pprf_children spoiled(unsigned suite, struct pprf_seed seed, struc
   return c;
 }
 
-/* After the lanes: of a seed that had this bit before. */
-static void spoil_lane(unsigned suite, unsigned width, const struct opt_step *step, int bit)
+/* After the lanes: of a seed that had this bit before.  Not every processor's versions have lanes. */
+__attribute__((unused)) static void spoil_lane(unsigned suite, unsigned width, const struct opt_step *step, int bit)
 {
   if (wrong_width != width)
     return;
@@ -56,7 +56,7 @@ static void spoil_lane(unsigned suite, unsigned width, const struct opt_step *st
   step[wrong_lane].right->hi ^= (uint64_t)(wrong_in(suite) == LANE_RIGHT) << 63;
 }
 
-static int bit_of_lane(unsigned width, const struct opt_step *step)
+__attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_step *step)
 {
   return wrong_width == width && (step[wrong_lane].seed->lo >> 40 & 1) != 0;
 }
