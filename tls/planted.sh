@@ -111,6 +111,7 @@ plant keys_of_the_bare_suite tickets.c 'prg_expand(origin->family, load_seed(val
   'prg_expand(PRG_BARE, load_seed(value), 0, 1)'
 plant leaves_share_an_id tickets.c 'load_seed(value), origin->leaf, 0)' 'load_seed(value), 0, 0)'
 plant a_leaf_has_an_inner_nodes_id tickets.c 'load_seed(value), origin->leaf, 0)' 'load_seed(value), origin->leaf, 1)'
+plant the_expected_mac_stays_on_the_stack tickets.c 'OPENSSL_cleanse(mac, sizeof mac);' ';'
 plant aes_without_its_instructions_by_default tickets.c 'strcmp(aes, "aes-armv8") == 0;' 'strcmp(aes, "aes-evp") != 0;'
 plant aes_is_never_the_default tickets.c '? PPRF_AES_128' '? PPRF_SHA3_256_SALTED'
 plant the_thesis_suite_by_default tickets.c ': PPRF_SHA3_256_SALTED;' ': PPRF_SHA3_256;'
@@ -118,6 +119,7 @@ plant the_suite_that_is_named_is_not_taken tickets.c 'o->suite != 0 ? (unsigned)
 plant unknown_suites_are_taken tickets.c 'if (o->suite > PPRF_AES_128)' 'if ((unsigned)o->suite > PPRF_AES_128)'
 plant names_of_suites_by_their_beginning tickets.c 'strcmp(name, pprf_suite_name(suite)) == 0)' \
   'strncmp(name, pprf_suite_name(suite), strlen(pprf_suite_name(suite))) == 0)'
+plant a_child_keeps_the_pools_locked pool.c $'  }\n  after_fork();' '  }'
 plant another_suite_is_imported pool.c '(suite != 0 && h.suite != suite)' '0'
 plant a_named_suite_over_the_pools pool.c 'attach(pool, own, depth, keys, (unsigned)h.suite)' \
   'attach(pool, own, depth, keys, suite)'

@@ -566,19 +566,46 @@ static void after_free(void)
   check(pipe(go) == 0 && pipe(said) == 0, "pipe");
   pid_t pid = fork();
   if (pid == 0) {
+    static const uint8_t zero[POOL_NAME_BYTES];
     uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
     pool_ticket ticket;
     (void)close(go[1]);
     if (read(go[0], &c, 1) != 0)
       _exit(2);
-    _exit(pool_open(p, 1, g.name, &ticket, &origin, value) == PPRF_OK ||
-          pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, &origin, value) == PPRF_OK);
+    memset(name, 0xaa, sizeof name);
+    memset(value, 0xaa, sizeof value);
+    if (pool_open(p, 1, g.name, &ticket, &origin, value) == PPRF_OK ||
+        pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, &origin, value) == PPRF_OK)
+      _exit(3);
+    _exit(memcmp(name, zero, sizeof name) != 0 || memcmp(value, zero, sizeof value) != 0);
   }
   pool_free(p);
   (void)close(go[1]);
   check(waitpid(pid, &status, 0) == pid && status == 0, "the other process: %x", (unsigned)status);
   (void)close(go[0]), (void)close(said[0]), (void)close(said[1]);
   end_test("a_pool_that_was_freed_serves_no_process");
+}
+
+/* A lock that fork finds free is free in the child, too. */
+static void child_makes_pools(void)
+{
+  enum { SECONDS = 20 };
+  struct pool *p = new_pool(6, 100, 0);
+  int status = 1;
+  pid_t pid = fork();
+  if (pid == 0) {
+    struct given g;
+    (void)alarm(SECONDS);
+    struct pool *own = new_pool(6, 100, 0);
+    give(own, 1, &g);
+    int good = opens(own, 1, &g) == PPRF_OK;
+    pool_free(own);
+    pool_free(p);
+    _exit(!good || failed);
+  }
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the child: %x", (unsigned)status);
+  pool_free(p);
+  end_test("a_child_of_fork_makes_pools_of_its_own_and_frees_them");
 }
 
 /* ---- rotate and revoke ---- */
@@ -1633,6 +1660,7 @@ static void run(const char *program)
   names();
   not_ours_to_redeem();
   after_free();
+  child_makes_pools();
   rotate_and_revoke(10);
   rotate_and_revoke(17);
   revoked_everywhere();

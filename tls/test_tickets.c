@@ -461,14 +461,14 @@ static void failures(void)
 static uint8_t leaf_value[PPRF_SEED_BYTES];
 static struct origin leaf_origin;
 static struct ticket_keys derived;
-static int copied; /* control: leave the keys where they are to be found */
+static int copied; /* control: leave the secret where it is to be found */
 static atomic_int derived_so_far, looked_so_far;
 
-__attribute__((noinline)) static void copy_keys(void)
+__attribute__((noinline)) static void leave_copy(const void *secret, size_t bytes)
 {
-  volatile uint8_t copy[sizeof derived];
-  for (size_t i = 0; i < sizeof derived; i++)
-    copy[i] = ((const uint8_t *)&derived)[i];
+  volatile uint8_t copy[64];
+  for (size_t i = 0; i < bytes && i < sizeof copy; i++)
+    copy[i] = ((const uint8_t *)secret)[i];
   (void)copy[0];
 }
 
@@ -477,44 +477,86 @@ static void *derive(void *arg)
 {
   int good = ticket_derive(&leaf_origin, leaf_value, &derived);
   if (copied)
-    copy_keys();
+    leave_copy(&derived, sizeof derived);
   atomic_store(&derived_so_far, 1);
   while (!atomic_load(&looked_so_far))
     ;
   return good ? arg : NULL;
 }
 
-/* Words of a ticket's keys and of the value that they come from that are on the stack of a thread that derived them. */
-static unsigned left_on_the_stack(void)
+/* A ticket without its MAC, and that. */
+static pprf_tickets *asked;
+static struct sealed forged;
+static uint8_t right_mac[32];
+
+static void *refuse(void *arg)
+{
+  static uint8_t out[sizeof forged.bytes];
+  size_t len = sizeof out;
+  uint64_t ticket;
+  int err = pprf_tickets_open(asked, forged.bytes, forged.len, out, &len, &ticket);
+  if (copied)
+    leave_copy(right_mac, sizeof right_mac);
+  atomic_store(&derived_so_far, 1);
+  while (!atomic_load(&looked_so_far))
+    ;
+  return err == PPRF_ERR_FORMAT ? arg : NULL;
+}
+
+/* Run one of the two in a thread: how many of these words, of eight bytes, are on its stack then. */
+static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *word, unsigned count)
 {
   enum { STACK = 1 << 18 };
-  uint8_t secret[3][16], *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint8_t *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   pthread_attr_t attr;
   pthread_t thread;
   void *result = NULL;
   unsigned found = 0;
-  for (unsigned i = 0; i < sizeof leaf_value; i++)
-    leaf_value[i] = (uint8_t)rnd(256);
-  leaf_origin = (struct origin){{suite, rnd(UINT64_MAX), rnd(UINT64_MAX)}, rnd(UINT64_C(1) << 32)};
   atomic_store(&derived_so_far, 0);
   atomic_store(&looked_so_far, 0);
   if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
                pthread_attr_setstack(&attr, stack, STACK) == 0 &&
-               pthread_create(&thread, &attr, derive, stack) == 0, "a thread"))
+               pthread_create(&thread, &attr, run, stack) == 0, "a thread"))
     return UINT_MAX;
   while (!atomic_load(&derived_so_far))
     (void)sched_yield();
-  memcpy(secret[0], leaf_value, 16);
-  memcpy(secret[1], &derived, sizeof derived);
-  for (unsigned k = 0; k < 3; k++)
-    for (size_t at = 0; at + 8 <= STACK; at++) /* a word of it may be there alone */
-      found += memcmp(stack + at, secret[k], 8) == 0 || memcmp(stack + at, secret[k] + 8, 8) == 0;
+  for (unsigned k = 0; k < count; k++)
+    for (size_t at = 0; at + 8 <= STACK; at++)
+      found += memcmp(stack + at, word[k], 8) == 0;
   atomic_store(&looked_so_far, 1);
-  check(pthread_join(thread, &result) == 0 && result == stack, "deriving failed");
+  check(pthread_join(thread, &result) == 0 && result == stack, "the thread failed");
   (void)pthread_attr_destroy(&attr);
   (void)munmap(stack, STACK);
   return found;
+}
+
+/* Words of a ticket's keys and of the value that they come from that are on the stack of a thread that derived them. */
+static unsigned left_on_the_stack(void)
+{
+  const uint8_t *keys = (const uint8_t *)&derived;
+  const void *secret[] = {leaf_value, leaf_value + 8, keys, keys + 8, keys + 16, keys + 24};
+  for (unsigned i = 0; i < sizeof leaf_value; i++)
+    leaf_value[i] = (uint8_t)rnd(256);
+  leaf_origin = (struct origin){{suite, rnd(UINT64_MAX), rnd(UINT64_MAX)}, rnd(UINT64_C(1) << 32)};
+  return found_on_the_stack_of(derive, secret, 6);
+}
+
+/* Whoever reads the MAC that was expected can make the ticket good. */
+static void mac_residue(void)
+{
+  const void *secret[] = {right_mac, right_mac + 8, right_mac + 16};
+  asked = new_tickets(10);
+  for (unsigned i = 0; i < 20; i++) {
+    forged = seal(asked, "content", 7);
+    memcpy(right_mac, forged.bytes + forged.len - sizeof right_mac, sizeof right_mac);
+    memset(forged.bytes + forged.len - sizeof right_mac, 0, sizeof right_mac);
+    copied = 1;
+    check(found_on_the_stack_of(refuse, secret, 3) >= 3, "control: a MAC on the stack is found");
+    copied = 0;
+    check(found_on_the_stack_of(refuse, secret, 3) == 0, "the MAC is left");
+  }
+  pprf_tickets_free(asked);
+  end_test("refusing_a_ticket_leaves_its_right_mac_nowhere_on_the_stack");
 }
 
 /* In one version of the suite; 1: something is left, 2: the processor cannot run it. */
@@ -935,6 +977,7 @@ int main(int argc, char **argv)
     versions();
   }
   suite = 0;
+  mac_residue();
   suites();
   suite = PPRF_SHA3_256_SALTED;
   run();
