@@ -916,6 +916,9 @@ class Failures(Case):
             resource.setrlimit(resource.RLIMIT_AS, (2 ** 30, 2 ** 30))
         self.refused(FAILED, "memory", "punct", "--impl", "opt", self.key, 1, preexec_fn=limit)
         self.expect(DONE, "punct", "--impl", "ref", self.key, 1, preexec_fn=limit)
+        new = os.path.join(self.dir, "new")
+        self.refused(FAILED, "making the key", "setup", "--impl", "opt", "-d", 32, new, preexec_fn=limit)
+        self.expect(DONE, "setup", "--impl", "ref", "-d", 32, new, preexec_fn=limit)
 
     def test_a_killed_puncture_leaves_one_whole_file(self):
         rng = random.Random(SEED)
@@ -1481,6 +1484,16 @@ class Simulate(Case):
             self.assertEqual((times[249], times[494], times[-1]),
                              (o["median_ns"], o["p99_ns"], o["max_ns"]))
             self.assertAlmostEqual(o["mean_ns"], sum(times) / 500, places=3)
+
+    def test_text_of_a_simulation_has_its_figures_in_order(self):
+        text = self.expect(DONE, "simulate", "--scenario", "random", "--depth", 12)
+        times = re.search(r"mean (\d+) ns, median (\d+), p99 (\d+), max (\d+) a puncture", text)
+        mean, median, p99, most = map(int, times.groups())
+        self.assertLessEqual(median, p99)
+        self.assertLessEqual(p99, most)
+        self.assertLessEqual(mean, most)
+        peak, final = map(int, re.search(r"nodes +peak (\d+), final (\d+)", text).groups())
+        self.assertGreaterEqual(peak, final)
 
     def test_manual_names_every_member_of_the_json(self):
         self.make(4)

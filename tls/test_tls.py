@@ -14,6 +14,7 @@ import hmac
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -34,6 +35,7 @@ ROOT = os.path.dirname(HERE)
 SERVER = os.path.join(ROOT, "build", "pprf-tls-server")
 SEED = 0
 PATIENCE = 60
+NOBODY = 65534
 REQUEST = b"GET /early HTTP/1.0\r\n\r\n"
 HANDSHAKE, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC = 22, 21, 23, 20
 
@@ -720,6 +722,35 @@ class Attacks(Case):
         for flight in flights:
             send_flight(server.port, flight)
         self.assertEqual(self.early_deliveries(server, 9), 3)
+
+    def test_half_of_a_certificate_is_no_reason_to_make_one(self):
+        for there, missing in (("cert", "key"), ("key", "cert")):
+            with self.subTest(missing=missing):
+                with open(self.path(there), "w") as f:
+                    f.write("the user's")
+                p = subprocess.run([SERVER, "--port", "0", "--cert", "cert", "--key", "key"], cwd=self.dir,
+                                   capture_output=True, timeout=PATIENCE)
+                self.assertNotEqual(p.returncode, 0)
+                with open(self.path(there)) as f:
+                    self.assertEqual(f.read(), "the user's")
+                self.assertFalse(os.path.exists(self.path(missing)))
+                os.remove(self.path(there))
+
+    def test_a_worker_that_cannot_be_started_ends_the_server(self):
+        home, options = tempfile.mkdtemp(prefix="pprf-tls-"), {}
+        self.addCleanup(shutil.rmtree, home)
+        program = shutil.copy(SERVER, home)  # the build directory may be out of another user's reach
+        if os.geteuid() == 0:  # root has as many processes as it likes
+            os.chmod(home, 0o755)
+            os.chown(home, NOBODY, NOBODY)
+            options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        p = subprocess.run([program, "--port", "0", "--workers", "2"], cwd=home, capture_output=True,
+                           preexec_fn=limit, timeout=PATIENCE, **options)
+        self.assertNotEqual(p.returncode, 0)
+        self.assertIn(b"fork", p.stderr)
 
 
 class Secrets(Case):
