@@ -2,7 +2,8 @@
 /* Keys and fork: a copy answers PPRF_ERR_FORKED whatever it is asked and can be freed, new keys work in
  * children and theirs, whatever the parent's other threads hold; shared keys, keys moved by export, and
  * children that share the memory (vfork) go on.  Each with the page that the kernel clears, and with
- * pthread_atfork where it does not: madvise is wrapped. */
+ * pthread_atfork where it does not: madvise is wrapped, and so is what gives and takes memory, to fork
+ * there. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -42,10 +43,13 @@ static const struct more {
 
 static int old_kernel; /* without MADV_WIPEONFORK */
 
+static void fork_now(void);
+
 int __real_madvise(void *at, size_t bytes, int advice);
 int __wrap_madvise(void *at, size_t bytes, int advice);
 int __wrap_madvise(void *at, size_t bytes, int advice)
 {
+  fork_now();
   if (advice != MADV_WIPEONFORK || !old_kernel)
     return __real_madvise(at, bytes, advice);
   errno = EINVAL;
@@ -112,7 +116,7 @@ static int is_copy(int i, void *arg)
   ok &= impl->export_key(key, file, &len) == PPRF_ERR_FORKED && file[0] == 0xee;
   ok &= impl->export_key(key, NULL, &len) == PPRF_ERR_FORKED;
   ok &= impl->node_count(key) == 0 && impl->memory_bytes(key) == 0 && impl->depth(key) == 0 &&
-        impl->memory_locked(key) == 0;
+        impl->suite(key) == 0 && impl->memory_locked(key) == 0;
   ok &= impl->eval(key, 1, NULL) == PPRF_ERR_NULL;
   return ok;
 }
@@ -433,6 +437,90 @@ static int amid_threads(int i, void *arg)
   return ok;
 }
 
+/* ---- forks at each call for memory, where a change is half done */
+
+static struct {
+  pprf_key *key; /* that is being changed; NULL: no fork */
+  int impl, forks, ok;
+} amid;
+
+/* The change is another thread's, as far as the child can tell. */
+static void fork_now(void)
+{
+  pprf_key *key = amid.key;
+  if (key == NULL)
+    return;
+  amid.key = NULL;
+  amid.ok &= in_child(copy_and_own, amid.impl, key);
+  amid.forks++;
+  amid.key = key;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+  fork_now();
+  return __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+  fork_now();
+  return __real_calloc(n, bytes);
+}
+
+void __real_free(void *block);
+void __wrap_free(void *block);
+void __wrap_free(void *block)
+{
+  __real_free(block);
+  fork_now();
+}
+
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes)
+{
+  int result = __real_munmap(at, bytes);
+  fork_now();
+  return result;
+}
+
+static int amid_changes(int i, void *arg)
+{
+  const struct pprf_impl *impl = stores[i];
+  pprf_key *key, *other;
+  uint64_t leaf[200];
+  int err = PPRF_OK, calls = 0;
+  (void)arg;
+  for (unsigned k = 0; k < 200; k++)
+    leaf[k] = 5 + 19 * k;
+  if (impl->setup(&key, 12, root) != PPRF_OK)
+    return 0;
+  for (unsigned k = 0; k < 300; k++) /* so that the key has several pages */
+    (void)impl->punct(key, k * 2027 % 4096);
+  amid.impl = i;
+  amid.ok = 1;
+  amid.key = key;
+  for (unsigned k = 300; k < 600; k++)
+    (void)impl->punct(key, k * 2027 % 4096);
+  err |= more[i].punct_batch(key, leaf, 200, NULL);
+  err |= impl->punct_range(key, 1000, 3000);
+  err |= more[i].expand(key, 0, 4095, each_called, &calls);
+  err |= impl->setup(&other, 12, NULL);
+  err |= impl->punct_range(other, 7, 4000);
+  impl->free(other);
+  err |= more[i].prefault(key);
+  err |= impl->punct_range(key, 3001, 4095);
+  err |= impl->punct_range(key, 0, 999);
+  amid.key = NULL;
+  impl->free(key);
+  return err == PPRF_OK && amid.ok && amid.forks >= 10;
+}
+
 /* ---- the seeds themselves */
 
 static int has_no_seed(int i, void *arg)
@@ -468,7 +556,8 @@ int main(void)
                {"a_key_is_moved_by_export_and_import", moved},
                {"options_that_are_not_known_are_refused", options},
                {"a_child_in_the_same_memory_has_the_same_key", same_memory},
-               {"forks_amid_busy_threads_leave_children_whole", amid_threads}};
+               {"forks_amid_busy_threads_leave_children_whole", amid_threads},
+               {"forks_amid_changes_leave_children_whole", amid_changes}};
   /* each in a process that has made no key: this one makes none */
   for (old_kernel = 0; old_kernel < 2; old_kernel++)
     for (int i = 0; i < STORES; i++)

@@ -195,7 +195,7 @@ $(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
 
 TAP_TESTS += $(EQB)/forks
 $(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
-	$(LINK) -Wl,--wrap=madvise -o $@ $^ $(ALL_LDLIBS)
+	$(LINK) $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f)) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
 

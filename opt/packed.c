@@ -542,12 +542,15 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
   return PPRF_OK;
 }
 
+/* The index goes last: a child that is forked meanwhile frees what its copy names. */
 void opt_packed_close(struct opt_packed *p)
 {
+  uint64_t *first = p->first;
+  struct opt_page **page = p->page;
   for (size_t i = 0; i < p->pages; i++)
-    free_page(p->page[i]);
-  free_index(p, p->first, p->page);
+    free_page(page[i]);
   *p = (struct opt_packed){.depth = p->depth};
+  free_index(p, first, page);
 }
 
 void opt_packed_drop_copy(struct opt_packed *p)
