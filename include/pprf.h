@@ -124,8 +124,9 @@ enum {
   /** Pair slots, a mapping of the key's own: fastest where punctures are dense; 16 to 21 bytes a node
    * there, up to a page a node where they are few. */
   PPRF_STORE_SLOTS = 1,
-  /** 17 to 21 bytes a node however few the punctures, a kilobyte after the first one, no mapping of the
-   * key's own: for many keys, and for few punctures in a large tree.  Small keys share pages.
+  /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
+   * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a
+   * large tree.  Small keys share pages.
    * pprf_prefault makes it pair slots. */
   PPRF_STORE_PACKED = 2
 };
@@ -223,7 +224,8 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
 
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
  * same number of PRG calls, run side by side.  While it runs it takes 48 bytes of memory a leaf and
- * 32 a new node.
+ * 32 a new node; with a packed store 32 and 24 more, and new pages of 4 kB at most for those that
+ * hold one of the leaves.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.
@@ -298,7 +300,8 @@ PPRF_API int pprf_prg_select(const char *name);
 PPRF_API size_t pprf_node_count(const pprf_key *key);
 
 /** Bytes of memory the key really holds: heap blocks with the allocator's overhead and mapped
- * pages that are backed by memory; 0 if key is NULL or a copy that fork made. */
+ * pages that are backed by memory; of a packed store the key's blocks of the pages that small keys
+ * share, without what is free there; 0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
 
 /** Depth of the tree; 0 if key is NULL or a copy that fork made. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A puncture changes one page in place, after it was given more memory or was split if it is full.
- * Whatever touches more is a rewrite: the pages that it meets are written anew, tile by tile, and take
- * the old pages' place when all of them are there; what lacks memory before that changes nothing.
+ * Whatever touches more is a rewrite: the pages that it meets, and no others, are written anew, tile by
+ * tile, and take the old pages' place when all of them are there; what lacks memory before that changes
+ * nothing.
  *
  * A block that leaves its place is wiped by the arena, and within a page no seed lies below the row of
  * those that count. */
@@ -252,51 +253,79 @@ static void put_page(struct draft *d, const struct opt_page *page, struct change
   }
 }
 
-/* Bytes that the pages from .. to and what comes in take at most. */
-static uint64_t bytes_at_most(const struct opt_packed *p, size_t from, size_t to,
+/* Pages from .. to, one after the other, that a change meets, and in the draft their new ones. */
+struct run {
+  size_t from, to;
+  size_t at, n; /* in the draft: the first of them, how many there are */
+};
+
+/* Bytes that the pages of the runs and what comes in take at most. */
+static uint64_t bytes_at_most(const struct opt_packed *p, const struct run *run, size_t runs,
                               const struct change *c)
 {
   uint64_t bytes = (uint64_t)(SEED_BYTES + 1) * c->pieces;
   bytes += c->leaf != NULL ? c->leaves : 2 * (uint64_t)p->depth;
-  for (size_t i = from; i <= to; i++)
-    bytes += used_bytes(p->page[i]) - sizeof(struct opt_page);
+  for (size_t k = 0; k < runs; k++)
+    for (size_t i = run[k].from; i <= run[k].to; i++)
+      bytes += used_bytes(p->page[i]) - sizeof(struct opt_page);
   return bytes;
 }
 
-/* Let the pages of a draft take the place of the pages from .. to; the index has room. */
-static void install(struct opt_packed *p, size_t from, size_t to, const struct draft *d)
+/* Write the pages of a run with the change made. */
+static void put_run(struct draft *d, const struct opt_packed *p, struct run *run, struct change *c)
 {
-  for (size_t i = from; i <= to; i++) {
+  run->at = d->n;
+  d->end = p->first[run->from];
+  d->page = NULL;
+  for (size_t i = run->from; i <= run->to; i++)
+    put_page(d, p->page[i], c);
+  run->n = d->n - run->at;
+}
+
+/* Let a run's new pages take the old ones' place; the index has room. */
+static void install(struct opt_packed *p, const struct run *run, const struct draft *d)
+{
+  size_t old = run->to - run->from + 1, behind = p->pages - run->to - 1;
+  for (size_t i = run->from; i <= run->to; i++) {
     p->nodes -= p->page[i]->seeds;
     free_page(p->page[i]);
   }
-  memmove(p->first + from + d->n, p->first + to + 1, (p->pages - to - 1) * sizeof *p->first);
-  memmove(p->page + from + d->n, p->page + to + 1, (p->pages - to - 1) * sizeof(struct opt_page *));
-  memcpy(p->first + from, d->first, d->n * sizeof *p->first);
-  memcpy(p->page + from, d->pages, d->n * sizeof(struct opt_page *));
-  p->pages = p->pages - (to - from + 1) + d->n;
+  if (run->n != old) {
+    memmove(p->first + run->from + run->n, p->first + run->to + 1, behind * sizeof *p->first);
+    memmove(p->page + run->from + run->n, p->page + run->to + 1, behind * sizeof *p->page);
+  }
+  memcpy(p->first + run->from, d->first + run->at, run->n * sizeof *p->first);
+  memcpy(p->page + run->from, d->pages + run->at, run->n * sizeof *p->page);
+  p->pages = p->pages - old + run->n;
+}
+
+/* Let all new pages take their place, from the last run on: what is before it stays where it is. */
+static void install_all(struct opt_packed *p, const struct run *run, size_t runs,
+                        const struct draft *d)
+{
+  for (size_t k = runs; k-- > 0;)
+    install(p, &run[k], d);
   p->nodes += d->nodes;
   tidy_index(p);
 }
 
-/* Write the pages from .. to anew with the change made. */
-static int rewrite(struct opt_packed *p, size_t from, size_t to, struct change c)
+/* Write the pages of the runs anew with the change made. */
+static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct change c)
 {
-  uint64_t bytes = bytes_at_most(p, from, to, &c), room = p->page_max - sizeof(struct opt_page);
+  uint64_t bytes = bytes_at_most(p, run, runs, &c), room = p->page_max - sizeof(struct opt_page);
   uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
   size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
-  struct draft d = {.end = p->first[from],
-                    .block = opt_arena_fit(block < p->page_max ? block : p->page_max),
-                    .room = (size_t)n};
-  if (n > SIZE_MAX / 64 || (d.first = malloc((size_t)n * sizeof *d.first)) == NULL ||
-      (d.pages = malloc((size_t)n * sizeof(struct opt_page *))) == NULL)
+  struct draft d = {.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
+                    .room = (size_t)n + runs}; /* each run may have a page that is not full */
+  if (n > SIZE_MAX / 64 || (d.first = malloc(d.room * sizeof *d.first)) == NULL ||
+      (d.pages = malloc(d.room * sizeof(struct opt_page *))) == NULL)
     d.err = PPRF_ERR_NOMEM;
   else
     d.err = reserve_index(p, p->pages + (size_t)n);
-  for (size_t i = from; i <= to && d.err == PPRF_OK; i++)
-    put_page(&d, p->page[i], &c);
+  for (size_t k = 0; k < runs && d.err == PPRF_OK; k++)
+    put_run(&d, p, &run[k], &c);
   if (d.err == PPRF_OK)
-    install(p, from, to, &d);
+    install_all(p, run, runs, &d);
   else
     while (d.n > 0)
       free_page(d.pages[--d.n]);
@@ -418,15 +447,25 @@ static void puncture_below(struct opt_page *page, struct opt_place at, uint64_t 
   opt_tiles_put_path(page->tile + at.tile, row(page, at.seeds + h), leaf, h, copath);
 }
 
-/* Give back what a page has too much; that there is no memory for less does not matter. */
+/* Make two pages one. */
+static int join_pages(struct opt_packed *p, size_t i)
+{
+  return rewrite(p, &(struct run){.from = i, .to = i + 1}, 1, nothing);
+}
+
+/* Give back what a page has too much, more than an eighth of it, and join it to one beside it if both are
+ * small; that there is no memory for less does not matter. */
 static void tidy(struct opt_packed *p, size_t i)
 {
+  size_t small = p->page_max / 4;
+  if (used_bytes(p->page[i]) < small) {
+    if (i + 1 < p->pages && used_bytes(p->page[i + 1]) < small)
+      (void)join_pages(p, i);
+    else if (i > 0 && used_bytes(p->page[i - 1]) < small && join_pages(p, i - 1) == PPRF_OK)
+      i--;
+  }
   size_t bytes = used_bytes(p->page[i]);
-  if (bytes < p->page_max / 4 && i + 1 < p->pages && used_bytes(p->page[i + 1]) < p->page_max / 4)
-    (void)rewrite(p, i, i + 1, nothing);
-  else if (bytes < p->page_max / 4 && i > 0 && used_bytes(p->page[i - 1]) < p->page_max / 4)
-    (void)rewrite(p, i - 1, i, nothing);
-  else if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
+  if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
     (void)resize_page(p, i, bytes);
 }
 
@@ -473,6 +512,41 @@ int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node nod
 
 /* ---- many leaves ---- */
 
+/* Make a change of the runs, in leaf order and no two of them beside each other, and give back what the
+ * new pages have too much. */
+static int change_runs(struct opt_packed *p, struct run *run, size_t runs, struct change c)
+{
+  int err = rewrite(p, run, runs, c);
+  if (err != PPRF_OK)
+    return err;
+  size_t more = 0; /* pages that have come in before a run; where some have gone it wraps */
+  for (size_t k = 0; k < runs; k++) {
+    size_t old = run[k].to - run[k].from + 1;
+    run[k].from += more;
+    more += run[k].n - old;
+  }
+  for (size_t k = runs; k-- > 0;) /* a page that is joined to another moves those behind it alone */
+    for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
+      tidy(p, i);
+  return PPRF_OK;
+}
+
+/* The runs of pages that have leaves of an ascending row: not more than leaves, or pages. */
+static size_t runs_of(const struct opt_packed *p, const uint32_t *leaf, size_t n, struct run *run)
+{
+  size_t runs = 0;
+  for (size_t i = 0, met; i < n;) {
+    met = page_of(p, leaf[i]);
+    if (runs > 0 && run[runs - 1].to + 1 == met)
+      run[runs - 1].to = met;
+    else
+      run[runs++] = (struct run){.from = met, .to = met};
+    for (i++; i < n && (met + 1 == p->pages || leaf[i] < p->first[met + 1]); i++)
+      ;
+  }
+  return runs;
+}
+
 int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
                               const struct opt_entry *left, unsigned lefts,
                               const struct opt_entry *right, unsigned rights)
@@ -486,7 +560,8 @@ int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t las
   for (unsigned i = 0; i < rights; i++)
     piece[lefts + i] = piece_of(&right[rights - 1 - i]);
   struct change c = {.first = first, .last = last, .piece = piece, .pieces = lefts + rights};
-  int err = rewrite(p, page_of(p, first), page_of(p, last), c);
+  struct run run = {.from = page_of(p, first), .to = page_of(p, last)};
+  int err = change_runs(p, &run, 1, c);
   free(piece);
   return err;
 }
@@ -501,13 +576,18 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n
                             const struct opt_entry *rest, size_t count)
 {
   struct piece *piece = count > SIZE_MAX / 64 ? NULL : malloc((count + 1) * sizeof *piece);
-  if (piece == NULL)
+  struct run *run = n > SIZE_MAX / 64 ? NULL : malloc((n < p->pages ? n : p->pages) * sizeof *run);
+  if (piece == NULL || run == NULL) {
+    free(piece);
+    free(run);
     return PPRF_ERR_NOMEM;
+  }
   for (size_t i = 0; i < count; i++)
     piece[i] = piece_of(&rest[i]);
   qsort(piece, count, sizeof *piece, by_start);
   struct change c = {.leaf = leaf, .leaves = n, .piece = piece, .pieces = count};
-  int err = rewrite(p, page_of(p, leaf[0]), page_of(p, leaf[n - 1]), c);
+  int err = change_runs(p, run, runs_of(p, leaf, n, run), c);
+  free(run);
   free(piece);
   return err;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file packed.h
  * The second store of opt, for keys with few nodes: the tree's tiles (tiles.h) in pages of 1 to
- * 2.3 kB at most, 4 kB in a key of very many pages, each no greater than its tiles need, out of the
- * process's arena (arena.h), and a sorted index of the pages.  17 bytes a node, one a punctured tile,
- * whatever the depth: 1 .. 63.
+ * 2.3 kB at most, 4 kB in a key of very many pages, each an eighth greater than its tiles need at most
+ * (while no memory was refused), out of the process's arena (arena.h), and a sorted index of the pages.
+ * 17 bytes a node, one a punctured tile, whatever the depth: 1 .. 63.
  *
  * The functions do what those of store.h do for the pair slots.  Those that change the store can lack
  * memory: then nothing has changed. */
