@@ -1,26 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file figures.h
- * What the programs that compare stores and suites share: a clock, figures of several rounds, and two
- * ways to write them: a table to be read, and JSON with every round for the report. */
+ * What the programs that compare stores and suites share: a clock, figures of several rounds, two ways to
+ * write them, a table to be read and JSON with every round for the report, and that they never stop
+ * without saying in which case and why, but for SIGKILL, which the shell reports. */
 #ifndef PPRF_BENCH_FIGURES_H
 #define PPRF_BENCH_FIGURES_H
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS_MAX = 101 };
 
 static const char *program_name = "bench";
 
+/** What is being measured, for messages. */
+static char running[160] = "set-up";
+
 static inline void check(int ok, const char *what)
 {
   if (!ok) {
-    fprintf(stderr, "%s: %s\n", program_name, what);
+    fprintf(stderr, "%s: %s: %s\n", program_name, running, what);
     exit(1);
   }
+}
+
+/* "stores: random, depth 48: ended by signal 13", by functions that a handler may call; if nobody can be
+ * told, so be it. */
+static inline void ended_by(int number)
+{
+  const char digits[] = {(char)('0' + number / 10), (char)('0' + number % 10), '\n', '\0'};
+  const char *part[] = {program_name, ": ", running, ": ended by signal ", digits};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (write(STDERR_FILENO, part[i], strlen(part[i])) < 0)
+      break;
+  (void)raise(number); /* its action is the default again */
+}
+
+/** Have a signal that ends the program say so; SIGPIPE is an error of standard output. */
+static inline void say_what_ends(void)
+{
+  static const int fatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,
+                              SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2, SIGALRM,
+                              SIGTERM, SIGXCPU, SIGXFSZ, SIGSYS};
+  static char stack[1 << 14]; /* the program's own may be used up */
+  stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+  struct sigaction action = {.sa_handler = ended_by, .sa_flags = SA_RESETHAND | SA_ONSTACK};
+  (void)sigaltstack(&other, NULL);
+  for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+    (void)sigaction(fatal[i], &action, NULL);
+  (void)signal(SIGPIPE, SIG_IGN);
+}
+
+/** See that what was printed has arrived. */
+static inline void check_output(void)
+{
+  check(fflush(stdout) == 0 && !ferror(stdout), "standard output cannot be written");
 }
 
 /** CPU time of this thread in ns: what other processes take does not count. */

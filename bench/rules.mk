@@ -54,7 +54,8 @@ $(B)/bench/suites: $(B)/bench/suites.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
 
-TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py
+TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py bench/stops_test.sh
+bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
 # a program that does not link is noticed by make test
@@ -67,11 +68,13 @@ PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*
 stores: deps-bench ## compare opt's two stores with each other and with others (10 minutes)
 	@$(MAKE) --no-print-directory $(B)/bench/stores
 	@bench/openmls/build.sh $(B)/bench/openmls
-	@$(B)/bench/stores 5 $(B)/bench/stores.json $(B)/bench/openmls/libopenmls_pprf.so
+	@$(B)/bench/stores 5 $(B)/bench/stores.json.part $(B)/bench/openmls/libopenmls_pprf.so
+	@mv $(B)/bench/stores.json.part $(B)/bench/stores.json
 .PHONY: suites
 suites: deps-bench ## compare the suites and their versions (1 minute)
 	@$(MAKE) --no-print-directory $(B)/bench/suites
-	@$(B)/bench/suites 11 $(B)/bench/suites.json
+	@$(B)/bench/suites 11 $(B)/bench/suites.json.part
+	@mv $(B)/bench/suites.json.part $(B)/bench/suites.json
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json

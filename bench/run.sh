@@ -14,11 +14,22 @@ else
   sparse=("opt 24 0.1" "bst 24 0.1" "opt 32 0.0001")
   steps=9 rounds=5
 fi
-n=0
+n=0 what=
 step() {
-  n=$((n + 1))
-  echo "bench: [$n/$steps] $* (after ${SECONDS} s)"
+  n=$((n + 1)) what=$*
+  echo "bench: [$n/$steps] $what (after ${SECONDS} s)"
 }
+# Whatever ends a run says so: set -e alone is silent, and so is a shell whose program was killed.
+why() { # STATUS
+  local by=
+  [ "$1" -le 128 ] || by=", signal $(kill -l "$1" 2> /dev/null || echo $(($1 - 128)))"
+  [ "$1" = 0 ] || echo "bench: [$n/$steps] $what: stopped after ${SECONDS} s with status $1$by" >&2
+}
+trap 'why $?' EXIT
+for signal in HUP INT TERM; do
+  # shellcheck disable=SC2064  # this signal's number
+  trap "exit $((128 + $(kill -l $signal)))" $signal
+done
 rm -f "$dir"/*.json "$dir"/*.csv "$dir"/massif-*.out
 printf '{"mode": "%s", "started": "%s", "load": "%s"}\n' "$mode" "$(date -u +%FT%TZ)" \
   "$(cut -d' ' -f1-3 /proc/loadavg)" > "$dir/run.json"

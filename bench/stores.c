@@ -62,7 +62,7 @@ static void put_row(const struct what *w, const struct store *s, const struct ro
   else
     printf(" |");
   printf(" %s | %s |\n", text(&r->ns, 0), text(&r->ratio, 2));
-  fflush(stdout);
+  check_output();
   if (json == NULL)
     return;
   fprintf(json,
@@ -112,10 +112,26 @@ static int takes(const struct store *s, unsigned depth, uint64_t punctures)
          (depth < 32 || punctures <= s->sparse_max);
 }
 
+/* Say what runs now, for whoever asks why the program stopped. */
+static void now_runs(const char *what, unsigned depth, uint64_t n, const struct store *s)
+{
+  snprintf(running, sizeof running, "%s, depth %u, %llu punctures, %s", what, depth,
+           (unsigned long long)n, s->name);
+}
+
+/* Evaluate at a leaf that may be punctured, and puncture it; 1 if it was not. */
+static int took(const struct store *s, pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
+{
+  int err = s->impl.eval_punct(key, leaf, out);
+  check(err == PPRF_OK || err == PPRF_ERR_PUNCTURED, pprf_strerror(err));
+  return err == PPRF_OK;
+}
+
 static pprf_key *new_key(const struct store *s, unsigned depth)
 {
   pprf_key *key = NULL;
-  check(s->impl.setup(&key, depth, root) == PPRF_OK, "set-up");
+  int err = s->impl.setup(&key, depth, root);
+  check(err == PPRF_OK, pprf_strerror(err));
   return key;
 }
 
@@ -165,6 +181,7 @@ static void run_sequence(const struct store *s, const struct what *w, const uint
 {
   const unsigned keys = n < 1000 ? (unsigned)(1000 / n) : 1;
   size_t before = s == &stores[OPENMLS] ? s->impl.memory_bytes(NULL) : 0;
+  now_runs(w->name, w->depth, n, s);
   double call = call_ns(s), t = 0;
   for (unsigned k = 0; k < keys; k++) {
     uint8_t out[PPRF_SEED_BYTES];
@@ -172,7 +189,7 @@ static void run_sequence(const struct store *s, const struct what *w, const uint
     double from = now();
     *done = 0;
     for (uint64_t i = 0; i < n; i++)
-      *done += s->impl.eval_punct(key, leaf[i], out) == PPRF_OK;
+      *done += (uint64_t)took(s, key, leaf[i], out);
     t += now() - from;
     if (s->impl.node_count != NULL)
       *nodes = s->impl.node_count(key);
@@ -188,6 +205,8 @@ static void run_sequence(const struct store *s, const struct what *w, const uint
 }
 
 /* Below: the packed store alone, with a descent as core.c has it, for depths that the API does not take. */
+static const struct store packed_alone = {.name = "packed, without the API"};
+
 static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, struct row *r,
                       uint64_t *done)
 {
@@ -195,7 +214,8 @@ static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, st
   struct pprf_seed seed = {1, 2}, copath[OPT_PACKED_DEPTH_MAX];
   struct opt_node node;
   uint64_t calls = 0;
-  check(opt_packed_open(&p, w->depth, &seed) == PPRF_OK, "open");
+  now_runs(w->name, w->depth, n, &packed_alone);
+  check(opt_packed_open(&p, w->depth, &seed) == PPRF_OK, "no memory");
   double call = call_ns(&stores[PACKED]), from = now();
   *done = 0;
   for (uint64_t i = 0; i < n; i++) {
@@ -210,7 +230,7 @@ static void run_alone(const struct what *w, const uint64_t *leaf, uint64_t n, st
     }
     calls += node.height;
     ++*done;
-    check(opt_packed_puncture(&p, leaf[i], node, copath) == PPRF_OK, "puncture");
+    check(opt_packed_puncture(&p, leaf[i], node, copath) == PPRF_OK, "no memory");
   }
   double t = now() - from;
   add_value(&r->ns, t / (double)*done);
@@ -231,7 +251,6 @@ static void punctures(const char *name, const char *words, enum order order, uns
   const unsigned times =
     n > 100000 && rounds > 3 ? 3 : rounds; /* a long run disturbs itself less */
   const int alone = depth > stores[PACKED].depth_max;
-  static const struct store packed_alone = {.name = "packed, without the API"};
   if (n > 200000 && rounds < 3) {
     free(leaf);
     return;
@@ -266,6 +285,7 @@ static void set_up(unsigned depth)
   for (unsigned round = 0; round < rounds; round++)
     for (unsigned k = 0; k < STORES; k++)
       if (takes(&stores[k], depth, 0)) {
+        now_runs("setup", depth, 0, &stores[k]);
         double from = now();
         for (unsigned i = 0; i < 500; i++)
           stores[k].impl.free(new_key(&stores[k], depth));
@@ -291,6 +311,7 @@ static void first_use(unsigned depth)
       const struct store *s = &stores[k];
       if (!takes(s, depth, 1))
         continue;
+      now_runs("first", depth, 1, s);
       size_t before = k == OPENMLS ? s->impl.memory_bytes(NULL) : 0;
       pprf_key *warm = new_key(s, depth);
       check(s->impl.eval_punct(warm, 1, out) == PPRF_OK, "puncture");
@@ -329,6 +350,7 @@ static void one_left(void)
     memset(&row, 0, sizeof row);
     if (!takes(s, 16, 65535))
       continue;
+    now_runs(w.name, 16, 65535, s);
     size_t before = k == OPENMLS ? s->impl.memory_bytes(NULL) : 0;
     pprf_key *key = new_key(s, 16);
     int err = PPRF_OK;
@@ -365,6 +387,7 @@ static void many_keys(unsigned k, unsigned keys, unsigned depth)
   memset(&row, 0, sizeof row);
   if (!takes(s, depth, EACH))
     return;
+  now_runs(w.name, depth, EACH, s);
   pprf_key **key = malloc(keys * sizeof *key);
   check(key != NULL, "no memory");
   memset(key, 1, keys * sizeof *key);
@@ -374,7 +397,7 @@ static void many_keys(unsigned k, unsigned keys, unsigned depth)
     uint8_t out[PPRF_SEED_BYTES];
     key[i] = new_key(s, depth);
     for (unsigned j = 0; j < EACH; j++)
-      (void)s->impl.eval_punct(key[i], next_random(&state) >> (64 - depth), out);
+      (void)took(s, key[i], next_random(&state) >> (64 - depth), out);
     row.nodes += s->impl.node_count != NULL ? s->impl.node_count(key[i]) : 0;
   }
   row.key_bytes = (double)(process_bytes() - before);
@@ -438,6 +461,7 @@ int main(int argc, char **argv)
 {
   uint64_t number;
   program_name = "stores";
+  say_what_ends();
   if (argc > 1)
     rounds = (unsigned)atoi(argv[1]);
   check(argc <= 4 && rounds >= 1 && rounds <= ROUNDS_MAX,
@@ -462,7 +486,8 @@ int main(int argc, char **argv)
   measure();
   if (json != NULL) {
     fprintf(json, "\n]}\n");
-    check(fclose(json) == 0, "the file cannot be written");
+    check(ferror(json) == 0 && fclose(json) == 0, "the file cannot be written");
   }
+  check_output();
   return 0;
 }

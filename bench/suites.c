@@ -171,6 +171,7 @@ static double batch_ns(unsigned suite)
 static void measure(struct row *row)
 {
   struct pprf_family family = family_of(row->suite);
+  snprintf(running, sizeof running, "%s, %s", pprf_suite_name(row->suite), row->version);
   if (pprf_prg_select(row->version) != PPRF_OK)
     return; /* this processor cannot run it: the row says so */
   (void)one_ns(family);
@@ -211,7 +212,7 @@ static void write_json(const char *path, unsigned rounds, const char *sha3, cons
     fprintf(json, "}");
   }
   fprintf(json, "\n]}\n");
-  check(fclose(json) == 0, "the file cannot be written");
+  check(ferror(json) == 0 && fclose(json) == 0, "the file cannot be written");
 }
 
 int main(int argc, char **argv)
@@ -219,6 +220,7 @@ int main(int argc, char **argv)
   uint64_t number;
   unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 5;
   program_name = "suites";
+  say_what_ends();
   check(argc <= 3 && rounds >= 1 && rounds <= ROUNDS_MAX, "usage: suites [ROUNDS [FILE]]");
   check(pprf_process_claim(&number) == PPRF_OK, "no memory");
   const char *sha3 = pprf_prg_name(), *aes = pprf_aes_name(); /* what this processor gets */
@@ -230,5 +232,6 @@ int main(int argc, char **argv)
   print_table();
   if (argc == 3)
     write_json(argv[2], rounds, sha3, aes);
+  check_output();
   return 0;
 }
