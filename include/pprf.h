@@ -21,8 +21,8 @@
  * position in a key file is read once and then checked, so nothing outside the outputs is written
  * even then.  In pprf_punct_batch result may overlap leaf.
  *
- * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, depth, export)
- * by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
+ * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, memory_locked, depth,
+ * suite, export) by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
  * free) by one; the caller keeps the two apart.
  * Different keys are independent.
  *
