@@ -182,6 +182,12 @@ static void end_change(struct held *s, struct tree *t)
   atomic_store(&s->shard->changing, NONE);
 }
 
+/* Seconds since a time of which another caller may have told that this one, overtaken, does not know of. */
+static uint64_t since(const struct held *s, uint64_t then)
+{
+  return s->now > then ? s->now - then : 0;
+}
+
 static int is_current(const struct held *s, const struct tree *t)
 {
   return s->shard->current == (unsigned)(t - s->shard->tree);
@@ -299,7 +305,7 @@ static int current_tree(struct held *s)
   if (p->current != NONE) {
     const struct tree *t = &p->tree[p->current];
     if (t->next >> s->pool->tree_depth == 0 &&
-        (h->rotation == 0 || s->now - t->opened < h->rotation))
+        (h->rotation == 0 || since(s, t->opened) < h->rotation))
       return PPRF_OK;
   }
   (void)retire(s);
@@ -321,11 +327,11 @@ static struct segment *current_segment(struct held *s, struct tree *t)
 {
   struct segment *last = t->segments > 0 ? segment_at(t, t->segments - 1) : NULL;
   if (last == NULL || (t->segments < SEGMENTS &&
-                       s->now - last->opened > s->pool->h->lifetime / SEGMENTS_PER_LIFETIME)) {
+                       since(s, last->opened) > s->pool->h->lifetime / SEGMENTS_PER_LIFETIME)) {
     last = segment_at(t, t->segments++);
     *last = (struct segment){.begin = t->next, .opened = s->now};
   }
-  last->last = s->now;
+  last->last = s->now > last->last ? s->now : last->last;
   return last;
 }
 

@@ -141,13 +141,20 @@ void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_no
 
 /* Leaves punctured by range since a lock was let go, and the most of them. */
 static uint64_t in_a_slice, longest_slice;
+static void (*meanwhile)(void); /* what happens when the next lock has been let go, once */
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
+  void (*act)(void) = meanwhile;
   in_a_slice = 0;
-  return __real_pthread_mutex_unlock(mutex);
+  int rc = __real_pthread_mutex_unlock(mutex);
+  if (act != NULL) {
+    meanwhile = NULL;
+    act();
+  }
+  return rc;
 }
 
 int __real_pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
@@ -641,6 +648,39 @@ static void rotate_and_revoke(unsigned depth)
   pool_free(p);
   end_test(depth < 12 ? "rotation_keeps_tickets_and_revocation_ends_them"
                       : "rotation_and_revocation_reach_every_shard");
+}
+
+static struct pool *overtaken_pool;
+static struct given overtaker;
+
+static void overtake(void)
+{
+  give(overtaken_pool, 101, &overtaker);
+}
+
+/* One who told the time before a tree was due for rotation comes to its shard when another has rotated it. */
+static void overtaken(void)
+{
+  enum { DEPTH = 17 };
+  struct pool *p = overtaken_pool = new_pool(DEPTH, 200, 100);
+  struct pprf_tickets_stats s;
+  struct given g, next;
+  give(p, 1, &g);
+  do { /* until a thread's turn with the next shard begins: the following tickets are of that one */
+    next = g;
+    give(p, 1, &g);
+  } while ((uint32_t)g.ticket >> (DEPTH - 3) == (uint32_t)next.ticket >> (DEPTH - 3));
+  meanwhile = overtake;
+  give(p, 100, &next);
+  check(meanwhile == NULL && overtaker.ticket >> 32 == (g.ticket >> 32) + 1 &&
+          (uint32_t)overtaker.ticket >> (DEPTH - 3) == (uint32_t)g.ticket >> (DEPTH - 3),
+        "control: the shard was rotated meanwhile");
+  check(next.ticket == overtaker.ticket + 1, "the next leaf of the new tree: %llx, %llx",
+        (unsigned long long)overtaker.ticket, (unsigned long long)next.ticket);
+  pool_stats(p, &s);
+  check(s.keys == 2 && s.dropped == 0, "%llu keys", (unsigned long long)s.keys);
+  pool_free(p);
+  end_test("who_was_overtaken_by_a_rotation_does_not_rotate_again");
 }
 
 /* Processes that issue at the same time; then one revokes: no ticket of before is good in any. */
@@ -1663,6 +1703,7 @@ static void run(const char *program)
   child_makes_pools();
   rotate_and_revoke(10);
   rotate_and_revoke(17);
+  overtaken();
   revoked_everywhere();
   fill();
   grow();
