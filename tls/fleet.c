@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "chain.h"
+#include "descriptor.h"
 #include "pprf_fleet.h"
 #include "tickets.h"
 #include "wire.h"
@@ -643,8 +644,8 @@ static int start_line(struct fleet *f, unsigned i)
   l->own.chain = l->own_chain;
   l->claims.noted = &l->fds[CLAIMS_FD];
   l->own.noted = &l->fds[OWN_FD];
-  l->fds[WAKE_FD] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  l->fds[HALT_FD] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  l->fds[WAKE_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  l->fds[HALT_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->claims.halt = l->own.halt = l->fds[HALT_FD];
   if (l->fds[WAKE_FD] < 0 || l->fds[HALT_FD] < 0 || pthread_mutex_init(&l->lock, NULL) != 0 ||
       pthread_condattr_init(&attr) != 0)

@@ -66,6 +66,8 @@ else
   [ ! -e "$dir/out" ] || tail -n 20 "$dir/out" | sed 's/^/#   /'
 fi
 plant memory_with_descriptor_0_can_shrink pool.c 'if (fd >= 0 && (ftruncate' 'if (fd > 0 && (ftruncate'
+plant memory_under_a_standard_number pool.c 'return above_standard(fd);' 'return fd;'
+plant rotated_again_by_who_was_overtaken pool.c 'since(s, t->opened) < h->rotation' 's->now - t->opened < h->rotation'
 plant early_data_without_puncture attach.c 'return redeem(ssl, 1);' 'return 1;'
 plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }' 'return err != PPRF_ERR_PUNCTURED;

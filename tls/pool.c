@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../common/options.h"
+#include "descriptor.h"
 #include "handle.h"
 #include "shared.h"
 
@@ -703,7 +704,7 @@ static int new_memory(size_t bytes)
     (void)close(fd);
     fd = -1;
   }
-  return fd;
+  return above_standard(fd);
 }
 
 int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,

@@ -1233,21 +1233,37 @@ static void wrong_descriptors(void)
   end_test("descriptors_that_are_not_a_pools_are_refused_and_left_alone");
 }
 
-/* A daemon may have closed its standard input: the pool's descriptor is 0 then. */
-static void descriptor_zero(void)
+/* A daemon may have closed its standard streams.  None of their numbers is the pool's: what is printed would go
+ * into its memory. */
+static void standard_streams(void)
 {
-  int input = dup(0);
-  check(input > 0 && close(0) == 0, "standard input closed");
-  struct pool *p = new_pool(6, 100, 0);
-  int seals = fcntl(0, F_GET_SEALS), wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  check(seals >= 0 && (seals & wanted) == wanted, "seals of descriptor 0: %d", seals);
-  struct given g;
-  give(p, 1, &g);
-  check(opens(p, 1, &g) == PPRF_OK, "a ticket");
-  pool_free(p);
-  check(fcntl(0, F_GETFD) < 0, "descriptor 0 is still open");
-  check(dup2(input, 0) == 0 && close(input) == 0, "standard input back");
-  end_test("a_program_without_standard_input");
+  for (unsigned closed = 1; closed < 8; closed++) {
+    int saved[3] = {-1, -1, -1}, fd = -1, taken = 0;
+    fflush(stdout);
+    for (int i = 0; i < 3; i++)
+      if (closed >> i & 1) {
+        saved[i] = fcntl(i, F_DUPFD, 3);
+        (void)close(i);
+      }
+    struct pool *p = new_pool(6, 100, 0);
+    struct given g;
+    give(p, 1, &g);
+    int opened = opens(p, 1, &g), exported = pool_export(p, &fd);
+    int seals = fcntl(fd, F_GET_SEALS), wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    for (int i = 0; i < 3; i++)
+      taken |= saved[i] >= 0 && fcntl(i, F_GETFD) >= 0;
+    (void)close(fd);
+    pool_free(p);
+    for (int i = 0; i < 3; i++)
+      if (saved[i] >= 0) {
+        (void)dup2(saved[i], i);
+        (void)close(saved[i]);
+      }
+    check(opened == PPRF_OK && exported == PPRF_OK, "closed %u: a ticket, an export", closed);
+    check(!taken, "closed %u: one of the numbers is taken", closed);
+    check(seals >= 0 && (seals & wanted) == wanted, "closed %u: seals %d", closed, seals);
+  }
+  end_test("a_program_without_standard_streams_prints_into_no_pool");
 }
 
 /* ---- races ---- */
@@ -1712,7 +1728,7 @@ static void run(const char *program)
   memory_bounds_keys();
   handed_over(program, 10);
   handed_over(program, 16);
-  descriptor_zero();
+  standard_streams();
   wrong_descriptors();
   races(1);
   races(0);

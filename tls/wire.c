@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "chain.h"
+#include "descriptor.h"
 
 /* Of a reply.  No server of ours sends half as much. */
 enum { REPLY_BYTES_MAX = 65536, ELEMENTS_MAX = 64 };
@@ -225,7 +226,7 @@ static int connect_to(struct wire *w, int family, const void *address, socklen_t
 {
   int err = 0, on = 1;
   socklen_t bytes = sizeof err;
-  w->fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  w->fd = above_standard(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   *w->noted = w->fd;
   if (w->fd < 0)
     return -1;

@@ -262,6 +262,16 @@ class Processes(Case):
         self.wait(lambda: len(sockets(a.p.pid)) == 2, "two connections")
         self.wait(lambda: sockets(child) == set(), "the child has closed them")
 
+    def test_no_descriptor_is_a_standard_stream_s(self):
+        """of a program without standard error: what it prints would go to a server, or end the threads"""
+        a = self.host(prefix=("sh", "-c", 'exec "$@" 2>&-', "sh"))
+        a.seal()
+        self.wait(lambda: a.stats()["connected"] >= 1, "both connections")
+        child = int(a("child"))
+        for pid in (a.p.pid, child):
+            self.assertNotIn("2", os.listdir(f"/proc/{pid}/fd"))
+        self.assertGreaterEqual(len(os.listdir(f"/proc/{a.p.pid}/fd")), 6)  # two of ours, sockets, events
+
     def test_a_server_that_ends_is_noticed(self):
         a = self.host()
         ticket = a.seal()
