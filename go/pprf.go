@@ -225,14 +225,17 @@ func (k *Key) Close() {
 func (k *Key) Eval(leaf uint64) (value [ValueBytes]byte, err error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return value, errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+	// not in the return statement: Go does not say whether it reads value before the call
+	err = errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+	return value, err
 }
 
 // EvalPuncture returns the value of a leaf for the last time: of several callers one gets it.
 func (k *Key) EvalPuncture(leaf uint64) (value [ValueBytes]byte, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return value, errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+	err = errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+	return value, err
 }
 
 // Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
