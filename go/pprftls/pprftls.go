@@ -78,7 +78,8 @@ type generation struct {
 	key     *pprf.Key
 	born    time.Time
 	next    uint64 // the first leaf that was not given out
-	expired uint64 // leaves below are punctured
+	due     uint64 // leaves below are past their lifetime
+	expired uint64 // leaves below are punctured; less than due: that failed, and is tried again
 	marks   []mark // ascending
 }
 
@@ -88,6 +89,7 @@ type Tickets struct {
 	name   cipher.Block // hides the leaf's number, which would tell clients how many tickets were made
 	mu     sync.Mutex
 	held   []*generation // the last is the one that gives tickets
+	closed bool
 	count  Metrics
 }
 
@@ -147,7 +149,8 @@ func (t *Tickets) Attach(config *tls.Config) error {
 	return nil
 }
 
-// Rotate has a new key give the tickets from now on; those given out stay good.
+// Rotate has a new key give the tickets from now on; those given out stay good, unless eight keys are held already:
+// then the oldest is given up.
 func (t *Tickets) Rotate() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +164,7 @@ func (t *Tickets) Close() {
 	for _, g := range t.held {
 		g.key.Close()
 	}
-	t.held = nil
+	t.held, t.closed = nil, true
 }
 
 // Metrics expires what is due and counts.
@@ -180,7 +183,7 @@ func (t *Tickets) Metrics() Metrics {
 
 // Begin a generation; under the lock.
 func (t *Tickets) begin() error {
-	if t.held == nil && t.count.Issued+t.count.Rotations > 0 {
+	if t.closed {
 		return ErrClosed
 	}
 	key, err := pprf.New(t.config.Depth, nil)
@@ -207,14 +210,13 @@ func (t *Tickets) expire() {
 	limit := t.config.Now().Add(-t.config.Lifetime)
 	kept := t.held[:0]
 	for i, g := range t.held {
-		due := g.expired
 		for len(g.marks) > 0 && !g.marks[0].at.After(limit) {
-			due, g.marks = g.marks[0].next, g.marks[1:]
+			g.due, g.marks = g.marks[0].next, g.marks[1:]
 		}
-		if due > g.expired && due <= 1<<t.config.Depth {
+		if g.due > g.expired {
 			// ErrPunctured: each of them was redeemed
-			if err := g.key.PunctureRange(g.expired, due-1); err == nil || errors.Is(err, pprf.ErrPunctured) {
-				g.expired = due
+			if err := g.key.PunctureRange(g.expired, g.due-1); err == nil || errors.Is(err, pprf.ErrPunctured) {
+				g.expired = g.due
 			}
 		}
 		if i < len(t.held)-1 && g.expired == g.next {
@@ -284,7 +286,11 @@ func (t *Tickets) Seal(plain []byte) ([]byte, error) {
 		return nil, err
 	}
 	value, err := g.key.Eval(leaf)
-	if err != nil {
+	if err != nil { // Close, or a key that was given up, was faster
+		t.mu.Lock()
+		t.count.Issued--
+		t.count.Failed++
+		t.mu.Unlock()
 		return nil, err
 	}
 	ticket := make([]byte, nameBytes, nameBytes+len(plain)+16)
@@ -307,13 +313,13 @@ func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
 	t.expire()
 	g := t.find(id)
 	foreign := binary.BigEndian.Uint32(name[:4]) != 0 || leaf>>t.config.Depth != 0
-	given := g != nil && leaf < g.next
+	given := g != nil && leaf < g.next && leaf >= g.due
 	t.mu.Unlock()
 	var count *uint64
 	switch {
 	case foreign:
 		count = &t.count.Foreign
-	case !given: // its key is gone, or a leaf that no ticket has
+	case !given: // its key is gone, it has expired, or a leaf that no ticket has
 		count = &t.count.Refused
 	default:
 		plain, count = t.redeem(g.key, leaf, ticket)

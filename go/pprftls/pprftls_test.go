@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pprf"
 )
 
 func certificate(t *testing.T) tls.Certificate {
@@ -256,6 +258,41 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
+// A key of two leaves in the place of one of 64 fails where it is asked for more: as if memory were short.
+func TestWhatAKeyRefusesIsCountedAndMadeUpFor(t *testing.T) {
+	c := &clock{time.Unix(1000, 0)}
+	tickets := fresh(t, Config{Depth: 6, Lifetime: time.Minute, Now: c.tell})
+	small, err := pprf.New(1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := tickets.held[0]
+	whole := g.key
+	g.key = small
+	old := [][]byte{seal(t, tickets, "old"), seal(t, tickets, "old")}
+	if _, err := tickets.Seal([]byte("x")); !errors.Is(err, pprf.ErrRange) {
+		t.Error(err)
+	}
+	if !opens(tickets, old[0], "old") {
+		t.Error("control: the small key opens its tickets")
+	}
+	c.now = c.now.Add(2 * time.Minute)
+	if m := tickets.Metrics(); m.Issued != 2 || m.Failed != 1 || m.Nodes == 0 {
+		t.Errorf("not made, and not punctured: %+v", m)
+	}
+	if opens(tickets, old[1], "old") {
+		t.Error("opened past its lifetime, though its key refused to puncture it")
+	}
+	g.key = whole
+	small.Close()
+	tickets.Metrics()
+	for leaf := range uint64(4) {
+		if _, err := whole.Eval(leaf); errors.Is(err, pprf.ErrPunctured) != (leaf < 3) {
+			t.Errorf("leaf %d: %v", leaf, err)
+		}
+	}
+}
+
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	tickets := fresh(t, Config{Depth: 8})
 	ticket := seal(t, tickets, "x")
@@ -267,6 +304,14 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 		t.Error(err)
 	}
 	if err := tickets.Rotate(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	tickets = fresh(t, Config{Depth: 8}) // closed before it has given a ticket
+	tickets.Close()
+	if err := tickets.Rotate(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := tickets.Seal([]byte("x")); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
