@@ -1,8 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""unittest's cases as TAP: what tap.h is to the C programs."""
+"""unittest's cases as TAP: what tap.h is to the C programs.  And ports for the servers of tests."""
 import os
+import random
+import socket
 import sys
 import unittest
+
+_ports = set()  # that free_port gave
+
+
+def free_port():
+    """A port of 127.0.0.1 for a server that is to be told one; none is given twice.  Not of those that the system
+    gives to connections and to port 0: another process might have it a moment later, or while the server restarts."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        high = int(file.read().split()[0])
+    for _ in range(1000):
+        port = random.SystemRandom().randrange(min(10000, high // 2), high)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in _ports:  # the server that is to have it may not have begun yet
+            _ports.add(port)
+            return port
+    raise AssertionError(f"no free port below {high}")
 
 
 class Tap(unittest.TestResult):

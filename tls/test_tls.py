@@ -40,22 +40,6 @@ REQUEST = b"GET /early HTTP/1.0\r\n\r\n"
 HANDSHAKE, ALERT, APPLICATION_DATA, CHANGE_CIPHER_SPEC = 22, 21, 23, 20
 
 
-def free_port():
-    """For a server that is to be told one.  Not of those that the system gives to connections and to
-    port 0, of which another process might have it a moment later."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
-        high = int(f.read().split()[0])
-    for _ in range(1000):
-        port = random.SystemRandom().randrange(min(10000, high // 2), high)
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
-    raise AssertionError(f"no free port below {high}")
-
-
 class Server:
     """build/pprf-tls-server with --stats; a line per connection in `log`."""
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,6 +17,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "equivalence-tests"))
+import tap  # noqa: E402
+
 BUILD = os.path.join(os.path.dirname(HERE), "build", "valkey")
 SHIPPED = os.path.join(BUILD, "pprf.so")
 MODULE = os.path.join(BUILD, "pprf_known.so")  # the same objects, and roots that the tests know
@@ -54,12 +58,6 @@ class Tree:
                 for i in sorted({leaf >> h for leaf in punctured})]
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Server:
     """A server process with the module, in a directory of its own."""
 
@@ -67,7 +65,7 @@ class Server:
                  port=None, bind=(), known_prefix=KNOWN_PREFIX):
         self.dir = tempfile.mkdtemp(prefix="pprf-fleet-")
         self.host = host
-        self.port = port or free_port()
+        self.port = port or tap.free_port()
         self.options, self.module, self.prefix = options, module, prefix
         self.bind = (host, *bind)
         self.env = dict(os.environ, KNOWN_ROOT=known_prefix)

@@ -163,8 +163,7 @@ class Hosts(unittest.TestCase):
         return found
 
     def balancer(self, *hosts):
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            port = s.getsockname()[1]
+        port = tap.free_port()
         path = os.path.join(self.dir, "haproxy.cfg")
         lines = "\n".join(f"  server h{i} 127.0.0.1:{h.port}" for i, h in enumerate(hosts))
         with open(path, "w") as f:
@@ -245,7 +244,7 @@ class Tickets(Hosts):
             return tls.Server(self.dir, "--backend", self.url(server), "--cert", keys[0], "--key", keys[1])
 
         def shimmed():
-            port = tls.free_port()
+            port = tap.free_port()
             return preload.Server(self.dir, ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", keys[0],
                                              "-key", keys[1], "-www", str(port)],
                                   {"PPRF_TICKETS_BACKEND": self.url(server)})
@@ -449,7 +448,7 @@ class Configuration(Hosts):
     def test_tls_to_the_server(self):
         for name, issuer in (("ca", None), ("other", None), ("server", "ca"), ("client", "ca"), ("liar", "other")):
             self.certificate(name, issuer)
-        port = fleet.free_port()
+        port = tap.free_port()
         file = lambda name: os.path.join(self.dir, name)  # noqa: E731
         self.server("--tls-port", str(port), "--tls-cert-file", file("server.crt"), "--tls-key-file",
                     file("server.key"), "--tls-ca-cert-file", file("ca.crt"), "--tls-auth-clients", "yes")

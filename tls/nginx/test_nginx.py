@@ -55,7 +55,7 @@ class Nginx:
 
     def __init__(self, directory, environment=None, **parts):
         self.directory = directory
-        self.port = tls.free_port()
+        self.port = tap.free_port()
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.path("key.pem"),
                         "-out", self.path("cert.pem"), "-subj", "/CN=localhost"],
@@ -276,7 +276,7 @@ class Module(Case):
         self.early_data(nginx, self.ticket(nginx, "first"), "accepted")
 
     def test_idle_server_expires_tickets(self):
-        port = tls.free_port()  # asking there takes no ticket
+        port = tap.free_port()  # asking there takes no ticket
         nginx = self.nginx(http="pprf_tickets on; pprf_tickets_lifetime 1;", more="server { listen "
                            f"127.0.0.1:{port}; location / {{ pprf_tickets_status; }} }}").start()
         self.ticket(nginx, "first")

@@ -103,7 +103,7 @@ class Case(tls.Case):
 
 class SServer(Case):
     def s_server(self, *options, **parts):
-        port = tls.free_port()
+        port = tap.free_port()
         return self.start(["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", "cert",
                            "-key", "key", *options, str(port)], **parts)
 
@@ -220,7 +220,7 @@ class HAProxy(Case):
             self.skipTest("haproxy is not installed (package haproxy)")
 
     def haproxy(self, options="allow-0rtt", **parts):
-        port = tls.free_port()
+        port = tap.free_port()
         with open(self.path("haproxy.cfg"), "w") as f:
             f.write(HAPROXY.format(port=port, directory=self.path("certs"), options=options))
         return self.start([self.program, "-db", "-f", "haproxy.cfg", str(port)], **parts)
@@ -274,7 +274,7 @@ class Stunnel(Case):
         program = shutil.which("stunnel4")
         if not program:
             self.skipTest("stunnel4 is not installed (package stunnel4)")
-        port, backend = tls.free_port(), socket.create_server(("127.0.0.1", 0))
+        port, backend = tap.free_port(), socket.create_server(("127.0.0.1", 0))
         self.addCleanup(backend.close)
 
         def serve():
