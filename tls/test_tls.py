@@ -287,8 +287,9 @@ def gives(pid, psk):
               for n in range(2)]
     found = 0
     for block in memory(pid, ("rw-p",)):
-        for match in re.finditer(rb"(?:[^\0]+\0{0,2})+", block):  # secrets look random
-            for at in range(match.start() & ~3, match.end() - size + 3, 4):
+        # secrets look random: six zeros in a row are in one of 2^42
+        for match in re.finditer(rb"(?:[^\0]+\0{0,5})+", block):
+            for at in range(max(0, (match.start() & ~3) - 4), match.end() - size + 8, 4):
                 key = block[at:at + size]
                 found += any(hmac.digest(key, m, digest) == psk for m in info)
     return found

@@ -293,7 +293,7 @@ class Partition(unittest.TestCase):
     def test_replicated_seeds_are_found(self):
         with tempfile.TemporaryDirectory(prefix="pprf-planted-") as folder:
             module = replicating_module(folder)
-            _, h, _ = self.play(module, 60, until=twice)
+            _, h, _ = self.play(module, 600, until=twice)  # mostly some seconds
             self.assertNotEqual(twice(h), [])
             print(f"# {len(twice(h))} tickets accepted twice")
 
