@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
@@ -38,6 +39,30 @@ static void say(const char *what, const char *why)
 }
 
 /* ---- options ---- */
+
+/* Whether each variable of ours has a name that is one: with a misspelt one the tickets would have defaults that nobody
+ * wants.  STATE is the nginx module's. */
+static int all_are_known(void)
+{
+  static const char prefix[] = "PPRF_TICKETS_";
+  static const char *const name[] = {"BACKEND", "DEPTH",    "LIFETIME", "MEMORY", "RATE",
+                                     "STATE",   "ROTATION", "SUITE",    "TLS12"};
+  for (char **e = environ; e != NULL && *e != NULL; e++) {
+    const char *rest = *e + sizeof prefix - 1;
+    if (strncmp(*e, prefix, sizeof prefix - 1) != 0)
+      continue;
+    size_t n = strcspn(rest, "="), i = 0;
+    while (i < sizeof name / sizeof *name &&
+           (strlen(name[i]) != n || strncmp(name[i], rest, n) != 0))
+      i++;
+    if (i == sizeof name / sizeof *name) { /* its value may be a URL with a password */
+      fprintf(stderr, "libpprf_tls_preload: %s%.*s: no such option: there will be no tickets\n",
+              prefix, (int)n, rest);
+      return 0;
+    }
+  }
+  return 1;
+}
 
 /* A positive number of at most max from the environment; 0 if there is none. */
 static int read_number(const char *variable, uint64_t max, uint64_t *value)
@@ -66,7 +91,7 @@ static int read_option(const char *variable, unsigned *value)
 
 static int read_options(struct pprf_tickets_options *o)
 {
-  if (!read_option("PPRF_TICKETS_DEPTH", &o->depth) ||
+  if (!all_are_known() || !read_option("PPRF_TICKETS_DEPTH", &o->depth) ||
       !read_option("PPRF_TICKETS_LIFETIME", &o->lifetime) ||
       !read_option("PPRF_TICKETS_ROTATION", &o->rotation) ||
       !read_option("PPRF_TICKETS_RATE", &o->rate) ||

@@ -194,7 +194,8 @@ class SServer(Case):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
                             ("LIFETIME", "604801"), ("ROTATION", "-1"), ("ROTATION", "7199"),
                             ("RATE", "0"), ("RATE", "600000"), ("MEMORY", "1000"), ("MEMORY", "1m"),
-                            ("TLS12", "maybe"), ("SUITE", ""), ("SUITE", "aes"),
+                            ("TLS12", "maybe"), ("SUITE", ""), ("SUITE", "aes"), ("LIFETIM", "60"),
+                            ("LIFETIMES", "60"), ("lifetime", "60"), ("", "1"),
                             ("BACKEND", ""), ("BACKEND", "http://h"),
                             ("BACKEND", "valkey://h " * 9)):
             with self.subTest(name=name, value=value):
@@ -205,6 +206,9 @@ class SServer(Case):
         server = self.s_server("-early_data", PPRF_TICKETS_SUITE="aes-128",
                                PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
         self.assertIn("not with PPRF_TICKETS_SUITE", server.text())
+        server = self.s_server("-early_data", PPRF_TICKETS_BACKENDS="valkey://user:word@127.0.0.1:9")
+        self.assertIn("PPRF_TICKETS_BACKENDS: no such option", server.text())
+        self.assertNotIn("word", server.text())
         for version in ("-tls1_2", "-tls1_3"):  # of the last one
             path = self.session(server, "none", version, patience=3)
             if path:  # TLS 1.2 has a session, but no ticket in it, and it is not resumed
