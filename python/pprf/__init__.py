@@ -148,7 +148,8 @@ class Key:
 
     def __init__(self, *, depth: int, seed: Optional[Buffer] = None, suite: Optional[str] = None,
                  salt: Optional[Buffer] = None, store: Optional[str] = None) -> None:
-        if not DEPTH_MIN <= operator.index(depth) <= DEPTH_MAX:
+        depth = operator.index(depth)
+        if not DEPTH_MIN <= depth <= DEPTH_MAX:
             raise ValueError(f"depth {depth} is not in {DEPTH_MIN} .. {DEPTH_MAX}")
         if suite is not None and suite not in _SUITE:
             raise SuiteError(f"suite {suite!r} is not one of {', '.join(SUITES)}")
@@ -323,8 +324,11 @@ class Key:
             err = _lib.handle_export(self._handle, _ffi.from_buffer("uint8_t[]", data), size)
             if err not in (_lib.PPRF_OK, _lib.PPRF_ERR_BUFFER):
                 _check(err)
-        excess = len(data) - size[0]
-        return data[:size[0]] if excess else data
+        if len(data) == size[0]:
+            return data
+        whole = data[:size[0]]
+        _wipe(data)
+        return whole
 
     def prefault(self) -> None:
         """Have all memory that the key can come to need backed now: no later puncture waits for a page."""

@@ -277,6 +277,42 @@ def test_wrong_arguments():
         pprf.prg_select("md5")
 
 
+def test_a_depth_is_what_its_index_says():
+    class Five:
+        def __index__(self):
+            return 5
+    with pprf.Key(depth=Five()) as key:
+        assert key.depth == 5 and type(key.depth) is int and len(key.eval(Five())) == 16
+    for wrong in (5.0, "5", None):
+        with pytest.raises(TypeError):
+            pprf.Key(depth=wrong)
+
+
+def test_an_export_that_became_shorter_leaves_no_copy(monkeypatch):
+    """Another thread may puncture between the call for the length and the one for the bytes."""
+    class Library:
+        buffers = []
+
+        def __getattr__(self, name):
+            return getattr(pprf_lib, name)
+
+        def handle_export(self, handle, buffer, size):
+            err = pprf_lib.handle_export(handle, buffer, size)
+            if buffer == pprf._ffi.NULL:
+                size[0] += 36
+            else:
+                self.buffers.append(buffer)
+            return err
+    pprf_lib, library = pprf._lib, Library()
+    with pprf.Key(depth=8) as key:
+        key.puncture(77)
+        want = bytes(key.export())
+        monkeypatch.setattr(pprf, "_lib", library)
+        assert key.export() == want
+        (buffer,) = library.buffers
+        assert bytes(pprf._ffi.buffer(buffer)) == bytes(len(want) + 36)
+
+
 def test_a_closed_key_says_so():
     with pprf.Key(depth=4) as key:
         key.eval(1)
