@@ -13,7 +13,9 @@
 //!
 //! Limits.  rustls asks for the session before it has verified that the client knows its secret: whoever copies a
 //! ClientHello on its way can spoil its ticket, and the client then makes a full handshake.  rustls 0.23 takes no
-//! early data with any stateless ticket.  The state is one process's.
+//! early data with any stateless ticket.  Nobody wipes the session that rustls is given, nor what ring makes of a
+//! ticket's key while it works with it.  Whoever sees two tickets can tell whether one key made them, and which was
+//! made first.  The state is one process's.
 use pprf::{Error, Key};
 use ring::{aead, rand};
 use rustls::server::ProducesTickets;
@@ -127,7 +129,7 @@ impl State {
 
 impl Ticketer {
     /// depth: a key gives 2^depth tickets, 1..=32.  lifetime: seconds that a ticket is good for, and up to a
-    /// sixteenth more; at most seven days (RFC 8446, 4.6.1).
+    /// sixteenth more; less than 1 counts as 1, more than seven days (RFC 8446, 4.6.1) as seven days.
     pub fn new(depth: u32, lifetime: u32) -> Result<Arc<Ticketer>, Error> {
         Ticketer::with_clock(depth, lifetime, Instant::now)
     }
@@ -268,6 +270,13 @@ mod tests {
         assert_eq!(tickets.decrypt(&ticket).as_deref(), Some(&b"secret"[..]));
         assert_eq!(tickets.decrypt(&ticket), None);
         assert_eq!(tickets.metrics().redeemed, 1);
+    }
+
+    #[test]
+    fn a_lifetime_is_one_second_to_seven_days() {
+        for (given, is) in [(0, 1), (1, 1), (7200, 7200), (604_800, 604_800), (604_801, 604_800), (u32::MAX, 604_800)] {
+            assert_eq!(Ticketer::new(4, given).unwrap().lifetime(), is);
+        }
     }
 
     #[test]
