@@ -1138,6 +1138,7 @@ class Forms(Case):
         master, slave = self.terminal()
         process = self.start("eval", self.key, "0..40000", stderr=slave)
         os.close(slave)
+        select.select([process.stdout], [], [], 60)  # it has begun
         time.sleep(1.3)  # its pipe is full, and its clock goes on
         out = b""
         while data := os.read(process.stdout.fileno(), 1 << 16):
@@ -1580,10 +1581,10 @@ class Simulate(Case):
         # long enough for a bar: the list's time grows with the square of the nodes
         args = ["simulate", "-s", "worst", "-d", "17", "-i", "list", "--punctures", "45000"]
         master, slave = self.terminal()
+        begin = time.monotonic()  # before its own clock
         process = self.start(*args, stderr=slave)
         os.close(slave)
         shown = b""
-        begin = time.monotonic()
         while True:
             try:
                 data = os.read(master, 4096)
