@@ -308,9 +308,10 @@ static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
   return good;
 }
 
+/* DTLS counts its versions downwards, from above TLS' own; OpenSSL has none that is like TLS 1.3. */
 static int is_1_3(const SSL *ssl)
 {
-  return SSL_version(ssl) >= TLS1_3_VERSION;
+  return SSL_version(ssl) >= TLS1_3_VERSION && !SSL_is_dtls(ssl);
 }
 
 static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned char *iv,

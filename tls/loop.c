@@ -30,6 +30,11 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 
 SSL_CTX *loop_server(void)
 {
+  return loop_server_of(TLS_server_method());
+}
+
+SSL_CTX *loop_server_of(const SSL_METHOD *method)
+{
   static EVP_PKEY *key;
   static X509 *cert;
   if (key == NULL) {
@@ -41,7 +46,7 @@ SSL_CTX *loop_server(void)
         X509_set_pubkey(cert, key) != 1 || X509_sign(cert, key, EVP_sha256()) == 0)
       die("certificate");
   }
-  SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+  SSL_CTX *ctx = SSL_CTX_new(method);
   if (ctx == NULL || SSL_CTX_use_certificate(ctx, cert) != 1 ||
       SSL_CTX_use_PrivateKey(ctx, key) != 1)
     die("server");

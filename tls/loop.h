@@ -15,8 +15,9 @@ struct loop_result {
   double server_seconds;        /* processor time of the server's calls */
 };
 
-/** An SSL_CTX of a server, with a certificate made for this process, and of a client. */
+/** An SSL_CTX of a server, with a certificate made for this process, by TLS or another method, and of a client. */
 SSL_CTX *loop_server(void);
+SSL_CTX *loop_server_of(const SSL_METHOD *method);
 SSL_CTX *loop_client(int max_version);
 
 /** Connect: session NULL is a full handshake; early data is sent if early is set.

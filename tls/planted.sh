@@ -74,6 +74,7 @@ plant early_data_although_puncture_failed attach.c 'return err == PPRF_OK;
 }'
 plant puncture_when_offered attach.c 'c->decrypting = ticket;' \
   'c->decrypting = ticket; (void)c->tickets->backend->redeem(c->tickets->keys, 0, ticket, 0);'
+plant dtls_taken_for_tls_1_3 attach.c ' && !SSL_is_dtls(ssl)' ''
 plant ticket_tied_to_the_connection attach.c 'return SSL_get_session(ssl) == c->session ||' 'return 1 ||'
 plant ticket_not_tied_to_its_session attach.c \
   'c->ticket = ticket;' 'c->ticket = 0;'

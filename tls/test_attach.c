@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the tickets in OpenSSL's callbacks (attach.c), with client and server in this process,
  * so that failures can be injected.  TAP. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -384,6 +388,84 @@ static void tls_1_2(void)
   SSL_SESSION_free(same);
   free_server(&s);
   end_test("tls_1_2_punctures_when_the_handshake_is_done");
+}
+
+/* Two UDP sockets of this machine, connected to each other. */
+static void udp_pair(BIO *end[2], int fd[2])
+{
+  struct sockaddr_in at[2];
+  for (unsigned i = 0; i < 2; i++) {
+    socklen_t n = sizeof *at;
+    at[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    fd[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    check(bind(fd[i], (struct sockaddr *)&at[i], n) == 0 &&
+            getsockname(fd[i], (struct sockaddr *)&at[i], &n) == 0, "a UDP socket");
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    BIO_ADDR *peer = BIO_ADDR_new();
+    const struct sockaddr_in *to = &at[1 - i];
+    check(connect(fd[i], (const struct sockaddr *)to, sizeof *to) == 0 && peer != NULL &&
+            BIO_ADDR_rawmake(peer, AF_INET, &to->sin_addr, sizeof to->sin_addr, to->sin_port) == 1,
+          "a peer");
+    end[i] = BIO_new_dgram(fd[i], BIO_CLOSE);
+    (void)BIO_ctrl_set_connected(end[i], peer);
+    BIO_ADDR_free(peer);
+  }
+}
+
+/* Over DTLS; hello_alone: the client says no more.  *renewed, if not NULL, becomes the client's session. */
+static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offered, int hello_alone,
+                                 SSL_SESSION **renewed)
+{
+  BIO *end[2];
+  SSL *ssl[2] = {SSL_new(from), SSL_new(to)};
+  int fd[2], done[2] = {0, 0};
+  udp_pair(end, fd);
+  for (unsigned i = 0; i < 2; i++)
+    SSL_set_bio(ssl[i], end[i], end[i]);
+  SSL_set_connect_state(ssl[0]);
+  SSL_set_accept_state(ssl[1]);
+  check(offered == NULL || SSL_set_session(ssl[0], offered) == 1, "a session");
+  for (unsigned turn = 0; turn < (hello_alone ? 2 : 40) && !(done[0] && done[1]); turn++) {
+    struct pollfd to_read = {.fd = fd[turn % 2], .events = POLLIN};
+    if (turn > 0 && !done[turn % 2])
+      (void)poll(&to_read, 1, 5000); /* it comes at once, but for a machine that is busy */
+    done[turn % 2] = done[turn % 2] || SSL_do_handshake(ssl[turn % 2]) == 1;
+  }
+  enum outcome o = !hello_alone && !(done[0] && done[1]) ? FAILED
+                   : SSL_session_reused(ssl[1])          ? RESUMED
+                                                         : FULL;
+  if (renewed != NULL)
+    *renewed = SSL_get1_session(ssl[0]);
+  for (unsigned i = 0; i < 2; i++) {
+    SSL_set_shutdown(ssl[i], SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); /* else its session counts as bad */
+    SSL_free(ssl[i]);
+  }
+  ERR_clear_error();
+  return o;
+}
+
+/* DTLS 1.2 is as TLS 1.2, though its version's number is the greater one. */
+static void dtls(void)
+{
+  struct server s = {loop_server_of(DTLS_server_method()), NULL};
+  struct pprf_tickets_options options = {.size = SIZE, .depth = 10, .suite = suite};
+  SSL_CTX *from = SSL_CTX_new(DTLS_client_method());
+  SSL_SESSION *first, *second;
+  check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK, "new");
+  check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
+  expect(connect_dtls(from, s.ctx, NULL, 0, &first), FULL, "no ticket");
+  expect(connect_dtls(from, s.ctx, first, 1, NULL), RESUMED, "a ClientHello with a copied ticket");
+  check(stats_of(&s).outstanding == 1 && stats_of(&s).resumed == 0, "it burns nothing");
+  expect(connect_dtls(from, s.ctx, first, 0, &second), RESUMED, "the ticket");
+  check(stats_of(&s).issued == 1, "no successor, which would hold the same master secret");
+  expect(connect_dtls(from, s.ctx, first, 0, NULL), FULL, "the same ticket");
+  check(stats_of(&s).kept == 0, "nothing of TLS 1.3 was sought");
+  SSL_SESSION_free(first);
+  SSL_SESSION_free(second);
+  SSL_CTX_free(from);
+  free_server(&s);
+  end_test("dtls_1_2_punctures_when_the_handshake_is_done");
 }
 
 static void no_tls_1_2(void)
@@ -904,6 +986,7 @@ static void run(void)
   failing_puncture();
   failing_evaluation();
   tls_1_2();
+  dtls();
   no_tls_1_2();
   external_keys();
   late_tickets();
