@@ -8,17 +8,14 @@
 
 #include "baselines.h"
 #include "list.h"
+#include "tap.h"
 #include "workload.h"
 
 namespace {
 
-int tests, failures;
-
 void ok(bool good, const std::string &name)
 {
-  tests++;
-  failures += !good;
-  printf("%s %d - %s\n", good ? "ok" : "not ok", tests, name.c_str());
+  tap_ok(good, "%s", name.c_str());
 }
 
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -123,6 +120,5 @@ int main()
         counter.punct(x);
     ok(counter.size() == 0, "in the end every ticket is redeemed or expired" + at);
   }
-  printf("1..%d\n", tests);
-  return failures != 0;
+  return tap_end();
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static int tap_count, tap_failed;
+static int tap_missed; /* checks that failed, of the test that runs */
 
 /** 1: the first failure ends the program (environment STOP): for runs that only want to know. */
 __attribute__((unused)) static int tap_stop(void)
@@ -49,6 +50,31 @@ __attribute__((format(printf, 1, 2), unused)) static void tap_note(const char *t
   printf("\n");
   va_end(ap);
   fflush(stdout);
+}
+
+/** One check of a test that makes many: nothing is printed when it holds, and what the format says for
+ * the first five of a test that do not.  tap_end_test ends the test. */
+__attribute__((format(printf, 2, 3), unused)) static int tap_check(int ok, const char *what, ...)
+{
+  if (ok)
+    return 1;
+  if (tap_missed++ < 5) {
+    va_list ap;
+    va_start(ap, what);
+    printf("# ");
+    vprintf(what, ap);
+    printf("\n");
+    va_end(ap);
+  }
+  return 0;
+}
+
+/** The result of the checks since the test before, one TAP result. */
+__attribute__((unused)) static int tap_end_test(const char *claim)
+{
+  int ok = tap_missed == 0;
+  tap_missed = 0;
+  return tap_ok(ok, "%s", claim);
 }
 
 /** The plan, and the exit status. */

@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,36 +16,8 @@
 #include "loop.h"
 #include "pool.h"
 #include "pprf_tls.h"
+#include "test.h"
 
-static unsigned tests, failed_tests;
-static unsigned suite; /* of the tickets; 0: the default */
-static int failed;
-
-__attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
-{
-  va_list args;
-  if (good)
-    return 1;
-  if (failed++ < 5) {
-    printf("# ");
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-  }
-  return 0;
-}
-
-static void end_test(const char *name)
-{
-  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
-  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
-  failed_tests += failed > 0;
-  if (failed > 0 && getenv("STOP") != NULL)
-    exit(1); /* a run that only wants to know */
-  failed = 0;
-  fflush(stdout);
-}
 
 /* ---- failures ---- */
 
@@ -1015,6 +986,5 @@ int main(void)
   run();
   SSL_CTX_free(client);
   SSL_CTX_free(client_1_2);
-  printf("1..%u\n", tests);
-  return failed_tests > 0;
+  return tap_end();
 }

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,52 +23,9 @@
 #include "prg.h"
 #include "shared.h"
 #include "store.h"
+#include "test.h"
 
-/* ---- TAP ---- */
-
-static unsigned tests, failed_tests;
-static int failed;
-static uint64_t seed;
-static unsigned suite; /* of the pools */
 static _Thread_local struct origin origin; /* of the last value */
-
-__attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
-{
-  va_list args;
-  if (good)
-    return 1;
-  if (failed++ < 5) {
-    printf("# ");
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-  }
-  return 0;
-}
-
-static void end_test(const char *name)
-{
-  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
-  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
-  if (failed > 0)
-    printf("# again: build/tls/test_pool %llu\n", (unsigned long long)seed);
-  failed_tests += failed > 0;
-  if (failed > 0 && getenv("STOP") != NULL)
-    exit(1); /* a run that only wants to know */
-  failed = 0;
-  fflush(stdout);
-}
-
-static uint64_t state;
-
-static uint64_t rnd(uint64_t n) /* splitmix64 */
-{
-  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ z >> 31) % n;
-}
 
 /* ---- wrapped functions ---- */
 
@@ -355,7 +311,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
   if (!check(pool_new(&pool, depth, keys, lifetime, rotation, suite) == PPRF_OK, "pool_new"))
     return;
   check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time"); /* none is late before that */
-  for (unsigned op = 0; op < ops && !failed; op++) {
+  for (unsigned op = 0; op < ops && !tap_missed; op++) {
     unsigned what = (unsigned)rnd(1000);
     uint64_t now = pool_model.now;
     uint64_t late = rnd(4) == 0 && now > 5 ? rnd(5) : 0; /* a caller that was overtaken */
@@ -431,7 +387,7 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
     }
     if (op % 16 == 0)
       same_stats(pool);
-    if (failed)
+    if (tap_missed)
       printf("# depth %u keys %u lifetime %llu rotation %llu op %u\n", depth, keys, (unsigned long long)lifetime,
              (unsigned long long)rotation, op);
   }
@@ -608,7 +564,7 @@ static void child_makes_pools(void)
     int good = opens(own, 1, &g) == PPRF_OK;
     pool_free(own);
     pool_free(p);
-    _exit(!good || failed);
+    _exit(!good || tap_missed > 0);
   }
   check(waitpid(pid, &status, 0) == pid && status == 0, "the child: %x", (unsigned)status);
   pool_free(p);
@@ -705,7 +661,7 @@ static void revoked_everywhere(void)
         give(p, 1, &all->g[k][i]);
       (void)pthread_barrier_wait(&all->revoked);
       (void)pthread_barrier_wait(&all->revoked);
-      for (unsigned i = 0; i < EACH && !failed; i++)
+      for (unsigned i = 0; i < EACH && !tap_missed; i++)
         for (unsigned from = 0; from < PROCESSES; from++)
           check(opens(p, 1, &all->g[from][i]) == PPRF_ERR_PUNCTURED &&
                   pool_redeem(p, 1, all->g[from][i].ticket, 1) == PPRF_ERR_PUNCTURED,
@@ -713,7 +669,7 @@ static void revoked_everywhere(void)
       struct given g;
       give(p, 1, &g);
       check(pool_redeem(p, 1, g.ticket, 1) == PPRF_OK, "a new one");
-      _exit(failed > 0);
+      _exit(tap_missed > 0);
     }
   (void)pthread_barrier_wait(&all->revoked);
   check(pool_revoke(p, 1) == PPRF_OK, "revoke");
@@ -741,7 +697,7 @@ static void fill(void)
     if ((pid[k] = fork()) == 0) {
       for (unsigned i = 0; i < each; i++)
         give(p, 1, &g[k * each + i]);
-      _exit(failed > 0);
+      _exit(tap_missed > 0);
     }
   for (unsigned k = 0; k < PROCESSES; k++) {
     int status = 1;
@@ -932,7 +888,7 @@ static int imported(int fd, int tickets_fd)
   if (h == MAP_FAILED)
     return 1;
   check(pool_import(&p, fd, h->depth, 4, 100, 0, 0) == PPRF_OK, "import, in whatever suite it is");
-  if (failed)
+  if (tap_missed)
     return 1;
   struct pprf_tickets_stats s;
   pool_stats(p, &s);
@@ -945,7 +901,7 @@ static int imported(int fd, int tickets_fd)
   give(p, 2, &g);
   check(pool_redeem(p, 2, g.ticket, 1) == PPRF_OK, "a ticket of its own");
   pool_free(p);
-  return failed > 0;
+  return tap_missed > 0;
 }
 
 /* How many words of the memory are addresses in this process. */
@@ -1089,7 +1045,7 @@ static void salts(void)
     check(pool_rotate(p, 1) == PPRF_OK, "rotate");
     give_some(p, 3, seen);
     check(opens(p, 1, &seen->g[1]) == PPRF_OK, "a ticket of the parent's");
-    _exit(failed > 0);
+    _exit(tap_missed > 0);
   }
   check(waitpid(pid, &status, 0) == pid && status == 0, "child");
   check(seen->n == mark[marks - 1] + 3, "the child's tickets");
@@ -1449,7 +1405,7 @@ static void die_anywhere(void)
   static struct given g[EACH];
   unsigned acknowledged = 0, lost = 0;
   (void)alarm(120);
-  for (unsigned k = 0; k < KILLS && !failed; k++) {
+  for (unsigned k = 0; k < KILLS && !tap_missed; k++) {
     for (unsigned i = 0; i < EACH; i++) {
       give(p, 1, &g[i]);
       atomic_store(&done->used[i], 0);
@@ -1769,7 +1725,7 @@ static void run(const char *program)
       die_in_the_middle(place, name[place]);
     die_anywhere();
   } else {
-    printf("ok %u - killed_processes # SKIP nobody hears here of a lock whose owner died\n", ++tests);
+    tap_ok(1, "killed_processes # SKIP nobody hears here of a lock whose owner died");
   }
   memory();
   secrets();
@@ -1781,14 +1737,7 @@ int main(int argc, char **argv)
 {
   if (argc == 4 && strcmp(argv[1], "import") == 0)
     return imported(atoi(argv[2]), atoi(argv[3]));
-  const char *s = argc > 1 ? argv[1] : getenv("SEED");
-  if (s != NULL && *s != '\0')
-    seed = strtoull(s, NULL, 10);
-  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-    return 1;
-  seed &= UINT32_MAX;
-  state = seed;
-  printf("# seed %llu\n", (unsigned long long)seed);
+  begin_random(argc > 1 ? argv[1] : NULL, "test_pool");
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
     salts();
     salts_are_drawn();
@@ -1802,6 +1751,5 @@ int main(int argc, char **argv)
   run(argv[0]);
   suite = 0;
   shared_keys();
-  printf("1..%u\n", tests);
-  return failed_tests > 0;
+  return tap_end();
 }

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,48 +20,9 @@
 #include <unistd.h>
 
 #include "pprf_tickets.h"
+#include "test.h"
 #include "tickets.h"
 
-static unsigned tests, failed_tests;
-static int failed;
-static uint64_t seed, state;
-static unsigned suite; /* of the tickets; 0: the default */
-
-__attribute__((format(printf, 2, 3))) static int check(int good, const char *format, ...)
-{
-  va_list args;
-  if (good)
-    return 1;
-  if (failed++ < 5) {
-    printf("# ");
-    va_start(args, format);
-    vprintf(format, args);
-    va_end(args);
-    printf("\n");
-  }
-  return 0;
-}
-
-static void end_test(const char *name)
-{
-  const char *in = suite != 0 ? ", in " : "", *of = suite != 0 ? pprf_suite_name(suite) : "";
-  printf("%sok %u - %s%s%s\n", failed > 0 ? "not " : "", ++tests, name, in, of);
-  if (failed > 0)
-    printf("# again: build/tls/test_tickets %llu\n", (unsigned long long)seed);
-  failed_tests += failed > 0;
-  if (failed > 0 && getenv("STOP") != NULL)
-    exit(1); /* a run that only wants to know */
-  failed = 0;
-  fflush(stdout);
-}
-
-static uint64_t rnd(uint64_t n) /* splitmix64 */
-{
-  uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return (z ^ z >> 31) % n;
-}
 
 /* ---- wrapped functions ---- */
 
@@ -259,7 +219,7 @@ static void lengths(void)
 static void every_subset(void)
 {
   enum { LEAVES = 16 };
-  for (unsigned set = 0; set < 1u << LEAVES && !failed; set += 1 + (unsigned)rnd(31)) {
+  for (unsigned set = 0; set < 1u << LEAVES && !tap_missed; set += 1 + (unsigned)rnd(31)) {
     pprf_tickets *t = new_tickets(4);
     struct sealed s[LEAVES];
     uint64_t ticket[LEAVES];
@@ -394,7 +354,7 @@ static void null_and_room(void)
     (void)!read(go[0], &c, 1);
     len = sizeof out;
     int e1 = pprf_tickets_seal(t, in, 8, out, &len), e2 = opens(t, &s, "x", 1);
-    _exit(!(e1 == PPRF_ERR_PUNCTURED && e2 != PPRF_OK && out[0] == 0 && failed == 0));
+    _exit(!(e1 == PPRF_ERR_PUNCTURED && e2 != PPRF_OK && out[0] == 0 && tap_missed == 0));
   }
   pprf_tickets_free(t);
   (void)close(go[0]), (void)close(go[1]);
@@ -570,7 +530,7 @@ static int left_by(const char *version)
   for (unsigned i = 0; i < 20; i++)
     check(left_on_the_stack() == 0, "%s: something is left", version);
   fflush(stdout);
-  return failed > 0;
+  return tap_missed > 0;
 }
 
 /* prg_wipe goes as deep as any version that the process has used: so each has a process of its own, and this
@@ -791,7 +751,7 @@ static void run_race(struct race *race, pprf_tickets *t, const struct sealed *s)
       (void)atomic_fetch_add(&race->wins[i], 1);
     else
       (void)atomic_fetch_add(&race->used[i], 1);
-    if (failed)
+    if (tap_missed)
       _exit(1);
   }
 }
@@ -962,14 +922,7 @@ static void run(void)
 
 int main(int argc, char **argv)
 {
-  const char *s = argc > 1 ? argv[1] : getenv("SEED");
-  if (s != NULL && *s != '\0')
-    seed = strtoull(s, NULL, 10);
-  else if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-    return 1;
-  seed &= UINT32_MAX;
-  state = seed;
-  printf("# seed %llu\n", (unsigned long long)seed);
+  begin_random(argc > 1 ? argv[1] : NULL, "test_tickets");
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++)
     residue();
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
@@ -983,6 +936,5 @@ int main(int argc, char **argv)
   run();
   suite = PPRF_AES_128;
   run();
-  printf("1..%u\n", tests);
-  return failed_tests > 0;
+  return tap_end();
 }
