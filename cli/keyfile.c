@@ -50,8 +50,7 @@ static int look(const char *path)
       return complain(STATUS_FILE, "%s: a symbolic link that leads nowhere", path);
     return complain(STATUS_FILE, "%s: %s", path, strerror(err));
   }
-  return S_ISREG(s.st_mode) ? STATUS_DONE
-                            : complain(STATUS_FILE, "%s: not a regular file", path);
+  return S_ISREG(s.st_mode) ? STATUS_DONE : complain(STATUS_FILE, "%s: not a regular file", path);
 }
 
 /* One attempt; *again if the path names another file by the time the lock is ours. */
@@ -83,8 +82,8 @@ static int open_once(struct keyfile *f, bool for_writing, bool *again)
     return complain(STATUS_FILE, "%s: not a regular file", f->path);
   if (!keyfile_lock(f->fd, for_writing ? LOCK_EX : LOCK_SH))
     return complain(STATUS_FAILED, "%s: cannot lock it: %s", f->path, strerror(errno));
-  *again = fstatat(f->dir, f->base, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-           !keyfile_same(&f->stat, &named);
+  *again =
+    fstatat(f->dir, f->base, &named, AT_SYMLINK_NOFOLLOW) != 0 || !keyfile_same(&f->stat, &named);
   if (!*again && fstat(f->fd, &f->stat) != 0) /* the size it has under the lock */
     return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   return STATUS_DONE;
@@ -186,4 +185,3 @@ void keyfile_close(struct keyfile *f)
   free(f->real);
   f->real = NULL;
 }
-

@@ -33,7 +33,7 @@ struct setup_args {
 
 static volatile sig_atomic_t caught;
 
-static void catch(int signal_number)
+static void note_signal(int signal_number)
 {
   caught = signal_number;
 }
@@ -60,7 +60,7 @@ static bool read_line_unseen(struct seed_line *l, const struct termios *before)
 {
   static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
   enum { SIGNALS = sizeof signals / sizeof *signals };
-  struct sigaction old[SIGNALS], action = {.sa_handler = catch};
+  struct sigaction old[SIGNALS], action = {.sa_handler = note_signal};
   bool read;
   do {
     struct termios silent = *before;

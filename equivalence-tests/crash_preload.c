@@ -36,8 +36,9 @@ static uintptr_t program_begin, program_end;
 
 #define REAL(type, name, ...)                                                                      \
   static type (*real)(__VA_ARGS__);                                                                \
-  if (real == NULL)                                                                                \
-    *(void **)&real = dlsym(RTLD_NEXT, #name)
+  if (real == NULL) {                                                                              \
+    *(void **)&real = dlsym(RTLD_NEXT, #name);                                                     \
+  }
 
 /* The first object is the program. */
 static int first_object(struct dl_phdr_info *info, size_t size, void *unused)
@@ -144,8 +145,8 @@ static int hit(const char *name, int can_fail)
 
 #define HIT(name) (MINE && hit(name, 1))
 
-static ssize_t write_call(const char *name, int fd, const void *p, size_t n, off_t at,
-                          int failed, ssize_t r)
+static ssize_t write_call(const char *name, int fd, const void *p, size_t n, off_t at, int failed,
+                          ssize_t r)
 {
   int zero = 1;
   for (size_t i = 0; i < n; i++)
@@ -192,7 +193,7 @@ ssize_t read(int fd, void *p, size_t n)
 }
 
 /* A call on a descriptor alone; more goes into the trace. */
-#define ON_FD(type, name, can_fail, label, more, parameters, ...)                                         \
+#define ON_FD(type, name, can_fail, label, more, parameters, ...)                                  \
   type name parameters;                                                                            \
   type name parameters                                                                             \
   {                                                                                                \
@@ -201,7 +202,7 @@ ssize_t read(int fd, void *p, size_t n)
       return CALL;                                                                                 \
     unsigned long ino = inode(fd);                                                                 \
     type r = hit(#name, can_fail) ? -1 : CALL;                                                     \
-    trace(#name "\tino=%lu\t%s=%ld\tok=%d\n", ino, label, more, r >= 0);                                  \
+    trace(#name "\tino=%lu\t%s=%ld\tok=%d\n", ino, label, more, r >= 0);                           \
     return r;                                                                                      \
   }
 
@@ -218,8 +219,8 @@ ON_FD(int, fchmod, 1, "mode", (long)mode, (int fd, mode_t mode), int, mode_t)
 ON_FD(int, fchown, 1, "user", (long)user, (int fd, uid_t user, gid_t group), int, uid_t, gid_t)
 #undef CALL
 #define CALL real(fd, name, value, size)
-ON_FD(ssize_t, fgetxattr, 1, "", (long)0, (int fd, const char *name, void *value, size_t size),
-      int, const char *, void *, size_t)
+ON_FD(ssize_t, fgetxattr, 1, "", (long)0, (int fd, const char *name, void *value, size_t size), int,
+      const char *, void *, size_t)
 #undef CALL
 #define CALL real(fd, name, value, size, flags)
 ON_FD(int, fsetxattr, 1, "", (long)0,
@@ -266,8 +267,8 @@ long syscall(long number, ...)
   va_end(ap);
   if (!MINE || number != SYS_renameat2)
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-  unsigned long from = inode_of((int)a[0], (const char *)a[1]), to = inode_of((int)a[2],
-                                                                            (const char *)a[3]);
+  unsigned long from = inode_of((int)a[0], (const char *)a[1]),
+                to = inode_of((int)a[2], (const char *)a[3]);
   long r = -1;
   int failed = hit("exchange", 1);
   if (!failed && is_set("NO_EXCHANGE"))
@@ -327,8 +328,8 @@ static int opened(const char *name, int dir, const char *path, int flags, int r)
         "\tok=%d\n",
         name, dir == AT_FDCWD ? 0 : inode(dir), base == NULL ? path : base + 1,
         r >= 0 ? inode(r) : 0, (flags & O_CREAT) != 0, (flags & O_EXCL) != 0,
-        (flags & O_NOFOLLOW) != 0, (flags & O_TMPFILE) == O_TMPFILE, (flags & O_ACCMODE) != O_RDONLY,
-        r >= 0);
+        (flags & O_NOFOLLOW) != 0, (flags & O_TMPFILE) == O_TMPFILE,
+        (flags & O_ACCMODE) != O_RDONLY, r >= 0);
   return r;
 }
 
@@ -413,8 +414,9 @@ __attribute__((destructor)) static void search_all(void)
   while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
     uintptr_t from, to;
     char access[8] = "", name[128] = "";
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %127s", &from, &to, access, name) >= 3 &&
-        access[0] == 'r' && access[1] == 'w')
+    int fields =
+      sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %127s", &from, &to, access, name);
+    if (fields >= 3 && access[0] == 'r' && access[1] == 'w')
       search((const unsigned char *)from, to - from, name[0] != '\0' ? name : "memory");
   }
   if (maps != NULL) {

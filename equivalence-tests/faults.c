@@ -39,9 +39,15 @@ static long live; /* blocks and mappings */
 static struct {
   const char *name;
   int failed;
-} needed[] = {{"malloc", 0},           {"calloc", 0},           {"mmap", 0},
-              {"madvise", 0},          {"mlock2", 0},           {"EVP_MD_CTX_new", 0},
-              {"EVP_DigestInit_ex", 0}, {"EVP_DigestUpdate", 0}, {"EVP_DigestFinal_ex", 0},
+} needed[] = {{"malloc", 0},
+              {"calloc", 0},
+              {"mmap", 0},
+              {"madvise", 0},
+              {"mlock2", 0},
+              {"EVP_MD_CTX_new", 0},
+              {"EVP_DigestInit_ex", 0},
+              {"EVP_DigestUpdate", 0},
+              {"EVP_DigestFinal_ex", 0},
               {"RAND_priv_bytes", 0}};
 
 static void note_failure(const char *name)
@@ -159,38 +165,35 @@ WRAP(int, mlock2, (const void *p, size_t len, unsigned flags), {
 WRAP(int, mlock, (const void *p, size_t len),
      { return hit("mlock", PPRF_OK) ? (errno = ENOMEM, -1) : __real_mlock(p, len); })
 
-WRAP(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX * c, const char *name, const char *query), {
-  return hit("EVP_MD_fetch", PPRF_ERR_CRYPTO) ? NULL : __real_EVP_MD_fetch(c, name, query);
-})
+WRAP(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX *c, const char *name, const char *query),
+     { return hit("EVP_MD_fetch", PPRF_ERR_CRYPTO) ? NULL : __real_EVP_MD_fetch(c, name, query); })
 WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void),
      { return hit("EVP_MD_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_MD_CTX_new(); })
-WRAP(int, EVP_DigestInit_ex, (EVP_MD_CTX * c, const EVP_MD *md, ENGINE *e), {
-  return hit("EVP_DigestInit_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestInit_ex(c, md, e);
-})
-WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX * c, const void *p, size_t n), {
-  return hit("EVP_DigestUpdate", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestUpdate(c, p, n);
-})
-WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX * c, unsigned char *out, unsigned *n), {
+WRAP(int, EVP_DigestInit_ex, (EVP_MD_CTX *c, const EVP_MD *md, ENGINE *e),
+     { return hit("EVP_DigestInit_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestInit_ex(c, md, e); })
+WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX *c, const void *p, size_t n),
+     { return hit("EVP_DigestUpdate", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestUpdate(c, p, n); })
+WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX *c, unsigned char *out, unsigned *n), {
   return hit("EVP_DigestFinal_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestFinal_ex(c, out, n);
 })
 WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void),
      { return hit("EVP_CIPHER_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_CIPHER_CTX_new(); })
 WRAP(int, EVP_EncryptInit_ex,
-     (EVP_CIPHER_CTX * c, const EVP_CIPHER *cipher, ENGINE *e, const unsigned char *key,
+     (EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, ENGINE *e, const unsigned char *key,
       const unsigned char *iv),
      {
        return hit("EVP_EncryptInit_ex", PPRF_ERR_CRYPTO)
                 ? 0
                 : __real_EVP_EncryptInit_ex(c, cipher, e, key, iv);
      })
-WRAP(int, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX * c, int pad), {
-  return hit("EVP_CIPHER_CTX_set_padding", PPRF_ERR_CRYPTO) ? 0
-                                                            : __real_EVP_CIPHER_CTX_set_padding(c, pad);
+WRAP(int, EVP_CIPHER_CTX_set_padding, (EVP_CIPHER_CTX *c, int pad), {
+  return hit("EVP_CIPHER_CTX_set_padding", PPRF_ERR_CRYPTO)
+           ? 0
+           : __real_EVP_CIPHER_CTX_set_padding(c, pad);
 })
 /* It fails when it has written. */
 WRAP(int, EVP_EncryptUpdate,
-     (EVP_CIPHER_CTX * c, unsigned char *out, int *len, const unsigned char *in, int n),
-     {
+     (EVP_CIPHER_CTX *c, unsigned char *out, int *len, const unsigned char *in, int n), {
        int good = __real_EVP_EncryptUpdate(c, out, len, in, n);
        return hit("EVP_EncryptUpdate", PPRF_ERR_CRYPTO) ? 0 : good;
      })
@@ -202,17 +205,17 @@ WRAP(int, pthread_setspecific, (pthread_key_t key, const void *p), {
            ? ENOMEM
            : __real_pthread_setspecific(key, p);
 })
-WRAP(int, pthread_key_create, (pthread_key_t * key, void (*f)(void *)), {
+WRAP(int, pthread_key_create, (pthread_key_t *key, void (*f)(void *)), {
   return hit("pthread_key_create", PPRF_ERR_CRYPTO) ? EAGAIN : __real_pthread_key_create(key, f);
 })
 WRAP(struct pprf_children, prg_expand,
      (struct pprf_family family, struct pprf_seed s, uint64_t start, unsigned h), {
-  if (hit("prg_expand (crypto)", PPRF_ERR_CRYPTO))
-    return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
-  if (hit("prg_expand (nomem)", PPRF_ERR_NOMEM))
-    return (struct pprf_children){.err = PPRF_ERR_NOMEM};
-  return __real_prg_expand(family, s, start, h);
-})
+       if (hit("prg_expand (crypto)", PPRF_ERR_CRYPTO))
+         return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
+       if (hit("prg_expand (nomem)", PPRF_ERR_NOMEM))
+         return (struct pprf_children){.err = PPRF_ERR_NOMEM};
+       return __real_prg_expand(family, s, start, h);
+     })
 
 /* ---------------------------------------------------------------- one trial */
 
@@ -234,9 +237,9 @@ enum kind {
   KINDS
 };
 static const char *const kind_name[KINDS] = {
-  "eval",   "punct",    "eval_punct", "punct_range", "eval_batch", "punct_batch",  "expand",
-  "prefault", "export", "import",     "setup",       "setup_random", "setup_salted",
-  "setup_shared"};
+  "eval",        "punct",        "eval_punct",   "punct_range", "eval_batch",
+  "punct_batch", "expand",       "prefault",     "export",      "import",
+  "setup",       "setup_random", "setup_salted", "setup_shared"};
 
 static int changes_key(enum kind kind)
 {
@@ -695,7 +698,8 @@ static int not_locked(const struct pprf_impl *impl)
   pprf_key *other = fresh(impl, 14);
   no_lock = 1;
   pprf_key *key = fresh(impl, 14);
-  int ok = impl == &impl_packed || impl->memory_locked(key) == 0; /* its mapping was locked before */
+  /* impl_packed's mapping was locked before */
+  int ok = impl == &impl_packed || impl->memory_locked(key) == 0;
   size_t before = impl->memory_bytes(key);
   ok &= impl->punct_range(key, 0, 8191) == PPRF_OK && impl->punct_range(other, 0, 8191) == PPRF_OK;
   ok &= impl == &impl_ref || impl->memory_bytes(key) <= before + 2 * 4096;

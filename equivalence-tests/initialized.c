@@ -26,7 +26,7 @@
 
 WRAP(EVP_MD *, EVP_MD_fetch, OSSL_LIB_CTX *lib, const char *name, const char *query)
 {
-  UNSEEN(EVP_MD * md, __real_EVP_MD_fetch(lib, name, query));
+  UNSEEN(EVP_MD *md, __real_EVP_MD_fetch(lib, name, query));
   return md;
 }
 

@@ -164,8 +164,8 @@ WRAP(int, madvise, (void *p, size_t len, int advice))
     errno = refused_errno;
     return -1;
   }
-  if (in_a_call && watching && (advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED ||
-                                advice == MADV_REMOVE))
+  if (in_a_call && watching &&
+      (advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_REMOVE))
     in_advised += seeds_in(p, len);
   return __real_madvise(p, len, advice);
 }
@@ -222,7 +222,7 @@ WRAP(int, prg_digest, (const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTE
 /* A key from a random root draws its salt first, which is public: that is not a seed to be wiped. */
 static int salt_is_due;
 static struct pprf_seed salt;
-WRAP(int, prg_random, (struct pprf_seed *seed))
+WRAP(int, prg_random, (struct pprf_seed * seed))
 {
   if (fails("prg_random")) {
     *seed = (struct pprf_seed){0, 0};
@@ -240,12 +240,38 @@ WRAP(int, prg_random, (struct pprf_seed *seed))
 /* ---------------------------------------------------------------- operations on their own stack */
 
 enum kind {
-  EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND, EXPORT, IMPORT, BAD_DIGEST, BAD_ORDER,
-  SETUP, RANDOM_SETUP, FREE, KINDS
+  EVAL,
+  PUNCT,
+  EVAL_PUNCT,
+  RANGE,
+  EVAL_BATCH,
+  PUNCT_BATCH,
+  EXPAND,
+  EXPORT,
+  IMPORT,
+  BAD_DIGEST,
+  BAD_ORDER,
+  SETUP,
+  RANDOM_SETUP,
+  FREE,
+  KINDS
 };
 static const char *const kind_name[KINDS] = {
-  "eval", "punct", "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export",
-  "import", "import of a wrong digest", "import of nodes in disorder", "setup", "setup, random", "free"};
+  [EVAL] = "eval",
+  [PUNCT] = "punct",
+  [EVAL_PUNCT] = "eval_punct",
+  [RANGE] = "punct_range",
+  [EVAL_BATCH] = "eval_batch",
+  [PUNCT_BATCH] = "punct_batch",
+  [EXPAND] = "expand",
+  [EXPORT] = "export",
+  [IMPORT] = "import",
+  [BAD_DIGEST] = "import of a wrong digest",
+  [BAD_ORDER] = "import of nodes in disorder",
+  [SETUP] = "setup",
+  [RANDOM_SETUP] = "setup, random",
+  [FREE] = "free",
+};
 
 #define LEAVES 48
 #define FILE_MAX 70000
@@ -276,26 +302,35 @@ static int operate(void)
   int ref = op.impl == &impl_ref;
   size_t len = sizeof op.exported;
   switch (op.kind) {
-  case EVAL: return op.impl->eval(op.key, op.leaf[0], op.out);
-  case PUNCT: return op.impl->punct(op.key, op.leaf[0]);
-  case EVAL_PUNCT: return op.impl->eval_punct(op.key, op.leaf[0], op.out);
-  case RANGE: return op.impl->punct_range(op.key, op.first, op.last);
+  case EVAL:
+    return op.impl->eval(op.key, op.leaf[0], op.out);
+  case PUNCT:
+    return op.impl->punct(op.key, op.leaf[0]);
+  case EVAL_PUNCT:
+    return op.impl->eval_punct(op.key, op.leaf[0], op.out);
+  case RANGE:
+    return op.impl->punct_range(op.key, op.first, op.last);
   case EVAL_BATCH:
     return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(op.key, op.leaf, op.n, op.values, NULL);
   case PUNCT_BATCH:
     return (ref ? ref_pprf_punct_batch : pprf_punct_batch)(op.key, op.leaf, op.n, NULL);
   case EXPAND:
     return (ref ? ref_pprf_expand : pprf_expand)(op.key, op.first, op.last, ignore, NULL);
-  case EXPORT: return op.impl->export_key(op.key, op.exported, &len);
+  case EXPORT:
+    return op.impl->export_key(op.key, op.exported, &len);
   case IMPORT:
   case BAD_DIGEST:
-  case BAD_ORDER: return op.impl->import_key(&op.made, op.file, op.file_len);
-  case SETUP: return op.impl->setup(&op.made, op.depth, op.root);
-  case RANDOM_SETUP: return op.impl->setup(&op.made, op.depth, NULL);
+  case BAD_ORDER:
+    return op.impl->import_key(&op.made, op.file, op.file_len);
+  case SETUP:
+    return op.impl->setup(&op.made, op.depth, op.root);
+  case RANDOM_SETUP:
+    return op.impl->setup(&op.made, op.depth, NULL);
   case FREE:
     op.impl->free(op.key);
     return PPRF_OK;
-  default: abort();
+  default:
+    abort();
   }
 }
 
@@ -399,14 +434,17 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
     op.leaf[i] = i % 4 == 1 ? op.leaf[i - 1] ^ 1 : tap_random(&state) % size;
   op.first = op.leaf[0] < op.leaf[2] ? op.leaf[0] : op.leaf[2];
   op.last = op.leaf[0] ^ op.leaf[2] ^ op.first;
-  if (kind == EXPAND && op.last - op.first > 20) /* ref's work for a leaf, and each of its calls fails */
+  /* ref does the work for each leaf, and each of its calls fails */
+  if (kind == EXPAND && op.last - op.first > 20)
     op.last = op.first + 20;
   op.file_len = export(impl, op.key, op.file);
   size_t len = export(impl, op.key, before);
   if (kind == BAD_DIGEST)
     op.file[op.file_len - 1] ^= 1;
-  if (kind == BAD_ORDER) { /* the last node where the first is: what came before is decoded by then */
-    size_t nodes = impl->node_count(op.key), width = depth / 8 + 1, body = op.file_len - DIGEST_BYTES;
+  /* the last node where the first is: what came before is decoded by then */
+  if (kind == BAD_ORDER) {
+    size_t nodes = impl->node_count(op.key), width = depth / 8 + 1,
+           body = op.file_len - DIGEST_BYTES;
     memcpy(op.file + body - 16 - width, op.file + 16, nodes > 1 ? width : 0);
     if (nodes > 1 && __real_prg_digest(op.file, body, op.file + body) != PPRF_OK)
       problem("no digest", 0);
@@ -422,10 +460,13 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
       impl->free(op.made);
     if (kind == FREE)
       break;
-    if (op.err != PPRF_OK && (export(impl, op.key, after) != len || memcmp(before, after, len) != 0))
+    if (op.err != PPRF_OK &&
+        (export(impl, op.key, after) != len || memcmp(before, after, len) != 0))
       problem("the key changed", 0);
     int refused = kind == BAD_DIGEST || (kind == BAD_ORDER && impl->node_count(op.key) > 1);
-    if (done && op.err != (refused ? PPRF_ERR_FORMAT : op.err == PPRF_ERR_PUNCTURED ? op.err : PPRF_OK))
+    if (done && op.err != (refused                        ? PPRF_ERR_FORMAT
+                           : op.err == PPRF_ERR_PUNCTURED ? op.err
+                                                          : PPRF_OK))
       problem("another result", 0);
     if (done || op.err == PPRF_OK)
       break;
@@ -578,8 +619,8 @@ static int pages_are_marked(const pprf_key *key, const char *when)
   unsigned all = flags_of(s->slot, (const unsigned char *)s->slot + s->mapped);
   unsigned slots = flags_of(s->slot, slots_end(key));
   unsigned want = DONTDUMP | NOHUGEPAGE | (s->shared ? SHARED : 0);
-  int ok = (all & ~(unsigned)LOCKED) == want &&
-           slots == (want | (pprf_memory_locked(key) ? LOCKED : 0));
+  int ok =
+    (all & ~(unsigned)LOCKED) == want && slots == (want | (pprf_memory_locked(key) ? LOCKED : 0));
   if (!ok)
     tap_note("%s: memory_locked is %d, shared %d; flags of all pages %u, of the slots %u", when,
              pprf_memory_locked(key), s->shared, all, slots);

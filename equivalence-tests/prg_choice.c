@@ -47,7 +47,8 @@ static struct pprf_children spoiled(unsigned suite, struct pprf_seed seed, struc
 }
 
 /* After the lanes: of a seed that had this bit before.  Not every processor's versions have lanes. */
-__attribute__((unused)) static void spoil_lane(unsigned suite, unsigned width, const struct opt_step *step, int bit)
+__attribute__((unused)) static void spoil_lane(unsigned suite, unsigned width,
+                                               const struct opt_step *step, int bit)
 {
   if (wrong_width != width)
     return;
@@ -61,6 +62,8 @@ __attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_
   return wrong_width == width && (step[wrong_lane].seed->lo >> 40 & 1) != 0;
 }
 
+/* the parameters make it a function: clang-format takes it for a structure */
+/* clang-format off */
 #define EXPAND(name, suite, parameters, ...)                                                       \
   struct pprf_children __real_##name parameters;                                                   \
   struct pprf_children __wrap_##name parameters;                                                   \
@@ -68,6 +71,7 @@ __attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_
   {                                                                                                \
     return spoiled(suite, seed, __real_##name(__VA_ARGS__));                                       \
   }
+/* clang-format on */
 #define LANES_OF(name, suite, width, parameters, ...)                                              \
   void __real_##name parameters;                                                                   \
   void __wrap_##name parameters;                                                                   \
@@ -78,14 +82,16 @@ __attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_
     spoil_lane(suite, width, step, bit);                                                           \
   }
 #define BARE(name)                                                                                 \
-  EXPAND(name, PRG_SHA3_256, (struct pprf_seed seed, uint64_t start, unsigned height), seed, start, \
-         height)
+  EXPAND(name, PRG_SHA3_256, (struct pprf_seed seed, uint64_t start, unsigned height), seed,       \
+         start, height)
 #define BARE_LANES(name, width)                                                                    \
   LANES_OF(name, PRG_SHA3_256, width, (const struct opt_step *step), step)
 #define NODE(name, suite)                                                                          \
-  EXPAND(name, suite, (struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t id), seed, lo, hi, id)
+  EXPAND(name, suite, (struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t id), seed, lo,    \
+         hi, id)
 #define NODE_LANES(name, suite, width)                                                             \
-  LANES_OF(name, suite, width, (uint64_t lo, uint64_t hi, const struct opt_step *step), lo, hi, step)
+  LANES_OF(name, suite, width, (uint64_t lo, uint64_t hi, const struct opt_step *step), lo, hi, \
+           step)
 #define AES_DESCENT(name)                                                                          \
   opt_node_descend __real_##name, __wrap_##name;                                                   \
   struct pprf_seed __wrap_##name(struct pprf_seed seed, uint64_t lo, uint64_t hi, uint64_t leaf,   \
@@ -251,7 +257,8 @@ static int waits_for_libcrypto(void)
            opt_expand_many(kind->family, &step, 1) == PPRF_ERR_CRYPTO &&
            pprf_prg_select(portable) == PPRF_ERR_CRYPTO;
   evp_fails = 0;
-  return ok && is_name(fastest) && (kind != &sha3 || strcmp(opt_prg_name(), fastest) == 0) && right();
+  return ok && is_name(fastest) && (kind != &sha3 || strcmp(opt_prg_name(), fastest) == 0) &&
+         right();
 }
 
 /* Later failures are reported, and none is forgotten among calls that succeed. */
@@ -421,7 +428,9 @@ static int wrong_ones_are_found(const char *version, unsigned first, unsigned la
       int selected = in_process(is_refused, NULL, (int)planted);
       if (!named || !chosen || !selected)
         tap_note("%s, wrong in way %u, lane %u of %u: %s", version, planted, wrong_lane, width,
-                 !named ? "the environment takes it" : !chosen ? "it is chosen" : "it can be selected");
+                 !named    ? "the environment takes it"
+                 : !chosen ? "it is chosen"
+                           : "it can be selected");
       ok &= named && chosen && selected;
     }
   wrong_width = 0;
@@ -453,11 +462,16 @@ static int usable_without_features(void)
   static const struct {
     const struct kind *kind;
     const char *feature, *needing, *else_fastest;
-  } need[] = {{&sha3, "avx512f", "avx512", "avx2"},    {&sha3, "avx512vl", "avx512", "avx2"},
-              {&sha3, "avx2", "avx2", NULL},           {&sha3, "bmi", "avx2", NULL},
-              {&sha3, "bmi2", "avx2", NULL},           {&aes, "avx512f", "aes-vaes", "aes-ni"},
-              {&aes, "avx512vl", "aes-vaes", "aes-ni"}, {&aes, "avx512bw", "aes-vaes", "aes-ni"},
-              {&aes, "aes", "aes-ni", "aes-bitsliced"}, {&aes, "ssse3", "aes-ni", "aes-bitsliced"}};
+  } need[] = {{&sha3, "avx512f", "avx512", "avx2"},
+              {&sha3, "avx512vl", "avx512", "avx2"},
+              {&sha3, "avx2", "avx2", NULL},
+              {&sha3, "bmi", "avx2", NULL},
+              {&sha3, "bmi2", "avx2", NULL},
+              {&aes, "avx512f", "aes-vaes", "aes-ni"},
+              {&aes, "avx512vl", "aes-vaes", "aes-ni"},
+              {&aes, "avx512bw", "aes-vaes", "aes-ni"},
+              {&aes, "aes", "aes-ni", "aes-bitsliced"},
+              {&aes, "ssse3", "aes-ni", "aes-bitsliced"}};
   int ok = 1;
   for (unsigned i = 0; i < sizeof need / sizeof *need; i++) {
     int had = 0; /* does the processor have the version at all, and the next one? */

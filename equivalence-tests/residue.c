@@ -189,8 +189,9 @@ static void send_file(int fd, uint64_t arg)
   size_t len = sizeof file;
   pprf_key *key;
   root_of(arg & 0xffff, seed);
-  if (setup_in_suite(&impl_ref, &key, depth, seed) != PPRF_OK || impl_ref.punct(key, 5) != PPRF_OK ||
-      impl_ref.punct(key, 40) != PPRF_OK || impl_ref.export_key(key, file, &len) != PPRF_OK)
+  if (setup_in_suite(&impl_ref, &key, depth, seed) != PPRF_OK ||
+      impl_ref.punct(key, 5) != PPRF_OK || impl_ref.punct(key, 40) != PPRF_OK ||
+      impl_ref.export_key(key, file, &len) != PPRF_OK)
     _exit(1);
   file[len - 1] ^= (uint8_t)(arg >> 63);
   if (arg >> 62 & 1) { /* a right digest, but two records exchanged */
@@ -662,13 +663,29 @@ static void test(const struct pprf_impl *impl, const char *claim, void *(*f)(voi
 #define WIPED 5000
 
 enum painted_op {
-  SETUP, SETUP_RANDOM, SETUP_SALT, EVAL, PUNCT, EVAL_PUNCT, RANGE, EVAL_BATCH, PUNCT_BATCH, EXPAND,
-  EXPORT, IMPORT, WIPE, DIRTY, PAINTED_OPS
+  SETUP,
+  SETUP_RANDOM,
+  SETUP_SALT,
+  EVAL,
+  PUNCT,
+  EVAL_PUNCT,
+  RANGE,
+  EVAL_BATCH,
+  PUNCT_BATCH,
+  EXPAND,
+  EXPORT,
+  IMPORT,
+  WIPE,
+  DIRTY,
+  PAINTED_OPS
 };
 
-static const char *const painted_name[] = {"setup", "setup_at_random",
-  "setup_with_a_random_salt", "eval", "punct",
-  "eval_punct", "punct_range", "eval_batch", "punct_batch", "expand", "export", "import", "prg_wipe"};
+static const char *const painted_name[] = {
+  "setup",       "setup_at_random", "setup_with_a_random_salt",
+  "eval",        "punct",           "eval_punct",
+  "punct_range", "eval_batch",      "punct_batch",
+  "expand",      "export",          "import",
+  "prg_wipe"};
 
 struct painted {
   const struct pprf_impl *impl;
@@ -687,8 +704,8 @@ __attribute__((noinline)) static int make_dirty(void)
 
 /* One call, of which nothing but the API function's frames is below the caller. */
 #define CALL(p, key, leaves, bytes, len)                                                           \
-  ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, 12, root)                              \
-   : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, 12, NULL)                              \
+  ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, 12, root)                     \
+   : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, 12, NULL)                     \
    : (p)->op == SETUP_SALT   ? (p)->impl->setup(&fresh_key, 12, NULL)                              \
    : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
    : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
@@ -797,8 +814,8 @@ static void whole_stack(const struct pprf_impl *impl)
            "a_wipe_begins_at_its_return_address_and_is_as_long_as_asked");
   }
   tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
-  tap_ok(!leaves_zeros(impl, DIRTY, &deepest) && deepest > 40000, "control_%s_a_deeper_frame_is_noticed",
-         impl->name);
+  tap_ok(!leaves_zeros(impl, DIRTY, &deepest) && deepest > 40000,
+         "control_%s_a_deeper_frame_is_noticed", impl->name);
 #else
   tap_note("%s: the stack is not painted on this processor", impl->name);
 #endif
@@ -886,7 +903,8 @@ static void versions_change(void)
   toggling = 0;
   (void)pthread_join(thread, NULL);
   tap_note("another version was chosen during %u calls", changed);
-  tap_ok(bad == 0 && changed >= 100, "opt_registers_are_wiped_when_a_thread_chooses_other_versions");
+  tap_ok(bad == 0 && changed >= 100,
+         "opt_registers_are_wiped_when_a_thread_chooses_other_versions");
   impl_opt.free(key);
   (void)pprf_prg_select(before);
 }

@@ -181,7 +181,8 @@ static void sort(uint64_t *items, uint64_t *spare, size_t n, unsigned depth)
 
 /* Make items of the caller's leaves, each of them read once: what is checked is what is used, though
  * another thread may change them and the outputs may overlap them. */
-static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n, uint64_t *items)
+static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n,
+                       uint64_t *items)
 {
   for (size_t i = 0; i < n; i++) {
     uint64_t x = leaf[i];
@@ -212,8 +213,8 @@ struct eval_work {
 };
 
 /* At most CHUNK leaves. */
-static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf, size_t n,
-                      uint8_t *out, int *result)
+static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf,
+                                size_t n, uint8_t *out, int *result)
 {
   struct forest f = {.leaf = w->leaf, .seed = w->seed, .group = w->group, .family = key->family};
   uint64_t end = 0, ahead = 4;
@@ -257,8 +258,8 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
   else if (n > 0 && (w = malloc(sizeof *w)) == NULL)
     err = PPRF_ERR_NOMEM;
   for (size_t at = 0; at < n && err == PPRF_OK; at += CHUNK)
-    err = eval_chunk(key, w, leaf + at, n - at < CHUNK ? n - at : CHUNK,
-                     out + at * PPRF_SEED_BYTES, result == NULL ? NULL : result + at);
+    err = eval_chunk(key, w, leaf + at, n - at < CHUNK ? n - at : CHUNK, out + at * PPRF_SEED_BYTES,
+                     result == NULL ? NULL : result + at);
   free(w);
   if (err != PPRF_OK) {
     if (out != NULL)
@@ -406,7 +407,8 @@ static int next_leaves(struct expansion *x, struct forest *f)
       err = split_pending(x);
       continue;
     }
-    uint64_t from = e->node.start > x->first ? e->node.start : x->first, to = opt_node_end(e->node) - 1;
+    uint64_t from = e->node.start > x->first ? e->node.start : x->first,
+             to = opt_node_end(e->node) - 1;
     to = to < x->last ? to : x->last;
     if (f->leaves + (to - from) >= CHUNK)
       break;
@@ -464,8 +466,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
   struct forest f;
   int result;
   do {
-    f = (struct forest){
-      .leaf = x->leaf, .seed = x->seed, .group = x->group, .family = x->family};
+    f = (struct forest){.leaf = x->leaf, .seed = x->seed, .group = x->group, .family = x->family};
     result = next_values(x, &f);
     prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
     if (result == PPRF_OK)

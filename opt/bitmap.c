@@ -169,8 +169,8 @@ static inline unsigned full_level(const struct opt_bitmap *b, uint64_t leaf)
         !full(b, j, blk(leaf, j));
       loop assigns level;
       loop variant level; */
-  while (level > 0 && !opt_has(b->summary[level][opt_block(leaf, level) / 64].full,
-                               opt_block(leaf, level) % 64))
+  while (level > 0 &&
+         !opt_has(b->summary[level][opt_block(leaf, level) / 64].full, opt_block(leaf, level) % 64))
     level--;
   //@ ghost blk_mono_lf(level);
   //@ assert full: full(b, level, blk(leaf, level));

@@ -265,28 +265,28 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ ghost size_lf(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */
-#define KEY_KEPT \
-  /*@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d; */ \
-  /*@ assert slots: same_slots{Pre,Here}(s); */ \
-  /*@ assert shape: same_shape{Pre,Here}(&s->punctured); */ \
+#define KEY_KEPT                                                                                   \
+  /*@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d; */                   \
+  /*@ assert slots: same_slots{Pre,Here}(s); */                                                    \
+  /*@ assert shape: same_shape{Pre,Here}(&s->punctured); */                                        \
   /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
-        same_word{Pre,Here}(&s->punctured, k, i); */ \
-  /*@ assert summary: same_summary{Pre,Here}(&s->punctured); */ \
-  /*@ assert dead: same_dead{Pre,Here}(&s->punctured); */ \
-  /*@ assert words: same_words{Pre,Here}(&s->punctured); */ \
-  /*@ assert layout: layout(&s->punctured); */ \
-  /*@ assert bitmap: bitmap(&s->punctured); */ \
-  /*@ assert opened: opened(s); */ \
-  /*@ assert held: held(sd(R), s); */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
-  /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
-  /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */ \
-  /*@ ghost \
-    /@ loop invariant 0 <= k <= d; \
-       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k); \
-       loop assigns k; \
-       loop variant d - k; @/ \
-    for (unsigned k = 0; k < d; k++) \
+        same_word{Pre,Here}(&s->punctured, k, i); */                                               \
+  /*@ assert summary: same_summary{Pre,Here}(&s->punctured); */                                    \
+  /*@ assert dead: same_dead{Pre,Here}(&s->punctured); */                                          \
+  /*@ assert words: same_words{Pre,Here}(&s->punctured); */                                        \
+  /*@ assert layout: layout(&s->punctured); */                                                     \
+  /*@ assert bitmap: bitmap(&s->punctured); */                                                     \
+  /*@ assert opened: opened(s); */                                                                 \
+  /*@ assert held: held(sd(R), s); */                                                              \
+  /*@ ghost size_lf(&s->punctured, 0, 0); */                                                       \
+  /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */       \
+  /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */                          \
+  /*@ ghost                                                                                        \
+    /@ loop invariant 0 <= k <= d;                                                                 \
+       loop invariant same_size{Pre,Here}(&s->punctured, 0, 0, 0, 0, k);                           \
+       loop assigns k;                                                                             \
+       loop variant d - k; @/                                                                      \
+    for (unsigned k = 0; k < d; k++)                                                               \
       ; */
 
 /* The same in the middle of a puncture: the key stays. */
@@ -684,7 +684,8 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   opt_store_prefetch(s, leaf);
   if (!opt_store_find(s, leaf, &node) /*@ ghost (key_root) */)
     return (struct done){PPRF_ERR_PUNCTURED, 0};
-  if (node.height == 0 && out == NULL) { /* half of all punctures in random order: slots read no seed */
+  /* half of all punctures in random order: slots read no seed */
+  if (node.height == 0 && out == NULL) {
     opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
     OPT_IF_PACKED(s, return (struct done){PPRF_OK, 1};) /* it moves seeds and needs no memory */
     return (struct done){PPRF_OK, 0};

@@ -77,9 +77,9 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
   size_t bytes = opt_store_mapped_bytes(depth);
   if (bytes == 0)
     return PPRF_ERR_NOMEM;
-  unsigned char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                              (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE,
-                              -1, 0);
+  unsigned char *pages =
+    mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+         (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
   if (!shared) /* a child gets no copy of the seeds; an old system refuses */

@@ -94,7 +94,8 @@ static int next_node(struct reader *r, struct opt_node *n)
   *n = node_of_id(id);
   if (n->start < r->end)
     return 0;
-  if (r->end > 0 && n->start == r->end && n->height == r->height && (n->start >> r->height & 1) == 1)
+  if (r->end > 0 && n->start == r->end && n->height == r->height &&
+      (n->start >> r->height & 1) == 1)
     return 0; /* two siblings: their parent would be live */
   r->end = opt_node_end(*n);
   r->height = n->height;
@@ -129,7 +130,8 @@ static int decode_header(const uint8_t *buf, size_t len, struct header *h)
     return PPRF_ERR_SUITE;
   for (unsigned i = 16; i < header_bytes(suite); i++)
     bytes[i] = (uint8_t)load_once(buf + i, 1);
-  *h = (struct header){{suite, load(bytes + 20, 8), load(bytes + 28, 8)}, bytes[9],
+  *h = (struct header){{suite, load(bytes + 20, 8), load(bytes + 28, 8)},
+                       bytes[9],
                        load(bytes + 12, pprf_has_salt(suite) ? 8 : 4)};
   return PPRF_OK;
 }

@@ -17,8 +17,8 @@
 #include <sys/auxv.h>
 #endif
 
-struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed, uint64_t start,
-                                    unsigned height);
+struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed,
+                                    uint64_t start, unsigned height);
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t prg_wipe_plan_evp(unsigned own);
 
@@ -156,6 +156,7 @@ struct version {
   struct code code[2];        /* of the suites that share the version */
 };
 
+/* clang-format off */
 /* The fastest first; the last is what remains. */
 static const struct version sha3_versions[] = {
 #if OPT_KECCAK_X86
@@ -186,12 +187,14 @@ static const struct version aes_versions[] = {
    {{opt_aes_bitsliced, NULL, NULL, NULL}}},
   {"aes-" BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
    {{behind_aes, NULL, NULL, NULL}}}};
+/* clang-format on */
 
 /* Before a choice: its prg_expand makes it. */
 static opt_node_expand choose_for_bare, choose_for_salted, choose_for_aes;
 static const struct version sha3_undecided = {
   "", always, 0, 0, {{choose_for_bare, NULL, NULL, NULL}, {choose_for_salted, NULL, NULL, NULL}}};
-static const struct version aes_undecided = {"", always, 0, 0, {{choose_for_aes, NULL, NULL, NULL}}};
+static const struct version aes_undecided = {
+  "", always, 0, 0, {{choose_for_aes, NULL, NULL, NULL}}};
 
 /* The suites that share a choice of version are numbered one after the other. */
 static struct choice {
@@ -199,11 +202,19 @@ static struct choice {
   unsigned first_suite, suites;
   const struct version *versions, *last, *undecided;
   _Atomic(const struct version *) current;
-} sha3_choice = {"PPRF_PRG", PRG_SHA3_256, 2, sha3_versions,
-                 sha3_versions + sizeof sha3_versions / sizeof *sha3_versions - 1, &sha3_undecided,
+} sha3_choice = {"PPRF_PRG",
+                 PRG_SHA3_256,
+                 2,
+                 sha3_versions,
+                 sha3_versions + sizeof sha3_versions / sizeof *sha3_versions - 1,
+                 &sha3_undecided,
                  &sha3_undecided},
-  aes_choice = {"PPRF_AES", PRG_AES_128, 1, aes_versions,
-                aes_versions + sizeof aes_versions / sizeof *aes_versions - 1, &aes_undecided,
+  aes_choice = {"PPRF_AES",
+                PRG_AES_128,
+                1,
+                aes_versions,
+                aes_versions + sizeof aes_versions / sizeof *aes_versions - 1,
+                &aes_undecided,
                 &aes_undecided};
 
 static struct choice *choice_of(unsigned suite)
@@ -238,14 +249,15 @@ static int lanes_agree(const struct code *v, opt_node_lanes *lanes, unsigned n)
   for (unsigned round = 0; round < 8; round++) {
     for (unsigned i = 0; i < n; i++) {
       unsigned at = (i * 3 + round) % n, height = 1 + (5 * round + i) % 63;
-      parent[i] = seed[i] = (struct pprf_seed){
-        UINT64_C(0x9e3779b97f4a7c15) * (8 * round + i + 1), UINT64_C(1) << (8 * round + i)};
+      parent[i] = seed[i] = (struct pprf_seed){UINT64_C(0x9e3779b97f4a7c15) * (8 * round + i + 1),
+                                               UINT64_C(1) << (8 * round + i)};
       step[i] = (struct opt_step){&seed[i], &seed[i], &right[at],
                                   parent[i].lo >> 1 >> height << height, height};
     }
     lanes(TEST_SALT_LO, TEST_SALT_HI, step);
     for (unsigned i = 0; i < n; i++) {
-      struct pprf_children c = v->expand(parent[i], TEST_SALT_LO, TEST_SALT_HI, opt_step_id(&step[i]));
+      struct pprf_children c =
+        v->expand(parent[i], TEST_SALT_LO, TEST_SALT_HI, opt_step_id(&step[i]));
       same &= same_seed(c.left, *step[i].left) && same_seed(c.right, *step[i].right);
     }
   }
@@ -285,7 +297,8 @@ static int code_agrees(const struct code *v, unsigned suite)
     seed = i & 1 ? a.right : a.left;
     salt_lo += TEST_SALT_LO;
     salt_hi -= TEST_SALT_HI;
-    id = (salt_lo ^ salt_hi) | UINT64_C(1) << i; /* leaves' ids, which are odd, too: tls/tickets.c */
+    /* leaves' ids, which are odd, too: tls/tickets.c */
+    id = (salt_lo ^ salt_hi) | UINT64_C(1) << i;
   }
   return (v->expand_4 == NULL || lanes_agree(v, v->expand_4, 4)) &&
          (v->expand_8 == NULL || lanes_agree(v, v->expand_8, 8)) &&
@@ -427,9 +440,10 @@ prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start, uns
     ->expand(seed, family.salt_lo, family.salt_hi, 2 * start + (UINT64_C(1) << height));
 }
 
-__attribute__((no_stack_protector)) int
-opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf, unsigned height,
-            struct pprf_seed *copath, struct pprf_seed *value)
+__attribute__((no_stack_protector)) int opt_descend(struct pprf_family family,
+                                                    struct pprf_seed seed, uint64_t leaf,
+                                                    unsigned height, struct pprf_seed *copath,
+                                                    struct pprf_seed *value)
 {
   if (!known(family.suite))
     return 0;

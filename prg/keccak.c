@@ -379,10 +379,9 @@ opt_keccak_avx512(struct pprf_seed seed, uint64_t start, unsigned height)
   (void)height;
   __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
   SHA3_256_OF_SEED(__m128i, lo, hi);
-  return (struct pprf_children){
-    {(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
-    {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},
-    0};
+  return (struct pprf_children){{(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
+                                {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},
+                                0};
 }
 
 __attribute__((target("avx512f,avx512vl"))) struct pprf_children
@@ -391,10 +390,9 @@ opt_salted_avx512(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uin
   __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
   __m128i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi), at = CONSTANT(id);
   SHA3_256_OF_NODE(__m128i, lo, hi, s0, s1, at);
-  return (struct pprf_children){
-    {(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
-    {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},
-    0};
+  return (struct pprf_children){{(uint64_t)_mm_cvtsi128_si64(e0), (uint64_t)_mm_cvtsi128_si64(e1)},
+                                {(uint64_t)_mm_cvtsi128_si64(e2), (uint64_t)_mm_cvtsi128_si64(e3)},
+                                0};
 }
 
 #endif

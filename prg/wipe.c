@@ -26,6 +26,7 @@ uint64_t prg_wipe_flags(void)
 /* In assembly, so that there is no byte between the caller's frame and what is overwritten that a
  * compiler keeps for itself.  The stack pointer moves first: what lies below it is a signal handler's.
  * From the top down: a stack that is too short ends at its guard page. */
+/* clang-format off */
 #ifdef __x86_64__
 __attribute__((naked, noinline, no_stack_protector, no_profile_instrument_function)) void
 prg_wipe(__attribute__((unused)) uint64_t plan)
@@ -116,6 +117,7 @@ prg_wipe(__attribute__((unused)) uint64_t plan)
     "ret");
 }
 #endif
+/* clang-format on */
 
 #else /* another processor */
 
@@ -125,6 +127,7 @@ uint64_t prg_wipe_flags(void)
 }
 
 #if defined(__aarch64__)
+/* clang-format off */
 #define V4(n) "movi v" #n ".2d, #0\n\t"
 #define V_HIGH(n) "fmov d31, d" #n "\n\tmov v" #n ".16b, v31.16b\n\t" /* of v8..v15 a callee saves half */
 /* No frame: its variables are registers, and it calls nothing. */
@@ -152,12 +155,14 @@ __attribute__((noinline, no_stack_protector)) void prg_wipe(uint64_t plan)
       "x13", "x14", "x15", "x16", "x17", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17",
       "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
+/* clang-format on */
 #else
 /* In C: what the compiler has between its caller's frame and the array stays, two words or so. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 __attribute__((zero_call_used_regs("all")))
 #endif
-__attribute__((noinline)) void prg_wipe(uint64_t plan)
+__attribute__((noinline)) void
+prg_wipe(uint64_t plan)
 {
   size_t bytes = (size_t)(plan & WIPE_BYTES) + 128;
   uint8_t below[bytes];

@@ -17,7 +17,8 @@ static void set_results(int *result, size_t n, int value)
 
 /* Copy the caller's leaves, each of them read once: what is checked is what is used, though another
  * thread may change them and the outputs may overlap them. */
-static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n, uint64_t **copy)
+static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n,
+                       uint64_t **copy)
 {
   *copy = malloc(n > 0 ? n * sizeof **copy : 1);
   if (*copy == NULL)

@@ -260,8 +260,8 @@ int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
        loop assigns k;
        loop variant body - k; @/
     for (size_t k = 0; k < body; k++) ; */
-  if (err == PPRF_OK && (!ref_same_bytes(digest, buf + body, DIGEST_BYTES) ||
-                         !get_records(a, n, d, buf)))
+  if (err == PPRF_OK &&
+      (!ref_same_bytes(digest, buf + body, DIGEST_BYTES) || !get_records(a, n, d, buf)))
     err = PPRF_ERR_FORMAT;
   if (err != PPRF_OK)
     ref_wipe(a, 0, n);

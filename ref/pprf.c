@@ -61,11 +61,14 @@ static int key_new_shared(pprf_key **key, unsigned depth)
   if (cap > (SIZE_MAX / 2 - sizeof(pprf_key)) / sizeof(struct ref_node))
     return PPRF_ERR_NOMEM;
   size_t bytes = in_pages(sizeof(pprf_key) + (size_t)cap * sizeof(struct ref_node));
-  pprf_key *k = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
+  pprf_key *k =
+    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (k == MAP_FAILED)
     return PPRF_ERR_NOMEM;
-  *k = (pprf_key){.depth = depth, .family = PRG_BARE, .cap = (size_t)cap, .mapped = bytes,
+  *k = (pprf_key){.depth = depth,
+                  .family = PRG_BARE,
+                  .cap = (size_t)cap,
+                  .mapped = bytes,
                   .nodes = (struct ref_node *)(void *)(k + 1)};
   *key = k;
   return PPRF_OK;
@@ -149,11 +152,13 @@ static PPRF_WORK int eval(const pprf_key *key, uint64_t leaf, uint8_t *out)
 static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value = {0, 0};
-  int err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
+  int err =
+    ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
   if (err == PPRF_ERR_BUFFER) {
     err = grow(key);
     if (err == PPRF_OK)
-      err = ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
+      err =
+        ref_eval_punct(key->nodes, &key->count, key->cap, key->depth, key->family, leaf, &value);
   }
   if (out != NULL)
     put_value(out, &value);
@@ -163,11 +168,13 @@ static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 
 static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
-  int err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
+  int err =
+    ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
   if (err == PPRF_ERR_BUFFER) {
     err = grow(key);
     if (err == PPRF_OK)
-      err = ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
+      err =
+        ref_punct_range(key->nodes, &key->count, key->cap, key->depth, key->family, first, last);
   }
   return err;
 }
@@ -387,7 +394,8 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   *key = NULL;
   if (buf == NULL)
     return PPRF_ERR_NULL;
-  int err = len > 7 && buf[7] == 2 ? import_version2(key, buf, len) : import_version1(key, buf, len);
+  int err =
+    len > 7 && buf[7] == 2 ? import_version2(key, buf, len) : import_version1(key, buf, len);
   prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }

@@ -5,14 +5,16 @@
 Usage: check.py               every file of the tree
        check.py --fix FILE... formats C files
 
-C by clang-format-19, which Debian 12 and 13 have, and .clang-format.  Two things are left as they are:
+C by clang-format-19, which Debian 12 and 13 have, and .clang-format.  Three things are left as they are:
 where a line with an annotation (/*@ or //@) begins, because clang-format takes the ghost parameters
-that stand below a function's head for a comment on the next function; and where a macro's backslashes
-stand.  Files that do not keep the form yet are listed in not-yet.txt: each is named in the output, and
-one that keeps it has to leave the list.
+that stand below a function's head for a comment on the next function; where a macro's backslashes
+stand; and where a comment behind code begins, because the lines that continue it would not follow.
+Files that do not keep the form yet are listed in not-yet.txt: each is named in the output, and one
+that keeps it has to leave the list.
 Python by flake8 and .flake8; shell by shellcheck, warnings and errors, and a script that pipes into tee
 has pipefail: without it the script takes tee's success for that of what was piped."""
 import concurrent.futures
+import difflib
 import os
 import re
 import subprocess
@@ -62,12 +64,23 @@ def head(path):
 
 def normal(text):
     text = re.sub(r"^[ \t]+(?=/\*@|//@)", "", text, flags=re.M)
+    text = re.sub(r"(?<=[^ \t\n])[ \t]+(?=/\*)", " ", text)
     return re.sub(r"[ \t]+\\$", r" \\", text, flags=re.M)
+
+
+def formatted(text, name):
+    """The text as clang-format would have it, with the lines as they are that differ in what is left."""
+    old = text.splitlines(True)
+    new = run(FORMAT, "--assume-filename=" + name, stdin=text).stdout.splitlines(True)
+    same = difflib.SequenceMatcher(None, [normal(line) for line in old], [normal(line) for line in new],
+                                   autojunk=False)
+    return "".join(line for op, a, b, c, d in same.get_opcodes()
+                   for line in (old[a:b] if op == "equal" else new[c:d]))
 
 
 def differing(text, name):
     """The lines of the text that clang-format would change."""
-    new = normal(run(FORMAT, "--assume-filename=" + name, stdin=text).stdout).splitlines()
+    new = normal(formatted(text, name)).splitlines()
     old = normal(text).splitlines()
     return [] if new == old else [
         "%s:%d: %s" % (name, i + 1, a) for i, a in enumerate(old)
@@ -93,7 +106,13 @@ def hides_failures(text):
 
 def main():
     if sys.argv[1:2] == ["--fix"]:
-        return run(FORMAT, "-i", *[os.path.abspath(f) for f in sys.argv[2:]]).returncode
+        for f in sys.argv[2:]:
+            text = of(os.path.abspath(f))
+            new = formatted(text, f)
+            if new != text:
+                with open(os.path.abspath(f), "w", encoding="utf-8") as out:
+                    out.write(new)
+        return 0
     not_yet = [line for line in of("style/not-yet.txt").split("\n") if line and line[0] != "#"]
     c = files(".c", ".h", ".cc", ".cpp")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -101,8 +101,8 @@ static void init(void)
 
 static int initialised(void)
 {
-  return pthread_once(&once, init) == 0 && ctx_index >= 0 && connection_index >= 0 &&
-         drawn && ticket_algorithms();
+  return pthread_once(&once, init) == 0 && ctx_index >= 0 && connection_index >= 0 && drawn &&
+         ticket_algorithms();
 }
 
 static struct attachment *attachment_of(const SSL *ssl)
@@ -135,7 +135,8 @@ static uint64_t resumed_ticket(const SSL *ssl, const struct connection *c)
   int copied = SSL_get_state(ssl) == TLS_ST_SW_SESSION_TICKET;
   if (c->decrypting != 0)
     return c->decrypting; /* the program has taken the session ticket callback from us */
-  return SSL_get_session(ssl) == c->session || (copied && (c->resumes || !c->looked)) ? c->ticket : 0;
+  return SSL_get_session(ssl) == c->session || (copied && (c->resumes || !c->looked)) ? c->ticket
+                                                                                      : 0;
 }
 
 static void forget_ticket(struct connection *c)
@@ -233,8 +234,8 @@ static int is_resumption_secret(const uint8_t *bytes, const EVP_MD *md, uint64_t
   info[28] = 1; /* HKDF-Expand's first block */
   for (unsigned i = 0; i < 8; i++)
     info[20 + i] = (uint8_t)(nonce >> (56 - 8 * i));
-  int same = ticket_hmac(md, bytes, size, info, sizeof info, out) &&
-             CRYPTO_memcmp(out, psk, size) == 0;
+  int same =
+    ticket_hmac(md, bytes, size, info, sizeof info, out) && CRYPTO_memcmp(out, psk, size) == 0;
   OPENSSL_cleanse(out, sizeof out);
   return same;
 }
@@ -298,8 +299,8 @@ enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key
 static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   struct ticket_keys keys;
-  int good = RAND_bytes(name, NAME_BYTES) == 1 &&
-             RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
+  int good =
+    RAND_bytes(name, NAME_BYTES) == 1 && RAND_priv_bytes((unsigned char *)&keys, sizeof keys) == 1;
   if (good) {
     memcpy(iv, name, NAME_BYTES);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
@@ -323,8 +324,7 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   struct origin origin;
   struct ticket_keys keys;
   /* a ticket without its resumption master secret: the client would know another one */
-  int good = !c->forgotten &&
-             b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
+  int good = !c->forgotten && b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
              ticket_derive(&origin, value, &keys);
   if (good) {
     memcpy(iv, name, NAME_BYTES);

@@ -80,7 +80,8 @@ static int wiping = 1, real_time;
 static unsigned suite; /* of the trees: the default's, but where suites are compared */
 
 /* row: handshakes of a kind before the next. */
-static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each, unsigned depth)
+static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each,
+                       unsigned depth)
 {
   static double seconds[KINDS][ROUNDS_MAX], ratio[KINDS][ROUNDS_MAX];
   SSL_CTX *server[KINDS], *client = loop_client(TLS1_3_VERSION);
@@ -115,16 +116,17 @@ static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned
   }
   fprintf(json, "  \"%s\": {\"rounds\": %u, \"each\": %u, \"in_a_row\": %u, \"depth\": %u", name,
           rounds, each, row, depth);
-  printf("server CPU, resumption with early data (%u rounds of %u, %u in a row, depth %u%s)\n", rounds,
-         each, row, depth, wiping ? ", freed memory wiped" : ", freed memory not wiped");
+  printf("server CPU, resumption with early data (%u rounds of %u, %u in a row, depth %u%s)\n",
+         rounds, each, row, depth, wiping ? ", freed memory wiped" : ", freed memory not wiped");
   printf("  %-10s %10s %18s   %s\n", "tickets", "us", "quartiles", "pprf / this");
   for (enum kind k = 0; k < KINDS; k++) {
     struct summary r = summarise(ratio[k], rounds), s = summarise(seconds[k], rounds);
     printf("  %-10s %10.1f %8.1f - %7.1f   %.3f (%.3f - %.3f)\n", kind_name[k], 1e6 * s.median,
            1e6 * s.low, 1e6 * s.high, r.median, r.low, r.high);
-    fprintf(json, ",\n    \"%s\": {\"us\": %.2f, \"us_quartiles\": [%.2f, %.2f], "
-            "\"ratio\": %.4f, \"ratio_quartiles\": [%.4f, %.4f]}", kind_name[k], 1e6 * s.median,
-            1e6 * s.low, 1e6 * s.high, r.median, r.low, r.high);
+    fprintf(json,
+            ",\n    \"%s\": {\"us\": %.2f, \"us_quartiles\": [%.2f, %.2f], "
+            "\"ratio\": %.4f, \"ratio_quartiles\": [%.4f, %.4f]}",
+            kind_name[k], 1e6 * s.median, 1e6 * s.low, 1e6 * s.high, r.median, r.low, r.high);
     SSL_SESSION_free(session[k]);
     SSL_CTX_free(server[k]);
   }
@@ -142,7 +144,8 @@ static void churn(struct pool *p, unsigned n)
   pool_ticket ticket;
   for (unsigned i = 0; i < n; i++)
     if (pool_issue(p, 1, name, &origin, value) != PPRF_OK ||
-        pool_open(p, 1, name, &ticket, &origin, value) != PPRF_OK || pool_redeem(p, 1, ticket, 1) != PPRF_OK)
+        pool_open(p, 1, name, &ticket, &origin, value) != PPRF_OK ||
+        pool_redeem(p, 1, ticket, 1) != PPRF_OK)
       die("pool");
 }
 
@@ -195,8 +198,8 @@ static struct rate rate(unsigned processes, unsigned n)
   }
   double seconds = now(CLOCK_MONOTONIC) - start, tickets = (double)processes * n;
   (void)getrusage(RUSAGE_CHILDREN, &after);
-  double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec +
-                        after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+  double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec -
+                        before.ru_stime.tv_sec) +
                1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec +
                                after.ru_stime.tv_usec - before.ru_stime.tv_usec);
   pool_free(p);
@@ -221,19 +224,21 @@ static void rates(unsigned rounds, unsigned n)
     ratio[round] = per_second[1][round] / per_second[0][round];
   }
   struct summary both = summarise(ratio, rounds);
-  printf("\ntickets issued, opened and redeemed a second (depth 22, %u rounds of %u%s)\n", rounds, n,
-         real_time ? ", real-time priority" : "");
+  printf("\ntickets issued, opened and redeemed a second (depth 22, %u rounds of %u%s)\n", rounds,
+         n, real_time ? ", real-time priority" : "");
   printf("  %-11s %10s %21s %11s %14s\n", "processes", "a second", "quartiles", "us of CPU",
          "waits per 1000");
-  fprintf(json, "  \"rate\": {\"real_time\": %d, \"rounds\": %u, \"each\": %u", real_time, rounds, n);
+  fprintf(json, "  \"rate\": {\"real_time\": %d, \"rounds\": %u, \"each\": %u", real_time, rounds,
+          n);
   for (unsigned i = 0; i < 2; i++) {
     struct summary s = summarise(per_second[i], rounds), c = summarise(cpu[i], rounds),
                    w = summarise(waits[i], rounds);
-    printf("  %-11u %10.0f %10.0f - %8.0f %11.2f %14.2f\n", i + 1, s.median, s.low, s.high, c.median,
-           w.median);
-    fprintf(json, ", \"processes_%u\": {\"per_second\": %.0f, \"quartiles\": [%.0f, %.0f], "
-            "\"cpu_us\": %.3f, \"waits_per_1000\": %.3f}", i + 1, s.median, s.low, s.high, c.median,
-            w.median);
+    printf("  %-11u %10.0f %10.0f - %8.0f %11.2f %14.2f\n", i + 1, s.median, s.low, s.high,
+           c.median, w.median);
+    fprintf(json,
+            ", \"processes_%u\": {\"per_second\": %.0f, \"quartiles\": [%.0f, %.0f], "
+            "\"cpu_us\": %.3f, \"waits_per_1000\": %.3f}",
+            i + 1, s.median, s.low, s.high, c.median, w.median);
   }
   printf("  two to one: %.2f (%.2f - %.2f)\n", both.median, both.low, both.high);
   fprintf(json, ", \"two_to_one\": %.3f, \"two_to_one_quartiles\": [%.3f, %.3f]}", both.median,
@@ -260,7 +265,8 @@ static void time_steps(struct pool *p, unsigned n, double seconds[STEPS])
     double t[REDEEM + 2];
     t[ISSUE] = now(CLOCK_THREAD_CPUTIME_ID);
     for (unsigned i = 0; i < ROW; i++)
-      if (pool_issue(p, 1, name[i], &origin, value) != PPRF_OK || !ticket_derive(&origin, value, &keys))
+      if (pool_issue(p, 1, name[i], &origin, value) != PPRF_OK ||
+          !ticket_derive(&origin, value, &keys))
         die("issue");
     t[OPEN] = now(CLOCK_THREAD_CPUTIME_ID);
     for (unsigned i = 0; i < ROW; i++)
@@ -294,20 +300,23 @@ static void suites(unsigned rounds, unsigned n)
         ratio[i][step][round] = one[step] / seconds[PPRF_SHA3_256][step][round];
       }
     }
-  printf("\nns of CPU a ticket, keys derived, %u issued before the first is opened (depth 22, %u rounds of "
-         "%u;\nSHA3 by %s, AES by %s)\n", ROW, rounds, n, pprf_prg_name(), pprf_aes_name());
+  printf("\nns of CPU a ticket, keys derived, %u issued before the first is opened (depth 22, %u "
+         "rounds of %u;\nSHA3 by %s, AES by %s)\n",
+         ROW, rounds, n, pprf_prg_name(), pprf_aes_name());
   printf("  %-16s %-7s %8s %19s   %s\n", "suite", "", "ns", "quartiles", "this / sha3-256");
-  fprintf(json, "  \"suites\": {\"rounds\": %u, \"each\": %u, \"sha3\": \"%s\", \"aes\": \"%s\"", rounds,
-          n, pprf_prg_name(), pprf_aes_name());
+  fprintf(json, "  \"suites\": {\"rounds\": %u, \"each\": %u, \"sha3\": \"%s\", \"aes\": \"%s\"",
+          rounds, n, pprf_prg_name(), pprf_aes_name());
   for (unsigned i = 1; i <= SUITES; i++) {
     fprintf(json, ",\n    \"%s\": {", pprf_suite_name(i));
     for (enum step step = ISSUE; step < STEPS; step++) {
       struct summary s = summarise(seconds[i][step], rounds), r = summarise(ratio[i][step], rounds);
-      printf("  %-16s %-7s %8.0f %8.0f - %8.0f   %.3f (%.3f - %.3f)\n", pprf_suite_name(i), step_name[step],
-             1e9 * s.median, 1e9 * s.low, 1e9 * s.high, r.median, r.low, r.high);
-      fprintf(json, "%s\"%s\": {\"ns\": %.1f, \"quartiles\": [%.1f, %.1f], \"ratio\": %.4f, "
-              "\"ratio_quartiles\": [%.4f, %.4f]}", step == ISSUE ? "" : ", ", step_name[step],
-              1e9 * s.median, 1e9 * s.low, 1e9 * s.high, r.median, r.low, r.high);
+      printf("  %-16s %-7s %8.0f %8.0f - %8.0f   %.3f (%.3f - %.3f)\n", pprf_suite_name(i),
+             step_name[step], 1e9 * s.median, 1e9 * s.low, 1e9 * s.high, r.median, r.low, r.high);
+      fprintf(json,
+              "%s\"%s\": {\"ns\": %.1f, \"quartiles\": [%.1f, %.1f], \"ratio\": %.4f, "
+              "\"ratio_quartiles\": [%.4f, %.4f]}",
+              step == ISSUE ? "" : ", ", step_name[step], 1e9 * s.median, 1e9 * s.low, 1e9 * s.high,
+              r.median, r.low, r.high);
     }
     fprintf(json, "}");
     pool_free(p[i]);
@@ -477,9 +486,10 @@ static void state(unsigned sessions, unsigned top)
     double per = (double)s.memory_bytes / (double)s.outstanding;
     printf("  %12lu %6u %10lu %12lu %10.2f %8.1f\n", (unsigned long)s.outstanding, depth,
            (unsigned long)s.nodes, (unsigned long)s.memory_bytes, per, cache / per);
-    fprintf(json, "%s\n    {\"outstanding\": %lu, \"depth\": %u, \"seeds\": %lu, \"bytes\": %lu, "
-            "\"empty_bytes\": %lu, \"per_ticket\": %.3f, \"ratio\": %.2f}", k > 10 ? "," : "",
-            (unsigned long)s.outstanding, depth, (unsigned long)s.nodes,
+    fprintf(json,
+            "%s\n    {\"outstanding\": %lu, \"depth\": %u, \"seeds\": %lu, \"bytes\": %lu, "
+            "\"empty_bytes\": %lu, \"per_ticket\": %.3f, \"ratio\": %.2f}",
+            k > 10 ? "," : "", (unsigned long)s.outstanding, depth, (unsigned long)s.nodes,
             (unsigned long)s.memory_bytes, (unsigned long)empty.memory_bytes, per, cache / per);
     free(ticket);
     pool_free(p);

@@ -88,7 +88,9 @@ static void offer(const uint8_t *bytes, size_t len, struct entry *e, size_t room
   if (err == PPRF_ERR_BUFFER)
     must(n > room && n < len && number == 0, "room");
   else if (e == NULL)
-    must(err == (names_a_used_one(bytes, len) ? PPRF_ERR_PUNCTURED : PPRF_ERR_FORMAT) && n == 0 && number == 0, "no ticket was taken for one");
+    must(err == (names_a_used_one(bytes, len) ? PPRF_ERR_PUNCTURED : PPRF_ERR_FORMAT) && n == 0 &&
+           number == 0,
+         "no ticket was taken for one");
   else if (!is_good(e))
     must(err == PPRF_ERR_PUNCTURED && n == 0 && number == 0, "a used ticket was opened");
   else {

@@ -89,7 +89,8 @@ struct header {
  * pool's suite was sha3-256, and nothing named it. */
 #define LAYOUT \
   ((uint64_t)4 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
-   sizeof(pthread_mutex_t)) + sizeof(struct tree)
+   sizeof(pthread_mutex_t)) +                                                              \
+    sizeof(struct tree)
 
 /* ---- the process's own ---- */
 
@@ -511,8 +512,8 @@ static int name_block(struct pool *p, int encrypt, const uint8_t in[POOL_NAME_BY
 {
   int n = 0, kept = atomic_exchange(&p->naming, 1) == 0;
   EVP_CIPHER_CTX *ctx = kept ? p->name_ctx[encrypt] : new_name_ctx(p, encrypt);
-  int good = ctx != NULL && EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 &&
-             n == POOL_NAME_BYTES;
+  int good =
+    ctx != NULL && EVP_CipherUpdate(ctx, out, &n, in, POOL_NAME_BYTES) == 1 && n == POOL_NAME_BYTES;
   if (kept)
     atomic_store(&p->naming, 0);
   else
@@ -529,8 +530,7 @@ static int write_name(struct pool *p, pool_ticket ticket, uint8_t name[POOL_NAME
   return name_block(p, 1, plain, name);
 }
 
-static int read_name(struct pool *p, const uint8_t name[POOL_NAME_BYTES],
-                     pool_ticket *ticket)
+static int read_name(struct pool *p, const uint8_t name[POOL_NAME_BYTES], pool_ticket *ticket)
 {
   static const uint8_t zero[8];
   uint8_t plain[POOL_NAME_BYTES];
@@ -707,8 +707,8 @@ static int new_memory(size_t bytes)
   return above_standard(fd);
 }
 
-int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,
-             unsigned suite)
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime,
+             uint64_t rotation, unsigned suite)
 {
   *pool = NULL;
   size_t bytes = mapping_bytes(depth, keys);
@@ -845,8 +845,8 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
 
 /* ---- tickets given out and taken back ---- */
 
-int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES],
-               struct origin *origin, uint8_t value[PPRF_SEED_BYTES])
+int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES], struct origin *origin,
+               uint8_t value[PPRF_SEED_BYTES])
 {
   struct held s;
   pool_ticket ticket = 0;

@@ -47,8 +47,8 @@ unsigned pool_keys(unsigned depth, uint64_t memory);
  * oldest is wiped, though its tickets have not expired; lifetime and rotation in seconds, rotation 0: never by time;
  * suite: one of pprf.h.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO. */
-int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,
-             unsigned suite);
+int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetime,
+             uint64_t rotation, unsigned suite);
 
 /** End it for all processes, if this process made it and pool_export was not called: all trees are
  * wiped, and no ticket is given out any more. */

@@ -46,8 +46,8 @@ struct pprf_tickets_options {
                                 default 7200 */
   unsigned rotation;       /**< seconds after which a new key starts, at least lifetime; default:
                                 when the key's tickets are used up */
-  unsigned max_early_data; /**< bytes of early data accepted by an SSL_CTX (pprf_tls.h), 1..2^31 - 1;
-                                default 16384 */
+  unsigned max_early_data; /**< bytes of early data accepted by an SSL_CTX (pprf_tls.h),
+                                1..2^31 - 1; default 16384 */
   unsigned rate;           /**< tickets a second to be ready for, default 500; chooses the least depth,
                                 10 or more, with 2^depth >= rate * lifetime (at most 2^32): 22 by
                                 default.  Not given with a depth */
@@ -164,8 +164,8 @@ PPRF_API unsigned pprf_tickets_suite(const char *name);
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
  * @retval PPRF_TLS_ERR_BACKEND no leaf of a server (pprf_fleet.h) is left.
  * @retval PPRF_ERR_NULL      a pointer that must not be NULL is NULL. */
-PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
-                               size_t *out_len);
+PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len,
+                               uint8_t *out, size_t *out_len);
 
 /** Decrypt a ticket that a client offers.  Nothing is punctured: the client has not yet shown that
  * the ticket is its own.  The bytes may come from an enemy: what was not sealed here is refused
@@ -187,8 +187,8 @@ PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
  * @retval PPRF_TLS_ERR_BACKEND a server (pprf_fleet.h) said nothing in time.
  * @retval PPRF_ERR_NULL      a pointer is NULL. */
-PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
-                               size_t *out_len, uint64_t *ticket);
+PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len,
+                               uint8_t *out, size_t *out_len, uint64_t *ticket);
 
 /** Use a ticket up: puncture its leaf.  Of all calls for one ticket, in all threads and processes,
  * exactly one returns PPRF_OK.  Call it when the client has shown that the ticket is its own (TLS

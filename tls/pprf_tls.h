@@ -42,7 +42,8 @@ PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
  * @retval PPRF_TLS_ERR_OPTION max_early_data is out of range; nothing was changed.
  * @retval PPRF_TLS_ERR_TAKEN  as pprf_tickets_attach; nothing was changed.
  * @retval PPRF_TLS_ERR_SSL    OpenSSL refused. */
-PPRF_API int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_early_data);
+PPRF_API int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets,
+                                       uint32_t max_early_data);
 
 /** Have an SSL_CTX issue and redeem tickets no more.  What attaching changed is as it was, but for the
  * ticket key, session ticket and early data callbacks, which are none: OpenSSL has tickets of its own

@@ -34,48 +34,65 @@ struct arguments {
 };
 
 /* What --help says, in its order; a letter below 256 is a short option. */
-enum { STATS = 256, BACKEND, DEPTH, RATE, MEMORY, LIFETIME, ROTATION, EARLY, OPENSSL, ANTI, CERT, KEY, GROUPS,
-       TLS12, SUITE, HELP, VERSION };
+enum {
+  STATS = 256,
+  BACKEND,
+  DEPTH,
+  RATE,
+  MEMORY,
+  LIFETIME,
+  ROTATION,
+  EARLY,
+  OPENSSL,
+  ANTI,
+  CERT,
+  KEY,
+  GROUPS,
+  TLS12,
+  SUITE,
+  HELP,
+  VERSION
+};
 
 static const struct {
   int key;
   const char *name, *value, *help; /* value: NULL if there is none */
-} options[] = {
-  {'p', "port", "N", "port on 127.0.0.1 (default 4433; 0: any free one)"},
-  {'w', "workers", "N", "processes that share the tickets, 1..64 (default 1)"},
-  {'n', "connections", "N", "end after N connections a worker (default: never)"},
-  {CERT, "cert", "FILE", "certificate (default pprf-tls-server.crt; made if missing)"},
-  {KEY, "key", "FILE", "its private key (default pprf-tls-server.key)"},
-  {GROUPS, "groups", "LIST", "key exchange groups, as P-256:X25519"},
-  {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: by the rate)"},
-  {RATE, "rate", "N", "tickets a second to be ready for (default 500: depth 22)"},
-  {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
-  {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
-  {ROTATION, "rotation", "S", "seconds after which a new key starts"},
-  {SUITE, "suite", "NAME", "of the trees: sha3-256, sha3-256-salted or aes-128"},
-  {BACKEND, "backend", "URL", "keys on a server with the module (again: on several)"},
-  {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
-  {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
-  {STATS, "stats", NULL, "print the tickets' counters after each connection"},
-  {OPENSSL, "openssl-tickets", NULL,
-   "OpenSSL's own stateless tickets without anti-replay instead, to compare with"},
-  {ANTI, "openssl-anti-replay", NULL,
-   "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else"},
-  {HELP, "help", NULL, "show this"},
-  {VERSION, "version", NULL, "show the version"}};
+} options[] = {{'p', "port", "N", "port on 127.0.0.1 (default 4433; 0: any free one)"},
+               {'w', "workers", "N", "processes that share the tickets, 1..64 (default 1)"},
+               {'n', "connections", "N", "end after N connections a worker (default: never)"},
+               {CERT, "cert", "FILE", "certificate (default pprf-tls-server.crt; made if missing)"},
+               {KEY, "key", "FILE", "its private key (default pprf-tls-server.key)"},
+               {GROUPS, "groups", "LIST", "key exchange groups, as P-256:X25519"},
+               {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: by the rate)"},
+               {RATE, "rate", "N", "tickets a second to be ready for (default 500: depth 22)"},
+               {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
+               {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
+               {ROTATION, "rotation", "S", "seconds after which a new key starts"},
+               {SUITE, "suite", "NAME", "of the trees: sha3-256, sha3-256-salted or aes-128"},
+               {BACKEND, "backend", "URL", "keys on a server with the module (again: on several)"},
+               {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
+               {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
+               {STATS, "stats", NULL, "print the tickets' counters after each connection"},
+               {OPENSSL, "openssl-tickets", NULL,
+                "OpenSSL's own stateless tickets without anti-replay instead, to compare with"},
+               {ANTI, "openssl-anti-replay", NULL,
+                "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else"},
+               {HELP, "help", NULL, "show this"},
+               {VERSION, "version", NULL, "show the version"}};
 
 enum { OPTIONS = sizeof options / sizeof *options };
 
 static void show_help(void)
 {
   printf("Usage: pprf-tls-server [OPTION...]\n"
-         "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets.  Prints how each\n"
-         "connection began.\n\n");
+         "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets.  Prints "
+         "how each\nconnection began.\n\n");
   for (unsigned i = 0; i < OPTIONS; i++) {
     char letter[8] = "    ", name[40];
     if (options[i].key < 256)
       (void)snprintf(letter, sizeof letter, "-%c, ", options[i].key);
-    (void)snprintf(name, sizeof name, "--%s%s%s", options[i].name, options[i].value != NULL ? "=" : "",
+    (void)snprintf(name, sizeof name, "--%s%s%s", options[i].name,
+                   options[i].value != NULL ? "=" : "",
                    options[i].value != NULL ? options[i].value : "");
     printf("  %s%-22s %s\n", letter, name, options[i].help);
   }
@@ -106,21 +123,41 @@ static uint64_t number(const char *name, const char *arg, uint64_t max)
 static void take(struct arguments *a, int key, const char *name, const char *arg)
 {
   switch (key) {
-  case 'p': a->port = (unsigned)number(name, arg, 65535); break;
+  case 'p':
+    a->port = (unsigned)number(name, arg, 65535);
+    break;
   case 'w':
     a->workers = (unsigned)number(name, arg, 64);
     if (a->workers == 0)
       wrong("--workers: at least 1");
     break;
-  case 'n': a->connections = (unsigned)number(name, arg, UINT32_MAX); break;
-  case CERT: a->cert = arg; break;
-  case KEY: a->key = arg; break;
-  case GROUPS: a->groups = arg; break;
-  case DEPTH: a->tickets.depth = (unsigned)number(name, arg, 32); break;
-  case RATE: a->tickets.rate = (unsigned)number(name, arg, UINT32_MAX); break;
-  case MEMORY: a->tickets.memory = number(name, arg, INT64_MAX); break;
-  case LIFETIME: a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX); break;
-  case ROTATION: a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX); break;
+  case 'n':
+    a->connections = (unsigned)number(name, arg, UINT32_MAX);
+    break;
+  case CERT:
+    a->cert = arg;
+    break;
+  case KEY:
+    a->key = arg;
+    break;
+  case GROUPS:
+    a->groups = arg;
+    break;
+  case DEPTH:
+    a->tickets.depth = (unsigned)number(name, arg, 32);
+    break;
+  case RATE:
+    a->tickets.rate = (unsigned)number(name, arg, UINT32_MAX);
+    break;
+  case MEMORY:
+    a->tickets.memory = number(name, arg, INT64_MAX);
+    break;
+  case LIFETIME:
+    a->tickets.lifetime = (unsigned)number(name, arg, UINT32_MAX);
+    break;
+  case ROTATION:
+    a->tickets.rotation = (unsigned)number(name, arg, UINT32_MAX);
+    break;
   case SUITE:
     a->tickets.suite = pprf_tickets_suite(arg);
     if (a->tickets.suite == 0)
@@ -131,14 +168,29 @@ static void take(struct arguments *a, int key, const char *name, const char *arg
       wrong("--backend: more than %d", PPRF_FLEET_SERVERS_MAX);
     a->server[a->servers++] = arg;
     break;
-  case EARLY: a->tickets.max_early_data = (unsigned)number(name, arg, UINT32_MAX); break;
-  case TLS12: a->tickets.no_tls_1_2 = 1; break;
-  case STATS: a->stats = 1; break;
-  case OPENSSL: a->openssl_tickets = 1; break;
-  case ANTI: a->anti_replay = 1; break;
-  case HELP: show_help(); exit(0);
-  case VERSION: printf("pprf-tls-server " PPRF_VERSION "\n"); exit(0);
-  default: exit(1); /* getopt_long has said what is wrong */
+  case EARLY:
+    a->tickets.max_early_data = (unsigned)number(name, arg, UINT32_MAX);
+    break;
+  case TLS12:
+    a->tickets.no_tls_1_2 = 1;
+    break;
+  case STATS:
+    a->stats = 1;
+    break;
+  case OPENSSL:
+    a->openssl_tickets = 1;
+    break;
+  case ANTI:
+    a->anti_replay = 1;
+    break;
+  case HELP:
+    show_help();
+    exit(0);
+  case VERSION:
+    printf("pprf-tls-server " PPRF_VERSION "\n");
+    exit(0);
+  default:
+    exit(1); /* getopt_long has said what is wrong */
   }
 }
 
@@ -148,9 +200,9 @@ static void parse(struct arguments *a, int argc, char **argv)
   char shorts[2 * OPTIONS + 1] = "";
   size_t n = 0;
   for (unsigned i = 0; i < OPTIONS; i++) {
-    longs[i] = (struct option){
-      options[i].name, options[i].value != NULL ? required_argument : no_argument, NULL,
-      options[i].key};
+    longs[i] =
+      (struct option){options[i].name, options[i].value != NULL ? required_argument : no_argument,
+                      NULL, options[i].key};
     if (options[i].key < 256) {
       shorts[n++] = (char)options[i].key;
       shorts[n++] = ':';
@@ -247,9 +299,12 @@ static int receive(SSL *ssl, char *buf, size_t size, size_t *early)
 static const char *outcome(SSL *ssl)
 {
   switch (SSL_get_early_data_status(ssl)) {
-  case SSL_EARLY_DATA_ACCEPTED: return "0-RTT accepted";
-  case SSL_EARLY_DATA_REJECTED: return "0-RTT rejected";
-  default: return SSL_session_reused(ssl) ? "resumed" : "full";
+  case SSL_EARLY_DATA_ACCEPTED:
+    return "0-RTT accepted";
+  case SSL_EARLY_DATA_REJECTED:
+    return "0-RTT rejected";
+  default:
+    return SSL_session_reused(ssl) ? "resumed" : "full";
   }
 }
 
@@ -258,7 +313,8 @@ static void print_stats(pprf_tickets *tickets)
   struct pprf_tickets_stats s = {.size = sizeof s};
   if (pprf_tickets_stats(tickets, &s) == PPRF_OK)
     printf("  issued %lu  resumed %lu  early %lu  early rejected %lu  refused %lu  foreign %lu  "
-           "not issued %lu  expired %lu  dropped %lu  kept %lu  keys %lu  keys max %lu  outstanding %lu  seeds %lu  suite %lu  memory %lu bytes\n",
+           "not issued %lu  expired %lu  dropped %lu  kept %lu  keys %lu  keys max %lu  "
+           "outstanding %lu  seeds %lu  suite %lu  memory %lu bytes\n",
            (unsigned long)s.issued, (unsigned long)s.resumed, (unsigned long)s.early_accepted,
            (unsigned long)s.early_rejected, (unsigned long)s.refused, (unsigned long)s.foreign,
            (unsigned long)s.not_issued, (unsigned long)s.expired, (unsigned long)s.dropped,
@@ -279,7 +335,9 @@ static void serve(SSL_CTX *ctx, int fd, const struct arguments *a, pprf_tickets 
   int got = receive(ssl, request, sizeof request, &early);
   if (SSL_is_init_finished(ssl)) {
     printf("%s, %s%s\n", SSL_get_version(ssl), outcome(ssl),
-           early > 0 ? ", request in early data" : got ? ", request" : "");
+           early > 0 ? ", request in early data"
+           : got     ? ", request"
+                     : "");
     char head[256];
     int len = snprintf(head, sizeof head,
                        "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nX-Handshake: %s\r\n"
@@ -337,9 +395,8 @@ static SSL_CTX *make_ctx(const struct arguments *a, pprf_tickets **tickets)
     (void)SSL_CTX_set_options(ctx, SSL_OP_NO_ANTI_REPLAY);
     return ctx;
   }
-  int err = a->servers > 0
-              ? pprf_tickets_new_fleet(tickets, &a->tickets, a->server, a->servers)
-              : pprf_tickets_new(tickets, &a->tickets);
+  int err = a->servers > 0 ? pprf_tickets_new_fleet(tickets, &a->tickets, a->server, a->servers)
+                           : pprf_tickets_new(tickets, &a->tickets);
   if (err == PPRF_OK)
     err = pprf_tickets_attach(ctx, *tickets);
   if (err != PPRF_OK) {

@@ -18,7 +18,6 @@
 #include "pprf_tls.h"
 #include "test.h"
 
-
 /* ---- failures ---- */
 
 static int eval_fails, punct_fails, hmac_fails;
@@ -186,20 +185,26 @@ static void api(void)
     {{.size = SIZE}, NULL},
     {{.size = SIZE, .depth = 4, .lifetime = 1, .rotation = 1, .max_early_data = 1}, NULL},
     {{SIZE, 32, 604800, 604800, INT32_MAX, 0, 1, UINT64_MAX, PPRF_AES_128}, NULL},
-    {{.size = SIZE, .suite = PPRF_SHA3_256}, NULL}, {{.size = SIZE, .suite = PPRF_AES_128 + 1}, "suite"},
+    {{.size = SIZE, .suite = PPRF_SHA3_256}, NULL},
+    {{.size = SIZE, .suite = PPRF_AES_128 + 1}, "suite"},
     {{.size = SIZE, .suite = (UINT64_C(1) << 32) + 1}, "suite"},
     {{.size = SIZE, .suite = UINT64_MAX}, "suite"},
     {{.size = SIZE, .depth = 10, .memory = 1 << 18}, NULL},
-    {{.size = SIZE, .depth = 10, .memory = 1 << 14}, "memory"}, {{.size = SIZE, .memory = 1}, "memory"},
+    {{.size = SIZE, .depth = 10, .memory = 1 << 14}, "memory"},
+    {{.size = SIZE, .memory = 1}, "memory"},
     {{.size = SIZE, .rotation = 7200}, NULL},
-    {{.size = SIZE, .depth = 3}, "depth"}, {{.size = SIZE, .depth = 33}, "depth"},
+    {{.size = SIZE, .depth = 3}, "depth"},
+    {{.size = SIZE, .depth = 33}, "depth"},
     {{.size = SIZE, .lifetime = 1 << 16, .rate = 1 << 16}, NULL},
     {{.size = SIZE, .lifetime = 1 << 16, .rate = (1 << 16) + 1}, "rate"},
-    {{.size = SIZE, .depth = 22, .rate = 1}, "rate"}, {{.size = SIZE, .rate = UINT32_MAX}, "rate"},
-    {{.size = SIZE, .lifetime = 604801}, "lifetime"}, {{.size = SIZE, .rotation = 7199}, "rotation"},
+    {{.size = SIZE, .depth = 22, .rate = 1}, "rate"},
+    {{.size = SIZE, .rate = UINT32_MAX}, "rate"},
+    {{.size = SIZE, .lifetime = 604801}, "lifetime"},
+    {{.size = SIZE, .rotation = 7199}, "rotation"},
     {{.size = SIZE, .lifetime = 100, .rotation = 99}, "rotation"},
     {{.size = SIZE, .max_early_data = (unsigned)INT32_MAX + 1}, "max_early_data"},
-    {{.size = 0}, "size"}, {{.size = offsetof(struct pprf_tickets_options, rate) - 1}, "size"}};
+    {{.size = 0}, "size"},
+    {{.size = offsetof(struct pprf_tickets_options, rate) - 1}, "size"}};
   for (unsigned i = 0; i < sizeof option / sizeof *option; i++) {
     const char *bad = pprf_tickets_bad_option(&option[i].options);
     check((bad == NULL) == (option[i].bad == NULL) &&
@@ -211,13 +216,13 @@ static void api(void)
     }
   }
   check(pprf_tickets_bad_option(NULL) == NULL, "defaults");
-  static const unsigned chosen[][3] = {{1, 1, 10}, {1, 1024, 10}, {1, 1025, 11}, {100, 7200, 20},
-                                       {1000, 86400, 27}, {1 << 10, 1 << 12, 22}, {0, 1, 10},
-                                       {0, 7200, 22}, {0, 0, 22}, {0, 86400, 26}};
+  static const unsigned chosen[][3] = {{1, 1, 10},      {1, 1024, 10},     {1, 1025, 11},
+                                       {100, 7200, 20}, {1000, 86400, 27}, {1 << 10, 1 << 12, 22},
+                                       {0, 1, 10},      {0, 7200, 22},     {0, 0, 22},
+                                       {0, 86400, 26}};
   for (unsigned i = 0; i < sizeof chosen / sizeof *chosen; i++) {
     struct server s = {NULL, NULL};
-    struct pprf_tickets_options o = {
-      .size = SIZE, .rate = chosen[i][0], .lifetime = chosen[i][1]};
+    struct pprf_tickets_options o = {.size = SIZE, .rate = chosen[i][0], .lifetime = chosen[i][1]};
     if (sizeof(size_t) < 8 && chosen[i][2] > 24) /* 8 trees of 2^25 leaves: 2 GB */
       check(pprf_tickets_new(&s.tickets, &o) == PPRF_ERR_NOMEM && s.tickets == NULL, "too large");
     else
@@ -246,9 +251,9 @@ static void api(void)
         "what attach sets");
   check(pprf_tickets_stats(NULL, &stats) == PPRF_ERR_NULL &&
           pprf_tickets_stats(s.tickets, NULL) == PPRF_ERR_NULL &&
-          pprf_tickets_expire(NULL) == PPRF_ERR_NULL &&
-          pprf_tickets_adopt(NULL) == PPRF_ERR_NULL &&
-          pprf_tickets_expire(s.tickets) == PPRF_OK, "NULL");
+          pprf_tickets_expire(NULL) == PPRF_ERR_NULL && pprf_tickets_adopt(NULL) == PPRF_ERR_NULL &&
+          pprf_tickets_expire(s.tickets) == PPRF_OK,
+        "NULL");
   check(pprf_tickets_wipe_openssl() == PPRF_TLS_ERR_LATE, "OpenSSL is in use already");
   for (int err = 0; err < 40; err++)
     check(pprf_tls_strerror(err) != NULL && *pprf_tls_strerror(err) != '\0', "strerror");
@@ -370,7 +375,8 @@ static void udp_pair(BIO *end[2], int fd[2])
     at[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     fd[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     check(bind(fd[i], (struct sockaddr *)&at[i], n) == 0 &&
-            getsockname(fd[i], (struct sockaddr *)&at[i], &n) == 0, "a UDP socket");
+            getsockname(fd[i], (struct sockaddr *)&at[i], &n) == 0,
+          "a UDP socket");
   }
   for (unsigned i = 0; i < 2; i++) {
     BIO_ADDR *peer = BIO_ADDR_new();
@@ -409,7 +415,8 @@ static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offere
   if (renewed != NULL)
     *renewed = SSL_get1_session(ssl[0]);
   for (unsigned i = 0; i < 2; i++) {
-    SSL_set_shutdown(ssl[i], SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); /* else its session counts as bad */
+    SSL_set_shutdown(ssl[i], SSL_SENT_SHUTDOWN |
+                               SSL_RECEIVED_SHUTDOWN); /* else its session counts as bad */
     SSL_free(ssl[i]);
   }
   ERR_clear_error();
@@ -477,14 +484,14 @@ static SSL_SESSION *external_key(SSL *ssl)
           SSL_SESSION_set1_master_key(session, key, sizeof key) == 1 &&
           SSL_SESSION_set_cipher(session, cipher) == 1 &&
           SSL_SESSION_set_max_early_data(session, 100) == 1 &&
-          SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1, "external key");
+          SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1,
+        "external key");
   return session;
 }
 
 static int find_key(SSL *ssl, const unsigned char *name, size_t len, SSL_SESSION **session)
 {
-  *session =
-    len == sizeof psk_name && memcmp(name, psk_name, len) == 0 ? external_key(ssl) : NULL;
+  *session = len == sizeof psk_name && memcmp(name, psk_name, len) == 0 ? external_key(ssl) : NULL;
   return 1;
 }
 
@@ -634,7 +641,8 @@ static SSL_TICKET_RETURN on_decrypt(SSL *ssl, SSL_SESSION *session, const unsign
   if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW)
     return SSL_TICKET_RETURN_IGNORE_RENEW;
   check(SSL_SESSION_get0_ticket_appdata(session, &data, &n) == 1 && n == 4 &&
-          memcmp(data, "mine", 4) == 0, "the program's data came back");
+          memcmp(data, "mine", 4) == 0,
+        "the program's data came back");
   return (decrypted += arg == &generated) == 3 ? SSL_TICKET_RETURN_IGNORE_RENEW
                                                : SSL_TICKET_RETURN_USE_RENEW;
 }
@@ -809,7 +817,8 @@ static void detaching(void)
   uint64_t before = SSL_CTX_get_options(s.ctx);
   for (unsigned round = 0; round < 2; round++) {
     check(pprf_tickets_new(&s.tickets, &options) == PPRF_OK &&
-            pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
+            pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK,
+          "attach");
     infos_before = infos;
     expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
     check(infos > infos_before, "the program's info callback");
@@ -823,13 +832,15 @@ static void detaching(void)
           "what was set before");
     struct pprf_tickets_stats stats = stats_of(&s);
     (void)SSL_CTX_clear_options(s.ctx, SSL_OP_NO_TICKET);
-    (void)SSL_CTX_set_options(s.ctx, SSL_OP_NO_ANTI_REPLAY); /* else tickets are stateful: no callback */
+    /* else tickets are stateful: no callback */
+    (void)SSL_CTX_set_options(s.ctx, SSL_OP_NO_ANTI_REPLAY);
     expect(connect_to(client, s.ctx, NULL, first, 1, &own, NULL), FULL, "a ticket of before");
     expect(connect_to(client, s.ctx, NULL, own, 0, NULL, NULL), RESUMED, "OpenSSL's own");
     (void)SSL_CTX_clear_options(s.ctx, SSL_OP_NO_ANTI_REPLAY);
     (void)SSL_CTX_set_options(s.ctx, before);
     check(stats_of(&s).issued == stats.issued && stats_of(&s).refused == stats.refused &&
-            stats_of(&s).foreign == stats.foreign, "the tickets were not asked");
+            stats_of(&s).foreign == stats.foreign,
+          "the tickets were not asked");
     SSL_SESSION_free(first);
     SSL_SESSION_free(own);
     pprf_tickets_free(s.tickets);
@@ -876,12 +887,15 @@ static void early_data_per_context(void)
 {
   struct server a = new_server(), b = {loop_server(), a.tickets}, c = {loop_server(), a.tickets};
   SSL_SESSION *session, *small;
-  check(pprf_tickets_attach_early(b.ctx, b.tickets, (uint32_t)INT32_MAX + 1) == PPRF_TLS_ERR_OPTION &&
+  check(pprf_tickets_attach_early(b.ctx, b.tickets, (uint32_t)INT32_MAX + 1) ==
+            PPRF_TLS_ERR_OPTION &&
           pprf_tickets_attach_early(NULL, b.tickets, 0) == PPRF_ERR_NULL &&
-          pprf_tickets_attach_early(b.ctx, NULL, 0) == PPRF_ERR_NULL, "wrong arguments");
+          pprf_tickets_attach_early(b.ctx, NULL, 0) == PPRF_ERR_NULL,
+        "wrong arguments");
   check(pprf_tickets_attach_early(b.ctx, b.tickets, 0) == PPRF_OK &&
           pprf_tickets_attach_early(b.ctx, b.tickets, 0) == PPRF_TLS_ERR_TAKEN &&
-          pprf_tickets_attach_early(c.ctx, c.tickets, 5000) == PPRF_OK, "attach");
+          pprf_tickets_attach_early(c.ctx, c.tickets, 5000) == PPRF_OK,
+        "attach");
   expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
   check(SSL_SESSION_get_max_early_data(session) == 16384, "the options'");
   expect(connect_to(client, b.ctx, NULL, session, 1, NULL, NULL), RESUMED, "where there is none");

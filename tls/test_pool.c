@@ -55,12 +55,12 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
   return good;
 }
 
-struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
-                                       unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
-                                       unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s, uint64_t start,
-                                       unsigned height)
+struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed s,
+                                       uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s,
+                                       uint64_t start, unsigned height);
+struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s,
+                                       uint64_t start, unsigned height)
 {
   if (expands_until_failure == 0)
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
@@ -255,8 +255,8 @@ static struct model_ticket *model_issue(struct model *m)
   s->last = pool_model.now;
   t->given_out++;
   m->stats.issued++;
-  m->ticket[m->tickets] = (struct model_ticket){
-    .tree = m->trees - 1, .segment = m->segments - 1, .state = LIVE};
+  m->ticket[m->tickets] =
+    (struct model_ticket){.tree = m->trees - 1, .segment = m->segments - 1, .state = LIVE};
   return &m->ticket[m->tickets++];
 }
 
@@ -277,9 +277,9 @@ static int same_stats(struct pool *pool)
     ADD(issued), ADD(resumed), ADD(early_accepted), ADD(early_rejected), ADD(refused);
     ADD(foreign), ADD(expired), ADD(dropped);
   }
-#define SAME(f) check(s.f == sum.f, #f " is %llu, model %llu, after %llu tickets", \
-                      (unsigned long long)s.f, (unsigned long long)sum.f, \
-                      (unsigned long long)sum.issued)
+#define SAME(f)                                                                               \
+  check(s.f == sum.f, #f " is %llu, model %llu, after %llu tickets", (unsigned long long)s.f, \
+        (unsigned long long)sum.f, (unsigned long long)sum.issued)
   return (SAME(issued) & SAME(resumed) & SAME(early_accepted) & SAME(early_rejected) &
           SAME(refused) & SAME(foreign) & SAME(expired) & SAME(dropped) & SAME(outstanding)) != 0;
 }
@@ -292,7 +292,8 @@ static struct model_ticket *some_ticket(struct model **m)
   return n == 0 ? NULL : &(*m)->ticket[n - 1 - rnd(n < 60 || rnd(9) == 0 ? n : 60)];
 }
 
-static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation, unsigned ops)
+static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t rotation,
+                      unsigned ops)
 {
   struct pool *pool;
   for (unsigned i = 0; i < SHARDS_MAX; i++) {
@@ -310,7 +311,8 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
   pool_model.expired = 0;
   if (!check(pool_new(&pool, depth, keys, lifetime, rotation, suite) == PPRF_OK, "pool_new"))
     return;
-  check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time"); /* none is late before that */
+  /* none is late before that */
+  check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time");
   for (unsigned op = 0; op < ops && !tap_missed; op++) {
     unsigned what = (unsigned)rnd(1000);
     uint64_t now = pool_model.now;
@@ -388,8 +390,8 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
     if (op % 16 == 0)
       same_stats(pool);
     if (tap_missed)
-      printf("# depth %u keys %u lifetime %llu rotation %llu op %u\n", depth, keys, (unsigned long long)lifetime,
-             (unsigned long long)rotation, op);
+      printf("# depth %u keys %u lifetime %llu rotation %llu op %u\n", depth, keys,
+             (unsigned long long)lifetime, (unsigned long long)rotation, op);
   }
   same_stats(pool);
   pool_free(pool);
@@ -431,7 +433,8 @@ static void give(struct pool *p, uint64_t now, struct given *g)
   uint8_t value[PPRF_SEED_BYTES];
   check(pool_issue(p, now, g->name, &g->origin, g->value) == PPRF_OK, "issue");
   check(pool_open(p, now, g->name, &g->ticket, &origin, value) == PPRF_OK &&
-          same_origin(&origin, &g->origin), "open");
+          same_origin(&origin, &g->origin),
+        "open");
 }
 
 static int opens(struct pool *p, uint64_t now, const struct given *g)
@@ -441,7 +444,8 @@ static int opens(struct pool *p, uint64_t now, const struct given *g)
   int err = pool_open(p, now, g->name, &ticket, &origin, value);
   if (err == PPRF_OK)
     check(memcmp(value, g->value, sizeof value) == 0 && ticket == g->ticket &&
-            same_origin(&origin, &g->origin), "another value");
+            same_origin(&origin, &g->origin),
+          "another value");
   return err;
 }
 
@@ -495,10 +499,12 @@ static void names(void)
       junk.name[k] = (uint8_t)rnd(256);
     check(pool_open(p, 1, junk.name, &ticket, &origin, value) == PPRF_ERR_FORMAT, "junk");
   }
-  check(pool_open(other, 1, g[0].name, &ticket, &origin, value) == PPRF_ERR_FORMAT, "another pool's");
+  check(pool_open(other, 1, g[0].name, &ticket, &origin, value) == PPRF_ERR_FORMAT,
+        "another pool's");
   pool_stats(p, &after);
   check(after.foreign == before.foreign + 10128 && after.nodes == before.nodes &&
-          after.outstanding == before.outstanding, "something changed");
+          after.outstanding == before.outstanding,
+        "something changed");
   check(opens(p, 1, &g[0]) == PPRF_OK && opens(p, 1, &g[1]) == PPRF_OK, "the tickets are good");
   pool_free(p);
   pool_free(other);
@@ -510,8 +516,14 @@ static void not_ours_to_redeem(void)
   struct pool *p = new_pool(6, 100, 0);
   struct given g;
   give(p, 1, &g);
-  pool_ticket wrong[] = {0, 1, g.ticket + 1, g.ticket + 63, g.ticket + 64,
-                         g.ticket ^ UINT64_C(1) << 32, g.ticket ^ UINT64_C(1) << 63, UINT64_MAX};
+  pool_ticket wrong[] = {0,
+                         1,
+                         g.ticket + 1,
+                         g.ticket + 63,
+                         g.ticket + 64,
+                         g.ticket ^ UINT64_C(1) << 32,
+                         g.ticket ^ UINT64_C(1) << 63,
+                         UINT64_MAX};
   for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
     check(pool_redeem(p, 1, wrong[i], 0) == PPRF_ERR_PUNCTURED, "%u", i);
   check(opens(p, 1, &g) == PPRF_OK, "the ticket is good");
@@ -538,7 +550,8 @@ static void after_free(void)
     memset(name, 0xaa, sizeof name);
     memset(value, 0xaa, sizeof value);
     if (pool_open(p, 1, g.name, &ticket, &origin, value) == PPRF_OK ||
-        pool_redeem(p, 1, g.ticket, 1) == PPRF_OK || pool_issue(p, 1, name, &origin, value) == PPRF_OK)
+        pool_redeem(p, 1, g.ticket, 1) == PPRF_OK ||
+        pool_issue(p, 1, name, &origin, value) == PPRF_OK)
       _exit(3);
     _exit(memcmp(name, zero, sizeof name) != 0 || memcmp(value, zero, sizeof value) != 0);
   }
@@ -592,7 +605,8 @@ static void rotate_and_revoke(unsigned depth)
   check(pool_redeem(p, 3, old[0].ticket, 1) == PPRF_OK, "an old ticket");
   check(pool_revoke(p, 3) == PPRF_OK, "revoke");
   for (unsigned i = 0; i < n; i++) {
-    check(opens(p, 3, &old[i]) == PPRF_ERR_PUNCTURED && opens(p, 3, &young[i]) == PPRF_ERR_PUNCTURED,
+    check(opens(p, 3, &old[i]) == PPRF_ERR_PUNCTURED &&
+            opens(p, 3, &young[i]) == PPRF_ERR_PUNCTURED,
           "a revoked ticket opens");
     check(pool_redeem(p, 3, young[i].ticket, 0) == PPRF_ERR_PUNCTURED, "it is redeemed");
   }
@@ -688,8 +702,8 @@ static void fill(void)
 {
   enum { PROCESSES = 4, DEPTH = 16 };
   const unsigned each = (1u << DEPTH) / PROCESSES;
-  struct given *g = mmap(NULL, sizeof *g << DEPTH, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct given *g =
+    mmap(NULL, sizeof *g << DEPTH, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   struct pool *p = new_pool(DEPTH, 100, 0);
   pid_t pid[PROCESSES];
   fflush(stdout);
@@ -754,7 +768,8 @@ static void grow(void)
       give(p, 1, &g[n]);
       pool_stats(p, &s);
       check(s.dropped == 1 && s.keys == keys && s.outstanding == n + 1 - a_key &&
-              good_ones(p, 1, g, a_key) == 0 && good_ones(p, 1, g + a_key, n + 1 - a_key) == n + 1 - a_key,
+              good_ones(p, 1, g, a_key) == 0 &&
+              good_ones(p, 1, g + a_key, n + 1 - a_key) == n + 1 - a_key,
             "depth %u, %u keys: at the bound the oldest key, and no other", depth, keys);
       check(pool_expire(p, 101) == PPRF_OK, "expire");
       pool_stats(p, &s);
@@ -788,8 +803,8 @@ static void sustained(void)
             check(good_ones(p, now, g + n - alive, alive) == alive, "a ticket of this lifetime");
         }
         pool_stats(p, &s);
-        check((s.dropped > 0) == more, "depth %u, %u keys, %u a second: %llu dropped", depth, keys, each,
-              (unsigned long long)s.dropped);
+        check((s.dropped > 0) == more, "depth %u, %u keys, %u a second: %llu dropped", depth, keys,
+              each, (unsigned long long)s.dropped);
         pool_free(p);
       }
   end_test("all_keys_but_one_hold_the_tickets_of_a_lifetime");
@@ -823,8 +838,8 @@ static void slices(void)
     } else { /* what has expired is no loss, though it is not punctured yet */
       give(p, 200, &g);
       pool_stats(p, &s);
-      check(s.dropped == 0 && s.issued == 2 * A_KEY + 1 && s.outstanding == A_KEY + 1, "%llu dropped",
-            (unsigned long long)s.dropped);
+      check(s.dropped == 0 && s.issued == 2 * A_KEY + 1 && s.outstanding == A_KEY + 1,
+            "%llu dropped", (unsigned long long)s.dropped);
       check(pool_expire(p, 200) == PPRF_OK && opens(p, 200, &g) == PPRF_OK, "the new one is good");
       pool_stats(p, &s);
       check(s.expired == 2 * A_KEY && s.outstanding == 1 && s.keys == 1, "all the others expired");
@@ -858,12 +873,16 @@ static void memory_bounds_keys(void)
       uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
       pool_ticket ticket;
       for (unsigned i = 0; i < last << depth; i++)
-        check(pool_issue(p, 1, name, &origin, value) == PPRF_OK && pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK &&
-                (i % 2 == 0 || pool_redeem(p, 1, ticket, 0) == PPRF_OK), "ticket %u", i);
+        check(pool_issue(p, 1, name, &origin, value) == PPRF_OK &&
+                pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK &&
+                (i % 2 == 0 || pool_redeem(p, 1, ticket, 0) == PPRF_OK),
+              "ticket %u", i);
       pool_stats(p, &s);
-      check(s.keys == last && s.nodes == (uint64_t)last << (depth - 1), "all keys at their largest");
-      check(s.memory_bytes <= bytes + last * 2048, "depth %u, %u keys: %llu bytes of %llu", depth, last,
-            (unsigned long long)s.memory_bytes, (unsigned long long)bytes); /* and the handles */
+      check(s.keys == last && s.nodes == (uint64_t)last << (depth - 1),
+            "all keys at their largest");
+      /* and the handles */
+      check(s.memory_bytes <= bytes + last * 2048, "depth %u, %u keys: %llu bytes of %llu", depth,
+            last, (unsigned long long)s.memory_bytes, (unsigned long long)bytes);
       pool_free(p);
     }
     check(pool_keys(depth, UINT64_MAX) == POOL_KEYS_MAX, "64 at most");
@@ -971,7 +990,8 @@ static void handed_over(const char *program, unsigned depth)
   check(pool_import(&q, fd, depth + 1, 4, 100, 0, suite) == PPRF_TLS_ERR_OPTION && q == NULL &&
           pool_import(&q, fd, depth, 5, 100, 0, suite) == PPRF_TLS_ERR_OPTION &&
           pool_import(&q, fd, depth, 4, 101, 0, suite) == PPRF_TLS_ERR_OPTION &&
-          pool_import(&q, fd, depth, 4, 100, 100, suite) == PPRF_TLS_ERR_OPTION, "other options");
+          pool_import(&q, fd, depth, 4, 100, 100, suite) == PPRF_TLS_ERR_OPTION,
+        "other options");
   char a[16], b[16];
   (void)snprintf(a, sizeof a, "%d", fd);
   (void)snprintf(b, sizeof b, "%d", tickets_fd);
@@ -990,7 +1010,8 @@ static void handed_over(const char *program, unsigned depth)
     check(opens(p, 3, &h->g[i]) == want && opens(q, 3, &h->g[i]) == want, "afterwards: %u", i);
   }
   check(pool_redeem(p, 3, h->g[HANDED - 1].ticket, 1) == PPRF_OK &&
-          pool_redeem(q, 3, h->g[HANDED - 1].ticket, 1) == PPRF_ERR_PUNCTURED, "once");
+          pool_redeem(q, 3, h->g[HANDED - 1].ticket, 1) == PPRF_ERR_PUNCTURED,
+        "once");
   pool_free(p); /* its maker: it has handed it over, so this ends nothing */
   check(opens(q, 3, &h->g[HANDED - 3]) == PPRF_OK, "still good");
   pool_free(q);
@@ -1138,7 +1159,8 @@ static void imports_by_suite(void)
       check(pool_rotate(q, 1) == PPRF_OK, "rotate");
       struct given own;
       give(q, 1, &own);
-      check(own.origin.family.suite == suite && opens(p, 1, &own) == PPRF_OK, "a tree started there");
+      check(own.origin.family.suite == suite && opens(p, 1, &own) == PPRF_OK,
+            "a tree started there");
       pool_free(q);
     } else {
       check(err == PPRF_TLS_ERR_OPTION && q == NULL, "suite %u: %d", other, err);
@@ -1173,12 +1195,13 @@ static void wrong_descriptors(void)
   struct pool *p = new_pool(6, 100, 0), *q = p;
   int fd = -1, pipes[2];
   check(pool_import(&q, -1, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD && q == NULL, "none");
-  check(pipe(pipes) == 0 && pool_import(&q, pipes[0], 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "a pipe");
+  check(pipe(pipes) == 0 && pool_import(&q, pipes[0], 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD,
+        "a pipe");
   int file = memfd_create("other", MFD_ALLOW_SEALING);
   check(pool_import(&q, file, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "unsealed memory");
-  check(ftruncate(file, 4096) == 0 &&
-          fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
-          pool_import(&q, file, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "memory of something else");
+  check(ftruncate(file, 4096) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0 &&
+          pool_import(&q, file, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD,
+        "memory of something else");
   check(pool_export(p, &fd) == PPRF_OK, "export");
   struct stat st;
   check(fstat(fd, &st) == 0, "fstat");
@@ -1188,10 +1211,12 @@ static void wrong_descriptors(void)
     check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "byte %u changed", at);
     memory[at] ^= 1;
   }
-  int copy = memfd_create("copy", MFD_ALLOW_SEALING); /* all like a pool's, but that it can shrink */
+  /* all like a pool's, but that it can shrink */
+  int copy = memfd_create("copy", MFD_ALLOW_SEALING);
   check(ftruncate(copy, st.st_size) == 0 && pwrite(copy, memory, 4096, 0) == 4096 &&
           fcntl(copy, F_ADD_SEALS, F_SEAL_GROW) == 0 &&
-          pool_import(&q, copy, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "memory that can shrink");
+          pool_import(&q, copy, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD,
+        "memory that can shrink");
   (void)close(copy);
   (void)munmap(memory, (size_t)st.st_size);
   check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
@@ -1362,9 +1387,14 @@ static void die_in_the_middle(enum place place, const char *name)
     die_at = place;
     switch (place) {
     case IN_RANGE: /* the old tree's last ticket has expired */
-    case IN_CLEAR: (void)pool_expire(p, 310); break;
-    case IN_START: (void)pool_issue(p, 400, fresh.name, &origin, fresh.value); break;
-    default: (void)pool_redeem(p, 260, old[7].ticket, 1);
+    case IN_CLEAR:
+      (void)pool_expire(p, 310);
+      break;
+    case IN_START:
+      (void)pool_issue(p, 400, fresh.name, &origin, fresh.value);
+      break;
+    default:
+      (void)pool_redeem(p, 260, old[7].ticket, 1);
     }
     _exit(0);
   }
@@ -1472,10 +1502,12 @@ static void prg_failures(void)
     check(err == PPRF_ERR_CRYPTO && opened == PPRF_ERR_CRYPTO && issued == PPRF_ERR_CRYPTO,
           "failure at call %ld: %d %d %d", k, err, opened, issued);
     check(wiped && memcmp(next.name, zero, sizeof zero) == 0 &&
-            memcmp(next.value, zero, sizeof next.value) == 0, "outputs are zero");
+            memcmp(next.value, zero, sizeof next.value) == 0,
+          "outputs are zero");
     pool_stats(p, &after);
     check(after.nodes == before.nodes && after.outstanding == 1 && after.issued == 1 &&
-            after.early_rejected == 1 && after.early_accepted == 0 && after.refused == 1, "stats");
+            after.early_rejected == 1 && after.early_accepted == 0 && after.refused == 1,
+          "stats");
     check(opens(p, 1, &g) == PPRF_OK, "the key is as it was");
     give(p, 1, &next);
     check(pool_redeem(p, 1, g.ticket, 1) == PPRF_OK && pool_redeem(p, 1, next.ticket, 0) == PPRF_OK,
@@ -1572,7 +1604,8 @@ static void memory(void)
   pool_stats(p, &empty);
   for (unsigned i = 0; i < n; i++) {
     check(pool_issue(p, 1, name, &origin, value) == PPRF_OK &&
-            pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK, "issue");
+            pool_open(p, 1, name, &ticket, &origin, value) == PPRF_OK,
+          "issue");
     if (ticket % 2 == 0) /* the most seeds: every second leaf */
       check(pool_redeem(p, 1, ticket, 1) == PPRF_OK, "redeem");
   }
@@ -1583,7 +1616,8 @@ static void memory(void)
   check(each <= 8.3, "%.2f bytes a ticket issued", each);
   check(pool_expire(p, 101) == PPRF_OK, "expire");
   pool_stats(p, &over);
-  check(over.nodes == 0 && (!back || over.memory_bytes - empty.memory_bytes < (full.memory_bytes - empty.memory_bytes) / 20),
+  check(over.nodes == 0 && (!back || over.memory_bytes - empty.memory_bytes <
+                                       (full.memory_bytes - empty.memory_bytes) / 20),
         "memory goes back: %llu of %llu, empty %llu", (unsigned long long)over.memory_bytes,
         (unsigned long long)full.memory_bytes, (unsigned long long)empty.memory_bytes);
   pool_free(p);
@@ -1625,8 +1659,8 @@ static unsigned in_memory(void)
             k++;
           found += k == PPRF_SEED_BYTES;
         }
-        at += at + (unsigned long)n == end ? (unsigned long)n
-                                           : (unsigned long)n - PPRF_SEED_BYTES + 1;
+        at +=
+          at + (unsigned long)n == end ? (unsigned long)n : (unsigned long)n - PPRF_SEED_BYTES + 1;
       }
     }
     _exit(found < 250 ? (int)found : 250);
@@ -1731,7 +1765,6 @@ static void run(const char *program)
   secrets();
   name_key();
 }
-
 
 int main(int argc, char **argv)
 {

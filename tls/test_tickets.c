@@ -23,7 +23,6 @@
 #include "test.h"
 #include "tickets.h"
 
-
 /* ---- wrapped functions ---- */
 
 /* Calls of libcrypto and of the tree until one fails; -1: none does. */
@@ -98,7 +97,8 @@ WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX *c, const void *in, size_t n), (c, in, n
 WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX *c, unsigned char *out, unsigned *n), (c, out, n), 0)
 WRAP(int, EVP_CipherInit_ex2,
      (EVP_CIPHER_CTX *c, const EVP_CIPHER *cipher, const unsigned char *key,
-      const unsigned char *iv, int enc, const OSSL_PARAM *p), (c, cipher, key, iv, enc, p), 0)
+      const unsigned char *iv, int enc, const OSSL_PARAM *p),
+     (c, cipher, key, iv, enc, p), 0)
 
 /* What happens while a name is being encrypted or decrypted, the first of an operation's updates. */
 static void (*meanwhile)(void);
@@ -119,8 +119,8 @@ int __wrap_EVP_CipherUpdate(EVP_CIPHER_CTX *c, unsigned char *out, int *n, const
 
 WRAP(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *c, unsigned char *out, int *n), (c, out, n), 0)
 WRAP(int, EVP_MAC_CTX_set_params, (EVP_MAC_CTX *c, const OSSL_PARAM *p), (c, p), 0)
-WRAP(int, EVP_MAC_init,
-     (EVP_MAC_CTX *c, const unsigned char *key, size_t n, const OSSL_PARAM *p), (c, key, n, p), 0)
+WRAP(int, EVP_MAC_init, (EVP_MAC_CTX *c, const unsigned char *key, size_t n, const OSSL_PARAM *p),
+     (c, key, n, p), 0)
 WRAP(int, EVP_MAC_update, (EVP_MAC_CTX *c, const unsigned char *in, size_t n), (c, in, n), 0)
 WRAP(int, EVP_MAC_final, (EVP_MAC_CTX *c, unsigned char *out, size_t *n, size_t room),
      (c, out, n, room), 0)
@@ -196,14 +196,17 @@ static void lengths(void)
        len += len < 300 || len > PPRF_TICKET_CONTENT_MAX - 40 ? 1 : 997) {
     size_t need = 0, room;
     check(pprf_tickets_seal(t, content, len, NULL, &need) == PPRF_OK && need > len + 64 &&
-            need <= len + PPRF_TICKET_OVERHEAD, "%zu: the length alone", len);
+            need <= len + PPRF_TICKET_OVERHEAD,
+          "%zu: the length alone", len);
     room = need - 1;
     out[0] = 7;
     check(pprf_tickets_seal(t, content, len, out, &room) == PPRF_ERR_BUFFER && room == need &&
-            out[0] == 7, "%zu: too short", len);
+            out[0] == 7,
+          "%zu: too short", len);
     out[need] = 7;
     check(pprf_tickets_seal(t, len ? content : NULL, len, out, &room) == PPRF_OK && room == need &&
-            out[need] == 7 && need < 65536, "%zu: seal", len);
+            out[need] == 7 && need < 65536,
+          "%zu: seal", len);
     check(open_bytes(t, out, need, content, len, &ticket) == PPRF_OK, "%zu: open", len);
     check(pprf_tickets_redeem(t, ticket, 0) == PPRF_OK, "%zu: redeem", len);
     check(open_bytes(t, out, need, content, len, &ticket) == PPRF_ERR_PUNCTURED, "%zu: again", len);
@@ -268,19 +271,21 @@ static void flips(void)
   check(opens(other, &good, content, sizeof content) == PPRF_ERR_FORMAT, "another server's");
   struct pprf_tickets_stats after = stats_of(t);
   check(after.nodes == before.nodes && after.outstanding == 1 && after.refused == 0 &&
-          after.foreign == before.foreign + (8 + 255) * good.len, "something changed");
+          after.foreign == before.foreign + (8 + 255) * good.len,
+        "something changed");
   /* parts of two good tickets: where they agree by chance, a mixture can be one of them */
   struct sealed second = seal(t, content, sizeof content);
   for (size_t cut = 1; cut < good.len; cut++) {
     bad = good;
     memcpy(bad.bytes + cut, second.bytes + cut, good.len - cut);
     int one_of_them = memcmp(bad.bytes, good.bytes, good.len) == 0 ||
-      memcmp(bad.bytes, second.bytes, good.len) == 0;
+                      memcmp(bad.bytes, second.bytes, good.len) == 0;
     check(opens(t, &bad, content, sizeof content) == (one_of_them ? PPRF_OK : PPRF_ERR_FORMAT),
           "mixed at %zu", cut);
   }
   check(open_bytes(t, good.bytes, good.len, content, sizeof content, &ticket) == PPRF_OK &&
-          pprf_tickets_redeem(t, ticket, 1) == PPRF_OK, "the ticket is good");
+          pprf_tickets_redeem(t, ticket, 1) == PPRF_OK,
+        "the ticket is good");
   pprf_tickets_free(t);
   pprf_tickets_free(other);
   end_test("a_ticket_with_any_bit_or_byte_changed_is_none_and_burns_none");
@@ -304,7 +309,8 @@ static void wrong_lengths(void)
     }
   for (size_t from = 1; from < good.len; from++)
     check(open_bytes(t, good.bytes + from, good.len - from, content, sizeof content, &ticket) ==
-            PPRF_ERR_FORMAT, "from byte %zu", from);
+            PPRF_ERR_FORMAT,
+          "from byte %zu", from);
   check(opens(t, &good, content, sizeof content) == PPRF_OK, "the ticket is good");
   pprf_tickets_free(t);
   end_test("a_ticket_cut_or_lengthened_is_none");
@@ -319,12 +325,14 @@ static void null_and_room(void)
   struct sealed s = seal(t, "x", 1);
   check(pprf_tickets_seal(NULL, in, 8, out, &len) == PPRF_ERR_NULL &&
           pprf_tickets_seal(t, NULL, 8, out, &len) == PPRF_ERR_NULL &&
-          pprf_tickets_seal(t, in, 8, out, NULL) == PPRF_ERR_NULL, "seal");
+          pprf_tickets_seal(t, in, 8, out, NULL) == PPRF_ERR_NULL,
+        "seal");
   check(pprf_tickets_open(NULL, s.bytes, s.len, out, &len, &ticket) == PPRF_ERR_NULL &&
           ticket == 0 && pprf_tickets_open(t, NULL, 8, out, &len, &ticket) == PPRF_ERR_NULL &&
           pprf_tickets_open(t, s.bytes, s.len, NULL, &len, &ticket) == PPRF_ERR_NULL &&
           pprf_tickets_open(t, s.bytes, s.len, out, NULL, &ticket) == PPRF_ERR_NULL &&
-          pprf_tickets_open(t, s.bytes, s.len, out, &len, NULL) == PPRF_ERR_NULL, "open");
+          pprf_tickets_open(t, s.bytes, s.len, out, &len, NULL) == PPRF_ERR_NULL,
+        "open");
   check(pprf_tickets_redeem(NULL, 1, 0) == PPRF_ERR_NULL, "redeem");
   for (size_t room = 0; room < 20; room++) {
     len = room;
@@ -335,8 +343,8 @@ static void null_and_room(void)
     else
       check(err == PPRF_OK && len == 1 && out[0] == 'x' && out[15] == 7, "room %zu", room);
   }
-  const uint64_t wrong[] = {0, 1, ticket + 1, ticket ^ UINT64_C(1) << 32, ticket | UINT64_C(1) << 63,
-                            UINT64_MAX};
+  const uint64_t wrong[] = {
+    0, 1, ticket + 1, ticket ^ UINT64_C(1) << 32, ticket | UINT64_C(1) << 63, UINT64_MAX};
   for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
     check(pprf_tickets_redeem(t, wrong[i], 1) == PPRF_ERR_PUNCTURED, "never issued: %u", i);
   check(opens(t, &s, "x", 1) == PPRF_OK, "the ticket is good");
@@ -476,7 +484,8 @@ static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *w
   atomic_store(&looked_so_far, 0);
   if (!check(stack != MAP_FAILED && pthread_attr_init(&attr) == 0 &&
                pthread_attr_setstack(&attr, stack, STACK) == 0 &&
-               pthread_create(&thread, &attr, run, stack) == 0, "a thread"))
+               pthread_create(&thread, &attr, run, stack) == 0,
+             "a thread"))
     return UINT_MAX;
   while (!atomic_load(&derived_so_far))
     (void)sched_yield();
@@ -549,8 +558,8 @@ static void residue(void)
     pid_t pid = fork();
     if (pid == 0)
       _exit(left_by(version[v]));
-    check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 1, "%s: %x",
-          version[v], (unsigned)status);
+    check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 1,
+          "%s: %x", version[v], (unsigned)status);
     used += status == 0;
   }
   check(used >= 2, "%u versions", used);
@@ -573,7 +582,8 @@ static void use_it_meanwhile(void)
   if (fails_at < 0)
     check(err == PPRF_OK && opened == PPRF_OK, "while a name is made: %d, %d", err, opened);
   else
-    check(err == PPRF_ERR_CRYPTO && opened == PPRF_OK, "call %ld fails: %d, %d", fails_at, err, opened);
+    check(err == PPRF_ERR_CRYPTO && opened == PPRF_OK, "call %ld fails: %d, %d", fails_at, err,
+          opened);
 }
 
 /* Another thread may come while one uses the key of the names. */
@@ -585,12 +595,15 @@ static void names_meanwhile(void)
   meanwhile = use_it_meanwhile;
   struct sealed outer = seal(busy, "outer", 5);
   check(meanwhile == NULL, "no name was made");
-  check(opens(busy, &outer, "outer", 5) == PPRF_OK && opens(busy, &between, "between", 7) == PPRF_OK,
+  check(opens(busy, &outer, "outer", 5) == PPRF_OK &&
+          opens(busy, &between, "between", 7) == PPRF_OK,
         "both are good");
   meanwhile = use_it_meanwhile;
   check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
-  check(meanwhile == NULL && opens(busy, &between, "between", 7) == PPRF_OK, "the one made meanwhile");
-  for (fails_at = 1; fails_at <= 3; fails_at++) { /* behind the evaluation: its own context, key, block */
+  check(meanwhile == NULL && opens(busy, &between, "between", 7) == PPRF_OK,
+        "the one made meanwhile");
+  /* behind the evaluation: its own context, key, block */
+  for (fails_at = 1; fails_at <= 3; fails_at++) {
     meanwhile = use_it_meanwhile;
     check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
   }
@@ -612,7 +625,8 @@ static void extract(void)
       memset(out, 7, sizeof out);
       HMAC(size == 32 ? EVP_sha256() : EVP_sha384(), no_salt, (int)size, secret, size, want, NULL);
       check(ticket_extract(ticket_digest(size), secret, out) && memcmp(out, want, size) == 0 &&
-              out[size] == 7, "%zu bytes", size);
+              out[size] == 7,
+            "%zu bytes", size);
     }
   long k;
   for (k = 0; k < 20; k++) {
@@ -681,16 +695,20 @@ static void format(void)
     check(EVP_DecryptInit_ex(c, EVP_aes_128_cbc(), NULL, keys, s.bytes + 16) == 1 &&
             EVP_DecryptUpdate(c, out, &n, s.bytes + 32, (int)text) == 1 &&
             EVP_DecryptFinal_ex(c, out + n, &last) == 1 && (size_t)(n + last) == len &&
-            memcmp(out, content, len) == 0, "%zu: the content", len);
+            memcmp(out, content, len) == 0,
+          "%zu: the content", len);
     (void)EVP_CIPHER_CTX_reset(c);
     uint64_t ticket, at = 0;
     check(open_bytes(t, s.bytes, s.len, content, len, &ticket) == PPRF_OK, "open");
     check(EVP_DecryptInit_ex(c, EVP_aes_128_ecb(), NULL, name_key, NULL) == 1 &&
             EVP_CIPHER_CTX_set_padding(c, 0) == 1 &&
-            EVP_DecryptUpdate(c, name, &n, s.bytes, 16) == 1, "the name");
+            EVP_DecryptUpdate(c, name, &n, s.bytes, 16) == 1,
+          "the name");
     for (unsigned i = 8; i-- > 0;)
       at = at << 8 | name[i];
-    check(at == ticket && at == (UINT64_C(1) << 32) + len && memcmp(name + 8, "\0\0\0\0\0\0\0", 8) == 0, "%zu: the name", len);
+    check(at == ticket && at == (UINT64_C(1) << 32) + len &&
+            memcmp(name + 8, "\0\0\0\0\0\0\0", 8) == 0,
+          "%zu: the name", len);
     EVP_CIPHER_CTX_free(c);
   }
   pprf_tickets_free(t);
@@ -723,8 +741,8 @@ static void versions(void)
       }
       expand(value, salt, 2 * from.leaf + 1, want);
       check(ticket_derive(&from, value, &keys) && memcmp(keys.cipher, want, 16) == 0 &&
-              memcmp(keys.mac, want + 16, 16) == 0, "%s: leaf %llu", version[v],
-            (unsigned long long)from.leaf);
+              memcmp(keys.mac, want + 16, 16) == 0,
+            "%s: leaf %llu", version[v], (unsigned long long)from.leaf);
     }
   }
   check(used >= 2, "%u versions", used);
@@ -804,18 +822,21 @@ static void sizes(void)
   memset(&stats, 7, sizeof stats);
   stats.s.size = sizeof stats;
   check(pprf_tickets_stats(t, &stats.s) == PPRF_OK && stats.s.size == sizeof stats &&
-          stats.s.issued == 1 && stats.later[0] == 0 && stats.later[3] == 0, "its statistics");
+          stats.s.issued == 1 && stats.later[0] == 0 && stats.later[3] == 0,
+        "its statistics");
   check(opens(t, &s, "x", 1) == PPRF_OK, "open");
   memset(&stats, 7, sizeof stats);
   stats.s.size = sizeof stats.s;
   check(pprf_tickets_stats(t, &stats.s) == PPRF_OK &&
-          stats.later[0] == UINT64_C(0x0707070707070707), "bytes behind the structure");
+          stats.later[0] == UINT64_C(0x0707070707070707),
+        "bytes behind the structure");
   stats.s.size = offsetof(struct pprf_tickets_stats, memory_bytes);
   check(pprf_tickets_stats(t, &stats.s) == PPRF_TLS_ERR_OPTION, "statistics too small");
   pprf_tickets_free(t);
   newer.later[3] = 1;
   check(pprf_tickets_new(&t, &newer.o) == PPRF_TLS_ERR_OPTION && t == NULL &&
-          strncmp(pprf_tickets_bad_option(&newer.o), "size", 4) == 0, "an option not known");
+          strncmp(pprf_tickets_bad_option(&newer.o), "size", 4) == 0,
+        "an option not known");
   end_test("structures_may_be_longer_or_shorter_than_the_librarys");
 }
 
@@ -827,9 +848,16 @@ static void suites(void)
   struct {
     const char *name;
     unsigned suite;
-  } named[] = {{"sha3-256", PPRF_SHA3_256}, {"sha3-256-salted", PPRF_SHA3_256_SALTED},
-               {"aes-128", PPRF_AES_128}, {"", 0}, {"aes", 0}, {"aes-1280", 0}, {"AES-128", 0},
-               {"sha3-256 ", 0}, {"mls-sha256", 0}, {NULL, 0}};
+  } named[] = {{"sha3-256", PPRF_SHA3_256},
+               {"sha3-256-salted", PPRF_SHA3_256_SALTED},
+               {"aes-128", PPRF_AES_128},
+               {"", 0},
+               {"aes", 0},
+               {"aes-1280", 0},
+               {"AES-128", 0},
+               {"sha3-256 ", 0},
+               {"mls-sha256", 0},
+               {NULL, 0}};
   for (unsigned i = 0; i < sizeof named / sizeof *named; i++)
     check(pprf_tickets_suite(named[i].name) == named[i].suite, "name %u", i);
   static const char *const version[] = {"aes-vaes", "aes-ni", "aes-armv8", "aes-bitsliced",
@@ -879,7 +907,8 @@ static void life(void)
   check(pprf_tickets_rotate(NULL) == PPRF_ERR_NULL && pprf_tickets_revoke(NULL) == PPRF_ERR_NULL &&
           pprf_tickets_export(NULL, &fd) == PPRF_ERR_NULL && fd == -1 &&
           pprf_tickets_export(t, NULL) == PPRF_ERR_NULL &&
-          pprf_tickets_import(NULL, 0, NULL) == PPRF_ERR_NULL, "NULL");
+          pprf_tickets_import(NULL, 0, NULL) == PPRF_ERR_NULL,
+        "NULL");
   check(pprf_tickets_rotate(t) == PPRF_OK && opens(t, &first, "1", 1) == PPRF_OK, "rotate");
   struct sealed second = seal(t, "2", 1);
   check(pprf_tickets_export(t, &fd) == PPRF_OK && fd > 2, "export");
@@ -893,7 +922,8 @@ static void life(void)
   check(opens(same, &first, "1", 1) == PPRF_OK &&
           open_bytes(same, second.bytes, second.len, "2", 1, &ticket) == PPRF_OK &&
           pprf_tickets_redeem(same, ticket, 0) == PPRF_OK &&
-          pprf_tickets_redeem(same, ticket, 0) == PPRF_ERR_PUNCTURED, "it lives on");
+          pprf_tickets_redeem(same, ticket, 0) == PPRF_ERR_PUNCTURED,
+        "it lives on");
   check(pprf_tickets_revoke(same) == PPRF_OK && opens(same, &first, "1", 1) == PPRF_ERR_PUNCTURED,
         "revoke");
   struct sealed third = seal(same, "3", 1);
@@ -918,7 +948,6 @@ static void run(void)
   sizes();
   life();
 }
-
 
 int main(int argc, char **argv)
 {

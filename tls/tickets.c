@@ -145,11 +145,10 @@ int ticket_set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_
                     const uint8_t iv[16], int enc)
 {
   static char digest[] = "SHA256";
-  OSSL_PARAM params[] = {
-    OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)keys->mac,
-                                      sizeof keys->mac),
-    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-    OSSL_PARAM_construct_end()};
+  OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string(
+                           OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)keys->mac, sizeof keys->mac),
+                         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+                         OSSL_PARAM_construct_end()};
   return EVP_MAC_CTX_set_params(mac, params) == 1 &&
          EVP_CipherInit_ex2(cipher, aes_cbc, keys->cipher, iv, enc, NULL) == 1;
 }
@@ -162,8 +161,8 @@ struct engine {
   EVP_MAC_CTX *mac;
 };
 
-static int start(struct engine *e, const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
-                 const uint8_t iv[16], int enc)
+static int start(struct engine *e, const struct origin *origin,
+                 const uint8_t value[PPRF_SEED_BYTES], const uint8_t iv[16], int enc)
 {
   struct ticket_keys keys;
   *e = (struct engine){EVP_CIPHER_CTX_new(), EVP_MAC_CTX_new(hmac)};
@@ -226,9 +225,9 @@ int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, u
   struct engine e = {NULL, NULL};
   int err = tickets->backend->issue(tickets->keys, ticket_clock(), out, &origin, value);
   memcpy(out + IV_AT, out, NAME_BYTES);
-  if (err == PPRF_OK && !(start(&e, &origin, value, out + IV_AT, 1) &&
-                          encrypt(&e, in, in_len, out + TEXT_AT) &&
-                          mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
+  if (err == PPRF_OK &&
+      !(start(&e, &origin, value, out + IV_AT, 1) && encrypt(&e, in, in_len, out + TEXT_AT) &&
+        mac_of(&e, out, TEXT_AT + text, out + TEXT_AT + text)))
     err = PPRF_ERR_CRYPTO;
   end(&e);
   OPENSSL_cleanse(value, sizeof value);
@@ -359,8 +358,8 @@ static void fill_in(struct pprf_tickets_options *o)
 static unsigned default_suite(void)
 {
   const char *aes = pprf_aes_name();
-  int instructions = strcmp(aes, "aes-vaes") == 0 || strcmp(aes, "aes-ni") == 0 ||
-                     strcmp(aes, "aes-armv8") == 0;
+  int instructions =
+    strcmp(aes, "aes-vaes") == 0 || strcmp(aes, "aes-ni") == 0 || strcmp(aes, "aes-armv8") == 0;
   return instructions ? PPRF_AES_128 : PPRF_SHA3_256_SALTED;
 }
 
@@ -464,25 +463,23 @@ int pprf_tickets_export(pprf_tickets *tickets, int *fd)
 {
   if (fd != NULL)
     *fd = -1;
-  return tickets == NULL || fd == NULL ? PPRF_ERR_NULL : tickets->backend->export(tickets->keys, fd);
+  return tickets == NULL || fd == NULL ? PPRF_ERR_NULL
+                                       : tickets->backend->export(tickets->keys, fd);
 }
 
 int pprf_tickets_expire(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL
-                         : tickets->backend->expire(tickets->keys, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL : tickets->backend->expire(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_rotate(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL
-                         : tickets->backend->rotate(tickets->keys, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL : tickets->backend->rotate(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_revoke(pprf_tickets *tickets)
 {
-  return tickets == NULL ? PPRF_ERR_NULL
-                         : tickets->backend->revoke(tickets->keys, ticket_clock());
+  return tickets == NULL ? PPRF_ERR_NULL : tickets->backend->revoke(tickets->keys, ticket_clock());
 }
 
 int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats)
@@ -532,12 +529,19 @@ void pprf_tickets_free(pprf_tickets *tickets)
 const char *pprf_tls_strerror(int err)
 {
   switch (err) {
-  case PPRF_TLS_ERR_OPTION: return "an option's value is out of range";
-  case PPRF_TLS_ERR_TAKEN: return "the SSL_CTX has tickets or a session store of its own";
-  case PPRF_TLS_ERR_SSL: return "OpenSSL refused a setting";
-  case PPRF_TLS_ERR_LATE: return "OpenSSL has allocated memory already";
-  case PPRF_TLS_ERR_BACKEND: return "the tickets' server gives no answer, or its address or certificate is wrong";
-  case PPRF_TLS_ERR_FD: return "the descriptor is not of tickets, or is of another version's";
-  default: return pprf_strerror(err);
+  case PPRF_TLS_ERR_OPTION:
+    return "an option's value is out of range";
+  case PPRF_TLS_ERR_TAKEN:
+    return "the SSL_CTX has tickets or a session store of its own";
+  case PPRF_TLS_ERR_SSL:
+    return "OpenSSL refused a setting";
+  case PPRF_TLS_ERR_LATE:
+    return "OpenSSL has allocated memory already";
+  case PPRF_TLS_ERR_BACKEND:
+    return "the tickets' server gives no answer, or its address or certificate is wrong";
+  case PPRF_TLS_ERR_FD:
+    return "the descriptor is not of tickets, or is of another version's";
+  default:
+    return pprf_strerror(err);
   }
 }

@@ -74,8 +74,8 @@ static void release(void *data)
   *p = state->next;
   /* the process that made the tickets may have ended, when the master became a daemon; they stay if
    * the old binary or a new one goes on with them */
-  if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER && ngx_new_binary == 0 &&
-      (state->parent == 0 || state->parent != getppid()))
+  if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER &&
+      ngx_new_binary == 0 && (state->parent == 0 || state->parent != getppid()))
     (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
   close_fd(state);
@@ -119,14 +119,15 @@ static int take_over(struct state *state, ngx_log_t *log)
     return 0;
   done = 1;
   ngx_int_t fd = ngx_atoi((u_char *)(uintptr_t)number, strlen(number));
-  int err = fd < 0 ? PPRF_TLS_ERR_FD
-                   : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
+  int err =
+    fd < 0 ? PPRF_TLS_ERR_FD : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
   if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION || err == PPRF_ERR_SUITE)
     (void)close((int)fd); /* it is what the old binary left open */
   if (err == PPRF_OK)
     state->parent = getppid();
   else
-    ngx_log_error(NGX_LOG_NOTICE, log, 0, "pprf_tickets: new tickets, those of the binary before end: %s",
+    ngx_log_error(NGX_LOG_NOTICE, log, 0,
+                  "pprf_tickets: new tickets, those of the binary before end: %s",
                   pprf_tls_strerror(err));
   return err == PPRF_OK;
 }
@@ -267,8 +268,9 @@ static int agree(ngx_conf_t *cf, const ngx_http_conf_addr_t *addr)
         own_conf(server[i])->enable != own_conf(first)->enable) {
       ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                     "\"pprf_tickets\" differs between the servers at %s:%ui and %s:%ui, which "
-                    "share the address %V", first->file_name, first->line, server[i]->file_name,
-                    server[i]->line, &addr->opt.addr_text);
+                    "share the address %V",
+                    first->file_name, first->line, server[i]->file_name, server[i]->line,
+                    &addr->opt.addr_text);
       return 0;
     }
   return 1;
@@ -322,9 +324,9 @@ static ngx_int_t keep_wiping(ngx_conf_t *cf)
       continue;
     ngx_str_t *named = core->env.elts;
     ngx_uint_t k = 0;
-    while (k < core->env.nelts && !(named[k].len == variable[i].name.len &&
-                                    ngx_strncmp(named[k].data, variable[i].name.data,
-                                                named[k].len) == 0))
+    while (k < core->env.nelts &&
+           !(named[k].len == variable[i].name.len &&
+             ngx_strncmp(named[k].data, variable[i].name.data, named[k].len) == 0))
       k++;
     if (k < core->env.nelts)
       continue;
@@ -370,7 +372,8 @@ static void watch(ngx_log_t *log, const struct state *state)
   if (s.dropped > dropped && (last == 0 || ngx_time() - last >= LINES_INTERVAL)) {
     ngx_log_error(NGX_LOG_WARN, log, 0,
                   "pprf_tickets: %uL keys given up before their tickets had expired, %uL since the "
-                  "last such line: more tickets are issued than %uL keys of depth %uL hold for a lifetime",
+                  "last such line: more tickets are issued than %uL keys of depth %uL hold for a "
+                  "lifetime",
                   s.dropped, s.dropped - dropped, s.keys_max, s.depth);
     dropped = s.dropped;
     last = ngx_time();
@@ -382,7 +385,8 @@ static void watch(ngx_log_t *log, const struct state *state)
   static uint64_t unanswered, not_issued;
   if (*state->servers != '\0' && (s.unanswered > unanswered || s.not_issued > not_issued)) {
     ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "pprf_tickets: the servers gave no answer about %uL tickets and no leaves for %uL",
+                  "pprf_tickets: the servers gave no answer about %uL tickets and no leaves for "
+                  "%uL",
                   s.unanswered - unanswered, s.not_issued - not_issued);
     unanswered = s.unanswered;
     not_issued = s.not_issued;
@@ -425,8 +429,8 @@ static ngx_int_t init_process(ngx_cycle_t *cycle)
   int serves = ngx_process == NGX_PROCESS_SINGLE || ngx_process == NGX_PROCESS_WORKER;
   if (conf == NULL || conf->state == NULL || !serves)
     return NGX_OK;
-  expiry = (ngx_event_t){
-    .handler = expire, .data = conf->state, .log = cycle->log, .cancelable = 1};
+  expiry =
+    (ngx_event_t){.handler = expire, .data = conf->state, .log = cycle->log, .cancelable = 1};
   expire(&expiry);
   return NGX_OK;
 }
@@ -440,9 +444,9 @@ static void exit_master(ngx_cycle_t *cycle)
       ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
                     "pprf_tickets: issued %uL, resumed %uL, early data accepted %uL and rejected "
                     "%uL, refused %uL, foreign %uL, not issued %uL, expired %uL, dropped %uL, "
-                    "outstanding %uL, %uL bytes", s.issued, s.resumed, s.early_accepted,
-                    s.early_rejected, s.refused, s.foreign, s.not_issued, s.expired, s.dropped,
-                    s.outstanding, s.memory_bytes);
+                    "outstanding %uL, %uL bytes",
+                    s.issued, s.resumed, s.early_accepted, s.early_rejected, s.refused, s.foreign,
+                    s.not_issued, s.expired, s.dropped, s.outstanding, s.memory_bytes);
 }
 
 /* ---- the status ---- */
@@ -540,9 +544,11 @@ static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t va
     return ngx_sprintf(at, "%s\"%s\": %uL%s", i == 0 ? "{" : ", ", f->name, value,
                        i + 1 == FIELDS ? "}\n" : "");
   const char *suffix = f->counts ? "_total" : "";
-  return ngx_sprintf(at, "# HELP pprf_tickets_%s%s %s\n# TYPE pprf_tickets_%s%s %s\n"
-                         "pprf_tickets_%s%s %uL\n", f->name, suffix, f->help, f->name, suffix,
-                     f->counts ? "counter" : "gauge", f->name, suffix, value);
+  return ngx_sprintf(at,
+                     "# HELP pprf_tickets_%s%s %s\n# TYPE pprf_tickets_%s%s %s\n"
+                     "pprf_tickets_%s%s %uL\n",
+                     f->name, suffix, f->help, f->name, suffix, f->counts ? "counter" : "gauge",
+                     f->name, suffix, value);
 }
 
 static ngx_int_t show_status(ngx_http_request_t *r)
@@ -591,7 +597,8 @@ static char *set_status(ngx_conf_t *cf, ngx_command_t *command, void *data)
   if (conf->format == 0) {
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "\"pprf_tickets_status\": \"%V\" is not \"plain\", \"json\" or "
-                       "\"prometheus\"", &argument[1]);
+                       "\"prometheus\"",
+                       &argument[1]);
     return NGX_CONF_ERROR;
   }
   ngx_http_core_loc_conf_t *core = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
@@ -617,7 +624,8 @@ static char *set_servers(ngx_conf_t *cf, ngx_command_t *command, void *data)
     const char *wrong = pprf_tickets_bad_server((const char *)argument[i].data);
     if (wrong != NULL) {
       /* the URL may have a password in it */
-      ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "server %ui of \"pprf_tickets_backend\": %s", i, wrong);
+      ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "server %ui of \"pprf_tickets_backend\": %s", i,
+                         wrong);
       return NGX_CONF_ERROR;
     }
     ngx_str_t *url = ngx_array_push(conf->servers);
@@ -640,7 +648,8 @@ static char *set_suite(ngx_conf_t *cf, ngx_command_t *command, void *data)
     return NGX_CONF_OK;
   ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                      "\"pprf_tickets_suite\": \"%V\" is not \"sha3-256\", \"sha3-256-salted\" or "
-                     "\"aes-128\"", &argument[1]);
+                     "\"aes-128\"",
+                     &argument[1]);
   return NGX_CONF_ERROR;
 }
 
@@ -681,12 +690,11 @@ static char *init_main_conf(ngx_conf_t *cf, void *data)
   struct pprf_tickets_options options = options_of(conf);
   const char *bad = pprf_tickets_bad_option(&options);
   if (conf->servers != NULL && bad == NULL)
-    bad = conf->rotation != 0 ? "rotation: not with pprf_tickets_backend"
-          : conf->memory != 0 ? "memory: not with pprf_tickets_backend"
-          : conf->suite != 0  ? "suite: not with pprf_tickets_backend"
-          : conf->lifetime > 432000
-            ? "lifetime: 1..432000 seconds with pprf_tickets_backend"
-            : NULL;
+    bad = conf->rotation != 0       ? "rotation: not with pprf_tickets_backend"
+          : conf->memory != 0       ? "memory: not with pprf_tickets_backend"
+          : conf->suite != 0        ? "suite: not with pprf_tickets_backend"
+          : conf->lifetime > 432000 ? "lifetime: 1..432000 seconds with pprf_tickets_backend"
+                                    : NULL;
   if (bad != NULL) {
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "value out of range: pprf_tickets_%s", bad);
     return NGX_CONF_ERROR;
@@ -738,24 +746,13 @@ static ngx_command_t commands[] = {
    set_status, NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
   ngx_null_command};
 
-static ngx_http_module_t context = {add_variables,
-                                    postconfiguration,
-                                    create_main_conf,
-                                    init_main_conf,
-                                    create_srv_conf,
-                                    merge_srv_conf,
-                                    create_loc_conf,
-                                    NULL};
+static ngx_http_module_t context = {
+  add_variables,   postconfiguration, create_main_conf, init_main_conf,
+  create_srv_conf, merge_srv_conf,    create_loc_conf,  NULL,
+};
 
-ngx_module_t ngx_http_pprf_tickets_module = {NGX_MODULE_V1,
-                                             &context,
-                                             commands,
-                                             NGX_HTTP_MODULE,
-                                             NULL,
-                                             init_module,
-                                             init_process,
-                                             NULL,
-                                             NULL,
-                                             NULL,
-                                             exit_master,
-                                             NGX_MODULE_V1_PADDING};
+ngx_module_t ngx_http_pprf_tickets_module = {
+  NGX_MODULE_V1, &context,    commands,     NGX_HTTP_MODULE,
+  NULL,          init_module, init_process, NULL,
+  NULL,          NULL,        exit_master,  NGX_MODULE_V1_PADDING,
+};
