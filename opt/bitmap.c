@@ -260,7 +260,7 @@ static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint6
     ensures kept: full_kept{Pre,Post}(b);
     ensures marked: full(b, level, z);
     ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
-static inline void fill(struct opt_bitmap *b, unsigned level, uint64_t z)
+static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
   BLOCK_BELOW_IS_FULL
   set_full(b, level, z / 64, opt_bit(z % 64));
@@ -273,7 +273,7 @@ static inline void fill(struct opt_bitmap *b, unsigned level, uint64_t z)
     ensures rising: rising(b, level, z / 64);
     ensures kept: full_kept{Pre,Post}(b);
     ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
-static inline void rise(struct opt_bitmap *b, unsigned level, uint64_t z)
+static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
   //@ ghost shape_lf(b->depth);
   set_any(b, level, z / 64, opt_bit(z % 64));
@@ -304,7 +304,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
       loop variant b->levels - level; */
   while (level + 1 < b->levels && full_at(b, level, i) == UINT64_MAX) {
     level++;
-    fill(b, level, i);
+    mark_full_above(b, level, i);
     //@ assert kept: full_path(b, \at(level,Pre), level - 1, \at(i,Pre));
     //@ assert step: full_step(b, \at(level,Pre), level, \at(i,Pre));
     i /= 64;
@@ -322,7 +322,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
       //@ assert bitmap: bitmap(b);
       break;
     }
-    rise(b, k, i);
+    mark_any_above(b, k, i);
     i /= 64;
   }
   //@ assert bitmap: bitmap(b);

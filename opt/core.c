@@ -312,9 +312,9 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept side(const struct opt_store *s, struct pprf_family family,
-                               struct opt_node node, uint64_t leaf, int right_side,
-                               struct opt_entry *out)
+static inline struct kept range_siblings(const struct opt_store *s, struct pprf_family family,
+                                         struct opt_node node, uint64_t leaf, int right_side,
+                                         struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
@@ -387,15 +387,16 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept rest_left(const struct opt_store *s, struct pprf_family family,
-                                    struct opt_node node, uint64_t first, struct opt_entry *out)
+static inline struct kept siblings_left_of_range(const struct opt_store *s,
+                                                 struct pprf_family family, struct opt_node node,
+                                                 uint64_t first, struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
   if (node.start >= first)
     return (struct kept){0, PPRF_OK};
-  return side(s, family, node, first, 0, out) /*@ ghost (R) */;
+  return range_siblings(s, family, node, first, 0, out) /*@ ghost (R) */;
 }
 
 /* The right siblings that it leaves of the last. */
@@ -414,8 +415,9 @@ static inline struct kept rest_left(const struct opt_store *s, struct pprf_famil
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept rest_right(const struct opt_store *s, struct pprf_family family,
-                                     uint64_t last, struct opt_entry *out)
+static inline struct kept siblings_right_of_range(const struct opt_store *s,
+                                                  struct pprf_family family, uint64_t last,
+                                                  struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
@@ -423,7 +425,7 @@ static inline struct kept rest_right(const struct opt_store *s, struct pprf_fami
   //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
   if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
     return (struct kept){0, PPRF_OK};
-  return side(s, family, node, last, 1, out) /*@ ghost (R) */;
+  return range_siblings(s, family, node, last, 1, out) /*@ ghost (R) */;
 }
 
 /* How many nodes a range leaves on either side. */
@@ -457,16 +459,17 @@ struct rest {
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct rest rest_of(const struct opt_store *s, struct pprf_family family,
-                                  struct opt_node node, uint64_t first, uint64_t last,
-                                  struct opt_entry *left, struct opt_entry *right)
+static inline struct rest siblings_beside_range(const struct opt_store *s,
+                                                struct pprf_family family, struct opt_node node,
+                                                uint64_t first, uint64_t last,
+                                                struct opt_entry *left, struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
-  const struct kept lefts = rest_left(s, family, node, first, left) /*@ ghost (R) */;
+  const struct kept lefts = siblings_left_of_range(s, family, node, first, left) /*@ ghost (R) */;
   if (lefts.err != PPRF_OK)
     return (struct rest){lefts.count, 0, lefts.err};
   //@ ghost Left: ;
-  const struct kept rights = rest_right(s, family, last, right) /*@ ghost (R) */;
+  const struct kept rights = siblings_right_of_range(s, family, last, right) /*@ ghost (R) */;
   LEFTS_KEPT_BY_RIGHTS
   return (struct rest){lefts.count, rights.count, rights.err};
 }
@@ -498,7 +501,8 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
 {
   //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
   //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
-  const struct rest rest = rest_of(s, family, node, first, last, left, right) /*@ ghost (R) */;
+  const struct rest rest =
+    siblings_beside_range(s, family, node, first, last, left, right) /*@ ghost (R) */;
   //@ assert some: !gone(&s->punctured, hit);
 #ifndef __FRAMAC__
   int stored = PPRF_OK;
@@ -619,8 +623,9 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline int walk(const struct opt_store *s, struct pprf_family family, struct opt_node node,
-                       uint64_t leaf, struct pprf_seed *copath, struct pprf_seed *value)
+static inline int derive_copath(const struct opt_store *s, struct pprf_family family,
+                                struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
+                                struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
@@ -690,7 +695,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     OPT_IF_PACKED(s, return (struct done){PPRF_OK, 1};) /* it moves seeds and needs no memory */
     return (struct done){PPRF_OK, 0};
   }
-  int err = walk(s, key->family, node, leaf, copath, &value) /*@ ghost (key_root) */;
+  int err = derive_copath(s, key->family, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
     OPT_RESULT(int stored) opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
     OPT_IF_PACKED(s, if ((err = stored) != PPRF_OK) wipe_seed(&value);)

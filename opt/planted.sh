@@ -139,7 +139,7 @@ fi
 planted bitmap.h words right_neighbour_ignored 's/if (right != 0)/if (0)/'
 planted bitmap.h words left_neighbour_ignored 's/if (left != 0)/if (0)/'
 planted bitmap.c ranges full_words_not_promoted 's/full_at(b, level, i) == UINT64_MAX/0/'
-planted bitmap.c ranges any_not_set_above 's/    rise(b, k, i);/    ;/'
+planted bitmap.c ranges any_not_set_above 's/    mark_any_above(b, k, i);/    ;/'
 planted bitmap.c ranges search_stops_at_the_word 's/^  for (; level < b->levels; level++) {/  for (; level < 1; level++) {/'
 planted bitmap.c ranges last_word_of_range 's/if (to != 63)/if (to < 62)/'
 planted bitmap.c ranges first_word_of_range '/if (from != 0)/{n;n;s/i++;/;/}'

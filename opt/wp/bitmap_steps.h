@@ -222,7 +222,7 @@
   /*@ assert marked: \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) / 64 == i ==> \
         bit(bits, blk(x, level) % 64) ==> full(b, level, blk(x, level)); */
 
-/* fill */
+/* mark_full_above */
 #define BLOCK_BELOW_IS_FULL \
   /*@ ghost shape_lf(b->depth); */ \
   /*@ ghost all_bits_lf(0); */ \
@@ -242,7 +242,7 @@
   /*@ assert any_down: any_down(b); */ \
   /*@ assert no_more: no_more(b); */
 
-/* rise */
+/* mark_any_above */
 #define ANY_MARK_KEEPS_THE_SET \
   /*@ assert digits: \forall integer y; 0 <= y ==> \
         (y / 64 == z / 64 && y % 64 == z % 64 <==> y == z); */ \

@@ -69,7 +69,7 @@
   /*@ assert wiped: c.err != PPRF_OK ==> n == 0 && \forall integer i; 0 <= i < node.height ==> \
         zero_seed(out[i].seed); */
 
-/* rest_of */
+/* siblings_beside_range */
 #define LEFTS_KEPT_BY_RIGHTS \
   /*@ assert starts: same_starts{Left,Here}(left, lefts.count); */ \
   /*@ assert seeds: same_los{Left,Here}(left, lefts.count) && same_his{Left,Here}(left, lefts.count); */ \
@@ -110,7 +110,7 @@
         \at(\at(s->slot,Pre)[j].hi,Here) == \at(s->slot[j].hi,Pre); */ \
   /*@ assert words: rest.err != PPRF_OK ==> same_words{Pre,Here}(&s->punctured); */
 
-/* walk */
+/* derive_copath */
 #define COPATH_APART_FROM_BITMAP \
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
         \separated(copath + (0 .. node.height - 1), &s->punctured.summary[k][i]); */ \

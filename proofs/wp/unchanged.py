@@ -4,25 +4,31 @@
 code of each file are those of another commit.
 
   unchanged.py COMMIT [--code] [FILE...]   against the work tree; all proven files by default
-  --code   the object code alone: for a change of annotations that is proven anew
+  --code             the object code alone: for a change of annotations that is proven anew
+  --renamed OLD=NEW  after a name was changed; again for each, and OLD_*=NEW_* for all that begin so or
+                     *_OLD=*_NEW for all that end so.  Both sides are read with the new names, and a new name
+                     that the commit had already is refused, so that no two names become one.  What is
+                     compared are words, since the length of names moves the ends of lines; the code is the
+                     assembler's text, in which functions have their names
 
-For a commit that folds proof steps into macros, renames a file or moves a declaration."""
-import argparse, difflib, os, subprocess, sys, tempfile
+For a commit that folds proof steps into macros, renames a file, a function or a predicate, or moves a
+declaration."""
+import argparse, difflib, os, re, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 import prove  # noqa: E402  (beside this file)
 
 
-def object_code(root, file):
+def object_code(root, file, text=False):
     """The object code of a file, without what names its lines; None of one that is only proven."""
     if "/wp/" in file:
         return None
     with tempfile.NamedTemporaryFile(suffix=".o") as out:
         run = prove.run(["gcc", "-std=c11", "-O2", "-g0", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", *prove.INCLUDES,
-                         "-c", "-o", out.name, file], cwd=root)
+                         "-S" if text else "-c", "-o", out.name, file], cwd=root)
         if run.returncode:
             sys.exit(f"{root}/{file}: {run.stdout}")
-        return out.read()
+        return out.read().decode() if text else out.read()
 
 
 def read_by_frama_c(root, file):
@@ -34,12 +40,36 @@ def read_by_frama_c(root, file):
     return found[1]
 
 
+class Renaming:
+    """Names and what they become: [(pattern of the whole old name, new, pattern of the whole new name)]."""
+
+    def __init__(self, pairs):
+        self.names = []
+        for pair in pairs:
+            old, new = pair.split("=")
+            if old.count("*") != new.count("*") or old.count("*") > 1 or not old.strip("*") or not new.strip("*"):
+                sys.exit(f"unchanged: not OLD=NEW, with a * in both or in none: {pair}")
+            of, to = (r"\b%s\b" % re.escape(name).replace(r"\*", r"(\w*)") for name in (old, new))
+            self.names.append((re.compile(of), new.replace("*", r"\1"), re.compile(to)))
+
+    def new_names_in(self, text):
+        return sorted({found.group() for _, _, to in self.names for found in to.finditer(text)})
+
+    def __call__(self, text):
+        """The text's words, a statement a line: where a line ends depends on the length of names."""
+        for of, new, _ in self.names:
+            text = of.sub(new, text)
+        return re.sub(r"([;{}]) ", r"\1\n", " ".join(re.findall(r"\w+|[^\w\s]", text)))
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("commit")
     ap.add_argument("file", nargs="*", default=prove.FILES)
     ap.add_argument("--code", action="store_true")
+    ap.add_argument("--renamed", action="append", default=[], metavar="OLD=NEW")
     arg = ap.parse_args()
+    renamed = Renaming(arg.renamed)
     changed = 0
     with tempfile.TemporaryDirectory() as before:
         archive = subprocess.Popen(["git", "archive", arg.commit, *prove.SOURCES], cwd=prove.ROOT,
@@ -48,8 +78,13 @@ def main():
         if archive.wait():
             sys.exit(f"unchanged: no such commit, or not these folders: {arg.commit}")
         for file in arg.file:
-            old, new = ((object_code(root, file), "" if arg.code else read_by_frama_c(root, file))
+            old, new = ((object_code(root, file, bool(arg.renamed)), "" if arg.code else read_by_frama_c(root, file))
                         for root in (before, prove.ROOT))
+            if arg.renamed:
+                taken = renamed.new_names_in((old[0] or "") + old[1])
+                if taken:
+                    sys.exit(f"{file}: {arg.commit} has these names already: {' '.join(taken)}")
+                old, new = (tuple(part and renamed(part) for part in side) for side in (old, new))
             what = [name for name, a, b in (("object code", old[0], new[0]), ("what Frama-C reads", old[1], new[1]))
                     if a != b]
             changed += bool(what)
