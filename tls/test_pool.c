@@ -1629,6 +1629,18 @@ static void memory(void)
 
 static uint8_t needle[PPRF_SEED_BYTES]; /* every bit inverted, so that it is not found itself */
 
+/* Whether the value is there, as bytes or as a seed in two words of this processor. */
+static int is_value(const uint8_t *at)
+{
+  const unsigned turned = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 7 : 0;
+  unsigned bytes = 0, words = 0;
+  while (bytes < PPRF_SEED_BYTES && (at[bytes] ^ needle[bytes]) == 255)
+    bytes++;
+  while (words < PPRF_SEED_BYTES && (at[words] ^ needle[words ^ turned]) == 255)
+    words++;
+  return bytes == PPRF_SEED_BYTES || words == PPRF_SEED_BYTES;
+}
+
 /* How often the value occurs in this process's memory: a child looks. */
 static unsigned in_memory(void)
 {
@@ -1653,12 +1665,8 @@ static unsigned in_memory(void)
         ssize_t n = pread(mem, block, end - at < sizeof block ? end - at : sizeof block, (off_t)at);
         if (n < PPRF_SEED_BYTES)
           break;
-        for (ssize_t i = 0; i + PPRF_SEED_BYTES <= n; i++) {
-          unsigned k = 0;
-          while (k < PPRF_SEED_BYTES && (block[i + k] ^ needle[k]) == 255)
-            k++;
-          found += k == PPRF_SEED_BYTES;
-        }
+        for (ssize_t i = 0; i + PPRF_SEED_BYTES <= n; i++)
+          found += (unsigned)is_value(block + i);
         at +=
           at + (unsigned long)n == end ? (unsigned long)n : (unsigned long)n - PPRF_SEED_BYTES + 1;
       }
