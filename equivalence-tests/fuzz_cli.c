@@ -244,6 +244,12 @@ static bool is_warning(const char *line)
   return strncmp(strstr(line, ": "), ": warning: ", 11) == 0;
 }
 
+static bool ends(const char *text, const char *end)
+{
+  size_t len = strlen(text), end_len = strlen(end);
+  return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
 /* Lines "pprf COMMAND: ...", for an error with one that names the input at the end. */
 static void check_messages(const struct call *c, const struct outcome *o)
 {
@@ -270,7 +276,8 @@ static void check_messages(const struct call *c, const struct outcome *o)
     die(c, "status %d without a message", o->status);
   if (failed && !names_input(last, c))
     die(c, "the message does not name what is wrong: %s", last);
-  if (failed && (o->status == STATUS_USAGE) != (strstr(last, " --help')") != NULL))
+  if (failed &&
+      (o->status == STATUS_USAGE) != ends(last, " --help')")) /* a path may hold that, too */
     die(c, "status %d, and the hint to --help: %s", o->status, last);
 }
 
