@@ -207,6 +207,16 @@ static void show(char *to, size_t size, const char *arg)
       *to = '?';
 }
 
+/* Whether 'TEXT' is in a message, in these quotes. */
+static bool is_quoted(const char *message, const char *text)
+{
+  size_t len = strlen(text);
+  for (const char *p = message; (p = strstr(p, text)) != NULL; p++)
+    if (p > message && p[-1] == '\'' && p[len] == '\'')
+      return true;
+  return false;
+}
+
 /* Whether a line "pprf COMMAND: ..." names an argument or an option, or what is missing, before the
  * hint to --help that ends a usage error. */
 static bool names_input(const char *line, const struct call *c)
@@ -227,13 +237,14 @@ static bool names_input(const char *line, const struct call *c)
     show(arg, sizeof arg, c->argv[i]);
     if (arg[0] != '\0' && strstr(message, arg) != NULL)
       return true;
-    /* -dVALUE, --depth=VALUE */
-    const char *value = arg[0] != '-'    ? NULL
-                        : arg[1] == '-'  ? strchr(arg, '=')
-                        : arg[1] != '\0' ? arg + 1
-                                         : NULL;
-    if (value != NULL && value[1] != '\0' && strstr(message, value + 1) != NULL)
+    const char *value = strchr(arg, '='); /* --depth=VALUE */
+    if (strncmp(arg, "--", 2) == 0 && value != NULL && value[1] != '\0' &&
+        strstr(message, value + 1) != NULL)
       return true;
+    if (arg[0] == '-' && arg[1] != '-' && arg[1] != '\0') /* -dVALUE, -fqdVALUE */
+      for (const char *rest = arg + 2; *rest != '\0'; rest++)
+        if (is_quoted(message, rest) || (rest == arg + 2 && strstr(message, rest) != NULL))
+          return true;
   }
   return false;
 }
