@@ -6,7 +6,9 @@
 # Environment: CLANG; CFLAGS, LDFLAGS, LDLIBS and OBJECTS of the program.
 set -u
 shopt -s extglob
-export MSAN_OPTIONS=exitcode=66
+# libcrypto is not instrumented: what it compares, MemorySanitizer takes for uninitialized (OpenSSL 3.5 does
+# when a cipher is fetched).  Of ours, memcmp sees the first bytes of a key file alone.
+export MSAN_OPTIONS=exitcode=66:intercept_memcmp=0
 program=$1/initialized_bytes
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

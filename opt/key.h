@@ -44,12 +44,12 @@ struct pprf_key {
 #ifdef __OPTIMIZE__
 #define EVAL_STACK 384u
 #define PUNCT_STACK 1152u
-#define RANGE_STACK 2816u
+#define RANGE_STACK 4096u
 #define BATCH_STACK 3072u
 #else
 #define EVAL_STACK 1024u
 #define PUNCT_STACK 2048u
-#define RANGE_STACK 4096u
+#define RANGE_STACK 6144u
 #define BATCH_STACK 4096u
 #endif
 

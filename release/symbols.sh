@@ -18,10 +18,12 @@ for library in opt/libpprf tls/libpprf_tls; do
   result $? "$name exports what its list says"
   [ -z "$difference" ] || sed 's/^/# /; s/</listed and not exported:/; s/>/exported and not listed:/' <<< "$difference"
   later=$(grep -v '^#' "release/$name.symbols" | cut -d' ' -f2 | sort -V -u | tail -1)
-  [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ]
-  result $? "$name: no line is of a later version than $version"
+  status=0
+  [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
+  result $status "$name: no line is of a later version than $version"
 done
-[ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ]
-result $? "the Debian packages are of this version"
+status=0
+[ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || status=1
+result $status "the Debian packages are of this version"
 echo "1..$n"
 exit $failed

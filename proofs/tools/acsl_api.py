@@ -301,7 +301,8 @@ class ApiCoq(acsl.Coq):
             return f"({e[1]} V)", plain(self.variables[e[1]])
         if kind == "bin" and e[1] in ("&", "<<", ">>"):
             a, b = (self.int(x, env, labels, here) for x in e[2:])
-            return f"(Z.{ {'&': 'land', '<<': 'shiftl', '>>': 'shiftr'}[e[1]] } {a} {b})", INT
+            name = {"&": "land", "<<": "shiftl", ">>": "shiftr"}[e[1]]
+            return f"(Z.{name} {a} {b})", INT
         if kind in ("dot", "deref", "index"):
             found = self.place(e, env, labels, here)
             if found is not None:
