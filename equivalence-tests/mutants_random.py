@@ -773,6 +773,7 @@ def main():
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
         "-fPIC", "-Iopt", "-Itls", "-Iref", "-Icli"]
     logs = os.path.join(TOP, "build", "equivalence-tests")
+    os.makedirs(logs, exist_ok=True)
     begin, results = time.time(), []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
         os.chmod(directory, 0o755)  # tests run the program as another user, too
