@@ -9,8 +9,6 @@ C by clang-format-19, which Debian 12 and 13 have, and .clang-format.  Three thi
 where a line with an annotation (/*@ or //@) begins, because clang-format takes the ghost parameters
 that stand below a function's head for a comment on the next function; where a macro's backslashes
 stand; and where a comment behind code begins, because the lines that continue it would not follow.
-Files that do not keep the form yet are listed in not-yet.txt: each is named in the output, and one
-that keeps it has to leave the list.
 Python by flake8 and .flake8; shell by shellcheck, warnings and errors, and a script that pipes into tee
 has pipefail: without it the script takes tee's success for that of what was piped."""
 import concurrent.futures
@@ -113,18 +111,12 @@ def main():
                 with open(os.path.abspath(f), "w", encoding="utf-8") as out:
                     out.write(new)
         return 0
-    not_yet = [line for line in of("style/not-yet.txt").split("\n") if line and line[0] != "#"]
     c = files(".c", ".h", ".cc", ".cpp")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bad = dict(zip(c, pool.map(lambda f: differing(of(f), f), c)))
-    ok(len(c) > 50 and not any(bad[f] for f in c if f not in not_yet),
-       "C: %d files are as clang-format would have them" % (len(c) - len(not_yet)),
-       "\n".join(bad[f][0] for f in c if bad[f] and f not in not_yet)
-       + "\nelse: style/check.py --fix FILE")
-    good = [f for f in not_yet if not bad.get(f)]
-    ok(not good, "C: the files of style/not-yet.txt do not keep the form",
-       "\n".join(good) + "\nthese do, or are gone: take them out")
-    print("# C: not yet in form: %d files: %s" % (len(not_yet), " ".join(not_yet) or "none"))
+    ok(len(c) > 50 and not any(bad.values()),
+       "C: %d files are as clang-format would have them" % len(c),
+       "\n".join(bad[f][0] for f in c if bad[f]) + "\nelse: style/check.py --fix FILE")
     python = files(".py")
     r = run("flake8", *python)
     ok(len(python) > 20 and r.returncode == 0, "Python: flake8 finds nothing in %d files"
