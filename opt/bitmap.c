@@ -24,17 +24,17 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
   /* From the top down to the level at which the leaf's block has no punctured leaf: what decides
    * the height is in the same word there, unless the whole tree is live. */
   unsigned level = b->levels - 1;
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   /*@ loop invariant bounds: level < b->levels;
       loop invariant above: \forall integer k; level < k < b->levels ==>
-        any(b, k, blk(leaf, k)) && !full(b, k, blk(leaf, k));
+        any(b, k, block_of(leaf, k)) && !full(b, k, block_of(leaf, k));
       loop assigns level;
       loop variant level; */
   for (;; level--) {
     uint64_t block = opt_block(leaf, level);
     unsigned i = block % 64;
     uint64_t any = any_at(b, level, block / 64);
-    //@ assert parent: level < b->levels - 1 ==> block / 64 == blk(leaf, level + 1);
+    //@ assert parent: level < b->levels - 1 ==> block / 64 == block_of(leaf, level + 1);
     if (!opt_has(any, i)) {
       LEAF_IS_LIVE
       if (any == 0) {
@@ -50,8 +50,8 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
       return 1;
     }
     if (level == 0 || opt_has(full_at(b, level, block / 64), i)) {
-      //@ assert full: full(b, level, blk(leaf, level));
-      //@ assert gone: gone(b, leaf);
+      //@ assert full: full(b, level, block_of(leaf, level));
+      //@ assert gone: is_punctured(b, leaf);
       return 0;
     }
   }
@@ -62,19 +62,19 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
   PATH_OF_BLOCK
   /*@ loop invariant bounds: level <= k < b->levels;
       loop invariant above: \forall integer j; k < j < b->levels ==>
-        any(b, j, blk(leaf, j)) && !full(b, j, blk(leaf, j));
+        any(b, j, block_of(leaf, j)) && !full(b, j, block_of(leaf, j));
       loop assigns k;
       loop variant k; */
   for (unsigned k = b->levels - 1; k > level; k--) {
     uint64_t above = opt_block(block, k - level);
-    //@ assert above: above == blk(leaf, k);
+    //@ assert above: above == block_of(leaf, k);
     const struct opt_summary *s = &b->summary[k][above / 64];
     if (!opt_has(s->any, above % 64)) {
       NOT_FULL_AT_LEVEL
       return 0;
     }
     if (opt_has(s->full, above % 64)) {
-      //@ assert marked: full(b, k, blk(block, k - level));
+      //@ assert marked: full(b, k, block_of(block, k - level));
       return 1;
     }
   }
@@ -86,26 +86,29 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
  * tree's last one, at the top level, the tree's end. */
 /*@ requires bitmap(b) && level < b->levels;
     requires end: block <= blocks(b->depth, level) && block < 64 * words(b->depth, level);
-    requires live: !under(b, level, block);
+    requires live: !in_full_block(b, level, block);
     assigns \nothing;
     ensures leaf: \old(block) < blocks(b->depth, \old(level)) ==>
-      \result < pow2(b->depth) && blk(\result, \old(level)) == \old(block) && !gone(b, \result);
+      \result < pow2(b->depth) && block_of(\result, \old(level)) == \old(block) &&
+      !is_punctured(b, \result);
     ensures least: \old(block) < blocks(b->depth, \old(level)) ==>
-      \forall integer x; 0 <= x < \result ==> blk(x, \old(level)) == \old(block) ==> gone(b, x);
+      \forall integer x; 0 <= x < \result ==>
+        block_of(x, \old(level)) == \old(block) ==> is_punctured(b, x);
     ensures end: \old(block) == blocks(b->depth, \old(level)) ==> \result == pow2(b->depth); */
 static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t block)
 {
   //@ ghost unsigned d = b->depth;
-  //@ ghost shape_lf(d);
+  //@ ghost shape_lemma(d);
   /*@ loop invariant bounds: level <= \at(level,Pre) && block < 64 * words(d, level);
       loop invariant inside: \at(block,Pre) < blocks(d, \at(level,Pre)) ==>
         block < blocks(d, level);
       loop invariant outside: \at(block,Pre) == blocks(d, \at(level,Pre)) ==>
         level == \at(level,Pre) && block == \at(block,Pre);
-      loop invariant path: blk(block, \at(level,Pre) - level) == \at(block,Pre);
-      loop invariant live: !under(b, level, block);
+      loop invariant path: block_of(block, \at(level,Pre) - level) == \at(block,Pre);
+      loop invariant live: !in_full_block(b, level, block);
       loop invariant least: \forall integer x; 0 <= x < pow2(d) ==>
-        blk(x, \at(level,Pre)) == \at(block,Pre) ==> blk(x, level) < block ==> gone(b, x);
+        block_of(x, \at(level,Pre)) == \at(block,Pre) ==>
+        block_of(x, level) < block ==> is_punctured(b, x);
       loop assigns level, block;
       loop variant level; */
   for (; level > 0; level--) {
@@ -132,7 +135,7 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
 static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level, uint64_t block)
 {
   uint64_t word = block / 64;
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   //@ ghost unsigned i = block % 64;
   uint64_t right = opt_clear(full_at(b, level, word)) & ~opt_upto(block % 64);
   BITS_RIGHT_OF_BLOCK
@@ -144,7 +147,7 @@ static inline uint64_t next_not_full(const struct opt_bitmap *b, unsigned level,
 /* Whether a leaf is live. */
 /*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth);
     assigns \nothing;
-    ensures live: \result != 0 <==> !gone(b, leaf); */
+    ensures live: \result != 0 <==> !is_punctured(b, leaf); */
 static inline int is_live(const struct opt_bitmap *b, uint64_t leaf)
 {
   unsigned height;
@@ -154,26 +157,26 @@ static inline int is_live(const struct opt_bitmap *b, uint64_t leaf)
 }
 
 /* The greatest level at which a punctured leaf's block is full. */
-/*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth) && gone(b, leaf);
+/*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth) && is_punctured(b, leaf);
     assigns \nothing;
-    ensures level: \result < b->levels && full(b, \result, blk(leaf, \result));
-    ensures above: \forall integer j; \result < j < b->levels ==> !full(b, j, blk(leaf, j));
+    ensures level: \result < b->levels && full(b, \result, block_of(leaf, \result));
+    ensures above: \forall integer j; \result < j < b->levels ==> !full(b, j, block_of(leaf, j));
     ensures gone: \forall integer x; leaf <= x < pow2(b->depth) ==>
-      blk(x, \result) <= blk(leaf, \result) ==> gone(b, x); */
+      block_of(x, \result) <= block_of(leaf, \result) ==> is_punctured(b, x); */
 static inline unsigned full_level(const struct opt_bitmap *b, uint64_t leaf)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   unsigned level = b->levels - 1;
   /*@ loop invariant bounds: level < b->levels;
       loop invariant above: \forall integer j; level < j < b->levels ==>
-        !full(b, j, blk(leaf, j));
+        !full(b, j, block_of(leaf, j));
       loop assigns level;
       loop variant level; */
   while (level > 0 &&
          !opt_has(b->summary[level][opt_block(leaf, level) / 64].full, opt_block(leaf, level) % 64))
     level--;
-  //@ ghost blk_mono_lf(level);
-  //@ assert full: full(b, level, blk(leaf, level));
+  //@ ghost block_of_mono_lemma(level);
+  //@ assert full: full(b, level, block_of(leaf, level));
   return level;
 }
 
@@ -185,11 +188,11 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   unsigned level = full_level(b, leaf);
   /*@ loop invariant bounds: level <= b->levels;
       loop invariant above: \forall integer j; level < j < b->levels ==>
-        !full(b, j, blk(leaf, j));
+        !full(b, j, block_of(leaf, j));
       loop invariant gone: level < b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
-        blk(x, level) <= blk(leaf, level) ==> gone(b, x);
-      loop invariant all: level == b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
-        gone(b, x);
+        block_of(x, level) <= block_of(leaf, level) ==> is_punctured(b, x);
+      loop invariant all: level == b->levels ==>
+        \forall integer x; leaf <= x < pow2(d) ==> is_punctured(b, x);
       loop assigns level;
       loop variant b->levels - level; */
   for (; level < b->levels; level++) {
@@ -242,11 +245,12 @@ static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uin
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures filling: filling(b, level, i);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+      is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
+      bit(bits, block_of(x, level) % 64))); */
 static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   //@ ghost unsigned some = some_bit(bits);
   set_full(b, level, i, bits);
   MARKED_BLOCKS_ARE_PUNCTURED
@@ -259,7 +263,7 @@ static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint6
     ensures filling: filling(b, level, z / 64);
     ensures kept: full_kept{Pre,Post}(b);
     ensures marked: full(b, level, z);
-    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
+    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
 static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
   BLOCK_BELOW_IS_FULL
@@ -272,10 +276,10 @@ static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_
     assigns BITMAP_WORDS(b);
     ensures rising: rising(b, level, z / 64);
     ensures kept: full_kept{Pre,Post}(b);
-    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x); */
+    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
 static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   set_any(b, level, z / 64, opt_bit(z % 64));
   ANY_MARK_KEEPS_THE_SET
 }
@@ -286,19 +290,20 @@ static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64)));
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+      is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
+      bit(bits, block_of(x, level) % 64)));
     ensures level: level <= \result < b->levels;
     ensures full: full_path(b, level, \result, i); */
 static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   start(b, level, i, bits);
   //@ ghost First: ;
   /*@ loop invariant bounds: \at(level,Pre) <= level < b->levels && i < words(b->depth, level);
-      loop invariant path: i == blk(\at(i,Pre), level - \at(level,Pre));
+      loop invariant path: i == block_of(\at(i,Pre), level - \at(level,Pre));
       loop invariant filling: filling(b, level, i);
-      loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
+      loop invariant gone: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
       loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns level, i, BITMAP_WORDS(b);
       loop variant b->levels - level; */
@@ -312,7 +317,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
   //@ assert rising: rising(b, level, i);
   /*@ loop invariant bounds: level < k <= b->levels && i < words(b->depth, k - 1);
       loop invariant rising: rising(b, k - 1, i);
-      loop invariant gone: \forall integer x; gone(b, x) <==> gone{First}(b, x);
+      loop invariant gone: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
       loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns k, i, BITMAP_WORDS(b);
       loop variant b->levels - k; */
@@ -331,7 +336,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
 
 unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   uint64_t bits = opt_bit(leaf % 64);
   /*@ assert leaf: \forall integer y; 0 <= y ==>
         (y / 64 == leaf / 64 && y % 64 == leaf % 64 <==> y == leaf); */
@@ -345,28 +350,29 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (gone(b, x) <==>
-      gone{Pre}(b, x) || (blk(x, level) / 64 == i && bit(bits, blk(x, level) % 64))); */
+    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+      is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
+      bit(bits, block_of(x, level) % 64))); */
 static void set_bits_unless_full(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
-  //@ ghost shape_lf(b->depth);
+  //@ ghost shape_lemma(b->depth);
   if (level + 1 == b->levels || !opt_bitmap_is_full(b, level + 1, i))
     (void)set_bits(b, level, i, bits);
   /*@ assert full: \forall integer x; 0 <= x < pow2(b->depth) ==> level + 1 < b->levels ==>
-        blk(x, level + 1) == blk(x, level) / 64; */
+        block_of(x, level + 1) == block_of(x, level) / 64; */
 }
 
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last)
 {
   //@ ghost unsigned d = b->depth;
-  //@ ghost shape_lf(d);
+  //@ ghost shape_lemma(d);
   /* At each level the partial words at both ends; whole words are full blocks one level up. */
   /*@ loop invariant bounds: level < b->levels && b->depth == d;
       loop invariant span: first <= last < blocks(d, level);
       loop invariant bitmap: bitmap(b);
       loop invariant gone: \forall integer x; 0 <= x < pow2(d) ==>
-        (gone(b, x) || first <= blk(x, level) <= last <==>
-         gone{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre));
+        (is_punctured(b, x) || first <= block_of(x, level) <= last <==>
+         is_punctured{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre));
       loop assigns level, first, last, BITMAP_WORDS(b);
       loop variant b->levels - level; */
   for (unsigned level = 0;; level++) {

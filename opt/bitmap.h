@@ -68,7 +68,7 @@ static inline unsigned opt_lsb(uint64_t w)
 static inline uint64_t opt_bit(unsigned i)
 {
   /*@ ghost
-    pow2_mono_lf(i, 63);
+    pow2_mono_lemma(i, 63);
     /@ loop invariant k <= i;
        loop invariant (1 << k) == pow2(k);
        loop assigns k;
@@ -96,7 +96,7 @@ static inline int opt_has(uint64_t w, unsigned i)
     ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j < i); */
 static inline uint64_t opt_below(unsigned i)
 {
-  //@ ghost below_lf(i);
+  //@ ghost below_lemma(i);
   return opt_bit(i) - 1;
 }
 
@@ -106,8 +106,8 @@ static inline uint64_t opt_below(unsigned i)
     ensures bits: \forall integer j; 0 <= j < 64 ==> (bit(\result, j) <==> j <= i); */
 static inline uint64_t opt_upto(unsigned i)
 {
-  //@ ghost all_bits_lf(0);
-  //@ ghost shift_bits_lf(UINT64_MAX, 63 - i);
+  //@ ghost all_bits_lemma(0);
+  //@ ghost shift_bits_lemma(UINT64_MAX, 63 - i);
   return UINT64_MAX >> (63 - i);
 }
 
@@ -127,7 +127,7 @@ static inline uint64_t opt_bits(unsigned first, unsigned last)
 static inline uint64_t opt_clear(uint64_t w)
 {
   uint64_t clear = ~w;
-  //@ ghost all_bits_lf(w);
+  //@ ghost all_bits_lemma(w);
   //@ assert bits: \forall integer j; 0 <= j < 64 ==> (bit(clear, j) <==> !bit(w, j));
   //@ assert none: clear == 0 ==> \forall integer j; 0 <= j < 64 ==> bit(w, j);
   //@ assert all: w == ALL_BITS ==> clear == 0;
@@ -139,8 +139,8 @@ static inline uint64_t opt_clear(uint64_t w)
 /*@ requires i < 64 && j < 64 && i != j;
     assigns \nothing;
     ensures bound: \result < 6;
-    ensures apart: shr(i, \result) != shr(j, \result);
-    ensures together: shr(i, \result + 1) == shr(j, \result + 1); */
+    ensures apart: shift_right(i, \result) != shift_right(j, \result);
+    ensures together: shift_right(i, \result + 1) == shift_right(j, \result + 1); */
 static inline unsigned opt_fork(unsigned i, unsigned j)
 {
   return opt_msb(i ^ j);
@@ -152,10 +152,11 @@ static inline unsigned opt_fork(unsigned i, unsigned j)
 /*@ requires i < 64 && w != 0 && !bit(w, i);
     assigns \nothing;
     ensures bound: \result < 6;
-    ensures free: \forall integer j; 0 <= j < 64 ==> shr(j, \result) == shr(i, \result) ==>
+    ensures free: \forall integer j; 0 <= j < 64 ==>
+      shift_right(j, \result) == shift_right(i, \result) ==>
       !bit(w, j);
     ensures maximal: \exists integer j; 0 <= j < 64 && bit(w, j) &&
-      shr(j, \result + 1) == shr(i, \result + 1); */
+      shift_right(j, \result + 1) == shift_right(i, \result + 1); */
 static inline unsigned opt_gap_height(uint64_t w, unsigned i)
 {
   uint64_t left = w & opt_below(i), right = w ^ left;
@@ -163,20 +164,20 @@ static inline unsigned opt_gap_height(uint64_t w, unsigned i)
   /*@ assert sides: \forall integer j; 0 <= j < 64 ==> (bit(left, j) <==> bit(w, j) && j < i) &&
         (bit(right, j) <==> bit(w, j) && j > i); */
   //@ assert some: left != 0 || right != 0;
-  //@ ghost shr_mono_lf();
+  //@ ghost shift_right_mono_lemma();
   if (left != 0) {
     unsigned l = opt_msb(left);
     h = opt_fork(i, l);
     /*@ assert left: \forall integer j; 0 <= j < i ==> bit(w, j) ==>
-          shr(j, h) <= shr(l, h) < shr(i, h); */
+          shift_right(j, h) <= shift_right(l, h) < shift_right(i, h); */
   }
   //@ ghost unsigned l = h;
   /*@ assert left: \forall integer j, g; 0 <= j < i ==> bit(w, j) ==> 0 <= g <= l ==>
-          shr(j, g) != shr(i, g); */
+          shift_right(j, g) != shift_right(i, g); */
   if (right != 0) {
     unsigned r = opt_fork(i, opt_lsb(right));
     /*@ assert right: \forall integer j, g; i < j < 64 ==> bit(w, j) ==> 0 <= g <= r ==>
-          shr(j, g) != shr(i, g); */
+          shift_right(j, g) != shift_right(i, g); */
     h = r < h ? r : h;
   }
   return h;
@@ -185,20 +186,20 @@ static inline unsigned opt_gap_height(uint64_t w, unsigned i)
 /** x / 2^h; h < 64. */
 /*@ requires h < 64;
     assigns \nothing;
-    ensures \result == shr(x, h) == (x >> h); */
+    ensures \result == shift_right(x, h) == (x >> h); */
 static inline uint64_t opt_shr(uint64_t x, unsigned h)
 {
-  //@ ghost shr_lf(x);
+  //@ ghost shift_right_lemma(x);
   return x >> h;
 }
 
 /** The block of a level around a leaf; level < 6. */
 /*@ requires level < 6;
     assigns \nothing;
-    ensures \result == blk(leaf, level); */
+    ensures \result == block_of(leaf, level); */
 static inline uint64_t opt_block(uint64_t leaf, unsigned level)
 {
-  //@ ghost shr_blk_lf(level);
+  //@ ghost shift_right_block_of_lemma(level);
   return opt_shr(leaf, 6 * level);
 }
 
@@ -218,8 +219,8 @@ static inline unsigned opt_bitmap_levels(unsigned depth)
 static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
 {
   unsigned below = 6 * (level + 1);
-  //@ ghost shape_lf(depth);
-  //@ ghost shl_lf(1, depth > below ? depth - below : 0);
+  //@ ghost shape_lemma(depth);
+  //@ ghost shl_lemma(1, depth > below ? depth - below : 0);
   return depth > below ? UINT64_C(1) << (depth - below) : 1;
 }
 
@@ -231,49 +232,52 @@ static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
     requires \valid(height) && \separated(height, b);
     assigns *height;
     ensures results: \result == 0 || \result == 1;
-    ensures live: \result == 1 <==> !gone(b, leaf);
+    ensures live: \result == 1 <==> !is_punctured(b, leaf);
     ensures height: \result == 1 ==> *height <= b->depth;
     ensures free: \result == 1 ==>
-      \forall integer x; covers(down(leaf, *height), *height, x) ==> !gone(b, x);
+      \forall integer x; covers(covering_start(leaf, *height), *height, x) ==> !is_punctured(b, x);
     ensures maximal: \result == 1 ==> *height < b->depth ==>
-      \exists integer x; covers(down(leaf, *height + 1), *height + 1, x) && gone(b, x); */
+      \exists integer x; covers(covering_start(leaf, *height + 1), *height + 1, x) &&
+      is_punctured(b, x); */
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height);
 
 /** The least live leaf >= leaf, or 2^depth if there is none; leaf <= 2^depth. */
 /*@ requires bitmap(b) && leaf <= pow2(b->depth);
     assigns \nothing;
     ensures bounds: leaf <= \result <= pow2(b->depth);
-    ensures live: \result < pow2(b->depth) ==> !gone(b, \result);
-    ensures least: \forall integer x; leaf <= x < \result ==> gone(b, x); */
+    ensures live: \result < pow2(b->depth) ==> !is_punctured(b, \result);
+    ensures least: \forall integer x; leaf <= x < \result ==> is_punctured(b, x); */
 uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf);
 
 /** Whether all leaves of the block-th block of 64^level leaves are punctured; level < levels. */
 /*@ requires bitmap(b) && level < b->levels && block < blocks(b->depth, level);
     assigns \nothing;
     ensures results: \result == 0 || \result == 1;
-    ensures marked: \result == 1 <==> under(b, level, block);
+    ensures marked: \result == 1 <==> in_full_block(b, level, block);
     ensures full: \result == 1 <==>
-      \forall integer x; 0 <= x < pow2(b->depth) ==> blk(x, level) == block ==> gone(b, x); */
+      \forall integer x; 0 <= x < pow2(b->depth) ==> block_of(x, level) == block ==>
+        is_punctured(b, x); */
 int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t block);
 
 /** Puncture a live leaf.
  * @return the greatest level whose block around the leaf has become full by it, 0 for none above
  *         the leaf itself. */
-/*@ requires bitmap(b) && leaf < pow2(b->depth) && !gone(b, leaf);
+/*@ requires bitmap(b) && leaf < pow2(b->depth) && !is_punctured(b, leaf);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x) || x == leaf;
+    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) || x == leaf;
     ensures level: \result < b->levels;
-    ensures marked: \forall integer k; 0 <= k <= \result ==> under(b, k, blk(leaf, k));
+    ensures marked: \forall integer k; 0 <= k <= \result ==> in_full_block(b, k, block_of(leaf, k));
     ensures full: \forall integer k, x; 0 <= k <= \result ==> 0 <= x < pow2(b->depth) ==>
-      blk(x, k) == blk(leaf, k) ==> gone(b, x); */
+      block_of(x, k) == block_of(leaf, k) ==> is_punctured(b, x); */
 unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
 
 /** Puncture the leaves first .. last, some of which may be punctured; first <= last. */
 /*@ requires bitmap(b) && first <= last < pow2(b->depth);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; gone(b, x) <==> gone{Pre}(b, x) || first <= x <= last; */
+    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) ||
+      first <= x <= last; */
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
 
 #endif

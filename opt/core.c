@@ -24,8 +24,8 @@
 
 /* The seed of one of the two children. */
 /*@ assigns \nothing;
-    ensures right: right != 0 ==> sd(\result) == sd(c.right);
-    ensures left: right == 0 ==> sd(\result) == sd(c.left); */
+    ensures right: right != 0 ==> seed_value(\result) == seed_value(c.right);
+    ensures left: right == 0 ==> seed_value(\result) == seed_value(c.left); */
 static inline struct pprf_seed child(struct pprf_children c, int right)
 {
   return right ? c.right : c.left;
@@ -34,10 +34,10 @@ static inline struct pprf_seed child(struct pprf_children c, int right)
 /* Add the seed of height i to those of the heights above, if the co-path is wanted. */
 /*@ requires copath == \null || \valid(copath + (0 .. n - 1));
     requires index: i < n;
-    requires above: copath != \null ==> copath_seeds(sd(R), d, leaf, copath, i + 1, n);
-    requires seed: sd(seed) == ns(sd(R), d, beside(leaf, i), i);
+    requires above: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i + 1, n);
+    requires seed: seed_value(seed) == node_seed(seed_value(R), d, beside(leaf, i), i);
     assigns copath[0 .. WANTED(copath, n) - 1];
-    ensures copath: copath != \null ==> copath_seeds(sd(R), d, leaf, copath, i, n);
+    ensures copath: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i, n);
     ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, i); */
 static inline void put_sibling(struct pprf_seed *copath, unsigned i, struct pprf_seed seed)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, unsigned n) */
@@ -60,7 +60,7 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
 
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
  * the path's siblings by height.  On error neither holds a seed. */
-/*@ requires held: held(sd(R), s);
+/*@ requires held: slots_hold_key(seed_value(R), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -69,9 +69,9 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
     assigns *value, copath[0 .. WANTED(copath, node.height) - 1];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures value: \result == PPRF_OK ==>
-      sd(*value) == leaf_value(sd(R), \old(s->punctured.depth), leaf);
+      seed_value(*value) == leaf_value(seed_value(R), \old(s->punctured.depth), leaf);
     ensures copath: \result == PPRF_OK ==> copath != \null ==>
-      copath_seeds(sd(R), \old(s->punctured.depth), leaf, copath, 0, node.height);
+      copath_seeds(seed_value(R), \old(s->punctured.depth), leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, node.height); */
@@ -88,16 +88,17 @@ static NOINLINE int descend(const struct opt_store *s, struct pprf_family family
     return PPRF_OK;
   }
   /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
-      loop invariant seed: sd(seed) == ns(sd(R), d, down(leaf, h), h);
+      loop invariant seed: seed_value(seed) ==
+        node_seed(seed_value(R), d, covering_start(leaf, h), h);
       loop invariant copath: copath != \null ==>
-        copath_seeds(sd(R), d, leaf, copath, h, node.height);
+        copath_seeds(seed_value(R), d, leaf, copath, h, node.height);
       loop invariant rest: copath != \null ==> same_seeds{Pre,Here}(copath, h);
       loop assigns h, seed, c, copath[0 .. WANTED(copath, node.height) - 1];
       loop variant h; */
   for (unsigned h = node.height; h > 0; h--) {
     uint64_t start = opt_start(leaf, h);
-    //@ ghost step_lf(d, leaf, h);
-    //@ ghost children_lf(d, start, h);
+    //@ ghost step_lemma(d, leaf, h);
+    //@ ghost children_lemma(d, start, h);
     c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK) {
       wipe_siblings(copath, h, node.height);
@@ -106,12 +107,12 @@ static NOINLINE int descend(const struct opt_store *s, struct pprf_family family
       break;
     }
     int right = opt_is_right(leaf, h - 1);
-    //@ assert left: sd(c.left) == ns(sd(R), d, start, h - 1);
-    //@ assert right: sd(c.right) == ns(sd(R), d, start + pow2(h - 1), h - 1);
+    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
+    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, start + pow2(h - 1), h - 1);
     seed = child(c, right);
-    //@ assert own: sd(seed) == ns(sd(R), d, down(leaf, h - 1), h - 1);
+    //@ assert own: seed_value(seed) == node_seed(seed_value(R), d, covering_start(leaf, h - 1), h - 1);
     struct pprf_seed other = child(c, !right);
-    //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
+    //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
     put_sibling(copath, h - 1, other) /*@ ghost (R, d, leaf, node.height) */;
   }
   *value = seed;
@@ -155,25 +156,27 @@ static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, un
 /* Put the sibling of a height beside the path to a leaf behind the n nodes before it: a left one
  * ends where the path goes on, a right one begins behind that. */
 /*@ requires height: h < d <= 32 && leaf < pow2(d) && \valid(out + n);
-    requires seed: sd(seed) == ns(sd(R), d, beside(leaf, h), h);
-    requires entries: entries(sd(R), d, out, n);
-    requires inside: start <= down(leaf, h + 1) && down(leaf, h + 1) + pow2(h + 1) <= end;
+    requires seed: seed_value(seed) == node_seed(seed_value(R), d, beside(leaf, h), h);
+    requires entries: entries(seed_value(R), d, out, n);
+    requires inside: start <= covering_start(leaf, h + 1) &&
+      covering_start(leaf, h + 1) + pow2(h + 1) <= end;
     assigns out[n];
-    ensures entries: entries(sd(R), d, out, n + 1);
+    ensures entries: entries(seed_value(R), d, out, n + 1);
     ensures behind: same_behind{Pre,Post}(out, n);
-    ensures left: right_child(leaf, h) ==> lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==>
-      lefts_to(out, n + 1, start, down(leaf, h), leaf);
+    ensures left: right_child(leaf, h) ==>
+      lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==>
+      lefts_to(out, n + 1, start, covering_start(leaf, h), leaf);
     ensures right: !right_child(leaf, h) ==>
-      rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==>
-      rights_to(out, n + 1, end, down(leaf, h) + pow2(h), leaf); */
+      rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==>
+      rights_to(out, n + 1, end, covering_start(leaf, h) + pow2(h), leaf); */
 static inline void keep_beside(struct opt_entry *out, unsigned n, uint64_t leaf, unsigned h,
                                struct pprf_seed seed)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t start, uint64_t end) */
 {
   SIBLING_IN_TREE
   uint64_t from = opt_sibling_start(leaf, h);
-  //@ assert node: tnode(d, from, h) && covers(down(leaf, h + 1), h + 1, from);
-  //@ assert up: down(from, h + 1) == down(leaf, h + 1);
+  //@ assert node: tnode(d, from, h) && covers(covering_start(leaf, h + 1), h + 1, from);
+  //@ assert up: covering_start(from, h + 1) == covering_start(leaf, h + 1);
   put_entry(out, n, from, h, seed);
   SIBLING_IS_ENTERED
 }
@@ -187,7 +190,7 @@ struct kept {
 /* What is left of a live node when a range ends in it: the left siblings of the path to the
  * range's first leaf, or the right siblings of the path to its last.  The walk stops at the
  * subtree that lies wholly in the range.  On error out holds no seed. */
-/*@ requires held: held(sd(R), s);
+/*@ requires held: slots_hold_key(seed_value(R), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -196,7 +199,7 @@ struct kept {
     assigns out[0 .. node.height - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       lefts(out, \result.count, node.start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
@@ -214,16 +217,19 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
   struct pprf_children c = {.err = PPRF_OK};
   unsigned n = 0;
-  /*@ assert edge: \forall integer h; 0 <= h <= node.height ==> down(edge, h) == edge ==>
-        right_side != 0 ==> down(leaf, h) + pow2(h) == edge; */
+  /*@ assert edge: \forall integer h; 0 <= h <= node.height ==> covering_start(edge, h) == edge ==>
+        right_side != 0 ==> covering_start(leaf, h) + pow2(h) == edge; */
   /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
-      loop invariant seed: sd(seed) == ns(sd(R), d, down(leaf, h), h);
-      loop invariant inside: node.start <= down(leaf, h) <= leaf < down(leaf, h) + pow2(h) <= far;
+      loop invariant seed: seed_value(seed) ==
+        node_seed(seed_value(R), d, covering_start(leaf, h), h);
+      loop invariant inside: node.start <= covering_start(leaf, h) <= leaf < covering_start(leaf, h)
+        + pow2(h) <= far;
       loop invariant count: n <= node.height - h;
-      loop invariant entries: entries(sd(R), d, out, n);
-      loop invariant left: right_side == 0 ==> lefts_to(out, n, node.start, down(leaf, h), leaf);
+      loop invariant entries: entries(seed_value(R), d, out, n);
+      loop invariant left: right_side == 0 ==>
+        lefts_to(out, n, node.start, covering_start(leaf, h), leaf);
       loop invariant right: right_side != 0 ==>
-        rights_to(out, n, far, down(leaf, h) + pow2(h), leaf);
+        rights_to(out, n, far, covering_start(leaf, h) + pow2(h), leaf);
       loop invariant behind: wiped_or_kept{Pre,Here}(out, n, node.height);
       loop assigns h, seed, c, n, out[0 .. node.height - 1];
       loop variant h; */
@@ -237,13 +243,13 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
       break;
     }
     int right = opt_is_right(leaf, h - 1);
-    //@ assert left: sd(c.left) == ns(sd(R), d, start, h - 1);
-    //@ assert right: sd(c.right) == ns(sd(R), d, start + pow2(h - 1), h - 1);
+    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
+    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, start + pow2(h - 1), h - 1);
     seed = child(c, right);
-    //@ assert own: sd(seed) == ns(sd(R), d, down(leaf, h - 1), h - 1);
+    //@ assert own: seed_value(seed) == node_seed(seed_value(R), d, covering_start(leaf, h - 1), h - 1);
     if (right != right_side) {
       struct pprf_seed other = child(c, !right);
-      //@ assert other: sd(other) == ns(sd(R), d, beside(leaf, h - 1), h - 1);
+      //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
       //@ ghost Before: ;
       keep_beside(out, n, leaf, h - 1, other) /*@ ghost (R, d, node.start, far) */;
       //@ assert same: same_behind{Before,Here}(out, n);
@@ -263,7 +269,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
  * two states of memory, for which ACSL has loops only.  To the compiler they are nothing. */
 #define KEY_BEFORE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */
 #define KEY_KEPT                                                                                   \
   /*@ assert nodes: s->nodes == \at(s->nodes,Pre) && s->punctured.depth == d; */                   \
@@ -277,8 +283,8 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
   /*@ assert layout: layout(&s->punctured); */                                                     \
   /*@ assert bitmap: bitmap(&s->punctured); */                                                     \
   /*@ assert opened: opened(s); */                                                                 \
-  /*@ assert held: held(sd(R), s); */                                                              \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */                                                       \
+  /*@ assert held: slots_hold_key(seed_value(R), s); */                                            \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */                                                    \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */       \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */                          \
   /*@ ghost                                                                                        \
@@ -290,7 +296,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
       ; */
 
 /* The same in the middle of a puncture: the key stays. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -300,7 +306,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     assigns out[0 .. node.height - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       lefts(out, \result.count, node.start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
@@ -308,7 +314,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -326,12 +332,12 @@ static inline struct kept range_siblings(const struct opt_store *s, struct pprf_
 }
 
 /* Wipe the nodes that a range leaves on one side, which are no part of the key. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires \valid(e + (0 .. n - 1));
     requires apart: APART(e + (0 .. n - 1), s);
     assigns e[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -346,14 +352,14 @@ static inline void wipe_side(struct opt_entry *e, unsigned n)
 }
 
 /* Those on both. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires \valid(left + (0 .. lefts - 1)) && \valid(right + (0 .. rights - 1));
     requires \separated(left + (0 .. lefts - 1), right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     assigns left[0 .. lefts - 1], right[0 .. rights - 1];
     ensures wiped_left: \forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed);
     ensures wiped_right: \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -369,21 +375,21 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
 }
 
 /* The left siblings that a range leaves of the first live node that it meets. */
-/*@ requires key: key(sd(R), s) && first < pow2(s->punctured.depth);
+/*@ requires key: key(seed_value(R), s) && first < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
-    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
     requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns out[0 .. PPRF_DEPTH_MAX - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -393,25 +399,25 @@ static inline struct kept siblings_left_of_range(const struct opt_store *s,
   /*@ ghost (struct pprf_seed R) */
 {
   //@ assert depth: 1 <= s->punctured.depth <= 32;
-  //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
+  //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
   if (node.start >= first)
     return (struct kept){0, PPRF_OK};
   return range_siblings(s, family, node, first, 0, out) /*@ ghost (R) */;
 }
 
 /* The right siblings that it leaves of the last. */
-/*@ requires key: key(sd(R), s) && last < pow2(s->punctured.depth);
+/*@ requires key: key(seed_value(R), s) && last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns out[0 .. PPRF_DEPTH_MAX - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(sd(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -422,7 +428,7 @@ static inline struct kept siblings_right_of_range(const struct opt_store *s,
 {
   struct opt_node node;
   //@ assert depth: 1 <= s->punctured.depth <= 32;
-  //@ ghost live_apart_lf(&s->punctured, 0, 0, s->punctured.depth);
+  //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
   if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
     return (struct kept){0, PPRF_OK};
   return range_siblings(s, family, node, last, 1, out) /*@ ghost (R) */;
@@ -435,11 +441,11 @@ struct rest {
 };
 
 /* Those nodes; node is the first live node that the range meets. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
-    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
     requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
     requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
@@ -447,15 +453,15 @@ struct rest {
     assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1];
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures counts: \result.lefts <= PPRF_DEPTH_MAX && \result.rights <= PPRF_DEPTH_MAX;
-    ensures left: entries(sd(R), \old(s->punctured.depth), left, \result.lefts);
-    ensures right: entries(sd(R), \old(s->punctured.depth), right, \result.rights);
+    ensures left: entries(seed_value(R), \old(s->punctured.depth), left, \result.lefts);
+    ensures right: entries(seed_value(R), \old(s->punctured.depth), right, \result.rights);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, left, \result.lefts, first);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, right, \result.rights, last);
     ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_DEPTH_MAX) &&
       wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_DEPTH_MAX);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -476,21 +482,21 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
 
 /* Puncture a range that meets a live node, the first of them node; left and right are for what it
  * leaves. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
-    requires next: \forall integer x; first <= x < node.start ==> gone(&s->punctured, x);
+    requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
     requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
     requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
       APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], s->nodes,
       s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures results: \result == PPRF_OK || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&s->punctured, x) <==>
-      gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
+      is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
     ensures error_slots: \result != PPRF_OK ==> same_slots{Pre,Post}(s);
     ensures error_nodes: \result != PPRF_OK ==> s->nodes == \old(s->nodes); */
@@ -499,11 +505,11 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
                              struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
-  //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
+  //@ ghost uint64_t hit = either_lemma(node.start > first, node.start, first);
+  //@ assert hit: first <= hit <= last && !is_punctured(&s->punctured, hit);
   const struct rest rest =
     siblings_beside_range(s, family, node, first, last, left, right) /*@ ghost (R) */;
-  //@ assert some: !gone(&s->punctured, hit);
+  //@ assert some: !is_punctured(&s->punctured, hit);
 #ifndef __FRAMAC__
   int stored = PPRF_OK;
 #endif
@@ -518,15 +524,15 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
 }
 
 /* Puncture a range of leaves of the tree. */
-/*@ requires key: key(sd(key_root), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(seed_value(key_root), s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(key_root), s);
+    ensures key: key(seed_value(key_root), s);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
-      \forall integer x; first <= x <= last ==> gone{Pre}(&s->punctured, x);
+      \forall integer x; first <= x <= last ==> is_punctured{Pre}(&s->punctured, x);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&s->punctured, x) <==>
-      gone{Pre}(&s->punctured, x) || first <= x <= last;
+    ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
+      is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
       same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
 static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family, uint64_t first,
@@ -535,16 +541,16 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
   struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
   struct opt_node node;
   int more = opt_store_next(s, first, &node) /*@ ghost (key_root) */;
-  //@ assert key: key(sd(key_root), s);
+  //@ assert key: key(seed_value(key_root), s);
   if (!more || node.start > last)
     return PPRF_ERR_PUNCTURED;
-  //@ ghost uint64_t hit = either_lf(node.start > first, node.start, first);
-  //@ assert hit: first <= hit <= last && !gone(&s->punctured, hit);
+  //@ ghost uint64_t hit = either_lemma(node.start > first, node.start, first);
+  //@ assert hit: first <= hit <= last && !is_punctured(&s->punctured, hit);
   return punct_from(s, family, node, first, last, left, right) /*@ ghost (key_root) */;
 }
 
 /* Evaluate at a leaf that a live node covers. */
-/*@ requires key: key(sd(key_root), s);
+/*@ requires key: key(seed_value(key_root), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -552,7 +558,7 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
     assigns out[0 .. 15];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      mk2(lo, hi) == leaf_value(sd(key_root), s->punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), s->punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
 static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, uint8_t *out)
@@ -565,7 +571,7 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
 }
 
 /*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
+      (\valid_read(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
@@ -578,11 +584,11 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
       key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      gone{Pre}(&key->store.punctured, leaf);
+      is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
       \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
@@ -604,7 +610,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 }
 
 /* The same for a puncture: the walk leaves the key as it is. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -614,12 +620,12 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     assigns *value, copath[0 .. node.height - 1];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures value: \result == PPRF_OK ==>
-      sd(*value) == leaf_value(sd(R), s->punctured.depth, leaf);
+      seed_value(*value) == leaf_value(seed_value(R), s->punctured.depth, leaf);
     ensures copath: \result == PPRF_OK ==>
-      copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
+      copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value) &&
       wiped_or_same{Pre,Post}(copath, node.height);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -636,12 +642,12 @@ static inline int derive_copath(const struct opt_store *s, struct pprf_family fa
 }
 
 /* Wipe a co-path, which is no part of the key. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires \valid(copath + (0 .. n - 1));
     requires apart: APART(copath + (0 .. n - 1), s);
     assigns copath[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(copath[i]);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
   /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
@@ -659,22 +665,23 @@ struct done {
 };
 
 /* Puncture, and write the leaf's value to out if that is not NULL. */
-/*@ requires key: key(sd(key_root), &key->store) && \valid(key);
+/*@ requires key: key(seed_value(key_root), &key->store) && \valid(key);
     requires family: tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1];
-    ensures key: key(sd(key_root), &key->store);
+    ensures key: key(seed_value(key_root), &key->store);
     ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result.err == PPRF_ERR_PUNCTURED <==>
-      leaf < pow2(key->store.punctured.depth) && gone{Pre}(&key->store.punctured, leaf);
+      leaf < pow2(key->store.punctured.depth) && is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result.err == PPRF_OK || \result.err == PPRF_ERR_RANGE ||
       \result.err == PPRF_ERR_PUNCTURED || prg_error(\result.err);
-    ensures gone: \result.err == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
-      gone{Pre}(&key->store.punctured, x) || x == leaf;
+    ensures gone: \result.err == PPRF_OK ==>
+      \forall integer x; is_punctured(&key->store.punctured, x) <==>
+      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
       seed_bytes(out, lo, hi) &&
-      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
     ensures error: \result.err != PPRF_OK ==> same_words{Pre,Post}(&key->store.punctured) &&
       same_slots{Pre,Post}(&key->store) && key->store.nodes == \old(key->store.nodes);
     ensures error_out: \result.err != PPRF_OK ==> out != \null ==>
@@ -708,23 +715,24 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 }
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       key != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      gone{Pre}(&key->store.punctured, leaf);
+      is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
-      gone{Pre}(&key->store.punctured, x) || x == leaf;
+    ensures gone: \result == PPRF_OK ==>
+      \forall integer x; is_punctured(&key->store.punctured, x) <==>
+      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
       same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
       key->store.nodes == \old(key->store.nodes); */
@@ -741,7 +749,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 }
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
@@ -750,22 +758,23 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
       BITMAP_WORDS(&key->store.punctured), out[0 .. 15];
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       key != \null && out != \null && !copied{Pre}(key) && leaf < pow2(key->store.punctured.depth) &&
-      gone{Pre}(&key->store.punctured, leaf);
+      is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
-      gone{Pre}(&key->store.punctured, x) || x == leaf;
+    ensures gone: \result == PPRF_OK ==>
+      \forall integer x; is_punctured(&key->store.punctured, x) <==>
+      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
       same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
       key->store.nodes == \old(key->store.nodes);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
     ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
@@ -783,24 +792,25 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 }
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(sd(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured);
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && !copied{Pre}(key) &&
       (first > last || last >= pow2(key->store.punctured.depth));
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       key != \null && !copied{Pre}(key) && first <= last < pow2(key->store.punctured.depth) &&
-      \forall integer x; first <= x <= last ==> gone{Pre}(&key->store.punctured, x);
+      \forall integer x; first <= x <= last ==> is_punctured{Pre}(&key->store.punctured, x);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; gone(&key->store.punctured, x) <==>
-      gone{Pre}(&key->store.punctured, x) || first <= x <= last;
+    ensures gone: \result == PPRF_OK ==>
+      \forall integer x; is_punctured(&key->store.punctured, x) <==>
+      is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> key != \null ==>
       same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
       key->store.nodes == \old(key->store.nodes); */
@@ -818,7 +828,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 }
 
 /*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(sd(key_root), &key->store)));
+      (\valid_read(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     assigns \nothing;
     ensures none: key == \null || copied{Pre}(key) ==> \result == 0;
     ensures count: key != \null && !copied{Pre}(key) ==> \result ==

@@ -84,7 +84,8 @@ void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end);
 /** Give back the words of the bitmap's level 0 over the leaves first .. end - 1, blocks that are
  * full at a higher level: the words say nothing. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth);
-    requires full: \forall integer w; first / 64 <= w < end / 64 ==> under(&s->punctured, 1, w);
+    requires full: \forall integer w; first / 64 <= w < end / 64 ==>
+      in_full_block(&s->punctured, 1, w);
     assigns s->punctured.dead[first / 64 .. end / 64 - 1];
     ensures \forall integer w; first / 64 <= w < end / 64 ==>
       s->punctured.dead[w] == 0 || s->punctured.dead[w] == \old(s->punctured.dead[w]); */
@@ -96,7 +97,7 @@ void opt_pages_release_dead(struct opt_store *s, uint64_t first, uint64_t end);
     requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
       zero_seed(s->slot[j]);
     requires gone: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
-      gone(&s->punctured, x);
+      is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
     ensures top: \forall integer i; 0 <= i < words(s->punctured.depth, s->punctured.levels - 1) ==>
       same_word{Pre,Post}(&s->punctured, s->punctured.levels - 1, i);

@@ -17,17 +17,17 @@
     ensures in: \result == 1 <==> leaf < pow2(depth); */
 static inline int opt_in_tree(uint64_t leaf, unsigned depth)
 {
-  //@ ghost shift_lf(leaf, depth);
+  //@ ghost shift_lemma(leaf, depth);
   return leaf >> depth == 0;
 }
 
 /** Where the node of height h that covers a leaf starts; 2^32 may be the end of a tree. */
 /*@ requires h <= 32 && leaf <= 0x100000000;
     assigns \nothing;
-    ensures \result == down(leaf, h); */
+    ensures \result == covering_start(leaf, h); */
 static inline uint64_t opt_start(uint64_t leaf, unsigned h)
 {
-  //@ ghost shift_lf(leaf, h);
+  //@ ghost shift_lemma(leaf, h);
   return leaf >> h << h;
 }
 
@@ -37,7 +37,7 @@ static inline uint64_t opt_start(uint64_t leaf, unsigned h)
     ensures \result == beside(leaf, h); */
 static inline uint64_t opt_sibling_start(uint64_t leaf, unsigned h)
 {
-  //@ ghost sibling_lf(leaf, h);
+  //@ ghost sibling_lemma(leaf, h);
   return (leaf >> h ^ 1) << h;
 }
 
@@ -48,7 +48,7 @@ static inline uint64_t opt_sibling_start(uint64_t leaf, unsigned h)
     ensures right: \result == 1 <==> right_child(leaf, h); */
 static inline int opt_is_right(uint64_t leaf, unsigned h)
 {
-  //@ ghost sibling_lf(leaf, h);
+  //@ ghost sibling_lemma(leaf, h);
   return (int)(leaf >> h & 1);
 }
 

@@ -57,10 +57,11 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
 
 /* Put the seed of a path's sibling into its slot. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && i < s->punctured.depth;
-    requires stored: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, i);
-    requires seed: sd(seed) == ns(sd(R), s->punctured.depth, beside(leaf, i), i);
+    requires stored: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, i);
+    requires seed: seed_value(seed) ==
+      node_seed(seed_value(R), s->punctured.depth, beside(leaf, i), i);
     assigns s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
-    ensures stored: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, i + 1);
+    ensures stored: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, i + 1);
     ensures others: same_but{Pre,Post}(s, beside(leaf, i) / 2);
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -82,12 +83,12 @@ static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, st
     requires nodes: 1 <= s->nodes <= 0x100000000;
     requires \valid_read(copath + (0 .. height - 1));
     requires apart: APART(copath + (0 .. height - 1), s);
-    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, height);
+    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures nodes: s->nodes == \old(s->nodes) + height - 1;
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures copath: copath_stored(sd(R), s->punctured.depth, leaf, s->slot, height);
+    ensures copath: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, height);
     ensures leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
     ensures others: height > 0 ==> other_slots{Pre,Post}(s, leaf, height);
     ensures other: height == 0 ==> same_but{Pre,Post}(s, leaf / 2); */
@@ -96,15 +97,15 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
 {
   COPATH_FITS
   put_nodes(s, s->nodes + height - 1);
-  //@ assert copath: copath_seeds(sd(R), d, leaf, copath, 0, height);
+  //@ assert copath: copath_seeds(seed_value(R), d, leaf, copath, 0, height);
   if (height == 0)
     put_slot(s, leaf >> 1, (struct pprf_seed){0, 0});
   /*@ loop invariant 0 <= i <= height;
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant nodes: s->nodes == \at(s->nodes,Pre) + height - 1;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
-      loop invariant copath: copath_seeds(sd(R), d, leaf, copath, 0, height);
-      loop invariant done: copath_stored(sd(R), d, leaf, s->slot, i);
+      loop invariant copath: copath_seeds(seed_value(R), d, leaf, copath, 0, height);
+      loop invariant done: copath_stored(seed_value(R), d, leaf, s->slot, i);
       loop invariant leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
       loop invariant others: height > 0 ==> other_slots{Pre,Here}(s, leaf, i);
       loop invariant other: height == 0 ==> same_but{Pre,Here}(s, leaf / 2);
@@ -120,16 +121,16 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
 }
 
 /* The same, for the key: a node gives way to its co-path, as if the leaf were punctured already. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
+    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
     ensures nodes: s->nodes ==
       cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
 static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node node,
@@ -142,8 +143,8 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
 
 /* Give back the slots of the leaves first .. end - 1, all of which are punctured. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-    requires gone: \forall integer x; first <= x < end ==> gone(&s->punctured, x);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires gone: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
     assigns \nothing;
     ensures opened: opened(s); */
 static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t end)
@@ -171,18 +172,18 @@ static inline void release_dead(struct opt_store *s, uint64_t first, uint64_t en
 
 /* Give back what the blocks around a leaf that became full with it no longer need. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
     requires level: SLOTS_LEVEL <= full < s->punctured.levels;
     requires marked: \forall integer k; 0 <= k <= full ==>
-      under(&s->punctured, k, blk(leaf, k));
+      in_full_block(&s->punctured, k, block_of(leaf, k));
     requires full: \forall integer k, x; 0 <= k <= full ==> 0 <= x < pow2(s->punctured.depth) ==>
-      blk(x, k) == blk(leaf, k) ==> gone(&s->punctured, x);
+      block_of(x, k) == block_of(leaf, k) ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0); */
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0); */
 static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -199,13 +200,15 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
 }
 
 /* Mark a live leaf as punctured.  The slots are up to date already. */
-/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && !gone(&s->punctured, leaf);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
+/*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) &&
+      !is_punctured(&s->punctured, leaf);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured,
+      leaf, leaf + 1);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf;
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures nodes: s->nodes == \old(s->nodes); */
 static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct pprf_seed R) */
 {
@@ -217,11 +220,11 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
 }
 
 /* Give back what is left when no node is. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires gone: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
-      gone(&s->punctured, x);
+      is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
 {
@@ -239,7 +242,7 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
   puncture_leaf(s, leaf) /*@ ghost (R) */;
   COVER_SIZE_AFTER_PUNCTURE
   if (s->nodes == 0) {
-    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
+    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
   OPT_DONE
@@ -248,14 +251,14 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
 /* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1
  * after. */
 /*@ requires opened: opened(s);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
-    requires wider: wider(&s->punctured, lo, hi, from, to, node.start, node.height);
+    requires wider: range_plus_node(&s->punctured, lo, hi, from, to, node.start, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, from, to);
     ensures nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth); */
 static inline void take_out(struct opt_store *s, struct opt_node node)
   /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
@@ -269,15 +272,16 @@ static inline void take_out(struct opt_store *s, struct opt_node node)
 
 /* Put a node into the slots: from .. to - 1 counts as punctured before, lo .. hi - 1 after. */
 /*@ requires opened: opened(s);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, from, to);
     requires nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth);
     requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
-    requires wider: wider(&s->punctured, lo, hi, from, to, node.start, node.height);
-    requires seed: sd(seed) == ns(sd(R), s->punctured.depth, node.start, node.height);
+    requires wider: range_plus_node(&s->punctured, lo, hi, from, to, node.start, node.height);
+    requires seed: seed_value(seed) ==
+      node_seed(seed_value(R), s->punctured.depth, node.start, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth); */
 static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf_seed seed)
   /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
@@ -294,7 +298,7 @@ static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s);
     ensures place: s->slot == \old(s->slot) &&
       s->punctured.depth == \old(s->punctured.depth); */
@@ -308,17 +312,17 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
 /* Mark leaves as punctured that are, or are among lo .. hi - 1, whose nodes are out of the
  * slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires out: \forall integer x; first <= x <= last ==>
-      gone(&s->punctured, x) || lo <= x < hi;
+      is_punctured(&s->punctured, x) || lo <= x < hi;
     requires apart: APART_ENTRIES_WORDS(left, lefts, s) && APART_ENTRIES_WORDS(right, rights, s);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures rest: same_entries{Pre,Post}(left, lefts) && same_entries{Pre,Post}(right, rights);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 static inline void mark_range(struct opt_store *s, uint64_t first, uint64_t last)
@@ -337,21 +341,23 @@ struct span {
 
 /* Take the live nodes that meet a range out of the slots.  The span runs from the start of the
  * first to the end of the last. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
-    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures slots:
-      slots(sd(R), s->punctured.depth, s->slot, &s->punctured, \result.from, \result.end);
+      slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, \result.from, \result.end);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, \result.from, \result.end, 0, s->punctured.depth);
     ensures out: \forall integer x; first <= x <= last ==>
-      gone(&s->punctured, x) || \result.from <= x < \result.end;
+      is_punctured(&s->punctured, x) || \result.from <= x < \result.end;
     ensures ends: live_from(&s->punctured, \result.from, first) &&
       live_to(&s->punctured, \result.end, last);
-    ensures inner_left: \forall integer x; \result.from <= x < first ==> !gone(&s->punctured, x);
-    ensures inner_right: \forall integer x; last < x < \result.end ==> !gone(&s->punctured, x);
+    ensures inner_left: \forall integer x; \result.from <= x < first ==>
+      !is_punctured(&s->punctured, x);
+    ensures inner_right: \forall integer x; last < x < \result.end ==>
+      !is_punctured(&s->punctured, x);
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
 static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last)
@@ -360,26 +366,27 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   RANGE_IN_TREE
   struct opt_node n = {.start = 0, .height = 0};
   int more = opt_store_next(s, first, &n) /*@ ghost (R) */; /* there is one */
-  //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
+  //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
   const uint64_t from = n.start;
   uint64_t to = from;
   NOTHING_TAKEN_YET
   /*@ loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
-      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, from, to);
+      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, from, to);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d);
       loop invariant bounds: from <= to <= pow2(d);
       loop invariant begin: from == to ==> more != 0 && n.start == from;
-      loop invariant inner: \forall integer x; last < x < to ==> !gone(&s->punctured, x);
+      loop invariant inner: \forall integer x; last < x < to ==> !is_punctured(&s->punctured, x);
       loop invariant begun: from < to ==> first < to && live_to{Pre}(&s->punctured, to, last);
-      loop invariant before: \forall integer x; first <= x < from ==> gone(&s->punctured, x);
+      loop invariant before: \forall integer x; first <= x < from ==>
+        is_punctured(&s->punctured, x);
       loop invariant more: more != 0 ==> live{Pre}(&s->punctured, 0, 0, d, n.start, n.height) &&
         to <= n.start && first < n.start + pow2(n.height);
       loop invariant next: more != 0 ==> \forall integer x; to <= x < n.start ==>
-        gone(&s->punctured, x);
+        is_punctured(&s->punctured, x);
       loop invariant end: more == 0 ==> \forall integer x; to <= x < pow2(d) ==>
-        gone(&s->punctured, x);
+        is_punctured(&s->punctured, x);
       loop assigns n, to, more, s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
       loop variant pow2(d) - to; */
   while (more && n.start <= last) {
@@ -388,25 +395,25 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
     to = opt_node_end(n);
     NODE_IS_TAKEN
     more = opt_store_next(s, to, &n) /*@ ghost (R) */;
-    //@ ghost live_apart_lf(&s->punctured, 0, 0, d);
+    //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   }
   return (struct span){from, to};
 }
 
 /* Put the nodes that a punctured range leaves left of it into the slots. */
 /*@ requires opened: opened(s);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: gone(&s->punctured, first) && first < hi;
+    requires gone: is_punctured(&s->punctured, first) && first < hi;
     requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, rest, n) &&
+    requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
     requires left: lefts(rest, n, lo, first);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured,
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured,
                          lo < first ? first : lo, hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo < first ? first : lo, hi, 0, s->punctured.depth); */
@@ -418,7 +425,7 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
       loop invariant same: same_entries{Pre,Here}(rest, n);
-      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, from, hi);
+      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, from, hi);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, from, hi, 0, d);
       loop invariant from: i < n ==> begins{Pre}(rest, i, from);
       loop invariant done: i == n ==> from == (lo < first ? first : lo);
@@ -433,18 +440,18 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
 
 /* Those right of it. */
 /*@ requires opened: opened(s);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: gone(&s->punctured, last) && lo <= last;
+    requires gone: is_punctured(&s->punctured, last) && lo <= last;
     requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, rest, n) &&
+    requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
     requires right: rights(rest, n, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo,
+    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo,
                          last + 1 < hi ? last + 1 : hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo, last + 1 < hi ? last + 1 : hi, 0, s->punctured.depth); */
@@ -456,7 +463,7 @@ static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsign
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
       loop invariant same: same_entries{Pre,Here}(rest, n);
-      loop invariant slots: slots(sd(R), d, s->slot, &s->punctured, lo, to);
+      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, lo, to);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, lo, to, 0, d);
       loop invariant to: i < n ==> ends{Pre}(rest, i, to);
       loop invariant done: i == n ==> to == (last + 1 < hi ? last + 1 : hi);
@@ -473,9 +480,9 @@ static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsign
 /*@ requires bitmap: bitmap(b) && 1 <= level < b->levels && i <= blocks(b->depth, level);
     assigns \nothing;
     ensures bound: \result <= pow2(b->depth) && \result % 64 == 0;
-    ensures below: \forall integer z; 0 <= z < \result ==> blk(z, level) < i;
+    ensures below: \forall integer z; 0 <= z < \result ==> block_of(z, level) < i;
     ensures above: i < blocks(b->depth, level) ==> \forall integer z; z >= 0 ==>
-      blk(z, level) < i ==> z < \result;
+      block_of(z, level) < i ==> z < \result;
     ensures tree: i == blocks(b->depth, level) ==> \result == pow2(b->depth); */
 static inline uint64_t block_start(unsigned level, uint64_t i)
   /*@ ghost (const struct opt_bitmap *b) */
@@ -487,17 +494,17 @@ static inline uint64_t block_start(unsigned level, uint64_t i)
 /* The leaves of the full blocks of a level among those that meet the punctured leaves first ..
  * last: only the two blocks at the ends may not be full.  None if there is no such level. */
 /*@ requires bitmap: bitmap(b) && first <= last < pow2(b->depth);
-    requires gone: \forall integer x; first <= x <= last ==> gone(b, x);
+    requires gone: \forall integer x; first <= x <= last ==> is_punctured(b, x);
     requires level: 1 <= level;
     assigns \nothing;
     ensures span: \result.end <= pow2(b->depth) && \result.from % 64 == 0;
     ensures level: \result.from < \result.end ==> level < b->levels;
     ensures full: full_leaves(b, level, \result.from, \result.end);
-    ensures gone: \forall integer x; \result.from <= x < \result.end ==> gone(b, x); */
+    ensures gone: \forall integer x; \result.from <= x < \result.end ==> is_punctured(b, x); */
 static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_t first,
                              uint64_t last)
 {
-  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_pos_lemma();
   if (level >= b->levels)
     return (struct span){0, 0};
   BLOCKS_ASCEND
@@ -505,7 +512,7 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
   INNER_BLOCKS_ARE_FULL
   i += !opt_bitmap_is_full(b, level, i);
   j += opt_bitmap_is_full(b, level, j);
-  //@ assert full: \forall integer y; i <= y < j ==> under(b, level, y);
+  //@ assert full: \forall integer y; i <= y < j ==> in_full_block(b, level, y);
   uint64_t from = block_start(level, i) /*@ ghost (b) */;
   uint64_t end = block_start(level, j) /*@ ghost (b) */;
   SPAN_IS_PUNCTURED
@@ -513,10 +520,10 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
 }
 
 /* Give back what the full blocks among punctured leaves no longer need. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
-    requires gone: \forall integer x; first <= x <= last ==> gone(&s->punctured, x);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+    requires gone: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
   /*@ ghost (struct pprf_seed R) */
@@ -533,20 +540,20 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
 
 /* Put the nodes that a punctured range leaves on either side into the slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
-    requires slots: slots(sd(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: \forall integer x; first <= x <= last ==> gone(&s->punctured, x);
+    requires gone: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     requires bounds: lo <= last && first < hi <= pow2(s->punctured.depth);
     requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
-      entries(sd(R), s->punctured.depth, right, rights);
+    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
+      entries(seed_value(R), s->punctured.depth, right, rights);
     requires kept: entries_live(&s->punctured, left, lefts) &&
       entries_live(&s->punctured, right, rights);
     requires sides: lefts(left, lefts, lo, first) && rights(right, rights, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline void put_rest(struct opt_store *s, const struct opt_entry *left, unsigned lefts,
                             const struct opt_entry *right, unsigned rights)
@@ -561,19 +568,19 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
 
 /* Replace the live nodes that meet a range by the nodes that it leaves.  The span runs from the
  * start of the first to the end of the last. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
-    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
-      entries(sd(R), s->punctured.depth, right, rights);
+    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
+      entries(seed_value(R), s->punctured.depth, right, rights);
     requires lefts: lefts_of(&s->punctured, left, lefts, first);
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
 static inline struct span replace_range(struct opt_store *s, uint64_t first, uint64_t last,
@@ -588,7 +595,8 @@ static inline struct span replace_range(struct opt_store *s, uint64_t first, uin
   REST_KEPT_BY_MARKING
   put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
   /*@ assert gone: \forall integer x;
-        gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
+        is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
+        first <= x <= last; */
   return out;
 }
 
@@ -622,7 +630,7 @@ OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_
   release_range(s, later(out.from, first), earlier(out.end - 1, last)) /*@ ghost (R) */;
   COUNT_IS_COVER_SIZE
   if (s->nodes == 0) {
-    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> gone(&s->punctured, x);
+    //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
   OPT_DONE

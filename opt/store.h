@@ -68,8 +68,8 @@ struct opt_store {
     ensures \result == n.start + pow2(n.height); */
 static inline uint64_t opt_node_end(struct opt_node n)
 {
-  //@ ghost shl_lf(1, n.height);
-  //@ ghost leaves_lf(n.height);
+  //@ ghost shl_lemma(1, n.height);
+  //@ ghost leaves_lemma(n.height);
   return n.start + (UINT64_C(1) << n.height);
 }
 
@@ -88,11 +88,11 @@ void opt_store_load_node(struct opt_store *s, const struct opt_entry *e);
 /** Load the root into a new store: a key in which nothing is punctured. */
 /*@ requires opened: opened(s) && s->nodes == 0;
     requires root: \valid_read(root) && APART(root, s);
-    requires live: \forall integer x; !gone(&s->punctured, x);
+    requires live: \forall integer x; !is_punctured(&s->punctured, x);
     requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
       zero_seed(s->slot[j]);
     assigns s->nodes, s->slot[0];
-    ensures key: key(sd(\old(*root)), s);
+    ensures key: key(seed_value(\old(*root)), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root);
 
@@ -101,7 +101,7 @@ void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last;
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 
@@ -112,12 +112,12 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
-    ensures live: \result == 1 <==> !gone(&s->punctured, leaf);
+    ensures live: \result == 1 <==> !is_punctured(&s->punctured, leaf);
     ensures node: \result == 1 ==>
       live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
-      covers(node->start, node->height, leaf) && node->start == down(leaf, node->height);
+      covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
     ensures opened: opened(s);
-    ensures held: held{Pre}(sd(R), s) ==> held(sd(R), s);
+    ensures held: slots_hold_key{Pre}(seed_value(R), s) ==> slots_hold_key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
@@ -126,8 +126,8 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
   OPT_IF_PACKED(s, return opt_packed_find(s->packed, leaf, node);)
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
-  //@ ghost nodes_lf(d, leaf);
-  //@ ghost leaves_lf(d);
+  //@ ghost nodes_lemma(d, leaf);
+  //@ ghost leaves_lemma(d);
   //@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(node, &s->slot[j]);
   int live = opt_bitmap_height(&s->punctured, leaf, &node->height);
   if (live)
@@ -167,28 +167,28 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
       live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
       leaf < node->start + pow2(node->height);
     ensures next: \result == 1 ==> \forall integer x; leaf <= x < node->start ==>
-      gone(&s->punctured, x);
+      is_punctured(&s->punctured, x);
     ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
-      gone(&s->punctured, x);
+      is_punctured(&s->punctured, x);
     ensures opened: opened(s);
-    ensures held: held{Pre}(sd(R), s) ==> held(sd(R), s);
+    ensures held: slots_hold_key{Pre}(seed_value(R), s) ==> slots_hold_key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
   /*@ ghost (struct pprf_seed R) */;
 
 /** The seed of a live node. */
-/*@ requires held: held(sd(R), s);
+/*@ requires held: slots_hold_key(seed_value(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height);
     assigns \nothing;
-    ensures sd(\result) ==
-      ns(sd(R), s->punctured.depth, node.start, node.height); */
+    ensures seed_value(\result) ==
+      node_seed(seed_value(R), s->punctured.depth, node.start, node.height); */
 static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
   /*@ ghost (struct pprf_seed R) */
 {
   OPT_IF_PACKED(s, return opt_packed_seed(s->packed, node);)
-  //@ ghost path_lf(s->punctured.depth);
-  //@ ghost pow2_pos_lf();
+  //@ ghost path_lemma(s->punctured.depth);
+  //@ ghost pow2_pos_lemma();
   return s->slot[node.start >> 1];
 }
 
@@ -196,16 +196,16 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
  * @param[in] node   the live node that covers leaf.
  * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i.
  * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
-/*@ requires key: key(sd(R), s);
+/*@ requires key: key(seed_value(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: copath_seeds(sd(R), s->punctured.depth, leaf, copath, 0, node.height);
+    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || x == leaf; */
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf; */
 OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
                               const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
@@ -214,19 +214,20 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
  * @param[in] left  those left of the range in ascending order, lefts of them.
  * @param[in] right those right of it in descending order, rights of them.
  * @retval as opt_store_puncture. */
-/*@ requires key: key(sd(R), s) && first <= last < pow2(s->punctured.depth);
-    requires some: \exists integer x; first <= x <= last && !gone(&s->punctured, x);
+/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+    requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(sd(R), s->punctured.depth, left, lefts) &&
-      entries(sd(R), s->punctured.depth, right, rights);
+    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
+      entries(seed_value(R), s->punctured.depth, right, rights);
     requires lefts: lefts_of(&s->punctured, left, lefts, first);
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(sd(R), s);
+    ensures key: key(seed_value(R), s);
     ensures gone: \forall integer x;
-      gone(&s->punctured, x) <==> gone{Pre}(&s->punctured, x) || first <= x <= last; */
+      is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
+      first <= x <= last; */
 OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
                                     const struct opt_entry *left, unsigned lefts,
                                     const struct opt_entry *right, unsigned rights)

@@ -46,7 +46,7 @@ static inline uint64_t ref_get_bytes(const uint8_t *p, size_t at, unsigned w)
       loop assigns k, v;
       loop variant k; */
   for (unsigned k = w; k > 0; k--) {
-    //@ ghost pow2_mono_lf(8 * (w - k), 56);
+    //@ ghost pow2_mono_lemma(8 * (w - k), 56);
     //@ assert pow2(56) == 0x100000000000000;
     v = v * 256 + p[at + k - 1];
   }

@@ -45,15 +45,16 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
  * definition of lanes.c. */
 /*@ requires family: tree_family(family);
     requires depth: 1 <= d <= 32 && height <= d && leaf < pow2(d);
-    requires node: tnode(d, down(leaf, height), height);
-    requires seed: sd(seed) == ns(sd(R), d, down(leaf, height), height);
+    requires node: tnode(d, covering_start(leaf, height), height);
+    requires seed: seed_value(seed) ==
+      node_seed(seed_value(R), d, covering_start(leaf, height), height);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. height - 1)));
     requires \separated(value, copath + (0 .. height - 1));
     assigns *value, copath[0 .. WANTED(copath, height) - 1];
     ensures results: \result == 0 || \result == 1;
-    ensures value: \result == 1 ==> sd(*value) == leaf_value(sd(R), d, leaf);
+    ensures value: \result == 1 ==> seed_value(*value) == leaf_value(seed_value(R), d, leaf);
     ensures copath: \result == 1 ==> copath != \null ==>
-      copath_seeds(sd(R), d, leaf, copath, 0, height);
+      copath_seeds(seed_value(R), d, leaf, copath, 0, height);
     ensures same: \result == 0 ==> copath != \null ==> same_seeds{Pre,Post}(copath, height); */
 int opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf, unsigned height,
                 struct pprf_seed *copath, struct pprf_seed *value)

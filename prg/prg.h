@@ -49,8 +49,10 @@ struct pprf_children {
 /*@ requires family: tree_family(family);
     assigns \nothing;
     ensures results: \result.err == 0 || prg_error(\result.err);
-    ensures left: \result.err == 0 ==> sd(\result.left) == prg_l(sd(seed), start, height);
-    ensures right: \result.err == 0 ==> sd(\result.right) == prg_r(sd(seed), start, height); */
+    ensures left: \result.err == 0 ==>
+      seed_value(\result.left) == prg_l(seed_value(seed), start, height);
+    ensures right: \result.err == 0 ==>
+      seed_value(\result.right) == prg_r(seed_value(seed), start, height); */
 struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                                 unsigned height);
 

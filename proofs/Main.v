@@ -178,10 +178,10 @@ Print Assumptions opt_eval_punct_sound.
 Print Assumptions opt_punct_range_sound.
 Print Assumptions opt_node_count_sound.
 Print Assumptions opt_refuses.
-Print Assumptions live_apart_lf.
-Print Assumptions pair_slot_injective_lf.
-Print Assumptions slot_overwritten_lf.
-Print Assumptions puncture_lf.
+Print Assumptions live_apart_lemma.
+Print Assumptions pair_slot_injective_lemma.
+Print Assumptions slot_overwritten_lemma.
+Print Assumptions puncture_lemma.
 Print Assumptions acsl_live_cover.
 Print Assumptions acsl_encodes.
 Print Assumptions ref_encode_sound.

@@ -850,16 +850,16 @@ Local Open Scope Z_scope.
 Definition acsl_facts_statement : forall V : logic, definitions V -> facts V := @acsl_facts.
 
 Definition acsl_definitions_exist_statement :
-  forall V : logic, exists pow2 is_node ns byte message_of, definitions
-    {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+  forall V : logic, exists pow2 is_node node_seed byte message_of, definitions
+    {| seed_t := seed_t V; seed_from_words := seed_from_words V; prg_l := prg_l V; prg_r := prg_r V;
        message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
-       pow2 := pow2; is_node := is_node; ns := ns; byte := byte; message_of := message_of |}
+       pow2 := pow2; is_node := is_node; node_seed := node_seed; byte := byte; message_of := message_of |}
   := @acsl_definitions_exist.
 
 Definition acsl_inv_cover_statement :
   forall V : logic, definitions V -> forall L R d a n (P : pred bitseq),
     holds L a n (key_nodes V d P R) <->
-    0 <= n /\ inv V L (sd V R) (Z.of_nat d) a n /\
+    0 <= n /\ inv V L (seed_value V R) (Z.of_nat d) a n /\
     (forall x, (x < CModel.pow2 d)%num ->
        covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x))
   := @acsl_inv_cover.
@@ -886,7 +886,7 @@ Definition ref_eval_sound_statement :
                        PPRF_ERR_CRYPTO] /\
     (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
     (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
-    (result = PPRF_OK -> v = Some (sd V (pprf_seed_at Post value))) /\
+    (result = PPRF_OK -> v = Some (seed_value V (pprf_seed_at Post value))) /\
     (result <> PPRF_OK -> forall q, span pprf_seed_cells value 0 0 q -> cell Post q = 0) /\
     unchanged Pre Post [:: span pprf_seed_cells value 0 0]
   := @ref_eval_sound.
@@ -910,7 +910,7 @@ Definition ref_eval_punct_sound_statement :
     (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
     (result = PPRF_ERR_BUFFER -> cap < cell Pre n + Z.of_nat d) /\
     (result = PPRF_OK ->
-       v = Some (sd V (pprf_seed_at Post value)) /\
+       v = Some (seed_value V (pprf_seed_at Post value)) /\
        holds Post a (cell Post n) (key_nodes V d (predU P (pred1 p)) R) /\
        cell Post n <= cap /\ cell Post n <= cell Pre n + Z.of_nat d /\
        forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
@@ -949,8 +949,8 @@ Definition ref_punct_range_sound_statement :
 
 Definition acsl_seed_whole_statement :
   forall (V : logic) (L M : memory) (p q : pointer),
-    (forall a b c e, mk2 V a b = mk2 V c e -> a = c /\ b = e) ->
-    sd V (pprf_seed_at L p) = sd V (pprf_seed_at M q) ->
+    (forall a b c e, seed_from_words V a b = seed_from_words V c e -> a = c /\ b = e) ->
+    seed_value V (pprf_seed_at L p) = seed_value V (pprf_seed_at M q) ->
     forall k, (0 <= k < pprf_seed_cells)%Z -> cell L (shift 1 p k) = cell M (shift 1 q k)
   := @acsl_seed_whole.
 
@@ -979,10 +979,10 @@ Definition ref_import_sound_statement :
     (forall x, (x < CModel.pow2 d)%num -> covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x)) /\
     (let W := one_seed V in
      definitions W /\
-     forall R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+     forall R, inv W L (seed_value W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
     (let W := grafted V L a n in
      definitions W /\
-     (exists R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+     (exists R, inv W L (seed_value W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
      forall k s h v, let c := ref_node_at L (shift ref_node_cells a k) in
        0 <= k < n -> 1 <= h -> ref_node_start c <= s ->
        s + pow2 V h <= ref_node_start c + pow2 V (ref_node_height c) ->
@@ -999,47 +999,47 @@ Definition acsl_layout_facts_statement :
   := @acsl_layout_facts.
 
 Definition acsl_layout_exists_statement :
-  forall (V : logic) punctured, exists shr,
-    layout_definitions {| layout_tree := V; shr := shr; gone := punctured |}
+  forall (V : logic) punctured, exists shift_right,
+    layout_definitions {| layout_tree := V; shift_right := shift_right; is_punctured := punctured |}
   := @acsl_layout_exists.
 
-Definition live_apart_lf_statement :
+Definition live_apart_lemma_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall L b lo hi d, c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> d <= 32 ->
   forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g ->
     s = t /\ h = g \/ s + pow2 V h <= t \/ t + pow2 V g <= s
-  := @live_apart_lf.
+  := @live_apart_lemma.
 
-Definition pair_slot_injective_lf_statement :
+Definition pair_slot_injective_lemma_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall L b lo hi d, c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> 1 <= d <= 32 ->
   forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g -> Z.quot s 2 = Z.quot t 2 ->
     s = t /\ h = g
-  := @pair_slot_injective_lf.
+  := @pair_slot_injective_lemma.
 
-Definition slot_overwritten_lf_statement :
+Definition slot_overwritten_lemma_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall d s h x, c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
     (1 <= h /\ h <= d /\ d <= 32) /\ tnode V d s h /\ AcslRef.covers V s h x ->
     exists i, 0 <= i < h /\ Z.quot (beside V x i) 2 = Z.quot s 2
-  := @slot_overwritten_lf.
+  := @slot_overwritten_lemma.
 
-Definition puncture_lf_statement :
+Definition puncture_lemma_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall L b d s h x, c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
     1 <= d <= 32 /\ live V L b 0 0 d s h /\ AcslRef.covers V s h x ->
-    (x < pow2 V d /\ down V x h = s /\ ~ gone V L b x) /\
+    (x < pow2 V d /\ covering_start V x h = s /\ ~ is_punctured V L b x) /\
     (forall i, 0 <= i < h -> live V L b x (x + 1) d (beside V x i) i) /\
     (forall t g, live V L b 0 0 d t g -> t = s /\ g = h \/ live V L b x (x + 1) d t g) /\
     (forall t g, live V L b x (x + 1) d t g ->
        live V L b 0 0 d t g /\ ~ (t = s /\ g = h) \/ 0 <= g < h /\ t = beside V x g)
-  := @puncture_lf.
+  := @puncture_lemma.
 
 Definition acsl_live_cover_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall L b lo hi d (P : pred bitseq),
     (forall x, (x < CModel.pow2 d)%num ->
-       P (leaf_path d x) <-> gone V L b (Z.of_N x) \/ lo <= Z.of_N x < hi) ->
+       P (leaf_path d x) <-> is_punctured V L b (Z.of_N x) \/ lo <= Z.of_N x < hi) ->
   forall R s h, live V L b lo hi (Z.of_nat d) s h <->
     exists2 q, q \in map fst (punctured_key V d P R) &
                s = Z.of_N (first_leaf d q) /\ h = Z.of_nat (d - size q)
@@ -1417,13 +1417,13 @@ Definition acsl_store_holds_statement :
   forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
   forall L s d (P : pred bitseq) R,
   store_holds V L s d P R <->
-  [/\ cell L s = Z.of_nat d, AcslApi.key V L (sd V R) s &
-      forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x)]
+  [/\ cell L s = Z.of_nat d, AcslApi.key V L (seed_value V R) s &
+      forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x)]
   := @acsl_store_holds.
 
 Definition acsl_api_definitions_exist_statement :
-  forall T root process leads nowhere, exists shr gone whole cover_size,
-  let V := api_intro (layout_intro (defined T) shr gone) whole cover_size root process leads nowhere in
+  forall T root process leads nowhere, exists shift_right is_punctured whole cover_size,
+  let V := api_intro (layout_intro (defined T) shift_right is_punctured) whole cover_size root process leads nowhere in
   [/\ definitions V, layout_definitions V & api_definitions V]
   := @acsl_api_definitions_exist.
 

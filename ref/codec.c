@@ -35,12 +35,12 @@ size_t ref_encoded_bytes(unsigned d, size_t n)
     requires node: okp(d, node);
     assigns buf[at .. at + id_bytes(d) + 15];
     ensures record: record(buf, at, d, node);
-    ensures frame: kept{Post,Pre}(buf, at); */
+    ensures frame: bytes_unchanged{Post,Pre}(buf, at); */
 static void put_record(uint8_t *buf, size_t at, const struct ref_node *node, unsigned d)
 {
   unsigned w = CODEC_ID_BYTES(d);
-  //@ ghost pow2_mono_lf(d, 32);
-  //@ ghost pow2_mono_lf(node->height, d);
+  //@ ghost pow2_mono_lemma(d, 32);
+  //@ ghost pow2_mono_lemma(node->height, d);
   ref_put_bytes(buf, at, w, 2 * node->start + ref_width(node->height));
   ref_put_bytes(buf, at + w, 8, node->seed.lo);
   ref_put_bytes(buf, at + w + 8, 8, node->seed.hi);
@@ -61,14 +61,14 @@ int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d)
     //@ ghost Step: ;
     put_record(buf, at, &a[k], d);
     //@ assert same: same{Here,Step}(a, 0, k);
-    //@ assert kept: kept{Here,Step}(buf, record_at(d, k));
+    //@ assert kept: bytes_unchanged{Here,Step}(buf, record_at(d, k));
     //@ assert records: records(buf, a, k, d);
     at += CODEC_RECORD_BYTES(d);
   }
   //@ ghost Body: ;
   int err = prg_digest(buf, body, buf + body);
   //@ assert same: same{Here,Body}(a, 0, n);
-  //@ assert kept: kept{Here,Body}(buf, record_at(d, n));
+  //@ assert kept: bytes_unchanged{Here,Body}(buf, record_at(d, n));
   //@ assert records: records(buf, a, n, d);
   if (err != PPRF_OK) {
     /*@ loop invariant bound: 0 <= k <= body + DIGEST_BYTES;
@@ -93,8 +93,8 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
     return PPRF_ERR_FORMAT;
   put_header(h, depth);
   uint64_t count = ref_get_bytes(buf, 12, 4);
-  //@ ghost byte_inj_lf(4);
-  //@ ghost pow2_mono_lf(depth - 1, 32);
+  //@ ghost byte_inj_lemma(4);
+  //@ ghost pow2_mono_lemma(depth - 1, 32);
   //@ assert agree: \forall integer m; bytes(buf, 12, 4, m) ==> same_low_bytes(m, count, 4);
   /*@ assert unique: \forall integer e, m; sized(len, e, m) ==> starts(buf, e, m) ==>
         e == depth && m == count; */
@@ -116,7 +116,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
 static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 {
   unsigned h = 0;
-  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_pos_lemma();
   /*@ loop invariant height: 0 <= h <= d;
       loop invariant odd: 0 < id < pow2(d + 1 - h);
       loop invariant value: \at(id,Pre) == nth_start(id, h);
@@ -129,7 +129,7 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
     id /= 2;
     h++;
   }
-  //@ ghost multiples_lf(d, h);
+  //@ ghost multiples_lemma(d, h);
   //@ assert half: pow2(d + 1 - h) == 2 * pow2(d - h);
   //@ assert odd: id == 2 * (id / 2) + 1;
   //@ assert start: \at(id,Pre) - pow2(h) == 2 * nth_start(id / 2, h);
@@ -143,7 +143,7 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
     requires \valid(a + k) && \valid_read(buf + (at .. at + id_bytes(d) + 15));
     requires \separated(a + k, buf + (at .. at + id_bytes(d) + 15));
     assigns a[k];
-    ensures frame: \forall integer q; q != k ==> eqn{Post,Pre}(a + q, a + q);
+    ensures frame: \forall integer q; q != k ==> same_node{Post,Pre}(a + q, a + q);
     ensures accepted: \result != 0 ==> okp(d, a + k) && record(buf, at, d, a + k);
     ensures rejected: \result == 0 ==> \forall integer s, h;
       0 <= h <= d ==> tnode(d, s, h) ==> !has_id(buf, at, d, s, h); */
@@ -151,16 +151,16 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
 {
   unsigned w = CODEC_ID_BYTES(d);
   uint64_t id = ref_get_bytes(buf, at, w);
-  //@ ghost node_id_lf(d);
-  //@ ghost byte_inj_lf(w);
-  //@ ghost pow2_mono_lf(d + 1, 8 * w);
+  //@ ghost node_id_lemma(d);
+  //@ ghost byte_inj_lemma(w);
+  //@ ghost pow2_mono_lemma(d + 1, 8 * w);
   /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
         has_id(buf, at, d, s, h) ==> same_low_bytes(node_id(s, h), id, w); */
   if (id == 0 || id >= ref_width(d + 1))
     return 0;
   unsigned height = height_of_id(id) /*@ ghost (d) */;
   uint64_t start = (id - ref_width(height)) / 2;
-  //@ ghost tn_apart_lf(d, height);
+  //@ ghost tn_apart_lemma(d, height);
   struct pprf_seed seed = {ref_get_bytes(buf, at + w, 8), ref_get_bytes(buf, at + w + 8, 8)};
   ref_put(a, k, (struct ref_node){start, height, seed});
   return 1;
@@ -177,15 +177,15 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
   /*@ ghost (unsigned d) */
 {
   uint64_t width = ref_width(prev->height);
-  //@ ghost pow2_mono_lf(d, 32);
-  //@ ghost pow2_mono_lf(prev->height, d);
+  //@ ghost pow2_mono_lemma(d, 32);
+  //@ ghost pow2_mono_lemma(prev->height, d);
   uint64_t end = prev->start + width;
   if (node->start != end || node->height != prev->height)
     return node->start >= end;
   //@ ghost unsigned h = prev->height;
   //@ assert inner: h < d;
-  //@ ghost multiples_lf(d, h);
-  //@ ghost multiples_lf(d, h + 1);
+  //@ ghost multiples_lemma(d, h);
+  //@ ghost multiples_lemma(d, h + 1);
   //@ assert twice: pow2(h + 1) == 2 * pow2(h) && pow2(d - h) == 2 * pow2(d - (h + 1));
   //@ assert quotient: prev->start == nth_start(prev->start / width, h);
   /*@ assert left: (prev->start / width) % 2 == 0 ==>
@@ -205,8 +205,8 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
 static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
   size_t at = CODEC_HEADER_BYTES;
-  //@ ghost has_id_lf(d);
-  //@ ghost pow2_pos_lf();
+  //@ ghost has_id_lemma(d);
+  //@ ghost pow2_pos_lemma();
   /*@ loop invariant bound: 0 <= k <= n;
       loop invariant place: at == record_at(d, k);
       loop invariant nodes: okps(d, a, k);
@@ -244,14 +244,14 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
           !siblings(d, a[j].start, a[j].height, a[k].start, a[k].height); */
     at += CODEC_RECORD_BYTES(d);
   }
-  //@ ghost in_order_lf(buf, a, n, d);
+  //@ ghost in_order_lemma(buf, a, n, d);
   return 1;
 }
 
 int ref_decode(struct ref_node *a, size_t n, unsigned d, const uint8_t *buf)
 {
   uint8_t digest[DIGEST_BYTES];
-  //@ ghost pow2_mono_lf(d - 1, 32);
+  //@ ghost pow2_mono_lemma(d - 1, 32);
   size_t body = ref_encoded_bytes(d, n) - DIGEST_BYTES;
   int err = prg_digest(buf, body, digest);
   /*@ ghost

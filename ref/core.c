@@ -5,7 +5,7 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
   /*@ ghost (struct pprf_seed R, unsigned d) */
 {
   size_t lo = 0, hi = n;
-  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_pos_lemma();
   /*@ loop invariant bounds: 0 <= lo <= hi <= n;
       loop invariant left: \forall integer k; 0 <= k < lo ==> before(a[k].start, a[k].height, x);
       loop invariant right: \forall integer k; hi <= k < n ==> x < a[k].start + pow2(a[k].height);
@@ -13,9 +13,9 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
       loop variant hi - lo; */
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
-    //@ assert node: okn(sd(R), d, a + mid);
-    //@ ghost pow2_mono_lf(a[mid].height, d);
-    //@ ghost pow2_mono_lf(d, 32);
+    //@ assert node: correct_node(seed_value(R), d, a + mid);
+    //@ ghost pow2_mono_lemma(a[mid].height, d);
+    //@ ghost pow2_mono_lemma(d, 32);
     if (a[mid].start + ref_width(a[mid].height) <= x)
       lo = mid + 1;
     else
@@ -29,7 +29,7 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
 void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root)
 {
   struct ref_node node = {0, d, root};
-  //@ ghost pow2_mono_lf(0, d);
+  //@ ghost pow2_mono_lemma(0, d);
   ref_put(a, 0, node);
   //@ assert all: \forall integer y; 0 <= y < pow2(d) ==> cov(a + 0, y);
 }
@@ -44,20 +44,20 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
   size_t i = ref_find(a, n, x) /*@ ghost (R, d) */;
   if (i == n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
-  //@ assert node: okn(sd(R), d, a + i);
+  //@ assert node: correct_node(seed_value(R), d, a + i);
   uint64_t start = a[i].start;
   unsigned h = a[i].height;
   struct pprf_seed seed = a[i].seed;
   /*@ loop invariant path: h <= d && covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant node: tnode(d, start, h);
-      loop invariant seed: sd(seed) == ns(sd(R), d, start, h);
+      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
       loop assigns h, start, seed;
       loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(family, seed, start, h);
     if (c.err != PPRF_OK)
       return c.err;
-    //@ ghost children_lf(d, start, h);
+    //@ ghost children_lemma(d, start, h);
     h--;
     uint64_t half = ref_width(h);
     if (x - start < half) {
@@ -78,15 +78,17 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
   unsigned h = node.height;
   struct pprf_seed seed = node.seed;
   size_t lo = 0, hi = h; /* free slots: path[lo .. hi-1], one for each level below */
-  //@ ghost pow2_mono_lf(d, 32);
+  //@ ghost pow2_mono_lemma(d, 32);
   /*@ loop invariant slots: h <= node.height && lo <= hi <= node.height && hi - lo == h;
       loop invariant path: covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant inside: node.start <= start &&
         start + pow2(h) <= node.start + pow2(node.height);
       loop invariant node: tnode(d, start, h);
-      loop invariant seed: sd(seed) == ns(sd(R), d, start, h);
-      loop invariant nodes_l: \forall integer k; 0 <= k < lo ==> okn(sd(R), d, path + k);
-      loop invariant nodes_r: \forall integer k; hi <= k < node.height ==> okn(sd(R), d, path + k);
+      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
+      loop invariant nodes_l: \forall integer k; 0 <= k < lo ==>
+        correct_node(seed_value(R), d, path + k);
+      loop invariant nodes_r: \forall integer k; hi <= k < node.height ==>
+        correct_node(seed_value(R), d, path + k);
       loop invariant heights_l: \forall integer k; 0 <= k < lo ==> h <= path[k].height;
       loop invariant heights_r: \forall integer k; hi <= k < node.height ==> h <= path[k].height;
       loop invariant below_l: below(path, 0, lo, node);
@@ -109,7 +111,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       *left = 0;
       return c.err;
     }
-    //@ ghost children_lf(d, start, h);
+    //@ ghost children_lemma(d, start, h);
     //@ ghost Step: ;
     h--;
     uint64_t half = ref_width(h);
@@ -160,12 +162,12 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
     requires \valid(b + (0 .. m-1));
     requires \separated(a + (0 .. n+m), b + (0 .. m-1));
-    requires nodes: inv(sd(R), d, a, n);
-    requires new: inv(sd(R), d, b, m);
+    requires nodes: inv(seed_value(R), d, a, n);
+    requires new: inv(seed_value(R), d, b, m);
     requires fit: fit(b, 0, m, a[i].start, a[i].height, a[j-1].start, a[j-1].height);
     assigns a[i .. n-1], a[i .. n-(j-i)+m-1], b[0 .. m-1];
     ensures length: \result == n - (j - i) + m;
-    ensures nodes: inv(sd(R), d, a, \result);
+    ensures nodes: inv(seed_value(R), d, a, \result);
     ensures covered: \forall integer y; covered(a, \result, y) <==> covered{Pre}(b, m, y) ||
       (covered{Pre}(a, n, y) &&
        !(\old(a[i].start) <= y < \old(a[j-1].start) + pow2(\old(a[j-1].height))));
@@ -175,21 +177,21 @@ static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct r
 {
   //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
   //@ ghost unsigned g = a[i].height, h = a[j - 1].height;
-  //@ assert first: okn(sd(R), d, a + i);
-  //@ assert last: okn(sd(R), d, a + (j - 1));
+  //@ assert first: correct_node(seed_value(R), d, a + i);
+  //@ assert last: correct_node(seed_value(R), d, a + (j - 1));
   //@ assert left: all_left(a, 0, i, s);
   //@ assert from: all_after(a, i + 1, j, s, g);
   //@ assert to: all_left(a, i, j - 1, t);
   //@ assert right: all_after(a, j, n, t, h);
-  //@ ghost pow2_pos_lf();
-  //@ ghost seam_lf(d, s, g);
-  //@ ghost seam_lf(d, t, h);
+  //@ ghost pow2_pos_lemma();
+  //@ ghost seam_lemma(d, s, g);
+  //@ ghost seam_lemma(d, t, h);
   //@ assert wide: s < t + pow2(h);
-  //@ assert slices: slice(sd(R), d, a, 0, i) && slice(sd(R), d, a, j, n);
+  //@ assert slices: slice(seed_value(R), d, a, 0, i) && slice(seed_value(R), d, a, j, n);
   //@ assert old: \forall integer y; cov_in(a, i, j, y) ==> s <= y < t + pow2(h);
-  //@ assert span: span(sd(R), d, a, n, i, j, s, g, t, h);
+  //@ assert span: span(seed_value(R), d, a, n, i, j, s, g, t, h);
   size_t len = ref_splice(a, n, i, j, b, m);
-  //@ assert spliced: spliced{Here,Pre}(sd(R), d, a, n, i, j, s, g, t, h, b, m, a, len);
+  //@ assert spliced: spliced{Here,Pre}(seed_value(R), d, a, n, i, j, s, g, t, h, b, m, a, len);
   return len;
 }
 
@@ -200,14 +202,14 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   size_t left;
   ref_wipe_seed(value);
   //@ assert kept: same{Here,Pre}(a, 0, cap);
-  //@ assert nodes: inv(sd(R), d, a, *n);
+  //@ assert nodes: inv(seed_value(R), d, a, *n);
   //@ assert cov0: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
   size_t i = ref_find(a, *n, x) /*@ ghost (R, d) */;
   if (i == *n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
-  //@ assert node: okn(sd(R), d, a + i);
+  //@ assert node: correct_node(seed_value(R), d, a + i);
   unsigned h = a[i].height;
   //@ assert only: \forall integer k; 0 <= k < *n && cov(a + k, x) ==> k == i;
   if (h > cap - (*n - 1))
@@ -221,14 +223,14 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
-  //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert nodes1: inv(seed_value(R), d, a, *n);
   //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
   /*@ assert gone: \forall integer y; covered(&path[0], h, y) ==> y != x && cov(a + i, y); */
   /*@ assert all: \forall integer y; cov(a + i, y) ==> y == x || covered(&path[0], h, y); */
-  //@ assert key: inv(sd(R), d, &path[0], h);
+  //@ assert key: inv(seed_value(R), d, &path[0], h);
   //@ assert fit: fit(&path[0], 0, h, a[i].start, h, a[i].start, h);
   size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
@@ -248,11 +250,11 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires family: tree_family(family);
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
     requires \separated(kept + (0 .. node.height - 1), count);
-    requires node: okv(sd(R), d, node) && first < node.start + pow2(node.height);
+    requires node: okv(seed_value(R), d, node) && first < node.start + pow2(node.height);
     assigns kept[0 .. node.height - 1], *count;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures count: *count <= node.height;
-    ensures part: \result == PPRF_OK ==> part(sd(R), d, kept, 0, *count, node, 0, first);
+    ensures part: \result == PPRF_OK ==> part(seed_value(R), d, kept, 0, *count, node, 0, first);
     ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
     ensures error: \result != PPRF_OK ==> *count == 0; */
 static int keep_left(struct pprf_family family, struct ref_node node, uint64_t first,
@@ -267,22 +269,22 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
   int err = ref_co_path(family, node, first, kept, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  //@ assert nodes: inv(sd(R), d, kept, node.height);
-  //@ assert slice: slice(sd(R), d, kept, 0, left);
+  //@ assert nodes: inv(seed_value(R), d, kept, node.height);
+  //@ assert slice: slice(seed_value(R), d, kept, 0, left);
   //@ assert inside: below(kept, 0, left, node);
-  //@ assert within: \forall integer k; 0 <= k < left ==> within(kept + k, 0, first);
+  //@ assert within: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
   /*@ assert only: \forall integer y; cov_in(kept, 0, left, y) ==>
         covers(node.start, node.height, y) && y < first; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && y < first ==>
         cov_in(kept, 0, left, y); */
-  //@ assert part: part(sd(R), d, kept, 0, left, node, 0, first);
+  //@ assert part: part(seed_value(R), d, kept, 0, left, node, 0, first);
   //@ ghost Walked: ;
   ref_wipe_seed(&value);
   ref_wipe(kept, left, node.height);
   *count = left;
   //@ assert kept: same{Here,Walked}(kept, 0, left);
   //@ assert cov: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Walked}(kept, 0, left, y);
-  //@ assert slice: slice(sd(R), d, kept, 0, left);
+  //@ assert slice: slice(seed_value(R), d, kept, 0, left);
   return PPRF_OK;
 }
 
@@ -291,12 +293,12 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
     requires family: tree_family(family);
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
     requires \separated(kept + (at .. at + node.height - 1), count);
-    requires node: okv(sd(R), d, node) && node.start <= last;
+    requires node: okv(seed_value(R), d, node) && node.start <= last;
     assigns kept[at .. at + node.height - 1], *count;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==>
-      part(sd(R), d, kept, at, at + *count, node, last + 1, pow2(d));
+      part(seed_value(R), d, kept, at, at + *count, node, last + 1, pow2(d));
     ensures error: \result != PPRF_OK ==> *count == 0; */
 static int keep_right(struct pprf_family family, struct ref_node node, uint64_t last,
                       struct ref_node *kept, size_t at,
@@ -306,23 +308,23 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   struct pprf_seed value;
   size_t left;
   *count = 0;
-  //@ ghost pow2_mono_lf(node.height, 32);
+  //@ ghost pow2_mono_lemma(node.height, 32);
   if (last - node.start >= ref_width(node.height) - 1)
     return PPRF_OK;
   int err = ref_co_path(family, node, last, path, &left, &value) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  //@ ghost pow2_pos_lf();
-  //@ assert nodes: inv(sd(R), d, &path[0], node.height);
-  //@ assert slice: slice(sd(R), d, &path[0], left, node.height);
+  //@ ghost pow2_pos_lemma();
+  //@ assert nodes: inv(seed_value(R), d, &path[0], node.height);
+  //@ assert slice: slice(seed_value(R), d, &path[0], left, node.height);
   //@ assert inside: below(&path[0], left, node.height, node);
   /*@ assert within: \forall integer k; left <= k < node.height ==>
-        within(&path[k], last + 1, pow2(d)); */
+        node_within(&path[k], last + 1, pow2(d)); */
   /*@ assert only: \forall integer y; cov_in(&path[0], left, node.height, y) ==>
         covers(node.start, node.height, y) && last < y; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && last < y ==>
         cov_in(&path[0], left, node.height, y); */
-  //@ assert part: part(sd(R), d, &path[0], left, node.height, node, last + 1, pow2(d));
+  //@ assert part: part(seed_value(R), d, &path[0], left, node.height, node, last + 1, pow2(d));
   //@ ghost Walked: ;
   size_t right = node.height - left;
   ref_copy(kept, at, path, left, right);
@@ -333,7 +335,8 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   *count = right;
   //@ assert same: same{Here,Copied}(kept, at, at + right);
   /*@ assert moved: moved{Here,Walked}(kept, at, at + right, &path[0], left - at); */
-  /*@ assert carried: carried{Here,Walked}(sd(R), d, kept, at, at + right, &path[0], left - at,
+  /*@ assert carried: carried{Here,Walked}(seed_value(R), d, kept, at, at + right,
+        &path[0], left - at,
                                            left, node.height); */
   return PPRF_OK;
 }
@@ -342,7 +345,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1)) && \valid(j);
     requires \separated(a + (0 .. n-1), j);
-    requires nodes: inv(sd(R), d, a, n);
+    requires nodes: inv(seed_value(R), d, a, n);
     requires range: first <= last;
     assigns *j;
     ensures bounds: \result <= *j <= n;
@@ -365,12 +368,12 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   //@ assert next: hi < n ==> all_right(a, hi + 1, n, last);
   if (hi < n && a[hi].start <= last)
     hi++;
-  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_pos_lemma();
   //@ assert left: all_left(a, 0, lo, first);
   //@ assert right: all_right(a, hi, n, last);
   //@ assert first: lo < hi ==> first < a[lo].start + pow2(a[lo].height);
   //@ assert last: lo < hi ==> a[hi - 1].start <= last;
-  //@ assert node: lo < hi ==> okn(sd(R), d, a + lo) && a[lo].start <= last;
+  //@ assert node: lo < hi ==> correct_node(seed_value(R), d, a + lo) && a[lo].start <= last;
   //@ assert one: lo < hi ==> cov(a + lo, first) || cov(a + lo, a[lo].start);
   /*@ assert some: lo < hi ==> covered(a, n, first) ||
         (first <= a[lo].start && covered(a, n, a[lo].start)); */
@@ -393,15 +396,15 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     requires family: tree_family(family);
     requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);
     requires \separated(kept + (0 .. 2 * REF_DEPTH_MAX - 1), count);
-    requires left: okv(sd(R), d, top_l) && first < top_l.start + pow2(top_l.height);
-    requires right: okv(sd(R), d, top_r) && top_r.start <= last;
+    requires left: okv(seed_value(R), d, top_l) && first < top_l.start + pow2(top_l.height);
+    requires right: okv(seed_value(R), d, top_r) && top_r.start <= last;
     requires order: top_l.start <= top_r.start &&
       top_l.start + pow2(top_l.height) <= top_r.start + pow2(top_r.height);
     requires range: first <= last;
     assigns kept[0 .. 2 * REF_DEPTH_MAX - 1], *count;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures count: \result == PPRF_OK ==> *count <= top_l.height + top_r.height;
-    ensures nodes: \result == PPRF_OK ==> inv(sd(R), d, kept, *count);
+    ensures nodes: \result == PPRF_OK ==> inv(seed_value(R), d, kept, *count);
     ensures fit: \result == PPRF_OK ==>
       fit(kept, 0, *count, top_l.start, top_l.height, top_r.start, top_r.height);
     ensures covered: \result == PPRF_OK ==> \forall integer y; covered(kept, *count, y) <==>
@@ -415,7 +418,7 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
   int err = keep_left(family, top_l, first, kept, &left) /*@ ghost (R, d) */;
   if (err != PPRF_OK)
     return err;
-  //@ assert part_l: part(sd(R), d, kept, 0, left, top_l, 0, first);
+  //@ assert part_l: part(seed_value(R), d, kept, 0, left, top_l, 0, first);
   //@ assert few: left <= REF_DEPTH_MAX && top_r.height <= REF_DEPTH_MAX;
   //@ ghost Left: ;
   err = keep_right(family, top_r, last, kept, left, &right) /*@ ghost (R, d) */;
@@ -424,15 +427,15 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
     ref_wipe(kept, 0, left);
     return err;
   }
-  //@ assert part_r: part(sd(R), d, kept, left, left + right, top_r, last + 1, pow2(d));
-  //@ assert slice_l: slice(sd(R), d, kept, 0, left);
+  //@ assert part_r: part(seed_value(R), d, kept, left, left + right, top_r, last + 1, pow2(d));
+  //@ assert slice_l: slice(seed_value(R), d, kept, 0, left);
   //@ assert below_l: below(kept, 0, left, top_l);
-  //@ assert within_l: \forall integer k; 0 <= k < left ==> within(kept + k, 0, first);
+  //@ assert within_l: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
   //@ assert cov_l: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Left}(kept, 0, left, y);
-  //@ assert slice_r: slice(sd(R), d, kept, left, left + right);
+  //@ assert slice_r: slice(seed_value(R), d, kept, left, left + right);
   /*@ assert apart: \forall integer k, l; 0 <= k < left <= l < left + right ==>
         ordered(d, kept + k, kept + l); */
-  //@ assert slice: slice(sd(R), d, kept, 0, left + right);
+  //@ assert slice: slice(seed_value(R), d, kept, 0, left + right);
   /*@ assert fit_l: fit(kept, 0, left, top_l.start, top_l.height, top_r.start, top_r.height); */
   /*@ assert fit_r: fit(kept, left, left + right, top_l.start, top_l.height, top_r.start,
                         top_r.height); */
@@ -443,7 +446,7 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
   //@ ghost Kept: ;
   *count = left + right;
   //@ assert kept: same{Here,Kept}(kept, 0, left + right);
-  //@ assert nodes: inv(sd(R), d, kept, *count);
+  //@ assert nodes: inv(seed_value(R), d, kept, *count);
   /*@ assert fit: fit(kept, 0, left + right, top_l.start, top_l.height, top_r.start,
                       top_r.height); */
   /*@ assert covered: \forall integer y;
@@ -459,12 +462,12 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   size_t j, count;
   if (first > last || last >= ref_width(d))
     return PPRF_ERR_RANGE;
-  //@ ghost pow2_mono_lf(d, 32);
+  //@ ghost pow2_mono_lemma(d, 32);
   size_t i = meet(a, *n, first, last, &j) /*@ ghost (R, d) */;
   if (i == j)
     return PPRF_ERR_PUNCTURED;
-  //@ assert first: okn(sd(R), d, a + i);
-  //@ assert last: okn(sd(R), d, a + (j - 1));
+  //@ assert first: correct_node(seed_value(R), d, a + i);
+  //@ assert last: correct_node(seed_value(R), d, a + (j - 1));
   unsigned g = a[i].height, h = a[j - 1].height;
   //@ assert meeting: meeting(a, *n, first, last, i, j);
   /*@ assert only: \forall integer p, q; 0 <= p < q <= *n ==> meeting(a, *n, first, last, p, q) ==>
@@ -472,7 +475,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   if ((size_t)g + h > cap - (*n - (j - i)))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - (j - i) + g + h <= cap;
-  //@ ghost pow2_pos_lf();
+  //@ ghost pow2_pos_lemma();
   //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
   //@ assert from: all_after(a, i + 1, j, s, g);
   //@ assert to: all_left(a, i, j - 1, t);
@@ -487,7 +490,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   //@ assert n1: *n == \at(*n,Pre);
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
-  //@ assert nodes1: inv(sd(R), d, a, *n);
+  //@ assert nodes1: inv(seed_value(R), d, a, *n);
   //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)

@@ -23,7 +23,7 @@
 /** How many nodes lie wholly left of leaf x: the index of the first node that ends beyond x. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1));
-    requires nodes: inv(sd(R), d, a, n);
+    requires nodes: inv(seed_value(R), d, a, n);
     assigns \nothing;
     ensures bound: \result <= n;
     ensures left: \forall integer k; 0 <= k < \result ==> before(a[k].start, a[k].height, x);
@@ -36,7 +36,7 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid(a);
     assigns a[0];
-    ensures nodes: inv(sd(root), d, a, 1);
+    ensures nodes: inv(seed_value(root), d, a, 1);
     ensures covered: \forall integer y; 0 <= y < pow2(d) <==> covered(a, 1, y); */
 void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
 
@@ -46,13 +46,13 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
     requires family: tree_family(family);
     requires \valid_read(a + (0 .. n-1)) && \valid(value);
     requires \separated(value, a + (0 .. n-1));
-    requires nodes: inv(sd(R), d, a, n);
+    requires nodes: inv(seed_value(R), d, a, n);
     assigns *value;
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
     ensures error: \result != PPRF_OK ==> zero_seed(*value); */
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
              struct pprf_seed *value)
@@ -68,11 +68,11 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     requires family: tree_family(family);
     requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
     requires \separated(path + (0 .. node.height - 1), left, value);
-    requires node: okv(sd(R), d, node) && covers(node.start, node.height, x);
+    requires node: okv(seed_value(R), d, node) && covers(node.start, node.height, x);
     assigns path[0 .. node.height - 1], *left, *value;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures left: *left <= node.height;
-    ensures nodes: \result == PPRF_OK ==> oks(sd(R), d, path, node.height);
+    ensures nodes: \result == PPRF_OK ==> oks(seed_value(R), d, path, node.height);
     ensures order: \result == PPRF_OK ==> sorted(path, node.height);
     ensures maximal: \result == PPRF_OK ==> maximal(d, path, node.height);
     ensures below: \result == PPRF_OK ==> below(path, 0, node.height, node);
@@ -81,7 +81,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     ensures covered: \result == PPRF_OK ==> \forall integer y;
       covers(node.start, node.height, y) ==>
       y == x || cov_in(path, 0, *left, y) || cov_in(path, *left, node.height, y);
-    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
     ensures error: \result != PPRF_OK ==> zeros(path, 0, node.height) && zero_seed(*value); */
 int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
                 size_t *left,
@@ -98,10 +98,10 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     requires \valid(n) && \valid(value) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n, value);
-    requires nodes: inv(sd(R), d, a, *n);
+    requires nodes: inv(seed_value(R), d, a, *n);
     requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n, *value;
-    ensures nodes: inv(sd(R), d, a, *n);
+    ensures nodes: inv(seed_value(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       x < pow2(d) && !covered{Pre}(a, \old(*n), x);
@@ -111,7 +111,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
-    ensures value: \result == PPRF_OK ==> sd(*value) == leaf_value(sd(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
     ensures gone: \result == PPRF_OK ==> !covered(a, *n, x);
     ensures others_stay: \forall integer y; y != x ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
@@ -130,10 +130,10 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires \valid(n) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n);
-    requires nodes: inv(sd(R), d, a, *n);
+    requires nodes: inv(seed_value(R), d, a, *n);
     requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n;
-    ensures nodes: inv(sd(R), d, a, *n);
+    ensures nodes: inv(seed_value(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       first <= last < pow2(d) &&

@@ -27,7 +27,7 @@ struct ref_node {
 static inline uint64_t ref_width(unsigned h)
 {
   /*@ ghost
-    pow2_mono_lf(h, 63);
+    pow2_mono_lemma(h, 63);
     /@ loop invariant 0 <= i <= h;
        loop invariant (1 << i) == pow2(i);
        loop assigns i;
@@ -43,7 +43,7 @@ static inline uint64_t ref_width(unsigned h)
 /*@ requires \valid(a + k);
     assigns a[k];
     ensures value: is(a + k, node);
-    ensures frame: \forall integer q; q != k ==> eqn{Post,Pre}(a + q, a + q); */
+    ensures frame: \forall integer q; q != k ==> same_node{Post,Pre}(a + q, a + q); */
 static inline void ref_put(struct ref_node *a, size_t k, struct ref_node node)
 {
   a[k].start = node.start;

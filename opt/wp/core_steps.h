@@ -8,61 +8,64 @@
 #define LEAF_BELOW_NODE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost top_lf(d, node.start, node.height, leaf); */
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost top_lemma(d, node.start, node.height, leaf); */
 
 /* keep_beside */
 #define SIBLING_IN_TREE \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
-  /*@ ghost beside_lf(d, leaf); */ \
-  /*@ ghost pow2_pos_lf(); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
+  /*@ ghost beside_lemma(d, leaf); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
   /*@ assert half: pow2(h + 1) == 2 * pow2(h); */
 #define SIBLING_IS_ENTERED \
   /*@ assert put: out[n].node.start == from && out[n].node.height == h && \
         out[n].seed.lo == seed.lo && out[n].seed.hi == seed.hi; */ \
-  /*@ assert own: sd(out[n].seed) == ns(sd(R), d, from, h); */ \
-  /*@ assert entry: entry(sd(R), d, out + n); */ \
+  /*@ assert own: seed_value(out[n].seed) == node_seed(seed_value(R), d, from, h); */ \
+  /*@ assert entry: entry(seed_value(R), d, out + n); */ \
   /*@ assert parent: parent_of(out, n, leaf); */ \
   /*@ assert parents: parents{Pre}(out, n, leaf) ==> parents(out, n + 1, leaf); */ \
   /*@ assert left: right_child(leaf, h) ==> \
-        begins(out, n, down(leaf, h + 1)) && ends(out, n, down(leaf, h)); */ \
+        begins(out, n, covering_start(leaf, h + 1)) && ends(out, n, covering_start(leaf, h)); */ \
   /*@ assert left_first: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> begins(out, 0, start); */ \
+        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
+        begins(out, 0, start); */ \
   /*@ assert left_old: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> \
-        ascending(out, n) && last_ends(out, n, down(leaf, h + 1)); */ \
+        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
+        ascending(out, n) && last_ends(out, n, covering_start(leaf, h + 1)); */ \
   /*@ assert left_order: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> ascending(out, n + 1); */ \
+        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
+        ascending(out, n + 1); */ \
   /*@ assert left_bounds: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, down(leaf, h + 1), leaf) ==> \
-        between(out, n + 1, start, down(leaf, h)); */ \
-  /*@ assert right: !right_child(leaf, h) ==> begins(out, n, down(leaf, h) + pow2(h)) && \
-        ends(out, n, down(leaf, h + 1) + pow2(h + 1)); */ \
+        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
+        between(out, n + 1, start, covering_start(leaf, h)); */ \
+  /*@ assert right: !right_child(leaf, h) ==> begins(out, n, covering_start(leaf, h) + pow2(h)) && \
+        ends(out, n, covering_start(leaf, h + 1) + pow2(h + 1)); */ \
   /*@ assert right_first: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> ends(out, 0, end); */ \
+        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), \
+        leaf) ==> ends(out, 0, end); */ \
   /*@ assert right_old: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> \
-        descending(out, n) && last_begins(out, n, down(leaf, h + 1) + pow2(h + 1)); */ \
+        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
+        descending(out, n) && last_begins(out, n, covering_start(leaf, h + 1) + pow2(h + 1)); */ \
   /*@ assert right_order: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> \
+        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
         descending(out, n + 1); */ \
   /*@ assert right_bounds: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, down(leaf, h + 1) + pow2(h + 1), leaf) ==> \
-        between(out, n + 1, down(leaf, h) + pow2(h), end); */
+        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
+        between(out, n + 1, covering_start(leaf, h) + pow2(h), end); */
 
 /* siblings */
 #define PATH_BELOW_NODE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
-  /*@ ghost top_lf(d, node.start, node.height, leaf); */ \
-  /*@ ghost uint64_t far = end_lf(node.start, node.height); */
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
+  /*@ ghost top_lemma(d, node.start, node.height, leaf); */ \
+  /*@ ghost uint64_t far = end_lemma(node.start, node.height); */
 #define CHILDREN_OF_PATH \
-  /*@ ghost step_lf(d, leaf, h); */ \
-  /*@ ghost children_lf(d, start, h); */ \
-  /*@ ghost beside_lf(d, leaf); */
+  /*@ ghost step_lemma(d, leaf, h); */ \
+  /*@ ghost children_lemma(d, start, h); */ \
+  /*@ ghost beside_lemma(d, leaf); */
 #define SIBLINGS_ARE_COPATH \
   /*@ assert left: c.err == PPRF_OK ==> right_side == 0 ==> lefts(out, n, node.start, leaf); */ \
   /*@ assert right: c.err == PPRF_OK ==> right_side != 0 ==> rights(out, n, far, leaf); */ \
@@ -89,11 +92,11 @@
         lefts(left, lefts.count, x, first); */ \
   /*@ assert slots: same_slots{Pre,Here}(s); */ \
   /*@ assert words: same_words{Pre,Here}(&s->punctured); */ \
-  /*@ assert entries: entries(sd(R), \at(s->punctured.depth,Pre), left, lefts.count); */
+  /*@ assert entries: entries(seed_value(R), \at(s->punctured.depth,Pre), left, lefts.count); */
 
 /* punct_from */
 #define KEY_AFTER_PUNCTURE \
-  /*@ assert key: key(sd(R), s); */ \
+  /*@ assert key: key(seed_value(R), s); */ \
   /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre); */ \
   /*@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s); */ \
   /*@ ghost Done: ; */

@@ -3,72 +3,79 @@
 #include "store.h"
 
 /*@ ghost
-  void path_lf(unsigned d)
+  void path_lemma(unsigned d)
   {
-    pow2_mono_lf(0, d);
-    pow2_pos_lf();
-    tn_apart_lf(d, d);
+    pow2_mono_lemma(0, d);
+    pow2_pos_lemma();
+    tn_apart_lemma(d, d);
     /@ loop invariant 0 <= k <= d;
-       loop invariant shr: \forall integer x; x >= 0 ==> shr(x, k) >= 0;
+       loop invariant shr: \forall integer x; x >= 0 ==> shift_right(x, k) >= 0;
        loop invariant in: \forall integer x, h; 0 <= h <= k ==> x >= 0 ==>
-         0 <= down(x, h) && covers(down(x, h), h, x);
+         0 <= covering_start(x, h) && covers(covering_start(x, h), h, x);
        loop assigns k;
        loop variant d - k; @/
     for (unsigned k = 0; k < d; k++) {
       /@ assert half: pow2(k + 1) == 2 * pow2(k) && pow2(k + 1) > 0; @/
-      /@ assert shr: \forall integer x; x >= 0 ==> shr(x, k + 1) >= 0; @/
-      /@ assert down: \forall integer x, h; down(x, h) == shr(x, h) * pow2(h); @/
-      /@ assert low: \forall integer x; x >= 0 ==> down(x, k + 1) >= 0; @/
+      /@ assert shr: \forall integer x; x >= 0 ==> shift_right(x, k + 1) >= 0; @/
+      /@ assert down: \forall integer x, h; covering_start(x, h) == shift_right(x, h) * pow2(h); @/
+      /@ assert low: \forall integer x; x >= 0 ==> covering_start(x, k + 1) >= 0; @/
     }
     /@ assert shr: \forall integer x; 0 <= x < pow2(d) ==>
-         down(x, d) == shr(x, d) * pow2(d) && down(x, d) < pow2(d); @/
-    /@ assert root: \forall integer x; 0 <= x < pow2(d) ==> down(x, d) == 0; @/
+         covering_start(x, d) == shift_right(x, d) * pow2(d) && covering_start(x, d) < pow2(d); @/
+    /@ assert root: \forall integer x; 0 <= x < pow2(d) ==> covering_start(x, d) == 0; @/
     /@ loop invariant 0 <= k <= d;
        loop invariant node: \forall integer x, h; k <= h <= d ==> 0 <= x < pow2(d) ==>
-         tnode(d, down(x, h), h) && 0 <= down(x, h) && down(x, h) + pow2(h) <= pow2(d);
+         tnode(d, covering_start(x, h), h) && 0 <= covering_start(x, h) &&
+         covering_start(x, h) + pow2(h) <= pow2(d);
        loop invariant tree: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==>
          0 <= s && s + pow2(h) <= pow2(d);
        loop invariant only: \forall integer s, h, x; k <= h <= d ==> tnode(d, s, h) ==>
-         covers(s, h, x) ==> down(x, h) == s;
+         covers(s, h, x) ==> covering_start(x, h) == s;
        loop invariant above: \forall integer x, y, h, g; k <= h <= g <= d ==> 0 <= x < pow2(d) ==>
-         covers(down(x, h), h, y) ==> 0 <= y < pow2(d) && down(y, g) == down(x, g);
+         covers(covering_start(x, h), h, y) ==> 0 <= y < pow2(d) &&
+         covering_start(y, g) == covering_start(x, g);
        loop invariant within: \forall integer x, h, g; k <= h <= g <= d ==> 0 <= x < pow2(d) ==>
-         down(x, g) <= down(x, h) && down(x, h) + pow2(h) <= down(x, g) + pow2(g);
+         covering_start(x, g) <= covering_start(x, h) &&
+         covering_start(x, h) + pow2(h) <= covering_start(x, g) + pow2(g);
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > 0; k--) {
-      pow2_mono_lf(k - 1, k);
-      tn_apart_lf(d, k - 1);
+      pow2_mono_lemma(k - 1, k);
+      tn_apart_lemma(d, k - 1);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert two: \forall integer x; 0 <= x < pow2(d) ==>
-           down(x, k - 1) == down(x, k) || down(x, k - 1) == down(x, k) + pow2(k - 1); @/
-      /@ assert node: \forall integer x; 0 <= x < pow2(d) ==> tnode(d, down(x, k - 1), k - 1); @/
+           covering_start(x, k - 1) == covering_start(x, k) ||
+           covering_start(x, k - 1) == covering_start(x, k) + pow2(k - 1); @/
+      /@ assert node: \forall integer x; 0 <= x < pow2(d) ==>
+           tnode(d, covering_start(x, k - 1), k - 1); @/
       /@ assert only: \forall integer s, x; tnode(d, s, k - 1) ==>
-           covers(s, k - 1, x) ==> down(x, k - 1) == s; @/
+           covers(s, k - 1, x) ==> covering_start(x, k - 1) == s; @/
       /@ assert in: \forall integer x, y; 0 <= x < pow2(d) ==>
-           covers(down(x, k - 1), k - 1, y) ==> covers(down(x, k), k, y); @/
+           covers(covering_start(x, k - 1), k - 1, y) ==> covers(covering_start(x, k), k, y); @/
       /@ assert same: \forall integer x, y; 0 <= x < pow2(d) ==>
-           covers(down(x, k - 1), k - 1, y) ==> down(y, k - 1) == down(x, k - 1); @/
-      /@ assert next: \forall integer x; 0 <= x < pow2(d) ==> down(x, k) <= down(x, k - 1) &&
-           down(x, k - 1) + pow2(k - 1) <= down(x, k) + pow2(k); @/
+           covers(covering_start(x, k - 1), k - 1, y) ==>
+           covering_start(y, k - 1) == covering_start(x, k - 1); @/
+      /@ assert next: \forall integer x; 0 <= x < pow2(d) ==>
+           covering_start(x, k) <= covering_start(x, k - 1) &&
+           covering_start(x, k - 1) + pow2(k - 1) <= covering_start(x, k) + pow2(k); @/
       /@ assert lower: \forall integer x, g; k <= g <= d ==> 0 <= x < pow2(d) ==>
-           down(x, g) <= down(x, k - 1); @/
+           covering_start(x, g) <= covering_start(x, k - 1); @/
       /@ assert upper: \forall integer x, g; k <= g <= d ==> 0 <= x < pow2(d) ==>
-           down(x, k - 1) + pow2(k - 1) <= down(x, g) + pow2(g); @/
+           covering_start(x, k - 1) + pow2(k - 1) <= covering_start(x, g) + pow2(g); @/
     }
-    pow2_pos_lf();
+    pow2_pos_lemma();
   }
 
-  void leaves_lf(unsigned d)
+  void leaves_lemma(unsigned d)
   {
-    pow2_mono_lf(d, 32);
+    pow2_mono_lemma(d, 32);
     /@ assert pow2(8) == 256; @/
     /@ assert pow2(16) == 65536; @/
     /@ assert pow2(24) == 0x1000000; @/
     /@ assert pow2(32) == 0x100000000; @/
   }
 
-  void shl_lf(uint64_t v, unsigned h)
+  void shl_lemma(uint64_t v, unsigned h)
   {
     /@ loop invariant 0 <= j <= h;
        loop invariant (v << j) == v * pow2(j);
@@ -81,25 +88,25 @@
     }
   }
 
-  void times_64_lf(uint64_t i, uint64_t p, uint64_t q)
+  void times_64_lemma(uint64_t i, uint64_t p, uint64_t q)
   {
   }
 
-  void shl_even_lf(uint64_t i, unsigned h)
+  void shl_even_lemma(uint64_t i, unsigned h)
   {
-    pow2_mono_lf(h, 63);
-    uint64_t p = end_lf(0, h - 6), q = end_lf(0, h);
-    pow2_sum_lf(6, h - 6);
+    pow2_mono_lemma(h, 63);
+    uint64_t p = end_lemma(0, h - 6), q = end_lemma(0, h);
+    pow2_sum_lemma(6, h - 6);
     /@ assert six: pow2(1) == 2 && pow2(2) == 4 && pow2(3) == 8 && pow2(4) == 16 &&
          pow2(5) == 32 && pow2(6) == 64; @/
     /@ assert sum: pow2(6) * pow2(h - 6) == pow2(h); @/
     /@ assert less: pow2(h) == 64 * p; @/
-    shl_lf(i, h);
-    times_64_lf(i, p, q);
+    shl_lemma(i, h);
+    times_64_lemma(i, p, q);
     /@ assert value: (i << h) == 64 * (i * p); @/
   }
 
-  void pow2_sum_lf(unsigned a, unsigned h)
+  void pow2_sum_lemma(unsigned a, unsigned h)
   {
     /@ loop invariant 0 <= j <= h;
        loop invariant product(pow2(a + j), pow2(a), pow2(j));
@@ -115,35 +122,35 @@
   /@ requires v >= 1;
      assigns \nothing;
      ensures v * p >= p; @/
-  void mul_lf(uint64_t v, uint64_t p)
+  void mul_lemma(uint64_t v, uint64_t p)
   {
   }
 
   /@ requires h <= 63 && v <= (x >> h) <= v;
      assigns \nothing;
-     ensures shr(x, h) * pow2(h) == v * pow2(h); @/
-  void shr_times_lf(uint64_t x, unsigned h, uint64_t v)
+     ensures shift_right(x, h) * pow2(h) == v * pow2(h); @/
+  void shift_right_times_lemma(uint64_t x, unsigned h, uint64_t v)
   {
-    shr_lf(x);
-    /@ assert v == shr(x, h); @/
+    shift_right_lemma(x);
+    /@ assert v == shift_right(x, h); @/
   }
 
-  void shift_lf(uint64_t x, unsigned h)
+  void shift_lemma(uint64_t x, unsigned h)
   {
     uint64_t v = x >> h;
-    shr_times_lf(x, h, v);
-    shr_lf(x);
-    /@ assert down: \forall integer y, g; down(y, g) == shr(y, g) * pow2(g); @/
-    around_one_lf(h);
-    pow2_pos_lf();
-    shl_lf(v, h);
+    shift_right_times_lemma(x, h, v);
+    shift_right_lemma(x);
+    /@ assert down: \forall integer y, g; covering_start(y, g) == shift_right(y, g) * pow2(g); @/
+    around_one_lemma(h);
+    pow2_pos_lemma();
+    shl_lemma(v, h);
     /@ assert there: (v << h) == v * pow2(h); @/
-    /@ assert start: down(x, h) == v * pow2(h); @/
+    /@ assert start: covering_start(x, h) == v * pow2(h); @/
     /@ assert zero: v == 0 ==> x < pow2(h); @/
-    pow2_mono_lf(h, 63);
-    uint64_t p = end_lf(0, h);
+    pow2_mono_lemma(h, 63);
+    uint64_t p = end_lemma(0, h);
     if (v > 0)
-      mul_lf(v, p);
+      mul_lemma(v, p);
     /@ assert more: v >= 1 ==> p <= v * pow2(h); @/
   }
 
@@ -151,28 +158,28 @@
      assigns \nothing;
      ensures set: (u ^ 1) == u + 1 && ((u ^ 1) & 1) == 1;
      ensures back: ((u ^ 1) ^ 1) == u; @/
-  void set_low_bit_lf(uint64_t u)
+  void set_low_bit_lemma(uint64_t u)
   {
   }
 
   /@ assigns \nothing;
      ensures even: ((w << 1) & 1) == 0;
      ensures twice: (w << 1) == 2 * w; @/
-  void shl_one_lf(uint64_t w)
+  void shl_one_lemma(uint64_t w)
   {
   }
 
   /@ assigns \nothing;
      ensures xor: (v ^ 1) == (v % 2 == 0 ? v + 1 : v - 1);
      ensures and: (v & 1) == v % 2; @/
-  void low_bit_lf(uint64_t v)
+  void low_bit_lemma(uint64_t v)
   {
     uint64_t w = v / 2, u = v - v % 2;
-    shl_one_lf(w);
+    shl_one_lemma(w);
     /@ assert twice: u == 2 * w; @/
     /@ assert shifted: u == (w << 1); @/
     /@ assert even: (u & 1) == 0; @/
-    set_low_bit_lf(u);
+    set_low_bit_lemma(u);
     /@ assert odd: v % 2 == 1 ==> v == (u ^ 1); @/
   }
 
@@ -181,7 +188,7 @@
      ensures sibling: s * p == 2 * (w * q) + p - v * p;
      ensures even: v % 2 == 0 ==> v * p == w * q;
      ensures odd: v % 2 == 1 ==> v * p == w * q + p; @/
-  void halves_lf(uint64_t v, uint64_t w, uint64_t s, uint64_t p, uint64_t q)
+  void halves_lemma(uint64_t v, uint64_t w, uint64_t s, uint64_t p, uint64_t q)
   {
     /@ assert even: v % 2 == 0 ==> v == 2 * w && s == 2 * w + 1; @/
     /@ assert odd: v % 2 == 1 ==> v == 2 * w + 1 && s == 2 * w; @/
@@ -190,123 +197,126 @@
     /@ assert odd_s: v % 2 == 1 ==> s * p == 2 * (w * p) && v * p == 2 * (w * p) + p; @/
   }
 
-  void sibling_lf(uint64_t x, unsigned h)
+  void sibling_lemma(uint64_t x, unsigned h)
   {
     uint64_t v = x >> h, w = x >> (h + 1), s = v ^ 1;
-    shift_lf(x, h);
-    shift_lf(x, h + 1);
-    low_bit_lf(v);
-    shl_lf(s, h);
-    pow2_mono_lf(h, 32);
-    pow2_mono_lf(h + 1, 32);
-    uint64_t p = end_lf(0, h), q = end_lf(0, h + 1);
+    shift_lemma(x, h);
+    shift_lemma(x, h + 1);
+    low_bit_lemma(v);
+    shl_lemma(s, h);
+    pow2_mono_lemma(h, 32);
+    pow2_mono_lemma(h + 1, 32);
+    uint64_t p = end_lemma(0, h), q = end_lemma(0, h + 1);
     /@ assert half: w == v / 2; @/
     /@ assert two: q == 2 * p; @/
-    halves_lf(v, w, s, p, q);
-    /@ assert node: down(x, h) == v * p; @/
-    /@ assert parent: down(x, h + 1) == w * q; @/
+    halves_lemma(v, w, s, p, q);
+    /@ assert node: covering_start(x, h) == v * p; @/
+    /@ assert parent: covering_start(x, h + 1) == w * q; @/
     /@ assert sibling: s * p == beside(x, h); @/
-    leaves_lf(h);
-    /@ assert bound: v % 2 == 0 ==> beside(x, h) == down(x, h) + p; @/
+    leaves_lemma(h);
+    /@ assert bound: v % 2 == 0 ==> beside(x, h) == covering_start(x, h) + p; @/
   }
 
-  void even_lf(unsigned d)
+  void even_lemma(unsigned d)
   {
-    tn_apart_lf(d, d);
+    tn_apart_lemma(d, d);
     /@ loop invariant 0 <= k <= d;
        loop invariant \forall integer s, h; k + 1 <= h <= d ==> tnode(d, s, h) ==> s % 2 == 0;
        loop invariant root: \forall integer s; tnode(d, s, d) ==> s == 0;
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > 0; k--) {
-      pow2_mono_lf(k - 1, k);
+      pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s; k < d ==>
            tnode(d, s, k) ==> tnode(d, s, k + 1) || tnode(d, s - pow2(k), k + 1); @/
     }
   }
 
-  void beside_lf(unsigned d, uint64_t x)
+  void beside_lemma(unsigned d, uint64_t x)
   {
-    path_lf(d);
-    pow2_pos_lf();
+    path_lemma(d);
+    pow2_pos_lemma();
     /@ assert half: \forall integer h; 0 <= h < d ==> pow2(h + 1) == 2 * pow2(h); @/
-    /@ assert node: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1), h + 1); @/
+    /@ assert node: \forall integer h; 0 <= h < d ==> tnode(d, covering_start(x, h + 1), h + 1); @/
     /@ assert two: \forall integer h; 0 <= h < d ==>
-         down(x, h) == down(x, h + 1) || down(x, h) == down(x, h + 1) + pow2(h); @/
-    /@ assert left: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1), h); @/
-    /@ assert right: \forall integer h; 0 <= h < d ==> tnode(d, down(x, h + 1) + pow2(h), h); @/
+         covering_start(x, h) == covering_start(x, h + 1) ||
+         covering_start(x, h) == covering_start(x, h + 1) + pow2(h); @/
+    /@ assert left: \forall integer h; 0 <= h < d ==> tnode(d, covering_start(x, h + 1), h); @/
+    /@ assert right: \forall integer h; 0 <= h < d ==>
+         tnode(d, covering_start(x, h + 1) + pow2(h), h); @/
   }
 
-  void top_lf(unsigned d, uint64_t s, unsigned h, uint64_t x)
+  void top_lemma(unsigned d, uint64_t s, unsigned h, uint64_t x)
   {
-    path_lf(d);
+    path_lemma(d);
   }
 
-  void nodes_lf(unsigned d, uint64_t x)
+  void nodes_lemma(unsigned d, uint64_t x)
   {
-    path_lf(d);
-    pow2_pos_lf();
+    path_lemma(d);
+    pow2_pos_lemma();
   }
 
-  void step_lf(unsigned d, uint64_t x, unsigned h)
+  void step_lemma(unsigned d, uint64_t x, unsigned h)
   {
-    path_lf(d);
-    beside_lf(d, x);
+    path_lemma(d);
+    beside_lemma(d, x);
   }
 */
 
 /*@ ghost
-  uint64_t either_lf(int c, uint64_t a, uint64_t b)
+  uint64_t either_lemma(int c, uint64_t a, uint64_t b)
   {
     return c != 0 ? a : b;
   }
 
-  void live_apart_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  void live_apart_lemma(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
   {
-    path_lf(d);
+    path_lemma(d);
     /@ assert parent: \forall integer s, h, g; live(b, lo, hi, d, s, h) ==> h < g <= d ==>
-         !intact(b, lo, hi, down(s, g), g); @/
+         !intact(b, lo, hi, covering_start(s, g), g); @/
     /@ assert lower: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
          live(b, lo, hi, d, t, g) ==> h < g ==> !covers(t, g, s); @/
     /@ assert upper: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
          live(b, lo, hi, d, t, g) ==> h < g ==> !covers(s, h, t); @/
   }
 
-  void pair_slot_injective_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  void pair_slot_injective_lemma(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
   {
-    path_lf(d);
-    even_lf(d);
-    live_apart_lf(b, lo, hi, d);
-    pow2_pos_lf();
+    path_lemma(d);
+    even_lemma(d);
+    live_apart_lemma(b, lo, hi, d);
+    pow2_pos_lemma();
     /@ assert two: pow2(1) == 2; @/
     /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
     /@ assert next: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
          live(b, lo, hi, d, t, g) ==> s < t ==> s / 2 == t / 2 ==>
          t == s + 1 && s % 2 == 0 && h == 0 && g == 0; @/
-    /@ assert pair: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==> down(s, 1) == s; @/
+    /@ assert pair: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==>
+         covering_start(s, 1) == s; @/
     /@ assert free: \forall integer s; live(b, lo, hi, d, s, 0) ==> s % 2 == 0 ==>
          live(b, lo, hi, d, s + 1, 0) ==> intact(b, lo, hi, s, 1); @/
     /@ assert none: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
          live(b, lo, hi, d, t, g) ==> s < t ==> s / 2 != t / 2; @/
   }
 
-  void slot_overwritten_lf(unsigned d, uint64_t s, unsigned h, uint64_t x)
+  void slot_overwritten_lemma(unsigned d, uint64_t s, unsigned h, uint64_t x)
   {
-    path_lf(d);
-    even_lf(d);
-    pow2_mono_lf(h, d);
-    pow2_mono_lf(d, 32);
-    beside_lf(d, x);
+    path_lemma(d);
+    even_lemma(d);
+    pow2_mono_lemma(h, d);
+    pow2_mono_lemma(d, 32);
+    beside_lemma(d, x);
     unsigned i = h;
     /@ loop invariant 0 <= i <= h;
-       loop invariant down(x, i) == s;
+       loop invariant covering_start(x, i) == s;
        loop assigns i;
        loop variant i; @/
     while (i > 0) {
-      pow2_mono_lf(i - 1, d);
-      uint64_t half = end_lf(0, i - 1);
-      /@ assert two: down(x, i - 1) == s || down(x, i - 1) == s + half; @/
+      pow2_mono_lemma(i - 1, d);
+      uint64_t half = end_lemma(0, i - 1);
+      /@ assert two: covering_start(x, i - 1) == s || covering_start(x, i - 1) == s + half; @/
       if (x - s >= half)
         break;
       i--;
@@ -315,55 +325,59 @@
     /@ assert left: i == 0 ==> x == s && beside(x, 0) / 2 == s / 2; @/
   }
 
-  void puncture_lf(const struct opt_bitmap *b, unsigned d, uint64_t s, unsigned h, uint64_t x)
+  void puncture_lemma(const struct opt_bitmap *b, unsigned d, uint64_t s, unsigned h, uint64_t x)
   {
-    path_lf(d);
-    beside_lf(d, x);
-    live_apart_lf(b, 0, 0, d);
-    /@ assert here: down(x, h) == s && x < pow2(d); @/
+    path_lemma(d);
+    beside_lemma(d, x);
+    live_apart_lemma(b, 0, 0, d);
+    /@ assert here: covering_start(x, h) == s && x < pow2(d); @/
     /@ assert old: \forall integer t, g; live(b, 0, 0, d, t, g) ==>
          (t == s && g == h) || live(b, x, x + 1, d, t, g); @/
-    /@ assert up: \forall integer i; 0 <= i < h ==> down(beside(x, i), i + 1) == down(x, i + 1); @/
+    /@ assert up: \forall integer i; 0 <= i < h ==>
+         covering_start(beside(x, i), i + 1) == covering_start(x, i + 1); @/
     /@ assert in: \forall integer i, y; 0 <= i < h ==> covers(beside(x, i), i, y) ==>
          covers(s, h, y) && y != x; @/
     /@ assert sides: \forall integer i; 0 <= i < h ==> intact(b, x, x + 1, beside(x, i), i); @/
-    /@ assert hit: \forall integer g; 0 <= g <= d ==> !intact(b, x, x + 1, down(x, g), g); @/
-    /@ assert high: \forall integer g; h < g <= d ==> !intact(b, 0, 0, down(x, g), g); @/
+    /@ assert hit: \forall integer g; 0 <= g <= d ==>
+         !intact(b, x, x + 1, covering_start(x, g), g); @/
+    /@ assert high: \forall integer g; h < g <= d ==> !intact(b, 0, 0, covering_start(x, g), g); @/
     /@ assert kids: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
-         down(t, g + 1) == down(x, g + 1) ==> t == down(x, g) || t == beside(x, g); @/
+         covering_start(t, g + 1) == covering_start(x, g + 1) ==>
+         t == covering_start(x, g) || t == beside(x, g); @/
     /@ assert parents: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
-         down(t, g + 1) != down(x, g + 1) ==> !covers(down(t, g + 1), g + 1, x); @/
+         covering_start(t, g + 1) != covering_start(x, g + 1) ==>
+         !covers(covering_start(t, g + 1), g + 1, x); @/
     /@ assert far: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> g < d ==>
-         down(t, g + 1) != down(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
+         covering_start(t, g + 1) != covering_start(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
     /@ assert near: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> h <= g < d ==>
-         down(t, g + 1) == down(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
+         covering_start(t, g + 1) == covering_start(x, g + 1) ==> live(b, 0, 0, d, t, g); @/
     /@ assert low: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> g < h ==>
-         down(t, g + 1) == down(x, g + 1) ==> t == beside(x, g); @/
+         covering_start(t, g + 1) == covering_start(x, g + 1) ==> t == beside(x, g); @/
     /@ assert top: \forall integer t; live(b, x, x + 1, d, t, d) ==> \false; @/
   }
 */
 
 /*@ ghost
-  void copath_slots_lf(unsigned d, uint64_t x)
+  void copath_slots_lemma(unsigned d, uint64_t x)
   {
-    path_lf(d);
-    even_lf(d);
-    beside_lf(d, x);
-    pow2_pos_lf();
+    path_lemma(d);
+    even_lemma(d);
+    beside_lemma(d, x);
+    pow2_pos_lemma();
     /@ assert two: pow2(1) == 2; @/
     /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
     /@ assert in: \forall integer i, k; 0 <= i < k < d ==> !covers(beside(x, k), k, beside(x, i)); @/
   }
 
-  void size_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi)
+  void size_lemma(const struct opt_bitmap *b, uint64_t lo, uint64_t hi)
   {
-    pow2_pos_lf();
+    pow2_pos_lemma();
     /@ assert bits: \forall integer w, i; bit_b(w, i) == \true <==> bit(w, i); @/
     /@ assert no: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) != \true ==>
          !full(b, k, y); @/
     /@ assert yes: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) == \true ==>
          full(b, k, y); @/
-    /@ assert gone: \forall integer x; gone_b(b, x) == \true <==> gone(b, x); @/
+    /@ assert gone: \forall integer x; is_punctured_b(b, x) == \true <==> is_punctured(b, x); @/
     /@ loop invariant 0 <= k <= 33;
        loop invariant \forall integer s, h; 0 <= h < k ==>
          (whole(b, lo, hi, s, h) == \true <==> intact(b, lo, hi, s, h));
@@ -376,15 +390,16 @@
     }
   }
 
-  void puncture_size_lf(const struct opt_bitmap *b, unsigned d, uint64_t s, unsigned h, uint64_t x)
+  void puncture_size_lemma(const struct opt_bitmap *b, unsigned d, uint64_t s,
+    unsigned h, uint64_t x)
   {
-    path_lf(d);
-    beside_lf(d, x);
-    pow2_pos_lf();
-    puncture_lf(b, d, s, h, x);
-    pow2_mono_lf(d, 32);
-    size_lf(b, 0, 0);
-    size_lf(b, x, x + 1);
+    path_lemma(d);
+    beside_lemma(d, x);
+    pow2_pos_lemma();
+    puncture_lemma(b, d, s, h, x);
+    pow2_mono_lemma(d, 32);
+    size_lemma(b, 0, 0);
+    size_lemma(b, x, x + 1);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant \forall integer t, g; 0 <= g < k ==> !covers(t, g, x) ==>
@@ -398,39 +413,40 @@
            !covers(t, k - 1, x) && !covers(t + pow2(k - 1), k - 1, x); @/
     }
     /@ loop invariant 0 <= k <= h;
-       loop invariant cover_size(b, x, x + 1, down(x, k), k) == k;
+       loop invariant cover_size(b, x, x + 1, covering_start(x, k), k) == k;
        loop assigns k;
        loop variant h - k; @/
     for (unsigned k = 0; k < h; k++) {
-      /@ assert hit: !intact(b, x, x + 1, down(x, k + 1), k + 1); @/
+      /@ assert hit: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
       /@ assert one: cover_size(b, x, x + 1, beside(x, k), k) == 1; @/
     }
     /@ loop invariant h <= k <= d;
-       loop invariant cover_size(b, x, x + 1, down(x, k), k) ==
-         cover_size(b, 0, 0, down(x, k), k) + h - 1;
+       loop invariant cover_size(b, x, x + 1, covering_start(x, k), k) ==
+         cover_size(b, 0, 0, covering_start(x, k), k) + h - 1;
        loop assigns k;
        loop variant d - k; @/
     for (unsigned k = h; k < d; k++) {
-      /@ assert high: !intact(b, 0, 0, down(x, h + 1), h + 1); @/
-      /@ assert hit: !intact(b, x, x + 1, down(x, k + 1), k + 1); @/
-      /@ assert hit0: !intact(b, 0, 0, down(x, k + 1), k + 1); @/
+      /@ assert high: !intact(b, 0, 0, covering_start(x, h + 1), h + 1); @/
+      /@ assert hit: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
+      /@ assert hit0: !intact(b, 0, 0, covering_start(x, k + 1), k + 1); @/
       /@ assert far: cover_size(b, x, x + 1, beside(x, k), k) ==
            cover_size(b, 0, 0, beside(x, k), k); @/
     }
   }
 
-  void node_out_lf(const struct opt_bitmap *b, unsigned d, uint64_t lo, uint64_t hi, uint64_t from,
+  void node_out_lemma(const struct opt_bitmap *b, unsigned d, uint64_t lo,
+    uint64_t hi, uint64_t from,
                    uint64_t to, uint64_t s, unsigned h)
   {
-    path_lf(d);
-    pow2_pos_lf();
-    beside_lf(d, s);
-    live_apart_lf(b, lo, hi, d);
-    size_lf(b, lo, hi);
-    size_lf(b, from, to);
-    pow2_mono_lf(d, 32);
+    path_lemma(d);
+    pow2_pos_lemma();
+    beside_lemma(d, s);
+    live_apart_lemma(b, lo, hi, d);
+    size_lemma(b, lo, hi);
+    size_lemma(b, from, to);
+    pow2_mono_lemma(d, 32);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
-    /@ assert hit: \forall integer x; covers(s, h, x) ==> gone(b, x) || from <= x < to; @/
+    /@ assert hit: \forall integer x; covers(s, h, x) ==> is_punctured(b, x) || from <= x < to; @/
     /@ assert begin: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
          covers(s, h, t) && covers(t, g, t); @/
     /@ assert out: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
@@ -438,21 +454,23 @@
     /@ assert less: \forall integer t, g; intact(b, from, to, t, g) ==> intact(b, lo, hi, t, g); @/
     /@ assert far: \forall integer t, g; apart(t, g, s, h) ==>
          (intact(b, from, to, t, g) <==> intact(b, lo, hi, t, g)); @/
-    /@ assert above: \forall integer k; h < k <= d ==> !intact(b, lo, hi, down(s, k), k); @/
+    /@ assert above: \forall integer k; h < k <= d ==>
+         !intact(b, lo, hi, covering_start(s, k), k); @/
     /@ assert overlap: \forall integer t, g; !apart(t, g, s, h) ==>
          covers(t, g, s) || covers(s, h, t); @/
     /@ assert around: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(t, g, s) ==>
-         t == down(s, g); @/
+         t == covering_start(s, g); @/
     /@ assert across: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(s, h, t) ==>
-         t == down(s, g); @/
+         t == covering_start(s, g); @/
     /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(s, h, t) ==>
          in_subtree(t, g, s, h); @/
-    /@ assert start: down(s, h) == s && 0 <= s < pow2(d); @/
-    /@ assert lower: \forall integer g; 0 <= g <= h ==> down(s, h) <= down(s, g) <= s; @/
+    /@ assert start: covering_start(s, h) == s && 0 <= s < pow2(d); @/
+    /@ assert lower: \forall integer g; 0 <= g <= h ==>
+         covering_start(s, h) <= covering_start(s, g) <= s; @/
     /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(t, g, s) ==>
          t == s; @/
     /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
-         apart(t, g, s, h) || in_subtree(t, g, s, h) || (g > h && t == down(s, g)); @/
+         apart(t, g, s, h) || in_subtree(t, g, s, h) || (g > h && t == covering_start(s, g)); @/
     /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
          intact(b, lo, hi, t, g) ==> apart(t, g, s, h) || in_subtree(t, g, s, h); @/
     /@ assert old: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
@@ -460,9 +478,10 @@
     /@ assert kept: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
          live(b, from, to, d, t, g); @/
     /@ assert in: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
-         in_subtree(t, g, down(t, g + 1), g + 1) && tnode(d, down(t, g + 1), g + 1); @/
+         in_subtree(t, g, covering_start(t, g + 1), g + 1) &&
+         tnode(d, covering_start(t, g + 1), g + 1); @/
     /@ assert up: \forall integer t, g; live(b, from, to, d, t, g) ==> g < d ==>
-         !intact(b, lo, hi, down(t, g + 1), g + 1); @/
+         !intact(b, lo, hi, covering_start(t, g + 1), g + 1); @/
     /@ assert new: \forall integer t, g; live(b, from, to, d, t, g) ==> live(b, lo, hi, d, t, g); @/
     /@ assert gone: !live(b, from, to, d, s, h); @/
     /@ loop invariant 0 <= k <= d + 1;
@@ -479,27 +498,29 @@
            in_subtree(t, k - 1, s, h) && in_subtree(t + pow2(k - 1), k - 1, s, h); @/
     }
     /@ loop invariant h <= k <= d;
-       loop invariant size: cover_size(b, from, to, down(s, k), k) ==
-         cover_size(b, lo, hi, down(s, k), k) - 1;
+       loop invariant size: cover_size(b, from, to, covering_start(s, k), k) ==
+         cover_size(b, lo, hi, covering_start(s, k), k) - 1;
        loop assigns k;
        loop variant d - k; @/
     for (unsigned k = h; k < d; k++) {
-      /@ assert mixed: !intact(b, lo, hi, down(s, k + 1), k + 1) &&
-           !intact(b, from, to, down(s, k + 1), k + 1); @/
-      /@ assert inside: in_subtree(s, h, down(s, k), k); @/
-      /@ assert left: down(s, k) == down(s, k + 1) ==>
-           apart(down(s, k + 1) + pow2(k), k, s, h); @/
-      /@ assert right: down(s, k) != down(s, k + 1) ==>
-           down(s, k) == down(s, k + 1) + pow2(k) && apart(down(s, k + 1), k, s, h); @/
+      /@ assert mixed: !intact(b, lo, hi, covering_start(s, k + 1), k + 1) &&
+           !intact(b, from, to, covering_start(s, k + 1), k + 1); @/
+      /@ assert inside: in_subtree(s, h, covering_start(s, k), k); @/
+      /@ assert left: covering_start(s, k) == covering_start(s, k + 1) ==>
+           apart(covering_start(s, k + 1) + pow2(k), k, s, h); @/
+      /@ assert right: covering_start(s, k) != covering_start(s, k + 1) ==>
+           covering_start(s, k) == covering_start(s, k + 1) + pow2(k) &&
+           apart(covering_start(s, k + 1), k, s, h); @/
     }
-    /@ assert root: down(s, d) == 0; @/
+    /@ assert root: covering_start(s, d) == 0; @/
   }
 
-  void same_set_lf(const struct opt_bitmap *b, unsigned d, uint64_t lo, uint64_t hi, uint64_t from,
+  void same_set_lemma(const struct opt_bitmap *b, unsigned d, uint64_t lo,
+    uint64_t hi, uint64_t from,
                    uint64_t to)
   {
-    size_lf(b, lo, hi);
-    size_lf(b, from, to);
+    size_lemma(b, lo, hi);
+    size_lemma(b, from, to);
     /@ assert intact: \forall integer s, h; intact(b, lo, hi, s, h) <==> intact(b, from, to, s, h); @/
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant \forall integer s, h; 0 <= h < k ==>
@@ -510,17 +531,17 @@
       ;
   }
 
-  void size_bounds_lf(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
+  void size_bounds_lemma(const struct opt_bitmap *b, uint64_t lo, uint64_t hi, unsigned d)
   {
-    path_lf(d);
-    size_lf(b, lo, hi);
-    pow2_pos_lf();
+    path_lemma(d);
+    size_lemma(b, lo, hi);
+    pow2_pos_lemma();
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant bounds: \forall integer t, g; 0 <= g < k ==>
          0 <= cover_size(b, lo, hi, t, g) <= pow2(g);
        loop invariant some: \forall integer t, g, x; 0 <= g < k ==> covers(t, g, x) ==>
-         !gone(b, x) ==> !(lo <= x < hi) ==> cover_size(b, lo, hi, t, g) >= 1;
+         !is_punctured(b, x) ==> !(lo <= x < hi) ==> cover_size(b, lo, hi, t, g) >= 1;
        loop assigns k;
        loop variant d + 1 - k; @/
     for (unsigned k = 0; k <= d; k++) {

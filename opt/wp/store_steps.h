@@ -31,35 +31,35 @@
 /* put_beside */
 #define COPATH_HAS_SLOTS \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost copath_slots_lf(d, leaf); */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost copath_slots_lemma(d, leaf); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */
 #define SIBLING_HAS_NO_OTHERS_SLOT \
   /*@ assert pair: j == beside(leaf, i) / 2 && j < pow2(d - 1); */ \
   /*@ assert fresh: \forall integer k; 0 <= k < i ==> \
         beside(leaf, k) / 2 != j && 0 <= beside(leaf, k) / 2 < pow2(d - 1); */
 #define SIBLINGS_STORED \
-  /*@ assert value: sd(s->slot[j]) == ns(sd(R), d, beside(leaf, i), i); */ \
+  /*@ assert value: seed_value(s->slot[j]) == node_seed(seed_value(R), d, beside(leaf, i), i); */ \
   /*@ assert before: \forall integer k; 0 <= k < i ==> \
         same_slot{Pre,Here}(s, beside(leaf, k) / 2); */
 
 /* put_copath */
 #define COPATH_FITS \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */
 
 /* replace_node */
 #define COVER_WHEN_PUNCTURED \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost puncture_lf(&s->punctured, d, node.start, node.height, leaf); */ \
-  /*@ ghost puncture_size_lf(&s->punctured, d, node.start, node.height, leaf); */ \
-  /*@ ghost size_bounds_lf(&s->punctured, 0, 0, d); */ \
-  /*@ ghost if (node.height > 0) slot_overwritten_lf(d, node.start, node.height, leaf); */ \
-  /*@ ghost pair_slot_injective_lf(&s->punctured, 0, 0, d); */ \
-  /*@ ghost pair_slot_injective_lf(&s->punctured, leaf, leaf + 1, d); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost puncture_lemma(&s->punctured, d, node.start, node.height, leaf); */ \
+  /*@ ghost puncture_size_lemma(&s->punctured, d, node.start, node.height, leaf); */ \
+  /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */ \
+  /*@ ghost if (node.height > 0) slot_overwritten_lemma(d, node.start, node.height, leaf); */ \
+  /*@ ghost pair_slot_injective_lemma(&s->punctured, 0, 0, d); */ \
+  /*@ ghost pair_slot_injective_lemma(&s->punctured, leaf, leaf + 1, d); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */
 #define SLOTS_HOLD_THE_NEW_COVER \
   /*@ assert intact: \forall integer t, g; intact(&s->punctured, leaf, leaf + 1, t, g) <==> \
@@ -67,13 +67,15 @@
   /*@ assert live: \forall integer t, g; live(&s->punctured, leaf, leaf + 1, d, t, g) <==> \
         live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g); */ \
   /*@ assert beside: \forall integer i; 0 <= i < node.height ==> \
-        sd(s->slot[beside(leaf, i) / 2]) == ns(sd(R), d, beside(leaf, i), i); */ \
+        seed_value(s->slot[beside(leaf, i) / 2]) == \
+        node_seed(seed_value(R), d, beside(leaf, i), i); */ \
   /*@ assert apart: \forall integer t, g; live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g) ==> \
         live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != t / 2) || \
         (\exists integer i; 0 <= i < node.height && t == beside(leaf, i) && g == i); */ \
   /*@ assert same_seed: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
-        same_slot{Pre,Here}(s, t / 2) ==> sd(s->slot[t / 2]) == ns(sd(R), d, t, g); */ \
+        same_slot{Pre,Here}(s, t / 2) ==> \
+        seed_value(s->slot[t / 2]) == node_seed(seed_value(R), d, t, g); */ \
   /*@ assert range: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         0 <= t / 2 < pow2(d - 1); */ \
   /*@ assert others: node.height > 0 ==> \forall integer j; 0 <= j < pow2(d - 1) ==> \
@@ -87,8 +89,8 @@
         same_slot{Pre,Here}(s, t / 2); */ \
   /*@ assert old: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         !(t == node.start && g == node.height) ==> \
-        sd(s->slot[t / 2]) == ns(sd(R), d, t, g); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, leaf, leaf + 1); */ \
+        seed_value(s->slot[t / 2]) == node_seed(seed_value(R), d, t, g); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, leaf, leaf + 1); */ \
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, 0, 0, d, j) ==> \
         owned(&s->punctured, leaf, leaf + 1, d, j) || j == node.start / 2; */ \
   /*@ assert new: \forall integer i; 0 <= i < node.height ==> \
@@ -114,8 +116,8 @@
 #define RELEASED_SLOTS_ARE_ZERO \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost pow2_pos_lf(); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
   /*@ assert begin: \forall integer t, h; live(&s->punctured, 0, 0, d, t, h) ==> \
         covers(t, h, t); */ \
@@ -129,26 +131,26 @@
 #define RELEASED_WORDS_ARE_BELOW_FULL \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost shape_lf(d); */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost shape_lemma(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert range: end / 64 <= words(d, 0); */ \
   /*@ assert block: \forall integer w; first <= 64 * w < end ==> \
-        blk(64 * w, DEAD_LEVEL) == blk(w, DEAD_LEVEL - 1); */ \
+        block_of(64 * w, DEAD_LEVEL) == block_of(w, DEAD_LEVEL - 1); */ \
   /*@ assert marked: \forall integer w; first <= 64 * w < end ==> \
-        under(&s->punctured, DEAD_LEVEL, blk(w, DEAD_LEVEL - 1)); */ \
+        in_full_block(&s->punctured, DEAD_LEVEL, block_of(w, DEAD_LEVEL - 1)); */ \
   /*@ assert path: \forall integer w, j; w >= 0 ==> DEAD_LEVEL <= j < s->punctured.levels ==> \
-        blk(blk(w, DEAD_LEVEL - 1), j - DEAD_LEVEL) == blk(w, j - 1); */ \
+        block_of(block_of(w, DEAD_LEVEL - 1), j - DEAD_LEVEL) == block_of(w, j - 1); */ \
   /*@ ghost \
     /@ loop invariant first <= 64 * w; \
        loop invariant \forall integer v; first <= 64 * v < 64 * w ==> 64 * v < end ==> \
-         under(&s->punctured, 1, v); \
+         in_full_block(&s->punctured, 1, v); \
        loop assigns w; \
        loop invariant 64 * w < end + 64 || w == first / 64; \
        loop variant end - 64 * w; @/ \
     for (uint64_t w = first / 64; 64 * w < end; w++) { \
-      uint64_t j = under_lf(&s->punctured, DEAD_LEVEL, 64 * w); \
-      /@ assert path: blk(64 * w, j) == blk(w, j - 1); @/ \
-      /@ assert under: under(&s->punctured, 1, w); @/ \
+      uint64_t j = in_full_block_lemma(&s->punctured, DEAD_LEVEL, 64 * w); \
+      /@ assert path: block_of(64 * w, j) == block_of(w, j - 1); @/ \
+      /@ assert under: in_full_block(&s->punctured, 1, w); @/ \
     } */ \
   /*@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(&s->slot[j], DEAD(s)); */ \
   /*@ assert apart_words: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
@@ -164,7 +166,7 @@
         same_level{Pre,Here}(&s->punctured, k); */ \
   /*@ assert dead: \forall integer w; 0 <= w < words(d, 0) ==> \
         \at(s->punctured.dead[w],Pre) == s->punctured.dead[w] || \
-        (s->punctured.dead[w] == 0 && under{Pre}(&s->punctured, 1, w)); */ \
+        (s->punctured.dead[w] == 0 && in_full_block{Pre}(&s->punctured, 1, w)); */ \
   /*@ assert cleared: dead_cleared{Pre,Here}(&s->punctured); */ \
   /*@ assert layout: layout(&s->punctured); */ \
   /*@ assert bitmap: bitmap(&s->punctured); */
@@ -172,36 +174,38 @@
 /* release_blocks */
 #define SLOTS_BLOCK_AROUND_LEAF \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
-  /*@ ghost shift_lf(leaf, 6 * SLOTS_LEVEL); */ \
-  /*@ ghost shl_lf(1, 6 * SLOTS_LEVEL); */ \
-  /*@ ghost around_two_lf(6 * SLOTS_LEVEL); */ \
-  /*@ ghost shr_blk_lf(SLOTS_LEVEL); */
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
+  /*@ ghost shift_lemma(leaf, 6 * SLOTS_LEVEL); */ \
+  /*@ ghost shl_lemma(1, 6 * SLOTS_LEVEL); */ \
+  /*@ ghost around_two_lemma(6 * SLOTS_LEVEL); */ \
+  /*@ ghost shift_right_block_of_lemma(SLOTS_LEVEL); */
 #define SLOTS_BLOCK_IS_PUNCTURED \
-  /*@ ghost shl_lf(block + 1, 6 * SLOTS_LEVEL); */ \
+  /*@ ghost shl_lemma(block + 1, 6 * SLOTS_LEVEL); */ \
   /*@ assert size: pow2(6 * SLOTS_LEVEL) == 0x1000; */ \
-  /*@ assert span: (block << 6 * SLOTS_LEVEL) == block * 0x1000 == down(leaf, 6 * SLOTS_LEVEL) && \
+  /*@ assert span: (block << 6 * SLOTS_LEVEL) == block * 0x1000 == covering_start(leaf, 6 * \
+        SLOTS_LEVEL) && \
         ((block + 1) << 6 * SLOTS_LEVEL) == block * 0x1000 + 0x1000 <= pow2(d); */ \
   /*@ assert leaves: \forall integer x; block * 0x1000 <= x < block * 0x1000 + 0x1000 ==> \
-        blk(x, SLOTS_LEVEL) == blk(leaf, SLOTS_LEVEL); */
+        block_of(x, SLOTS_LEVEL) == block_of(leaf, SLOTS_LEVEL); */
 #define WORDS_BLOCK_AROUND_LEAF \
-  /*@ ghost shift_lf(leaf, 6 * DEAD_LEVEL); */ \
-  /*@ ghost shl_lf(1, 6 * DEAD_LEVEL); */ \
-  /*@ ghost around_two_lf(6 * DEAD_LEVEL); */ \
-  /*@ ghost shr_blk_lf(DEAD_LEVEL); */
+  /*@ ghost shift_lemma(leaf, 6 * DEAD_LEVEL); */ \
+  /*@ ghost shl_lemma(1, 6 * DEAD_LEVEL); */ \
+  /*@ ghost around_two_lemma(6 * DEAD_LEVEL); */ \
+  /*@ ghost shift_right_block_of_lemma(DEAD_LEVEL); */
 #define WORDS_BLOCK_IS_PUNCTURED \
-  /*@ ghost shl_lf(block + 1, 6 * DEAD_LEVEL); */ \
+  /*@ ghost shl_lemma(block + 1, 6 * DEAD_LEVEL); */ \
   /*@ assert size: pow2(6 * DEAD_LEVEL) == 0x40000; */ \
-  /*@ assert span: (block << 6 * DEAD_LEVEL) == block * 0x40000 == down(leaf, 6 * DEAD_LEVEL) && \
+  /*@ assert span: (block << 6 * DEAD_LEVEL) == block * 0x40000 == covering_start(leaf, 6 * \
+        DEAD_LEVEL) && \
         ((block + 1) << 6 * DEAD_LEVEL) == block * 0x40000 + 0x40000 <= pow2(d); */ \
   /*@ assert leaves: \forall integer x; block * 0x40000 <= x < block * 0x40000 + 0x40000 ==> \
-        blk(x, DEAD_LEVEL) == blk(leaf, DEAD_LEVEL); */
+        block_of(x, DEAD_LEVEL) == block_of(leaf, DEAD_LEVEL); */
 
 /* puncture_leaf */
 #define SLOTS_APART_FROM_MARK \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert apart: APART_WORDS(s, s); */ \
   /*@ assert apart_nodes: APART_WORDS(&s->nodes, s); */ \
   /*@ assert apart_slots: APART_WORDS(SLOTS(s), s); */ \
@@ -220,18 +224,18 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, leaf, leaf + 1, d, j) ==> \
         owned(&s->punctured, 0, 0, d, j); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */
 
 /* release_all */
 #define NO_NODE_IS_LEFT \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
-  /*@ ghost pow2_pos_lf(); */ \
-  /*@ ghost top_full_lf(&s->punctured); */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
+  /*@ ghost top_full_lemma(&s->punctured); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
   /*@ assert none: \forall integer t, g; !live(&s->punctured, 0, 0, d, t, g); */ \
   /*@ assert no_owner: \forall integer j; !owned(&s->punctured, 0, 0, d, j); */ \
@@ -250,9 +254,9 @@
   /*@ assert bitmap: bitmap(&s->punctured); */ \
   /*@ assert opened: opened(s); */ \
   /*@ assert set: same_set{Pre,Here}(&s->punctured); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */ \
   /*@ ghost \
@@ -267,12 +271,12 @@
 #define COVER_SIZE_BEFORE_PUNCTURE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost puncture_lf(&s->punctured, d, node.start, node.height, leaf); */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost size_lf(&s->punctured, leaf, leaf + 1); */ \
+  /*@ ghost puncture_lemma(&s->punctured, d, node.start, node.height, leaf); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost size_lemma(&s->punctured, leaf, leaf + 1); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, leaf, leaf + 1, k); */
 #define COVER_SIZE_AFTER_PUNCTURE \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, leaf, leaf + 1, 0, 0); */ \
   /*@ ghost \
@@ -283,26 +287,26 @@
     for (unsigned k = 0; k < d; k++) \
       ; */ \
   /*@ assert size: s->nodes == cover_size(&s->punctured, 0, 0, 0, d); */ \
-  /*@ assert key: key(sd(R), s); */ \
-  /*@ ghost size_bounds_lf(&s->punctured, 0, 0, d); */ \
-  /*@ assert some: \forall integer x; 0 <= x < pow2(d) ==> !gone(&s->punctured, x) ==> \
+  /*@ assert key: key(seed_value(R), s); */ \
+  /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */ \
+  /*@ assert some: \forall integer x; 0 <= x < pow2(d) ==> !is_punctured(&s->punctured, x) ==> \
         s->nodes >= 1; */
 
 /* take_out */
 #define NODE_HAS_ITS_SLOT_ALONE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost node_out_lf(&s->punctured, d, lo, hi, from, to, node.start, node.height); */ \
-  /*@ ghost size_bounds_lf(&s->punctured, lo, hi, d); */ \
-  /*@ ghost pair_slot_injective_lf(&s->punctured, lo, hi, d); */ \
-  /*@ ghost size_lf(&s->punctured, from, to); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost node_out_lemma(&s->punctured, d, lo, hi, from, to, node.start, node.height); */ \
+  /*@ ghost size_bounds_lemma(&s->punctured, lo, hi, d); */ \
+  /*@ ghost pair_slot_injective_lemma(&s->punctured, lo, hi, d); */ \
+  /*@ ghost size_lemma(&s->punctured, from, to); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, from, to, k); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
-  /*@ ghost pow2_pos_lf(); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
   /*@ assert whole: intact(&s->punctured, lo, hi, node.start, node.height); */ \
   /*@ assert first: covers(node.start, node.height, node.start) && 0 <= node.start < pow2(d); */ \
-  /*@ assert free: !gone(&s->punctured, node.start) && !(lo <= node.start < hi); */ \
+  /*@ assert free: !is_punctured(&s->punctured, node.start) && !(lo <= node.start < hi); */ \
   /*@ assert some: 1 <= s->nodes <= pow2(d); */ \
   /*@ assert others: \forall integer t, g; live(&s->punctured, from, to, d, t, g) ==> \
         t / 2 != node.start / 2 && 0 <= t / 2 < pow2(d - 1); */
@@ -315,9 +319,9 @@
         same_slot{Pre,Here}(s, t / 2) && live{Pre}(&s->punctured, lo, hi, d, t, g); */ \
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==> \
         owned(&s->punctured, from, to, d, j) || j == node.start / 2; */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, from, to); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, from, to); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, from, to); */ \
-  /*@ ghost size_lf(&s->punctured, from, to); */ \
+  /*@ ghost size_lemma(&s->punctured, from, to); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, from, to, k); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= d; \
@@ -331,11 +335,11 @@
 #define NO_NODE_HAS_THE_SLOT \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost node_out_lf(&s->punctured, d, lo, hi, from, to, node.start, node.height); */ \
-  /*@ ghost size_bounds_lf(&s->punctured, lo, hi, d); */ \
-  /*@ ghost pair_slot_injective_lf(&s->punctured, lo, hi, d); */ \
-  /*@ ghost size_lf(&s->punctured, lo, hi); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost node_out_lemma(&s->punctured, d, lo, hi, from, to, node.start, node.height); */ \
+  /*@ ghost size_bounds_lemma(&s->punctured, lo, hi, d); */ \
+  /*@ ghost pair_slot_injective_lemma(&s->punctured, lo, hi, d); */ \
+  /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
   /*@ assert others: \forall integer t, g; live(&s->punctured, from, to, d, t, g) ==> \
@@ -350,7 +354,8 @@
   /*@ assert one: \forall integer j; 0 <= j < pow2(d - 1) ==> j != node.start / 2 ==> \
         same_slot{Pre,Here}(s, j); */ \
   /*@ assert kept: same_but{Pre,Here}(s, node.start / 2); */ \
-  /*@ assert new: sd(s->slot[node.start / 2]) == ns(sd(R), d, node.start, node.height); */ \
+  /*@ assert new: seed_value(s->slot[node.start / 2]) == \
+        node_seed(seed_value(R), d, node.start, node.height); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, lo, hi, lo, hi); */ \
   /*@ assert live: \forall integer t, g; live(&s->punctured, lo, hi, d, t, g) <==> \
         live{Pre}(&s->punctured, lo, hi, d, t, g); */ \
@@ -360,9 +365,9 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, from, to, d, j) ==> \
         owned(&s->punctured, lo, hi, d, j); */ \
   /*@ assert own: owned(&s->punctured, lo, hi, d, node.start / 2); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, lo, hi); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, lo, hi); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, lo, hi); */ \
-  /*@ ghost size_lf(&s->punctured, lo, hi); */ \
+  /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= d; \
@@ -376,7 +381,7 @@
 #define SLOTS_APART_FROM_MARKS \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert apart: APART_WORDS(s, s); */ \
   /*@ assert apart_slots: APART_WORDS(SLOTS(s), s); */ \
   /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s); */
@@ -391,8 +396,8 @@
 #define COVER_SIZE_BEFORE_MARKS \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost size_lf(&s->punctured, lo, hi); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */
 #define COVER_KEPT_BY_MARKS \
   /*@ assert starts_left: same_starts{Pre,Here}(left, lefts); */ \
@@ -405,9 +410,9 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==> \
         owned(&s->punctured, lo, hi, d, j); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, lo, hi); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, lo, hi); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, lo, hi); */ \
-  /*@ ghost size_lf(&s->punctured, lo, hi); */ \
+  /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= d; \
@@ -421,23 +426,23 @@
 #define RANGE_IN_TREE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */
 #define NOTHING_TAKEN_YET \
   /*@ assert first: live_from{Pre}(&s->punctured, from, first); */ \
-  /*@ assert inner: \forall integer x; from <= x < first ==> !gone(&s->punctured, x); */ \
-  /*@ ghost same_set_lf(&s->punctured, d, 0, 0, from, from); */ \
+  /*@ assert inner: \forall integer x; from <= x < first ==> !is_punctured(&s->punctured, x); */ \
+  /*@ ghost same_set_lemma(&s->punctured, d, 0, 0, from, from); */ \
   /*@ assert owned: \forall integer j; owned(&s->punctured, 0, 0, d, j) ==> \
         owned(&s->punctured, from, from, d, j); */ \
-  /*@ assert seeds: seeds(sd(R), d, s->slot, &s->punctured, from, from); */ \
+  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, from, from); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, from, from); */
 #define NEXT_NODE_IS_LIVE \
-  /*@ ghost uint64_t t = n.start, end = end_lf(t, n.height); */ \
+  /*@ ghost uint64_t t = n.start, end = end_lemma(t, n.height); */ \
   /*@ ghost unsigned h = n.height; */ \
   /*@ assert within: t < end <= pow2(d); */ \
   /*@ assert intact: intact(&s->punctured, from, to, t, h); */ \
   /*@ assert live: live(&s->punctured, from, to, d, t, h); */ \
-  /*@ assert wider: wider(&s->punctured, from, to, from, end, t, h); */
+  /*@ assert wider: range_plus_node(&s->punctured, from, to, from, end, t, h); */
 #define NODE_IS_TAKEN \
   /*@ assert to: to == end; */ \
   /*@ assert taken: live{Pre}(&s->punctured, 0, 0, \at(s->punctured.depth,Pre), t, h) && \
@@ -448,19 +453,21 @@
 #define LEFTS_BEGIN \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
   /*@ ghost uint64_t from = lo; */
 #define LEFT_IS_LIVE \
   /*@ ghost Before: ; */ \
-  /*@ ghost uint64_t start = rest[i].node.start, end = end_lf(start, rest[i].node.height); */ \
+  /*@ ghost uint64_t start = rest[i].node.start, end = end_lemma(start, rest[i].node.height); */ \
   /*@ assert entry: start == from && ends{Pre}(rest, i, end) && start < end <= first; */ \
   /*@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height); */ \
-  /*@ assert seed: sd(rest[i].seed) == ns(sd(R), d, start, rest[i].node.height); */ \
-  /*@ assert parent: parent_of(rest, i, first) && gone(&s->punctured, first); */ \
+  /*@ assert seed: seed_value(rest[i].seed) == \
+        node_seed(seed_value(R), d, start, rest[i].node.height); */ \
+  /*@ assert parent: parent_of(rest, i, first) && is_punctured(&s->punctured, first); */ \
   /*@ assert intact: intact(&s->punctured, end, hi, start, rest[i].node.height); */ \
   /*@ assert live: live(&s->punctured, end, hi, d, start, rest[i].node.height); */ \
-  /*@ assert wider: wider(&s->punctured, end, hi, from, hi, start, rest[i].node.height); */ \
+  /*@ assert wider: range_plus_node(&s->punctured, end, hi, from, hi, start, \
+        rest[i].node.height); */ \
   /*@ assert apart: APART_ENTRIES(rest, n, s); */
 #define LEFT_IS_STORED \
   /*@ assert starts: same_starts{Before,Here}(rest, n); */ \
@@ -472,20 +479,22 @@
 #define RIGHTS_BEGIN \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost path_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost path_lemma(d); */ \
   /*@ ghost uint64_t to = hi; */
 #define RIGHT_IS_LIVE \
   /*@ ghost Before: ; */ \
-  /*@ ghost uint64_t start = rest[i].node.start, end = end_lf(start, rest[i].node.height); */ \
+  /*@ ghost uint64_t start = rest[i].node.start, end = end_lemma(start, rest[i].node.height); */ \
   /*@ assert bound: between{Pre}(rest, n, last + 1, hi); */ \
   /*@ assert entry: end == to && begins{Pre}(rest, i, start) && last < start < end; */ \
   /*@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height); */ \
-  /*@ assert seed: sd(rest[i].seed) == ns(sd(R), d, start, rest[i].node.height); */ \
-  /*@ assert parent: parent_of(rest, i, last) && gone(&s->punctured, last); */ \
+  /*@ assert seed: seed_value(rest[i].seed) == \
+        node_seed(seed_value(R), d, start, rest[i].node.height); */ \
+  /*@ assert parent: parent_of(rest, i, last) && is_punctured(&s->punctured, last); */ \
   /*@ assert intact: intact(&s->punctured, lo, start, start, rest[i].node.height); */ \
   /*@ assert live: live(&s->punctured, lo, start, d, start, rest[i].node.height); */ \
-  /*@ assert wider: wider(&s->punctured, lo, start, lo, to, start, rest[i].node.height); */ \
+  /*@ assert wider: range_plus_node(&s->punctured, lo, start, lo, to, start, \
+        rest[i].node.height); */ \
   /*@ assert apart: APART_ENTRIES(rest, n, s); */
 #define RIGHT_IS_STORED \
   /*@ assert starts: same_starts{Before,Here}(rest, n); */ \
@@ -496,61 +505,63 @@
 /* block_start */
 #define BLOCK_BEGINS_IN_TREE \
   /*@ ghost unsigned d = b->depth, h = 6 * level; */ \
-  /*@ ghost shape_lf(d); */ \
-  /*@ ghost shr_blk_lf(level); */ \
-  /*@ ghost around_one_lf(h); */ \
-  /*@ ghost pow2_pos_lf(); */ \
-  /*@ ghost pow2_sum_lf(d - h, h); */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost shl_lf(i, h); */ \
-  /*@ ghost shl_even_lf(i, h); */ \
+  /*@ ghost shape_lemma(d); */ \
+  /*@ ghost shift_right_block_of_lemma(level); */ \
+  /*@ ghost around_one_lemma(h); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
+  /*@ ghost pow2_sum_lemma(d - h, h); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost shl_lemma(i, h); */ \
+  /*@ ghost shl_even_lemma(i, h); */ \
   /*@ assert tree: i == blocks(d, level) ==> (i << h) == pow2(d); */ \
   /*@ ghost uint64_t x = 0; */ \
-  /*@ ghost if (i < end_lf(0, d - h)) x = full_lf(b, level, i); */ \
-  /*@ ghost shift_lf(x, h); */ \
-  /*@ assert block: i < blocks(d, level) ==> i == (x >> h) && (i << h) == down(x, h); */ \
+  /*@ ghost if (i < end_lemma(0, d - h)) x = full_lemma(b, level, i); */ \
+  /*@ ghost shift_lemma(x, h); */ \
+  /*@ assert block: i < blocks(d, level) ==> i == (x >> h) && (i << h) == covering_start(x, h); */ \
   /*@ assert bound: (i << h) <= pow2(d); */ \
-  /*@ assert below: \forall integer z; 0 <= z < down(x, h) ==> blk(z, level) < blk(x, level); */ \
-  /*@ assert above: \forall integer z; z >= 0 ==> blk(z, level) < blk(x, level) ==> \
-        z < down(x, h); */
+  /*@ assert below: \forall integer z; 0 <= z < covering_start(x, h) ==> \
+        block_of(z, level) < block_of(x, level); */ \
+  /*@ assert above: \forall integer z; z >= 0 ==> block_of(z, level) < block_of(x, level) ==> \
+        z < covering_start(x, h); */
 
 /* full_span */
 #define BLOCKS_ASCEND \
   /*@ ghost unsigned d = b->depth; */ \
-  /*@ ghost shape_lf(d); */ \
-  /*@ ghost blk_mono_lf(level); */
+  /*@ ghost shape_lemma(d); */ \
+  /*@ ghost block_of_mono_lemma(level); */
 #define INNER_BLOCKS_ARE_FULL \
   /*@ assert mono: i <= j < blocks(d, level); */ \
   /*@ ghost \
     /@ loop invariant i < k; \
-       loop invariant \forall integer y; i < y < k ==> y < j ==> under(b, level, y); \
+       loop invariant \forall integer y; i < y < k ==> y < j ==> in_full_block(b, level, y); \
        loop assigns k; \
        loop variant j - k; @/ \
     for (uint64_t k = i + 1; k < j; k++) { \
-      full_lf(b, level, k); \
-      /@ assert in: \forall integer x; 0 <= x ==> i < blk(x, level) < j ==> first <= x <= last; @/ \
+      full_lemma(b, level, k); \
+      /@ assert in: \forall integer x; 0 <= x ==> i < block_of(x, level) < j ==> \
+           first <= x <= last; @/ \
     } */
 #define SPAN_IS_PUNCTURED \
-  /*@ assert in: \forall integer z; from <= z < end ==> i <= blk(z, level) < j; */ \
+  /*@ assert in: \forall integer z; from <= z < end ==> i <= block_of(z, level) < j; */ \
   /*@ ghost \
     /@ loop invariant from <= x; \
-       loop invariant \forall integer z; from <= z < x ==> z < end ==> gone(b, z); \
+       loop invariant \forall integer z; from <= z < x ==> z < end ==> is_punctured(b, z); \
        loop assigns x; \
        loop variant end - x; @/ \
     for (uint64_t x = from; x < end; x++) { \
-      uint64_t k = under_lf(b, level, x); \
-      /@ assert gone: gone(b, x); @/ \
+      uint64_t k = in_full_block_lemma(b, level, x); \
+      /@ assert gone: is_punctured(b, x); @/ \
     } */
 
 /* release_range */
 #define COVER_SIZE_BEFORE_RELEASE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ ghost leaves_lf(d); */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */
 #define COVER_SIZE_KEPT_BY_RELEASE \
-  /*@ assert held: held(sd(R), s); */ \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ assert held: slots_hold_key(seed_value(R), s); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */ \
   /*@ ghost \
@@ -565,31 +576,31 @@
 #define RIGHTS_APART_FROM_SLOTS \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert apart: APART_ENTRIES(right, rights, s); */
 #define RIGHTS_KEPT_BY_LEFTS \
   /*@ assert starts: same_starts{Pre,Here}(right, rights); */ \
   /*@ assert seeds: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights); */ \
   /*@ assert same: same_entries{Pre,Here}(right, rights); */ \
-  /*@ ghost uint64_t from = either_lf(lo < first, first, lo); */
+  /*@ ghost uint64_t from = either_lemma(lo < first, first, lo); */
 #define REST_IS_THE_COVER \
-  /*@ ghost uint64_t to = either_lf(last + 1 < hi, last + 1, hi); */ \
-  /*@ assert all: \forall integer x; from <= x < to ==> gone(&s->punctured, x); */ \
+  /*@ ghost uint64_t to = either_lemma(last + 1 < hi, last + 1, hi); */ \
+  /*@ assert all: \forall integer x; from <= x < to ==> is_punctured(&s->punctured, x); */ \
   /*@ assert no_more: \forall integer x; \
-        gone(&s->punctured, x) || from <= x < to ==> gone(&s->punctured, x); */ \
-  /*@ assert slots: slots(sd(R), d, s->slot, &s->punctured, from, to); */ \
+        is_punctured(&s->punctured, x) || from <= x < to ==> is_punctured(&s->punctured, x); */ \
+  /*@ assert slots: slots(seed_value(R), d, s->slot, &s->punctured, from, to); */ \
   /*@ assert nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d); */ \
-  /*@ ghost same_set_lf(&s->punctured, d, from, to, 0, 0); */ \
+  /*@ ghost same_set_lemma(&s->punctured, d, from, to, 0, 0); */ \
   /*@ assert owned: \forall integer j; owned(&s->punctured, from, to, d, j) ==> \
         owned(&s->punctured, 0, 0, d, j); */ \
-  /*@ assert held_seeds: seeds(sd(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert held_seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */
 
 /* replace_range */
 #define REST_APART_FROM_KEY \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d); */ \
+  /*@ ghost leaves_lemma(d); */ \
   /*@ assert apart_left: APART_ENTRIES(left, lefts, s); */ \
   /*@ assert apart_right: APART_ENTRIES(right, rights, s); */ \
   /*@ assert words_left: APART_ENTRIES_WORDS(left, lefts, s); */ \
@@ -602,17 +613,19 @@
   /*@ assert seeds_right: same_los{Pre,Here}(right, rights) && same_his{Pre,Here}(right, rights); */ \
   /*@ assert lefts: lefts{Pre}(left, lefts, lo, first); */ \
   /*@ assert rights: rights{Pre}(right, rights, hi, last); */ \
-  /*@ assert inner_left: \forall integer x; lo <= x < first ==> !gone(&s->punctured, x); */ \
-  /*@ assert inner_right: \forall integer x; last < x < hi ==> !gone(&s->punctured, x); */
+  /*@ assert inner_left: \forall integer x; lo <= x < first ==> \
+        !is_punctured(&s->punctured, x); */ \
+  /*@ assert inner_right: \forall integer x; last < x < hi ==> !is_punctured(&s->punctured, x); */
 #define REST_KEPT_BY_MARKING \
   /*@ assert same_left: same_entries{Pre,Here}(left, lefts); */ \
   /*@ assert same_right: same_entries{Pre,Here}(right, rights); */ \
-  /*@ assert left: entries(sd(R), d, left, lefts); */ \
-  /*@ assert right: entries(sd(R), d, right, rights); */ \
+  /*@ assert left: entries(seed_value(R), d, left, lefts); */ \
+  /*@ assert right: entries(seed_value(R), d, right, rights); */ \
   /*@ assert lefts: lefts(left, lefts, lo, first); */ \
   /*@ assert rights: rights(right, rights, hi, last); */ \
-  /*@ assert inner_left: \forall integer x; lo <= x < first ==> !gone(&s->punctured, x); */ \
-  /*@ assert inner_right: \forall integer x; last < x < hi ==> !gone(&s->punctured, x); */ \
+  /*@ assert inner_left: \forall integer x; lo <= x < first ==> \
+        !is_punctured(&s->punctured, x); */ \
+  /*@ assert inner_right: \forall integer x; last < x < hi ==> !is_punctured(&s->punctured, x); */ \
   /*@ assert in_left: \forall integer i, x; 0 <= i < lefts ==> \
         covers(left[i].node.start, left[i].node.height, x) ==> lo <= x < first; */ \
   /*@ assert in_right: \forall integer i, x; 0 <= i < rights ==> \
@@ -623,14 +636,14 @@
 /* opt_store_puncture_range */
 #define COUNT_IS_COVER_SIZE \
   /*@ assert depth: s->punctured.depth == d; */ \
-  /*@ ghost shape_lf(d); */ \
+  /*@ ghost shape_lemma(d); */ \
   /*@ assert shaped: shaped(&s->punctured); */ \
-  /*@ ghost size_bounds_lf(&s->punctured, 0, 0, d); */
+  /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */
 
 /* opt_store_load_node */
 #define NODE_HAS_A_SLOT \
   /*@ assert depth: 1 <= s->punctured.depth <= 32; */ \
-  /*@ ghost leaves_lf(s->punctured.depth); */ \
+  /*@ ghost leaves_lemma(s->punctured.depth); */ \
   /*@ assert half: pow2(s->punctured.depth) == 2 * pow2(s->punctured.depth - 1); */
 
 /* opt_store_load_root */
@@ -638,18 +651,18 @@
   /*@ ghost struct pprf_seed r = *root; */ \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lf(d - 1); */ \
-  /*@ ghost path_lf(d); */
+  /*@ ghost leaves_lemma(d - 1); */ \
+  /*@ ghost path_lemma(d); */
 #define ROOT_IS_THE_COVER \
-  /*@ ghost size_lf(&s->punctured, 0, 0); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d; */ \
   /*@ assert others: same_but{Pre,Put}(s, 0) && same_slots{Put,Here}(s); */ \
-  /*@ assert none: \forall integer x; !gone(&s->punctured, x); */ \
+  /*@ assert none: \forall integer x; !is_punctured(&s->punctured, x); */ \
   /*@ assert intact: \forall integer t, g; intact(&s->punctured, 0, 0, t, g); */ \
   /*@ assert root: live(&s->punctured, 0, 0, d, 0, d); */ \
   /*@ assert only: \forall integer t, g; live(&s->punctured, 0, 0, d, t, g) ==> t == 0 && g == d; */ \
-  /*@ assert seed: sd(s->slot[0]) == ns(sd(r), d, 0, d); */ \
-  /*@ assert seeds: seeds(sd(r), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seed: seed_value(s->slot[0]) == node_seed(seed_value(r), d, 0, d); */ \
+  /*@ assert seeds: seeds(seed_value(r), d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert zero: \forall integer j; 0 < j < pow2(d - 1) ==> zero_seed(s->slot[j]); */ \
   /*@ assert owned: owned(&s->punctured, 0, 0, d, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */

@@ -57,13 +57,13 @@ have -> : (h =? d) = false by lia.
 by case: (is_node V d s (h + 1)).
 Qed.
 
-Lemma ns_top R d s h : d <= h -> ns V R d s h = R.
-Proof. by move=> dh; rewrite (ns_def V D); have -> : (h >=? d) = true by lia. Qed.
+Lemma node_seed_top R d s h : d <= h -> node_seed V R d s h = R.
+Proof. by move=> dh; rewrite (node_seed_def V D); have -> : (h >=? d) = true by lia. Qed.
 
-Lemma ns_step R d s h : h < d -> ns V R d s h =
-  if is_node V d s (h + 1) then prg_l V (ns V R d s (h + 1)) s (h + 1)
-  else prg_r V (ns V R d (s - pow2 V h) (h + 1)) (s - pow2 V h) (h + 1).
-Proof. by move=> hd; rewrite [LHS](ns_def V D); have -> : (h >=? d) = false by lia. Qed.
+Lemma node_seed_step R d s h : h < d -> node_seed V R d s h =
+  if is_node V d s (h + 1) then prg_l V (node_seed V R d s (h + 1)) s (h + 1)
+  else prg_r V (node_seed V R d (s - pow2 V h) (h + 1)) (s - pow2 V h) (h + 1).
+Proof. by move=> hd; rewrite [LHS](node_seed_def V D); have -> : (h >=? d) = false by lia. Qed.
 
 Lemma byte_step v k : 0 <= k -> byte V v (k + 1) = byte V (Z.quot v 256) k.
 Proof.
@@ -80,7 +80,7 @@ have -> : (n + 1 <=? 0) = false by lia.
 by have -> : n + 1 - 1 = n by lia.
 Qed.
 
-Lemma eqn_at L1 L2 p q : eqn V L1 L2 p q -> ref_node_at L1 p = ref_node_at L2 q.
+Lemma same_node_at L1 L2 p q : same_node V L1 L2 p q -> ref_node_at L1 p = ref_node_at L2 q.
 Proof.
 case=> [E1 [E2 [E3 E4]]]; move: E1 E2 E3 E4; rewrite /ref_node_at /pprf_seed_at /=.
 by move=> -> -> -> ->.
@@ -88,7 +88,7 @@ Qed.
 
 Lemma same_at L1 L2 a lo hi k : same V L1 L2 a lo hi -> lo <= k -> k < hi ->
   ref_node_at L1 (shift 4 a k) = ref_node_at L2 (shift 4 a k).
-Proof. by move=> S k1 k2; apply/eqn_at/S. Qed.
+Proof. by move=> S k1 k2; apply/same_node_at/S. Qed.
 
 Lemma quot_bounds v : 0 <= v -> 256 * Z.quot v 256 <= v < 256 * Z.quot v 256 + 256.
 Proof. by move=> v0; rewrite Z.quot_div_nonneg; lia. Qed.
@@ -121,17 +121,17 @@ move=> d s t h g -> -> gd T; have B := tnode_bounds T.
 by move: T; rewrite /tnode is_node_step; lia.
 Qed.
 
-Lemma ns_root : fact_ns_root V.
-Proof. by move=> R d; rewrite ns_top //; lia. Qed.
-Lemma ns_left : fact_ns_left V.
+Lemma node_seed_root : fact_node_seed_root V.
+Proof. by move=> R d; rewrite node_seed_top //; lia. Qed.
+Lemma node_seed_left : fact_node_seed_left V.
 Proof.
 move=> R d s h g g0 -> T; have B := tnode_bounds T.
-by rewrite ns_step ?T //; lia.
+by rewrite node_seed_step ?T //; lia.
 Qed.
-Lemma ns_right : fact_ns_right V.
+Lemma node_seed_right : fact_node_seed_right V.
 Proof.
 move=> R d s t h g g0 -> -> T nT; have B := tnode_bounds T.
-rewrite ns_step; last by lia.
+rewrite node_seed_step; last by lia.
 have -> : is_node V d (s + pow2 V g) (g + 1) = false by apply/negP => T'; case: nT.
 by have -> : s + pow2 V g - pow2 V g = s by lia.
 Qed.
@@ -206,7 +206,7 @@ exact {|
   pow2_0_holds := pow2_0; pow2_S_holds := pow2_S; pow2_8_holds := pow2_8;
   tn_root_holds := tn_root; tn_left_holds := tn_left; tn_right_holds := tn_right;
   tn_parent_holds := tn_parent;
-  ns_root_holds := ns_root; ns_left_holds := ns_left; ns_right_holds := ns_right;
+  node_seed_root_holds := node_seed_root; node_seed_left_holds := node_seed_left; node_seed_right_holds := node_seed_right;
   message_of_reads_holds := message_of_reads; message_0_holds := message_0;
   message_S_holds := message_S; byte_0_holds := byte_0; byte_S_holds := byte_S;
   record_0_holds := record_0; record_S_holds := record_S; record_mono_holds := record_mono;
@@ -222,7 +222,7 @@ Theorem inv_same : lemma_inv_same V.
 Proof.
 move=> L1 L2 R d a n S [ok [so mx]]; have at_ k := @same_at L1 L2 a 0 n k S.
 split; last split.
-- move=> k [k0 kn]; have := ok k (conj k0 kn); rewrite /okn at_ //; lia.
+- move=> k [k0 kn]; have := ok k (conj k0 kn); rewrite /correct_node at_ //; lia.
 - move=> k l [k0 [kl ln]]; have := so k l (conj k0 (conj kl ln)).
   by rewrite !at_ //; lia.
 - move=> k l [k0 [kl ln]]; have := mx k l (conj k0 (conj kl ln)).
@@ -263,11 +263,11 @@ split=> /=.
 Qed.
 
 (* Whatever the PRG and the digest: there are functions that the definitions describe. *)
-Theorem acsl_definitions_exist : exists pow2 is_node ns byte message_of, definitions
-  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+Theorem acsl_definitions_exist : exists pow2 is_node node_seed byte message_of, definitions
+  {| seed_t := seed_t V; seed_from_words := seed_from_words V; prg_l := prg_l V; prg_r := prg_r V;
      is_family := is_family V; prg_failed := prg_failed V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
-     pow2 := pow2; is_node := is_node; ns := ns; byte := byte; message_of := message_of |}.
+     pow2 := pow2; is_node := is_node; node_seed := node_seed; byte := byte; message_of := message_of |}.
 Proof. by do 5 eexists; apply: defined_definitions. Qed.
 
 End Exist.
@@ -322,12 +322,12 @@ move: T; rewrite /tnode hE (@is_node_agree d (d - Z.to_nat h)); first by case/an
 by apply: subnKC; apply/leP; lia.
 Qed.
 
-Lemma ns_agree R d e h s : (h + e)%nat = d -> is_node_at e s h ->
-  ns V R (Z.of_nat d) (Z.of_N s) (Z.of_nat h) = ns_at prgl prgr R e s h.
+Lemma node_seed_agree R d e h s : (h + e)%nat = d -> is_node_at e s h ->
+  node_seed V R (Z.of_nat d) (Z.of_N s) (Z.of_nat h) = node_seed_at prgl prgr R e s h.
 Proof.
-elim: e h s => [|e IH] h s E; first by rewrite -E addn0 (ns_top D) //; lia.
+elim: e h s => [|e IH] h s E; first by rewrite -E addn0 (node_seed_top D) //; lia.
 have hd : (Z.of_nat h < Z.of_nat d) by apply/Nat2Z.inj_lt/ltP; rewrite -E addnS ltnS leq_addr.
-rewrite (ns_step D) //=.
+rewrite (node_seed_step D) //=.
 have -> : Z.of_nat h + 1 = Z.of_nat h.+1 by lia.
 have it := @is_node_agree d e h.+1; rewrite addSnnS in it.
 rewrite (it _ E) N2Z.id; have -> : (0 <=? Z.of_N s) = true by lia.
@@ -340,38 +340,38 @@ Qed.
 Lemma leaf_value_agree R d x : (x < CModel.pow2 d)%num ->
   leaf_value V R (Z.of_nat d) (Z.of_N x) = Contracts.leaf_value prgl prgr R d x.
 Proof.
-move=> xd; rewrite /leaf_value (@ns_agree R d d 0 x) ?add0n //.
-  by rewrite /Contracts.leaf_value /Contracts.ns subn0.
+move=> xd; rewrite /leaf_value (@node_seed_agree R d d 0 x) ?add0n //.
+  by rewrite /Contracts.leaf_value /Contracts.node_seed subn0.
 apply/is_node_atP; split; first by exists x; rewrite N.mul_1_r.
 by rewrite add0n; have -> : CModel.pow2 0 = 1%num by []; lia.
 Qed.
 
 (* A structure with natural numbers is a node of the model. *)
 Definition as_node (c : ref_node) : CModel.node Seed :=
-  Node (Z.to_N (ref_node_start c)) (Z.to_nat (ref_node_height c)) (sd V (ref_node_seed c)).
+  Node (Z.to_N (ref_node_start c)) (Z.to_nat (ref_node_height c)) (seed_value V (ref_node_seed c)).
 
 Lemma as_node_is c m : node_is c m -> as_node c = m.
 Proof. by case: m => s h k [] /= E1 E2 <-; rewrite /as_node E1 E2 N2Z.id Nat2Z.id. Qed.
 
-Lemma okn_agree L R d p : okn V L R (Z.of_nat d) p <->
+Lemma correct_node_agree L R d p : correct_node V L R (Z.of_nat d) p <->
   let c := ref_node_at L p in
-  node_is c (as_node c) /\ Contracts.okn prgl prgr R d (as_node c).
+  node_is c (as_node c) /\ Contracts.correct_node prgl prgr R d (as_node c).
 Proof.
-rewrite /okn /=; set c := ref_node_at L p; split.
+rewrite /correct_node /=; set c := ref_node_at L p; split.
   case=> [hd [le [T S]]]; have [s [h [sE hE]]] := tnode_natural T.
   have cE : node_is c (as_node c) by split; rewrite //= ?sE ?hE ?N2Z.id ?Nat2Z.id.
-  split=> //; rewrite /Contracts.okn /= sE hE N2Z.id Nat2Z.id.
+  split=> //; rewrite /Contracts.correct_node /= sE hE N2Z.id Nat2Z.id.
   rewrite sE hE in hd le T S.
   have T' : Contracts.tnode d s h by apply/tnode_agree.
   split; first by apply/leP; lia.
   split; first by rewrite !pow2_agree in le; lia.
-  split=> //; rewrite S /Contracts.ns; move: T'; rewrite /Contracts.tnode => /andP [hd' i].
-  by rewrite (@ns_agree R d (d - h)) ?subnKC.
+  split=> //; rewrite S /Contracts.node_seed; move: T'; rewrite /Contracts.tnode => /andP [hd' i].
+  by rewrite (@node_seed_agree R d (d - h)) ?subnKC.
 case=> -[/= sE hE _] [/= hd [le [T S]]]; rewrite sE hE; split; first by move/leP: hd; lia.
 split; first by rewrite !pow2_agree; lia.
 split; first exact/tnode_agree.
-rewrite S /Contracts.ns; move: T; rewrite /Contracts.tnode => /andP [hd' i].
-by rewrite (@ns_agree R d _ _ _ _ i) ?subnKC.
+rewrite S /Contracts.node_seed; move: T; rewrite /Contracts.tnode => /andP [hd' i].
+by rewrite (@node_seed_agree R d _ _ _ _ i) ?subnKC.
 Qed.
 
 (* The array at a, as the contracts over N see it. *)
@@ -384,10 +384,10 @@ Lemma oks_agree L R d a n : oks V L R (Z.of_nat d) a (Z.of_nat n) <->
   natural L a n /\ Contracts.oks prgl prgr R d (as_array L a) n.
 Proof.
 split=> [ok|[nat ok] k kn].
-  by split=> k /ltP kn; have /okn_agree [? ?] := ok (Z.of_nat k) ltac:(lia).
+  by split=> k /ltP kn; have /correct_node_agree [? ?] := ok (Z.of_nat k) ltac:(lia).
 have -> : k = Z.of_nat (Z.to_nat k) by lia.
 have kn' : (Z.to_nat k < n)%nat by apply/ltP; lia.
-by apply/okn_agree; split; [apply: nat | apply: ok].
+by apply/correct_node_agree; split; [apply: nat | apply: ok].
 Qed.
 
 Lemma inv_agree L R d a n : inv V L R (Z.of_nat d) a (Z.of_nat n) <->
@@ -475,7 +475,7 @@ Qed.
 
 Theorem acsl_inv_cover L R d a n (P : pred bitseq) :
   holds L a n (key_nodes V d P R) <->
-  0 <= n /\ inv V L (sd V R) (Z.of_nat d) a n /\
+  0 <= n /\ inv V L (seed_value V R) (Z.of_nat d) a n /\
   (forall x, (x < CModel.pow2 d)%num ->
      covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x)).
 Proof.

@@ -17,11 +17,11 @@ Definition bare : pprf_family := pprf_family_intro 1 0 0.
 
 (* Seeds are integers; a node's children have its seed and one or two more. *)
 Definition toy : logic := defined
-  {| seed_t := N; mk2 := fun lo _ => Z.to_N lo;
+  {| seed_t := N; seed_from_words := fun lo _ => Z.to_N lo;
      prg_l := fun k _ _ => (k + 1)%num; prg_r := fun k _ _ => (k + 2)%num;
      is_family := fun _ _ _ => True; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
-     pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
+     pow2 := id; is_node := fun _ _ _ => false; node_seed := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
 
 Example acsl_definitions_exist_ex := @acsl_definitions_exist toy.
@@ -30,10 +30,10 @@ Example acsl_facts_ex : facts toy := acsl_facts toy_definitions.
 
 (* Seeds are pairs of words. *)
 Definition pairs : logic :=
-  {| seed_t := (Z * Z)%type; mk2 := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k;
+  {| seed_t := (Z * Z)%type; seed_from_words := pair; prg_l := fun k _ _ => k; prg_r := fun k _ _ => k;
      is_family := fun _ _ _ => True; prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun m _ => m; digest := fun _ _ => 0;
-     pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
+     pow2 := id; is_node := fun _ _ _ => false; node_seed := fun R _ _ _ => R;
      byte := fun v _ => v; message_of := fun _ _ _ => tt |}.
 
 (* Block 0 holds the array, block 1 its length, block 2 the value. *)
@@ -287,11 +287,11 @@ Example acsl_layout_facts_ex : layout_facts toy_layout :=
   @acsl_layout_facts toy_layout toy_definitions toy_layout_definitions.
 
 Example none_gone x : (x < CModel.pow2 1)%num ->
-  pred0 (leaf_path 1 x) <-> gone toy_layout fresh (0, 0) (Z.of_N x) \/ 0 <= Z.of_N x < 0.
+  pred0 (leaf_path 1 x) <-> is_punctured toy_layout fresh (0, 0) (Z.of_N x) \/ 0 <= Z.of_N x < 0.
 Proof. by move=> _; split=> // -[] //; lia. Qed.
 Example right_gone x : (x < CModel.pow2 1)%num ->
   pred1 [:: true] (leaf_path 1 x) <->
-  gone toy_layout fresh (0, 0) (Z.of_N x) \/ 1 <= Z.of_N x < 2.
+  is_punctured toy_layout fresh (0, 0) (Z.of_N x) \/ 1 <= Z.of_N x < 2.
 Proof.
 change (CModel.pow2 1) with 2%num => x2; have [->|->] : x = 0%num \/ x = 1%num by lia.
   by split=> // -[] //; lia.
@@ -308,19 +308,19 @@ have := @acsl_live_cover toy_layout toy_definitions toy_layout_definitions fresh
 by move=> E; apply/E; exists [:: o].
 Qed.
 
-Definition live_apart_lf_ex := @live_apart_lf toy_layout toy_definitions toy_layout_definitions
+Definition live_apart_lemma_ex := @live_apart_lemma toy_layout toy_definitions toy_layout_definitions
   fresh (0, 0) 1 2 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
   0 0 0 0 left_live left_live.
-Definition pair_slot_injective_lf_ex := @pair_slot_injective_lf toy_layout toy_definitions
+Definition pair_slot_injective_lemma_ex := @pair_slot_injective_lemma toy_layout toy_definitions
   toy_layout_definitions fresh (0, 0) 1 2 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
   0 0 0 0 left_live left_live erefl.
 Example root_covers : (1 <= 1 /\ 1 <= 1 /\ 1 <= 32) /\
   tnode toy_layout 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
 Proof. by split; [lia | case: root_live => _ [_ []]]. Qed.
-Definition slot_overwritten_lf_ex := @slot_overwritten_lf toy_layout toy_definitions
+Definition slot_overwritten_lemma_ex := @slot_overwritten_lemma toy_layout toy_definitions
   toy_layout_definitions 1 0 1 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) root_covers.
 Example root_punctured : 1 <= 1 <= 32 /\
   live toy_layout fresh (0, 0) 0 0 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
 Proof. by split; [lia | split; [exact: root_live | case: root_covers => _ []]]. Qed.
-Definition puncture_lf_ex := @puncture_lf toy_layout toy_definitions toy_layout_definitions
+Definition puncture_lemma_ex := @puncture_lemma toy_layout toy_definitions toy_layout_definitions
   fresh (0, 0) 1 0 1 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) root_punctured.

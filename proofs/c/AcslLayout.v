@@ -24,9 +24,9 @@ Variable V : layout.
 Hypothesis D : definitions V.
 Hypothesis DL : layout_definitions V.
 
-Lemma shr_step x h : 0 <= h -> shr V x (h + 1) = Z.quot (shr V x h) 2.
+Lemma shift_right_step x h : 0 <= h -> shift_right V x (h + 1) = Z.quot (shift_right V x h) 2.
 Proof.
-move=> h0; rewrite (shr_def V DL x (h + 1)).
+move=> h0; rewrite (shift_right_def V DL x (h + 1)).
 have -> : (h + 1 <=? 0) = false by lia.
 by have -> : h + 1 - 1 = h by lia.
 Qed.
@@ -34,21 +34,21 @@ Qed.
 Lemma half r : 0 <= r -> r = 2 * Z.quot r 2 \/ r = 2 * Z.quot r 2 + 1.
 Proof. by move=> r0; have := Z.quot_rem' r 2; have := Z.rem_bound_pos r 2; lia. Qed.
 
-Lemma shr_0 : fact_shr_0 V.
-Proof. by move=> x; rewrite (shr_def V DL). Qed.
-Lemma shr_S : fact_shr_S V.
-Proof. by move=> x h g h0 ->; rewrite shr_step //; lia. Qed.
-Lemma down_order : fact_down_order V.
-Proof. by move=> x y h p1 lt; rewrite /down; nia. Qed.
-Lemma down_equal : fact_down_equal V.
-Proof. by move=> x y h E; rewrite /down E. Qed.
-Lemma down_zero : fact_down_zero V.
-Proof. by move=> x h E; rewrite /down E. Qed.
-Lemma down_0 : fact_down_0 V.
-Proof. by move=> x; rewrite /down shr_0 (pow2_def V D) /=; lia. Qed.
-Lemma down_S : fact_down_S V.
+Lemma shift_right_0 : fact_shift_right_0 V.
+Proof. by move=> x; rewrite (shift_right_def V DL). Qed.
+Lemma shift_right_S : fact_shift_right_S V.
+Proof. by move=> x h g h0 ->; rewrite shift_right_step //; lia. Qed.
+Lemma covering_start_order : fact_covering_start_order V.
+Proof. by move=> x y h p1 lt; rewrite /covering_start; nia. Qed.
+Lemma covering_start_equal : fact_covering_start_equal V.
+Proof. by move=> x y h E; rewrite /covering_start E. Qed.
+Lemma covering_start_zero : fact_covering_start_zero V.
+Proof. by move=> x h E; rewrite /covering_start E. Qed.
+Lemma covering_start_0 : fact_covering_start_0 V.
+Proof. by move=> x; rewrite /covering_start shift_right_0 (pow2_def V D) /=; lia. Qed.
+Lemma covering_start_S : fact_covering_start_S V.
 Proof.
-move=> x h g s0 h0 ->; rewrite /down shr_step; last lia.
+move=> x h g s0 h0 ->; rewrite /covering_start shift_right_step; last lia.
 rewrite (pow2_step D); last lia.
 by case: (half (Z.ge_le _ _ s0)) => E; [left | right]; nia.
 Qed.
@@ -86,22 +86,22 @@ move=> sE sd; split; last lia.
 by exists (Z.to_N q); apply: N2Z.inj; rewrite N2Z.inj_mul !Z2N.id.
 Qed.
 
-Lemma shr_bounds x h : 0 <= x -> 0 <= h ->
-  shr V x h * pow2 V h <= x < shr V x h * pow2 V h + pow2 V h.
+Lemma shift_right_bounds x h : 0 <= x -> 0 <= h ->
+  shift_right V x h * pow2 V h <= x < shift_right V x h * pow2 V h + pow2 V h.
 Proof.
 move=> x0 h0; have -> : h = Z.of_nat (Z.to_nat h) by lia.
-elim: (Z.to_nat h) => [|n IH]; first by rewrite shr_0 (pow2_def V D) /=; lia.
-rewrite Nat2Z.inj_succ -Z.add_1_r shr_step ?(pow2_step D); try lia.
-have := @pow2_pos (Z.of_nat n); set p := pow2 V _ in IH *; set r := shr V _ _ in IH * => p0.
+elim: (Z.to_nat h) => [|n IH]; first by rewrite shift_right_0 (pow2_def V D) /=; lia.
+rewrite Nat2Z.inj_succ -Z.add_1_r shift_right_step ?(pow2_step D); try lia.
+have := @pow2_pos (Z.of_nat n); set p := pow2 V _ in IH *; set r := shift_right V _ _ in IH * => p0.
 have r0 : 0 <= r by nia.
 by case: (half r0) => E; nia.
 Qed.
 
-Lemma down_bounds x h : 0 <= x -> 0 <= h -> down V x h <= x < down V x h + pow2 V h.
-Proof. by move=> x0 h0; exact: shr_bounds. Qed.
+Lemma covering_start_bounds x h : 0 <= x -> 0 <= h -> covering_start V x h <= x < covering_start V x h + pow2 V h.
+Proof. by move=> x0 h0; exact: shift_right_bounds. Qed.
 
-Lemma down_pos x h : 0 <= x -> 0 <= h -> 0 <= shr V x h.
-Proof. by move=> x0 h0; have := shr_bounds x0 h0; have := pow2_pos h0; nia. Qed.
+Lemma covering_start_pos x h : 0 <= x -> 0 <= h -> 0 <= shift_right V x h.
+Proof. by move=> x0 h0; have := shift_right_bounds x0 h0; have := pow2_pos h0; nia. Qed.
 
 (* Of two multiples of 2^h that are at most x and less than 2^h below it there is one only. *)
 Lemma multiple_unique p q r x : 0 < p -> q * p <= x < q * p + p -> r * p <= x < r * p + p -> q = r.
@@ -121,9 +121,9 @@ Qed.
 (* Node (t, g) has all leaves of (s, h). *)
 Definition node_inside s h t g := t <= s /\ s + pow2 V h <= t + pow2 V g.
 
-Lemma down_only d s h x : tnode V d s h -> covers V s h x -> down V x h = s.
+Lemma covering_start_only d s h x : tnode V d s h -> covers V s h x -> covering_start V x h = s.
 Proof.
-case/tnodeE => h0 _ s0 _ [q E] C; have := @shr_bounds x h; rewrite /down.
+case/tnodeE => h0 _ s0 _ [q E] C; have := @shift_right_bounds x h; rewrite /covering_start.
 have x0 : 0 <= x by case: C; lia.
 move=> /(_ x0 h0) B; rewrite E in C *.
 by rewrite (multiple_unique (pow2_pos h0) B C).
@@ -137,16 +137,16 @@ have [k [k0 E]] := pow2_up h0 hg; rewrite /covers /node_inside E => Q R.
 exact: multiple_inside (pow2_pos h0) Q R.
 Qed.
 
-Lemma down_node d x h : 0 <= h <= d -> 0 <= x < pow2 V d ->
-  tnode V d (down V x h) h /\ covers V (down V x h) h x.
+Lemma covering_start_node d x h : 0 <= h <= d -> 0 <= x < pow2 V d ->
+  tnode V d (covering_start V x h) h /\ covers V (covering_start V x h) h x.
 Proof.
 move=> hd xd; have h0 : 0 <= h by lia.
 have x0 : 0 <= x by lia.
-have B := down_bounds x0 h0; split=> //; have r0 := down_pos x0 h0; have p0 := pow2_pos h0.
+have B := covering_start_bounds x0 h0; split=> //; have r0 := covering_start_pos x0 h0; have p0 := pow2_pos h0.
 have hd' : h <= d by lia.
-have [k [k0 E]] := pow2_up h0 hd'; rewrite /down in B *.
-apply/tnodeE; split=> //; [nia | | by exists (shr V x h)].
-rewrite E in xd *; have lt : ~ (k <= shr V x h) by nia.
+have [k [k0 E]] := pow2_up h0 hd'; rewrite /covering_start in B *.
+apply/tnodeE; split=> //; [nia | | by exists (shift_right V x h)].
+rewrite E in xd *; have lt : ~ (k <= shift_right V x h) by nia.
 by nia.
 Qed.
 
@@ -158,12 +158,12 @@ Proof. by case/tnodeE => h0 hd s0 sd _; rewrite /covers; lia. Qed.
 
 (* The node above a node: the first half or the second of it. *)
 Lemma up_inside d s h : tnode V d s h -> h < d ->
-  tnode V d (down V s (h + 1)) (h + 1) /\ node_inside s h (down V s (h + 1)) (h + 1).
+  tnode V d (covering_start V s (h + 1)) (h + 1) /\ node_inside s h (covering_start V s (h + 1)) (h + 1).
 Proof.
 move=> T hd; have [h0 _ s0 sd _] := proj1 (tnodeE d s h) T.
 have C := start_covered T; have x0 := tnode_leaf T C.
-have [T' C'] : tnode V d (down V s (h + 1)) (h + 1) /\ covers V (down V s (h + 1)) (h + 1) s.
-  by apply: down_node => //; lia.
+have [T' C'] : tnode V d (covering_start V s (h + 1)) (h + 1) /\ covers V (covering_start V s (h + 1)) (h + 1) s.
+  by apply: covering_start_node => //; lia.
 by split=> //; apply: tnode_inside T T' _ C C'; lia.
 Qed.
 
@@ -193,7 +193,7 @@ case=> [hd [sd [Ts [Is Ps]]]] [gd [td [Tt [It Pt]]]] hg.
 case: (tnode_nested Ts Tt hg) => [I|]; last by right.
 left; case: (Z.eq_dec h g) => [E|ne].
   rewrite E in Ts I *; split=> //; have C := start_covered Ts.
-  by rewrite -(down_only Ts C) (down_only Tt (inside_covers I C)).
+  by rewrite -(covering_start_only Ts C) (covering_start_only Tt (inside_covers I C)).
 have [Tu Iu] := up_inside Ts ltac:(lia); case: (Ps ltac:(lia)).
 apply: intact_inside It; apply: tnode_inside Tu Tt _ _ _; [lia | | ].
   exact: inside_covers Iu (start_covered Ts).
@@ -207,7 +207,7 @@ move=> Ls Lt; case: (Z.le_ge_cases h g) => c; first exact: live_lower Ls Lt c.
 by case: (live_lower Lt Ls c) => [[-> ->]|[]]; auto.
 Qed.
 
-Theorem live_apart_lf (L : memory) (b : pointer) (lo hi d : Z) :
+Theorem live_apart_lemma (L : memory) (b : pointer) (lo hi d : Z) :
   c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> d <= 32 ->
   forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g ->
     (s = t /\ h = g) \/ s + pow2 V h <= t \/ t + pow2 V g <= s.
@@ -243,15 +243,15 @@ rewrite {}gE {}hE in Ts Tt Is It Ps Pt *.
 have d0 : 0 < d.
   case/tnodeE: Tt => _ _ _; rewrite p1; case: (Z.eq_dec d 0) => [->|]; last lia.
   by rewrite p1; lia.
-have uE : down V s (0 + 1) = s.
-  rewrite /down shr_step ?shr_0 ?(pow2_step D) ?p1; lia.
+have uE : covering_start V s (0 + 1) = s.
+  rewrite /covering_start shift_right_step ?shift_right_0 ?(pow2_step D) ?p1; lia.
 case: (Ps d0); rewrite uE => x; rewrite /covers (pow2_step D) ?p1 // => xB.
 have [xE|xE] : x = s \/ x = t by lia.
   by rewrite xE; apply: Is; rewrite /covers p1; lia.
 by rewrite xE; apply: It; rewrite /covers p1; lia.
 Qed.
 
-Theorem pair_slot_injective_lf (L : memory) (b : pointer) (lo hi d : Z) :
+Theorem pair_slot_injective_lemma (L : memory) (b : pointer) (lo hi d : Z) :
   c_uint64_t lo -> c_uint64_t hi -> c_unsigned d -> 1 <= d <= 32 ->
   forall s h t g, live V L b lo hi d s h -> live V L b lo hi d t g -> Z.quot s 2 = Z.quot t 2 ->
     s = t /\ h = g.
@@ -268,26 +268,26 @@ Qed.
 
 (* The two halves of a node above x: one has x, the other starts at beside(x, h). *)
 Lemma path_halves d x h : 0 <= h < d -> 0 <= x < pow2 V d ->
-  [/\ tnode V d (beside V x h) h, node_inside (beside V x h) h (down V x (h + 1)) (h + 1),
+  [/\ tnode V d (beside V x h) h, node_inside (beside V x h) h (covering_start V x (h + 1)) (h + 1),
       ~ covers V (beside V x h) h x &
-      (down V x h = down V x (h + 1) /\ beside V x h = down V x (h + 1) + pow2 V h) \/
-      (down V x h = down V x (h + 1) + pow2 V h /\ beside V x h = down V x (h + 1))].
+      (covering_start V x h = covering_start V x (h + 1) /\ beside V x h = covering_start V x (h + 1) + pow2 V h) \/
+      (covering_start V x h = covering_start V x (h + 1) + pow2 V h /\ beside V x h = covering_start V x (h + 1))].
 Proof.
-move=> hd xd; have [Tu Cu] : tnode V d (down V x (h + 1)) (h + 1) /\
-    covers V (down V x (h + 1)) (h + 1) x by apply: down_node => //; lia.
-have [Tv Cv] : tnode V d (down V x h) h /\ covers V (down V x h) h x by apply: down_node => //; lia.
+move=> hd xd; have [Tu Cu] : tnode V d (covering_start V x (h + 1)) (h + 1) /\
+    covers V (covering_start V x (h + 1)) (h + 1) x by apply: covering_start_node => //; lia.
+have [Tv Cv] : tnode V d (covering_start V x h) h /\ covers V (covering_start V x h) h x by apply: covering_start_node => //; lia.
 have E := pow2_step D (n := h) ltac:(lia); have p0 := pow2_pos (h := h) ltac:(lia).
-have s0 := down_pos (x := x) (h := h) ltac:(lia) ltac:(lia).
-have T' : forall v, v = down V x (h + 1) \/ v = down V x (h + 1) + pow2 V h -> tnode V d v h.
+have s0 := covering_start_pos (x := x) (h := h) ltac:(lia) ltac:(lia).
+have T' : forall v, v = covering_start V x (h + 1) \/ v = covering_start V x (h + 1) + pow2 V h -> tnode V d v h.
   move=> v vE; case/tnodeE: Tu => _ _ u0 ud [q qE]; rewrite E in ud qE.
   apply/tnodeE; split; try lia.
   by case: vE => ->; [exists (2 * q) | exists (2 * q + 1)]; rewrite qE; lia.
-have split_ := down_S (x := x) (h := h) ltac:(lia) ltac:(lia) (erefl (h + 1)).
+have split_ := covering_start_S (x := x) (h := h) ltac:(lia) ltac:(lia) (erefl (h + 1)).
 rewrite /node_inside /beside; move: Cu Cv; rewrite /covers E => Cu Cv.
 by case: split_ => uE; split; try (apply: T'); lia.
 Qed.
 
-Theorem slot_overwritten_lf (d s h x : Z) :
+Theorem slot_overwritten_lemma (d s h x : Z) :
   c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
   (1 <= h /\ h <= d /\ d <= 32) /\ tnode V d s h /\ covers V s h x ->
   exists i, 0 <= i < h /\ Z.quot (beside V x i) 2 = Z.quot s 2.
@@ -297,16 +297,16 @@ have hE : h = Z.of_nat (Z.to_nat (h - 1)) + 1 by lia.
 move: (Z.to_nat (h - 1)) hE => n; elim: n h h1 hd T C => [|n IH] h h1 hd T C hE.
   exists 0; split; first lia.
   have := path_halves (d := d) (h := 0) ltac:(lia) xd; have -> : 0 + 1 = h by lia.
-  rewrite (down_only T C) => -[_ _ _ B].
+  rewrite (covering_start_only T C) => -[_ _ _ B].
   have [q [q0 qE]] := even_start T h1; have p1 : pow2 V 0 = 1 by rewrite (pow2_def V D).
   case: B => -[_ ->] //; rewrite p1.
   by case: (@half (s + 1) ltac:(lia)); case: (@half s ltac:(lia)); lia.
 have [Tb _ _ B] := path_halves (d := d) (h := h - 1) ltac:(lia) xd.
 have hh : h - 1 + 1 = h by lia.
-rewrite hh (down_only T C) in B.
+rewrite hh (covering_start_only T C) in B.
 case: B => -[vE bE]; last by exists (h - 1); split; [lia | rewrite bE].
-have [Tv Cv] : tnode V d (down V x (h - 1)) (h - 1) /\ covers V (down V x (h - 1)) (h - 1) x.
-  by apply: down_node => //; lia.
+have [Tv Cv] : tnode V d (covering_start V x (h - 1)) (h - 1) /\ covers V (covering_start V x (h - 1)) (h - 1) x.
+  by apply: covering_start_node => //; lia.
 rewrite vE in Tv Cv; have [|i [iB iE]] := IH (h - 1) ltac:(lia) ltac:(lia) Tv Cv; first lia.
 by exists i; split; [lia | exact: iE].
 Qed.
@@ -316,10 +316,10 @@ Qed.
 Lemma covers_dec s h x : covers V s h x \/ ~ covers V s h x.
 Proof. by rewrite /covers; lia. Qed.
 
-Theorem puncture_lf (L : memory) (b : pointer) (d s h x : Z) :
+Theorem puncture_lemma (L : memory) (b : pointer) (d s h x : Z) :
   c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
   1 <= d <= 32 /\ live V L b 0 0 d s h /\ covers V s h x ->
-  (x < pow2 V d /\ down V x h = s /\ ~ gone V L b x) /\
+  (x < pow2 V d /\ covering_start V x h = s /\ ~ is_punctured V L b x) /\
   (forall i, 0 <= i < h -> live V L b x (x + 1) d (beside V x i) i) /\
   (forall t g, live V L b 0 0 d t g -> (t = s /\ g = h) \/ live V L b x (x + 1) d t g) /\
   (forall t g, live V L b x (x + 1) d t g ->
@@ -335,15 +335,15 @@ have hit_ : forall t g, covers V t g x -> ~ intact V L b x (x + 1) t g.
   by move=> t g tC I; case: (I x tC) => _; lia.
 split; last split; last split.
 - split; first lia.
-  by split; [exact: (down_only Ts C) | case: (Is x C)].
+  by split; [exact: (covering_start_only Ts C) | case: (Is x C)].
 - move=> i iB; have [Tb Ib nC _] := path_halves (d := d) (h := i) ltac:(lia) xd.
   have Cb := start_covered Tb; have bd := tnode_leaf Tb Cb.
-  have [Tu Cu] : tnode V d (down V x (i + 1)) (i + 1) /\ covers V (down V x (i + 1)) (i + 1) x.
-    by apply: down_node => //; lia.
-  have Iu : node_inside (down V x (i + 1)) (i + 1) s h by apply: tnode_inside Tu Ts _ Cu C; lia.
+  have [Tu Cu] : tnode V d (covering_start V x (i + 1)) (i + 1) /\ covers V (covering_start V x (i + 1)) (i + 1) x.
+    by apply: covering_start_node => //; lia.
+  have Iu : node_inside (covering_start V x (i + 1)) (i + 1) s h by apply: tnode_inside Tu Ts _ Cu C; lia.
   split; first lia; split; first exact: bd; split; first exact: Tb; split.
     by apply: wide nC _; apply: intact_inside Ib _; apply: intact_inside Iu Is.
-  by move=> _; rewrite (down_only Tu (inside_covers Ib Cb)); apply: hit_.
+  by move=> _; rewrite (covering_start_only Tu (inside_covers Ib Cb)); apply: hit_.
 - move=> t g Lt; case: (live_apart Lt Ls) => [|ap]; first by left.
   right; have [gd [td [Tt [It Pt]]]] := Lt.
   split=> //; split=> //; split=> //; split=> [|gl]; last by move=> /narrow; apply: Pt.
@@ -351,7 +351,7 @@ split; last split; last split.
 move=> t g [gd [td [Tt [It Pt]]]]; have Ct := start_covered Tt.
 have nC : ~ covers V t g x by move=> tC; case: (hit_ t g tC It).
 have ne : ~ (t = s /\ g = h) by case=> tE gE; case: nC; rewrite tE gE.
-have live0 : (g < d -> ~ intact V L b 0 0 (down V t (g + 1)) (g + 1)) ->
+have live0 : (g < d -> ~ intact V L b 0 0 (covering_start V t (g + 1)) (g + 1)) ->
     live V L b 0 0 d t g by move=> Pt'; do 4 (split=> //); apply: narrow.
 case: (Z.lt_ge_cases g h) => c; last first.
   left; split=> //; apply: live0 => gl Iu; apply: (Pt gl); apply: wide => // uC.
@@ -361,16 +361,16 @@ case: (Z.lt_ge_cases g h) => c; last first.
   by apply: tnode_inside Tw Tu _ (inside_covers Iw C) uC; lia.
 have gl : g < d by lia.
 have [Tu Iu] := up_inside Tt gl.
-case: (covers_dec (down V t (g + 1)) (g + 1) x) => uC.
+case: (covers_dec (covering_start V t (g + 1)) (g + 1) x) => uC.
   right; split; first lia.
   have [Tb Ib nCb B] := path_halves (d := d) (h := g) ltac:(lia) xd.
   have g0 : 0 <= g by lia.
-  have E := pow2_step D g0; rewrite (down_only Tu uC) in B Ib.
+  have E := pow2_step D g0; rewrite (covering_start_only Tu uC) in B Ib.
   have [q qE] : exists q, t = q * pow2 V g by case/tnodeE: Tt.
-  have Bt := down_only Tt Ct.
-  have r0 := down_pos (proj1 td) g0.
-  have := down_S (x := t) (h := g) ltac:(lia) ltac:(lia) (erefl (g + 1)).
-  have Cx := down_bounds (x := x) (h := g) ltac:(lia) g0.
+  have Bt := covering_start_only Tt Ct.
+  have r0 := covering_start_pos (proj1 td) g0.
+  have := covering_start_S (x := t) (h := g) ltac:(lia) ltac:(lia) (erefl (g + 1)).
+  have Cx := covering_start_bounds (x := x) (h := g) ltac:(lia) g0.
   by move: nC; rewrite /covers Bt; lia.
 left; split=> //; apply: live0 => _ It'; apply: (Pt gl); exact: wide.
 Qed.
@@ -378,11 +378,11 @@ Qed.
 Theorem acsl_layout_facts : layout_facts V.
 Proof.
 exact {|
-  shr_0_holds := shr_0; shr_S_holds := shr_S; down_order_holds := down_order;
-  down_equal_holds := down_equal; down_zero_holds := down_zero; down_0_holds := down_0;
-  down_S_holds := down_S; live_apart_lf_holds := live_apart_lf;
-  pair_slot_injective_lf_holds := pair_slot_injective_lf;
-  slot_overwritten_lf_holds := slot_overwritten_lf; puncture_lf_holds := puncture_lf |}.
+  shift_right_0_holds := shift_right_0; shift_right_S_holds := shift_right_S; covering_start_order_holds := covering_start_order;
+  covering_start_equal_holds := covering_start_equal; covering_start_zero_holds := covering_start_zero; covering_start_0_holds := covering_start_0;
+  covering_start_S_holds := covering_start_S; live_apart_lemma_holds := live_apart_lemma;
+  pair_slot_injective_lemma_holds := pair_slot_injective_lemma;
+  slot_overwritten_lemma_holds := slot_overwritten_lemma; puncture_lemma_holds := puncture_lemma |}.
 Qed.
 
 (* ---- The live nodes are the cover --------------------------------------------------- *)
@@ -413,7 +413,7 @@ Section Cover.
 
 Variables (L : memory) (b : pointer) (lo hi : Z) (d : nat) (P : pred bitseq).
 Hypothesis PE : forall x, (x < CModel.pow2 d)%num ->
-  P (leaf_path d x) <-> gone V L b (Z.of_N x) \/ lo <= Z.of_N x < hi.
+  P (leaf_path d x) <-> is_punctured V L b (Z.of_N x) \/ lo <= Z.of_N x < hi.
 
 Lemma intact_free q : (size q <= d)%nat ->
   intact V L b lo hi (Z.of_N (first_leaf d q)) (Z.of_nat (d - size q)) <-> free d P q.
@@ -436,13 +436,13 @@ Theorem acsl_live_cover R s h : live V L b lo hi (Z.of_nat d) s h <->
 Proof.
 have up_free : forall p c, (size (rcons p c) <= d)%nat ->
     let h := Z.of_nat (d - size (rcons p c)) + 1 in
-    intact V L b lo hi (down V (Z.of_N (first_leaf d (rcons p c))) h) h <-> free d P p.
+    intact V L b lo hi (covering_start V (Z.of_N (first_leaf d (rcons p c))) h) h <-> free d P p.
   move=> p c pd /=; have pd' : (size p < d)%nat by rewrite size_rcons in pd.
   have hE : Z.of_nat (d - size (rcons p c)) + 1 = Z.of_nat (d - size p).
     by rewrite size_rcons -(subnSK pd') Nat2Z.inj_succ; lia.
-  rewrite hE -intact_free ?(ltnW pd') //; suff -> : down V (Z.of_N (first_leaf d (rcons p c)))
+  rewrite hE -intact_free ?(ltnW pd') //; suff -> : covering_start V (Z.of_N (first_leaf d (rcons p c)))
     (Z.of_nat (d - size p)) = Z.of_N (first_leaf d p) by [].
-  apply: (@down_only (Z.of_nat d)).
+  apply: (@covering_start_only (Z.of_nat d)).
     by apply/tnode_prefix; exists p; [exact: ltnW | split].
   rewrite /covers (pow2_agree D) first_leaf_rcons // -(subnSK pd') pow2S.
   by have := pow2_gt0 (d - (size p).+1); case: (c); lia.
@@ -481,7 +481,7 @@ Qed.
 
 (* Whatever the tree and the set of punctured leaves. *)
 Theorem acsl_layout_exists :
-  exists shr, layout_definitions {| layout_tree := V; shr := shr; gone := punctured |}.
+  exists shift_right, layout_definitions {| layout_tree := V; shift_right := shift_right; is_punctured := punctured |}.
 Proof. by eexists; apply: laid_out_definitions. Qed.
 
 End Exist.

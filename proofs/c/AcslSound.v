@@ -81,7 +81,7 @@ Theorem ref_eval_sound Pre Post a n d f x value R result (P : pred bitseq) :
                      PPRF_ERR_CRYPTO] /\
   (result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num) /\
   (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
-  (result = PPRF_OK -> v = Some (sd V (pprf_seed_at Post value))) /\
+  (result = PPRF_OK -> v = Some (seed_value V (pprf_seed_at Post value))) /\
   (result <> PPRF_OK -> forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: seed_at value].
 Proof.
@@ -118,8 +118,8 @@ have c : covered V Post a n (Z.of_N x).
   by rewrite rK.
 have [_ [nE [nat aE]]] := holds_post HP.
 symmetry; rewrite (Ev rK) (leaf_value_agree D) //.
-have := @contract_eval_sound _ prg (sd V R) d (as_array V Post a) (Z.to_nat n) P (leaf_path d x)
-  (Some (Contracts.leaf_value prgl prgr (sd V R) d x)) (size_leaf_path d x) aE.
+have := @contract_eval_sound _ prg (seed_value V R) d (as_array V Post a) (Z.to_nat n) P (leaf_path d x)
+  (Some (Contracts.leaf_value prgl prgr (seed_value V R) d x)) (size_leaf_path d x) aE.
 rewrite leaf_pathK //; apply.
 split; last by move=> w; case=> <-.
 split=> [_|] //.
@@ -128,12 +128,12 @@ Qed.
 
 (* What the clauses on nodes and leaves come to over N. *)
 Lemma range_post L1 L2 a n1 n2 d R (P : pred bitseq) first last :
-  holds L1 a n1 (key_nodes V d P R) -> 0 <= n2 -> inv V L2 (sd V R) (Z.of_nat d) a n2 ->
+  holds L1 a n1 (key_nodes V d P R) -> 0 <= n2 -> inv V L2 (seed_value V R) (Z.of_nat d) a n2 ->
   (forall y, first <= y -> y <= last -> ~ covered V L2 a n2 (Z.of_N y))%num ->
   (forall y, (y < first \/ last < y) -> covered V L2 a n2 (Z.of_N y) <->
                                        covered V L1 a n1 (Z.of_N y))%num ->
   mkseq (as_array V L1 a) (Z.to_nat n1) = key_nodes V d P R /\
-  punct_range_post prgl prgr (sd V R) d (as_array V L1 a) (Z.to_nat n1) (as_array V L2 a)
+  punct_range_post prgl prgr (seed_value V R) d (as_array V L1 a) (Z.to_nat n1) (as_array V L2 a)
     (Z.to_nat n2) first last.
 Proof.
 move=> /holds_post [_ [n1E [nat1 E]]] n20 I gone stay; split=> //.
@@ -194,7 +194,7 @@ Theorem ref_eval_punct_sound Pre Post a n cap d f x value R result (P : pred bit
   (result = PPRF_ERR_PUNCTURED <-> (x < CModel.pow2 d)%num /\ v = None) /\
   (result = PPRF_ERR_BUFFER -> cap < cell Pre n + Z.of_nat d) /\
   (result = PPRF_OK ->
-     v = Some (sd V (pprf_seed_at Post value)) /\
+     v = Some (seed_value V (pprf_seed_at Post value)) /\
      holds Post a (cell Post n) (key_nodes V d (predU P (pred1 p)) R) /\
      cell Post n <= cap /\ cell Post n <= cell Pre n + Z.of_nat d /\
      forall q, span ref_node_cells a (cell Post n) (cap - 1) q -> cell Post q = 0) /\
@@ -241,8 +241,8 @@ have nP : ~~ P p.
   by rewrite rK.
 split; first rewrite (Ev rK) (leaf_value_agree D) //.
   have [_ [_ [_ aE]]] := holds_post H; symmetry.
-  have := @contract_eval_sound _ prg (sd V R) d (as_array V Pre a) (Z.to_nat (cell Pre n)) P p
-    (Some (Contracts.leaf_value prgl prgr (sd V R) d x)) (size_leaf_path d x) aE.
+  have := @contract_eval_sound _ prg (seed_value V R) d (as_array V Pre a) (Z.to_nat (cell Pre n)) P p
+    (Some (Contracts.leaf_value prgl prgr (seed_value V R) d x)) (size_leaf_path d x) aE.
   rewrite leaf_pathK //; apply; split; last by move=> w; case=> <-.
   split=> [_|] //; have [_ [nE [nat _]]] := holds_post H.
   have c : covered V Pre a (cell Pre n) (Z.of_N x) by apply/cov.
@@ -327,10 +327,10 @@ Qed.
 End Sound.
 
 (* What the contracts call a seed is all of its 16 bytes: two structures are one seed only if their words
-   are the same, as far as mk2 tells these apart. *)
+   are the same, as far as seed_from_words tells these apart. *)
 Theorem acsl_seed_whole (V : logic) (L M : memory) (p q : pointer) :
-  (forall a b c e, mk2 V a b = mk2 V c e -> a = c /\ b = e) ->
-  sd V (pprf_seed_at L p) = sd V (pprf_seed_at M q) ->
+  (forall a b c e, seed_from_words V a b = seed_from_words V c e -> a = c /\ b = e) ->
+  seed_value V (pprf_seed_at L p) = seed_value V (pprf_seed_at M q) ->
   forall k, 0 <= k < pprf_seed_cells -> cell L (shift 1 p k) = cell M (shift 1 q k).
 Proof.
 move=> I /I [/= E0 E1] k; rewrite /pprf_seed_cells => kB.

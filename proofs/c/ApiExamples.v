@@ -49,10 +49,10 @@ have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state dead lo v) at_store 
 by split=> [[y0 [q b]]|[y0 [q b]]]; (split=> //; split=> //); [rewrite -W | rewrite W].
 Qed.
 
-Lemma gone_state_of dead lo v x : gone tree (state dead lo v) at_store x <->
+Lemma is_punctured_state_of dead lo v x : is_punctured tree (state dead lo v) at_store x <->
   (x = 0 \/ x = 1) /\ bit tree dead x.
 Proof.
-rewrite (gone_def _ tree_api); change (pow2 tree (cell (state dead lo v) at_store)) with 2; split.
+rewrite (is_punctured_def _ tree_api); change (pow2 tree (cell (state dead lo v) at_store)) with 2; split.
   case=> xB [j [jB]]; change (cell (state dead lo v) (shift 1 at_store 1)) with 1 in jB.
   have -> : j = 0 by lia.
   move=> /word_state_of [_ [_ b]]; split; first lia.
@@ -95,8 +95,8 @@ Qed.
 Lemma no_bit0 x : x = 0 \/ x = 1 -> ~ bit tree 0 x.
 Proof. by case=> ->. Qed.
 
-Lemma gone_fresh_of lo v x : ~ gone tree (state 0 lo v) at_store x.
-Proof. by case/gone_state_of => xB; apply: no_bit0. Qed.
+Lemma is_punctured_fresh_of lo v x : ~ is_punctured tree (state 0 lo v) at_store x.
+Proof. by case/is_punctured_state_of => xB; apply: no_bit0. Qed.
 
 Lemma fresh_value_of lo v : 0 <= v < 256 -> apart_value tree (state 0 lo v) at_key at_value.
 Proof.
@@ -113,9 +113,9 @@ End Suite.
 
 (* Of the suite without a salt. *)
 Definition state := state_of 1 0 0.
-Definition gone_state := @gone_state_of 1 0 0.
+Definition gone_state := @is_punctured_state_of 1 0 0.
 Definition opened_state := @opened_state_of 1 0 0.
-Definition gone_fresh := @gone_fresh_of 1 0 0.
+Definition gone_fresh := @is_punctured_fresh_of 1 0 0.
 Definition fresh_value := @fresh_value_of 1 0 0 10.
 
 Example fresh_store v : store_holds tree (state 0 10 v) at_store 1 pred0 (key_root tree).
@@ -140,7 +140,7 @@ Qed.
 Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
 Proof. by split=> //; [case | split=> //; exact: fresh_store]. Qed.
 
-Lemma gone_punctured lo v x : gone tree (state 1 lo v) at_store x <-> x = 0.
+Lemma is_punctured_of_1 lo v x : is_punctured tree (state 1 lo v) at_store x <-> x = 0.
 Proof. by rewrite gone_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
 
 Lemma value_11 dead lo : seed_bytes tree (state dead lo 11) at_value 11 0.
@@ -168,7 +168,7 @@ Definition opt_eval_sound_ex := @opt_eval_sound tree tree_definitions tree_layou
   at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract.
 
 Lemma key_state P dead lo v : store_holds tree (state dead lo v) at_store 1 P (key_root tree) ->
-  AcslApi.key tree (state dead lo v) (sd tree (key_root tree)) at_store.
+  AcslApi.key tree (state dead lo v) (seed_value tree (key_root tree)) at_store.
 Proof. by move=> H; have [] := proj1 (acsl_store_holds tree_definitions tree_layout tree_api _ _ _ _ _) H. Qed.
 
 Lemma changed_store dead lo v w rs : (v = w \/ List.In (value_cells at_value) rs) ->
@@ -197,7 +197,7 @@ split.
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
 - by split=> // -[_ [_ [_ /gone_fresh]]].
 - by left.
-- by move=> _ x; rewrite gone_punctured; split=> [|[/gone_fresh|]]; [right | |].
+- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/gone_fresh|]]; [right | |].
 - by [].
 Qed.
 Definition opt_punct_sound_ex := @opt_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
@@ -216,7 +216,7 @@ split.
 - by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
 - by split=> // -[_ [_ [_ [_ /gone_fresh]]]].
 - by left.
-- by move=> _ x; rewrite gone_punctured; split=> [|[/gone_fresh|]]; [right | |].
+- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/gone_fresh|]]; [right | |].
 - by [].
 - by move=> _; exists 11, 0; split; first exact: value_11.
 - by [].
@@ -235,7 +235,7 @@ split.
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
 - by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /gone_fresh]]].
 - by left.
-- move=> _ x; rewrite gone_punctured; split=> [->|[/gone_fresh //|]]; last lia.
+- move=> _ x; rewrite is_punctured_of_1; split=> [->|[/gone_fresh //|]]; last lia.
   by right.
 - by [].
 Qed.

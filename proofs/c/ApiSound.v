@@ -46,10 +46,10 @@ have -> : (d >? 6 * k + 6) = false by lia.
 by have -> : (d >? 6 * k) = false by lia.
 Qed.
 
-Lemma blk_pos x k : 0 <= x -> 0 <= blk V x k.
+Lemma block_of_pos x k : 0 <= x -> 0 <= block_of V x k.
 Proof.
 move=> x0; have q n : 0 < n -> 0 <= Z.quot x n by move=> n0; apply: Z.quot_pos; lia.
-by rewrite /blk; do ! (case: ifP => _ //; try by apply: q).
+by rewrite /block_of; do ! (case: ifP => _ //; try by apply: q).
 Qed.
 
 Lemma full_bP L b k y : 0 <= y ->
@@ -61,22 +61,22 @@ case: Z.geb_spec => c2; first by split=> // -[_ [_ []]]; lia.
 by case: Z.eqb_spec => e /=; split=> // -[_ [_ []]].
 Qed.
 
-Lemma gone_bP L b x : cell L (shift 1 b 1) <= 6 -> gone_b V L b x <-> gone V L b x.
+Lemma is_punctured_bP L b x : cell L (shift 1 b 1) <= 6 -> is_punctured_b V L b x <-> is_punctured V L b x.
 Proof.
-move=> l6; rewrite (gone_def V DA) /gone_b; case: Z.ltb_spec => x0; first by split=> // -[]; lia.
+move=> l6; rewrite (is_punctured_def V DA) /is_punctured_b; case: Z.ltb_spec => x0; first by split=> // -[]; lia.
 case: Z.geb_spec => xd; first by split=> // -[]; lia.
-have B k : full_b V L b k (blk V x k) <->
-    k < cell L (shift 1 b 1) /\ full V L b k (blk V x k) by apply: full_bP; apply: blk_pos.
-have b0 : blk V x 0 = x by [].
-have F : (full_b V L b 0 x || full_b V L b 1 (blk V x 1) || full_b V L b 2 (blk V x 2) ||
-          full_b V L b 3 (blk V x 3) || full_b V L b 4 (blk V x 4) || full_b V L b 5 (blk V x 5)) <->
-         under V L b 0 x.
+have B k : full_b V L b k (block_of V x k) <->
+    k < cell L (shift 1 b 1) /\ full V L b k (block_of V x k) by apply: full_bP; apply: block_of_pos.
+have b0 : block_of V x 0 = x by [].
+have F : (full_b V L b 0 x || full_b V L b 1 (block_of V x 1) || full_b V L b 2 (block_of V x 2) ||
+          full_b V L b 3 (block_of V x 3) || full_b V L b 4 (block_of V x 4) || full_b V L b 5 (block_of V x 5)) <->
+         in_full_block V L b 0 x.
   split.
-    have at_ k : 0 <= k -> full_b V L b k (blk V x k) -> under V L b 0 x.
+    have at_ k : 0 <= k -> full_b V L b k (block_of V x k) -> in_full_block V L b 0 x.
       by move=> k0 /B [kl f]; exists k; rewrite Z.sub_0_r.
     by rewrite -{1}b0 => /orP [/orP [/orP [/orP [/orP []|]|]|]|]; apply: at_.
   case=> j [[j0 jl]]; rewrite Z.sub_0_r => f.
-  have : full_b V L b j (blk V x j) by apply/B.
+  have : full_b V L b j (block_of V x j) by apply/B.
   have jB : j = 0 \/ j = 1 \/ j = 2 \/ j = 3 \/ j = 4 \/ j = 5 by lia.
   by case: jB => [->|[->|[->|[->|[->| ->]]]]]; rewrite ?b0 => ->; rewrite ?orbT.
 split=> [H|[_ /F]]; last by do 5! (case: (full_b _ _ _ _ _) => //=).
@@ -91,7 +91,7 @@ Proof.
 move=> l6 h0; have -> : h = Z.of_nat (Z.to_nat h) by lia.
 elim: (Z.to_nat h) s => [|n IH] s; rewrite (whole_def V DA).
   have p1 : pow2 V (Z.of_nat 0) = 1 by rewrite (pow2_def V D).
-  rewrite /= /intact /covers p1; have G := @gone_bP L b s l6; split=> [w x xs|].
+  rewrite /= /intact /covers p1; have G := @is_punctured_bP L b s l6; split=> [w x xs|].
     have -> : x = s by lia.
     by split; [move=> /G gs; move: w; rewrite gs | lia].
   move=> /(_ s ltac:(lia)) [ng _]; case: ifP => [/G //|_].
@@ -113,10 +113,10 @@ Section Store.
 
 Variables (L : memory) (b : pointer) (d : nat) (P : pred bitseq).
 Hypothesis l6 : cell L (shift 1 b 1) <= 6.
-Hypothesis PE : forall x, (x < CModel.pow2 d)%num -> gone V L b (Z.of_N x) <-> P (leaf_path d x).
+Hypothesis PE : forall x, (x < CModel.pow2 d)%num -> is_punctured V L b (Z.of_N x) <-> P (leaf_path d x).
 
 Lemma PE0 x : (x < CModel.pow2 d)%num ->
-  P (leaf_path d x) <-> gone V L b (Z.of_N x) \/ 0 <= Z.of_N x < 0.
+  P (leaf_path d x) <-> is_punctured V L b (Z.of_N x) \/ 0 <= Z.of_N x < 0.
 Proof. by move=> xd; rewrite PE //; split=> [|[|]]; [left | | lia]. Qed.
 
 (* The part of the cover below a node. *)
@@ -167,7 +167,7 @@ Proof. by move=> /opened_shape [d32 ->]; case: (levels_bounds d32); lia. Qed.
 
 Lemma cover_array d P R : exists a : array (seed_t V), mkseq a (size (K d P R)) = key_nodes V d P R.
 Proof.
-exists (nth (Node 0%num 0 (sd V R)) (key_nodes V d P R)).
+exists (nth (Node 0%num 0 (seed_value V R)) (key_nodes V d P R)).
 by rewrite -[size (K d P R)](size_map (encode d)); apply: mkseq_nth.
 Qed.
 
@@ -180,7 +180,7 @@ Qed.
 
 (* Each node of a key has the seed that the contracts' recursion gives it. *)
 Lemma key_seed d P R n : List.In n (K d P R) ->
-  n.2 = ns V (sd V R) (Z.of_nat d) (Z.of_N (first_leaf d n.1)) (Z.of_nat (d - size n.1)).
+  n.2 = node_seed V (seed_value V R) (Z.of_nat d) (Z.of_N (first_leaf d n.1)) (Z.of_nat (d - size n.1)).
 Proof.
 move=> nK; have [a aE] := cover_array d P R.
 have [[ok _] _] := contract_inv_complete aE.
@@ -188,10 +188,10 @@ have [k kn E] := in_nth_error nK.
 have ak : a k = encode d n.
   have := congr1 (fun l => List.nth_error l k) aE; rewrite /key_nodes.
   rewrite (List.map_nth_error (encode d) k _ E) => H.
-  have := nth_error_nth (Node 0%num 0 (sd V R)) H.
+  have := nth_error_nth (Node 0%num 0 (seed_value V R)) H.
   by rewrite nth_mkseq.
-have := ok k kn; rewrite /Contracts.okn ak /encode /= => -[hd [_ [T ->]]].
-case/andP: T => _ T; rewrite (@ns_agree V D (sd V R) d (d - (d - size n.1)) (d - size n.1)) //.
+have := ok k kn; rewrite /Contracts.correct_node ak /encode /= => -[hd [_ [T ->]]].
+case/andP: T => _ T; rewrite (@node_seed_agree V D (seed_value V R) d (d - (d - size n.1)) (d - size n.1)) //.
 by rewrite subnKC.
 Qed.
 
@@ -217,11 +217,11 @@ by split; apply: Z; split=> //=; rewrite /pprf_seed_cells /shift /=; lia.
 Qed.
 
 Theorem acsl_store_holds L s d (P : pred bitseq) R : store_holds V L s d P R <->
-  [/\ cell L s = Z.of_nat d, key V L (sd V R) s &
-      forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x)].
+  [/\ cell L s = Z.of_nat d, key V L (seed_value V R) s &
+      forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x)].
 Proof.
-pose set_is := forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x).
-have PE (H : set_is) x : (x < CModel.pow2 d)%num -> P (leaf_path d x) <-> gone V L s (Z.of_N x) \/ 0 <= Z.of_N x < 0.
+pose set_is := forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x).
+have PE (H : set_is) x : (x < CModel.pow2 d)%num -> P (leaf_path d x) <-> is_punctured V L s (Z.of_N x) \/ 0 <= Z.of_N x < 0.
   by move=> xd; rewrite H //; split=> [|[|]]; [left | | lia].
 have live_ (H : set_is) := @acsl_live_cover V D DL L s 0 0 d P (PE H) R.
 have last_ : opened V L s -> cell L s = Z.of_nat d ->
@@ -230,7 +230,7 @@ have last_ : opened V L s -> cell L s = Z.of_nat d ->
   by rewrite -(pow2_agree D); congr pow2; case: (d) d32 => [|e]; lia.
 have count_ (H : set_is) : opened V L s -> cell L s = Z.of_nat d ->
     cover_size V L s 0 0 0 (cell L s) = Z.of_nat (size (K d P R)).
-  move=> O dE; have := @cover_size_below L s d P (opened_levels O) H _ (@acsl_family V d) d [::] (sd V R).
+  move=> O dE; have := @cover_size_below L s d P (opened_levels O) H _ (@acsl_family V d) d [::] (seed_value V R).
   by rewrite add0n dE => /(_ erefl) <-.
 split=> [[]|[dE [[O [seeds_ clean_]] count] H]].
   rewrite /store_depth => dE O H seeds_ clean_ count; split=> //; split; last by rewrite count_.
@@ -258,11 +258,11 @@ Qed.
 
 Lemma eval_value d (P : pred bitseq) R x : (x < CModel.pow2 d)%num ->
   eval (@acsl_family V d) (K d P R) (leaf_path d x) =
-  if P (leaf_path d x) then None else Some (leaf_value V (sd V R) (Z.of_nat d) (Z.of_N x)).
+  if P (leaf_path d x) then None else Some (leaf_value V (seed_value V R) (Z.of_nat d) (Z.of_N x)).
 Proof.
 move=> xd; have [a aE] := cover_array d P R.
 have [_ cov] := contract_inv_complete aE.
-symmetry; apply: (@contract_eval_sound _ prg (sd V R) d a _ P (leaf_path d x) _ (size_leaf_path d x) aE).
+symmetry; apply: (@contract_eval_sound _ prg (seed_value V R) d a _ P (leaf_path d x) _ (size_leaf_path d x) aE).
 rewrite leaf_pathK //; split; first by rewrite cov //; case: (P _).
 by case: (P _) => // v [<-]; apply: leaf_value_agree.
 Qed.
@@ -364,20 +364,20 @@ Qed.
 (* What each function needs of its key, and that it tells NULL and a copy from one. *)
 Lemma key_usable L key d P : own_key V L key d P ->
   [/\ key <> null V, ~ copied V L key & opened V L (store_of key) /\
-      AcslApi.key V L (sd V (key_root V)) (store_of key)].
+      AcslApi.key V L (seed_value V (key_root V)) (store_of key)].
 Proof.
 by case=> nn _ _ nc [_ H]; split=> //; have [_ I _] := proj1 (acsl_store_holds _ _ _ _ _) H; case: H.
 Qed.
 
 Lemma usable_key L key : usable V L key -> key = null V \/
-  readable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (sd V (key_root V)) (store_of key)).
+  readable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (seed_value V (key_root V)) (store_of key)).
 Proof.
 case=> [->|[r _ [c|[_ [d [P H]]]]]]; [by left | by right; split; [|left] |].
 by right; split=> //; right; have [] := proj1 (acsl_store_holds _ _ _ _ _) H.
 Qed.
 
 Lemma usable_key_w L key : usable V L key -> key = null V \/
-  writable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (sd V (key_root V)) (store_of key)).
+  writable L (span key_cells key 0 0) /\ (copied V L key \/ AcslApi.key V L (seed_value V (key_root V)) (store_of key)).
 Proof.
 move=> u; case: (u) => [->|[_ w _]]; first by left.
 by case: (usable_key u) => [->|[_ c]]; [left | right].
@@ -409,7 +409,7 @@ Theorem opt_eval_sound Pre Post key d x out result (P : pred bitseq) :
 Proof.
 move=> x64 ok [on wo ty so ao] C v; have [kn nc [O I]] := key_usable ok.
 have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
-  (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
+  (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
   split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
   by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
@@ -447,7 +447,7 @@ split; first exact: rE; split; first exact: pE; split.
     apply/negP => Px; have : result = PPRF_ERR_PUNCTURED by apply/pE; split=> //; apply/eval_outside.
     by rewrite rK.
   have [lo [hi [B M]]] := Ev rK.
-  exists (mk2 V lo hi); last by exists lo, hi.
+  exists (seed_from_words V lo hi); last by exists lo, hi.
   by rewrite /v eval_value // (negbTE nP) M.
 by split=> // rN; apply: bytes_zero; apply: Ee.
 Qed.
@@ -483,7 +483,7 @@ Theorem opt_punct_sound Pre Post key d x result (P : pred bitseq) :
 Proof.
 move=> x64 ok C p v; have [kn nc [O I]] := key_usable ok.
 have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
-  (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
+  (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
   by split; right; [split=> //; right | right].
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
@@ -539,7 +539,7 @@ Theorem opt_eval_punct_sound Pre Post key d x out result (P : pred bitseq) :
 Proof.
 move=> x64 ok [on wo ty so ao] C p v; have [kn nc [O I]] := key_usable ok.
 have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
-  (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
+  (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by split.
   split; [by right; split=> //; right | by right; right | by right | right; right; split=> //; right].
   by case: ao => A1 [A2 [A3 A4]]; do 3 (split=> //).
@@ -581,7 +581,7 @@ split; first exact: rE; split; first exact: pE; split.
     by rewrite rK.
   split.
     have [lo [hi [B M]]] := Ev rK.
-    exists (mk2 V lo hi); last by exists lo, hi.
+    exists (seed_from_words V lo hi); last by exists lo, hi.
     by rewrite /v eval_value // (negbTE nP) M.
   apply/acsl_store_holds; split=> // [|y yd]; first exact: Ek.
   rewrite (Eg rK) (set y yd) /=; split=> [[->//|e]|/orP [?|e]]; [ | by left | right].
@@ -606,7 +606,7 @@ Theorem opt_punct_range_sound Pre Post key d first last result (P : pred bitseq)
 Proof.
 move=> f64 l64 ok C range; have [kn nc [O I]] := key_usable ok.
 have [_ rd wr _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
-  (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
+  (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; first by [].
   by split; right; [split=> //; right | right].
 have {}U : unchanged Pre Post (store_memory V Pre (store_of key)) by exact: U.
@@ -650,10 +650,10 @@ split=> // rN; have [SW [SS nE]] := Ee rN kn; exact: (store_unchanged O SW SS nE
 Qed.
 
 Lemma gone_same L1 L2 b x : (forall q, cell L2 q = cell L1 q) -> cell L1 (shift 1 b 1) <= 6 ->
-  gone V L2 b x <-> gone V L1 b x.
+  is_punctured V L2 b x <-> is_punctured V L1 b x.
 Proof.
-move=> E l6; rewrite -!gone_bP ?E //.
-by rewrite /gone_b /full_b /full_word !E.
+move=> E l6; rewrite -!is_punctured_bP ?E //.
+by rewrite /is_punctured_b /full_b /full_word !E.
 Qed.
 
 (* pprf_node_count: the size of the model's key. *)
@@ -663,16 +663,16 @@ Theorem opt_node_count_sound Pre Post key d result (P : pred bitseq) :
 Proof.
 move=> ok C; have [kn nc [O I]] := key_usable ok.
 have [_ rd _ _ [F H]] := ok; have [dE set] : cell Pre (store_of key) = Z.of_nat d /\ forall x,
-  (x < CModel.pow2 d)%num -> gone V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
+  (x < CModel.pow2 d)%num -> is_punctured V Pre (store_of key) (Z.of_N x) <-> P (leaf_path d x) by case: H.
 case: C => [||U [_ [_ E]]]; [by [] | by split; right; split=> //; right |].
 split=> //; have same q : cell Post q = cell Pre q by apply: U.
 rewrite (pprf_node_count_ensures_count _ _ _ _ _ E) // -[shift 1 key 4]/(store_of key) same dE.
 have l6 := opened_levels O.
 have l6' : cell Post (shift 1 (store_of key) 1) <= 6 by rewrite same.
-have PE' y : (y < CModel.pow2 d)%num -> gone V Post (store_of key) (Z.of_N y) <-> P (leaf_path d y).
+have PE' y : (y < CModel.pow2 d)%num -> is_punctured V Post (store_of key) (Z.of_N y) <-> P (leaf_path d y).
   by move=> yd; rewrite (gone_same _ same l6); apply: set.
 by have <- := @cover_size_below Post (store_of key) d P l6' PE' _ (@acsl_family V d) d [::]
-  (sd V (key_root V)) erefl.
+  (seed_value V (key_root V)) erefl.
 Qed.
 
 (* NULL and a key of another process: every function says so. *)
@@ -732,8 +732,8 @@ by rewrite /= Z2Nat.id //; lia.
 Qed.
 
 (* Whatever the tree, the root, the pointers. *)
-Theorem acsl_api_definitions_exist : exists shr gone whole cover_size,
-  let V := api_intro (layout_intro (defined T) shr gone) whole cover_size root process leads nowhere in
+Theorem acsl_api_definitions_exist : exists shift_right is_punctured whole cover_size,
+  let V := api_intro (layout_intro (defined T) shift_right is_punctured) whole cover_size root process leads nowhere in
   [/\ definitions V, layout_definitions V & api_definitions V].
 Proof.
 do 4 eexists; split; [exact: defined_definitions | exact: proj1 api_of_definitions |

@@ -59,29 +59,29 @@ Definition prg_l (k : Seed) (s : N) (h : nat) : Seed := (prg s h k).1.
 Definition prg_r (k : Seed) (s : N) (h : nat) : Seed := (prg s h k).2.
 Local Notation family := (family prg).
 Local Notation ncover := (ncover prg).
-Local Notation ns := (ns prg_l prg_r).
+Local Notation node_seed := (node_seed prg_l prg_r).
 Local Notation inv := (inv prg_l prg_r).
 
 (* The recursion of the contracts gives each node of a cover its seed. *)
-Lemma ns_left R d s h : in_tree d s h.+1 -> ns R d s h = prg_l (ns R d s h.+1) s h.+1.
+Lemma node_seed_left R d s h : in_tree d s h.+1 -> node_seed R d s h = prg_l (node_seed R d s h.+1) s h.+1.
 Proof.
 move=> it; have hd : (h < d)%nat by case/and3P: it.
-rewrite /Contracts.ns -(subnSK hd) /=.
+rewrite /Contracts.node_seed -(subnSK hd) /=.
 by move/tnodeP: it; rewrite /tnode => /andP [_ ->].
 Qed.
 
-Lemma ns_right R d s h : in_tree d s h.+1 ->
-  ns R d (s + pow2 h) h = prg_r (ns R d s h.+1) s h.+1.
+Lemma node_seed_right R d s h : in_tree d s h.+1 ->
+  node_seed R d (s + pow2 h) h = prg_r (node_seed R d s h.+1) s h.+1.
 Proof.
 move=> it; have hd : (h < d)%nat by case/and3P: it.
-rewrite /Contracts.ns -(subnSK hd) /= (_ : s + pow2 h - pow2 h = s); last by nlia.
+rewrite /Contracts.node_seed -(subnSK hd) /= (_ : s + pow2 h - pow2 h = s); last by nlia.
 case: ifP => // /is_node_atP [al _]; case: (aligned_odd _ al).
 by case/and3P: it => _ /alignedP.
 Qed.
 
-Lemma ncover_ns d R h P s : in_tree d s h ->
-  map (@seed _) (ncover h P s (ns R d s h)) =
-  [seq ns R d q.1 q.2 | q <- positions (ncover h P s (ns R d s h))].
+Lemma ncover_node_seed d R h P s : in_tree d s h ->
+  map (@seed _) (ncover h P s (node_seed R d s h)) =
+  [seq node_seed R d q.1 q.2 | q <- positions (ncover h P s (node_seed R d s h))].
 Proof.
 elim: h s => [|h IH] s it; first by rewrite /=; case: ifP.
 case hp: (nhit h.+1 P s); last by rewrite (@ncover_nohit _ _ h.+1) ?hp.
@@ -90,7 +90,7 @@ have [i0 i1] : in_tree d s h /\ in_tree d (s + pow2 h) h.
   by rewrite /in_tree a0 a1 (ltnW hd) /=; move: le; rewrite pow2S; nlia.
 rewrite ncover_hitS // positions_cat !map_cat.
 have := IH s i0; have := IH (s + pow2 h) i1.
-by rewrite (ns_left R it) (ns_right R it) => -> ->.
+by rewrite (node_seed_left R it) (node_seed_right R it) => -> ->.
 Qed.
 
 (* ---- Invariant arrays are covers ---------------------------------------------------- *)
@@ -115,8 +115,8 @@ rewrite ltnNge; apply/negP => dh; have := pow2_mono (leqW dh); have := pow2_gt0 
 by move: le; rewrite pow2S; have := pow2_mono dh; nlia.
 Qed.
 
-Lemma inv_ns R d a n : inv R d a n ->
-  map (@seed _) (mkseq a n) = [seq ns R d q.1 q.2 | q <- positions (mkseq a n)].
+Lemma inv_node_seed R d a n : inv R d a n ->
+  map (@seed _) (mkseq a n) = [seq node_seed R d q.1 q.2 | q <- positions (mkseq a n)].
 Proof.
 case=> ok _; rewrite /positions -!map_comp; apply/eq_in_map => k.
 by rewrite mem_iota => kn /=; case: (ok k kn) => _ [_ [_ ->]].
@@ -155,8 +155,8 @@ Lemma nodes_eq (a b : seq (node Seed)) :
   positions a = positions b -> map (@seed _) a = map (@seed _) b -> a = b.
 Proof. by elim: a b => [|[s h k] a IH] [|[t g l] b] //= [-> -> E] [-> /(IH _ E) ->]. Qed.
 
-Lemma root_ns R d : ns R d 0 d = R.
-Proof. by rewrite /Contracts.ns subnn. Qed.
+Lemma root_node_seed R d : node_seed R d 0 d = R.
+Proof. by rewrite /Contracts.node_seed subnn. Qed.
 
 Lemma in_tree_root d : in_tree d 0 d.
 Proof.
@@ -170,8 +170,8 @@ Theorem contract_inv_sound R d a n (P : pred bitseq) : inv R d a n ->
 Proof.
 move=> I C; have pE := canonical_ncover prg R (inv_well_formed I).
 have E : mkseq a n = ncover d (fun x => ~~ covered (mkseq a n) x) 0 R.
-  apply: nodes_eq => //; rewrite (inv_ns I) pE -{3}(root_ns R d) ncover_ns ?in_tree_root //.
-  by rewrite root_ns.
+  apply: nodes_eq => //; rewrite (inv_node_seed I) pE -{3}(root_node_seed R d) ncover_node_seed ?in_tree_root //.
+  by rewrite root_node_seed.
 rewrite {1}E encode_cover_path; apply: eq_ncover => x; rewrite /in_span => xd.
 have {}xd : x < pow2 d by nlia.
 apply/negP/idP => [c|Px].
@@ -187,9 +187,9 @@ Proof.
 rewrite encode_cover_path => E; split; last first.
   by move=> x xd; rewrite -covered_mkseq E covered_ncover //; rewrite /in_span; nlia.
 have /andP [it fl] : well_formed d (mkseq a n) by rewrite E ncover_well_formed.
-have sd k : (k < n)%nat -> seed (a k) = ns R d (start (a k)) (height (a k)).
-  move=> kn; have := ncover_ns R (fun x => P (leaf_path d x)) (in_tree_root d).
-  rewrite root_ns -E /positions /mkseq -!map_comp => /eq_in_map /(_ k).
+have sd k : (k < n)%nat -> seed (a k) = node_seed R d (start (a k)) (height (a k)).
+  move=> kn; have := ncover_node_seed R (fun x => P (leaf_path d x)) (in_tree_root d).
+  rewrite root_node_seed -E /positions /mkseq -!map_comp => /eq_in_map /(_ k).
   by rewrite mem_iota kn => /(_ isT).
 have ok k : (k < n)%nat -> in_tree d (start (a k)) (height (a k)).
   by move=> kn; move: it; rewrite /mkseq all_map => /allP H; apply: (H k); rewrite mem_iota.
@@ -251,8 +251,8 @@ by rewrite leaf_le_refl.
 Qed.
 
 (* ref_eval: what meets the contract is what the model evaluates. *)
-Lemma ns_walk R d s h x : in_tree d s h -> in_span s h x ->
-  walk prg s h (ns R d s h) x = ns R d x 0.
+Lemma node_seed_walk R d s h x : in_tree d s h -> in_span s h x ->
+  walk prg s h (node_seed R d s h) x = node_seed R d x 0.
 Proof.
 elim: h s => [|h IH] s it sx.
   by have -> : x = s by [move: sx; rewrite /in_span; change (pow2 0) with 1; nlia].
@@ -260,8 +260,8 @@ have [i0 i1] : in_tree d s h /\ in_tree d (s + pow2 h) h.
   case/and3P: it => hd /alignedP /aligned_half [/alignedP a0 /alignedP a1] le.
   by rewrite /in_tree a0 a1 (ltnW hd) /=; move: le; rewrite pow2S; nlia.
 rewrite [walk _ _ _ _ _]/=; case: N.ltb_spec => c.
-  by rewrite -[(prg _ _ _).1](ns_left R it) IH //; move: sx; rewrite /in_span; nlia.
-rewrite -[(prg _ _ _).2](ns_right R it) IH //.
+  by rewrite -[(prg _ _ _).1](node_seed_left R it) IH //; move: sx; rewrite /in_span; nlia.
+rewrite -[(prg _ _ _).2](node_seed_right R it) IH //.
 by move: sx; rewrite /in_span pow2S; nlia.
 Qed.
 
@@ -277,7 +277,7 @@ have cov : acsl_covered a n (leaf_num x) <-> ~~ P x.
 rewrite -[x in RHS]cat0s eval_cover //; case Px: (P x) cov => cov.
   by case: r ok val => // v ok _; have : acsl_covered a n (leaf_num x) by [apply/ok]; move/cov.
 case: r ok val => [v|] ok val; last by case: (proj2 ok (proj2 cov isT)).
-rewrite (val v erefl) /leaf_value -(@ns_walk R d 0 d) ?in_tree_root // root_ns; congr Some.
+rewrite (val v erefl) /leaf_value -(@node_seed_walk R d 0 d) ?in_tree_root // root_node_seed; congr Some.
 have := @walk_descend _ prg d [::] R x; rewrite /first_leaf /= N.mul_0_l sx N.add_0_l; exact.
 Qed.
 

@@ -33,7 +33,7 @@ Qed.
 
 Lemma canonical_inv L R d a n : canonical V L d a n <-> inv W L R d a n.
 Proof.
-by split=> -[ok [so mx]]; split=> // k kn; have := ok k kn; rewrite /okn /okp /=; [tauto | tauto].
+by split=> -[ok [so mx]]; split=> // k kn; have := ok k kn; rewrite /correct_node /okp /=; [tauto | tauto].
 Qed.
 
 End One.
@@ -89,18 +89,18 @@ Qed.
 Definition any_root : pprf_seed :=
   if stored L a (Z.to_nat n) 0 d is Some v then v else pprf_seed_intro 0 0.
 
-Lemma grafted_inv : inv W L (sd V any_root) d a n.
+Lemma grafted_inv : inv W L (seed_value V any_root) d a n.
 Proof.
 case: (C) => ok [so mx]; split=> // k kn; have [hd [le T]] := ok k kn; split=> //; split=> //; split=> //.
 have n0 : 0 <= n by lia.
 have [[h0 _] _] := node_ok kn.
 have at_k := @stored_at (Z.to_nat n) k (leqnn _) ltac:(lia).
-change (sd V (ref_node_seed (at_ k)) = ns W (sd V any_root) d (start_ k) (height_ k)).
+change (seed_value V (ref_node_seed (at_ k)) = node_seed W (seed_value V any_root) d (start_ k) (height_ k)).
 case: (Z.eq_dec (height_ k) d) => [hE|hN].
   have sE : start_ k = 0.
     by move: T; rewrite /tnode hE (is_node_root D); [case: Z.eqb_spec | lia].
   by move: at_k; rewrite hE sE /= Z.sub_diag /any_root => ->.
-rewrite (ns_step grafted_definitions); last by lia.
+rewrite (node_seed_step grafted_definitions); last by lia.
 have hE : height_ k + 1 - 1 = height_ k by lia.
 case: ifP => _ /=; first by rewrite /graft_l /graft hE at_k.
 have sE : start_ k - pow2 V (height_ k) + pow2 V (height_ k) = start_ k by lia.
@@ -159,10 +159,10 @@ Theorem ref_import_sound L a n d : 0 <= n -> canonical V L (Z.of_nat d) a n ->
   (forall x, (x < CModel.pow2 d)%num -> covered V L a n (Z.of_N x) <-> ~~ P (leaf_path d x)) /\
   (let W := one_seed V in
    definitions W /\
-   forall R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+   forall R, inv W L (seed_value W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
   (let W := grafted V L a n in
    definitions W /\
-   (exists R, inv W L (sd W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
+   (exists R, inv W L (seed_value W R) (Z.of_nat d) a n /\ holds L a n (key_nodes W d P R)) /\
    forall k s h v, let c := ref_node_at L (shift ref_node_cells a k) in
      0 <= k < n -> 1 <= h -> ref_node_start c <= s ->
      s + pow2 V h <= ref_node_start c + pow2 V (ref_node_height c) ->
@@ -171,7 +171,7 @@ Proof.
 move=> n0 C; have cov := covered_not n0 C; exists (not_covered L a n); split=> //.
 have D1 := one_seed_definitions D; have D2 := grafted_definitions D L a n.
 split.
-  split=> // R; have I : inv (one_seed V) L (sd (one_seed V) R) (Z.of_nat d) a n by apply/canonical_inv.
+  split=> // R; have I : inv (one_seed V) L (seed_value (one_seed V) R) (Z.of_nat d) a n by apply/canonical_inv.
   by split=> //; apply/(acsl_inv_cover D1).
 split=> //; split; last by move=> k s h v c kn h1 ks sk; apply: (grafted_prg D C v kn h1 ks sk).
 exists (any_root L a n (Z.of_nat d)); have I := grafted_inv D C.

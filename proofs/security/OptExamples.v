@@ -33,7 +33,7 @@ split=> //.
   split; first by case.
   by rewrite /tree_family /= words_are.
 - split; first exact: unset_opened.
-  by move=> x xd; exact: (@gone_fresh_of number salt_lo salt_hi 0 0 (Z.of_N x)).
+  by move=> x xd; exact: (@is_punctured_fresh_of number salt_lo salt_hi 0 0 (Z.of_N x)).
 - split=> -[b c] [/= -> B]; by rewrite /=; case: (Z.eqb_spec c 0).
 split=> //; split; last exact: (@fresh_value_of number salt_lo salt_hi 0 0 ltac:(by [])).
 have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->

@@ -93,14 +93,14 @@ Qed.
 Lemma levels6 : cell L (shift 1 s 1) <= 6.
 Proof. exact: opened_levels O. Qed.
 
-Lemma under_same k y : 0 <= k -> AcslApi.under V L' s k y <-> AcslApi.under V L s k y.
+Lemma in_full_block_same k y : 0 <= k -> AcslApi.in_full_block V L' s k y <-> AcslApi.in_full_block V L s k y.
 Proof.
-have l6 := levels6; move=> k0; rewrite /AcslApi.under kept_head //.
+have l6 := levels6; move=> k0; rewrite /AcslApi.in_full_block kept_head //.
 by split=> -[j [jB f]]; exists j; split=> //; move: f; rewrite full_same //; lia.
 Qed.
 
-Lemma gone_kept x : AcslOpt.gone V L' s x <-> AcslOpt.gone V L s x.
-Proof. by rewrite !(gone_def V DA) kept_depth under_same. Qed.
+Lemma is_punctured_kept x : AcslOpt.is_punctured V L' s x <-> AcslOpt.is_punctured V L s x.
+Proof. by rewrite !(is_punctured_def V DA) kept_depth in_full_block_same. Qed.
 
 Lemma opened_kept : opened V L' s.
 Proof.
@@ -122,11 +122,11 @@ split.
 case: A => A1 [A2 [A3 [A4 A5]]]; split.
   by move=> k y; rewrite kept_head // => kB; rewrite full_same ?any_same; [exact: A1 | lia | lia].
 split.
-  move=> k y; rewrite kept_head // => kB nk; rewrite !any_same ?under_same; [exact: A2 | lia..].
+  move=> k y; rewrite kept_head // => kB nk; rewrite !any_same ?in_full_block_same; [exact: A2 | lia..].
 split.
-  move=> k w; rewrite kept_head // kept_depth => kB wB nk; rewrite full_word_same ?under_same; [exact: A3 | lia..].
+  move=> k w; rewrite kept_head // kept_depth => kB wB nk; rewrite full_word_same ?in_full_block_same; [exact: A3 | lia..].
 split.
-  move=> k w; rewrite kept_head // kept_depth => kB wB; rewrite any_word_same ?any_same ?under_same; [exact: A4 | lia..].
+  move=> k w; rewrite kept_head // kept_depth => kB wB; rewrite any_word_same ?any_same ?in_full_block_same; [exact: A4 | lia..].
 move=> y; rewrite kept_head // kept_depth => yB; rewrite any_same; first exact: A5.
 by have [dB lE] := opened_shape O; have := levels_bounds V dB; rewrite -lE; lia.
 Qed.
@@ -155,7 +155,7 @@ have pairB q : List.In q (punctured_key V d P R) -> 0 <= pair_of d q.1 < AcslRef
   by apply/N2Z.inj_lt/N.div_lt_upper_bound; lia.
 split=> //; first by rewrite /store_depth kept_depth.
 - exact: opened_kept.
-- by move=> x xd; rewrite gone_kept; apply: set.
+- by move=> x xd; rewrite is_punctured_kept; apply: set.
 - by move=> q qK; rewrite slotE seedE; [apply: seeds_ | apply: pairB].
 - move=> j jB nj q qs; rewrite slotE in qs; rewrite -(no_more_ j jB nj q qs).
   have [i [E]] : exists i, q = shift 1 (store_slot V L s j) i /\ 0 <= i < 2.
@@ -254,7 +254,7 @@ Proof. exact: (proj2 (api_of_definitions _ _ _ _ _)). Qed.
 
 (* Most of the contracts' vocabulary does not mention the root seed. *)
 Lemma opened_root R M s : opened (V R) M s = opened V0 M s. Proof. by []. Qed.
-Lemma gone_root R M s x : AcslOpt.gone (V R) M s x = AcslOpt.gone V0 M s x. Proof. by []. Qed.
+Lemma is_punctured_root R M s x : AcslOpt.is_punctured (V R) M s x = AcslOpt.is_punctured V0 M s x. Proof. by []. Qed.
 Lemma outside_root R M s r : outside_store (V R) M s r = outside_store V0 M s r. Proof. by []. Qed.
 Lemma apart_root R M k p : apart_value (V R) M k p = apart_value V0 M k p. Proof. by []. Qed.
 Lemma memory_root R M s : store_memory (V R) M s = store_memory V0 M s. Proof. by []. Qed.
@@ -262,7 +262,7 @@ Lemma slot_root R M s j : store_slot (V R) M s j = store_slot V0 M s j. Proof. b
 Lemma copied_root R M k : copied (V R) M k = copied V0 M k. Proof. by []. Qed.
 Lemma family_root R : @acsl_family (V R) d = G. Proof. by []. Qed.
 Lemma root_key P (s : Seed) : punctured_key (V (words_of s)) d P (words_of s) = keyc P s.
-Proof. by rewrite /punctured_key [sd _ _](sd_words ok). Qed.
+Proof. by rewrite /punctured_key [seed_value _ _](seed_value_words ok). Qed.
 
 
 (* ---- Where things are ------------------------------------------------------------------------ *)
@@ -560,7 +560,7 @@ have pair0 : pair_of d [::] = 0 by rewrite /pair_of /first_leaf /=.
 have slot0 j : store_slot (V (words_of s)) (M1 s) store j = shift 2 (slots_at l M0) j.
   by rewrite -(slots_same U).
 have [[_ [_ _]] [_ [O0 g0]] [z0 v0] _] : [/\ True /\ True /\ True, True /\ (opened V0 M0 store /\
-    forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.gone V0 M0 store (Z.of_N x)),
+    forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.is_punctured V0 M0 store (Z.of_N x)),
     (forall q, slot_cells d l M0 q -> cell M0 q = 0) /\ (forall q, value q -> cell M0 q = 0) & True].
   by case: rdy => _ _ [? ?] [? ?] _.
 split=> //.
@@ -571,10 +571,10 @@ split=> //.
 - split.
   + by rewrite /store_depth (depth_same U) depth0.
   + exact: (@opened_kept (V (words_of s)) M0 (M1 s) store (conj erefl erefl) O0 hd w0 wk).
-  + move=> x xd; rewrite (@gone_kept (V (words_of s)) (DA _) M0 (M1 s) store O0 hd w0 wk).
+  + move=> x xd; rewrite (@is_punctured_kept (V (words_of s)) (DA _) M0 (M1 s) store O0 hd w0 wk).
     by split=> // /(g0 _ xd).
   + move=> n; rewrite K => -[<-|//]; rewrite pair0 slot0 /pprf_seed_at !shift0 loE hiE.
-    exact: (sd_words ok).
+    exact: (seed_value_words ok).
   + move=> j jB; rewrite K => nj q; rewrite slot0 => -[q1 q2].
     have j0 : j <> 0 by move=> e; apply: nj; left; rewrite [LHS]/= pair0.
     rewrite /pprf_seed_cells /= in q1 q2.
@@ -605,12 +605,12 @@ Qed.
 Lemma gaps_inE M P s ws : inv_at M P s ws -> gaps_in S d l M = places d (keyc P s).
 Proof.
 move=> I; rewrite /gaps_in.
-have E y : size y = d -> gone_b V0 M store (Z.of_N (leaf_num y)) = P y.
+have E y : size y = d -> is_punctured_b V0 M store (Z.of_N (leaf_num y)) = P y.
   move=> sy; have yd : (leaf_num y < CModel.pow2 d)%num by rewrite -sy; apply: leaf_num_lt.
   have := holds_set (in_place I) yd; have -> : leaf_path d (leaf_num y) = y by rewrite -sy leaf_numK.
-  rewrite -(gone_bP (DA _) _ (opened_levels (holds_memory (in_place I)))).
-  by rewrite -[gone_b _ _ _ _]/(gone_b V0 M store (Z.of_N (leaf_num y)));
-    case: (gone_b _ _ _ _); case: (P y) => // -[H H']; [have := H isT | have := H' isT].
+  rewrite -(is_punctured_bP (DA _) _ (opened_levels (holds_memory (in_place I)))).
+  by rewrite -[is_punctured_b _ _ _ _]/(is_punctured_b V0 M store (Z.of_N (leaf_num y)));
+    case: (is_punctured_b _ _ _ _); case: (P y) => // -[H H']; [have := H isT | have := H' isT].
 rewrite (eq_cover _ _ _ E); apply: places_positions; symmetry; exact: cover_positions.
 Qed.
 

@@ -45,7 +45,7 @@ Local Notation region_set := (@region_set d).
 Lemma tree_family_words : tree_family V (family_words S).
 Proof. by rewrite /tree_family /=; case: (family_words S). Qed.
 
-Lemma sd_words (s : Seed) : sd V (words_of s) = s.
+Lemma seed_value_words (s : Seed) : seed_value V (words_of s) = s.
 Proof. by case: ok => _ /(_ s) []. Qed.
 
 Lemma ty0 : typed l M0.
@@ -77,7 +77,7 @@ Qed.
 Definition held_nodes (P : pred bitseq) (s : Seed) := key_nodes V d P (words_of s).
 
 Lemma held_nodesE P s : held_nodes P s = map (encode d) (keyc P s).
-Proof. by rewrite /held_nodes /key_nodes /punctured_key sd_words. Qed.
+Proof. by rewrite /held_nodes /key_nodes /punctured_key seed_value_words. Qed.
 
 (* Behind its last node the array is zero. *)
 Definition clear_behind (M : memory) : Prop :=
@@ -275,7 +275,7 @@ have := proj2 meets M (words_of s) c f; case E : (does F M (words_of s) c f) => 
 set M' := with_cells M cells; move=> [C O T]; rewrite /obeys (places_inE I) in O.
 have rights' : may_read M' = may_read M0 /\ may_write M' = may_write M0 := rights I.
 have {}T : typed l M' := T (well_typed I).
-have KE : punctured_key V d P (words_of s) = K by rewrite /punctured_key sd_words.
+have KE : punctured_key V d P (words_of s) = K by rewrite /punctured_key seed_value_words.
 have done_ P' : unchanged M M' [:: array_cells l; count_cell l; buffer_cells l] ->
     holds M' spot (cell M' (count l)) (held_nodes P' s) -> clear_behind M' ->
     inv_at (wipe_buffer l M') P' s.

@@ -113,9 +113,9 @@ REFUSED = [
      "declared otherwise than defined"),
 ]
 
-# A text of opt, in which `gone' may be any and the contract of f_lf is wanted.
+# A text of opt, in which `is_punctured' may be any and the contract of f_lemma is wanted.
 OPT = """#include "core.h"
-/*@ predicate gone{L}(struct bitmap *b, integer x) = (b->word & (1 << x)) != 0;
+/*@ predicate is_punctured{L}(struct bitmap *b, integer x) = (b->word & (1 << x)) != 0;
     predicate odd(integer x) = (x & 1) != 0; */
 #ifdef GGM_DEFINITIONS
 /*@ logic integer half(integer x) = x <= 0 ? 0 : half(x - 1) / 2; */
@@ -124,45 +124,45 @@ OPT = """#include "core.h"
 #endif
 /*@ axiomatic B { FACT half_0: half(0) == 0; FACT odd_1: odd(1); }
     predicate none{L}(struct bitmap *b, integer n) =
-      \\forall integer x; half(x) == n ==> !gone(b, x); */
+      \\forall integer x; half(x) == n ==> !is_punctured(b, x); */
 """
 GHOST = """/*@ ghost
   // a step of no interest
   /@ assigns \\nothing; ensures odd(x) <==> (x & 1) == 1; @/
-  void g_lf(unsigned x);
+  void g_lemma(unsigned x);
 
   /@ requires d <= 3; requires n >= d;
      assigns \\nothing;
      ensures first: none(b, n);
      ensures half(d) == 0; @/
-  void f_lf(const struct bitmap *b, uint64_t n, unsigned d);
+  void f_lemma(const struct bitmap *b, uint64_t n, unsigned d);
 */
 """
 # name, what the translation of that holds
 LAYOUT = [
-    ("a_ghost_contract", "Definition fact_f_lf (V : layout) : Prop :=\n"
+    ("a_ghost_contract", "Definition fact_f_lemma (V : layout) : Prop :=\n"
      "  forall (L : memory) (b : pointer) (n : Z) (d : Z),\n"
      "  c_uint64_t n -> c_unsigned d -> (d <= 3) -> (n >= d) ->\n"
      "  (none V L b n) /\\\n  ((half V d) = 0)."),
     ("what_it_speaks_of", "Definition none (V : layout) (L : memory) (b : pointer) (n : Z) : Prop :=\n"
-     "  (forall (x : Z), (((half V x) = n) -> (~ (gone V L b x))))."),
-    ("what_may_be_any", "  gone : memory -> pointer -> Z -> Prop;\n  half : Z -> Z;\n}."),
+     "  (forall (x : Z), (((half V x) = n) -> (~ (is_punctured V L b x))))."),
+    ("what_may_be_any", "  is_punctured : memory -> pointer -> Z -> Prop;\n  half : Z -> Z;\n}."),
     ("recursion_in_opt", "half_def : forall (x : Z), "
      "half V x = (if (x <=? 0) then 0 else (Z.quot (half V (x - 1)) 2));"),
     ("facts_on_these_alone", ": Prop := layout_facts_intro {\n  half_0_holds : fact_half_0 V;\n"
-     "  f_lf_holds : fact_f_lf V;\n}."),
+     "  f_lemma_holds : fact_f_lemma V;\n}."),
 ]
 # name, a change of the text, the error
 LAYOUT_REFUSED = [
-    ("no_contract", "f_lf(const", "h_lf(const", "no contract of f_lf"),
+    ("no_contract", "f_lemma(const", "h_lemma(const", "no contract of f_lemma"),
     ("ghost_code", "/*@ ghost\n", "/*@ ghost int h(int x) { return x; }\n", "not a list of contracts"),
-    ("a_result", "void f_lf", "unsigned f_lf", "assigns or returns"),
+    ("a_result", "void f_lemma", "unsigned f_lemma", "assigns or returns"),
     ("an_effect", "assigns \\nothing;\n", "assigns *b;\n", "assigns or returns"),
     ("two_states", "none(b, n);", "\\old(none(b, n));", "label not known: Pre"),
     ("bits_that_are_spoken_of", "none(b, n);", "odd(n);", "\\) expected"),
     ("declared_otherwise", "integer half(integer x);", "integer half(integer x, integer y);",
      "given|arguments|declared otherwise"),
-    ("two_contracts", GHOST, GHOST + GHOST, "two contracts of f_lf"),
+    ("two_contracts", GHOST, GHOST + GHOST, "two contracts of f_lemma"),
     ("another_contract_for_the_code", GHOST, "#ifdef GGM_DEFINITIONS\n" + GHOST + "#else\n" +
      GHOST.replace("d <= 3", "d <= 2") + "#endif\n", "contracts proven and contracts used differ"),
     ("defined_twice", "predicate none", "predicate half(integer x) = x > 0; predicate none",
@@ -184,8 +184,8 @@ API = [
     # a key is its maker, the three words of its family, and the store
     ("macros_with_parameters", "(span 2 (points V (cell Pre (shift 1 (shift 1 (shift 1 key_p 4) 3) 5))) 0 "
      "((words V (cell Pre (shift 1 key_p 4)) 5) - 1))] /\\"),
-    ("the_set_of_leaves", "gone_def : forall (L : memory) (b : pointer) (x : Z), gone V L b x <-> "
-     "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (under V L b 0 x));"),
+    ("the_set_of_leaves", "is_punctured_def : forall (L : memory) (b : pointer) (x : Z), is_punctured V L b x <-> "
+     "((0 <= x /\\ x < (pow2 V (cell L b))) /\\ (in_full_block V L b 0 x));"),
 ]
 # name, old and new text of opt/core.c, the error
 API_REFUSED = [
@@ -235,7 +235,7 @@ def translation_of_opt(text):
     wanted = acsl.LAYOUT[:]
     with tempfile.TemporaryDirectory() as tmp:
         try:
-            acsl.LAYOUT[:] = ["f_lf"]
+            acsl.LAYOUT[:] = ["f_lemma"]
             return acsl.translate_opt(tree_of(tmp, HEAD, store=text))
         except acsl.Error as why:
             return f"acsl: {why}"

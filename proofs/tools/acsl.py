@@ -28,8 +28,8 @@ ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
 FOLDERS = ["include", "prg", "common", "ref", "opt"]
 OPT_ROOTS = ["opt/store.acsl"]
-LAYOUT = ["live_apart_lf", "pair_slot_injective_lf", "slot_overwritten_lf", "puncture_lf"]
-OPAQUE = ["gone"]
+LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lemma", "puncture_lemma"]
+OPAQUE = ["is_punctured"]
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
           "uint64_t": "c_uint64_t", "uint8_t": "c_uint8_t"}

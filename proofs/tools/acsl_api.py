@@ -6,7 +6,7 @@
                           or the standard output
 
 What is translated: the contracts of API, every definition that they mention, and of a definition that
-acsl.py leaves open in AcslOpt.v (`gone') the equation.  How: as acsl.py does; besides, a member of a
+acsl.py leaves open in AcslOpt.v (`is_punctured') the equation.  How: as acsl.py does; besides, a member of a
 structure is the cell at its place, an array within a structure lies in it, a pointer in memory is a number
 in its cell (`points' says where it leads, and may be any function), and a ghost variable that no contract
 assigns is a member of the record `api'."""

@@ -36,19 +36,20 @@ PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->sto
                "      BITMAP_WORDS(&key->store.punctured);\n"
                "    ensures null: \\result == PPRF_ERR_NULL <==> key == \\null;\n"
                "    ensures forked: \\result == PPRF_ERR_FORKED <==> key != \\null && copied{Pre}(key);\n"
-               "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(sd(key_root), &key->store);\n"
+               "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);\n"
                "    ensures range: \\result == PPRF_ERR_RANGE <==>\n"
                "      key != \\null && !copied{Pre}(key) && leaf >=")
 PUNCT = ("      \\result == PPRF_ERR_FORKED || \\result == PPRF_ERR_RANGE ||\n"
          "      \\result == PPRF_ERR_PUNCTURED || prg_error(\\result);\n")
-PUNCT_GONE = ("    ensures gone: \\result == PPRF_OK ==> \\forall integer x; gone(&key->store.punctured, x) <==>\n"
-              "      gone{Pre}(&key->store.punctured, x) || x == leaf;\n"
+PUNCT_GONE = ("    ensures gone: \\result == PPRF_OK ==>\n"
+              "      \\forall integer x; is_punctured(&key->store.punctured, x) <==>\n"
+              "      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;\n"
               "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
               "      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&\n"
               "      key->store.nodes == \\old(key->store.nodes); */")
-EVAL_END = ("      mk2(lo, hi) == leaf_value(sd(key_root), key->store.punctured.depth, leaf);\n"
+EVAL_END = ("      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);\n"
             "    ensures error: \\result != PPRF_OK ==> out != \\null ==> seed_bytes(out, 0, 0); */")
-RANGE_ERROR = ("      gone{Pre}(&key->store.punctured, x) || first <= x <= last;\n"
+RANGE_ERROR = ("      is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;\n"
                "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
                "      same_words{Pre,Post}(&key->store.punctured) &&")
 IDEAL, ATTACK = "spec/security/IdealGame.v", "spec/security/Attack.v"
@@ -144,20 +145,20 @@ MUTANTS = [
      [(NODE, "oks(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
        "oks(R, d, a, n) && maximal(d, a, n);")]),
     ("acsl_node_without_its_seed", r"AcslAgree.v",
-     [(NODE, "tnode(d, p->start, p->height) && sd(p->seed) == ns(R, d, p->start, p->height);",
+     [(NODE, "tnode(d, p->start, p->height) && seed_value(p->seed) == node_seed(R, d, p->start, p->height);",
        "tnode(d, p->start, p->height);")]),
     ("acsl_half_a_seed_equal", r"AcslAgree.v",
      [(NODE, "\\at(p->height,L1) == \\at(q->height,L2) &&\n"
        "      \\at(p->seed.lo,L1) == \\at(q->seed.lo,L2) && ",
        "\\at(p->height,L1) == \\at(q->height,L2) &&\n      ")]),
     ("acsl_left_and_right_swapped_in_a_fact", r"AcslAgree.v",
-     [(GGM, "ns(R, d, s, g) == prg_l(ns(R, d, s, h), s, h);",
-       "ns(R, d, s, g) == prg_r(ns(R, d, s, h), s, h);")]),
+     [(GGM, "node_seed(R, d, s, g) == prg_l(node_seed(R, d, s, h), s, h);",
+       "node_seed(R, d, s, g) == prg_r(node_seed(R, d, s, h), s, h);")]),
     ("acsl_left_and_right_swapped_in_the_definition", r"AcslAgree.v",
-     [(GGM, "is_node(d, s, h + 1) ? prg_l(ns(R, d, s, h + 1), s, h + 1)\n"
-       "                           : prg_r(ns(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);",
-       "is_node(d, s, h + 1) ? prg_r(ns(R, d, s, h + 1), s, h + 1)\n"
-       "                           : prg_l(ns(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);")]),
+     [(GGM, "is_node(d, s, h + 1) ? prg_l(node_seed(R, d, s, h + 1), s, h + 1)\n"
+       "                           : prg_r(node_seed(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);",
+       "is_node(d, s, h + 1) ? prg_r(node_seed(R, d, s, h + 1), s, h + 1)\n"
+       "                           : prg_l(node_seed(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);")]),
     ("acsl_siblings_of_unequal_height", r"AcslAgree.v",
      [(GGM, "g == h && t == s + pow2(h) && tnode(d, s, h + 1);",
        "t == s + pow2(h) && tnode(d, s, h + 1);")]),
@@ -184,7 +185,8 @@ MUTANTS = [
     ("acsl_second_contract_at_the_definition", r"gate: acsl: .*contract of a function that is not",
      [("ref/core.c", "int ref_eval_punct(", "/*@ requires x == 0; */\nint ref_eval_punct(")]),
     ("acsl_seed_forgets_half", r"AcslSound.v",
-     [(GGM, "sd(struct pprf_seed v) = mk2(v.lo, v.hi);", "sd(struct pprf_seed v) = mk2(v.lo, 0);")]),
+     [(GGM, "seed_value(struct pprf_seed v) = seed_from_words(v.lo, v.hi);",
+       "seed_value(struct pprf_seed v) = seed_from_words(v.lo, 0);")]),
     ("acsl_setup_covers_at_most", r"AcslSound.v",
      [(CORE, "0 <= y < pow2(d) <==> covered(a, 1, y);", "covered(a, 1, y) ==> 0 <= y < pow2(d);")]),
     ("acsl_eval_may_fail_on_a_live_leaf", r"AcslSound.v",
@@ -199,8 +201,8 @@ MUTANTS = [
     ("acsl_eval_writes_the_key", r"AcslSound.v",
      [(CORE, "    assigns *value;\n", "    assigns *value, a[0 .. n-1];\n")]),
     ("acsl_eval_asks_for_more", r"AcslSound.v",
-     [(CORE, "    requires nodes: inv(sd(R), d, a, n);\n    assigns *value;",
-       "    requires nodes: inv(sd(R), d, a, n) && x == 0;\n    assigns *value;")]),
+     [(CORE, "    requires nodes: inv(seed_value(R), d, a, n);\n    assigns *value;",
+       "    requires nodes: inv(seed_value(R), d, a, n) && x == 0;\n    assigns *value;")]),
     ("acsl_punct_without_others_stay", r"AcslSound.v",
      [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
        "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\true;")]),
@@ -264,25 +266,25 @@ MUTANTS = [
      [(STORE, "     ensures copath: \\forall integer i; 0 <= i < h ==> live(b, x, x + 1, d, "
        "beside(x, i), i);\n", "")]),
     ("layout_live_below_a_live_node", r"AcslLayout.v",
-     [(STORE, " &&\n      (h < d ==> !intact(b, lo, hi, down(s, h + 1), h + 1));", ";")]),
+     [(STORE, " &&\n      (h < d ==> !intact(b, lo, hi, covering_start(s, h + 1), h + 1));", ";")]),
     ("layout_root_never_live", r"AcslLayout.v",
      [(STORE, "0 <= h <= d && 0 <= s < pow2(d) && tnode(d, s, h) && intact",
        "0 <= h < d && 0 <= s < pow2(d) && tnode(d, s, h) && intact")]),
     ("layout_one_leaf_less_punctured", r"AcslLayout.v",
-     [(STORE, "!gone(b, x) && !(lo <= x < hi);", "!gone(b, x) && !(lo < x < hi);")]),
+     [(STORE, "!is_punctured(b, x) && !(lo <= x < hi);", "!is_punctured(b, x) && !(lo < x < hi);")]),
     ("layout_sibling_is_the_node", r"AcslLayout.v",
-     [(PATH, "2 * down(x, h + 1) + pow2(h) - down(x, h); */", "down(x, h); */")]),
+     [(PATH, "2 * covering_start(x, h + 1) + pow2(h) - covering_start(x, h); */", "covering_start(x, h); */")]),
     ("layout_fact_too_strong", r"AcslLayout.v",
-     [(BITMAP, "FACT down_zero: \\forall integer x, h; shr(x, h) == 0 ==>",
-       "FACT down_zero: \\forall integer x, h; shr(x, h) <= 0 ==>")]),
+     [(BITMAP, "FACT covering_start_zero: \\forall integer x, h; shift_right(x, h) == 0 ==>",
+       "FACT covering_start_zero: \\forall integer x, h; shift_right(x, h) <= 0 ==>")]),
     ("layout_fact_without_a_theorem", r"AcslLayout.v",
-     [(BITMAP, "FACT down_0: ", "FACT down_1: \\forall integer x; down(x, 0) <= x;\n"
-       "      FACT down_0: ")]),
+     [(BITMAP, "FACT covering_start_0: ", "FACT covering_start_1: \\forall integer x; covering_start(x, 0) <= x;\n"
+       "      FACT covering_start_0: ")]),
     ("layout_theorem_asks_for_more", r"AcslLayout.v",
      [(LAYOUT, "c_unsigned d -> 1 <= d <= 32 ->\n  forall s h t g",
        "c_unsigned d -> 2 <= d <= 32 ->\n  forall s h t g")]),
-    ("layout_contract_gone", r"gate: acsl: no contract of slot_overwritten_lf",
-     [(STORE, "void slot_overwritten_lf(", "void slot_written_lf(")]),
+    ("layout_contract_gone", r"gate: acsl: no contract of slot_overwritten_lemma",
+     [(STORE, "void slot_overwritten_lemma(", "void slot_written_lemma(")]),
     ("layout_for_the_code_otherwise", r"gate: acsl: beside is declared otherwise than defined",
      [(PATH, "logic integer beside(integer x, integer h);",
        "logic integer beside(integer x, integer g);")]),
@@ -292,7 +294,7 @@ MUTANTS = [
     ("api_punct_gone_in_one_direction", r"ApiSound.v",
      [(OPT_CORE, PUNCT + PUNCT_GONE, PUNCT + PUNCT_GONE.replace("<==>", "==>"))]),
     ("api_punct_keeps_any_key", r"ApiSound.v",
-     [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(sd(key_root), &key->store)", "key == key"))]),
+     [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(seed_value(key_root), &key->store)", "key == key"))]),
     ("api_punct_of_deep_keys_only", r"ApiSound.v",
      [(OPT_CORE, PUNCT_START, "    requires depth: key->store.punctured.depth >= 33;\n" + PUNCT_START)]),
     ("api_eval_of_another_leaf", r"ApiSound.v",
@@ -311,7 +313,8 @@ MUTANTS = [
        "      cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */",
        "    ensures count: \\result == \\result; */")]),
     ("api_seeds_in_any_slot", r"ApiSound.v",
-     [(STORE, "sd(slot[s / 2]) == ns(R, d, s, h);", "sd(slot[s / 2]) == sd(slot[s / 2]);")]),
+     [(STORE, "seed_value(slot[s / 2]) == node_seed(R, d, s, h);",
+       "seed_value(slot[s / 2]) == seed_value(slot[s / 2]);")]),
     ("api_slots_that_keep_seeds", r"ApiSound.v",
      [(STORE, "        zero_seed(slot[j]) || owned(b, lo, hi, d, j);",
        "        zero_seed(slot[j]) || slot[j].lo != 0;")]),

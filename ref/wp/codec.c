@@ -7,7 +7,7 @@
       \forall integer k; 0 <= k < n ==> p[k] == q[k]; */
 
 /*@ ghost
-  void byte_inj_lf(unsigned w)
+  void byte_inj_lemma(unsigned w)
   {
     /@ loop invariant 0 <= j <= w;
        loop invariant \forall integer u, v; 0 <= u < pow2(8 * j) ==> 0 <= v < pow2(8 * j) ==>
@@ -25,7 +25,7 @@
     }
   }
 
-  void node_id_lf(unsigned d)
+  void node_id_lemma(unsigned d)
   {
     /@ loop invariant 0 <= k <= d;
        loop invariant apart: \forall integer s, h, t, g; k <= h <= g ==> g <= d ==>
@@ -35,13 +35,13 @@
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > 0; k--) {
-      pow2_mono_lf(k - 1, k);
-      tn_apart_lf(d, k - 1);
+      pow2_mono_lemma(k - 1, k);
+      tn_apart_lemma(d, k - 1);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
            tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
     }
-    pow2_pos_lf();
+    pow2_pos_lemma();
     /@ assert half: \forall integer g; 1 <= g <= d ==> pow2(g) == 2 * pow2(g - 1); @/
     /@ assert right: \forall integer t, g; 1 <= g <= d ==> tnode(d, t, g) ==>
          tnode(d, t + pow2(g - 1), g - 1); @/
@@ -50,12 +50,12 @@
     /@ assert top: pow2(d + 1) == 2 * pow2(d); @/
   }
 
-  void has_id_lf(unsigned d)
+  void has_id_lemma(unsigned d)
   {
-    node_id_lf(d);
+    node_id_lemma(d);
     unsigned w = d / 8 + 1;
-    byte_inj_lf(w);
-    pow2_mono_lf(d + 1, 8 * w);
+    byte_inj_lemma(w);
+    pow2_mono_lemma(d + 1, 8 * w);
     /@ assert bytes: \forall uint8_t *p, integer at, s, h, t, g;
          has_id(p, at, d, s, h) ==> has_id(p, at, d, t, g) ==>
          same_low_bytes(node_id(s, h), node_id(t, g), w); @/
@@ -66,9 +66,9 @@
          node_id(s, h) == node_id(t, g); @/
   }
 
-  void multiples_lf(unsigned d, unsigned h)
+  void multiples_lemma(unsigned d, unsigned h)
   {
-    tn_apart_lf(d, d);
+    tn_apart_lemma(d, d);
     /@ loop invariant h <= k <= d;
        loop invariant nodes: \forall integer q; 0 <= q < pow2(d - k) ==> tnode(d, nth_start(q, k), k);
        loop invariant multiples: \forall integer s; tnode(d, s, k) ==>
@@ -95,10 +95,10 @@
     }
   }
 
-  void nodes_bound_lf(const struct ref_node *a, size_t n, unsigned d)
+  void nodes_bound_lemma(const struct ref_node *a, size_t n, unsigned d)
   {
-    pow2_mono_lf(0, d);
-    multiples_lf(d, 1);
+    pow2_mono_lemma(0, d);
+    multiples_lemma(d, 1);
     /@ assert even: \forall integer s; tnode(d, s, 1) ==> s % 2 == 0; @/
     /@ loop invariant 1 <= k <= d;
        loop invariant lower: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==> tnode(d, s, k);
@@ -129,9 +129,9 @@
     /@ assert last: n > 0 ==> a[n-1].start < 2 * pow2(d - 1); @/
   }
 
-  void in_order_lf(const uint8_t *p, const struct ref_node *a, size_t n, unsigned d)
+  void in_order_lemma(const uint8_t *p, const struct ref_node *a, size_t n, unsigned d)
   {
-    has_id_lf(d);
+    has_id_lemma(d);
     /@ assert all_nodes: \forall integer i; 0 <= i < n ==>
           node_at(p, record_at(d, i), d, a[i].start, a[i].height); @/
     /@ assert some_node: \forall integer i; 0 <= i < n ==>
@@ -151,7 +151,7 @@
      assigns \nothing;
      ensures equal(p, q, at + w);
   @/
-  void longer_lf(const uint8_t *p, const uint8_t *q, size_t at, size_t w, uint64_t v)
+  void longer_lemma(const uint8_t *p, const uint8_t *q, size_t at, size_t w, uint64_t v)
   {
     /@ loop invariant 0 <= k <= w;
        loop invariant equal(p, q, at + k);
@@ -170,24 +170,24 @@
      assigns \nothing;
      ensures equal(p, q, record_at(d, n) + 32);
   @/
-  void same_bytes_lf(const uint8_t *p, const uint8_t *q, const struct ref_node *a, size_t n,
+  void same_bytes_lemma(const uint8_t *p, const uint8_t *q, const struct ref_node *a, size_t n,
                      unsigned d)
   {
     size_t w = d / 8 + 1, at = 16;
-    pow2_mono_lf(d, 32);
-    pow2_mono_lf(32, 63);
-    longer_lf(p, q, 12, 4, n);
+    pow2_mono_lemma(d, 32);
+    pow2_mono_lemma(32, 63);
+    longer_lemma(p, q, 12, 4, n);
     /@ loop invariant 0 <= i <= n;
        loop invariant place: at == record_at(d, i);
        loop invariant same: equal(p, q, at);
        loop assigns i, at;
        loop variant n - i; @/
     for (size_t i = 0; i < n; i++) {
-      pow2_mono_lf(a[i].height, 32);
+      pow2_mono_lemma(a[i].height, 32);
       /@ assert records: record(p, at, d, a + i) && record(q, at, d, a + i); @/
-      longer_lf(p, q, at, w, a[i].start + end_lf(a[i].start, a[i].height));
-      longer_lf(p, q, at + w, 8, a[i].seed.lo);
-      longer_lf(p, q, at + w + 8, 8, a[i].seed.hi);
+      longer_lemma(p, q, at, w, a[i].start + end_lemma(a[i].start, a[i].height));
+      longer_lemma(p, q, at + w, 8, a[i].seed.lo);
+      longer_lemma(p, q, at + w + 8, 8, a[i].seed.hi);
       at += w + 16;
     }
     /@ loop invariant 0 <= k <= at;
@@ -211,13 +211,14 @@
      requires okps(d, a, n) && okps(d, b, n);
      requires records(p, a, n, d) && records(p, b, n, d);
      assigns \nothing;
-     ensures \forall integer k; 0 <= k < n ==> eqn{Here,Here}(a + k, b + k);
+     ensures \forall integer k; 0 <= k < n ==> same_node{Here,Here}(a + k, b + k);
   @/
-  void same_nodes_lf(const uint8_t *p, const struct ref_node *a, const struct ref_node *b, size_t n,
+  void same_nodes_lemma(const uint8_t *p, const struct ref_node *a,
+    const struct ref_node *b, size_t n,
                      unsigned d)
   {
-    has_id_lf(d);
-    byte_inj_lf(8);
+    has_id_lemma(d);
+    byte_inj_lemma(8);
     /@ assert pow2(8) == 0x100; @/
     /@ assert pow2(16) == 0x10000; @/
     /@ assert pow2(32) == 0x100000000; @/
@@ -241,18 +242,18 @@
     assigns buf[0 .. record_at(d, n) + 31], b[0 .. n-1];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures nodes: \result == PPRF_OK ==>
-      \forall integer k; 0 <= k < n ==> eqn{Post,Pre}(b + k, a + k); */
+      \forall integer k; 0 <= k < n ==> same_node{Post,Pre}(b + k, a + k); */
 static int export_import(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d,
                          struct ref_node *b)
 {
   unsigned e = 0;
   size_t m = 0;
-  //@ ghost nodes_bound_lf(a, n, d);
-  //@ ghost pow2_mono_lf(d - 1, 32);
+  //@ ghost nodes_bound_lemma(a, n, d);
+  //@ ghost pow2_mono_lemma(d - 1, 32);
   int err = ref_encode(buf, a, n, d);
   if (err != PPRF_OK)
     return err;
-  //@ ghost in_order_lf(buf, a, n, d);
+  //@ ghost in_order_lemma(buf, a, n, d);
   //@ assert key_file: key_file(buf, record_at(d, n) + 32, d, n);
   err = ref_decode_header(buf, ref_encoded_bytes(d, n), &e, &m);
   //@ assert accepted: err == PPRF_OK;
@@ -263,7 +264,7 @@ static int export_import(uint8_t *buf, const struct ref_node *a, size_t n, unsig
   if (err != PPRF_OK)
     return err;
   //@ assert same: same{Here,Pre}(a, 0, n);
-  //@ ghost same_nodes_lf(buf, a, b, n, d);
+  //@ ghost same_nodes_lemma(buf, a, b, n, d);
   return PPRF_OK;
 }
 
@@ -288,7 +289,7 @@ static int import_export(const uint8_t *buf, size_t len, struct ref_node *a, uin
   if (err != PPRF_OK)
     return err;
   //@ assert unique: \forall integer e, m; key_file(buf, len, e, m) ==> e == d && m == n;
-  //@ ghost pow2_mono_lf(d - 1, 32);
+  //@ ghost pow2_mono_lemma(d - 1, 32);
   err = ref_decode(a, n, d, buf);
   if (err != PPRF_OK)
     return err;
@@ -296,7 +297,7 @@ static int import_export(const uint8_t *buf, size_t len, struct ref_node *a, uin
   //@ ghost Read: ;
   err = ref_encode(out, a, n, d);
   //@ assert nodes: same{Here,Read}(a, 0, n);
-  //@ assert kept: kept{Here,Read}(buf, len);
+  //@ assert kept: bytes_unchanged{Here,Read}(buf, len);
   //@ assert records: records(buf, a, n, d);
   //@ assert okps: okps(d, a, n);
   /*@ ghost
@@ -307,7 +308,7 @@ static int import_export(const uint8_t *buf, size_t len, struct ref_node *a, uin
     for (size_t k = 0; k < len - 32; k++) ; */
   //@ assert sealed: sealed(buf, record_at(d, n));
   if (err == PPRF_OK) {
-    //@ ghost same_bytes_lf(out, buf, a, n, d);
+    //@ ghost same_bytes_lemma(out, buf, a, n, d);
     *depth = d;
     *count = n;
   }

@@ -6,7 +6,7 @@
   /@ assigns \nothing;
      ensures pow2(63) == 0x8000000000000000;
   @/
-  void pow2_63_lf(void)
+  void pow2_63_lemma(void)
   {
     /@ assert pow2(8) == 256; @/
     /@ assert pow2(16) == 65536; @/
@@ -17,7 +17,7 @@
     /@ assert pow2(56) == 0x100000000000000; @/
   }
 
-  void pow2_pos_lf(void)
+  void pow2_pos_lemma(void)
   {
     /@ loop invariant 0 <= k <= 63;
        loop invariant pow2(k) >= 1;
@@ -27,9 +27,9 @@
     for (int k = 0; k < 63; k++) ;
   }
 
-  void pow2_mono_lf(unsigned a, unsigned b)
+  void pow2_mono_lemma(unsigned a, unsigned b)
   {
-    pow2_63_lf();
+    pow2_63_lemma();
     /@ loop invariant 0 <= i <= a;
        loop invariant pow2(i) >= 1;
        loop assigns i;
@@ -48,24 +48,24 @@
     for (unsigned k = b; k < 63; k++) ;
   }
 
-  uint64_t end_lf(uint64_t s, unsigned h)
+  uint64_t end_lemma(uint64_t s, unsigned h)
   {
     uint64_t p = 1;
-    pow2_pos_lf();
-    pow2_mono_lf(h, 63);
+    pow2_pos_lemma();
+    pow2_mono_lemma(h, 63);
     /@ loop invariant 0 <= i <= h;
        loop invariant p == pow2(i) <= pow2(h);
        loop assigns i, p;
        loop variant h - i; @/
     for (unsigned i = 0; i < h; i++) {
-      pow2_mono_lf(i, h);
+      pow2_mono_lemma(i, h);
       /@ assert pow2(i + 1) == 2 * pow2(i); @/
       p = 2 * p;
     }
     return s + p;
   }
 
-  void tn_apart_lf(unsigned d, unsigned h)
+  void tn_apart_lemma(unsigned d, unsigned h)
   {
     /@ loop invariant h <= k <= d;
        loop invariant \forall integer s, t;
@@ -74,16 +74,16 @@
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > h; k--) {
-      pow2_mono_lf(k - 1, k);
+      pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
            tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
     }
   }
 
-  void tn_nest_lf(unsigned d, uint64_t t, unsigned g)
+  void tn_nest_lemma(unsigned d, uint64_t t, unsigned g)
   {
-    tn_apart_lf(d, g);
+    tn_apart_lemma(d, g);
     /@ loop invariant 0 <= k <= g;
        loop invariant \forall integer s, h;
          k <= h <= g ==> tnode(d, s, h) ==> s < t ==> s + pow2(h) <= t;
@@ -92,24 +92,24 @@
        loop assigns k;
        loop variant k; @/
     for (unsigned k = g; k > 0; k--) {
-      pow2_mono_lf(k - 1, k);
+      pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
            tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
     }
   }
 
-  void seam_lf(unsigned d, uint64_t t, unsigned g)
+  void seam_lemma(unsigned d, uint64_t t, unsigned g)
   {
-    pow2_pos_lf();
-    tn_nest_lf(d, t, g);
+    pow2_pos_lemma();
+    tn_nest_lemma(d, t, g);
     /@ assert twice: \forall integer h; 0 <= h ==> pow2(h + 1) == 2 * pow2(h); @/
   }
 
-  void children_lf(unsigned d, uint64_t s, unsigned h)
+  void children_lemma(unsigned d, uint64_t s, unsigned h)
   {
-    pow2_mono_lf(h - 1, h);
-    tn_apart_lf(d, h);
+    pow2_mono_lemma(h - 1, h);
+    tn_apart_lemma(d, h);
     /@ assert half: pow2(h) == 2 * pow2(h - 1); @/
     /@ assert not_left: !tnode(d, s + pow2(h - 1), h); @/
   }

@@ -25,14 +25,14 @@ Definition acsl_family (d : nat) : bitseq -> Seed -> Seed * Seed := family acsl_
 (* The model's key of depth d with the root's seed R, once the leaves of P are punctured, and the
    same as C's nodes. *)
 Definition punctured_key (d : nat) (P : pred bitseq) (R : pprf_seed) : key Seed :=
-  cover (acsl_family d) d P [::] (sd V R).
+  cover (acsl_family d) d P [::] (seed_value V R).
 Definition key_nodes (d : nat) (P : pred bitseq) (R : pprf_seed) : seq (CModel.node Seed) :=
   map (encode d) (punctured_key d P R).
 
 (* The structure c is the node m. *)
 Definition node_is (c : ref_node) (m : CModel.node Seed) : Prop :=
   [/\ ref_node_start c = Z.of_N (start m), ref_node_height c = Z.of_nat (height m) &
-      sd V (ref_node_seed c) = seed m].
+      seed_value V (ref_node_seed c) = seed m].
 
 (* The array of n nodes at a holds K, node by node. *)
 Definition holds (L : memory) (a : pointer) (n : Z) (K : seq (CModel.node Seed)) : Prop :=
@@ -57,10 +57,10 @@ Fixpoint is_node_to (e : nat) (d s h : Z) : bool :=
   else false.
 Definition is_node_of d s h := is_node_to (Z.to_nat (d - h)) d s h.
 
-Fixpoint ns_to (e : nat) (R : seed_t V) (d s h : Z) : seed_t V :=
+Fixpoint node_seed_to (e : nat) (R : seed_t V) (d s h : Z) : seed_t V :=
   if e is e'.+1 then
-    if is_node_of d s (h + 1) then prg_l V (ns_to e' R d s (h + 1)) s (h + 1)
-    else prg_r V (ns_to e' R d (s - pow2_to h) (h + 1)) (s - pow2_to h) (h + 1)
+    if is_node_of d s (h + 1) then prg_l V (node_seed_to e' R d s (h + 1)) s (h + 1)
+    else prg_r V (node_seed_to e' R d (s - pow2_to h) (h + 1)) (s - pow2_to h) (h + 1)
   else R.
 
 Fixpoint byte_to (k : nat) (v : Z) : Z :=
@@ -71,11 +71,11 @@ Fixpoint message_to (L : memory) (p : pointer) (n : nat) : message_t V :=
   else no_bytes V.
 
 Definition defined : logic :=
-  {| seed_t := seed_t V; mk2 := mk2 V; prg_l := prg_l V; prg_r := prg_r V;
+  {| seed_t := seed_t V; seed_from_words := seed_from_words V; prg_l := prg_l V; prg_r := prg_r V;
      is_family := is_family V; prg_failed := prg_failed V;
      message_t := message_t V; no_bytes := no_bytes V; then_ := then_ V; digest := digest V;
      AcslRef.pow2 := pow2_to; is_node := is_node_of;
-     ns := fun R d s h => ns_to (Z.to_nat (d - h)) R d s h;
+     node_seed := fun R d s h => node_seed_to (Z.to_nat (d - h)) R d s h;
      byte := fun v k => byte_to (Z.to_nat k) v;
      message_of := fun L p n => message_to L p (Z.to_nat n) |}.
 

@@ -32,9 +32,9 @@ Record store_holds (L : memory) (s : pointer) (d : nat) (P : pred bitseq) (R : p
   StoreHolds {
   holds_depth : store_depth L s = Z.of_nat d;
   holds_memory : opened V L s;
-  holds_set : forall x, (x < CModel.pow2 d)%num -> gone V L s (Z.of_N x) <-> P (leaf_path d x);
+  holds_set : forall x, (x < CModel.pow2 d)%num -> is_punctured V L s (Z.of_N x) <-> P (leaf_path d x);
   holds_seeds : forall n, List.In n (punctured_key V d P R) ->
-    sd V (pprf_seed_at L (store_slot L s (pair_of d n.1))) = n.2;
+    seed_value V (pprf_seed_at L (store_slot L s (pair_of d n.1))) = n.2;
   holds_no_more : forall j, 0 <= j < Z.of_N (CModel.pow2 d.-1) ->
     ~ List.In j (map (fun n => pair_of d n.1) (punctured_key V d P R)) ->
     forall q, span pprf_seed_cells (store_slot L s j) 0 0 q -> cell L q = 0;
@@ -84,7 +84,7 @@ Definition apart_value (L : memory) (key out : pointer) : Prop :=
 
 (* The bytes hold this value; they are zero. *)
 Definition value_is (L : memory) (out : pointer) (v : seed_t V) : Prop :=
-  exists lo hi, seed_bytes V L out lo hi /\ mk2 V lo hi = v.
+  exists lo hi, seed_bytes V L out lo hi /\ seed_from_words V lo hi = v.
 Definition value_zero (L : memory) (out : pointer) : Prop :=
   forall q, value_cells out q -> cell L q = 0.
 
@@ -97,11 +97,11 @@ Section Computed.
 Variables (T : logic) (punctured : memory -> pointer -> Z -> Prop).
 Local Open Scope Z_scope.
 
-Fixpoint shr_to (h : nat) (x : Z) : Z := if h is h'.+1 then Z.quot (shr_to h' x) 2 else x.
+Fixpoint shift_right_to (h : nat) (x : Z) : Z := if h is h'.+1 then Z.quot (shift_right_to h' x) 2 else x.
 
 (* A tree, and any set of punctured leaves. *)
 Definition laid_out : AcslOpt.layout :=
-  {| layout_tree := T; shr := fun x h => shr_to (Z.to_nat h) x; gone := punctured |}.
+  {| layout_tree := T; shift_right := fun x h => shift_right_to (Z.to_nat h) x; is_punctured := punctured |}.
 
 End Computed.
 
@@ -118,7 +118,7 @@ Definition bare_api : api :=
 Fixpoint whole_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : bool :=
   if h is h'.+1 then
     if whole_to L b lo hi s h' then whole_to L b lo hi (s + AcslRef.pow2 bare_api (Z.of_nat h')) h' else false
-  else if gone_b bare_api L b s then false else if s <? lo then true else s >=? hi.
+  else if is_punctured_b bare_api L b s then false else if s <? lo then true else s >=? hi.
 
 Fixpoint size_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : Z :=
   if whole_to L b lo hi s h then 1 else
@@ -128,7 +128,7 @@ Fixpoint size_to (L : memory) (b : pointer) (lo hi s : Z) (h : nat) : Z :=
 
 Definition api_of : api :=
   api_intro (laid_out (defined T) (fun L b x =>
-      (0 <= x /\ x < AcslRef.pow2 bare_api (cell L b)) /\ under bare_api L b 0 x))
+      (0 <= x /\ x < AcslRef.pow2 bare_api (cell L b)) /\ in_full_block bare_api L b 0 x))
     (fun L b lo hi s h => whole_to L b lo hi s (Z.to_nat h))
     (fun L b lo hi s h => size_to L b lo hi s (Z.to_nat h)) root process leads nowhere.
 

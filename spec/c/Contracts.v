@@ -23,27 +23,27 @@ Fixpoint is_node_at (e : nat) (s : N) (h : nat) : bool :=
 Definition tnode (d : nat) (s : N) (h : nat) : bool := (h <= d)%nat && is_node_at (d - h) s h.
 
 (* the seed of node (s, h) of the tree of depth d under the root's seed R *)
-Fixpoint ns_at (R : Seed) (e : nat) (s : N) (h : nat) : Seed :=
+Fixpoint node_seed_at (R : Seed) (e : nat) (s : N) (h : nat) : Seed :=
   if e is e'.+1 then
-    if is_node_at e' s h.+1 then prg_l (ns_at R e' s h.+1) s h.+1
-    else prg_r (ns_at R e' (s - pow2 h) h.+1) (s - pow2 h) h.+1
+    if is_node_at e' s h.+1 then prg_l (node_seed_at R e' s h.+1) s h.+1
+    else prg_r (node_seed_at R e' (s - pow2 h) h.+1) (s - pow2 h) h.+1
   else R.
-Definition ns (R : Seed) (d : nat) (s : N) (h : nat) : Seed := ns_at R (d - h) s h.
-Definition leaf_value (R : Seed) (d : nat) (x : N) : Seed := ns R d x 0.
+Definition node_seed (R : Seed) (d : nat) (s : N) (h : nat) : Seed := node_seed_at R (d - h) s h.
+Definition leaf_value (R : Seed) (d : nat) (x : N) : Seed := node_seed R d x 0.
 
 Definition acsl_covers (s : N) (h : nat) (x : N) : Prop := s <= x /\ x < s + pow2 h.
 Definition acsl_before (s : N) (h : nat) (t : N) : Prop := s + pow2 h <= t.
 Definition acsl_siblings (d : nat) (s : N) (h : nat) (t : N) (g : nat) : Prop :=
   g = h /\ t = s + pow2 h /\ tnode d s h.+1.
 
-Definition okn (R : Seed) (d : nat) (p : node Seed) : Prop :=
+Definition correct_node (R : Seed) (d : nat) (p : node Seed) : Prop :=
   (height p <= d)%nat /\ start p + pow2 (height p) <= pow2 d /\
-  tnode d (start p) (height p) /\ seed p = ns R d (start p) (height p).
+  tnode d (start p) (height p) /\ seed p = node_seed R d (start p) (height p).
 
 Definition array := nat -> node Seed.
 
 Definition oks (R : Seed) (d : nat) (a : array) (n : nat) : Prop :=
-  forall k, (k < n)%nat -> okn R d (a k).
+  forall k, (k < n)%nat -> correct_node R d (a k).
 Definition acsl_sorted (a : array) (n : nat) : Prop :=
   forall k l, (k < l)%nat -> (l < n)%nat -> acsl_before (start (a k)) (height (a k)) (start (a l)).
 Definition maximal (d : nat) (a : array) (n : nat) : Prop :=

@@ -77,7 +77,7 @@ Definition opt_ready (M : memory) : Prop :=
   [/\ (0 < d <= 32)%N /\ cell M store = Z.of_nat d,
       (key_at l <> nowhere l /\ ~ copied V0 M (key_at l) /\ tree_family V0 (family_of M (key_at l))) /\
         (readable M (span key_cells (key_at l) 0 0) /\ writable M (span key_cells (key_at l) 0 0)),
-      opened V0 M store /\ (forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.gone V0 M store (Z.of_N x)),
+      opened V0 M store /\ (forall x, (x < CModel.pow2 d)%num -> ~ AcslOpt.is_punctured V0 M store (Z.of_N x)),
       (forall q, slot_cells M q -> cell M q = 0%Z) /\ (forall q, value_cells (value_at l) q -> cell M q = 0%Z) &
       (outside_store V0 M store (span 1 (key_at l) 0 3) /\ apart_value V0 M (key_at l) (value_at l)) /\
         all (in_bitmap M) shown].
@@ -87,7 +87,7 @@ Definition opt_typed (M : memory) : Prop := forall q, slot_cells M q -> c_uint64
 
 (* Where the nodes are that the key holds: starts and heights, as the bitmap says. *)
 Definition gaps_in (M : memory) : seq (Z * Z) :=
-  places d (cover no_seed d (fun y => gone_b V0 M store (Z.of_N (leaf_num y))) [::] tt).
+  places d (cover no_seed d (fun y => is_punctured_b V0 M store (Z.of_N (leaf_num y))) [::] tt).
 
 (* ---- The functions ------------------------------------------------------------------------- *)
 

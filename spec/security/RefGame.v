@@ -40,11 +40,11 @@ Definition suite_ok (S : suite) : Prop :=
 
 (* The contracts' logic functions for this PRG.  No function here uses the digest. *)
 Definition suite_logic (S : suite) : logic := defined
-  {| seed_t := block S; mk2 := from_words S; prg_l := @left_child S; prg_r := @right_child S;
+  {| seed_t := block S; seed_from_words := from_words S; prg_l := @left_child S; prg_r := @right_child S;
      is_family := fun s lo hi => pprf_family_intro s lo hi = family_words S;
      prg_failed := fun _ => True;
      message_t := unit; no_bytes := tt; then_ := fun _ _ => tt; digest := fun _ _ => 0%Z;
-     AcslRef.pow2 := id; is_node := fun _ _ _ => false; ns := fun R _ _ _ => R;
+     AcslRef.pow2 := id; is_node := fun _ _ _ => false; node_seed := fun R _ _ _ => R;
      message_of := fun _ _ _ => tt; byte := fun v _ => v |}.
 
 (* The suite's PRG at the nodes of the tree of depth d, as the model takes it. *)
@@ -178,7 +178,7 @@ Definition set_up (M : memory) (R : pprf_seed) : memory :=
 Definition perform (M : memory) (R : pprf_seed) (c : call) (f : Fault) : Z * option Seed * memory :=
   let: (result, cells) := does M R c f in
   let M' := with_cells M cells in
-  (result, if (result =? PPRF_OK)%Z && isSome (target c) then Some (sd V (pprf_seed_at M' (buffer l)))
+  (result, if (result =? PPRF_OK)%Z && isSome (target c) then Some (seed_value V (pprf_seed_at M' (buffer l)))
            else None, wipe_buffer M').
 
 (* A list of calls: the results and values, and the memory in the end. *)
