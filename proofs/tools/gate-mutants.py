@@ -586,7 +586,8 @@ def plant(copy, edits):
 
 
 def gate(copy):
-    run = subprocess.run(["make", "--no-print-directory", "-C", copy, "prove-coq-gate"], text=True,
+    # -k: all that fails is named, whichever of several files is compiled first
+    run = subprocess.run(["make", "-k", "--no-print-directory", "-C", copy, "prove-coq-gate"], text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return run.returncode, run.stdout
 
