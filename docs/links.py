@@ -53,7 +53,7 @@ class Names:
     def file_of(self, name):
         if re.fullmatch(r"[\w./-]+", name) and ("/" in name or "." in name):
             return name if (ROOT / name).exists() and not name.startswith("build/") else None
-        if not re.fullmatch(r"[A-Za-z0-9_][\w']*", name):
+        if not re.fullmatch(r"[A-Za-z0-9_][\w']+", name):  # one letter is a number in a formula
             return None
         if name in self.theorems:
             return self.theorems[name]

@@ -441,10 +441,11 @@ MUTANTS = [
     ("ref_calls_that_meet_no_contract", r"RefSecurity.v",
      [(REF_GAME, "[/\\ contract_of c M M' R result, obeys", "[/\\ True, obeys")]),
     ("opt_game_without_theft", r"OptSecurity.v",
-     [(OPT_GAME, "Ret (Some (map (opt_peek (mem st)) qs), stolen d st)", "Ret (None, st)")]),
+     [(OPT_GAME, "Ret (Some (map (opt_peek (mem st)) qs), stolen d st)",
+       "Ret (if shown is _ :: _ then None else None, st)")]),  # or shown is no argument of the game
     ("opt_memory_that_nobody_reads", r"OptSecurity.v",
      [(OPT_GAME, "if in_bitmap M q && ~~ has (fun p => same_cell p q) shown then 0%Z else cell M q.",
-       "0%Z.")]),
+       "if in_bitmap M q && ~~ has (fun p => same_cell p q) shown then 0%Z else 0%Z.")]),
     ("opt_memory_without_right_words", r"OptSecurity.v",
      [(OPT_GAME, "if (w =? 0)%Z then low_word n.2 else high_word n.2", "low_word n.2")]),
     ("opt_calls_that_meet_no_contract", r"OptSecurity.v",
@@ -623,7 +624,8 @@ def main():
     outcomes = concurrent.futures.ThreadPoolExecutor(os.cpu_count()).map(outcome, mutants)
     for number, ((name, message, _), (code, output)) in enumerate(zip(mutants, outcomes), 1):
         if name:
-            good = code != 0 and re.search(message, output, re.S)
+            # in spec/ it only has to compile: what does not shows nothing of the theorems
+            good = code != 0 and re.search(message, output, re.S) and 'File "./spec/' not in output
         else:
             name, good = "the_unchanged_tree_passes", code == 0
         failed = failed or not good
