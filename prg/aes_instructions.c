@@ -34,7 +34,7 @@ static AES_NI_INLINE __m128i turned(__m128i v, unsigned columns, unsigned from, 
                                            columns & 2 ? bytes : zero, columns & 1 ? bytes : zero));
 }
 #define ALL_COLUMNS 15
-#define XOR _mm_xor_si128
+#define SUM _mm_xor_si128
 
 /* Two blocks under one key, as fast as a walk down can be: of the key schedule one instruction a round waits
  * for the one before.  Let B(r) be the last word of round key r, w[4r + 3] in FIPS 197, 5.2, and
@@ -48,23 +48,23 @@ static AES_NI_INLINE void encrypt_pair(__m128i key, __m128i *a, __m128i *b)
 {
   __m128i v[4];
   v[0] = turned(key, ALL_COLUMNS, 3, 0);
-  v[1] = XOR(XOR(turned(key, ALL_COLUMNS, 0, 3), turned(key, ALL_COLUMNS, 1, 3)),
-             XOR(turned(key, ALL_COLUMNS, 2, 3), turned(key, ALL_COLUMNS, 3, 3)));
-  v[2] = XOR(turned(key, ALL_COLUMNS, 1, 2), turned(key, ALL_COLUMNS, 3, 2));
-  v[3] = XOR(turned(key, ALL_COLUMNS, 2, 1), turned(key, ALL_COLUMNS, 3, 1));
-  *a = XOR(*a, key);
-  *b = XOR(*b, key);
+  v[1] = SUM(SUM(turned(key, ALL_COLUMNS, 0, 3), turned(key, ALL_COLUMNS, 1, 3)),
+             SUM(turned(key, ALL_COLUMNS, 2, 3), turned(key, ALL_COLUMNS, 3, 3)));
+  v[2] = SUM(turned(key, ALL_COLUMNS, 1, 2), turned(key, ALL_COLUMNS, 3, 2));
+  v[3] = SUM(turned(key, ALL_COLUMNS, 2, 1), turned(key, ALL_COLUMNS, 3, 1));
+  *a = SUM(*a, key);
+  *b = SUM(*b, key);
 #pragma GCC unroll 10
   for (unsigned r = 1; r <= 10; r++) {
     unsigned now = r % 4, before_1 = (r + 3) % 4, before_2 = (r + 2) % 4, before_3 = (r + 1) % 4;
     __m128i rcon = _mm_set1_epi32((int)((uint32_t)rcons[r - 1] << 8 * now));
     if (r == 1) /* B(-3) comes late: it is added last */
-      v[now] = XOR(_mm_aesenclast_si128(v[before_1], rcon), v[now]);
+      v[now] = SUM(_mm_aesenclast_si128(v[before_1], rcon), v[now]);
     else
-      v[now] = _mm_aesenclast_si128(v[before_1], XOR(v[now], rcon));
-    key = XOR(turned(v[now], ALL_COLUMNS, 0, now),
-              XOR(turned(v[before_1], 5, 0, before_1),
-                  XOR(turned(v[before_2], 3, 0, before_2), turned(v[before_3], 1, 0, before_3))));
+      v[now] = _mm_aesenclast_si128(v[before_1], SUM(v[now], rcon));
+    key = SUM(turned(v[now], ALL_COLUMNS, 0, now),
+              SUM(turned(v[before_1], 5, 0, before_1),
+                  SUM(turned(v[before_2], 3, 0, before_2), turned(v[before_3], 1, 0, before_3))));
     if (r < 10) {
       *a = _mm_aesenc_si128(*a, key);
       *b = _mm_aesenc_si128(*b, key);
