@@ -37,9 +37,9 @@ static AES_NI_INLINE __m128i turned(__m128i v, unsigned columns, unsigned from, 
 #define SUM _mm_xor_si128
 
 /* Two blocks under one key, as fast as a walk down can be: of the key schedule one instruction a round waits
- * for the one before.  Let B(r) be the last word of round key r, w[4r + 3] in FIPS 197, 5.2, and
+ * for the one before.  Sums are XORs.  Let B(r) be the last word of round key r, w[4r + 3] in FIPS 197, 5.2, and
  *   B(-3) = w[0] + w[1] + w[2] + w[3],  B(-2) = w[1] + w[3],  B(-1) = w[2] + w[3].
- * (sums are XORs).  Then, by 5.2, for r > 0
+ * Then, by 5.2, for r > 0
  *   B(r) = SubWord(RotWord(B(r - 1))) + Rcon(r) + B(r - 4),
  *   round key r = B(r) in all columns + B(r - 1) in 0 and 2 + B(r - 2) in 0 and 1 + B(r - 3) in 0.
  * v[r mod 4] is B(r) in all columns, turned back by r bytes, so nothing is left of RotWord; and as the columns are the
