@@ -17,7 +17,7 @@ import sys
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
 # prg.h's functions, of which the library has two versions: libcrypto.c's are called behind choice.c's
-BEHIND = re.compile(r"\bprg_(expand|calls|wipe_plan|digest)\b")
+BEHIND = re.compile(r"\bprg_(expand|expand_wide|calls|wipe_plan|digest)\b")
 
 
 STEPS = set()  # macros of annotations alone, of all files read so far
@@ -116,7 +116,7 @@ def with_local(text, public):
         plain = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", declaration, flags=re.S)
         if re.match(r"\s*(typedef|extern)\b", plain) or re.search(r"\bstatic\b|_Static_assert|=", plain):
             continue
-        name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_(?:expand|node)\w*\s+(\w+)", plain)
+        name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_(?:expand|node|wide)\w*\s+(\w+)", plain)
         if name is None or name.group(1) in public or name.group(1).isupper():  # a macro
             continue
         text = text[:begin] + "PPRF_LOCAL " + text[begin:]
@@ -221,7 +221,7 @@ def main():
     a.public = declared(header)
     body = [a.section(path) for path in args.core]
     # headers that only the PRG needs come before the choice
-    before = [a.section(a.find(name, args.prg[0])) for name in ("keccak.h", "lanes.h")
+    before = [a.section(a.find(name, args.prg[0])) for name in ("keccak.h", "lanes.h", "wide.h")
               if not (name in a.seen or a.seen.add(name))]
     body += before
     body.append("#ifdef PPRF_EXTERNAL_PRG\n")

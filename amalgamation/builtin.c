@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of prg.h without a library: SHA3-256 in the loops of FIPS 202, AES-128 in those of FIPS
- * 197, and the system's random generator.  It shares no code with keccak.c and aes.c, so that comparing them
- * at the first use compares two implementations; and before that it has to reproduce the standards' own
+/* The functions of prg.h and wide.h without a library: SHA3-256 in the loops of FIPS 202, AES-128 in those of
+ * FIPS 197, SHA-256 in those of FIPS 180-4, and the system's random generator.  It shares no code with keccak.c,
+ * aes.c and sha256.c, so that comparing them at the first use compares two implementations; and before that it has to reproduce the standards' own
  * examples. */
 #include "prg.h"
 
@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "pprf.h"
+#include "wide.h"
 
 #define LANES 25
 #define RATE_BYTES 136 /* of SHA3-256 */
@@ -144,6 +145,103 @@ static const uint8_t example_input[16] = {0x32, 0x43, 0xf6, 0xa8, 0x88, 0x5a, 0x
 static const uint8_t example_output[16] = {0x39, 0x25, 0x84, 0x1d, 0x02, 0xdc, 0x09, 0xfb,
                                            0xdc, 0x11, 0x85, 0x97, 0x19, 0x6a, 0x0b, 0x32};
 
+/* FIPS 180-4, 4.2.2 and 5.3.3. */
+static const uint32_t sha256_constant[64] = {
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+  0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+  0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+  0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+  0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+  0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+  0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+  0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+static const uint32_t sha256_initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+static uint32_t rotate_right(uint32_t v, unsigned n)
+{
+  return v >> n | v << (32 - n);
+}
+
+/* FIPS 180-4, 6.2.2: the block at p into the hash value. */
+static void sha256_block(uint32_t hash[8], const uint8_t *p)
+{
+  uint32_t w[64], v[8];
+  for (unsigned t = 0; t < 16; t++)
+    w[t] = (uint32_t)p[4 * t] << 24 | (uint32_t)p[4 * t + 1] << 16 | (uint32_t)p[4 * t + 2] << 8 |
+           p[4 * t + 3];
+  for (unsigned t = 16; t < 64; t++) {
+    uint32_t a = w[t - 15], b = w[t - 2];
+    w[t] = (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10) + w[t - 7] +
+           (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) + w[t - 16];
+  }
+  memcpy(v, hash, sizeof v); /* a .. h */
+  for (unsigned t = 0; t < 64; t++) {
+    uint32_t t1 = v[7] + (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25)) +
+                  ((v[4] & v[5]) ^ (~v[4] & v[6])) + sha256_constant[t] + w[t];
+    uint32_t t2 = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22)) +
+                  ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+    memmove(v + 1, v, 7 * sizeof *v);
+    v[4] += t1;
+    v[0] = t1 + t2;
+  }
+  for (unsigned i = 0; i < 8; i++)
+    hash[i] += v[i];
+  explicit_bzero(w, sizeof w);
+  explicit_bzero(v, sizeof v);
+}
+
+#define SHA256_BLOCK 64 /* bytes */
+
+/* SHA-256 of len bytes. */
+static void sha256(const uint8_t *bytes, size_t len, uint8_t out[32])
+{
+  uint8_t last[2 * SHA256_BLOCK] = {0};
+  uint32_t hash[8];
+  size_t whole = len / SHA256_BLOCK * SHA256_BLOCK, rest = len - whole;
+  size_t size = rest < SHA256_BLOCK - 8 ? SHA256_BLOCK : 2 * SHA256_BLOCK;
+  memcpy(hash, sha256_initial, sizeof hash);
+  if (rest > 0)
+    memcpy(last, bytes + whole, rest);
+  last[rest] = 0x80;
+  for (unsigned i = 0; i < 8; i++)
+    last[size - 1 - i] = (uint8_t)((uint64_t)len * 8 >> 8 * i);
+  for (size_t at = 0; at < whole; at += SHA256_BLOCK)
+    sha256_block(hash, bytes + at);
+  for (size_t at = 0; at < size; at += SHA256_BLOCK)
+    sha256_block(hash, last + at);
+  for (unsigned i = 0; i < 32; i++)
+    out[i] = (uint8_t)(hash[i / 4] >> (24 - 8 * (i % 4)));
+  explicit_bzero(last, sizeof last);
+  explicit_bzero(hash, sizeof hash);
+}
+
+/* HMAC (RFC 2104) with SHA-256, of a key and a message that are no longer than a block. */
+static void hmac_sha256(const uint8_t *key, size_t key_len, const uint8_t *message, size_t len,
+                        uint8_t out[32])
+{
+  uint8_t bytes[2 * SHA256_BLOCK] = {0};
+  memcpy(bytes, key, key_len);
+  for (unsigned i = 0; i < SHA256_BLOCK; i++)
+    bytes[i] ^= 0x36;
+  memcpy(bytes + SHA256_BLOCK, message, len);
+  sha256(bytes, SHA256_BLOCK + len, out);
+  for (unsigned i = 0; i < SHA256_BLOCK; i++)
+    bytes[i] ^= 0x36 ^ 0x5c;
+  memcpy(bytes + SHA256_BLOCK, out, 32);
+  sha256(bytes, SHA256_BLOCK + 32, out);
+  explicit_bzero(bytes, sizeof bytes);
+}
+
+/* NIST's example of two blocks for FIPS 180-4, and the first test case of RFC 4231. */
+static const char sha256_input[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+static const uint8_t sha256_output[32] = {
+  0x24, 0x8d, 0x6a, 0x61, 0xd2, 0x06, 0x38, 0xb8, 0xe5, 0xc0, 0x26, 0x93, 0x0c, 0x3e, 0x60, 0x39,
+  0xa3, 0x3c, 0xe4, 0x59, 0x64, 0xff, 0x21, 0x67, 0xf6, 0xec, 0xed, 0xd4, 0x19, 0xdb, 0x06, 0xc1};
+static const uint8_t hmac_output[32] = {
+  0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53, 0x5c, 0xa8, 0xaf, 0xce, 0xaf, 0x0b, 0xf1, 0x2b,
+  0x88, 0x1d, 0xc2, 0x00, 0xc9, 0x83, 0x3d, 0xa7, 0x26, 0xe9, 0x37, 0x6c, 0x2e, 0x32, 0xcf, 0xf7};
+
 /* NIST's examples for FIPS 202: SHA3-256 of no bytes, and of 200 bytes a3, which are two blocks. */
 static const uint8_t example_of_nothing[DIGEST_BYTES] = {
   0xa7, 0xff, 0xc6, 0xf8, 0xbf, 0x1e, 0xd7, 0x66, 0x51, 0xc1, 0x47, 0x56, 0xa0, 0x61, 0xd6, 0x62,
@@ -161,6 +259,13 @@ static int reproduces_the_examples(void)
   memset(message, 0xa3, sizeof message);
   sponge(message, sizeof message, digest);
   if (memcmp(digest, example_of_1600_bits, sizeof digest) != 0)
+    return 0;
+  sha256((const uint8_t *)sha256_input, sizeof sha256_input - 1, digest);
+  if (memcmp(digest, sha256_output, sizeof digest) != 0)
+    return 0;
+  memset(message, 0x0b, 20);
+  hmac_sha256(message, 20, (const uint8_t *)"Hi There", 8, digest);
+  if (memcmp(digest, hmac_output, sizeof digest) != 0)
     return 0;
   memcpy(message, example_input, sizeof example_input);
   aes_encrypt(example_key, message);
@@ -235,12 +340,54 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
   return c;
 }
 
+static struct pprf_wide_seed read_wide(const uint8_t bytes[PRG_WIDE_BYTES])
+{
+  return (struct pprf_wide_seed){read_word(bytes), read_word(bytes + 8), read_word(bytes + 16),
+                                 read_word(bytes + 24)};
+}
+
+struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
+                                          uint64_t start, unsigned height)
+{
+  /* a struct KDFLabel of RFC 9420 with the length 32, and the number of HKDF-Expand's block */
+  static const char left[] = "\0\x20\x0cMLS 1.0 tree\4left\1",
+                    right[] = "\0\x20\x0cMLS 1.0 tree\5right\1";
+  uint8_t key[PRG_WIDE_BYTES], out[2 * PRG_WIDE_BYTES] = {0};
+  struct pprf_wide_children c;
+  (void)start;
+  (void)height;
+  builtin_calls++;
+  write_word(key, seed.lo);
+  write_word(key + 8, seed.hi);
+  write_word(key + 16, seed.third);
+  write_word(key + 24, seed.fourth);
+  c.err = family.suite == PRG_MLS_SHA256 && examples_hold() ? PPRF_OK : PPRF_ERR_CRYPTO;
+  if (c.err == PPRF_OK) {
+    hmac_sha256(key, sizeof key, (const uint8_t *)left, sizeof left - 1, out);
+    hmac_sha256(key, sizeof key, (const uint8_t *)right, sizeof right - 1, out + PRG_WIDE_BYTES);
+  }
+  c.left = read_wide(out);
+  c.right = read_wide(out + PRG_WIDE_BYTES);
+  explicit_bzero(key, sizeof key);
+  explicit_bzero(out, sizeof out);
+  return c;
+}
+
 int prg_random(struct pprf_seed *seed)
 {
   uint8_t bytes[PPRF_SEED_BYTES];
   int drawn = getrandom(bytes, sizeof bytes, 0) == sizeof bytes;
   seed->lo = drawn ? read_word(bytes) : 0;
   seed->hi = drawn ? read_word(bytes + 8) : 0;
+  explicit_bzero(bytes, sizeof bytes);
+  return drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
+}
+
+int prg_random_wide(struct pprf_wide_seed *seed)
+{
+  uint8_t bytes[PRG_WIDE_BYTES] = {0};
+  int drawn = getrandom(bytes, sizeof bytes, 0) == sizeof bytes;
+  *seed = drawn ? read_wide(bytes) : (struct pprf_wide_seed){0, 0, 0, 0};
   explicit_bzero(bytes, sizeof bytes);
   return drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
 }

@@ -16,6 +16,7 @@
 #define pprf_prefault ref_pprf_prefault
 #define pprf_prg_name ref_pprf_prg_name
 #define pprf_aes_name ref_pprf_aes_name
+#define pprf_sha256_name ref_pprf_sha256_name
 #define pprf_suite ref_pprf_suite
 #define pprf_suite_name ref_pprf_suite_name
 #define pprf_prg_select ref_pprf_prg_select

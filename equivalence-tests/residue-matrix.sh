@@ -9,7 +9,7 @@
 # PRG_SRC, OPT_PRG_SRC.
 set -u
 base='-std=c11 -g -w -fvisibility=hidden -fstack-protector-strong -fPIC'
-evp=$(printf -- '-Dprg_%s=prg_%s_evp ' expand expand digest digest wipe_plan wipe_plan calls calls)
+evp=$(printf -- '-Dprg_%s=prg_%s_evp ' expand expand expand_wide expand_wide digest digest wipe_plan wipe_plan calls calls)
 n=0 failed=0
 result() { # STATUS NAME LOG
   n=$((n + 1))

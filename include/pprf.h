@@ -285,9 +285,13 @@ PPRF_API const char *pprf_prg_name(void);
  * "aes-armv8": the library's own. */
 PPRF_API const char *pprf_aes_name(void);
 
-/** Choose the version of SHA3-256 or of AES-128 for the process.  Without a call it is the one that the
- * environment variable PPRF_PRG or PPRF_AES names, else the fastest that the processor can run.  Threads
- * may be using keys.
+/** The same of SHA-256: "sha256-evp" or "sha256-builtin"; "sha256-scalar", "sha256-ni": the library's
+ * own. */
+PPRF_API const char *pprf_sha256_name(void);
+
+/** Choose the version of SHA3-256, of AES-128 or of SHA-256 for the process.  Without a call it is the one
+ * that the environment variable PPRF_PRG, PPRF_AES or PPRF_SHA256 names, else the fastest that the processor
+ * can run.  Threads may be using keys.
  * @param[in] name one of the names above.
  * @retval PPRF_OK         it is in use from now on.
  * @retval PPRF_ERR_RANGE  there is none of that name, the processor cannot run it, or it disagrees

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The PRG of the library that ships: for SHA3-256's suites one of the versions of keccak.h, for AES's one
- * of aes.h, or libcrypto's.  prg/libcrypto.c is compiled beside it with its functions of these names
+ * of aes.h, for the one of 32-byte seeds one of sha256.h, or libcrypto's.  prg/libcrypto.c is compiled beside it with its functions of these names
  * renamed to *_evp. */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "aes.h"
 #include "keccak.h"
 #include "pprf.h"
+#include "sha256.h"
 
 #if OPT_AES_X86
 #include <cpuid.h>
@@ -19,6 +20,8 @@
 
 struct pprf_children prg_expand_evp(struct pprf_family family, struct pprf_seed seed,
                                     uint64_t start, unsigned height);
+struct pprf_wide_children prg_expand_wide_evp(struct pprf_family family, struct pprf_wide_seed seed,
+                                              uint64_t start, unsigned height);
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t prg_wipe_plan_evp(unsigned own);
 
@@ -149,11 +152,19 @@ NODE_EXPAND(behind_bare, behind(PRG_SHA3_256, seed, salt_lo, salt_hi, id))
 NODE_EXPAND(behind_salted, behind(PRG_SHA3_256_SALTED, seed, salt_lo, salt_hi, id))
 NODE_EXPAND(behind_aes, behind(PRG_AES_128, seed, salt_lo, salt_hi, id))
 
+static struct pprf_wide_children behind_wide(struct pprf_wide_seed seed)
+{
+  return prg_expand_wide_evp((struct pprf_family){PRG_MLS_SHA256, 0, 0}, seed, 0, 1);
+}
+
 struct version {
   const char *name;
   int (*usable)(void);
   unsigned stack, stack_many; /* bytes that prg_expand and opt_descend, and opt_expand_many, take */
-  struct code code[2];        /* of the suites that share the version */
+  union {
+    struct code code[2];   /* of the suites that share the version */
+    opt_wide_expand *wide; /* of the suite of 32-byte seeds */
+  };
 };
 
 /* clang-format off */
@@ -161,40 +172,47 @@ struct version {
 static const struct version sha3_versions[] = {
 #if OPT_KECCAK_X86
   {"avx512", have_avx512, KECCAK_VECTOR_STACK, KECCAK_8_STACK,
-   {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, NULL},
+   .code = {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, NULL},
     {opt_salted_avx512, opt_salted_avx512_x4, opt_salted_avx512_x8, NULL}}},
   {"avx2", have_avx2, KECCAK_STACK, KECCAK_4_STACK,
-   {{bare_opt_keccak_avx2, bare_opt_keccak_avx2_x4, NULL, NULL},
+   .code = {{bare_opt_keccak_avx2, bare_opt_keccak_avx2_x4, NULL, NULL},
     {opt_salted_avx2, opt_salted_avx2_x4, NULL, NULL}}},
 #endif
   {"scalar", always, KECCAK_STACK, KECCAK_STACK + 512,
-   {{bare_opt_keccak_scalar, NULL, NULL, NULL}, {opt_salted_scalar, NULL, NULL, NULL}}},
+   .code = {{bare_opt_keccak_scalar, NULL, NULL, NULL}, {opt_salted_scalar, NULL, NULL, NULL}}},
   {BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
-   {{behind_bare, NULL, NULL, NULL}, {behind_salted, NULL, NULL, NULL}}}};
+   .code = {{behind_bare, NULL, NULL, NULL}, {behind_salted, NULL, NULL, NULL}}}};
 
 static const struct version aes_versions[] = {
 #if OPT_AES_X86
   {"aes-vaes", have_vaes, AES_STACK, AES_LANES_STACK,
-   {{opt_aes_ni, opt_aes_vaes_x4, opt_aes_vaes_x8, opt_aes_ni_descend}}},
+   .code = {{opt_aes_ni, opt_aes_vaes_x4, opt_aes_vaes_x8, opt_aes_ni_descend}}},
   {"aes-ni", have_aes, AES_STACK, AES_LANES_STACK,
-   {{opt_aes_ni, opt_aes_ni_x4, NULL, opt_aes_ni_descend}}},
+   .code = {{opt_aes_ni, opt_aes_ni_x4, NULL, opt_aes_ni_descend}}},
 #endif
 #if OPT_AES_ARM
   {"aes-armv8", have_armv8_aes, AES_STACK, AES_LANES_STACK,
-   {{opt_aes_armv8, opt_aes_armv8_x4, NULL, opt_aes_armv8_descend}}},
+   .code = {{opt_aes_armv8, opt_aes_armv8_x4, NULL, opt_aes_armv8_descend}}},
 #endif
   {"aes-bitsliced", always, AES_BITSLICED_STACK, AES_BITSLICED_STACK + 512,
-   {{opt_aes_bitsliced, NULL, NULL, NULL}}},
+   .code = {{opt_aes_bitsliced, NULL, NULL, NULL}}},
   {"aes-" BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
-   {{behind_aes, NULL, NULL, NULL}}}};
+   .code = {{behind_aes, NULL, NULL, NULL}}}};
+
+static const struct version sha256_versions[] = {
+  {"sha256-" BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
+   .wide = behind_wide}};
 /* clang-format on */
 
 /* Before a choice: its prg_expand makes it. */
 static opt_node_expand choose_for_bare, choose_for_salted, choose_for_aes;
+static opt_wide_expand choose_for_wide;
 static const struct version sha3_undecided = {
-  "", always, 0, 0, {{choose_for_bare, NULL, NULL, NULL}, {choose_for_salted, NULL, NULL, NULL}}};
-static const struct version aes_undecided = {
-  "", always, 0, 0, {{choose_for_aes, NULL, NULL, NULL}}};
+  "", always, 0, 0,
+  .code = {{choose_for_bare, NULL, NULL, NULL}, {choose_for_salted, NULL, NULL, NULL}}};
+static const struct version aes_undecided = {"", always, 0, 0,
+                                             .code = {{choose_for_aes, NULL, NULL, NULL}}};
+static const struct version sha256_undecided = {"", always, 0, 0, .wide = choose_for_wide};
 
 /* The suites that share a choice of version are numbered one after the other. */
 static struct choice {
@@ -215,7 +233,14 @@ static struct choice {
                 aes_versions,
                 aes_versions + sizeof aes_versions / sizeof *aes_versions - 1,
                 &aes_undecided,
-                &aes_undecided};
+                &aes_undecided},
+  sha256_choice = {"PPRF_SHA256",
+                   PRG_MLS_SHA256,
+                   1,
+                   sha256_versions,
+                   sha256_versions + sizeof sha256_versions / sizeof *sha256_versions - 1,
+                   &sha256_undecided,
+                   &sha256_undecided};
 
 static struct choice *choice_of(unsigned suite)
 {
@@ -305,9 +330,31 @@ static int code_agrees(const struct code *v, unsigned suite)
          (v->descend == NULL || descent_agrees(v));
 }
 
+static int same_wide(const struct pprf_wide_seed *a, const struct pprf_wide_seed *b)
+{
+  return a->lo == b->lo && a->hi == b->hi && a->third == b->third && a->fourth == b->fourth;
+}
+
+/* The same of a version for seeds of 32 bytes. */
+static int wide_agrees(opt_wide_expand *wide)
+{
+  struct pprf_wide_seed seed = {0, 0, 0, 0};
+  for (unsigned i = 0; i < 16; i++) {
+    struct pprf_wide_children a = behind_wide(seed), b = wide(seed);
+    if (a.err != 0)
+      return -1;
+    if (b.err != 0 || !same_wide(&a.left, &b.left) || !same_wide(&a.right, &b.right))
+      return 0;
+    seed = i & 1 ? a.right : a.left;
+  }
+  return 1;
+}
+
 static int agrees(const struct choice *choice, const struct version *v)
 {
   int same = 1;
+  if (choice == &sha256_choice)
+    return wide_agrees(v->wide);
   for (unsigned i = 0; i < choice->suites && same > 0; i++)
     same = code_agrees(&v->code[i], choice->first_suite + i);
   return same;
@@ -389,6 +436,14 @@ NODE_EXPAND(choose_for_bare, choose_and_expand(PRG_SHA3_256, seed, salt_lo, salt
 NODE_EXPAND(choose_for_salted, choose_and_expand(PRG_SHA3_256_SALTED, seed, salt_lo, salt_hi, id))
 NODE_EXPAND(choose_for_aes, choose_and_expand(PRG_AES_128, seed, salt_lo, salt_hi, id))
 
+/* The seed stays in memory, as in choose_and_expand. */
+static struct pprf_wide_children choose_for_wide(struct pprf_wide_seed seed)
+{
+  __asm__ volatile("" : : "r"(&seed) : "memory");
+  const struct version *v = choose(&sha256_choice);
+  return v->wide(seed);
+}
+
 const char *pprf_prg_name(void)
 {
   return chosen_version(&sha3_choice)->name;
@@ -397,6 +452,11 @@ const char *pprf_prg_name(void)
 const char *pprf_aes_name(void)
 {
   return chosen_version(&aes_choice)->name;
+}
+
+const char *pprf_sha256_name(void)
+{
+  return chosen_version(&sha256_choice)->name;
 }
 
 const char *opt_prg_name(void)
@@ -408,7 +468,9 @@ int pprf_prg_select(const char *name)
 {
   if (name == NULL)
     return PPRF_ERR_NULL;
-  struct choice *choice = strncmp(name, "aes-", 4) == 0 ? &aes_choice : &sha3_choice;
+  struct choice *choice = strncmp(name, "aes-", 4) == 0      ? &aes_choice
+                          : strncmp(name, "sha256-", 7) == 0 ? &sha256_choice
+                                                             : &sha3_choice;
   const struct version *v = named(choice, name);
   if (v == NULL || !v->usable())
     return PPRF_ERR_RANGE;
@@ -494,6 +556,36 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
   }
   int err = c.err;
   c.left = c.right = (struct pprf_seed){0, 0};
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  return err;
+}
+
+__attribute__((no_stack_protector)) struct pprf_wide_children
+prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed, uint64_t start,
+                unsigned height)
+{
+  (void)start;
+  (void)height;
+  calls++;
+  if (family.suite != PRG_MLS_SHA256)
+    return (struct pprf_wide_children){.err = PPRF_ERR_CRYPTO};
+  return atomic_load_explicit(&sha256_choice.current, memory_order_acquire)->wide(seed);
+}
+
+int opt_expand_many_wide(struct pprf_family family, const struct opt_wide_step *step, unsigned n)
+{
+  struct pprf_wide_children c = {.err = 0};
+  calls += n;
+  if (family.suite != PRG_MLS_SHA256)
+    return PPRF_ERR_CRYPTO;
+  opt_wide_expand *wide = chosen_version(&sha256_choice)->wide;
+  for (unsigned i = 0; i < n && c.err == 0; i++) {
+    c = wide(*step[i].seed);
+    *step[i].left = c.left;
+    *step[i].right = c.right;
+  }
+  int err = c.err;
+  c.left = c.right = (struct pprf_wide_seed){0, 0, 0, 0};
   __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
   return err;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lanes.h"
+#include "wide.h"
 
 __attribute__((weak)) int opt_expand_many(struct pprf_family family, const struct opt_step *step,
                                           unsigned n)
@@ -12,6 +13,21 @@ __attribute__((weak)) int opt_expand_many(struct pprf_family family, const struc
   }
   int err = c.err;
   c.left = c.right = (struct pprf_seed){0, 0};
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  return err;
+}
+
+__attribute__((weak)) int opt_expand_many_wide(struct pprf_family family,
+                                               const struct opt_wide_step *step, unsigned n)
+{
+  struct pprf_wide_children c = {.err = 0};
+  for (unsigned i = 0; i < n && c.err == 0; i++) {
+    c = prg_expand_wide(family, *step[i].seed, step[i].start, step[i].height);
+    *step[i].left = c.left;
+    *step[i].right = c.right;
+  }
+  int err = c.err;
+  c.left = c.right = (struct pprf_wide_seed){0, 0, 0, 0};
   __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
   return err;
 }

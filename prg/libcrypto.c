@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG and the digest through OpenSSL's EVP: the EVP_MD and the EVP_CIPHER are fetched once for the
- * process, and each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state.
+/* The PRG and the digest through OpenSSL's EVP: the EVP_MD, the EVP_CIPHER and the EVP_KDF are fetched once
+ * for the process, and each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state.
  * A cipher's context lives for one call: freeing it is what wipes the round keys. */
 #include "prg.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +17,7 @@
 
 #include "bytes.h"
 #include "pprf.h"
+#include "wide.h"
 
 static pid_t loader; /* the process that loaded the library */
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,6 +26,7 @@ static pthread_key_t ctx_key; /* frees a thread's context when the thread ends *
 static int have_key;
 static EVP_MD *sha3;    /* NULL if the fetch failed */
 static EVP_CIPHER *aes; /* the same */
+static EVP_KDF *hkdf;   /* the same */
 static _Thread_local EVP_MD_CTX *thread_ctx;
 static _Thread_local uint64_t calls;
 
@@ -40,6 +44,8 @@ static void at_exit(void)
   sha3 = NULL;
   EVP_CIPHER_free(aes);
   aes = NULL;
+  EVP_KDF_free(hkdf);
+  hkdf = NULL;
 }
 
 /* In a child the thread that made the fetch would be gone, and libcrypto's locks held for ever: no fork
@@ -70,6 +76,7 @@ static void init(void)
   have_key = pthread_key_create(&ctx_key, free_ctx) == 0;
   sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
   aes = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
+  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
   (void)OPENSSL_atexit(at_exit);
   atomic_store(&initialized, 1);
   unlock();
@@ -193,15 +200,101 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
   return c;
 }
 
+/* RFC 9420, 8 and 9: a struct KDFLabel with the length 32. */
+#define LABEL(context) "\0\x20\x0cMLS 1.0 tree" context
+
+/* HKDF-Expand with SHA-256 of 32 bytes. */
+static int expand_label(EVP_KDF_CTX *ctx, uint8_t key[PRG_WIDE_BYTES], const char *label,
+                        size_t len, uint8_t out[PRG_WIDE_BYTES])
+{
+  int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+  char digest[] = "SHA256", info[sizeof LABEL("\x05right")];
+  memcpy(info, label, len);
+  const OSSL_PARAM params[] = {
+    OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+    OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, key, PRG_WIDE_BYTES),
+    OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info, len), OSSL_PARAM_construct_end()};
+  return EVP_KDF_derive(ctx, out, PRG_WIDE_BYTES, params) == 1 ? PPRF_OK : PPRF_ERR_CRYPTO;
+}
+
+static int expand_labels(uint8_t key[PRG_WIDE_BYTES], uint8_t out[2 * PRG_WIDE_BYTES])
+{
+  static const char left[] = LABEL("\x04left"), right[] = LABEL("\x05right");
+  if (!atomic_load(&initialized))
+    init();
+  if (hkdf == NULL)
+    return PPRF_ERR_CRYPTO;
+  EVP_KDF_CTX *ctx = EVP_KDF_CTX_new(hkdf);
+  if (ctx == NULL)
+    return PPRF_ERR_NOMEM;
+  int err = expand_label(ctx, key, left, sizeof left - 1, out);
+  if (err == PPRF_OK)
+    err = expand_label(ctx, key, right, sizeof right - 1, out + PRG_WIDE_BYTES);
+  EVP_KDF_CTX_free(ctx); /* it wipes its copy of the key */
+  if (err != PPRF_OK)
+    OPENSSL_cleanse(out, 2 * PRG_WIDE_BYTES);
+  return err;
+}
+
+static void put_wide(uint8_t bytes[PRG_WIDE_BYTES], const struct pprf_wide_seed *seed)
+{
+  ref_put_bytes(bytes, 0, 8, seed->lo);
+  ref_put_bytes(bytes, 8, 8, seed->hi);
+  ref_put_bytes(bytes, 16, 8, seed->third);
+  ref_put_bytes(bytes, 24, 8, seed->fourth);
+}
+
+static void get_wide(struct pprf_wide_seed *seed, const uint8_t bytes[PRG_WIDE_BYTES])
+{
+  seed->lo = ref_get_bytes(bytes, 0, 8);
+  seed->hi = ref_get_bytes(bytes, 8, 8);
+  seed->third = ref_get_bytes(bytes, 16, 8);
+  seed->fourth = ref_get_bytes(bytes, 24, 8);
+}
+
+struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
+                                          uint64_t start, unsigned height)
+{
+  uint8_t key[PRG_WIDE_BYTES], out[2 * PRG_WIDE_BYTES] = {0};
+  struct pprf_wide_children c;
+  (void)start;
+  (void)height;
+  calls++;
+  put_wide(key, &seed);
+  c.err = family.suite == PRG_MLS_SHA256 ? expand_labels(key, out) : PPRF_ERR_CRYPTO;
+  get_wide(&c.left, out);
+  get_wide(&c.right, out + PRG_WIDE_BYTES);
+  explicit_bzero(key, sizeof key);
+  explicit_bzero(out, sizeof out);
+  return c;
+}
+
+static int draw(uint8_t *bytes, size_t len)
+{
+  /* in a child, another thread of the parent may have left OpenSSL's generator locked */
+  int drawn = getpid() == loader ? RAND_priv_bytes(bytes, (int)len) == 1
+                                 : getrandom(bytes, len, 0) == (ssize_t)len;
+  return drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
+}
+
 int prg_random(struct pprf_seed *seed)
 {
   uint8_t bytes[PPRF_SEED_BYTES];
-  /* in a child, another thread of the parent may have left OpenSSL's generator locked */
-  int drawn = getpid() == loader ? RAND_priv_bytes(bytes, sizeof bytes) == 1
-                                 : getrandom(bytes, sizeof bytes, 0) == sizeof bytes;
-  int err = drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
+  int err = draw(bytes, sizeof bytes);
   seed->lo = err == PPRF_OK ? ref_get_bytes(bytes, 0, 8) : 0;
   seed->hi = err == PPRF_OK ? ref_get_bytes(bytes, 8, 8) : 0;
+  explicit_bzero(bytes, sizeof bytes);
+  return err;
+}
+
+int prg_random_wide(struct pprf_wide_seed *seed)
+{
+  uint8_t bytes[PRG_WIDE_BYTES];
+  int err = draw(bytes, sizeof bytes);
+  *seed = (struct pprf_wide_seed){0, 0, 0, 0};
+  if (err == PPRF_OK)
+    get_wide(seed, bytes);
   explicit_bzero(bytes, sizeof bytes);
   return err;
 }

@@ -16,6 +16,7 @@
 #define PRG_SHA3_256 1
 #define PRG_SHA3_256_SALTED 2
 #define PRG_AES_128 3
+#define PRG_MLS_SHA256 4 /* its seeds have 32 bytes: wide.h */
 /** Bytes of a SHA3-256 digest. */
 #define DIGEST_BYTES 32
 

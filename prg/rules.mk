@@ -8,7 +8,7 @@
 PRG_LIBCRYPTO_OBJ := $(PRG_LIBCRYPTO_SRC:%.c=$(B)/%.o)
 PRG_KECCAK_OBJ := $(PRG_KECCAK_SRC:%.c=$(B)/%.o) $(B)/prg/libcrypto_evp.o
 # libcrypto's functions under the names that choice.c knows them by
-PRG_EVP_RENAME := $(foreach f,expand digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_evp)
+PRG_EVP_RENAME := $(foreach f,expand expand_wide digest wipe_plan calls,-Dprg_$(f)=prg_$(f)_evp)
 
 LIBS += $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a
 

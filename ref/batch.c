@@ -155,10 +155,18 @@ const char *pprf_aes_name(void)
   return "aes-evp";
 }
 
+const char *pprf_sha256_name(void)
+{
+  return "sha256-evp";
+}
+
 int pprf_prg_select(const char *name)
 {
   if (name == NULL)
     return PPRF_ERR_NULL;
-  return strcmp(name, pprf_prg_name()) == 0 || strcmp(name, pprf_aes_name()) == 0 ? PPRF_OK
-                                                                                  : PPRF_ERR_RANGE;
+  const char *const names[] = {pprf_prg_name(), pprf_aes_name(), pprf_sha256_name()};
+  for (unsigned i = 0; i < 3; i++)
+    if (strcmp(name, names[i]) == 0)
+      return PPRF_OK;
+  return PPRF_ERR_RANGE;
 }
