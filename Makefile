@@ -97,7 +97,7 @@ deps-%:
 
 # ---- the sources, here alone: every folder's rules and scripts take these lists
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
-PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
+PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
 COMMON_SRC := common/fork.c common/strerror.c          # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c
 OPT_SRC := opt/bitmap.c opt/pages.c opt/levels.c opt/arena.c opt/tiles.c opt/packed.c opt/store.c opt/core.c opt/pprf.c opt/batch.c prg/lanes.c

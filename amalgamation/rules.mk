@@ -10,7 +10,7 @@ $(AM)/pprf.c: amalgamation/amalgamate.py $(wildcard $(foreach d,amalgamation $(A
 	@mkdir -p $(@D)
 	$(PYTHON) $< $(@D) --version $(VERSION) --include $(AM_INCLUDE) \
 	  --core $(filter-out prg/lanes.c,$(AM_CORE)) --own-prg prg/lanes.c \
-	  --prg prg/keccak.c prg/aes.c prg/aes_instructions.c prg/choice.c --openssl prg/libcrypto.c --builtin amalgamation/builtin.c
+	  --prg prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c --openssl prg/libcrypto.c --builtin amalgamation/builtin.c
 
 TAP_TESTS += $(AM)/test
 AM_CELLS := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto -O3-flto))

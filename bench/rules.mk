@@ -35,7 +35,8 @@ $(B)/bench/choice_rest.o: prg/choice.c
 	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
-  $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/aes.o $(B)/prg/aes_instructions.o $(B)/prg/libcrypto_evp.o $(B)/prg/wipe.o
+  $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/aes.o $(B)/prg/aes_instructions.o $(B)/prg/sha256.o $(B)/prg/sha256_instructions.o \
+  $(B)/prg/libcrypto_evp.o $(B)/prg/wipe.o
 	$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)

@@ -285,8 +285,8 @@ PPRF_API const char *pprf_prg_name(void);
  * "aes-armv8": the library's own. */
 PPRF_API const char *pprf_aes_name(void);
 
-/** The same of SHA-256: "sha256-evp" or "sha256-builtin"; "sha256-scalar", "sha256-ni": the library's
- * own. */
+/** The same of SHA-256: "sha256-evp" or "sha256-builtin"; "sha256-scalar", "sha256-ni", "sha256-armv8":
+ * the library's own. */
 PPRF_API const char *pprf_sha256_name(void);
 
 /** Choose the version of SHA3-256, of AES-128 or of SHA-256 for the process.  Without a call it is the one

@@ -115,7 +115,7 @@ wrong_keccak() { # NAME SED-EXPRESSION
   sed -e "$2" prg/keccak.c >"$dir/keccak.c"
   if cmp -s prg/keccak.c "$dir/keccak.c" ||
     ! $CC $CPPFLAGS -Iopt "${flags[@]}" -O2 -c -o "$dir/keccak.o" "$dir/keccak.c" ||
-    ! link none "$dir/keccak.o" "$B"/prg/{aes,aes_instructions,choice,libcrypto_evp,wipe}.o; then
+    ! link none "$dir/keccak.o" "$B"/prg/{aes,aes_instructions,sha256,sha256_instructions,choice,libcrypto_evp,wipe}.o; then
     result 1 "$name" "the edit does not apply or compile"
     return
   fi

@@ -11,10 +11,10 @@
 #include "pprf.h"
 #include "sha256.h"
 
-#if OPT_AES_X86
+#if OPT_AES_X86 || OPT_SHA256_X86
 #include <cpuid.h>
 #endif
-#if OPT_AES_ARM && defined(__linux__)
+#if (OPT_AES_ARM || OPT_SHA256_ARM) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -83,6 +83,33 @@ static int have_armv8_aes(void)
 }
 #endif
 
+#if OPT_SHA256_X86
+/* Not every compiler's __builtin_cpu_supports knows sha. */
+static int have_sha(void)
+{
+  unsigned a, b, c, d;
+  return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
+         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) != 0;
+}
+#endif
+
+#if OPT_SHA256_ARM
+#ifndef HWCAP_SHA2
+#define HWCAP_SHA2 (1UL << 6) /* of Linux on arm64 */
+#endif
+
+static int have_armv8_sha2(void)
+{
+#if defined(__ARM_FEATURE_SHA2) /* the program was compiled for processors that have them */
+  return 1;
+#elif defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0;
+#else
+  return 0;
+#endif
+}
+#endif
+
 /* Without optimization a Keccak on vector registers has a variable for each of its steps. */
 #ifdef __OPTIMIZE__
 #define KECCAK_STACK 512
@@ -92,6 +119,8 @@ static int have_armv8_aes(void)
 #define AES_STACK 256
 #define AES_LANES_STACK 1024
 #define AES_BITSLICED_STACK 1024
+#define SHA256_STACK 1024
+#define SHA256_SCALAR_STACK 1024
 #else
 #define KECCAK_STACK 2048
 #define KECCAK_VECTOR_STACK 8192
@@ -100,6 +129,8 @@ static int have_armv8_aes(void)
 #define AES_STACK 8192
 #define AES_LANES_STACK (32 << 10)
 #define AES_BITSLICED_STACK 8192
+#define SHA256_STACK 8192
+#define SHA256_SCALAR_STACK 2048
 #endif
 
 /* A suite in a version.  What keccak.h has for sha3-256 wants neither salt nor id. */
@@ -200,6 +231,14 @@ static const struct version aes_versions[] = {
    .code = {{behind_aes, NULL, NULL, NULL}}}};
 
 static const struct version sha256_versions[] = {
+#if OPT_SHA256_X86
+  {"sha256-ni", have_sha, SHA256_STACK, SHA256_STACK + 512, .wide = opt_sha256_ni},
+#endif
+#if OPT_SHA256_ARM
+  {"sha256-armv8", have_armv8_sha2, SHA256_STACK, SHA256_STACK + 512, .wide = opt_sha256_armv8},
+#endif
+  {"sha256-scalar", always, SHA256_SCALAR_STACK, SHA256_SCALAR_STACK + 512,
+   .wide = opt_sha256_scalar},
   {"sha256-" BEHIND, always, PRG_LIBCRYPTO_STACK, PRG_LIBCRYPTO_STACK + 512,
    .wide = behind_wide}};
 /* clang-format on */
