@@ -103,7 +103,7 @@ static uint8_t s_box(uint8_t a)
 }
 
 /* FIPS 197, 5.2, one round of it: the next round key in place of this one. */
-static void next_round_key(uint8_t key[16], uint8_t rcon)
+static void advance_round_key(uint8_t key[16], uint8_t rcon)
 {
   for (unsigned i = 0; i < 4; i++)
     key[i] ^= s_box(key[12 + (i + 1) % 4]);
@@ -128,7 +128,7 @@ static void aes_encrypt(const uint8_t cipher_key[16], uint8_t s[16])
                          : multiply(2, column[i % 4]) ^ multiply(3, column[(i + 1) % 4]) ^
                              column[(i + 2) % 4] ^ column[(i + 3) % 4];
     }
-    next_round_key(key, rcon);
+    advance_round_key(key, rcon);
     rcon = multiply(2, rcon);
     for (unsigned i = 0; i < 16; i++)
       s[i] ^= key[i];
