@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG that ships with opt chooses one of its versions once in a process, of SHA3-256 and of AES: by
- * $PPRF_PRG, $PPRF_AES or the processor, and only one that agrees with libcrypto.  Each case is a process
+/* The PRG that ships with opt chooses one of its versions once in a process, of SHA3-256, of AES and of SHA-256: by
+ * $PPRF_PRG, $PPRF_AES, $PPRF_SHA256 or the processor, and only one that agrees with libcrypto.  Each case is a process
  * of its own, in which versions compute wrongly or libcrypto fails (the linker's --wrap, rules.mk). */
 #include <sys/wait.h>
 #if defined(__aarch64__) && defined(__linux__)
@@ -10,6 +10,7 @@
 #include "../prg/aes.h"
 #include "../prg/keccak.h"
 #include "../prg/lanes.h"
+#include "../prg/sha256.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"
@@ -43,6 +44,17 @@ static struct pprf_children spoiled(unsigned suite, struct pprf_seed seed, struc
   c.left.hi ^= wrong_in(suite) == LEFT;
   c.right.lo ^= (uint64_t)(wrong_in(suite) == RIGHT) << 63;
   c.left.lo ^= (uint64_t)(wrong_in(suite) == SELDOM && (seed.lo & 15) == 5) << 7;
+  return c;
+}
+
+/* Of the suite of 32-byte seeds. */
+static struct pprf_wide_children spoiled_wide(struct pprf_wide_seed seed,
+                                              struct pprf_wide_children c)
+{
+  unsigned how = wrong_in(PRG_MLS_SHA256);
+  c.left.fourth ^= how == LEFT;
+  c.right.lo ^= (uint64_t)(how == RIGHT) << 63;
+  c.left.third ^= (uint64_t)(how == SELDOM && (seed.hi & 15) == 5) << 7;
   return c;
 }
 
@@ -106,7 +118,20 @@ __attribute__((unused)) static int bit_of_lane(unsigned width, const struct opt_
     }                                                                                              \
     return value;                                                                                  \
   }
+#define WIDE(name)                                                                                 \
+  opt_wide_expand __real_##name, __wrap_##name;                                                    \
+  struct pprf_wide_children __wrap_##name(struct pprf_wide_seed seed)                              \
+  {                                                                                                \
+    return spoiled_wide(seed, __real_##name(seed));                                                \
+  }
 BARE(opt_keccak_scalar)
+WIDE(opt_sha256_scalar)
+#if OPT_SHA256_X86
+WIDE(opt_sha256_ni)
+#endif
+#if OPT_SHA256_ARM
+WIDE(opt_sha256_armv8)
+#endif
 NODE(opt_salted_scalar, PRG_SHA3_256_SALTED)
 NODE(opt_aes_bitsliced, PRG_AES_128)
 #if OPT_KECCAK_X86
@@ -132,16 +157,42 @@ AES_DESCENT(opt_aes_ni_descend)
 NODE(opt_aes_armv8, PRG_AES_128)
 NODE_LANES(opt_aes_armv8_x4, PRG_AES_128, 4)
 AES_DESCENT(opt_aes_armv8_descend)
+#endif
 
+#if OPT_AES_ARM || OPT_SHA256_ARM
 static int without_instructions;
 
 unsigned long __real_getauxval(unsigned long type), __wrap_getauxval(unsigned long type);
 unsigned long __wrap_getauxval(unsigned long type)
 {
   unsigned long value = __real_getauxval(type);
-  return without_instructions && type == AT_HWCAP ? value & ~(unsigned long)HWCAP_AES : value;
+  return without_instructions && type == AT_HWCAP ? value & ~(unsigned long)(HWCAP_AES | HWCAP_SHA2)
+                                                  : value;
 }
 #endif
+
+static void select_now(void)
+{
+  const char *name = select_meanwhile;
+  select_meanwhile = NULL;
+  if (name != NULL && pprf_prg_select(name) != PPRF_OK)
+    exit(1);
+}
+
+struct pprf_wide_children __real_prg_expand_wide_evp(struct pprf_family family,
+                                                     struct pprf_wide_seed s, uint64_t start,
+                                                     unsigned h);
+struct pprf_wide_children __wrap_prg_expand_wide_evp(struct pprf_family family,
+                                                     struct pprf_wide_seed s, uint64_t start,
+                                                     unsigned h);
+struct pprf_wide_children __wrap_prg_expand_wide_evp(struct pprf_family family,
+                                                     struct pprf_wide_seed s, uint64_t start,
+                                                     unsigned h)
+{
+  select_now();
+  return evp_fails ? (struct pprf_wide_children){.err = PPRF_ERR_CRYPTO}
+                   : __real_prg_expand_wide_evp(family, s, start, h);
+}
 
 struct pprf_children __real_prg_expand_evp(struct pprf_family family, struct pprf_seed s,
                                            uint64_t start, unsigned h);
@@ -150,12 +201,7 @@ struct pprf_children __wrap_prg_expand_evp(struct pprf_family family, struct ppr
 struct pprf_children __wrap_prg_expand_evp(struct pprf_family family, struct pprf_seed s,
                                            uint64_t start, unsigned h)
 {
-  const char *name = select_meanwhile;
-  if (name != NULL) {
-    select_meanwhile = NULL;
-    if (pprf_prg_select(name) != PPRF_OK)
-      exit(1);
-  }
+  select_now();
   return evp_fails ? (struct pprf_children){.err = PPRF_ERR_CRYPTO}
                    : __real_prg_expand_evp(family, s, start, h);
 }
@@ -169,7 +215,9 @@ static const struct kind {
   const char *(*name)(void);
 } sha3 = {{PRG_SHA3_256, 0, 0}, "sha3-256", "PPRF_PRG", "evp", pprf_prg_name},
   salted = {{PRG_SHA3_256_SALTED, 11, 12}, "sha3-256-salted", "PPRF_PRG", "evp", pprf_prg_name},
-  aes = {{PRG_AES_128, 13, 14}, "aes-128", "PPRF_AES", "aes-evp", pprf_aes_name}, *kind = &sha3;
+  aes = {{PRG_AES_128, 13, 14}, "aes-128", "PPRF_AES", "aes-evp", pprf_aes_name},
+  sha256 = {{PRG_MLS_SHA256, 0, 0}, "mls-sha256", "PPRF_SHA256", "sha256-evp", pprf_sha256_name},
+  *kind = &sha3;
 
 static int same_seed(struct pprf_seed a, struct pprf_seed b)
 {
@@ -199,6 +247,40 @@ static int calls_are_right(void)
   return ok;
 }
 
+static int same_wide(struct pprf_wide_seed a, struct pprf_wide_seed b)
+{
+  return a.lo == b.lo && a.hi == b.hi && a.third == b.third && a.fourth == b.fourth;
+}
+
+/* The same of seeds of 32 bytes, with a child in place of the parent; no other suite has them. */
+static int wide_calls_are_right(void)
+{
+  struct pprf_wide_seed seed[5], parent[5], left[5];
+  struct opt_wide_step step[5];
+  const struct pprf_family other = {PRG_AES_128, 13, 14};
+  int ok = prg_expand_wide(other, (struct pprf_wide_seed){0}, 0, 1).err == PPRF_ERR_CRYPTO &&
+           opt_expand_many_wide(other, step, 0) == PPRF_ERR_CRYPTO &&
+           prg_expand(kind->family, (struct pprf_seed){0, 0}, 0, 1).err == PPRF_ERR_CRYPTO;
+  for (unsigned n = 0; n <= 5; n++) {
+    uint64_t calls = prg_calls();
+    for (unsigned i = 0; i < n; i++) {
+      parent[i] = seed[i] = (struct pprf_wide_seed){n, i, ~n, (uint64_t)i << 40};
+      step[i] = (struct opt_wide_step){&seed[i], &left[i], &seed[i], 8 * i, 1 + i % 3};
+    }
+    ok &= opt_expand_many_wide(kind->family, step, n) == 0 && prg_calls() == calls + n;
+    for (unsigned i = 0; i < n; i++) {
+      struct pprf_wide_children want = __real_prg_expand_wide_evp(kind->family, parent[i], 0, 1);
+      struct pprf_wide_children one =
+        prg_expand_wide(kind->family, parent[i], step[i].start, step[i].height);
+      ok &= one.err == 0 && want.err == 0 && same_wide(one.left, want.left) &&
+            same_wide(one.right, want.right) && same_wide(left[i], want.left) &&
+            same_wide(seed[i], want.right);
+    }
+    ok &= prg_calls() == calls + 2 * n;
+  }
+  return ok;
+}
+
 /* 1 if the walk to a leaf, where the suite has one, gives what libcrypto gives node by node. */
 static int walk_is_right(void)
 {
@@ -218,7 +300,7 @@ static int walk_is_right(void)
 
 static int right(void)
 {
-  int ok = calls_are_right() && walk_is_right();
+  int ok = kind == &sha256 ? wide_calls_are_right() : calls_are_right() && walk_is_right();
   prg_wipe(prg_wipe_plan(0));
   return ok;
 }
@@ -226,6 +308,29 @@ static int right(void)
 static int is_name(const char *name)
 {
   return strcmp(kind->name(), name) == 0;
+}
+
+/* What one call returns, and what so many do. */
+static int call_one(void)
+{
+  return kind == &sha256
+           ? prg_expand_wide(kind->family, (struct pprf_wide_seed){1, 2, 3, 4}, 0, 1).err
+           : prg_expand(kind->family, (struct pprf_seed){1, 2}, 0, 1).err;
+}
+
+static int call_many(unsigned n)
+{
+  struct pprf_seed seed[3] = {{1, 2}, {3, 4}, {5, 6}}, left, right_seed;
+  struct pprf_wide_seed wide[3] = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}}, wide_left,
+                        wide_right;
+  struct opt_step step[3];
+  struct opt_wide_step wide_step[3];
+  for (unsigned i = 0; i < 3; i++) {
+    step[i] = (struct opt_step){&seed[i], &left, &right_seed, 0, 1};
+    wide_step[i] = (struct opt_wide_step){&wide[i], &wide_left, &wide_right, 0, 1};
+  }
+  return kind == &sha256 ? opt_expand_many_wide(kind->family, wide_step, n)
+                         : opt_expand_many(kind->family, step, n);
 }
 
 static const char *fastest, *portable;
@@ -250,11 +355,8 @@ static int falls_back(void)
 /* Nothing is decided while libcrypto fails; then all is well. */
 static int waits_for_libcrypto(void)
 {
-  struct pprf_seed seed = {1, 2}, left, right_seed;
-  struct opt_step step = {&seed, &left, &right_seed, 0, 1};
   evp_fails = 1;
-  int ok = prg_expand(kind->family, seed, 0, 1).err == PPRF_ERR_CRYPTO &&
-           opt_expand_many(kind->family, &step, 1) == PPRF_ERR_CRYPTO &&
+  int ok = call_one() == PPRF_ERR_CRYPTO && call_many(1) == PPRF_ERR_CRYPTO &&
            pprf_prg_select(portable) == PPRF_ERR_CRYPTO;
   evp_fails = 0;
   return ok && is_name(fastest) && (kind != &sha3 || strcmp(opt_prg_name(), fastest) == 0) &&
@@ -264,14 +366,9 @@ static int waits_for_libcrypto(void)
 /* Later failures are reported, and none is forgotten among calls that succeed. */
 static int failures_are_reported(void)
 {
-  struct pprf_seed seed[3] = {{1, 2}, {3, 4}, {5, 6}}, left, right_seed;
-  struct opt_step step[3];
   int ok = pprf_prg_select(kind->last) == PPRF_OK;
-  for (unsigned i = 0; i < 3; i++)
-    step[i] = (struct opt_step){&seed[i], &left, &right_seed, 0, 1};
   evp_fails = 1;
-  ok = ok && prg_expand(kind->family, seed[0], 0, 1).err == PPRF_ERR_CRYPTO &&
-       opt_expand_many(kind->family, step, 3) == PPRF_ERR_CRYPTO;
+  ok = ok && call_one() == PPRF_ERR_CRYPTO && call_many(3) == PPRF_ERR_CRYPTO;
   evp_fails = 0;
   return ok && right();
 }
@@ -293,14 +390,12 @@ static int is_refused(void)
 /* A version that was selected while the first use was about to choose another stays. */
 static int selected_meanwhile(void)
 {
-  struct pprf_seed seed = {1, 2}, left, right_seed;
-  struct opt_step step = {&seed, &left, &right_seed, 0, 1};
   const char *other = strcmp(fastest, portable) == 0 ? kind->last : portable;
   select_meanwhile = other;
   if (refused == NULL) /* no name: the way in is another */
-    (void)prg_expand(kind->family, seed, 0, 1);
+    (void)call_one();
   else if (strcmp(refused, "many") == 0)
-    (void)opt_expand_many(kind->family, &step, 1);
+    (void)call_many(1);
   else
     (void)kind->name();
   return select_meanwhile == NULL && is_name(other) && right();
@@ -349,6 +444,7 @@ static int supports(const char *feature)
          : strcmp(feature, "avx512bw") == 0 ? __builtin_cpu_supports("avx512bw")
          : strcmp(feature, "aes") == 0      ? __builtin_cpu_supports("aes")
          : strcmp(feature, "ssse3") == 0    ? __builtin_cpu_supports("ssse3")
+         : strcmp(feature, "sse4.1") == 0   ? __builtin_cpu_supports("sse4.1")
                                             : 0;
 }
 
@@ -392,9 +488,10 @@ static void look_at_processor(void)
   versions = 0;
 #if OPT_KECCAK_X86
   int avx512 = has_flag("avx512f") && has_flag("avx512vl");
-  if (kind != &aes && avx512)
+  int sha3_kind = kind == &sha3 || kind == &salted;
+  if (sha3_kind && avx512)
     have[versions++] = "avx512";
-  if (kind != &aes && has_flag("avx2") && has_flag("bmi1") && has_flag("bmi2"))
+  if (sha3_kind && has_flag("avx2") && has_flag("bmi1") && has_flag("bmi2"))
     have[versions++] = "avx2";
 #endif
 #if OPT_AES_X86
@@ -404,12 +501,22 @@ static void look_at_processor(void)
   if (instructions)
     have[versions++] = "aes-ni";
 #endif
+#if OPT_SHA256_X86
+  if (kind == &sha256 && has_flag("sha_ni") && has_flag("ssse3") && has_flag("sse4_1"))
+    have[versions++] = "sha256-ni";
+#endif
+#if OPT_SHA256_ARM
+  if (kind == &sha256 && (__real_getauxval(AT_HWCAP) & HWCAP_SHA2) != 0)
+    have[versions++] = "sha256-armv8";
+#endif
 #if OPT_AES_ARM
   if (kind == &aes && (__real_getauxval(AT_HWCAP) & HWCAP_AES) != 0)
     have[versions++] = "aes-armv8";
 #endif
   (void)has_flag;
-  portable = have[versions++] = kind == &aes ? "aes-bitsliced" : "scalar";
+  portable = have[versions++] = kind == &aes      ? "aes-bitsliced"
+                                : kind == &sha256 ? "sha256-scalar"
+                                                  : "scalar";
   have[versions] = kind->last;
   fastest = have[0];
 }
@@ -440,7 +547,7 @@ static int wrong_ones_are_found(const char *version, unsigned first, unsigned la
 static void try_wrong_ones(void)
 {
   for (unsigned i = 0; i < versions; i++) {
-    int lanes = strcmp(have[i], portable) != 0;
+    int lanes = strcmp(have[i], portable) != 0 && kind != &sha256;
     int eight = strcmp(have[i], "avx512") == 0 || strcmp(have[i], "aes-vaes") == 0;
     tap_ok(wrong_ones_are_found(have[i], LEFT, SELDOM, 0),
            "%s_gives_way_to_libcrypto_if_it_computes_%s_wrongly", have[i], kind->suite);
@@ -471,7 +578,9 @@ static int usable_without_features(void)
               {&aes, "avx512vl", "aes-vaes", "aes-ni"},
               {&aes, "avx512bw", "aes-vaes", "aes-ni"},
               {&aes, "aes", "aes-ni", "aes-bitsliced"},
-              {&aes, "ssse3", "aes-ni", "aes-bitsliced"}};
+              {&aes, "ssse3", "aes-ni", "aes-bitsliced"},
+              {&sha256, "ssse3", "sha256-ni", "sha256-scalar"},
+              {&sha256, "sse4.1", "sha256-ni", "sha256-scalar"}};
   int ok = 1;
   for (unsigned i = 0; i < sizeof need / sizeof *need; i++) {
     int had = 0; /* does the processor have the version at all, and the next one? */
@@ -492,12 +601,13 @@ static int usable_without_features(void)
 }
 #endif
 
-#if OPT_AES_ARM
+#if OPT_AES_ARM || OPT_SHA256_ARM
 /* Without the instructions their version can be neither chosen nor selected. */
 static int without_armv8(void)
 {
   without_instructions = 1;
-  return is_name(portable) && right() && pprf_prg_select("aes-armv8") == PPRF_ERR_RANGE &&
+  return is_name(portable) && right() &&
+         pprf_prg_select(kind == &aes ? "aes-armv8" : "sha256-armv8") == PPRF_ERR_RANGE &&
          is_name(portable);
 }
 #endif
@@ -517,8 +627,8 @@ static void try_choice(const struct kind *k)
 #if OPT_KECCAK_X86
   tap_ok(usable_without_features(), "without_a_feature_no_version_that_needs_it_is_used");
 #endif
-#if OPT_AES_ARM && !defined(__ARM_FEATURE_AES)
-  if (k == &aes)
+#if (OPT_AES_ARM && !defined(__ARM_FEATURE_AES)) || (OPT_SHA256_ARM && !defined(__ARM_FEATURE_SHA2))
+  if (k == &aes || k == &sha256)
     tap_ok(in_process(without_armv8, NULL, NOTHING),
            "without_a_feature_no_version_that_needs_it_is_used");
 #endif
@@ -544,5 +654,6 @@ int main(void)
   tap_ok(in_process(plain, NULL, NOTHING), "the_salted_suite_is_right");
   try_wrong_ones();
   try_choice(&aes);
+  try_choice(&sha256);
   return tap_end();
 }

@@ -252,7 +252,8 @@ $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-s
 TAP_TESTS += $(EQB)/prg_choice
 EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx512_x8,opt_keccak_$(v) opt_salted_$(v)) \
   opt_aes_bitsliced opt_aes_ni opt_aes_ni_x4 opt_aes_ni_descend opt_aes_vaes_x4 opt_aes_vaes_x8 \
-  opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend getauxval prg_expand_evp,-Wl,--wrap=$(f))
+  opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
+  getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 

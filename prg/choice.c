@@ -378,7 +378,7 @@ static int same_wide(const struct pprf_wide_seed *a, const struct pprf_wide_seed
 static int wide_agrees(opt_wide_expand *wide)
 {
   struct pprf_wide_seed seed = {0, 0, 0, 0};
-  for (unsigned i = 0; i < 16; i++) {
+  for (unsigned i = 0; i < 64; i++) {
     struct pprf_wide_children a = behind_wide(seed), b = wide(seed);
     if (a.err != 0)
       return -1;
