@@ -10,6 +10,7 @@ gen_vectors.py --check  exit 1 if a committed file differs from what would be wr
                         not match vectors/schema.json
 """
 import hashlib
+import hmac
 import json
 import os
 import sys
@@ -48,6 +49,23 @@ def prg_aes(seed, salt, node_id):
         plain = node_id.to_bytes(8, "little") + bytes([side]) + bytes(7)
         return bytes(a ^ b for a, b in zip(plain, salt))
     return aes(seed, block(0)), aes(seed, block(1))
+
+
+def expand_with_label(secret, label, context, length):
+    """RFC 9420, 8, with HKDF-Expand (RFC 5869) of SHA-256."""
+    def vector(data):  # below 64 bytes; RFC 9420, 2.1.2
+        return bytes([len(data)]) + data
+    info = length.to_bytes(2, "big") + vector(b"MLS 1.0 " + label) + vector(context)
+    out = block = b""
+    for number in range(1, -(-length // 32) + 1):
+        block = hmac.digest(secret, block + info + bytes([number]), "sha256")
+        out += block
+    return out[:length]
+
+
+def prg_mls(seed):
+    """RFC 9420, 9: the tree of secrets."""
+    return tuple(expand_with_label(seed, b"tree", side, 32) for side in (b"left", b"right"))
 
 
 SUITES = {"sha3-256": (1, prg_bare), "sha3-256-salted": (2, prg_salted), "aes-128": (3, prg_aes)}
@@ -167,6 +185,45 @@ def prg_file():
         tests.append({"comment": comment, "seed": seed.hex(), "left": left.hex(),
                       "right": right.hex()})
     return {"kind": "prg", "tests": tests}
+
+
+# The MLS working group's secret-tree.json: cipher suite 1, 8 leaves, the handshake keys of generation 15.
+MLS_ENCRYPTION_SECRET = "01d0e99e8944f05e1ffba9c55a924aa3263fc2f736804ca6e18abebd9cfcf2a0"
+MLS_HANDSHAKE_KEYS = [
+    "8e82d0c1ad6f44ac65465658be9365f4", "5714795d8279239141e01bfdb63c6404",
+    "9dd7f19524d431a40d100312bb458f5f", "5bcb0fb1deaaf4c28497a15dfc89caf9",
+    "f55bbd7b4e6bffbf301505ac059d84ba", "6eeacee4bf60ece22e2f25149cd80705",
+    "aab3051b872a6f79a4956e554754842d", "06aaa2796346525ff90d138ee3d368f7"]
+
+
+def mls_handshake_key(leaf):
+    """RFC 9420, 9.1, of the secret of a leaf."""
+    secret = expand_with_label(leaf, b"handshake", b"", 32)
+    for generation in range(15):
+        secret = expand_with_label(secret, b"secret", generation.to_bytes(4, "big"), 32)
+    return expand_with_label(secret, b"key", (15).to_bytes(4, "big"), 16)
+
+
+def wide_file():
+    tests = []
+
+    def test(comment, seed):
+        left, right = prg_mls(seed)
+        tests.append({"comment": comment, "seed": seed.hex(), "left": left.hex(), "right": right.hex()})
+        return left, right
+
+    for comment, seed in [("all zero", bytes(32)), ("all one", b"\xff" * 32), ("counting", bytes(range(32))),
+                          ("first bit", b"\x80" + bytes(31)), ("last bit", bytes(31) + b"\x01"),
+                          ("as HMAC's inner pad", b"\x36" * 32), ("as its outer pad", b"\x5c" * 32)] + \
+            [("random %d" % i, noise("wide %d" % i, 32)) for i in range(26)]:
+        test(comment, seed)
+    level = [bytes.fromhex(MLS_ENCRYPTION_SECRET)]
+    for depth in range(3):
+        level = [child for i, node in enumerate(level)
+                 for child in test("secret-tree.json, level %d, node %d" % (depth, i), node)]
+    if [mls_handshake_key(leaf).hex() for leaf in level] != MLS_HANDSHAKE_KEYS:
+        sys.exit("gen_vectors.py: not the MLS working group's handshake keys")
+    return {"kind": "wide", "tests": tests}
 
 
 def eval_file():
@@ -475,12 +532,13 @@ def encoding2_file():
     return {"kind": "encoding", "tests": tests}
 
 
-FILES = {"suites.json": suite_file, "encoding2.json": encoding2_file, "prg.json": prg_file,
+FILES = {"suites.json": suite_file, "encoding2.json": encoding2_file, "prg.json": prg_file, "wide.json": wide_file,
          "eval.json": eval_file, "puncture.json": puncture_file,
          "encoding.json": encoding_file}
 ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, then the encoding",
          "encoding2.json": "as encoding.json, for version 2 of the key file",
          "prg.json": "seed -> its children's seeds",
+         "wide.json": "seed -> its children's seeds in mls-sha256; with the MLS working group's tree of 8 leaves",
          "eval.json": "values of leaves of a fresh key",
          "puncture.json": "operations on a fresh key, then its canonical encoding",
          "encoding.json": "byte strings that a decoder accepts (ok) or rejects (format)"}
@@ -488,7 +546,8 @@ ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, the
 
 def render(name):
     data = {"schema": "schema.json", "about": ABOUT[name], "generator": "gen_vectors.py",
-            "algorithm": "GGM-PPRF" if "2" in name or "suite" in name else "GGM-PPRF-SHA3-256"}
+            "algorithm": "GGM-PPRF-MLS-SHA256" if name == "wide.json" else
+                         "GGM-PPRF" if "2" in name or "suite" in name else "GGM-PPRF-SHA3-256"}
     data.update(FILES[name]())
     entries = data.get("tests") or data["groups"]
     data["count"] = sum(len(e["tests"]) if "tests" in e else 1 for e in entries)

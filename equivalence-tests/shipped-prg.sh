@@ -67,6 +67,21 @@ for version in aes-vaes aes-ni aes-bitsliced aes-evp; do
     check $? "residue_with_$version" ;;
   esac
 done
+for version in sha256-ni sha256-scalar sha256-evp; do
+  lack=
+  [ $version != sha256-ni ] || lack=$(lacks sha_ni sse4_1 ssse3)
+  if [ -n "$lack" ]; then
+    n=$((n + 1))
+    not="$not $version"
+    echo "ok $n - $version # SKIP this processor has no $lack"
+    continue
+  fi
+  run="$run $version"
+  PPRF_SHA256=$version "$here/vectors-shipped" > "$log" 2>&1
+  status=$?
+  grep -q "^# SHA-256: $version\$" "$log" || status=1
+  check $status "vectors_with_$version"
+done
 echo "# versions of the PRG that were run:$run; not on this processor:${not:- none}"
 echo "1..$n"
 exit $failed

@@ -5,10 +5,12 @@
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"
+#include "wide.h"
 
 /* of the PRG that ships with opt, if that is linked */
 extern const char *opt_prg_name(void) __attribute__((weak));
 extern const char *pprf_aes_name(void) __attribute__((weak));
+extern const char *pprf_sha256_name(void) __attribute__((weak));
 
 #define DIRECTORY "equivalence-tests/vectors/"
 
@@ -90,6 +92,45 @@ static void prg_vectors(void)
     free(right);
   }
   tap_ok(bad == 0 && count == integer(file, "count"), "prg_expand_is_sha3 (%zu vectors)", count);
+  json_decref(file);
+}
+
+static struct pprf_wide_seed wide(const json_t *o, const char *name)
+{
+  size_t len;
+  uint8_t *bytes = unhex(text(o, name), &len);
+  struct pprf_wide_seed seed = {little(bytes), little(bytes + 8), little(bytes + 16),
+                                little(bytes + 24)};
+  if (len != PRG_WIDE_BYTES) {
+    printf("Bail out! %s has %zu bytes\n", name, len);
+    exit(1);
+  }
+  free(bytes);
+  return seed;
+}
+
+static int same_wide(struct pprf_wide_seed a, struct pprf_wide_seed b)
+{
+  return a.lo == b.lo && a.hi == b.hi && a.third == b.third && a.fourth == b.fourth;
+}
+
+static void wide_vectors(void)
+{
+  json_t *file = load("wide.json"), *test;
+  size_t i, bad = 0, count = 0;
+  json_array_foreach(json_object_get(file, "tests"), i, test)
+  {
+    struct pprf_wide_children c =
+      prg_expand_wide((struct pprf_family){PRG_MLS_SHA256, 0, 0}, wide(test, "seed"), i, 1);
+    if (c.err != 0 || !same_wide(c.left, wide(test, "left")) ||
+        !same_wide(c.right, wide(test, "right"))) {
+      tap_note("%s", text(test, "comment"));
+      bad++;
+    }
+    count++;
+  }
+  tap_ok(bad == 0 && count == integer(file, "count"),
+         "prg_expand_wide_is_that_of_rfc_9420 (%zu vectors)", count);
   json_decref(file);
 }
 
@@ -262,8 +303,10 @@ static void encoding_vectors(const struct pprf_impl *impl, const char *name, con
 int main(void)
 {
   if (opt_prg_name != NULL)
-    tap_note("PRG: %s\n# AES: %s", opt_prg_name(), pprf_aes_name());
+    tap_note("PRG: %s\n# AES: %s\n# SHA-256: %s", opt_prg_name(), pprf_aes_name(),
+             pprf_sha256_name());
   prg_vectors();
+  wide_vectors();
   for (int i = 0; i < IMPLS; i++) {
     eval_vectors(impls[i]);
     puncture_vectors(impls[i], "puncture.json", "punctures_to_the_vectors");

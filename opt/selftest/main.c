@@ -109,7 +109,8 @@ static const struct {
               {"prg", test_keccak},
               {"packed", test_packed},
               {"prg", test_many},
-              {"prg", test_suites}};
+              {"prg", test_suites},
+              {"prg", test_sha256}};
 
 /* Whether a group is in a list with commas between; NULL: all are. */
 static int wanted(const char *group, const char *list)

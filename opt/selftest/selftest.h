@@ -70,6 +70,7 @@ void check_round_trip(const pprf_key *key, const struct model *m);
 void test_keccak(void);
 void test_many(void);
 void test_suites(void);
+void test_sha256(void);
 int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
 void test_stack(void);
 
