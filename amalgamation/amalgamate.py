@@ -114,7 +114,8 @@ def with_local(text, public):
             begin = at
     for begin, declaration in reversed(starts):
         plain = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", declaration, flags=re.S)
-        if re.match(r"\s*(typedef\b|extern\b|struct\s+\w+\s*\{)", plain) or re.search(r"\bstatic\b|_Static_assert|=", plain):
+        if re.match(r"\s*(typedef\b|extern\b|struct\s+\w+\s*\{)", plain) or \
+                re.search(r"\bstatic\b|_Static_assert|=", plain):
             continue
         name = re.search(r"\b(\w+)\s*\(", plain) or re.match(r"opt_(?:expand|node|wide)\w*\s+(\w+)", plain)
         if name is None or name.group(1) in public or name.group(1).isupper():  # a macro

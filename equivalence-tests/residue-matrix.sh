@@ -49,6 +49,10 @@ build() { # CELL
   done
   local tests=$B/equivalence-tests/plain
   tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
+  local wide=(-Wl,-z,now -Wl,--wrap={EVP_KDF_CTX_new,EVP_KDF_derive,RAND_priv_bytes}
+    "$B/equivalence-tests/plain/wide_prg.o")
+  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" $LDLIBS &&
+    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" $LDLIBS || return 1
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
 }
@@ -64,6 +68,10 @@ for cell; do
   [ $status = 0 ] || continue
   "$dir/residue" $part > "$log" 2>&1
   result $? "${cell}_residues_with_libcrypto" "$log"
+  "$dir/wide" > "$log" 2>&1
+  result $? "${cell}_residues_of_seeds_of_32_bytes" "$log"
+  "$dir/wide-libcrypto" > "$log" 2>&1
+  result $? "${cell}_residues_of_seeds_of_32_bytes_with_libcrypto" "$log"
   chosen=$("$dir/residue-shipped" --chosen)
   for version in avx512 avx2 scalar; do
     if ! PPRF_PRG=$version "$dir/residue-shipped" --chosen | grep -qx $version; then

@@ -175,7 +175,7 @@ $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/pla
 
 # and as others build them: every cell is a target, residue-CELL; one of them is in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
-EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
+EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
 $(EQB)/residue-matrix: $(EQ)/residue-matrix.sh $(EQ_MATRIX_OBJ)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' \
@@ -256,6 +256,15 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
+
+# ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
+
+TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
+EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
+$(EQB)/wide_prg: $(EQB)/plain/wide_prg.o $(B)/prg/libprg_keccak.a
+	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
+	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
