@@ -183,8 +183,8 @@ HEAD = """\
  * not change it here.
  *
  *     cc -O2 -c pprf.c              C11, gcc or clang, Linux; the program links -lcrypto -pthread
- *     cc -O2 -DPPRF_NO_OPENSSL ...  without OpenSSL: seeds from getrandom, SHA3-256 of its own, which
- *                                   has to reproduce examples of FIPS 202 before it is used
+ *     cc -O2 -DPPRF_NO_OPENSSL ...  without OpenSSL: seeds from getrandom, hashes and AES of its own,
+ *                                   which have to reproduce their standards' examples before any is used
  *
  * pprf.h says what the functions do.  The proofs that these sources carry as comments, and the tests,
  * are in libpprf's own tree.  The sections, in the order in which they need each other:

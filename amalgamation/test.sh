@@ -111,6 +111,9 @@ broken() { # NAME SED: what pprf_setup says of a broken pprf.c
 broken a_wrong_round_constant_is_no_sha3 's/\* 0x171;/* 0x173;/'
 broken a_wrong_padding_is_no_sha3 's/UINT64_C(0x06) << 8/UINT64_C(0x1f) << 8/'
 broken a_wrong_second_block_is_no_sha3 's/if (++at == RATE_BYTES)/if (++at == RATE_BYTES + 1)/'
+broken a_wrong_shift_is_no_sha256 's/ \^ b >> 10) + w/ ^ b >> 11) + w/'
+broken a_wrong_length_is_no_sha256 's/(uint64_t)len \* 8 >> 8 \* i/(uint64_t)len * 8 >> 8 * i + 1/'
+broken a_wrong_pad_is_no_hmac 's/\^= 0x36 ^ 0x5c;/^= 0x36 ^ 0x5d;/'
 
 residue clang-O3-march=native ""
 residue gcc-O3-flto -DPPRF_NO_OPENSSL
@@ -120,6 +123,10 @@ for version in builtin scalar avx2 avx512; do
     continue
   fi
   PPRF_PRG=$version "$dir/vectors-gcc-DPPRF_NO_OPENSSL" > "$log" 2>&1
+  result $? "vectors_hold_with_$version"
+done
+for version in sha256-builtin sha256-scalar sha256-ni; do
+  PPRF_SHA256=$version "$dir/vectors-gcc-DPPRF_NO_OPENSSL" > "$log" 2>&1
   result $? "vectors_hold_with_$version"
 done
 echo "1..$n"

@@ -40,13 +40,21 @@ static void close_stdout(void)
     _exit(complain(STATUS_FAILED, "standard output: %s", strerror(errno)));
 }
 
+/* The bytes before a hyphen: what the names of one variable's versions begin with. */
+static size_t kind(const char *name)
+{
+  const char *hyphen = strchr(name, '-');
+  return hyphen == NULL ? 0 : (size_t)(hyphen - name);
+}
+
 /* The library goes on with another version of the PRG; who asked for one wants to know. */
 static int check_version(const char *variable, const char *names)
 {
   const char *name = secure_getenv(variable);
   int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
-  if (err == PPRF_OK && name != NULL && (strncmp(name, "aes-", 4) == 0) != (names[0] == 'a'))
-    err = PPRF_ERR_RANGE; /* it is one of the other variable */
+  if (err == PPRF_OK && name != NULL &&
+      (kind(name) != kind(names) || strncmp(name, names, kind(names)) != 0))
+    err = PPRF_ERR_RANGE; /* it is one of another variable */
   if (err == PPRF_ERR_RANGE)
     return complain(STATUS_USAGE, "%s '%s': not %s, or the processor cannot run it", variable, name,
                     names);
@@ -58,9 +66,11 @@ static int check_version(const char *variable, const char *names)
 static int check_prg(void)
 {
   int status = check_version("PPRF_PRG", "evp, scalar, avx2 or avx512");
-  return status != STATUS_DONE
-           ? status
-           : check_version("PPRF_AES", "aes-evp, aes-bitsliced, aes-ni, aes-vaes or aes-armv8");
+  if (status == STATUS_DONE)
+    status = check_version("PPRF_AES", "aes-evp, aes-bitsliced, aes-ni, aes-vaes or aes-armv8");
+  if (status == STATUS_DONE)
+    status = check_version("PPRF_SHA256", "sha256-evp, sha256-scalar, sha256-ni or sha256-armv8");
+  return status;
 }
 
 int main(int argc, char **argv)

@@ -522,7 +522,16 @@ class Usage(Case):
                                          env={**os.environ, "PPRF_PRG": name}),
                              f"1 {value(4, 1)}\n")
         with open(os.path.join(HERE, "pprf.1")) as f:
-            self.assertIn("PPRF_PRG", f.read())
+            manual = f.read()
+        for variable, last, others in (("PPRF_PRG", "evp", ("aes-evp", "sha256-evp")),
+                                       ("PPRF_AES", "aes-evp", ("evp", "sha256-evp", "aes-")),
+                                       ("PPRF_SHA256", "sha256-evp", ("evp", "aes-evp", "sha256-"))):
+            self.assertIn(variable, manual)
+            self.assertEqual(self.expect(DONE, "eval", self.key, 1, env={**os.environ, variable: last}),
+                             f"1 {value(4, 1)}\n")
+            for name in others:  # versions of another suite are none of this one
+                self.refused(USAGE, f"{variable} '{name}'", "eval", self.key, 1,
+                             env={**os.environ, variable: name})
 
     def test_help_and_manual_name_the_same_options(self):
         for command in COMMANDS:

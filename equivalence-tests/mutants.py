@@ -24,7 +24,7 @@ from concurrent import futures
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 SUITES = ["vectors", "vectors-asan", "hostile", "forks", "random", "exhaustive", "faults", "faults-asan",
-          "residue", "memory", "api", "prg_choice", "secret-flow", "threads", "corpus-ops",
+          "residue", "memory", "api", "prg_choice", "wide_prg", "wide_prg-libcrypto", "secret-flow", "threads", "corpus-ops",
           "corpus-import", "corpus-cli", "crash", "cli",
           "three-way"]
 CPU_SECONDS = 240  # of one suite; more is a hang, which notices the bug only where the list says so

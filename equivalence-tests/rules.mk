@@ -215,7 +215,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice hostile forks \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
@@ -275,7 +275,9 @@ EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_digest,
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped
+$(EQB)/secret_wide: $(EQB)/plain/secret_wide.o $(B)/prg/libprg_keccak.a
+	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
 	@chmod +x $@

@@ -27,7 +27,7 @@ memcheck() { # expects an exit status; the program; the rest: environment
 memcheck 0 secret_flow PLANT=
 result $? no_branch_or_address_depends_on_a_seed
 for plant in branch address; do
-  memcheck 9 secret_flow PLANT=$plant && grep -q 'prg_expand' "$log"
+  memcheck 9 secret_flow PLANT=$plant && grep -q 'violate' "$log"
   result $? "control_a_planted_${plant}_is_found"
 done
 
@@ -59,6 +59,15 @@ for version in $aes_versions; do
     grep -q "^# AES: $version\$" "$log"
   result $? "nor_in_${version}"
 done
+# seeds of 32 bytes; valgrind has no SHA instructions, which are read below
+for version in sha256-scalar sha256-evp; do
+  memcheck 0 secret_wide PLANT= PPRF_SHA256=$version && grep -q "^# SHA-256: $version\$" "$log"
+  result $? "nor_in_${version}"
+done
+for plant in one many; do
+  memcheck 9 secret_wide PLANT=$plant PPRF_SHA256=sha256-scalar && grep -q 'secret_wide.c' "$log"
+  result $? "control_a_branch_on_a_child_of_32_bytes_from_${plant}_is_found"
+done
 for plant in one many; do
   memcheck 9 secret_flow_shipped PLANT=$plant PPRF_PRG=scalar && grep -q '__wrap_' "$log"
   result $? "control_a_branch_on_what_${plant}_gave_is_found"
@@ -74,6 +83,8 @@ if [ "$(uname -m)" = x86_64 ]; then
   result $? nor_in_the_machine_code_of_the_versions_with_avx512
   read_code "$B/prg/aes_instructions.o" opt_aes_vaes_x4 opt_aes_vaes_x8
   result $? nor_in_that_of_the_versions_with_vaes
+  read_code "$B/prg/sha256_instructions.o" opt_sha256_ni
+  result $? nor_in_that_of_the_version_with_sha_ni
   changed=$B/$eq/vector_flow_planted
   planted() { # NAME FUNCTION SED-EXPRESSION [FILE]
     file=${4:-prg/keccak.c}
@@ -91,6 +102,14 @@ if [ "$(uname -m)" = x86_64 ]; then
     '/^opt_salted_avx512_x8/,/^}/s/^  SHA3_256_OF_NODE/  if (step[5].seed->hi \& 2) __asm__ volatile("nop");\n&/'
   planted a_branch_on_a_seed_in_vaes opt_aes_vaes_x4 \
     's/^  key = next_key_4(key, rcons\[9\]);/  if (step[1].seed->lo \& 4) __asm__ volatile("nop");\n&/' prg/aes_instructions.c
+  planted a_branch_on_a_seed_in_sha_ni opt_sha256_ni \
+    's/^  struct ni_state outer = inner;/  if (seed.third \& 1) __asm__ volatile("nop");\n&/' prg/sha256_instructions.c
+  planted an_address_from_a_seed_in_sha_ni opt_sha256_ni \
+    's/^  struct ni_state outer = inner;/&\n  inner.abef = _mm_add_epi32(inner.abef, words(ni_constant[seed.lo \& 63], 0, 0, 0));/' prg/sha256_instructions.c
+  planted a_branch_on_a_hash_in_sha_ni opt_sha256_ni \
+    's/^  put_state(&c.right, right);/  if (_mm_movemask_epi8(left.abef) == 0) __asm__ volatile("nop");\n&/' prg/sha256_instructions.c
+  planted a_test_of_a_hash_in_sha_ni opt_sha256_ni \
+    's/^  put_state(&c.right, right);/  if (_mm_testz_si128(left.abef, right.abef)) __asm__ volatile("nop");\n&/' prg/sha256_instructions.c
   planted a_branch_on_a_seed_in_a_single_one opt_keccak_avx512 \
     '/^opt_keccak_avx512(/,/^}/s/^  SHA3_256_OF_SEED/  if (seed.hi >> 63) __asm__ volatile("nop");\n&/'
 fi

@@ -8,6 +8,7 @@
 
 #include "pprf.h"
 #include "prg.h"
+#include "wide.h"
 
 static uint64_t calls;
 static const uint8_t table[2] = {1, 2};
@@ -22,19 +23,24 @@ static uint64_t mix(uint64_t x, uint64_t y)
   return x ^ y;
 }
 
-struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
-                                unsigned height)
+static void violate(uint64_t secret)
 {
   static int plant = -1;
   if (plant < 0) {
     const char *p = getenv("PLANT");
     plant = p == NULL || *p == 0 ? 0 : *p == 'b' ? 1 : 2;
   }
-  calls++;
-  if (plant == 1 && (seed.lo & 1) != 0) /* a branch */
+  if (plant == 1 && (secret & 1) != 0) /* a branch */
     calls++;
   if (plant == 2) /* an address */
-    secret_prg_sink = table[seed.lo & 1];
+    secret_prg_sink = table[secret & 1];
+}
+
+struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                                unsigned height)
+{
+  calls++;
+  violate(seed.lo);
   (void)family;
   (void)start;
   (void)height;
@@ -46,6 +52,27 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
 int prg_random(struct pprf_seed *seed)
 {
   *seed = (struct pprf_seed){calls, ~calls};
+  VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
+  return PPRF_OK;
+}
+
+struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
+                                          uint64_t start, unsigned height)
+{
+  uint64_t a = mix(seed.lo, seed.hi), b = mix(seed.third, seed.fourth);
+  calls++;
+  violate(seed.fourth);
+  (void)family;
+  (void)start;
+  (void)height;
+  return (struct pprf_wide_children){.left = {a, b, mix(a, b), mix(b, a)},
+                                     .right = {~a, ~b, mix(a, ~b), mix(b, ~a)},
+                                     .err = PPRF_OK};
+}
+
+int prg_random_wide(struct pprf_wide_seed *seed)
+{
+  *seed = (struct pprf_wide_seed){calls, ~calls, calls + 1, calls + 2};
   VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
   return PPRF_OK;
 }

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "SuiteError", "SaltError", "ForkedError",
            "CryptoError", "ClosedError", "SEED_BYTES", "SALT_BYTES", "DEPTH_MIN", "DEPTH_MAX", "SUITES", "STORES",
-           "__version__", "prg_name", "aes_name", "prg_select"]
+           "__version__", "prg_name", "aes_name", "sha256_name", "prg_select"]
 
 SEED_BYTES: int = _lib.PPRF_SEED_BYTES
 SALT_BYTES: int = _lib.PPRF_SALT_BYTES
@@ -408,8 +408,15 @@ def aes_name() -> str:
     return name
 
 
+def sha256_name() -> str:
+    """The same of SHA-256."""
+    name: str = _ffi.string(_lib.pprf_sha256_name()).decode()
+    return name
+
+
 def prg_select(name: str) -> None:
     """Choose one for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256, "aes-builtin",
-    "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128; ValueError if it cannot run."""
+    "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128, "sha256-builtin", "sha256-scalar",
+    "sha256-ni" or "sha256-armv8" of SHA-256; ValueError if it cannot run."""
     if _lib.pprf_prg_select(name.encode()) != _lib.PPRF_OK:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")

@@ -507,4 +507,9 @@ def test_version_is_the_librarys():
     assert pprf.prg_name() in ("builtin", "scalar", "avx2", "avx512")
     assert pprf.aes_name() in ("aes-builtin", "aes-bitsliced", "aes-ni", "aes-vaes",
                                "aes-armv8")
+    assert pprf.sha256_name() in ("sha256-builtin", "sha256-scalar", "sha256-ni", "sha256-armv8")
+    before = pprf.sha256_name()
+    pprf.prg_select("sha256-scalar")
+    assert pprf.sha256_name() == "sha256-scalar"
+    pprf.prg_select(before)
     assert pprf.__all__ == [name for name in pprf.__all__ if hasattr(pprf, name)]

@@ -64,6 +64,7 @@ extern "C" {
     pub fn pprf_prefault(key: *mut pprf_key) -> c_int;
     pub fn pprf_prg_name() -> *const c_char;
     pub fn pprf_aes_name() -> *const c_char;
+    pub fn pprf_sha256_name() -> *const c_char;
     pub fn pprf_prg_select(name: *const c_char) -> c_int;
     pub fn pprf_node_count(key: *const pprf_key) -> usize;
     pub fn pprf_memory_bytes(key: *const pprf_key) -> usize;
