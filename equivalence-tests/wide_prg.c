@@ -226,6 +226,31 @@ static void leaves_nothing(const char *version)
   }
 }
 
+/* A version in a process of its own: there the wipe is as deep as it goes, and not as any other does. */
+static void leaves_nothing_apart(const char *version)
+{
+  enum { TESTS = 6, NOT_HERE = 77 };
+  int status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    if (pprf_prg_select(version) != PPRF_OK)
+      _exit(NOT_HERE);
+    leaves_nothing(version);
+    _exit(tap_failed > 0);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+    printf("Bail out! %s: no result\n", version);
+    exit(1);
+  }
+  if (WEXITSTATUS(status) == NOT_HERE) {
+    tap_note("this processor cannot run %s", version);
+    return;
+  }
+  tap_count += TESTS;
+  tap_failed += WEXITSTATUS(status);
+}
+
 /* In a process of its own: the choice of a version goes as deep as libcrypto does. */
 static void first_use(void)
 {
@@ -368,10 +393,9 @@ int main(void)
   } else {
     first_use();
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-      if (pprf_prg_select(names[i]) == PPRF_OK)
-        leaves_nothing(names[i]);
-      else
-        tap_note("this processor cannot run %s", names[i]);
+      leaves_nothing_apart(names[i]);
+    if (pprf_prg_select("sha256-evp") != PPRF_OK)
+      return 1;
   }
   libcrypto_fails();
   drawn_seeds();
