@@ -49,8 +49,8 @@ build() { # CELL
   done
   local tests=$B/equivalence-tests/plain
   tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
-  local wide=(-Wl,-z,now -Wl,--wrap=EVP_KDF_CTX_new -Wl,--wrap=EVP_KDF_derive
-    -Wl,--wrap=RAND_priv_bytes "$B/equivalence-tests/plain/wide_prg.o")
+  local wide=('-Wl,-z,now' '-Wl,--wrap=EVP_KDF_CTX_new' '-Wl,--wrap=EVP_KDF_derive'
+    '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/wide_prg.o")
   "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" $LDLIBS &&
     "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" $LDLIBS || return 1
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&

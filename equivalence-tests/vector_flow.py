@@ -7,11 +7,11 @@ vector_flow.py OBJECT FUNCTION...   exit 1 if a function does what this cannot s
 
 A function of lanes gets a pointer to steps, which hold pointers to seeds, after the two words of the salt
 if its suite has one; one of the kind of prg_expand gets the place of its result and the seed in two
-registers, then what is public; a seed of 32 bytes lies on the stack, of which all is secret that the function has
-not written itself.  What is read through the argument is public; what is read through anything else but the program's constants is secret, and so is
-whatever was made of it.  Vector registers are secret throughout.  Then: no calls, no indirect jumps, no
-gathers and scatters, and no condition or address that is secret.  Whatever instruction on general
-registers is not in the table below is refused.
+registers, then what is public; a seed of 32 bytes lies on the stack, of which all is secret that the
+function has not written itself. What is read through the argument is public; what is read through anything
+else but the program's constants is secret, and so is whatever was made of it. Vector registers are secret
+throughout. Then: no calls, no indirect jumps, no gathers and scatters, and no condition or address that is
+secret. Whatever instruction on general registers is not in the table below is refused.
 """
 import re
 import subprocess
