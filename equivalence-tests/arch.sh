@@ -58,7 +58,7 @@ if [ $arch != i386 ]; then
 fi
 suites=(vectors api hostile prg_choice)
 [ $arch != i386 ] || suites+=(random)
-[ $arch = s390x ] || suites+=(residue)
+[ $arch = s390x ] || suites+=(residue wide_prg)
 targets=("$B/opt/libpprf.so" "$B/ref/libpprf_ref.a" "$B/pprf" "$B/pprf-tls-server" "$B/opt/selftest"
   "$B"/tls/test_{pool,tickets,attach} "${suites[@]/#/$B/equivalence-tests/}")
 n=0 bad=0
