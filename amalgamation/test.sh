@@ -60,7 +60,7 @@ for cc in gcc clang; do
     object=$dir/$cc$options.o
     run "${cc}_compiles_it_without_a_warning$options" "$cc" $strict -O2 -I"$am" $options -c -o "$object" "$am/pprf.c"
     nm --defined-only --extern-only "$object" | awk '{print $3}' | sort > "$dir/defined"
-    sed -n 's/^PPRF_API [^;(]*[ *]\(pprf_[a-z_]*\)(.*/\1/p' include/pprf.h | sort > "$dir/declared"
+    sed -n 's/^PPRF_API [^;(]*[ *]\(pprf_[a-z0-9_]*\)(.*/\1/p' include/pprf.h | sort > "$dir/declared"
     run "${cc}_sees_no_names_but_those_of_the_header$options" cmp "$dir/defined" "$dir/declared"
     run "vectors_$cc$options" linked "vectors-$cc$options" "$object" "$cc"
     run "vectors_hold_$cc$options" "$dir/vectors-$cc$options"

@@ -20,7 +20,7 @@ run() { # NAME COMMAND...
   result $status "$name"
 }
 
-grep -v '^typedef' include/pprf.h | grep -o '\bpprf_[a-z_]*(' | tr -d '(' | sort -u >"$dir/declared"
+grep -v '^typedef' include/pprf.h | grep -o '\bpprf_[a-z0-9_]*(' | tr -d '(' | sort -u >"$dir/declared"
 nm -D --defined-only "$B/opt/libpprf.so.0" | awk '$2 == "T" {sub(/@.*/, "", $3); print $3}' |
   sort >"$dir/exported"
 nm -D --defined-only "$B/opt/libpprf.so.0" | awk '$2 != "T" && $2 != "A" {print $3}' >"$dir/other"
