@@ -18,6 +18,7 @@
 #define pprf_aes_name ref_pprf_aes_name
 #define pprf_sha256_name ref_pprf_sha256_name
 #define pprf_suite ref_pprf_suite
+#define pprf_value_bytes ref_pprf_value_bytes
 #define pprf_suite_name ref_pprf_suite_name
 #define pprf_prg_select ref_pprf_prg_select
 #define pprf_node_count ref_pprf_node_count
@@ -26,6 +27,7 @@
 #define pprf_memory_locked ref_pprf_memory_locked
 #define pprf_export ref_pprf_export
 #define pprf_import ref_pprf_import
+#define pprf_import_with ref_pprf_import_with
 #define pprf_free ref_pprf_free
 #define pprf_strerror ref_pprf_strerror
 #define pprf_version ref_pprf_version

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file options.h
- * The options of pprf_setup_with, as both implementations read them. */
+ * The options of pprf_setup_with and pprf_import_with, as both implementations read them, and what there is to
+ * know of a suite. */
 #ifndef PPRF_REF_OPTIONS_H
 #define PPRF_REF_OPTIONS_H
 
@@ -13,9 +14,28 @@
 /** Bytes of the options that version 0.2.0 had: all before the store. */
 #define OPTIONS_LEAST offsetof(struct pprf_options, store)
 
+/** Whether the keys of a suite have a salt, given or drawn. */
 static inline int pprf_has_salt(unsigned suite)
 {
+  return suite == PRG_SHA3_256_SALTED || suite == PRG_AES_128;
+}
+
+/** Whether they have seeds of 32 bytes. */
+static inline int pprf_suite_is_wide(unsigned suite)
+{
+  return suite == PRG_MLS_SHA256;
+}
+
+/** Whether their files have version 2 (docs/key-file.md). */
+static inline int pprf_in_version2(unsigned suite)
+{
   return suite != PRG_SHA3_256;
+}
+
+/** Whether a suite is one of a set of PPRF_SUITE_BIT. */
+static inline int pprf_is_among(uint64_t suites, unsigned suite)
+{
+  return suite < 64 && (suites >> suite & 1) != 0;
 }
 
 /** The suite of a key that names none.  A seed that the caller gives stands for the values that the
@@ -52,6 +72,22 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
   if (pprf_suite_name(o->suite) == NULL)
     return PPRF_ERR_SUITE;
   return o->salt != NULL && !pprf_has_salt(o->suite) ? PPRF_ERR_RANGE : PPRF_OK;
+}
+
+/** The suites that options of pprf_import_with take.
+ * @retval PPRF_OK        this library knows all that they ask for.
+ * @retval PPRF_ERR_RANGE it does not. */
+static inline int pprf_import_options_read(uint64_t *suites,
+                                           const struct pprf_import_options *options)
+{
+  const unsigned char *byte = (const unsigned char *)options;
+  if (options->size < sizeof *options)
+    return PPRF_ERR_RANGE;
+  for (size_t at = sizeof *options; at < options->size; at++)
+    if (byte[at] != 0)
+      return PPRF_ERR_RANGE;
+  *suites = options->suites != 0 ? options->suites : PPRF_SUITES_16_BYTES;
+  return (*suites & ~(PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES)) != 0 ? PPRF_ERR_RANGE : PPRF_OK;
 }
 
 #endif

@@ -38,6 +38,8 @@ const char *pprf_suite_name(unsigned suite)
     return "sha3-256-salted";
   case PPRF_AES_128:
     return "aes-128";
+  case PPRF_MLS_SHA256:
+    return "mls-sha256";
   default:
     return NULL;
   }

@@ -2,9 +2,9 @@
 /** @file pprf.h
  * A puncturable pseudorandom function (PPRF) built on the Goldreich-Goldwasser-Micali (GGM) tree.
  *
- * A key of depth d is a function from the leaves 0 .. 2^d - 1 to 16-byte values.  Puncturing a leaf
- * removes its value from the key for good: every other leaf keeps its value, and nobody who reads
- * the key afterwards can compute the lost one.
+ * A key of depth d is a function from the leaves 0 .. 2^d - 1 to values of 16 bytes, or of 32 bytes in
+ * the suite PPRF_MLS_SHA256.  Puncturing a leaf removes its value from the key for good: every other
+ * leaf keeps its value, and nobody who reads the key afterwards can compute the lost one.
  *
  * The path from the root to a leaf reads the leaf's d bits from the most significant one down
  * (0 = left).  A node's seed yields its children's seeds by the key's suite (PPRF_SHA3_256 and the
@@ -22,7 +22,7 @@
  * even then.  In pprf_punct_batch result may overlap leaf.
  *
  * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, memory_locked, depth,
- * suite, export) by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
+ * suite, value_bytes, export) by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
  * free) by one; the caller keeps the two apart.
  * Different keys are independent.
  *
@@ -60,8 +60,11 @@ extern "C" {
 #define PPRF_VERSION_PATCH 0
 #define PPRF_VERSION "0.2.0"
 
-/** Bytes in a seed and in the value of a leaf (128 bits). */
+/** Bytes in a seed and in the value of a leaf (128 bits), in all suites but PPRF_MLS_SHA256. */
 #define PPRF_SEED_BYTES 16
+/** The most bytes that a seed and the value of a leaf have in any suite (256 bits).  pprf_value_bytes says
+ * how many a key's have. */
+#define PPRF_VALUE_BYTES_MAX 32
 /** Bytes in the salt of a key (128 bits).  It is public. */
 #define PPRF_SALT_BYTES 16
 /** Least and greatest depth of a tree. */
@@ -80,7 +83,8 @@ enum {
   PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len says how long it must be */
   PPRF_ERR_NULL = 7,      /**< a pointer that must not be NULL is NULL */
   PPRF_ERR_FORKED = 8,    /**< the key is a copy that fork made: it belongs to the parent process */
-  PPRF_ERR_SUITE = 9      /**< the key's suite is not one that this library knows */
+  PPRF_ERR_SUITE = 9      /**< the key's suite is not one that this library knows, or that the function
+                               takes */
 };
 
 /** Suites: how a node's seed gives its children's.  docs/suites.md says which to choose.  The id of a
@@ -88,15 +92,29 @@ enum {
 enum {
   PPRF_SHA3_256 = 1,        /**< sha3-256: the halves of SHA3-256(seed); it has no salt */
   PPRF_SHA3_256_SALTED = 2, /**< sha3-256-salted: the halves of SHA3-256(seed || salt || id) */
-  PPRF_AES_128 = 3          /**< aes-128: of side b, 0 or 1, AES-128 under the seed of
+  PPRF_AES_128 = 3,         /**< aes-128: of side b, 0 or 1, AES-128 under the seed of
                                  salt XOR (id || b in one byte || seven zero bytes) */
+  PPRF_MLS_SHA256 = 4       /**< mls-sha256: the secret tree of MLS (RFC 9420) under SHA-256,
+                                 ExpandWithLabel(seed, "tree", "left" or "right", 32).  Seeds and
+                                 values have 32 bytes; it has no salt.  pprf_setup_with and
+                                 pprf_import_with alone make such keys: no other function writes more
+                                 than 16 bytes a value */
 };
+
+/** A set of suites has the bit of each. */
+#define PPRF_SUITE_BIT(suite) (UINT64_C(1) << (suite))
+/** The suites whose values have 16 bytes, those whose values have 32. */
+#define PPRF_SUITES_16_BYTES \
+  (PPRF_SUITE_BIT(PPRF_SHA3_256) | PPRF_SUITE_BIT(PPRF_SHA3_256_SALTED) | \
+   PPRF_SUITE_BIT(PPRF_AES_128))
+#define PPRF_SUITES_32_BYTES PPRF_SUITE_BIT(PPRF_MLS_SHA256)
 
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
 typedef struct pprf_key pprf_key;
 
 /** Make a new key: nothing is punctured yet.  Its suite is PPRF_SHA3_256_SALTED, with a random salt,
- * if the root's seed is random, and PPRF_SHA3_256, the thesis's function, if it is given.
+ * if the root's seed is random, and PPRF_SHA3_256, the thesis's function, if it is given: values have
+ * PPRF_SEED_BYTES bytes.
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  depth tree levels below the root, 1..32: the key has 2^depth leaves.
  * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
@@ -126,7 +144,7 @@ enum {
   PPRF_STORE_SLOTS = 1,
   /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
    * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a
-   * large tree.  Small keys share pages.
+   * large tree.  Small keys share pages.  (16 bytes a node more, in either store, for PPRF_MLS_SHA256.)
    * pprf_prefault makes it pair slots. */
   PPRF_STORE_PACKED = 2
 };
@@ -134,7 +152,8 @@ enum {
 /** What pprf_setup_with makes.  Later versions of the library add members at the end. */
 struct pprf_options {
   size_t size;         /**< sizeof(struct pprf_options) */
-  const uint8_t *seed; /**< as for pprf_setup: PPRF_SEED_BYTES bytes, or NULL */
+  const uint8_t
+    *seed;        /**< as for pprf_setup: PPRF_SEED_BYTES bytes, 32 for PPRF_MLS_SHA256; or NULL */
   unsigned depth;      /**< as for pprf_setup: 1..32 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
   unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared */
@@ -159,7 +178,8 @@ PPRF_API int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
 /** Evaluate the PPRF at a leaf.
  * @param[in]  key  the key.
  * @param[in]  leaf 0 <= leaf < 2^depth.
- * @param[out] out  PPRF_SEED_BYTES bytes; zeroed on error.
+ * @param[out] out  as many bytes as the values of the key have: 32 in the suite PPRF_MLS_SHA256, else
+ *                  PPRF_SEED_BYTES, also if key is NULL; zeroed on error.
  * @retval PPRF_OK            out holds the leaf's value.
  * @retval PPRF_ERR_PUNCTURED the leaf was punctured.
  * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
@@ -185,7 +205,7 @@ PPRF_API int pprf_punct(pprf_key *key, uint64_t leaf);
  * pprf_eval and then pprf_punct need 2h.
  * @param[in,out] key  the key; as it was on error.
  * @param[in]     leaf 0 <= leaf < 2^depth.
- * @param[out]    out  PPRF_SEED_BYTES bytes: the value the leaf had; zeroed on error.
+ * @param[out]    out  as for pprf_eval: the value the leaf had; zeroed on error.
  * @retval as pprf_punct, and PPRF_ERR_NULL if out is NULL. */
 PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
 
@@ -209,13 +229,14 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
  * @param[in]  key    the key.
  * @param[in]  leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]  n      number of leaves, 0 allowed.
- * @param[out] out    n * PPRF_SEED_BYTES bytes: the values in the order of the leaves, zero for a
- *                    punctured leaf; all zero on error.
+ * @param[out] out    n values, each as for pprf_eval, in the order of the leaves, zero for a punctured
+ *                    leaf; all zero on error.
  * @param[out] result n results, or NULL: PPRF_OK or PPRF_ERR_PUNCTURED; on error the function's
  *                    own result everywhere.
  * @retval PPRF_OK         out and result are set, though leaves may be punctured.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
+ * @retval PPRF_ERR_NOMEM  no memory; or n is greater than SIZE_MAX divided by the bytes of a value, and
+ *                         then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf or out is NULL and n > 0. */
@@ -224,8 +245,8 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
 
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
  * same number of PRG calls, run side by side.  While it runs it takes 48 bytes of memory a leaf and
- * 32 a new node; with a packed store 32 and 24 more, and new pages of 4 kB at most for those that
- * hold one of the leaves.
+ * 32 a new node, 64 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 24 more, and new
+ * pages of 4 kB at most for those that hold one of the leaves.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.
@@ -234,15 +255,16 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
  *                       everywhere.
  * @retval PPRF_OK         the values of all these leaves are gone, every other leaf is as it was.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory; or n > SIZE_MAX / 16, and then nothing is written.
+ * @retval PPRF_ERR_NOMEM  no memory; or n is greater than SIZE_MAX divided by the bytes of a value, and
+ *                         then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf is NULL and n > 0. */
 PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
 
 /** Takes the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
- * values, n * PPRF_SEED_BYTES bytes, are there until it returns and are wiped later: what it copies
- * is the caller's to wipe.  It may read the key but not change it. */
+ * values, n times as many bytes as pprf_value_bytes gives, are there until it returns and are wiped
+ * later: what it copies is the caller's to wipe.  It may read the key but not change it. */
 typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
 
 /** Evaluate at every live leaf of a range and hand the values over in leaf order, with one PRG call
@@ -265,7 +287,7 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
                          void *arg);
 
 /** Have all memory that the key can come to need backed now, so that no later puncture waits for a
- * page: 16 bytes for each pair of leaves and a bit and a little for each leaf.  It stays backed
+ * page: a seed for each pair of leaves and a bit and a little for each leaf.  It stays backed
  * until the key is freed: giving the memory of punctured blocks back, as is done otherwise, makes
  * single punctures wait too.  An implementation may have nothing to do.
  * @param[in,out] key the key; no leaf changes.
@@ -314,6 +336,10 @@ PPRF_API unsigned pprf_depth(const pprf_key *key);
 /** The key's suite, one of those above; 0 if key is NULL or a copy that fork made. */
 PPRF_API unsigned pprf_suite(const pprf_key *key);
 
+/** Bytes of the value of each leaf, and of a seed: 16, or 32 in the suite PPRF_MLS_SHA256; 0 if key is NULL
+ * or a copy that fork made. */
+PPRF_API size_t pprf_value_bytes(const pprf_key *key);
+
 /** The name of a suite, as the comments above give it: "sha3-256"; NULL if it is unknown. */
 PPRF_API const char *pprf_suite_name(unsigned suite);
 
@@ -337,19 +363,37 @@ PPRF_API int pprf_memory_locked(const pprf_key *key);
  * @retval PPRF_ERR_NULL   key or len is NULL. */
 PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
 
-/** Make a key from bytes that pprf_export wrote.  The bytes may come from an enemy: what
- * pprf_export would not have written is rejected, and work and memory are bounded by len and the
- * depth that the bytes name.
+/** Make a key from bytes that pprf_export wrote, of a suite whose values have 16 bytes.  The bytes may come
+ * from an enemy: what pprf_export would not have written is rejected, and work and memory are bounded by
+ * len and the depth that the bytes name.
  * @param[out] key the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  buf the encoding.
  * @param[in]  len its length in bytes.
  * @retval PPRF_OK         exporting *key gives the same bytes.
  * @retval PPRF_ERR_FORMAT the bytes are not a canonical encoding.
- * @retval PPRF_ERR_SUITE  they begin like one of a key whose suite this library does not know.
+ * @retval PPRF_ERR_SUITE  they begin like one of a key whose suite this library does not know, or whose
+ *                         values have 32 bytes: pprf_import_with takes these.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_NULL   key or buf is NULL. */
 PPRF_API int pprf_import(pprf_key **key, const uint8_t *buf, size_t len);
+
+/** Which keys pprf_import_with takes.  Later versions of the library add members at the end. */
+struct pprf_import_options {
+  size_t size;     /**< sizeof(struct pprf_import_options) */
+  uint64_t suites; /**< the set of suites taken, PPRF_SUITE_BIT of each; 0: PPRF_SUITES_16_BYTES.
+                        Whoever takes one of 32 bytes asks pprf_value_bytes before giving buffers */
+};
+
+/** As pprf_import, of a key whose suite is among those that the options name.
+ * @param[in]  options options->size bytes of them.
+ * @retval PPRF_ERR_SUITE the suite is none of them, or unknown.
+ * @retval PPRF_ERR_RANGE a bit of suites is of no suite that this library knows, size is less than the
+ *                        first version's, or greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_NULL  key, buf or options is NULL.
+ * @retval others         as pprf_import. */
+PPRF_API int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
+                              const struct pprf_import_options *options);
 
 /** Wipe the key and give its memory back; NULL is allowed, and so is a copy that fork made: it alone
  * goes. */

@@ -33,6 +33,14 @@ struct pprf_key {
 /*@ // the key belongs to another process than this one: it is a copy that fork made
     predicate copied{L}(pprf_key *key) = key->maker != 0 && key->maker != process_number; */
 
+/* Keys of 32-byte seeds are wide.c's, which compiles these sources a second time: a function of the API
+ * hands them over before all else.  What is proven here is proven of keys of 16-byte seeds. */
+#ifdef __FRAMAC__
+#define OPT_IF_WIDE(key, ...)
+#else
+#include "wide_key.h"
+#endif
+
 /* The seed of the root from which a key was made, which no key stores once it is punctured: a ghost
  * parameter of the API's functions, whose declarations have none. */
 //@ ghost struct pprf_seed key_root;
@@ -41,6 +49,19 @@ struct pprf_key {
 
 /* Bytes of stack that an operation's own functions take, all but the PRG: a fifth more, with it, than
  * gcc 12 and clang 14 need at most, which equivalence-tests/residue.c sees. */
+#ifdef PPRF_WIDE /* a co-path takes 512 bytes more, the two sides of a range 1024 */
+#ifdef __OPTIMIZE__
+#define EVAL_STACK 512u
+#define PUNCT_STACK 1792u
+#define RANGE_STACK 5376u
+#define BATCH_STACK 3584u
+#else
+#define EVAL_STACK 1536u
+#define PUNCT_STACK 3072u
+#define RANGE_STACK 8192u
+#define BATCH_STACK 5120u
+#endif
+#else
 #ifdef __OPTIMIZE__
 #define EVAL_STACK 384u
 #define PUNCT_STACK 1152u
@@ -51,6 +72,7 @@ struct pprf_key {
 #define PUNCT_STACK 2048u
 #define RANGE_STACK 6144u
 #define BATCH_STACK 4096u
+#endif
 #endif
 
 /*@ requires \valid_read(key);
@@ -154,7 +176,11 @@ static inline uint64_t load_once(const volatile uint8_t *p, unsigned bytes)
 
 static inline struct pprf_seed load_seed(const uint8_t *p)
 {
+#ifdef PPRF_WIDE
+  return (struct pprf_seed){load(p, 8), load(p + 8, 8), load(p + 16, 8), load(p + 24, 8)};
+#else
   return (struct pprf_seed){load(p, 8), load(p + 8, 8)};
+#endif
 }
 
 /*@ requires \valid(p + (0 .. 15));
@@ -164,6 +190,10 @@ static inline void store_seed(uint8_t *p, struct pprf_seed seed)
 {
   store(p, seed.lo, 8);
   store(p + 8, seed.hi, 8);
+#ifdef PPRF_WIDE
+  store(p + 16, seed.third, 8);
+  store(p + 24, seed.fourth, 8);
+#endif
 }
 
 #endif

@@ -598,6 +598,7 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n
  * an index there are 16 bytes to a page. */
 static unsigned page_max(unsigned depth)
 {
+  _Static_assert(2 * (SEED_BYTES + 1) * PPRF_DEPTH_MAX + 64 <= OPT_ARENA_MAX, "a block for a page");
   unsigned least = (unsigned)opt_arena_fit(2 * (SEED_BYTES + 1) * depth + 64);
   return least < 2048 ? 2048 : least;
 }

@@ -13,7 +13,7 @@
 #include "entry.h"
 #include "tiles.h"
 
-/** Depths this store takes; the API's are fewer. */
+/** Depths this store takes, with seeds of 16 bytes; the API's are fewer. */
 #define OPT_PACKED_DEPTH_MAX 63
 
 struct opt_page {

@@ -15,12 +15,13 @@
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
 
+_Static_assert(offsetof(struct pprf_key, family.suite) == OPT_SUITE_AT, "in either width");
+
 /* ---- the key file ---- */
 
-/* Version 1 holds the suite that has no salt, version 2 all others. */
 static unsigned header_bytes(unsigned suite)
 {
-  return suite == PRG_SHA3_256 ? 16 : 36;
+  return pprf_in_version2(suite) ? 36 : 16;
 }
 #define HEADER_BYTES_MAX 36
 
@@ -37,14 +38,14 @@ static uint64_t file_bytes(unsigned suite, unsigned depth, uint64_t nodes)
 
 static void encode_header(const pprf_key *key, uint8_t *out)
 {
-  int salted = pprf_has_salt(key->family.suite);
+  int version2 = pprf_in_version2(key->family.suite);
   memcpy(out, magic, sizeof magic);
-  out[7] = salted ? 2 : 1;
+  out[7] = version2 ? 2 : 1;
   out[8] = (uint8_t)key->family.suite;
   out[9] = (uint8_t)depth_of(key);
   out[10] = out[11] = 0;
-  store(out + 12, key->store.nodes, salted ? 8 : 4);
-  if (salted) {
+  store(out + 12, key->store.nodes, version2 ? 8 : 4);
+  if (version2) {
     store(out + 20, key->family.salt_lo, 8);
     store(out + 28, key->family.salt_hi, 8);
   }
@@ -110,9 +111,9 @@ struct header {
   uint64_t nodes;
 };
 
-/* Read a header, each byte once.
+/* Read a header, each byte once; suites: those that are taken.
  * @retval PPRF_OK, PPRF_ERR_FORMAT, or PPRF_ERR_SUITE if all but the suite may be right. */
-static int decode_header(const uint8_t *buf, size_t len, struct header *h)
+static int decode_header(const uint8_t *buf, size_t len, uint64_t suites, struct header *h)
 {
   uint8_t bytes[HEADER_BYTES_MAX] = {0};
   if (len < 16 + DIGEST_BYTES)
@@ -122,36 +123,35 @@ static int decode_header(const uint8_t *buf, size_t len, struct header *h)
   unsigned suite = bytes[8];
   if (memcmp(bytes, magic, sizeof magic) != 0 || bytes[7] < 1 || bytes[7] > 2 ||
       bytes[9] < PPRF_DEPTH_MIN || bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0 ||
-      (bytes[7] == 1) != (suite == PRG_SHA3_256))
+      (bytes[7] == 2) != pprf_in_version2(suite))
     return PPRF_ERR_FORMAT;
   if (len < header_bytes(suite) + DIGEST_BYTES)
     return PPRF_ERR_FORMAT;
-  if (pprf_suite_name(suite) == NULL)
+  if (!pprf_is_among(suites, suite))
     return PPRF_ERR_SUITE;
   for (unsigned i = 16; i < header_bytes(suite); i++)
     bytes[i] = (uint8_t)load_once(buf + i, 1);
   *h = (struct header){{suite, load(bytes + 20, 8), load(bytes + 28, 8)},
                        bytes[9],
-                       load(bytes + 12, pprf_has_salt(suite) ? 8 : 4)};
+                       load(bytes + 12, pprf_in_version2(suite) ? 8 : 4)};
+  if (pprf_in_version2(suite) && !pprf_has_salt(suite) &&
+      (h->family.salt_lo | h->family.salt_hi) != 0)
+    return PPRF_ERR_FORMAT;
   return PPRF_OK;
 }
 
-/* Whether the header and the ids are what encode would have written; the digest is not looked at.
- * @retval PPRF_OK (*h is set), PPRF_ERR_FORMAT or PPRF_ERR_SUITE. */
-static int well_formed(const uint8_t *buf, size_t len, struct header *h)
+/* Whether the ids are what encode would have written behind this header; the digest is not looked at. */
+static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
 {
   struct opt_node n;
-  int err = decode_header(buf, len, h);
-  if (err != PPRF_OK)
-    return err;
   if (h->nodes > UINT64_C(1) << (h->depth - 1) ||
       len != file_bytes(h->family.suite, h->depth, h->nodes))
-    return PPRF_ERR_FORMAT;
+    return 0;
   struct reader r = first_record(buf, h->family.suite, h->depth);
   for (uint64_t i = 0; i < h->nodes; i++)
     if (!next_node(&r, &n))
-      return PPRF_ERR_FORMAT;
-  return PPRF_OK;
+      return 0;
+  return 1;
 }
 
 /* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
@@ -239,7 +239,7 @@ static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
   return err;
 }
 
-/* The family of a new key; a salt that is not given is drawn. */
+/* The family of a new key; a salt that is not given is drawn.  None with seeds of 32 bytes has one. */
 static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, const uint8_t *salt)
 {
   struct pprf_seed drawn = {0, 0};
@@ -317,6 +317,7 @@ NOINLINE int opt_shared_new(pprf_key **key, unsigned depth)
   return PPRF_OK;
 }
 
+#ifndef PPRF_WIDE /* tickets have seeds of 16 bytes */
 int opt_shared_start(pprf_key *key)
 {
   int err = start_key(&key->store, NULL);
@@ -328,6 +329,7 @@ void opt_shared_clear(pprf_key *key)
 {
   opt_store_clear(&key->store);
 }
+#endif
 
 void opt_shared_free(pprf_key *key)
 {
@@ -380,6 +382,12 @@ static int setup(pprf_key **key, const struct pprf_options *o)
   return err;
 }
 
+#ifdef PPRF_WIDE
+int opt_wide_setup(pprf_key **key, const struct pprf_options *options)
+{
+  return setup(key, options);
+}
+#else
 int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
   if (key == NULL)
@@ -400,11 +408,19 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   if (options == NULL)
     return PPRF_ERR_NULL;
   int err = pprf_options_read(&o, options);
-  return err == PPRF_OK ? setup(key, &o) : err;
+  if (err != PPRF_OK || !pprf_suite_is_wide(o.suite))
+    return err == PPRF_OK ? setup(key, &o) : err;
+  pprf_wide_key *wide;
+  err = opt_wide_setup(&wide, &o);
+  if (err == PPRF_OK)
+    *key = opt_key_of_wide(wide);
+  return err;
 }
+#endif
 
 size_t pprf_memory_bytes(const pprf_key *key)
 {
+  OPT_IF_WIDE(key, return opt_wide_memory_bytes(wide);)
   if (key == NULL || pprf_is_copy(key->maker))
     return 0;
   /* glibc keeps the size of a block in the 8 bytes before it */
@@ -415,21 +431,31 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
+  OPT_IF_WIDE(key, return opt_wide_depth(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : depth_of(key);
 }
 
 unsigned pprf_suite(const pprf_key *key)
 {
+  OPT_IF_WIDE(key, return opt_wide_suite(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : key->family.suite;
+}
+
+size_t pprf_value_bytes(const pprf_key *key)
+{
+  OPT_IF_WIDE(key, return opt_wide_value_bytes(wide);)
+  return key == NULL || pprf_is_copy(key->maker) ? 0 : PPRF_SEED_BYTES;
 }
 
 int pprf_memory_locked(const pprf_key *key)
 {
+  OPT_IF_WIDE(key, return opt_wide_memory_locked(wide);)
   return key != NULL && !pprf_is_copy(key->maker) && opt_store_locked(&key->store);
 }
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
+  OPT_IF_WIDE(key, return opt_wide_export(wide, buf, len);)
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -445,23 +471,17 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
+/* Make a key of the nodes behind a header. */
+static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h)
 {
-  struct header h;
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  *key = NULL;
-  if (buf == NULL)
-    return PPRF_ERR_NULL;
-  int err = well_formed(buf, len, &h);
-  if (err != PPRF_OK)
-    return err;
-  err = check_digest(buf, len);
+  if (!well_formed(buf, len, h))
+    return PPRF_ERR_FORMAT;
+  int err = check_digest(buf, len);
   if (err == PPRF_OK)
-    err = new_key(key, h.depth);
+    err = new_key(key, h->depth);
   if (err == PPRF_OK) {
-    (*key)->family = h.family;
-    err = decode(&(*key)->store, buf, h.family.suite, h.nodes);
+    (*key)->family = h->family;
+    err = decode(&(*key)->store, buf, h->family.suite, h->nodes);
   }
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
@@ -471,8 +491,54 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   return err;
 }
 
+#ifdef PPRF_WIDE
+int opt_wide_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  struct header h;
+  *key = NULL;
+  int err = decode_header(buf, len, PPRF_SUITES_32_BYTES, &h);
+  return err == PPRF_OK ? import(key, buf, len, &h) : err;
+}
+#else
+/* Make a key of one of these suites. */
+static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
+{
+  struct header h;
+  int err = decode_header(buf, len, suites, &h);
+  if (err != PPRF_OK || !pprf_suite_is_wide(h.family.suite))
+    return err == PPRF_OK ? import(key, buf, len, &h) : err;
+  pprf_wide_key *wide;
+  err = opt_wide_import(&wide, buf, len);
+  if (err == PPRF_OK)
+    *key = opt_key_of_wide(wide);
+  return err;
+}
+
+int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  return buf == NULL ? PPRF_ERR_NULL : import_among(key, buf, len, PPRF_SUITES_16_BYTES);
+}
+
+int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
+                     const struct pprf_import_options *options)
+{
+  uint64_t suites;
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (buf == NULL || options == NULL)
+    return PPRF_ERR_NULL;
+  int err = pprf_import_options_read(&suites, options);
+  return err == PPRF_OK ? import_among(key, buf, len, suites) : err;
+}
+#endif
+
 void pprf_free(pprf_key *key)
 {
+  OPT_IF_WIDE(key, opt_wide_free(wide); return;)
   if (key == NULL)
     return;
   if (key->store.shared) { /* others may hold it: it is theirs to wipe */

@@ -33,6 +33,7 @@ static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_
 
 int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
 {
+  REF_IF_WIDE(key, return ref_wide_eval_batch(wide, leaf, n, out, result);)
   uint64_t *own = NULL;
   int err;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
@@ -59,6 +60,12 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
   return err;
 }
 
+#ifdef PPRF_WIDE
+#define IMPORT ref_wide_import
+#else
+#define IMPORT pprf_import
+#endif
+
 static int copy_key(const pprf_key *key, pprf_key **copy)
 {
   size_t len;
@@ -71,7 +78,7 @@ static int copy_key(const pprf_key *key, pprf_key **copy)
     return PPRF_ERR_NOMEM;
   err = pprf_export(key, file, &len);
   if (err == PPRF_OK)
-    err = pprf_import(copy, file, len);
+    err = IMPORT(copy, file, len);
   explicit_bzero(file, len);
   free(file);
   return err;
@@ -79,6 +86,7 @@ static int copy_key(const pprf_key *key, pprf_key **copy)
 
 int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
+  REF_IF_WIDE(key, return ref_wide_punct_batch(wide, leaf, n, result);)
   pprf_key *copy = NULL;
   uint64_t *own = NULL;
   int err;
@@ -127,6 +135,7 @@ static PPRF_WORK int hand_over(const pprf_key *key, uint64_t first, uint64_t las
 
 int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
 {
+  REF_IF_WIDE(key, return ref_wide_expand(wide, first, last, each, arg);)
   if (key == NULL || each == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -140,11 +149,13 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
 
 int pprf_prefault(pprf_key *key)
 {
+  REF_IF_WIDE(key, return ref_wide_prefault(wide);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   return pprf_is_copy(key->maker) ? PPRF_ERR_FORKED : PPRF_OK;
 }
 
+#ifndef PPRF_WIDE
 const char *pprf_prg_name(void)
 {
   return "evp";
@@ -170,3 +181,4 @@ int pprf_prg_select(const char *name)
       return PPRF_OK;
   return PPRF_ERR_RANGE;
 }
+#endif

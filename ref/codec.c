@@ -44,6 +44,10 @@ static void put_record(uint8_t *buf, size_t at, const struct ref_node *node, uns
   ref_put_bytes(buf, at, w, 2 * node->start + ref_width(node->height));
   ref_put_bytes(buf, at + w, 8, node->seed.lo);
   ref_put_bytes(buf, at + w + 8, 8, node->seed.hi);
+#ifdef PPRF_WIDE
+  ref_put_bytes(buf, at + w + 16, 8, node->seed.third);
+  ref_put_bytes(buf, at + w + 24, 8, node->seed.fourth);
+#endif
 }
 
 int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d)
@@ -162,6 +166,10 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
   uint64_t start = (id - ref_width(height)) / 2;
   //@ ghost tn_apart_lemma(d, height);
   struct pprf_seed seed = {ref_get_bytes(buf, at + w, 8), ref_get_bytes(buf, at + w + 8, 8)};
+#ifdef PPRF_WIDE
+  seed.third = ref_get_bytes(buf, at + w + 16, 8);
+  seed.fourth = ref_get_bytes(buf, at + w + 24, 8);
+#endif
   ref_put(a, k, (struct ref_node){start, height, seed});
   return 1;
 }

@@ -7,20 +7,29 @@
 #include "core.h"
 #include "pprf.h"
 #include "prg.h"
+#include "wide_key.h"
 
 /* Bytes of stack that ref's own functions take: two co-paths of nodes and what is around them. */
+#ifdef PPRF_WIDE /* of 48 bytes a node, not 32 */
+#ifdef __OPTIMIZE__
+#define OWN_STACK 6144
+#else
+#define OWN_STACK 8192
+#endif
+#else
 #ifdef __OPTIMIZE__
 #define OWN_STACK 4096
 #else
 #define OWN_STACK 6144
 #endif
+#endif
 
 struct pprf_key {
-  unsigned depth;
+  uint64_t maker; /* the process that made it (fork.h); 0: shared */
   struct pprf_family family;
+  unsigned depth;
   size_t count, cap;
   struct ref_node *nodes; /* cap of them, count in use, in leaf order */
-  uint64_t maker;         /* the process that made it (fork.h); 0: shared */
   size_t mapped; /* bytes of the shared mapping in which it lies; 0: private, on the heap */
 };
 

@@ -16,6 +16,10 @@ void ref_wipe_seed(struct pprf_seed *seed)
 {
   seed->lo = 0;
   seed->hi = 0;
+#ifdef PPRF_WIDE
+  seed->third = 0;
+  seed->fourth = 0;
+#endif
   KEEP_STORES(seed);
 }
 

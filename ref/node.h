@@ -50,6 +50,10 @@ static inline void ref_put(struct ref_node *a, size_t k, struct ref_node node)
   a[k].height = node.height;
   a[k].seed.lo = node.seed.lo;
   a[k].seed.hi = node.seed.hi;
+#ifdef PPRF_WIDE
+  a[k].seed.third = node.seed.third;
+  a[k].seed.fourth = node.seed.fourth;
+#endif
 }
 
 /** Zero a seed, in a way that the compiler keeps. */

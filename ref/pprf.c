@@ -25,6 +25,8 @@ static inline int is_copy(const pprf_key *key)
   return pprf_is_copy(key->maker);
 }
 
+_Static_assert(offsetof(struct pprf_key, family.suite) == REF_SUITE_AT, "in either width");
+
 /* ---- memory ---- */
 
 static size_t in_pages(size_t bytes)
@@ -111,6 +113,10 @@ static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
 {
   ref_put_bytes(out, 0, 8, value->lo);
   ref_put_bytes(out, 8, 8, value->hi);
+#ifdef PPRF_WIDE
+  ref_put_bytes(out, 16, 8, value->third);
+  ref_put_bytes(out, 24, 8, value->fourth);
+#endif
   ref_wipe_seed(value);
 }
 
@@ -122,6 +128,10 @@ static int given_or_random(struct pprf_seed *seed, const uint8_t *given)
   if (given == NULL)
     return prg_random(seed);
   *seed = (struct pprf_seed){ref_get_bytes(given, 0, 8), ref_get_bytes(given, 8, 8)};
+#ifdef PPRF_WIDE
+  seed->third = ref_get_bytes(given, 16, 8);
+  seed->fourth = ref_get_bytes(given, 24, 8);
+#endif
   return PPRF_OK;
 }
 
@@ -182,7 +192,7 @@ static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
 /* Bytes that the key's file has more than one of version 1. */
 static size_t more_bytes(const pprf_key *key)
 {
-  return key->family.suite == PRG_SHA3_256 ? 0 : VERSION2_MORE_BYTES;
+  return pprf_in_version2(key->family.suite) ? VERSION2_MORE_BYTES : 0;
 }
 
 static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
@@ -206,21 +216,15 @@ static PPRF_WORK int decode(pprf_key *key, size_t n, const uint8_t *buf)
 
 /* ---- the API ---- */
 
-int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
+/* A key of the options, which were read; *key is NULL on error. */
+static int make_key(pprf_key **key, const struct pprf_options *o)
 {
-  if (key == NULL)
-    return PPRF_ERR_NULL;
-  *key = NULL;
-  if (options == NULL)
-    return PPRF_ERR_NULL;
-  struct pprf_options o;
   pprf_key *k;
-  int err = pprf_options_read(&o, options);
-  if (err == PPRF_OK)
-    err = o.flags & PPRF_SHARED ? key_new_shared(&k, o.depth) : key_new(&k, o.depth, 1);
+  *key = NULL;
+  int err = o->flags & PPRF_SHARED ? key_new_shared(&k, o->depth) : key_new(&k, o->depth, 1);
   if (err != PPRF_OK)
     return err;
-  err = setup(k, &o);
+  err = setup(k, o);
   prg_wipe(prg_wipe_plan(OWN_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(k);
@@ -230,14 +234,41 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   return PPRF_OK;
 }
 
+#ifdef PPRF_WIDE
+int ref_wide_setup(pprf_key **key, const struct pprf_options *options)
+{
+  return make_key(key, options);
+}
+#else
+int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
+{
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (options == NULL)
+    return PPRF_ERR_NULL;
+  struct pprf_options o;
+  int err = pprf_options_read(&o, options);
+  if (err != PPRF_OK)
+    return err;
+  if (!pprf_suite_is_wide(o.suite))
+    return make_key(key, &o);
+  pprf_wide_key *wide;
+  err = ref_wide_setup(&wide, &o);
+  *key = ref_key_of_wide(wide);
+  return err;
+}
+
 int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
   struct pprf_options options = {.size = sizeof options, .seed = seed, .depth = depth};
   return pprf_setup_with(key, &options);
 }
+#endif
 
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
+  REF_IF_WIDE(key, return ref_wide_eval(wide, leaf, ref_longer(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   memset(out, 0, PPRF_SEED_BYTES);
@@ -252,6 +283,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
+  REF_IF_WIDE(key, return ref_wide_eval_punct(wide, leaf, ref_longer(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   memset(out, 0, PPRF_SEED_BYTES);
@@ -266,6 +298,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
+  REF_IF_WIDE(key, return ref_wide_punct(wide, leaf);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -277,6 +310,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
+  REF_IF_WIDE(key, return ref_wide_punct_range(wide, first, last);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -288,6 +322,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 
 size_t pprf_node_count(const pprf_key *key)
 {
+  REF_IF_WIDE(key, return ref_wide_node_count(wide);)
   return key == NULL || is_copy(key) ? 0 : key->count;
 }
 
@@ -309,6 +344,7 @@ static size_t resident(const pprf_key *key)
 /* malloc_usable_size leaves out the 8 bytes in front of each block. */
 size_t pprf_memory_bytes(const pprf_key *key)
 {
+  REF_IF_WIDE(key, return ref_wide_memory_bytes(wide);)
   if (key == NULL || is_copy(key))
     return 0;
   if (key->mapped != 0)
@@ -318,22 +354,33 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
+  REF_IF_WIDE(key, return ref_wide_depth(wide);)
   return key == NULL || is_copy(key) ? 0 : key->depth;
 }
 
 unsigned pprf_suite(const pprf_key *key)
 {
+  REF_IF_WIDE(key, return ref_wide_suite(wide);)
   return key == NULL || is_copy(key) ? 0 : key->family.suite;
 }
 
+size_t pprf_value_bytes(const pprf_key *key)
+{
+  REF_IF_WIDE(key, return ref_wide_value_bytes(wide);)
+  return key == NULL || is_copy(key) ? 0 : PPRF_SEED_BYTES;
+}
+
+#ifndef PPRF_WIDE
 int pprf_memory_locked(const pprf_key *key)
 {
   (void)key;
   return 0;
 }
+#endif
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
+  REF_IF_WIDE(key, return ref_wide_export(wide, buf, len);)
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -371,12 +418,14 @@ static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
   return PPRF_OK;
 }
 
-static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t len)
+/* suites: those that are taken. */
+static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t len,
+                                     uint64_t suites)
 {
   struct pprf_family family;
   uint8_t *image;
   size_t bytes;
-  int err = ref_from_version2(buf, len, &image, &bytes, &family);
+  int err = ref_from_version2(buf, len, suites, &image, &bytes, &family);
   if (err != PPRF_OK)
     return err;
   err = import_version1(key, image, bytes);
@@ -387,21 +436,61 @@ static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t 
   return err;
 }
 
+#ifdef PPRF_WIDE
+int ref_wide_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  *key = NULL;
+  int err = import_version2(key, buf, len, PPRF_SUITES_32_BYTES);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
+  return err;
+}
+#else
+/* Make a key of one of these suites. */
+static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
+{
+  const unsigned suite = ref_file_suite(buf, len);
+  int err;
+  if (suite == 0)
+    return PPRF_ERR_FORMAT;
+  if (!pprf_is_among(suites, suite))
+    return PPRF_ERR_SUITE;
+  if (pprf_suite_is_wide(suite)) {
+    pprf_wide_key *wide;
+    err = ref_wide_import(&wide, buf, len);
+    *key = ref_key_of_wide(wide);
+    return err;
+  }
+  err = pprf_in_version2(suite) ? import_version2(key, buf, len, suites & PPRF_SUITES_16_BYTES)
+                                : import_version1(key, buf, len);
+  prg_wipe(prg_wipe_plan(OWN_STACK));
+  return err;
+}
+
 int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
-  if (buf == NULL)
-    return PPRF_ERR_NULL;
-  int err =
-    len > 7 && buf[7] == 2 ? import_version2(key, buf, len) : import_version1(key, buf, len);
-  prg_wipe(prg_wipe_plan(OWN_STACK));
-  return err;
+  return buf == NULL ? PPRF_ERR_NULL : import_among(key, buf, len, PPRF_SUITES_16_BYTES);
 }
+
+int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
+                     const struct pprf_import_options *options)
+{
+  uint64_t suites;
+  if (key == NULL)
+    return PPRF_ERR_NULL;
+  *key = NULL;
+  if (buf == NULL || options == NULL)
+    return PPRF_ERR_NULL;
+  int err = pprf_import_options_read(&suites, options);
+  return err == PPRF_OK ? import_among(key, buf, len, suites) : err;
+}
+#endif
 
 void pprf_free(pprf_key *key)
 {
+  REF_IF_WIDE(key, ref_wide_free(wide); return;)
   if (key == NULL)
     return;
   if (key->mapped != 0) { /* others may use it: the system wipes it behind the last one */

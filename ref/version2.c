@@ -38,25 +38,36 @@ static int check_digest(const uint8_t *file, size_t len)
   return err;
 }
 
-/* Whether it begins as a file of version 2 does, whatever the suite. */
-static int begins(const uint8_t *file)
+/* Whether it begins as a file of a version does, whatever the suite. */
+static int begins(const uint8_t *file, unsigned version)
 {
-  return memcmp(file, "PPRFKEY", VERSION) == 0 && file[VERSION] == 2 &&
-         file[SUITE] != PRG_SHA3_256 && file[DEPTH] >= PPRF_DEPTH_MIN &&
+  return memcmp(file, "PPRFKEY", VERSION) == 0 && file[VERSION] == version &&
+         pprf_in_version2(file[SUITE]) == (version == 2) && file[DEPTH] >= PPRF_DEPTH_MIN &&
          file[DEPTH] <= PPRF_DEPTH_MAX && file[DEPTH + 1] == 0 && file[DEPTH + 2] == 0;
 }
 
+unsigned ref_file_suite(const uint8_t *buf, size_t len)
+{
+  if (len < CODEC_HEADER_BYTES + DIGEST_BYTES)
+    return 0;
+  if (begins(buf, 1) || (len >= HEADER_BYTES + DIGEST_BYTES && begins(buf, 2)))
+    return buf[SUITE];
+  return 0;
+}
+
 /* Make a file of version 2 one of version 1 in place: the result is its part from byte 20 on. */
-static int to_version1(uint8_t *file, size_t len, struct pprf_family *family)
+static int to_version1(uint8_t *file, size_t len, uint64_t suites, struct pprf_family *family)
 {
   uint64_t count = ref_get_bytes(file, COUNT, 8);
   *family = (struct pprf_family){file[SUITE], ref_get_bytes(file, SALT, 8),
                                  ref_get_bytes(file, SALT + 8, 8)};
-  if (!begins(file))
+  if (!begins(file, 2))
     return PPRF_ERR_FORMAT;
-  if (pprf_suite_name(family->suite) == NULL)
+  if (!pprf_is_among(suites, family->suite))
     return PPRF_ERR_SUITE;
   if (count > CODEC_NODES_MAX)
+    return PPRF_ERR_FORMAT;
+  if (!pprf_has_salt(family->suite) && (family->salt_lo != 0 || family->salt_hi != 0))
     return PPRF_ERR_FORMAT;
   int err = check_digest(file, len);
   if (err != PPRF_OK)
@@ -69,8 +80,8 @@ static int to_version1(uint8_t *file, size_t len, struct pprf_family *family)
   return prg_digest(version1, len - VERSION2_MORE_BYTES - DIGEST_BYTES, file + len - DIGEST_BYTES);
 }
 
-int ref_from_version2(const uint8_t *buf, size_t len, uint8_t **image, size_t *bytes,
-                      struct pprf_family *family)
+int ref_from_version2(const uint8_t *buf, size_t len, uint64_t suites, uint8_t **image,
+                      size_t *bytes, struct pprf_family *family)
 {
   *image = NULL;
   *bytes = 0;
@@ -80,7 +91,7 @@ int ref_from_version2(const uint8_t *buf, size_t len, uint8_t **image, size_t *b
   if (copy == NULL)
     return PPRF_ERR_NOMEM;
   memcpy(copy, buf, len);
-  int err = to_version1(copy, len, family);
+  int err = to_version1(copy, len, suites, family);
   if (err == PPRF_OK) {
     *bytes = len - VERSION2_MORE_BYTES;
     memmove(copy, copy + VERSION2_MORE_BYTES, *bytes);

@@ -13,6 +13,9 @@
 /** Bytes that a file of version 2 has more than the same nodes in version 1. */
 #define VERSION2_MORE_BYTES 20
 
+/** The suite that a file names which begins as one of version 1 or 2 does; 0 if it does not. */
+unsigned ref_file_suite(const uint8_t *buf, size_t len);
+
 /** Make a file of version 2 in place, of bytes - 20 bytes of version 1 that lie from buf + 20 on; zeros on
  * error.
  * @retval PPRF_OK or an error of prg_digest. */
@@ -21,12 +24,14 @@ int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family);
 /** The other way round, in a block of its own: the caller wipes its *bytes bytes and frees it.  Whether
  * these are a file of version 1 is for ref_decode to say.
  * @param[in]  buf    the file; each byte is read once.
+ * @param[in]  suites the suites that are taken, PPRF_SUITE_BIT of each.
  * @param[out] image  NULL on error.
  * @retval PPRF_OK         family and image are set.
- * @retval PPRF_ERR_FORMAT it is not one of version 2, or has another digest.
- * @retval PPRF_ERR_SUITE  its suite is unknown.
+ * @retval PPRF_ERR_FORMAT it is not one of version 2, or has another digest, or a salt that its suite
+ *                         has not.
+ * @retval PPRF_ERR_SUITE  its suite is none of these.
  * @retval PPRF_ERR_NOMEM, or an error of prg_digest. */
-int ref_from_version2(const uint8_t *buf, size_t len, uint8_t **image, size_t *bytes,
-                      struct pprf_family *family);
+int ref_from_version2(const uint8_t *buf, size_t len, uint64_t suites, uint8_t **image,
+                      size_t *bytes, struct pprf_family *family);
 
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys of 32-byte seeds: the sources for 16-byte seeds, compiled a second time.
+ *
+ * They say a seed's width nowhere but in load_seed and store_seed (key.h): all else is assignments, sizeof
+ * and PPRF_SEED_BYTES.  So here struct pprf_seed is that of prg/wide.h, and what knows seeds gets another
+ * name.  The bitmap, the arena and the sizes of levels know none, and are the same functions. */
+#include "wide_key.h"
+
+#include "arena.h"
+#include "bitmap.h"
+#include "fork.h"
+#include "lanes.h"
+#include "options.h"
+#include "path.h"
+#include "wide.h"
+
+/* `(struct pprf_seed){0, 0}` is zero in either width. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#define PPRF_WIDE
+#undef OPT_IF_WIDE
+#define OPT_IF_WIDE(key, ...) /* it is one */
+#undef PPRF_SEED_BYTES
+#define PPRF_SEED_BYTES PRG_WIDE_BYTES
+
+/* prg.h and lanes.h, of which the wide suite has its own; there is no walk in one function */
+#define pprf_seed pprf_wide_seed
+#define pprf_children pprf_wide_children
+#define prg_expand prg_expand_wide
+#define prg_random prg_random_wide
+#define opt_step opt_wide_step
+#define opt_expand_many opt_expand_many_wide
+#define opt_descend(...) 0
+
+/* pprf.h and shared.h */
+#define pprf_key pprf_wide_key
+#define pprf_eval opt_wide_eval
+#define pprf_punct opt_wide_punct
+#define pprf_eval_punct opt_wide_eval_punct
+#define pprf_punct_range opt_wide_punct_range
+#define pprf_eval_batch opt_wide_eval_batch
+#define pprf_punct_batch opt_wide_punct_batch
+#define pprf_expand opt_wide_expand
+#define pprf_prefault opt_wide_prefault
+#define pprf_node_count opt_wide_node_count
+#define pprf_memory_bytes opt_wide_memory_bytes
+#define pprf_depth opt_wide_depth
+#define pprf_suite opt_wide_suite
+#define pprf_value_bytes opt_wide_value_bytes
+#define pprf_memory_locked opt_wide_memory_locked
+#define pprf_export opt_wide_export
+#define pprf_free opt_wide_free
+#define opt_shared_new opt_wide_shared_new
+#define opt_shared_start opt_wide_shared_start
+#define opt_shared_clear opt_wide_shared_clear
+#define opt_shared_free opt_wide_shared_free
+
+/* the stores */
+#define opt_tiles_find opt_wide_tiles_find
+#define opt_tiles_up opt_wide_tiles_up
+#define opt_tiles_down opt_wide_tiles_down
+#define opt_seeds_down opt_wide_seeds_down
+#define opt_seeds_up_one opt_wide_seeds_up_one
+#define opt_tiles_put_path opt_wide_tiles_put_path
+#define opt_packed_open opt_wide_packed_open
+#define opt_packed_close opt_wide_packed_close
+#define opt_packed_drop_copy opt_wide_packed_drop_copy
+#define opt_packed_find opt_wide_packed_find
+#define opt_packed_prefetch opt_wide_packed_prefetch
+#define opt_packed_next opt_wide_packed_next
+#define opt_packed_seed opt_wide_packed_seed
+#define opt_packed_puncture opt_wide_packed_puncture
+#define opt_packed_puncture_range opt_wide_packed_puncture_range
+#define opt_packed_puncture_set opt_wide_packed_puncture_set
+#define opt_packed_bytes opt_wide_packed_bytes
+#define opt_packed_locked opt_wide_packed_locked
+#define opt_store_mapped_bytes opt_wide_store_mapped_bytes
+#define opt_store_lay_out opt_wide_store_lay_out
+#define opt_store_open opt_wide_store_open
+#define opt_store_open_packed opt_wide_store_open_packed
+#define opt_store_locked opt_wide_store_locked
+#define opt_store_drop opt_wide_store_drop
+#define opt_store_close opt_wide_store_close
+#define opt_store_clear opt_wide_store_clear
+#define opt_store_start opt_wide_store_start
+#define opt_store_prefault opt_wide_store_prefault
+#define opt_store_resident_bytes opt_wide_store_resident_bytes
+#define opt_pages_release_slots opt_wide_pages_release_slots
+#define opt_pages_release_dead opt_wide_pages_release_dead
+#define opt_pages_release_all opt_wide_pages_release_all
+#define opt_store_next opt_wide_store_next
+#define opt_store_puncture opt_wide_store_puncture
+#define opt_store_puncture_range opt_wide_store_puncture_range
+#define opt_store_puncture_set opt_wide_store_puncture_set
+#define opt_store_load_node opt_wide_store_load_node
+#define opt_store_load_root opt_wide_store_load_root
+#define opt_store_load_gap opt_wide_store_load_gap
+
+#include "tiles.c"
+#include "packed.c"
+#include "pages.c"
+#include "store.c"
+#include "core.c"
+#include "pprf.c"
+#include "batch.c"
