@@ -9,6 +9,10 @@ Each file becomes a section, headers before what includes them.  Annotations for
 is compiled for Frama-C alone; functions that pprf.h does not declare become static.  --openssl and
 --builtin are the two versions of prg.h's functions, under the names that --prg's files call them by.
 --own-prg is for programs that bring a PRG, in place of all these.
+
+A file of --core that includes other .c files (opt/wide.c) has them compiled a second time: their sections
+come again, with the names that it defines in place of the old ones, and what they have at file scope besides
+is called wide_* there.
 """
 import argparse
 import os
@@ -53,8 +57,8 @@ def without_annotations(text):
     return re.sub(r"\n[ \t]*;", ";", "\n".join(kept))
 
 
-def compiled(text, symbol="__FRAMAC__"):
-    """C as it is where `symbol` is not defined: its #ifdef, #ifndef, #else and #endif are resolved."""
+def compiled(text, symbol="__FRAMAC__", defined=False):
+    """C as it is where `symbol` is not defined, or is: its #ifdef, #ifndef, #else and #endif are resolved."""
     out, stack = [], []  # of (is it about the symbol, are its lines kept)
     for line in text.split("\n"):
         words = line.split("/*")[0].split()
@@ -63,7 +67,7 @@ def compiled(text, symbol="__FRAMAC__"):
             if symbol in words:
                 if word == "#if" or len(words) != 2:
                     raise SystemExit(f"amalgamate.py: {line!r}: only #ifdef and #ifndef {symbol}")
-                stack.append((True, word == "#ifndef"))
+                stack.append((True, (word == "#ifdef") == defined))
                 continue
             stack.append((False, True))
         elif word in ("#else", "#elif") and stack[-1][0]:
@@ -124,6 +128,71 @@ def with_local(text, public):
     return text
 
 
+def at_file_scope(text):
+    """What C defines at file scope: ({functions}, {tags of structures}, {variables and constants})."""
+    bare, depth, begin = blank(text), 0, 0
+    functions, tags, others = set(), set(), set()
+    for at, char in enumerate(bare):
+        if char == "{":
+            if depth == 0:
+                head = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", bare[begin:at], flags=re.S)
+                tag, variable = re.search(r"struct (\w+)\s*$", head), re.search(r"(\w+)(?:\[\w*\])?\s*=\s*$", head)
+                function = re.search(r"\b(\w+)\s*\(", head)
+                if tag:
+                    tags.add(tag.group(1))
+                elif variable:
+                    others.add(variable.group(1))
+                elif function:
+                    functions.add(function.group(1))
+                elif re.search(r"enum\s*$", head):
+                    others.update(re.findall(r"\b(\w+)\s*=", bare[at:bare.index("}", at)]))
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            begin = at + 1
+        elif char == ";" and depth == 0:
+            begin = at + 1
+    return functions, tags, others
+
+
+class Renaming:
+    """Names in the place of others, in C without its comments and strings."""
+
+    def __init__(self, given, text, declared):
+        """given: {old: new}; text: what else has names at file scope; declared: functions that keep theirs."""
+        functions, tags, others = at_file_scope(text)
+        functions -= declared
+        bare = blank(text)
+        rules = [(rf"\b{old}\b", new) for old, new in given.items()]
+        for name in sorted(functions - set(given)):
+            uses = set(re.findall(rf"(?<![.>\w]){name}\b\s*(.)", bare))
+            follow = r"(?=\s*[(,)])" if uses <= {"(", ",", ")"} else r"(?=\s*\()"
+            rules.append((rf"(?<![.>\w]){name}\b{follow}", "wide_" + name))
+        rules += [(rf"(?<=struct ){name}\b", "wide_" + name) for name in sorted(tags - set(given))]
+        rules += [(rf"(?<![.>\w]){name}\b", "wide_" + name) for name in sorted(others - set(given))]
+        self.rules = [(re.compile(old), new) for old, new in rules]
+
+    def __call__(self, text):
+        out, end = [], 0
+        for match in TOKEN.finditer(text):
+            out += [self.code(text[end:match.start()]), match.group()]
+            end = match.end()
+        return "".join(out) + self.code(text[end:])
+
+    def code(self, text):
+        for old, new in self.rules:
+            text = old.sub(new, text)
+        return text
+
+
+def macros(text):
+    """The macros that C defines: {name: [definition, ...]}."""
+    found = {}
+    for definition, name in re.findall(r"^(#[ \t]*define (\w+)(?:[^\n]*\\\n)*[^\n]*)", text, re.M):
+        found.setdefault(name, []).append(re.sub(r"/\*.*?\*/|\\\n|\s+", " ", definition).split())
+    return found
+
+
 class Amalgamation:
     def __init__(self, include):
         self.include = include
@@ -131,6 +200,9 @@ class Amalgamation:
         self.system = set()
         self.public = set()
         self.contents = []
+        self.functions = set()  # of headers that a second time has in common with the first
+        self.macros = {}  # as the first time defined them
+        self.again = None  # while sections come a second time: what becomes of their text
 
     def find(self, name, path):
         for directory in [os.path.dirname(path), *self.include]:
@@ -146,7 +218,9 @@ class Amalgamation:
         for steps in re.findall(r'^#include "(wp/.*)"', text, re.M):
             with open(self.find(steps, path), encoding="utf-8") as file:
                 without_annotations(file.read())
-        text = compiled(without_annotations(text))
+        if re.search(r'^#include ".*\.c"', text, re.M) and path.endswith(".c"):
+            return self.second(path, text)
+        text = compiled(compiled(without_annotations(text)), "PPRF_WIDE", self.again is not None)
         if path.endswith(".h"):
             text = without_guard(text, path)
         out, lines, depth = [], [], 0
@@ -169,12 +243,66 @@ class Amalgamation:
         text = re.sub(r"/\*\* @file \S+\n \* ", "/* ", text, count=1)
         if rename:
             text = BEHIND.sub(rename, text)
+        if self.again is not None:
+            text = self.again(text)
+        else:
+            self.macros.update(macros(text))
         text = with_local(text, self.public).strip("\n")
         text = re.sub(r"\n{3,}", "\n\n", text)
         self.contents.append(path)
         rule = "=" * max(4, 92 - len(path))
         out.append(f"/* {rule} {path} */\n\n{text}\n")
         return "\n".join(out)
+
+
+    def needed(self, name, path, seen):
+        """Add a header and those that it includes to `seen`."""
+        if name in seen or name.endswith(".acsl"):
+            return
+        seen.add(name)
+        path = self.find(name, path)
+        with open(path, encoding="utf-8") as file:
+            text = compiled(file.read())
+        self.functions.update(re.findall(r"\b(\w+)\(", blank(text)))
+        for line in re.findall(r'^#include "(.*)"', text, re.M):
+            self.needed(line, path, seen)
+
+    def second(self, path, text):
+        """The sections of a file that compiles others a second time."""
+        head, files = re.split(r'(?=^#include ".*\.c")', text, maxsplit=1, flags=re.M)
+        files = [self.find(name, path) for name in re.findall(r'^#include "(.*)"', files, re.M)]
+        given = dict(re.findall(r"^#define (\w+) (\w+)$", head, re.M))
+        local = set(re.findall(r"^#define (\w+)\(\.\.\.\)", head, re.M))  # of this file
+        known = set()
+        for name in re.findall(r'^#include "(.*)"', head, re.M):
+            self.needed(name, path, known)
+        # headers that the first time did not need
+        before = "".join(self.section(self.find(name, path)) for name in re.findall(r'^#include "(.*)"', head, re.M)
+                         if not (name in self.seen or self.seen.add(name)))
+        own = re.sub(r'^#(?:include "|undef PPRF_SEED_BYTES|define \w+( \w+)?$).*\n', "", head, flags=re.M)
+        own = re.sub(r"^/\* SPDX.*\n|^/\* (?:prg\.h|pprf\.h|the stores).*\*/\n", "", own, flags=re.M)
+
+        def sections(again):
+            seen, contents = self.seen, self.contents
+            self.seen, self.contents, self.again = set(known), [], again
+            out, again = "\n".join(self.section(name) for name in files), self.contents
+            self.seen, self.contents, self.again = seen, contents, None
+            return out, again
+
+        renaming = Renaming(given, sections(lambda text: text)[0], self.functions)
+
+        def renamed(text):
+            text = renaming(text)
+            for name, definitions in macros(text).items():
+                if definitions != self.macros.get(name, definitions):
+                    text = re.sub(rf"^(#[ \t]*define {name}\b)", rf"#undef {name}\n\1", text, flags=re.M)
+            return text
+
+        out, contents = sections(renamed)
+        self.contents += [f"{path}: {', '.join(os.path.basename(name) for name in contents)} again"]
+        rule = "=" * max(4, 92 - len(path))
+        undo = "".join(f"#undef {name}\n" for name in sorted(local))
+        return f"{before}/* {rule} {path} */\n\n{own.strip()}\n\n{out}\n{undo}"
 
 
 HEAD = """\

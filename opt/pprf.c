@@ -383,7 +383,7 @@ static int setup(pprf_key **key, const struct pprf_options *o)
 }
 
 #ifdef PPRF_WIDE
-int opt_wide_setup(pprf_key **key, const struct pprf_options *options)
+int opt_wide_key_setup(pprf_key **key, const struct pprf_options *options)
 {
   return setup(key, options);
 }
@@ -411,7 +411,7 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   if (err != PPRF_OK || !pprf_suite_is_wide(o.suite))
     return err == PPRF_OK ? setup(key, &o) : err;
   pprf_wide_key *wide;
-  err = opt_wide_setup(&wide, &o);
+  err = opt_wide_key_setup(&wide, &o);
   if (err == PPRF_OK)
     *key = opt_key_of_wide(wide);
   return err;
@@ -420,7 +420,7 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
 
 size_t pprf_memory_bytes(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_memory_bytes(wide);)
+  OPT_IF_WIDE(key, return opt_wide_key_memory_bytes(wide);)
   if (key == NULL || pprf_is_copy(key->maker))
     return 0;
   /* glibc keeps the size of a block in the 8 bytes before it */
@@ -431,31 +431,31 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_depth(wide);)
+  OPT_IF_WIDE(key, return opt_wide_key_depth(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : depth_of(key);
 }
 
 unsigned pprf_suite(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_suite(wide);)
+  OPT_IF_WIDE(key, return opt_wide_key_suite(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : key->family.suite;
 }
 
 size_t pprf_value_bytes(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_value_bytes(wide);)
+  OPT_IF_WIDE(key, return opt_wide_key_value_bytes(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : PPRF_SEED_BYTES;
 }
 
 int pprf_memory_locked(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_memory_locked(wide);)
+  OPT_IF_WIDE(key, return opt_wide_key_memory_locked(wide);)
   return key != NULL && !pprf_is_copy(key->maker) && opt_store_locked(&key->store);
 }
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
-  OPT_IF_WIDE(key, return opt_wide_export(wide, buf, len);)
+  OPT_IF_WIDE(key, return opt_wide_key_export(wide, buf, len);)
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -492,7 +492,7 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
 }
 
 #ifdef PPRF_WIDE
-int opt_wide_import(pprf_key **key, const uint8_t *buf, size_t len)
+int opt_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
   struct header h;
   *key = NULL;
@@ -508,7 +508,7 @@ static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t
   if (err != PPRF_OK || !pprf_suite_is_wide(h.family.suite))
     return err == PPRF_OK ? import(key, buf, len, &h) : err;
   pprf_wide_key *wide;
-  err = opt_wide_import(&wide, buf, len);
+  err = opt_wide_key_import(&wide, buf, len);
   if (err == PPRF_OK)
     *key = opt_key_of_wide(wide);
   return err;
@@ -538,7 +538,7 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
 
 void pprf_free(pprf_key *key)
 {
-  OPT_IF_WIDE(key, opt_wide_free(wide); return;)
+  OPT_IF_WIDE(key, opt_wide_key_free(wide); return;)
   if (key == NULL)
     return;
   if (key->store.shared) { /* others may hold it: it is theirs to wipe */

@@ -47,29 +47,29 @@ static inline pprf_key *opt_key_of_wide(pprf_wide_key *key)
   return (pprf_key *)(void *)key;
 }
 
-int opt_wide_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
-int opt_wide_punct(pprf_wide_key *key, uint64_t leaf);
-int opt_wide_eval_punct(pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
-int opt_wide_punct_range(pprf_wide_key *key, uint64_t first, uint64_t last);
-int opt_wide_eval_batch(const pprf_wide_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
-                        int *result);
-int opt_wide_punct_batch(pprf_wide_key *key, const uint64_t *leaf, size_t n, int *result);
-int opt_wide_expand(const pprf_wide_key *key, uint64_t first, uint64_t last, pprf_each *each,
-                    void *arg);
-int opt_wide_prefault(pprf_wide_key *key);
-size_t opt_wide_node_count(const pprf_wide_key *key);
-size_t opt_wide_memory_bytes(const pprf_wide_key *key);
-unsigned opt_wide_depth(const pprf_wide_key *key);
-unsigned opt_wide_suite(const pprf_wide_key *key);
-size_t opt_wide_value_bytes(const pprf_wide_key *key);
-int opt_wide_memory_locked(const pprf_wide_key *key);
-int opt_wide_export(const pprf_wide_key *key, uint8_t *buf, size_t *len);
-void opt_wide_free(pprf_wide_key *key);
+int opt_wide_key_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
+int opt_wide_key_punct(pprf_wide_key *key, uint64_t leaf);
+int opt_wide_key_eval_punct(pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
+int opt_wide_key_punct_range(pprf_wide_key *key, uint64_t first, uint64_t last);
+int opt_wide_key_eval_batch(const pprf_wide_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
+                            int *result);
+int opt_wide_key_punct_batch(pprf_wide_key *key, const uint64_t *leaf, size_t n, int *result);
+int opt_wide_key_expand(const pprf_wide_key *key, uint64_t first, uint64_t last, pprf_each *each,
+                        void *arg);
+int opt_wide_key_prefault(pprf_wide_key *key);
+size_t opt_wide_key_node_count(const pprf_wide_key *key);
+size_t opt_wide_key_memory_bytes(const pprf_wide_key *key);
+unsigned opt_wide_key_depth(const pprf_wide_key *key);
+unsigned opt_wide_key_suite(const pprf_wide_key *key);
+size_t opt_wide_key_value_bytes(const pprf_wide_key *key);
+int opt_wide_key_memory_locked(const pprf_wide_key *key);
+int opt_wide_key_export(const pprf_wide_key *key, uint8_t *buf, size_t *len);
+void opt_wide_key_free(pprf_wide_key *key);
 
 /** A key of the options, which were read and have the suite. */
-int opt_wide_setup(pprf_wide_key **key, const struct pprf_options *options);
+int opt_wide_key_setup(pprf_wide_key **key, const struct pprf_options *options);
 
 /** As pprf_import_with, of that suite alone. */
-int opt_wide_import(pprf_wide_key **key, const uint8_t *buf, size_t len);
+int opt_wide_key_import(pprf_wide_key **key, const uint8_t *buf, size_t len);
 
 #endif
