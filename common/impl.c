@@ -15,7 +15,9 @@ const struct pprf_impl IMPL = {
   .memory_locked = pprf_memory_locked,
   .depth = pprf_depth,
   .suite = pprf_suite,
+  .value_bytes = pprf_value_bytes,
   .export_key = pprf_export,
   .import_key = pprf_import,
+  .import_with = pprf_import_with,
   .free = pprf_free,
 };

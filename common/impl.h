@@ -29,8 +29,11 @@ struct pprf_impl {
   int (*memory_locked)(const pprf_key *key);
   unsigned (*depth)(const pprf_key *key);
   unsigned (*suite)(const pprf_key *key);
+  size_t (*value_bytes)(const pprf_key *key);
   int (*export_key)(const pprf_key *key, uint8_t *buf, size_t *len);
   int (*import_key)(pprf_key **key, const uint8_t *buf, size_t len);
+  int (*import_with)(pprf_key **key, const uint8_t *buf, size_t len,
+                     const struct pprf_import_options *options);
   void (*free)(pprf_key *key);
 };
 

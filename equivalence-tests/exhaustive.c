@@ -5,7 +5,8 @@
  *   ranges    every range after every single puncture, and on a fresh key (depth <= 7)
  *   prefixes  every prefix of every key file of depth <= 3 (--full: 4), and of deeper files
  *   bytes     every change of one byte of key files, with the digest left alone and made right
- * against the model; with the labelled toy PRG, and a share with SHA3.  --full: all with SHA3. */
+ * against the model; with the labelled toy PRG, and a share with SHA3; and the same of keys of 32-byte seeds,
+ * a share of them with SHA-256.  --full: all with SHA3. */
 #include <inttypes.h>
 
 #include "impls.h"
@@ -14,6 +15,10 @@
 #include "test_prg.h"
 
 static uint64_t keys_checked, imports_checked;
+/* of the keys, and how many bytes their values have */
+static struct pprf_family family = {PRG_SHA3_256, 0, 0};
+static size_t value_bytes = 16;
+enum { VALUE_MAX = PPRF_VALUE_BYTES_MAX };
 static unsigned problems;
 
 __attribute__((format(printf, 1, 2))) static void problem(const char *text, ...)
@@ -30,10 +35,12 @@ __attribute__((format(printf, 1, 2))) static void problem(const char *text, ...)
   va_end(ap);
 }
 
-static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth, const uint8_t seed[16])
+static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth, const uint8_t *seed)
 {
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = seed, .depth = depth, .suite = family.suite};
   pprf_key *key;
-  if (impl->setup(&key, depth, seed) != PPRF_OK) {
+  if (impl->setup_with(&key, &o) != PPRF_OK) {
     printf("Bail out! setup\n");
     exit(1);
   }
@@ -62,45 +69,45 @@ static void shuffle(uint8_t *order, unsigned n, uint64_t *state)
 }
 
 /* Puncture in this order; afterwards the key is what the set says, with `values` every leaf too. */
-static void sequence(const struct pprf_impl *impl, unsigned depth, const uint8_t seed[16],
-                     const uint8_t *order, unsigned n, uint32_t set, uint8_t (*value)[16],
+static void sequence(const struct pprf_impl *impl, unsigned depth, const uint8_t *seed,
+                     const uint8_t *order, unsigned n, uint32_t set, uint8_t (*value)[VALUE_MAX],
                      const uint8_t *want, size_t want_len, size_t nodes, int values)
 {
   pprf_key *key = fresh(impl, depth, seed);
-  uint8_t out[16];
+  uint8_t out[VALUE_MAX];
   int ok = 1;
   for (unsigned i = 0; i < n; i++)
     if (i % 2)
       ok &= impl->punct(key, order[i]) == PPRF_OK;
     else
-      ok &=
-        impl->eval_punct(key, order[i], out) == PPRF_OK && memcmp(out, value[order[i]], 16) == 0;
+      ok &= impl->eval_punct(key, order[i], out) == PPRF_OK &&
+            memcmp(out, value[order[i]], value_bytes) == 0;
   ok &= is_key(impl, key, want, want_len, nodes);
   for (unsigned x = 0; values && x < 1u << depth; x++) {
     int err = impl->eval(key, x, out);
-    ok &=
-      set >> x & 1 ? err == PPRF_ERR_PUNCTURED : err == PPRF_OK && memcmp(out, value[x], 16) == 0;
+    ok &= set >> x & 1 ? err == PPRF_ERR_PUNCTURED
+                       : err == PPRF_OK && memcmp(out, value[x], value_bytes) == 0;
   }
   if (!ok)
     problem("%s depth %u set 0x%x, first leaf %u", impl->name, depth, set, n > 0 ? order[0] : 0);
   impl->free(key);
 }
 
-static void all_values(unsigned depth, const uint8_t seed[16], uint8_t (*value)[16])
+static void all_values(unsigned depth, const uint8_t *seed, uint8_t (*value)[VALUE_MAX])
 {
   struct model m;
-  model_setup(&m, depth, seed);
+  model_setup(&m, depth, family, seed);
   for (unsigned x = 0; x < 1u << depth; x++)
     (void)model_eval(&m, x, value[x]);
   model_free(&m);
 }
 
 /* The encoding that belongs to a set. */
-static uint8_t *encoding(unsigned depth, const uint8_t seed[16], uint32_t set, size_t *len,
+static uint8_t *encoding(unsigned depth, const uint8_t *seed, uint32_t set, size_t *len,
                          size_t *nodes)
 {
   struct model m;
-  model_setup(&m, depth, seed);
+  model_setup(&m, depth, family, seed);
   for (unsigned x = 0; x < 1u << depth; x++)
     if (set >> x & 1)
       (void)model_punct(&m, x);
@@ -111,7 +118,7 @@ static uint8_t *encoding(unsigned depth, const uint8_t seed[16], uint32_t set, s
 
 static uint64_t sets(unsigned depth, unsigned step)
 {
-  uint8_t seed[16], value[16][16], order[16];
+  uint8_t seed[VALUE_MAX], value[16][VALUE_MAX], order[16];
   uint64_t count = 0, state = 1, total = (uint64_t)1 << (1u << depth);
   test_prg_root(depth, 1, seed);
   all_values(depth, seed, value);
@@ -145,7 +152,7 @@ static uint64_t sets(unsigned depth, unsigned step)
 
 /* Every order of every set of the 8 leaves: a walk over all sequences without repetition. */
 struct orders {
-  uint8_t seed[16], value[8][16], order[8];
+  uint8_t seed[VALUE_MAX], value[8][VALUE_MAX], order[8];
   uint8_t *want[256];
   size_t len[256], nodes[256];
   uint64_t count;
@@ -182,7 +189,7 @@ static uint64_t orders(void)
 /* Every range after puncturing leaf p (p = 2^depth: none), then both ends and their neighbours. */
 static uint64_t ranges(unsigned depth, unsigned p_step)
 {
-  uint8_t seed[16], out[16], value[128][16];
+  uint8_t seed[VALUE_MAX], out[VALUE_MAX], value[128][VALUE_MAX];
   uint64_t size = (uint64_t)1 << depth, count = 0;
   test_prg_root(depth, 3, seed);
   all_values(depth, seed, value);
@@ -203,7 +210,7 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
     for (uint64_t a = 0; a < size; a++)
       for (uint64_t b = a; b < size; b++) {
         size_t len, nodes;
-        model_setup(&m, depth, seed);
+        model_setup(&m, depth, family, seed);
         if (p < size)
           (void)model_punct(&m, p);
         int want_err = model_punct_range(&m, a, b);
@@ -211,7 +218,7 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
         for (int i = 0; i < IMPLS; i++) {
           const struct pprf_impl *impl = impls[i];
           pprf_key *key;
-          int ok = impl->import_key(&key, base[i], base_len[i]) == PPRF_OK &&
+          int ok = import_any(impl, &key, base[i], base_len[i]) == PPRF_OK &&
                    impl->punct_range(key, a, b) == want_err && is_key(impl, key, want, len, nodes);
           const uint64_t probe[4] = {a, b, a - 1, b + 1};
           for (int k = 0; ok && k < 4; k++) {
@@ -219,7 +226,7 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
             int err = impl->eval(key, probe[k], out);
             ok = probe[k] >= size ? err == PPRF_ERR_RANGE
                  : punctured      ? err == PPRF_ERR_PUNCTURED
-                                  : err == PPRF_OK && memcmp(out, value[probe[k]], 16) == 0;
+                             : err == PPRF_OK && memcmp(out, value[probe[k]], value_bytes) == 0;
           }
           ok = ok && impl->punct_range(key, a, b) == PPRF_ERR_PUNCTURED;
           if (!ok)
@@ -241,10 +248,10 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
 /* Import: what the model accepts is accepted and exported again as it came, all else rejected. */
 static void decode(const uint8_t *bytes, size_t len, const char *what, size_t at)
 {
-  int want = model_accepts(bytes, len) ? PPRF_OK : PPRF_ERR_FORMAT;
+  int want = model_import(bytes, len);
   for (int i = 0; i < IMPLS; i++) {
     pprf_key *key = NULL;
-    int err = impls[i]->import_key(&key, bytes, len);
+    int err = import_any(impls[i], &key, bytes, len);
     imports_checked++;
     if (err != want || (err != PPRF_OK && key != NULL))
       problem("%s: %s %zu of a file of %zu bytes: %s, want %s", impls[i]->name, what, at, len,
@@ -265,7 +272,7 @@ static void prefixes(const uint8_t *file, size_t len)
     memcpy(prefix, file, n);
     for (int i = 0; i < IMPLS; i++) {
       pprf_key *key = NULL;
-      int err = impls[i]->import_key(&key, prefix, n);
+      int err = import_any(impls[i], &key, prefix, n);
       imports_checked++;
       if (err != PPRF_ERR_FORMAT || key != NULL)
         problem("%s: %zu of %zu bytes: %s", impls[i]->name, n, len, result_name(err));
@@ -278,9 +285,9 @@ static void prefixes(const uint8_t *file, size_t len)
 static void bytes_changed(const uint8_t *file, size_t len, int all)
 {
   uint8_t *bytes = malloc(len);
-  unsigned width = file[9] / 8u + 1;
+  unsigned width = file[9] / 8u + 1, header = file[7] == 1 ? 16 : 36;
   for (size_t at = 0; at < len; at++) {
-    int seed = at >= 16 && at < len - 32 && (at - 16) % (width + 16) >= width;
+    int seed = at >= header && at < len - 32 && (at - header) % (width + value_bytes) >= width;
     for (unsigned change = 1; change < 256; change++) {
       if (!all && (seed || at >= len - 32) && change != 1 && change != 0x80)
         continue;
@@ -289,7 +296,7 @@ static void bytes_changed(const uint8_t *file, size_t len, int all)
       for (int i = 0; i < IMPLS; i++) {
         pprf_key *key = NULL;
         imports_checked++;
-        if (impls[i]->import_key(&key, bytes, len) != PPRF_ERR_FORMAT || key != NULL)
+        if (import_any(impls[i], &key, bytes, len) != model_import(bytes, len) || key != NULL)
           problem("%s: byte %zu of %zu changed by 0x%x: not rejected", impls[i]->name, at, len,
                   change);
       }
@@ -305,7 +312,7 @@ static void bytes_changed(const uint8_t *file, size_t len, int all)
 /* The files of all sets of a depth, or of `count` random ones. */
 static uint64_t files(unsigned depth, unsigned count, void (*f)(const uint8_t *, size_t))
 {
-  uint8_t seed[16];
+  uint8_t seed[VALUE_MAX];
   uint64_t state = depth, done = 0, total = (uint64_t)1 << (1u << depth);
   test_prg_root(depth, 4, seed);
   for (uint64_t s = 0; count == 0 ? s < total : s < count; s++, done++) {
@@ -333,11 +340,11 @@ static uint64_t deep_prefixes(void)
   uint64_t count = 0;
   for (unsigned depth = 6; depth <= 32; depth++) {
     struct model m;
-    uint8_t seed[16];
+    uint8_t seed[VALUE_MAX];
     uint64_t state = depth;
     size_t len, nodes;
     test_prg_root(depth, 5, seed);
-    model_setup(&m, depth, seed);
+    model_setup(&m, depth, family, seed);
     for (int i = 0; i < 5; i++)
       (void)model_punct(&m, tap_random(&state) & (((uint64_t)1 << depth) - 1));
     uint8_t *file = model_export(&m, &len, &nodes);
@@ -349,43 +356,53 @@ static uint64_t deep_prefixes(void)
   return count;
 }
 
+/* All of it with one PRG; `all`, or a share. */
+static void run(const char *prg, int all, int full, int toy)
+{
+  uint64_t n = 0;
+  problems = 0;
+  for (unsigned depth = 1; depth <= 4; depth++)
+    n += sets(depth, depth == 4 && !all ? 97 : 1);
+  tap_ok(problems == 0, "order_of_punctures_is_irrelevant (%s, %" PRIu64 " sets, 3 orders)", prg,
+         n);
+  problems = 0;
+  if (all) {
+    n = orders();
+    tap_ok(problems == 0 && n == 109601, "every_order_of_every_set_at_depth_3 (%s, %" PRIu64 ")",
+           prg, n);
+  }
+  problems = 0;
+  n = 0;
+  for (unsigned depth = 1; depth <= (all ? 7u : 6u); depth++)
+    n += ranges(depth, all && (depth < 7 || !tap_stop()) ? 1 : 19);
+  tap_ok(problems == 0, "every_range_after_every_puncture (%s, %" PRIu64 " ranges)", prg, n);
+  problems = 0;
+  n = files(1, 0, prefixes) + files(2, 0, prefixes) + files(3, 0, prefixes) +
+      files(4, full && toy ? 0 : 50, prefixes) + files(5, full ? 2000 : 50, prefixes) +
+      deep_prefixes();
+  tap_ok(problems == 0, "every_prefix_is_rejected (%s, %" PRIu64 " files)", prg, n);
+  problems = 0;
+  n = files(1, 0, all_bytes) + files(2, 0, all ? all_bytes : some_bytes);
+  n += all ? files(3, 0, full && toy ? all_bytes : some_bytes) : files(3, 20, some_bytes);
+  n += files(4, full ? 2000 : all ? 60 : 4, some_bytes);
+  n += files(5, full ? 2000 : all ? 60 : 4, some_bytes);
+  tap_ok(problems == 0, "every_changed_byte_is_rejected_or_canonical (%s, %" PRIu64 " files)", prg,
+         n);
+  tap_ok(test_prg_mislabelled == 0, "every_seed_is_expanded_at_its_own_node (%s)", prg);
+}
+
 int main(int argc, char **argv)
 {
   int full = tap_full(argc, argv);
   for (int toy = 1; toy >= 0; toy--) {
-    const char *prg = toy ? "toy" : "sha3";
-    uint64_t n = 0;
-    int all = toy || full;
     test_prg_toy = toy;
-    problems = 0;
-    for (unsigned depth = 1; depth <= 4; depth++)
-      n += sets(depth, depth == 4 && !all ? 97 : 1);
-    tap_ok(problems == 0, "order_of_punctures_is_irrelevant (%s, %" PRIu64 " sets, 3 orders)", prg,
-           n);
-    problems = 0;
-    if (all) {
-      n = orders();
-      tap_ok(problems == 0 && n == 109601, "every_order_of_every_set_at_depth_3 (%s, %" PRIu64 ")",
-             prg, n);
-    }
-    problems = 0;
-    n = 0;
-    for (unsigned depth = 1; depth <= (all ? 7u : 6u); depth++)
-      n += ranges(depth, all && (depth < 7 || !tap_stop()) ? 1 : 19);
-    tap_ok(problems == 0, "every_range_after_every_puncture (%s, %" PRIu64 " ranges)", prg, n);
-    problems = 0;
-    n = files(1, 0, prefixes) + files(2, 0, prefixes) + files(3, 0, prefixes) +
-        files(4, full && toy ? 0 : 50, prefixes) + files(5, full ? 2000 : 50, prefixes) +
-        deep_prefixes();
-    tap_ok(problems == 0, "every_prefix_is_rejected (%s, %" PRIu64 " files)", prg, n);
-    problems = 0;
-    n = files(1, 0, all_bytes) + files(2, 0, all ? all_bytes : some_bytes);
-    n += all ? files(3, 0, full && toy ? all_bytes : some_bytes) : files(3, 20, some_bytes);
-    n += files(4, full ? 2000 : all ? 60 : 4, some_bytes);
-    n += files(5, full ? 2000 : all ? 60 : 4, some_bytes);
-    tap_ok(problems == 0, "every_changed_byte_is_rejected_or_canonical (%s, %" PRIu64 " files)",
-           prg, n);
-    tap_ok(test_prg_mislabelled == 0, "every_seed_is_expanded_at_its_own_node (%s)", prg);
+    run(toy ? "toy" : "sha3", toy || full, full, toy);
+  }
+  family.suite = PRG_MLS_SHA256;
+  value_bytes = 32;
+  for (int toy = 1; toy >= 0; toy--) {
+    test_prg_toy = toy;
+    run(toy ? "toy of 32 bytes" : "mls-sha256", full && toy, full, toy);
   }
   tap_note("%" PRIu64 " keys compared, %" PRIu64 " imports", keys_checked, imports_checked);
   return tap_end();

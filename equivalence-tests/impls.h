@@ -38,8 +38,10 @@ __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .memory_locked = pprf_memory_locked,
   .depth = pprf_depth,
   .suite = pprf_suite,
+  .value_bytes = pprf_value_bytes,
   .export_key = pprf_export,
   .import_key = pprf_import,
+  .import_with = pprf_import_with,
   .free = pprf_free,
 };
 
@@ -53,6 +55,15 @@ __attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {&
 __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)
 {
   return sizeof(size_t) < 8 && impl == &impl_opt && depth > 28;
+}
+
+/** Import a key of any suite. */
+__attribute__((unused)) static int import_any(const struct pprf_impl *impl, pprf_key **key,
+                                              const uint8_t *buf, size_t len)
+{
+  const struct pprf_import_options all = {.size = sizeof all,
+                                          .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+  return impl->import_with(key, buf, len, &all);
 }
 
 /** The name of a result, for messages. */

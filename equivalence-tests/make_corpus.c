@@ -96,7 +96,7 @@ static const char *const command_lines[] = {
 static size_t some_key(unsigned depth, uint8_t tag, unsigned punctures, uint64_t *state,
                        uint8_t *bytes, size_t size)
 {
-  uint8_t seed[16];
+  uint8_t seed[PPRF_VALUE_BYTES_MAX];
   pprf_key *key;
   size_t len = size - 1;
   test_prg_root(depth, tag, seed);

@@ -30,10 +30,24 @@ static void put_le(uint8_t *p, uint64_t v, unsigned bytes)
     p[i] = (uint8_t)(v >> 8 * i);
 }
 
-void model_setup(struct model *m, unsigned depth, const uint8_t seed[16])
+static int is_wide(const struct model *m)
+{
+  return m->family.suite == PRG_MLS_SHA256;
+}
+
+size_t model_value_bytes(const struct model *m)
+{
+  return is_wide(m) ? 32 : 16;
+}
+
+void model_setup(struct model *m, unsigned depth, struct pprf_family family, const uint8_t *seed)
 {
   *m = (struct model){
-    .depth = depth, .family = PRG_BARE, .root = {get_le(seed, 8), get_le(seed + 8, 8)}};
+    .depth = depth, .family = family, .root = {get_le(seed, 8), get_le(seed + 8, 8), 0, 0}};
+  if (is_wide(m)) {
+    m->root.third = get_le(seed + 16, 8);
+    m->root.fourth = get_le(seed + 24, 8);
+  }
 }
 
 void model_free(struct model *m)
@@ -57,22 +71,42 @@ static int covered(const struct model *m, uint64_t first, uint64_t last, int *me
   return *meets && m->hole[low].first <= first && last <= m->hole[low].last;
 }
 
-static void value(const struct model *m, uint64_t leaf, uint8_t out[16])
+/* A seed's children, of either width. */
+static struct pprf_wide_children expand(const struct model *m, struct pprf_wide_seed seed,
+                                        uint64_t start, unsigned h)
 {
-  struct pprf_seed seed = m->root;
-  for (unsigned h = m->depth; h > 0; h--) {
-    uint64_t start = leaf >> h << h;
-    struct pprf_children c = prg_expand(m->family, seed, start, h);
-    seed = leaf >> (h - 1) & 1 ? c.right : c.left;
-  }
-  put_le(out, seed.lo, 8);
-  put_le(out + 8, seed.hi, 8);
+  if (is_wide(m))
+    return prg_expand_wide(m->family, seed, start, h);
+  struct pprf_children c = prg_expand(m->family, (struct pprf_seed){seed.lo, seed.hi}, start, h);
+  return (struct pprf_wide_children){
+    {c.left.lo, c.left.hi, 0, 0}, {c.right.lo, c.right.hi, 0, 0}, c.err};
 }
 
-int model_eval(const struct model *m, uint64_t leaf, uint8_t out[16])
+static void put_seed(const struct model *m, uint8_t *out, const struct pprf_wide_seed *seed)
+{
+  put_le(out, seed->lo, 8);
+  put_le(out + 8, seed->hi, 8);
+  if (is_wide(m)) {
+    put_le(out + 16, seed->third, 8);
+    put_le(out + 24, seed->fourth, 8);
+  }
+}
+
+static void value(const struct model *m, uint64_t leaf, uint8_t *out)
+{
+  struct pprf_wide_seed seed = m->root;
+  for (unsigned h = m->depth; h > 0; h--) {
+    uint64_t start = leaf >> h << h;
+    struct pprf_wide_children c = expand(m, seed, start, h);
+    seed = leaf >> (h - 1) & 1 ? c.right : c.left;
+  }
+  put_seed(m, out, &seed);
+}
+
+int model_eval(const struct model *m, uint64_t leaf, uint8_t *out)
 {
   int meets;
-  memset(out, 0, 16);
+  memset(out, 0, model_value_bytes(m));
   if (leaf >> m->depth != 0)
     return PPRF_ERR_RANGE;
   if (covered(m, leaf, leaf, &meets))
@@ -111,7 +145,7 @@ int model_punct(struct model *m, uint64_t leaf)
   return model_punct_range(m, leaf, leaf);
 }
 
-int model_eval_punct(struct model *m, uint64_t leaf, uint8_t out[16])
+int model_eval_punct(struct model *m, uint64_t leaf, uint8_t *out)
 {
   int err = model_eval(m, leaf, out);
   return err != PPRF_OK ? err : model_punct(m, leaf);
@@ -137,29 +171,28 @@ struct writer {
 /* The cover of the subtree (start, height), in leaf order: itself if no leaf of it is punctured,
  * nothing if all are, else the covers of its children.  seed is NULL when only ids are wanted. */
 static void write_cover(const struct model *m, struct writer *w, uint64_t start, unsigned height,
-                        const struct pprf_seed *seed)
+                        const struct pprf_wide_seed *seed)
 {
   int meets, all = covered(m, start, start + ((uint64_t)1 << height) - 1, &meets);
   if (all)
     return;
   if (!meets) {
-    unsigned width = m->depth / 8 + 1, record = width + (seed != NULL ? 16 : 0);
+    unsigned width = m->depth / 8 + 1;
+    size_t record = width + (seed != NULL ? model_value_bytes(m) : 0);
     if (w->len + record > w->cap) {
       w->cap = 2 * w->cap + 1024;
       w->bytes = need(realloc(w->bytes, w->cap));
     }
     put_le(w->bytes + w->len, 2 * start + ((uint64_t)1 << height), width);
-    if (seed != NULL) {
-      put_le(w->bytes + w->len + width, seed->lo, 8);
-      put_le(w->bytes + w->len + width + 8, seed->hi, 8);
-    }
+    if (seed != NULL)
+      put_seed(m, w->bytes + w->len + width, seed);
     w->len += record;
     w->nodes++;
     return;
   }
-  struct pprf_children c = {.err = 0};
+  struct pprf_wide_children c = {.err = 0};
   if (seed != NULL)
-    c = prg_expand(m->family, *seed, start, height);
+    c = expand(m, *seed, start, height);
   uint64_t half = (uint64_t)1 << (height - 1);
   write_cover(m, w, start, height - 1, seed != NULL ? &c.left : NULL);
   write_cover(m, w, start + half, height - 1, seed != NULL ? &c.right : NULL);
@@ -199,23 +232,29 @@ int model_accepts(const uint8_t *bytes, size_t len)
       bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0)
     return 0;
   unsigned first = 16;
-  if (bytes[7] == 2 && (bytes[8] == PRG_SHA3_256_SALTED || bytes[8] == PRG_AES_128))
+  if (bytes[7] == 2 &&
+      (bytes[8] == PRG_SHA3_256_SALTED || bytes[8] == PRG_AES_128 || bytes[8] == PRG_MLS_SHA256))
     first = 36;
   else if (bytes[7] != 1 || bytes[8] != PRG_SHA3_256)
     return 0;
   if (len < first + DIGEST_BYTES)
     return 0;
   m.depth = bytes[9];
+  m.family.suite = bytes[8];
   unsigned width = m.depth / 8 + 1;
+  size_t record = width + model_value_bytes(&m);
   uint64_t n = get_le(bytes + 12, first == 36 ? 8 : 4), end = 0;
-  if (n > len || len != first + n * (width + 16) + DIGEST_BYTES)
+  if (n > len || len != first + n * record + DIGEST_BYTES)
     return 0;
+  for (unsigned i = 20; is_wide(&m) && i < 36; i++)
+    if (bytes[i] != 0) /* it has no salt */
+      return 0;
   if (prg_digest(bytes, len - DIGEST_BYTES, digest) != 0 ||
       memcmp(digest, bytes + len - DIGEST_BYTES, DIGEST_BYTES) != 0)
     return 0;
   /* The gaps between the nodes are the punctured leaves. */
   for (uint64_t i = 0; i < n; i++) {
-    uint64_t id = get_le(bytes + first + i * (width + 16), width);
+    uint64_t id = get_le(bytes + first + i * record, width);
     if (id == 0 || id >> (m.depth + 1) != 0)
       goto done;
     unsigned h = (unsigned)__builtin_ctzll(id);
@@ -231,9 +270,19 @@ int model_accepts(const uint8_t *bytes, size_t len)
   write_cover(&m, &w, 0, m.depth, NULL);
   ok = w.nodes == n;
   for (uint64_t i = 0; ok && i < n; i++)
-    ok = memcmp(w.bytes + i * width, bytes + first + i * (width + 16), width) == 0;
+    ok = memcmp(w.bytes + i * width, bytes + first + i * record, width) == 0;
 done:
   free(w.bytes);
   model_free(&m);
   return ok;
+}
+
+int model_import(const uint8_t *bytes, size_t len)
+{
+  if (model_accepts(bytes, len))
+    return PPRF_OK;
+  int begins = len >= 36 + DIGEST_BYTES && memcmp(bytes, "PPRFKEY\2", 8) == 0 &&
+               bytes[9] >= PPRF_DEPTH_MIN && bytes[9] <= PPRF_DEPTH_MAX && bytes[10] == 0 &&
+               bytes[11] == 0;
+  return begins && pprf_suite_name(bytes[8]) == NULL ? PPRF_ERR_SUITE : PPRF_ERR_FORMAT;
 }

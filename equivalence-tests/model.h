@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prg.h"
+#include "wide.h"
 
 struct interval {
   uint64_t first, last;
@@ -18,19 +18,22 @@ struct interval {
 struct model {
   unsigned depth;
   struct pprf_family family;
-  struct pprf_seed root;
+  struct pprf_wide_seed root; /* the third and fourth word are zero in the suites of 16 bytes */
   struct interval *hole; /* the punctured leaves: disjoint, ascending, never adjacent */
   size_t holes, cap;
 };
 
-/** A fresh key, of the suite without a salt; the caller may change the family. */
-void model_setup(struct model *m, unsigned depth, const uint8_t seed[16]);
+/** A fresh key of the family; the seed has as many bytes as the family's seeds. */
+void model_setup(struct model *m, unsigned depth, struct pprf_family family, const uint8_t *seed);
 void model_free(struct model *m);
 
+/** Bytes of a value. */
+size_t model_value_bytes(const struct model *m);
+
 /* Results and outputs as the functions of pprf.h. */
-int model_eval(const struct model *m, uint64_t leaf, uint8_t out[16]);
+int model_eval(const struct model *m, uint64_t leaf, uint8_t *out);
 int model_punct(struct model *m, uint64_t leaf);
-int model_eval_punct(struct model *m, uint64_t leaf, uint8_t out[16]);
+int model_eval_punct(struct model *m, uint64_t leaf, uint8_t *out);
 int model_punct_range(struct model *m, uint64_t first, uint64_t last);
 
 /** Height of the node that covers a live leaf of the tree. */
@@ -42,5 +45,8 @@ uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes);
 /** 1 if the bytes are an encoding that an encoder writes, 0 if not, by the definition: the nodes
  * that the bytes list are the cover of the leaves that they leave out. */
 int model_accepts(const uint8_t *bytes, size_t len);
+
+/** What an import of any suite says of the bytes: PPRF_OK, PPRF_ERR_FORMAT or PPRF_ERR_SUITE. */
+int model_import(const uint8_t *bytes, size_t len);
 
 #endif

@@ -10,6 +10,7 @@
 #include "impls.h"
 #include "../opt/shared.h"
 #include "model.h"
+#include "options.h"
 #include "oracle.h"
 #include "tap.h"
 #include "test_prg.h"
@@ -215,9 +216,11 @@ __attribute__((format(printf, 2, 3))) static void fail(struct run *r, const char
   va_end(ap);
 }
 
-static void hex16(const uint8_t *p, char text[33])
+enum { VALUE_MAX = PPRF_VALUE_BYTES_MAX, HEX_MAX = 2 * VALUE_MAX + 1 };
+
+static void hex(const uint8_t *p, size_t n, char text[HEX_MAX])
 {
-  for (int i = 0; i < 16; i++)
+  for (size_t i = 0; i < n; i++)
     snprintf(text + 2 * i, 3, "%02x", p[i]);
 }
 
@@ -292,15 +295,15 @@ static void compare_counts(struct run *r)
 
 /* The extracted Coq model agrees with the naive one. */
 static void ask_oracle(struct run *r, unsigned code, uint64_t a, uint64_t b, int want,
-                       const uint8_t value[16])
+                       const uint8_t *value)
 {
-  uint8_t out[16];
+  uint8_t out[VALUE_MAX];
   int err = PPRF_OK;
   if (!oracle_running() || want == PPRF_ERR_RANGE)
     return;
   if (code == OP_EVAL || code == OP_EVAL_PUNCT) {
     err = oracle_eval(a, out);
-    if (err == want && memcmp(out, value, 16) != 0)
+    if (err == want && memcmp(out, value, model_value_bytes(&r->model)) != 0)
       fail(r, "the oracle's value differs from the model's");
   }
   if (code == OP_PUNCT || (code == OP_EVAL_PUNCT && err == PPRF_OK))
@@ -313,7 +316,7 @@ static void ask_oracle(struct run *r, unsigned code, uint64_t a, uint64_t b, int
 
 /* One of eval, punct, eval_punct, range on one implementation. */
 static int call(const struct pprf_impl *impl, pprf_key *key, unsigned code, uint64_t a, uint64_t b,
-                uint8_t out[16])
+                uint8_t *out)
 {
   switch (code) {
   case OP_EVAL:
@@ -329,9 +332,10 @@ static int call(const struct pprf_impl *impl, pprf_key *key, unsigned code, uint
 
 static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
 {
-  static const uint8_t zero[16];
+  static const uint8_t zero[VALUE_MAX];
+  const size_t bytes = model_value_bytes(&r->model);
   int want, has_value = code == OP_EVAL || code == OP_EVAL_PUNCT;
-  uint8_t value[16] = {0};
+  uint8_t value[VALUE_MAX] = {0};
   size_t old_len = 0, nodes;
   uint8_t *old = NULL;
   /* What the operation may cost: one PRG call a level below the node, two a level for a range. */
@@ -357,10 +361,10 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   }
   ask_oracle(r, code, a, b, want, value);
   int err[PARTIES];
-  uint8_t out[PARTIES][16];
+  uint8_t out[PARTIES][VALUE_MAX + 1];
   for (int i = 0; i < r->parties && !r->result->failed; i++) {
     uint64_t hits = test_prg_failed, spent = prg_calls();
-    memset(out[i], 0xee, 16);
+    memset(out[i], 0xee, sizeof out[i]);
     test_prg_fail = r->fail;
     err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     test_prg_fail = 0;
@@ -368,14 +372,14 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
       r->result->faults++;
       if (err[i] != PPRF_ERR_CRYPTO)
         fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err[i]));
-      if (has_value && memcmp(out[i], zero, 16) != 0)
+      if (has_value && memcmp(out[i], zero, bytes) != 0)
         fail(r, "%s: the output is not zero after a failure of the PRG", party(i)->name);
       size_t len;
       uint8_t *now = export(r, i, &len);
       if (now != NULL && (len != old_len || memcmp(now, old, len) != 0))
         fail(r, "%s: the key changed although the PRG failed", party(i)->name);
       free(now);
-      memset(out[i], 0xee, 16);
+      memset(out[i], 0xee, sizeof out[i]);
       spent = prg_calls();
       err[i] = call(party(i), r->key[i], code, a, b, out[i]);
     }
@@ -395,15 +399,15 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
            result_name(want));
     }
   for (int i = 0; has_value && i < r->parties; i++)
-    if (memcmp(out[i], value, 16) != 0) {
-      char got[33], good[33];
-      hex16(out[i], got);
-      hex16(value, good);
+    if (memcmp(out[i], value, bytes) != 0 || out[i][bytes] != 0xee) {
+      char got[HEX_MAX], good[HEX_MAX];
+      hex(out[i], bytes, got);
+      hex(value, bytes, good);
       fail(r, "%s=%s model=%s", party(i)->name, got, good);
     }
   if (r->trace != NULL) {
-    char text[33];
-    hex16(value, text);
+    char text[HEX_MAX];
+    hex(value, bytes, text);
     fprintf(r->trace, " = %s%s%s", result_name(want), has_value && want == PPRF_OK ? " " : "",
             has_value && want == PPRF_OK ? text : "");
   }
@@ -419,10 +423,11 @@ int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_eac
 
 enum { BATCH_MAX = 255, EXPAND_MAX = 1024 };
 
-/* Values by place: of the batch's leaves, or of the range's. */
+/* Values by place, one behind the other: of the batch's leaves, or of the range's. */
 struct many {
   uint64_t first;
-  uint8_t out[EXPAND_MAX][16];
+  size_t bytes; /* of a value */
+  uint8_t out[EXPAND_MAX * VALUE_MAX];
   int result[EXPAND_MAX];
   int wrong;
 };
@@ -436,7 +441,7 @@ static int collect(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
       m->wrong = 1;
       return -1;
     }
-    memcpy(m->out[at], values + 16 * i, 16);
+    memcpy(m->out + m->bytes * at, values + m->bytes * i, m->bytes);
     m->result[at] = PPRF_OK;
   }
   return 0;
@@ -447,6 +452,7 @@ static int call_many(struct run *r, int i, unsigned code, const uint64_t *leaf, 
 {
   pprf_key *key = r->key[i];
   m->wrong = 0;
+  m->bytes = model_value_bytes(&r->model);
   if (code == OP_EXPAND) {
     m->first = leaf[0];
     memset(m->out, 0, sizeof m->out);
@@ -457,7 +463,7 @@ static int call_many(struct run *r, int i, unsigned code, const uint64_t *leaf, 
   memset(m->out, 0xee, sizeof m->out);
   memset(m->result, 0xee, sizeof m->result);
   return code == OP_EVAL_BATCH
-           ? (i == 0 ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, m->out[0], m->result)
+           ? (i == 0 ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, m->out, m->result)
            : (i == 0 ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, m->result);
 }
 
@@ -466,23 +472,24 @@ static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t
                       uint64_t *cost)
 {
   struct model *model = &r->model;
+  const size_t bytes = m->bytes = model_value_bytes(model);
   *cost = 0;
   if (code == OP_EXPAND) {
     if (leaf[0] > leaf[1] || leaf[1] >> model->depth != 0)
       return PPRF_ERR_RANGE;
     for (uint64_t x = leaf[0]; x <= leaf[1]; x++)
-      m->result[x - leaf[0]] = model_eval(model, x, m->out[x - leaf[0]]);
+      m->result[x - leaf[0]] = model_eval(model, x, m->out + bytes * (x - leaf[0]));
     return PPRF_OK;
   }
   int err = PPRF_OK;
   for (size_t i = 0; i < n; i++)
     err = leaf[i] >> model->depth != 0 ? PPRF_ERR_RANGE : err;
   for (size_t i = 0; i < n; i++) {
-    memset(m->out[i], 0, 16);
+    memset(m->out + bytes * i, 0, bytes);
     m->result[i] = err;
     if (err != PPRF_OK)
       continue;
-    m->result[i] = model_eval(model, leaf[i], m->out[i]);
+    m->result[i] = model_eval(model, leaf[i], m->out + bytes * i);
     if (code == OP_PUNCT_BATCH && m->result[i] == PPRF_OK) {
       *cost += model_height(model, leaf[i]);
       (void)model_punct(model, leaf[i]);
@@ -496,7 +503,8 @@ static int model_many(struct run *r, unsigned code, const uint64_t *leaf, size_t
 static void many_op(struct run *r, const struct op *op)
 {
   static struct many want, got;
-  static const uint8_t zero[16];
+  static const uint8_t zero[VALUE_MAX];
+  const size_t bytes = model_value_bytes(&r->model);
   uint64_t leaf[BATCH_MAX], cost, mask = ((uint64_t)1 << r->model.depth) - 1;
   size_t n = op->code == OP_EXPAND ? 2 : op->x, places, old_len, nodes;
   for (size_t i = 0; i < n; i++) {
@@ -523,7 +531,7 @@ static void many_op(struct run *r, const struct op *op)
         fail(r, "%s: %s although the PRG failed", party(i)->name, result_name(err));
       for (size_t k = 0; op->code != OP_EXPAND && k < n; k++)
         if (got.result[k] != PPRF_ERR_CRYPTO ||
-            (op->code == OP_EVAL_BATCH && memcmp(got.out[k], zero, 16) != 0))
+            (op->code == OP_EVAL_BATCH && memcmp(got.out + bytes * k, zero, bytes) != 0))
           fail(r, "%s: output %zu after a failure of the PRG", party(i)->name, k);
       size_t len;
       uint8_t *now = export(r, i, &len);
@@ -544,19 +552,21 @@ static void many_op(struct run *r, const struct op *op)
       if (result != want.result[k])
         fail(r, "%s: place %zu is %s, model: %s", party(i)->name, k, result_name(result),
              result_name(want.result[k]));
-      if (op->code != OP_PUNCT_BATCH && memcmp(got.out[k], want.out[k], 16) != 0)
+      if (op->code != OP_PUNCT_BATCH &&
+          memcmp(got.out + bytes * k, want.out + bytes * k, bytes) != 0)
         fail(r, "%s: place %zu has another value than the model's", party(i)->name, k);
     }
   }
   free(old);
 }
 
-/* The family of the keys of a tag: the suites in turn, salts as the bytes that follow it. */
+/* The family of the keys of a tag: from 0xc0 on the suite of 32-byte seeds, else the others in turn, salts
+ * as the bytes that follow it. */
 static struct pprf_family family_of(uint8_t tag, uint8_t salt[16])
 {
-  struct pprf_family family = {PRG_SHA3_256 + tag % 3u, 0, 0};
+  struct pprf_family family = {tag >= 0xc0 ? PRG_MLS_SHA256 : PRG_SHA3_256 + tag % 3u, 0, 0};
   memset(salt, 0, 16);
-  if (family.suite == PRG_SHA3_256)
+  if (!pprf_has_salt(family.suite))
     return family;
   for (unsigned i = 0; i < 16; i++)
     salt[i] = (uint8_t)(tag * (i + 1u) + 0x5a);
@@ -576,7 +586,7 @@ static int setup_party(int i, pprf_key **key, unsigned depth, const uint8_t *see
                                  .depth = depth,
                                  .flags = i == SHARED ? PPRF_SHARED : 0,
                                  .suite = suite,
-                                 .salt = salt};
+                                 .salt = pprf_has_salt(suite) ? salt : NULL};
   return suite == PRG_SHA3_256 ? party(i)->setup(key, depth, seed)
                                : party(i)->setup_with(key, &options);
 }
@@ -584,11 +594,10 @@ static int setup_party(int i, pprf_key **key, unsigned depth, const uint8_t *see
 /* Keys of both implementations and the model from one root. */
 static void setup(struct run *r, unsigned depth, uint8_t tag)
 {
-  uint8_t seed[16], salt[16];
+  uint8_t seed[VALUE_MAX], salt[16];
   test_prg_root(depth, tag, seed);
   model_free(&r->model);
-  model_setup(&r->model, depth, seed);
-  r->model.family = family_of(tag, salt);
+  model_setup(&r->model, depth, family_of(tag, salt), seed);
   if (oracle_running())
     oracle_setup(depth, r->model.family, seed, test_prg_toy);
   for (int i = 0; i < PARTIES; i++) {
@@ -636,7 +645,7 @@ static void import_op(struct run *r, int swap)
     int from = swap ? IMPLS - 1 - i : i;
     party(i)->free(r->key[i]);
     r->key[i] = NULL;
-    int err = party(i)->import_key(&r->key[i], bytes[from], len[from]);
+    int err = import_any(party(i), &r->key[i], bytes[from], len[from]);
     if (err != PPRF_OK || r->key[i] == NULL)
       fail(r, "%s: import of what %s exported: %s", party(i)->name, party(from)->name,
            result_name(err));
@@ -652,15 +661,21 @@ static void count_op(struct run *r)
     /* memory_bytes looks at every page of a mapping, 9 ms at depth 32: too slow for a fuzzer */
     size_t nodes = party(i)->node_count(r->key[i]);
     int look = depth <= 14 || ops_many_max >= 1024;
-    size_t memory = look ? party(i)->memory_bytes(r->key[i]) : 16 * nodes + 1;
-    /* ref's array of 32 bytes a node doubles when it is full; a large block is in whole pages */
-    if (i == 0 && memory > 32 * (2 * r->result->peak_nodes + 4 * (size_t)depth + 4) + 8192)
+    size_t bytes = model_value_bytes(&r->model);
+    size_t memory = look ? party(i)->memory_bytes(r->key[i]) : bytes * nodes + 1;
+    if (party(i)->value_bytes(r->key[i]) != bytes ||
+        party(i)->suite(r->key[i]) != r->model.family.suite)
+      fail(r, "%s: suite %u, values of %zu bytes", party(i)->name, party(i)->suite(r->key[i]),
+           party(i)->value_bytes(r->key[i]));
+    /* ref's array of 16 bytes a node and its seed doubles when it is full; a large block is in whole pages */
+    if (i == 0 &&
+        memory > (16 + bytes) * (2 * r->result->peak_nodes + 4 * (size_t)depth + 4) + 8192)
       fail(r, "%s: %zu bytes of memory for at most %zu nodes", party(i)->name, memory,
            r->result->peak_nodes);
     int locked = party(i)->memory_locked(r->key[i]);
     if (depth != r->model.depth)
       fail(r, "%s: depth %u, model %u", party(i)->name, depth, r->model.depth);
-    if (memory < 16 * nodes || memory == 0)
+    if (memory < bytes * nodes || memory == 0)
       fail(r, "%s: %zu bytes of memory for %zu nodes", party(i)->name, memory, nodes);
     if (locked != 0 && locked != 1)
       fail(r, "%s: memory_locked %d", party(i)->name, locked);

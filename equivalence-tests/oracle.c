@@ -101,9 +101,13 @@ static int result(void)
   return PPRF_ERR_PUNCTURED;
 }
 
-static void unhex(const char *text, uint8_t out[16])
+static size_t seed_bytes = 16; /* of the key that was set up last */
+
+static void unhex(const char *text, uint8_t *out)
 {
-  for (int i = 0; i < 16; i++) {
+  if (strlen(text) != 2 * seed_bytes)
+    stop(line);
+  for (size_t i = 0; i < seed_bytes; i++) {
     unsigned v;
     if (sscanf(text + 2 * i, "%2x", &v) != 1)
       stop(line);
@@ -117,9 +121,13 @@ static void put_words(uint64_t lo, uint64_t hi)
     fprintf(to, "%02x", (unsigned)((i < 8 ? lo : hi) >> 8 * (i % 8) & 0xff));
 }
 
-void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t seed[16], int toy)
+void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t *seed, int toy)
 {
-  if (toy || family.suite == PRG_SHA3_256) {
+  const int wide = family.suite == PRG_MLS_SHA256;
+  seed_bytes = wide ? 32 : 16;
+  if (wide) {
+    fprintf(to, "prg %s\n", toy ? "path-wide" : "mls");
+  } else if (toy || family.suite == PRG_SHA3_256) {
     fprintf(to, "prg %s\n", toy ? "path" : "sha3");
   } else {
     fprintf(to, "prg %s ", family.suite == PRG_AES_128 ? "aes" : "sha3-salted");
@@ -129,18 +137,18 @@ void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t seed[
   if (result() != PPRF_OK)
     stop("prg");
   fprintf(to, "setup %u ", depth);
-  for (int i = 0; i < 16; i++)
+  for (size_t i = 0; i < seed_bytes; i++)
     fprintf(to, "%02x", seed[i]);
   fprintf(to, "\n");
   if (result() != PPRF_OK)
     stop("setup");
 }
 
-int oracle_eval(uint64_t leaf, uint8_t out[16])
+int oracle_eval(uint64_t leaf, uint8_t *out)
 {
   fprintf(to, "eval %" PRIu64 "\n", leaf);
   answer();
-  memset(out, 0, 16);
+  memset(out, 0, seed_bytes);
   if (strcmp(line, "punctured") == 0)
     return PPRF_ERR_PUNCTURED;
   unhex(line, out);
@@ -170,7 +178,7 @@ uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len)
 {
   size_t n = oracle_count(), width = depth / 8 + 1;
   size_t header = family.suite == PRG_SHA3_256 ? 16 : 36;
-  *len = header + n * (width + 16);
+  *len = header + n * (width + seed_bytes);
   uint8_t *bytes = calloc(1, *len + DIGEST_BYTES), *at = bytes + header;
   if (bytes == NULL)
     stop("no memory");
@@ -188,15 +196,15 @@ uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len)
   for (size_t k = 0; k < n; k++) {
     uint64_t start;
     unsigned height;
-    char seed[40];
+    char seed[72];
     answer();
-    if (sscanf(line, "%" SCNu64 " %u %39s", &start, &height, seed) != 3 || height > depth)
+    if (sscanf(line, "%" SCNu64 " %u %71s", &start, &height, seed) != 3 || height > depth)
       stop(line);
     uint64_t id = 2 * start + ((uint64_t)1 << height);
     for (size_t i = 0; i < width; i++)
       *at++ = (uint8_t)(id >> 8 * i);
     unhex(seed, at);
-    at += 16;
+    at += seed_bytes;
   }
   answer();
   if (strcmp(line, "end") != 0 || prg_digest(bytes, *len, bytes + *len) != 0)

@@ -20,8 +20,8 @@ void oracle_pause(void);
 int oracle_running(void);
 
 /* Results and outputs as the functions of pprf.h; leaves are in the tree, first <= last. */
-void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t seed[16], int toy);
-int oracle_eval(uint64_t leaf, uint8_t out[16]);
+void oracle_setup(unsigned depth, struct pprf_family family, const uint8_t *seed, int toy);
+int oracle_eval(uint64_t leaf, uint8_t *out);
 int oracle_punct(uint64_t leaf);
 int oracle_punct_range(uint64_t first, uint64_t last);
 size_t oracle_count(void);

@@ -18,7 +18,7 @@ EQ_CLI := command options cli setup key keyfile replace simulate
 EQ_CLI_FLAGS := -Icli -D_FILE_OFFSET_BITS=64 \
   -D'EVAL_LEAVES_MAX=UINT64_C(1024)' -D'EVAL_LINES_MAX=UINT64_C(1024)' -DDRAWS_MAX=1024
 # the real PRG beside the test PRG
-EQ_RENAME := $(foreach f,expand digest random wipe_plan calls,-Dprg_$(f)=sha3_prg_$(f))
+EQ_RENAME := $(foreach f,expand expand_wide digest random random_wide wipe_plan calls,-Dprg_$(f)=sha3_prg_$(f))
 
 # $(1) variant, $(2) compiler, $(3) flags
 define EQ_VARIANT

@@ -9,6 +9,10 @@
 struct pprf_children sha3_prg_expand(struct pprf_family family, struct pprf_seed seed,
                                      uint64_t start, unsigned height);
 int sha3_prg_random(struct pprf_seed *seed);
+struct pprf_wide_children sha3_prg_expand_wide(struct pprf_family family,
+                                               struct pprf_wide_seed seed, uint64_t start,
+                                               unsigned height);
+int sha3_prg_random_wide(struct pprf_wide_seed *seed);
 int sha3_prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t sha3_prg_wipe_plan(unsigned own);
 
@@ -23,44 +27,93 @@ static void put64(uint8_t *p, uint64_t v)
     p[i] = (uint8_t)(v >> 8 * i);
 }
 
-void test_prg_root(unsigned depth, uint8_t tag, uint8_t seed[16])
+void test_prg_root(unsigned depth, uint8_t tag, uint8_t seed[32])
 {
   if (test_prg_toy) {
     put64(seed, (uint64_t)1 << depth);
     put64(seed + 8, 0xa5a5a5a5a5a50000u | tag);
+    put64(seed + 16, ~((uint64_t)1 << depth));
+    put64(seed + 24, ~(0xa5a5a5a5a5a50000u | tag));
   } else {
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 32; i++)
       seed[i] = (uint8_t)(tag ^ 17 * i);
   }
+}
+
+/* A call; whether it is to fail. */
+static int call_fails(void)
+{
+  calls++;
+  if (test_prg_fail == 0 || --test_prg_fail != 0)
+    return 0;
+  test_prg_failed++;
+  return 1;
+}
+
+/* Whether a toy's label is that of a node. */
+static int labels(uint64_t id, uint64_t start, unsigned height)
+{
+  return height != 0 && height <= PPRF_DEPTH_MAX &&
+         id == 2 * start + ((uint64_t)1 << (height & 63));
+}
+
+/* How far the labels of its children lie from it. */
+static uint64_t half_of(unsigned height)
+{
+  return height == 0 ? 0 : (uint64_t)1 << ((height - 1) & 63);
 }
 
 struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                                 unsigned height)
 {
-  calls++;
-  if (test_prg_fail != 0 && --test_prg_fail == 0) {
-    test_prg_failed++;
+  uint64_t half = half_of(height);
+  if (call_fails())
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
-  }
   if (!test_prg_toy)
     return sha3_prg_expand(family, seed, start, height);
-  if (height == 0 || height > PPRF_DEPTH_MAX ||
-      seed.lo != 2 * start + ((uint64_t)1 << (height & 63)))
-    test_prg_mislabelled++;
-  uint64_t half = height == 0 ? 0 : (uint64_t)1 << ((height - 1) & 63);
+  test_prg_mislabelled += !labels(seed.lo, start, height);
   return (struct pprf_children){
     .left = {seed.lo - half, seed.hi}, .right = {seed.lo + half, seed.hi}, .err = PPRF_OK};
+}
+
+struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf_wide_seed seed,
+                                          uint64_t start, unsigned height)
+{
+  uint64_t half = half_of(height);
+  if (call_fails())
+    return (struct pprf_wide_children){.err = PPRF_ERR_CRYPTO};
+  if (!test_prg_toy)
+    return sha3_prg_expand_wide(family, seed, start, height);
+  test_prg_mislabelled +=
+    !labels(seed.lo, start, height) || seed.third != ~seed.lo || seed.fourth != ~seed.hi;
+  return (struct pprf_wide_children){
+    .left = {seed.lo - half, seed.hi, ~(seed.lo - half), seed.fourth},
+    .right = {seed.lo + half, seed.hi, ~(seed.lo + half), seed.fourth},
+    .err = PPRF_OK};
+}
+
+/* Word i of what is handed out. */
+static uint64_t next_random(int i)
+{
+  uint64_t v = 0;
+  for (int k = 8; k-- > 0;)
+    v = v << 8 | test_prg_next_random[8 * i + k];
+  return v;
 }
 
 int prg_random(struct pprf_seed *seed)
 {
   if (test_prg_next_random == NULL)
     return sha3_prg_random(seed);
-  *seed = (struct pprf_seed){0, 0};
-  for (int i = 8; i-- > 0;) {
-    seed->lo = seed->lo << 8 | test_prg_next_random[i];
-    seed->hi = seed->hi << 8 | test_prg_next_random[8 + i];
-  }
+  *seed = (struct pprf_seed){next_random(0), next_random(1)};
+  return PPRF_OK;
+}
+
+int prg_random_wide(struct pprf_wide_seed *seed)
+{
+  if (test_prg_next_random == NULL)
+    return sha3_prg_random_wide(seed);
+  *seed = (struct pprf_wide_seed){next_random(0), next_random(1), next_random(2), next_random(3)};
   return PPRF_OK;
 }
 
