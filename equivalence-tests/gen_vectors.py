@@ -68,7 +68,8 @@ def prg_mls(seed):
     return tuple(expand_with_label(seed, b"tree", side, 32) for side in (b"left", b"right"))
 
 
-SUITES = {"sha3-256": (1, prg_bare), "sha3-256-salted": (2, prg_salted), "aes-128": (3, prg_aes)}
+SUITES = {"sha3-256": (1, prg_bare), "sha3-256-salted": (2, prg_salted), "aes-128": (3, prg_aes),
+          "mls-sha256": (4, lambda seed, salt, node_id: prg_mls(seed))}
 
 
 def path(depth, leaf):
@@ -483,15 +484,43 @@ def suite_file():
     return {"kind": "suite", "groups": groups}
 
 
-def encoding2_file():
+def mls_file():
+    groups = []
+
+    def group(comment, depth, operations, seed=None):
+        seed = noise("mls %s %d" % (comment, depth), 32) if seed is None else seed
+        key = Key(depth, seed, "mls-sha256")
+        done = [run(key, o) for o in operations]
+        groups.append({"comment": comment, "suite": "mls-sha256", "depth": depth, "seed": seed.hex(),
+                       "operations": done, "nodes": len(key.nodes), "key": key.encode().hex()})
+        return done
+
+    for depth in range(1, 33):
+        last = (1 << depth) - 1
+        pick = [number("mls %d %d" % (depth, i), last + 1) for i in range(6)]
+        group("a few leaves", depth, [["eval", x] for x in (0, last, *pick)])
+        if depth in (1, 2, 3, 7, 8, 16, 23, 24, 31, 32):
+            group("punctures", depth, [["eval_punct", pick[0]], ["punct", pick[1]], ["eval", pick[0]],
+                                       ["range", *sorted(pick[2:4])], ["eval_punct", pick[4]], ["eval", pick[5]]])
+    group("every leaf", 6, [["eval", x] for x in range(64)])
+    group("every second leaf", 6, [["eval_punct", x] for x in range(0, 64, 2)])
+    group("everything at once", 9, [["range", 0, 511], ["eval", 3]])
+    leaves = group("the MLS working group's secret-tree.json, cipher suite 1, 8 leaves", 3,
+                   [["eval", x] for x in range(8)], bytes.fromhex(MLS_ENCRYPTION_SECRET))
+    if [mls_handshake_key(bytes.fromhex(x["value"])).hex() for x in leaves] != MLS_HANDSHAKE_KEYS:
+        sys.exit("gen_vectors.py: not the MLS working group's handshake keys")
+    return {"kind": "suite", "groups": groups}
+
+
+def version2_tests(suites, seed, salt):
+    """Files of version 2 that a decoder accepts or rejects, for each of the suites."""
     tests = []
 
     def test(result, reason, key):
         tests.append({"reason": reason, "result": result, "key": key.hex()})
 
-    seed, salt = noise("encodings 2"), noise("encodings 2, salt")
-    for suite in (2, 3):
-        key = Key(8, seed, {2: "sha3-256-salted", 3: "aes-128"}[suite], salt)
+    for suite in suites:
+        key = Key(8, seed, {2: "sha3-256-salted", 3: "aes-128", 4: "mls-sha256"}[suite], salt)
         key.punct(5)
         good, rec, name = key.encode(), key.records(), "suite %d: " % suite
         test("ok", name + "one leaf of depth 8", good)
@@ -523,6 +552,27 @@ def encoding2_file():
             test("format", name + "byte %d changed" % at, bytes(bad))
         test("format", name + "digest of version 1",
              encode2(8, rec, suite, salt, digest=lambda _: encode(8, rec)[-32:]))
+    return tests, test
+
+
+def mls_encoding_file():
+    seed, none = noise("encodings mls", 32), bytes(16)
+    tests, test = version2_tests((4,), seed, none)
+    for at in (0, 7, 8, 15):
+        salt = bytes(at) + b"\1" + bytes(15 - at)
+        test("format", "suite 4: byte %d of a salt" % at, encode2(8, [(256, seed)], 4, salt))
+    test("format", "suite 4: a seed of 16 bytes", encode2(8, [(256, seed[:16])], 4, none))
+    test("format", "suite 2: a seed of 32 bytes", encode2(8, [(256, seed)], 2, none))
+    test("ok", "suite 4: the last leaf of depth 32 alone", encode2(32, [((1 << 33) - 1, seed)], 4, none))
+    test("ok", "suite 4: a zero seed", encode2(8, [(1, bytes(32))], 4, none))
+    for suite in (0, 5, 255):
+        test("suite", "suite %d" % suite, encode2(8, [(256, seed)], suite, none))
+    return {"kind": "encoding", "tests": tests}
+
+
+def encoding2_file():
+    seed, salt = noise("encodings 2"), noise("encodings 2, salt")
+    tests, test = version2_tests((2, 3), seed, salt)
     test("format", "version 2 of a key that version 1 holds", encode2(8, [(256, seed)], 1, bytes(16)))
     for suite in (0, 4, 255):
         test("suite", "suite %d" % suite, encode2(8, [(256, seed)], suite, salt))
@@ -533,10 +583,13 @@ def encoding2_file():
 
 
 FILES = {"suites.json": suite_file, "encoding2.json": encoding2_file, "prg.json": prg_file, "wide.json": wide_file,
+         "mls.json": mls_file, "encoding_mls.json": mls_encoding_file,
          "eval.json": eval_file, "puncture.json": puncture_file,
          "encoding.json": encoding_file}
 ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, then the encoding",
          "encoding2.json": "as encoding.json, for version 2 of the key file",
+         "mls.json": "operations on fresh keys of mls-sha256, then the encoding; among them the MLS working group's tree",
+         "encoding_mls.json": "as encoding2.json, for keys of mls-sha256 and a decoder that takes them",
          "prg.json": "seed -> its children's seeds",
          "wide.json": "seed -> its children's seeds in mls-sha256; with the MLS working group's tree of 8 leaves",
          "eval.json": "values of leaves of a fresh key",
@@ -547,7 +600,7 @@ ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, the
 def render(name):
     data = {"schema": "schema.json", "about": ABOUT[name], "generator": "gen_vectors.py",
             "algorithm": "GGM-PPRF-MLS-SHA256" if name == "wide.json" else
-                         "GGM-PPRF" if "2" in name or "suite" in name else "GGM-PPRF-SHA3-256"}
+                         "GGM-PPRF" if "2" in name or "suite" in name or "mls" in name else "GGM-PPRF-SHA3-256"}
     data.update(FILES[name]())
     entries = data.get("tests") or data["groups"]
     data["count"] = sum(len(e["tests"]) if "tests" in e else 1 for e in entries)

@@ -448,9 +448,9 @@ int ref_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len)
 /* Make a key of one of these suites. */
 static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
 {
-  const unsigned suite = ref_file_suite(buf, len);
+  unsigned suite;
   int err;
-  if (suite == 0)
+  if (!ref_file_begins(buf, len, &suite))
     return PPRF_ERR_FORMAT;
   if (!pprf_is_among(suites, suite))
     return PPRF_ERR_SUITE;

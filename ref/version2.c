@@ -46,13 +46,12 @@ static int begins(const uint8_t *file, unsigned version)
          file[DEPTH] <= PPRF_DEPTH_MAX && file[DEPTH + 1] == 0 && file[DEPTH + 2] == 0;
 }
 
-unsigned ref_file_suite(const uint8_t *buf, size_t len)
+int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite)
 {
   if (len < CODEC_HEADER_BYTES + DIGEST_BYTES)
     return 0;
-  if (begins(buf, 1) || (len >= HEADER_BYTES + DIGEST_BYTES && begins(buf, 2)))
-    return buf[SUITE];
-  return 0;
+  *suite = buf[SUITE];
+  return begins(buf, 1) || (len >= HEADER_BYTES + DIGEST_BYTES && begins(buf, 2));
 }
 
 /* Make a file of version 2 one of version 1 in place: the result is its part from byte 20 on. */

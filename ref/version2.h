@@ -13,8 +13,8 @@
 /** Bytes that a file of version 2 has more than the same nodes in version 1. */
 #define VERSION2_MORE_BYTES 20
 
-/** The suite that a file names which begins as one of version 1 or 2 does; 0 if it does not. */
-unsigned ref_file_suite(const uint8_t *buf, size_t len);
+/** Whether a file begins as one of version 1 or 2 does, whatever the suite, which it names. */
+int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite);
 
 /** Make a file of version 2 in place, of bytes - 20 bytes of version 1 that lie from buf + 20 on; zeros on
  * error.

@@ -5,7 +5,7 @@
 exception Refused of string
 let refuse fmt = Printf.ksprintf (fun s -> raise (Refused s)) fmt
 
-(* ---- seeds: strings of 16 bytes ---- *)
+(* ---- seeds: strings of 16 or 32 bytes ---- *)
 
 let to_hex s =
   let digits = "0123456789abcdef" in
@@ -53,6 +53,14 @@ let prg_path _ seed =
     Bytes.unsafe_to_string b in
   (at (id - quarter), at (id + quarter))
 
+let prg_mls _ seed = (Sha256.expand_tree seed "left", Sha256.expand_tree seed "right")
+
+(* The same with 32 bytes: behind them the complements of both. *)
+let prg_path_wide id seed =
+  let left, right = prg_path id (String.sub seed 0 16) in
+  let with_complement s = s ^ String.map (fun c -> Char.chr (Char.code c lxor 255)) s in
+  (with_complement left, with_complement right)
+
 (* ---- positions ---- *)
 
 let rec bits length x tail =
@@ -87,6 +95,8 @@ let prg_of_name = function
   | [ "sha3-salted"; salt ] -> prg_salted (salt_of salt)
   | [ "aes"; salt ] -> prg_aes (salt_of salt)
   | [ "path" ] -> prg_path
+  | [ "mls" ] -> prg_mls
+  | [ "path-wide" ] -> prg_path_wide
   | name -> refuse "no PRG %s" (String.concat " " name)
 
 (* ---- the protocol ---- *)
@@ -113,8 +123,9 @@ let use_prg name =
 let setup d hex =
   let d = integer d and seed = of_hex hex in
   if d < 1 || d > 32 then refuse "depth %d is not in 1..32" d;
-  if String.length seed <> 16 then refuse "a seed has 16 bytes";
-  if !prg_name = "path" && String.get_int64_le seed 0 <> Int64.shift_left 1L d then
+  let bytes = match !prg_name with "mls" | "path-wide" -> 32 | _ -> 16 in
+  if String.length seed <> bytes then refuse "a seed has %d bytes" bytes;
+  if (!prg_name = "path" || !prg_name = "path-wide") && String.get_int64_le seed 0 <> Int64.shift_left 1L d then
     refuse "the path PRG's root seed must begin with its id 2^%d" d;
   depth := d;
   key := Model.keygen seed
@@ -161,6 +172,8 @@ let answer line =
     print_endline (to_hex (Aes.encrypt (salt_of key) (salt_of block)))
   | [ "sha3"; message ] -> print_endline (to_hex (Keccak.sha3_256 (of_hex message)))
   | [ "sha3" ] -> print_endline (to_hex (Keccak.sha3_256 ""))
+  | [ "sha256"; message ] -> print_endline (to_hex (Sha256.sha256 (of_hex message)))
+  | [ "sha256" ] -> print_endline (to_hex (Sha256.sha256 ""))
   | _ -> refuse "unknown command: %s" line
 
 let () =

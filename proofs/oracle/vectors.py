@@ -14,6 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUITES = os.path.join(HERE, "../../equivalence-tests/vectors/suites.json")
+MLS = os.path.join(HERE, "../../equivalence-tests/vectors/mls.json")
 ORACLE = os.environ.get("ORACLE", os.path.join(HERE, "../../build/oracle"))
 VECTORS = os.path.join(HERE, "vectors.txt")
 HEADER = """# SPDX-License-Identifier: Apache-2.0
@@ -138,7 +139,7 @@ def main():
     if sys.argv[1:] in (["generate"], ["speed"]):
         {"generate": generate, "speed": speed}[sys.argv[1]]()
         return
-    print("1..4")
+    print("1..5")
     ok = True
 
     def check(number, good, name, detail):
@@ -166,19 +167,24 @@ def main():
           + (f"{lines[differ[0]]} / {got[differ[0]]}" if differ else "none"))
     generated = [c for _, session in sessions() for c in session]
     check(3, generated == commands, "the_recorded_commands_are_those_of_this_script", "regenerate")
-    # the vectors of the suites come from hashlib and PyCA
+    # the vectors of the suites come from hashlib, hmac and PyCA
     bad, evaluated = [], 0
-    with open(SUITES, encoding="utf-8") as f:
-        groups = json.load(f)["groups"]
+    groups = []
+    for name in (SUITES, MLS):
+        with open(name, encoding="utf-8") as f:
+            groups += json.load(f)["groups"]
     for group in groups:
-        prg = {"sha3-256-salted": "sha3-salted", "aes-128": "aes"}[group["suite"]]
+        prg = {"sha3-256-salted": "sha3-salted", "aes-128": "aes", "mls-sha256": "mls"}[group["suite"]]
         values = [o for o in group["operations"] if o["op"] == "eval" and o["result"] == "ok"]
-        got = ask([f"prg {prg} {group['salt']}", f"setup {group['depth']} {group['seed']}"]
+        got = ask([f"prg {prg} {group.get('salt', '')}".rstrip(), f"setup {group['depth']} {group['seed']}"]
                   + [f"eval {o['leaf']}" for o in values])
         if got != ["ok", "ok"] + [o["value"] for o in values]:
             bad.append((group["suite"], group["depth"], group["comment"]))
         evaluated += len(values)
     check(4, not bad and evaluated > 500, "the_suites_evaluate_to_the_vectors", f"{bad[:3]}")
+    want = [hashlib.sha256(m).hexdigest() for m in messages]
+    got = ask(["sha256" + (" " + m.hex() if m else "") for m in messages])
+    check(5, got == want, "sha256_agrees_with_python_up_to_six_blocks", "")
     sys.exit(0 if ok else 1)
 
 
