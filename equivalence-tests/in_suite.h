@@ -25,13 +25,19 @@ __attribute__((unused)) static unsigned in_suite(void)
   abort();
 }
 
+/** Bytes of a seed and of a value in that suite. */
+__attribute__((unused)) static size_t in_suite_bytes(void)
+{
+  return in_suite() == PPRF_MLS_SHA256 ? 32 : 16;
+}
+
 /** A key in that suite; the thesis's from a given seed by pprf_setup, whose choice it is then. */
 __attribute__((unused)) static int setup_in_suite(const struct pprf_impl *impl, pprf_key **key,
                                                   unsigned depth, const uint8_t *seed)
 {
   struct pprf_options options = {
     .size = sizeof options, .seed = seed, .depth = depth, .suite = in_suite()};
-  if (options.suite != PPRF_SHA3_256)
+  if (options.suite == PPRF_SHA3_256_SALTED || options.suite == PPRF_AES_128)
     options.salt = in_suite_salt;
   return options.suite == PPRF_SHA3_256 && seed != NULL ? impl->setup(key, depth, seed)
                                                         : impl->setup_with(key, &options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operation erases is gone from the process: after each one, every readable mapping (heap
  * with its freed blocks, stacks, libraries' data, anonymous mappings) is searched for the seeds of
- * the erased nodes and the values of the punctured leaves, each as two halves of 8 bytes at any
+ * the erased nodes and the values of the punctured leaves, each as its words of 8 bytes at any
  * byte offset.  Controls: the seeds of live nodes are found, and so is a planted copy of an erased
  * one on the heap, in a freed block and on the stack.
  *
@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -25,9 +26,10 @@
 #define MASK 0x9d3f5ac7e1b20846u
 #define DEPTH_MAX 12
 #define NODES (2u << DEPTH_MAX)
+#define SEED_MAX PPRF_VALUE_BYTES_MAX
 
 /* Masked seeds by heap number: root 1, children 2n and 2n + 1; leaf x of depth d is 2^d + x. */
-static uint64_t masked[NODES][2];
+static uint64_t masked[NODES][4]; /* or two words */
 static uint8_t wanted[NODES]; /* 1: must not be there */
 static unsigned depth;
 
@@ -49,9 +51,28 @@ static void read_all(int fd, void *p, size_t n)
     }
 }
 
-/* The children's seeds of the node of a heap number, whose seed is given. */
-static void expand_one(const uint8_t seed[16], unsigned d, unsigned n, uint8_t both[32])
+/* A child's seed in mls-sha256. */
+static int expand_label(const uint8_t seed[32], const char *side, uint8_t out[32])
 {
+  char label[32] = "..\x0cMLS 1.0 tree";
+  size_t len = 15;
+  label[0] = 0;
+  label[1] = 32;
+  label[len++] = (char)strlen(side);
+  memcpy(label + len, side, strlen(side));
+  len += strlen(side);
+  label[len++] = 1;
+  return HMAC(EVP_sha256(), seed, 32, (const uint8_t *)label, len, out, NULL) != NULL;
+}
+
+/* The children's seeds of the node of a heap number, whose seed is given. */
+static void expand_one(const uint8_t *seed, unsigned d, unsigned n, uint8_t both[2 * SEED_MAX])
+{
+  if (in_suite() == PPRF_MLS_SHA256) {
+    if (!expand_label(seed, "left", both) || !expand_label(seed, "right", both + 32))
+      _exit(1);
+    return;
+  }
   unsigned level = 31 - (unsigned)__builtin_clz(n), height = d - level;
   uint64_t id = (2 * (uint64_t)(n - (1u << level)) + 1) << height;
   uint8_t in[40];
@@ -75,13 +96,13 @@ static void expand_one(const uint8_t seed[16], unsigned d, unsigned n, uint8_t b
     _exit(1);
 }
 
-static void expand(uint8_t (*seed)[16], unsigned d)
+static void expand(uint8_t (*seed)[SEED_MAX], unsigned d)
 {
   for (unsigned n = 1; n < 1u << d; n++) {
-    uint8_t both[32];
+    uint8_t both[2 * SEED_MAX];
     expand_one(seed[n], d, n, both);
-    memcpy(seed[2 * n], both, 16);
-    memcpy(seed[2 * n + 1], both + 16, 16);
+    memcpy(seed[2 * n], both, in_suite_bytes());
+    memcpy(seed[2 * n + 1], both + in_suite_bytes(), in_suite_bytes());
   }
 }
 
@@ -103,9 +124,9 @@ static int child(void (*f)(int fd, uint64_t arg), uint64_t arg, pid_t *pid)
   return fd[0];
 }
 
-static void root_of(uint64_t tag, uint8_t seed[16])
+static void root_of(uint64_t tag, uint8_t seed[SEED_MAX])
 {
-  for (unsigned i = 0; i < 16; i += 8) {
+  for (unsigned i = 0; i < SEED_MAX; i += 8) {
     uint64_t v = tap_random(&tag);
     memcpy(seed + i, &v, 8);
   }
@@ -113,29 +134,29 @@ static void root_of(uint64_t tag, uint8_t seed[16])
 
 static void send_masked(int fd, uint64_t tag)
 {
-  static uint8_t seed[NODES][16];
+  static uint8_t seed[NODES][SEED_MAX];
   root_of(tag, seed[1]);
   expand(seed, depth);
   for (unsigned n = 1; n < 2u << depth; n++) {
-    uint64_t half[2];
-    memcpy(half, seed[n], 16);
-    half[0] ^= MASK;
-    half[1] ^= MASK;
-    write_all(fd, half, 16);
+    uint64_t word[4];
+    memcpy(word, seed[n], SEED_MAX);
+    for (unsigned i = 0; i < 4; i++)
+      word[i] ^= MASK;
+    write_all(fd, word, sizeof word);
   }
 }
 
 static void send_root(int fd, uint64_t tag)
 {
-  uint8_t seed[16];
+  uint8_t seed[SEED_MAX];
   root_of(tag, seed);
-  write_all(fd, seed, 16);
+  write_all(fd, seed, SEED_MAX);
 }
 
 /* A key file with a few leaves punctured; its last digest byte wrong if arg's top bit is set. */
 static void send_file(int fd, uint64_t arg)
 {
-  uint8_t seed[16], file[4096];
+  uint8_t seed[SEED_MAX], file[4096];
   size_t len = sizeof file;
   pprf_key *key;
   root_of(arg & 0xffff, seed);
@@ -145,10 +166,11 @@ static void send_file(int fd, uint64_t arg)
     _exit(1);
   file[len - 1] ^= (uint8_t)(arg >> 63);
   if (arg >> 62 & 1) { /* a right digest, but two records exchanged */
-    uint8_t t[18], *record = file + (in_suite() == PPRF_SHA3_256 ? 16 : 36);
-    memcpy(t, record, 18);
-    memcpy(record, record + 18, 18);
-    memcpy(record + 18, t, 18);
+    uint8_t t[2 + SEED_MAX], *record = file + (in_suite() == PPRF_SHA3_256 ? 16 : 36);
+    size_t bytes = 2 + in_suite_bytes();
+    memcpy(t, record, bytes);
+    memcpy(record, record + bytes, bytes);
+    memcpy(record + bytes, t, bytes);
     if (EVP_Digest(file, len - 32, file + len - 32, NULL, EVP_sha3_256(), NULL) != 1)
       _exit(1);
   }
@@ -160,7 +182,7 @@ static void get_masked(uint64_t tag)
 {
   pid_t pid;
   int fd = child(send_masked, tag, &pid);
-  read_all(fd, masked[1], 16 * ((2u << depth) - 1));
+  read_all(fd, masked[1], sizeof masked[1] * ((2u << depth) - 1));
   close(fd);
   waitpid(pid, NULL, 0);
 }
@@ -169,9 +191,9 @@ static pprf_key *fresh(const struct pprf_impl *impl, uint64_t tag)
 {
   pid_t pid;
   pprf_key *key = NULL;
-  uint8_t seed[16];
+  uint8_t seed[SEED_MAX];
   int fd = child(send_root, tag, &pid);
-  read_all(fd, seed, 16);
+  read_all(fd, seed, SEED_MAX);
   close(fd);
   waitpid(pid, NULL, 0);
   int err = setup_in_suite(impl, &key, depth, seed);
@@ -195,7 +217,7 @@ static int import(const struct pprf_impl *impl, uint64_t arg, pprf_key **key)
   read_all(fd, file, len);
   close(fd);
   waitpid(pid, NULL, 0);
-  int err = impl->import_key(key, file, len);
+  int err = import_any(impl, key, file, len);
   save_registers();
   explicit_bzero(file, sizeof file);
   return err;
@@ -209,11 +231,11 @@ struct place {
   char mapping[80];
 };
 
-/* What is searched for: masked halves in ascending order, and a filter on their low 16 bits. */
+/* What is searched for: masked words in ascending order, and a filter on their low 16 bits. */
 static struct {
   uint64_t word;
   unsigned node;
-} sought[2 * NODES];
+} sought[4 * NODES];
 static unsigned sought_count;
 static unsigned char filter[1 << 13];
 static uint64_t bytes_searched;
@@ -230,9 +252,9 @@ static void prepare(void)
   memset(filter, 0, sizeof filter);
   sought_count = 0;
   for (unsigned n = 1; n < 2u << depth; n++)
-    for (int half = 0; half < 2; half++)
+    for (size_t i = 0; i < in_suite_bytes() / 8; i++)
       if (wanted[n]) {
-        uint64_t word = masked[n][half];
+        uint64_t word = masked[n][i];
         filter[(word & 0xffff) >> 3] |= (unsigned char)(1 << (word & 7));
         sought[sought_count].word = word;
         sought[sought_count++].node = n;
@@ -439,7 +461,7 @@ static void *punctures(void *arg)
   struct job *job = arg;
   const struct pprf_impl *impl = job->impl;
   uint64_t state = job->tag, size = (uint64_t)1 << depth;
-  uint8_t out[16];
+  uint8_t out[SEED_MAX];
   pprf_key *key = fresh(impl, job->tag);
   want_none();
   for (unsigned i = 0; i < 24 && job->ok; i++) {
@@ -504,7 +526,7 @@ static void *reads(void *arg)
   uint64_t state = job->tag, size = (uint64_t)1 << depth;
   static uint8_t file[4096];
   size_t len = sizeof file;
-  uint8_t out[16];
+  uint8_t out[SEED_MAX];
   pprf_key *key = fresh(impl, job->tag);
   want_subtree(1);
   wanted[1] = 0;
@@ -665,13 +687,13 @@ __attribute__((noinline)) static int make_dirty(void)
    : (p)->op == PUNCT_BATCH  ? batch_punct(key, leaves, 40, NULL)                                  \
    : (p)->op == EXPAND       ? expand_range(key, 0, 2000, ignore, NULL)                            \
    : (p)->op == EXPORT       ? (p)->impl->export_key(key, bytes, len)                              \
-   : (p)->op == IMPORT       ? (p)->impl->import_key(&fresh_key, bytes, *(len))                    \
+   : (p)->op == IMPORT       ? import_any((p)->impl, &fresh_key, bytes, *(len))                      \
    : (p)->op == WIPE         ? (prg_wipe(prg_wipe_flags() | WIPED), 0)                             \
                              : make_dirty())
 
 static void *run_painted(void *arg)
 {
-  static const uint8_t root[16] = {1};
+  static const uint8_t root[SEED_MAX] = {1};
   static uint8_t bytes[1 << 16];
   struct painted *p = arg;
   int ref = p->impl == &impl_ref, ok = 1;
@@ -840,7 +862,7 @@ static void versions_change(void)
     printf("Bail out! no thread\n");
     exit(1);
   }
-  uint8_t out[16];
+  uint8_t out[SEED_MAX];
   /* on a machine that is busy the other thread may sleep: calls count that it came between */
   for (unsigned i = 0; (i < 3000 || changed < 100) && i < 300000 && bad < 5; i++) {
     const char *chosen = pprf_prg_name();
@@ -976,7 +998,7 @@ static void work_and_stop(int fd, uint64_t arg)
 {
   const struct pprf_impl *impl = stores[arg >> 16];
   uint64_t tag = arg & 0xffff;
-  uint8_t out[16];
+  uint8_t out[SEED_MAX];
   pprf_key *key = fresh(impl, tag), *none;
   (void)fd;
   int ok = impl->punct(key, 5) == PPRF_OK && impl->eval_punct(key, 77, out) == PPRF_OK &&
