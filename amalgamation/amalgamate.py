@@ -254,7 +254,6 @@ class Amalgamation:
         out.append(f"/* {rule} {path} */\n\n{text}\n")
         return "\n".join(out)
 
-
     def needed(self, name, path, seen):
         """Add a header and those that it includes to `seen`."""
         if name in seen or name.endswith(".acsl"):

@@ -337,10 +337,10 @@ static unsigned within(unsigned c, unsigned lo, unsigned hi)
   return 0 - (((lo - 1 - c) & (c - hi - 1)) >> 31);
 }
 
-bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES])
+bool parse_seed(const char *text, size_t len, uint8_t *seed, size_t bytes)
 {
   unsigned valid = ~0u;
-  if (len != 2 * PPRF_SEED_BYTES)
+  if (len != 2 * bytes)
     return false;
   for (size_t i = 0; i < len; i++) {
     unsigned c = (uint8_t)text[i], lower = c | 32;
@@ -365,11 +365,11 @@ void output_text(struct output *out, const char *format, ...)
   out->used += n > 0 ? (size_t)n : 0;
 }
 
-void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES])
+void output_value(struct output *out, const uint8_t *value, size_t bytes)
 {
-  if (out->used + 2 * PPRF_SEED_BYTES > sizeof out->text)
+  if (out->used + 2 * bytes > sizeof out->text)
     output_write(out);
-  for (size_t i = 0; i < PPRF_SEED_BYTES; i++) {
+  for (size_t i = 0; i < bytes; i++) {
     out->text[out->used++] = hex_digit(value[i] >> 4);
     out->text[out->used++] = hex_digit(value[i] & 15u);
   }

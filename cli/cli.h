@@ -123,22 +123,22 @@ bool write_all(int fd, const void *bytes, size_t len);
 
 /** Standard output through a buffer that is wiped. */
 struct output {
-  uint8_t value[PPRF_SEED_BYTES]; /**< the one that is being printed: wiped with the text */
+  uint8_t value[PPRF_VALUE_BYTES_MAX]; /**< the one that is being printed: wiped with the text */
   char text[4096];
   size_t used;
   bool failed;
 };
 /** Append what printf would print, 200 bytes at most; no secrets: its copies are not wiped. */
 void output_text(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Append a value as hexadecimal digits. */
-void output_value(struct output *out, const uint8_t value[PPRF_SEED_BYTES]);
+/** Append a value of so many bytes, at most PPRF_VALUE_BYTES_MAX, as hexadecimal digits. */
+void output_value(struct output *out, const uint8_t *value, size_t bytes);
 /** Write what is left and wipe value and text.
  * @retval STATUS_DONE or STATUS_FAILED (reported), for all that was appended. */
 int output_end(struct output *out);
 
-/** Read 2 * PPRF_SEED_BYTES hexadecimal digits and nothing else; the text is as secret as the seed,
- * and no branch depends on a digit, only on whether all are digits. */
-bool parse_seed(const char *text, size_t len, uint8_t seed[PPRF_SEED_BYTES]);
+/** Read 2 * bytes hexadecimal digits and nothing else; the text is as secret as the seed, and no branch
+ * depends on a digit, only on whether all are digits. */
+bool parse_seed(const char *text, size_t len, uint8_t *seed, size_t bytes);
 
 /** Report a call of the library that failed; the file, not the library, is to blame for a bad format.
  * @return the exit status. */

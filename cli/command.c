@@ -44,7 +44,7 @@ static int command_missing(void *input)
 
 static const char about[] =
   "Make, use and measure keys of a puncturable pseudorandom function: a function from leaves "
-  "0 .. 2^depth - 1 to 16-byte values, whose key can lose a value for good.";
+  "0 .. 2^depth - 1 to values of 16 or 32 bytes, whose key can lose a value for good.";
 
 static const char more[] =
   "Commands:\n"

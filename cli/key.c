@@ -46,7 +46,9 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
   if (!for_writing)
     keyfile_unlock(f); /* a reader that prints slowly delays no writer */
   if (status == STATUS_DONE) {
-    int err = impl->import_key(key, f->bytes, f->len);
+    const struct pprf_import_options all = {.size = sizeof all,
+                                            .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+    int err = impl->import_with(key, f->bytes, f->len, &all);
     if (err == PPRF_ERR_FORMAT)
       status = complain(STATUS_FILE, "%s: damaged: not a canonical key file", path);
     else if (err == PPRF_ERR_SUITE)
@@ -69,6 +71,7 @@ struct file_args {
   const struct pprf_impl *impl;
   const char *path;
   struct ranges ranges;
+  size_t value_bytes; /* of the key */
   bool leaves_allowed, eval, json, check, list_ranges;
 };
 
@@ -142,6 +145,7 @@ static int with_key(const struct command_line *line, int argc, char **argv, stru
   if (status == STATUS_DONE) {
     status = load(&f, a->path, for_writing, a->impl, &key);
     if (status == STATUS_DONE) {
+      a->value_bytes = a->impl->value_bytes(key);
       for (size_t i = 0; status == STATUS_DONE && i < a->ranges.count; i++)
         status = check_range(&a->ranges.at[i], a->impl->depth(key));
       if (status == STATUS_DONE)
@@ -163,7 +167,8 @@ struct node {
 static struct node node_at(const uint8_t *bytes, unsigned depth, size_t i)
 {
   size_t width = depth / 8 + 1;
-  const uint8_t *record = bytes + keyfile_header_bytes(bytes) + i * (width + PPRF_SEED_BYTES);
+  const uint8_t *record =
+    bytes + keyfile_header_bytes(bytes) + i * (width + keyfile_seed_bytes(bytes));
   uint64_t id = 0;
   for (size_t b = width; b-- > 0;)
     id = id << 8 | record[b];
@@ -206,7 +211,7 @@ static void print_leaf(struct output *out, const struct file_args *a, bool first
                 : value == NULL ? "live\n"
                                 : "");
     if (value != NULL) {
-      output_value(out, value);
+      output_value(out, value, a->value_bytes);
       output_text(out, "\n");
     }
     return;
@@ -215,7 +220,7 @@ static void print_leaf(struct output *out, const struct file_args *a, bool first
               punctured ? "true" : "false");
   if (value != NULL) {
     output_text(out, ", \"value\": \"");
-    output_value(out, value);
+    output_value(out, value, a->value_bytes);
     output_text(out, "\"");
   }
   output_text(out, "}");
@@ -297,7 +302,7 @@ int command_eval(int argc, char **argv)
 
 struct kept {
   uint64_t leaf;
-  uint8_t value[PPRF_SEED_BYTES];
+  uint8_t value[PPRF_VALUE_BYTES_MAX];
 };
 
 /* Puncture one range.  With kept not NULL, the values go there. */
@@ -382,7 +387,7 @@ static int report(const struct file_args *a, const bool *already, const struct k
                   kept[i].leaf);
     else
       output_text(&out, "%" PRIu64 " ", kept[i].leaf);
-    output_value(&out, kept[i].value);
+    output_value(&out, kept[i].value, a->value_bytes);
     output_text(&out, a->json ? "\"}" : "\n");
   }
   if (a->json)

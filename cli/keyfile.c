@@ -126,6 +126,11 @@ size_t keyfile_header_bytes(const uint8_t *file)
   return file[7] == 2 ? 36 : 16;
 }
 
+size_t keyfile_seed_bytes(const uint8_t *file)
+{
+  return file[7] == 2 && file[8] == PPRF_MLS_SHA256 ? 32 : PPRF_SEED_BYTES;
+}
+
 /* The first bytes of a file, which tell its length. */
 enum { START_BYTES = 20 };
 
@@ -139,7 +144,7 @@ static uint64_t length_of(const uint8_t start[START_BYTES])
   if (memcmp(start, "PPRFKEY", 7) != 0 || depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX ||
       nodes > UINT64_C(1) << (depth - 1))
     return 0;
-  return keyfile_header_bytes(start) + nodes * (depth / 8 + 1 + PPRF_SEED_BYTES) + 32;
+  return keyfile_header_bytes(start) + nodes * (depth / 8 + 1 + keyfile_seed_bytes(start)) + 32;
 }
 
 int keyfile_read(struct keyfile *f)

@@ -40,6 +40,8 @@ int keyfile_read(struct keyfile *f);
 
 /** Bytes before the records of a key file, of which the first 8 are given. */
 size_t keyfile_header_bytes(const uint8_t *file);
+/** The same of the seed of each node. */
+size_t keyfile_seed_bytes(const uint8_t *file);
 
 /** Unlock a file that is not needed any more; its content in memory stays. */
 void keyfile_unlock(struct keyfile *f);

@@ -12,9 +12,9 @@
 
 enum { SALT_OPTION = 256 };
 
-/* A seed and its end, or one byte more than a seed. */
+/* A seed and its end, or one byte more than the longest seed. */
 struct seed_line {
-  char text[2 * PPRF_SEED_BYTES + 1];
+  char text[2 * PPRF_VALUE_BYTES_MAX + 1];
   size_t used;
   bool ended;
 };
@@ -25,7 +25,8 @@ struct setup_args {
   const char *path;
   unsigned depth, suite;
   bool force, have_seed, have_salt;
-  uint8_t seed[PPRF_SEED_BYTES], salt[PPRF_SALT_BYTES];
+  size_t seed_bytes;
+  uint8_t seed[PPRF_VALUE_BYTES_MAX], salt[PPRF_SALT_BYTES];
   struct seed_line line;
 };
 
@@ -84,6 +85,13 @@ static bool read_line_unseen(struct seed_line *l, const struct termios *before)
   return read;
 }
 
+/* A seed of either length; which one the suite has, is known when all arguments are. */
+static bool parse_any_seed(struct setup_args *a, const char *text, size_t len)
+{
+  a->seed_bytes = len == 2 * PPRF_SEED_BYTES ? PPRF_SEED_BYTES : PPRF_VALUE_BYTES_MAX;
+  return parse_seed(text, len, a->seed, a->seed_bytes);
+}
+
 /* @return NULL, or what is wrong. */
 static const char *read_seed(struct setup_args *a)
 {
@@ -94,8 +102,8 @@ static const char *read_seed(struct setup_args *a)
   l->ended = false;
   bool read = tcgetattr(STDIN_FILENO, &before) == 0 ? read_line_unseen(l, &before) : read_line(l);
   int err = errno;
-  bool ok = read && l->ended && parse_seed(l->text, l->used, a->seed);
-  return !read ? strerror(err) : ok ? NULL : "not a line of 32 hexadecimal digits";
+  bool ok = read && l->ended && parse_any_seed(a, l->text, l->used);
+  return !read ? strerror(err) : ok ? NULL : "not a line of 32 hexadecimal digits, nor of 64";
 }
 
 /* ---- arguments ---- */
@@ -109,12 +117,12 @@ static int parse_seed_option(struct setup_args *a, char *arg)
     return wrong == NULL ? STATUS_DONE
                          : complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
   }
-  bool ok = parse_seed(arg, len, a->seed);
+  bool ok = parse_any_seed(a, arg, len);
   explicit_bzero(arg, len); /* ps(1) shows arguments */
   /* the seed itself is not repeated: logs keep messages */
   return ok ? STATUS_DONE
-            : complain(STATUS_USAGE, "--seed: neither %d hexadecimal digits nor -",
-                       2 * PPRF_SEED_BYTES);
+            : complain(STATUS_USAGE, "--seed: neither %d hexadecimal digits, nor %d, nor -",
+                       2 * PPRF_SEED_BYTES, 2 * PPRF_VALUE_BYTES_MAX);
 }
 
 static int parse_suite(struct setup_args *a, const char *arg)
@@ -122,12 +130,13 @@ static int parse_suite(struct setup_args *a, const char *arg)
   for (a->suite = 1; pprf_suite_name(a->suite) != NULL; a->suite++)
     if (strcmp(arg, pprf_suite_name(a->suite)) == 0)
       return STATUS_DONE;
-  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted or aes-128", arg);
+  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted, aes-128 or mls-sha256",
+                  arg);
 }
 
 static int parse_salt(struct setup_args *a, const char *arg)
 {
-  a->have_salt = parse_seed(arg, strlen(arg), a->salt);
+  a->have_salt = parse_seed(arg, strlen(arg), a->salt, PPRF_SALT_BYTES);
   return a->have_salt ? STATUS_DONE
                       : complain(STATUS_USAGE, "salt '%s': not %d hexadecimal digits", arg,
                                  2 * PPRF_SALT_BYTES);
@@ -157,7 +166,7 @@ static int parse_option(void *input, int key, char *arg)
 static int parse_operand(void *input, char *arg)
 {
   struct setup_args *a = input;
-  if (a->path != NULL && parse_seed(arg, strlen(arg), a->seed)) /* not repeated */
+  if (a->path != NULL && parse_any_seed(a, arg, strlen(arg))) /* not repeated */
     return complain(STATUS_USAGE, "a seed without --seed: one FILE is enough");
   if (a->path != NULL)
     return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
@@ -168,8 +177,15 @@ static int parse_operand(void *input, char *arg)
 static int complete(void *input)
 {
   const struct setup_args *a = input;
+  const size_t seed_bytes = a->suite == PPRF_MLS_SHA256 ? 32 : PPRF_SEED_BYTES;
   if (a->have_salt && (a->suite == PPRF_SHA3_256 || (a->suite == 0 && a->have_seed)))
     return complain(STATUS_USAGE, "--salt: the suite sha3-256 has none");
+  if (a->have_salt && a->suite == PPRF_MLS_SHA256)
+    return complain(STATUS_USAGE, "--salt: the suite mls-sha256 has none");
+  if (a->have_seed && a->seed_bytes != seed_bytes)
+    return complain(STATUS_USAGE, "--seed: %zu hexadecimal digits, where the suite %s takes %zu",
+                    2 * a->seed_bytes, a->suite == 0 ? "sha3-256" : pprf_suite_name(a->suite),
+                    2 * seed_bytes);
   if (a->depth != 0 && a->path != NULL)
     return STATUS_DONE;
   return complain(STATUS_USAGE, "%s is missing", a->depth == 0 ? "--depth" : "FILE");
@@ -202,11 +218,11 @@ int command_setup(int argc, char **argv)
   static const struct option_line options[] = {
     {"depth", 'd', "D", "Levels below the root, 1 to 32: the key has 2^D leaves"},
     {"seed", 's', "HEX|-",
-     "The root's seed, 32 hexadecimal digits; -: a line of standard input, which other users "
-     "cannot see (default random)"},
+     "The root's seed, 32 hexadecimal digits, 64 for mls-sha256; -: a line of standard input, which "
+     "other users cannot see (default random)"},
     {"suite", 'S', "NAME",
      "What gives a node's seed its children's: sha3-256 (default with --seed), sha3-256-salted "
-     "(default without) or aes-128"},
+     "(default without), aes-128 or mls-sha256"},
     {"salt", SALT_OPTION, "HEX", "The salt, 32 hexadecimal digits; it is public (default random)"},
     {"force", 'f', NULL, "Overwrite FILE"},
     OPTION_IMPL("ref|opt"),

@@ -11,6 +11,7 @@ import argparse
 import csv
 import fcntl
 import hashlib
+import hmac
 import json
 import math
 import os
@@ -89,6 +90,9 @@ def children_of(suite, seed, node_id):
     if suite == "sha3-256-salted":
         digest = hashlib.sha3_256(seed + SALT + node).digest()
         return digest[:16], digest[16:]
+    if suite == "mls-sha256":  # RFC 9420, ExpandWithLabel(seed, "tree", side, 32)
+        return tuple(hmac.digest(seed, b"\0\x20\x0cMLS 1.0 tree" + bytes([len(side)]) + side + b"\1", "sha256")
+                     for side in (b"left", b"right"))
     blocks = b"".join(bytes(a ^ b for a, b in zip(node + bytes([side]) + bytes(7), SALT))
                       for side in (0, 1))
     both = Cipher(algorithms.AES(seed), modes.ECB()).encryptor().update(blocks)
@@ -96,8 +100,9 @@ def children_of(suite, seed, node_id):
 
 
 def encode_2(suite, depth, nodes):
-    number = {"sha3-256-salted": 2, "aes-128": 3}[suite]
-    out = b"PPRFKEY" + bytes([2, number, depth, 0, 0]) + len(nodes).to_bytes(8, "little") + SALT
+    number = {"sha3-256-salted": 2, "aes-128": 3, "mls-sha256": 4}[suite]
+    salt = bytes(16) if suite == "mls-sha256" else SALT
+    out = b"PPRFKEY" + bytes([2, number, depth, 0, 0]) + len(nodes).to_bytes(8, "little") + salt
     for start, height, seed in nodes:
         out += (2 * start + 2 ** height).to_bytes(depth // 8 + 1, "little") + seed
     return out + hashlib.sha3_256(out).digest()
@@ -273,14 +278,15 @@ class Values(Case):
             os.remove(os.path.join(self.dir, "opt"))
 
     def test_suites_are_those_of_an_independent_implementation(self):
-        for suite in ("sha3-256-salted", "aes-128"):
+        for suite in ("sha3-256-salted", "aes-128", "mls-sha256"):
+            root = ROOT_SEED * (2 if suite == "mls-sha256" else 1)
+            salt = [] if suite == "mls-sha256" else ["--salt", SALT.hex()]
             for depth, leaf in ((1, 1), (8, 77), (32, 0xc0ffee11)):
                 for impl in ("ref", "opt"):
                     path = os.path.join(self.dir, f"{suite}-{impl}-{depth}")
-                    self.expect(DONE, "setup", "-i", impl, "-d", depth, "-s", ROOT_SEED.hex(),
-                                "--suite", suite, "--salt", SALT.hex(), path)
-                    self.assertEqual(self.read(path), encode_2(suite, depth, [(0, depth, ROOT_SEED)]))
-                    start, seed, nodes = 0, ROOT_SEED, []
+                    self.expect(DONE, "setup", "-i", impl, "-d", depth, "-s", root.hex(), "--suite", suite, *salt, path)
+                    self.assertEqual(self.read(path), encode_2(suite, depth, [(0, depth, root)]))
+                    start, seed, nodes = 0, root, []
                     for height in reversed(range(depth)):
                         left, right = children_of(suite, seed, 2 * start + 2 ** (height + 1))
                         other = start + 2 ** height
@@ -311,6 +317,32 @@ class Values(Case):
         self.write(bytes(data[:-32]) + hashlib.sha3_256(data[:-32]).digest())
         for command in (["info"], ["eval", 1], ["punct", 1]):
             self.refused(FILE, "its suite has the number 77", command[0], self.key, *command[1:])
+
+    def test_values_of_32_bytes_are_printed_whole(self):
+        for impl in ("ref", "opt"):
+            path = os.path.join(self.dir, impl)
+            self.expect(DONE, "setup", "-i", impl, "-d", 8, "-S", "mls-sha256", "-s", 2 * ROOT_SEED.hex(), path)
+            want = [(0, 8, 2 * ROOT_SEED)]
+            for height in reversed(range(8)):
+                want = [(start + side * 2 ** height, height, seed) for start, _, parent in want
+                        for side, seed in enumerate(children_of("mls-sha256", parent, 0))]
+            values = {start: seed.hex() for start, _, seed in want}
+            lines = [f"{leaf} {values[leaf]}" for leaf in range(256)]
+            self.assertEqual(self.expect(DONE, "eval", "-i", impl, path, "0..255").splitlines(), lines)
+            self.assertEqual(json.loads(self.expect(DONE, "eval", "--json", path, 7)),
+                             [{"leaf": 7, "punctured": False, "value": values[7]}])
+            self.assertEqual(self.expect(DONE, "punct", "--eval", "-i", impl, path, "3..60").splitlines(), lines[3:61])
+            self.assertEqual(self.expect(PUNCTURED, "eval", "--check", path, "2..4"),
+                             "2 live\n3 punctured\n4 punctured\n")
+            self.assertEqual(self.expect(DONE, "eval", path, 61), lines[61] + "\n")
+
+    def test_a_file_whose_length_is_that_of_other_seeds_is_damaged(self):
+        self.expect(DONE, "setup", "-d", 4, "-S", "mls-sha256", self.key)
+        data = bytearray(self.read())
+        for suite in (2, 3):
+            data[8] = suite
+            self.write(bytes(data))
+            self.refused(FILE, "85", "info", self.key)
 
     def test_order_of_punctures_is_irrelevant(self):
         files = set()
@@ -348,6 +380,27 @@ class Setup(Case):
                 self.assertEqual((data[7], data[8]), start, options)
                 self.assertEqual(data[20:36].hex() == salt, "--salt" in options)
                 self.assertRegex(self.expect(DONE, "info", self.key), rf"(?m)^suite +{suite}$")
+
+    def test_a_seed_has_the_length_of_its_suite(self):
+        short, long = ROOT_SEED.hex(), 2 * ROOT_SEED.hex()
+        for order in (1, -1):
+            for seed, suite in ((short, "mls-sha256"), (long, "sha3-256"), (long, "sha3-256-salted"),
+                                (long, "aes-128")):
+                pairs = [["--seed", seed], ["--suite", suite]][::order]
+                message = self.refused(USAGE, f"{len(seed)} hexadecimal digits, where the suite {suite} takes "
+                                       f"{96 - len(seed)}", "setup", "-d", 4, *sum(pairs, []), self.key)
+                self.assertNotIn(ROOT_SEED.hex()[:8], message)
+        self.refused(USAGE, "suite sha3-256 takes 32", "setup", "-d", 4, "--seed", long, self.key)
+        self.refused(USAGE, "mls-sha256 has none", "setup", "-d", 4, "-S", "mls-sha256", "--salt", short, self.key)
+        self.expect(DONE, "setup", "-d", 4, "-S", "mls-sha256", "--seed", "-", self.key, input=(long + "\n").encode())
+        self.assertEqual(self.read(), encode_2("mls-sha256", 4, [(0, 4, 2 * ROOT_SEED)]))
+        files = set()
+        for _ in range(2):
+            self.expect(DONE, "setup", "-f", "-d", 4, "-S", "mls-sha256", self.key)
+            files.add(self.read()[37:69])
+        self.assertEqual(len(files), 2)
+        for seed in files:
+            self.assertNotEqual(seed[:16], seed[16:])
 
     def test_mode_is_0600_whatever_the_umask(self):
         for umask in (0o000, 0o022, 0o077):

@@ -588,7 +588,7 @@ FILES = {"suites.json": suite_file, "encoding2.json": encoding2_file, "prg.json"
          "encoding.json": encoding_file}
 ABOUT = {"suites.json": "operations on fresh keys of the suites with a salt, then the encoding",
          "encoding2.json": "as encoding.json, for version 2 of the key file",
-         "mls.json": "operations on fresh keys of mls-sha256, then the encoding; among them the MLS working group's tree",
+         "mls.json": "operations on fresh keys of mls-sha256, then the encoding; one is the MLS working group's",
          "encoding_mls.json": "as encoding2.json, for keys of mls-sha256 and a decoder that takes them",
          "prg.json": "seed -> its children's seeds",
          "wide.json": "seed -> its children's seeds in mls-sha256; with the MLS working group's tree of 8 leaves",

@@ -81,6 +81,10 @@ for version in sha256-ni sha256-scalar sha256-evp; do
   status=$?
   grep -q "^# SHA-256: $version\$" "$log" || status=1
   check $status "vectors_with_$version"
+  case $version in sha256-ni | sha256-scalar)
+    TEST_SUITE=mls-sha256 PPRF_SHA256=$version "$here/residue-shipped" > "$log" 2>&1
+    check $? "residue_with_$version" ;;
+  esac
 done
 echo "# versions of the PRG that were run:$run; not on this processor:${not:- none}"
 echo "1..$n"
