@@ -154,7 +154,7 @@ end:
 
 static void suites(const struct pprf_impl *impl)
 {
-  static const unsigned unknown[] = {4, 5, 255, 256 + PPRF_AES_128, ~0u};
+  static const unsigned unknown[] = {5, 6, 255, 256 + PPRF_AES_128, 256 + PPRF_MLS_SHA256, ~0u};
   struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 9};
   pprf_key *key, *bare;
   int ok = impl->setup_with(&bare, &o) == PPRF_OK && impl->suite(bare) == PPRF_SHA3_256;
@@ -174,6 +174,205 @@ static void suites(const struct pprf_impl *impl)
   }
   impl->free(bare);
   tap_ok(ok, "%s_suites_are_made_named_and_told_apart", impl->name);
+}
+
+/* ---- keys of 32-byte seeds */
+
+static const uint8_t wide_root[32] = {9, [15] = 1, [16] = 2, [31] = 3};
+
+static int wide_setup(const struct pprf_impl *impl, pprf_key **key, unsigned depth,
+                      const uint8_t *seed, const uint8_t *salt, unsigned flags)
+{
+  const struct pprf_options o = {.size = sizeof o,
+                                 .seed = seed,
+                                 .depth = depth,
+                                 .flags = flags,
+                                 .suite = PPRF_MLS_SHA256,
+                                 .salt = salt};
+  return impl->setup_with(key, &o);
+}
+
+/* Whether so many bytes are zero, and those behind them as they were. */
+static int zeroed(const uint8_t *out, size_t bytes, size_t size)
+{
+  for (size_t i = 0; i < size; i++)
+    if (out[i] != (i < bytes ? 0 : 0xee))
+      return 0;
+  return 1;
+}
+
+/* How many bytes are written: all of a value, none behind it, and 16 where there is no key. */
+static void wide_values(const struct pprf_impl *impl)
+{
+  uint8_t out[3 * 32 + 16], value[2][32];
+  const uint64_t leaf[3] = {7, 3, 7}, wrong[2] = {7, 512};
+  int ref = impl == &impl_ref, result[3];
+  int (*batch)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *) =
+    ref ? ref_pprf_eval_batch : pprf_eval_batch;
+  pprf_key *key = NULL;
+  int ok = wide_setup(impl, &key, 9, wide_root, NULL, 0) == PPRF_OK;
+  ok = ok && impl->value_bytes(key) == 32 && impl->suite(key) == PPRF_MLS_SHA256 &&
+       impl->depth(key) == 9 && impl->node_count(key) == 1 && impl->value_bytes(NULL) == 0;
+  memset(out, 0xee, sizeof out);
+  ok = ok && impl->eval(key, 7, out) == PPRF_OK && out[32] == 0xee;
+  memcpy(value[0], out, 32);
+  ok = ok && impl->eval(key, 3, value[1]) == PPRF_OK && memcmp(value[0], value[1], 16) != 0 &&
+       memcmp(value[0] + 16, value[1] + 16, 16) != 0;
+  memset(out, 0xee, sizeof out);
+  ok = ok && impl->eval(key, 512, out) == PPRF_ERR_RANGE && zeroed(out, 32, sizeof out);
+  memset(out, 0xee, sizeof out);
+  ok = ok && impl->eval_punct(key, 512, out) == PPRF_ERR_RANGE && zeroed(out, 32, sizeof out);
+  ok = ok && impl->eval(key, 7, NULL) == PPRF_ERR_NULL &&
+       impl->eval_punct(key, 7, NULL) == PPRF_ERR_NULL;
+  memset(out, 0xee, sizeof out);
+  ok = ok && impl->punct(key, 3) == PPRF_OK && impl->eval(key, 3, out) == PPRF_ERR_PUNCTURED &&
+       zeroed(out, 32, sizeof out);
+  memset(out, 0xee, sizeof out);
+  ok = ok && batch(key, leaf, 3, out, result) == PPRF_OK && memcmp(out, value[0], 32) == 0 &&
+       memcmp(out + 64, value[0], 32) == 0 && out[96] == 0xee && result[1] == PPRF_ERR_PUNCTURED &&
+       out[32] == 0 && out[63] == 0;
+  memset(out, 0xee, sizeof out);
+  ok = ok && batch(key, wrong, 2, out, NULL) == PPRF_ERR_RANGE && zeroed(out, 64, sizeof out);
+  ok = ok && batch(key, leaf, SIZE_MAX / 32 + 1, out, NULL) == PPRF_ERR_NOMEM;
+  ok = ok && (ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, 1, NULL) == PPRF_OK &&
+       (ref ? ref_pprf_prefault : pprf_prefault)(key) == PPRF_OK;
+  memset(out, 0xee, sizeof out);
+  ok = ok && impl->eval_punct(key, 8, out) == PPRF_OK && out[32] == 0xee;
+  ok = ok && impl->punct_range(key, 0, 511) == PPRF_OK && impl->node_count(key) == 0;
+  impl->free(key);
+  tap_ok(ok, "%s_values_of_32_bytes_are_written_whole_and_nothing_else", impl->name);
+}
+
+/* Nobody gets such a key who did not ask for one. */
+static void wide_by_name_alone(const struct pprf_impl *impl)
+{
+  struct {
+    struct pprf_import_options o;
+    uint8_t more[8];
+  } longer = {.o = {.size = sizeof longer, .suites = PPRF_SUITES_32_BYTES}};
+  struct pprf_import_options o = {.size = sizeof o};
+  uint8_t file[120], again[120], salted[120], bare[120];
+  size_t len = sizeof file, len2 = sizeof again, salted_len = sizeof salted, bare_len = sizeof bare;
+  pprf_key *key = NULL, *other = NULL, *none;
+  int ok = wide_setup(impl, &key, 9, wide_root, root, 0) == PPRF_ERR_RANGE && key == NULL;
+  ok = ok && wide_setup(impl, &key, 33, wide_root, NULL, 0) == PPRF_ERR_RANGE;
+  ok = ok && wide_setup(impl, &key, 9, wide_root, NULL, 0) == PPRF_OK;
+  ok = ok && impl->export_key(key, file, &len) == PPRF_OK && len == 36 + 2 + 32 + 32 &&
+       file[7] == 2 && file[8] == PPRF_MLS_SHA256 && memcmp(file + 20, zero, 16) == 0 &&
+       memcmp(file + 38, wide_root, 32) == 0;
+  none = key;
+  ok = ok && impl->import_key(&none, file, len) == PPRF_ERR_SUITE && none == NULL;
+  none = key;
+  ok = ok && impl->import_with(&none, file, len, &o) == PPRF_ERR_SUITE && none == NULL;
+  o.suites = PPRF_SUITES_16_BYTES;
+  ok = ok && impl->import_with(&none, file, len, &o) == PPRF_ERR_SUITE;
+  o.suites = PPRF_SUITES_32_BYTES;
+  ok = ok && impl->import_with(&other, file, len, &o) == PPRF_OK &&
+       impl->value_bytes(other) == 32 && impl->suite(other) == PPRF_MLS_SHA256 &&
+       impl->export_key(other, again, &len2) == PPRF_OK && len2 == len &&
+       memcmp(again, file, len) == 0;
+  impl->free(other);
+  impl->free(key);
+  /* and files of the others */
+  key = other = NULL;
+  ok = ok && impl->setup(&key, 9, NULL) == PPRF_OK && impl->value_bytes(key) == 16 &&
+       impl->export_key(key, salted, &salted_len) == PPRF_OK;
+  ok = ok && impl->setup(&other, 9, root) == PPRF_OK && impl->value_bytes(other) == 16 &&
+       impl->export_key(other, bare, &bare_len) == PPRF_OK;
+  ok = ok && impl->import_with(&none, salted, salted_len, &o) == PPRF_ERR_SUITE &&
+       impl->import_with(&none, bare, bare_len, &o) == PPRF_ERR_SUITE;
+  impl->free(key);
+  impl->free(other);
+  other = NULL;
+  for (unsigned suite = 1; suite <= 3; suite++) {
+    o.suites = PPRF_SUITE_BIT(suite);
+    int is_bare = impl->import_with(&other, bare, bare_len, &o) == PPRF_OK;
+    impl->free(other);
+    int is_salted = impl->import_with(&other, salted, salted_len, &o) == PPRF_OK;
+    impl->free(other);
+    ok = ok && is_bare == (suite == PPRF_SHA3_256) && is_salted == (suite == PPRF_SHA3_256_SALTED);
+  }
+  o.suites = 0;
+  ok = ok && impl->import_with(&other, bare, bare_len, &o) == PPRF_OK;
+  impl->free(other);
+  /* what there is not */
+  static const uint64_t wrong[] = {1, PPRF_SUITE_BIT(5), PPRF_SUITE_BIT(63), ~UINT64_C(0)};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    o.suites = wrong[i];
+    none = key;
+    ok = ok && impl->import_with(&none, file, len, &o) == PPRF_ERR_RANGE && none == NULL;
+  }
+  o.suites = PPRF_SUITES_32_BYTES;
+  o.size = sizeof o - 1;
+  ok = ok && impl->import_with(&none, file, len, &o) == PPRF_ERR_RANGE;
+  ok = ok && impl->import_with(&other, file, len, &longer.o) == PPRF_OK;
+  impl->free(other);
+  longer.more[7] = 1;
+  ok = ok && impl->import_with(&none, file, len, &longer.o) == PPRF_ERR_RANGE;
+  o.size = sizeof o;
+  ok = ok && impl->import_with(NULL, file, len, &o) == PPRF_ERR_NULL &&
+       impl->import_with(&none, NULL, len, &o) == PPRF_ERR_NULL &&
+       impl->import_with(&none, file, len, NULL) == PPRF_ERR_NULL;
+  tap_ok(ok, "%s_keys_of_32_bytes_are_for_those_who_name_them", impl->name);
+}
+
+/* Random roots: each of the four words is drawn. */
+static void wide_roots(const struct pprf_impl *impl)
+{
+  uint8_t file[2][120];
+  size_t len = sizeof file[0];
+  int ok = 1;
+  for (int i = 0; i < 2; i++) {
+    pprf_key *key = NULL;
+    ok = ok && wide_setup(impl, &key, 9, NULL, NULL, 0) == PPRF_OK &&
+         impl->export_key(key, file[i], &len) == PPRF_OK;
+    impl->free(key);
+  }
+  for (unsigned a = 0; ok && a < 8; a++)
+    for (unsigned b = 0; b <= a; b++) { /* eight words, no two of them the same, none zero */
+      const uint8_t *x = file[a / 4] + 38 + 8 * (a % 4), *y = file[b / 4] + 38 + 8 * (b % 4);
+      ok = ok && memcmp(x, a == b ? zero : y, 8) != 0;
+    }
+  tap_ok(ok, "%s_roots_of_32_bytes_are_drawn_at_random", impl->name);
+}
+
+/* Shared with a child; and a copy that the child must not use. */
+static void wide_forks(const struct pprf_impl *impl)
+{
+  uint8_t value[32], out[33];
+  pprf_key *key = NULL, *own = NULL;
+  int status, ref = impl == &impl_ref;
+  int (*batch)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *) =
+    ref ? ref_pprf_eval_batch : pprf_eval_batch;
+  const uint64_t leaf = 4;
+  int ok = wide_setup(impl, &key, 10, wide_root, NULL, PPRF_SHARED) == PPRF_OK &&
+           wide_setup(impl, &own, 10, wide_root, NULL, 0) == PPRF_OK &&
+           impl->eval(key, 5, value) == PPRF_OK && impl->memory_bytes(key) > 0;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    size_t len = 0;
+    memset(out, 0xee, sizeof out);
+    int good = impl->eval(own, 4, out) == PPRF_ERR_FORKED && zeroed(out, 32, sizeof out);
+    memset(out, 0xee, sizeof out);
+    good =
+      good && batch(own, &leaf, 1, out, NULL) == PPRF_ERR_FORKED && zeroed(out, 32, sizeof out);
+    good = good && impl->value_bytes(own) == 0 && impl->suite(own) == 0 && impl->depth(own) == 0 &&
+           impl->node_count(own) == 0 && impl->memory_bytes(own) == 0 &&
+           impl->punct(own, 4) == PPRF_ERR_FORKED &&
+           impl->export_key(own, NULL, &len) == PPRF_ERR_FORKED;
+    impl->free(own);
+    good = good && impl->value_bytes(key) == 32 && impl->eval_punct(key, 5, out) == PPRF_OK &&
+           memcmp(out, value, 32) == 0 && impl->punct_range(key, 100, 400) == PPRF_OK;
+    _exit(!good);
+  }
+  ok = ok && child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  ok = ok && impl->punct(key, 5) == PPRF_ERR_PUNCTURED &&
+       impl->punct(key, 400) == PPRF_ERR_PUNCTURED && impl->eval(own, 5, out) == PPRF_OK &&
+       memcmp(out, value, 32) == 0;
+  impl->free(key);
+  impl->free(own);
+  tap_ok(ok, "%s_keys_of_32_bytes_are_shared_and_copies_are_refused", impl->name);
 }
 
 static void depths(const struct pprf_impl *impl)
@@ -398,7 +597,12 @@ int main(void)
     suites(stores[i]);
     random_roots(stores[i]);
     default_suites(stores[i]);
+    wide_values(stores[i]);
+    wide_by_name_alone(stores[i]);
+    wide_roots(stores[i]);
   }
+  for (int i = 0; i < IMPLS; i++)
+    wide_forks(impls[i]);
   prefault_keeps_packed();
   ref_prg();
   error_texts("ref", ref_pprf_strerror);
