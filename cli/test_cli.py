@@ -336,6 +336,24 @@ class Values(Case):
                              "2 live\n3 punctured\n4 punctured\n")
             self.assertEqual(self.expect(DONE, "eval", path, 61), lines[61] + "\n")
 
+    def test_the_example_of_key_file_md_is_what_the_program_writes(self):
+        self.expect(DONE, "setup", "-d", 2, "-S", "mls-sha256", "-s", bytes(range(32)).hex(), self.key)
+        self.expect(DONE, "punct", self.key, 0)
+        with open(os.path.join(os.path.dirname(__file__), "../docs/key-file.md"), encoding="utf-8") as f:
+            rows = f.read().split("from the seed 00 01 02 .. 1f")[1].split("## ")[0]
+        data, at, pieces = self.read(), 0, re.findall(r"(?m)^\| (`[0-9a-f].*?) \|", rows)
+        lengths = [12, 8, 16, 33, 33, 32]
+        self.assertEqual((len(pieces), sum(lengths)), (6, len(data)))
+        for piece, length in zip(pieces, lengths):
+            hexadecimal = " ".join(re.findall(r"`(.*?)`", piece))
+            first, _, last = hexadecimal.partition(" .. ")
+            if piece.endswith("16 times"):
+                first = 16 * first
+            part = data[at:at + length]
+            self.assertTrue(part.startswith(bytes.fromhex(first)) and part.endswith(bytes.fromhex(last)), piece)
+            self.assertTrue(last or len(bytes.fromhex(first)) == length, piece)
+            at += length
+
     def test_a_file_whose_length_is_that_of_other_seeds_is_damaged(self):
         self.expect(DONE, "setup", "-d", 4, "-S", "mls-sha256", self.key)
         data = bytearray(self.read())
