@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file in_suite.h
  * Keys of the suite that TEST_SUITE in the environment names, for tests that search or watch a process:
- * the same program runs once for each suite. */
+ * the same program runs once for each suite.  As PROGRAM-mls it runs with mls-sha256. */
 #ifndef EQ_IN_SUITE_H
 #define EQ_IN_SUITE_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ __attribute__((unused)) static unsigned in_suite(void)
 {
   const char *name = getenv("TEST_SUITE");
   if (name == NULL || *name == '\0')
-    return PPRF_SHA3_256;
+    return strstr(program_invocation_short_name, "-mls") ? PPRF_MLS_SHA256 : PPRF_SHA3_256;
   for (unsigned suite = 1; pprf_suite_name(suite) != NULL; suite++)
     if (strcmp(name, pprf_suite_name(suite)) == 0)
       return suite;

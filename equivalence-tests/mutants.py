@@ -24,9 +24,8 @@ from concurrent import futures
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 SUITES = ["vectors", "vectors-asan", "hostile", "forks", "random", "exhaustive", "faults", "faults-asan",
-          "residue", "memory", "api", "prg_choice", "wide_prg", "wide_prg-libcrypto", "secret-flow", "threads", "corpus-ops",
-          "corpus-import", "corpus-cli", "crash", "cli",
-          "three-way"]
+          "residue", "residue-mls", "memory", "api", "prg_choice", "wide_prg", "wide_prg-libcrypto", "secret-flow",
+          "threads", "corpus-ops", "corpus-import", "corpus-cli", "crash", "cli", "three-way"]
 CPU_SECONDS = 240  # of one suite; more is a hang, which notices the bug only where the list says so
 WAIT_SECONDS = 2400  # for one that waits and does not compute
 

@@ -173,6 +173,12 @@ $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/pla
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
+# with seeds of 32 bytes
+CLEAN_TESTS += $(EQB)/residue-mls
+TAP_TESTS += $(EQB)/residue-mls
+$(EQB)/residue-mls: $(EQB)/residue
+	cp $< $@
+
 # and as others build them: every cell is a target, residue-CELL; one of them is in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
 EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
@@ -215,7 +221,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
