@@ -8,14 +8,16 @@
  * own, so that it makes its own digest context. */
 #include <errno.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "../opt/shared.h"
 #include "impls.h"
-#include "prg.h"
+#include "options.h"
 #include "tap.h"
+#include "wide.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -48,6 +50,8 @@ static struct {
               {"EVP_DigestInit_ex", 0},
               {"EVP_DigestUpdate", 0},
               {"EVP_DigestFinal_ex", 0},
+              {"EVP_KDF_CTX_new", 0},
+              {"EVP_KDF_derive", 0},
               {"RAND_priv_bytes", 0}};
 
 static void note_failure(const char *name)
@@ -197,6 +201,14 @@ WRAP(int, EVP_EncryptUpdate,
        int good = __real_EVP_EncryptUpdate(c, out, len, in, n);
        return hit("EVP_EncryptUpdate", PPRF_ERR_CRYPTO) ? 0 : good;
      })
+WRAP(EVP_KDF_CTX *, EVP_KDF_CTX_new, (EVP_KDF * kdf),
+     { return hit("EVP_KDF_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_KDF_CTX_new(kdf); })
+/* It fails when it has written. */
+WRAP(int, EVP_KDF_derive,
+     (EVP_KDF_CTX * c, unsigned char *out, size_t n, const OSSL_PARAM params[]), {
+       int good = __real_EVP_KDF_derive(c, out, n, params);
+       return hit("EVP_KDF_derive", PPRF_ERR_CRYPTO) ? 0 : good;
+     })
 WRAP(int, RAND_priv_bytes, (unsigned char *out, int n),
      { return hit("RAND_priv_bytes", PPRF_ERR_CRYPTO) ? 0 : __real_RAND_priv_bytes(out, n); })
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *p), {
@@ -216,6 +228,14 @@ WRAP(struct pprf_children, prg_expand,
          return (struct pprf_children){.err = PPRF_ERR_NOMEM};
        return __real_prg_expand(family, s, start, h);
      })
+WRAP(struct pprf_wide_children, prg_expand_wide,
+     (struct pprf_family family, struct pprf_wide_seed s, uint64_t start, unsigned h), {
+       if (hit("prg_expand (crypto)", PPRF_ERR_CRYPTO))
+         return (struct pprf_wide_children){.err = PPRF_ERR_CRYPTO};
+       if (hit("prg_expand (nomem)", PPRF_ERR_NOMEM))
+         return (struct pprf_wide_children){.err = PPRF_ERR_NOMEM};
+       return __real_prg_expand_wide(family, s, start, h);
+     })
 
 /* ---------------------------------------------------------------- one trial */
 
@@ -233,13 +253,14 @@ enum kind {
   SETUP,
   SETUP_RANDOM,
   SETUP_SALTED, /* a salt is drawn */
+  SETUP_WIDE,   /* a root of 32 bytes */
   SHARED, /* of opt: a key in shared memory */
   KINDS
 };
 static const char *const kind_name[KINDS] = {
   "eval",        "punct",        "eval_punct",   "punct_range", "eval_batch",
   "punct_batch", "expand",       "prefault",     "export",      "import",
-  "setup",       "setup_random", "setup_salted", "setup_shared"};
+  "setup",       "setup_random", "setup_salted", "setup_wide",  "setup_shared"};
 
 static int changes_key(enum kind kind)
 {
@@ -263,15 +284,18 @@ int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *res
 int ref_pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg);
 int ref_pprf_prefault(pprf_key *key);
 
-static const uint8_t root[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-static const uint8_t zero[16];
+enum { VALUE_MAX = PPRF_VALUE_BYTES_MAX };
+static const uint8_t root[VALUE_MAX] = {1,  2,  3,  4,  5,  6,  7,  8,        9,
+                                        10, 11, 12, 13, 14, 15, 16, [31] = 17};
+static const uint8_t zero[VALUE_MAX];
 
 /* Leaves of a batch, or those of an expanded range, with what they yield. */
 enum { MANY = 1100 }; /* more than opt takes on at a time */
 struct many {
   uint64_t leaf[MANY];
   size_t n;
-  uint8_t want[MANY][16], out[MANY][16];
+  size_t bytes; /* of a value */
+  uint8_t want[MANY][VALUE_MAX], out[MANY * VALUE_MAX]; /* one behind the other */
   int want_result[MANY], result[MANY];
 };
 
@@ -286,7 +310,7 @@ struct trial {
   size_t file_len;
   /* results */
   int err;
-  uint8_t out[16];
+  uint8_t out[VALUE_MAX];
   pprf_key *made;
   uint8_t *bytes;
   size_t bytes_len;
@@ -299,7 +323,7 @@ static int collect(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
     uint64_t at = leaf + i - m->leaf[0];
     if (at >= m->n)
       return -1;
-    memcpy(m->out[at], values + 16 * i, 16);
+    memcpy(m->out + m->bytes * at, values + m->bytes * i, m->bytes);
     m->result[at] = PPRF_OK;
   }
   return 0;
@@ -312,8 +336,7 @@ static int call_many(const struct trial *t)
   if (t->kind == PREFAULT)
     return (ref ? ref_pprf_prefault : pprf_prefault)(t->key);
   if (t->kind == EVAL_BATCH)
-    return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(t->key, m->leaf, m->n, m->out[0],
-                                                         m->result);
+    return (ref ? ref_pprf_eval_batch : pprf_eval_batch)(t->key, m->leaf, m->n, m->out, m->result);
   if (t->kind == PUNCT_BATCH)
     return (ref ? ref_pprf_punct_batch : pprf_punct_batch)(t->key, m->leaf, m->n, m->result);
   return (ref ? ref_pprf_expand : pprf_expand)(t->key, m->leaf[0], m->leaf[m->n - 1], collect, m);
@@ -323,6 +346,12 @@ static int setup_salted(const struct pprf_impl *impl, pprf_key **key, unsigned d
 {
   struct pprf_options o = {
     .size = sizeof o, .seed = root, .depth = depth, .suite = PPRF_SHA3_256_SALTED};
+  return impl->setup_with(key, &o);
+}
+
+static int setup_wide(const struct pprf_impl *impl, pprf_key **key, unsigned depth)
+{
+  struct pprf_options o = {.size = sizeof o, .depth = depth, .suite = PPRF_MLS_SHA256};
   return impl->setup_with(key, &o);
 }
 
@@ -371,7 +400,7 @@ static void *run(void *arg)
     break;
   case IMPORT:
     t->made = (pprf_key *)(uintptr_t)16; /* must be set to NULL on error */
-    t->err = impl->import_key(&t->made, t->file, t->file_len);
+    t->err = import_any(impl, &t->made, t->file, t->file_len);
     break;
   case SHARED:
     t->err = setup_shared(&t->made, (unsigned)t->a);
@@ -379,6 +408,10 @@ static void *run(void *arg)
   case SETUP_SALTED:
     t->made = (pprf_key *)(uintptr_t)16;
     t->err = setup_salted(impl, &t->made, (unsigned)t->a);
+    break;
+  case SETUP_WIDE:
+    t->made = (pprf_key *)(uintptr_t)16;
+    t->err = setup_wide(impl, &t->made, (unsigned)t->a);
     break;
   default:
     t->made = (pprf_key *)(uintptr_t)16;
@@ -444,7 +477,8 @@ static void check_many(const struct trial *t)
     int none = t->kind == EXPAND && m->want_result[i] == PPRF_ERR_PUNCTURED;
     if (none ? m->result[i] == PPRF_OK : m->result[i] != m->want_result[i])
       problem(t, "a wrong result of a leaf");
-    else if (t->kind != PUNCT_BATCH && !none && memcmp(m->out[i], m->want[i], 16) != 0)
+    else if (t->kind != PUNCT_BATCH && !none &&
+             memcmp(m->out + m->bytes * i, m->want[i], m->bytes) != 0)
       problem(t, "a wrong value of a leaf");
   }
 }
@@ -456,9 +490,10 @@ static void check_failed_many(const struct trial *t)
   for (size_t i = 0; m != NULL && i < m->n; i++) {
     if (t->kind != EXPAND && m->result[i] != t->err)
       problem(t, "a leaf's result is not the error");
-    if (t->kind == EVAL_BATCH && memcmp(m->out[i], zero, 16) != 0)
+    if (t->kind == EVAL_BATCH && memcmp(m->out + m->bytes * i, zero, m->bytes) != 0)
       problem(t, "a leaf's value is not zero");
-    if (t->kind == EXPAND && m->result[i] == PPRF_OK && memcmp(m->out[i], m->want[i], 16) != 0)
+    if (t->kind == EXPAND && m->result[i] == PPRF_OK &&
+        memcmp(m->out + m->bytes * i, m->want[i], m->bytes) != 0)
       problem(t, "a wrong value of a leaf before the error");
   }
 }
@@ -468,7 +503,8 @@ static void check_failed(struct trial *t, const uint8_t *before, size_t before_l
 {
   if (t->err != inject.want)
     problem(t, "wrong result");
-  if (has_value(t->kind) && memcmp(t->out, zero, 16) != 0)
+  if (has_value(t->kind) &&
+      memcmp(t->out, zero, t->key == NULL ? 16 : t->impl->value_bytes(t->key)) != 0)
     problem(t, "the output is not zero");
   check_failed_many(t);
   if (t->kind == EXPORT)
@@ -544,13 +580,16 @@ static void every_call(struct trial *t, int on)
 
 /* ---------------------------------------------------------------- scenarios */
 
-/* The depth decides on the suite. */
+/* The depth decides on the suite: of each eight one has 32-byte seeds. */
 static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
 {
-  struct pprf_options o = {
-    .size = sizeof o, .seed = root, .depth = depth, .suite = PPRF_SHA3_256 + depth % 3};
+  struct pprf_options o = {.size = sizeof o,
+                           .seed = root,
+                           .depth = depth,
+                           .suite = depth % 8 == 3 ? (unsigned)PPRF_MLS_SHA256
+                                                   : PPRF_SHA3_256 + depth % 3};
   pprf_key *key = NULL;
-  o.salt = o.suite == PPRF_SHA3_256 ? NULL : root;
+  o.salt = pprf_has_salt(o.suite) ? root : NULL;
   if (impl->setup_with(&key, &o) != PPRF_OK) {
     printf("Bail out! setup\n");
     exit(1);
@@ -559,12 +598,14 @@ static pprf_key *fresh(const struct pprf_impl *impl, unsigned depth)
 }
 
 /* Leaves for a batch: some beside each other, some twice; a run of them for an expansion. */
-static struct many *choose(struct many *m, unsigned depth, enum kind kind, size_t n, uint64_t a)
+static struct many *choose(struct many *m, unsigned depth, size_t bytes, enum kind kind, size_t n,
+                           uint64_t a)
 {
   uint64_t size = (uint64_t)1 << depth, state = a;
   if (kind != EVAL_BATCH && kind != PUNCT_BATCH && kind != EXPAND)
     return NULL;
   m->n = kind == EXPAND && n > size ? (size_t)size : n;
+  m->bytes = bytes;
   if (kind == EXPAND && a > size - m->n)
     a = size - m->n;
   for (size_t i = 0; i < m->n; i++)
@@ -583,13 +624,13 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
     if (on == 0 && changes_key(kind)) {
       size_t len;
       uint8_t *bytes = export(impl, key, &len);
-      if (bytes == NULL || impl->import_key(&copy, bytes, len) != PPRF_OK)
+      if (bytes == NULL || import_any(impl, &copy, bytes, len) != PPRF_OK)
         problems++;
       free(bytes);
       use = copy;
     }
     struct trial t = {.impl = impl, .kind = kind, .key = use, .a = a, .b = b};
-    t.many = choose(&many, impl->depth(key), kind, batch_leaves, a);
+    t.many = choose(&many, impl->depth(key), impl->value_bytes(key), kind, batch_leaves, a);
     every_call(&t, on);
     impl->free(copy);
   }
@@ -608,7 +649,7 @@ static void states(const struct pprf_impl *impl, unsigned depth)
         for (unsigned i = 0; i < punctures * punctures; i++)
           (void)impl->punct(key, tap_random(&state) % size);
         uint64_t a = tap_random(&state) % size, b = a;
-        uint8_t out[16];
+        uint8_t out[VALUE_MAX];
         while (impl->node_count(key) > 0 && impl->eval(key, a, out) != PPRF_OK)
           a = (a + 1) % size;
         if (impl->node_count(key) == 0) {
@@ -641,15 +682,15 @@ static void states(const struct pprf_impl *impl, unsigned depth)
 
 /* Batches and expansions of more leaves than opt takes on at a time, and across high nodes: what
  * came before a failure is gone too.  ref calls the PRG more often. */
-static void long_batches(const struct pprf_impl *impl, int full)
+static void long_batches(const struct pprf_impl *impl, unsigned depth, int full)
 {
   static struct many many;
   for (enum kind kind = EVAL_BATCH; kind <= EXPAND; kind++) {
-    pprf_key *key = fresh(impl, 12);
+    pprf_key *key = fresh(impl, depth);
     (void)impl->punct(key, 2000);
     (void)impl->punct_range(key, 1500, 1600);
     struct trial t = {.impl = impl, .kind = kind, .key = key, .a = 1000};
-    t.many = choose(&many, 12, kind, MANY, 1000);
+    t.many = choose(&many, depth, impl->value_bytes(key), kind, MANY, 1000);
     t.stride = (impl == &impl_ref ? 307 : 29) / (full ? 4 : 1);
     every_call(&t, 0);
     impl->free(key);
@@ -846,7 +887,7 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
 int main(int argc, char **argv)
 {
   int full = tap_full(argc, argv);
-  static const unsigned depths[] = {1, 2, 5, 9, 13, 20, 32};
+  static const unsigned depths[] = {1, 2, 3, 5, 9, 11, 13, 20, 32};
   batch_leaves = full ? 12 : 4;
   /* Before this process itself uses the digest. */
   for (int i = 0; i < STORES; i++) {
@@ -871,7 +912,8 @@ int main(int argc, char **argv)
       tap_progress("failures, depth", depths[d], 33);
     }
     problems = 0;
-    long_batches(stores[i], full);
+    long_batches(stores[i], 12, full);
+    long_batches(stores[i], 11, full);
     tap_ok(problems == 0, "%s_batches_fail_whole_after_many_leaves", stores[i]->name);
     tap_ok(prefaulted(stores[i]), "%s_prefaulted_keys_puncture_alike", stores[i]->name);
     tap_ok(not_locked(stores[i]), "%s_keys_that_cannot_be_locked_puncture_alike", stores[i]->name);
@@ -893,9 +935,9 @@ int main(int argc, char **argv)
   memset(t.out, 0xee, 16);
   check_failed(&t, NULL, 0, live + 1);
   tap_ok(problems == 3, "a_lost_error_an_output_and_a_leak_are_noticed");
-  static struct many left = {.n = 3};
+  static struct many left = {.n = 3, .bytes = 16};
   t = (struct trial){.impl = impls[0], .kind = EVAL_BATCH, .many = &left, .err = PPRF_ERR_CRYPTO};
-  memset(left.out[2], 0xee, 16);
+  memset(left.out + 2 * left.bytes, 0xee, left.bytes);
   left.result[0] = left.result[2] = PPRF_ERR_CRYPTO;
   problems = 0;
   check_failed(&t, NULL, 0, live);

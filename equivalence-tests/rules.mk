@@ -142,7 +142,8 @@ TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
 EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap madvise mlock mlock2 \
   EVP_MD_fetch EVP_MD_CTX_new EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
   EVP_CIPHER_CTX_new EVP_EncryptInit_ex EVP_CIPHER_CTX_set_padding EVP_EncryptUpdate \
-  RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand
+  EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand \
+  prg_expand_wide
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
 $(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
 	$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
