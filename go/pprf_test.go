@@ -275,13 +275,13 @@ func TestWhatDoesNotFitASuiteIsNamed(t *testing.T) {
 			t.Errorf("%+v: %v", test.options, err)
 		}
 	}
-	for _, name := range []string{"", "sha3", "AES-128", "default"} {
+	for _, name := range []string{"", "sha3", "AES-128", "default", "mls-sha256"} {
 		if _, err := ParseSuite(name); !errors.Is(err, ErrSuite) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for suite, name := range map[Suite]string{DefaultSuite: "default", SHA3: "sha3-256",
-		SHA3Salted: "sha3-256-salted", AES128: "aes-128", 4: "suite 4"} {
+		SHA3Salted: "sha3-256-salted", AES128: "aes-128", 5: "suite 5"} {
 		if suite.String() != name {
 			t.Errorf("%d: %v", uint(suite), suite)
 		}

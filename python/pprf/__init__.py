@@ -46,11 +46,12 @@ __version__: str = _ffi.string(_lib.pprf_version()).decode()
 
 
 def _suites() -> dict[str, int]:
-    """The suites that the library knows, by name: their numbers are 1, 2, ..."""
+    """The suites whose values have SEED_BYTES bytes, by name: their numbers are 1, 2, ...; mls-sha256, whose values have
+    32, comes behind them and is not in this module."""
     numbers: dict[str, int] = {}
     while True:
         name = _lib.pprf_suite_name(len(numbers) + 1)
-        if name == _ffi.NULL:
+        if name == _ffi.NULL or _ffi.string(name) == b"mls-sha256":
             return numbers
         numbers[_ffi.string(name).decode()] = len(numbers) + 1
 

@@ -195,7 +195,7 @@ def test_random_roots_are_salted_and_given_ones_are_not():
 
 
 def test_what_does_not_fit_a_suite_is_named():
-    for suite in ("", "sha3", "AES-128", "sha3-256 "):
+    for suite in ("", "sha3", "AES-128", "sha3-256 ", "mls-sha256"):
         with pytest.raises(pprf.SuiteError, match=rf"suite '{suite}' is not one of sha3-256, sha3-256-salted, aes"):
             pprf.Key(depth=4, suite=suite)
     for length in (0, 15, 17):
