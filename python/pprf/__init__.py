@@ -46,8 +46,8 @@ __version__: str = _ffi.string(_lib.pprf_version()).decode()
 
 
 def _suites() -> dict[str, int]:
-    """The suites whose values have SEED_BYTES bytes, by name: their numbers are 1, 2, ...; mls-sha256, whose values have
-    32, comes behind them and is not in this module."""
+    """The suites whose values have SEED_BYTES bytes, by name: their numbers are 1, 2, ...; mls-sha256, whose values
+    have 32, comes behind them and is not in this module."""
     numbers: dict[str, int] = {}
     while True:
         name = _lib.pprf_suite_name(len(numbers) + 1)
