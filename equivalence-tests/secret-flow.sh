@@ -26,6 +26,8 @@ memcheck() { # expects an exit status; the program; the rest: environment
 }
 memcheck 0 secret_flow PLANT=
 result $? no_branch_or_address_depends_on_a_seed
+memcheck 0 secret_flow PLANT= TEST_SUITE=mls-sha256
+result $? nor_on_one_of_32_bytes
 for plant in branch address; do
   memcheck 9 secret_flow PLANT=$plant && grep -q 'violate' "$log"
   result $? "control_a_planted_${plant}_is_found"
