@@ -422,6 +422,8 @@ template <class Store> constexpr pprf_impl make(const char *name)
           nullptr,
           nullptr,
           nullptr,
+          nullptr,
+          nullptr,
           destroy<Store>};
 }
 
