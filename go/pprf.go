@@ -2,9 +2,9 @@
 
 // Package pprf is a puncturable pseudorandom function: libpprf, embedded.
 //
-// A key of depth d is a function from the leaves 0 .. 2^d-1 to 16-byte values.  Puncturing a leaf removes its
-// value from the key for good: every other leaf keeps its value, and nobody who reads the key afterwards can
-// compute the lost one.
+// A key of depth d is a function from the leaves 0 .. 2^d-1 to values of 16 bytes, or of 32 in the suite
+// MLSSHA256.  Puncturing a leaf removes its value from the key for good: every other leaf keeps its value, and
+// nobody who reads the key afterwards can compute the lost one.
 //
 // On every error the key is as it was.  Goroutines may share a key: readers run side by side, writers one at a
 // time.  The key lies outside Go's heap, is kept out of core dumps and, as far as the limit allows, of swap,
@@ -25,6 +25,18 @@ static int setup_with(pprf_key **key, unsigned depth, const uint8_t *seed, unsig
                                  .suite = suite, .salt = salt};
   return pprf_setup_with(key, &options);
 }
+
+static int import_any(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  struct pprf_import_options options = {.size = sizeof options,
+                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+  return pprf_import_with(key, buf, len, &options);
+}
+
+static int is_wide(unsigned suite)
+{
+  return suite < 64 && (PPRF_SUITES_32_BYTES >> suite & 1) != 0;
+}
 */
 import "C"
 
@@ -38,10 +50,11 @@ import (
 
 // Sizes of the tree and of what it holds.
 const (
-	ValueBytes = C.PPRF_SEED_BYTES // bytes of a value, and of the root's seed
-	SaltBytes  = C.PPRF_SALT_BYTES // bytes of a salt
-	DepthMin   = C.PPRF_DEPTH_MIN
-	DepthMax   = C.PPRF_DEPTH_MAX
+	ValueBytes     = C.PPRF_SEED_BYTES      // bytes of a value, and of the root's seed, but in MLSSHA256
+	WideValueBytes = C.PPRF_VALUE_BYTES_MAX // the same in MLSSHA256
+	SaltBytes      = C.PPRF_SALT_BYTES      // bytes of a salt
+	DepthMin       = C.PPRF_DEPTH_MIN
+	DepthMax       = C.PPRF_DEPTH_MAX
 )
 
 // A Suite is what gives a node's seed its children's (docs/suites.md).
@@ -53,7 +66,16 @@ const (
 	SHA3         Suite = C.PPRF_SHA3_256        // sha3-256: the thesis's, which has no salt
 	SHA3Salted   Suite = C.PPRF_SHA3_256_SALTED // sha3-256-salted
 	AES128       Suite = C.PPRF_AES_128         // aes-128
+	MLSSHA256    Suite = C.PPRF_MLS_SHA256      // mls-sha256: values of 32 bytes, no salt
 )
+
+// ValueBytes returns how many bytes a seed and a value have in the suite.
+func (s Suite) ValueBytes() int {
+	if C.is_wide(C.uint(s)) != 0 && uint64(s) == uint64(C.uint(s)) {
+		return WideValueBytes
+	}
+	return ValueBytes
+}
 
 // String returns the suite's name, as the command line has it.
 func (s Suite) String() string {
@@ -68,7 +90,7 @@ func (s Suite) String() string {
 
 // ParseSuite returns the suite of that name; ErrSuite if there is none.
 func ParseSuite(name string) (Suite, error) {
-	for s := SHA3; s <= AES128; s++ {
+	for s := SHA3; C.pprf_suite_name(C.uint(s)) != nil; s++ {
 		if s.String() == name {
 			return s, nil
 		}
@@ -88,7 +110,7 @@ const (
 
 // Options are what NewWith makes; what is zero is as New has it.
 type Options struct {
-	Seed  []byte // the root's, ValueBytes of it; nil: a random one
+	Seed  []byte // the root's, as many bytes as the suite's values have; nil: a random one
 	Suite Suite
 	Salt  []byte // SaltBytes of it, public, for a suite that has one; nil: a random one.  One salt serves one key.
 	Store Store
@@ -99,7 +121,7 @@ var (
 	ErrPunctured = errors.New("punctured already")
 	ErrRange     = errors.New("not a leaf of the tree")
 	ErrDepth     = fmt.Errorf("depth not in %d..%d", DepthMin, DepthMax)
-	ErrSeed      = fmt.Errorf("a seed has %d bytes", ValueBytes)
+	ErrSeed      = errors.New("a seed of another length")
 	ErrSuite     = errors.New("an unknown suite")
 	ErrSalt      = fmt.Errorf("a salt has %d bytes", SaltBytes)
 	ErrNoSalt    = errors.New("the suite has no salt")
@@ -109,7 +131,7 @@ var (
 	ErrFormat    = errors.New("not a key file")
 	ErrForked    = errors.New("the key belongs to the process that made it, before a fork")
 	ErrClosed    = errors.New("the key is closed")
-	ErrLength    = fmt.Errorf("values need %d bytes a leaf", ValueBytes)
+	ErrLength    = errors.New("the key's values have another length")
 )
 
 // A LeafError says which leaf, or which range, an error is about.
@@ -152,12 +174,13 @@ func errorOf(err C.int, first, last uint64) error {
 
 // A Key is a punctured key.  It must not be copied.
 type Key struct {
-	mu  sync.RWMutex
-	key *C.pprf_key // nil: closed
+	mu    sync.RWMutex
+	key   *C.pprf_key // nil: closed
+	bytes int         // of a value
 }
 
 func own(key *C.pprf_key) *Key {
-	k := &Key{key: key}
+	k := &Key{key: key, bytes: int(C.pprf_value_bytes(key))}
 	runtime.SetFinalizer(k, (*Key).Close)
 	return k
 }
@@ -177,11 +200,11 @@ func NewWith(depth uint, options Options) (*Key, error) {
 	if depth < DepthMin || depth > DepthMax {
 		return nil, fmt.Errorf("pprf: %w: %d", ErrDepth, depth)
 	}
-	if o.Seed != nil && len(o.Seed) != ValueBytes {
-		return nil, fmt.Errorf("pprf: %w, not %d", ErrSeed, len(o.Seed))
-	}
-	if o.Suite > AES128 { // among them mls-sha256, whose values have 32 bytes
+	if o.Suite != DefaultSuite && (o.Suite != Suite(C.uint(o.Suite)) || C.pprf_suite_name(C.uint(o.Suite)) == nil) {
 		return nil, fmt.Errorf("pprf: %w: %d", ErrSuite, uint(o.Suite))
+	}
+	if o.Seed != nil && len(o.Seed) != o.Suite.ValueBytes() {
+		return nil, fmt.Errorf("pprf: %w: %d bytes, not %d", ErrSeed, len(o.Seed), o.Suite.ValueBytes())
 	}
 	if o.Salt != nil && len(o.Salt) != SaltBytes {
 		return nil, fmt.Errorf("pprf: %w, not %d", ErrSalt, len(o.Salt))
@@ -191,7 +214,7 @@ func NewWith(depth uint, options Options) (*Key, error) {
 	}
 	err := C.setup_with(&key, C.uint(depth), pointer(o.Seed), C.uint(o.Suite), pointer(o.Salt), C.uint(o.Store))
 	if err == C.PPRF_ERR_RANGE { // all else that it can mean is checked above
-		return nil, fmt.Errorf("pprf: %w: %v", ErrNoSalt, SHA3)
+		return nil, fmt.Errorf("pprf: %w: %v", ErrNoSalt, max(o.Suite, SHA3)) // the default for a seed
 	}
 	if err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
@@ -206,7 +229,7 @@ func Import(data []byte) (*Key, error) {
 	if len(data) == 0 {
 		return nil, fmt.Errorf("pprf: %w", ErrFormat)
 	}
-	if err := C.pprf_import(&key, pointer(data), C.size_t(len(data))); err != C.PPRF_OK {
+	if err := C.import_any(&key, pointer(data), C.size_t(len(data))); err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
 	}
 	return own(key), nil
@@ -221,21 +244,50 @@ func (k *Key) Close() {
 	k.key = nil
 }
 
-// Eval returns the value of a leaf.
+// ValueBytes returns how many bytes a value of the key has: ValueBytes, or WideValueBytes in the suite MLSSHA256.
+func (k *Key) ValueBytes() int { return k.bytes }
+
+// Eval returns the value of a leaf; ErrLength if the key's values have more than ValueBytes: see EvalInto.
 func (k *Key) Eval(leaf uint64) (value [ValueBytes]byte, err error) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
 	// not in the return statement: Go does not say whether it reads value before the call
-	err = errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
+	err = k.EvalInto(leaf, value[:])
 	return value, err
 }
 
-// EvalPuncture returns the value of a leaf for the last time: of several callers one gets it.
+// EvalPuncture returns the value of a leaf for the last time: of several callers one gets it.  As Eval, it is for
+// values of ValueBytes.
 func (k *Key) EvalPuncture(leaf uint64) (value [ValueBytes]byte, err error) {
+	err = k.EvalPunctureInto(leaf, value[:])
+	return value, err
+}
+
+// EvalInto writes the value of a leaf to out, which has k.ValueBytes() bytes, and zeros on an error.
+func (k *Key) EvalInto(leaf uint64, out []byte) error {
+	if err := k.fits(out, 1); err != nil {
+		return err
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
+}
+
+// EvalPunctureInto is EvalPuncture for values of any length, as EvalInto is Eval.
+func (k *Key) EvalPunctureInto(leaf uint64, out []byte) error {
+	if err := k.fits(out, 1); err != nil {
+		return err
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	err = errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(value[:])), leaf, leaf)
-	return value, err
+	return errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
+}
+
+// Whether out has the bytes of so many values; it is cleared if not.
+func (k *Key) fits(out []byte, values int) error {
+	if len(out) == values*k.bytes {
+		return nil
+	}
+	clear(out)
+	return fmt.Errorf("pprf: %w: %d bytes for %d of %d", ErrLength, len(out), values, k.bytes)
 }
 
 // Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
@@ -272,11 +324,11 @@ func live(result []C.int) []bool {
 	return ok
 }
 
-// EvalMany writes the values of the leaves, in any order, repeats allowed, to out, ValueBytes for each, and says
+// EvalMany writes the values of the leaves, in any order, repeats allowed, to out, k.ValueBytes() for each, and says
 // which leaves have one: the others' are zero.  Ascending order shares most work.
 func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
-	if len(out) != len(leaves)*ValueBytes {
-		return nil, fmt.Errorf("pprf: %w, not %d for %d", ErrLength, len(out), len(leaves))
+	if err := k.fits(out, len(leaves)); err != nil {
+		return nil, err
 	}
 	result := make([]C.int, len(leaves))
 	k.mu.RLock()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A puncturable pseudorandom function (PPRF): libpprf, embedded.
 
-A key of depth d is a function from the leaves 0 .. 2**d - 1 to 16-byte values.  Puncturing a leaf removes
-its value from the key for good: every other leaf keeps its value, and nobody who reads the key afterwards
-can compute the lost one.
+A key of depth d is a function from the leaves 0 .. 2**d - 1 to values of 16 bytes, or 32 in the suite
+"mls-sha256".  Puncturing a leaf removes its value from the key for good: every other leaf keeps its value, and
+nobody who reads the key afterwards can compute the lost one.
 
     with pprf.Key(depth=20) as key:
         token = key.eval(42)
@@ -46,12 +46,11 @@ __version__: str = _ffi.string(_lib.pprf_version()).decode()
 
 
 def _suites() -> dict[str, int]:
-    """The suites whose values have SEED_BYTES bytes, by name: their numbers are 1, 2, ...; mls-sha256, whose values
-    have 32, comes behind them and is not in this module."""
+    """The suites that the library knows, by name: their numbers are 1, 2, ..."""
     numbers: dict[str, int] = {}
     while True:
         name = _lib.pprf_suite_name(len(numbers) + 1)
-        if name == _ffi.NULL or _ffi.string(name) == b"mls-sha256":
+        if name == _ffi.NULL:
             return numbers
         numbers[_ffi.string(name).decode()] = len(numbers) + 1
 
@@ -59,7 +58,8 @@ def _suites() -> dict[str, int]:
 _SUITE = _suites()
 _STORE: dict[str, int] = {"slots": _lib.PPRF_STORE_SLOTS, "packed": _lib.PPRF_STORE_PACKED}
 SUITES: tuple[str, ...] = tuple(_SUITE)
-"""What gives a node's seed its children's: "sha3-256", "sha3-256-salted", "aes-128" (docs/suites.md)."""
+"""What gives a node's seed its children's: "sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"
+(docs/suites.md)."""
 STORES: tuple[str, ...] = tuple(_STORE)
 """Where a key keeps its seeds: "slots", fastest where punctures are dense; "packed", small where they are few."""
 
@@ -138,14 +138,14 @@ class Key:
     """A punctured key.
 
     depth   tree levels below the root, 1 .. 32: the key has 2**depth leaves.
-    seed    the root's 16 bytes; None: drawn from the system's random generator.
+    seed    the root's 16 bytes, 32 for "mls-sha256"; None: drawn from the system's random generator.
     suite   one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
     salt    16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
     store   one of STORES: where the seeds lie; None: what the library takes.  The values are the same.
     """
 
-    __slots__ = ("_handle", "_depth", "_suite")
+    __slots__ = ("_handle", "_depth", "_suite", "_bytes")
 
     def __init__(self, *, depth: int, seed: Optional[Buffer] = None, suite: Optional[str] = None,
                  salt: Optional[Buffer] = None, store: Optional[str] = None) -> None:
@@ -159,8 +159,9 @@ class Key:
         root = drawn = _ffi.NULL
         if seed is not None:
             root = _ffi.from_buffer("uint8_t[]", seed)
-            if len(root) != SEED_BYTES:
-                raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(root)}")
+            size = _lib.suite_bytes(0 if suite is None else _SUITE[suite])
+            if len(root) != size:
+                raise ValueError(f"a seed has {size} bytes, not {len(root)}")
         if salt is not None:
             drawn = _ffi.from_buffer("uint8_t[]", salt)
             if len(drawn) != SALT_BYTES:
@@ -177,6 +178,7 @@ class Key:
         self._handle = _ffi.gc(handle, _lib.handle_free)
         self._depth = depth
         self._suite: str = SUITES[_lib.handle_suite(handle) - 1]
+        self._bytes: int = _lib.handle_value_bytes(handle)
 
     @classmethod
     def from_export(cls, data: Buffer) -> Key:
@@ -199,23 +201,23 @@ class Key:
         return number
 
     def eval(self, leaf: int) -> bytes:
-        """The 16 bytes of a leaf; PuncturedError if it was punctured."""
-        out = bytearray(SEED_BYTES)
+        """The bytes of a leaf, value_bytes of them; PuncturedError if it was punctured."""
+        out = bytearray(self._bytes)
         self.eval_into(leaf, out)
         value = bytes(out)
         _wipe(out)
         return value
 
     def eval_into(self, leaf: int, out: Buffer) -> None:
-        """Write the value of a leaf into 16 bytes that the caller can wipe."""
+        """Write the value of a leaf into value_bytes bytes that the caller can wipe."""
         leaf = self._leaf(leaf)
-        _check(_lib.handle_eval(self._handle, leaf, _writable(out, SEED_BYTES)), leaf, self._depth)
+        _check(_lib.handle_eval(self._handle, leaf, _writable(out, self._bytes)), leaf, self._depth)
 
     def eval_puncture(self, leaf: int) -> bytes:
         """The value of a leaf, for the last time: one step, so that of several threads one gets it."""
         leaf = self._leaf(leaf)
-        out = bytearray(SEED_BYTES)
-        _check(_lib.handle_eval_punct(self._handle, leaf, _writable(out, SEED_BYTES)), leaf, self._depth)
+        out = bytearray(self._bytes)
+        _check(_lib.handle_eval_punct(self._handle, leaf, _writable(out, self._bytes)), leaf, self._depth)
         value = bytes(out)
         _wipe(out)
         return value
@@ -278,10 +280,10 @@ class Key:
 
         leaves   integers, a buffer of 64-bit unsigned integers (array('Q'), memoryview), or a numpy array
                  of integers.
-        out      a writable buffer of 16 bytes for each leaf; None: a new bytearray is returned, for a numpy
-                 array of shape s a numpy array of shape s + (16,) of uint8.
+        out      a writable buffer of value_bytes bytes for each leaf; None: a new bytearray is returned, for a
+                 numpy array of shape s a numpy array of shape s + (value_bytes,) of uint8.
         missing  "raise": PuncturedError names the first leaf that was punctured, and out is zeroed;
-                 "zero": its value is 16 zero bytes.
+                 "zero": its value is zero bytes.
         """
         if missing not in ("raise", "zero"):
             raise ValueError(f"missing is 'raise' or 'zero', not {missing!r}")
@@ -291,16 +293,16 @@ class Key:
         if out is None:
             if _is_numpy(leaves):
                 import numpy
-                values = numpy.zeros(leaves.shape + (SEED_BYTES,), dtype=numpy.uint8)
+                values = numpy.zeros(leaves.shape + (self._bytes,), dtype=numpy.uint8)
             else:
-                values = bytearray(n * SEED_BYTES)
-        target = _writable(values, n * SEED_BYTES)
+                values = bytearray(n * self._bytes)
+        target = _writable(values, n * self._bytes)
         result = _ffi.new("int[]", n)
         self._check_many(_lib.handle_eval_batch(self._handle, numbers, n, target, result), numbers)
         if missing == "raise":
             first = _lib.first_missing(result, n)
             if first < n:
-                _lib.wipe(target, n * SEED_BYTES)
+                _lib.wipe(target, n * self._bytes)
                 raise PuncturedError(numbers[first])
         return None if out is not None else values
 
@@ -349,6 +351,11 @@ class Key:
     def suite(self) -> str:
         """What gives a node's seed its children's: one of SUITES."""
         return self._suite
+
+    @property
+    def value_bytes(self) -> int:
+        """Bytes of each leaf's value, and of a seed: 16, or 32 in "mls-sha256"."""
+        return self._bytes
 
     @property
     def nodes(self) -> int:

@@ -41,6 +41,8 @@ int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
 int handle_export(handle *h, uint8_t *buf, size_t *len);
 int handle_prefault(handle *h);
 unsigned handle_suite(const handle *h);
+size_t handle_value_bytes(const handle *h);
+size_t suite_bytes(unsigned suite);
 int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked);
 size_t first_missing(const int *result, size_t n);
 void wipe(void *p, size_t n);
@@ -98,7 +100,9 @@ static handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, c
 static handle *handle_import(const uint8_t *buf, size_t len, int *err)
 {
   pprf_key *key;
-  *err = pprf_import(&key, buf, len);
+  struct pprf_import_options options = {.size = sizeof options,
+                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+  *err = pprf_import_with(&key, buf, len, &options);
   return handle_of(key, err);
 }
 
@@ -180,6 +184,17 @@ static int handle_prefault(handle *h)
 static unsigned handle_suite(const handle *h)
 {
   return pprf_suite(h->key);
+}
+
+static size_t handle_value_bytes(const handle *h)
+{
+  return pprf_value_bytes(h->key);
+}
+
+/* Of a seed; that of suite 0, which is what the library takes, too. */
+static size_t suite_bytes(unsigned suite)
+{
+  return (PPRF_SUITES_32_BYTES >> suite & 1) != 0 ? PPRF_VALUE_BYTES_MAX : PPRF_SEED_BYTES;
 }
 
 static int handle_numbers(handle *h, uint64_t *nodes, uint64_t *memory, int *locked)
