@@ -5,6 +5,7 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 pub const PPRF_SEED_BYTES: usize = 16;
+pub const PPRF_VALUE_BYTES_MAX: usize = 32;
 pub const PPRF_SALT_BYTES: usize = 16;
 pub const PPRF_DEPTH_MIN: c_uint = 1;
 pub const PPRF_DEPTH_MAX: c_uint = 32;
@@ -15,6 +16,7 @@ pub const PPRF_STORE_PACKED: c_uint = 2;
 pub const PPRF_SHA3_256: c_uint = 1;
 pub const PPRF_SHA3_256_SALTED: c_uint = 2;
 pub const PPRF_AES_128: c_uint = 3;
+pub const PPRF_MLS_SHA256: c_uint = 4;
 pub const PPRF_OK: c_int = 0;
 pub const PPRF_ERR_PUNCTURED: c_int = 1;
 pub const PPRF_ERR_RANGE: c_int = 2;
@@ -44,6 +46,12 @@ pub struct pprf_options {
     pub salt: *const u8,
 }
 
+#[repr(C)]
+pub struct pprf_import_options {
+    pub size: usize,
+    pub suites: u64,
+}
+
 pub type pprf_each =
     unsafe extern "C" fn(arg: *mut c_void, leaf: u64, n: usize, values: *const u8) -> c_int;
 
@@ -70,10 +78,14 @@ extern "C" {
     pub fn pprf_memory_bytes(key: *const pprf_key) -> usize;
     pub fn pprf_depth(key: *const pprf_key) -> c_uint;
     pub fn pprf_suite(key: *const pprf_key) -> c_uint;
+    pub fn pprf_value_bytes(key: *const pprf_key) -> usize;
     pub fn pprf_suite_name(suite: c_uint) -> *const c_char;
     pub fn pprf_memory_locked(key: *const pprf_key) -> c_int;
     pub fn pprf_export(key: *const pprf_key, buf: *mut u8, len: *mut usize) -> c_int;
     pub fn pprf_import(key: *mut *mut pprf_key, buf: *const u8, len: usize) -> c_int;
+    pub fn pprf_import_with(
+        key: *mut *mut pprf_key, buf: *const u8, len: usize, options: *const pprf_import_options,
+    ) -> c_int;
     pub fn pprf_free(key: *mut pprf_key);
     pub fn pprf_strerror(err: c_int) -> *const c_char;
     pub fn pprf_version() -> *const c_char;

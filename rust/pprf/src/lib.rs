@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A puncturable pseudorandom function: libpprf, embedded.
 //!
-//! A key of depth d is a function from the leaves 0 .. 2^d - 1 to 16-byte values.  Puncturing a leaf removes its
-//! value from the key for good: every other leaf keeps its value, and nobody who reads the key afterwards can
-//! compute the lost one.
+//! A key of depth d is a function from the leaves 0 .. 2^d - 1 to values of 16 bytes, or of 32 in
+//! [`Suite::MlsSha256`].  Puncturing a leaf removes its value from the key for good: every other leaf keeps its
+//! value, and nobody who reads the key afterwards can compute the lost one.
 //!
 //! ```
 //! let mut key = pprf::Key::new(20)?; // 2^20 leaves, a random root seed
@@ -35,12 +35,16 @@ use core::{
 use pprf_sys as sys;
 use zeroize::Zeroizing;
 
-/// Bytes of a value, and of the root's seed.
+/// Bytes of a value, and of the root's seed, but in [`Suite::MlsSha256`].
 pub const VALUE_BYTES: usize = sys::PPRF_SEED_BYTES;
+/// The same in [`Suite::MlsSha256`].
+pub const WIDE_VALUE_BYTES: usize = sys::PPRF_VALUE_BYTES_MAX;
 /// Bytes of a salt, which is public.
 pub const SALT_BYTES: usize = sys::PPRF_SALT_BYTES;
 /// A leaf's value; it is wiped when it is dropped.
 pub type Value = Zeroizing<[u8; VALUE_BYTES]>;
+/// The same of a key in [`Suite::MlsSha256`].
+pub type WideValue = Zeroizing<[u8; WIDE_VALUE_BYTES]>;
 
 /// What gives a node's seed its children's; `docs/suites.md` says which to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,20 +54,31 @@ pub enum Suite {
     Sha3_256,
     Sha3_256Salted,
     Aes128,
+    /// The secret tree of MLS (RFC 9420); it has no salt, and values of 32 bytes.
+    MlsSha256,
 }
 
 impl Suite {
-    const ALL: [Suite; 3] = [Suite::Sha3_256, Suite::Sha3_256Salted, Suite::Aes128];
+    const ALL: [Suite; 4] = [Suite::Sha3_256, Suite::Sha3_256Salted, Suite::Aes128, Suite::MlsSha256];
 
     const fn number(self) -> c_uint {
         match self {
             Suite::Sha3_256 => sys::PPRF_SHA3_256,
             Suite::Sha3_256Salted => sys::PPRF_SHA3_256_SALTED,
             Suite::Aes128 => sys::PPRF_AES_128,
+            Suite::MlsSha256 => sys::PPRF_MLS_SHA256,
         }
     }
 
-    /// Its name, as the command line has it: `sha3-256`, `sha3-256-salted`, `aes-128`.
+    /// Bytes of a seed and of a value.
+    pub const fn value_bytes(self) -> usize {
+        match self {
+            Suite::MlsSha256 => WIDE_VALUE_BYTES,
+            _ => VALUE_BYTES,
+        }
+    }
+
+    /// Its name, as the command line has it: `sha3-256`, `sha3-256-salted`, `aes-128`, `mls-sha256`.
     pub fn name(self) -> &'static str {
         // SAFETY: the name is a string of the library's, or null, which the suites above are not
         let name = unsafe { sys::pprf_suite_name(self.number()) };
@@ -106,7 +121,7 @@ pub enum Store {
 #[derive(Clone, Copy, Default)]
 #[must_use]
 pub struct Options<'a> {
-    seed: Option<&'a [u8; VALUE_BYTES]>,
+    seed: Option<&'a [u8]>,
     suite: Option<Suite>,
     salt: Option<&'a [u8; SALT_BYTES]>,
     store: Store,
@@ -119,6 +134,12 @@ impl<'a> Options<'a> {
 
     /// The root's seed, which is random else.  The caller wipes its copy.
     pub fn seed(mut self, seed: &'a [u8; VALUE_BYTES]) -> Options<'a> {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// The same for [`Suite::MlsSha256`], which is to be named, too.
+    pub fn wide_seed(mut self, seed: &'a [u8; WIDE_VALUE_BYTES]) -> Options<'a> {
         self.seed = Some(seed);
         self
     }
@@ -164,9 +185,9 @@ pub enum Error {
     Depth(u32),
     /// A suite that this library does not know: of a name, or of bytes that another version exported.
     Suite,
-    /// A salt for the suite that has none, [`Suite::Sha3_256`].
+    /// A salt for a suite that has none, [`Suite::Sha3_256`] or [`Suite::MlsSha256`].
     Salt,
-    /// Values need 16 bytes a leaf.
+    /// A seed, a value or a buffer has another length than the suite's values.
     Length,
     NoMemory,
     /// The digest or the random generator failed.
@@ -186,8 +207,8 @@ impl fmt::Display for Error {
             Error::Range { first, last } => write!(f, "{first}..={last} is no range of leaves of the tree"),
             Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=32"),
             Error::Suite => f.write_str("a suite that this library does not know"),
-            Error::Salt => write!(f, "the suite {} has no salt", Suite::Sha3_256),
-            Error::Length => f.write_str("the buffer does not have 16 bytes a leaf"),
+            Error::Salt => f.write_str("the suite has no salt"),
+            Error::Length => f.write_str("the suite's seeds and values have another length"),
             Error::NoMemory => f.write_str("out of memory"),
             Error::Crypto => f.write_str("the digest or the random generator failed"),
             Error::Format => f.write_str("not a key file"),
@@ -242,10 +263,13 @@ impl Key {
         if !(sys::PPRF_DEPTH_MIN..=sys::PPRF_DEPTH_MAX).contains(&depth) {
             return Err(Error::Depth(depth));
         }
-        let bytes = |given: Option<&[u8; 16]>| given.map_or(ptr::null(), |bytes| bytes.as_ptr());
+        let seed_bytes = options.suite.map_or(VALUE_BYTES, Suite::value_bytes);
+        if options.seed.is_some_and(|seed| seed.len() != seed_bytes) {
+            return Err(Error::Length);
+        }
         let wanted = sys::pprf_options {
             size: size_of::<sys::pprf_options>(),
-            seed: bytes(options.seed),
+            seed: options.seed.map_or(ptr::null(), <[u8]>::as_ptr),
             depth,
             flags: 0,
             store: match options.store {
@@ -254,10 +278,10 @@ impl Key {
                 Store::Packed => sys::PPRF_STORE_PACKED,
             },
             suite: options.suite.map_or(0, Suite::number),
-            salt: bytes(options.salt),
+            salt: options.salt.map_or(ptr::null(), |salt| salt.as_ptr()),
         };
         let mut key = ptr::null_mut();
-        // SAFETY: seed and salt are null or 16 bytes, which the options borrow
+        // SAFETY: seed and salt are null or as many bytes as the suite takes, which the options borrow
         match unsafe { sys::pprf_setup_with(&mut key, &wanted) } {
             sys::PPRF_ERR_RANGE => return Err(Error::Salt), // the depth is checked, and the types know the stores
             err => check(err, 0, 0)?,
@@ -280,25 +304,63 @@ impl Key {
     /// suite that this library does not know [`Error::Suite`].
     pub fn import(data: &[u8]) -> Result<Key, Error> {
         let mut key = ptr::null_mut();
-        // SAFETY: so many bytes are there
-        check(unsafe { sys::pprf_import(&mut key, data.as_ptr(), data.len()) }, 0, 0)?;
+        let options = sys::pprf_import_options {
+            size: size_of::<sys::pprf_import_options>(),
+            suites: Suite::ALL.into_iter().fold(0, |set, suite| set | 1 << suite.number()),
+        };
+        // SAFETY: so many bytes are there; below no value is read but of the length that the key's have
+        check(unsafe { sys::pprf_import_with(&mut key, data.as_ptr(), data.len(), &options) }, 0, 0)?;
         ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
     }
 
-    /// The value of a leaf.
-    pub fn eval(&self, leaf: u64) -> Result<Value, Error> {
-        let mut value = Value::default();
-        // SAFETY: the key is whole while it is borrowed, here and below; value has 16 bytes
+    /// Bytes of a value: [`VALUE_BYTES`], or [`WIDE_VALUE_BYTES`] in [`Suite::MlsSha256`].
+    pub fn value_bytes(&self) -> usize {
+        unsafe { sys::pprf_value_bytes(self.0.as_ptr()) }
+    }
+
+    /// Whether so many values have so many bytes; of a key of another process nothing is known.
+    fn fits(&self, values: usize, bytes: usize) -> Result<(), Error> {
+        match self.value_bytes() {
+            0 => Err(Error::Forked),
+            one if values.checked_mul(one) == Some(bytes) => Ok(()),
+            _ => Err(Error::Length),
+        }
+    }
+
+    fn eval_to<const N: usize>(&self, leaf: u64) -> Result<Zeroizing<[u8; N]>, Error> {
+        let mut value = Zeroizing::new([0; N]);
+        self.fits(1, N)?;
+        // SAFETY: the key is whole while it is borrowed, here and below; its values have N bytes
         check(unsafe { sys::pprf_eval(self.0.as_ptr(), leaf, value.as_mut_ptr()) }, leaf, leaf)?;
         Ok(value)
     }
 
-    /// The value of a leaf, for the last time.
-    pub fn eval_puncture(&mut self, leaf: u64) -> Result<Value, Error> {
-        let mut value = Value::default();
+    fn eval_puncture_to<const N: usize>(&mut self, leaf: u64) -> Result<Zeroizing<[u8; N]>, Error> {
+        let mut value = Zeroizing::new([0; N]);
+        self.fits(1, N)?;
         // SAFETY: as above
         check(unsafe { sys::pprf_eval_punct(self.0.as_ptr(), leaf, value.as_mut_ptr()) }, leaf, leaf)?;
         Ok(value)
+    }
+
+    /// The value of a leaf; [`Error::Length`] in [`Suite::MlsSha256`].
+    pub fn eval(&self, leaf: u64) -> Result<Value, Error> {
+        self.eval_to(leaf)
+    }
+
+    /// The value of a leaf in [`Suite::MlsSha256`]; [`Error::Length`] in the others.
+    pub fn eval_wide(&self, leaf: u64) -> Result<WideValue, Error> {
+        self.eval_to(leaf)
+    }
+
+    /// The value of a leaf, for the last time; [`Error::Length`] in [`Suite::MlsSha256`].
+    pub fn eval_puncture(&mut self, leaf: u64) -> Result<Value, Error> {
+        self.eval_puncture_to(leaf)
+    }
+
+    /// The value of a leaf in [`Suite::MlsSha256`], for the last time; [`Error::Length`] in the others.
+    pub fn eval_puncture_wide(&mut self, leaf: u64) -> Result<WideValue, Error> {
+        self.eval_puncture_to(leaf)
     }
 
     /// Remove the value of a leaf.  [`Error::Punctured`]: it was removed before.
@@ -321,12 +383,10 @@ impl Key {
         Ok(result.into_iter().map(|err| err == sys::PPRF_OK).collect())
     }
 
-    /// Write the values of many leaves, in any order, repeats allowed, to `out`, 16 bytes each, and say which have
-    /// one: the others' are zero.  Ascending order shares most work.
+    /// Write the values of many leaves, in any order, repeats allowed, to `out`, [`Key::value_bytes`] each, and say
+    /// which have one: the others' are zero.  Ascending order shares most work.
     pub fn eval_many(&self, leaves: &[u64], out: &mut [u8]) -> Result<Vec<bool>, Error> {
-        if leaves.len().checked_mul(VALUE_BYTES) != Some(out.len()) {
-            return Err(Error::Length);
-        }
+        self.fits(leaves.len(), out.len())?;
         let mut result = vec![0; leaves.len()];
         // SAFETY: the lengths are those of the slices
         let err = unsafe {

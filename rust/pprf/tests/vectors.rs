@@ -40,12 +40,19 @@ fn eval_vectors() {
 
 /// A group's key; without a suite it is the one that a seed alone gives.
 fn of_suite(group: &Json, store: Store) -> (Key, Suite) {
-    let seed = unhex(&group["seed"]).try_into().unwrap();
-    let mut options = Options::new().seed(&seed).store(store);
+    let seed = unhex(&group["seed"]);
+    let mut options = Options::new().store(store);
+    options = match <&[u8; 32]>::try_from(&seed[..]) {
+        Ok(wide) => options.wide_seed(wide),
+        Err(_) => options.seed(seed[..].try_into().unwrap()),
+    };
     let (salt, mut suite) = (group.get("salt").map(|salt| unhex(salt).try_into().unwrap()), Suite::Sha3_256);
+    if let Some(name) = group.get("suite") {
+        suite = name.as_str().unwrap().parse().unwrap();
+        options = options.suite(suite);
+    }
     if let Some(salt) = &salt {
-        suite = group["suite"].as_str().unwrap().parse().unwrap();
-        options = options.suite(suite).salt(salt);
+        options = options.salt(salt);
     }
     (Key::with(group["depth"].as_u64().unwrap() as u32, options).unwrap(), suite)
 }
@@ -56,6 +63,7 @@ fn puncture_vectors() {
         assert_eq!(puncture_vectors_of("puncture.json", store), HashSet::from([Suite::Sha3_256]));
         let salted = HashSet::from([Suite::Sha3_256Salted, Suite::Aes128]);
         assert_eq!(puncture_vectors_of("suites.json", store), salted);
+        assert_eq!(puncture_vectors_of("mls.json", store), HashSet::from([Suite::MlsSha256]));
     }
 }
 
@@ -70,8 +78,10 @@ fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
             let leaf = op["leaf"].as_u64().unwrap_or(0);
             let range = op["first"].as_u64().unwrap_or(0)..=op["last"].as_u64().unwrap_or(0);
             let got = match op["op"].as_str().unwrap() {
-                "eval" => key.eval(leaf).map(Some),
-                "eval_punct" => key.eval_puncture(leaf).map(Some),
+                "eval" if suite == Suite::MlsSha256 => key.eval_wide(leaf).map(|v| Some(v.to_vec())),
+                "eval" => key.eval(leaf).map(|v| Some(v.to_vec())),
+                "eval_punct" if suite == Suite::MlsSha256 => key.eval_puncture_wide(leaf).map(|v| Some(v.to_vec())),
+                "eval_punct" => key.eval_puncture(leaf).map(|v| Some(v.to_vec())),
                 "punct" => key.puncture(leaf).map(|()| None),
                 "range" => key.puncture_range(range.clone()).map(|()| None),
                 other => panic!("{other}"),
@@ -83,7 +93,7 @@ fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
                 "range" => Err(Error::Range { first, last }),
                 other => panic!("{other}"),
             };
-            assert_eq!(got.map(|v| v.map(|v| v.to_vec())), want, "{op}");
+            assert_eq!(got, want, "{op}");
         }
         assert_eq!(*key.export().unwrap(), unhex(&group["key"]), "{}", group["comment"]);
         assert_eq!(Some(key.nodes() as u64), group["nodes"].as_u64());
@@ -95,9 +105,12 @@ fn puncture_vectors_of(name: &str, store: Store) -> HashSet<Suite> {
 
 #[test]
 fn encoding_vectors() {
-    for (name, results) in [("encoding.json", 2), ("encoding2.json", 3)] {
+    for (name, results) in [("encoding.json", 2), ("encoding2.json", 3), ("encoding_mls.json", 3)] {
         let (file, mut seen) = (load(name), HashSet::new());
         for test in file["tests"].as_array().unwrap() {
+            if name == "encoding2.json" && test["reason"].as_str().unwrap().starts_with("suite 4") {
+                continue; // of a decoder that takes no key of 32-byte seeds
+            }
             let data = unhex(&test["key"]);
             seen.insert(test["result"].as_str().unwrap());
             match Key::import(&data) {
@@ -151,19 +164,44 @@ fn what_does_not_fit_a_suite_is_named() {
     let bytes = [0; 16];
     for options in [Options::new().suite(Suite::Sha3_256), Options::new().seed(&bytes)] {
         let error = Key::with(4, options.salt(&bytes)).unwrap_err();
-        assert_eq!((error, error.to_string().as_str()), (Error::Salt, "the suite sha3-256 has no salt"));
+        assert_eq!((error, error.to_string().as_str()), (Error::Salt, "the suite has no salt"));
+    }
+    let (wide, mls) = ([0; 32], Options::new().suite(Suite::MlsSha256));
+    assert_eq!(Key::with(4, mls.salt(&bytes)).unwrap_err(), Error::Salt);
+    for options in [mls.seed(&bytes), Options::new().wide_seed(&wide), mls.wide_seed(&wide).suite(Suite::Aes128)] {
+        assert_eq!(Key::with(4, options).unwrap_err(), Error::Length);
     }
     for name in ["", "sha3", "AES-128", "sha3-256 "] {
         assert_eq!(name.parse::<Suite>(), Err(Error::Suite));
     }
     for (suite, name) in
-        [(Suite::Sha3_256, "sha3-256"), (Suite::Sha3_256Salted, "sha3-256-salted"), (Suite::Aes128, "aes-128")]
+        [(Suite::Sha3_256, "sha3-256"), (Suite::Sha3_256Salted, "sha3-256-salted"), (Suite::Aes128, "aes-128"),
+            (Suite::MlsSha256, "mls-sha256")]
     {
+        assert_eq!(suite.value_bytes(), if suite == Suite::MlsSha256 { 32 } else { 16 });
         assert_eq!((suite.to_string().as_str(), name.parse()), (name, Ok(suite)));
     }
     assert_eq!(Key::with(33, Options::new()).unwrap_err(), Error::Depth(33));
     let shown = format!("{:?}", Options::new().seed(&[77; 16]).suite(Suite::Aes128));
     assert!(shown.contains("Aes128") && !shown.contains("77"), "{shown}");
+}
+
+#[test]
+fn values_have_as_many_bytes_as_the_suite_says() {
+    let mut key = Key::with(6, Options::new().suite(Suite::MlsSha256)).unwrap();
+    let copy = Key::import(&key.export().unwrap()).unwrap();
+    assert_eq!((key.value_bytes(), copy.value_bytes(), copy.suite()), (32, 32, Ok(Suite::MlsSha256)));
+    let (value, mut many) = (copy.eval_wide(9).unwrap(), [1; 64]);
+    assert_eq!(key.eval_many(&[9, 9], &mut many).unwrap(), [true, true]);
+    assert_eq!((&many[..32], &many[32..]), (&value[..], &value[..]));
+    assert_eq!(key.eval_many(&[9, 9], &mut many[..32]).unwrap_err(), Error::Length);
+    assert_eq!((key.eval(9).unwrap_err(), key.eval_puncture(9).unwrap_err()), (Error::Length, Error::Length));
+    assert_eq!((key.nodes(), &key.eval_puncture_wide(9).unwrap()), (1, &value));
+    assert_eq!(key.eval_wide(9).unwrap_err(), Error::Punctured { first: 9, last: 9 });
+    let mut narrow = Key::new(6).unwrap();
+    assert_eq!(narrow.value_bytes(), 16);
+    assert_eq!((narrow.eval_wide(1).unwrap_err(), narrow.nodes()), (Error::Length, 1));
+    assert_eq!((narrow.eval_puncture_wide(1).unwrap_err(), narrow.nodes()), (Error::Length, 1));
 }
 
 #[test]
