@@ -80,7 +80,7 @@ def ratios(over, under, field):
 def suite_targets(suites):
     rows, chosen = suite_rows(suites), (suites or {}).get("default") or ["", ""]
     bare, salted = (rows.get((s, chosen[0])) for s in ("sha3-256", "sha3-256-salted"))
-    aes = rows.get(("aes-128", chosen[-1]))
+    aes = rows.get(("aes-128", chosen[min(1, len(chosen) - 1)]))  # then comes SHA-256's
     return [("worst-case puncture, sha3-256 / aes-128", "≥ 4", ratios(bare, aes, "punct"), 3),
             ("aes-128: fresh evaluation, d = 20 [ns]", "≤ 500", (aes or {}).get("fresh", []), 3),
             ("aes-128: an expansion in pprf_expand [ns]", "≤ 8", (aes or {}).get("expand", []), 3),

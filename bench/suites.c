@@ -20,12 +20,13 @@
 #include "lanes.h"
 #include "pprf.h"
 #include "prg.h"
+#include "wide.h"
 
 enum { FIGURES = 7, PUNCTURES = 1 << 15, PUNCT_DEPTH = 16, FRESH_DEPTH = 20, BATCH = 512 };
 
 static const char *const figure_name[FIGURES] = {"one",   "four",   "eight", "punct",
                                                  "fresh", "expand", "batch"};
-static const uint8_t root[PPRF_SEED_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const uint8_t root[PPRF_VALUE_BYTES_MAX] = {1, 2, 3, 4, 5, 6, 7, 8};
 static const uint8_t salt[PPRF_SALT_BYTES] = {9, 10, 11, 12, 13, 14, 15, 16, 17};
 
 /* Each suite with each of its versions; a suite without salt and its salted sister are neighbours, so
@@ -48,8 +49,17 @@ static struct row {
   {.suite = PPRF_AES_128, .version = "aes-ni"},
   {.suite = PPRF_AES_128, .version = "aes-vaes"},
   {.suite = PPRF_AES_128, .version = "aes-armv8"},
+  {.suite = PPRF_MLS_SHA256, .version = "sha256-evp"},
+  {.suite = PPRF_MLS_SHA256, .version = "sha256-scalar"},
+  {.suite = PPRF_MLS_SHA256, .version = "sha256-ni"},
+  {.suite = PPRF_MLS_SHA256, .version = "sha256-armv8"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+
+static int has_salt(unsigned suite)
+{
+  return suite != PPRF_SHA3_256 && suite != PPRF_MLS_SHA256;
+}
 
 static pprf_key *new_key(unsigned depth, unsigned suite)
 {
@@ -57,7 +67,7 @@ static pprf_key *new_key(unsigned depth, unsigned suite)
                            .seed = root,
                            .depth = depth,
                            .suite = suite,
-                           .salt = suite == PPRF_SHA3_256 ? NULL : salt};
+                           .salt = has_salt(suite) ? salt : NULL};
   pprf_key *key = NULL;
   check(pprf_setup_with(&key, &o) == PPRF_OK, "set-up");
   return key;
@@ -66,7 +76,7 @@ static pprf_key *new_key(unsigned depth, unsigned suite)
 static struct pprf_family family_of(unsigned suite)
 {
   struct pprf_family f = {suite, 0, 0};
-  if (suite != PPRF_SHA3_256) {
+  if (has_salt(suite)) {
     memcpy(&f.salt_lo, salt, 8);
     memcpy(&f.salt_hi, salt + 8, 8);
   }
@@ -83,6 +93,38 @@ static double one_ns(struct pprf_family family)
   double t = now() - from;
   check(s.lo != 0, "a seed is zero");
   return t / CALLS;
+}
+
+static double wide_one_ns(void)
+{
+  enum { CALLS = 4000 };
+  const struct pprf_family family = {PPRF_MLS_SHA256, 0, 0};
+  struct pprf_wide_seed s = {1, 2, 3, 4};
+  double from = now();
+  for (unsigned i = 0; i < CALLS; i++)
+    s = prg_expand_wide(family, s, 2 * (uint64_t)i, 1).left;
+  double t = now() - from;
+  check(s.lo != 0, "a seed is zero");
+  return t / CALLS;
+}
+
+static double wide_lanes_ns(unsigned lanes)
+{
+  enum { CALLS = 1000 };
+  const struct pprf_family family = {PPRF_MLS_SHA256, 0, 0};
+  struct pprf_wide_seed seed[8], other[8];
+  struct opt_wide_step step[8];
+  for (unsigned i = 0; i < lanes; i++) {
+    seed[i] = (struct pprf_wide_seed){i + 1, 2, 3, 4};
+    step[i] = (struct opt_wide_step){&seed[i], &seed[i], &other[i], 2 * (uint64_t)i, 1};
+  }
+  int err = PPRF_OK;
+  double from = now();
+  for (unsigned i = 0; i < CALLS; i++)
+    err |= opt_expand_many_wide(family, step, lanes);
+  double t = now() - from;
+  check(err == PPRF_OK && seed[0].lo != 0, "lanes");
+  return t / CALLS / lanes;
 }
 
 static double lanes_ns(struct pprf_family family, unsigned lanes)
@@ -120,7 +162,7 @@ static double fresh_ns(unsigned suite)
 {
   enum { CALLS = 1000 };
   pprf_key *key = new_key(FRESH_DEPTH, suite);
-  uint8_t out[PPRF_SEED_BYTES];
+  uint8_t out[PPRF_VALUE_BYTES_MAX];
   uint64_t state = 99;
   int err = pprf_eval(key, 0, out); /* touches the key's pages */
   double from = now();
@@ -154,7 +196,7 @@ static double expand_ns(unsigned suite)
 static double batch_ns(unsigned suite)
 {
   static uint64_t leaf[BATCH];
-  static uint8_t out[BATCH * PPRF_SEED_BYTES];
+  static uint8_t out[BATCH * PPRF_VALUE_BYTES_MAX];
   pprf_key *key = new_key(FRESH_DEPTH, suite);
   for (uint64_t i = 0; i < BATCH; i++)
     leaf[i] = i * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRESH_DEPTH);
@@ -178,10 +220,11 @@ static int measure(const struct row *row, double value[FIGURES])
   check(pprf_process_claim(&number) == PPRF_OK, "no memory");
   if (pprf_prg_select(row->version) != PPRF_OK)
     return 0;
-  (void)one_ns(family);
-  value[0] = one_ns(family);
-  value[1] = lanes_ns(family, 4);
-  value[2] = lanes_ns(family, 8);
+  int wide = row->suite == PPRF_MLS_SHA256;
+  (void)(wide ? wide_one_ns() : one_ns(family));
+  value[0] = wide ? wide_one_ns() : one_ns(family);
+  value[1] = wide ? wide_lanes_ns(4) : lanes_ns(family, 4);
+  value[2] = wide ? wide_lanes_ns(8) : lanes_ns(family, 8);
   value[3] = punct_ns(row->suite);
   value[4] = fresh_ns(row->suite);
   value[5] = expand_ns(row->suite);
@@ -230,11 +273,13 @@ static void print_table(void)
   }
 }
 
-static void write_json(const char *path, unsigned rounds, const char *sha3, const char *aes)
+static void write_json(const char *path, unsigned rounds, const char *sha3, const char *aes,
+                       const char *sha256)
 {
   FILE *json = fopen(path, "w");
   check(json != NULL, "the file cannot be written");
-  fprintf(json, "{\"rounds\": %u, \"default\": [\"%s\", \"%s\"], \"rows\": [", rounds, sha3, aes);
+  fprintf(json, "{\"rounds\": %u, \"default\": [\"%s\", \"%s\", \"%s\"], \"rows\": [", rounds, sha3,
+          aes, sha256);
   for (const struct row *r = rows; r < rows + ROWS; r++) {
     fprintf(json, "%s\n {\"suite\": \"%s\", \"version\": \"%s\"", r > rows ? "," : "",
             pprf_suite_name(r->suite), r->version);
@@ -255,12 +300,13 @@ int main(int argc, char **argv)
   for (unsigned round = 0; round < rounds; round++)
     for (struct row *r = rows; r < rows + ROWS; r++)
       measure_apart(r);
-  const char *sha3 = pprf_prg_name(), *aes = pprf_aes_name(); /* what this processor gets */
-  printf("ns, median (least-greatest) of %u rounds; the library takes %s and %s here\n\n", rounds,
-         sha3, aes);
+  const char *sha3 = pprf_prg_name(), *aes = pprf_aes_name(),
+             *sha256 = pprf_sha256_name(); /* what this processor gets */
+  printf("ns, median (least-greatest) of %u rounds; the library takes %s, %s and %s here\n\n",
+         rounds, sha3, aes, sha256);
   print_table();
   if (argc == 3)
-    write_json(argv[2], rounds, sha3, aes);
+    write_json(argv[2], rounds, sha3, aes, sha256);
   check_output();
   return 0;
 }

@@ -94,7 +94,8 @@ def stores_table(data):
 def suites_table(data):
     rows = [[r["suite"], r["version"]] + [number(statistics.median(r[f])) for f, _ in SUITE_FIGURES]
             for r in suite_rows(data).values()]
-    return said(data) + ["All in ns; the library takes `%s` and `%s` there." % tuple(data["default"]), ""] + \
+    return said(data) + ["All in ns; the library takes %s and `%s` there." % (
+        ", ".join("`%s`" % name for name in data["default"][:-1]), data["default"][-1]), ""] + \
         rows_of(["suite", "version"] + [n for _, n in SUITE_FIGURES], rows) + \
         ["", "Against the targets:", ""] + target_rows(suite_targets(data))
 
