@@ -278,7 +278,8 @@ $(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/lib
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
-EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_digest,-Wl,--wrap=$(f))
+EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_expand_wide opt_expand_many_wide prg_random_wide \
+  prg_digest,-Wl,--wrap=$(f))
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)

@@ -66,6 +66,16 @@ for version in sha256-scalar sha256-evp; do
   memcheck 0 secret_wide PLANT= PPRF_SHA256=$version && grep -q "^# SHA-256: $version\$" "$log"
   result $? "nor_in_${version}"
 done
+memcheck 9 secret_flow PLANT=branch TEST_SUITE=mls-sha256 && grep -q 'violate' "$log"
+result $? control_a_branch_planted_in_theirs_is_found
+memcheck 0 secret_flow_shipped PLANT= TEST_SUITE=mls-sha256 PPRF_SHA256=sha256-scalar &&
+  grep -q "^# SHA-256: sha256-scalar\$" "$log"
+result $? nor_in_them_with_sha256-scalar
+for plant in one many; do
+  memcheck 9 secret_flow_shipped PLANT=$plant TEST_SUITE=mls-sha256 PPRF_SHA256=sha256-scalar &&
+    grep -q '__wrap_' "$log"
+  result $? "control_a_branch_on_what_${plant}_gave_of_32_bytes_is_found"
+done
 for plant in one many; do
   memcheck 9 secret_wide PLANT=$plant PPRF_SHA256=sha256-scalar && grep -q 'secret_wide.c' "$log"
   result $? "control_a_branch_on_a_child_of_32_bytes_from_${plant}_is_found"

@@ -9,6 +9,7 @@
 #include "../prg/lanes.h"
 #include "pprf.h"
 #include "prg.h"
+#include "wide.h"
 
 static volatile unsigned sink;
 
@@ -23,6 +24,15 @@ int __wrap_prg_random(struct pprf_seed *seed);
 int __wrap_prg_random(struct pprf_seed *seed)
 {
   int err = __real_prg_random(seed);
+  VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
+  return err;
+}
+
+int __real_prg_random_wide(struct pprf_wide_seed *seed);
+int __wrap_prg_random_wide(struct pprf_wide_seed *seed);
+int __wrap_prg_random_wide(struct pprf_wide_seed *seed)
+{
+  int err = __real_prg_random_wide(seed);
   VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof *seed);
   return err;
 }
@@ -55,6 +65,35 @@ int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *ste
 {
   int err = __real_opt_expand_many(family, step, n);
   if (plant('m') && n > 1 && (step[n - 1].right->hi & 1) != 0) /* many */
+    sink++;
+  return err;
+}
+
+struct pprf_wide_children __real_prg_expand_wide(struct pprf_family family,
+                                                 struct pprf_wide_seed seed, uint64_t start,
+                                                 unsigned height);
+struct pprf_wide_children __wrap_prg_expand_wide(struct pprf_family family,
+                                                 struct pprf_wide_seed seed, uint64_t start,
+                                                 unsigned height);
+struct pprf_wide_children __wrap_prg_expand_wide(struct pprf_family family,
+                                                 struct pprf_wide_seed seed, uint64_t start,
+                                                 unsigned height)
+{
+  struct pprf_wide_children c = __real_prg_expand_wide(family, seed, start, height);
+  if (plant('o') && (c.left.fourth & 1) != 0)
+    sink++;
+  return c;
+}
+
+int __real_opt_expand_many_wide(struct pprf_family family, const struct opt_wide_step *step,
+                                unsigned n);
+int __wrap_opt_expand_many_wide(struct pprf_family family, const struct opt_wide_step *step,
+                                unsigned n);
+int __wrap_opt_expand_many_wide(struct pprf_family family, const struct opt_wide_step *step,
+                                unsigned n)
+{
+  int err = __real_opt_expand_many_wide(family, step, n);
+  if (plant('m') && n > 1 && (step[n - 1].right->third & 1) != 0)
     sink++;
   return err;
 }
