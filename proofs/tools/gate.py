@@ -23,6 +23,7 @@ import acsl_api  # noqa: E402
 import aes  # noqa: E402
 import closure  # noqa: E402
 import keccak  # noqa: E402
+import sha  # noqa: E402
 
 FORBIDDEN = [  # regular expressions over comment-free source
     r"Admitted", r"admit", r"give_up", r"Axioms?", r"Parameters?", r"Conjectures?",
@@ -40,6 +41,7 @@ GENERATED = {  # written into BUILD, never in TREE
     "spec/c/AcslRef.v": acsl.translate, "spec/c/AcslOpt.v": acsl.translate_opt,
     "spec/c/AcslApi.v": acsl_api.translate,
     "spec/keccak/KeccakCode.v": keccak.translate, "spec/aes/AesCode.v": aes.translate,
+    "spec/sha/ShaCode.v": sha.translate,
 }
 EXPECTED = "proofs/expected-theorems.txt"
 EXTRACTION = "proofs/oracle/Extract.v"  # run beside the compiled files, by the oracle's rule
@@ -131,6 +133,8 @@ def scan(tree):
                       else read(os.path.join(tree, name)))
     except acsl.Error as why:
         raise Refused(f"acsl: {why}") from None
+    except sha.Error as why:
+        raise Refused(f"sha: {why}") from None
     except aes.Error as why:
         raise Refused(f"aes: {why}") from None
     except keccak.Error as why:
