@@ -66,8 +66,9 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
       covers(node.start, node.height, leaf);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. node.height - 1)));
     requires \separated(value, copath + (0 .. node.height - 1));
-    assigns *value, copath[0 .. WANTED(copath, node.height) - 1];
+    assigns *value, copath[0 .. WANTED(copath, node.height) - 1], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
       seed_value(*value) == leaf_value(seed_value(R), \old(s->punctured.depth), leaf);
     ensures copath: \result == PPRF_OK ==> copath != \null ==>
@@ -93,7 +94,8 @@ static NOINLINE int descend(const struct opt_store *s, struct pprf_family family
       loop invariant copath: copath != \null ==>
         copath_seeds(seed_value(R), d, leaf, copath, h, node.height);
       loop invariant rest: copath != \null ==> same_seeds{Pre,Here}(copath, h);
-      loop assigns h, seed, c, copath[0 .. WANTED(copath, node.height) - 1];
+      loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
+      loop assigns h, seed, c, copath[0 .. WANTED(copath, node.height) - 1], expansions;
       loop variant h; */
   for (unsigned h = node.height; h > 0; h--) {
     uint64_t start = opt_start(leaf, h);
@@ -196,8 +198,9 @@ struct kept {
       covers(node.start, node.height, leaf);
     requires side: right_side == 0 || right_side == 1;
     requires \valid(out + (0 .. node.height - 1));
-    assigns out[0 .. node.height - 1];
+    assigns out[0 .. node.height - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
@@ -231,7 +234,8 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
       loop invariant right: right_side != 0 ==>
         rights_to(out, n, far, covering_start(leaf, h) + pow2(h), leaf);
       loop invariant behind: wiped_or_kept{Pre,Here}(out, n, node.height);
-      loop assigns h, seed, c, n, out[0 .. node.height - 1];
+      loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
+      loop assigns h, seed, c, n, out[0 .. node.height - 1], expansions;
       loop variant h; */
   for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
     uint64_t start = opt_start(leaf, h);
@@ -303,8 +307,9 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     requires side: right_side == 0 || right_side == 1;
     requires \valid(out + (0 .. node.height - 1));
     requires apart: APART(out + (0 .. node.height - 1), s);
-    assigns out[0 .. node.height - 1];
+    assigns out[0 .. node.height - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
@@ -382,8 +387,9 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
     requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns out[0 .. PPRF_DEPTH_MAX - 1];
+    assigns out[0 .. PPRF_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + s->punctured.depth;
     ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
@@ -410,8 +416,9 @@ static inline struct kept siblings_left_of_range(const struct opt_store *s,
     requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns out[0 .. PPRF_DEPTH_MAX - 1];
+    assigns out[0 .. PPRF_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + s->punctured.depth;
     ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
@@ -450,8 +457,9 @@ struct rest {
     requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
     requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
       APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1];
+    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures counts: \result.lefts <= PPRF_DEPTH_MAX && \result.rights <= PPRF_DEPTH_MAX;
     ensures left: entries(seed_value(R), \old(s->punctured.depth), left, \result.lefts);
     ensures right: entries(seed_value(R), \old(s->punctured.depth), right, \result.rights);
@@ -492,9 +500,10 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
     requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
       APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], s->nodes,
-      s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+      s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured), expansions;
     ensures key: key(seed_value(R), s);
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
       is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
@@ -526,10 +535,13 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
 /* Puncture a range of leaves of the tree. */
 /*@ requires key: key(seed_value(key_root), s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
-    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured),
+      expansions;
     ensures key: key(seed_value(key_root), s);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       \forall integer x; first <= x <= last ==> is_punctured{Pre}(&s->punctured, x);
+    ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
+    ensures free: \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
       is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
@@ -555,8 +567,9 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires out: \valid(out + (0 .. 15)) && APART(out + (0 .. 15), s);
-    assigns out[0 .. 15];
+    assigns out[0 .. 15], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       seed_from_words(lo, hi) == leaf_value(seed_value(key_root), s->punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
@@ -576,7 +589,7 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
       (copied(key) || APART(out + (0 .. 15), &key->store)));
-    assigns out[0 .. 15];
+    assigns out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==>
       key != \null && out != \null && copied{Pre}(key);
@@ -587,6 +600,10 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
       is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL || \result == PPRF_ERR_FORKED ||
       \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: key != \null ==> !copied{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      expansions <= \old(expansions) + h;
+    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
       seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
@@ -618,8 +635,9 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     requires \valid(value) && \valid(copath + (0 .. node.height - 1));
     requires \separated(value, copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s) && APART(value, s);
-    assigns *value, copath[0 .. node.height - 1];
+    assigns *value, copath[0 .. node.height - 1], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
       seed_value(*value) == leaf_value(seed_value(R), s->punctured.depth, leaf);
     ensures copath: \result == PPRF_OK ==>
@@ -670,13 +688,17 @@ struct done {
     requires family: tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1];
+      BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1], expansions;
     ensures key: key(seed_value(key_root), &key->store);
     ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result.err == PPRF_ERR_PUNCTURED <==>
       leaf < pow2(key->store.punctured.depth) && is_punctured{Pre}(&key->store.punctured, leaf);
     ensures others: \result.err == PPRF_OK || \result.err == PPRF_ERR_RANGE ||
       \result.err == PPRF_ERR_PUNCTURED || prg_error(\result.err);
+    ensures cost: \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      expansions <= \old(expansions) + h;
+    ensures free: \result.err == PPRF_ERR_RANGE || \result.err == PPRF_ERR_PUNCTURED ==>
+      expansions <= \old(expansions);
     ensures gone: \result.err == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
@@ -719,7 +741,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
       (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured);
+      BITMAP_WORDS(&key->store.punctured), expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
     ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
@@ -731,6 +753,10 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: key != \null ==> !copied{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      expansions <= \old(expansions) + h;
+    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
     ensures gone: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
@@ -757,7 +783,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
       (copied(key) || APART(out + (0 .. 15), &key->store)));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured), out[0 .. 15];
+      BITMAP_WORDS(&key->store.punctured), out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
     ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
@@ -769,6 +795,10 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: key != \null ==> !copied{Pre}(key) ==>
+      \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+      expansions <= \old(expansions) + h;
+    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
     ensures gone: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
@@ -798,7 +828,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
       (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
-      BITMAP_WORDS(&key->store.punctured);
+      BITMAP_WORDS(&key->store.punctured), expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
     ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
@@ -811,6 +841,9 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_NULL ||
       \result == PPRF_ERR_FORKED || \result == PPRF_ERR_RANGE ||
       \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: key != \null ==> !copied{Pre}(key) ==>
+      expansions <= \old(expansions) + 2 * key->store.punctured.depth;
+    ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
     ensures gone: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;

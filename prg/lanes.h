@@ -50,8 +50,9 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
       node_seed(seed_value(R), d, covering_start(leaf, height), height);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. height - 1)));
     requires \separated(value, copath + (0 .. height - 1));
-    assigns *value, copath[0 .. WANTED(copath, height) - 1];
+    assigns *value, copath[0 .. WANTED(copath, height) - 1], expansions;
     ensures results: \result == 0 || \result == 1;
+    ensures cost: expansions <= \old(expansions) + (\result == 1 ? height : 0);
     ensures value: \result == 1 ==> seed_value(*value) == leaf_value(seed_value(R), d, leaf);
     ensures copath: \result == 1 ==> copath != \null ==>
       copath_seeds(seed_value(R), d, leaf, copath, 0, height);

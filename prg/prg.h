@@ -39,6 +39,10 @@ struct pprf_family {
 #include "digest.acsl"
 #endif
 
+/* How often prg_expand was called.  A call adds one at most, so the counter may stop where the type ends, and a
+ * contract that bounds it bounds the calls. */
+//@ ghost unsigned long expansions;
+
 struct pprf_children {
   struct pprf_seed left, right; /* zero when err is not 0 */
   int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
@@ -48,8 +52,9 @@ struct pprf_children {
  * gives for that seed and, but for PRG_SHA3_256, the node's in-order id 2*start + 2^height.  In a tree the
  * height is at least 1; a leaf's own children, height 0, are what tls/ makes keys of. */
 /*@ requires family: tree_family(family);
-    assigns \nothing;
+    assigns expansions;
     ensures results: \result.err == 0 || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + 1;
     ensures left: \result.err == 0 ==>
       seed_value(\result.left) == prg_l(seed_value(seed), start, height);
     ensures right: \result.err == 0 ==>

@@ -14,7 +14,7 @@ From Pprf.proofs Require Import EvaluationSecurity EvaluationCost Leakage Ticket
 From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
-From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound AcslCodec.
+From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound CostSound AcslCodec.
 From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
@@ -178,6 +178,14 @@ Print Assumptions opt_eval_punct_sound.
 Print Assumptions opt_punct_range_sound.
 Print Assumptions opt_node_count_sound.
 Print Assumptions opt_refuses.
+Print Assumptions ref_eval_cost_sound.
+Print Assumptions ref_eval_punct_cost_sound.
+Print Assumptions ref_punct_range_cost_sound.
+Print Assumptions opt_eval_cost_sound.
+Print Assumptions opt_punct_cost_sound.
+Print Assumptions opt_eval_punct_cost_sound.
+Print Assumptions opt_punct_range_cost_sound.
+Print Assumptions expanded_at_depth.
 Print Assumptions live_apart_lemma.
 Print Assumptions pair_slot_injective_lemma.
 Print Assumptions slot_overwritten_lemma.

@@ -1515,3 +1515,89 @@ Definition opt_refuses_statement :
   (forall result, pprf_node_count_contract V Pre Post key result ->
      key = null V \/ copied V Pre key -> result = 0)
   := @opt_refuses.
+
+(* ---- CostSound.v: what the contracts say of PRG calls ---------------------------------- *)
+
+From Pprf.proofs Require Import CostSound.
+
+Definition ref_eval_cost_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n d f x value R result (P : pred bitseq) before after,
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+  readable Pre (span ref_node_cells a 0 (n - 1)) -> writable Pre (span pprf_seed_cells value 0 0) ->
+  separated [:: span pprf_seed_cells value 0 0; span ref_node_cells a 0 (n - 1)] ->
+  holds Pre a n (key_nodes V d P R) ->
+  ref_eval_contract V Pre Post a n (Z.of_nat d) f (Z.of_N x) value R result ->
+  ref_eval_cost V Pre Post a n (Z.of_nat d) f (Z.of_N x) value R result before after ->
+  after <= before + expanded_at V d P R x
+  := @ref_eval_cost_sound.
+
+Definition ref_eval_punct_cost_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n cap d f x value R result (P : pred bitseq) before after,
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+  writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) -> writable Pre (span pprf_seed_cells value 0 0) ->
+  separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0; span pprf_seed_cells value 0 0] ->
+  holds Pre a (cell Pre n) (key_nodes V d P R) ->
+  (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
+  ref_eval_punct_contract V Pre Post a n cap (Z.of_nat d) f (Z.of_N x) value R result ->
+  ref_eval_punct_cost V Pre Post a n cap (Z.of_nat d) f (Z.of_N x) value R result before after ->
+  after <= before + expanded_at V d P R x
+  := @ref_eval_punct_cost_sound.
+
+Definition ref_punct_range_cost_sound_statement :
+  forall V : logic, definitions V ->
+  forall Pre Post a n cap d f first last R result (P : pred bitseq) before after,
+  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  cell Pre n <= cap <= REF_NODES_MAX ->
+  writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
+  separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->
+  holds Pre a (cell Pre n) (key_nodes V d P R) ->
+  (forall q, span ref_node_cells a (cell Pre n) (cap - 1) q -> cell Pre q = 0) ->
+  ref_punct_range_cost V Pre Post a n cap (Z.of_nat d) f (Z.of_N first) (Z.of_N last) R result before after ->
+  after <= before + 2 * Z.of_nat d /\
+  (List.In result [:: PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER] -> after <= before)
+  := @ref_punct_range_cost_sound.
+
+Definition opt_eval_cost_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x out result (P : pred bitseq) before after,
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P -> apart_value V Pre key out ->
+  pprf_eval_contract V Pre Post key (Z.of_N x) out result ->
+  pprf_eval_cost V Pre Post key (Z.of_N x) out result before after ->
+  after <= before + expanded_at V d P (key_root V) x
+  := @opt_eval_cost_sound.
+
+Definition opt_punct_cost_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x result (P : pred bitseq) before after,
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P ->
+  pprf_punct_contract V Pre Post key (Z.of_N x) result ->
+  pprf_punct_cost V Pre Post key (Z.of_N x) result before after ->
+  after <= before + expanded_at V d P (key_root V) x
+  := @opt_punct_cost_sound.
+
+Definition opt_eval_punct_cost_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d x out result (P : pred bitseq) before after,
+  c_uint64_t (Z.of_N x) -> own_key V Pre key d P -> apart_value V Pre key out ->
+  pprf_eval_punct_contract V Pre Post key (Z.of_N x) out result ->
+  pprf_eval_punct_cost V Pre Post key (Z.of_N x) out result before after ->
+  after <= before + expanded_at V d P (key_root V) x
+  := @opt_eval_punct_cost_sound.
+
+Definition opt_punct_range_cost_sound_statement :
+  forall V : api, definitions V -> layout_definitions V -> api_definitions V ->
+  forall Pre Post key d first last result (P : pred bitseq) before after,
+  c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) -> own_key V Pre key d P ->
+  pprf_punct_range_contract V Pre Post key (Z.of_N first) (Z.of_N last) result ->
+  pprf_punct_range_cost V Pre Post key (Z.of_N first) (Z.of_N last) result before after ->
+  after <= before + 2 * Z.of_nat d /\
+  (result = PPRF_ERR_RANGE \/ result = PPRF_ERR_PUNCTURED -> after <= before)
+  := @opt_punct_range_cost_sound.
+
+Definition expanded_at_depth_statement :
+  forall V : logic,
+  forall d (P : pred bitseq) R x,
+  expanded_at V d P R x <= Z.of_nat d
+  := @expanded_at_depth.

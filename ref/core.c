@@ -39,19 +39,25 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
   /*@ ghost (struct pprf_seed R) */
 {
   ref_wipe_seed(value);
+  //@ assert kept: same{Here,Pre}(a, 0, n);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
   size_t i = ref_find(a, n, x) /*@ ghost (R, d) */;
   if (i == n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
   //@ assert node: correct_node(seed_value(R), d, a + i);
+  //@ assert only: \forall integer k; 0 <= k < n && cov(a + k, x) ==> k == i;
+  /*@ assert height: \forall integer k; 0 <= k < n && cov{Pre}(a + k, x) ==>
+        a[i].height == \at(a[k].height,Pre); */
   uint64_t start = a[i].start;
   unsigned h = a[i].height;
   struct pprf_seed seed = a[i].seed;
+  //@ ghost unsigned top = h;
   /*@ loop invariant path: h <= d && covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant node: tnode(d, start, h);
       loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
-      loop assigns h, start, seed;
+      loop invariant cost: expansions + h <= \at(expansions,Pre) + top;
+      loop assigns h, start, seed, expansions;
       loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(family, seed, start, h);
@@ -101,7 +107,8 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
         before(path[k].start, path[k].height, path[l].start) && path[k].height < path[l].height;
       loop invariant all: \forall integer y; covers(node.start, node.height, y) ==>
         covers(start, h, y) || cov_in(path, 0, lo, y) || cov_in(path, hi, node.height, y);
-      loop assigns h, start, seed, lo, hi, path[0 .. node.height - 1];
+      loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
+      loop assigns h, start, seed, lo, hi, path[0 .. node.height - 1], expansions;
       loop variant h; */
   while (h > 0) {
     struct pprf_children c = prg_expand(family, seed, start, h);
@@ -212,6 +219,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   //@ assert node: correct_node(seed_value(R), d, a + i);
   unsigned h = a[i].height;
   //@ assert only: \forall integer k; 0 <= k < *n && cov(a + k, x) ==> k == i;
+  /*@ assert height: \forall integer k; 0 <= k < \at(*n,Pre) && cov{Pre}(a + k, x) ==>
+        h == \at(a[k].height,Pre); */
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - 1 + h <= cap;
@@ -251,8 +260,9 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
     requires \separated(kept + (0 .. node.height - 1), count);
     requires node: okv(seed_value(R), d, node) && first < node.start + pow2(node.height);
-    assigns kept[0 .. node.height - 1], *count;
+    assigns kept[0 .. node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==> part(seed_value(R), d, kept, 0, *count, node, 0, first);
     ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
@@ -294,8 +304,9 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
     requires \separated(kept + (at .. at + node.height - 1), count);
     requires node: okv(seed_value(R), d, node) && node.start <= last;
-    assigns kept[at .. at + node.height - 1], *count;
+    assigns kept[at .. at + node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==>
       part(seed_value(R), d, kept, at, at + *count, node, last + 1, pow2(d));
@@ -401,8 +412,9 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     requires order: top_l.start <= top_r.start &&
       top_l.start + pow2(top_l.height) <= top_r.start + pow2(top_r.height);
     requires range: first <= last;
-    assigns kept[0 .. 2 * REF_DEPTH_MAX - 1], *count;
+    assigns kept[0 .. 2 * REF_DEPTH_MAX - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + top_l.height + top_r.height;
     ensures count: \result == PPRF_OK ==> *count <= top_l.height + top_r.height;
     ensures nodes: \result == PPRF_OK ==> inv(seed_value(R), d, kept, *count);
     ensures fit: \result == PPRF_OK ==>

@@ -47,9 +47,13 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
     requires \valid_read(a + (0 .. n-1)) && \valid(value);
     requires \separated(value, a + (0 .. n-1));
     requires nodes: inv(seed_value(R), d, a, n);
-    assigns *value;
+    assigns *value, expansions;
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);
+    ensures cost: \forall integer k; 0 <= k < n && cov{Pre}(a + k, x) ==>
+      expansions <= \old(expansions) + \at(a[k].height,Pre);
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==>
+      expansions <= \old(expansions);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || prg_error(\result);
     ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
@@ -69,8 +73,9 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
     requires \separated(path + (0 .. node.height - 1), left, value);
     requires node: okv(seed_value(R), d, node) && covers(node.start, node.height, x);
-    assigns path[0 .. node.height - 1], *left, *value;
+    assigns path[0 .. node.height - 1], *left, *value, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + node.height;
     ensures left: *left <= node.height;
     ensures nodes: \result == PPRF_OK ==> oks(seed_value(R), d, path, node.height);
     ensures order: \result == PPRF_OK ==> sorted(path, node.height);
@@ -100,7 +105,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     requires \separated(a + (0 .. cap-1), n, value);
     requires nodes: inv(seed_value(R), d, a, *n);
     requires clear: zeros(a, *n, cap);
-    assigns a[0 .. cap-1], *n, *value;
+    assigns a[0 .. cap-1], *n, *value, expansions;
     ensures nodes: inv(seed_value(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -111,6 +116,10 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
+    ensures cost: \forall integer k; 0 <= k < \old(*n) && cov{Pre}(a + k, x) ==>
+      expansions <= \old(expansions) + \at(a[k].height,Pre);
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
+      \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
     ensures gone: \result == PPRF_OK ==> !covered(a, *n, x);
     ensures others_stay: \forall integer y; y != x ==>
@@ -132,7 +141,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires \separated(a + (0 .. cap-1), n);
     requires nodes: inv(seed_value(R), d, a, *n);
     requires clear: zeros(a, *n, cap);
-    assigns a[0 .. cap-1], *n;
+    assigns a[0 .. cap-1], *n, expansions;
     ensures nodes: inv(seed_value(R), d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -145,6 +154,9 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + 2 * d;
+    ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
+      \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
     ensures gone: \result == PPRF_OK ==>
       \forall integer y; first <= y <= last ==> !covered(a, *n, y);
     ensures others_stay: \forall integer y; y < first || last < y ==>

@@ -7,7 +7,7 @@ From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Contracts.
 From Pprf.proofs Require Import ContractsSound.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslImport.
-From Pprf.proofs Require Import AcslAgree AcslSound ImportSound.
+From Pprf.proofs Require Import AcslAgree AcslSound CostSound ImportSound.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -113,6 +113,14 @@ Proof. by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]. Qed.
 Definition ref_eval_sound_ex := @ref_eval_sound toy toy_definitions fresh evaluated (0, 0) 1 1
   bare 0 (2, 0) root PPRF_OK pred0 isT I ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
   fresh_holds eval_meets_contract.
+Example eval_meets_cost : ref_eval_cost toy fresh evaluated (0, 0) 1 1 bare 0 (2, 0) root PPRF_OK 6 7.
+Proof. by move=> _ _; split=> [k [kB _]|[|]] //; have -> : k = 0 by lia. Qed.
+Definition ref_eval_cost_sound_ex := @ref_eval_cost_sound toy toy_definitions fresh evaluated (0, 0) 1 1
+  bare 0 (2, 0) root PPRF_OK pred0 6 7 isT I ltac:(by []) ltac:(by []) (fun _ _ => I) (fun _ _ => I) value_apart
+  fresh_holds eval_meets_contract eval_meets_cost.
+Example expanded_at_fresh : expanded_at toy 1 pred0 root 0 = 1.
+Proof. by []. Qed.
+Definition expanded_at_depth_ex := @expanded_at_depth toy 1 pred0 root 0%num.
 
 Example fresh_clear q : span ref_node_cells (0, 0) 1 (2 - 1) q -> cell fresh q = 0.
 Proof. by case: q => b c [/= -> B] /=; do 3! (case: Z.eqb_spec => [?|_] /=; first by lia). Qed.
@@ -144,6 +152,15 @@ Qed.
 Definition ref_eval_punct_sound_ex := @ref_eval_punct_sound toy toy_definitions fresh punctured
   (0, 0) (1, 0) 2 1 bare 0 (2, 0) root PPRF_OK pred0 isT I ltac:(by []) ltac:(by []) (fun _ _ => I)
   (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds fresh_clear eval_punct_meets_contract.
+Example eval_punct_meets_cost :
+  ref_eval_punct_cost toy fresh punctured (0, 0) (1, 0) 2 1 bare 0 (2, 0) root PPRF_OK 6 7.
+Proof.
+move=> _ _; split=> [k [kB _]|[|[|]]] //.
+by have -> : k = 0 by change (0 <= k /\ k < 1) in kB; lia.
+Qed.
+Definition ref_eval_punct_cost_sound_ex := @ref_eval_punct_cost_sound toy toy_definitions fresh punctured
+  (0, 0) (1, 0) 2 1 bare 0 (2, 0) root PPRF_OK pred0 6 7 isT I ltac:(by []) ltac:(by []) (fun _ _ => I)
+  (fun _ _ => I) (fun _ _ => I) all_apart fresh_holds fresh_clear eval_punct_meets_contract eval_punct_meets_cost.
 
 Example punct_range_meets_contract :
   ref_punct_range_contract toy fresh range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK.
@@ -171,6 +188,14 @@ Definition ref_punct_range_sound_ex := @ref_punct_range_sound toy toy_definition
   ltac:(by []) (fun _ _ => I) (fun _ _ => I)
   ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
   fresh_clear punct_range_meets_contract.
+Example punct_range_meets_cost :
+  ref_punct_range_cost toy fresh range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK 6 8.
+Proof. by move=> _ _; split=> // -[|[|]]. Qed.
+Definition ref_punct_range_cost_sound_ex := @ref_punct_range_cost_sound toy toy_definitions fresh
+  range_punctured (0, 0) (1, 0) 2 1 bare 0 0 root PPRF_OK pred0 6 8 isT I ltac:(by []) ltac:(by [])
+  ltac:(by []) (fun _ _ => I) (fun _ _ => I)
+  ltac:(by split; [move=> r [<-|//] q [/= E _] [/= E' _]; lia | split]) fresh_holds
+  fresh_clear punct_range_meets_cost.
 
 (* A node whose seed is no root's. *)
 Definition hostile : memory := holding 1 0 99 0.

@@ -6,7 +6,7 @@ From Coq Require ZifyBool.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel.
 From Pprf.spec Require Import AcslMemory AcslRef AcslKey AcslOpt AcslApi AcslStore.
-From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound AcslExamples.
+From Pprf.proofs Require Import AcslAgree AcslLayout ApiSound CostSound AcslExamples.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -140,6 +140,15 @@ Qed.
 Example fresh_own v : own_key tree (state 0 10 v) at_key 1 pred0.
 Proof. by split=> //; [case | split=> //; exact: fresh_store]. Qed.
 
+Lemma fresh_height v t h : live tree (state 0 10 v) at_store 0 0 1 t h -> h = 1.
+Proof.
+have PE x : (x < CModel.pow2 1)%num ->
+    pred0 (leaf_path 1 x) <-> is_punctured tree (state 0 10 v) at_store (Z.of_N x) \/ 0 <= Z.of_N x < 0.
+  by move=> _; split=> [//|[/gone_fresh|]]; last lia.
+case/(acsl_live_cover tree_definitions tree_layout PE (key_root tree)) => q + [_ ->].
+by rewrite /= inE => /eqP ->.
+Qed.
+
 Lemma is_punctured_of_1 lo v x : is_punctured tree (state 1 lo v) at_store x <-> x = 0.
 Proof. by rewrite gone_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
 
@@ -166,6 +175,10 @@ split.
 Qed.
 Definition opt_eval_sound_ex := @opt_eval_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
   at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract.
+Example eval_cost : pprf_eval_cost tree (state 0 10 0) (state 0 10 11) at_key 0 at_value PPRF_OK 6 7.
+Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Definition opt_eval_cost_sound_ex := @opt_eval_cost_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
+  0%num at_value PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract eval_cost.
 
 Lemma key_state P dead lo v : store_holds tree (state dead lo v) at_store 1 P (key_root tree) ->
   AcslApi.key tree (state dead lo v) (seed_value tree (key_root tree)) at_store.
@@ -202,6 +215,10 @@ split.
 Qed.
 Definition opt_punct_sound_ex := @opt_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
   PPRF_OK pred0 ltac:(by []) (fresh_own 0) punct_contract.
+Example punct_cost : pprf_punct_cost tree (state 0 10 0) (state 1 12 0) at_key 0 PPRF_OK 6 7.
+Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Definition opt_punct_cost_sound_ex := @opt_punct_cost_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
+  0%num PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) punct_contract punct_cost.
 
 Example eval_punct_contract :
   pprf_eval_punct_contract tree (state 0 10 0) (state 1 12 11) at_key 0 at_value PPRF_OK.
@@ -223,6 +240,12 @@ split.
 Qed.
 Definition opt_eval_punct_sound_ex := @opt_eval_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key
   1 0%num at_value PPRF_OK pred0 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_punct_contract.
+Example eval_punct_cost :
+  pprf_eval_punct_cost tree (state 0 10 0) (state 1 12 11) at_key 0 at_value PPRF_OK 6 7.
+Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
+Definition opt_eval_punct_cost_sound_ex := @opt_eval_punct_cost_sound tree tree_definitions tree_layout tree_api _ _
+  at_key 1 0%num at_value PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by []))
+  eval_punct_contract eval_punct_cost.
 
 Example punct_range_contract : pprf_punct_range_contract tree (state 0 10 0) (state 1 12 0) at_key 0 0 PPRF_OK.
 Proof.
@@ -241,6 +264,11 @@ split.
 Qed.
 Definition opt_punct_range_sound_ex := @opt_punct_range_sound tree tree_definitions tree_layout tree_api _ _ at_key
   1 0%num 0%num PPRF_OK pred0 ltac:(by []) ltac:(by []) (fresh_own 0) punct_range_contract.
+Example punct_range_cost : pprf_punct_range_cost tree (state 0 10 0) (state 1 12 0) at_key 0 0 PPRF_OK 6 8.
+Proof. by move=> _ _; split. Qed.
+Definition opt_punct_range_cost_sound_ex := @opt_punct_range_cost_sound tree tree_definitions tree_layout tree_api _ _
+  at_key 1 0%num 0%num PPRF_OK pred0 6 8 ltac:(by []) ltac:(by []) (fresh_own 0) punct_range_contract
+  punct_range_cost.
 
 Example node_count_contract : pprf_node_count_contract tree (state 0 10 0) (state 0 10 0) at_key 1.
 Proof.

@@ -78,6 +78,13 @@ PLANTED = [
      "((writable Pre (span 1 s 0 (n - 1))) /\\ (separated [(span 1 s 0 0); (span 2 t 0 0)]))"),
     ("a_formal_keeps_its_first_value", "/*@ requires n > 0; assigns \\nothing;\n"
      "  ensures \\result == n; */ int f(unsigned n);", "f_ensures_1 : (result = n);"),
+    ("a_counter_has_two_values", "//@ ghost unsigned long count;\n/*@ requires n > 0; assigns count;\n"
+     "  ensures \\result == n; ensures cost: count <= \\old(count) + n; */ int f(unsigned n);",
+     "(result : Z) (before after : Z) : Prop :=\n  f_typed Pre n -> f_requires V Pre n ->\n"
+     "  (after <= (before + n))."),
+    ("a_counter_is_no_memory", "//@ ghost unsigned long count;\n/*@ requires n > 0; assigns count;\n"
+     "  ensures \\result == n; ensures cost: count <= \\old(count) + n; */ int f(unsigned n);",
+     "  unchanged Pre Post [] /\\\n  f_typed Post n /\\\n  c_int result /\\\n  f_ensures V Pre Post n result."),
 ]
 
 # name, text, the error
@@ -108,6 +115,14 @@ REFUSED = [
     ("directive", "#pragma once\n", "directive not known"),
     ("facts_for_the_code_only", "#ifndef GGM_DEFINITIONS\n/*@ axiomatic A { FACT f: 0 == 1; } */\n"
      "#endif\n", "facts proven and facts used differ"),
+    ("counter_without_a_bound", "//@ ghost unsigned long count;\n/*@ requires n > 0; assigns count;\n"
+     "  ensures \\result == n; */ int f(unsigned n);", "a counter that is assigned and not bounded"),
+    ("counter_bounded_and_not_assigned", "//@ ghost unsigned long count;\n/*@ requires n > 0; assigns \\nothing;\n"
+     "  ensures \\result == n; ensures cost: count <= 1; */ int f(unsigned n);", "bounded and not assigned"),
+    ("counter_required", "//@ ghost unsigned long count;\n/*@ requires count > 0; assigns count;\n"
+     "  ensures \\result == n; ensures cost: count <= 1; */ int f(unsigned n);", "bounded and not assigned"),
+    ("counter_in_a_definition", "//@ ghost unsigned long count;\n/*@ predicate p(integer x) = x > count; */",
+     "count outside an ensures"),
     ("declared_otherwise", "#ifdef GGM_DEFINITIONS\n/*@ logic integer f(integer x) = x; */\n#else\n"
      "/*@ axiomatic A { logic integer f(integer x, integer y); } */\n#endif\n",
      "declared otherwise than defined"),

@@ -400,7 +400,7 @@ class Unit:
     def __init__(self, tree, defines, roots=tuple(ROOTS)):
         self.source = Source(tree, defines, roots)
         self.structs, self.constants, self.globals, self.contracts = {}, {}, [], []
-        self.types, self.fact_names = set(), []
+        self.types, self.fact_names, self.counters = set(), [], []
         for name, body in self.source.macros.items():
             if re.fullmatch(r"0x[0-9a-fA-F]+|\d+", body):
                 self.constants[name] = int(body, 0)
@@ -450,7 +450,10 @@ class Unit:
         self.globals += Parser(toks, file, self.types).globals()
 
     def ghost(self, file, text):
-        """Ghost code, which is passed over."""
+        """Of ghost code the variables that count; all else is passed over."""
+        m = re.fullmatch(r"\s*unsigned long (\w+)\s*;\s*", text)
+        if m:
+            self.counters.append(m[1])
 
     def declaration(self, file, toks, ghost, contract):
         if contract and contract[0] in CONTRACTS:
@@ -566,6 +569,11 @@ class OptUnit(Unit):
 INT = ("integer",)
 
 
+def mentions(e, names):
+    """Whether an expression has one of these variables."""
+    return isinstance(e, tuple) and (e[:1] == ("var",) and e[1] in names or any(mentions(x, names) for x in e))
+
+
 def plain(t):
     return INT if t[0] == "c" else t
 
@@ -584,7 +592,7 @@ class Coq:
 
     def __init__(self, unit):
         self.u, self.out, self.used = unit, [], []
-        self.defs = {}
+        self.defs, self.counting = {}, False
         for g in unit.globals:
             if g[0] == "def":
                 if g[2] in self.defs:
@@ -646,6 +654,10 @@ class Coq:
             name = e[1]
             if name in env:
                 return env[name]
+            if name in self.u.counters:
+                if not self.counting:
+                    raise Error(f"{name} outside an ensures")
+                return "after" if here == "Post" else "before", INT
             if name in self.u.constants:
                 if name not in self.used:
                     self.used.append(name)
@@ -956,6 +968,14 @@ class Coq:
                           f"agree_on L1 L2 {region} -> {call[0]} = {call[1]}"))
 
     def contract(self, name, result, params, clauses, assigns):
+        """The contract, and if it assigns a counter its clauses on that in a definition of their own: memory
+        has no cell for it, so it has two values, before and after."""
+        counters = [e[1] for e in assigns if e[0] == "var" and e[1] in self.u.counters]
+        assigns = [e for e in assigns if not (e[0] == "var" and e[1] in counters)]
+        costs = [c for c in clauses if mentions(c[2], self.u.counters)]
+        clauses = [c for c in clauses if c not in costs]
+        if len(counters) > 1 or bool(counters) != bool(costs) or any(c[0] != "ensures" for c in costs):
+            raise Error("a counter that is assigned and not bounded, or bounded and not assigned")
         variables = self.binders([], params)
         names = " ".join(self.pname(n) for n, _ in params)
         typed = [f"{C_INTS[t[1]]} {self.pname(n)}" for n, t in params if t[0] == "c"]
@@ -998,6 +1018,16 @@ class Coq:
         self.say(f"Definition {name}_contract {after} : Prop :=",
                  f"  {name}_typed Pre {names} -> {name}_requires V Pre {names} ->",
                  "  " + " /\\\n  ".join(ends) + ".", "")
+        if costs:
+            inner = dict(env, **({"\\result": ("result", plain(result))} if result else {}))
+            scope = {"Pre": "Pre", "Old": "Pre", "Here": "Post", "Post": "Post"}
+            self.counting = True
+            bounds = [self.in_context(f"ensures {label}", lambda f=f: self.prop(f, inner, scope, "Post"))
+                      for _, label, f in costs]
+            self.counting = False
+            self.say(f"Definition {name}_cost {after} (before after : Z) : Prop :=",
+                     f"  {name}_typed Pre {names} -> {name}_requires V Pre {names} ->",
+                     "  " + " /\\\n  ".join(bounds) + ".", "")
 
 
 class OptCoq(Coq):

@@ -136,7 +136,7 @@ class ApiUnit(acsl.Unit):
         self.pieces, self.own, self.variables = [], [], {}
         self.source = Macros(tree, defines, ROOTS)
         self.structs, self.constants, self.globals, self.contracts = {}, {}, [], []
-        self.types, self.fact_names = set(), []
+        self.types, self.fact_names, self.counters = set(), [], []
         for name, body in self.source.macros.items():
             if re.fullmatch(r"0x[0-9a-fA-F]+|\d+", body):
                 self.constants[name] = int(body, 0)
@@ -166,6 +166,8 @@ class ApiUnit(acsl.Unit):
         m = re.fullmatch(r"\s*(struct\s+)?(\w+)\s+(\w+)\s*;\s*", text)
         if m:
             self.variables[m[3]] = ("struct", m[2]) if m[1] else ("c", m[2])
+        else:
+            super().ghost(file, text)
 
     def declaration(self, file, toks, ghost, contract):
         if toks[0] == "typedef" and toks[1] == "struct" and len(toks) == 5:

@@ -40,6 +40,10 @@ Definition holds (L : memory) (a : pointer) (n : Z) (K : seq (CModel.node Seed))
   forall k m, List.nth_error K k = Some m ->
     node_is (ref_node_at L (shift ref_node_cells a (Z.of_nat k))) m.
 
+(* How many nodes the model expands when it evaluates or punctures at a leaf of that key. *)
+Definition expanded_at (d : nat) (P : pred bitseq) (R : pprf_seed) (x : N) : Z :=
+  Z.of_nat (size (expanded (leaf_path d x) (punctured_key d P R))).
+
 End AcslKey.
 
 (* ---- The recursive functions, computed --------------------------------------------------- *)
