@@ -476,8 +476,12 @@ static void sizes(void)
                {16, 150902, 24}, {16, 301804, 30} /* nine tenths, and 99 in 100 */};
   for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
     struct subject *s = new_subject(cases[k].depth, 0);
+    unsigned most = s->p.page_max;
     for (unsigned i = 0; i < cases[k].punctures; i++)
       (void)puncture_one(s, rnd() & opt_below(cases[k].depth));
+    /* what packed.h says; none of these has very many pages */
+    check(most <= 2304 && s->p.page_max == most, "pages of %u bytes, of %u at first", s->p.page_max,
+          most);
     double per = (double)(opt_packed_bytes(&s->p) + sizeof s->p) / (double)s->p.nodes;
     printf("# depth %u, %u random punctures: %.2f B a node\n", cases[k].depth, cases[k].punctures,
            per);
