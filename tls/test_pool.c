@@ -40,6 +40,15 @@ static void here(enum place place)
     (void)kill(getpid(), SIGKILL);
 }
 
+static int trylock_error; /* what trying to have a lock is answered; 0: the truth */
+
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+  return trylock_error != 0 ? trylock_error : __real_pthread_mutex_trylock(mutex);
+}
+
 static long draws_until_failure = -1; /* of one draw; -1: none fails */
 static uint8_t drawn[16]; /* the last 16 secret bytes drawn, every bit inverted */
 
@@ -582,6 +591,81 @@ static void child_makes_pools(void)
   check(waitpid(pid, &status, 0) == pid && status == 0, "the child: %x", (unsigned)status);
   pool_free(p);
   end_test("a_child_of_fork_makes_pools_of_its_own_and_frees_them");
+}
+
+/* Kilobytes of this process that are kept out of swap. */
+static long locked_kilobytes(void)
+{
+  char line[200];
+  long kilobytes = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    (void)sscanf(line, "VmLck: %ld", &kilobytes);
+  if (f != NULL)
+    (void)fclose(f);
+  return kilobytes;
+}
+
+/* As much as its parent had locked for them: fork undoes all of that. */
+static void child_locks_memory(void)
+{
+  long before = locked_kilobytes();
+  struct pool *first = new_pool(6, 100, 0), *second = new_pool(10, 100, 0),
+              *third = new_pool(8, 100, 0);
+  pool_free(second);
+  long own = locked_kilobytes() - before;
+  int status = 1;
+  pid_t pid = fork();
+  if (pid == 0)
+    _exit(locked_kilobytes() != own);
+  check(waitpid(pid, &status, 0) == pid && status == 0, "the child: %x", (unsigned)status);
+  pool_free(first);
+  pool_free(third);
+  if (own > 0)
+    end_test("a_child_of_fork_keeps_the_pools_out_of_swap_too");
+  else
+    end_test("a_child_of_fork_keeps_the_pools_out_of_swap_too # SKIP nothing may be locked here");
+}
+
+/* A lock that others have is waited for; one that cannot be had is an error, and changes nothing. */
+static void failing_locks(unsigned depth)
+{
+  static const uint8_t zero[POOL_NAME_BYTES];
+  struct pool *p = new_pool(depth, 100, 0);
+  struct given g, next;
+  struct pprf_tickets_stats before, after;
+  uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
+  pool_ticket ticket;
+  give(p, 1, &g);
+  pool_stats(p, &before);
+  memset(name, 7, sizeof name);
+  memset(value, 7, sizeof value);
+  trylock_error = ENOTRECOVERABLE;
+  check(pool_issue(p, 200, name, &origin, value) == PPRF_ERR_NOMEM, "issue");
+  check(memcmp(name, zero, sizeof name) == 0 && memcmp(value, zero, sizeof value) == 0, "outputs");
+  memset(value, 7, sizeof value);
+  check(pool_open(p, 1, g.name, &ticket, &origin, value) == PPRF_ERR_NOMEM, "open");
+  check(memcmp(value, zero, sizeof value) == 0, "a value");
+  check(pool_redeem(p, 1, g.ticket, 1) == PPRF_ERR_NOMEM, "redeem");
+  check(pool_expire(p, 1) == PPRF_ERR_NOMEM && pool_rotate(p, 1) == PPRF_ERR_NOMEM &&
+          pool_revoke(p, 1) == PPRF_ERR_NOMEM,
+        "expire, rotate, revoke");
+  trylock_error = 0;
+  pool_stats(p, &after);
+  check(memcmp(&before, &after, sizeof before) == 0, "counters");
+  pool_free(p);
+  p = new_pool(depth, 100, 0);
+  give(p, 1, &g);
+  trylock_error = EBUSY;
+  give(p, 1, &next);
+  check(opens(p, 1, &g) == PPRF_OK && pool_redeem(p, 1, g.ticket, 1) == PPRF_OK &&
+          opens(p, 1, &g) == PPRF_ERR_PUNCTURED && pool_expire(p, 1) == PPRF_OK,
+        "waiting for a lock");
+  trylock_error = 0;
+  check(opens(p, 1, &next) == PPRF_OK, "the one given meanwhile");
+  pool_free(p);
+  end_test(depth < 16 ? "a_lock_that_cannot_be_had_is_an_error"
+                      : "locks_of_shards_that_cannot_be_had_are_an_error");
 }
 
 /* ---- rotate and revoke ---- */
@@ -1516,21 +1600,24 @@ static void prg_failures(void)
   }
   end_test("prg_failure_rejects_early_data_and_leaves_the_key_as_it_was");
 
-  struct pool *p = new_pool(10, 100, 0);
-  struct given g[3];
-  struct pprf_tickets_stats s;
-  for (unsigned i = 0; i < 3; i++)
-    give(p, 1, &g[i]);
-  expands_until_failure = 2;
-  check(pool_expire(p, 101) == PPRF_ERR_CRYPTO, "expire fails");
-  expands_until_failure = -1;
-  check(opens(p, 101, &g[1]) == PPRF_ERR_PUNCTURED, "expired all the same");
-  pool_stats(p, &s);
-  check(s.expired == 0 && s.outstanding == 3, "not counted yet");
-  check(pool_expire(p, 101) == PPRF_OK, "expire again");
-  pool_stats(p, &s);
-  check(s.expired == 3 && s.outstanding == 0, "counted once");
-  pool_free(p);
+  static int (*const expires[])(struct pool *, uint64_t) = {pool_expire, pool_rotate};
+  for (unsigned k = 0; k < 2; k++) {
+    struct pool *p = new_pool(10, 100, 0);
+    struct given g[3];
+    struct pprf_tickets_stats s;
+    for (unsigned i = 0; i < 3; i++)
+      give(p, 1, &g[i]);
+    expands_until_failure = 2;
+    check(expires[k](p, 101) == PPRF_ERR_CRYPTO, "%u: expire fails", k);
+    expands_until_failure = -1;
+    check(opens(p, 101, &g[1]) == PPRF_ERR_PUNCTURED, "%u: expired all the same", k);
+    pool_stats(p, &s);
+    check(s.expired == 0 && s.outstanding == 3, "%u: not counted yet", k);
+    check(expires[k](p, 101) == PPRF_OK, "%u: expire again", k);
+    pool_stats(p, &s);
+    check(s.expired == 3 && s.outstanding == 0, "%u: counted once", k);
+    pool_free(p);
+  }
   end_test("failed_expiry_is_made_up_for");
 }
 
@@ -1740,6 +1827,9 @@ static void run(const char *program)
   not_ours_to_redeem();
   after_free();
   child_makes_pools();
+  child_locks_memory();
+  failing_locks(10);
+  failing_locks(17);
   rotate_and_revoke(10);
   rotate_and_revoke(17);
   overtaken();
