@@ -3,7 +3,7 @@
 # The tests of the tests: plants bugs in a copy of tls/ one at a time; each must make test_pool,
 # test_tickets or test_attach fail.  TAP.  A random quarter of them, by the seed SEED; ALL=1: all.  That
 # each still has its place is looked at in any case.  Needs CC, CPPFLAGS, LDLIBS, B, OBJ and the functions that
-# these wrap, POOL_WRAP and TICKETS_WRAP, from make.
+# these wrap, POOL_WRAP, TICKETS_WRAP and ATTACH_WRAP, from make.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -17,7 +17,7 @@ suites_pass() {
   local wrap t
   for t in "$1" $(printf '%s\n' attach pool tickets | grep -vx "$1"); do
     case $t in
-      attach) wrap="pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size" ;;
+      attach) wrap=$ATTACH_WRAP ;;
       pool) wrap=$POOL_WRAP ;;
       tickets) wrap=$TICKETS_WRAP ;;
     esac

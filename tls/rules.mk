@@ -44,25 +44,26 @@ TLS_WRAP := RAND_priv_bytes prg_expand pprf_punct opt_store_puncture pprf_punct_
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
-TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_CTX_new EVP_MAC_CTX_new \
-  EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
+TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MAC_fetch \
+  EVP_MD_fetch EVP_CIPHER_CTX_new EVP_MAC_CTX_new EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
   EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o \
     $(B)/tls/backend.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
+TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \
+  SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) -Wl,--wrap=pprf_eval,--wrap=pprf_punct,--wrap=ticket_hmac \
-	  -Wl,--wrap=malloc,--wrap=free,--wrap=malloc_usable_size -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # TAP by a shell script that needs make's variables
 $(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_tickets \
     $(B)/tls/test_attach
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" \\\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
-	@printf 'POOL_WRAP="%s" TICKETS_WRAP="%s" exec tls/planted.sh\n' '$(TLS_WRAP)' \
-	  '$(TLS_TICKETS_WRAP)' >> $@
+	@printf 'POOL_WRAP="%s" TICKETS_WRAP="%s" ATTACH_WRAP="%s" exec tls/planted.sh\n' '$(TLS_WRAP)' \
+	  '$(TLS_TICKETS_WRAP)' '$(TLS_ATTACH_WRAP)' >> $@
 	@chmod +x $@
 
 TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py \

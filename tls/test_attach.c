@@ -50,6 +50,28 @@ int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_byte
   return !hmac_fails && __real_ticket_hmac(digest, key, key_bytes, text, text_bytes, out);
 }
 
+/* Settings until OpenSSL refuses one; -1: it takes all. */
+static int settings_until_refused = -1;
+
+static int refused(void)
+{
+  return settings_until_refused >= 0 && settings_until_refused-- == 0;
+}
+
+int __real_SSL_CTX_set_max_early_data(SSL_CTX *ctx, uint32_t bytes);
+int __wrap_SSL_CTX_set_max_early_data(SSL_CTX *ctx, uint32_t bytes);
+int __wrap_SSL_CTX_set_max_early_data(SSL_CTX *ctx, uint32_t bytes)
+{
+  return !refused() && __real_SSL_CTX_set_max_early_data(ctx, bytes);
+}
+
+int __real_SSL_CTX_set_recv_max_early_data(SSL_CTX *ctx, uint32_t bytes);
+int __wrap_SSL_CTX_set_recv_max_early_data(SSL_CTX *ctx, uint32_t bytes);
+int __wrap_SSL_CTX_set_recv_max_early_data(SSL_CTX *ctx, uint32_t bytes)
+{
+  return !refused() && __real_SSL_CTX_set_recv_max_early_data(ctx, bytes);
+}
+
 /* Blocks that end where a page begins that nobody may touch.  A child uses them, which ends soon. */
 static int guarded;
 static size_t not_wiped;
@@ -712,6 +734,33 @@ static void used_again(void)
   end_test("an_ssl_used_again_forgets_its_ticket");
 }
 
+/* More times than one handshake may offer tickets.  Every second client has one: in TLS 1.2 it gets no other. */
+static void used_often(void)
+{
+  struct server s = new_server();
+  SSL *ssl = SSL_new(s.ctx);
+  SSL_SESSION *session = NULL;
+  for (unsigned i = 0; i < 80; i++) {
+    SSL *peer = loop_join(client_1_2, ssl, session);
+    for (unsigned turn = 0; turn < 4; turn++) {
+      (void)SSL_do_handshake(peer);
+      (void)SSL_do_handshake(ssl);
+    }
+    check(SSL_is_init_finished(peer) && SSL_session_reused(peer) == (session != NULL), "client %u",
+          i);
+    SSL_SESSION_free(session);
+    session = session == NULL ? SSL_get1_session(peer) : NULL;
+    (void)SSL_shutdown(peer);
+    (void)SSL_shutdown(ssl);
+    SSL_free(peer);
+    check(SSL_clear(ssl) == 1, "SSL_clear");
+  }
+  SSL_free(ssl);
+  SSL_SESSION_free(session);
+  free_server(&s);
+  end_test("an_ssl_may_be_used_again_and_again");
+}
+
 static int on_name(SSL *ssl, int *alert, void *arg)
 {
   (void)alert;
@@ -849,6 +898,35 @@ static void detaching(void)
   end_test("detaching_gives_back_what_was_set_and_tickets_can_be_attached_again");
 }
 
+/* A setting that OpenSSL refuses is an error.  Then an SSL_CTX is as it was, and one that loses its tickets has
+ * lost them. */
+static void refused_settings(void)
+{
+  struct server s = new_server();
+  SSL_CTX *ctx = loop_server();
+  (void)SSL_CTX_set_max_early_data(ctx, 77);
+  (void)SSL_CTX_set_recv_max_early_data(ctx, 99);
+  for (int k = 0; k < 2; k++) {
+    settings_until_refused = k;
+    check(pprf_tickets_attach(ctx, s.tickets) == PPRF_TLS_ERR_SSL, "attach, setting %d", k);
+    settings_until_refused = -1;
+    check(SSL_CTX_get_max_early_data(ctx) == 77 && SSL_CTX_get_recv_max_early_data(ctx) == 99 &&
+            SSL_CTX_get_info_callback(ctx) == NULL,
+          "attach, setting %d: what was set before", k);
+    check(pprf_tickets_attach(ctx, s.tickets) == PPRF_OK, "attach");
+    settings_until_refused = k;
+    check(pprf_tickets_detach(ctx) == PPRF_TLS_ERR_SSL, "detach, setting %d", k);
+    settings_until_refused = -1;
+    check(SSL_CTX_get_info_callback(ctx) == NULL && pprf_tickets_detach(ctx) == PPRF_OK,
+          "detached all the same");
+    (void)SSL_CTX_set_max_early_data(ctx, 77);
+    (void)SSL_CTX_set_recv_max_early_data(ctx, 99);
+  }
+  SSL_CTX_free(ctx);
+  free_server(&s);
+  end_test("settings_that_openssl_refuses_are_an_error");
+}
+
 /* The tickets are freed while connections and the SSL_CTX have them. */
 static void freed_in_use(int detach)
 {
@@ -980,9 +1058,11 @@ static void run(void)
   program_callbacks();
   duplicate();
   used_again();
+  used_often();
   sni();
   info_callbacks();
   detaching();
+  refused_settings();
   free_first();
   early_data_per_context();
   freed_tickets();

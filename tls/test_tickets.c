@@ -33,10 +33,16 @@ static unsigned evaluations;
 static uint8_t random_bytes[4][16];
 static unsigned draws;
 
+static unsigned calls_failed; /* so far */
+static int lasting;           /* a failure is followed by others only, and else by none */
+
 static int fails(void)
 {
-  if (calls_until_failure == 0)
+  if (calls_until_failure == 0) {
+    calls_failed++;
+    calls_until_failure = lasting ? 0 : -1;
     return 1;
+  }
   calls_until_failure -= calls_until_failure > 0;
   return 0;
 }
@@ -90,6 +96,11 @@ EVP_CIPHER_CTX *__wrap_EVP_CIPHER_CTX_new(void)
   return fails() ? NULL : __real_EVP_CIPHER_CTX_new();
 }
 
+WRAP(EVP_CIPHER *, EVP_CIPHER_fetch, (OSSL_LIB_CTX *l, const char *name, const char *p),
+     (l, name, p), NULL)
+WRAP(EVP_MAC *, EVP_MAC_fetch, (OSSL_LIB_CTX *l, const char *name, const char *p), (l, name, p),
+     NULL)
+WRAP(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX *l, const char *name, const char *p), (l, name, p), NULL)
 WRAP(EVP_MAC_CTX *, EVP_MAC_CTX_new, (EVP_MAC *mac), (mac), NULL)
 WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void), (), NULL)
 WRAP(int, EVP_DigestInit_ex2, (EVP_MD_CTX *c, const EVP_MD *md, const OSSL_PARAM *p), (c, md, p), 0)
@@ -370,13 +381,14 @@ static void null_and_room(void)
   end_test("wrong_arguments_and_freed_tickets_are_refused");
 }
 
-/* Every call of libcrypto and of the tree fails in turn. */
-static void failures(void)
+/* Every call of libcrypto and of the tree fails in turn, alone or with all that follow. */
+static void failures(int all)
 {
   static const uint8_t content[] = "content of a ticket";
   static const uint8_t zero[256];
   pprf_tickets *t = NULL;
   long k;
+  lasting = all;
   for (k = 0; k < 100; k++) {
     calls_until_failure = k;
     int err = pprf_tickets_new(&t, NULL);
@@ -421,7 +433,50 @@ static void failures(void)
   check(opens(t, &s, content, sizeof content) == PPRF_OK, "another ticket");
   printf("# calls that can fail: new %ld, seal %ld, open %ld\n", k, sealing, opening);
   pprf_tickets_free(t);
-  end_test("every_failure_inside_is_reported_and_leaves_nothing");
+  end_test(all ? "every_failure_inside_is_reported_and_leaves_nothing"
+               : "every_single_failure_inside_is_reported_and_leaves_nothing");
+}
+
+/* Each call fails that the first tickets of a process make, each time in a process of its own, as long as this
+ * one has none.  What comes after the algorithms is the PRG, which may do without, or fail when a ticket is
+ * sealed. */
+static int first_tickets(long calls)
+{
+  enum { ALGORITHMS = 4 + 4 * 3 }; /* fetched, and three calls for each half of a zero key */
+  pprf_tickets *t = NULL;
+  calls_until_failure = calls;
+  int err = pprf_tickets_new(&t, NULL), failed = calls_failed > 0;
+  calls_until_failure = -1;
+  check((err == PPRF_OK && calls >= ALGORITHMS) || (failed && err == PPRF_ERR_CRYPTO),
+        "call %ld: %d", calls, err);
+  check((t != NULL) == (err == PPRF_OK), "call %ld: tickets", calls);
+  if (err != PPRF_OK)
+    err = pprf_tickets_new(&t, NULL);
+  struct sealed s = {.len = sizeof s.bytes};
+  if (err == PPRF_OK)
+    err = pprf_tickets_seal(t, (const uint8_t *)"content", 7, s.bytes, &s.len);
+  check(err == PPRF_OK || (failed && err == PPRF_ERR_CRYPTO), "call %ld, then: %d", calls, err);
+  check(err != PPRF_OK || opens(t, &s, "content", 7) == PPRF_OK, "call %ld: open", calls);
+  pprf_tickets_free(t);
+  fflush(stdout);
+  return tap_missed > 0 ? 1 : failed ? 2 : 0;
+}
+
+static void missing_algorithms(void)
+{
+  long calls = 0;
+  int status;
+  fflush(stdout);
+  do {
+    pid_t pid = fork();
+    if (pid == 0)
+      _exit(first_tickets(calls));
+    status = 1;
+    check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) != 1,
+          "call %ld: %x", calls, (unsigned)status);
+  } while (WIFEXITED(status) && WEXITSTATUS(status) == 2 && ++calls < 100);
+  check(calls > 16 && calls < 100, "%ld calls that can fail", calls);
+  end_test("without_its_algorithms_a_process_has_no_tickets");
 }
 
 /* ---- what deriving leaves ---- */
@@ -941,7 +996,8 @@ static void run(void)
   flips();
   wrong_lengths();
   null_and_room();
-  failures();
+  failures(0);
+  failures(1);
   names_meanwhile();
   extract();
   races();
@@ -952,6 +1008,7 @@ static void run(void)
 int main(int argc, char **argv)
 {
   begin_random(argc > 1 ? argv[1] : NULL, "test_tickets");
+  missing_algorithms(); /* the first: it wants a process that has no tickets yet */
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++)
     residue();
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
