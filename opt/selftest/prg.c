@@ -205,6 +205,18 @@ int ignore(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
   return 0;
 }
 
+static const unsigned char *job_stack;
+static unsigned char
+  *seen_by_caller; /* the stack, when the caller's function runs first in pprf_expand */
+static int calls_of_caller;
+
+static int see_stack(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  if (calls_of_caller++ == 0)
+    memcpy(seen_by_caller, job_stack, STACK_BYTES);
+  return ignore(arg, leaf, n, values);
+}
+
 static void *do_job(void *argument)
 {
   struct job *j = argument;
@@ -227,7 +239,7 @@ static void *do_job(void *argument)
     j->err = pprf_punct_batch(j->key, batch, 9, NULL);
   else
     j->err = pprf_expand(j->key, j->leaf, j->last - j->leaf > 3000 ? j->leaf + 3000 : j->last,
-                         ignore, NULL);
+                         see_stack, NULL);
   memset(out, 0, sizeof out);
   memset(outs, 0, sizeof outs);
   return NULL;
@@ -242,8 +254,23 @@ static unsigned occurrences(const unsigned char *stack, struct pprf_seed seed)
   return n;
 }
 
+static void check_path(const unsigned char *stack, const struct job *job, unsigned depth)
+{
+  for (unsigned h = 0; h <= depth; h++)
+    for (unsigned side = 0; side < 2; side++) {
+      uint64_t leaf = side == 1 && job->op >= 3 ? job->last : job->leaf;
+      struct opt_node n = {.start = leaf >> h << h, .height = h};
+      check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
+            (unsigned long long)n.start, h);
+      n.start ^= UINT64_C(1) << h;
+      if (h < depth)
+        check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
+              (unsigned long long)n.start, h);
+    }
+}
+
 /* Each operation runs in a thread on a stack of ours, which is then searched for the seed of
- * every node on the path and of their siblings. */
+ * every node on the path and of their siblings; that of pprf_expand when it calls its caller, too. */
 void test_stack(void)
 {
   unsigned char *stack =
@@ -254,6 +281,8 @@ void test_stack(void)
                pthread_attr_setstack(&attr, stack, STACK_BYTES) == 0,
              "stack"))
     return;
+  job_stack = stack;
+  seen_by_caller = must(malloc(STACK_BYTES));
   for (unsigned op = 0; op < 7; op++)
     for (unsigned depth = 1; depth <= 32; depth += depth < 8 ? 1 : 6) {
       struct job job = {.key = new_key(&m, depth), .op = op};
@@ -270,26 +299,21 @@ void test_stack(void)
         watched[watching++] =
           node_seed(depth, (struct opt_node){.start = job.last >> h << h, .height = h});
       }
+      calls_of_caller = 0;
       check(pthread_create(&thread, &attr, do_job, &job) == 0 && pthread_join(thread, NULL) == 0,
             "thread");
       watching = 0;
       check(seen_in_free == 0, "%u seeds in memory that was given back", seen_in_free);
       seen_in_free = 0;
       check(job.err == PPRF_OK, "result %d", job.err);
-      for (unsigned h = 0; h <= depth; h++)
-        for (unsigned side = 0; side < 2; side++) {
-          uint64_t leaf = side == 1 && op >= 3 ? job.last : job.leaf;
-          struct opt_node n = {.start = leaf >> h << h, .height = h};
-          check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
-                (unsigned long long)n.start, h);
-          n.start ^= UINT64_C(1) << h;
-          if (h < depth)
-            check(occurrences(stack, node_seed(depth, n)) == 0, "seed of (%llu, %u) on the stack",
-                  (unsigned long long)n.start, h);
-        }
+      check((calls_of_caller > 0) == (op == 6), "%d calls", calls_of_caller);
+      check_path(stack, &job, depth);
+      if (op == 6)
+        check_path(seen_by_caller, &job, depth);
       pprf_free(job.key);
     }
   (void)munmap(stack, STACK_BYTES);
+  free(seen_by_caller);
   free(m.dead);
   end_test("no_seed_stays_on_the_stack_or_in_freed_memory");
 }
