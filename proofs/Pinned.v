@@ -1121,6 +1121,21 @@ Definition aes_sound_statement :
     Codec.put_le 8 r0 ++ Codec.put_le 8 r1 = Fips197.aes_half seed salt (Codec.put_le 8 id) x01
   := @aes_sound.
 
+(* ---- ShaSound.v --------------------------------------------------------------------- *)
+
+From Pprf.spec Require Fips180 WordCode ShaCode.
+From Pprf.proofs Require ShaSound.
+
+Definition mls_sound_statement :
+  forall s0 s1 s2 s3,
+    exists l0 l1 l2 l3 r0 r1 r2 r3,
+    WordCode.run_calling ShaCode.opt_sha256_compress ShaCode.opt_sha256_scalar [:: s0; s1; s2; s3] =
+      Some [:: l0; l1; l2; l3; r0; r1; r2; r3; 0]%num /\
+    let seed := Codec.put_le 8 s0 ++ Codec.put_le 8 s1 ++ Codec.put_le 8 s2 ++ Codec.put_le 8 s3 in
+    Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 l2 ++ Codec.put_le 8 l3 = Fips180.tree_left seed /\
+    Codec.put_le 8 r0 ++ Codec.put_le 8 r1 ++ Codec.put_le 8 r2 ++ Codec.put_le 8 r3 = Fips180.tree_right seed
+  := @ShaSound.mls_sound.
+
 (* ---- Sha3Security.v ----------------------------------------------------------------- *)
 
 From Pprf.spec Require Import Reductions EvaluationGame RefGame Sha3Suite.

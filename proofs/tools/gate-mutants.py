@@ -25,7 +25,8 @@ STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
 LAYOUT, MEMORY = "proofs/c/AcslLayout.v", "spec/c/AcslMemory.v"
 COST = "proofs/security/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
-KECCAK, AES = "prg/keccak.c", "prg/aes.c"
+KECCAK, AES, SHA = "prg/keccak.c", "prg/aes.c", "prg/sha256.c"
+FIPS180 = "spec/sha/Fips180.v"
 EV, POOL, SEAL = "spec/security/EvaluationGame.v", "spec/model/Tickets.v", "spec/security/TicketGame.v"
 REF_GAME = "spec/security/RefGame.v"
 OPT_GAME, CODE_SUITE = "spec/security/OptGame.v", "spec/security/CodeSuite.v"
@@ -402,6 +403,41 @@ MUTANTS = [
        "#else\nenum { LEFT = 0, RIGHT = 16, KEY = 32 };\n#endif")]),
     ("aes_specified_otherwise", r"Aes(Rounds|Steps|Examples).v",
      [("spec/aes/Fips197.v", "at_ s r ((c + r) %% 4)", "at_ s r ((c + 4 - r) %% 4)")]),
+    ("sha_rotation", r"ShaCompress.v", [(SHA, "ROTR(x, 13) ^ ROTR(x, 22)", "ROTR(x, 13) ^ ROTR(x, 23)")]),
+    ("sha_majority_of_two", r"ShaCompress.v", [(SHA, "((x) & (z)) ^ ((y) & (z)))", "((x) & (z)) ^ ((y) | (z)))")]),
+    ("sha_schedule_from_another_word", r"ShaCompress.v",
+     [(SHA, "back_7 = m.word[(t + 9) & 15]", "back_7 = m.word[(t + 8) & 15]")]),
+    ("sha_63_rounds", r"ShaCompress.v", [(SHA, "t < 64; t++", "t < 63; t++")]),
+    ("sha_without_the_feed_forward", r"ShaCompress.v", [(SHA, "hash.d + v.d,", "v.d,")]),
+    ("sha_round_constant", r"ShaCompress.v", [("prg/sha256.h", "0xa4506ceb", "0xa4506cea")]),
+    ("sha_pads_swapped", r"ShaSound.v",
+     [(SHA, "keyed(key, 0x36363636)", "keyed(key, 0x5c5c5c5c)"),
+      (SHA, "outer = keyed(key, 0x5c5c5c5c)", "outer = keyed(key, 0x36363636)")]),
+    ("sha_label_of_another_length", r"ShaSound.v", [(SHA, "0, 688}};", "0, 680}};")]),
+    ("sha_children_swapped", r"ShaSound.v",
+     [(SHA, "seed_of(hmac(inner, outer, left))", "seed_of(hmac(inner, outer, right))"),
+      (SHA, "seed_of(hmac(inner, outer, right)), 0", "seed_of(hmac(inner, outer, left)), 0")]),
+    ("sha_bytes_in_another_order", r"ShaSound.v",
+     [(SHA, "(uint64_t)SWAP(first) | (uint64_t)SWAP(second) << 32",
+       "(uint64_t)SWAP(second) | (uint64_t)SWAP(first) << 32")]),
+    ("sha_half_of_the_seed", r"ShaSound.v", [(SHA, "(uint32_t)(v >> 32);", "(uint32_t)v;")]),
+    ("sha_variable_used_before_it_is_set", r"gate: sha: .*before it is set",
+     [(SHA, "struct sha256_state v = hash;", "struct sha256_state v;")]),
+    ("sha_syntax_that_the_translator_does_not_know", r"gate: sha: .*not known here",
+     [(SHA, "v.e = v.d + t1;", "v.e = v.d - t1;")]),
+    ("sha_word_cut_without_a_cast", r"gate: sha: .*where uint32_t is expected",
+     [(SHA, "uint32_t word = (uint32_t)v;", "uint32_t word = v;")]),
+    ("sha_for_another_compiler", r"gate: sha: .*under a condition .*__clang__",
+     [(SHA, "#define CH(x, y, z)", "#ifdef __clang__\n#define CH(x, y, z) (x)\n#else\n#endif\n#define CH(x, y, z)")]),
+    ("sha_specified_with_another_rotation", r"ShaCompress.v|ShaExamples.v",
+     [(FIPS180, "(ROTR 7 x) (ROTR 18 x)", "(ROTR 7 x) (ROTR 17 x)")]),
+    ("sha_specified_with_another_constant", r"ShaCompress.v|ShaExamples.v", [(FIPS180, "0x428a2f98", "0x428a2f99")]),
+    ("sha_specified_without_the_length", r"Sha(Sound|Examples).v",
+     [(FIPS180, "bits_of_word 64 (N.of_nat l).", "bits_of_word 64 0.")]),
+    ("hmac_specified_with_one_pad", r"Sha(Sound|Examples).v",
+     [(FIPS180, "let opad := [seq xor_byte x x5c | x <- key] in", "let opad := [seq xor_byte x x36 | x <- key] in")]),
+    ("labels_specified_alike", r"Sha(Sound|Examples).v",
+     [(FIPS180, '(ascii "tree") (ascii "right") 32.', '(ascii "tree") (ascii "left") 32.')]),
     # The game with evaluations: each makes it easier to be secure, or the theorem false.
     ("game_without_evaluation", r"Evaluation(Security|Examples).v",
      [(EV, "else Ret (eval G (held st) x, reveal x st)", "else Ret (None, reveal x st)")]),
