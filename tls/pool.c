@@ -545,6 +545,12 @@ static int read_name(struct pool *p, const uint8_t name[POOL_NAME_BYTES], pool_t
 
 /* ---- pools ---- */
 
+int pool_has_suite(uint64_t suite)
+{
+  return suite < 64 && (PPRF_SUITES_16_BYTES >> suite & 1) != 0 &&
+         pprf_suite_name((unsigned)suite) != NULL;
+}
+
 unsigned pool_shard_bits(unsigned depth)
 {
   return depth < SHARDED_DEPTH ? 0 : SHARD_BITS;
@@ -822,7 +828,7 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
       h.depth > PPRF_DEPTH_MAX || h.keys < POOL_KEYS_MIN || h.keys > POOL_KEYS_MAX ||
       h.bytes != mapping_bytes((unsigned)h.depth, (unsigned)h.keys))
     return PPRF_TLS_ERR_FD;
-  if (h.suite > UINT_MAX || pprf_suite_name((unsigned)h.suite) == NULL)
+  if (!pool_has_suite(h.suite))
     return PPRF_ERR_SUITE;
   if (h.depth != depth || h.keys != keys || h.lifetime != lifetime || h.rotation != rotation ||
       (suite != 0 && h.suite != suite))

@@ -40,6 +40,9 @@ struct pool;
 /** Shards of a pool of this depth, as a power of two: each has 2^(depth - this) leaves a tree. */
 unsigned pool_shard_bits(unsigned depth);
 
+/** Whether trees can have a suite: one that the library knows, with values of 16 bytes. */
+int pool_has_suite(uint64_t suite);
+
 /** Keys of this depth that take at most so many bytes, all tickets issued; at most POOL_KEYS_MAX. */
 unsigned pool_keys(unsigned depth, uint64_t memory);
 
@@ -67,7 +70,7 @@ int pool_export(struct pool *pool, int *fd);
  * library knows.
  * @retval PPRF_OK, PPRF_ERR_NOMEM, PPRF_ERR_CRYPTO.
  * @retval PPRF_TLS_ERR_FD     the descriptor is of no pool, or of a library that lays it out otherwise.
- * @retval PPRF_ERR_SUITE      the pool's suite is none that this library knows.
+ * @retval PPRF_ERR_SUITE      the pool's suite is none of pool_has_suite.
  * @retval PPRF_TLS_ERR_OPTION depth, keys, lifetime, rotation or suite is not the pool's. */
 int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint64_t lifetime,
                 uint64_t rotation, unsigned suite);

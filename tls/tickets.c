@@ -365,7 +365,7 @@ static unsigned default_suite(void)
 
 unsigned pprf_tickets_suite(const char *name)
 {
-  for (unsigned suite = 1; name != NULL && pprf_suite_name(suite) != NULL; suite++)
+  for (unsigned suite = 1; name != NULL && pool_has_suite(suite); suite++)
     if (strcmp(name, pprf_suite_name(suite)) == 0)
       return suite;
   return 0;
@@ -395,7 +395,7 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
     return "max_early_data: 1..2147483647 bytes";
   if (o->rate != 0 && (o->depth != 0 || (uint64_t)o->rate * lifetime > UINT64_C(1) << 32))
     return "rate: rate * lifetime at most 4294967296, and no depth beside it";
-  if (o->suite > PPRF_AES_128)
+  if (o->suite != 0 && !pool_has_suite(o->suite))
     return "suite: sha3-256, sha3-256-salted or aes-128";
   fill_in(o);
   if (keys_of(o) < POOL_KEYS_MIN)
