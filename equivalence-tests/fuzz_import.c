@@ -110,6 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   memcpy(file, bytes + 1, size);
   test_prg_toy = flags >> 2 & 1;
   mend(file, size, flags);
+  uint8_t *given = malloc(size);
+  memcpy(given, file, size);
   int want = model_import(file, size);
   for (int i = 0; i < IMPLS; i++) {
     size_t before = now;
@@ -124,6 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
           i);
     if (err[i] != PPRF_OK && key[i] != NULL)
       die("a key beside an error", i);
+    if (memcmp(file, given, size) != 0)
+      die("the import changed the bytes that it was given", i);
   }
   if (want == PPRF_OK) {
     for (int i = 0; i < IMPLS; i++) {
@@ -143,5 +147,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
   for (int i = 0; i < IMPLS; i++)
     impls[i]->free(key[i]);
   free(file);
+  free(given);
   return 0;
 }
