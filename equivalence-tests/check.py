@@ -18,8 +18,9 @@ sys.dont_write_bytecode = True
 import mutants_random  # noqa: E402
 
 TAP = {"smoke": "build/ref/smoke", "selftest": "build/opt/selftest", "selftest-prg": "build/opt/selftest",
-       "cli": "cli/test_cli.py", "test_tls": "tls/test_tls.py"}
-MADE = {"cli/test_cli.py": ["build/pprf"], "tls/test_tls.py": ["build/pprf-tls-server"]}
+       "cli": "cli/test_cli.py", "test_tls": "tls/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
+MADE = {"cli/test_cli.py": ["build/pprf"], "tls/test_tls.py": ["build/pprf-tls-server"],
+        "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
 # what no folder says: files, tests
 ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/library_test.sh", "build/equivalence-tests/api", "build/equivalence-tests/vectors"]),
@@ -65,7 +66,7 @@ def tests_of(file, tests):
     found += [t for t in tests if os.path.basename(t) == name and folder in t.split("/")]
     if not found:  # no plan for it: its folder's own
         found = [t for t in tests if t.startswith((folder + "/", "build/" + folder + "/"))] if folder else []
-    return [t for t in found if t in tests]
+    return [t for t in dict.fromkeys(found) if t in tests]
 
 
 def main():

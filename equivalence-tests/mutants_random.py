@@ -4,7 +4,7 @@
 test should notice.
 
 mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
-                  [--first NUMBER] [--files PATTERN] [--list]
+                  [--first NUMBER] [--files PATTERN] [--try SUITE,...] [--list]
   --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
   --count N       so many mutants that compile and differ (400)
   --jobs J        so many at a time (1), each in a copy of the sources
@@ -13,7 +13,8 @@ mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--o
   --quick         without the suites of SLOW: what lives is "open", and asked by a run without it
   --only NUMBERS  of the sample these alone
   --first NUMBER  begin the sample there
-  --files REGEX   of the files of PLAN those alone
+  --files REGEX   of the sample the mutants of these files alone
+  --try SUITES    these suites alone, for a test that is being written: only a kill is kept
   --all           run those of mutants-equivalent.txt too, to see whether a test notices one
   --list          print the sample; run nothing
   --mutant TEXT   instead of a sample: all mutants whose changed line, as printed, contains TEXT
@@ -24,24 +25,30 @@ likely, whatever file they are in; then one of a line's changes is drawn.  The s
 decide: where the code changes later, the rest of a seed's sample stays.
 
 A mutant counts if it compiles and its object code at -O2 differs from the original's (else nobody
-can run it).  It is killed if one of the suites of its file fails; the quickest runs first and the
-first that fails ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that
-takes more processor time than LIMIT is stopped and the mutant is said to hang; that counts as killed.
+can run it).  It is killed if one of the suites of its file fails.  The first to run is what killed a
+mutant of the nearest line, then the quickest; the first that fails ends it.  Before its first kill
+counts, a suite has to pass without a bug.  A suite that takes five times the processor time that it
+needs, and two seconds, is stopped, and the mutant is said to hang; that counts as killed.
 
-Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with digests of the C code that the
-suites of their file are linked from, without its comments, and of the tests: a run that was stopped goes
-on from there, on another day and a later commit too.  Other code asks anew, other tests ask again what
-survived.
+Each worker has a copy of the sources and of what is built from them, in which make rebuilds what a mutant
+changes, for the suite that is asked; afterwards what was built before is put back.
+
+Verdicts are kept in build/equivalence-tests/mutants-random.jsonl with a digest of the C code that the
+suites of their file are linked from, without its comments: a run that was stopped goes on from there, on
+another day and a later commit too.  Other code asks anew.  What survived is asked again by the suites
+that have changed since, by the digest of a suite's program without a bug and of its scripts and data.
 
 mutants-equivalent.txt lists survivors that were looked at and change nothing that anybody could
 notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
 an unchanged copy fails; 3 if --seconds ended it.
 """
 import argparse
+import bisect
 import difflib
 import fnmatch
 import glob
 import hashlib
+import itertools
 import json
 import os
 import queue
@@ -61,16 +68,22 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
 EQ = "build/equivalence-tests/"
 TARGET = 95.0  # per cent
-# Seconds of processor time after which a suite hangs: several times what it takes without a bug.
-LIMIT, LIMITS = 60, {"vectors": 5, "api": 10, "prg_choice": 10, "memory": 15, "corpus-import": 10,
-                     "smoke": 5, "secret-flow": 100, "shipped-prg": 120, "cli": 300, "crash": 300,
-                     "cli-quick": 100, "cli-simulate": 100, "test_tls": 300}
-# processor seconds of each: 5 to 30
+# Processor seconds of each suite without a bug: they decide the order, and when one hangs.
+SECONDS = {
+    "arena_test": 0.1, "smoke": 0.1, "vectors": 0.1, "corpus-import": 0.1, "bitwords_test": 0.2, "api": 0.4,
+    "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1, "prg_choice": 1.1, "test_attach": 1.2,
+    "selftest-quick": 2, "memory": 2.2, "cli-simulate": 2.5, "selftest-prg": 3.2, "selftest-packed": 3.3,
+    "test_tickets": 4.4, "test_preload": 4.8, "test_pool": 5.6, "threads": 6, "faults": 11, "cli-quick": 12,
+    "residue": 14, "selftest": 14, "exhaustive": 15, "random": 20, "crash": 20, "secret-flow": 25,
+    "test_tls": 25, "cli": 40, "shipped-prg": 40}
+# 5 to 40 of these; a file that has no other suites is asked by them all the same
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
         "cli", "crash"}
 
-# What kills: the files, and their suites in the order in which they run.  A suite is a target of
-# make and a command, the target itself where there is no other.
+OPT = ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "selftest-quick",
+       "selftest-packed", "selftest", "residue", "faults", "random", "exhaustive"]
+# What kills: the files, and their suites.  A suite is a target of make and a command, the target itself where
+# there is no other.
 PLAN = [
     (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
      ["vectors", "api", "memory", "prg_choice", "faults", "smoke", "residue", "secret-flow",
@@ -78,20 +91,23 @@ PLAN = [
     (["ref/*.[ch]", "prg/bytes.h", "common/*.[ch]"],
      ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "residue",
       "faults", "random", "exhaustive"]),
-    (["prg/keccak.c"],
+    (["prg/keccak.c", "prg/aes.c", "prg/aes_instructions.c"],
      ["prg_choice", "selftest-prg", "shipped-prg"]),
     (["prg/choice.c"],
      ["prg_choice", "selftest-prg", "threads", "secret-flow", "shipped-prg"]),
-    (["opt/*.[ch]"],
-     ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "selftest",
-      "residue", "faults", "random", "exhaustive"]),
+    (["opt/arena.[ch]"],
+     ["arena_test"] + OPT),
+    (["opt/bitmap.[ch]"],
+     ["bitwords_test"] + OPT),
+    (["opt/*.[ch]"], OPT),
     (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli"]),
     (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli", "crash"]),
-    (["tls/pool.[ch]"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
+    (["tls/pool.[ch]", "tls/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
     (["tls/tickets.[ch]", "tls/handle.[ch]", "tls/backend.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
     (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server.c"], ["test_tls"]),
+    (["tls/preload.c"], ["test_preload"]),
 ]
 # the folders that the suites of a folder are linked from
 LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
@@ -130,8 +146,14 @@ def cli_tests(inside):
 CLI = ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
 COMMANDS = {
     "smoke": ("build/ref/smoke", None),
+    "arena_test": ("build/opt/arena_test", None),
+    "bitwords_test": ("build/opt/bitwords_test", None),
     "selftest": ("build/opt/selftest", ["build/opt/selftest", "-x", "1"]),
     "selftest-prg": ("build/opt/selftest", ["build/opt/selftest", "-x", "-t", "sets,prg", "1"]),
+    "selftest-packed": ("build/opt/selftest", ["build/opt/selftest", "-x", "-t", "packed", "1"]),
+    "selftest-quick": ("build/opt/selftest", [
+        "build/opt/selftest", "-x", "-t",
+        "words,marks,failing,files,depth32,bytes,release,prefault,shared,damage,residue,random", "1"]),
     "cli-simulate": ("build/pprf", CLI + cli_tests(True)),
     "cli-quick": ("build/pprf", CLI + cli_tests(False)),
     "cli": ("build/pprf", CLI),
@@ -139,6 +161,7 @@ COMMANDS = {
     "test_attach": ("build/tls/test_attach", None),
     "test_tickets": ("build/tls/test_tickets", None),
     "test_tls": ("build/pprf-tls-server", ["python3", "tls/test_tls.py"]),
+    "test_preload": ("build/tls/libpprf_tls_preload.so", ["python3", "tls/nginx/test_preload.py"]),
 }
 
 # ---- the code as tokens
@@ -412,27 +435,56 @@ def members_of(paths):
     return {name: sorted(others) for name, others in found.items()}
 
 
+def squeezed(text):
+    return " ".join(text.split())
+
+
+class Source:
+    """A file, and where its lines are."""
+
+    def __init__(self, file):
+        with open(os.path.join(TOP, file)) as f:
+            self.text = f.read()
+        self.file, self.starts, self.places, counts = file, [0], [], {}
+        for line in self.text.split("\n"):
+            self.starts.append(self.starts[-1] + len(line) + 1)
+            line = squeezed(line)
+            counts[line] = counts.get(line, 0) + 1
+            self.places.append((counts[line], line))  # the how-manieth of this text
+
+    def line_at(self, at):
+        """From 0."""
+        return bisect.bisect_right(self.starts, at) - 1
+
+
 class Mutant:
-    def __init__(self, file, text, change):
+    def __init__(self, source, change):
         start, end, new, self.operator = change
+        self.file, self.source = source.file, source
         if isinstance(new, tuple):  # two insertions
             before, second, after = new
-            self.text = text[:start] + before + text[start:second] + after + text[second:]
+            self.parts = [(start, before), (second, after)]
+            end = second
         else:
-            self.text = text[:start] + new + text[end:]
-        self.file, self.line, self.original = file, text.count("\n", 0, start) + 1, text
-        self.column = start - text.rfind("\n", 0, start)
-        old, now = text.split("\n"), self.text.split("\n")
-        until = text.count("\n", 0, end) + 1
-        if isinstance(new, tuple):
-            until = text.count("\n", 0, second) + 1
-        cut = len(old) - until
-        self.old = " ".join(" ".join(old[self.line - 1:until]).split())
-        self.new = " ".join(" ".join(now[self.line - 1:len(now) - cut]).split())
-        same = [k for k, line in enumerate(old[:self.line], 1) if " ".join(line.split()) == " ".join(
-            old[self.line - 1].split())]
-        self.place = file + ("#%d" % len(same) if len(same) > 1 else "")  # in mutants-equivalent.txt
-        self.line_text = self.place + " " + " ".join(old[self.line - 1].split())
+            self.parts = [(start, new), (end, "")]
+        first, last = source.line_at(start), source.line_at(end)
+        self.line = first + 1
+        low, high = source.starts[first], source.starts[last + 1] - 1
+        self.old = squeezed(source.text[low:high])
+        self.new = squeezed(self.changed(low, high))
+        count, line = source.places[first]
+        self.place = self.file + ("#%d" % count if count > 1 else "")  # in mutants-equivalent.txt
+        self.line_text = self.place + " " + line
+
+    def changed(self, low, high):
+        """Of the text from low to high."""
+        (start, before), (end, after) = self.parts
+        kept = self.source.text[start:end] if after else ""
+        return self.source.text[low:start] + before + kept + after + self.source.text[end:high]
+
+    @property
+    def text(self):
+        return self.changed(0, len(self.source.text))
 
     def name(self):
         return "%s:%d %s: %s ==> %s" % (self.file, self.line, self.operator, self.old, self.new)
@@ -443,7 +495,7 @@ class Mutant:
 
     def diff(self):
         return "\n".join(list(difflib.unified_diff(
-            self.original.split("\n"), self.text.split("\n"), self.file, self.file, n=2,
+            self.source.text.split("\n"), self.text.split("\n"), self.file, self.file, n=2,
             lineterm=""))[2:])
 
 
@@ -466,16 +518,15 @@ def suites_of(file):
 
 
 def all_mutants(file, members):
-    with open(os.path.join(TOP, file)) as f:
-        text = f.read()
-    tokens = tokens_of(text)
-    seen = set()
+    source = Source(file)
+    text, tokens, seen = source.text, tokens_of(source.text), {hash(source.text)}
     for change in [*operators(tokens), *constants(tokens), *statements(tokens),
                    *conditions(tokens), *arguments(tokens, text), *returns(tokens, text),
                    *variables(tokens, text, members)]:
-        mutant = Mutant(file, text, change)
-        if mutant.text not in seen and mutant.text != text:
-            seen.add(mutant.text)
+        mutant = Mutant(source, change)
+        digest = hash(mutant.text)
+        if digest not in seen:
+            seen.add(digest)
             yield mutant
 
 
@@ -529,27 +580,64 @@ def units(file):
                   not any(fnmatch.fnmatch(s, n) for n in NOT_MUTATED))
 
 
-class Copy:
-    """A copy of the sources and of what is built."""
+def limit_of(suite):
+    """Seconds of processor time after which a suite hangs."""
+    return int(2 + 5 * SECONDS[suite])
 
-    def __init__(self, root, flags, log):
-        self.root, self.flags, self.log = root, flags, log
+
+def target_of(suite):
+    return COMMANDS[suite][0] if suite in COMMANDS else EQ + suite
+
+
+def make(targets, root, log):
+    return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w"] + targets, cwd=root,
+                          stdout=log, stderr=log, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def copy_sources(root):
+    for name in sorted(os.listdir(TOP)):
+        path = os.path.join(TOP, name)
+        if name in (".git", "build", "docs", "proofs", "spec"):
+            continue
+        if os.path.isdir(path):
+            shutil.copytree(path, os.path.join(root, name), ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(path, root)
+    for name in ("docs", "proofs", "spec"):
+        os.symlink(os.path.join(TOP, name), os.path.join(root, name))
+    shutil.copytree(os.path.join(TOP, "build"), os.path.join(root, "build"), symlinks=True,
+                    ignore=shutil.ignore_patterns("report", "bench", "fuzz", "afl", "cov", "msan", "coq", "wp",
+                                                  "*.log", "*.jsonl", "arch", "root", "root.*", "debian12*"))
+
+
+class Copy:
+    """A copy of a folder with the sources and what is built from them, for one worker."""
+
+    def __init__(self, kept, root, flags, log):
+        self.kept, self.root, self.flags, self.log = kept, root, flags, log
         self.objects = {}
-        for name in sorted(os.listdir(TOP)):
-            path = os.path.join(TOP, name)
-            if name in (".git", "build", "docs", "proofs", "spec"):
-                continue
-            if os.path.isdir(path):
-                shutil.copytree(path, os.path.join(root, name),
-                                ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy2(path, root)
-        for name in ("docs", "proofs", "spec"):
-            os.symlink(os.path.join(TOP, name), os.path.join(root, name))
-        shutil.copytree(os.path.join(TOP, "build"), os.path.join(root, "build"), symlinks=True,
-                        ignore=shutil.ignore_patterns("report", "bench", "fuzz", "afl", "cov",
-                                                      "msan", "coq", "wp", "*.log", "*.jsonl",
-                                                      "arch", "root", "root.*", "debian12*"))
+        shutil.copytree(kept, root, symlinks=True)
+        self.times = self.built()
+
+    def built(self):
+        """What is built -> when it was."""
+        found = {}
+        for directory, _, names in os.walk(os.path.join(self.root, "build")):
+            for name in names:
+                path = os.path.join(directory, name)
+                found[os.path.relpath(path, self.root)] = os.lstat(path).st_mtime_ns
+        return found
+
+    def restore(self):
+        """What was built without a bug, with its times: make takes it as it is."""
+        now = self.built()
+        for path in now.keys() | self.times.keys():
+            if now.get(path) != self.times.get(path):
+                if path in now:
+                    os.unlink(os.path.join(self.root, path))
+                if path in self.times:
+                    shutil.copy2(os.path.join(self.kept, path), os.path.join(self.root, path),
+                                 follow_symlinks=False)
 
     def compile(self, unit):
         """The object code, or None if it does not compile."""
@@ -565,17 +653,13 @@ class Copy:
             self.objects[unit] = self.compile(unit)
         return self.objects[unit]
 
-    def build(self, suites):
-        targets = [COMMANDS[s][0] if s in COMMANDS else EQ + s for s in suites]
-        return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w"] + targets,
-                              cwd=self.root, stdout=self.log, stderr=self.log,
-                              stdin=subprocess.DEVNULL).returncode == 0
+    def build(self, suite):
+        return make([target_of(suite)], self.root, self.log)
 
     def run(self, suite, seconds):
         """"passed", "failed" or "hung", and the processor time.  Only processor time ends a run that
         computes, so that a loaded machine kills nobody; one that waits for ever ends too."""
-        command = COMMANDS.get(suite, (None, None))[1] or [
-            COMMANDS[suite][0] if suite in COMMANDS else EQ + suite]
+        command = COMMANDS.get(suite, (None, None))[1] or [target_of(suite)]
         environment = dict(os.environ, SEED="1", STOP="1")
 
         def limits():
@@ -631,7 +715,7 @@ def code_digest(folders):
 class Verdicts:
     """What earlier runs found: mutant -> record, and the suites that pass without a bug."""
 
-    def __init__(self, path, again, quick):
+    def __init__(self, path, kept, again):
         tracked = subprocess.run(
             ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--",
              "Makefile", "*.mk", "*.[ch]", "*.py", "*.sh", "*.dict", "*/corpus/*", "*/vectors/*"],
@@ -639,55 +723,106 @@ class Verdicts:
         files = sorted(f for f in tracked if os.path.isfile(os.path.join(TOP, f)) and
                        not f.startswith(("docs/", "proofs/", "spec/", "bench/", "python/", "amalgamation/")))
         code = set(code_files("")) | {"include/pprf.h"}
+        self.kept = kept
         self.code = {folder: code_digest(linked) for folder, linked in LINKED.items()}
-        whole = self.code[""] = code_digest({f for linked in LINKED.values() for f in linked})
-        self.tests = digest_of(f for f in files if f not in code and
-                               f != os.path.relpath(os.path.abspath(__file__), TOP))
+        whole = code_digest({f for linked in LINKED.values() for f in linked})
+        self.tests = whole + digest_of(f for f in files if f not in code and
+                                       f != os.path.relpath(os.path.abspath(__file__), TOP))
+        self.data = digest_of(f for f in files if "/corpus/" in f or "/vectors/" in f)
+        self.suites = {}
         self.found, self.passes = {}, set()
         if os.path.exists(path) and not again:
             with open(path) as f:
                 for record in map(json.loads, f):
-                    same = record["tests"] == self.tests
                     if "passes" in record:
-                        if record["code"] == whole and same:
+                        if record["digest"] == self.suite(record["passes"]):
                             self.passes.add(record["passes"])
                     elif record["code"] == self.code[record["mutant"].split("/")[0]]:
-                        if record["verdict"] == "open" and not quick:
-                            continue
-                        if same or record["verdict"] not in ("survived", "open"):
-                            self.found[record["mutant"]] = record
-                        else:
-                            self.found.pop(record["mutant"], None)
+                        self.found[record["mutant"]] = record
         self.file = open(path, "a")
 
+    def suite(self, name):
+        """Of a suite's program without a bug, its scripts and its data; of all that there is where the
+        program is a script itself."""
+        if name not in self.suites:
+            target = os.path.join(self.kept, target_of(name))
+            with open(target, "rb") as f:
+                content = f.read() if os.path.exists(target) else b""
+            scripts = [p for p in COMMANDS.get(name, (None, None))[1] or [] if p.endswith(".py")]
+            digest = hashlib.sha256(content + self.data.encode() + digest_of(
+                scripts + ["equivalence-tests/tap.py"]).encode())
+            if content[:4] != b"\x7fELF":
+                digest.update(self.tests.encode())
+            self.suites[name] = digest.hexdigest()[:16]
+        return self.suites[name]
+
+    def passed(self, record):
+        """The suites that a mutant was seen to pass, and that are the same now."""
+        return {s for s, digest in record.get("passed", {}).items() if digest == self.suite(s)}
+
     def keep(self, **record):
-        folder = record["mutant"].split("/")[0] if "mutant" in record else ""
-        json.dump({"code": self.code[folder], "tests": self.tests, **record}, self.file)
+        if "mutant" in record:
+            record["code"] = self.code[record["mutant"].split("/")[0]]
+            record["passed"] = {s: self.suite(s) for s in record["passed"]}
+            self.found[record["mutant"]] = record
+        else:
+            record["digest"] = self.suite(record["passes"])
+        json.dump(record, self.file)
         self.file.write("\n")
         self.file.flush()
 
 
 class Judge:
-    def __init__(self, copies, verdicts, quick):
-        self.quick, self.verdicts, self.trusted = quick, verdicts, verdicts.passes
+    def __init__(self, copies, verdicts, quick, only):
+        self.quick, self.only, self.verdicts, self.trusted = quick, only, verdicts, verdicts.passes
+        self.killers = {}  # file -> [(line's number, suite)]
         self.free, self.lock = queue.SimpleQueue(), threading.Lock()
         for copy in copies:
             self.free.put(copy)
 
+    def suites(self, file):
+        if self.only:
+            return self.only
+        all_of = suites_of(file)
+        return [s for s in all_of if not (self.quick and s in SLOW)] or all_of
+
+    def in_order(self, mutant):
+        """The suites that are asked: what killed a mutant of the nearest line, then the quickest."""
+        near = min((abs(line - mutant.line), suite) for line, suite in self.killers[mutant.file])[1] \
+            if self.killers.get(mutant.file) else None
+        return sorted(self.suites(mutant.file), key=lambda s: (s != near, SECONDS[s]))
+
+    def learn(self, mutant, suite):
+        self.killers.setdefault(mutant.file, []).append((mutant.line, suite))
+
+    def settled(self, mutant, record):
+        """What an earlier run says of a mutant, as far as it was asked as much as now; or None."""
+        if record["verdict"] in ("invalid", "identical"):
+            return record["verdict"]
+        if record["verdict"] in ("killed", "hung"):
+            self.learn(mutant, record["suite"])
+            return record["verdict"]
+        asked = self.verdicts.passed(record)
+        return self.alive() if all(s in asked for s in self.suites(mutant.file)) else None
+
+    def alive(self):
+        return "open" if self.quick or self.only else "survived"
+
     def trust(self, suite, copy):
         """Whether a suite passes without a bug."""
         with self.lock:
-            if suite not in self.trusted and copy.build([suite]) and \
-                    copy.run(suite, LIMITS.get(suite, LIMIT))[0] == "passed":
+            if suite not in self.trusted and copy.build(suite) and \
+                    copy.run(suite, limit_of(suite))[0] == "passed":
                 self.trusted.add(suite)
                 self.verdicts.keep(passes=suite)
             return suite in self.trusted
 
-    def judge(self, mutant):
+    def judge(self, mutant, record):
+        """The verdict, the suite that killed, and the suites that passed."""
         copy = self.free.get()
         path = os.path.join(copy.root, mutant.file)
         shutil.copy2(path, path + ".kept")
-        begin, killer = time.time(), None
+        killer, passed = None, self.verdicts.passed(record or {})
         try:
             for unit in units(mutant.file):
                 copy.original(unit)
@@ -699,25 +834,27 @@ class Judge:
             for unit in units(mutant.file):
                 code = copy.compile(unit)
                 if code is None:
-                    return "invalid", "", time.time() - begin
+                    return "invalid", "", passed
                 same &= code == copy.original(unit)
             if same:
-                return "identical", "", time.time() - begin
-            suites = [s for s in suites_of(mutant.file) if not (self.quick and s in SLOW)]
-            for group in [suites[:1], suites[1:3], suites[3:5], *[[s] for s in suites[5:]]]:
-                if not copy.build(group):
-                    return "invalid", "", time.time() - begin
-                for suite in group:
-                    result, _ = copy.run(suite, LIMITS.get(suite, LIMIT))
-                    if result != "passed":
-                        killer = suite
-                        return "killed" if result == "failed" else "hung", suite, \
-                            time.time() - begin
-            return "open" if self.quick else "survived", "", time.time() - begin
+                return "identical", "", passed
+            for suite in self.in_order(mutant):
+                if suite in passed:
+                    continue
+                if not copy.build(suite):
+                    return "invalid", "", passed
+                result, _ = copy.run(suite, limit_of(suite))
+                if result != "passed":
+                    killer = suite
+                    self.learn(mutant, suite)
+                    return "killed" if result == "failed" else "hung", suite, passed
+                passed.add(suite)
+            return self.alive(), "", passed
         finally:
             os.replace(path + ".kept", path)
-            os.utime(path)
+            copy.restore()
             trusted = killer is None or self.trust(killer, copy)
+            copy.restore()
             self.free.put(copy)
             if not trusted:
                 raise RuntimeError("%s does not pass without a bug" % killer)
@@ -755,21 +892,21 @@ def main():
     parser.add_argument("--files", default="")
     parser.add_argument("--mutant", default="")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--try", dest="tried", default="")
     parser.add_argument("--list", action="store_true")
     o = parser.parse_args()
     seed = o.seed or str(random.SystemRandom().randrange(1 << 32))
     only = {int(n) for n in o.only.split(",") if n}
-    files, known = code_files(o.files), triaged()
+    files, known = code_files(""), triaged()
     print("# SEED=%s COUNT=%d: %d files, %d lines in mutants-equivalent.txt" % (
         seed, o.count, len(files), len(known)), flush=True)
-    if o.mutant:
-        drawn = [m for m in sample(files, seed) if o.mutant in m.name()]
-    else:
-        drawn = sample(files, seed)
+    drawn = ((number, mutant) for number, mutant in enumerate(sample(files, seed), 1)
+             if o.mutant in mutant.name() and re.search(o.files, mutant.file))
     if o.list:
-        for number, mutant in zip(range(1, o.count + 1), drawn):
+        for number, mutant in itertools.islice(drawn, o.count):
             print(number, mutant.name())
         return 0
+    files = [f for f in files if re.search(o.files, f)]
     flags = make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"]) + [
         "-fPIC", "-Iopt", "-Itls", "-Iref", "-Icli"]
     logs = os.path.join(TOP, "build", "equivalence-tests")
@@ -777,13 +914,18 @@ def main():
     begin, results = time.time(), []
     with tempfile.TemporaryDirectory(prefix="pprf-mutants-") as directory:
         os.chmod(directory, 0o755)  # tests run the program as another user, too
-        copies = []
-        for i in range(o.jobs):
-            root = os.path.join(directory, str(i))
-            os.mkdir(root)
-            copies.append(Copy(root, flags, open(os.path.join(logs, "random-%d.log" % i), "w")))
-        verdicts = Verdicts(os.path.join(logs, "mutants-random.jsonl"), o.again, o.quick)
-        judge, lock, numbers = Judge(copies, verdicts, o.quick), threading.Lock(), enumerate(drawn, 1)
+        kept = os.path.join(directory, "kept")
+        os.mkdir(kept)
+        copy_sources(kept)
+        tried = [t for t in o.tried.split(",") if t]
+        name = "try" if tried else "random"  # beside a run there may be another, for a test
+        with open(os.path.join(logs, name + "-build.log"), "w") as log:
+            if not make(sorted({target_of(s) for f in files for s in tried or suites_of(f)}), kept, log):
+                sys.exit("the tests do not compile: " + log.name)
+        copies = [Copy(kept, os.path.join(directory, str(i)), flags,
+                       open(os.path.join(logs, "%s-%d.log" % (name, i)), "w")) for i in range(o.jobs)]
+        verdicts = Verdicts(os.path.join(logs, "mutants-random.jsonl"), kept, o.again)
+        judge, lock = Judge(copies, verdicts, o.quick, tried), threading.Lock()
 
         def counted():
             return sum(r["verdict"] in ("killed", "hung", "survived", "open") for r in results)
@@ -793,33 +935,36 @@ def main():
                 with lock:
                     if counted() >= o.count or time.time() - begin > o.seconds:
                         return
-                    number, mutant = next(numbers, (0, None))
+                    number, mutant = next(drawn, (0, None))
                     while mutant is not None and number < o.first:
-                        number, mutant = next(numbers, (0, None))
+                        number, mutant = next(drawn, (0, None))
                     while mutant is not None and only and number not in only:
                         if number > max(only):
                             return
-                        number, mutant = next(numbers, (0, None))
+                        number, mutant = next(drawn, (0, None))
                 if mutant is None:
                     return
                 reason = known.get((mutant.place, mutant.old, mutant.new))
                 before = verdicts.found.get(mutant.key())
+                settled = judge.settled(mutant, before) if before and not tried else None
+                started, suite, took = time.time(), "", 0
                 if reason and not o.all:
-                    verdict, suite, took = "equivalent", "", 0
-                elif before:
-                    verdict, suite, took = before["verdict"], before["suite"], before["seconds"]
+                    verdict = "equivalent"
+                elif settled:
+                    verdict, suite, took = settled, before["suite"], before["seconds"]
                 else:
-                    verdict, suite, took = judge.judge(mutant)
+                    verdict, suite, passed = judge.judge(mutant, {} if tried else before)
+                    took = time.time() - started
                 with lock:
-                    if not before and (o.all or not reason):
-                        verdicts.keep(mutant=mutant.key(), verdict=verdict, suite=suite,
+                    if not settled and verdict != "equivalent" and not (tried and verdict == "open"):
+                        verdicts.keep(mutant=mutant.key(), verdict=verdict, suite=suite, passed=passed,
                                       seconds=round(took, 1))
                     if verdict in ("survived", "open") and reason:
                         verdict = "equivalent"
                     results.append({"number": number, "mutant": mutant.name(), "verdict": verdict,
                                     "file": mutant.file, "suite": suite, "seconds": round(took, 1),
                                     "diff": mutant.diff() if verdict in ("survived", "open") else ""})
-                    if verdict not in ("invalid", "identical") and not before:
+                    if verdict not in ("invalid", "identical") and not settled:
                         print("%4d %-10s %-12s %5.1f s  %s" % (number, verdict, suite, took,
                                                              mutant.name()), flush=True)
                     if sys.stderr.isatty():
@@ -839,7 +984,7 @@ def main():
           "equivalent by mutants-equivalent.txt, %d of the same object code, %d that do not compile; "
           "%d s" % (seed, total, killed, count["hung"], count["survived"], count["open"], score,
                     count["equivalent"], count["identical"], count["invalid"], time.time() - begin))
-    with open(os.path.join(logs, "mutants-random.json"), "w") as f:
+    with open(os.path.join(logs, "mutants-%s.json" % name), "w") as f:
         json.dump({"seed": seed, "score": score, **count, "mutants": results}, f, indent=1)
         f.write("\n")
     if total < o.count and time.time() - begin > o.seconds:
