@@ -119,15 +119,18 @@ plant aes_without_its_instructions_by_default tickets.c 'strcmp(aes, "aes-armv8"
 plant aes_is_never_the_default tickets.c '? PPRF_AES_128' '? PPRF_SHA3_256_SALTED'
 plant the_thesis_suite_by_default tickets.c ': PPRF_SHA3_256_SALTED;' ': PPRF_SHA3_256;'
 plant the_suite_that_is_named_is_not_taken tickets.c 'o->suite != 0 ? (unsigned)o->suite : default_suite()' 'default_suite()'
-plant unknown_suites_are_taken tickets.c 'if (o->suite > PPRF_AES_128)' 'if ((unsigned)o->suite > PPRF_AES_128)'
+plant unknown_suites_are_taken tickets.c 'if (o->suite != 0 && !pool_has_suite(o->suite))' \
+  'if (o->suite != 0 && !pool_has_suite((unsigned)o->suite))'
+plant suites_of_32_bytes_are_taken pool.c '(PPRF_SUITES_16_BYTES >> suite & 1) != 0 &&' ''
 plant names_of_suites_by_their_beginning tickets.c 'strcmp(name, pprf_suite_name(suite)) == 0)' \
   'strncmp(name, pprf_suite_name(suite), strlen(pprf_suite_name(suite))) == 0)'
 plant a_child_keeps_the_pools_locked pool.c $'  }\n  after_fork();' '  }'
 plant another_suite_is_imported pool.c '(suite != 0 && h.suite != suite)' '0'
 plant a_named_suite_over_the_pools pool.c 'attach(pool, own, depth, keys, (unsigned)h.suite)' \
   'attach(pool, own, depth, keys, suite)'
-plant unknown_suites_are_imported pool.c 'if (h.suite > UINT_MAX || pprf_suite_name((unsigned)h.suite) == NULL)' 'if (0)'
-plant half_of_the_suite_is_looked_at pool.c 'h.suite > UINT_MAX ||' ''
+plant unknown_suites_are_imported pool.c 'if (!pool_has_suite(h.suite))' 'if (0)'
+plant half_of_the_suite_is_looked_at pool.c 'if (!pool_has_suite(h.suite))' \
+  'if (!pool_has_suite((unsigned)h.suite))'
 plant the_suite_is_not_told pool.c 'h->suite = suite;' ';'
 plant the_salt_stays_in_its_process handle.c 'key->family = family;' 'if (key->family.suite == 0) key->family = family;'
 plant no_salt pool.c '? prg_random(&salt) : PPRF_OK;' '? PPRF_OK : PPRF_OK;'
