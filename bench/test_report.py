@@ -266,7 +266,7 @@ def test_programs():
         r = run(BUILD / "bench" / "suites", 1, out)
         rows = json.loads(out.read_text())["rows"] if r.returncode == 0 else []
         ok({x["suite"] for x in rows if len(x.get("punct", ())) == 1} ==
-           {"sha3-256", "sha3-256-salted", "aes-128"}, "suites measures every suite", r.stderr)
+           {"sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"}, "suites measures every suite", r.stderr)
     r = run(BUILD / "bench" / "stores", 0)
     ok(r.returncode == 1 and "usage" in r.stderr, "stores refuses a wrong argument", r.stderr)
     r = run(BUILD / "bench" / "heap", 9)

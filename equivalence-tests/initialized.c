@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/rand.h>
 #include <sanitizer/msan_interface.h>
 #include <stddef.h>
@@ -58,6 +59,21 @@ WRAP(int, RAND_priv_bytes, unsigned char *out, int len)
   UNSEEN(int ok, __real_RAND_priv_bytes(out, len));
   if (ok == 1)
     __msan_unpoison(out, (size_t)len);
+  return ok;
+}
+
+WRAP(int, EVP_KDF_derive, EVP_KDF_CTX *ctx, unsigned char *out, size_t len,
+     const OSSL_PARAM params[])
+{
+  for (const OSSL_PARAM *p = params;; p++) {
+    __msan_unpoison(p, sizeof *p); /* libcrypto made it */
+    if (p->key == NULL)
+      break;
+    __msan_check_mem_is_initialized(p->data, p->data_size);
+  }
+  UNSEEN(int ok, __real_EVP_KDF_derive(ctx, out, len, params));
+  if (ok == 1)
+    __msan_unpoison(out, len);
   return ok;
 }
 

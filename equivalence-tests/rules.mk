@@ -296,7 +296,7 @@ EQ_MSAN := -O2 -fsanitize=memory -fno-omit-frame-pointer
 $(eval $(call EQ_VARIANT,msan,$(CLANG),$(EQ_MSAN)))
 EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/initialized.o
 EQ_MSAN_LINK := $(EQ_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
-  EVP_DigestFinal_ex RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
+  EVP_DigestFinal_ex EVP_KDF_derive RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
 $(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
 	$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
 TAP_TESTS += $(EQB)/initialized

@@ -276,7 +276,7 @@ def by_frama_c():
         with open(source, "w", encoding="utf-8") as f:
             f.write('#include "core.h"\n#include "codec.h"\n')
         run = subprocess.run(
-            ["frama-c", "-no-unicode", "-cpp-extra-args=" +
+            ["frama-c", "-no-unicode", "-keep-unused-types", "-cpp-extra-args=" +
              " ".join(f"-I{d}" for d in acsl.FOLDERS) + " -DGGM_DEFINITIONS", source,
              "-print", "-ocode", out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             check=False)
