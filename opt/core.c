@@ -620,8 +620,12 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return PPRF_ERR_FORKED;
   if (!opt_in_tree(leaf, depth_of(key)))
     return PPRF_ERR_RANGE;
+  //@ ghost live_apart_lemma(&key->store.punctured, 0, 0, key->store.punctured.depth);
   if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
     return PPRF_ERR_PUNCTURED;
+  //@ assert node: LIVE_BEFORE(&key->store.punctured, node.start, node.height, leaf);
+  /*@ assert only: \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
+        h == node.height; */
   int err = eval(&key->store, key->family, node, leaf, out);
   prg_wipe(prg_wipe_plan(EVAL_STACK));
   return err;
@@ -683,6 +687,33 @@ struct done {
   int err, seeds;
 };
 
+/* opt_store_find, and that no other node covers the leaf. */
+/*@ requires key: key(seed_value(R), s) && leaf < pow2(s->punctured.depth);
+    requires \valid(node) && APART(node, s);
+    assigns *node;
+    ensures results: \result == 0 || \result == 1;
+    ensures live: \result == 1 <==> !is_punctured(&s->punctured, leaf);
+    ensures node: \result == 1 ==>
+      live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
+      covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
+    ensures only: \result == 1 ==> \forall integer t, h; LIVE_BEFORE(&s->punctured, t, h, leaf) ==>
+      h == node->height;
+    ensures key: key(seed_value(R), s);
+    ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
+    ensures set: same_set{Pre,Post}(&s->punctured); */
+static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */
+{
+  KEY_BEFORE
+  /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
+        \separated(node, &s->punctured.summary[k][i]); */
+  //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
+  int live = opt_store_find(s, leaf, node) /*@ ghost (R) */;
+  KEY_KEPT
+  /*@ assert node: live == 1 ==> LIVE_BEFORE(&s->punctured, node->start, node->height, leaf); */
+  return live;
+}
+
 /* Puncture, and write the leaf's value to out if that is not NULL. */
 /*@ requires key: key(seed_value(key_root), &key->store) && \valid(key);
     requires family: tree_family(key->family);
@@ -717,7 +748,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   if (!opt_in_tree(leaf, depth_of(key)))
     return (struct done){PPRF_ERR_RANGE, 0};
   opt_store_prefetch(s, leaf);
-  if (!opt_store_find(s, leaf, &node) /*@ ghost (key_root) */)
+  if (!find_node(s, leaf, &node) /*@ ghost (key_root) */)
     return (struct done){PPRF_ERR_PUNCTURED, 0};
   /* half of all punctures in random order: slots read no seed */
   if (node.height == 0 && out == NULL) {
