@@ -14,7 +14,7 @@ RANDOM=$((seed % 32768))
 flags=(-std=c11 -O1 -w)
 # shellcheck disable=SC2054  # the commas are the linker's
 wrap=(-Wl,--wrap=prg_expand,--wrap=opt_expand_many,--wrap=free,--wrap=malloc,--wrap=opt_arena_take,--wrap=madvise)
-sources="bitmap pages levels arena tiles packed store core pprf batch"
+sources="bitmap pages levels arena tiles packed store core pprf batch wide"
 for f in $sources; do
   $CC $CPPFLAGS -Iopt "${flags[@]}" -c -o "$dir/$f.o" "opt/$f.c"
 done
