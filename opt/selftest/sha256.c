@@ -9,8 +9,8 @@
 #define opt_sha256_scalar included_scalar
 #define opt_sha256_ni included_ni
 #define opt_sha256_armv8 included_armv8
-#include "../../prg/sha256.c"
-#include "../../prg/sha256_instructions.c"
+#include <sha256.c>
+#include <sha256_instructions.c>
 #undef opt_sha256_scalar
 #undef opt_sha256_ni
 #undef opt_sha256_armv8
