@@ -247,7 +247,7 @@ static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const 
 
 int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_eval_batch(wide, leaf, n, out, result);)
+  PPRF_IF_WIDE(key, return opt_wide_key_eval_batch(wide, leaf, n, out, result);)
   int err = PPRF_OK;
   struct eval_work *w = NULL;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
@@ -325,7 +325,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
 
 int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_punct_batch(wide, leaf, n, result);)
+  PPRF_IF_WIDE(key, return opt_wide_key_punct_batch(wide, leaf, n, result);)
   uint64_t *items = NULL;
   int err = PPRF_OK;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
@@ -451,7 +451,7 @@ static int hand_over(const struct forest *f, pprf_each *each, void *arg)
 
 int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_expand(wide, first, last, each, arg);)
+  PPRF_IF_WIDE(key, return opt_wide_key_expand(wide, first, last, each, arg);)
   if (key == NULL || each == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -483,7 +483,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
 
 int pprf_prefault(pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_prefault(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_prefault(wide);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))

@@ -610,7 +610,7 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   struct opt_node node;
-  OPT_IF_WIDE(key, return opt_wide_key_eval(wide, leaf, opt_longer(out));)
+  PPRF_IF_WIDE(key, return opt_wide_key_eval(wide, leaf, PPRF_LONGER(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   store_seed(out, (struct pprf_seed){0, 0});
@@ -796,7 +796,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
       key->store.nodes == \old(key->store.nodes); */
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_punct(wide, leaf);)
+  PPRF_IF_WIDE(key, return opt_wide_key_punct(wide, leaf);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -841,7 +841,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  OPT_IF_WIDE(key, return opt_wide_key_eval_punct(wide, leaf, opt_longer(out));)
+  PPRF_IF_WIDE(key, return opt_wide_key_eval_punct(wide, leaf, PPRF_LONGER(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   store_seed(out, (struct pprf_seed){0, 0});
@@ -883,7 +883,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
       key->store.nodes == \old(key->store.nodes); */
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_punct_range(wide, first, last);)
+  PPRF_IF_WIDE(key, return opt_wide_key_punct_range(wide, first, last);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -903,6 +903,6 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
       cover_size(&key->store.punctured, 0, 0, 0, key->store.punctured.depth); */
 size_t pprf_node_count(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_node_count(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_node_count(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : (size_t)key->store.nodes;
 }

@@ -36,7 +36,7 @@ struct pprf_key {
 /* Keys of 32-byte seeds are wide.c's, which compiles these sources a second time: a function of the API
  * hands them over before all else.  What is proven here is proven of keys of 16-byte seeds. */
 #ifdef __FRAMAC__
-#define OPT_IF_WIDE(key, ...)
+#define PPRF_IF_WIDE(key, ...)
 #else
 #include "wide_key.h"
 #endif

@@ -15,7 +15,7 @@
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
 
-_Static_assert(offsetof(struct pprf_key, family.suite) == OPT_SUITE_AT, "in either width");
+_Static_assert(offsetof(struct pprf_key, family) == PPRF_FAMILY_AT, "in either width");
 
 /* ---- the key file ---- */
 
@@ -413,14 +413,14 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
   pprf_wide_key *wide;
   err = opt_wide_key_setup(&wide, &o);
   if (err == PPRF_OK)
-    *key = opt_key_of_wide(wide);
+    *key = PPRF_KEY_OF_WIDE(wide);
   return err;
 }
 #endif
 
 size_t pprf_memory_bytes(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_memory_bytes(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_memory_bytes(wide);)
   if (key == NULL || pprf_is_copy(key->maker))
     return 0;
   /* glibc keeps the size of a block in the 8 bytes before it */
@@ -431,31 +431,31 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_depth(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_depth(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : depth_of(key);
 }
 
 unsigned pprf_suite(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_suite(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_suite(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : key->family.suite;
 }
 
 size_t pprf_value_bytes(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_value_bytes(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_value_bytes(wide);)
   return key == NULL || pprf_is_copy(key->maker) ? 0 : PPRF_SEED_BYTES;
 }
 
 int pprf_memory_locked(const pprf_key *key)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_memory_locked(wide);)
+  PPRF_IF_WIDE(key, return opt_wide_key_memory_locked(wide);)
   return key != NULL && !pprf_is_copy(key->maker) && opt_store_locked(&key->store);
 }
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
-  OPT_IF_WIDE(key, return opt_wide_key_export(wide, buf, len);)
+  PPRF_IF_WIDE(key, return opt_wide_key_export(wide, buf, len);)
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -510,7 +510,7 @@ static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t
   pprf_wide_key *wide;
   err = opt_wide_key_import(&wide, buf, len);
   if (err == PPRF_OK)
-    *key = opt_key_of_wide(wide);
+    *key = PPRF_KEY_OF_WIDE(wide);
   return err;
 }
 
@@ -538,7 +538,7 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
 
 void pprf_free(pprf_key *key)
 {
-  OPT_IF_WIDE(key, opt_wide_key_free(wide); return;)
+  PPRF_IF_WIDE(key, opt_wide_key_free(wide); return;)
   if (key == NULL)
     return;
   if (key->store.shared) { /* others may hold it: it is theirs to wipe */

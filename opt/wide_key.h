@@ -5,47 +5,7 @@
 #ifndef PPRF_OPT_WIDE_KEY_H
 #define PPRF_OPT_WIDE_KEY_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "pprf.h"
-#include "wide.h"
-
-typedef struct pprf_wide_key pprf_wide_key;
-
-/** Where a key of either width has its suite: behind its maker. */
-#define OPT_SUITE_AT 8
-
-/** Whether a key, NULL allowed, is a pprf_wide_key. */
-static inline int opt_is_wide(const pprf_key *key)
-{
-  unsigned suite;
-  if (key == NULL)
-    return 0;
-  memcpy(&suite, (const unsigned char *)key + OPT_SUITE_AT, sizeof suite);
-  return suite == PRG_MLS_SHA256;
-}
-
-/** What to do if key is one: in the statements it is called wide. */
-#define OPT_IF_WIDE(key, ...) \
-  if (__builtin_expect(opt_is_wide(key), 0)) { \
-    pprf_wide_key *wide = (pprf_wide_key *)(void *)(uintptr_t)(key); \
-    __VA_ARGS__ \
-  }
-
-/** The same place: to the compiler out has room for PPRF_SEED_BYTES, and the value of such a key is longer. */
-static inline uint8_t *opt_longer(uint8_t *out)
-{
-  __asm__("" : "+r"(out));
-  return out;
-}
-
-/** The key as the API hands it out. */
-static inline pprf_key *opt_key_of_wide(pprf_wide_key *key)
-{
-  return (pprf_key *)(void *)key;
-}
+#include "widths.h"
 
 int opt_wide_key_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
 int opt_wide_key_punct(pprf_wide_key *key, uint64_t leaf);

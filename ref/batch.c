@@ -33,7 +33,7 @@ static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_
 
 int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
 {
-  REF_IF_WIDE(key, return ref_wide_key_eval_batch(wide, leaf, n, out, result);)
+  PPRF_IF_WIDE(key, return ref_wide_key_eval_batch(wide, leaf, n, out, result);)
   uint64_t *own = NULL;
   int err;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
@@ -86,7 +86,7 @@ static int copy_key(const pprf_key *key, pprf_key **copy)
 
 int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
-  REF_IF_WIDE(key, return ref_wide_key_punct_batch(wide, leaf, n, result);)
+  PPRF_IF_WIDE(key, return ref_wide_key_punct_batch(wide, leaf, n, result);)
   pprf_key *copy = NULL;
   uint64_t *own = NULL;
   int err;
@@ -135,7 +135,7 @@ static PPRF_WORK int hand_over(const pprf_key *key, uint64_t first, uint64_t las
 
 int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each, void *arg)
 {
-  REF_IF_WIDE(key, return ref_wide_key_expand(wide, first, last, each, arg);)
+  PPRF_IF_WIDE(key, return ref_wide_key_expand(wide, first, last, each, arg);)
   if (key == NULL || each == NULL)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
@@ -149,7 +149,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
 
 int pprf_prefault(pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_prefault(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_prefault(wide);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   return pprf_is_copy(key->maker) ? PPRF_ERR_FORKED : PPRF_OK;

@@ -25,7 +25,7 @@ static inline int is_copy(const pprf_key *key)
   return pprf_is_copy(key->maker);
 }
 
-_Static_assert(offsetof(struct pprf_key, family.suite) == REF_SUITE_AT, "in either width");
+_Static_assert(offsetof(struct pprf_key, family) == PPRF_FAMILY_AT, "in either width");
 
 /* ---- memory ---- */
 
@@ -255,7 +255,7 @@ int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
     return make_key(key, &o);
   pprf_wide_key *wide;
   err = ref_wide_key_setup(&wide, &o);
-  *key = ref_key_of_wide(wide);
+  *key = PPRF_KEY_OF_WIDE(wide);
   return err;
 }
 
@@ -268,7 +268,7 @@ int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTE
 
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  REF_IF_WIDE(key, return ref_wide_key_eval(wide, leaf, ref_longer(out));)
+  PPRF_IF_WIDE(key, return ref_wide_key_eval(wide, leaf, PPRF_LONGER(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   memset(out, 0, PPRF_SEED_BYTES);
@@ -283,7 +283,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
-  REF_IF_WIDE(key, return ref_wide_key_eval_punct(wide, leaf, ref_longer(out));)
+  PPRF_IF_WIDE(key, return ref_wide_key_eval_punct(wide, leaf, PPRF_LONGER(out));)
   if (out == NULL)
     return PPRF_ERR_NULL;
   memset(out, 0, PPRF_SEED_BYTES);
@@ -298,7 +298,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 
 int pprf_punct(pprf_key *key, uint64_t leaf)
 {
-  REF_IF_WIDE(key, return ref_wide_key_punct(wide, leaf);)
+  PPRF_IF_WIDE(key, return ref_wide_key_punct(wide, leaf);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -310,7 +310,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 
 int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 {
-  REF_IF_WIDE(key, return ref_wide_key_punct_range(wide, first, last);)
+  PPRF_IF_WIDE(key, return ref_wide_key_punct_range(wide, first, last);)
   if (key == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -322,7 +322,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 
 size_t pprf_node_count(const pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_node_count(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_node_count(wide);)
   return key == NULL || is_copy(key) ? 0 : key->count;
 }
 
@@ -344,7 +344,7 @@ static size_t resident(const pprf_key *key)
 /* malloc_usable_size leaves out the 8 bytes in front of each block. */
 size_t pprf_memory_bytes(const pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_memory_bytes(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_memory_bytes(wide);)
   if (key == NULL || is_copy(key))
     return 0;
   if (key->mapped != 0)
@@ -354,19 +354,19 @@ size_t pprf_memory_bytes(const pprf_key *key)
 
 unsigned pprf_depth(const pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_depth(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_depth(wide);)
   return key == NULL || is_copy(key) ? 0 : key->depth;
 }
 
 unsigned pprf_suite(const pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_suite(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_suite(wide);)
   return key == NULL || is_copy(key) ? 0 : key->family.suite;
 }
 
 size_t pprf_value_bytes(const pprf_key *key)
 {
-  REF_IF_WIDE(key, return ref_wide_key_value_bytes(wide);)
+  PPRF_IF_WIDE(key, return ref_wide_key_value_bytes(wide);)
   return key == NULL || is_copy(key) ? 0 : PPRF_SEED_BYTES;
 }
 
@@ -380,7 +380,7 @@ int pprf_memory_locked(const pprf_key *key)
 
 int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 {
-  REF_IF_WIDE(key, return ref_wide_key_export(wide, buf, len);)
+  PPRF_IF_WIDE(key, return ref_wide_key_export(wide, buf, len);)
   if (key == NULL || len == NULL)
     return PPRF_ERR_NULL;
   if (is_copy(key))
@@ -457,7 +457,7 @@ static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t
   if (pprf_suite_is_wide(suite)) {
     pprf_wide_key *wide;
     err = ref_wide_key_import(&wide, buf, len);
-    *key = ref_key_of_wide(wide);
+    *key = PPRF_KEY_OF_WIDE(wide);
     return err;
   }
   err = pprf_in_version2(suite) ? import_version2(key, buf, len, suites & PPRF_SUITES_16_BYTES)
@@ -490,7 +490,7 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
 
 void pprf_free(pprf_key *key)
 {
-  REF_IF_WIDE(key, ref_wide_key_free(wide); return;)
+  PPRF_IF_WIDE(key, ref_wide_key_free(wide); return;)
   if (key == NULL)
     return;
   if (key->mapped != 0) { /* others may use it: the system wipes it behind the last one */

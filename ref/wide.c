@@ -14,8 +14,8 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define PPRF_WIDE
-#undef REF_IF_WIDE
-#define REF_IF_WIDE(key, ...) /* it is one */
+#undef PPRF_IF_WIDE
+#define PPRF_IF_WIDE(key, ...) /* it is one */
 #undef PPRF_SEED_BYTES
 #define PPRF_SEED_BYTES PRG_WIDE_BYTES
 
