@@ -384,4 +384,4 @@ def translate(tree):
 
 
 if __name__ == "__main__":
-    command(__doc__, "sha", translate, Error)
+    command(__doc__, "sha", translate, keccak.Error)  # whose errors are ours, too
