@@ -99,6 +99,15 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value)
   return v <= max;
 }
 
+int parse_suite(const char *text, unsigned *suite)
+{
+  for (*suite = 1; pprf_suite_name(*suite) != NULL; ++*suite)
+    if (strcmp(text, pprf_suite_name(*suite)) == 0)
+      return STATUS_DONE;
+  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted, aes-128 or mls-sha256",
+                  text);
+}
+
 int parse_depth(const char *text, unsigned *depth)
 {
   uint64_t number = 0;

@@ -74,6 +74,10 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value);
  * @retval STATUS_DONE or STATUS_USAGE (reported). */
 int parse_depth(const char *text, unsigned *depth);
 
+/** Parse the argument of --suite: the number that pprf.h gives the suite of that name.
+ * @retval STATUS_DONE or STATUS_USAGE (reported). */
+int parse_suite(const char *text, unsigned *suite);
+
 /** Leaves that the user named. */
 struct range {
   const char *text; /* as an argument; NULL: a line of standard input */

@@ -125,15 +125,6 @@ static int parse_seed_option(struct setup_args *a, char *arg)
                        2 * PPRF_SEED_BYTES, 2 * PPRF_VALUE_BYTES_MAX);
 }
 
-static int parse_suite(struct setup_args *a, const char *arg)
-{
-  for (a->suite = 1; pprf_suite_name(a->suite) != NULL; a->suite++)
-    if (strcmp(arg, pprf_suite_name(a->suite)) == 0)
-      return STATUS_DONE;
-  return complain(STATUS_USAGE, "suite '%s': not sha3-256, sha3-256-salted, aes-128 or mls-sha256",
-                  arg);
-}
-
 static int parse_salt(struct setup_args *a, const char *arg)
 {
   a->have_salt = parse_seed(arg, strlen(arg), a->salt, PPRF_SALT_BYTES);
@@ -149,7 +140,7 @@ static int parse_option(void *input, int key, char *arg)
   case 'd':
     return parse_depth(arg, &a->depth);
   case 'S':
-    return parse_suite(a, arg);
+    return parse_suite(arg, &a->suite);
   case SALT_OPTION:
     return parse_salt(a, arg);
   case 's':

@@ -36,6 +36,7 @@ struct args {
   const struct pprf_impl *impl;
   enum scenario scenario; /* SCENARIOS: not given */
   unsigned depth;         /* 0: not given */
+  unsigned suite;
   double sigma;           /* 0: not given */
   uint64_t seed, punctures;
   bool have_punctures, json;
@@ -200,15 +201,24 @@ static uint32_t percentile(const uint32_t *ns, uint64_t n, unsigned k)
   return ns[(n * k + 99) / 100 - 1];
 }
 
+/* The same key each time: what is measured does not depend on a seed. */
 static int make_key(const struct args *a, pprf_key **key)
 {
-  uint8_t seed[PPRF_SEED_BYTES];
+  static const uint8_t salt[PPRF_SALT_BYTES];
+  uint8_t seed[PPRF_VALUE_BYTES_MAX];
   uint64_t state = ~a->seed; /* not the pattern's numbers */
   for (size_t i = 0; i < sizeof seed; i += 8) {
     uint64_t word = draw64(&state);
     memcpy(seed + i, &word, 8);
   }
-  int err = a->impl->setup(key, a->depth, seed);
+  bool salted = a->suite == PPRF_SHA3_256_SALTED || a->suite == PPRF_AES_128;
+  const struct pprf_options options = {.size = sizeof options,
+                                       .seed = seed,
+                                       .depth = a->depth,
+                                       .suite = a->suite,
+                                       .salt = salted ? salt : NULL};
+  int err = a->impl == &impl_list ? a->impl->setup(key, a->depth, seed)
+                                  : a->impl->setup_with(key, &options);
   if (err != PPRF_OK)
     return complain(STATUS_FAILED, "making the key: %s", pprf_strerror(err));
   return STATUS_DONE;
@@ -344,7 +354,8 @@ static int run(const struct args *a, FILE *csv, struct result *r)
 
 static int print_text(const struct args *a, const struct result *r)
 {
-  printf("%s, %s, depth %u", a->impl->name, scenario_names[a->scenario], a->depth);
+  printf("%s, %s, depth %u, %s", a->impl->name, scenario_names[a->scenario], a->depth,
+         pprf_suite_name(a->suite));
   if (a->scenario == NORMAL)
     printf(", sigma %g", a->sigma);
   if (a->scenario == NORMAL || a->scenario == RANDOM)
@@ -369,12 +380,13 @@ static int print_text(const struct args *a, const struct result *r)
 static int print_json(const struct args *a, const struct result *r)
 {
   json_t *o = json_pack(
-    "{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I, s:I}", "impl",
-    a->impl->name, "scenario", scenario_names[a->scenario], "depth", (int)a->depth, "punctures",
-    (json_int_t)r->punctures, "peak_nodes", (json_int_t)r->peak_nodes, "peak_at",
-    (json_int_t)r->peak_at, "final_nodes", (json_int_t)r->final_nodes, "peak_memory_bytes",
-    (json_int_t)r->peak_memory, "final_memory_bytes", (json_int_t)r->final_memory,
-    "memory_bytes_at_node_peak", (json_int_t)r->memory_at_peak, "bytes_a_node_at_node_peak",
+    "{s:s, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:I, s:I, s:I}", "impl",
+    a->impl->name, "scenario", scenario_names[a->scenario], "suite", pprf_suite_name(a->suite),
+    "depth", (int)a->depth, "punctures", (json_int_t)r->punctures, "peak_nodes",
+    (json_int_t)r->peak_nodes, "peak_at", (json_int_t)r->peak_at, "final_nodes",
+    (json_int_t)r->final_nodes, "peak_memory_bytes", (json_int_t)r->peak_memory,
+    "final_memory_bytes", (json_int_t)r->final_memory, "memory_bytes_at_node_peak",
+    (json_int_t)r->memory_at_peak, "bytes_a_node_at_node_peak",
     (double)r->memory_at_peak / (double)r->peak_nodes, "prg_calls", (json_int_t)r->prg_calls,
     "mean_ns", r->mean_ns, "median_ns", (json_int_t)r->median_ns, "p99_ns", (json_int_t)r->p99_ns,
     "max_ns", (json_int_t)r->max_ns);
@@ -456,6 +468,9 @@ static int complete(void *input)
     return complain(STATUS_USAGE, "--depth is missing");
   if (a->impl == &impl_list && a->depth > LIST_DEPTH_MAX)
     return complain(STATUS_USAGE, "--depth '%u': list goes up to %d", a->depth, LIST_DEPTH_MAX);
+  if (a->impl == &impl_list && a->suite != PPRF_SHA3_256)
+    return complain(STATUS_USAGE, "--suite '%s': list has sha3-256 only",
+                    pprf_suite_name(a->suite));
   if (a->sigma != 0 && a->scenario != NORMAL)
     return complain(STATUS_USAGE, "--sigma: only --scenario normal has one");
   if (a->sigma == 0)
@@ -494,6 +509,8 @@ static int parse_option(void *input, int key, char *arg)
     return parse_scenario(a, arg);
   case 'd':
     return parse_depth(arg, &a->depth);
+  case 'S':
+    return parse_suite(arg, &a->suite);
   case KEY_SIGMA:
     if (parse_sigma(arg, &a->sigma))
       return STATUS_DONE;
@@ -523,6 +540,8 @@ int command_simulate(int argc, char **argv)
      "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves drawn from "
      "N(2^D/2, S); random: leaves drawn uniformly"},
     {"depth", 'd', "D", "Levels below the root, 1 to 32 (list: 30)"},
+    {"suite", 'S', "NAME",
+     "sha3-256 (default), sha3-256-salted, aes-128 or mls-sha256; list has the first"},
     {"sigma", KEY_SIGMA, "S", "Standard deviation of normal, in leaves (default 2^D/8)"},
     {"seed", KEY_SEED, "N", "Seed of the simulation (default 1)"},
     {"punctures", KEY_PUNCTURES, "N",
@@ -541,7 +560,7 @@ int command_simulate(int argc, char **argv)
     .operand = parse_operand,
     .end = complete,
   };
-  struct args a = {.impl = &impl_opt, .scenario = SCENARIOS, .seed = 1};
+  struct args a = {.impl = &impl_opt, .scenario = SCENARIOS, .suite = PPRF_SHA3_256, .seed = 1};
   int status = parse_arguments(&line, argc, argv, &a);
   return status == STATUS_DONE ? simulate(&a) : status;
 }

@@ -530,6 +530,8 @@ class Usage(Case):
             (["simulate", "-s", "worst", "-d", "33"], "33"),
             (["simulate", "-s", "worst", "-d", "31", "--impl", "list"], "31"),
             (["simulate", "-s", "worst", "-d", "4", "--sigma", "2"], "--sigma"),
+            (["simulate", "-s", "worst", "-d", "4", "--suite", "md5"], "'md5'"),
+            (["simulate", "-s", "worst", "-d", "4", "-i", "list", "-S", "aes-128"], "'aes-128'"),
             *[(["simulate", "-s", "normal", "-d", "4", "--sigma", s], f"'{s}'") for s in
               ("0", "-1", "x", "1x", "inf", "nan", "")],
             (["simulate", "-s", "random", "-d", "4", "--seed", "-3"], "-3"),
@@ -1539,6 +1541,16 @@ class Simulate(Case):
             o = self.simulate("worst", depth, "--impl", "opt")
             self.assertEqual(o["peak_nodes"], 2 ** (depth - 1))
             self.assertLessEqual(o["bytes_a_node_at_node_peak"], 16.5)
+
+    def test_each_suite_makes_the_same_calls_and_has_its_own_nodes(self):
+        for impl in ("ref", "opt"):
+            for suite in ("sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"):
+                o = self.simulate("worst", 12, "--impl", impl, "--suite", suite)
+                self.assertEqual((o["suite"], o["peak_nodes"], o["prg_calls"]), (suite, 2048, 2 ** 12 - 1))
+                self.assertEqual(o["bytes_a_node_at_node_peak"] > 32, impl == "ref" or suite == "mls-sha256")
+            self.assertEqual(self.simulate("best", 3, "-i", impl)["suite"], "sha3-256")
+            text = self.expect(DONE, "simulate", "-s", "best", "-d", 3, "-i", impl, "-S", "aes-128")
+            self.assertTrue(text.startswith(f"{impl}, best, depth 3, aes-128\n"))
 
     def test_csv_has_a_line_for_each_puncture_and_agrees_with_the_summary(self):
         for impl, scenario, depth in (("list", "random", 10), ("ref", "normal", 10),
