@@ -81,6 +81,28 @@ static void put_row(const struct what *w, const struct store *s, const struct ro
 
 /* ---- the stores ---- */
 
+/* OpenMLS's values are those of a key of mls-sha256 with its root (ROOT in bench/openmls/lib.rs), at
+ * every leaf: both are the tree of RFC 9420, section 9, made by different hands. */
+static void compare_with_openmls(int (*eval_punct)(pprf_key *, uint64_t, uint8_t *))
+{
+  enum { DEPTH = 16 };
+  uint8_t seed[32], ours[32], theirs[32];
+  memset(seed, 7, sizeof seed);
+  const struct pprf_options options = {
+    .size = sizeof options, .seed = seed, .depth = DEPTH, .suite = PPRF_MLS_SHA256};
+  pprf_key *key = NULL, *openmls = NULL;
+  check(impl_opt.setup_with(&key, &options) == PPRF_OK &&
+          stores[OPENMLS].impl.setup(&openmls, DEPTH, root) == PPRF_OK,
+        "no keys to compare OpenMLS's values with");
+  for (uint64_t leaf = 0; leaf >> DEPTH == 0; leaf++)
+    check(impl_opt.eval(key, leaf, ours) == PPRF_OK && eval_punct(openmls, leaf, theirs) == 0 &&
+            memcmp(ours, theirs, sizeof ours) == 0,
+          "OpenMLS's values are not those of mls-sha256");
+  impl_opt.free(key);
+  stores[OPENMLS].impl.free(openmls);
+  printf("OpenMLS's %u values are those of mls-sha256\n", 1U << DEPTH);
+}
+
 static void open_openmls(const char *path)
 {
   void *library = path != NULL && access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW) : NULL;
@@ -92,8 +114,12 @@ static void open_openmls(const char *path)
   *(void **)&i->memory_bytes = dlsym(library, "openmls_memory_bytes");
   *(void **)&i->free = dlsym(library, "openmls_free");
   *(void **)&openmls_calls = dlsym(library, "openmls_calls");
-  check(i->setup && i->eval_punct && i->memory_bytes && i->free && openmls_calls != NULL,
+  int (*eval_punct_wide)(pprf_key *, uint64_t, uint8_t *) = NULL;
+  *(void **)&eval_punct_wide = dlsym(library, "openmls_eval_punct_wide");
+  check(i->setup && i->eval_punct && i->memory_bytes && i->free && openmls_calls != NULL &&
+          eval_punct_wide != NULL,
         "the library is not the one of bench/openmls");
+  compare_with_openmls(eval_punct_wide);
 }
 
 static void open_stores(const char *openmls)

@@ -59,18 +59,29 @@ pub unsafe extern "C" fn openmls_setup(key: *mut *mut Key, depth: c_uint, _seed:
     0
 }
 
-/// # Safety
-/// `key` is one of `openmls_setup`; `out` takes 16 bytes.
-#[no_mangle]
-pub unsafe extern "C" fn openmls_eval_punct(key: *mut Key, leaf: u64, out: *mut u8) -> c_int {
+unsafe fn take(key: *mut Key, leaf: u64, out: *mut u8, bytes: usize) -> c_int {
     let mut value = [0u8; 32];
     match (*key).0.evaluate(crypto(), SUITE, leaf as u16, &mut value) {
         Ok(()) => {
-            std::ptr::copy_nonoverlapping(value.as_ptr(), out, 16);
+            std::ptr::copy_nonoverlapping(value.as_ptr(), out, bytes);
             0
         }
         Err(_) => 1,
     }
+}
+
+/// # Safety
+/// `key` is one of `openmls_setup`; `out` takes 16 bytes, the first of the value.
+#[no_mangle]
+pub unsafe extern "C" fn openmls_eval_punct(key: *mut Key, leaf: u64, out: *mut u8) -> c_int {
+    take(key, leaf, out, 16)
+}
+
+/// # Safety
+/// `key` is one of `openmls_setup`; `out` takes 32 bytes, the value.
+#[no_mangle]
+pub unsafe extern "C" fn openmls_eval_punct_wide(key: *mut Key, leaf: u64, out: *mut u8) -> c_int {
+    take(key, leaf, out, 32)
 }
 
 /// Bytes of all keys that there are.
