@@ -61,6 +61,9 @@ STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # before a run: removes an older result, notes of which sources the new one is
 SOURCE := $(PYTHON) bench/source.py
+# a TAP test that plants bugs: the command, to which options may be added
+PLANTING := equivalence-tests/planting.py
+PLANTED = @printf '\#!/bin/sh\nexec %s "$$@"\n' '$(1)' > $@ && chmod +x $@
 DEPFLAGS = -MMD -MP -MF $@.d
 
 # What compilers are told, and the lists of sources: when that changes, what was made from them is made

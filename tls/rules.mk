@@ -57,14 +57,8 @@ TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_si
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 
-# TAP by a shell script that needs make's variables
-$(B)/tls/planted: tls/planted.sh $(wildcard tls/*.[ch]) $(B)/tls/test_pool $(B)/tls/test_tickets \
-    $(B)/tls/test_attach
-	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" B="%s" OBJ="%s" \\\n' \
-	  '$(CC)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)' '$(B)' '$(OPT_OBJ)' > $@
-	@printf 'POOL_WRAP="%s" TICKETS_WRAP="%s" ATTACH_WRAP="%s" exec tls/planted.sh\n' '$(TLS_WRAP)' \
-	  '$(TLS_TICKETS_WRAP)' '$(TLS_ATTACH_WRAP)' >> $@
-	@chmod +x $@
+$(B)/tls/planted: $(PLANTING) tls/planted.py tls/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
+	$(call PLANTED,$(PYTHON) tls/planted.py --quick --sample 1/4)
 
 TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py \
   tls/test_libraries.py tls/test_api.py

@@ -43,14 +43,9 @@ valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(B)/pprf-tls-serv
 $(B)/valkey/flights: $(B)/valkey/flights.o
 	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
-# TAP by a program that needs make's variables
 TAP_TESTS += $(B)/valkey/planted
-$(B)/valkey/planted: valkey/planted.py $(wildcard valkey/*.[ch] tls/*.[ch]) $(B)/valkey/known_root.o $(OPT_OBJ) $(TLS_OBJ)
-	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" LDLIBS="%s" \\\n' '$(CC)' '$(ALL_CPPFLAGS)' \
-	  '$(ALL_LDFLAGS) $(ALL_LDLIBS)' > $@
-	@printf 'OBJ="%s" TLS_OBJ="%s" KNOWN="%s" exec valkey/planted.py "$$@"\n' '$(OPT_OBJ)' '$(TLS_OBJ)' \
-	  '$(B)/valkey/known_root.o' >> $@
-	@chmod +x $@
+$(B)/valkey/planted: $(PLANTING) valkey/planted.py valkey/planted.txt $(B)/valkey/test_tree $(B)/valkey/pprf_known.so $(B)/valkey/host
+	$(call PLANTED,valkey/planted.py --quick --sample 3)
 
 .PHONY: test-fleet
 test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $(B)/valkey/test_tree $(B)/valkey/planted $(B)/valkey/flights $(B)/valkey/host $(B)/valkey/host_checked $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE) ## the fleet's tests, with minutes of cut links and killed servers

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted bugs, the tests of the tests: each is put into a copy of the tree, where what should notice it has to fail.
+
+A list of bugs is a text file with a line for each:
+  NAME | FILE[#N] | JUDGE | OLD ==> NEW
+JUDGE has to notice the bug: a test, or the proof of a function.  OLD is a regular expression of Python, in which ^ and
+$ are the ends of a line; NEW may name its groups.  OLD matches once in FILE; with #N the N-th of several is meant,
+with #* each.
+  *NAME          --quick plants it
+  ~NAME          changes nothing that can be noticed, and has to pass: "noticed" is not said of everything
+  JUDGE (hangs)  may run on for ever; of another judge a hang is no proof that it notices anything
+  & FILE[#N] | OLD ==> NEW   below a line: one more change of the same bug
+A program with such a list says how a copy is made and judged (Planter, Suites) and ends with main()."""
+import argparse
+import concurrent.futures
+import contextlib
+import fractions
+import json
+import math
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import typing
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Edit(typing.NamedTuple):
+    file: str
+    number: str  # of the match; "" where there has to be one, "*": each
+    old: str
+    new: str
+
+
+class Bug(typing.NamedTuple):
+    name: str
+    judge: str
+    edits: list
+    quick: bool = False
+    equal: bool = False
+    hangs: bool = False
+
+
+class NoPlace(Exception):
+    """A bug that cannot be planted."""
+
+
+def edit(file, change):
+    file, _, number = file.strip(" ").partition("#")
+    old, new = re.split(r" ==>(?: |$)", change, maxsplit=1)
+    return Edit(file, number, old.strip(" "), new)
+
+
+def load(path, named=True):
+    """The bugs of a list.  Where its lines have no names they are called JUDGE: OLD -> NEW."""
+    bugs = []
+    with open(path, encoding="utf-8") as f:
+        lines = [line for line in f.read().split("\n") if line and line[0] != "#"]
+    for line in lines:
+        if line[0] == "&":
+            bugs[-1].edits.append(edit(*line[1:].split("|", 1)))
+            continue
+        marks, line = re.fullmatch("([*~]*)(.*)", line).groups()
+        name, line = line.split("|", 1) if named else ("", line)
+        file, judge, change = line.split("|", 2)
+        judge, hangs = re.fullmatch(r" *(.*?)( \(hangs\))? *", judge).groups()
+        change = edit(file, change)
+        name = name.strip(" ") or "%s: %s -> %s" % (judge, re.sub(r"\\(.)", r"\1", change.old), change.new)
+        bugs.append(Bug(name, judge, [change], "*" in marks, "~" in marks, hangs is not None))
+    return bugs
+
+
+def read(path):
+    if not os.path.exists(path):
+        return ""  # a bug may add a file
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def place(text, change, start, end):
+    """The text with the change made between start and end."""
+    found = list(re.compile(change.old, re.M).finditer(text, start, end))
+    if change.number.isdigit():
+        chosen = found[int(change.number) - 1:int(change.number)]
+    else:
+        chosen = found if change.number == "*" or len(found) == 1 else []
+    new = text
+    for match in reversed(chosen):
+        new = new[:match.start()] + match.expand(change.new) + new[match.end():]
+    if new == text:
+        raise NoPlace("%s has %d places for %s" % (change.file, len(found), " ".join(change.old.split())))
+    return new
+
+
+def run(command, root, cpu, **environment):
+    """Runs a command in a copy: "passed", "failed" or "hung".  Its output is in the file log(root).  Processor time
+    is the limit, cpu seconds, so that a busy machine decides nothing; a command that waits for ever ends too."""
+    def limit():
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):  # ignored in the background
+            signal.signal(number, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    with open(log(root), "w") as out:
+        process = subprocess.Popen(command, cwd=root, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+                                   env=dict(os.environ, **environment), preexec_fn=limit)
+    try:
+        status = process.wait(timeout=20 * cpu)
+    except subprocess.TimeoutExpired:
+        return "hung"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # what it left running, too
+        process.wait()
+    return "hung" if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU) else "failed" if status else "passed"
+
+
+def log(root):
+    return root + ".log"
+
+
+def output(root):
+    """What the last command printed."""
+    with open(log(root), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def copy_tree(root, built, *ignored):
+    """The sources, and what is built of them already, with its times: make builds only what a changed file touches."""
+    for name in os.listdir(TOP):
+        path = os.path.join(TOP, name)
+        if name in ("docs", "proofs", "spec"):  # named by other folders' rules, not built here
+            os.symlink(path, os.path.join(root, name))
+        elif os.path.isfile(path):
+            shutil.copy2(path, root)
+        elif name not in ("build", ".git"):
+            shutil.copytree(path, os.path.join(root, name), ignore=shutil.ignore_patterns("__pycache__"))
+    for name in built:
+        path, to = (os.path.join(d, "build", name) for d in (TOP, root))
+        if os.path.isdir(path):
+            shutil.copytree(path, to, symlinks=True, ignore=shutil.ignore_patterns(*ignored))
+        elif os.path.isfile(path):
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            shutil.copy2(path, to)
+
+
+def make(targets, root):
+    """Builds in a copy; the oracle is no part of what is tested."""
+    with open(log(root), "w") as out:
+        return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w", *targets], cwd=root,
+                              stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+class Planter:
+    """What a list needs beside itself.  A judgement is (verdict, words): "passed", "failed" and "hung" with who says
+    so, "broken" and "skip" with the reason."""
+    list = ""  # the file
+    jobs = 1
+    fresh = False  # whether each group needs a copy of its own
+
+    def options(self, parser):
+        """Options beside those that all have."""
+
+    def bugs(self):
+        return load(os.path.join(TOP, self.list))
+
+    def groups(self, bugs):
+        """Bugs that are planted one after the other, in one copy."""
+        return [[bug] for bug in bugs]
+
+    def controls(self, bugs):
+        """The judges that have to pass in a copy without a bug."""
+        return sorted({bug.judge for bug in bugs})
+
+    def judges(self, bug):
+        """Who is asked, in this order, until one notices the bug."""
+        return [bug.judge]
+
+    def prepare(self, root):
+        """Makes a copy."""
+        raise NotImplementedError
+
+    def judge(self, judge, root):
+        raise NotImplementedError
+
+    def scope(self, bug, text):
+        """From where to where in a file a bug's place is looked for."""
+        return 0, len(text)
+
+    def changed(self, bug, root):
+        """{path: (text, text with the bug)}"""
+        texts = {}
+        for change in bug.edits:
+            path = os.path.join(root, change.file)
+            old, new = texts.get(path) or (read(path),) * 2
+            texts[path] = old, place(new, change, *self.scope(bug, new))
+        return texts
+
+    @contextlib.contextmanager
+    def planted(self, bug, root):
+        texts = self.changed(bug, root)
+        for path, (_, new) in texts.items():
+            write(path, new)
+        yield
+        for path, (old, _) in texts.items():
+            write(path, old)  # newer than what was built of the bug
+
+    def test(self, bug, root):
+        with self.planted(bug, root):
+            for judge in self.judges(bug):
+                judgement = self.judge(judge, root)
+                if judgement[0] != "passed":
+                    break
+        return judgement
+
+
+class Suites(Planter):
+    """Judges are tests that make builds."""
+    built = ()  # of build/, for copies
+    cpu = 60  # seconds
+    environment = {"STOP": "1"}  # at the first test that fails
+
+    def suite(self, judge):
+        """What is made, and the command."""
+        raise NotImplementedError
+
+    def prepare(self, root):
+        copy_tree(root, self.built)
+
+    def judge(self, judge, root):
+        target, command = self.suite(judge)
+        if not make([target], root):
+            return "broken", "it does not compile"
+        return run(command, root, self.cpu, SEED="1", **self.environment), judge
+
+
+def choose(bugs, arg, parser):
+    """The bugs that are planted now."""
+    known = {bug.name for bug in bugs}
+    if not known.issuperset(arg.names):
+        parser.error("no such bug: " + ", ".join(sorted(set(arg.names) - known)))
+    if arg.names or arg.only:
+        found = [b for b in bugs if b.name in arg.names or arg.only and (arg.only in b.name or arg.only == b.judge)]
+        return found or parser.error("no such bug: " + arg.only)
+    if os.environ.get("ALL") or not (arg.quick or arg.sample):
+        return bugs
+    chosen = [bug for bug in bugs if arg.quick and bug.quick]
+    if arg.sample:
+        seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
+        equal, rest = ([b for b in bugs if b not in chosen and b.equal is e] for e in (True, False))
+        count = math.ceil(arg.sample * len(rest) if arg.sample < 1 else arg.sample)
+        chosen += random.Random(seed).sample(equal, min(1, len(equal)))
+        chosen += random.Random(seed).sample(rest, min(count, len(rest)))
+        print("# %d of %d planted bugs: SEED=%s; ALL=1: all" % (len(chosen), len(bugs), seed), flush=True)
+    return chosen
+
+
+def verdict_on(bug, judgement):
+    """Whether a bug is judged as it should be, and in words."""
+    verdict, words = judgement
+    if verdict == "skip":
+        return True, "# SKIP " + words
+    if verdict == "broken":
+        return False, words
+    if verdict == "passed":
+        return (True, "changes nothing, passes") if bug.equal else (False, "SURVIVED")
+    if verdict == "hung" and not bug.hangs:
+        return False, "it hangs in %s, which its line does not say" % words
+    return not bug.equal, "noticed by " + words
+
+
+class Run:
+    """One run over chosen bugs, as TAP."""
+
+    def __init__(self, planter, arg, chosen, directory):
+        self.planter, self.arg, self.chosen, self.directory = planter, arg, chosen, directory
+        self.controls = planter.controls(chosen)
+        self.total = 1 + len(self.controls) + len(chosen)
+        self.free, self.lock = [], threading.Lock()
+        self.count = self.failed = self.late = 0
+        self.results, self.begin = [], None
+
+    def report(self, ok, claim, comments=()):
+        with self.lock:
+            self.count += 1
+            self.failed += not ok
+            print("%sok %d - %s" % ("" if ok else "not ", self.count, claim))
+            print(*("# %s\n" % line for line in comments), sep="", end="", flush=True)
+            if sys.stderr.isatty():
+                sys.stderr.write("\r\033[K" + ("%d of %d" % (self.count, self.total)) * (self.count < self.total))
+                sys.stderr.flush()
+
+    @contextlib.contextmanager
+    def copy(self):
+        with self.lock:
+            root = self.free.pop() if self.free else None
+        if root is None:
+            root = tempfile.mkdtemp(dir=self.directory)
+            os.chmod(root, 0o755)
+            self.planter.prepare(root)
+        write(log(root), "")
+        yield root
+        if self.planter.fresh:
+            shutil.rmtree(root)
+        else:
+            self.free.append(root)
+
+    def control(self, judge):
+        with self.copy() as root:
+            verdict, words = self.planter.judge(judge, root)
+            ok = verdict in ("passed", "skip")
+            self.report(ok, judge + " passes without a planted bug" + (" # SKIP " + words) * (verdict == "skip"),
+                        [] if ok else [verdict, *output(root).splitlines()[-15:]])
+
+    def group(self, bugs):
+        with self.copy() as root:
+            for bug in bugs:
+                self.begin = self.begin or time.time()
+                if self.arg.clock and time.time() - self.begin > self.arg.clock:
+                    self.late += 1
+                    self.report(True, "%s # SKIP not tried in time: after %d seconds" % (bug.name, self.arg.clock))
+                    continue
+                write(log(root), "")
+                try:
+                    judgement = self.planter.test(bug, root)
+                except NoPlace as why:
+                    judgement = "broken", str(why)
+                ok, words = verdict_on(bug, judgement)
+                if judgement[0] != "skip":
+                    self.results.append({"name": bug.name, "ok": ok, "equal": bug.equal})
+                lines = output(root).splitlines()
+                self.report(ok, bug.name + (" " if words[0] == "#" else ": ") + words,
+                            [line for line in lines if line.startswith("not ok")][:1] if ok else lines[-15:])
+
+    def all(self):
+        start = time.time()
+        print("1..%d" % self.total, flush=True)
+        wrong = places(self.planter, self.planter.bugs())
+        self.report(not wrong, "every planted bug has its place", wrong)
+        with concurrent.futures.ThreadPoolExecutor(self.arg.jobs) as pool:
+            tasks = [pool.submit(self.control, judge) for judge in self.controls]
+            tasks += [pool.submit(self.group, bugs) for bugs in self.planter.groups(self.chosen)]
+            for task in tasks:
+                task.result()
+        bugs = [r for r in self.results if not r["equal"]]
+        noticed = sum(r["ok"] for r in bugs)
+        print("# %d of %d planted bugs noticed, %d s%s" % (
+            noticed, len(bugs), time.time() - start,
+            "; %d not tried in time" % self.late if self.late else ""), flush=True)
+        if self.arg.json:
+            os.makedirs(os.path.dirname(self.arg.json), exist_ok=True)
+            with open(self.arg.json, "w", encoding="utf-8") as f:
+                json.dump({"planted": len(bugs), "noticed": noticed, "mutants": self.results}, f, indent=1)
+                f.write("\n")
+        return 1 if self.failed else 0
+
+
+def places(planter, bugs):
+    """What is wrong with a list."""
+    names = [bug.name for bug in bugs]
+    wrong = ["%s: two bugs have this name" % name for name in sorted(set(names)) if names.count(name) > 1]
+    for bug in bugs:
+        try:
+            planter.changed(bug, TOP)
+        except NoPlace as why:
+            wrong.append("%s: %s" % (bug.name, why))
+    return wrong
+
+
+def main(planter, doc):
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     epilog="ALL=1 in the environment: all, in spite of --quick and --sample")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these bugs alone")
+    parser.add_argument("--only", metavar="TEXT", help="those whose name contains this, or whose judge it is")
+    parser.add_argument("--quick", action="store_true", help="those that are marked with *")
+    parser.add_argument("--sample", type=fractions.Fraction, metavar="N", help="N of them, or 1/N, at random (with "
+                        "--quick of the others), and one of those that change nothing")
+    parser.add_argument("--seed", default=os.environ.get("SEED"), help="of the sample, to repeat it ($SEED)")
+    parser.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
+    parser.add_argument("--jobs", type=int, default=planter.jobs, help="so many at a time (%(default)s)")
+    parser.add_argument("--json", metavar="FILE", help="write the results there, for the report")
+    parser.add_argument("--check", action="store_true", help="only whether every bug has its place")
+    planter.options(parser)
+    planter.arg = arg = parser.parse_args()
+    bugs = planter.bugs()
+    if arg.check:
+        wrong = places(planter, bugs)
+        print(*wrong, "%d bugs, %d without a place" % (len(bugs), len(wrong)), sep="\n")
+        return 1 if wrong or not bugs else 0
+    chosen = choose(bugs, arg, parser)
+    with tempfile.TemporaryDirectory(prefix="pprf-planted-") as directory:
+        os.chmod(directory, 0o755)  # tests run the program as another user, too
+        return Run(planter, arg, chosen, directory).all()

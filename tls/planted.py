@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants the bugs of tls/planted.txt: a test has to fail.  The one that is named is asked first.  TAP."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "equivalence-tests"))
+import planting  # noqa: E402
+
+TESTS = ["attach", "pool", "tickets"]
+
+
+class Tls(planting.Suites):
+    list = "tls/planted.txt"
+    built = ["flags", "prg", "common", "opt", "tls"]
+    cpu = 30
+
+    def controls(self, bugs):
+        return TESTS
+
+    def judges(self, bug):
+        return [bug.judge] + [test for test in TESTS if test != bug.judge]
+
+    def suite(self, judge):
+        return "build/tls/test_" + judge, ["build/tls/test_" + judge]
+
+
+if __name__ == "__main__":
+    sys.exit(planting.main(Tls(), __doc__))
