@@ -34,14 +34,18 @@ SALTED, SALTED_PROOF = "spec/security/SaltedSuite.v", "proofs/security/SaltedSec
 AES_SUITE = "spec/security/AesSuite.v"
 OPT_CORE = "opt/core.c"
 PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],\n"
-               "      BITMAP_WORDS(&key->store.punctured);\n"
+               "      BITMAP_WORDS(&key->store.punctured), expansions;\n"
                "    ensures null: \\result == PPRF_ERR_NULL <==> key == \\null;\n"
                "    ensures forked: \\result == PPRF_ERR_FORKED <==> key != \\null && copied{Pre}(key);\n"
                "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);\n"
                "    ensures range: \\result == PPRF_ERR_RANGE <==>\n"
                "      key != \\null && !copied{Pre}(key) && leaf >=")
 PUNCT = ("      \\result == PPRF_ERR_FORKED || \\result == PPRF_ERR_RANGE ||\n"
-         "      \\result == PPRF_ERR_PUNCTURED || prg_error(\\result);\n")
+         "      \\result == PPRF_ERR_PUNCTURED || prg_error(\\result);\n"
+         "    ensures cost: key != \\null ==> !copied{Pre}(key) ==>\n"
+         "      \\forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>\n"
+         "      expansions <= \\old(expansions) + h;\n"
+         "    ensures free: \\result != PPRF_OK ==> !prg_error(\\result) ==> expansions <= \\old(expansions);\n")
 PUNCT_GONE = ("    ensures gone: \\result == PPRF_OK ==>\n"
               "      \\forall integer x; is_punctured(&key->store.punctured, x) <==>\n"
               "      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;\n"
@@ -200,10 +204,10 @@ MUTANTS = [
      [(CORE, "    ensures error: \\result != PPRF_OK ==> zero_seed(*value); */\nint ref_eval(",
        "    ensures error: \\true; */\nint ref_eval(")]),
     ("acsl_eval_writes_the_key", r"AcslSound.v",
-     [(CORE, "    assigns *value;\n", "    assigns *value, a[0 .. n-1];\n")]),
+     [(CORE, "    assigns *value, expansions;\n", "    assigns *value, expansions, a[0 .. n-1];\n")]),
     ("acsl_eval_asks_for_more", r"AcslSound.v",
-     [(CORE, "    requires nodes: inv(seed_value(R), d, a, n);\n    assigns *value;",
-       "    requires nodes: inv(seed_value(R), d, a, n) && x == 0;\n    assigns *value;")]),
+     [(CORE, "    requires nodes: inv(seed_value(R), d, a, n);\n    assigns *value, expansions;",
+       "    requires nodes: inv(seed_value(R), d, a, n) && x == 0;\n    assigns *value, expansions;")]),
     ("acsl_punct_without_others_stay", r"AcslSound.v",
      [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
        "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\true;")]),
@@ -247,7 +251,7 @@ MUTANTS = [
      [(GGM, "covers(integer s, integer h, integer x) = s <= x",
        "covers(integer s, integer h, integer x) = \\let z = s; z <= x")]),
     ("acsl_clause_that_the_translator_does_not_know", r"gate: acsl: .*clause not known: behavior",
-     [(CORE, "    assigns *value;\n", "    behavior b:\n    assigns *value;\n")]),
+     [(CORE, "    assigns *value, expansions;\n", "    behavior b:\n    assigns *value, expansions;\n")]),
     ("acsl_generated_file_in_the_tree", r"disagree about spec/c/AcslRef.v",
      [("spec/c/AcslRef.v", "", "Definition x := 0.\n")]),
     # The facts about opt's layout: a weakening of one differs from its theorem, or makes it false.
