@@ -144,7 +144,7 @@ SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 sample: $(LIBS) $(PROGRAMS) ## a random tenth of the planted weakenings and bugs, and of the smoke tests
 	@echo "sample: SEED=$(SAMPLE_SEED)"
 	@$(MAKE) --no-print-directory coq-build
-	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/gate-mutants.py :: --tenth
+	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/gate-mutants.py :: --sample 1/10
 	@$(MAKE) --no-print-directory mutants-sample SEED=$(SAMPLE_SEED)
 	@mkdir -p $(B)/wp
 	@$(WP) mutants.py --sample 20 --clock 50 --seed $(SAMPLE_SEED)

@@ -16,6 +16,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.chdir(ROOT)
+sys.path.insert(0, str(ROOT / "equivalence-tests"))
+import planting  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
 DOCS = sorted(
     p for p in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md")] if BUILD not in p.parents)
@@ -173,12 +176,10 @@ def figures():
 
 
 def planted():
-    """How many planted bugs a document names: as many lines as the lists have, but for those that mean nothing."""
-    counts = {}
-    for lists, meaningless in ((("equivalence-tests/mutants.txt",), "~"),
-                               (("ref/wp/mutants.txt", "opt/wp/mutants.txt"), "=")):
-        lines = [line for name in lists for line in (ROOT / name).read_text().splitlines()]
-        counts[lists[0]] = sum(line[:1] not in ("", "#", meaningless) for line in lines)
+    """How many planted bugs a document names: as many as the lists have, but for those that mean nothing."""
+    counts = {lists[0]: sum(not bug.equal for name in lists for bug in planting.load(ROOT / name, named))
+              for named, *lists in ((True, "equivalence-tests/mutants.txt"),
+                                    (False, "ref/wp/mutants.txt", "opt/wp/mutants.txt"))}
     bad, found = [], 0
     for doc in (ROOT / "README.md", ROOT / "docs/soundness.md"):
         for line in doc.read_text().splitlines():

@@ -2,19 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planted weakenings of the Coq proofs, each of which must fail `make prove-coq-gate`, as TAP.
 
-Run by `make test-prove-gate` from the top of a tree whose build/coq is up to date: each weakening
-is applied to a copy, and the gate must fail there with the message that belongs to it. Each compiles
-again what depends on it, all of them together for a quarter of an hour: `make sample` runs a tenth."""
-import argparse
-import concurrent.futures
+Run by `make test-prove-gate` in a tree whose build/coq is up to date: each weakening is planted in a copy, and the gate
+must fail there with the message that belongs to it. Each compiles again what depends on it, all of them together for
+a quarter of an hour: `make sample` runs a tenth."""
 import glob
 import os
-import random
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "equivalence-tests"))
+import planting  # noqa: E402
 
 EXEC, CORRECT = "proofs/model/Executable.v", "proofs/model/Correctness.v"
 EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
@@ -617,82 +615,43 @@ MUTANTS = [
 ]
 
 
-def prepare(copy):
-    files = [f for d in ("spec", "proofs", "proofs/tools")
-             for f in glob.glob(f"{d}/**/*.v", recursive=True) + glob.glob(f"{d}/*.*")]
-    for f in files + ["Makefile", "_CoqProject"]:
-        os.makedirs(os.path.dirname(os.path.join(copy, f)), exist_ok=True)
-        shutil.copy2(f, os.path.join(copy, f))
-    for d in ("build/coq", "include", "prg", "common", "ref", "opt"):
-        shutil.copytree(d, os.path.join(copy, d), ignore=shutil.ignore_patterns("rules.mk"))
-    for rules in glob.glob("*/rules.mk"):  # of other folders nothing is built
-        path = os.path.join(copy, rules)
-        if not os.path.exists(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            open(path, "w", encoding="utf-8").close()
+class Gate(planting.Planter):
+    """The judge is the gate, with the message that it must give."""
+    jobs = os.cpu_count()
+    fresh = True  # what is compiled of a weakening is no part of another copy
 
+    def bugs(self):
+        return [planting.Bug(name, message, [planting.Edit(file, "", re.escape(old) or r"\Z", new.replace("\\", r"\\"))
+                                             for file, old, new in edits]) for name, message, edits in MUTANTS]
 
-def plant(copy, edits):
-    for file, old, new in edits:
-        path = os.path.join(copy, file)
-        text = ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                text = f.read()
-        if old and text.count(old) != 1:
-            raise ValueError(f"{file} holds {text.count(old)} times: {old}")
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text.replace(old, new) if old else text + new)
+    def controls(self, _):
+        return ["the gate"]
 
+    def prepare(self, root):
+        os.chdir(planting.TOP)
+        files = [f for d in ("spec", "proofs", "proofs/tools")
+                 for f in glob.glob(f"{d}/**/*.v", recursive=True) + glob.glob(f"{d}/*.*")]
+        for f in files + ["Makefile", "_CoqProject"]:
+            os.makedirs(os.path.dirname(os.path.join(root, f)), exist_ok=True)
+            shutil.copy2(f, os.path.join(root, f))
+        for d in ("build/coq", "include", "prg", "common", "ref", "opt"):
+            shutil.copytree(d, os.path.join(root, d), ignore=shutil.ignore_patterns("rules.mk"))
+        for rules in glob.glob("*/rules.mk"):  # of other folders nothing is built
+            path = os.path.join(root, rules)
+            if not os.path.exists(path):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                planting.write(path, "")
 
-def gate(copy):
-    # -k: all that fails is named, whichever of several files is compiled first
-    run = subprocess.run(["make", "-k", "--no-print-directory", "-C", copy, "prove-coq-gate"], text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    return run.returncode, run.stdout
-
-
-def outcome(mutant):
-    with tempfile.TemporaryDirectory() as tmp:
-        copy = os.path.join(tmp, "tree")
-        prepare(copy)
-        try:
-            plant(copy, mutant[2])
-            return gate(copy)
-        except ValueError as why:
-            return 0, str(why)
-
-
-def main():
-    ap = argparse.ArgumentParser(description=__doc__)
-    ap.add_argument("names", nargs="*", metavar="NAME", help="only these (all of them)")
-    ap.add_argument("--tenth", action="store_true", help="a tenth of them, at random")
-    ap.add_argument("--seed", default=os.environ.get("SEED") or None, help="for --tenth, to repeat it")
-    arg = ap.parse_args()
-    unknown = set(arg.names) - {m[0] for m in MUTANTS}
-    if unknown:
-        ap.error(f"no such weakening: {', '.join(sorted(unknown))}")
-    mutants = [m for m in MUTANTS if not arg.names or m[0] in arg.names]
-    if arg.tenth:
-        seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
-        print(f"# {-(-len(mutants) // 10)} of {len(mutants)} weakenings: SEED={seed}", flush=True)
-        mutants = random.Random(seed).sample(mutants, -(-len(mutants) // 10))
-    mutants[:0] = [("", "", [])]
-    print(f"1..{len(mutants)}", flush=True)
-    failed = False
-    outcomes = concurrent.futures.ThreadPoolExecutor(os.cpu_count()).map(outcome, mutants)
-    for number, ((name, message, _), (code, output)) in enumerate(zip(mutants, outcomes), 1):
-        if name:
-            # in spec/ it only has to compile: what does not shows nothing of the theorems
-            good = code != 0 and re.search(message, output, re.S) and 'File "./spec/' not in output
-        else:
-            name, good = "the_unchanged_tree_passes", code == 0
-        failed = failed or not good
-        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
-        if not good:
-            print("".join(f"# {line}\n" for line in output.splitlines()[-15:]), flush=True)
-    sys.exit(1 if failed else 0)
+    def judge(self, judge, root):
+        # -k: all that fails is named, whichever of several files is compiled first
+        verdict = planting.run(["make", "-k", "--no-print-directory", "prove-coq-gate"], root, 3600)
+        text = planting.output(root)
+        # in spec/ it only has to compile: what does not shows nothing of the theorems
+        if verdict == "failed" and judge != "the gate" and (
+                not re.search(judge, text, re.S) or 'File "./spec/' in text):
+            return "broken", "the gate fails for another reason"
+        return verdict, "the gate"
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(planting.main(Gate(), __doc__))
