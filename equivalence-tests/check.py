@@ -26,7 +26,8 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/library_test.sh", "build/equivalence-tests/api", "build/equivalence-tests/vectors"]),
         ("*rules.mk", ["opt/flags_test.sh"]), ("Makefile", ["opt/flags_test.sh", "opt/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
-        ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"])]
+        ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"]),
+        ("equivalence-tests/planting.py", ["equivalence-tests/test_gates.py"])]
 COMMANDS = [  # what is no TAP test of make
     (["spec/*.v", "proofs/*.v"], "make prove-coq"),
     (["*.acsl", "ref/*.[ch]", "prg/keccak.c", "prg/aes.c"], "make prove-coq"),

@@ -54,9 +54,7 @@ import os
 import queue
 import random
 import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -65,6 +63,9 @@ import time
 from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import planting  # noqa: E402
+
 TOP = os.path.dirname(HERE)
 EQ = "build/equivalence-tests/"
 TARGET = 95.0  # per cent
@@ -589,32 +590,16 @@ def target_of(suite):
     return COMMANDS[suite][0] if suite in COMMANDS else EQ + suite
 
 
-def make(targets, root, log):
-    return subprocess.run(["make", "-s", "-o", "build/oracle", "DEPS=skip", "WARN=-w"] + targets, cwd=root,
-                          stdout=log, stderr=log, stdin=subprocess.DEVNULL).returncode == 0
-
-
-def copy_sources(root):
-    for name in sorted(os.listdir(TOP)):
-        path = os.path.join(TOP, name)
-        if name in (".git", "build", "docs", "proofs", "spec"):
-            continue
-        if os.path.isdir(path):
-            shutil.copytree(path, os.path.join(root, name), ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(path, root)
-    for name in ("docs", "proofs", "spec"):
-        os.symlink(os.path.join(TOP, name), os.path.join(root, name))
-    shutil.copytree(os.path.join(TOP, "build"), os.path.join(root, "build"), symlinks=True,
-                    ignore=shutil.ignore_patterns("report", "bench", "fuzz", "afl", "cov", "msan", "coq", "wp",
-                                                  "*.log", "*.jsonl", "arch", "root", "root.*", "debian12*"))
+# of build/ what has no part in the suites
+NOT_BUILT = ["report", "bench", "fuzz", "afl", "cov", "msan", "coq", "wp", "*.log", "*.jsonl", "arch", "root", "root.*",
+             "debian12*"]
 
 
 class Copy:
     """A copy of a folder with the sources and what is built from them, for one worker."""
 
-    def __init__(self, kept, root, flags, log):
-        self.kept, self.root, self.flags, self.log = kept, root, flags, log
+    def __init__(self, kept, root, flags):
+        self.kept, self.root, self.flags = kept, root, flags
         self.objects = {}
         shutil.copytree(kept, root, symlinks=True)
         self.times = self.built()
@@ -643,7 +628,7 @@ class Copy:
         """The object code, or None if it does not compile."""
         out = os.path.join(self.root, "mutant.o")
         if subprocess.run(self.flags + ["-g0"] + TYPED + ["-c", "-o", out, unit], cwd=self.root,
-                          stdout=self.log, stderr=self.log).returncode != 0:
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
             return None
         with open(out, "rb") as f:
             return f.read()
@@ -654,40 +639,11 @@ class Copy:
         return self.objects[unit]
 
     def build(self, suite):
-        return make([target_of(suite)], self.root, self.log)
+        return planting.make([target_of(suite)], self.root)
 
-    def run(self, suite, seconds):
-        """"passed", "failed" or "hung", and the processor time.  Only processor time ends a run that
-        computes, so that a loaded machine kills nobody; one that waits for ever ends too."""
+    def run(self, suite):
         command = COMMANDS.get(suite, (None, None))[1] or [target_of(suite)]
-        environment = dict(os.environ, SEED="1", STOP="1")
-
-        def limits():
-            os.setsid()
-            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):  # ignored in the background
-                signal.signal(number, signal.SIG_DFL)
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        before = time.time()
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        process = subprocess.Popen(command, cwd=self.root, stdout=self.log, stderr=self.log,
-                                   env=environment, stdin=subprocess.DEVNULL, preexec_fn=limits)
-        try:
-            status = process.wait(timeout=20 * seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return "hung", time.time() - before
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)  # what it left running
-            except ProcessLookupError:
-                pass
-        now = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-        if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
-            return "hung", cpu
-        return ("passed" if status == 0 else "failed"), cpu
+        return planting.run(command, self.root, limit_of(suite), SEED="1", STOP="1")
 
 
 def digest_of(files):
@@ -812,7 +768,7 @@ class Judge:
         """Whether a suite passes without a bug."""
         with self.lock:
             if suite not in self.trusted and copy.build(suite) and \
-                    copy.run(suite, limit_of(suite))[0] == "passed":
+                    copy.run(suite) == "passed":
                 self.trusted.add(suite)
                 self.verdicts.keep(passes=suite)
             return suite in self.trusted
@@ -826,8 +782,6 @@ class Judge:
         try:
             for unit in units(mutant.file):
                 copy.original(unit)
-            copy.log.write("==== %s\n" % mutant.name())
-            copy.log.flush()
             with open(path, "w") as f:
                 f.write(mutant.text)
             same = True
@@ -843,7 +797,7 @@ class Judge:
                     continue
                 if not copy.build(suite):
                     return "invalid", "", passed
-                result, _ = copy.run(suite, limit_of(suite))
+                result = copy.run(suite)
                 if result != "passed":
                     killer = suite
                     self.learn(mutant, suite)
@@ -916,14 +870,12 @@ def main():
         os.chmod(directory, 0o755)  # tests run the program as another user, too
         kept = os.path.join(directory, "kept")
         os.mkdir(kept)
-        copy_sources(kept)
+        planting.copy_tree(kept, [""], *NOT_BUILT)
         tried = [t for t in o.tried.split(",") if t]
         name = "try" if tried else "random"  # beside a run there may be another, for a test
-        with open(os.path.join(logs, name + "-build.log"), "w") as log:
-            if not make(sorted({target_of(s) for f in files for s in tried or suites_of(f)}), kept, log):
-                sys.exit("the tests do not compile: " + log.name)
-        copies = [Copy(kept, os.path.join(directory, str(i)), flags,
-                       open(os.path.join(logs, "%s-%d.log" % (name, i)), "w")) for i in range(o.jobs)]
+        if not planting.make(sorted({target_of(s) for f in files for s in tried or suites_of(f)}), kept):
+            sys.exit("the tests do not compile:\n" + planting.output(kept))
+        copies = [Copy(kept, os.path.join(directory, str(i)), flags) for i in range(o.jobs)]
         verdicts = Verdicts(os.path.join(logs, "mutants-random.jsonl"), kept, o.again)
         judge, lock = Judge(copies, verdicts, o.quick, tried), threading.Lock()
 

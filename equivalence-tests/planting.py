@@ -361,7 +361,7 @@ class Run:
             noticed, len(bugs), time.time() - start,
             "; %d not tried in time" % self.late if self.late else ""), flush=True)
         if self.arg.json:
-            os.makedirs(os.path.dirname(self.arg.json), exist_ok=True)
+            os.makedirs(os.path.dirname(self.arg.json) or ".", exist_ok=True)
             with open(self.arg.json, "w", encoding="utf-8") as f:
                 json.dump({"planted": len(bugs), "noticed": noticed, "mutants": self.results}, f, indent=1)
                 f.write("\n")

@@ -225,14 +225,13 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
-$(EQB)/planted: $(EQ)/mutants.py $(EQ_SUITES:%=$(EQB)/%)
-	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/mutants.py --quick\n' > $@
-	chmod +x $@
+$(EQB)/planted: $(PLANTING) $(EQ)/mutants.py $(EQ)/mutants.txt $(EQ_SUITES:%=$(EQB)/%)
+	$(call PLANTED,$(PYTHON) $(EQ)/mutants.py --quick)
 EQ_JOBS := $(shell nproc)
 .PHONY: mutants
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of mutants.txt: all must be noticed
 	@$(SOURCE) $(EQB)/mutants.json
-	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS)
+	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS) --json $(EQB)/mutants.json
 
 # a tenth of them, for make test
 .PHONY: mutants-sample

@@ -3,7 +3,9 @@
 """TAP: the gates of fuzzing, coverage and planted bugs fail when they should, and only then."""
 import contextlib
 import io
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +15,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check  # noqa: E402
-import mutants  # noqa: E402
 import mutants_random  # noqa: E402
+import planting  # noqa: E402
 import tap  # noqa: E402
 
 GOOD = "#4242\tDONE   cov: 10 ft: 20 corp: 5/1b\nstat::number_of_executed_units: 4242\n"
@@ -123,74 +125,136 @@ class Coverage(Case):
 
 
 class PlantedBugs(Case):
-    def gate(self, notices, pattern="one", builds=True, hangs=False, marked=False, equal=False, args=()):
-        """mutants.py with one bug in one file, and suites that notice it or not, or hang."""
-        self.write("list/mutants.txt", "%sa bug | file | vectors%s | %s ==> two\n" % (
-            "~" if equal else "", " (hangs)" if marked else "", pattern))
-        self.write("build/equivalence-tests/x", "")
-        kept = {n: getattr(mutants, n) for n in ("HERE", "TOP", "copy_sources", "build", "run")}
+    """planting.py with one bug in one file, and a judge that notices it, or not, or hangs."""
 
-        def run(root, suite, log):
-            with open(os.path.join(root, "file")) as f:
-                planted = "two" in f.read()
-            return "passed" if not planted or not notices else "hung" if hangs else "failed"
+    def gate(self, line="a bug | file | judge | one ==> two", notices="grep -q two", args=(), text="one\n", more=""):
+        self.write("list", line + "\n" + more)
+        self.write("tree/file", text)
+        self.write("judge", "#!/bin/sh\nif %s file; then echo 'not ok 1 - it'; exit 1; fi\n" % notices, 0o755)
+        directory = self.dir
 
-        def copy(root):
-            with open(os.path.join(root, "file"), "w") as f:
-                f.write("one\n")
-        mutants.HERE, mutants.TOP = os.path.join(self.dir, "list"), self.dir
-        mutants.copy_sources, mutants.run = copy, run
-        mutants.build = lambda root, suite, log: builds
-        argv, sys.argv = sys.argv, ["mutants.py", *args]
+        class One(planting.Planter):
+            def bugs(self):
+                return planting.load(os.path.join(directory, "list"))
+
+            def prepare(self, root):
+                shutil.copy(os.path.join(directory, "tree", "file"), root)
+
+            def judge(self, judge, root):
+                if judge == "compiler":
+                    return "broken", "it does not compile"
+                return planting.run([os.path.join(directory, "judge")], root, 1), judge
+
+        kept = planting.TOP, sys.argv, os.environ.pop("SEED", None), os.environ.pop("ALL", None)
+        planting.TOP, sys.argv = os.path.join(directory, "tree"), ["planted.py", *args]
         try:
             with contextlib.redirect_stdout(io.StringIO()) as out:
-                return mutants.main(), out.getvalue()
+                return planting.main(One(), ""), out.getvalue()
         finally:
-            sys.argv = argv
-            for name, value in kept.items():
-                setattr(mutants, name, value)
+            planting.TOP, sys.argv = kept[:2]
+            os.environ.update({n: v for n, v in zip(("SEED", "ALL"), kept[2:]) if v is not None})
+
+    def fails(self, says, *args, **kwargs):
+        status, text = self.gate(*args, **kwargs)
+        self.assertEqual(status, 1, text)
+        self.assertIn(says, text)
+
+    def passes(self, says, *args, **kwargs):
+        status, text = self.gate(*args, **kwargs)
+        self.assertEqual(status, 0, text)
+        self.assertIn(says, text)
+        self.assertNotIn("not ok", text.replace("# not ok 1 - it", ""))
 
     def test_a_bug_that_is_noticed_passes(self):
-        status, text = self.gate(True)
-        self.assertEqual(status, 0, text)
-        self.assertIn("1 of 1 planted bugs noticed", text)
+        self.passes("ok 3 - a bug: noticed by judge\n# not ok 1 - it\n# 1 of 1 planted bugs noticed")
 
     def test_a_bug_that_survives_fails(self):
-        status, text = self.gate(False)
-        self.assertEqual(status, 1)
-        self.assertIn("SURVIVED", text)
+        self.fails("not ok 3 - a bug: SURVIVED\n# 0 of 1", notices="grep -q three")
 
     def test_a_hang_is_noticed_only_where_the_list_says_so(self):
-        status, text = self.gate(True, hangs=True)
-        self.assertEqual(status, 1)
-        self.assertIn("it hangs in vectors", text)
-        self.assertEqual(self.gate(True, hangs=True, marked=True)[0], 0)
+        loop = "while grep -q two file; do :; done; false"  # ended by its processor time
+        self.fails("not ok 3 - a bug: it hangs in judge", notices=loop)
+        self.passes("a bug: noticed by judge", "a bug | file | judge (hangs) | one ==> two", notices=loop)
 
     def test_a_change_that_means_nothing_has_to_pass(self):
-        self.assertEqual(self.gate(False, equal=True)[0], 0)
-        status, text = self.gate(True, equal=True)
-        self.assertEqual(status, 1)
-        self.assertIn("not ok", text)
+        self.passes("a bug: changes nothing, passes\n# 0 of 0", "~a bug | file | judge | one ==> 1")
+        self.fails("not ok 3 - a bug: noticed by judge", "~a bug | file | judge | one ==> two")
 
-    def test_a_sample_says_how_to_repeat_it(self):
-        kept = os.environ.pop("SEED", None)
-        self.addCleanup(lambda: os.environ.update({"SEED": kept} if kept else {}))
-        status, text = self.gate(True, args=("--sample", "1"))
-        self.assertEqual(status, 0, text)
-        self.assertRegex(text, r"# 1 of the planted bugs: SEED=\d+\n")
-        self.assertEqual(self.gate(False, args=("--sample", "1"))[0], 1)
-
-    def test_every_line_of_every_list_applies(self):
-        for command in (["mutants.py"], [os.path.join("..", "proofs", "wp", "mutants.py")]):
-            run = subprocess.run([sys.executable, os.path.join(HERE, *command), "--check"], check=False,
-                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            self.assertEqual(run.returncode, 0, run.stdout)
+    def test_an_unchanged_copy_that_fails_fails(self):
+        self.fails("not ok 2 - judge passes without a planted bug\n# failed\n# not ok 1 - it", notices="grep -q .")
 
     def test_a_bug_that_does_not_apply_fails(self):
-        self.assertEqual(self.gate(True, pattern="three")[0], 1)
+        for args in ((), ("--check",)):
+            self.fails("a bug: file has 0 places for three", "a bug | file | judge | three ==> two", args=args)
+
+    def test_a_bug_that_applies_twice_fails(self):
+        for args in ((), ("--check",)):
+            self.fails("a bug: file has 2 places for one", text="one\none\n", args=args)
+            self.fails("a bug: file has 2 places for one", "a bug | file#3 | judge | one ==> two", text="one\none\n",
+                       args=args)
+        self.passes("noticed by judge", "a bug | file#2 | judge | one$ ==> two", text="one\none\n",
+                    notices="grep -Pzq 'one\\ntwo'")
+        self.passes("noticed by judge", "a bug | file#* | judge | one ==> two", text="one\none\n",
+                    notices="grep -Pzq 'two\\ntwo'")
+
+    def test_a_change_that_leaves_the_text_as_it_is_fails(self):
+        self.fails("a bug: file has 1 places for one", "a bug | file | judge | one ==> one")
+
+    def test_a_bug_may_have_several_changes(self):
+        self.passes("noticed by judge", more="& file | $\\n ==> 3\\n\n", notices="grep -qx two3")
+
+    def test_two_bugs_of_one_name_fail(self):
+        self.fails("a bug: two bugs have this name", more="a bug | file | judge | o ==> two\n")
 
     def test_a_bug_that_does_not_compile_fails(self):
-        self.assertEqual(self.gate(True, builds=False)[0], 1)
+        self.fails("not ok 3 - a bug: it does not compile", "a bug | file | compiler | one ==> two")
+
+    def test_a_place_that_others_lost_is_seen_in_a_sample(self):
+        self.fails("not ok 1 - every planted bug has its place\n# lost", args=("--only", "a bug"),
+                   more="lost | file | judge | three ==> two\n")
+
+    def test_a_sample_says_how_to_repeat_it(self):
+        more = "".join("%d | file | judge | one ==> two%d\n" % (i, i) for i in range(9))
+        more += "~n | file | judge | o ==> 0\n"
+        _, text = self.gate(args=("--sample", "1/5"), more=more)
+        seed = re.match(r"# 3 of 11 planted bugs: SEED=(\d+); ALL=1: all\n", text).group(1)
+        again, other = (self.gate(args=("--sample", "1/5", "--seed", s), more=more)[1] for s in (seed, "0" + seed))
+        self.assertEqual(*(re.sub(r"\d+ s$", "", t, flags=re.M) for t in (again, text)))
+        self.assertIn("n: changes nothing", other)
+        self.fails("SURVIVED", args=("--sample", "1"), notices="false")
+
+    def test_marked_bugs_are_planted_in_each_short_run(self):
+        more = "*marked | file | judge | one ==> two!\nother | file | judge | one ==> two?\n"
+        self.assertRegex(self.gate(args=("--quick",), more=more)[1], "^1..3\n")
+        self.assertRegex(self.gate(args=("--quick", "--sample", "1"), more=more)[1],
+                         "marked: noticed.*\n.*\n.*: noticed")
+
+    def test_what_a_sample_has_no_time_for_is_said(self):
+        self.passes("ok 4 - later # SKIP not tried in time: after 1 seconds\n# 1 of 1 planted bugs noticed, ",
+                    args=("--clock", "1"), notices="grep -q two file && sleep 1.1 && true",
+                    more="later | file | judge | one ==> two two\n")
+
+    def test_the_report_gets_what_survived(self):
+        path = os.path.join(self.dir, "build", "results.json")
+        self.gate(args=("--json", path), notices="grep -qx two", more="live | file | judge | one ==> 1\n"
+                  "~equal | file | judge | one ==> 2\n")
+        with open(path) as f:
+            data = json.load(f)
+        self.assertEqual((data["planted"], data["noticed"]), (2, 1))
+        self.assertEqual([(m["name"], m["ok"]) for m in data["mutants"]],
+                         [("a bug", True), ("live", False), ("equal", True)])
+
+    def test_a_name_that_no_bug_has_fails(self):
+        for args in (("another",), ("--only", "another")):
+            with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
+                self.gate(args=args)
+
+    def test_every_bug_of_every_list_has_its_place(self):
+        for program in ("equivalence-tests/mutants.py", "opt/planted.py", "tls/planted.py", "valkey/planted.py",
+                        "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
+            run = subprocess.run([sys.executable, os.path.join(HERE, "..", program), "--check"], check=False, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertEqual(run.returncode, 0, run.stdout)
 
 
 class RandomMutants(Case):
@@ -266,7 +330,7 @@ int yes(int a, int b)
 
     def test_what_a_compiler_refuses_is_no_mutant(self):
         copy = mutants_random.Copy.__new__(mutants_random.Copy)
-        copy.root, copy.log = self.dir, subprocess.DEVNULL
+        copy.root = self.dir
         copy.flags = mutants_random.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
         for arguments, good in (("1, text", True), ("text, 1", False)):
             self.write("x.c", "int f(int a, const char *b);\nint g(const char *text);\n"
