@@ -4,7 +4,7 @@
 #include "bytes.h"
 
 /* The first 12 bytes: all of the header but the node count. */
-/*@ requires depth: d <= REF_DEPTH_MAX;
+/*@ requires depth: d <= CODEC_DEPTH_MAX;
     requires \valid(h + (0 .. 11));
     assigns h[0 .. 11];
     ensures header: header(h, d); */
@@ -29,7 +29,7 @@ size_t ref_encoded_bytes(unsigned d, size_t n)
   return CODEC_HEADER_BYTES + n * CODEC_RECORD_BYTES(d) + DIGEST_BYTES;
 }
 
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
     requires \valid_read(node) && \valid(buf + (at .. at + id_bytes(d) + 15));
     requires \separated(node, buf + (at .. at + id_bytes(d) + 15));
     requires node: okp(d, node);
@@ -93,7 +93,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
   if (len < CODEC_HEADER_BYTES + DIGEST_BYTES)
     return PPRF_ERR_FORMAT;
   unsigned depth = buf[9];
-  if (depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
+  if (depth < PPRF_DEPTH_MIN || depth > CODEC_DEPTH_MAX)
     return PPRF_ERR_FORMAT;
   put_header(h, depth);
   uint64_t count = ref_get_bytes(buf, 12, 4);
@@ -111,7 +111,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
 }
 
 /* The height of the node with this in-order id: the number of zero bits that the id ends with. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires id: 0 < id < pow2(d + 1);
     assigns \nothing;
     ensures height: \result <= d && pow2(\result) <= id;
@@ -143,7 +143,7 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 
 /* Read the record at buf[at] into a[k].
  * Returns 0 if its id is that of no node in the tree of depth d. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
     requires \valid(a + k) && \valid_read(buf + (at .. at + id_bytes(d) + 15));
     requires \separated(a + k, buf + (at .. at + id_bytes(d) + 15));
     assigns a[k];
@@ -160,7 +160,8 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
   //@ ghost pow2_mono_lemma(d + 1, 8 * w);
   /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
         has_id(buf, at, d, s, h) ==> same_low_bytes(node_id(s, h), id, w); */
-  if (id == 0 || id >= ref_width(d + 1))
+  //@ assert twice: pow2(d + 1) == 2 * pow2(d);
+  if (id == 0 || id / 2 >= ref_width(d))
     return 0;
   unsigned height = height_of_id(id) /*@ ghost (d) */;
   uint64_t start = (id - ref_width(height)) / 2;
@@ -175,7 +176,7 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
 }
 
 /* Whether *node may follow *prev: it lies right of it and is not its sibling. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires \valid_read(prev) && \valid_read(node);
     requires nodes: okp(d, prev) && okp(d, node);
     assigns \nothing;
@@ -204,7 +205,7 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
 }
 
 /* Read n records.  Returns 0 if they are not those of a canonical key. */
-/*@ requires sizes: 1 <= d <= REF_DEPTH_MAX && n <= CODEC_NODES_MAX;
+/*@ requires sizes: 1 <= d <= CODEC_DEPTH_MAX && n <= CODEC_NODES_MAX;
     requires \valid(a + (0 .. n-1)) && \valid_read(buf + (0 .. record_at(d, n) - 1));
     requires \separated(a + (0 .. n-1), buf + (0 .. record_at(d, n) - 1));
     assigns a[0 .. n-1];

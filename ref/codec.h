@@ -12,6 +12,8 @@
 
 #define CODEC_VERSION 1
 #define CODEC_HEADER_BYTES 16
+/** The greatest depth of a file of version 1. */
+#define CODEC_DEPTH_MAX 32
 /** The most nodes that the four bytes of the count hold. */
 #define CODEC_NODES_MAX 0xffffffff
 
@@ -24,7 +26,7 @@
 #endif
 
 /** Bytes of the encoding of n nodes at depth d. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires count: n <= CODEC_NODES_MAX;
     assigns \nothing;
     ensures bytes: \result == record_at(d, n) + DIGEST_BYTES; */
@@ -32,7 +34,7 @@ size_t ref_encoded_bytes(unsigned d, size_t n);
 
 /** Write the encoding of the key, ref_encoded_bytes(d, n) bytes; zeros on error.
  * @retval PPRF_OK or an error of prg_digest. */
-/*@ requires depth: 1 <= d <= REF_DEPTH_MAX;
+/*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires count: n <= CODEC_NODES_MAX;
     requires \valid(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1));
     requires \valid_read(a + (0 .. n-1));

@@ -15,7 +15,7 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
     size_t mid = lo + (hi - lo) / 2;
     //@ assert node: correct_node(seed_value(R), d, a + mid);
     //@ ghost pow2_mono_lemma(a[mid].height, d);
-    //@ ghost pow2_mono_lemma(d, 32);
+    //@ ghost pow2_mono_lemma(d, 63);
     if (a[mid].start + ref_width(a[mid].height) <= x)
       lo = mid + 1;
     else
@@ -84,7 +84,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
   unsigned h = node.height;
   struct pprf_seed seed = node.seed;
   size_t lo = 0, hi = h; /* free slots: path[lo .. hi-1], one for each level below */
-  //@ ghost pow2_mono_lemma(d, 32);
+  //@ ghost pow2_mono_lemma(d, 63);
   /*@ loop invariant slots: h <= node.height && lo <= hi <= node.height && hi - lo == h;
       loop invariant path: covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant inside: node.start <= start &&
@@ -319,7 +319,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   struct pprf_seed value;
   size_t left;
   *count = 0;
-  //@ ghost pow2_mono_lemma(node.height, 32);
+  //@ ghost pow2_mono_lemma(node.height, 63);
   if (last - node.start >= ref_width(node.height) - 1)
     return PPRF_OK;
   int err = ref_co_path(family, node, last, path, &left, &value) /*@ ghost (R, d) */;
@@ -474,7 +474,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   size_t j, count;
   if (first > last || last >= ref_width(d))
     return PPRF_ERR_RANGE;
-  //@ ghost pow2_mono_lemma(d, 32);
+  //@ ghost pow2_mono_lemma(d, 63);
   size_t i = meet(a, *n, first, last, &j) /*@ ghost (R, d) */;
   if (i == j)
     return PPRF_ERR_PUNCTURED;

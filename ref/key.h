@@ -12,15 +12,15 @@
 /* Bytes of stack that ref's own functions take: two co-paths of nodes and what is around them. */
 #ifdef PPRF_WIDE /* of 48 bytes a node, not 32 */
 #ifdef __OPTIMIZE__
-#define OWN_STACK 6144
+#define OWN_STACK 11264
 #else
-#define OWN_STACK 8192
+#define OWN_STACK 13312
 #endif
 #else
 #ifdef __OPTIMIZE__
-#define OWN_STACK 4096
+#define OWN_STACK 8192
 #else
-#define OWN_STACK 6144
+#define OWN_STACK 10240
 #endif
 #endif
 

@@ -7,7 +7,7 @@
 #include "prg.h"
 
 /** Greatest depth of a tree, and so the greatest height of a node. */
-#define REF_DEPTH_MAX 32
+#define REF_DEPTH_MAX 63
 
 /** A subtree of the GGM tree whose seed the key stores: leaves start .. start + 2^height - 1. */
 struct ref_node {

@@ -218,7 +218,7 @@ have nthE k m : List.nth_error K k = Some m -> (k < size K)%nat.
 case: C => [||U [_ [_ E]]].
 - by rewrite /ref_encode_typed /c_size_t /c_unsigned; rewrite /CODEC_NODES_MAX in nmax;
     move/leP: d32; split; [lia | split; [lia | done]].
-- split=> //; rewrite ?len //; first by rewrite /REF_DEPTH_MAX; move/leP: d32; lia.
+- split=> //; rewrite ?len //; first by rewrite /CODEC_DEPTH_MAX; move/leP: d32; lia.
   move=> k kB; have kE : k = Z.of_nat (Z.to_nat k) by lia.
   case e: (List.nth_error K (Z.to_nat k)) => [m|]; last first.
     by move/List.nth_error_None: e; rewrite (_ : length K = size K) //; lia.
