@@ -31,7 +31,7 @@ let prg_sha3 _ seed = halves (Keccak.sha3_256 seed)
 
 let le64 n =
   let b = Bytes.create 8 in
-  Bytes.set_int64_le b 0 (Int64.of_int n);
+  Bytes.set_int64_le b 0 n;
   Bytes.unsafe_to_string b
 
 let prg_salted salt id seed = halves (Keccak.sha3_256 (seed ^ salt ^ le64 id))
@@ -45,13 +45,13 @@ let prg_aes salt id seed =
 
 (* The seed of a node is its own in-order id (bytes 0 to 7), then the root's bytes 8 to 15. *)
 let prg_path _ seed =
-  let id = Int64.to_int (String.get_int64_le seed 0) in
-  let quarter = (id land -id) / 2 in
+  let id = String.get_int64_le seed 0 in
+  let quarter = Int64.shift_right_logical (Int64.logand id (Int64.neg id)) 1 in
   let at i =
     let b = Bytes.of_string seed in
-    Bytes.set_int64_le b 0 (Int64.of_int i);
+    Bytes.set_int64_le b 0 i;
     Bytes.unsafe_to_string b in
-  (at (id - quarter), at (id + quarter))
+  (at (Int64.sub id quarter), at (Int64.add id quarter))
 
 let prg_mls _ seed = (Sha256.expand_tree seed "left", Sha256.expand_tree seed "right")
 
@@ -61,7 +61,10 @@ let prg_path_wide id seed =
   let with_complement s = s ^ String.map (fun c -> Char.chr (Char.code c lxor 255)) s in
   (with_complement left, with_complement right)
 
-(* ---- positions ---- *)
+(* ---- positions: leaves are integers of 63 bits, the greatest of which OCaml's int shows as negative ---- *)
+
+let unsigned n = Int64.logand (Int64.of_int n) Int64.max_int
+let outside x depth = depth < 63 && x lsr depth <> 0
 
 let rec bits length x tail =
   if length = 0 then tail else bits (length - 1) (x lsr 1) ((x land 1 = 1) :: tail)
@@ -69,10 +72,10 @@ let rec bits length x tail =
 let value = List.fold_left (fun n b -> (2 * n) + Bool.to_int b) 0
 let depth = ref 0
 
-(* 2 start + 2^height of the node of a prefix *)
+(* 2 start + 2^height of the node of a prefix, in 64 bits *)
 let in_order_id prefix =
   let height = !depth - List.length prefix in
-  ((2 * value prefix) + 1) lsl height
+  Int64.shift_left (Int64.add (Int64.mul 2L (unsigned (value prefix))) 1L) height
 
 (* The model's family of PRGs.  It asks for the two children of a node one after the other. *)
 let remember_last g =
@@ -105,13 +108,17 @@ let prg_name = ref "sha3"
 let prg = ref (remember_last prg_sha3)
 let key = ref []
 
+(* 0 .. 2^63 - 1 *)
 let integer s =
-  match int_of_string_opt s with Some n when n >= 0 -> n | _ -> refuse "not an integer: %s" s
+  let decimal = s <> "" && String.for_all (fun c -> '0' <= c && c <= '9') s in
+  match int_of_string_opt (if decimal then "0u" ^ s else s) with
+  | Some n when n >= 0 || s.[0] <> '-' -> n
+  | _ -> refuse "not an integer: %s" s
 
 let leaf s =
   let x = integer s in
   if !depth = 0 then refuse "no key: setup first";
-  if x lsr !depth <> 0 then refuse "leaf %d outside the tree of depth %d" x !depth;
+  if outside x !depth then refuse "leaf %Ld outside the tree of depth %d" (unsigned x) !depth;
   bits !depth x []
 
 let use_prg name =
@@ -122,7 +129,7 @@ let use_prg name =
 
 let setup d hex =
   let d = integer d and seed = of_hex hex in
-  if d < 1 || d > 32 then refuse "depth %d is not in 1..32" d;
+  if d < 1 || d > 63 then refuse "depth %Ld is not in 1..63" (unsigned d);
   let bytes = match !prg_name with "mls" | "path-wide" -> 32 | _ -> 16 in
   if String.length seed <> bytes then refuse "a seed has %d bytes" bytes;
   if (!prg_name = "path" || !prg_name = "path-wide") && String.get_int64_le seed 0 <> Int64.shift_left 1L d then
@@ -139,7 +146,7 @@ let change_key key' =
 
 let print_node (p, s) =
   let height = !depth - List.length p in
-  Printf.printf "%d %d %s\n" (value p lsl height) height (to_hex s)
+  Printf.printf "%Ld %d %s\n" (unsigned (value p lsl height)) height (to_hex s)
 
 let answer line =
   match String.split_on_char ' ' line with
@@ -157,14 +164,14 @@ let answer line =
       print_endline "ok"
     end
   | [ "range"; first; last ] ->
-    if integer first > integer last then refuse "empty range %s..%s" first last;
+    if unsigned (integer first) > unsigned (integer last) then refuse "empty range %s..%s" first last;
     change_key (Model.exec_puncture_range !prg (leaf first) (leaf last) !key)
   | [ "prefix"; start; height ] ->
     let h = integer height in
     if !depth = 0 then refuse "no key: setup first";
-    if h > !depth then refuse "height %d in a tree of depth %d" h !depth;
+    if h < 0 || h > !depth then refuse "height %Ld in a tree of depth %d" (unsigned h) !depth;
     let x = integer start in
-    if x lsr !depth <> 0 || (x lsr h) lsl h <> x then refuse "no node (%d, %d)" x h;
+    if outside x !depth || (x lsr h) lsl h <> x then refuse "no node (%Ld, %d)" (unsigned x) h;
     change_key (Model.exec_puncture_prefix !prg (bits (!depth - h) (x lsr h) []) !key)
   | [ "dump" ] -> List.iter print_node !key; print_endline "end"
   | [ "count" ] -> Printf.printf "%d\n" (List.length !key)

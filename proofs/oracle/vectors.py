@@ -71,15 +71,17 @@ def sessions():
         yield f"{prg}, depth 5: the worst case, every second leaf", out
         out = setup(prg, 6, 1) + sum(([f"punct {x}", "count"] for x in range(64)), [])
         yield f"{prg}, depth 6: ascending", out
-        # nodes and the ends of the deepest tree
-        end = 2**32 - 1
-        out = setup(prg, 32, 7) + [f"eval {x}" for x in (0, 1, 2**31 - 1, 2**31, end - 1, end)]
-        out += ["punct 0", f"punct {end}", "count", "prefix 2147483648 30", "prefix 2147483648 30",
-                "range 1 4096", f"range {end - 100} {end}", "dump", "eval 0", "eval 4097",
-                "range 0 4097", f"eval {end}", f"range 0 {end}", "dump", f"range 0 {end}"]
-        yield f"{prg}, depth 32: first and last leaves, nodes, everything", out
+        # nodes and the ends of deep trees, the deepest one last
+        for d in (32, 33, 63):
+            end, half = 2**d - 1, 2**(d - 1)
+            out = setup(prg, d, 7) + [f"eval {x}" for x in (0, 1, half - 1, half, end - 1, end)]
+            out += ["punct 0", f"punct {end}", "count", f"prefix {half} {d - 2}", f"prefix {half} {d - 2}",
+                    "range 1 4096", f"range {end - 100} {end}", "dump", "eval 0", "eval 4097",
+                    "range 0 4097", f"eval {end}", f"range 0 {end}", "dump", f"range 0 {end}"]
+            yield f"{prg}, depth {d}: first and last leaves, nodes, everything", out
         # random mixtures
-        for d, n, spread in ((10, 60, 2**9), (20, 40, 2**12), (32, 40, 2**31)):
+        for d, n, spread in ((10, 60, 2**9), (20, 40, 2**12), (32, 40, 2**31), (48, 20, 2**40),
+                             (63, 20, 2**62)):
             rng, out = Random(d), setup(prg, d, d)
             for _ in range(n):
                 x = rng.below(2**d)
@@ -95,9 +97,9 @@ def sessions():
                     out.append(f"eval {x}")
             yield f"{prg}, depth {d}: a random mixture", out + ["count", "dump"]
     yield "what is refused", [
-        "prg sha3", "eval 0", "setup 0 " + "00" * 16, "setup 33 " + "00" * 16, "setup 3 00",
+        "prg sha3", "eval 0", "setup 0 " + "00" * 16, "setup 64 " + "00" * 16, "setup 3 00",
         "setup 3 " + "00" * 16, "eval 8", "eval -1", "range 5 4", "prefix 1 1", "prefix 0 4",
-        "punch 1", "prg md5", "dump", "prg path", "setup 3 " + "00" * 16]
+        "eval 9223372036854775808", "punch 1", "prg md5", "dump", "prg path", "setup 3 " + "00" * 16]
 
 
 def generate():
