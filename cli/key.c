@@ -129,9 +129,13 @@ static int complete(void *input)
 static uint64_t count_leaves(const struct file_args *a, uint64_t limit)
 {
   uint64_t count = 0;
-  for (size_t i = 0; i < a->ranges.count && count <= limit; i++)
-    count += a->ranges.at[i].last - a->ranges.at[i].first + 1; /* <= 2^32 each, by check_range */
-  return count <= limit ? count : limit + 1;
+  for (size_t i = 0; i < a->ranges.count; i++) {
+    uint64_t others = a->ranges.at[i].last - a->ranges.at[i].first; /* but the first */
+    if (others >= limit - count)
+      return limit + 1;
+    count += others + 1;
+  }
+  return count;
 }
 
 /* Parse, load, check that the leaves are in the tree, run, clean up. */
@@ -488,6 +492,13 @@ static int print_ranges(const struct file_args *a, const uint8_t *bytes, unsigne
   return output_end(&out);
 }
 
+/* A number for JSON.  Its integers end at 2^63 - 1; the only greater number of leaves is 2^63, which is a
+ * real number exactly. */
+static json_t *leaves_json(uint64_t leaves)
+{
+  return leaves <= INT64_MAX ? json_integer((json_int_t)leaves) : json_real(0x1p63);
+}
+
 static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
 {
   unsigned depth = a->impl->depth(key);
@@ -512,8 +523,8 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
     return STATUS_DONE;
   }
   json_t *o =
-    json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:s}", "suite", suite, "depth", (int)depth,
-              "leaves", (json_int_t)leaves, "punctured", (json_int_t)punctured, "nodes",
+    json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:I, s:b, s:s}", "suite", suite, "depth", (int)depth,
+              "leaves", leaves_json(leaves), "punctured", leaves_json(punctured), "nodes",
               (json_int_t)nodes, "file_bytes", (json_int_t)f->len, "memory_bytes",
               (json_int_t)memory, "memory_locked", (int)locked, "impl", a->impl->name);
   int status = o != NULL && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF

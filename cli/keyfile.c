@@ -134,7 +134,14 @@ size_t keyfile_seed_bytes(const uint8_t *file)
 /* The first bytes of a file, which tell its length. */
 enum { START_BYTES = 20 };
 
-/* The length that they ask for (docs/key-file.md); 0 if no key begins so. */
+/* Whether version 1 of the file holds the key of which this is one of version 2. */
+static bool is_needless_version2(const uint8_t start[START_BYTES])
+{
+  return memcmp(start, "PPRFKEY\2", 8) == 0 && start[8] == PPRF_SHA3_256 && start[9] <= 32;
+}
+
+/* The length that they ask for (docs/key-file.md); 0 if no key begins so, UINT64_MAX if no file is so
+ * long. */
 static uint64_t length_of(const uint8_t start[START_BYTES])
 {
   unsigned depth = start[9];
@@ -144,6 +151,8 @@ static uint64_t length_of(const uint8_t start[START_BYTES])
   if (memcmp(start, "PPRFKEY", 7) != 0 || depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX ||
       nodes > UINT64_C(1) << (depth - 1))
     return 0;
+  if (nodes > UINT64_MAX >> 8)
+    return UINT64_MAX;
   return keyfile_header_bytes(start) + nodes * (depth / 8 + 1 + keyfile_seed_bytes(start)) + 32;
 }
 
@@ -156,6 +165,8 @@ int keyfile_read(struct keyfile *f)
       return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
     return complain(STATUS_FILE, "%s: not a key file: only %" PRIu64 " bytes", f->path, size);
   }
+  if (is_needless_version2(start))
+    return complain(STATUS_FILE, "%s: a file of version 2 for a key that version 1 holds", f->path);
   expected = length_of(start);
   if (expected == 0)
     return complain(STATUS_FILE, "%s: not a key file", f->path);

@@ -207,7 +207,7 @@ static int setup(const struct setup_args *a)
 int command_setup(int argc, char **argv)
 {
   static const struct option_line options[] = {
-    {"depth", 'd', "D", "Levels below the root, 1 to 32: the key has 2^D leaves"},
+    {"depth", 'd', "D", "Levels below the root, 1 to 63: the key has 2^D leaves"},
     {"seed", 's', "HEX|-",
      "The root's seed, 32 hexadecimal digits, 64 for mls-sha256; -: a line of standard input, which "
      "other users cannot see (default random)"},

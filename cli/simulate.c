@@ -29,6 +29,9 @@
 #define DRAWS_MAX (UINT64_C(1) << 26)
 #endif
 
+/* Each takes four bytes, for its time. */
+#define PUNCTURES_MAX (UINT64_C(1) << 32)
+
 enum scenario { WORST, BEST, NORMAL, RANDOM, SCENARIOS };
 static const char *const scenario_names[SCENARIOS] = {"worst", "best", "normal", "random"};
 
@@ -59,7 +62,9 @@ struct pattern {
   uint64_t state, next; /* of the generator; the next leaf of worst and best */
   double spare;         /* the second number of a Box-Muller pair */
   bool have_spare;
-  uint64_t *punctured; /* a bit a leaf, for normal and random */
+  uint64_t
+    *punctured;  /* for normal and random: a bit a leaf; in a tree deeper than 32 a hash table */
+  size_t places;       /* of the table, a power of 2, more than there are punctures; 0: bits */
 };
 
 static size_t bitmap_words(unsigned depth)
@@ -70,9 +75,31 @@ static size_t bitmap_words(unsigned depth)
 static bool pattern_begin(struct pattern *p, const struct args *a)
 {
   *p = (struct pattern){.args = a, .state = a->seed};
-  if (a->scenario == NORMAL || a->scenario == RANDOM)
-    p->punctured = calloc(bitmap_words(a->depth), sizeof *p->punctured);
-  return a->scenario == WORST || a->scenario == BEST || p->punctured != NULL;
+  if (a->scenario == WORST || a->scenario == BEST)
+    return true;
+  if (a->depth > 32)
+    for (p->places = 1; p->places / 2 < a->punctures; p->places *= 2)
+      ;
+  p->punctured = calloc(p->places != 0 ? p->places : bitmap_words(a->depth), sizeof *p->punctured);
+  return p->punctured != NULL;
+}
+
+/* Enter a leaf into what is punctured; false if it was there. */
+static bool enter(struct pattern *p, uint64_t leaf)
+{
+  if (p->places == 0) {
+    uint64_t *word = &p->punctured[leaf / 64], bit = UINT64_C(1) << leaf % 64;
+    bool there = (*word & bit) != 0;
+    *word |= bit;
+    return !there;
+  }
+  uint64_t state = leaf; /* an empty place is 0, that of a leaf one more than it */
+  size_t at = (size_t)draw64(&state) & (p->places - 1);
+  for (; p->punctured[at] != 0; at = (at + 1) & (p->places - 1))
+    if (p->punctured[at] == leaf + 1)
+      return false;
+  p->punctured[at] = leaf + 1;
+  return true;
 }
 
 /* Box-Muller: two numbers of N(0, 1) from two uniform ones. */
@@ -114,10 +141,8 @@ static bool pattern_next(struct pattern *p, uint64_t *leaf)
     return true;
   }
   for (uint64_t draws = 0; draws < DRAWS_MAX; draws++)
-    if (draw_leaf(p, leaf) && (p->punctured[*leaf / 64] >> *leaf % 64 & 1) == 0) {
-      p->punctured[*leaf / 64] |= UINT64_C(1) << *leaf % 64;
+    if (draw_leaf(p, leaf) && enter(p, *leaf))
       return true;
-    }
   return false;
 }
 
@@ -163,9 +188,10 @@ static uint64_t page_faults(void)
 static struct sampler sampler_begin(const struct args *a, size_t memory)
 {
   return (struct sampler){
-    .stride = a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH
-                ? UINT64_C(1) << (a->depth - SAMPLE_ALL_DEPTH)
-                : 1, /* the others count their bytes as they allocate */
+    .stride =
+      a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH && a->depth <= PPRF_SLOTS_DEPTH_MAX
+        ? UINT64_C(1) << (a->depth - SAMPLE_ALL_DEPTH)
+        : 1, /* the others, and packed stores, count their bytes as they allocate */
     .faults = page_faults(),
     .page = (size_t)sysconf(_SC_PAGESIZE),
     .bound = memory,
@@ -477,6 +503,10 @@ static int complete(void *input)
     a->sigma = ldexp(1, (int)a->depth - 3);
   if (!a->have_punctures)
     a->punctures = default_punctures(a);
+  if (a->punctures > PUNCTURES_MAX)
+    return complain(STATUS_USAGE,
+                    "--punctures is missing: without it there would be %" PRIu64 ", more than 2^32",
+                    a->punctures);
   if (a->punctures > greatest_punctures(a))
     return complain(STATUS_USAGE,
                     "--punctures '%" PRIu64 "': there are only %" PRIu64 " leaves to puncture",
@@ -521,7 +551,7 @@ static int parse_option(void *input, int key, char *arg)
     return complain(STATUS_USAGE, "--seed '%s': not a number below 2^63", arg);
   default:
     a->have_punctures = true;
-    if (parse_number(arg, UINT64_C(1) << 32, &a->punctures) && a->punctures > 0)
+    if (parse_number(arg, PUNCTURES_MAX, &a->punctures) && a->punctures > 0)
       return STATUS_DONE;
     return complain(STATUS_USAGE, "--punctures '%s': not a number from 1 to 2^32", arg);
   }
@@ -539,7 +569,7 @@ int command_simulate(int argc, char **argv)
     {"scenario", 's', "NAME",
      "worst: every second leaf, ascending; best: all leaves, ascending; normal: leaves drawn from "
      "N(2^D/2, S); random: leaves drawn uniformly"},
-    {"depth", 'd', "D", "Levels below the root, 1 to 32 (list: 30)"},
+    {"depth", 'd', "D", "Levels below the root, 1 to 63 (list: 30)"},
     {"suite", 'S', "NAME",
      "sha3-256 (default), sha3-256-salted, aes-128 or mls-sha256; list has the first"},
     {"sigma", KEY_SIGMA, "S", "Standard deviation of normal, in leaves (default 2^D/8)"},

@@ -75,7 +75,10 @@ def cover(depth, punctured, seed=ROOT_SEED):
 
 def encode(depth, nodes):
     width = depth // 8 + 1
-    out = b"PPRFKEY" + bytes([1, 1, depth, 0, 0]) + len(nodes).to_bytes(4, "little")
+    if depth <= 32:
+        out = b"PPRFKEY" + bytes([1, 1, depth, 0, 0]) + len(nodes).to_bytes(4, "little")
+    else:
+        out = b"PPRFKEY" + bytes([2, 1, depth, 0, 0]) + len(nodes).to_bytes(8, "little") + bytes(16)
     for start, height, seed in nodes:
         out += (2 * start + 2 ** height).to_bytes(width, "little") + seed
     return out + hashlib.sha3_256(out).digest()
@@ -241,7 +244,7 @@ class Case(unittest.TestCase):
 
 class Values(Case):
     def test_values_are_those_of_an_independent_implementation(self):
-        for depth in (1, 2, 7, 8, 20, 32):
+        for depth in (1, 2, 7, 8, 20, 32, 33, 48, 63):
             self.make(depth, path := os.path.join(self.dir, f"key{depth}"))
             rng = random.Random(SEED + depth)
             leaves = [0, 2 ** depth - 1] + [rng.randrange(2 ** depth) for _ in range(5)]
@@ -251,7 +254,7 @@ class Values(Case):
             self.assertEqual(self.expect(DONE, "eval", path, *map(hex, leaves)), expected)
 
     def test_files_are_those_of_an_independent_encoder(self):
-        for depth in (1, 7, 8, 15, 16, 23, 24, 31, 32):
+        for depth in (1, 7, 8, 15, 16, 23, 24, 31, 32, 33, 39, 40, 63):
             for impl in ("ref", "opt"):
                 path = os.path.join(self.dir, f"{impl}{depth}")
                 self.expect(DONE, "setup", "--impl", impl, "-d", depth, "-s", ROOT_SEED.hex(), path)
@@ -259,7 +262,7 @@ class Values(Case):
 
     def test_ref_and_opt_write_the_same_file_after_any_punctures(self):
         rng = random.Random(SEED)
-        for depth in (1, 3, 6, 10, 32):
+        for depth in (1, 3, 6, 10, 32, 33, 63):
             for impl in ("ref", "opt"):
                 self.make(depth, os.path.join(self.dir, impl))
             punctured = []
@@ -281,7 +284,7 @@ class Values(Case):
         for suite in ("sha3-256-salted", "aes-128", "mls-sha256"):
             root = ROOT_SEED * (2 if suite == "mls-sha256" else 1)
             salt = [] if suite == "mls-sha256" else ["--salt", SALT.hex()]
-            for depth, leaf in ((1, 1), (8, 77), (32, 0xc0ffee11)):
+            for depth, leaf in ((1, 1), (8, 77), (32, 0xc0ffee11), (33, 1 << 32), (63, 2 ** 63 - 2)):
                 for impl in ("ref", "opt"):
                     path = os.path.join(self.dir, f"{suite}-{impl}-{depth}")
                     self.expect(DONE, "setup", "-i", impl, "-d", depth, "-s", root.hex(), "--suite", suite, *salt, path)
@@ -317,6 +320,27 @@ class Values(Case):
         self.write(bytes(data[:-32]) + hashlib.sha3_256(data[:-32]).digest())
         for command in (["info"], ["eval", 1], ["punct", 1]):
             self.refused(FILE, "its suite has the number 77", command[0], self.key, *command[1:])
+
+    def test_a_file_of_version_2_that_version_1_could_be_is_named(self):
+        body = b"PPRFKEY" + bytes([2, 1, 8, 0, 0]) + (1).to_bytes(8, "little") + bytes(16) + b"\0\1" + ROOT_SEED
+        self.write(body + hashlib.sha3_256(body).digest())
+        for command in (["info"], ["eval", 1], ["punct", 1]):
+            self.refused(FILE, "a file of version 2 for a key that version 1 holds", command[0], self.key, *command[1:])
+
+    def test_ranges_of_a_deep_key_are_counted_and_punctured_whole(self):
+        self.make(63)
+        last = 2 ** 63 - 1
+        half = f"0..{2 ** 62 - 1}"
+        self.refused(USAGE, "--eval", "punct", "--eval", self.key, f"0..{last}", f"0..{last}")
+        self.refused(USAGE, str(last + 1), "punct", self.key, last + 1)
+        self.refused(USAGE, f"the key's last leaf is {last}", "eval", self.key, hex(last + 1))
+        self.refused(USAGE, "more than", "eval", self.key, f"0..{last}", f"0..{last}", 0)
+        self.expect(DONE, "punct", self.key, half, last)
+        self.assert_key(63, [(0, 2 ** 62 - 1), (last, last)])
+        self.assertEqual(self.expect(DONE, "info", "--ranges", self.key), f"{half}\n{last}\n")
+        self.expect(DONE, "punct", self.key, f"0..{last}")
+        self.assert_key(63, [(0, last)])
+        self.expect(PUNCTURED, "punct", self.key, f"1..{last}")
 
     def test_values_of_32_bytes_are_printed_whole(self):
         for impl in ("ref", "opt"):
@@ -493,7 +517,7 @@ class Usage(Case):
             (["setup"], "--depth"), (["setup", "-d", "4"], "FILE"), (["setup", new], "--depth"),
             (["setup", "-d"], "d"), (["setup", "--depth"], "--depth"),
             *[(["setup", "--depth", d, new], f"'{d}'") for d in
-              ("0", "33", "-1", "4x", "", " 4", "+4", "4.0", huge, "0x", "0x21")],
+              ("0", "64", "-1", "4x", "", " 4", "+4", "4.0", huge, "0x", "0x40")],
             (["setup", "-d", "4", new, "extra"], "extra"),
             (["setup", "-d", "4", "--impl", "fast", new], "fast"),
             *[(["setup", "-d", "4", "--suite", s, new], f"'{s}'") for s in ("", "sha3", "AES-128", "3")],
@@ -527,7 +551,11 @@ class Usage(Case):
                "0x..1", "-1..2"[1:] + "..", huge + "..1", "0" * 40 + "1..x")],
             (["simulate"], "--scenario"), (["simulate", "-s", "worst"], "--depth"),
             (["simulate", "-s", "bad", "-d", "4"], "bad"),
-            (["simulate", "-s", "worst", "-d", "33"], "33"),
+            (["simulate", "-s", "worst", "-d", "64"], "64"),
+            (["simulate", "-s", "worst", "-d", "34"], "--punctures"),
+            (["simulate", "-s", "random", "-d", "33"], "8589934592"),
+            (["simulate", "-s", "normal", "-d", "63"], "--punctures"),
+            (["simulate", "-s", "random", "-d", "63", "--punctures", "4294967297"], "4294967297"),
             (["simulate", "-s", "worst", "-d", "31", "--impl", "list"], "31"),
             (["simulate", "-s", "worst", "-d", "4", "--sigma", "2"], "--sigma"),
             (["simulate", "-s", "worst", "-d", "4", "--suite", "md5"], "'md5'"),
@@ -1141,7 +1169,8 @@ class Forms(Case):
         for depth, punctured in ((1, []), (1, [(0, 1)]), (1, [(1, 1)]), (4, [(0, 0)]),
                                  (4, [(6, 6), (8, 11)]), (4, [(15, 15)]), (9, [(3, 500)]),
                                  (32, [(5, 5), (7, 9), (2 ** 31, 2 ** 32 - 1)]),
-                                 (32, [(0, 2 ** 32 - 1)])):
+                                 (32, [(0, 2 ** 32 - 1)]), (63, [(0, 0), (2, 2 ** 63 - 2)]),
+                                 (63, [(2 ** 62, 2 ** 63 - 1)]), (63, [(0, 2 ** 63 - 1)])):
             self.write(encode(depth, cover(depth, punctured)))
             for impl in ("ref", "opt"):
                 out = self.expect(DONE, "info", "-r", "-i", impl, self.key)
@@ -1478,7 +1507,10 @@ class Info(Case):
     def test_figures_are_those_of_the_cover(self):
         for depth, punctured in ((1, []), (4, [(6, 6), (8, 11)]),
                                  (9, [(x, x) for x in range(0, 512, 2)]),
-                                 (32, [(5, 5), (2 ** 31, 2 ** 32 - 1)]), (32, [(0, 2 ** 32 - 1)])):
+                                 (32, [(5, 5), (2 ** 31, 2 ** 32 - 1)]), (32, [(0, 2 ** 32 - 1)]),
+                                 (33, [(0, 2 ** 33 - 1)]), (62, [(0, 2 ** 62 - 1)]),
+                                 (63, []), (63, [(0, 2 ** 62), (2 ** 63 - 1, 2 ** 63 - 1)]),
+                                 (63, [(0, 2 ** 63 - 1)])):
             nodes = cover(depth, punctured)
             self.write(encode(depth, nodes))
             for impl in ("ref", "opt"):
@@ -1491,7 +1523,7 @@ class Info(Case):
                     "file_bytes": len(self.read())})
                 self.assertGreaterEqual(memory, 16 * len(nodes))
                 self.assertIs(type(locked), bool)
-                for word, number in (("depth", depth), ("punctured", o["punctured"]),
+                for word, number in (("depth", depth), ("leaves", 2 ** depth), ("punctured", int(o["punctured"])),
                                      ("nodes", len(nodes)), ("file bytes", o["file_bytes"])):
                     self.assertRegex(text, rf"(?m)^{word} +{number}$")
                 self.assertIn("kept out of swap" if locked else "may be swapped", text)
@@ -1554,8 +1586,9 @@ class Simulate(Case):
 
     def test_csv_has_a_line_for_each_puncture_and_agrees_with_the_summary(self):
         for impl, scenario, depth in (("list", "random", 10), ("ref", "normal", 10),
-                                      ("opt", "random", 10), ("opt", "random", 18)):
-            path = os.path.join(self.dir, f"{impl}{depth}.csv")
+                                      ("opt", "random", 10), ("opt", "random", 18), ("ref", "random", 33),
+                                      ("opt", "random", 63), ("opt", "normal", 63)):
+            path = os.path.join(self.dir, f"{impl}-{scenario}-{depth}.csv")
             o = self.simulate(scenario, depth, "--impl", impl, "--csv", path, "--punctures", 500)
             with open(path, newline="") as f:
                 rows = list(csv.DictReader(f))
@@ -1569,7 +1602,7 @@ class Simulate(Case):
             self.assertEqual(nodes.index(max(nodes)) + 1, o["peak_at"])
             self.assertEqual(nodes[-1], len(cover(depth, [(x, x) for x in leaves])))
             memory = [int(r["memory_bytes"]) for r in rows if r["memory_bytes"]]
-            if depth <= 16:
+            if depth <= 16 or depth > 32:
                 self.assertEqual(len(memory), 500)
             self.assertEqual((max(memory), memory[-1]),
                              (o["peak_memory_bytes"], o["final_memory_bytes"]))

@@ -26,10 +26,11 @@ static inline int pprf_suite_is_wide(unsigned suite)
   return suite == PRG_MLS_SHA256;
 }
 
-/** Whether their files have version 2 (docs/key-file.md). */
-static inline int pprf_in_version2(unsigned suite)
+/** Whether the file of a key has version 2 (docs/key-file.md): version 1 holds no other suite and no greater
+ * depth. */
+static inline int pprf_in_version2(unsigned suite, unsigned depth)
 {
-  return suite != PRG_SHA3_256;
+  return suite != PRG_SHA3_256 || depth > 32;
 }
 
 /** Whether a suite is one of a set of PPRF_SUITE_BIT. */
@@ -66,6 +67,9 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
       (o->flags & PPRF_SHARED && o->store == PPRF_STORE_PACKED))
     return PPRF_ERR_RANGE;
   if (o->depth < PPRF_DEPTH_MIN || o->depth > PPRF_DEPTH_MAX)
+    return PPRF_ERR_RANGE;
+  if (o->depth > PPRF_SLOTS_DEPTH_MAX &&
+      (o->flags & PPRF_SHARED || o->store == PPRF_STORE_SLOTS)) /* its store is packed */
     return PPRF_ERR_RANGE;
   if (o->suite == 0)
     o->suite = pprf_default_suite(o->seed);

@@ -6,6 +6,7 @@
 
 #include "../opt/shared.h"
 #include "impls.h"
+#include "prg.h"
 #include "tap.h"
 
 static const uint8_t zero[16], root[16] = {7};
@@ -255,7 +256,7 @@ static void wide_by_name_alone(const struct pprf_impl *impl)
   size_t len = sizeof file, len2 = sizeof again, salted_len = sizeof salted, bare_len = sizeof bare;
   pprf_key *key = NULL, *other = NULL, *none;
   int ok = wide_setup(impl, &key, 9, wide_root, root, 0) == PPRF_ERR_RANGE && key == NULL;
-  ok = ok && wide_setup(impl, &key, 33, wide_root, NULL, 0) == PPRF_ERR_RANGE;
+  ok = ok && wide_setup(impl, &key, 64, wide_root, NULL, 0) == PPRF_ERR_RANGE;
   ok = ok && wide_setup(impl, &key, 9, wide_root, NULL, 0) == PPRF_OK;
   ok = ok && impl->export_key(key, file, &len) == PPRF_OK && len == 36 + 2 + 32 + 32 &&
        file[7] == 2 && file[8] == PPRF_MLS_SHA256 && memcmp(file + 20, zero, 16) == 0 &&
@@ -377,15 +378,15 @@ static void wide_forks(const struct pprf_impl *impl)
 
 static void depths(const struct pprf_impl *impl)
 {
-  static const unsigned wrong[] = {0, 33, 34, 63, 64, 65, 255, 256, 1u << 31, ~0u};
+  static const unsigned wrong[] = {0, 64, 65, 96, 127, 255, 256, 1u << 31, ~0u};
   int ok = 1;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     pprf_key *key = (pprf_key *)(uintptr_t)16;
     ok &= impl->setup(&key, wrong[i], root) == PPRF_ERR_RANGE && key == NULL;
   }
-  for (unsigned depth = 1; depth <= 32; depth++) {
-    static const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63, (uint64_t)1 << 33,
-                                   ((uint64_t)1 << 32) + 1};
+  for (unsigned depth = 1; depth <= 63; depth++) {
+    const uint64_t far[] = {UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 63, (uint64_t)1 << depth,
+                            ((uint64_t)1 << depth) + 1};
     pprf_key *key;
     uint8_t out[16];
     if (too_deep(impl, depth)) {
@@ -406,6 +407,164 @@ static void depths(const struct pprf_impl *impl)
     impl->free(key);
   }
   tap_ok(ok, "%s_reports_what_is_out_of_range", impl->name);
+}
+
+/* The functions of pprf.h that impl.h does not name. */
+struct batches {
+  int (*eval)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *);
+  int (*punct)(pprf_key *, const uint64_t *, size_t, int *);
+  int (*expand)(const pprf_key *, uint64_t, uint64_t, pprf_each *, void *);
+  int (*prefault)(pprf_key *);
+};
+
+static struct batches batches_of(const struct pprf_impl *impl)
+{
+  return impl == &impl_ref
+           ? (struct batches){ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
+                              ref_pprf_prefault}
+           : (struct batches){pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault};
+}
+
+/* Which stores a depth has: beyond 32 the packed one, which is not shared. */
+static void deep_stores(const struct pprf_impl *impl)
+{
+  static const struct {
+    unsigned depth, store, flags;
+    int err;
+  } asked[] = {{32, PPRF_STORE_SLOTS, 0, PPRF_OK},
+               {33, PPRF_STORE_SLOTS, 0, PPRF_ERR_RANGE},
+               {63, PPRF_STORE_SLOTS, 0, PPRF_ERR_RANGE},
+               {33, PPRF_STORE_PACKED, 0, PPRF_OK},
+               {63, PPRF_STORE_PACKED, 0, PPRF_OK},
+               {33, PPRF_STORE_DEFAULT, 0, PPRF_OK},
+               {63, PPRF_STORE_DEFAULT, 0, PPRF_OK},
+               {33, PPRF_STORE_DEFAULT, PPRF_SHARED, PPRF_ERR_RANGE},
+               {63, PPRF_STORE_DEFAULT, PPRF_SHARED, PPRF_ERR_RANGE}};
+  int ok = 1;
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+    struct pprf_options o = {.size = sizeof o,
+                             .seed = root,
+                             .depth = asked[i].depth,
+                             .store = asked[i].store,
+                             .flags = asked[i].flags};
+    pprf_key *key = (pprf_key *)(uintptr_t)16;
+    if (too_deep(impl, o.depth))
+      continue;
+    ok &= impl->setup_with(&key, &o) == asked[i].err && (key != NULL) == (asked[i].err == PPRF_OK);
+    /* a store of few nodes takes little: pair slots have a bitmap, too, and a page for each node */
+    if (asked[i].err == PPRF_OK)
+      ok &= impl->punct(key, 5) == PPRF_OK && impl->node_count(key) == o.depth &&
+            (o.depth <= 32 || impl->memory_bytes(key) < 8192);
+    impl->free(key);
+  }
+  tap_ok(ok, "%s_keys_deeper_than_32_have_a_packed_store", impl->name);
+}
+
+static int add_one(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  (void)values;
+  *(uint64_t *)arg += n * (leaf >= (UINT64_C(1) << 40));
+  return 0;
+}
+
+/* The ends of a deep tree, at which leaves and in-order ids have the most bits. */
+static void ends_of_deep_trees(const struct pprf_impl *impl)
+{
+  const struct batches many = batches_of(impl);
+  static const unsigned depths[] = {33, 48, 63};
+  for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
+    const unsigned depth = depths[d];
+    const uint64_t last = (UINT64_C(1) << depth) - 1, middle = UINT64_C(1) << (depth - 1);
+    const uint64_t leaf[5] = {last, 0, middle, last, middle - 1};
+    uint8_t value[16], out[5][16], file[8192], again[8192];
+    int result[5];
+    uint64_t live = 0;
+    size_t len = sizeof file, len2 = sizeof again;
+    pprf_key *key, *other = NULL;
+    int ok = impl->setup(&key, depth, root) == PPRF_OK && impl->depth(key) == depth;
+    ok = ok && many.eval(key, leaf, 5, out[0], result) == PPRF_OK;
+    for (int i = 0; ok && i < 5; i++)
+      ok = result[i] == PPRF_OK && impl->eval(key, leaf[i], value) == PPRF_OK &&
+           memcmp(value, out[i], 16) == 0 && memcmp(value, zero, 16) != 0;
+    ok = ok && memcmp(out[0], out[3], 16) == 0 && memcmp(out[0], out[1], 16) != 0;
+    ok = ok && impl->eval_punct(key, last, value) == PPRF_OK && memcmp(value, out[0], 16) == 0 &&
+         impl->node_count(key) == depth && impl->eval(key, last, value) == PPRF_ERR_PUNCTURED;
+    ok = ok && many.punct(key, leaf, 5, result) == PPRF_OK && result[0] == PPRF_ERR_PUNCTURED &&
+         result[1] == PPRF_OK && result[2] == PPRF_OK && result[3] == PPRF_ERR_PUNCTURED &&
+         result[4] == PPRF_OK && impl->node_count(key) == 4 * (size_t)(depth - 2);
+    ok = ok && many.expand(key, last - 1500, last, add_one, &live) == PPRF_OK &&
+         live == (depth > 40 ? 1500 : 0);
+    ok = ok && impl->export_key(key, file, &len) == PPRF_OK && file[7] == 2 &&
+         file[8] == PPRF_SHA3_256 && file[9] == depth &&
+         len == 36 + impl->node_count(key) * (depth / 8 + 17) + 32 &&
+         impl->import_key(&other, file, len) == PPRF_OK &&
+         impl->export_key(other, again, &len2) == PPRF_OK && len2 == len &&
+         memcmp(file, again, len) == 0;
+    ok = ok && many.prefault(key) == (impl == &impl_ref ? PPRF_OK : PPRF_ERR_NOMEM);
+    len2 = sizeof again;
+    ok = ok && impl->export_key(key, again, &len2) == PPRF_OK && memcmp(file, again, len) == 0;
+    ok = ok && impl->eval(other, last - 1, value) == PPRF_OK &&
+         impl->punct_range(other, 1, last - 1) == PPRF_OK && impl->node_count(other) == 0 &&
+         impl->punct_range(other, 0, last) == PPRF_ERR_PUNCTURED;
+    ok = ok && impl->punct_range(key, 0, last) == PPRF_OK && impl->node_count(key) == 0 &&
+         impl->eval(key, middle + 1, value) == PPRF_ERR_PUNCTURED;
+    impl->free(other);
+    len = sizeof file;
+    ok = ok && impl->export_key(key, file, &len) == PPRF_OK && len == 68 &&
+         impl->import_key(&other, file, len) == PPRF_OK && impl->node_count(other) == 0 &&
+         impl->punct(other, last) == PPRF_ERR_PUNCTURED;
+    impl->free(other);
+    impl->free(key);
+    tap_ok(ok, "%s_ends_of_a_tree_of_depth_%u", impl->name, depth);
+  }
+}
+
+/* A file of one node, with a right digest, but for what is said of its header: the error of its import. */
+static int import_of(const struct pprf_impl *impl, unsigned version, unsigned suite, unsigned depth,
+                     uint64_t nodes, unsigned salt)
+{
+  uint8_t file[200] = "PPRFKEY";
+  size_t header = version == 2 ? 36 : 16, width = depth / 8 + 1, len = header + width + 16;
+  pprf_key *key = (pprf_key *)(uintptr_t)16;
+  file[7] = (uint8_t)version;
+  file[8] = (uint8_t)suite;
+  file[9] = (uint8_t)depth;
+  for (unsigned i = 0; i < (version == 2 ? 8 : 4); i++)
+    file[12 + i] = (uint8_t)(nodes >> 8 * i);
+  if (version == 2)
+    file[20] = (uint8_t)salt;
+  if (depth < 64) /* the root, whose id is 2^depth */
+    file[header + depth / 8] = (uint8_t)(1u << depth % 8);
+  if (prg_digest(file, len, file + len) != PPRF_OK)
+    return -1;
+  int err = impl->import_key(&key, file, len + 32);
+  if (err == PPRF_OK)
+    impl->free(key);
+  return err != PPRF_OK && key != NULL ? -1 : err;
+}
+
+/* Each key has one file: which version it has follows from the suite and the depth. */
+static void one_version_a_key(const struct pprf_impl *impl)
+{
+  int ok = 1;
+  for (unsigned depth = 0; depth <= 65; depth++)
+    for (unsigned suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {
+      int salted = suite != PPRF_SHA3_256, is_depth = depth >= 1 && depth <= 63;
+      int second = salted || depth > 32;
+      if (too_deep(impl, depth))
+        continue;
+      ok &=
+        import_of(impl, 1, suite, depth, 1, 0) == (is_depth && !second ? PPRF_OK : PPRF_ERR_FORMAT);
+      ok &=
+        import_of(impl, 2, suite, depth, 1, 0) == (is_depth && second ? PPRF_OK : PPRF_ERR_FORMAT);
+      ok &=
+        import_of(impl, 2, suite, depth, 1, 9) == (is_depth && salted ? PPRF_OK : PPRF_ERR_FORMAT);
+    }
+  /* counts whose bytes wrap to those of one node: 24 bytes times 2^61 are 2^64 and more */
+  ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 1 + (UINT64_C(1) << 61), 0) == PPRF_ERR_FORMAT;
+  ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 1 + (UINT64_C(1) << 32), 0) == PPRF_ERR_FORMAT;
+  ok &= import_of(impl, 2, PPRF_SHA3_256, 63, 0, 0) == PPRF_ERR_FORMAT;
+  tap_ok(ok, "%s_takes_version_2_of_a_file_where_version_1_cannot_be", impl->name);
 }
 
 /* A random root of that suite, twice: the roots are two, and so are the salts.  The root's seed, with an
@@ -591,6 +750,9 @@ int main(void)
     depths(impls[i]);
     whole_blocks(impls[i]);
     batch_corners(impls[i]);
+    deep_stores(impls[i]);
+    ends_of_deep_trees(impls[i]);
+    one_version_a_key(impls[i]);
     long_batches(impls[i]);
   }
   for (int i = 0; i < STORES; i++) {

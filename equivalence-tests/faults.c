@@ -526,6 +526,17 @@ static void check_failed(struct trial *t, const uint8_t *before, size_t before_l
   free(now);
 }
 
+/* Whether a range was punctured in a packed store, which then joins pages that became small: that there is no
+ * memory for that does not matter (opt/packed.c). */
+static int tidied(const struct trial *t)
+{
+  uint8_t out[VALUE_MAX];
+  return t->kind == RANGE && (t->impl != &impl_ref) &&
+         (t->impl != &impl_opt || t->impl->depth(t->key) > PPRF_SLOTS_DEPTH_MAX) &&
+         t->impl->eval(t->key, t->a, out) == PPRF_ERR_PUNCTURED &&
+         t->impl->eval(t->key, t->b, out) == PPRF_ERR_PUNCTURED;
+}
+
 /* Fail each call of the operation in turn until the operation gets through without a failure;
  * the operation is done once then. */
 static void every_call(struct trial *t, int on)
@@ -547,6 +558,8 @@ static void every_call(struct trial *t, int on)
     int hits = inject.hits, want = inject.want;
     injected += hits > 0;
     int done = hits == 0;
+    if (hits > 0 && want == PPRF_ERR_NOMEM && t->err == PPRF_OK && tidied(t))
+      want = PPRF_OK;
     if (hits > 0 && want == PPRF_OK) { /* a call whose failure may be ignored */
       ignored++;
       if (t->err != PPRF_OK)
@@ -811,14 +824,16 @@ static unsigned prg_failures(void)
 static int balanced(const struct pprf_impl *impl)
 {
   uint8_t file[2000];
-  pprf_key *first = NULL; /* the process keeps a page from then on: common/fork.c */
-  if (impl->setup(&first, 1, root) != PPRF_OK)
-    problems++;
-  impl->free(first);
+  pprf_key *first = NULL; /* the process keeps a page from then on: common/fork.c; and an arena */
+  for (unsigned depth = 1; depth <= 33; depth += 32) {
+    if (impl->setup(&first, depth, root) != PPRF_OK)
+      problems++;
+    impl->free(first);
+  }
   long was_live = live;
   memset(&inject, 0, sizeof inject);
   armed = 1;
-  for (unsigned depth = 1; depth <= 32; depth += depth == 1 ? 4 : 9) {
+  for (unsigned depth = 1; depth <= 63; depth += depth == 1 ? 4 : 9) {
     pprf_key *key = NULL, *copy = NULL;
     size_t len = sizeof file;
     if (impl->setup(&key, depth, root) != PPRF_OK || impl->punct(key, 1) != PPRF_OK ||
@@ -887,7 +902,7 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
 int main(int argc, char **argv)
 {
   int full = tap_full(argc, argv);
-  static const unsigned depths[] = {1, 2, 3, 5, 9, 11, 13, 20, 32};
+  static const unsigned depths[] = {1, 2, 3, 5, 9, 11, 13, 20, 32, 33, 59, 63};
   batch_leaves = full ? 12 : 4;
   /* Before this process itself uses the digest. */
   for (int i = 0; i < STORES; i++) {
@@ -909,7 +924,7 @@ int main(int argc, char **argv)
       states(stores[i], depths[d]);
       tap_ok(problems == 0, "%s_key_is_as_it_was_after_any_failure_at_depth_%u", stores[i]->name,
              depths[d]);
-      tap_progress("failures, depth", depths[d], 33);
+      tap_progress("failures, depth", depths[d], 64);
     }
     problems = 0;
     long_batches(stores[i], 12, full);

@@ -328,7 +328,7 @@ static int options(int i, void *arg)
     ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE;
   }
   x.o.flags = 0;
-  for (x.o.depth = 33; x.o.depth != 9; x.o.depth = x.o.depth == 33 ? 0 : 9)
+  for (x.o.depth = 64; x.o.depth != 9; x.o.depth = x.o.depth == 64 ? 0 : 9)
     ok &= more[i].setup_with(&key, &x.o) == PPRF_ERR_RANGE && key == NULL;
   const size_t sizes[] = {offsetof(struct pprf_options, store), sizeof x.o, sizeof x};
   for (unsigned k = 0; k < 9; k++) {

@@ -17,7 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
  * @param flags bit 0: the digest; bit 1: magic, version, PRG and node count */
 static inline void mend(uint8_t *file, size_t size, unsigned flags)
 {
-  if ((flags & 2) != 0 && size >= 48) {
+  if ((flags & 2) != 0 && size >= 68 && file[9] > 32) {
+    memcpy(file, "PPRFKEY\2\1", 9);
+    size_t n = (size - 68) / (file[9] / 8u + 17);
+    for (int b = 0; b < 8; b++)
+      file[12 + b] = (uint8_t)((uint64_t)n >> 8 * b);
+    memset(file + 20, 0, 16); /* it has no salt */
+  } else if ((flags & 2) != 0 && size >= 48) {
     memcpy(file, "PPRFKEY\1\1", 9);
     size_t n = (size - 48) / (file[9] / 8u + 17);
     for (int b = 0; b < 4; b++)

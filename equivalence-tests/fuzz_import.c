@@ -66,7 +66,7 @@ static void go_on(pprf_key *key[IMPLS], unsigned depth, const uint8_t *end, size
 {
   for (unsigned k = 0; k < 8; k++) {
     uint64_t leaf = 0;
-    for (unsigned b = 0; b < 4 && 4 * k + b < room; b++)
+    for (unsigned b = 0; b < 8 && 4 * k + b < room; b++)
       leaf = leaf << 8 | end[-1 - (ptrdiff_t)(4 * k + b)];
     leaf &= ((uint64_t)1 << depth) - 1;
     uint64_t last = leaf | (((uint64_t)1 << (k * depth / 8)) - 1);

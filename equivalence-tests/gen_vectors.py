@@ -140,7 +140,7 @@ class Key:
         return [(i, s) for i, s in sorted((self.in_order_id(n), s) for n, s in self.nodes.items())]
 
     def encode(self):
-        if self.suite == 1:
+        if self.suite == 1 and self.depth <= 32:
             return encode(self.depth, self.records())
         return encode2(self.depth, self.records(), self.suite, self.salt)
 
@@ -174,6 +174,9 @@ def number(label, below):
 
 
 # ------------------------------------------------------------------ the files
+
+DEEP = (33, 48, 63)  # depths beyond those of version 1 of the key file
+
 
 def prg_file():
     tests = []
@@ -229,12 +232,12 @@ def wide_file():
 
 def eval_file():
     groups = []
-    for depth in list(range(1, 33)):
+    for depth in [*range(1, 33), *DEEP]:
         for k, seed in enumerate([noise("eval seed %d" % depth)] + ([bytes(16)] * (depth == 8))):
             key = Key(depth, seed)
             last = (1 << depth) - 1
             leaves = {0, last, last // 2, last // 2 + 1, 1, last - 1}
-            leaves |= {1 << b for b in range(depth)} if depth in (3, 8, 32) else set()
+            leaves |= {1 << b for b in range(depth)} if depth in (3, 8, 32, 63) else set()
             leaves |= {number("eval %d %d %d" % (depth, k, i), last + 1) for i in range(4)}
             leaves = set(range(last + 1)) if depth <= 4 else leaves
             groups.append({"depth": depth, "seed": seed.hex(),
@@ -279,16 +282,17 @@ def puncture_file():
         groups.append({"comment": comment, "depth": depth, "seed": seed.hex(), "operations": done,
                        "nodes": len(key.nodes), "key": key.encode().hex()})
 
-    for depth in range(1, 33):
+    for depth in [*range(1, 33), *DEEP]:
         last = (1 << depth) - 1
         group("nothing punctured", depth, [])
         group("first leaf", depth, [["punct", 0], ["eval", 0], ["punct", 0], ["eval", last]])
         group("last leaf", depth, [["eval_punct", last], ["eval_punct", last], ["eval", 0]])
         group("everything at once", depth, [["range", 0, last], ["range", 0, last],
                                             ["punct", last], ["eval", 0]])
-        group("out of the tree", depth, [["punct", last + 1], ["eval", last + 1],
-                                         ["eval_punct", (1 << 40) + 1], ["range", 0, last + 1],
-                                         ["range", last, last - 1]])
+        if depth < 63:  # of 63 bits each number is a leaf, and some readers of JSON know no greater ones
+            group("out of the tree", depth, [["punct", last + 1], ["eval", last + 1],
+                                             ["eval_punct", (1 << max(40, depth)) + 1], ["range", 0, last + 1],
+                                             ["range", last, last - 1]])
     for depth in (1, 2, 3, 4):
         leaves = range(1 << depth)
         group("all ascending", depth, [["eval_punct", x] for x in leaves])
@@ -298,7 +302,7 @@ def puncture_file():
         group("worst case: every second leaf", depth, [["punct", x] for x in evens])
         group("worst case by odd leaves, descending", depth,
               [["eval_punct", x + 1] for x in reversed(evens)])
-    for depth in (5, 8, 15, 16, 23, 24, 31, 32):
+    for depth in (5, 8, 15, 16, 23, 24, 31, 32, *DEEP):
         size = 1 << depth
         pick = [number("random %d %d" % (depth, i), size) for i in range(12)]
         group("random leaves", depth, [["eval_punct" if i % 3 else "punct", x]
@@ -468,11 +472,11 @@ def suite_file():
                        "key": key.encode().hex()})
 
     for suite in ("sha3-256-salted", "aes-128"):
-        for depth in range(1, 33):
+        for depth in [*range(1, 33), *DEEP]:
             last = (1 << depth) - 1
             pick = [number("%s %d %d" % (suite, depth, i), last + 1) for i in range(6)]
             group("a few leaves", suite, depth, [["eval", x] for x in (0, last, *pick)])
-            if depth in (1, 2, 3, 7, 8, 16, 31, 32):
+            if depth in (1, 2, 3, 7, 8, 16, 31, 32, *DEEP):
                 group("punctures", suite, depth, [["eval_punct", pick[0]], ["punct", pick[1]],
                                                   ["eval", pick[0]], ["range", *sorted(pick[2:4])],
                                                   ["eval_punct", pick[4]], ["eval", pick[5]]])
@@ -495,11 +499,11 @@ def mls_file():
                        "operations": done, "nodes": len(key.nodes), "key": key.encode().hex()})
         return done
 
-    for depth in range(1, 33):
+    for depth in [*range(1, 33), *DEEP]:
         last = (1 << depth) - 1
         pick = [number("mls %d %d" % (depth, i), last + 1) for i in range(6)]
         group("a few leaves", depth, [["eval", x] for x in (0, last, *pick)])
-        if depth in (1, 2, 3, 7, 8, 16, 23, 24, 31, 32):
+        if depth in (1, 2, 3, 7, 8, 16, 23, 24, 31, 32, *DEEP):
             group("punctures", depth, [["eval_punct", pick[0]], ["punct", pick[1]], ["eval", pick[0]],
                                        ["range", *sorted(pick[2:4])], ["eval_punct", pick[4]], ["eval", pick[5]]])
     group("every leaf", 6, [["eval", x] for x in range(64)])
@@ -510,6 +514,31 @@ def mls_file():
     if [mls_handshake_key(bytes.fromhex(x["value"])).hex() for x in leaves] != MLS_HANDSHAKE_KEYS:
         sys.exit("gen_vectors.py: not the MLS working group's handshake keys")
     return {"kind": "suite", "groups": groups}
+
+
+def deep_tests(test, name, suite, seed, salt):
+    """Such files of keys deeper than 32."""
+    for d in (33, 48, 62, 63):
+        at, top = name + "depth %d, " % d, 1 << d
+        test("ok", at + "a root", encode2(d, [(top, seed)], suite, salt))
+        test("ok", at + "no node", encode2(d, [], suite, salt))
+        test("ok", at + "the last leaf alone", encode2(d, [(2 * top - 1, seed)], suite, salt))
+        test("ok", at + "the first leaf and the last", encode2(d, [(1, seed), (2 * top - 1, seed)], suite, salt))
+        test("ok", at + "the two leaves in the middle", encode2(d, [(top - 1, seed), (top + 1, seed)], suite, salt))
+        test("format", at + "the root's two children",
+             encode2(d, [(top >> 1, seed), (3 * (top >> 1), seed)], suite, salt))
+        test("format", at + "the last two leaves", encode2(d, [(2 * top - 3, seed), (2 * top - 1, seed)], suite, salt))
+        test("format", at + "the last leaf, then the first", encode2(d, [(2 * top - 1, seed), (1, seed)], suite, salt))
+        test("format", at + "id 0", encode2(d, [(0, seed)], suite, salt))
+        if d < 63:
+            test("format", at + "id out of the tree", encode2(d, [(2 * top, seed)], suite, salt))
+        test("format", at + "records one byte narrower", encode2(d, [(1, seed)], suite, salt, width=d // 8))
+        test("format", at + "in the layout of version 1", encode(d, [(top, seed)], prg_id=suite))
+        record = d // 8 + 1 + len(seed)
+        as_one = 1 + (1 << 64) // (record & -record)  # so many records have as many bytes as one, modulo 2^64
+        for count in (2, 1 << (d - 1), (1 << (d - 1)) + 1, 1 + (1 << 32), as_one, (1 << 64) - 1):
+            if count < 1 << 64:
+                test("format", at + "n = %d" % count, encode2(d, [(top, seed)], suite, salt, count=count))
 
 
 def version2_tests(suites, seed, salt):
@@ -540,6 +569,7 @@ def version2_tests(suites, seed, salt):
             test("format", name + "reserved bytes %s" % r.hex(), encode2(8, rec, suite, salt, reserved=r))
         for d in (0, 64, 255):
             test("format", name + "depth %d" % d, encode2(d, [], suite, salt, width=1))
+        deep_tests(test, name, suite, seed, salt)
         for n in (len(rec) - 1, len(rec) + 1, 0, len(rec) + (1 << 32), len(rec) + (1 << 63)):
             test("format", name + "n = %d" % n, encode2(8, rec, suite, salt, count=n))
         test("format", name + "siblings", encode2(8, [(1, seed), (3, seed)], suite, salt))
@@ -573,7 +603,13 @@ def mls_encoding_file():
 def encoding2_file():
     seed, salt = noise("encodings 2"), noise("encodings 2, salt")
     tests, test = version2_tests((2, 3), seed, salt)
-    test("format", "version 2 of a key that version 1 holds", encode2(8, [(256, seed)], 1, bytes(16)))
+    for d in (1, 8, 31, 32):
+        test("format", "version 2 of a key that version 1 holds, depth %d" % d,
+             encode2(d, [(1 << d, seed)], 1, bytes(16)))
+    deep_tests(test, "suite 1: ", 1, seed, bytes(16))
+    for at in (0, 7, 8, 15):
+        test("format", "suite 1: byte %d of a salt" % at,
+             encode2(33, [(1 << 33, seed)], 1, bytes(at) + b"\1" + bytes(15 - at)))
     for suite in (0, 4, 255):
         test("suite", "suite %d" % suite, encode2(8, [(256, seed)], suite, salt))
         test("format", "suite %d and reserved bytes" % suite,

@@ -313,7 +313,7 @@ static void files_that_change(int i, uint64_t seed)
   (void)seed;
   static void (*const change[])(uint8_t *, size_t) = {leave_the_tree, ids_run_wild, ids_are_zero,
                                                       ids_are_ones};
-  static const unsigned depths[] = {9, 14, 20, 31};
+  static const unsigned depths[] = {9, 14, 20, 31, 33, 63};
   int ok = 1, taken = 0, refused = 0;
   unsigned passes = 0;
   for (size_t d = 0; ok && d < sizeof depths / sizeof *depths; d++) {

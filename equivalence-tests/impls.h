@@ -54,7 +54,7 @@ __attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {&
  * leaves. */
 __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)
 {
-  return sizeof(size_t) < 8 && impl == &impl_opt && depth > 28;
+  return sizeof(size_t) < 8 && impl == &impl_opt && depth > 28 && depth <= PPRF_SLOTS_DEPTH_MAX;
 }
 
 /** Import a key of any suite. */

@@ -198,16 +198,22 @@ static void write_cover(const struct model *m, struct writer *w, uint64_t start,
   write_cover(m, w, start + half, height - 1, seed != NULL ? &c.right : NULL);
 }
 
+/* Version 1 of the key file holds the one suite and depths up to 32. */
+static int in_version2(unsigned suite, unsigned depth)
+{
+  return suite != PRG_SHA3_256 || depth > 32;
+}
+
 uint8_t *model_export(const struct model *m, size_t *len, size_t *nodes)
 {
-  struct writer w = {.cap = 256, .len = m->family.suite == PRG_SHA3_256 ? 16 : 36};
+  struct writer w = {.cap = 256, .len = in_version2(m->family.suite, m->depth) ? 36 : 16};
   w.bytes = need(malloc(w.cap));
   write_cover(m, &w, 0, m->depth, &m->root);
   memcpy(w.bytes, "PPRFKEY\1\1", 9);
   w.bytes[9] = (uint8_t)m->depth;
   put_le(w.bytes + 10, 0, 2);
   put_le(w.bytes + 12, w.nodes, 4);
-  if (m->family.suite != PRG_SHA3_256) {
+  if (in_version2(m->family.suite, m->depth)) {
     w.bytes[7] = 2;
     w.bytes[8] = (uint8_t)m->family.suite;
     put_le(w.bytes + 12, w.nodes, 8);
@@ -231,11 +237,8 @@ int model_accepts(const uint8_t *bytes, size_t len)
   if (len < 16 + DIGEST_BYTES || memcmp(bytes, "PPRFKEY", 7) != 0 || bytes[9] < PPRF_DEPTH_MIN ||
       bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0)
     return 0;
-  unsigned first = 16;
-  if (bytes[7] == 2 &&
-      (bytes[8] == PRG_SHA3_256_SALTED || bytes[8] == PRG_AES_128 || bytes[8] == PRG_MLS_SHA256))
-    first = 36;
-  else if (bytes[7] != 1 || bytes[8] != PRG_SHA3_256)
+  unsigned first = in_version2(bytes[8], bytes[9]) ? 36 : 16;
+  if (bytes[7] != (first == 36 ? 2 : 1) || bytes[8] < PRG_SHA3_256 || bytes[8] > PRG_MLS_SHA256)
     return 0;
   if (len < first + DIGEST_BYTES)
     return 0;
@@ -246,8 +249,9 @@ int model_accepts(const uint8_t *bytes, size_t len)
   uint64_t n = get_le(bytes + 12, first == 36 ? 8 : 4), end = 0;
   if (n > len || len != first + n * record + DIGEST_BYTES)
     return 0;
-  for (unsigned i = 20; is_wide(&m) && i < 36; i++)
-    if (bytes[i] != 0) /* it has no salt */
+  int has_salt = bytes[8] == PRG_SHA3_256_SALTED || bytes[8] == PRG_AES_128;
+  for (unsigned i = 20; !has_salt && i < first; i++)
+    if (bytes[i] != 0)
       return 0;
   if (prg_digest(bytes, len - DIGEST_BYTES, digest) != 0 ||
       memcmp(digest, bytes + len - DIGEST_BYTES, DIGEST_BYTES) != 0)
@@ -255,7 +259,7 @@ int model_accepts(const uint8_t *bytes, size_t len)
   /* The gaps between the nodes are the punctured leaves. */
   for (uint64_t i = 0; i < n; i++) {
     uint64_t id = get_le(bytes + first + i * record, width);
-    if (id == 0 || id >> (m.depth + 1) != 0)
+    if (id == 0 || (m.depth < 63 && id >> (m.depth + 1) != 0))
       goto done;
     unsigned h = (unsigned)__builtin_ctzll(id);
     uint64_t start = (id - ((uint64_t)1 << h)) / 2;

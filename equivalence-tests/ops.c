@@ -75,12 +75,19 @@ static int read_byte(struct reader *r, unsigned *v)
   return 1;
 }
 
+/* Of a byte that says a depth. */
+static unsigned depth_of(unsigned byte)
+{
+  unsigned depth = (byte & 63) + 1;
+  return depth <= PPRF_DEPTH_MAX ? depth : PPRF_DEPTH_MAX;
+}
+
 static int read_leaf(struct reader *r, uint64_t *leaf)
 {
   unsigned s;
   if (!read_byte(r, &s))
     return 0;
-  unsigned k = s & 63, bit = k % 34;
+  unsigned k = s & 63, bit = r->depth > 32 ? k : k % 34;
   switch (s >> 6) {
   case 0:
     r->leaf += (uint64_t)k - 32;
@@ -92,7 +99,7 @@ static int read_leaf(struct reader *r, uint64_t *leaf)
     r->leaf = s & 1 ? ((uint64_t)1 << r->depth) - ((uint64_t)1 << bit) : ((uint64_t)1 << bit) - 1;
     break;
   default: {
-    unsigned bytes = (s & 7) % 5 + 1, v;
+    unsigned bytes = r->depth > 32 ? (s & 7) + 1 : (s & 7) % 5 + 1, v;
     uint64_t x = 0;
     for (unsigned i = 0; i < bytes; i++) {
       if (!read_byte(r, &v))
@@ -131,7 +138,7 @@ static int read_op(struct reader *r, struct op *op)
   case OP_SETUP:
     if (!read_byte(r, &op->x) || !read_byte(r, &op->y))
       return 0;
-    op->x = (op->x & 31) + 1;
+    op->x = depth_of(op->x);
     r->depth = op->x;
     return 1;
   case OP_EVAL_BATCH:
@@ -141,7 +148,7 @@ static int read_op(struct reader *r, struct op *op)
   case OP_SUBTREE: {
     if (!read_leaf(r, &op->a) || !read_byte(r, &op->x))
       return 0;
-    uint64_t below = ((uint64_t)1 << op->x % 33) - 1;
+    uint64_t below = ((uint64_t)1 << op->x % (r->depth > 32 ? 64 : 33)) - 1;
     op->b = op->a | below;
     op->a &= ~below;
     return 1;
@@ -688,7 +695,7 @@ void ops_run(const uint8_t *bytes, size_t len, struct ops_result *result, FILE *
   if (len < 2)
     return;
   struct run r = {.result = result, .trace = trace};
-  struct reader in = {bytes + 2, bytes + len, 0, (bytes[0] & 31u) + 1};
+  struct reader in = {bytes + 2, bytes + len, 0, depth_of(bytes[0])};
   test_prg_toy = bytes[0] >> 7 == 0;
   uint64_t mislabelled = test_prg_mislabelled;
   r.op = (struct op){.code = OP_SETUP, .x = in.depth, .y = bytes[1]};
@@ -773,7 +780,7 @@ size_t ops_shrink(uint8_t *bytes, size_t len)
   /* Cut windows of operations, from half of the sequence down to one. */
   for (size_t window = len; window > 0;) {
     size_t start[4096], n = 0;
-    struct reader in = {bytes + 2, bytes + len, 0, (bytes[0] & 31u) + 1};
+    struct reader in = {bytes + 2, bytes + len, 0, depth_of(bytes[0])};
     struct op op;
     do
       start[n++] = (size_t)(in.at - bytes);
@@ -853,8 +860,9 @@ static void put_leaf(struct out *o, uint64_t *state, unsigned depth)
   else if (r < 63)
     put(o, 0x80 | tap_random(state) % 64);
   else if (r < 64) { /* usually out of the tree */
-    put(o, 0xc4);
-    for (int i = 0; i < 5; i++)
+    unsigned bytes = depth > 32 ? 8 : 5;
+    put(o, 0xc0 | (bytes - 1));
+    for (unsigned i = 0; i < bytes; i++)
       put(o, tap_random(state));
   } else {
     unsigned bytes = (depth + 7) / 8;

@@ -3,7 +3,7 @@
  * Sequences of operations as byte strings: the random tester, the fuzzers and the replay command
  * share them.  Every byte string is a sequence; one that ends inside an operation ends before it.
  *
- *   byte 0   bits 0..4: depth - 1; bit 7: PRG, 0 = the labelled toy, 1 = SHA3
+ *   byte 0   bits 0..5: depth - 1, 63 as 62; bit 7: PRG, 0 = the labelled toy, 1 = SHA3
  *   byte 1   tag of the root's seed (test_prg_root)
  *   then operations: one byte, of which the low nibble is the code, then the operands:
  *     0 eval LEAF           1 punct LEAF           2 eval_punct LEAF      3 range LEAF LEAF
@@ -11,10 +11,11 @@
  *     5 import              export, free, import, continue with the imported key
  *     6 swap                as 5, with the bytes that the other implementation exported
  *     7 count               node_count, depth, memory_bytes
- *     8 setup B B           a new key: B = depth - 1 (low 5 bits), B = tag
+ *     8 setup B B           a new key: B = depth as in byte 0, B = tag
  *     9 sweep LEAF B B      punct LEAF, LEAF + s, LEAF + 2 s ...: first B + 1 leaves,
  *                          s = second B + 1
- *    10 subtree LEAF B      range over the subtree of height B % 33 that holds LEAF
+ *    10 subtree LEAF B      range over the subtree of height B % 33 that holds LEAF; B % 64 in a tree
+ *                          deeper than 32
  *    11 fail B              the PRG's call B + 1 inside the next operation fails
  *    12 eval_batch LEAF B B   the leaves LEAF + i i (second B + 1) of the tree for i < first B; if
  *                          LEAF is out of the tree so are they
@@ -25,6 +26,7 @@
  *     s >> 6 = 0: that leaf + (s & 63) - 32       1: that leaf with bit (s & 63) % 34 flipped
  *     2: an edge, 2^((s & 63) % 34) - 1 (even s) or 2^depth - 2^((s & 63) % 34) (odd s)
  *     3: little-endian in the (s & 7) % 5 + 1 bytes that follow
+ *   In a tree deeper than 32 it is (s & 63) without % 34, and (s & 7) + 1 bytes.
  */
 #ifndef EQ_OPS_H
 #define EQ_OPS_H

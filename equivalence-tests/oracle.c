@@ -177,7 +177,7 @@ size_t oracle_count(void)
 uint8_t *oracle_export(unsigned depth, struct pprf_family family, size_t *len)
 {
   size_t n = oracle_count(), width = depth / 8 + 1;
-  size_t header = family.suite == PRG_SHA3_256 ? 16 : 36;
+  size_t header = family.suite == PRG_SHA3_256 && depth <= 32 ? 16 : 36;
   *len = header + n * (width + seed_bytes);
   uint8_t *bytes = calloc(1, *len + DIGEST_BYTES), *at = bytes + header;
   if (bytes == NULL)

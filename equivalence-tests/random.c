@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random operation sequences on ref, opt and the model, at every depth.  The environment's SEED
- * repeats a run; --full runs longer; as `three-way` it asks build/oracle, the extracted Coq model,
+ * repeats a run, DEPTH asks for one depth alone; --full runs longer; as `three-way` it asks build/oracle, the extracted Coq model,
  * too. */
 #include <inttypes.h>
 
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
   uint64_t seed = tap_seed(), state = seed, sequences = 0, ops = 0, faults = 0;
   size_t peak = 0;
   /* toy sequences a depth, sha3 sequences a depth */
-  const char *name = strrchr(argv[0], '/');
+  const char *name = strrchr(argv[0], '/'), *only = getenv("DEPTH");
   int oracle = strcmp(name == NULL ? argv[0] : name + 1, "three-way") == 0;
   unsigned toy = full ? 1500 : 110, sha3 = full ? 120 : 10;
   if (oracle) {
@@ -25,8 +25,10 @@ int main(int argc, char **argv)
     sha3 = full ? 40 : 5;
   }
   tap_note("seed=0x%" PRIx64 " (SEED=0x%" PRIx64 " repeats this run)", seed, seed);
-  for (unsigned depth = 1; depth <= 32; depth++) {
+  for (unsigned depth = PPRF_DEPTH_MIN; depth <= PPRF_DEPTH_MAX; depth++) {
     int ok = 1, skip = too_deep(&impl_opt, depth);
+    if (only != NULL && strtoul(only, NULL, 10) != depth)
+      continue;
     for (unsigned i = 0; i < toy + sha3 && ok && !skip; i++) {
       uint64_t start = state;
       /* many short sequences, a few long ones */
@@ -44,7 +46,7 @@ int main(int argc, char **argv)
           exit(1);
         ops_explain(bytes, len, start);
       }
-      tap_progress("random sequences", sequences, (uint64_t)32 * (toy + sha3));
+      tap_progress("random sequences", sequences, (uint64_t)PPRF_DEPTH_MAX * (toy + sha3));
     }
     tap_ok(ok, "ref_opt_and_%s_agree_at_depth_%u%s", oracle ? "the_coq_model" : "model", depth,
            skip ? " # SKIP a key of opt is more than the address space" : "");

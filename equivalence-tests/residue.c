@@ -662,6 +662,7 @@ static const char *const painted_name[] = {
 struct painted {
   const struct pprf_impl *impl;
   enum painted_op op;
+  unsigned depth;
   volatile uint8_t *base; /* of the stack */
   size_t deepest, dirty;  /* bytes below the caller's frame: what was written, what is not zero */
 };
@@ -676,9 +677,9 @@ __attribute__((noinline)) static int make_dirty(void)
 
 /* One call, of which nothing but the API function's frames is below the caller. */
 #define CALL(p, key, leaves, bytes, len)                                                           \
-  ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, 12, root)                     \
-   : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, 12, NULL)                     \
-   : (p)->op == SETUP_SALT   ? (p)->impl->setup(&fresh_key, 12, NULL)                              \
+  ((p)->op == SETUP          ? setup_in_suite((p)->impl, &fresh_key, (p)->depth, root)             \
+   : (p)->op == SETUP_RANDOM ? setup_in_suite((p)->impl, &fresh_key, (p)->depth, NULL)             \
+   : (p)->op == SETUP_SALT   ? (p)->impl->setup(&fresh_key, (p)->depth, NULL)                      \
    : (p)->op == EVAL         ? (p)->impl->eval(key, 77, bytes)                                     \
    : (p)->op == PUNCT        ? (p)->impl->punct(key, (leaves)[0])                                  \
    : (p)->op == EVAL_PUNCT   ? (p)->impl->eval_punct(key, (leaves)[0], bytes)                      \
@@ -705,12 +706,14 @@ static void *run_painted(void *arg)
     ref ? ref_pprf_expand : pprf_expand;
   pprf_key *key, *volatile first_key = NULL, *fresh_key = NULL;
   volatile uint8_t *top = NULL;
-  ok &= setup_in_suite(p->impl, &key, 12, root) == PPRF_OK;
+  ok &= setup_in_suite(p->impl, &key, p->depth, root) == PPRF_OK;
   for (int round = 0; round < 2; round++) { /* the first one warms up: what libraries do once */
     uint64_t leaves[40];
     size_t len = sizeof bytes;
     for (unsigned i = 0; i < 40; i++)
       leaves[i] = 1000 * (unsigned)round + 97 * i % 1000;
+    for (unsigned i = 0; i < 40 && p->depth > 12; i++) /* below a node as high as there are */
+      leaves[i] += (uint64_t)round << (p->depth - 1);
     if (p->op == IMPORT)
       ok &= p->impl->export_key(key, bytes, &len) == PPRF_OK;
 #if defined(__x86_64__)
@@ -748,10 +751,11 @@ static void *run_painted(void *arg)
 }
 
 /* 1 if nothing but zeros is left; *deepest: bytes of stack that were written. */
-static int leaves_zeros(const struct pprf_impl *impl, enum painted_op op, size_t *deepest)
+static int leaves_zeros(const struct pprf_impl *impl, unsigned levels, enum painted_op op,
+                        size_t *deepest)
 {
   enum { SIZE = 1 << 18 };
-  struct painted p = {.impl = impl, .op = op};
+  struct painted p = {.impl = impl, .op = op, .depth = levels};
   pthread_attr_t attr;
   pthread_t thread;
   void *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -765,8 +769,8 @@ static int leaves_zeros(const struct pprf_impl *impl, enum painted_op op, size_t
   munmap(stack, SIZE);
   *deepest = p.deepest;
   if (p.dirty != 0 && op != DIRTY)
-    tap_note("%s, %s: %zu bytes down the stack is not wiped; written were %zu", impl->name,
-             painted_name[op], p.dirty, p.deepest);
+    tap_note("%s, depth %u, %s: %zu bytes down the stack is not wiped; written were %zu",
+             impl->name, levels, painted_name[op], p.dirty, p.deepest);
   return p.dirty == 0 && p.deepest > 0;
 }
 
@@ -776,17 +780,21 @@ static void whole_stack(const struct pprf_impl *impl)
   size_t deepest, most = 0;
   int ok = 1;
   for (enum painted_op op = SETUP; op < WIPE; op++) {
-    ok &= leaves_zeros(impl, op, &deepest);
+    ok &= leaves_zeros(impl, 12, op, &deepest);
     most = deepest > most ? deepest : most;
   }
   tap_ok(ok, "%s_all_that_was_written_below_a_function_is_zero", impl->name);
+  ok = 1;
+  for (enum painted_op op = SETUP; op < WIPE; op++)
+    ok &= leaves_zeros(impl, PPRF_DEPTH_MAX, op, &deepest);
+  tap_ok(ok, "%s_all_that_was_written_below_a_function_of_a_deep_key_is_zero", impl->name);
   if (impl == &impl_ref) {
-    ok = leaves_zeros(impl, WIPE, &deepest);
+    ok = leaves_zeros(impl, 12, WIPE, &deepest);
     tap_ok(ok && deepest >= WIPED && deepest < WIPED + 128 + OWN_CALL,
            "a_wipe_begins_at_its_return_address_and_is_as_long_as_asked");
   }
   tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
-  tap_ok(!leaves_zeros(impl, DIRTY, &deepest) && deepest > 40000,
+  tap_ok(!leaves_zeros(impl, 12, DIRTY, &deepest) && deepest > 40000,
          "control_%s_a_deeper_frame_is_noticed", impl->name);
 #else
   tap_note("%s: the stack is not painted on this processor", impl->name);

@@ -104,7 +104,7 @@ type Store uint
 // The stores.
 const (
 	DefaultStore Store = C.PPRF_STORE_DEFAULT // what the library takes
-	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense
+	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense; up to depth 32
 	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
 )
 
@@ -125,7 +125,7 @@ var (
 	ErrSuite     = errors.New("an unknown suite")
 	ErrSalt      = fmt.Errorf("a salt has %d bytes", SaltBytes)
 	ErrNoSalt    = errors.New("the suite has no salt")
-	ErrStore     = errors.New("an unknown store")
+	ErrStore     = errors.New("no such store")
 	ErrMemory    = errors.New("out of memory")
 	ErrCrypto    = errors.New("the digest or the random generator failed")
 	ErrFormat    = errors.New("not a key file")
@@ -211,6 +211,9 @@ func NewWith(depth uint, options Options) (*Key, error) {
 	}
 	if o.Store > PackedStore {
 		return nil, fmt.Errorf("pprf: %w: %d", ErrStore, uint(o.Store))
+	}
+	if o.Store == SlotStore && depth > C.PPRF_SLOTS_DEPTH_MAX {
+		return nil, fmt.Errorf("pprf: %w: pair slots at depth %d", ErrStore, depth)
 	}
 	err := C.setup_with(&key, C.uint(depth), pointer(o.Seed), C.uint(o.Suite), pointer(o.Salt), C.uint(o.Store))
 	if err == C.PPRF_ERR_RANGE { // all else that it can mean is checked above

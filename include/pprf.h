@@ -69,13 +69,16 @@ extern "C" {
 #define PPRF_SALT_BYTES 16
 /** Least and greatest depth of a tree. */
 #define PPRF_DEPTH_MIN 1
-#define PPRF_DEPTH_MAX 32
+#define PPRF_DEPTH_MAX 63
+/** Greatest depth of a tree whose seeds lie in pair slots, PPRF_STORE_SLOTS: a deeper one has a packed
+ * store. */
+#define PPRF_SLOTS_DEPTH_MAX 32
 
 /** Results of every function that returns int. */
 enum {
   PPRF_OK = 0,            /**< done */
   PPRF_ERR_PUNCTURED = 1, /**< the leaf, or every leaf of the range, was punctured before */
-  PPRF_ERR_RANGE = 2,     /**< depth not in 1..32, leaf >= 2^depth, first > last, or an option that
+  PPRF_ERR_RANGE = 2,     /**< depth not in 1..63, leaf >= 2^depth, first > last, or an option that
                                this library does not know */
   PPRF_ERR_NOMEM = 3,     /**< memory or address space is short */
   PPRF_ERR_CRYPTO = 4,    /**< the digest or the random generator failed */
@@ -116,13 +119,13 @@ typedef struct pprf_key pprf_key;
  * if the root's seed is random, and PPRF_SHA3_256, the thesis's function, if it is given: values have
  * PPRF_SEED_BYTES bytes.
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
- * @param[in]  depth tree levels below the root, 1..32: the key has 2^depth leaves.
+ * @param[in]  depth tree levels below the root, 1..63: the key has 2^depth leaves.
  * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
  *                   RAND_priv_bytes, or in a child of the process that loaded the library from
  *                   getrandom, which needs no lock.  The caller wipes its own copy.
  * @retval PPRF_OK         *key is a key with one node, the root.
  * @retval PPRF_ERR_NULL   key is NULL.
- * @retval PPRF_ERR_RANGE  depth is not in 1..32.
+ * @retval PPRF_ERR_RANGE  depth is not in 1..63.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the random generator or the digest is not available. */
 PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES]);
@@ -137,15 +140,15 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
 enum {
-  /** What the library takes: pair slots. */
+  /** What the library takes: pair slots up to depth 32, a packed store beyond. */
   PPRF_STORE_DEFAULT = 0,
-  /** Pair slots, a mapping of the key's own: fastest where punctures are dense; 16 to 21 bytes a node
-   * there, up to a page a node where they are few. */
+  /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense; 16 to 21
+   * bytes a node there, up to a page a node where they are few. */
   PPRF_STORE_SLOTS = 1,
   /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
    * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a
    * large tree.  Small keys share pages.  (16 bytes a node more, in either store, for PPRF_MLS_SHA256.)
-   * pprf_prefault makes it pair slots. */
+   * pprf_prefault makes it pair slots, up to depth 32. */
   PPRF_STORE_PACKED = 2
 };
 
@@ -154,9 +157,9 @@ struct pprf_options {
   size_t size;         /**< sizeof(struct pprf_options) */
   const uint8_t
     *seed;        /**< as for pprf_setup: PPRF_SEED_BYTES bytes, 32 for PPRF_MLS_SHA256; or NULL */
-  unsigned depth;      /**< as for pprf_setup: 1..32 */
+  unsigned depth;      /**< as for pprf_setup: 1..63 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
-  unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared */
+  unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared, so no key deeper than 32 */
   unsigned suite;      /**< one of the suites above; 0: as for pprf_setup, PPRF_SHA3_256 with a
                             seed and PPRF_SHA3_256_SALTED without */
   const uint8_t *salt; /**< PPRF_SALT_BYTES bytes, or NULL: drawn as a seed is; NULL for a suite
@@ -167,9 +170,10 @@ struct pprf_options {
 /** Make a new key as options say; what they leave zero is as pprf_setup has it.
  * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  options options->size bytes of them.
- * @retval PPRF_ERR_RANGE depth is not in 1..32, a flag or the store is unknown, a packed store is to be
- *                        shared, a salt is given to a suite without one, size is that of no version, or
- *                        greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_RANGE depth is not in 1..63, a flag or the store is unknown, a packed store is to be
+ *                        shared, a depth beyond 32 is to have pair slots or to be shared, a salt is given
+ *                        to a suite without one, size is that of no version, or greater than the
+ *                        library's and a byte beyond is not zero.
  * @retval PPRF_ERR_SUITE the suite is unknown.
  * @retval PPRF_ERR_NULL  key or options is NULL.
  * @retval others         as pprf_setup. */
@@ -244,8 +248,8 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
                              int *result);
 
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
- * same number of PRG calls, run side by side.  While it runs it takes 48 bytes of memory a leaf and
- * 32 a new node, 64 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 24 more, and new
+ * same number of PRG calls, run side by side.  While it runs it takes 68 bytes of memory a leaf and
+ * 32 a new node, 84 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 24 more, and new
  * pages of 4 kB at most for those that hold one of the leaves.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
@@ -292,8 +296,8 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
  * single punctures wait too.  An implementation may have nothing to do.
  * @param[in,out] key the key; no leaf changes.
  * @retval PPRF_OK        no puncture needs memory that is not there.
- * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, or the system refused; some
- *                        of it may be backed.
+ * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, as it always is beyond depth 32, or
+ *                        the system refused; some of it may be backed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);

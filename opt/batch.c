@@ -24,7 +24,7 @@ struct group {
 /* Live leaves in ascending order, without repeats, in groups.  The seed of a group's node is in
  * seed[first]; a group of height 0 is one leaf and that seed its value. */
 struct forest {
-  uint32_t *leaf;
+  uint64_t *leaf;
   struct pprf_seed *seed; /* one for each leaf */
   size_t leaves;
   struct group *group; /* room for one for each leaf */
@@ -45,7 +45,7 @@ static void put_seeds(uint8_t *out, const struct pprf_seed *seed, size_t n)
 }
 
 /* The first of a group's leaves that is >= mid, or last + 1 if there is none. */
-static uint32_t split(const uint32_t *leaf, const struct group *g, uint64_t mid)
+static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
 {
   uint32_t lo = g->first, hi = g->last + 1;
   if (leaf[g->last] < mid)
@@ -69,7 +69,7 @@ static uint32_t split(const uint32_t *leaf, const struct group *g, uint64_t mid)
 static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_seed *unused)
 {
   unsigned h = g->height--;
-  uint64_t start = (uint64_t)f->leaf[g->first] >> h << h, mid = start + (UINT64_C(1) << (h - 1));
+  uint64_t start = f->leaf[g->first] >> h << h, mid = start + (UINT64_C(1) << (h - 1));
   uint32_t m = split(f->leaf, g, mid);
   struct pprf_seed *own = &f->seed[g->first];
   struct opt_step step = {own, own, own, start, h};
@@ -134,47 +134,47 @@ static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, ui
     f->group[f->groups++] = (struct group){at, at, node.height};
     f->seed[at] = opt_store_seed(s, node);
   }
-  f->leaf[at] = (uint32_t)x;
+  f->leaf[at] = x;
   f->leaves++;
 }
 
 /* ---- leaves in any order ---- */
 
-/* A leaf and its place in the caller's array, so that numbers in order are leaves in order. */
-static uint64_t item(uint64_t leaf, size_t place)
-{
-  return leaf << 32 | (uint32_t)place;
-}
+/* A leaf and its place in the caller's array. */
+struct item {
+  uint64_t leaf;
+  uint32_t place;
+};
 
-/* Sort items of leaves < 2^depth whose places ascend; spare has room for n. */
-static void sort(uint64_t *items, uint64_t *spare, size_t n, unsigned depth)
+/* Sort items of leaves < 2^depth, those of one leaf as they come; spare has room for n. */
+static void sort(struct item *items, struct item *spare, size_t n, unsigned depth)
 {
   size_t sorted = 1;
-  while (sorted < n && items[sorted - 1] < items[sorted])
+  while (sorted < n && items[sorted - 1].leaf <= items[sorted].leaf)
     sorted++;
   if (sorted >= n)
     return;
   if (n <= 32) {
     for (size_t i = sorted; i < n; i++) {
-      uint64_t v = items[i];
+      struct item v = items[i];
       size_t j = i;
-      for (; j > 0 && items[j - 1] > v; j--)
+      for (; j > 0 && items[j - 1].leaf > v.leaf; j--)
         items[j] = items[j - 1];
       items[j] = v;
     }
     return;
   }
-  for (unsigned shift = 32; shift < 32 + depth; shift += 8) {
+  for (unsigned shift = 0; shift < depth; shift += 8) {
     size_t place[256] = {0}, sum = 0;
     for (size_t i = 0; i < n; i++)
-      place[items[i] >> shift & 255]++;
+      place[items[i].leaf >> shift & 255]++;
     for (unsigned d = 0; d < 256; d++) {
       size_t count = place[d];
       place[d] = sum;
       sum += count;
     }
     for (size_t i = 0; i < n; i++)
-      spare[place[items[i] >> shift & 255]++] = items[i];
+      spare[place[items[i].leaf >> shift & 255]++] = items[i];
     memcpy(items, spare, n * sizeof *items);
   }
 }
@@ -182,13 +182,13 @@ static void sort(uint64_t *items, uint64_t *spare, size_t n, unsigned depth)
 /* Make items of the caller's leaves, each of them read once: what is checked is what is used, though
  * another thread may change them and the outputs may overlap them. */
 static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n,
-                       uint64_t *items)
+                       struct item *items)
 {
   for (size_t i = 0; i < n; i++) {
     uint64_t x = leaf[i];
     if (x >> depth_of(key) != 0)
       return PPRF_ERR_RANGE;
-    items[i] = item(x, i);
+    items[i] = (struct item){x, (uint32_t)i};
   }
   return PPRF_OK;
 }
@@ -206,8 +206,8 @@ static void fill_results(int *result, size_t n, int value)
 }
 
 struct eval_work {
-  uint64_t items[CHUNK], spare[CHUNK];
-  uint32_t leaf[CHUNK];
+  struct item items[CHUNK], spare[CHUNK];
+  uint64_t leaf[CHUNK];
   struct group group[CHUNK];
   struct pprf_seed seed[CHUNK];
 };
@@ -224,16 +224,16 @@ static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const 
   sort(w->items, w->spare, n, depth_of(key));
   for (size_t i = 0; i < n; i++) {
     if (i + ahead < n)
-      opt_store_prefetch(&key->store, w->items[i + ahead] >> 32);
-    if (i == 0 || w->items[i] >> 32 != w->items[i - 1] >> 32)
-      add_leaf(&f, &key->store, w->items[i] >> 32, &end);
+      opt_store_prefetch(&key->store, w->items[i + ahead].leaf);
+    if (i == 0 || w->items[i].leaf != w->items[i - 1].leaf)
+      add_leaf(&f, &key->store, w->items[i].leaf, &end);
   }
   err = walk_down(&f);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK; i++) {
-    size_t place = (uint32_t)w->items[i];
-    while (at < f.leaves && f.leaf[at] < w->items[i] >> 32)
+    size_t place = w->items[i].place;
+    while (at < f.leaves && f.leaf[at] < w->items[i].leaf)
       at++;
-    int live = at < f.leaves && f.leaf[at] == w->items[i] >> 32;
+    int live = at < f.leaves && f.leaf[at] == w->items[i].leaf;
     if (live)
       put_seeds(out + place * PPRF_SEED_BYTES, &f.seed[at], 1);
     else
@@ -290,7 +290,7 @@ static uint64_t count_siblings(const struct forest *f)
 }
 
 /* n <= UINT32_MAX leaves, sorted items of which are given. */
-static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n, int *result)
+static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t n, int *result)
 {
   struct forest f = {.leaf = array(n, sizeof *f.leaf),
                      .seed = array(n, sizeof *f.seed),
@@ -299,8 +299,8 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
   uint64_t end = 0;
   int err = f.leaf == NULL || f.seed == NULL || f.group == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
   for (size_t i = 0; i < n && err == PPRF_OK; i++)
-    if (i == 0 || items[i] >> 32 != items[i - 1] >> 32)
-      add_leaf(&f, &key->store, items[i] >> 32, &end);
+    if (i == 0 || items[i].leaf != items[i - 1].leaf)
+      add_leaf(&f, &key->store, items[i].leaf, &end);
   if (err == PPRF_OK) {
     f.sibling = array(count_siblings(&f) + 1, sizeof *f.sibling);
     err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
@@ -308,9 +308,9 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
   if (err == PPRF_OK && f.leaves > 0)
     err = opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {
-    int live = at < f.leaves && f.leaf[at] == items[i] >> 32;
+    int live = at < f.leaves && f.leaf[at] == items[i].leaf;
     at += (size_t)live; /* so a repeat does not find its leaf */
-    result[(uint32_t)items[i]] = live ? PPRF_OK : PPRF_ERR_PUNCTURED;
+    result[items[i].place] = live ? PPRF_OK : PPRF_ERR_PUNCTURED;
   }
   if (f.sibling != NULL)
     explicit_bzero(f.sibling, f.siblings * sizeof *f.sibling);
@@ -326,7 +326,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const uint64_t *items, size_t n,
 int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
   PPRF_IF_WIDE(key, return opt_wide_key_punct_batch(wide, leaf, n, result);)
-  uint64_t *items = NULL;
+  struct item *items = NULL;
   int err = PPRF_OK;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
     return PPRF_ERR_NOMEM;
@@ -358,7 +358,7 @@ struct expansion {
   uint64_t at;                                  /* the store's nodes below are done */
   struct opt_entry pending[PPRF_DEPTH_MAX + 1]; /* to be done before; the last one first */
   unsigned n;
-  uint32_t leaf[CHUNK];
+  uint64_t leaf[CHUNK];
   struct group group[CHUNK];
   struct pprf_seed seed[CHUNK];
 };
@@ -418,7 +418,7 @@ static int next_leaves(struct expansion *x, struct forest *f)
     f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height};
     f->seed[at] = e->seed;
     for (uint64_t leaf = from; leaf <= to; leaf++)
-      f->leaf[f->leaves++] = (uint32_t)leaf;
+      f->leaf[f->leaves++] = leaf;
     x->n--;
   }
   return err;

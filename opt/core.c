@@ -385,16 +385,16 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
-    requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
-    requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns out[0 .. PPRF_DEPTH_MAX - 1], expansions;
+    requires \valid(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires apart: APART(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
+    assigns out[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
-    ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
-    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
     ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -414,16 +414,16 @@ static inline struct kept siblings_left_of_range(const struct opt_store *s,
 /* The right siblings that it leaves of the last. */
 /*@ requires key: key(seed_value(R), s) && last < pow2(s->punctured.depth);
     requires family: tree_family(family);
-    requires \valid(out + (0 .. PPRF_DEPTH_MAX - 1));
-    requires apart: APART(out + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns out[0 .. PPRF_DEPTH_MAX - 1], expansions;
+    requires \valid(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires apart: APART(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
+    assigns out[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
-    ensures count: \result.count <= PPRF_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
     ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
-    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_DEPTH_MAX);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
     ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -453,22 +453,22 @@ struct rest {
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
-    requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
-    requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
-    requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
-      APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], expansions;
+    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires apart: APART(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s) &&
+      APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
+    assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
-    ensures counts: \result.lefts <= PPRF_DEPTH_MAX && \result.rights <= PPRF_DEPTH_MAX;
+    ensures counts: \result.lefts <= PPRF_SLOTS_DEPTH_MAX && \result.rights <= PPRF_SLOTS_DEPTH_MAX;
     ensures left: entries(seed_value(R), \old(s->punctured.depth), left, \result.lefts);
     ensures right: entries(seed_value(R), \old(s->punctured.depth), right, \result.rights);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, left, \result.lefts, first);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, right, \result.rights, last);
-    ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_DEPTH_MAX) &&
-      wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_DEPTH_MAX);
+    ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_SLOTS_DEPTH_MAX) &&
+      wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_SLOTS_DEPTH_MAX);
     ensures key: key(seed_value(R), s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
@@ -495,11 +495,11 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
     requires next: \forall integer x; first <= x < node.start ==> is_punctured(&s->punctured, x);
-    requires \valid(left + (0 .. PPRF_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_DEPTH_MAX - 1));
-    requires \separated(left + (0 .. PPRF_DEPTH_MAX - 1), right + (0 .. PPRF_DEPTH_MAX - 1));
-    requires apart: APART(left + (0 .. PPRF_DEPTH_MAX - 1), s) &&
-      APART(right + (0 .. PPRF_DEPTH_MAX - 1), s);
-    assigns left[0 .. PPRF_DEPTH_MAX - 1], right[0 .. PPRF_DEPTH_MAX - 1], s->nodes,
+    requires \valid(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1)) && \valid(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires \separated(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
+    requires apart: APART(left + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s) &&
+      APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
+    assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], s->nodes,
       s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured), expansions;
     ensures key: key(seed_value(R), s);
     ensures results: \result == PPRF_OK || prg_error(\result);
@@ -532,6 +532,29 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
   return rest.err;
 }
 
+/* Trees deeper than pair slots take: their store is packed, the co-paths are longer, and none of it is
+ * proven (OPT_IF_PACKED).  The work has its seeds in its frame; the function above it, which has none, wipes
+ * that. */
+#ifndef __FRAMAC__
+static PPRF_WORK int punct_range_at_any_depth(struct opt_store *s, struct pprf_family family,
+                                              uint64_t first, uint64_t last)
+{
+  struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
+  struct opt_node node;
+  if (!opt_store_next(s, first, &node) || node.start > last)
+    return PPRF_ERR_PUNCTURED;
+  return punct_from(s, family, node, first, last, left, right);
+}
+
+static NOINLINE int punct_deep_range(struct opt_store *s, struct pprf_family family, uint64_t first,
+                                     uint64_t last)
+{
+  int err = punct_range_at_any_depth(s, family, first, last);
+  prg_wipe(prg_wipe_plan(RANGE_STACK + 2 * DEEP_STACK));
+  return err;
+}
+#endif
+
 /* Puncture a range of leaves of the tree. */
 /*@ requires key: key(seed_value(key_root), s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
@@ -550,8 +573,10 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
 static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family, uint64_t first,
                                  uint64_t last)
 {
-  struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
+  struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
   struct opt_node node;
+  OPT_IF_PACKED(s, if (s->punctured.depth >
+                       PPRF_SLOTS_DEPTH_MAX) return punct_deep_range(s, family, first, last);)
   int more = opt_store_next(s, first, &node) /*@ ghost (key_root) */;
   //@ assert key: key(seed_value(key_root), s);
   if (!more || node.start > last)
@@ -714,6 +739,33 @@ static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt
   return live;
 }
 
+#ifndef __FRAMAC__
+static PPRF_WORK int punct_at_any_depth(struct opt_store *s, struct pprf_family family,
+                                        uint64_t leaf, uint8_t *out)
+{
+  struct pprf_seed copath[PPRF_DEPTH_MAX], value;
+  struct opt_node node;
+  opt_store_prefetch(s, leaf);
+  if (!find_node(s, leaf, &node))
+    return PPRF_ERR_PUNCTURED;
+  int err = derive_copath(s, family, node, leaf, copath, &value);
+  if (err == PPRF_OK)
+    err = opt_store_puncture(s, leaf, node, copath);
+  if (err == PPRF_OK && out != NULL)
+    store_seed(out, value);
+  wipe(copath, node.height);
+  wipe_seed(&value);
+  return err;
+}
+
+static NOINLINE struct done punct_deep(pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  int err = punct_at_any_depth(&key->store, key->family, leaf, out);
+  prg_wipe(prg_wipe_plan(PUNCT_STACK + DEEP_STACK));
+  return (struct done){err, 0};
+}
+#endif
+
 /* Puncture, and write the leaf's value to out if that is not NULL. */
 /*@ requires key: key(seed_value(key_root), &key->store) && \valid(key);
     requires family: tree_family(key->family);
@@ -742,11 +794,12 @@ static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt
       \forall integer k; 0 <= k < 16 ==> out[k] == \old(out[k]); */
 static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
-  struct pprf_seed copath[PPRF_DEPTH_MAX], value;
+  struct pprf_seed copath[PPRF_SLOTS_DEPTH_MAX], value;
   struct opt_node node;
   struct opt_store *s = &key->store;
   if (!opt_in_tree(leaf, depth_of(key)))
     return (struct done){PPRF_ERR_RANGE, 0};
+  OPT_IF_PACKED(s, if (depth_of(key) > PPRF_SLOTS_DEPTH_MAX) return punct_deep(key, leaf, out);)
   opt_store_prefetch(s, leaf);
   if (!find_node(s, leaf, &node) /*@ ghost (key_root) */)
     return (struct done){PPRF_ERR_PUNCTURED, 0};

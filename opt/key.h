@@ -75,6 +75,9 @@ struct pprf_key {
 #endif
 #endif
 
+/* And that a co-path takes more in a tree deeper than 32; a range has two, of nodes with their places. */
+#define DEEP_STACK ((PPRF_DEPTH_MAX - PPRF_SLOTS_DEPTH_MAX) * (PPRF_SEED_BYTES + 16u) * 6 / 5)
+
 /*@ requires \valid_read(key);
     assigns \nothing;
     ensures \result == key->store.punctured.depth; */

@@ -150,6 +150,32 @@ static void next_page(struct draft *d)
   d->pages[d->n++] = d->page = page;
 }
 
+/* Have room for the pages of one node more and of the gap before it; a draft of a whole store begins with
+ * none. */
+static void grow_draft(struct draft *d)
+{
+  if (d->err != PPRF_OK || d->room - d->n >= 2)
+    return;
+  size_t room = 2 * d->room + 4;
+  uint64_t *first = malloc(room * sizeof *first);
+  struct opt_page **pages = malloc(room * sizeof(struct opt_page *));
+  if (first == NULL || pages == NULL) {
+    free(first);
+    free(pages);
+    d->err = PPRF_ERR_NOMEM;
+    return;
+  }
+  for (size_t i = 0; i < d->n; i++) {
+    first[i] = d->first[i];
+    pages[i] = d->pages[i];
+  }
+  free(d->first);
+  free(d->pages);
+  d->first = first;
+  d->pages = pages;
+  d->room = room;
+}
+
 /* Two dead siblings are one tile: the last ones, one of which ends the leaves so far. */
 static void merge_last(const struct draft *d)
 {
@@ -204,7 +230,7 @@ struct piece {
  * nodes which that meets, in leaf order. */
 struct change {
   uint64_t first, last;
-  const uint32_t *leaf;
+  const uint64_t *leaf;
   size_t leaves;
   const struct piece *piece;
   size_t pieces;
@@ -494,7 +520,8 @@ int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node nod
     tidy(p, i);
     return PPRF_OK;
   }
-  if (bytes_after(p->page[i], h) > p->page_max) {
+  while (bytes_after(p->page[i], h) >
+         p->page_max) { /* at depth 62 and 63, seeds of 32 bytes, twice */
     err = split_page(p, i);
     if (err != PPRF_OK)
       return err;
@@ -532,7 +559,7 @@ static int change_runs(struct opt_packed *p, struct run *run, size_t runs, struc
 }
 
 /* The runs of pages that have leaves of an ascending row: not more than leaves, or pages. */
-static size_t runs_of(const struct opt_packed *p, const uint32_t *leaf, size_t n, struct run *run)
+static size_t runs_of(const struct opt_packed *p, const uint64_t *leaf, size_t n, struct run *run)
 {
   size_t runs = 0;
   for (size_t i = 0, met; i < n;) {
@@ -572,7 +599,7 @@ static int by_start(const void *a, const void *b)
   return (x->start > y->start) - (x->start < y->start);
 }
 
-int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n,
+int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count)
 {
   struct piece *piece = count > SIZE_MAX / 64 ? NULL : malloc((count + 1) * sizeof *piece);
@@ -594,13 +621,30 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n
 
 /* ---- the rest ---- */
 
-/* Half of a page, and a tile, takes one leaf's co-path.  Small pages are searched and moved faster, and of
- * an index there are 16 bytes to a page. */
+/* Half of a page, and a tile, takes one leaf's co-path, or else a quarter does.  Small pages are searched and
+ * moved faster, and of an index there are 16 bytes to a page. */
 static unsigned page_max(unsigned depth)
 {
-  _Static_assert(2 * (SEED_BYTES + 1) * PPRF_DEPTH_MAX + 64 <= OPT_ARENA_MAX, "a block for a page");
-  unsigned least = (unsigned)opt_arena_fit(2 * (SEED_BYTES + 1) * depth + 64);
-  return least < 2048 ? 2048 : least;
+  _Static_assert((SEED_BYTES + 1) * (PPRF_DEPTH_MAX + 1) + OPT_ARENA_MAX / 4 + 64 <= OPT_ARENA_MAX,
+                 "a quarter of the greatest page and a co-path");
+  unsigned least = 2 * (SEED_BYTES + 1) * depth + 64;
+  if (least > OPT_ARENA_MAX)
+    return OPT_ARENA_MAX;
+  return least < 2048 ? 2048 : (unsigned)opt_arena_fit(least);
+}
+
+/* A store of so many nodes in one page. */
+static void open_page(struct opt_packed *p, unsigned depth, uint64_t nodes, struct opt_page *page)
+{
+  *p = (struct opt_packed){.nodes = nodes,
+                           .depth = depth,
+                           .page_max = page_max(depth),
+                           .many = MANY_PAGES,
+                           .pages = 1,
+                           .room = 1,
+                           .one_page = page};
+  p->first = &p->one_first;
+  p->page = &p->one_page;
 }
 
 int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root)
@@ -611,15 +655,49 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
   page->tile[0] = (uint8_t)(OPT_TILE_LIVE + depth);
   page->tiles = page->seeds = 1;
   *seed_at(page, 0) = *root;
-  *p = (struct opt_packed){.nodes = 1,
-                           .depth = depth,
-                           .page_max = page_max(depth),
-                           .many = MANY_PAGES,
-                           .pages = 1,
-                           .room = 1,
-                           .one_page = page};
-  p->first = &p->one_first;
-  p->page = &p->one_page;
+  open_page(p, depth, 1, page);
+  return PPRF_OK;
+}
+
+/* Write the nodes of a source, in pages as full as they can be. */
+static PPRF_WORK void put_source(struct draft *d, unsigned depth, opt_packed_source *next,
+                                 void *from)
+{
+  struct opt_entry e;
+  while (d->err == PPRF_OK && next(from, &e)) {
+    grow_draft(d);
+    put_dead(d, e.node.start);
+    put_tile(d, (uint8_t)(OPT_TILE_LIVE + e.node.height), &e.seed);
+  }
+  grow_draft(d);
+  put_dead(d, UINT64_C(1) << depth);
+  explicit_bzero(&e, sizeof e);
+}
+
+int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *next, void *from)
+{
+  struct draft d = {.block = opt_arena_fit(page_max(depth))};
+  put_source(&d, depth, next, from);
+  if (d.err != PPRF_OK) {
+    while (d.n > 0)
+      free_page(d.pages[--d.n]);
+    free(d.first);
+    free(d.pages);
+    return d.err;
+  }
+  open_page(p, depth, d.nodes, d.pages[0]);
+  if (d.n > 1) {
+    p->first = d.first;
+    p->page = d.pages;
+    p->pages = d.n;
+    p->room = d.room;
+    if (p->pages > p->many)
+      p->page_max = OPT_ARENA_MAX;
+  } else {
+    free(d.first);
+    free(d.pages);
+  }
+  tidy(p, p->pages - 1); /* the last page may have much that it needs not */
   return PPRF_OK;
 }
 

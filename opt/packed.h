@@ -13,7 +13,7 @@
 #include "entry.h"
 #include "tiles.h"
 
-/** Depths this store takes, with seeds of 16 bytes; the API's are fewer. */
+/** Depths this store takes. */
 #define OPT_PACKED_DEPTH_MAX 63
 
 struct opt_page {
@@ -38,6 +38,14 @@ struct opt_packed {
 /** Make a store with one node, the root.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root);
+
+/** Give the next node of a key, in leaf order, and its seed; 0: there is none. */
+typedef int opt_packed_source(void *from, struct opt_entry *e);
+
+/** Make a store with the nodes that a source gives: nodes of a tree of the depth, each behind the one before.
+ * What they leave out is punctured.
+ * @retval 0, or PPRF_ERR_NOMEM: there is no store. */
+int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *next, void *from);
 
 /** Wipe the seeds and give the memory back. */
 void opt_packed_close(struct opt_packed *p);
@@ -68,7 +76,7 @@ int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t las
                               const struct opt_entry *right, unsigned rights);
 
 /** Puncture n live leaves in ascending order; rest in any order, as opt_store_puncture_set. */
-int opt_packed_puncture_set(struct opt_packed *p, const uint32_t *leaf, size_t n,
+int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count);
 
 /** Bytes of the blocks and of the index, without the allocator's own. */

@@ -95,6 +95,16 @@ int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed
   return opt_packed_open(packed, depth, root);
 }
 
+int opt_store_load_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
+                          int (*next)(void *, struct opt_entry *), void *from)
+{
+  int err = opt_packed_load(packed, depth, next, from);
+  if (err == PPRF_OK)
+    *s =
+      (struct opt_store){.punctured = {.depth = depth}, .nodes = packed->nodes, .packed = packed};
+  return err;
+}
+
 int opt_store_locked(const struct opt_store *s)
 {
   return s->packed != NULL ? opt_packed_locked(s->packed) : s->locked;
@@ -229,6 +239,8 @@ static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *
 static int prefault_packed(struct opt_store *s)
 {
   struct opt_store slots;
+  if (s->punctured.depth > PPRF_SLOTS_DEPTH_MAX)
+    return PPRF_ERR_NOMEM;
   void *small = calloc(1, opt_store_small_bytes(s->punctured.depth) + 1);
   int err = small == NULL ? PPRF_ERR_NOMEM : opt_store_open(&slots, s->punctured.depth, small, 0);
   if (err != PPRF_OK) {

@@ -43,6 +43,10 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
                           const struct pprf_seed *root);
 
+/** Make a packed store with the nodes of a source, as opt_packed_load. */
+int opt_store_load_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
+                          int (*next)(void *, struct opt_entry *), void *from);
+
 /** Let go of a store and wipe nothing: of a copy that fork made, whatever state it is in, or of one that
  * has no seeds. */
 void opt_store_drop(struct opt_store *s);
@@ -69,7 +73,7 @@ void opt_store_close(struct opt_store *s);
 
 /** Have every page of the mapping backed by memory, from now until the store is closed.  A packed store
  * becomes one of pair slots first.
- * @retval 0, or PPRF_ERR_NOMEM. */
+ * @retval 0, or PPRF_ERR_NOMEM, as for every tree deeper than PPRF_SLOTS_DEPTH_MAX. */
 int opt_store_prefault(struct opt_store *s);
 
 /** Bytes of the mapping that are backed by memory now; a packed store's blocks and index. */

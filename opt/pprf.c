@@ -19,9 +19,9 @@ _Static_assert(offsetof(struct pprf_key, family) == PPRF_FAMILY_AT, "in either w
 
 /* ---- the key file ---- */
 
-static unsigned header_bytes(unsigned suite)
+static unsigned header_bytes(unsigned suite, unsigned depth)
 {
-  return pprf_in_version2(suite) ? 36 : 16;
+  return pprf_in_version2(suite, depth) ? 36 : 16;
 }
 #define HEADER_BYTES_MAX 36
 
@@ -33,12 +33,12 @@ static unsigned id_bytes(unsigned depth)
 
 static uint64_t file_bytes(unsigned suite, unsigned depth, uint64_t nodes)
 {
-  return header_bytes(suite) + nodes * (id_bytes(depth) + PPRF_SEED_BYTES) + DIGEST_BYTES;
+  return header_bytes(suite, depth) + nodes * (id_bytes(depth) + PPRF_SEED_BYTES) + DIGEST_BYTES;
 }
 
 static void encode_header(const pprf_key *key, uint8_t *out)
 {
-  int version2 = pprf_in_version2(key->family.suite);
+  int version2 = pprf_in_version2(key->family.suite, depth_of(key));
   memcpy(out, magic, sizeof magic);
   out[7] = version2 ? 2 : 1;
   out[8] = (uint8_t)key->family.suite;
@@ -58,7 +58,7 @@ static void encode_nodes(const pprf_key *key, uint8_t *out)
   unsigned width = id_bytes(s->punctured.depth);
   struct opt_node n;
   encode_header(key, out);
-  out += header_bytes(key->family.suite);
+  out += header_bytes(key->family.suite, depth_of(key));
   for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n)) {
     store(out, 2 * n.start + (UINT64_C(1) << n.height), width);
     store_seed(out + width, opt_store_seed(s, n));
@@ -66,7 +66,7 @@ static void encode_nodes(const pprf_key *key, uint8_t *out)
   }
 }
 
-/* The node of an in-order id, 0 < id < 2^(depth + 1). */
+/* The node of an in-order id, 0 < id < 2^(depth + 1); at depth 63 that is every id but 0. */
 static struct opt_node node_of_id(uint64_t id)
 {
   return (struct opt_node){.start = (id & (id - 1)) >> 1, .height = opt_lsb(id)};
@@ -75,22 +75,33 @@ static struct opt_node node_of_id(uint64_t id)
 /* The records of a file, read one after the other. */
 struct reader {
   const uint8_t *record; /* the next one */
+  uint64_t nodes;        /* how many there still are */
   unsigned depth, width;
   uint64_t end; /* of the node read last, 0 at first; its height: */
   unsigned height;
 };
 
-static struct reader first_record(const uint8_t *buf, unsigned suite, unsigned depth)
+/* What a file's header says. */
+struct header {
+  struct pprf_family family;
+  unsigned depth;
+  uint64_t nodes;
+};
+
+static struct reader first_record(const uint8_t *buf, const struct header *h)
 {
-  return (struct reader){buf + header_bytes(suite), depth, id_bytes(depth), 0, 0};
+  return (struct reader){
+    buf + header_bytes(h->family.suite, h->depth), h->nodes, h->depth, id_bytes(h->depth), 0, 0};
 }
 
-/* The node of the next record, whose seed then lies before r->record; 0 if encode would not have
- * written it after those before. */
+/* The node of the next record, whose seed then lies before r->record; 0 if there is none, or if encode
+ * would not have written it after those before: then r->nodes is not 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
+  if (r->nodes == 0)
+    return 0;
   uint64_t id = load_once(r->record, r->width);
-  if (id == 0 || id >> (r->depth + 1) != 0)
+  if (id == 0 || id >> r->depth > 1)
     return 0;
   *n = node_of_id(id);
   if (n->start < r->end)
@@ -101,15 +112,19 @@ static int next_node(struct reader *r, struct opt_node *n)
   r->end = opt_node_end(*n);
   r->height = n->height;
   r->record += r->width + PPRF_SEED_BYTES;
+  r->nodes--;
   return 1;
 }
 
-/* What a file's header says. */
-struct header {
-  struct pprf_family family;
-  unsigned depth;
-  uint64_t nodes;
-};
+/* The same with the seed: an opt_packed_source. */
+static int next_entry(void *reader, struct opt_entry *e)
+{
+  struct reader *r = reader;
+  if (!next_node(r, &e->node))
+    return 0;
+  e->seed = load_seed(r->record - PPRF_SEED_BYTES);
+  return 1;
+}
 
 /* Read a header, each byte once; suites: those that are taken.
  * @retval PPRF_OK, PPRF_ERR_FORMAT, or PPRF_ERR_SUITE if all but the suite may be right. */
@@ -120,22 +135,21 @@ static int decode_header(const uint8_t *buf, size_t len, uint64_t suites, struct
     return PPRF_ERR_FORMAT;
   for (unsigned i = 0; i < 16; i++)
     bytes[i] = (uint8_t)load_once(buf + i, 1);
-  unsigned suite = bytes[8];
+  unsigned suite = bytes[8], depth = bytes[9];
+  int version2 = pprf_in_version2(suite, depth);
   if (memcmp(bytes, magic, sizeof magic) != 0 || bytes[7] < 1 || bytes[7] > 2 ||
-      bytes[9] < PPRF_DEPTH_MIN || bytes[9] > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0 ||
-      (bytes[7] == 2) != pprf_in_version2(suite))
+      depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX || bytes[10] != 0 || bytes[11] != 0 ||
+      (bytes[7] == 2) != version2)
     return PPRF_ERR_FORMAT;
-  if (len < header_bytes(suite) + DIGEST_BYTES)
+  if (len < header_bytes(suite, depth) + DIGEST_BYTES)
     return PPRF_ERR_FORMAT;
   if (!pprf_is_among(suites, suite))
     return PPRF_ERR_SUITE;
-  for (unsigned i = 16; i < header_bytes(suite); i++)
+  for (unsigned i = 16; i < header_bytes(suite, depth); i++)
     bytes[i] = (uint8_t)load_once(buf + i, 1);
-  *h = (struct header){{suite, load(bytes + 20, 8), load(bytes + 28, 8)},
-                       bytes[9],
-                       load(bytes + 12, pprf_in_version2(suite) ? 8 : 4)};
-  if (pprf_in_version2(suite) && !pprf_has_salt(suite) &&
-      (h->family.salt_lo | h->family.salt_hi) != 0)
+  *h = (struct header){
+    {suite, load(bytes + 20, 8), load(bytes + 28, 8)}, depth, load(bytes + 12, version2 ? 8 : 4)};
+  if (!pprf_has_salt(suite) && (h->family.salt_lo | h->family.salt_hi) != 0)
     return PPRF_ERR_FORMAT;
   return PPRF_OK;
 }
@@ -144,36 +158,46 @@ static int decode_header(const uint8_t *buf, size_t len, uint64_t suites, struct
 static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
 {
   struct opt_node n;
-  if (h->nodes > UINT64_C(1) << (h->depth - 1) ||
+  if (h->nodes > UINT64_C(1) << (h->depth - 1) || h->nodes > len / PPRF_SEED_BYTES ||
       len != file_bytes(h->family.suite, h->depth, h->nodes))
     return 0;
-  struct reader r = first_record(buf, h->family.suite, h->depth);
-  for (uint64_t i = 0; i < h->nodes; i++)
-    if (!next_node(&r, &n))
-      return 0;
-  return 1;
+  struct reader r = first_record(buf, h);
+  while (next_node(&r, &n))
+    ;
+  return r.nodes == 0;
 }
 
 /* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
  * bytes are the caller's, and memory that others share with it can change.  The store is whole at
  * the end, though with an error it lacks nodes. */
-static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, unsigned suite, uint64_t nodes)
+static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, const struct header *h)
 {
-  unsigned depth = s->punctured.depth;
-  struct reader r = first_record(buf, suite, depth);
+  struct reader r = first_record(buf, h);
   struct opt_entry e = {.seed = {0, 0}};
-  uint64_t i = 0, end = 0;
-  for (; i < nodes && next_node(&r, &e.node); i++) {
-    e.seed = load_seed(r.record - PPRF_SEED_BYTES);
+  uint64_t end = 0;
+  while (next_entry(&r, &e)) {
     if (e.node.start > end)
       opt_store_load_gap(s, end, e.node.start - 1);
     opt_store_load_node(s, &e);
     end = r.end;
   }
-  if (end >> depth == 0)
-    opt_store_load_gap(s, end, (UINT64_C(1) << depth) - 1);
+  if (end >> h->depth == 0)
+    opt_store_load_gap(s, end, (UINT64_C(1) << h->depth) - 1);
   explicit_bzero(&e, sizeof e);
-  return i == nodes ? PPRF_OK : PPRF_ERR_FORMAT;
+  return r.nodes == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
+}
+
+/* The same into a packed store, which has the gaps from the nodes; none is left on error. */
+static PPRF_WORK int decode_packed(pprf_key *key, const uint8_t *buf, const struct header *h)
+{
+  struct reader r = first_record(buf, h);
+  int err = opt_store_load_packed(&key->store, h->depth, (struct opt_packed *)(void *)key->small,
+                                  next_entry, &r);
+  if (err == PPRF_OK && r.nodes != 0) {
+    opt_store_close(&key->store);
+    err = PPRF_ERR_FORMAT;
+  }
+  return err;
 }
 
 static int same_digest(const uint8_t *a, const uint8_t *b)
@@ -273,17 +297,22 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth)
   return PPRF_OK;
 }
 
-/* A fresh key with a packed store. */
-static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o)
+/* A key with a packed store: a fresh one, or (o NULL) that of a well-formed file. */
+static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o, const uint8_t *buf,
+                                   const struct header *h)
 {
   pprf_key *k = calloc(1, sizeof *k + sizeof(struct opt_packed));
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   int err = pprf_process_claim(&k->maker);
-  if (err == PPRF_OK)
+  if (err == PPRF_OK && o != NULL) {
     err = new_family(&k->family, o->suite, o->salt);
-  if (err == PPRF_OK)
-    err = start_packed(k, o->depth, o->seed);
+    if (err == PPRF_OK)
+      err = start_packed(k, o->depth, o->seed);
+  } else if (err == PPRF_OK) {
+    k->family = h->family;
+    err = decode_packed(k, buf, h);
+  }
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -356,7 +385,7 @@ static int setup_packed(pprf_key **key, const struct pprf_options *o)
     return err;
   atomic_store_explicit(&found, 1, memory_order_relaxed);
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
-  err = new_packed_key(key, o);
+  err = new_packed_key(key, o, NULL, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
   return err;
 }
@@ -364,7 +393,7 @@ static int setup_packed(pprf_key **key, const struct pprf_options *o)
 static int setup(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
-  if (o->store == PPRF_STORE_PACKED)
+  if (o->store == PPRF_STORE_PACKED || o->depth > PPRF_SLOTS_DEPTH_MAX)
     return setup_packed(key, o);
   int err = try_digest();
   if (err == PPRF_OK)
@@ -478,10 +507,11 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
     return PPRF_ERR_FORMAT;
   int err = check_digest(buf, len);
   if (err == PPRF_OK)
-    err = new_key(key, h->depth);
-  if (err == PPRF_OK) {
+    err =
+      h->depth > PPRF_SLOTS_DEPTH_MAX ? new_packed_key(key, NULL, buf, h) : new_key(key, h->depth);
+  if (err == PPRF_OK && h->depth <= PPRF_SLOTS_DEPTH_MAX) {
     (*key)->family = h->family;
-    err = decode(&(*key)->store, buf, h->family.suite, h->nodes);
+    err = decode(&(*key)->store, buf, h);
   }
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {

@@ -405,7 +405,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires gone: is_punctured(&s->punctured, first) && first < hi;
-    requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
+    requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
@@ -443,7 +443,7 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires gone: is_punctured(&s->punctured, last) && lo <= last;
-    requires count: n <= PPRF_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
+    requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
@@ -544,8 +544,8 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires gone: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     requires bounds: lo <= last && first < hi <= pow2(s->punctured.depth);
-    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
-    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
       entries(seed_value(R), s->punctured.depth, right, rights);
@@ -570,8 +570,8 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
  * start of the first to the end of the last. */
 /*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
-    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
-    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
       entries(seed_value(R), s->punctured.depth, right, rights);
@@ -658,7 +658,7 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
     mark_leaves(s, first, last);
 }
 
-OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
+OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */
 {

@@ -216,8 +216,8 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
  * @retval as opt_store_puncture. */
 /*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
-    requires left: lefts <= PPRF_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
-    requires right: rights <= PPRF_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
+    requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
+    requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
       entries(seed_value(R), s->punctured.depth, right, rights);
@@ -237,7 +237,7 @@ OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_
  * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
  * @param[in] count number of them.
  * @retval as opt_store_puncture. */
-OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint32_t *leaf, size_t n,
+OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */;
 

@@ -63,6 +63,8 @@
 #define opt_seeds_up_one opt_wide_seeds_up_one
 #define opt_tiles_put_path opt_wide_tiles_put_path
 #define opt_packed_open opt_wide_packed_open
+#define opt_packed_source opt_wide_packed_source
+#define opt_packed_load opt_wide_packed_load
 #define opt_packed_close opt_wide_packed_close
 #define opt_packed_drop_copy opt_wide_packed_drop_copy
 #define opt_packed_find opt_wide_packed_find
@@ -78,6 +80,7 @@
 #define opt_store_lay_out opt_wide_store_lay_out
 #define opt_store_open opt_wide_store_open
 #define opt_store_open_packed opt_wide_store_open_packed
+#define opt_store_load_packed opt_wide_store_load_packed
 #define opt_store_locked opt_wide_store_locked
 #define opt_store_drop opt_wide_store_drop
 #define opt_store_close opt_wide_store_close

@@ -81,6 +81,8 @@ static int key_new_shared(pprf_key **key, unsigned depth)
 static PPRF_WORK int grow(pprf_key *key)
 {
   size_t cap = 2 * key->cap + REF_GROWTH(key->depth);
+  if (cap > CODEC_NODES_MAX)
+    return PPRF_ERR_NOMEM; /* a file counts no more */
   struct ref_node *nodes = calloc(cap, sizeof *nodes), *before = key->nodes;
   if (nodes == NULL)
     return PPRF_ERR_NOMEM;
@@ -192,7 +194,7 @@ static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
 /* Bytes that the key's file has more than one of version 1. */
 static size_t more_bytes(const pprf_key *key)
 {
-  return pprf_in_version2(key->family.suite) ? VERSION2_MORE_BYTES : 0;
+  return pprf_in_version2(key->family.suite, key->depth) ? VERSION2_MORE_BYTES : 0;
 }
 
 static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
@@ -396,17 +398,13 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
+/* Make a key of a file of version 1, or of an image of one of version 2, whose header says depth and n. */
+static int import_nodes(pprf_key **key, const uint8_t *buf, size_t len, unsigned depth, size_t n)
 {
-  unsigned depth;
-  size_t n;
-  int err = ref_decode_header(buf, len, &depth, &n);
-  if (err == PPRF_OK && n > len / CODEC_RECORD_BYTES(depth))
-    err = PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
-  if (err != PPRF_OK)
-    return err;
+  if (n > len / CODEC_RECORD_BYTES(depth))
+    return PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
   pprf_key *k;
-  err = key_new(&k, depth, n);
+  int err = key_new(&k, depth, n);
   if (err != PPRF_OK)
     return err;
   err = decode(k, n, buf);
@@ -418,17 +416,30 @@ static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
   return PPRF_OK;
 }
 
+/* ref_decode_header of an image of a file of version 2, whose depth may be one that version 1 does not have. */
+static int decode_image_header(const uint8_t *image, size_t len, unsigned *depth, size_t *n)
+{
+  if (image[9] <= CODEC_DEPTH_MAX)
+    return ref_decode_header(image, len, depth, n);
+  *depth = image[9];
+  *n = (size_t)ref_get_bytes(image, 12, 4); /* less than 2^32, so not more than 2^(depth - 1) */
+  return len == ref_encoded_bytes(*depth, *n) ? PPRF_OK : PPRF_ERR_FORMAT;
+}
+
 /* suites: those that are taken. */
 static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t len,
                                      uint64_t suites)
 {
   struct pprf_family family;
   uint8_t *image;
-  size_t bytes;
+  unsigned depth;
+  size_t bytes, n;
   int err = ref_from_version2(buf, len, suites, &image, &bytes, &family);
   if (err != PPRF_OK)
     return err;
-  err = import_version1(key, image, bytes);
+  err = decode_image_header(image, bytes, &depth, &n);
+  if (err == PPRF_OK)
+    err = import_nodes(key, image, bytes, depth, n);
   if (err == PPRF_OK)
     (*key)->family = family;
   explicit_bzero(image, bytes);
@@ -445,12 +456,20 @@ int ref_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len)
   return err;
 }
 #else
+static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  unsigned depth;
+  size_t n;
+  int err = ref_decode_header(buf, len, &depth, &n);
+  return err == PPRF_OK ? import_nodes(key, buf, len, depth, n) : err;
+}
+
 /* Make a key of one of these suites. */
 static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
 {
-  unsigned suite;
+  unsigned suite, version;
   int err;
-  if (!ref_file_begins(buf, len, &suite))
+  if (!ref_file_begins(buf, len, &suite, &version))
     return PPRF_ERR_FORMAT;
   if (!pprf_is_among(suites, suite))
     return PPRF_ERR_SUITE;
@@ -460,8 +479,8 @@ static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t
     *key = PPRF_KEY_OF_WIDE(wide);
     return err;
   }
-  err = pprf_in_version2(suite) ? import_version2(key, buf, len, suites & PPRF_SUITES_16_BYTES)
-                                : import_version1(key, buf, len);
+  err = version == 2 ? import_version2(key, buf, len, suites & PPRF_SUITES_16_BYTES)
+                     : import_version1(key, buf, len);
   prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }

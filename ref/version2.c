@@ -42,15 +42,17 @@ static int check_digest(const uint8_t *file, size_t len)
 static int begins(const uint8_t *file, unsigned version)
 {
   return memcmp(file, "PPRFKEY", VERSION) == 0 && file[VERSION] == version &&
-         pprf_in_version2(file[SUITE]) == (version == 2) && file[DEPTH] >= PPRF_DEPTH_MIN &&
-         file[DEPTH] <= PPRF_DEPTH_MAX && file[DEPTH + 1] == 0 && file[DEPTH + 2] == 0;
+         pprf_in_version2(file[SUITE], file[DEPTH]) == (version == 2) &&
+         file[DEPTH] >= PPRF_DEPTH_MIN && file[DEPTH] <= PPRF_DEPTH_MAX && file[DEPTH + 1] == 0 &&
+         file[DEPTH + 2] == 0;
 }
 
-int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite)
+int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite, unsigned *version)
 {
   if (len < CODEC_HEADER_BYTES + DIGEST_BYTES)
     return 0;
   *suite = buf[SUITE];
+  *version = buf[VERSION];
   return begins(buf, 1) || (len >= HEADER_BYTES + DIGEST_BYTES && begins(buf, 2));
 }
 
@@ -64,8 +66,10 @@ static int to_version1(uint8_t *file, size_t len, uint64_t suites, struct pprf_f
     return PPRF_ERR_FORMAT;
   if (!pprf_is_among(suites, family->suite))
     return PPRF_ERR_SUITE;
-  if (count > CODEC_NODES_MAX)
+  if (count > len / CODEC_RECORD_BYTES(file[DEPTH]))
     return PPRF_ERR_FORMAT;
+  if (count > CODEC_NODES_MAX) /* a file of 2^36 bytes or more */
+    return PPRF_ERR_NOMEM;
   if (!pprf_has_salt(family->suite) && (family->salt_lo != 0 || family->salt_hi != 0))
     return PPRF_ERR_FORMAT;
   int err = check_digest(file, len);

@@ -14,7 +14,7 @@
 #define VERSION2_MORE_BYTES 20
 
 /** Whether a file begins as one of version 1 or 2 does, whatever the suite, which it names. */
-int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite);
+int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite, unsigned *version);
 
 /** Make a file of version 2 in place, of bytes - 20 bytes of version 1 that lie from buf + 20 on; zeros on
  * error.
@@ -22,7 +22,7 @@ int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite);
 int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family);
 
 /** The other way round, in a block of its own: the caller wipes its *bytes bytes and frees it.  Whether
- * these are a file of version 1 is for ref_decode to say.
+ * these are a file of version 1, but for a depth that version 1 does not have, is for ref_decode to say.
  * @param[in]  buf    the file; each byte is read once.
  * @param[in]  suites the suites that are taken, PPRF_SUITE_BIT of each.
  * @param[out] image  NULL on error.
@@ -30,8 +30,8 @@ int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family);
  * @retval PPRF_ERR_FORMAT it is not one of version 2, or has another digest, or a salt that its suite
  *                         has not.
  * @retval PPRF_ERR_SUITE  its suite is none of these.
- * @retval PPRF_ERR_NOMEM, or an error of prg_digest. */
+ * @retval PPRF_ERR_NOMEM  no memory, or 2^32 nodes or more.
+ * @retval an error of prg_digest. */
 int ref_from_version2(const uint8_t *buf, size_t len, uint64_t suites, uint8_t **image,
                       size_t *bytes, struct pprf_family *family);
-
 #endif

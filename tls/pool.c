@@ -825,7 +825,7 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
   if (seals < 0 || (seals & need) != need || fstat(fd, &st) != 0 ||
       pread(fd, &h, offsetof(struct header, maker), 0) != offsetof(struct header, maker) ||
       h.layout != LAYOUT || h.bytes != (uint64_t)st.st_size || h.depth < PPRF_DEPTH_MIN ||
-      h.depth > PPRF_DEPTH_MAX || h.keys < POOL_KEYS_MIN || h.keys > POOL_KEYS_MAX ||
+      h.depth > PPRF_SLOTS_DEPTH_MAX || h.keys < POOL_KEYS_MIN || h.keys > POOL_KEYS_MAX ||
       h.bytes != mapping_bytes((unsigned)h.depth, (unsigned)h.keys))
     return PPRF_TLS_ERR_FD;
   if (!pool_has_suite(h.suite))

@@ -95,7 +95,7 @@ void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_no
                                const struct pprf_seed *copath)
 {
   if (die_at == HALF_PUNCT) { /* half of the seeds are not written yet: they hold something else */
-    struct pprf_seed half[PPRF_DEPTH_MAX];
+    struct pprf_seed half[PPRF_SLOTS_DEPTH_MAX];
     for (unsigned i = 0; i < node.height; i++)
       half[i] = i % 2 ? copath[i] : (struct pprf_seed){~copath[i].lo, copath[i].hi};
     __real_opt_store_puncture(s, leaf, node, half);

@@ -384,7 +384,7 @@ const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options)
     return NULL;
   if (!read_options(options, o))
     return "size: sizeof(struct pprf_tickets_options)";
-  if (o->depth != 0 && (o->depth < 4 || o->depth > PPRF_DEPTH_MAX))
+  if (o->depth != 0 && (o->depth < 4 || o->depth > PPRF_SLOTS_DEPTH_MAX))
     return "depth: 4..32";
   if (o->lifetime > 604800)
     return "lifetime: 1..604800 seconds";

@@ -204,7 +204,7 @@ static int create(server_ctx *ctx, server_str **a, int n)
   server.AutoMemory(ctx);
   if (n < 3 || n > 7 || n % 2 == 0)
     return server.WrongArity(ctx);
-  if (!number(ctx, a[2], "depth", PPRF_DEPTH_MIN, PPRF_DEPTH_MAX, &depth))
+  if (!number(ctx, a[2], "depth", PPRF_DEPTH_MIN, PPRF_SLOTS_DEPTH_MAX, &depth))
     return SERVER_OK;
   for (int i = 3; i < n; i += 2) {
     const char *word = server.StringPtrLen(a[i], NULL);
@@ -401,7 +401,7 @@ static void *load(server_io *io, int version)
   if (version != TYPE_VERSION)
     return NULL;
   uint64_t depth = server.LoadUnsigned(io), id = server.LoadUnsigned(io);
-  if (server.IsIOError(io) || depth < PPRF_DEPTH_MIN || depth > PPRF_DEPTH_MAX)
+  if (server.IsIOError(io) || depth < PPRF_DEPTH_MIN || depth > PPRF_SLOTS_DEPTH_MAX)
     return NULL;
   return tree_dead((unsigned)depth, id);
 }

@@ -98,6 +98,9 @@ func New(config Config) (*Tickets, error) {
 	if config.Depth == 0 {
 		config.Depth = 20
 	}
+	if config.Depth > 32 { // a ticket's name has 32 bits of leaf
+		return nil, fmt.Errorf("pprftls: a depth of %d, more than 32", config.Depth)
+	}
 	if config.Lifetime == 0 {
 		config.Lifetime = 2 * time.Hour
 	}

@@ -206,14 +206,14 @@ static int puncture_range(struct subject *s, uint64_t first, uint64_t last)
 /* So many random leaves near a place, at once. */
 static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigned wanted)
 {
-  uint32_t *leaf = must(malloc((wanted + 1) * sizeof *leaf));
+  uint64_t *leaf = must(malloc((wanted + 1) * sizeof *leaf));
   struct opt_entry *rest = must(malloc((wanted + 1) * 64 * sizeof *rest));
   struct opt_node n;
   size_t count = 0, leaves_n = 0;
   uint64_t at = near, end = 0; /* of the node of the leaf before */
   for (unsigned i = 0; i < wanted; i++) {
     at += 1 + rnd_below(span);
-    if (at >= leaves(&s->m) || at >> 32 != 0)
+    if (at >= leaves(&s->m))
       break;
     if (!opt_packed_find(&s->p, at, &n))
       continue;
@@ -224,7 +224,7 @@ static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigne
       count += cut(s->m.depth, leaf[leaves_n - 1] + 1u, end, rest + count);
     count += cut(s->m.depth, from, at, rest + count);
     end = node_end(n);
-    leaf[leaves_n++] = (uint32_t)at;
+    leaf[leaves_n++] = at;
   }
   int err = PPRF_ERR_PUNCTURED;
   if (leaves_n > 0) {
@@ -398,6 +398,87 @@ static void random_depths(void)
     free_subject(s);
   }
   end_test("packed: random_operations_at_depths_1_to_63");
+}
+
+/* The nodes of a store, one after the other: an opt_packed_source. */
+struct nodes {
+  const struct opt_packed *p;
+  uint64_t at;
+};
+
+static int next_node(void *from, struct opt_entry *e)
+{
+  struct nodes *n = from;
+  if (!opt_packed_next(n->p, n->at, &e->node))
+    return 0;
+  e->seed = opt_packed_seed(n->p, e->node);
+  n->at = node_end(e->node);
+  return 1;
+}
+
+/* A second store with the nodes of another, and the same model; the at-th request for memory gets nothing (0:
+ * none), and NULL is that there is no store. */
+static struct subject *loaded(const struct subject *s, uint64_t at)
+{
+  struct subject *t = must(calloc(1, sizeof *t));
+  struct nodes from = {&s->p, 0};
+  t->m = s->m;
+  t->m.dead = must(malloc((s->m.n + 1) * sizeof *t->m.dead));
+  for (size_t i = 0; i < s->m.n; i++)
+    t->m.dead[i] = s->m.dead[i];
+  t->m.room = s->m.n + 1;
+  refused = at;
+  int err = opt_packed_load(&t->p, s->m.depth, next_node, &from);
+  refused = 0;
+  if (err == PPRF_OK)
+    return t;
+  free(t->m.dead);
+  free(t);
+  return NULL;
+}
+
+/* Stores that are loaded hold the same nodes in pages that are full, and go on as others do; where memory is
+ * refused there is none.  An empty one is a single tile. */
+static void loads(void)
+{
+  unsigned refusals = 0;
+  for (unsigned d = 1; d <= OPT_PACKED_DEPTH_MAX; d++) {
+    struct subject *s = new_subject(d, 0), *t;
+    for (unsigned i = 0; i < 240 && !failed; i++)
+      (void)random_operation(s, i);
+    snprintf(context, sizeof context, "depth %u", d);
+    for (uint64_t k = 1; (t = loaded(s, k)) == NULL && k < 1000; k++)
+      refusals++;
+    if (
+      t !=
+      NULL) /* its last page may be too great: that there was no memory for less does not matter */
+      free_subject(t);
+    t = loaded(s, 0);
+    check(t != NULL && t->p.nodes == s->p.nodes && t->p.pages <= s->p.pages, "nodes or pages");
+    if (t != NULL) {
+      check_packed(t, d <= 9);
+      struct nodes a = {&s->p, 0}, b = {&t->p, 0};
+      struct opt_entry x, y;
+      while (!failed && next_node(&a, &x))
+        check(next_node(&b, &y) && same_seed(x.seed, y.seed), "node %llx",
+              (unsigned long long)x.node.start);
+      for (unsigned i = 0; i < 60 && !failed; i++)
+        (void)random_operation(t, i);
+      check_packed(t, 0);
+      if (leaves(&t->m) > 0 && t->p.nodes > 0)
+        check(puncture_range(t, 0, leaves(&t->m) - 1) == PPRF_OK, "range");
+      struct subject *none = loaded(t, 0);
+      check(none != NULL && none->p.nodes == 0 && none->p.pages == 1 &&
+              none->p.page[0]->tiles == 1 && opt_packed_bytes(&none->p) == 64,
+            "an empty store");
+      if (none != NULL)
+        free_subject(none);
+      free_subject(t);
+    }
+    free_subject(s);
+  }
+  check(refusals >= 300, "%u refusals", refusals);
+  end_test("packed: stores_of_other_stores_nodes_are_the_same");
 }
 
 /* A set of at most eight leaves that lie far apart: the pages without one stay where they are, but for
@@ -588,6 +669,7 @@ void test_packed(void)
   whole_trees();
   random_depths();
   far_leaves();
+  loads();
   no_memory();
   sizes();
   arena();

@@ -137,12 +137,13 @@ def _is_numpy(value: object) -> bool:
 class Key:
     """A punctured key.
 
-    depth   tree levels below the root, 1 .. 32: the key has 2**depth leaves.
+    depth   tree levels below the root, 1 .. 63: the key has 2**depth leaves.
     seed    the root's 16 bytes, 32 for "mls-sha256"; None: drawn from the system's random generator.
     suite   one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
     salt    16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
-    store   one of STORES: where the seeds lie; None: what the library takes.  The values are the same.
+    store   one of STORES: where the seeds lie; None: what the library takes.  The values are the same; "slots" goes
+            up to depth 32.
     """
 
     __slots__ = ("_handle", "_depth", "_suite", "_bytes")
@@ -156,6 +157,8 @@ class Key:
             raise SuiteError(f"suite {suite!r} is not one of {', '.join(SUITES)}")
         if store is not None and store not in _STORE:
             raise ValueError(f"store {store!r} is not one of {', '.join(STORES)}")
+        if store == "slots" and depth > _lib.PPRF_SLOTS_DEPTH_MAX:
+            raise ValueError(f"store 'slots': depth {depth} is not in {DEPTH_MIN} .. {_lib.PPRF_SLOTS_DEPTH_MAX}")
         root = drawn = _ffi.NULL
         if seed is not None:
             root = _ffi.from_buffer("uint8_t[]", seed)
@@ -231,7 +234,7 @@ class Key:
         if isinstance(leaf, range):
             if leaf.step != 1:
                 raise ValueError(f"{leaf}: a range of step 1; puncture_many takes the others")
-            if len(leaf) > 0:
+            if leaf:  # its length may be more than len counts
                 first, last = self._leaf(leaf.start), self._leaf(leaf.stop - 1)
                 _check(_lib.handle_punct_range(self._handle, first, last), leaf, self._depth)
             return

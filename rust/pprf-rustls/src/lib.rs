@@ -135,6 +135,9 @@ impl Ticketer {
     }
 
     fn with_clock(depth: u32, lifetime: u32, now: fn() -> Instant) -> Result<Arc<Ticketer>, Error> {
+        if depth > 32 {
+            return Err(Error::Depth(depth)); // a ticket's name has 32 bits of leaf
+        }
         let held = vec![begin(depth)?];
         let lifetime = lifetime.clamp(1, 604_800);
         Ok(Arc::new(Ticketer { state: Mutex::new(State { held, count: Metrics::default() }), depth, lifetime, now }))

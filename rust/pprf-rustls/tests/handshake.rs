@@ -78,3 +78,9 @@ fn a_ticket_resumes_one_connection() {
         assert_eq!((m.redeemed, m.refused), (1, 3), "{version:?}: {m:?}");
     }
 }
+
+#[test]
+fn a_tree_deeper_than_the_names_of_tickets_is_refused() {
+    assert_eq!(pprf_rustls::Ticketer::new(33, 600).err(), Some(pprf::Error::Depth(33)));
+    assert!(pprf_rustls::Ticketer::new(32, 600).is_ok());
+}

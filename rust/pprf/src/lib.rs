@@ -181,7 +181,7 @@ pub enum Error {
     Punctured { first: u64, last: u64 },
     /// Leaves that are not in the tree.
     Range { first: u64, last: u64 },
-    /// A depth that is not in 1..=32.
+    /// A depth that is not in 1..=63, or of a key with pair slots not in 1..=32.
     Depth(u32),
     /// A suite that this library does not know: of a name, or of bytes that another version exported.
     Suite,
@@ -205,7 +205,7 @@ impl fmt::Display for Error {
             Error::Punctured { first, last } => write!(f, "leaves {first}..={last} are punctured already"),
             Error::Range { first, last } if first == last => write!(f, "leaf {first} is not in the tree"),
             Error::Range { first, last } => write!(f, "{first}..={last} is no range of leaves of the tree"),
-            Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=32"),
+            Error::Depth(depth) => write!(f, "depth {depth} is not in 1..=63, of pair slots 1..=32"),
             Error::Suite => f.write_str("a suite that this library does not know"),
             Error::Salt => f.write_str("the suite has no salt"),
             Error::Length => f.write_str("the suite's seeds and values have another length"),
@@ -258,9 +258,12 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key of 2^depth leaves, 1 <= depth <= 32, with a suite, a salt and a store of one's choice.
+    /// A key of 2^depth leaves, 1 <= depth <= 63, with a suite, a salt and a store of one's choice.
     pub fn with(depth: u32, options: Options<'_>) -> Result<Key, Error> {
         if !(sys::PPRF_DEPTH_MIN..=sys::PPRF_DEPTH_MAX).contains(&depth) {
+            return Err(Error::Depth(depth));
+        }
+        if matches!(options.store, Store::Slots) && depth > sys::PPRF_SLOTS_DEPTH_MAX {
             return Err(Error::Depth(depth));
         }
         let seed_bytes = options.suite.map_or(VALUE_BYTES, Suite::value_bytes);
@@ -289,7 +292,7 @@ impl Key {
         ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
     }
 
-    /// A key of 2^depth leaves, 1 <= depth <= 32, with a random root seed and a random salt:
+    /// A key of 2^depth leaves, 1 <= depth <= 63, with a random root seed and a random salt:
     /// [`Suite::Sha3_256Salted`].
     pub fn new(depth: u32) -> Result<Key, Error> {
         Key::with(depth, Options::new())
