@@ -696,12 +696,12 @@ static int given_back(int locked, int by_range, int shared)
   ok &= pprf_punct(key, 2 * half - 1) == PPRF_OK;
   uint8_t before[16], after[16];
   ok &= pprf_eval(key, half + 5, before) == PPRF_OK;
-  const uint64_t *dead = s->punctured.dead;
+  const uint64_t *leaves = s->punctured.leaves;
   size_t most = 0;
   if (by_range) {
     for (uint64_t x = 77; x < half; x += 300) /* so that there are pages to give back */
       ok &= pprf_punct(key, x) == PPRF_OK;
-    ok &= pages_in(dead, dead + half / 64) >= half / 64 * 8 / s->page;
+    ok &= pages_in(leaves, leaves + half / 64) >= half / 64 * 8 / s->page;
     ok &= pprf_punct_range(key, 0, half - 1) == PPRF_OK;
   } else
     for (uint64_t x = 0; x < half; x++) {
@@ -711,7 +711,7 @@ static int given_back(int locked, int by_range, int shared)
         most = now > most ? now : most;
       }
     }
-  size_t slots = pages_in(s->slot, s->slot + half / 2), bits = pages_in(dead, dead + half / 64);
+  size_t slots = pages_in(s->slot, s->slot + half / 2), bits = pages_in(leaves, leaves + half / 64);
   /* shared by two blocks: a page at each end */
   if (slots > 1 || bits > 1 || most > 8 * 1 + 8) {
     tap_note("%s, %s, %s: %zu pages of slots, %zu of bits are left, %zu of slots on the way",

@@ -8,7 +8,7 @@
     ensures \result == any_word(b, level, i); */
 static inline uint64_t any_at(const struct opt_bitmap *b, unsigned level, uint64_t i)
 {
-  return level == 0 ? b->dead[i] : b->summary[level][i].any;
+  return level == 0 ? b->leaves[i] : b->summary[level][i].any;
 }
 
 /*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
@@ -16,7 +16,7 @@ static inline uint64_t any_at(const struct opt_bitmap *b, unsigned level, uint64
     ensures \result == full_word(b, level, i); */
 static inline uint64_t full_at(const struct opt_bitmap *b, unsigned level, uint64_t i)
 {
-  return level == 0 ? b->dead[i] : b->summary[level][i].full;
+  return level == 0 ? b->leaves[i] : b->summary[level][i].full;
 }
 
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height)
@@ -51,7 +51,7 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
     }
     if (level == 0 || opt_has(full_at(b, level, block / 64), i)) {
       //@ assert full: full(b, level, block_of(leaf, level));
-      //@ assert gone: is_punctured(b, leaf);
+      //@ assert punctured: is_punctured(b, leaf);
       return 0;
     }
   }
@@ -161,7 +161,7 @@ static inline int is_live(const struct opt_bitmap *b, uint64_t leaf)
     assigns \nothing;
     ensures level: \result < b->levels && full(b, \result, block_of(leaf, \result));
     ensures above: \forall integer j; \result < j < b->levels ==> !full(b, j, block_of(leaf, j));
-    ensures gone: \forall integer x; leaf <= x < pow2(b->depth) ==>
+    ensures leaves: \forall integer x; leaf <= x < pow2(b->depth) ==>
       block_of(x, \result) <= block_of(leaf, \result) ==> is_punctured(b, x); */
 static inline unsigned full_level(const struct opt_bitmap *b, uint64_t leaf)
 {
@@ -189,7 +189,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   /*@ loop invariant bounds: level <= b->levels;
       loop invariant above: \forall integer j; level < j < b->levels ==>
         !full(b, j, block_of(leaf, j));
-      loop invariant gone: level < b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
+      loop invariant leaves: level < b->levels ==> \forall integer x; leaf <= x < pow2(d) ==>
         block_of(x, level) <= block_of(leaf, level) ==> is_punctured(b, x);
       loop invariant all: level == b->levels ==>
         \forall integer x; leaf <= x < pow2(d) ==> is_punctured(b, x);
@@ -219,7 +219,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
 static inline void set_full(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
 {
   if (level == 0) {
-    b->dead[i] |= bits;
+    b->leaves[i] |= bits;
   } else {
     b->summary[level][i].any |= bits;
     b->summary[level][i].full |= bits;
@@ -245,7 +245,7 @@ static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uin
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures filling: filling(b, level, i);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+    ensures leaves: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
       is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
       bit(bits, block_of(x, level) % 64))); */
 static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
@@ -263,7 +263,7 @@ static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint6
     ensures filling: filling(b, level, z / 64);
     ensures kept: full_kept{Pre,Post}(b);
     ensures marked: full(b, level, z);
-    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
+    ensures leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
 static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
   BLOCK_BELOW_IS_FULL
@@ -276,7 +276,7 @@ static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_
     assigns BITMAP_WORDS(b);
     ensures rising: rising(b, level, z / 64);
     ensures kept: full_kept{Pre,Post}(b);
-    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
+    ensures leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x); */
 static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t z)
 {
   //@ ghost shape_lemma(b->depth);
@@ -290,7 +290,7 @@ static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+    ensures leaves: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
       is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
       bit(bits, block_of(x, level) % 64)));
     ensures level: level <= \result < b->levels;
@@ -303,7 +303,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
   /*@ loop invariant bounds: \at(level,Pre) <= level < b->levels && i < words(b->depth, level);
       loop invariant path: i == block_of(\at(i,Pre), level - \at(level,Pre));
       loop invariant filling: filling(b, level, i);
-      loop invariant gone: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
+      loop invariant leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
       loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns level, i, BITMAP_WORDS(b);
       loop variant b->levels - level; */
@@ -317,7 +317,7 @@ static inline unsigned set_bits(struct opt_bitmap *b, unsigned level, uint64_t i
   //@ assert rising: rising(b, level, i);
   /*@ loop invariant bounds: level < k <= b->levels && i < words(b->depth, k - 1);
       loop invariant rising: rising(b, k - 1, i);
-      loop invariant gone: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
+      loop invariant leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{First}(b, x);
       loop invariant full: full_path(b, \at(level,Pre), level, \at(i,Pre));
       loop assigns k, i, BITMAP_WORDS(b);
       loop variant b->levels - k; */
@@ -350,7 +350,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
+    ensures leaves: \forall integer x; 0 <= x < pow2(b->depth) ==> (is_punctured(b, x) <==>
       is_punctured{Pre}(b, x) || (block_of(x, level) / 64 == i &&
       bit(bits, block_of(x, level) % 64))); */
 static void set_bits_unless_full(struct opt_bitmap *b, unsigned level, uint64_t i, uint64_t bits)
@@ -370,7 +370,7 @@ void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t la
   /*@ loop invariant bounds: level < b->levels && b->depth == d;
       loop invariant span: first <= last < blocks(d, level);
       loop invariant bitmap: bitmap(b);
-      loop invariant gone: \forall integer x; 0 <= x < pow2(d) ==>
+      loop invariant leaves: \forall integer x; 0 <= x < pow2(d) ==>
         (is_punctured(b, x) || first <= block_of(x, level) <= last <==>
          is_punctured{Pre}(b, x) || \at(first,Pre) <= x <= \at(last,Pre));
       loop assigns level, first, last, BITMAP_WORDS(b);

@@ -2,7 +2,7 @@
 /** @file bitmap.h
  * The set of punctured leaves: 64-ary bitmaps over the leaves of a tree of depth d.
  *
- * Level 0 is `dead`: bit x says that leaf x is punctured.  Level k > 0 has two bits for each block
+ * Level 0 is `leaves`: bit x says that leaf x is punctured.  Level k > 0 has two bits for each block
  * of 64^k leaves: `any` (some leaf of the block is punctured) and `full` (all of them are).  The
  * top level is one word.
  *
@@ -30,7 +30,7 @@ struct opt_summary {
 struct opt_bitmap {
   unsigned depth;                              /* 1..32 */
   unsigned levels;                             /* opt_bitmap_levels(depth) */
-  uint64_t *dead;                              /* level 0 */
+  uint64_t *leaves;                              /* level 0 */
   struct opt_summary *summary[OPT_LEVELS_MAX]; /* levels 1 .. levels - 1; [0] is not used */
 };
 
@@ -265,7 +265,7 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
 /*@ requires bitmap(b) && leaf < pow2(b->depth) && !is_punctured(b, leaf);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) || x == leaf;
+    ensures leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) || x == leaf;
     ensures level: \result < b->levels;
     ensures marked: \forall integer k; 0 <= k <= \result ==> in_full_block(b, k, block_of(leaf, k));
     ensures full: \forall integer k, x; 0 <= k <= \result ==> 0 <= x < pow2(b->depth) ==>
@@ -276,7 +276,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
 /*@ requires bitmap(b) && first <= last < pow2(b->depth);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
-    ensures gone: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) ||
+    ensures leaves: \forall integer x; is_punctured(b, x) <==> is_punctured{Pre}(b, x) ||
       first <= x <= last; */
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
 

@@ -177,7 +177,7 @@ static inline void keep_beside(struct opt_entry *out, unsigned n, uint64_t leaf,
 {
   SIBLING_IN_TREE
   uint64_t from = opt_sibling_start(leaf, h);
-  //@ assert node: tnode(d, from, h) && covers(covering_start(leaf, h + 1), h + 1, from);
+  //@ assert node: tree_node(d, from, h) && covers(covering_start(leaf, h + 1), h + 1, from);
   //@ assert up: covering_start(from, h + 1) == covering_start(leaf, h + 1);
   put_entry(out, n, from, h, seed);
   SIBLING_IS_ENTERED
@@ -282,7 +282,7 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
   /*@ assert each: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
         same_word{Pre,Here}(&s->punctured, k, i); */                                               \
   /*@ assert summary: same_summary{Pre,Here}(&s->punctured); */                                    \
-  /*@ assert dead: same_dead{Pre,Here}(&s->punctured); */                                          \
+  /*@ assert leaves: same_leaf_words{Pre,Here}(&s->punctured); */                                          \
   /*@ assert words: same_words{Pre,Here}(&s->punctured); */                                        \
   /*@ assert layout: layout(&s->punctured); */                                                     \
   /*@ assert bitmap: bitmap(&s->punctured); */                                                     \
@@ -504,7 +504,7 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
     ensures key: key(seed_value(R), s);
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
-    ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
+    ensures leaves: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
       is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error_words: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured);
     ensures error_slots: \result != PPRF_OK ==> same_slots{Pre,Post}(s);
@@ -514,11 +514,11 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
                              struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost uint64_t hit = either_lemma(node.start > first, node.start, first);
-  //@ assert hit: first <= hit <= last && !is_punctured(&s->punctured, hit);
+  //@ ghost uint64_t live_leaf = either_lemma(node.start > first, node.start, first);
+  //@ assert live: first <= live_leaf <= last && !is_punctured(&s->punctured, live_leaf);
   const struct rest rest =
     siblings_beside_range(s, family, node, first, last, left, right) /*@ ghost (R) */;
-  //@ assert some: !is_punctured(&s->punctured, hit);
+  //@ assert some: !is_punctured(&s->punctured, live_leaf);
 #ifndef __FRAMAC__
   int stored = PPRF_OK;
 #endif
@@ -566,7 +566,7 @@ static NOINLINE int punct_deep_range(struct opt_store *s, struct pprf_family fam
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures free: \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures gone: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
+    ensures leaves: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
       is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> same_words{Pre,Post}(&s->punctured) &&
       same_slots{Pre,Post}(s) && s->nodes == \old(s->nodes); */
@@ -581,8 +581,8 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
   //@ assert key: key(seed_value(key_root), s);
   if (!more || node.start > last)
     return PPRF_ERR_PUNCTURED;
-  //@ ghost uint64_t hit = either_lemma(node.start > first, node.start, first);
-  //@ assert hit: first <= hit <= last && !is_punctured(&s->punctured, hit);
+  //@ ghost uint64_t live_leaf = either_lemma(node.start > first, node.start, first);
+  //@ assert live: first <= live_leaf <= last && !is_punctured(&s->punctured, live_leaf);
   return punct_from(s, family, node, first, last, left, right) /*@ ghost (key_root) */;
 }
 
@@ -782,7 +782,7 @@ static NOINLINE struct done punct_deep(pprf_key *key, uint64_t leaf, uint8_t *ou
       expansions <= \old(expansions) + h;
     ensures free: \result.err == PPRF_ERR_RANGE || \result.err == PPRF_ERR_PUNCTURED ==>
       expansions <= \old(expansions);
-    ensures gone: \result.err == PPRF_OK ==>
+    ensures leaves: \result.err == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
@@ -841,7 +841,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
       \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
     ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
-    ensures gone: \result == PPRF_OK ==>
+    ensures leaves: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
@@ -883,7 +883,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
       \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
       expansions <= \old(expansions) + h;
     ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
-    ensures gone: \result == PPRF_OK ==>
+    ensures leaves: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures error: \result != PPRF_OK ==> key != \null ==>
@@ -928,7 +928,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures cost: key != \null ==> !copied{Pre}(key) ==>
       expansions <= \old(expansions) + 2 * key->store.punctured.depth;
     ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
-    ensures gone: \result == PPRF_OK ==>
+    ensures leaves: \result == PPRF_OK ==>
       \forall integer x; is_punctured(&key->store.punctured, x) <==>
       is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;
     ensures error: \result != PPRF_OK ==> key != \null ==>

@@ -176,7 +176,7 @@ static void grow_draft(struct draft *d)
   d->room = room;
 }
 
-/* Two dead siblings are one tile: the last ones, one of which ends the leaves so far. */
+/* Two punctured siblings are one tile: the last ones, one of which ends the leaves so far. */
 static void merge_last(const struct draft *d)
 {
   struct opt_page *page = d->page;
@@ -207,7 +207,7 @@ static void put_tile(struct draft *d, uint8_t tile, const struct pprf_seed *seed
 }
 
 /* Write the punctured leaves up to end - 1 as tiles. */
-static void put_dead(struct draft *d, uint64_t end)
+static void put_punctured(struct draft *d, uint64_t end)
 {
   while (d->end < end && d->err == PPRF_OK) {
     unsigned h = d->end == 0 ? 63 : opt_lsb(d->end);
@@ -257,10 +257,10 @@ static int meets(struct change *c, uint64_t start, uint64_t end)
 static void put_pieces(struct draft *d, struct change *c, uint64_t end)
 {
   for (; c->pieces > 0 && c->piece->start < end; c->piece++, c->pieces--) {
-    put_dead(d, c->piece->start);
+    put_punctured(d, c->piece->start);
     put_tile(d, (uint8_t)(OPT_TILE_LIVE + c->piece->height), c->piece->seed);
   }
-  put_dead(d, end);
+  put_punctured(d, end);
 }
 
 /* Write the tiles of a page with the change made. */
@@ -432,8 +432,8 @@ static int split_page(struct opt_packed *p, size_t i)
   return PPRF_OK;
 }
 
-/* Merge the dead tile at an index with its siblings, as far as they lie in the page. */
-static void merge_dead(struct opt_page *page, unsigned at, uint64_t start)
+/* Merge the punctured tile at an index with its siblings, as far as they lie in the page. */
+static void merge_punctured(struct opt_page *page, unsigned at, uint64_t start)
 {
   for (;;) {
     uint8_t tile = page->tile[at];
@@ -458,7 +458,7 @@ static void take_leaf(struct opt_page *page, struct opt_place at)
   opt_seeds_up_one(row(page, page->seeds), below);
   page->seeds--;
   page->tile[at.tile] = 0;
-  merge_dead(page, at.tile, at.start);
+  merge_punctured(page, at.tile, at.start);
 }
 
 /* Puncture a leaf below a node of height h; the page has room. */
@@ -666,11 +666,11 @@ static PPRF_WORK void put_source(struct draft *d, unsigned depth, opt_packed_sou
   struct opt_entry e;
   while (d->err == PPRF_OK && next(from, &e)) {
     grow_draft(d);
-    put_dead(d, e.node.start);
+    put_punctured(d, e.node.start);
     put_tile(d, (uint8_t)(OPT_TILE_LIVE + e.node.height), &e.seed);
   }
   grow_draft(d);
-  put_dead(d, UINT64_C(1) << depth);
+  put_punctured(d, UINT64_C(1) << depth);
   explicit_bzero(&e, sizeof e);
 }
 

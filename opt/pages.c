@@ -65,7 +65,7 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
     size_t bytes = opt_level_bytes(depth, k);
     unsigned char **at = opt_level_is_small(depth, k) ? &in_small : &in_pages;
     if (k == 0)
-      s->punctured.dead = (uint64_t *)(void *)*at;
+      s->punctured.leaves = (uint64_t *)(void *)*at;
     else
       s->punctured.summary[k] = (struct opt_summary *)(void *)*at;
     *at += bytes;
@@ -164,10 +164,10 @@ void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end)
   (void)release(s, s->slot + (first >> 1), s->slot + (end >> 1));
 }
 
-void opt_pages_release_dead(struct opt_store *s, uint64_t first, uint64_t end)
+void opt_pages_release_punctured(struct opt_store *s, uint64_t first, uint64_t end)
 {
   if (!opt_level_is_small(s->punctured.depth, 0))
-    (void)release(s, s->punctured.dead + (first >> 6), s->punctured.dead + (end >> 6));
+    (void)release(s, s->punctured.leaves + (first >> 6), s->punctured.leaves + (end >> 6));
 }
 
 void opt_pages_release_all(struct opt_store *s)
@@ -179,7 +179,7 @@ void opt_pages_release_all(struct opt_store *s)
 static void *top_level(const struct opt_store *s)
 {
   unsigned top = s->punctured.levels - 1;
-  return top == 0 ? (void *)s->punctured.dead : (void *)s->punctured.summary[top];
+  return top == 0 ? (void *)s->punctured.leaves : (void *)s->punctured.summary[top];
 }
 
 void opt_store_clear(struct opt_store *s)
@@ -189,7 +189,7 @@ void opt_store_clear(struct opt_store *s)
     explicit_bzero(s->slot, s->mapped);
   for (unsigned k = 0; k < s->punctured.levels; k++)
     if (opt_level_is_small(depth, k))
-      memset(k == 0 ? (void *)s->punctured.dead : (void *)s->punctured.summary[k], 0,
+      memset(k == 0 ? (void *)s->punctured.leaves : (void *)s->punctured.summary[k], 0,
              opt_level_bytes(depth, k));
   s->nodes = 0;
   opt_bitmap_puncture_range(&s->punctured, 0, (UINT64_C(1) << depth) - 1);

@@ -90,17 +90,17 @@ void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end);
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth);
     requires full: \forall integer w; first / 64 <= w < end / 64 ==>
       in_full_block(&s->punctured, 1, w);
-    assigns s->punctured.dead[first / 64 .. end / 64 - 1];
+    assigns s->punctured.leaves[first / 64 .. end / 64 - 1];
     ensures \forall integer w; first / 64 <= w < end / 64 ==>
-      s->punctured.dead[w] == 0 || s->punctured.dead[w] == \old(s->punctured.dead[w]); */
-void opt_pages_release_dead(struct opt_store *s, uint64_t first, uint64_t end);
+      s->punctured.leaves[w] == 0 || s->punctured.leaves[w] == \old(s->punctured.leaves[w]); */
+void opt_pages_release_punctured(struct opt_store *s, uint64_t first, uint64_t end);
 
 /** Give back all of the mapping.  With every leaf punctured the slots are zero and of the bitmap
  * only the top level is trusted, which lies in the small block. */
 /*@ requires opened: opened(s);
     requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
       zero_seed(s->slot[j]);
-    requires gone: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
+    requires punctured: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
     ensures top: \forall integer i; 0 <= i < words(s->punctured.depth, s->punctured.levels - 1) ==>

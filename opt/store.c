@@ -4,7 +4,7 @@
 #include "pages.h"
 #include "wp/store_steps.h"
 
-/* Blocks of 64^2 = 4096 leaves have 32 kB of slots, blocks of 64^3 leaves 32 kB of `dead`: these
+/* Blocks of 64^2 = 4096 leaves have 32 kB of slots, blocks of 64^3 leaves 32 kB of `leaves`: these
  * go back to the system when the block is full. */
 #define SLOTS_LEVEL 2
 #define DEAD_LEVEL 3
@@ -144,7 +144,7 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
 /* Give back the slots of the leaves first .. end - 1, all of which are punctured. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-    requires gone: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
+    requires punctured: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
     assigns \nothing;
     ensures opened: opened(s); */
 static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t end)
@@ -163,10 +163,10 @@ static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t e
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s); */
-static inline void release_dead(struct opt_store *s, uint64_t first, uint64_t end)
+static inline void release_punctured(struct opt_store *s, uint64_t first, uint64_t end)
 {
   RELEASED_WORDS_ARE_BELOW_FULL
-  opt_pages_release_dead(s, first, end);
+  opt_pages_release_punctured(s, first, end);
   SET_KEPT_WITHOUT_WORDS
 }
 
@@ -195,7 +195,7 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
     WORDS_BLOCK_AROUND_LEAF
     block = leaf >> 6 * DEAD_LEVEL;
     WORDS_BLOCK_IS_PUNCTURED
-    release_dead(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
+    release_punctured(s, block << 6 * DEAD_LEVEL, (block + 1) << 6 * DEAD_LEVEL);
   }
 }
 
@@ -207,7 +207,7 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
     ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures nodes: s->nodes == \old(s->nodes); */
 static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct pprf_seed R) */
@@ -221,7 +221,7 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct 
 
 /* Give back what is left when no node is. */
 /*@ requires key: key(seed_value(R), s);
-    requires gone: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
+    requires punctured: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
     ensures key: key(seed_value(R), s);
@@ -297,7 +297,7 @@ static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s);
     ensures place: s->slot == \old(s->slot) &&
@@ -319,7 +319,7 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
     requires apart: APART_ENTRIES_WORDS(left, lefts, s) && APART_ENTRIES_WORDS(right, rights, s);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures rest: same_entries{Pre,Post}(left, lefts) && same_entries{Pre,Post}(right, rights);
     ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
@@ -404,7 +404,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
 /*@ requires opened: opened(s);
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: is_punctured(&s->punctured, first) && first < hi;
+    requires punctured: is_punctured(&s->punctured, first) && first < hi;
     requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
@@ -442,7 +442,7 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
 /*@ requires opened: opened(s);
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: is_punctured(&s->punctured, last) && lo <= last;
+    requires punctured: is_punctured(&s->punctured, last) && lo <= last;
     requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
     requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
@@ -494,13 +494,13 @@ static inline uint64_t block_start(unsigned level, uint64_t i)
 /* The leaves of the full blocks of a level among those that meet the punctured leaves first ..
  * last: only the two blocks at the ends may not be full.  None if there is no such level. */
 /*@ requires bitmap: bitmap(b) && first <= last < pow2(b->depth);
-    requires gone: \forall integer x; first <= x <= last ==> is_punctured(b, x);
+    requires punctured: \forall integer x; first <= x <= last ==> is_punctured(b, x);
     requires level: 1 <= level;
     assigns \nothing;
     ensures span: \result.end <= pow2(b->depth) && \result.from % 64 == 0;
     ensures level: \result.from < \result.end ==> level < b->levels;
     ensures full: full_leaves(b, level, \result.from, \result.end);
-    ensures gone: \forall integer x; \result.from <= x < \result.end ==> is_punctured(b, x); */
+    ensures leaves: \forall integer x; \result.from <= x < \result.end ==> is_punctured(b, x); */
 static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_t first,
                              uint64_t last)
 {
@@ -521,7 +521,7 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
 
 /* Give back what the full blocks among punctured leaves no longer need. */
 /*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
-    requires gone: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
+    requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
     ensures key: key(seed_value(R), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
@@ -534,7 +534,7 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
     release_slots(s, small.from, small.end) /*@ ghost (R) */;
   const struct span large = full_span(&s->punctured, DEAD_LEVEL, first, last);
   if (large.from < large.end)
-    release_dead(s, large.from, large.end);
+    release_punctured(s, large.from, large.end);
   COVER_SIZE_KEPT_BY_RELEASE
 }
 
@@ -542,7 +542,7 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
     requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
-    requires gone: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
+    requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     requires bounds: lo <= last && first < hi <= pow2(s->punctured.depth);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
@@ -579,7 +579,7 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(seed_value(R), s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
@@ -594,7 +594,7 @@ static inline struct span replace_range(struct opt_store *s, uint64_t first, uin
   mark_range(s, first, last) /*@ ghost (R, lo, hi, left, lefts, right, rights) */;
   REST_KEPT_BY_MARKING
   put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
-  /*@ assert gone: \forall integer x;
+  /*@ assert punctured: \forall integer x;
         is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
         first <= x <= last; */
   return out;

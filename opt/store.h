@@ -100,7 +100,7 @@ void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root);
 /*@ requires opened: opened(s) && (first <= last ==> last < pow2(s->punctured.depth));
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
@@ -204,7 +204,7 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
     requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(seed_value(R), s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf; */
 OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
                               const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
@@ -225,7 +225,7 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: key(seed_value(R), s);
-    ensures gone: \forall integer x;
+    ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
       first <= x <= last; */
 OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,

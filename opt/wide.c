@@ -89,7 +89,7 @@
 #define opt_store_prefault opt_wide_store_prefault
 #define opt_store_resident_bytes opt_wide_store_resident_bytes
 #define opt_pages_release_slots opt_wide_pages_release_slots
-#define opt_pages_release_dead opt_wide_pages_release_dead
+#define opt_pages_release_punctured opt_wide_pages_release_punctured
 #define opt_pages_release_all opt_wide_pages_release_all
 #define opt_store_next opt_wide_store_next
 #define opt_store_puncture opt_wide_store_puncture

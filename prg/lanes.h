@@ -45,7 +45,7 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
  * definition of lanes.c. */
 /*@ requires family: tree_family(family);
     requires depth: 1 <= d <= 32 && height <= d && leaf < pow2(d);
-    requires node: tnode(d, covering_start(leaf, height), height);
+    requires node: tree_node(d, covering_start(leaf, height), height);
     requires seed: seed_value(seed) ==
       node_seed(seed_value(R), d, covering_start(leaf, height), height);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. height - 1)));

@@ -191,7 +191,7 @@ Definition size_cover_exact_max_statement :
 Definition cover_minimal_statement :
   forall (Seed : Type) (G : bitseq -> Seed -> Seed * Seed) d (P : pred bitseq) p s
          (ns : seq bitseq),
-    covers d P ns -> size (cover G d P p s) <= size ns
+    exact_cover d P ns -> size (cover G d P p s) <= size ns
   := @cover_minimal.
 
 Definition expansions_once_statement :
@@ -742,7 +742,7 @@ Definition slots_eval_refines_statement :
          (st : slots Seed) R x,
     size x = d -> slots_hold zero prg d st R ->
     slots_eval prg d st (leaf_num x) =
-    eval (family prg d) (cover (family prg d) d (fun y => dead st (leaf_num y)) [::] R) x
+    eval (family prg d) (cover (family prg d) d (fun y => leaf_punctured st (leaf_num y)) [::] R) x
   := @slots_eval_refines.
 
 Definition slots_puncture_refines_statement :
@@ -750,8 +750,8 @@ Definition slots_puncture_refines_statement :
          (st : slots Seed) R x,
     size x = d -> slots_hold zero prg d st R ->
     slots_hold zero prg d (slots_puncture zero prg d st (leaf_num x)) R /\
-    (forall y, dead (slots_puncture zero prg d st (leaf_num x)) y =
-               (y =? leaf_num x) || dead st y)
+    (forall y, leaf_punctured (slots_puncture zero prg d st (leaf_num x)) y =
+               (y =? leaf_num x) || leaf_punctured st y)
   := @slots_puncture_refines.
 
 (* ---- ContractsSound.v --------------------------------------------------------------- *)
@@ -1020,7 +1020,7 @@ Definition pair_slot_injective_lemma_statement :
 Definition slot_overwritten_lemma_statement :
   forall V : layout, definitions V -> layout_definitions V ->
   forall d s h x, c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
-    (1 <= h /\ h <= d /\ d <= 32) /\ tnode V d s h /\ AcslRef.covers V s h x ->
+    (1 <= h /\ h <= d /\ d <= 32) /\ tree_node V d s h /\ AcslRef.covers V s h x ->
     exists i, 0 <= i < h /\ Z.quot (beside V x i) 2 = Z.quot s 2
   := @slot_overwritten_lemma.
 

@@ -32,7 +32,7 @@ size_t ref_encoded_bytes(unsigned d, size_t n)
 /*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
     requires \valid_read(node) && \valid(buf + (at .. at + id_bytes(d) + 15));
     requires \separated(node, buf + (at .. at + id_bytes(d) + 15));
-    requires node: okp(d, node);
+    requires node: node_shape(d, node);
     assigns buf[at .. at + id_bytes(d) + 15];
     ensures record: record(buf, at, d, node);
     ensures frame: bytes_unchanged{Post,Pre}(buf, at); */
@@ -116,7 +116,7 @@ int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n)
     assigns \nothing;
     ensures height: \result <= d && pow2(\result) <= id;
     ensures even: (id - pow2(\result)) % 2 == 0;
-    ensures node: tnode(d, (id - pow2(\result)) / 2, \result); */
+    ensures node: tree_node(d, (id - pow2(\result)) / 2, \result); */
 static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 {
   unsigned h = 0;
@@ -137,7 +137,7 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
   //@ assert half: pow2(d + 1 - h) == 2 * pow2(d - h);
   //@ assert odd: id == 2 * (id / 2) + 1;
   //@ assert start: \at(id,Pre) - pow2(h) == 2 * nth_start(id / 2, h);
-  //@ assert node: tnode(d, nth_start(id / 2, h), h);
+  //@ assert node: tree_node(d, nth_start(id / 2, h), h);
   return h;
 }
 
@@ -148,9 +148,9 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
     requires \separated(a + k, buf + (at .. at + id_bytes(d) + 15));
     assigns a[k];
     ensures frame: \forall integer q; q != k ==> same_node{Post,Pre}(a + q, a + q);
-    ensures accepted: \result != 0 ==> okp(d, a + k) && record(buf, at, d, a + k);
+    ensures accepted: \result != 0 ==> node_shape(d, a + k) && record(buf, at, d, a + k);
     ensures rejected: \result == 0 ==> \forall integer s, h;
-      0 <= h <= d ==> tnode(d, s, h) ==> !has_id(buf, at, d, s, h); */
+      0 <= h <= d ==> tree_node(d, s, h) ==> !has_id(buf, at, d, s, h); */
 static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *buf, size_t at)
 {
   unsigned w = CODEC_ID_BYTES(d);
@@ -158,7 +158,7 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
   //@ ghost node_id_lemma(d);
   //@ ghost byte_inj_lemma(w);
   //@ ghost pow2_mono_lemma(d + 1, 8 * w);
-  /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
+  /*@ assert unique: \forall integer s, h; 0 <= h <= d ==> tree_node(d, s, h) ==>
         has_id(buf, at, d, s, h) ==> same_low_bytes(node_id(s, h), id, w); */
   //@ assert twice: pow2(d + 1) == 2 * pow2(d);
   if (id == 0 || id / 2 >= ref_width(d))
@@ -178,7 +178,7 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
 /* Whether *node may follow *prev: it lies right of it and is not its sibling. */
 /*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires \valid_read(prev) && \valid_read(node);
-    requires nodes: okp(d, prev) && okp(d, node);
+    requires nodes: node_shape(d, prev) && node_shape(d, node);
     assigns \nothing;
     ensures follows: \result != 0 <==>
       follow(d, prev->start, prev->height, node->start, node->height); */
@@ -218,7 +218,7 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
   //@ ghost pow2_pos_lemma();
   /*@ loop invariant bound: 0 <= k <= n;
       loop invariant place: at == record_at(d, k);
-      loop invariant nodes: okps(d, a, k);
+      loop invariant nodes: node_shapes(d, a, k);
       loop invariant order: sorted(a, k);
       loop invariant maximal: maximal(d, a, k);
       loop invariant records: records(buf, a, k, d);
@@ -230,7 +230,7 @@ static int get_records(struct ref_node *a, size_t n, unsigned d, const uint8_t *
     if (!get_record(a, k, d, buf, at))
       return 0;
     //@ assert kept: same{Here,Step}(a, 0, k);
-    //@ assert nodes: okps(d, a, k + 1);
+    //@ assert nodes: node_shapes(d, a, k + 1);
     //@ assert order: sorted(a, k);
     //@ assert maximal: maximal(d, a, k);
     //@ assert records: records(buf, a, k + 1, d);

@@ -39,7 +39,7 @@ size_t ref_encoded_bytes(unsigned d, size_t n);
     requires \valid(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1));
     requires \valid_read(a + (0 .. n-1));
     requires \separated(buf + (0 .. record_at(d, n) + DIGEST_BYTES - 1), a + (0 .. n-1));
-    requires nodes: okps(d, a, n);
+    requires nodes: node_shapes(d, a, n);
     assigns buf[0 .. record_at(d, n) + DIGEST_BYTES - 1];
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures encoded: \result == PPRF_OK ==> encodes(buf, a, n, d);

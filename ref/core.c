@@ -21,8 +21,8 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
     else
       hi = mid;
   }
-  //@ assert here: lo < n && a[lo].start <= x ==> cov(a + lo, x);
-  //@ assert miss: \forall integer k; 0 <= k < n && cov(a + k, x) ==> k == lo;
+  //@ assert here: lo < n && a[lo].start <= x ==> covers_at(a + lo, x);
+  //@ assert miss: \forall integer k; 0 <= k < n && covers_at(a + k, x) ==> k == lo;
   return lo;
 }
 
@@ -31,7 +31,7 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root)
   struct ref_node node = {0, d, root};
   //@ ghost pow2_mono_lemma(0, d);
   ref_put(a, 0, node);
-  //@ assert all: \forall integer y; 0 <= y < pow2(d) ==> cov(a + 0, y);
+  //@ assert all: \forall integer y; 0 <= y < pow2(d) ==> covers_at(a + 0, y);
 }
 
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
@@ -46,15 +46,15 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
   if (i == n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
   //@ assert node: correct_node(seed_value(R), d, a + i);
-  //@ assert only: \forall integer k; 0 <= k < n && cov(a + k, x) ==> k == i;
-  /*@ assert height: \forall integer k; 0 <= k < n && cov{Pre}(a + k, x) ==>
+  //@ assert only: \forall integer k; 0 <= k < n && covers_at(a + k, x) ==> k == i;
+  /*@ assert height: \forall integer k; 0 <= k < n && covers_at{Pre}(a + k, x) ==>
         a[i].height == \at(a[k].height,Pre); */
   uint64_t start = a[i].start;
   unsigned h = a[i].height;
   struct pprf_seed seed = a[i].seed;
   //@ ghost unsigned top = h;
   /*@ loop invariant path: h <= d && covers(start, h, x) && start + pow2(h) <= pow2(d);
-      loop invariant node: tnode(d, start, h);
+      loop invariant node: tree_node(d, start, h);
       loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
       loop invariant cost: expansions + h <= \at(expansions,Pre) + top;
       loop assigns h, start, seed, expansions;
@@ -89,7 +89,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       loop invariant path: covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant inside: node.start <= start &&
         start + pow2(h) <= node.start + pow2(node.height);
-      loop invariant node: tnode(d, start, h);
+      loop invariant node: tree_node(d, start, h);
       loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
       loop invariant nodes_l: \forall integer k; 0 <= k < lo ==>
         correct_node(seed_value(R), d, path + k);
@@ -106,7 +106,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       loop invariant order_r: \forall integer k, l; hi <= k < l < node.height ==>
         before(path[k].start, path[k].height, path[l].start) && path[k].height < path[l].height;
       loop invariant all: \forall integer y; covers(node.start, node.height, y) ==>
-        covers(start, h, y) || cov_in(path, 0, lo, y) || cov_in(path, hi, node.height, y);
+        covers(start, h, y) || covered_in(path, 0, lo, y) || covered_in(path, hi, node.height, y);
       loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
       loop assigns h, start, seed, lo, hi, path[0 .. node.height - 1], expansions;
       loop variant h; */
@@ -127,19 +127,19 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       ref_put(path, hi, (struct ref_node){start + half, h, c.right});
       //@ assert l: same{Here,Step}(path, 0, lo);
       //@ assert r: same{Here,Step}(path, hi + 1, node.height);
-      //@ assert cl: \forall integer y; cov_in{Step}(path, 0, lo, y) ==> cov_in(path, 0, lo, y);
+      //@ assert cl: \forall integer y; covered_in{Step}(path, 0, lo, y) ==> covered_in(path, 0, lo, y);
       /*@ assert cr: \forall integer y;
-            cov_in{Step}(path, hi + 1, node.height, y) ==> cov_in(path, hi, node.height, y); */
-      //@ assert new: \forall integer y; covers(start + half, h, y) ==> cov(path + hi, y);
+            covered_in{Step}(path, hi + 1, node.height, y) ==> covered_in(path, hi, node.height, y); */
+      //@ assert new: \forall integer y; covers(start + half, h, y) ==> covers_at(path + hi, y);
       seed = c.left;
     } else {
       ref_put(path, lo, (struct ref_node){start, h, c.left});
       //@ assert l: same{Here,Step}(path, 0, lo);
       //@ assert r: same{Here,Step}(path, hi, node.height);
-      //@ assert cl: \forall integer y; cov_in{Step}(path, 0, lo, y) ==> cov_in(path, 0, lo + 1, y);
+      //@ assert cl: \forall integer y; covered_in{Step}(path, 0, lo, y) ==> covered_in(path, 0, lo + 1, y);
       /*@ assert cr: \forall integer y;
-            cov_in{Step}(path, hi, node.height, y) ==> cov_in(path, hi, node.height, y); */
-      //@ assert new: \forall integer y; covers(start, h, y) ==> cov(path + lo, y);
+            covered_in{Step}(path, hi, node.height, y) ==> covered_in(path, hi, node.height, y); */
+      //@ assert new: \forall integer y; covers(start, h, y) ==> covers_at(path + lo, y);
       lo++;
       start += half;
       seed = c.right;
@@ -151,14 +151,14 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
   //@ assert max_l: maximal(d, path, lo);
   //@ assert max: maximal(d, path, node.height);
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) ==>
-        y == x || cov_in(path, 0, lo, y) || cov_in(path, lo, node.height, y); */
+        y == x || covered_in(path, 0, lo, y) || covered_in(path, lo, node.height, y); */
   //@ ghost Done: ;
   *left = lo;
   *value = seed;
   //@ assert kept: same{Here,Done}(path, 0, node.height);
-  //@ assert cl: \forall integer y; cov_in{Done}(path, 0, lo, y) ==> cov_in(path, 0, lo, y);
+  //@ assert cl: \forall integer y; covered_in{Done}(path, 0, lo, y) ==> covered_in(path, 0, lo, y);
   /*@ assert cr: \forall integer y;
-        cov_in{Done}(path, lo, node.height, y) ==> cov_in(path, lo, node.height, y); */
+        covered_in{Done}(path, lo, node.height, y) ==> covered_in(path, lo, node.height, y); */
   return PPRF_OK;
 }
 
@@ -195,7 +195,7 @@ static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct r
   //@ ghost seam_lemma(d, t, h);
   //@ assert wide: s < t + pow2(h);
   //@ assert slices: slice(seed_value(R), d, a, 0, i) && slice(seed_value(R), d, a, j, n);
-  //@ assert old: \forall integer y; cov_in(a, i, j, y) ==> s <= y < t + pow2(h);
+  //@ assert old: \forall integer y; covered_in(a, i, j, y) ==> s <= y < t + pow2(h);
   //@ assert span: span(seed_value(R), d, a, n, i, j, s, g, t, h);
   size_t len = ref_splice(a, n, i, j, b, m);
   //@ assert spliced: spliced{Here,Pre}(seed_value(R), d, a, n, i, j, s, g, t, h, b, m, a, len);
@@ -218,13 +218,13 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     return PPRF_ERR_PUNCTURED;
   //@ assert node: correct_node(seed_value(R), d, a + i);
   unsigned h = a[i].height;
-  //@ assert only: \forall integer k; 0 <= k < *n && cov(a + k, x) ==> k == i;
-  /*@ assert height: \forall integer k; 0 <= k < \at(*n,Pre) && cov{Pre}(a + k, x) ==>
+  //@ assert only: \forall integer k; 0 <= k < *n && covers_at(a + k, x) ==> k == i;
+  /*@ assert height: \forall integer k; 0 <= k < \at(*n,Pre) && covers_at{Pre}(a + k, x) ==>
         h == \at(a[k].height,Pre); */
   if (h > cap - (*n - 1))
     return PPRF_ERR_BUFFER;
   //@ assert room: *n - 1 + h <= cap;
-  /*@ assert enough: \forall integer k; 0 <= k < \at(*n,Pre) && cov{Pre}(a + k, x) ==>
+  /*@ assert enough: \forall integer k; 0 <= k < \at(*n,Pre) && covers_at{Pre}(a + k, x) ==>
         \at(*n,Pre) - 1 + \at(a[k].height,Pre) <= cap; */
   //@ ghost Walk: ;
   int err = ref_co_path(family, a[i], x, path, &left, value) /*@ ghost (R, d) */;
@@ -237,14 +237,14 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
-  /*@ assert gone: \forall integer y; covered(&path[0], h, y) ==> y != x && cov(a + i, y); */
-  /*@ assert all: \forall integer y; cov(a + i, y) ==> y == x || covered(&path[0], h, y); */
+  /*@ assert punctured: \forall integer y; covered(&path[0], h, y) ==> y != x && covers_at(a + i, y); */
+  /*@ assert all: \forall integer y; covers_at(a + i, y) ==> y == x || covered(&path[0], h, y); */
   //@ assert key: inv(seed_value(R), d, &path[0], h);
   //@ assert fit: fit(&path[0], 0, h, a[i].start, h, a[i].start, h);
   size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
   //@ assert cut: zeros(a, len, \at(*n,Pre));
-  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zeron(a + k);
+  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zero_node(a + k);
   //@ assert clear: zeros(a, len, cap);
   /*@ assert covered: \forall integer y; covered(a, len, y) <==>
         (y != x && covered{Pre}(a, \at(*n,Pre), y)); */
@@ -259,7 +259,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires family: tree_family(family);
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
     requires \separated(kept + (0 .. node.height - 1), count);
-    requires node: okv(seed_value(R), d, node) && first < node.start + pow2(node.height);
+    requires node: correct_value(seed_value(R), d, node) && first < node.start + pow2(node.height);
     assigns kept[0 .. node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
@@ -283,17 +283,17 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
   //@ assert slice: slice(seed_value(R), d, kept, 0, left);
   //@ assert inside: below(kept, 0, left, node);
   //@ assert within: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
-  /*@ assert only: \forall integer y; cov_in(kept, 0, left, y) ==>
+  /*@ assert only: \forall integer y; covered_in(kept, 0, left, y) ==>
         covers(node.start, node.height, y) && y < first; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && y < first ==>
-        cov_in(kept, 0, left, y); */
+        covered_in(kept, 0, left, y); */
   //@ assert part: part(seed_value(R), d, kept, 0, left, node, 0, first);
   //@ ghost Walked: ;
   ref_wipe_seed(&value);
   ref_wipe(kept, left, node.height);
   *count = left;
   //@ assert kept: same{Here,Walked}(kept, 0, left);
-  //@ assert cov: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Walked}(kept, 0, left, y);
+  //@ assert covers_at: \forall integer y; covered_in(kept, 0, left, y) <==> covered_in{Walked}(kept, 0, left, y);
   //@ assert slice: slice(seed_value(R), d, kept, 0, left);
   return PPRF_OK;
 }
@@ -303,7 +303,7 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
     requires family: tree_family(family);
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
     requires \separated(kept + (at .. at + node.height - 1), count);
-    requires node: okv(seed_value(R), d, node) && node.start <= last;
+    requires node: correct_value(seed_value(R), d, node) && node.start <= last;
     assigns kept[at .. at + node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
@@ -331,10 +331,10 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   //@ assert inside: below(&path[0], left, node.height, node);
   /*@ assert within: \forall integer k; left <= k < node.height ==>
         node_within(&path[k], last + 1, pow2(d)); */
-  /*@ assert only: \forall integer y; cov_in(&path[0], left, node.height, y) ==>
+  /*@ assert only: \forall integer y; covered_in(&path[0], left, node.height, y) ==>
         covers(node.start, node.height, y) && last < y; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && last < y ==>
-        cov_in(&path[0], left, node.height, y); */
+        covered_in(&path[0], left, node.height, y); */
   //@ assert part: part(seed_value(R), d, &path[0], left, node.height, node, last + 1, pow2(d));
   //@ ghost Walked: ;
   size_t right = node.height - left;
@@ -365,7 +365,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
     ensures first: \result < *j ==> first < a[\result].start + pow2(a[\result].height);
     ensures last: \result < *j ==> a[*j - 1].start <= last;
     ensures in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
-      cov_in(a, \result, *j, y);
+      covered_in(a, \result, *j, y);
     ensures only: \forall integer p, q; 0 <= p < q <= n ==> meeting(a, n, first, last, p, q) ==>
       p == \result && q == *j;
     ensures none: \result == *j <==>
@@ -385,12 +385,12 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   //@ assert first: lo < hi ==> first < a[lo].start + pow2(a[lo].height);
   //@ assert last: lo < hi ==> a[hi - 1].start <= last;
   //@ assert node: lo < hi ==> correct_node(seed_value(R), d, a + lo) && a[lo].start <= last;
-  //@ assert one: lo < hi ==> cov(a + lo, first) || cov(a + lo, a[lo].start);
+  //@ assert one: lo < hi ==> covers_at(a + lo, first) || covers_at(a + lo, a[lo].start);
   /*@ assert some: lo < hi ==> covered(a, n, first) ||
         (first <= a[lo].start && covered(a, n, a[lo].start)); */
   /*@ assert none: lo == hi ==> \forall integer y; first <= y <= last ==> !covered(a, n, y); */
   /*@ assert in: \forall integer y; first <= y <= last ==> covered(a, n, y) ==>
-        cov_in(a, lo, hi, y); */
+        covered_in(a, lo, hi, y); */
   /*@ assert only: \forall integer p, q; 0 <= p < q <= n ==> meeting(a, n, first, last, p, q) ==>
         p == lo && q == hi; */
   //@ ghost Found: ;
@@ -398,7 +398,7 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   //@ assert kept: same{Here,Found}(a, 0, n);
   //@ assert left: all_left(a, 0, lo, first);
   //@ assert right: all_right(a, hi, n, last);
-  /*@ assert cov: \forall integer y; covered(a, n, y) <==> covered{Found}(a, n, y); */
+  /*@ assert covers_at: \forall integer y; covered(a, n, y) <==> covered{Found}(a, n, y); */
   return lo;
 }
 
@@ -407,8 +407,8 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     requires family: tree_family(family);
     requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);
     requires \separated(kept + (0 .. 2 * REF_DEPTH_MAX - 1), count);
-    requires left: okv(seed_value(R), d, top_l) && first < top_l.start + pow2(top_l.height);
-    requires right: okv(seed_value(R), d, top_r) && top_r.start <= last;
+    requires left: correct_value(seed_value(R), d, top_l) && first < top_l.start + pow2(top_l.height);
+    requires right: correct_value(seed_value(R), d, top_r) && top_r.start <= last;
     requires order: top_l.start <= top_r.start &&
       top_l.start + pow2(top_l.height) <= top_r.start + pow2(top_r.height);
     requires range: first <= last;
@@ -443,7 +443,7 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
   //@ assert slice_l: slice(seed_value(R), d, kept, 0, left);
   //@ assert below_l: below(kept, 0, left, top_l);
   //@ assert within_l: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
-  //@ assert cov_l: \forall integer y; cov_in(kept, 0, left, y) <==> cov_in{Left}(kept, 0, left, y);
+  //@ assert cov_l: \forall integer y; covered_in(kept, 0, left, y) <==> covered_in{Left}(kept, 0, left, y);
   //@ assert slice_r: slice(seed_value(R), d, kept, left, left + right);
   /*@ assert apart: \forall integer k, l; 0 <= k < left <= l < left + right ==>
         ordered(d, kept + k, kept + l); */
@@ -451,8 +451,8 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
   /*@ assert fit_l: fit(kept, 0, left, top_l.start, top_l.height, top_r.start, top_r.height); */
   /*@ assert fit_r: fit(kept, left, left + right, top_l.start, top_l.height, top_r.start,
                         top_r.height); */
-  /*@ assert cov: \forall integer y; covered(kept, left + right, y) <==>
-        cov_in(kept, 0, left, y) || cov_in(kept, left, left + right, y); */
+  /*@ assert covers_at: \forall integer y; covered(kept, left + right, y) <==>
+        covered_in(kept, 0, left, y) || covered_in(kept, left, left + right, y); */
   /*@ assert fit: fit(kept, 0, left + right, top_l.start, top_l.height, top_r.start,
                       top_r.height); */
   //@ ghost Kept: ;
@@ -491,7 +491,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
   //@ assert from: all_after(a, i + 1, j, s, g);
   //@ assert to: all_left(a, i, j - 1, t);
-  //@ assert old: \forall integer y; cov_in(a, i, j, y) ==> s <= y < t + pow2(h);
+  //@ assert old: \forall integer y; covered_in(a, i, j, y) ==> s <= y < t + pow2(h);
   /*@ assert span: \forall integer y; first <= y <= last ==> covered(a, *n, y) ==>
         s <= y < t + pow2(h); */
   /*@ assert order: a[i].start <= a[j - 1].start &&
@@ -507,8 +507,8 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
-  /*@ assert gone: \forall integer y; covered(&kept[0], count, y) ==>
-        (y < first || last < y) && (cov(a + i, y) || cov(a + (j - 1), y)); */
+  /*@ assert punctured: \forall integer y; covered(&kept[0], count, y) ==>
+        (y < first || last < y) && (covers_at(a + i, y) || covers_at(a + (j - 1), y)); */
   /*@ assert span: \forall integer y; first <= y <= last ==> covered(a, *n, y) ==>
         a[i].start <= y < a[j - 1].start + pow2(h); */
   /*@ assert all: \forall integer y; covered(a, *n, y) && (y < first || last < y) &&
@@ -524,7 +524,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (R, d) */;
   //@ ghost Replaced: ;
   //@ assert cut: zeros(a, len, \at(*n,Pre));
-  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zeron(a + k);
+  //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zero_node(a + k);
   //@ assert clear: zeros(a, len, cap);
   /*@ assert covered: \forall integer y; covered(a, len, y) <==>
         ((y < first || last < y) && covered{Pre}(a, \at(*n,Pre), y)); */

@@ -50,7 +50,7 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
     assigns *value, expansions;
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);
-    ensures cost: \forall integer k; 0 <= k < n && cov{Pre}(a + k, x) ==>
+    ensures cost: \forall integer k; 0 <= k < n && covers_at{Pre}(a + k, x) ==>
       expansions <= \old(expansions) + \at(a[k].height,Pre);
     ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ==>
       expansions <= \old(expansions);
@@ -72,12 +72,12 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     requires family: tree_family(family);
     requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
     requires \separated(path + (0 .. node.height - 1), left, value);
-    requires node: okv(seed_value(R), d, node) && covers(node.start, node.height, x);
+    requires node: correct_value(seed_value(R), d, node) && covers(node.start, node.height, x);
     assigns path[0 .. node.height - 1], *left, *value, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures left: *left <= node.height;
-    ensures nodes: \result == PPRF_OK ==> oks(seed_value(R), d, path, node.height);
+    ensures nodes: \result == PPRF_OK ==> correct_nodes(seed_value(R), d, path, node.height);
     ensures order: \result == PPRF_OK ==> sorted(path, node.height);
     ensures maximal: \result == PPRF_OK ==> maximal(d, path, node.height);
     ensures below: \result == PPRF_OK ==> below(path, 0, node.height, node);
@@ -85,7 +85,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     ensures side_r: \result == PPRF_OK ==> all_right(path, *left, node.height, x);
     ensures covered: \result == PPRF_OK ==> \forall integer y;
       covers(node.start, node.height, y) ==>
-      y == x || cov_in(path, 0, *left, y) || cov_in(path, *left, node.height, y);
+      y == x || covered_in(path, 0, *left, y) || covered_in(path, *left, node.height, y);
     ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
     ensures error: \result != PPRF_OK ==> zeros(path, 0, node.height) && zero_seed(*value); */
 int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
@@ -111,17 +111,17 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       x < pow2(d) && !covered{Pre}(a, \old(*n), x);
     ensures buffer: \result == PPRF_ERR_BUFFER <==> x < pow2(d) &&
-      \exists integer k; 0 <= k < \old(*n) && cov{Pre}(a + k, x) &&
+      \exists integer k; 0 <= k < \old(*n) && covers_at{Pre}(a + k, x) &&
         cap < \old(*n) - 1 + \at(a[k].height,Pre);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || \result == PPRF_ERR_BUFFER ||
                     prg_error(\result);
-    ensures cost: \forall integer k; 0 <= k < \old(*n) && cov{Pre}(a + k, x) ==>
+    ensures cost: \forall integer k; 0 <= k < \old(*n) && covers_at{Pre}(a + k, x) ==>
       expansions <= \old(expansions) + \at(a[k].height,Pre);
     ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
       \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
-    ensures gone: \result == PPRF_OK ==> !covered(a, *n, x);
+    ensures leaves: \result == PPRF_OK ==> !covered(a, *n, x);
     ensures others_stay: \forall integer y; y != x ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
     ensures growth: *n <= cap && *n < \old(*n) + d + 1;
@@ -157,7 +157,7 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     ensures cost: expansions <= \old(expansions) + 2 * d;
     ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
       \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
-    ensures gone: \result == PPRF_OK ==>
+    ensures leaves: \result == PPRF_OK ==>
       \forall integer y; first <= y <= last ==> !covered(a, *n, y);
     ensures others_stay: \forall integer y; y < first || last < y ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));

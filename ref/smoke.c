@@ -34,10 +34,10 @@ static void check_values(const pprf_key *key, unsigned set)
   static const uint8_t zero[PPRF_SEED_BYTES];
   uint8_t out[PPRF_SEED_BYTES];
   for (unsigned x = 0; x < LEAVES; x++) {
-    int dead = set >> x & 1;
+    int punctured = set >> x & 1;
     memset(out, 0xff, sizeof out);
-    CHECK(pprf_eval(key, x, out) == (dead ? PPRF_ERR_PUNCTURED : PPRF_OK));
-    CHECK(memcmp(out, dead ? zero : expected[x], sizeof out) == 0);
+    CHECK(pprf_eval(key, x, out) == (punctured ? PPRF_ERR_PUNCTURED : PPRF_OK));
+    CHECK(memcmp(out, punctured ? zero : expected[x], sizeof out) == 0);
   }
 }
 

@@ -155,7 +155,7 @@ void test_batches_small(void)
         pprf_free(key);
       }
   }
-  free(m.dead);
+  free(m.punctured);
   end_test("batches_are_single_calls_on_small_trees");
 }
 
@@ -198,7 +198,7 @@ void test_batches_random(void)
   check(pprf_node_count(key) == 0 && kernel_bytes(key) <= 4096, "%zu nodes, %zu B",
         pprf_node_count(key), kernel_bytes(key));
   pprf_free(key);
-  free(m.dead);
+  free(m.punctured);
   end_test("batches_are_single_calls_on_random_keys");
 }
 
@@ -268,6 +268,6 @@ void test_batch_errors(void)
         "expand, arguments");
   check_key(key, &m, 1);
   pprf_free(key);
-  free(m.dead);
+  free(m.punctured);
   end_test("a_batch_that_fails_changes_nothing");
 }

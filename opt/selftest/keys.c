@@ -67,7 +67,7 @@ void test_all_ranges(unsigned depth)
   uint64_t words[64];
   for (uint64_t first = 0; first < leaves(&m); first++)
     for (uint64_t last = first; last < leaves(&m) && !failed; last++) {
-      struct opt_bitmap b = {.depth = depth, .levels = opt_bitmap_levels(depth), .dead = words};
+      struct opt_bitmap b = {.depth = depth, .levels = opt_bitmap_levels(depth), .leaves = words};
       memset(words, 0, sizeof words);
       b.summary[1] = (struct opt_summary *)(void *)(words + 32);
       m.n = 0;
@@ -84,7 +84,7 @@ void test_all_ranges(unsigned depth)
         model_puncture(&m, from, to);
       }
     }
-  free(m.dead);
+  free(m.punctured);
   snprintf(name, sizeof name, "all_ranges_of_depth_%u", depth);
   end_test(name);
 }
@@ -104,7 +104,7 @@ void test_all_sets(unsigned depth)
     check_key(key, &m, 1);
     pprf_free(key);
   }
-  free(m.dead);
+  free(m.punctured);
   snprintf(name, sizeof name, "all_sets_of_depth_%u", depth);
   end_test(name);
 }
@@ -146,7 +146,7 @@ uint64_t some_leaf(const struct model *m)
   uint64_t x = rnd_below(leaves(m));
   unsigned kind = (unsigned)rnd_below(4);
   if (kind == 0 && m->n > 0) {
-    const struct interval *v = &m->dead[rnd_below(m->n)];
+    const struct interval *v = &m->punctured[rnd_below(m->n)];
     x = (rnd() & 1 ? v->first - rnd_below(3) : v->last + rnd_below(3));
   } else if (kind == 1) {
     unsigned k = 6 * (unsigned)rnd_below((m->depth + 5) / 6);
@@ -184,21 +184,21 @@ void test_random_operations(unsigned depth, unsigned operations)
       check_key(key, &m, depth <= 16 || op % 64 == 0);
     if (op % 64 == 63 && !failed)
       check_round_trip(key, &m);
-    if (model_all_dead(&m, 0, leaves(&m) - 1)) {
+    if (model_all_punctured(&m, 0, leaves(&m) - 1)) {
       check_round_trip(key, &m);
       pprf_free(key);
       key = new_key(&m, depth);
     }
   }
   pprf_free(key);
-  free(m.dead);
+  free(m.punctured);
   snprintf(name, sizeof name, "random_operations_at_depth_%u", depth);
   end_test(name);
 }
 
 static int same_words(const struct opt_bitmap *a, const struct opt_bitmap *b)
 {
-  int same = memcmp(a->dead, b->dead, 8 * opt_bitmap_words(a->depth, 0)) == 0;
+  int same = memcmp(a->leaves, b->leaves, 8 * opt_bitmap_words(a->depth, 0)) == 0;
   for (unsigned k = 1; k < a->levels; k++)
     same &= memcmp(a->summary[k], b->summary[k],
                    sizeof *a->summary[k] * opt_bitmap_words(a->depth, k)) == 0;
@@ -245,7 +245,7 @@ void test_marks(void)
     pprf_free(key);
     pprf_free(other);
   }
-  free(m.dead);
+  free(m.punctured);
   end_test("bitmaps_do_not_depend_on_seeds");
 }
 
@@ -294,7 +294,7 @@ void test_failing_prg(void)
     check_key(key, &m, 1);
     pprf_free(key);
   }
-  free(m.dead);
+  free(m.punctured);
   end_test("a_failing_prg_leaves_the_key_as_it_was");
 }
 

@@ -19,7 +19,7 @@
 static void test_damage(void)
 {
   struct model m = {0};
-  static const char *const damage[] = {"a stale seed", "a lost seed", "a dead bit",
+  static const char *const damage[] = {"a stale seed", "a lost seed", "a punctured bit",
                                        "an any bit",   "a full bit",  "the count"};
   for (unsigned i = 0; i < sizeof damage / sizeof *damage; i++) {
     pprf_key *key = new_key(&m, 14);
@@ -34,7 +34,7 @@ static void test_damage(void)
     else if (i == 1)
       s->slot[76 / 2] = (struct pprf_seed){0, 0};
     else if (i == 2)
-      s->punctured.dead[1] ^= 1;
+      s->punctured.leaves[1] ^= 1;
     else if (i == 3)
       s->punctured.summary[1][0].any ^= 2;
     else if (i == 4)
@@ -48,7 +48,7 @@ static void test_damage(void)
     check(seen, "%s is not seen", damage[i]);
     pprf_free(key);
   }
-  free(m.dead);
+  free(m.punctured);
   end_test("damage_to_the_representation_is_seen");
 }
 

@@ -160,7 +160,7 @@ void test_prefault(void)
     pprf_free(key);
   }
   check(pprf_prefault(NULL) == PPRF_ERR_NULL, "null");
-  free(m.dead);
+  free(m.punctured);
   end_test("prefault_backs_every_page_and_changes_nothing");
 }
 
@@ -180,7 +180,7 @@ static void check_cleared(pprf_key *key, unsigned depth)
   for (size_t i = 0; i < sizeof(struct pprf_seed) << (depth - 1); i++)
     used += bytes[i] != 0;
   check(used == 0, "%zu bytes of slots are not zero", used);
-  free(m.dead);
+  free(m.punctured);
 }
 
 void test_shared(void)
@@ -216,7 +216,7 @@ void test_shared(void)
         struct opt_store *s = &key->store;
         for (unsigned i = 0; i < 50; i++) {
           s->slot[rnd_below(n / 2)] = root_seed();
-          s->punctured.dead[rnd_below(opt_bitmap_words(depth, 0))] = rnd();
+          s->punctured.leaves[rnd_below(opt_bitmap_words(depth, 0))] = rnd();
           for (unsigned level = 1; level < s->punctured.levels; level++)
             s->punctured.summary[level][rnd_below(opt_bitmap_words(depth, level))] =
               (struct opt_summary){rnd(), rnd()};

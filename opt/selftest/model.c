@@ -112,7 +112,7 @@ static size_t model_at(const struct model *m, uint64_t leaf)
   size_t lo = 0, hi = m->n;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (m->dead[mid].last < leaf)
+    if (m->punctured[mid].last < leaf)
       lo = mid + 1;
     else
       hi = mid;
@@ -120,34 +120,34 @@ static size_t model_at(const struct model *m, uint64_t leaf)
   return lo;
 }
 
-int model_all_dead(const struct model *m, uint64_t first, uint64_t last)
+int model_all_punctured(const struct model *m, uint64_t first, uint64_t last)
 {
   size_t i = model_at(m, first);
-  return i < m->n && m->dead[i].first <= first && last <= m->dead[i].last;
+  return i < m->n && m->punctured[i].first <= first && last <= m->punctured[i].last;
 }
 
-static int model_any_dead(const struct model *m, uint64_t first, uint64_t last)
+static int model_any_punctured(const struct model *m, uint64_t first, uint64_t last)
 {
   size_t i = model_at(m, first);
-  return i < m->n && m->dead[i].first <= last;
+  return i < m->n && m->punctured[i].first <= last;
 }
 
 void model_puncture(struct model *m, uint64_t first, uint64_t last)
 {
   size_t i = model_at(m, first == 0 ? 0 : first - 1), j = i;
-  while (j < m->n && m->dead[j].first <= last + 1) {
-    if (m->dead[j].first < first)
-      first = m->dead[j].first;
-    if (m->dead[j].last > last)
-      last = m->dead[j].last;
+  while (j < m->n && m->punctured[j].first <= last + 1) {
+    if (m->punctured[j].first < first)
+      first = m->punctured[j].first;
+    if (m->punctured[j].last > last)
+      last = m->punctured[j].last;
     j++;
   }
   if (m->n + 1 > m->room) {
     m->room = 2 * m->room + 64;
-    m->dead = must(realloc(m->dead, m->room * sizeof *m->dead));
+    m->punctured = must(realloc(m->punctured, m->room * sizeof *m->punctured));
   }
-  memmove(m->dead + i + 1, m->dead + j, (m->n - j) * sizeof *m->dead);
-  m->dead[i] = (struct interval){first, last};
+  memmove(m->punctured + i + 1, m->punctured + j, (m->n - j) * sizeof *m->punctured);
+  m->punctured[i] = (struct interval){first, last};
   m->n = m->n + 1 - (j - i);
 }
 
@@ -156,7 +156,7 @@ void model_puncture(struct model *m, uint64_t first, uint64_t last)
 uint64_t model_next_live(const struct model *m, uint64_t leaf)
 {
   size_t i = model_at(m, leaf);
-  return i < m->n && m->dead[i].first <= leaf ? m->dead[i].last + 1 : leaf;
+  return i < m->n && m->punctured[i].first <= leaf ? m->punctured[i].last + 1 : leaf;
 }
 
 unsigned model_height(const struct model *m, uint64_t leaf)
@@ -164,7 +164,7 @@ unsigned model_height(const struct model *m, uint64_t leaf)
   unsigned h = 0;
   while (h < m->depth) {
     uint64_t start = leaf >> (h + 1) << (h + 1);
-    if (model_any_dead(m, start, start + (UINT64_C(2) << h) - 1))
+    if (model_any_punctured(m, start, start + (UINT64_C(2) << h) - 1))
       break;
     h++;
   }
@@ -183,10 +183,10 @@ static void check_block(const struct opt_bitmap *b, const struct model *m, unsig
                         uint64_t block)
 {
   uint64_t first = block << 6 * level, last = first + opt_below(6 * level);
-  int any = model_any_dead(m, first, last), full = model_all_dead(m, first, last);
+  int any = model_any_punctured(m, first, last), full = model_all_punctured(m, first, last);
   if (level == 0) {
-    check((int)(b->dead[block >> 6] >> (block & 63) & 1) == full, "dead bit of leaf %llu is wrong",
-          (unsigned long long)block);
+    check((int)(b->leaves[block >> 6] >> (block & 63) & 1) == full,
+          "punctured bit of leaf %llu is wrong", (unsigned long long)block);
     return;
   }
   const struct opt_summary *s = &b->summary[level][block >> 6];
@@ -201,7 +201,7 @@ static void check_block(const struct opt_bitmap *b, const struct model *m, unsig
       check_block(b, m, level - 1, block << 6 | i);
   else if (!any && m->depth <= 20) {
     if (level == 1)
-      check(b->dead[block] == 0, "a live block has a dead bit");
+      check(b->leaves[block] == 0, "a live block has a punctured bit");
     else
       check(b->summary[level - 1][block].any == 0 && b->summary[level - 1][block].full == 0,
             "a live block has a summary bit");
@@ -219,7 +219,7 @@ void check_leaf(const struct opt_bitmap *b, const struct model *m, uint64_t leaf
 {
   unsigned height = 99;
   int live = opt_bitmap_height(b, leaf, &height);
-  if (check(live == !model_any_dead(m, leaf, leaf), "leaf %llu: live is %d",
+  if (check(live == !model_any_punctured(m, leaf, leaf), "leaf %llu: live is %d",
             (unsigned long long)leaf, live) &&
       live)
     check(height == model_height(m, leaf), "leaf %llu: height %u, not %u", (unsigned long long)leaf,
@@ -231,7 +231,7 @@ void check_leaf(const struct opt_bitmap *b, const struct model *m, uint64_t leaf
 static void check_borders(const struct opt_bitmap *b, const struct model *m)
 {
   for (size_t i = 0; i < m->n && !failed; i++) {
-    const struct interval *v = &m->dead[i];
+    const struct interval *v = &m->punctured[i];
     check_leaf(b, m, v->first);
     check_leaf(b, m, v->last);
     check_leaf(b, m, v->first + (v->last - v->first) / 2);
@@ -300,7 +300,7 @@ void check_key(const pprf_key *key, const struct model *m, int slots)
 pprf_key *new_key(struct model *m, unsigned depth)
 {
   pprf_key *key = NULL;
-  free(m->dead);
+  free(m->punctured);
   *m = (struct model){.depth = depth};
   check(pprf_setup(&key, depth, root_bytes) == PPRF_OK, "setup");
   return must(key);
@@ -310,7 +310,7 @@ pprf_key *new_key(struct model *m, unsigned depth)
 void puncture(pprf_key *key, struct model *m, uint64_t first, uint64_t last)
 {
   uint8_t out[PPRF_SEED_BYTES], value[PPRF_SEED_BYTES];
-  int want = model_all_dead(m, first, last) ? PPRF_ERR_PUNCTURED : PPRF_OK, got;
+  int want = model_all_punctured(m, first, last) ? PPRF_ERR_PUNCTURED : PPRF_OK, got;
   uint64_t before = expansions;
   if (first != last || rnd_below(4) == 0) {
     got = pprf_punct_range(key, first, last);

@@ -61,7 +61,7 @@ static struct subject *new_subject(unsigned depth, unsigned page_max)
 static void free_subject(struct subject *s)
 {
   opt_packed_close(&s->p);
-  free(s->m.dead);
+  free(s->m.punctured);
   free(s);
 }
 
@@ -97,10 +97,10 @@ static uint64_t check_page(const struct subject *s, const struct opt_page *page,
               "seed of (%llx, %u)", (unsigned long long)at, height);
       k++;
     } else {
-      check(model_all_dead(&s->m, at, last), "a live leaf in %llx .. %llx", (unsigned long long)at,
-            (unsigned long long)last);
+      check(model_all_punctured(&s->m, at, last), "a live leaf in %llx .. %llx",
+            (unsigned long long)at, (unsigned long long)last);
       if (i > 0 && page->tile[i - 1] == page->tile[i])
-        check((at >> height & 1) == 0, "two dead siblings at %llx", (unsigned long long)at);
+        check((at >> height & 1) == 0, "two punctured siblings at %llx", (unsigned long long)at);
     }
     at = last + 1;
   }
@@ -113,9 +113,9 @@ static uint64_t check_page(const struct subject *s, const struct opt_page *page,
 static void check_find(const struct subject *s, uint64_t leaf)
 {
   struct opt_node n;
-  int live = opt_packed_find(&s->p, leaf, &n), dead = model_all_dead(&s->m, leaf, leaf);
-  check(live == !dead, "leaf %llx: live is %d", (unsigned long long)leaf, live);
-  if (live && !dead)
+  int live = opt_packed_find(&s->p, leaf, &n), punctured = model_all_punctured(&s->m, leaf, leaf);
+  check(live == !punctured, "leaf %llx: live is %d", (unsigned long long)leaf, live);
+  if (live && !punctured)
     check(n.height == model_height(&s->m, leaf) && n.start == leaf >> n.height << n.height,
           "leaf %llx: (%llx, %u)", (unsigned long long)leaf, (unsigned long long)n.start, n.height);
   uint64_t next = model_next_live(&s->m, leaf);
@@ -137,7 +137,7 @@ static void check_packed(const struct subject *s, int seeds)
   check(at == leaves(&s->m) && nodes == s->p.nodes, "%llu nodes, counted %llu",
         (unsigned long long)s->p.nodes, (unsigned long long)nodes);
   for (size_t i = 0; i < s->m.n && !failed; i++) {
-    const struct interval *v = &s->m.dead[i];
+    const struct interval *v = &s->m.punctured[i];
     check_find(s, v->first);
     check_find(s, v->last);
     if (v->first > 0)
@@ -327,7 +327,7 @@ static void small_trees(void)
                  (unsigned)last);
         (void)puncture_one(s, rnd_below(leaves(&s->m)));
         (void)puncture_one(s, rnd_below(leaves(&s->m)));
-        int want = model_all_dead(&s->m, first, last) ? PPRF_ERR_PUNCTURED : PPRF_OK;
+        int want = model_all_punctured(&s->m, first, last) ? PPRF_ERR_PUNCTURED : PPRF_OK;
         check(puncture_range(s, first, last) == want, "range");
         check_packed(s, first == last);
         free_subject(s);
@@ -423,16 +423,16 @@ static struct subject *loaded(const struct subject *s, uint64_t at)
   struct subject *t = must(calloc(1, sizeof *t));
   struct nodes from = {&s->p, 0};
   t->m = s->m;
-  t->m.dead = must(malloc((s->m.n + 1) * sizeof *t->m.dead));
+  t->m.punctured = must(malloc((s->m.n + 1) * sizeof *t->m.punctured));
   for (size_t i = 0; i < s->m.n; i++)
-    t->m.dead[i] = s->m.dead[i];
+    t->m.punctured[i] = s->m.punctured[i];
   t->m.room = s->m.n + 1;
   refused = at;
   int err = opt_packed_load(&t->p, s->m.depth, next_node, &from);
   refused = 0;
   if (err == PPRF_OK)
     return t;
-  free(t->m.dead);
+  free(t->m.punctured);
   free(t);
   return NULL;
 }
@@ -521,14 +521,14 @@ static void no_memory(void)
     for (unsigned i = 0; i < 400 && !failed; i++) {
       snprintf(context, sizeof context, "depth %u operation %u", depths[k], i);
       uint64_t nodes = s->p.nodes, at = 0;
-      size_t dead = s->m.n;
+      size_t punctured = s->m.n;
       refused = i % 16 == 11 ? 0 : 1 + i % 5; /* the test itself asks for memory before a set */
       int err = random_operation(s, i);
       at = refused;
       refused = 0;
       if (err == PPRF_ERR_NOMEM) {
         refusals++;
-        check(at == 0 && s->p.nodes == nodes && s->m.n == dead, "changed");
+        check(at == 0 && s->p.nodes == nodes && s->m.n == punctured, "changed");
         check_packed(s, depths[k] <= 10);
       }
     }

@@ -314,6 +314,6 @@ void test_stack(void)
     }
   (void)munmap(stack, STACK_BYTES);
   free(seen_by_caller);
-  free(m.dead);
+  free(m.punctured);
   end_test("no_seed_stays_on_the_stack_or_in_freed_memory");
 }

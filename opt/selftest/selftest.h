@@ -45,14 +45,14 @@ struct interval {
 struct model {
   unsigned depth;
   size_t n, room;
-  struct interval *dead; /* in order, not touching */
+  struct interval *punctured; /* in order, not touching */
 };
 
 struct pprf_seed root_seed(void);
 struct pprf_seed node_seed(unsigned depth, struct opt_node n);
 int same_seed(struct pprf_seed a, struct pprf_seed b);
 uint64_t leaves(const struct model *m);
-int model_all_dead(const struct model *m, uint64_t first, uint64_t last);
+int model_all_punctured(const struct model *m, uint64_t first, uint64_t last);
 void model_puncture(struct model *m, uint64_t first, uint64_t last);
 uint64_t model_next_live(const struct model *m, uint64_t leaf);
 unsigned model_height(const struct model *m, uint64_t leaf);

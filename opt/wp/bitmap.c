@@ -144,13 +144,13 @@
     /@ assert shift_right(x, d) == 0; @/
     /@ assert covering_start(x, d) == 0; @/
     /@ loop invariant h <= k <= d;
-       loop invariant tnode(d, covering_start(x, k), k);
+       loop invariant tree_node(d, covering_start(x, k), k);
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > h; k--) {
       /@ assert covering_start(x, k) == covering_start(x, k - 1) ||
            covering_start(x, k) == covering_start(x, k - 1) - pow2(k - 1); @/
-      /@ assert tnode(d, covering_start(x, k - 1), k - 1); @/
+      /@ assert tree_node(d, covering_start(x, k - 1), k - 1); @/
     }
     /@ loop invariant 0 <= k <= h;
        loop invariant covers(covering_start(x, k), k, x);
@@ -161,9 +161,9 @@
            covering_start(x, k + 1) == covering_start(x, k) - pow2(k); @/
       /@ assert pow2(k + 1) == 2 * pow2(k); @/
     }
-    /@ assert \forall integer s; tnode(d, s, h) ==>
+    /@ assert \forall integer s; tree_node(d, s, h) ==>
          s < covering_start(x, h) ==> !covers(s, h, x); @/
-    /@ assert \forall integer s; tnode(d, s, h) ==>
+    /@ assert \forall integer s; tree_node(d, s, h) ==>
          s > covering_start(x, h) ==> !covers(s, h, x); @/
   }
 
@@ -338,7 +338,7 @@
        loop assigns i, z;
        loop variant i; @/
     while (i > 0) {
-      uint64_t w = i == 1 ? b->dead[z] : b->summary[i - 1][z].any;
+      uint64_t w = i == 1 ? b->leaves[z] : b->summary[i - 1][z].any;
       unsigned j = w == 0 ? 0 : some_bit(w);
       uint64_t c = 64 * z + j;
       /@ assert word: w == any_word(b, i - 1, z); @/
@@ -403,7 +403,7 @@
        loop assigns j, z;
        loop variant b->levels - j; @/
     while (j + 1 < b->levels) {
-      uint64_t w = j == 0 ? b->dead[z / 64] : b->summary[j][z / 64].full;
+      uint64_t w = j == 0 ? b->leaves[z / 64] : b->summary[j][z / 64].full;
       /@ assert word: w == full_word(b, j, z / 64); @/
       if (j >= k && has_lemma(w, z % 64) != 0)
         break;
@@ -429,7 +429,7 @@
        loop assigns i, z;
        loop variant i; @/
     while (i > 0) {
-      uint64_t w = i == 1 ? b->dead[z] : b->summary[i - 1][z].full;
+      uint64_t w = i == 1 ? b->leaves[z] : b->summary[i - 1][z].full;
       uint64_t v = not_lemma(w);
       all_bits_lemma(w);
       /@ assert all: v == 0 ==> \forall integer j; 0 <= j < 64 ==> bit(w, j); @/

@@ -134,7 +134,7 @@
   /*@ assert not_full: !full(b, level - 1, block); */ \
   /*@ assert live: !in_full_block(b, level - 1, block); */ \
   /*@ assert full: \forall integer y; 64 * up <= y < block ==> full(b, level - 1, y); */ \
-  /*@ assert gone: \forall integer x; 0 <= x < pow2(d) ==> \
+  /*@ assert punctured: \forall integer x; 0 <= x < pow2(d) ==> \
         64 * up <= block_of(x, level - 1) < block ==> is_punctured(b, x); */ \
   /*@ assert path: block_of(block, \at(level,Pre) - (level - 1)) == \at(block,Pre); */ \
   /*@ assert least: \forall integer x; 0 <= x < pow2(d) ==> block_of(x, level - 1) < block ==> \
@@ -275,7 +275,7 @@
   /*@ assert marked: \forall integer k; 0 < k <= level ==> full(b, k, block_of(leaf, k)); */ \
   /*@ assert under: \forall integer k; 0 <= k <= level ==> \
         in_full_block(b, k, block_of(leaf, k)); */ \
-  /*@ assert gone: \forall integer k, x; 0 <= k <= level ==> 0 <= x < pow2(b->depth) ==> \
+  /*@ assert punctured: \forall integer k, x; 0 <= k <= level ==> 0 <= x < pow2(b->depth) ==> \
         block_of(x, k) == block_of(leaf, k) ==> is_punctured(b, x); */
 
 /* opt_bitmap_puncture_range */

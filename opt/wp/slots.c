@@ -25,11 +25,11 @@
     /@ assert root: \forall integer x; 0 <= x < pow2(d) ==> covering_start(x, d) == 0; @/
     /@ loop invariant 0 <= k <= d;
        loop invariant node: \forall integer x, h; k <= h <= d ==> 0 <= x < pow2(d) ==>
-         tnode(d, covering_start(x, h), h) && 0 <= covering_start(x, h) &&
+         tree_node(d, covering_start(x, h), h) && 0 <= covering_start(x, h) &&
          covering_start(x, h) + pow2(h) <= pow2(d);
-       loop invariant tree: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==>
+       loop invariant tree: \forall integer s, h; k <= h <= d ==> tree_node(d, s, h) ==>
          0 <= s && s + pow2(h) <= pow2(d);
-       loop invariant only: \forall integer s, h, x; k <= h <= d ==> tnode(d, s, h) ==>
+       loop invariant only: \forall integer s, h, x; k <= h <= d ==> tree_node(d, s, h) ==>
          covers(s, h, x) ==> covering_start(x, h) == s;
        loop invariant above: \forall integer x, y, h, g; k <= h <= g <= d ==> 0 <= x < pow2(d) ==>
          covers(covering_start(x, h), h, y) ==> 0 <= y < pow2(d) &&
@@ -47,8 +47,8 @@
            covering_start(x, k - 1) == covering_start(x, k) ||
            covering_start(x, k - 1) == covering_start(x, k) + pow2(k - 1); @/
       /@ assert node: \forall integer x; 0 <= x < pow2(d) ==>
-           tnode(d, covering_start(x, k - 1), k - 1); @/
-      /@ assert only: \forall integer s, x; tnode(d, s, k - 1) ==>
+           tree_node(d, covering_start(x, k - 1), k - 1); @/
+      /@ assert only: \forall integer s, x; tree_node(d, s, k - 1) ==>
            covers(s, k - 1, x) ==> covering_start(x, k - 1) == s; @/
       /@ assert in: \forall integer x, y; 0 <= x < pow2(d) ==>
            covers(covering_start(x, k - 1), k - 1, y) ==> covers(covering_start(x, k), k, y); @/
@@ -221,15 +221,15 @@
   {
     tn_apart_lemma(d, d);
     /@ loop invariant 0 <= k <= d;
-       loop invariant \forall integer s, h; k + 1 <= h <= d ==> tnode(d, s, h) ==> s % 2 == 0;
-       loop invariant root: \forall integer s; tnode(d, s, d) ==> s == 0;
+       loop invariant \forall integer s, h; k + 1 <= h <= d ==> tree_node(d, s, h) ==> s % 2 == 0;
+       loop invariant root: \forall integer s; tree_node(d, s, d) ==> s == 0;
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > 0; k--) {
       pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s; k < d ==>
-           tnode(d, s, k) ==> tnode(d, s, k + 1) || tnode(d, s - pow2(k), k + 1); @/
+           tree_node(d, s, k) ==> tree_node(d, s, k + 1) || tree_node(d, s - pow2(k), k + 1); @/
     }
   }
 
@@ -238,13 +238,13 @@
     path_lemma(d);
     pow2_pos_lemma();
     /@ assert half: \forall integer h; 0 <= h < d ==> pow2(h + 1) == 2 * pow2(h); @/
-    /@ assert node: \forall integer h; 0 <= h < d ==> tnode(d, covering_start(x, h + 1), h + 1); @/
+    /@ assert node: \forall integer h; 0 <= h < d ==> tree_node(d, covering_start(x, h + 1), h + 1); @/
     /@ assert two: \forall integer h; 0 <= h < d ==>
          covering_start(x, h) == covering_start(x, h + 1) ||
          covering_start(x, h) == covering_start(x, h + 1) + pow2(h); @/
-    /@ assert left: \forall integer h; 0 <= h < d ==> tnode(d, covering_start(x, h + 1), h); @/
+    /@ assert left: \forall integer h; 0 <= h < d ==> tree_node(d, covering_start(x, h + 1), h); @/
     /@ assert right: \forall integer h; 0 <= h < d ==>
-         tnode(d, covering_start(x, h + 1) + pow2(h), h); @/
+         tree_node(d, covering_start(x, h + 1) + pow2(h), h); @/
   }
 
   void top_lemma(unsigned d, uint64_t s, unsigned h, uint64_t x)
@@ -293,7 +293,7 @@
     /@ assert next: \forall integer s, h, t, g; live(b, lo, hi, d, s, h) ==>
          live(b, lo, hi, d, t, g) ==> s < t ==> s / 2 == t / 2 ==>
          t == s + 1 && s % 2 == 0 && h == 0 && g == 0; @/
-    /@ assert pair: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==>
+    /@ assert pair: \forall integer s; tree_node(d, s, 0) ==> s % 2 == 0 ==>
          covering_start(s, 1) == s; @/
     /@ assert free: \forall integer s; live(b, lo, hi, d, s, 0) ==> s % 2 == 0 ==>
          live(b, lo, hi, d, s + 1, 0) ==> intact(b, lo, hi, s, 1); @/
@@ -338,13 +338,13 @@
     /@ assert in: \forall integer i, y; 0 <= i < h ==> covers(beside(x, i), i, y) ==>
          covers(s, h, y) && y != x; @/
     /@ assert sides: \forall integer i; 0 <= i < h ==> intact(b, x, x + 1, beside(x, i), i); @/
-    /@ assert hit: \forall integer g; 0 <= g <= d ==>
+    /@ assert punctured: \forall integer g; 0 <= g <= d ==>
          !intact(b, x, x + 1, covering_start(x, g), g); @/
     /@ assert high: \forall integer g; h < g <= d ==> !intact(b, 0, 0, covering_start(x, g), g); @/
-    /@ assert kids: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+    /@ assert kids: \forall integer t, g; 0 <= g < d ==> tree_node(d, t, g) ==>
          covering_start(t, g + 1) == covering_start(x, g + 1) ==>
          t == covering_start(x, g) || t == beside(x, g); @/
-    /@ assert parents: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+    /@ assert parents: \forall integer t, g; 0 <= g < d ==> tree_node(d, t, g) ==>
          covering_start(t, g + 1) != covering_start(x, g + 1) ==>
          !covers(covering_start(t, g + 1), g + 1, x); @/
     /@ assert far: \forall integer t, g; live(b, x, x + 1, d, t, g) ==> g < d ==>
@@ -377,7 +377,7 @@
          !full(b, k, y); @/
     /@ assert yes: \forall integer k, y; k < b->levels ==> y >= 0 ==> full_b(b, k, y) == \true ==>
          full(b, k, y); @/
-    /@ assert gone: \forall integer x; is_punctured_b(b, x) == \true <==> is_punctured(b, x); @/
+    /@ assert punctured: \forall integer x; is_punctured_b(b, x) == \true <==> is_punctured(b, x); @/
     /@ loop invariant 0 <= k <= 33;
        loop invariant \forall integer s, h; 0 <= h < k ==>
          (whole(b, lo, hi, s, h) == \true <==> intact(b, lo, hi, s, h));
@@ -417,7 +417,7 @@
        loop assigns k;
        loop variant h - k; @/
     for (unsigned k = 0; k < h; k++) {
-      /@ assert hit: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
+      /@ assert punctured: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
       /@ assert one: cover_size(b, x, x + 1, beside(x, k), k) == 1; @/
     }
     /@ loop invariant h <= k <= d;
@@ -427,7 +427,7 @@
        loop variant d - k; @/
     for (unsigned k = h; k < d; k++) {
       /@ assert high: !intact(b, 0, 0, covering_start(x, h + 1), h + 1); @/
-      /@ assert hit: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
+      /@ assert punctured: !intact(b, x, x + 1, covering_start(x, k + 1), k + 1); @/
       /@ assert hit0: !intact(b, 0, 0, covering_start(x, k + 1), k + 1); @/
       /@ assert far: cover_size(b, x, x + 1, beside(x, k), k) ==
            cover_size(b, 0, 0, beside(x, k), k); @/
@@ -446,7 +446,7 @@
     size_lemma(b, from, to);
     pow2_mono_lemma(d, 32);
     /@ assert half: \forall integer g; 0 <= g < d ==> pow2(g + 1) == 2 * pow2(g); @/
-    /@ assert hit: \forall integer x; covers(s, h, x) ==> is_punctured(b, x) || from <= x < to; @/
+    /@ assert punctured: \forall integer x; covers(s, h, x) ==> is_punctured(b, x) || from <= x < to; @/
     /@ assert begin: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
          covers(s, h, t) && covers(t, g, t); @/
     /@ assert out: \forall integer t, g; 0 <= g <= d ==> in_subtree(t, g, s, h) ==>
@@ -458,32 +458,32 @@
          !intact(b, lo, hi, covering_start(s, k), k); @/
     /@ assert overlap: \forall integer t, g; !apart(t, g, s, h) ==>
          covers(t, g, s) || covers(s, h, t); @/
-    /@ assert around: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(t, g, s) ==>
+    /@ assert around: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==> covers(t, g, s) ==>
          t == covering_start(s, g); @/
-    /@ assert across: \forall integer t, g; h < g <= d ==> tnode(d, t, g) ==> covers(s, h, t) ==>
+    /@ assert across: \forall integer t, g; h < g <= d ==> tree_node(d, t, g) ==> covers(s, h, t) ==>
          t == covering_start(s, g); @/
-    /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(s, h, t) ==>
+    /@ assert inner: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==> covers(s, h, t) ==>
          in_subtree(t, g, s, h); @/
     /@ assert start: covering_start(s, h) == s && 0 <= s < pow2(d); @/
     /@ assert lower: \forall integer g; 0 <= g <= h ==>
          covering_start(s, h) <= covering_start(s, g) <= s; @/
-    /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tnode(d, t, g) ==> covers(t, g, s) ==>
+    /@ assert equal: \forall integer t, g; 0 <= g <= h ==> tree_node(d, t, g) ==> covers(t, g, s) ==>
          t == s; @/
-    /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
+    /@ assert nested: \forall integer t, g; 0 <= g <= d ==> tree_node(d, t, g) ==>
          apart(t, g, s, h) || in_subtree(t, g, s, h) || (g > h && t == covering_start(s, g)); @/
-    /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tnode(d, t, g) ==>
+    /@ assert parents: \forall integer t, g; 0 <= g <= d ==> tree_node(d, t, g) ==>
          intact(b, lo, hi, t, g) ==> apart(t, g, s, h) || in_subtree(t, g, s, h); @/
     /@ assert old: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
          apart(t, g, s, h); @/
     /@ assert kept: \forall integer t, g; live(b, lo, hi, d, t, g) ==> !(t == s && g == h) ==>
          live(b, from, to, d, t, g); @/
-    /@ assert in: \forall integer t, g; 0 <= g < d ==> tnode(d, t, g) ==>
+    /@ assert in: \forall integer t, g; 0 <= g < d ==> tree_node(d, t, g) ==>
          in_subtree(t, g, covering_start(t, g + 1), g + 1) &&
-         tnode(d, covering_start(t, g + 1), g + 1); @/
+         tree_node(d, covering_start(t, g + 1), g + 1); @/
     /@ assert up: \forall integer t, g; live(b, from, to, d, t, g) ==> g < d ==>
          !intact(b, lo, hi, covering_start(t, g + 1), g + 1); @/
     /@ assert new: \forall integer t, g; live(b, from, to, d, t, g) ==> live(b, lo, hi, d, t, g); @/
-    /@ assert gone: !live(b, from, to, d, s, h); @/
+    /@ assert punctured: !live(b, from, to, d, s, h); @/
     /@ loop invariant 0 <= k <= d + 1;
        loop invariant same: \forall integer t, g; 0 <= g < k ==> apart(t, g, s, h) ==>
          cover_size(b, from, to, t, g) == cover_size(b, lo, hi, t, g);

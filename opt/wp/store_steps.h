@@ -9,13 +9,13 @@
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
         0 <= i < words(s->punctured.depth, k) ==> \
         \separated(&s->slot[j], &s->punctured.summary[k][i]); */ \
-  /*@ assert apart_dead: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==> \
-        \separated(&s->slot[j], &s->punctured.dead[i]); */
+  /*@ assert apart_leaves: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==> \
+        \separated(&s->slot[j], &s->punctured.leaves[i]); */
 #define BITMAP_UNCHANGED_BY_SLOT \
   /*@ assert shape: same_shape{Pre,Here}(&s->punctured); */ \
   /*@ assert summary: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
         0 <= i < words(s->punctured.depth, k) ==> same_word{Pre,Here}(&s->punctured, k, i); */ \
-  /*@ assert dead: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==> \
+  /*@ assert leaves: \forall integer i; 0 <= i < words(s->punctured.depth, 0) ==> \
         same_word{Pre,Here}(&s->punctured, 0, i); */ \
   /*@ assert words: same_words{Pre,Here}(&s->punctured); */ \
   /*@ assert layout: layout(&s->punctured); */ \
@@ -127,7 +127,7 @@
         !owned(&s->punctured, 0, 0, d, j); */ \
   /*@ assert zero: \forall integer j; first <= 2 * j < end - 1 ==> zero_seed(s->slot[j]); */
 
-/* release_dead */
+/* release_punctured */
 #define RELEASED_WORDS_ARE_BELOW_FULL \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
@@ -152,9 +152,9 @@
       /@ assert path: block_of(64 * w, j) == block_of(w, j - 1); @/ \
       /@ assert under: in_full_block(&s->punctured, 1, w); @/ \
     } */ \
-  /*@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(&s->slot[j], DEAD(s)); */ \
+  /*@ assert apart: \forall integer j; 0 <= j < pow2(d - 1) ==> \separated(&s->slot[j], LEAVES(s)); */ \
   /*@ assert apart_words: \forall integer k, i; 1 <= k < s->punctured.levels ==> \
-        0 <= i < words(d, k) ==> \separated(&s->punctured.summary[k][i], DEAD(s)); */
+        0 <= i < words(d, k) ==> \separated(&s->punctured.summary[k][i], LEAVES(s)); */
 #define SET_KEPT_WITHOUT_WORDS \
   /*@ assert nodes: s->nodes == \at(s->nodes,Pre); */ \
   /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Pre,Here}(s, j); */ \
@@ -164,10 +164,10 @@
         same_word{Pre,Here}(&s->punctured, k, i); */ \
   /*@ assert summary: \forall integer k; 1 <= k < s->punctured.levels ==> \
         same_level{Pre,Here}(&s->punctured, k); */ \
-  /*@ assert dead: \forall integer w; 0 <= w < words(d, 0) ==> \
-        \at(s->punctured.dead[w],Pre) == s->punctured.dead[w] || \
-        (s->punctured.dead[w] == 0 && in_full_block{Pre}(&s->punctured, 1, w)); */ \
-  /*@ assert cleared: dead_cleared{Pre,Here}(&s->punctured); */ \
+  /*@ assert leaves: \forall integer w; 0 <= w < words(d, 0) ==> \
+        \at(s->punctured.leaves[w],Pre) == s->punctured.leaves[w] || \
+        (s->punctured.leaves[w] == 0 && in_full_block{Pre}(&s->punctured, 1, w)); */ \
+  /*@ assert cleared: leaves_cleared{Pre,Here}(&s->punctured); */ \
   /*@ assert layout: layout(&s->punctured); */ \
   /*@ assert bitmap: bitmap(&s->punctured); */
 
@@ -460,7 +460,7 @@
   /*@ ghost Before: ; */ \
   /*@ ghost uint64_t start = rest[i].node.start, end = end_lemma(start, rest[i].node.height); */ \
   /*@ assert entry: start == from && ends{Pre}(rest, i, end) && start < end <= first; */ \
-  /*@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height); */ \
+  /*@ assert node: rest[i].node.height < d && tree_node(d, start, rest[i].node.height); */ \
   /*@ assert seed: seed_value(rest[i].seed) == \
         node_seed(seed_value(R), d, start, rest[i].node.height); */ \
   /*@ assert parent: parent_of(rest, i, first) && is_punctured(&s->punctured, first); */ \
@@ -487,7 +487,7 @@
   /*@ ghost uint64_t start = rest[i].node.start, end = end_lemma(start, rest[i].node.height); */ \
   /*@ assert bound: between{Pre}(rest, n, last + 1, hi); */ \
   /*@ assert entry: end == to && begins{Pre}(rest, i, start) && last < start < end; */ \
-  /*@ assert node: rest[i].node.height < d && tnode(d, start, rest[i].node.height); */ \
+  /*@ assert node: rest[i].node.height < d && tree_node(d, start, rest[i].node.height); */ \
   /*@ assert seed: seed_value(rest[i].seed) == \
         node_seed(seed_value(R), d, start, rest[i].node.height); */ \
   /*@ assert parent: parent_of(rest, i, last) && is_punctured(&s->punctured, last); */ \
@@ -550,7 +550,7 @@
        loop variant end - x; @/ \
     for (uint64_t x = from; x < end; x++) { \
       uint64_t k = in_full_block_lemma(b, level, x); \
-      /@ assert gone: is_punctured(b, x); @/ \
+      /@ assert punctured: is_punctured(b, x); @/ \
     } */
 
 /* release_range */

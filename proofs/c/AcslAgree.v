@@ -35,9 +35,9 @@ Qed.
 Lemma is_node_out d s h : h < 0 \/ h > d -> is_node V d s h = false.
 Proof. by move=> H; rewrite (is_node_def V D); have -> : (h <? 0) || (h >? d) by nlia. Qed.
 
-Lemma tnode_bounds d s h : tnode V d s h -> 0 <= h <= d.
+Lemma tree_node_bounds d s h : tree_node V d s h -> 0 <= h <= d.
 Proof.
-rewrite /tnode => T; case: (Z.lt_ge_cases h 0) => c; first by rewrite is_node_out in T; lia.
+rewrite /tree_node => T; case: (Z.lt_ge_cases h 0) => c; first by rewrite is_node_out in T; lia.
 by case: (Z.lt_ge_cases d h) => c'; first rewrite is_node_out in T; lia.
 Qed.
 
@@ -103,34 +103,34 @@ Lemma pow2_S : fact_pow2_S V.
 Proof. by move=> n m n0 ->; rewrite pow2_step //; lia. Qed.
 
 Lemma tn_root : fact_tn_root V.
-Proof. by move=> d d0; rewrite /tnode is_node_root //; lia. Qed.
+Proof. by move=> d d0; rewrite /tree_node is_node_root //; lia. Qed.
 Lemma tn_left : fact_tn_left V.
 Proof.
-move=> d s h g g0 -> T; rewrite /tnode is_node_step; try (have := tnode_bounds T; lia).
+move=> d s h g g0 -> T; rewrite /tree_node is_node_step; try (have := tree_node_bounds T; lia).
 by rewrite T.
 Qed.
 Lemma tn_right : fact_tn_right V.
 Proof.
-move=> d s t h g g0 -> -> T; have B := tnode_bounds T.
-rewrite /tnode is_node_step; try lia.
+move=> d s t h g g0 -> -> T; have B := tree_node_bounds T.
+rewrite /tree_node is_node_step; try lia.
 by rewrite (_ : s + _ - _ = s) ?T ?orbT //; lia.
 Qed.
 Lemma tn_parent : fact_tn_parent V.
 Proof.
-move=> d s t h g -> -> gd T; have B := tnode_bounds T.
-by move: T; rewrite /tnode is_node_step; lia.
+move=> d s t h g -> -> gd T; have B := tree_node_bounds T.
+by move: T; rewrite /tree_node is_node_step; lia.
 Qed.
 
 Lemma node_seed_root : fact_node_seed_root V.
 Proof. by move=> R d; rewrite node_seed_top //; lia. Qed.
 Lemma node_seed_left : fact_node_seed_left V.
 Proof.
-move=> R d s h g g0 -> T; have B := tnode_bounds T.
+move=> R d s h g g0 -> T; have B := tree_node_bounds T.
 by rewrite node_seed_step ?T //; lia.
 Qed.
 Lemma node_seed_right : fact_node_seed_right V.
 Proof.
-move=> R d s t h g g0 -> -> T nT; have B := tnode_bounds T.
+move=> R d s t h g g0 -> -> T nT; have B := tree_node_bounds T.
 rewrite node_seed_step; last by lia.
 have -> : is_node V d (s + pow2 V g) (g + 1) = false by apply/negP => T'; case: nT.
 by have -> : s + pow2 V g - pow2 V g = s by lia.
@@ -231,7 +231,7 @@ Qed.
 Theorem covered_same : lemma_covered_same V.
 Proof.
 move=> L1 L2 a n x S; have at_ k := @same_at L1 L2 a 0 n k S.
-by split=> -[k [[k0 kn] C]]; exists k; split=> //; move: C; rewrite /cov at_.
+by split=> -[k [[k0 kn] C]]; exists k; split=> //; move: C; rewrite /covers_at at_.
 Qed.
 
 End Facts.
@@ -302,23 +302,23 @@ have -> : Z.to_N (s - Z.of_N (CModel.pow2 h)) = (Z.to_N s - CModel.pow2 h)%num b
 by case: (is_node_at e (Z.to_N s) _); case: (is_node_at e _ _); lia.
 Qed.
 
-Lemma tnode_agree d s h :
-  tnode V (Z.of_nat d) (Z.of_N s) (Z.of_nat h) <-> Contracts.tnode d s h.
+Lemma tree_node_agree d s h :
+  tree_node V (Z.of_nat d) (Z.of_N s) (Z.of_nat h) <-> Contracts.tree_node d s h.
 Proof.
-rewrite /Contracts.tnode; case: leqP => hd.
-  rewrite /tnode (@is_node_agree d (d - h)) ?subnKC // N2Z.id.
+rewrite /Contracts.tree_node; case: leqP => hd.
+  rewrite /tree_node (@is_node_agree d (d - h)) ?subnKC // N2Z.id.
   by have -> : (0 <=? Z.of_N s) = true by lia.
-split=> // /(tnode_bounds D) B.
+split=> // /(tree_node_bounds D) B.
 by move/ltP: hd; lia.
 Qed.
 
-Lemma tnode_natural d s h : tnode V (Z.of_nat d) s h ->
+Lemma tree_node_natural d s h : tree_node V (Z.of_nat d) s h ->
   exists s' h', s = Z.of_N s' /\ h = Z.of_nat h'.
 Proof.
-move=> T; have B := tnode_bounds D T; exists (Z.to_N s), (Z.to_nat h).
+move=> T; have B := tree_node_bounds D T; exists (Z.to_N s), (Z.to_nat h).
 have hE : h = Z.of_nat (Z.to_nat h) by lia.
 split; last by lia.
-move: T; rewrite /tnode hE (@is_node_agree d (d - Z.to_nat h)); first by case/andP => /Z.leb_spec0 s0 _; lia.
+move: T; rewrite /tree_node hE (@is_node_agree d (d - Z.to_nat h)); first by case/andP => /Z.leb_spec0 s0 _; lia.
 by apply: subnKC; apply/leP; lia.
 Qed.
 
@@ -358,19 +358,19 @@ Lemma correct_node_agree L R d p : correct_node V L R (Z.of_nat d) p <->
   node_is c (as_node c) /\ Contracts.correct_node prgl prgr R d (as_node c).
 Proof.
 rewrite /correct_node /=; set c := ref_node_at L p; split.
-  case=> [hd [le [T S]]]; have [s [h [sE hE]]] := tnode_natural T.
+  case=> [hd [le [T S]]]; have [s [h [sE hE]]] := tree_node_natural T.
   have cE : node_is c (as_node c) by split; rewrite //= ?sE ?hE ?N2Z.id ?Nat2Z.id.
   split=> //; rewrite /Contracts.correct_node /= sE hE N2Z.id Nat2Z.id.
   rewrite sE hE in hd le T S.
-  have T' : Contracts.tnode d s h by apply/tnode_agree.
+  have T' : Contracts.tree_node d s h by apply/tree_node_agree.
   split; first by apply/leP; lia.
   split; first by rewrite !pow2_agree in le; lia.
-  split=> //; rewrite S /Contracts.node_seed; move: T'; rewrite /Contracts.tnode => /andP [hd' i].
+  split=> //; rewrite S /Contracts.node_seed; move: T'; rewrite /Contracts.tree_node => /andP [hd' i].
   by rewrite (@node_seed_agree R d (d - h)) ?subnKC.
 case=> -[/= sE hE _] [/= hd [le [T S]]]; rewrite sE hE; split; first by move/leP: hd; lia.
 split; first by rewrite !pow2_agree; lia.
-split; first exact/tnode_agree.
-rewrite S /Contracts.node_seed; move: T; rewrite /Contracts.tnode => /andP [hd' i].
+split; first exact/tree_node_agree.
+rewrite S /Contracts.node_seed; move: T; rewrite /Contracts.tree_node => /andP [hd' i].
 by rewrite (@node_seed_agree R d _ _ _ _ i) ?subnKC.
 Qed.
 
@@ -380,8 +380,8 @@ Definition as_array (L : memory) (a : pointer) : Contracts.array Seed :=
 Definition natural (L : memory) (a : pointer) (n : nat) : Prop :=
   forall k, (k < n)%nat -> let c := ref_node_at L (shift 4 a (Z.of_nat k)) in node_is c (as_node c).
 
-Lemma oks_agree L R d a n : oks V L R (Z.of_nat d) a (Z.of_nat n) <->
-  natural L a n /\ Contracts.oks prgl prgr R d (as_array L a) n.
+Lemma correct_nodes_agree L R d a n : correct_nodes V L R (Z.of_nat d) a (Z.of_nat n) <->
+  natural L a n /\ Contracts.correct_nodes prgl prgr R d (as_array L a) n.
 Proof.
 split=> [ok|[nat ok] k kn].
   by split=> k /ltP kn; have /correct_node_agree [? ?] := ok (Z.of_nat k) ltac:(lia).
@@ -409,8 +409,8 @@ have at_ k l : natural L a n -> (k < l)%nat -> (l < n)%nat ->
   split; first by rewrite /before /acsl_before pow2_agree; lia.
   rewrite sk hk sl hl -/(as_array L a k) -/(as_array L a l) /siblings /acsl_siblings pow2_agree.
   have -> : Z.of_nat (height (as_array L a k)) + 1 = Z.of_nat (height (as_array L a k)).+1 by lia.
-  by rewrite tnode_agree; split=> -[E1 [E2 T]]; (split; [lia | split; [lia | done]]).
-rewrite /inv oks_agree /Contracts.inv; split.
+  by rewrite tree_node_agree; split=> -[E1 [E2 T]]; (split; [lia | split; [lia | done]]).
+rewrite /inv correct_nodes_agree /Contracts.inv; split.
   case=> [[nat ok] [so mx]]; split=> //; split=> //; split=> k l kl ln.
     have [b _] := at_ k l nat kl ln; apply/b/so.
     by move/ltP: kl; move/ltP: ln; lia.
@@ -433,11 +433,11 @@ Proof.
 move=> nat; split.
   case=> k [kn]; have [kE k1] : k = Z.of_nat (Z.to_nat k) /\ (Z.to_nat k < n)%nat.
     by split; [lia | apply/ltP; lia].
-  rewrite /cov kE; have [-> -> _] := nat _ k1; rewrite /covers pow2_agree => -[c1 c2].
+  rewrite /covers_at kE; have [-> -> _] := nat _ k1; rewrite /covers pow2_agree => -[c1 c2].
   exists (Z.to_N x); first by lia.
   by exists (Z.to_nat k) => //; split; rewrite /as_array; lia.
 case=> y -> [k kn [c1 c2]]; exists (Z.of_nat k); split; first by move/ltP: kn; lia.
-rewrite /cov; have [-> -> _] := nat _ kn; rewrite /covers pow2_agree.
+rewrite /covers_at; have [-> -> _] := nat _ kn; rewrite /covers pow2_agree.
 by move: c1 c2; rewrite /as_array; lia.
 Qed.
 
@@ -561,7 +561,7 @@ move=> Z k kB; have C j : 0 <= j < 4 -> cell L (shift 1 (shift 4 a k) j) = 0.
   by move=> jB; apply: Z; split=> //; rewrite /shift /ref_node_cells /=; lia.
 have sE i : shift 1 (shift 1 (shift 4 a k) 2) i = shift 1 (shift 4 a k) (2 + i).
   by rewrite /shift /=; congr pair; lia.
-by rewrite /zeron /zero_seed /ref_node_at /pprf_seed_at /= !sE; do !split; apply: C.
+by rewrite /zero_node /zero_seed /ref_node_at /pprf_seed_at /= !sE; do !split; apply: C.
 Qed.
 
 Lemma zero_seed_cells L p q : zero_seed V (pprf_seed_at L p) ->

@@ -225,9 +225,9 @@ case: C => [||U [_ [_ E]]].
   have [sE hE _] := H _ _ e; rewrite -kE /ref_node_cells in sE hE.
   have itm : in_tree d (start m) (height m).
     exact: nth_error_all it e.
-  rewrite /okp sE hE !(pow2_agree D); case/and3P: (itm) => /leP hd _ /N.leb_spec0 le.
+  rewrite /node_shape sE hE !(pow2_agree D); case/and3P: (itm) => /leP hd _ /N.leb_spec0 le.
   split; first lia; split; first lia.
-  by apply/(tnode_agree D)/tnodeP.
+  by apply/(tree_node_agree D)/tree_nodeP.
 rewrite len in U.
 have H' : holds_nodes Post a K.
   move=> k m e; have kn := nthE k m e.

@@ -311,10 +311,10 @@ Example acsl_layout_exists_ex := @acsl_layout_exists toy (fun _ _ _ => False).
 Example acsl_layout_facts_ex : layout_facts toy_layout :=
   @acsl_layout_facts toy_layout toy_definitions toy_layout_definitions.
 
-Example none_gone x : (x < CModel.pow2 1)%num ->
+Example none_punctured x : (x < CModel.pow2 1)%num ->
   pred0 (leaf_path 1 x) <-> is_punctured toy_layout fresh (0, 0) (Z.of_N x) \/ 0 <= Z.of_N x < 0.
 Proof. by move=> _; split=> // -[] //; lia. Qed.
-Example right_gone x : (x < CModel.pow2 1)%num ->
+Example right_punctured x : (x < CModel.pow2 1)%num ->
   pred1 [:: true] (leaf_path 1 x) <->
   is_punctured toy_layout fresh (0, 0) (Z.of_N x) \/ 1 <= Z.of_N x < 2.
 Proof.
@@ -323,13 +323,13 @@ change (CModel.pow2 1) with 2%num => x2; have [->|->] : x = 0%num \/ x = 1%num b
 by split=> // _; right; lia.
 Qed.
 Definition acsl_live_cover_ex := @acsl_live_cover toy_layout toy_definitions
-  toy_layout_definitions fresh (0, 0) 0 0 1 pred0 none_gone root 0 1.
+  toy_layout_definitions fresh (0, 0) 0 0 1 pred0 none_punctured root 0 1.
 Example root_live : live toy_layout fresh (0, 0) 0 0 1 0 1.
 Proof. by apply/acsl_live_cover_ex; exists [::]. Qed.
 Example left_live : live toy_layout fresh (0, 0) 1 2 1 0 0.
 Proof.
 have := @acsl_live_cover toy_layout toy_definitions toy_layout_definitions fresh (0, 0) 1 2 1
-  (pred1 [:: true]) right_gone root 0 0.
+  (pred1 [:: true]) right_punctured root 0 0.
 by move=> E; apply/E; exists [:: o].
 Qed.
 
@@ -340,7 +340,7 @@ Definition pair_slot_injective_lemma_ex := @pair_slot_injective_lemma toy_layout
   toy_layout_definitions fresh (0, 0) 1 2 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by [])
   0 0 0 0 left_live left_live erefl.
 Example root_covers : (1 <= 1 /\ 1 <= 1 /\ 1 <= 32) /\
-  tnode toy_layout 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
+  tree_node toy_layout 1 0 1 /\ AcslRef.covers toy_layout 0 1 1.
 Proof. by split; [lia | case: root_live => _ [_ []]]. Qed.
 Definition slot_overwritten_lemma_ex := @slot_overwritten_lemma toy_layout toy_definitions
   toy_layout_definitions 1 0 1 1 ltac:(by []) ltac:(by []) ltac:(by []) ltac:(by []) root_covers.

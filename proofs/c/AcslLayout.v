@@ -66,19 +66,19 @@ have gE : Z.to_nat g = (Z.to_nat (g - h) + Z.to_nat h)%nat by rewrite -plusE; li
 by rewrite !pow2_nat ?gE ?pow2D; lia.
 Qed.
 
-Lemma tnodeE d s h : tnode V d s h <->
+Lemma tree_nodeE d s h : tree_node V d s h <->
   [/\ 0 <= h, h <= d, 0 <= s, s + pow2 V h <= pow2 V d & exists q, s = q * pow2 V h].
 Proof.
 split=> [T|[h0 hd s0 sd [q sE]]].
-  have B := tnode_bounds D T; have dE : d = Z.of_nat (Z.to_nat d) by lia.
-  rewrite dE in T; have [s' [h' [sE hE]]] := tnode_natural D T; rewrite dE sE hE in T B *.
-  move/(tnode_agree D): T; rewrite Nat2Z.id; case/andP => hd' /is_node_atP [[q qE] le].
+  have B := tree_node_bounds D T; have dE : d = Z.of_nat (Z.to_nat d) by lia.
+  rewrite dE in T; have [s' [h' [sE hE]]] := tree_node_natural D T; rewrite dE sE hE in T B *.
+  move/(tree_node_agree D): T; rewrite Nat2Z.id; case/andP => hd' /is_node_atP [[q qE] le].
   rewrite subnKC // in le; rewrite !(pow2_agree D); split; try lia.
   by exists (Z.of_N q); lia.
 have w := pow2_pos h0; have q0 : 0 <= q by nia.
 have [dE hE sE' qE] : [/\ d = Z.of_nat (Z.to_nat d), h = Z.of_nat (Z.to_nat h),
   s = Z.of_N (Z.to_N s) & q = Z.of_N (Z.to_N q)] by split; lia.
-rewrite dE hE sE'; apply/(tnode_agree D)/andP.
+rewrite dE hE sE'; apply/(tree_node_agree D)/andP.
 have hd' : (Z.to_nat h <= Z.to_nat d)%nat by apply/leP; lia.
 split=> //; apply/is_node_atP; rewrite subnKC //.
 move: sE sd; rewrite !pow2_nat //; try lia.
@@ -121,50 +121,50 @@ Qed.
 (* Node (t, g) has all leaves of (s, h). *)
 Definition node_inside s h t g := t <= s /\ s + pow2 V h <= t + pow2 V g.
 
-Lemma covering_start_only d s h x : tnode V d s h -> covers V s h x -> covering_start V x h = s.
+Lemma covering_start_only d s h x : tree_node V d s h -> covers V s h x -> covering_start V x h = s.
 Proof.
-case/tnodeE => h0 _ s0 _ [q E] C; have := @shift_right_bounds x h; rewrite /covering_start.
+case/tree_nodeE => h0 _ s0 _ [q E] C; have := @shift_right_bounds x h; rewrite /covering_start.
 have x0 : 0 <= x by case: C; lia.
 move=> /(_ x0 h0) B; rewrite E in C *.
 by rewrite (multiple_unique (pow2_pos h0) B C).
 Qed.
 
-Lemma tnode_inside d s h t g x : tnode V d s h -> tnode V d t g -> h <= g ->
+Lemma tree_node_inside d s h t g x : tree_node V d s h -> tree_node V d t g -> h <= g ->
   covers V s h x -> covers V t g x -> node_inside s h t g.
 Proof.
-case/tnodeE => h0 _ _ _ [q ->] /tnodeE [_ _ _ _ [r ->]] hg.
+case/tree_nodeE => h0 _ _ _ [q ->] /tree_nodeE [_ _ _ _ [r ->]] hg.
 have [k [k0 E]] := pow2_up h0 hg; rewrite /covers /node_inside E => Q R.
 exact: multiple_inside (pow2_pos h0) Q R.
 Qed.
 
 Lemma covering_start_node d x h : 0 <= h <= d -> 0 <= x < pow2 V d ->
-  tnode V d (covering_start V x h) h /\ covers V (covering_start V x h) h x.
+  tree_node V d (covering_start V x h) h /\ covers V (covering_start V x h) h x.
 Proof.
 move=> hd xd; have h0 : 0 <= h by lia.
 have x0 : 0 <= x by lia.
 have B := covering_start_bounds x0 h0; split=> //; have r0 := covering_start_pos x0 h0; have p0 := pow2_pos h0.
 have hd' : h <= d by lia.
 have [k [k0 E]] := pow2_up h0 hd'; rewrite /covering_start in B *.
-apply/tnodeE; split=> //; [nia | | by exists (shift_right V x h)].
+apply/tree_nodeE; split=> //; [nia | | by exists (shift_right V x h)].
 rewrite E in xd *; have lt : ~ (k <= shift_right V x h) by nia.
 by nia.
 Qed.
 
-Lemma start_covered d s h : tnode V d s h -> covers V s h s.
-Proof. by case/tnodeE => h0 *; rewrite /covers; have := pow2_pos h0; lia. Qed.
+Lemma start_covered d s h : tree_node V d s h -> covers V s h s.
+Proof. by case/tree_nodeE => h0 *; rewrite /covers; have := pow2_pos h0; lia. Qed.
 
-Lemma tnode_leaf d s h x : tnode V d s h -> covers V s h x -> 0 <= x < pow2 V d.
-Proof. by case/tnodeE => h0 hd s0 sd _; rewrite /covers; lia. Qed.
+Lemma tree_node_leaf d s h x : tree_node V d s h -> covers V s h x -> 0 <= x < pow2 V d.
+Proof. by case/tree_nodeE => h0 hd s0 sd _; rewrite /covers; lia. Qed.
 
 (* The node above a node: the first half or the second of it. *)
-Lemma up_inside d s h : tnode V d s h -> h < d ->
-  tnode V d (covering_start V s (h + 1)) (h + 1) /\ node_inside s h (covering_start V s (h + 1)) (h + 1).
+Lemma up_inside d s h : tree_node V d s h -> h < d ->
+  tree_node V d (covering_start V s (h + 1)) (h + 1) /\ node_inside s h (covering_start V s (h + 1)) (h + 1).
 Proof.
-move=> T hd; have [h0 _ s0 sd _] := proj1 (tnodeE d s h) T.
-have C := start_covered T; have x0 := tnode_leaf T C.
-have [T' C'] : tnode V d (covering_start V s (h + 1)) (h + 1) /\ covers V (covering_start V s (h + 1)) (h + 1) s.
+move=> T hd; have [h0 _ s0 sd _] := proj1 (tree_nodeE d s h) T.
+have C := start_covered T; have x0 := tree_node_leaf T C.
+have [T' C'] : tree_node V d (covering_start V s (h + 1)) (h + 1) /\ covers V (covering_start V s (h + 1)) (h + 1) s.
   by apply: covering_start_node => //; lia.
-by split=> //; apply: tnode_inside T T' _ C C'; lia.
+by split=> //; apply: tree_node_inside T T' _ C C'; lia.
 Qed.
 
 Lemma inside_covers s h t g x : node_inside s h t g -> covers V s h x -> covers V t g x.
@@ -175,14 +175,14 @@ Lemma intact_inside L b lo hi s h t g : node_inside s h t g ->
 Proof. by move=> I F x C; apply: F; apply: inside_covers C. Qed.
 
 (* Two nodes that are not apart have a common leaf, and the lower one lies in the other. *)
-Lemma tnode_nested d s h t g : tnode V d s h -> tnode V d t g -> h <= g ->
+Lemma tree_node_nested d s h t g : tree_node V d s h -> tree_node V d t g -> h <= g ->
   node_inside s h t g \/ s + pow2 V h <= t \/ t + pow2 V g <= s.
 Proof.
-move=> Ts Tt hg; have [h0 _ s0 _ _] := proj1 (tnodeE d s h) Ts.
-have [g0 _ t0 _ _] := proj1 (tnodeE d t g) Tt.
+move=> Ts Tt hg; have [h0 _ s0 _ _] := proj1 (tree_nodeE d s h) Ts.
+have [g0 _ t0 _ _] := proj1 (tree_nodeE d t g) Tt.
 case: (Z.le_gt_cases (s + pow2 V h) t) => c; first by right; left.
 case: (Z.le_gt_cases (t + pow2 V g) s) => c'; first by right; right.
-by left; apply: (@tnode_inside d _ _ _ _ (Z.max s t)) => //; rewrite /covers;
+by left; apply: (@tree_node_inside d _ _ _ _ (Z.max s t)) => //; rewrite /covers;
   have := pow2_pos h0; have := pow2_pos g0; lia.
 Qed.
 
@@ -190,12 +190,12 @@ Lemma live_lower L b lo hi d s h t g : live V L b lo hi d s h -> live V L b lo h
   (s = t /\ h = g) \/ s + pow2 V h <= t \/ t + pow2 V g <= s.
 Proof.
 case=> [hd [sd [Ts [Is Ps]]]] [gd [td [Tt [It Pt]]]] hg.
-case: (tnode_nested Ts Tt hg) => [I|]; last by right.
+case: (tree_node_nested Ts Tt hg) => [I|]; last by right.
 left; case: (Z.eq_dec h g) => [E|ne].
   rewrite E in Ts I *; split=> //; have C := start_covered Ts.
   by rewrite -(covering_start_only Ts C) (covering_start_only Tt (inside_covers I C)).
 have [Tu Iu] := up_inside Ts ltac:(lia); case: (Ps ltac:(lia)).
-apply: intact_inside It; apply: tnode_inside Tu Tt _ _ _; [lia | | ].
+apply: intact_inside It; apply: tree_node_inside Tu Tt _ _ _; [lia | | ].
   exact: inside_covers Iu (start_covered Ts).
 exact: inside_covers I (start_covered Ts).
 Qed.
@@ -213,9 +213,9 @@ Theorem live_apart_lemma (L : memory) (b : pointer) (lo hi d : Z) :
     (s = t /\ h = g) \/ s + pow2 V h <= t \/ t + pow2 V g <= s.
 Proof. move=> _ _ _ _ s h t g; exact: live_apart. Qed.
 
-Lemma even_start d s h : tnode V d s h -> 1 <= h -> exists q, 0 <= q /\ s = 2 * q.
+Lemma even_start d s h : tree_node V d s h -> 1 <= h -> exists q, 0 <= q /\ s = 2 * q.
 Proof.
-case/tnodeE => h0 _ s0 _ [q sE] h1; have := pow2_step D (n := h - 1) ltac:(lia).
+case/tree_nodeE => h0 _ s0 _ [q sE] h1; have := pow2_step D (n := h - 1) ltac:(lia).
 have -> : h - 1 + 1 = h by lia.
 by move=> E; exists (q * pow2 V (h - 1)); rewrite E in sE;
    have := pow2_pos (h := h - 1) ltac:(lia); nia.
@@ -241,7 +241,7 @@ have hE : h = 0.
   by case: (live_apart Ls Lt); rewrite ?gE ?p1; lia.
 rewrite {}gE {}hE in Ts Tt Is It Ps Pt *.
 have d0 : 0 < d.
-  case/tnodeE: Tt => _ _ _; rewrite p1; case: (Z.eq_dec d 0) => [->|]; last lia.
+  case/tree_nodeE: Tt => _ _ _; rewrite p1; case: (Z.eq_dec d 0) => [->|]; last lia.
   by rewrite p1; lia.
 have uE : covering_start V s (0 + 1) = s.
   rewrite /covering_start shift_right_step ?shift_right_0 ?(pow2_step D) ?p1; lia.
@@ -268,19 +268,19 @@ Qed.
 
 (* The two halves of a node above x: one has x, the other starts at beside(x, h). *)
 Lemma path_halves d x h : 0 <= h < d -> 0 <= x < pow2 V d ->
-  [/\ tnode V d (beside V x h) h, node_inside (beside V x h) h (covering_start V x (h + 1)) (h + 1),
+  [/\ tree_node V d (beside V x h) h, node_inside (beside V x h) h (covering_start V x (h + 1)) (h + 1),
       ~ covers V (beside V x h) h x &
       (covering_start V x h = covering_start V x (h + 1) /\ beside V x h = covering_start V x (h + 1) + pow2 V h) \/
       (covering_start V x h = covering_start V x (h + 1) + pow2 V h /\ beside V x h = covering_start V x (h + 1))].
 Proof.
-move=> hd xd; have [Tu Cu] : tnode V d (covering_start V x (h + 1)) (h + 1) /\
+move=> hd xd; have [Tu Cu] : tree_node V d (covering_start V x (h + 1)) (h + 1) /\
     covers V (covering_start V x (h + 1)) (h + 1) x by apply: covering_start_node => //; lia.
-have [Tv Cv] : tnode V d (covering_start V x h) h /\ covers V (covering_start V x h) h x by apply: covering_start_node => //; lia.
+have [Tv Cv] : tree_node V d (covering_start V x h) h /\ covers V (covering_start V x h) h x by apply: covering_start_node => //; lia.
 have E := pow2_step D (n := h) ltac:(lia); have p0 := pow2_pos (h := h) ltac:(lia).
 have s0 := covering_start_pos (x := x) (h := h) ltac:(lia) ltac:(lia).
-have T' : forall v, v = covering_start V x (h + 1) \/ v = covering_start V x (h + 1) + pow2 V h -> tnode V d v h.
-  move=> v vE; case/tnodeE: Tu => _ _ u0 ud [q qE]; rewrite E in ud qE.
-  apply/tnodeE; split; try lia.
+have T' : forall v, v = covering_start V x (h + 1) \/ v = covering_start V x (h + 1) + pow2 V h -> tree_node V d v h.
+  move=> v vE; case/tree_nodeE: Tu => _ _ u0 ud [q qE]; rewrite E in ud qE.
+  apply/tree_nodeE; split; try lia.
   by case: vE => ->; [exists (2 * q) | exists (2 * q + 1)]; rewrite qE; lia.
 have split_ := covering_start_S (x := x) (h := h) ltac:(lia) ltac:(lia) (erefl (h + 1)).
 rewrite /node_inside /beside; move: Cu Cv; rewrite /covers E => Cu Cv.
@@ -289,10 +289,10 @@ Qed.
 
 Theorem slot_overwritten_lemma (d s h x : Z) :
   c_unsigned d -> c_uint64_t s -> c_unsigned h -> c_uint64_t x ->
-  (1 <= h /\ h <= d /\ d <= 32) /\ tnode V d s h /\ covers V s h x ->
+  (1 <= h /\ h <= d /\ d <= 32) /\ tree_node V d s h /\ covers V s h x ->
   exists i, 0 <= i < h /\ Z.quot (beside V x i) 2 = Z.quot s 2.
 Proof.
-move=> _ _ _ _ [[h1 [hd _]] [T C]]; have xd := tnode_leaf T C.
+move=> _ _ _ _ [[h1 [hd _]] [T C]]; have xd := tree_node_leaf T C.
 have hE : h = Z.of_nat (Z.to_nat (h - 1)) + 1 by lia.
 move: (Z.to_nat (h - 1)) hE => n; elim: n h h1 hd T C => [|n IH] h h1 hd T C hE.
   exists 0; split; first lia.
@@ -305,7 +305,7 @@ have [Tb _ _ B] := path_halves (d := d) (h := h - 1) ltac:(lia) xd.
 have hh : h - 1 + 1 = h by lia.
 rewrite hh (covering_start_only T C) in B.
 case: B => -[vE bE]; last by exists (h - 1); split; [lia | rewrite bE].
-have [Tv Cv] : tnode V d (covering_start V x (h - 1)) (h - 1) /\ covers V (covering_start V x (h - 1)) (h - 1) x.
+have [Tv Cv] : tree_node V d (covering_start V x (h - 1)) (h - 1) /\ covers V (covering_start V x (h - 1)) (h - 1) x.
   by apply: covering_start_node => //; lia.
 rewrite vE in Tv Cv; have [|i [iB iE]] := IH (h - 1) ltac:(lia) ltac:(lia) Tv Cv; first lia.
 by exists i; split; [lia | exact: iE].
@@ -325,31 +325,31 @@ Theorem puncture_lemma (L : memory) (b : pointer) (d s h x : Z) :
   (forall t g, live V L b x (x + 1) d t g ->
      (live V L b 0 0 d t g /\ ~ (t = s /\ g = h)) \/ (0 <= g < h /\ t = beside V x g)).
 Proof.
-move=> _ _ _ _ [_ [Ls C]]; have [hd [sd [Ts [Is Ps]]]] := Ls; have xd := tnode_leaf Ts C.
+move=> _ _ _ _ [_ [Ls C]]; have [hd [sd [Ts [Is Ps]]]] := Ls; have xd := tree_node_leaf Ts C.
 have narrow : forall t g, intact V L b x (x + 1) t g -> intact V L b 0 0 t g.
   by move=> t g I y /I [ng _]; split=> //; lia.
 have wide : forall t g, ~ covers V t g x -> intact V L b 0 0 t g -> intact V L b x (x + 1) t g.
   move=> t g nC I y yC; have [ng _] := I y yC; split=> // yx.
   by apply: nC; have <- : y = x by lia.
-have hit_ : forall t g, covers V t g x -> ~ intact V L b x (x + 1) t g.
+have has_leaf_ : forall t g, covers V t g x -> ~ intact V L b x (x + 1) t g.
   by move=> t g tC I; case: (I x tC) => _; lia.
 split; last split; last split.
 - split; first lia.
   by split; [exact: (covering_start_only Ts C) | case: (Is x C)].
 - move=> i iB; have [Tb Ib nC _] := path_halves (d := d) (h := i) ltac:(lia) xd.
-  have Cb := start_covered Tb; have bd := tnode_leaf Tb Cb.
-  have [Tu Cu] : tnode V d (covering_start V x (i + 1)) (i + 1) /\ covers V (covering_start V x (i + 1)) (i + 1) x.
+  have Cb := start_covered Tb; have bd := tree_node_leaf Tb Cb.
+  have [Tu Cu] : tree_node V d (covering_start V x (i + 1)) (i + 1) /\ covers V (covering_start V x (i + 1)) (i + 1) x.
     by apply: covering_start_node => //; lia.
-  have Iu : node_inside (covering_start V x (i + 1)) (i + 1) s h by apply: tnode_inside Tu Ts _ Cu C; lia.
+  have Iu : node_inside (covering_start V x (i + 1)) (i + 1) s h by apply: tree_node_inside Tu Ts _ Cu C; lia.
   split; first lia; split; first exact: bd; split; first exact: Tb; split.
     by apply: wide nC _; apply: intact_inside Ib _; apply: intact_inside Iu Is.
-  by move=> _; rewrite (covering_start_only Tu (inside_covers Ib Cb)); apply: hit_.
+  by move=> _; rewrite (covering_start_only Tu (inside_covers Ib Cb)); apply: has_leaf_.
 - move=> t g Lt; case: (live_apart Lt Ls) => [|ap]; first by left.
   right; have [gd [td [Tt [It Pt]]]] := Lt.
   split=> //; split=> //; split=> //; split=> [|gl]; last by move=> /narrow; apply: Pt.
   by apply: wide => // tC; move: tC C; rewrite /covers; lia.
 move=> t g [gd [td [Tt [It Pt]]]]; have Ct := start_covered Tt.
-have nC : ~ covers V t g x by move=> tC; case: (hit_ t g tC It).
+have nC : ~ covers V t g x by move=> tC; case: (has_leaf_ t g tC It).
 have ne : ~ (t = s /\ g = h) by case=> tE gE; case: nC; rewrite tE gE.
 have live0 : (g < d -> ~ intact V L b 0 0 (covering_start V t (g + 1)) (g + 1)) ->
     live V L b 0 0 d t g by move=> Pt'; do 4 (split=> //); apply: narrow.
@@ -358,7 +358,7 @@ case: (Z.lt_ge_cases g h) => c; last first.
   have [Tu Iu'] := up_inside Tt gl.
   case: (Z.lt_ge_cases h d) => hl; last by lia.
   have [Tw Iw] := up_inside Ts hl; apply: (Ps hl); apply: intact_inside Iu.
-  by apply: tnode_inside Tw Tu _ (inside_covers Iw C) uC; lia.
+  by apply: tree_node_inside Tw Tu _ (inside_covers Iw C) uC; lia.
 have gl : g < d by lia.
 have [Tu Iu] := up_inside Tt gl.
 case: (covers_dec (covering_start V t (g + 1)) (g + 1) x) => uC.
@@ -366,7 +366,7 @@ case: (covers_dec (covering_start V t (g + 1)) (g + 1) x) => uC.
   have [Tb Ib nCb B] := path_halves (d := d) (h := g) ltac:(lia) xd.
   have g0 : 0 <= g by lia.
   have E := pow2_step D g0; rewrite (covering_start_only Tu uC) in B Ib.
-  have [q qE] : exists q, t = q * pow2 V g by case/tnodeE: Tt.
+  have [q qE] : exists q, t = q * pow2 V g by case/tree_nodeE: Tt.
   have Bt := covering_start_only Tt Ct.
   have r0 := covering_start_pos (proj1 td) g0.
   have := covering_start_S (x := t) (h := g) ltac:(lia) ltac:(lia) (erefl (g + 1)).
@@ -387,11 +387,11 @@ Qed.
 
 (* ---- The live nodes are the cover --------------------------------------------------- *)
 
-Lemma tnode_prefix d s h : tnode V (Z.of_nat d) s h <->
+Lemma tree_node_prefix d s h : tree_node V (Z.of_nat d) s h <->
   exists2 q, (size q <= d)%nat & s = Z.of_N (first_leaf d q) /\ h = Z.of_nat (d - size q).
 Proof.
-split=> [/tnodeE [h0 hd s0 sd [q E]]|[q qd [-> ->]]]; last first.
-  apply/(tnode_agree D)/andP; split; first exact: leq_subr.
+split=> [/tree_nodeE [h0 hd s0 sd [q E]]|[q qd [-> ->]]]; last first.
+  apply/(tree_node_agree D)/andP; split; first exact: leq_subr.
   apply/is_node_atP; rewrite subnKC ?leq_subr //; split; first exact: aligned_first.
   exact: first_leaf_end.
 have p0 := pow2_pos h0; have q0 : 0 <= q by nia.
@@ -418,15 +418,15 @@ Hypothesis PE : forall x, (x < CModel.pow2 d)%num ->
 Lemma intact_free q : (size q <= d)%nat ->
   intact V L b lo hi (Z.of_N (first_leaf d q)) (Z.of_nat (d - size q)) <-> free d P q.
 Proof.
-move=> qd; have qe := first_leaf_end qd; rewrite -nhit_free //; split=> [I|/negP F x].
-  apply/nhitP => -[x /andP [/N.leb_spec0 x1 /N.ltb_spec0 x2] Px].
+move=> qd; have qe := first_leaf_end qd; rewrite -nhas_leaf_free //; split=> [I|/negP F x].
+  apply/nhas_leafP => -[x /andP [/N.leb_spec0 x1 /N.ltb_spec0 x2] Px].
   have C : covers V (Z.of_N (first_leaf d q)) (Z.of_nat (d - size q)) (Z.of_N x).
     by rewrite /covers (pow2_agree D); lia.
   have [ng nr] := I _ C; by case/PE: Px => //; lia.
 rewrite /covers (pow2_agree D) => xB; have xE : x = Z.of_N (Z.to_N x) by lia.
 suff nP : ~ P (leaf_path d (Z.to_N x)).
   rewrite xE; split=> H; apply: nP; apply/PE; [lia | by left | lia | by right].
-move=> Px; apply: F; apply/nhitP; exists (Z.to_N x) => //.
+move=> Px; apply: F; apply/nhas_leafP; exists (Z.to_N x) => //.
 by apply/andP; split; [apply/N.leb_spec0 | apply/N.ltb_spec0]; lia.
 Qed.
 
@@ -443,20 +443,20 @@ have up_free : forall p c, (size (rcons p c) <= d)%nat ->
   rewrite hE -intact_free ?(ltnW pd') //; suff -> : covering_start V (Z.of_N (first_leaf d (rcons p c)))
     (Z.of_nat (d - size p)) = Z.of_N (first_leaf d p) by [].
   apply: (@covering_start_only (Z.of_nat d)).
-    by apply/tnode_prefix; exists p; [exact: ltnW | split].
+    by apply/tree_node_prefix; exists p; [exact: ltnW | split].
   rewrite /covers (pow2_agree D) first_leaf_rcons // -(subnSK pd') pow2S.
   by have := pow2_gt0 (d - (size p).+1); case: (c); lia.
 split.
-  case=> hd [sd [/tnode_prefix [q qd [-> ->]] [I U]]]; exists q => //.
+  case=> hd [sd [/tree_node_prefix [q qd [-> ->]] [I U]]]; exists q => //.
   move/(intact_free qd): I => fr; rewrite mem_cover qd fr /=.
   case/lastP: q qd U {fr sd hd} => // p c qd U.
   apply/orP; right; rewrite /parent size_rcons /= -cats1 take_size_cat //.
   apply/negP => /(up_free p c qd); apply: U; rewrite size_rcons in qd *.
   by move/ltP: qd => qd; rewrite -minusE; lia.
 case=> q; rewrite mem_cover => /and3P [qd fr par] [-> ->].
-have T : tnode V (Z.of_nat d) (Z.of_N (first_leaf d q)) (Z.of_nat (d - size q)).
-  by apply/tnode_prefix; exists q.
-have B := tnode_bounds D T; have sd := tnode_leaf T (start_covered T).
+have T : tree_node V (Z.of_nat d) (Z.of_N (first_leaf d q)) (Z.of_nat (d - size q)).
+  by apply/tree_node_prefix; exists q.
+have B := tree_node_bounds D T; have sd := tree_node_leaf T (start_covered T).
 split=> //; split=> //; split=> //; split; first exact/intact_free.
 case/lastP: q qd par {fr T B sd} => [|p c] qd par; first by rewrite subn0; lia.
 move=> _ /(up_free p c qd); move: par; rewrite -size_eq0 {1}size_rcons /=.

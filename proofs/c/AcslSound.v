@@ -86,7 +86,7 @@ Theorem ref_eval_sound Pre Post a n d f x value R result (P : pred bitseq) :
   unchanged Pre Post [:: seed_at value].
 Proof.
 move=> /depth_ok d32 fam x64 nt rd wr sep H C v.
-have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
+have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [_ [_ E]]].
 - by rewrite /ref_eval_typed /c_unsigned; split=> //; split=> //; lia.
 - by split=> //; rewrite /REF_DEPTH_MAX; lia.
@@ -94,7 +94,7 @@ have sep' : separated (array_at a n :: [:: seed_at value]).
   case: sep => S _; split=> // r [<-|//] q q1 q2.
   by apply: (S _ (or_introl erefl) q).
 have HP := outside (Z.le_refl n) U sep' H.
-have [_ [_ cov']] := proj1 (acsl_inv_cover D _ _ _ _ _ _) HP.
+have [_ [_ covers_at']] := proj1 (acsl_inv_cover D _ _ _ _ _ _) HP.
 have Er := ref_eval_ensures_range _ _ _ _ _ _ _ _ _ _ _ E.
 have Ep := ref_eval_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ E.
 have Eo := ref_eval_ensures_others _ _ _ _ _ _ _ _ _ _ _ E.
@@ -107,14 +107,14 @@ split; first by case: Eo => [->|[->|[->|[[->|->] _]]]] /=; tauto.
 split; first by rewrite Er leaf_range.
 split.
   rewrite Ep leaf_range'; split=> -[xd]; split=> //.
-    by apply/(PT xd); move: b; rewrite cov' //; case: (P _).
-  by rewrite cov' // => /negP; apply; apply/(PT xd).
+    by apply/(PT xd); move: b; rewrite covers_at' //; case: (P _).
+  by rewrite covers_at' // => /negP; apply; apply/(PT xd).
 split; last by split=> // rK q; apply: zero_seed_cells (Ee rK) => //.
 move=> rK; have xd : (x < CModel.pow2 d)%num.
   by apply/leaf_range'; rewrite rK /PPRF_OK /PPRF_ERR_RANGE in Er; lia.
 have c : covered V Post a n (Z.of_N x).
-  apply/cov' => //; apply/negP => Px.
-  have : result = PPRF_ERR_PUNCTURED by apply/Ep; split; [apply/leaf_range' | rewrite cov' // Px].
+  apply/covers_at' => //; apply/negP => Px.
+  have : result = PPRF_ERR_PUNCTURED by apply/Ep; split; [apply/leaf_range' | rewrite covers_at' // Px].
   by rewrite rK.
 have [_ [nE [nat aE]]] := holds_post HP.
 symmetry; rewrite (Ev rK) (leaf_value_agree D) //.
@@ -136,7 +136,7 @@ Lemma range_post L1 L2 a n1 n2 d R (P : pred bitseq) first last :
   punct_range_post prgl prgr (seed_value V R) d (as_array V L1 a) (Z.to_nat n1) (as_array V L2 a)
     (Z.to_nat n2) first last.
 Proof.
-move=> /holds_post [_ [n1E [nat1 E]]] n20 I gone stay; split=> //.
+move=> /holds_post [_ [n1E [nat1 E]]] n20 I erased stay; split=> //.
 have n2E : n2 = Z.of_nat (Z.to_nat n2) by lia.
 rewrite n2E in I; have /(inv_agree D) [nat2 I'] := I.
 have cov1 y : covered V L1 a n1 (Z.of_N y) <-> acsl_covered (as_array V L1 a) (Z.to_nat n1) y.
@@ -145,7 +145,7 @@ have cov1 y : covered V L1 a n1 (Z.of_N y) <-> acsl_covered (as_array V L1 a) (Z
 have cov2 y : covered V L2 a n2 (Z.of_N y) <-> acsl_covered (as_array V L2 a) (Z.to_nat n2) y.
   rewrite {1}n2E (covered_agree D _ nat2).
   by split=> [[z /N2Z.inj -> //]|c]; exists y.
-split=> // y; first by move=> y1 y2 /cov2; apply: gone.
+split=> // y; first by move=> y1 y2 /cov2; apply: erased.
 by move=> out; rewrite -cov1 -cov2; apply: stay; lia.
 Qed.
 
@@ -203,7 +203,7 @@ Theorem ref_eval_punct_sound Pre Post a n cap d f x value R result (P : pred bit
   unchanged Pre Post [:: array_at a cap; word_at n; seed_at value].
 Proof.
 move=> /depth_ok d32 fam x64 ncap wa wn wv sep H clear C p v.
-have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
+have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in x64.
   by rewrite /ref_eval_punct_typed /c_unsigned /c_size_t /c_uint64_t; lia.
@@ -215,7 +215,7 @@ have Ep := ref_eval_punct_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Eb := ref_eval_punct_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Eo := ref_eval_punct_ensures_others _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Ev := ref_eval_punct_ensures_value _ _ _ _ _ _ _ _ _ _ _ _ E.
-have Eg := ref_eval_punct_ensures_gone _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eg := ref_eval_punct_ensures_leaves _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Es := ref_eval_punct_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Egr := ref_eval_punct_ensures_growth _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Ew := ref_eval_punct_ensures_clear _ _ _ _ _ _ _ _ _ _ _ _ E.
@@ -227,8 +227,8 @@ split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er leaf_range.
 split.
   rewrite Ep leaf_range' PT; split=> -[xd]; split=> //.
-    by move: b; rewrite cov // => /negP; rewrite negbK.
-  by rewrite cov // => /negP; apply.
+    by move: b; rewrite covers_at // => /negP; rewrite negbK.
+  by rewrite covers_at // => /negP; apply.
 split; first by case/Eb=> _ [k [kn [_ room]]]; have [/(_ k kn) [hd _] _] := I; lia.
 split; last first.
   split=> // rK; have [Z [nE S]] := Ee rK.
@@ -237,7 +237,7 @@ move=> rK; have xd : (x < CModel.pow2 d)%num.
   by apply/leaf_range'; rewrite rK /PPRF_OK /PPRF_ERR_RANGE in Er; lia.
 have nP : ~~ P p.
   apply/negP => Px; have : result = PPRF_ERR_PUNCTURED.
-    by apply/Ep; split; [apply/leaf_range' | rewrite cov // Px].
+    by apply/Ep; split; [apply/leaf_range' | rewrite covers_at // Px].
   by rewrite rK.
 split; first rewrite (Ev rK) (leaf_value_agree D) //.
   have [_ [_ [_ aE]]] := holds_post H; symmetry.
@@ -245,7 +245,7 @@ split; first rewrite (Ev rK) (leaf_value_agree D) //.
     (Some (Contracts.leaf_value prgl prgr (seed_value V R) d x)) (size_leaf_path d x) aE.
   rewrite leaf_pathK //; apply; split; last by move=> w; case=> <-.
   split=> [_|] //; have [_ [nE [nat _]]] := holds_post H.
-  have c : covered V Pre a (cell Pre n) (Z.of_N x) by apply/cov.
+  have c : covered V Pre a (cell Pre n) (Z.of_N x) by apply/covers_at.
   by rewrite nE in c; move/(covered_agree D _ nat): c => [y /N2Z.inj ->].
 split.
   apply: holds_array => //; first exact: inv_natural En.
@@ -282,7 +282,7 @@ Theorem ref_punct_range_sound Pre Post a n cap d f first last R result (P : pred
   unchanged Pre Post [:: array_at a cap; word_at n].
 Proof.
 move=> /depth_ok d32 fam f64 l64 ncap wa wn sep H clear C range.
-have [n0 [I cov]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
+have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.
   by rewrite /ref_punct_range_typed /c_unsigned /c_size_t /c_uint64_t; lia.
@@ -293,7 +293,7 @@ have Er := ref_punct_range_ensures_range _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Ep := ref_punct_range_ensures_punctured _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Eb := ref_punct_range_ensures_buffer _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Eo := ref_punct_range_ensures_others _ _ _ _ _ _ _ _ _ _ _ _ E.
-have Eg := ref_punct_range_ensures_gone _ _ _ _ _ _ _ _ _ _ _ _ E.
+have Eg := ref_punct_range_ensures_leaves _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Es := ref_punct_range_ensures_others_stay _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Egr := ref_punct_range_ensures_growth _ _ _ _ _ _ _ _ _ _ _ _ E.
 have Ew := ref_punct_range_ensures_clear _ _ _ _ _ _ _ _ _ _ _ _ E.
@@ -301,11 +301,11 @@ have Ee := ref_punct_range_ensures_error _ _ _ _ _ _ _ _ _ _ _ _ E.
 split; first by case: Eo => [->|[->|[->|[->|[[->|->] _]]]]] /=; tauto.
 split; first by rewrite Er (pow2_agree D); lia.
 split.
-  rewrite Ep (pow2_agree D); split=> -[fl gone]; split; try lia.
-    move=> y yB; apply: contraT => nP; case: (gone (Z.of_N y)); first lia.
-    by apply/cov => //; lia.
+  rewrite Ep (pow2_agree D); split=> -[fl erased]; split; try lia.
+    move=> y yB; apply: contraT => nP; case: (erased (Z.of_N y)); first lia.
+    by apply/covers_at => //; lia.
   move=> y yB; have -> : y = Z.of_N (Z.to_N y) by lia.
-  by rewrite cov; [rewrite gone //; lia | lia].
+  by rewrite covers_at; [rewrite erased //; lia | lia].
 split.
   case/Eb=> _ [i [j [ij [_ room]]]]; have [ok _] := I.
   have [hi _] := ok i ltac:(lia); have [hj _] := ok (j - 1) ltac:(lia); lia.

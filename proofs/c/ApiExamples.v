@@ -20,14 +20,14 @@ Definition tree_api : api_definitions tree := proj2 (@api_of_definitions toy (pp
 Definition acsl_api_definitions_exist_ex := @acsl_api_definitions_exist toy (pprf_seed_intro 10 0) 7 (fun v => (v, 0)) (0, 0).
 
 (* A key of the suite of this number and salt. *)
-Definition state_of (number salt_lo salt_hi dead lo value : Z) : memory := {|
+Definition state_of (number salt_lo salt_hi leaves lo value : Z) : memory := {|
   cell := fun q =>
     if fst q =? 1 then
       if snd q =? 1 then number else if snd q =? 2 then salt_lo else if snd q =? 3 then salt_hi
       else if snd q =? 4 then 1 else if snd q =? 5 then 1 else if snd q =? 6 then 2
       else if snd q =? 13 then 1 else if snd q =? 14 then 3
       else if (7 <=? snd q) && (snd q <=? 12) then 4 else 0
-    else if fst q =? 2 then if snd q =? 0 then dead else 0
+    else if fst q =? 2 then if snd q =? 0 then leaves else 0
     else if fst q =? 3 then if snd q =? 0 then lo else 0
     else if fst q =? 5 then if snd q =? 0 then value else 0 else 0;
   may_read := fun _ => True; may_write := fun _ => True |}.
@@ -40,20 +40,20 @@ Section Suite.
 Variables number salt_lo salt_hi : Z.
 Local Notation state := (state_of number salt_lo salt_hi).
 
-Lemma word_state_of dead lo v y : full tree (state dead lo v) at_store 0 y <->
-  0 <= y /\ Z.quot y 64 < 1 /\ bit tree dead (Z.rem y 64).
+Lemma word_state_of leaves lo v y : full tree (state leaves lo v) at_store 0 y <->
+  0 <= y /\ Z.quot y 64 < 1 /\ bit tree leaves (Z.rem y 64).
 Proof.
-have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state dead lo v) at_store 0 (Z.quot y 64) = dead.
+have W : 0 <= y /\ Z.quot y 64 < 1 -> full_word tree (state leaves lo v) at_store 0 (Z.quot y 64) = leaves.
   move=> [y0 q]; have := Z.quot_pos y 64 y0 ltac:(lia) => q0.
   by have -> : Z.quot y 64 = 0 by lia.
 by split=> [[y0 [q b]]|[y0 [q b]]]; (split=> //; split=> //); [rewrite -W | rewrite W].
 Qed.
 
-Lemma is_punctured_state_of dead lo v x : is_punctured tree (state dead lo v) at_store x <->
-  (x = 0 \/ x = 1) /\ bit tree dead x.
+Lemma is_punctured_state_of leaves lo v x : is_punctured tree (state leaves lo v) at_store x <->
+  (x = 0 \/ x = 1) /\ bit tree leaves x.
 Proof.
-rewrite (is_punctured_def _ tree_api); change (pow2 tree (cell (state dead lo v) at_store)) with 2; split.
-  case=> xB [j [jB]]; change (cell (state dead lo v) (shift 1 at_store 1)) with 1 in jB.
+rewrite (is_punctured_def _ tree_api); change (pow2 tree (cell (state leaves lo v) at_store)) with 2; split.
+  case=> xB [j [jB]]; change (cell (state leaves lo v) (shift 1 at_store 1)) with 1 in jB.
   have -> : j = 0 by lia.
   move=> /word_state_of [_ [_ b]]; split; first lia.
   have E : x = 0 \/ x = 1 by lia.
@@ -63,9 +63,9 @@ exists 0; split; first by change (cell _ (shift 1 at_store 1)) with 1; lia.
 by apply/word_state_of; case: xB b => ->.
 Qed.
 
-Lemma opened_state_of dead lo v : dead = 0 \/ dead = 1 -> opened tree (state dead lo v) at_store.
+Lemma opened_state_of leaves lo v : leaves = 0 \/ leaves = 1 -> opened tree (state leaves lo v) at_store.
 Proof.
-move=> deadB; have no r p : separated [:: r; span 2 p 0 (0 - 1)].
+move=> leavesB; have no r p : separated [:: r; span 2 p 0 (0 - 1)].
   by split; [move=> r' [<-|//] q _ [_]; lia | split; [move=> r' [] | ]].
 have apart b b' c c' lo1 hi1 lo2 hi2 n n' : b <> b' ->
     separated [:: span n (b, c) lo1 hi1; span n' (b', c') lo2 hi2].
@@ -82,13 +82,13 @@ split=> //; split; first split.
   move=> y [y2 y64] [_ [q]]; change (blocks tree _ _) with 2 in y2.
   have q0 : Z.quot y 64 = 0 by rewrite Z.quot_small; lia.
   have r0 : Z.rem y 64 = y by rewrite Z.rem_small; lia.
-  rewrite /bit /any_word q0 r0; case; change (Z.land dead (Z.shiftl 1 y) = 0).
-  case: deadB => ->; first exact: Z.land_0_l.
+  rewrite /bit /any_word q0 r0; case; change (Z.land leaves (Z.shiftl 1 y) = 0).
+  case: leavesB => ->; first exact: Z.land_0_l.
   rewrite Z.land_comm (Z.land_ones _ 1) // Z.shiftl_1_l.
   have -> : y = 1 + (y - 1) by lia.
   by rewrite Z.pow_add_r; [rewrite Z.mul_comm; apply: Z_mod_mult | lia | lia].
 split=> //; split; first exact: apart; split; first exact: apart; split; first exact: apart.
-move=> k kB; have -> : words tree (cell (state dead lo v) at_store) k = 0; last by split; apply: no.
+move=> k kB; have -> : words tree (cell (state leaves lo v) at_store) k = 0; last by split; apply: no.
 by apply: words_none; [change (1 <= 1 <= 32); lia | change (1 <= k); lia].
 Qed.
 
@@ -113,15 +113,15 @@ End Suite.
 
 (* Of the suite without a salt. *)
 Definition state := state_of 1 0 0.
-Definition gone_state := @is_punctured_state_of 1 0 0.
+Definition punctured_state := @is_punctured_state_of 1 0 0.
 Definition opened_state := @opened_state_of 1 0 0.
-Definition gone_fresh := @is_punctured_fresh_of 1 0 0.
+Definition punctured_fresh := @is_punctured_fresh_of 1 0 0.
 Definition fresh_value := @fresh_value_of 1 0 0 10.
 
 Example fresh_store v : store_holds tree (state 0 10 v) at_store 1 pred0 (key_root tree).
 Proof.
 split=> //; first exact: opened_state (or_introl erefl).
-- by move=> x xd; split=> // /gone_state [xB b]; case: (no_bit0 xB b).
+- by move=> x xd; split=> // /punctured_state [xB b]; case: (no_bit0 xB b).
 - by move=> n [<-|//].
 - by move=> j jB; case; left; change (CModel.pow2 1.-1) with 1%num in jB; rewrite /pair_of /=; lia.
 Qed.
@@ -131,8 +131,8 @@ Example punctured_store v :
 Proof.
 split=> //; first exact: opened_state (or_intror erefl).
 - move=> x xd; have xB : x = 0%num \/ x = 1%num by change (CModel.pow2 1) with 2%num in xd; lia.
-  case: xB => ->; split=> //; last by move/gone_state => [_ []].
-  by move=> _; apply/gone_state; split; [left | ].
+  case: xB => ->; split=> //; last by move/punctured_state => [_ []].
+  by move=> _; apply/punctured_state; split; [left | ].
 - by move=> n [<-|//].
 - by move=> j jB; case; left; change (CModel.pow2 1.-1) with 1%num in jB; rewrite /pair_of /=; lia.
 Qed.
@@ -144,15 +144,15 @@ Lemma fresh_height v t h : live tree (state 0 10 v) at_store 0 0 1 t h -> h = 1.
 Proof.
 have PE x : (x < CModel.pow2 1)%num ->
     pred0 (leaf_path 1 x) <-> is_punctured tree (state 0 10 v) at_store (Z.of_N x) \/ 0 <= Z.of_N x < 0.
-  by move=> _; split=> [//|[/gone_fresh|]]; last lia.
+  by move=> _; split=> [//|[/punctured_fresh|]]; last lia.
 case/(acsl_live_cover tree_definitions tree_layout PE (key_root tree)) => q + [_ ->].
 by rewrite /= inE => /eqP ->.
 Qed.
 
 Lemma is_punctured_of_1 lo v x : is_punctured tree (state 1 lo v) at_store x <-> x = 0.
-Proof. by rewrite gone_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
+Proof. by rewrite punctured_state; split=> [[[->|->] // []]|->]; split=> //; left. Qed.
 
-Lemma value_11 dead lo : seed_bytes tree (state dead lo 11) at_value 11 0.
+Lemma value_11 leaves lo : seed_bytes tree (state leaves lo 11) at_value 11 0.
 Proof.
 move=> k kB; have kE : k = 0 \/ k = 1 \/ k = 2 \/ k = 3 \/ k = 4 \/ k = 5 \/ k = 6 \/ k = 7 by lia.
 by case: kE => [->|[->|[->|[->|[->|[->|[->| ->]]]]]]].
@@ -168,7 +168,7 @@ split.
 - by split=> // -[].
 - by split=> // -[_ [_ []]].
 - by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ [_ /gone_fresh]]]].
+- by split=> // -[_ [_ [_ [_ /punctured_fresh]]]].
 - by left.
 - by move=> _; exists 11, 0; split; first exact: value_11.
 - by [].
@@ -180,12 +180,12 @@ Proof. by move=> _ _; split=> // _ _ t h [/fresh_height -> _]. Qed.
 Definition opt_eval_cost_sound_ex := @opt_eval_cost_sound tree tree_definitions tree_layout tree_api _ _ at_key 1
   0%num at_value PPRF_OK pred0 6 7 ltac:(by []) (fresh_own 0) (@fresh_value 0 ltac:(by [])) eval_contract eval_cost.
 
-Lemma key_state P dead lo v : store_holds tree (state dead lo v) at_store 1 P (key_root tree) ->
-  AcslApi.key tree (state dead lo v) (seed_value tree (key_root tree)) at_store.
+Lemma key_state P leaves lo v : store_holds tree (state leaves lo v) at_store 1 P (key_root tree) ->
+  AcslApi.key tree (state leaves lo v) (seed_value tree (key_root tree)) at_store.
 Proof. by move=> H; have [] := proj1 (acsl_store_holds tree_definitions tree_layout tree_api _ _ _ _ _) H. Qed.
 
-Lemma changed_store dead lo v w rs : (v = w \/ List.In (value_cells at_value) rs) ->
-  unchanged (state 0 10 v) (state dead lo w) (store_memory tree (state 0 10 v) at_store ++ rs).
+Lemma changed_store leaves lo v w rs : (v = w \/ List.In (value_cells at_value) rs) ->
+  unchanged (state 0 10 v) (state leaves lo w) (store_memory tree (state 0 10 v) at_store ++ rs).
 Proof.
 move=> vw q out; case: q out => b c out /=; case: (Z.eqb_spec b 1) => // b1.
 case: (Z.eqb_spec b 2) => [e|n2].
@@ -208,9 +208,9 @@ split.
 - by split=> // -[_ []].
 - by move=> _ _; exact: key_state (punctured_store 0).
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ /gone_fresh]]].
+- by split=> // -[_ [_ [_ /punctured_fresh]]].
 - by left.
-- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/gone_fresh|]]; [right | |].
+- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
 - by [].
 Qed.
 Definition opt_punct_sound_ex := @opt_punct_sound tree tree_definitions tree_layout tree_api _ _ at_key 1 0%num
@@ -231,9 +231,9 @@ split.
 - by split=> // -[_ [_ []]].
 - by move=> _ _; exact: key_state (punctured_store 11).
 - by split=> // -[_ [_ [_]]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ [_ /gone_fresh]]]].
+- by split=> // -[_ [_ [_ [_ /punctured_fresh]]]].
 - by left.
-- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/gone_fresh|]]; [right | |].
+- by move=> _ x; rewrite is_punctured_of_1; split=> [|[/punctured_fresh|]]; [right | |].
 - by [].
 - by move=> _; exists 11, 0; split; first exact: value_11.
 - by [].
@@ -256,9 +256,9 @@ split.
 - by split=> // -[_ []].
 - by move=> _ _; exact: key_state (punctured_store 0).
 - by split=> // -[_ [_]]; change (pow2 tree _) with 2; lia.
-- by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /gone_fresh]]].
+- by split=> // -[_ [_ [_ /(_ 0 ltac:(lia)) /punctured_fresh]]].
 - by left.
-- move=> _ x; rewrite is_punctured_of_1; split=> [->|[/gone_fresh //|]]; last lia.
+- move=> _ x; rewrite is_punctured_of_1; split=> [->|[/punctured_fresh //|]]; last lia.
   by right.
 - by [].
 Qed.

@@ -134,12 +134,12 @@ have qd : (size q <= d)%nat by rewrite -E leq_addr.
 have hE : (d - size q = h.+1)%nat by rewrite -E addKn.
 have := @intact_free V D L b 0 0 d P PE0 q qd; rewrite hE -(@wholeP L b _ _ l6); last by lia.
 rewrite /free hE => W; case: ifP => [/W nh|w].
-  by rewrite cover_nohit.
-have hit_ : hit h.+1 (fun y => P (q ++ y)).
+  by rewrite cover_no_leaf.
+have has_leaf_ : has_leaf h.+1 (fun y => P (q ++ y)).
   by apply: contraFT w => nh; apply/W.
 have -> : Z.of_nat h.+1 - 1 = Z.of_nat h by lia.
 have sq : (size q < d)%nat by rewrite -E addnS ltnS leq_addr.
-rewrite cover_hitS // size_cat Nat2Z.inj_add.
+rewrite cover_has_leafS // size_cat Nat2Z.inj_add.
 have B c := IH (rcons q c) (Ggm.child G q c s) ltac:(by rewrite size_rcons addSn -addnS).
 have eqc c : Ggm.cover G h (Ggm.below (fun y => P (q ++ y)) c) (rcons q c) (Ggm.child G q c s) =
     Ggm.cover G h (fun y => P (rcons q c ++ y)) (rcons q c) (Ggm.child G q c s).
@@ -261,9 +261,9 @@ Lemma eval_value d (P : pred bitseq) R x : (x < CModel.pow2 d)%num ->
   if P (leaf_path d x) then None else Some (leaf_value V (seed_value V R) (Z.of_nat d) (Z.of_N x)).
 Proof.
 move=> xd; have [a aE] := cover_array d P R.
-have [_ cov] := contract_inv_complete aE.
+have [_ covers_at] := contract_inv_complete aE.
 symmetry; apply: (@contract_eval_sound _ prg (seed_value V R) d a _ P (leaf_path d x) _ (size_leaf_path d x) aE).
-rewrite leaf_pathK //; split; first by rewrite cov //; case: (P _).
+rewrite leaf_pathK //; split; first by rewrite covers_at //; case: (P _).
 by case: (P _) => // v [<-]; apply: leaf_value_agree.
 Qed.
 
@@ -316,7 +316,7 @@ Lemma store_unchanged Pre Post s rs : opened V Pre s ->
   same_words V Pre Post s -> same_slots V Pre Post s -> cell Post (shift 1 s 9) = cell Pre (shift 1 s 9) ->
   unchanged Pre Post (store_memory V Pre s ++ rs) -> unchanged Pre Post rs.
 Proof.
-move=> O [[dE [_ [deadE sumE]]] W] SS nE U q out.
+move=> O [[dE [_ [leavesE sumE]]] W] SS nE U q out.
 have [d32 lE] := opened_shape O.
 have lB := levels_bounds d32.
 have word k i : 0 <= k < levels V (cell Pre s) -> 0 <= i < words V (cell Pre s) k ->
@@ -345,7 +345,7 @@ case: (no _ (or_intror (or_introl erefl))) => [/span_cell [//|i [j [iB [jB ->]]]
       shift 2 (points V (cell Pre (shift 1 s 10))) i by rewrite /shift /=; congr pair; lia.
   by [].
 case: (no _ (or_intror (or_intror (or_introl erefl)))) => [/span_cell [//|i [j [iB [jB ->]]]]|n2].
-  have [+ _] := word 0 i ltac:(lia) iB; rewrite /any_word /= -deadE.
+  have [+ _] := word 0 i ltac:(lia) iB; rewrite /any_word /= -leavesE.
   have -> : j = 0 by lia.
   by have -> : shift 1 (shift 1 (points V (cell Pre (shift 1 s 2))) i) 0 =
     shift 1 (points V (cell Pre (shift 1 s 2))) i by rewrite /shift /=; congr pair; lia.
@@ -387,7 +387,7 @@ Lemma usable_family L key : usable V L key ->
   key = null V \/ copied V L key \/ tree_family V (family_of L key).
 Proof. by case=> [->|[_ _ [c|[F _]]]]; [left | right; left | right; right]. Qed.
 
-Lemma gone_depth L s d (P : pred bitseq) R : store_holds V L s d P R ->
+Lemma punctured_depth L s d (P : pred bitseq) R : store_holds V L s d P R ->
   cell L s = Z.of_nat d /\ forall x, pow2 V (cell L s) > x <-> Z.of_N (CModel.pow2 d) > x.
 Proof. by case=> dE *; split=> // x; rewrite -(pow2_agree D) -dE. Qed.
 
@@ -497,7 +497,7 @@ have Ek := pprf_punct_ensures_key _ _ _ _ _ _ E.
 have Er := pprf_punct_ensures_range _ _ _ _ _ _ E.
 have Ep := pprf_punct_ensures_punctured _ _ _ _ _ _ E.
 have Eo := pprf_punct_ensures_others _ _ _ _ _ _ E.
-have Eg := pprf_punct_ensures_gone _ _ _ _ _ _ E.
+have Eg := pprf_punct_ensures_leaves _ _ _ _ _ _ E.
 have Ee := pprf_punct_ensures_error _ _ _ _ _ _ E.
 rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (x < CModel.pow2 d)%num.
@@ -555,7 +555,7 @@ have Ek := pprf_eval_punct_ensures_key _ _ _ _ _ _ _ E.
 have Er := pprf_eval_punct_ensures_range _ _ _ _ _ _ _ E.
 have Ep := pprf_eval_punct_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_eval_punct_ensures_others _ _ _ _ _ _ _ E.
-have Eg := pprf_eval_punct_ensures_gone _ _ _ _ _ _ _ E.
+have Eg := pprf_eval_punct_ensures_leaves _ _ _ _ _ _ _ E.
 have Ee := pprf_eval_punct_ensures_error _ _ _ _ _ _ _ E.
 have Ev := pprf_eval_punct_ensures_value _ _ _ _ _ _ _ E.
 have Ez := pprf_eval_punct_ensures_error_out _ _ _ _ _ _ _ E.
@@ -620,7 +620,7 @@ have Ek := pprf_punct_range_ensures_key _ _ _ _ _ _ _ E.
 have Er := pprf_punct_range_ensures_range _ _ _ _ _ _ _ E.
 have Ep := pprf_punct_range_ensures_punctured _ _ _ _ _ _ _ E.
 have Eo := pprf_punct_range_ensures_others _ _ _ _ _ _ _ E.
-have Eg := pprf_punct_range_ensures_gone _ _ _ _ _ _ _ E.
+have Eg := pprf_punct_range_ensures_leaves _ _ _ _ _ _ _ E.
 have Ee := pprf_punct_range_ensures_error _ _ _ _ _ _ _ E.
 rewrite p2 in Er Ep; rewrite -[shift 1 key 4]/(store_of key) in Ek Ep Eg Ee.
 have rE : result = PPRF_ERR_RANGE <-> ~ (first <= last /\ last < CModel.pow2 d)%num.
@@ -649,7 +649,7 @@ split; first exact: rE; split; first exact: pE; split.
 split=> // rN; have [SW [SS nE]] := Ee rN kn; exact: (store_unchanged O SW SS nE U0).
 Qed.
 
-Lemma gone_same L1 L2 b x : (forall q, cell L2 q = cell L1 q) -> cell L1 (shift 1 b 1) <= 6 ->
+Lemma erased_same L1 L2 b x : (forall q, cell L2 q = cell L1 q) -> cell L1 (shift 1 b 1) <= 6 ->
   is_punctured V L2 b x <-> is_punctured V L1 b x.
 Proof.
 move=> E l6; rewrite -!is_punctured_bP ?E //.
@@ -670,7 +670,7 @@ rewrite (pprf_node_count_ensures_count _ _ _ _ _ E) // -[shift 1 key 4]/(store_o
 have l6 := opened_levels O.
 have l6' : cell Post (shift 1 (store_of key) 1) <= 6 by rewrite same.
 have PE' y : (y < CModel.pow2 d)%num -> is_punctured V Post (store_of key) (Z.of_N y) <-> P (leaf_path d y).
-  by move=> yd; rewrite (gone_same _ same l6); apply: set.
+  by move=> yd; rewrite (erased_same _ same l6); apply: set.
 by have <- := @cover_size_below Post (store_of key) d P l6' PE' _ (@acsl_family V d) d [::]
   (seed_value V (key_root V)) erefl.
 Qed.

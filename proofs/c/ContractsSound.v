@@ -43,9 +43,9 @@ have sE : s - pow2 h = r * (2 * pow2 h) by rewrite E qE; nlia.
 by apply/IH; rewrite sE pow2S; split; [exists r | rewrite P].
 Qed.
 
-Lemma tnodeP d s h : tnode d s h <-> in_tree d s h.
+Lemma tree_nodeP d s h : tree_node d s h <-> in_tree d s h.
 Proof.
-rewrite /tnode /in_tree; case: leqP => // hd; rewrite !andTb; split.
+rewrite /tree_node /in_tree; case: leqP => // hd; rewrite !andTb; split.
   case/is_node_atP; rewrite subnKC // => al le.
   by apply/andP; split; [apply/alignedP | apply/N.leb_spec0].
 by case/andP => /alignedP al /N.leb_spec0 le; apply/is_node_atP; rewrite subnKC.
@@ -67,7 +67,7 @@ Lemma node_seed_left R d s h : in_tree d s h.+1 -> node_seed R d s h = prg_l (no
 Proof.
 move=> it; have hd : (h < d)%nat by case/and3P: it.
 rewrite /Contracts.node_seed -(subnSK hd) /=.
-by move/tnodeP: it; rewrite /tnode => /andP [_ ->].
+by move/tree_nodeP: it; rewrite /tree_node => /andP [_ ->].
 Qed.
 
 Lemma node_seed_right R d s h : in_tree d s h.+1 ->
@@ -84,11 +84,11 @@ Lemma ncover_node_seed d R h P s : in_tree d s h ->
   [seq node_seed R d q.1 q.2 | q <- positions (ncover h P s (node_seed R d s h))].
 Proof.
 elim: h s => [|h IH] s it; first by rewrite /=; case: ifP.
-case hp: (nhit h.+1 P s); last by rewrite (@ncover_nohit _ _ h.+1) ?hp.
+case hp: (nhas_leaf h.+1 P s); last by rewrite (@ncover_no_leaf _ _ h.+1) ?hp.
 have [i0 i1] : in_tree d s h /\ in_tree d (s + pow2 h) h.
   case/and3P: it => hd /alignedP /aligned_half [/alignedP a0 /alignedP a1] le.
   by rewrite /in_tree a0 a1 (ltnW hd) /=; move: le; rewrite pow2S; nlia.
-rewrite ncover_hitS // positions_cat !map_cat.
+rewrite ncover_has_leafS // positions_cat !map_cat.
 have := IH s i0; have := IH (s + pow2 h) i1.
 by rewrite (node_seed_left R it) (node_seed_right R it) => -> ->.
 Qed.
@@ -100,12 +100,12 @@ Proof.
 case=> ok [so mx]; apply/andP; split.
   elim: {so mx} n ok => // n IH ok; rewrite /mkseq -addn1 iotaD map_cat all_cat.
   rewrite IH => [|k kn]; last by apply: ok; rewrite ltnS ltnW.
-  by rewrite /= andbT; case: (ok n) => // _ [_ [/tnodeP]].
+  by rewrite /= andbT; case: (ok n) => // _ [_ [/tree_nodeP]].
 apply: pairwise_sorted; apply/(pairwiseP (a 0%nat)) => i j; rewrite !inE size_mkseq => ni nj ij.
 rewrite !nth_mkseq // /follows; apply/andP; split.
   by apply/N.leb_spec0; apply: so.
 apply/negP => /and3P [/eqP hh /N.eqb_spec st par]; apply: (mx i j ij nj).
-split=> //; split=> //; apply/tnodeP; rewrite /in_tree par /=.
+split=> //; split=> //; apply/tree_nodeP; rewrite /in_tree par /=.
 have [hj [lej _]] := ok j nj; have ni' : (i < n)%nat := ni.
 have [hi [lei _]] := ok i ni'.
 have le : start (a i) + pow2 (height (a i)).+1 <= pow2 d.
@@ -137,10 +137,10 @@ elim: h s k => [|h IH] s k sx.
   have {sx} -> : x = s by move: sx; rewrite /in_span; change (pow2 0) with 1; nlia.
   rewrite /=; case: (P s) => //=; rewrite /covered /= /node_covers /last_end /= orbF.
   by change (pow2 0) with 1; nlia.
-case hp: (nhit h.+1 P s); last first.
-  have -> : P x = false by apply/negP => Px; case/negP: (negbT hp); apply/nhitP; exists x.
-  by rewrite (@ncover_nohit _ _ h.+1) ?hp // /covered /= orbF.
-rewrite ncover_hitS // /covered has_cat -/(covered _ _) -/(covered _ _).
+case hp: (nhas_leaf h.+1 P s); last first.
+  have -> : P x = false by apply/negP => Px; case/negP: (negbT hp); apply/nhas_leafP; exists x.
+  by rewrite (@ncover_no_leaf _ _ h.+1) ?hp // /covered /= orbF.
+rewrite ncover_has_leafS // /covered has_cat -/(covered _ _) -/(covered _ _).
 case: (N.lt_ge_cases x (s + pow2 h)) => c.
   rewrite IH; last by move: sx; rewrite /in_span; nlia.
   rewrite (_ : covered _ x = false) ?orbF //; apply/negbTE; rewrite -all_predC.
@@ -200,7 +200,7 @@ have before k l : (k < l)%nat -> (l < n)%nat -> last_end (a k) <= start (a l).
 split; last split.
 - move=> k kn; have /and3P [hd _ le] := ok k kn.
   split=> //; split; first exact/N.leb_spec0.
-  by split; [apply/tnodeP/ok | apply: sd].
+  by split; [apply/tree_nodeP/ok | apply: sd].
 - exact: before.
 - move=> k l kl ln [hh [st tn]].
   have kn := ltn_trans kl ln; have k1n : (k.+1 < n)%nat by apply: leq_ltn_trans kl ln.
@@ -211,7 +211,7 @@ split; last split.
   subst l; move/(sortedP (a 0%nat)): fl => /(_ k); rewrite size_mkseq !nth_mkseq // => /(_ k1n).
   case/andP => _ /negP; apply; apply/and3P; split; first by rewrite hh.
     by apply/N.eqb_spec; rewrite st.
-  by case/tnodeP/and3P: tn.
+  by case/tree_nodeP/and3P: tn.
 Qed.
 
 (* ref_punct_range: from the cover of P to the cover of P and the range. *)
@@ -222,7 +222,7 @@ Theorem contract_range_sound R d a n a' n' (P : pred bitseq) first last :
   mkseq a' n' = map (encode d)
     (cover (family d) d (predU P (in_region (Range first last))) [::] R).
 Proof.
-move=> sf sl aE [I gone same]; apply: contract_inv_sound => // x xd.
+move=> sf sl aE [I erased same]; apply: contract_inv_sound => // x xd.
 have covP : acsl_covered a n x <-> ~~ P (leaf_path d x).
   rewrite -covered_mkseq aE encode_cover_path covered_ncover //.
   by rewrite /in_span; nlia.
@@ -232,8 +232,8 @@ have inR : in_region (Range first last) (leaf_path d x) <->
 rewrite [predU _ _ _]/= negb_or; split.
   move=> cx; apply/andP; split.
     apply/covP/same => // /inR; rewrite -/(is_true _) => r.
-    by move/inR: r => [r1 r2]; case: (gone x r1 r2).
-  by apply/negP => /inR [r1 r2]; case: (gone x r1 r2).
+    by move/inR: r => [r1 r2]; case: (erased x r1 r2).
+  by apply/negP => /inR [r1 r2]; case: (erased x r1 r2).
 case/andP => nP /negP nR; apply/same; last exact/covP.
 by move=> r; apply/nR/inR.
 Qed.
@@ -272,11 +272,11 @@ Theorem contract_eval_sound R d a n (P : pred bitseq) x r : size x = d ->
 Proof.
 move=> sx aE [ok val]; have xd : in_span 0 d (leaf_num x).
   by have := leaf_num_lt x; rewrite sx /in_span; nlia.
-have cov : acsl_covered a n (leaf_num x) <-> ~~ P x.
+have covers_at : acsl_covered a n (leaf_num x) <-> ~~ P x.
   by rewrite -covered_mkseq aE encode_cover_path covered_ncover // -[in leaf_path _ _]sx leaf_numK.
-rewrite -[x in RHS]cat0s eval_cover //; case Px: (P x) cov => cov.
-  by case: r ok val => // v ok _; have : acsl_covered a n (leaf_num x) by [apply/ok]; move/cov.
-case: r ok val => [v|] ok val; last by case: (proj2 ok (proj2 cov isT)).
+rewrite -[x in RHS]cat0s eval_cover //; case Px: (P x) covers_at => covers_at.
+  by case: r ok val => // v ok _; have : acsl_covered a n (leaf_num x) by [apply/ok]; move/covers_at.
+case: r ok val => [v|] ok val; last by case: (proj2 ok (proj2 covers_at isT)).
 rewrite (val v erefl) /leaf_value -(@node_seed_walk R d 0 d) ?in_tree_root // root_node_seed; congr Some.
 have := @walk_descend _ prg d [::] R x; rewrite /first_leaf /= N.mul_0_l sx N.add_0_l; exact.
 Qed.

@@ -57,7 +57,7 @@ Local Notation path d x := (leaf_path d x).
    long. *)
 Lemma node_at_leaf L a n d (P : pred bitseq) R x : (d <= 32)%nat -> (x < CModel.pow2 d)%num ->
   ~~ P (path d x) -> holds L a n (key_nodes V d P R) ->
-  exists2 k, 0 <= k < n & cov V L (shift ref_node_cells a k) (Z.of_N x) /\
+  exists2 k, 0 <= k < n & covers_at V L (shift ref_node_cells a k) (Z.of_N x) /\
     ref_node_height (ref_node_at L (shift ref_node_cells a k)) <= expanded_at V d P R x.
 Proof.
 move=> d32 xd nP [nE H].
@@ -73,7 +73,7 @@ exists (Z.of_nat k); first by rewrite nE size_map; move/ltP: kn; lia.
 have below := expanded_below mK pm; rewrite size_leaf_path in below.
 have span := prefix_in_span (size_leaf_path d x) pm; rewrite leaf_pathK // in span.
 rewrite hE /=; split; last by rewrite /expanded_at; move/leP: below; lia.
-rewrite /cov /covers sE hE /= (pow2_agree D).
+rewrite /covers_at /covers sE hE /= (pow2_agree D).
 move: span; rewrite /in_span; move: (first_leaf d m.1) (CModel.pow2 (d - size m.1)) => u w.
 by move/andP=> [/N.leb_spec0 ? /N.ltb_spec0 ?]; lia.
 Qed.

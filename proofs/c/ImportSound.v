@@ -33,7 +33,7 @@ Qed.
 
 Lemma canonical_inv L R d a n : canonical V L d a n <-> inv W L R d a n.
 Proof.
-by split=> -[ok [so mx]]; split=> // k kn; have := ok k kn; rewrite /correct_node /okp /=; [tauto | tauto].
+by split=> -[ok [so mx]]; split=> // k kn; have := ok k kn; rewrite /correct_node /node_shape /=; [tauto | tauto].
 Qed.
 
 End One.
@@ -59,9 +59,9 @@ Qed.
 Lemma pos h : 0 <= h -> 0 < pow2 V h.
 Proof. by move=> h0; rewrite -(Z2Nat.id h) // (pow2_agree D); have := pow2_gt0 (Z.to_nat h); lia. Qed.
 
-Lemma node_ok k : 0 <= k < n -> 0 <= height_ k <= d /\ 0 < pow2 V (height_ k) /\ tnode V d (start_ k) (height_ k).
+Lemma node_ok k : 0 <= k < n -> 0 <= height_ k <= d /\ 0 < pow2 V (height_ k) /\ tree_node V d (start_ k) (height_ k).
 Proof.
-case: C => ok _ kn; have [_ [_ T]] := ok k kn; have B := tnode_bounds D T.
+case: C => ok _ kn; have [_ [_ T]] := ok k kn; have B := tree_node_bounds D T.
 by split=> //; split=> //; apply: pos; lia.
 Qed.
 
@@ -98,7 +98,7 @@ have at_k := @stored_at (Z.to_nat n) k (leqnn _) ltac:(lia).
 change (seed_value V (ref_node_seed (at_ k)) = node_seed W (seed_value V any_root) d (start_ k) (height_ k)).
 case: (Z.eq_dec (height_ k) d) => [hE|hN].
   have sE : start_ k = 0.
-    by move: T; rewrite /tnode hE (is_node_root D); [case: Z.eqb_spec | lia].
+    by move: T; rewrite /tree_node hE (is_node_root D); [case: Z.eqb_spec | lia].
   by move: at_k; rewrite hE sE /= Z.sub_diag /any_root => ->.
 rewrite (node_seed_step grafted_definitions); last by lia.
 have hE : height_ k + 1 - 1 = height_ k by lia.
@@ -168,7 +168,7 @@ Theorem ref_import_sound L a n d : 0 <= n -> canonical V L (Z.of_nat d) a n ->
      s + pow2 V h <= ref_node_start c + pow2 V (ref_node_height c) ->
      prg_l W v s h = prg_l V v s h /\ prg_r W v s h = prg_r V v s h).
 Proof.
-move=> n0 C; have cov := covered_not n0 C; exists (not_covered L a n); split=> //.
+move=> n0 C; have covers_at := covered_not n0 C; exists (not_covered L a n); split=> //.
 have D1 := one_seed_definitions D; have D2 := grafted_definitions D L a n.
 split.
   split=> // R; have I : inv (one_seed V) L (seed_value (one_seed V) R) (Z.of_nat d) a n by apply/canonical_inv.

@@ -116,16 +116,16 @@ Proof. by rewrite /in_span pow2S; apply/idP/idP; nlia. Qed.
 
 (* ---- The cover over integers -------------------------------------------------------- *)
 
-Fixpoint nhit (h : nat) P (s : N) : bool :=
-  if h is h'.+1 then nhit h' P s || nhit h' P (s + pow2 h') else P s.
+Fixpoint nhas_leaf (h : nat) P (s : N) : bool :=
+  if h is h'.+1 then nhas_leaf h' P s || nhas_leaf h' P (s + pow2 h') else P s.
 
 Fixpoint ncover (h : nat) P (s : N) k : seq (node Seed) :=
-  if nhit h P s then
+  if nhas_leaf h P s then
     if h is h'.+1 then ncover h' P s (prg s h k).1 ++ ncover h' P (s + pow2 h') (prg s h k).2
     else [::]
   else [:: Node s h k].
 
-Lemma nhitP h P s : reflect (exists2 x, in_span s h x & P x) (nhit h P s).
+Lemma nhas_leafP h P s : reflect (exists2 x, in_span s h x & P x) (nhas_leaf h P s).
 Proof.
 elim: h s => [|h IH] s /=.
   apply: (iffP idP) => [Ps|[x]]; first by exists s => //; rewrite /in_span /=; nlia.
@@ -136,23 +136,23 @@ apply: (iffP orP) => [[/IH|/IH] [x sx Px]|[x]].
 - by rewrite in_span_half => /orP [] sx Px; [left | right]; apply/IH; exists x.
 Qed.
 
-Lemma eq_nhit h P Q s : (forall x, in_span s h x -> P x = Q x) -> nhit h P s = nhit h Q s.
+Lemma eq_nhas_leaf h P Q s : (forall x, in_span s h x -> P x = Q x) -> nhas_leaf h P s = nhas_leaf h Q s.
 Proof.
-by move=> E; apply/nhitP/nhitP => -[x sx Px]; exists x; rewrite // ?E // -E.
+by move=> E; apply/nhas_leafP/nhas_leafP => -[x sx Px]; exists x; rewrite // ?E // -E.
 Qed.
 
 Lemma eq_ncover h P Q s k :
   (forall x, in_span s h x -> P x = Q x) -> ncover h P s k = ncover h Q s k.
 Proof.
 elim: h s k => [|h IH] s k E; first by rewrite /= E // /in_span /=; nlia.
-have := eq_nhit E => /= ->.
+have := eq_nhas_leaf E => /= ->.
 by rewrite !IH // => x sx; apply: E; rewrite in_span_half sx ?orbT.
 Qed.
 
-Lemma ncover_nohit h P s k : ~~ nhit h P s -> ncover h P s k = [:: Node s h k].
+Lemma ncover_no_leaf h P s k : ~~ nhas_leaf h P s -> ncover h P s k = [:: Node s h k].
 Proof. by case: h => [|h] /= /negbTE ->. Qed.
 
-Lemma ncover_hitS h P s k : nhit h.+1 P s ->
+Lemma ncover_has_leafS h P s k : nhas_leaf h.+1 P s ->
   ncover h.+1 P s k =
   ncover h P s (prg s h.+1 k).1 ++ ncover h P (s + pow2 h) (prg s h.+1 k).2.
 Proof. by move=> /= ->. Qed.
@@ -160,8 +160,8 @@ Proof. by move=> /= ->. Qed.
 Lemma ncover_all h P s k : (forall x, in_span s h x -> P x) -> ncover h P s k = [::].
 Proof.
 elim: h s k => [|h IH] s k E; first by rewrite /= E // /in_span /=; nlia.
-rewrite ncover_hitS ?IH // => [x sx|x sx|]; try by apply: E; rewrite in_span_half sx ?orbT.
-by apply/nhitP; exists s; [|apply: E]; rewrite /in_span; have := pow2_gt0 h.+1; nlia.
+rewrite ncover_has_leafS ?IH // => [x sx|x sx|]; try by apply: E; rewrite in_span_half sx ?orbT.
+by apply/nhas_leafP; exists s; [|apply: E]; rewrite /in_span; have := pow2_gt0 h.+1; nlia.
 Qed.
 
 (* It is the cover of the model, encoded. *)
@@ -178,16 +178,16 @@ have hp b : (size (rcons p b) + h = d)%nat by rewrite size_rcons addSnnS.
 have E' b y : size y = h -> P (first_leaf d (rcons p b) + leaf_num y) = below Q b y.
   move=> sy; rewrite /below -E /= ?sy // first_leaf_rcons // hd; congr P.
   by case: (b); nlia.
-have hitE : hit h.+1 Q = nhit h.+1 P (first_leaf d p).
-  apply/hitP/nhitP => [[y sy Qy]|[x sx Px]].
+have has_leafE : has_leaf h.+1 Q = nhas_leaf h.+1 P (first_leaf d p).
+  apply/has_leafP/nhas_leafP => [[y sy Qy]|[x sx Px]].
     exists (first_leaf d p + leaf_num y); last by rewrite E.
     by have := leaf_num_lt y; rewrite sy /in_span; nlia.
   exists (leaf_path h.+1 (x - first_leaf d p)); first by rewrite size_leaf_path.
   rewrite -E ?size_leaf_path // leaf_pathK; last by move: sx; rewrite /in_span; nlia.
   by have -> : first_leaf d p + (x - first_leaf d p) = x; move: sx; rewrite /in_span; nlia.
-case hq: (hit h.+1 Q); last first.
-  by rewrite cover_nohit ?hq // ncover_nohit -?hitE ?hq //= /encode /= -pd addKn.
-rewrite cover_hitS // ncover_hitS -?hitE // map_cat !(IH P) //; try exact: E'.
+case hq: (has_leaf h.+1 Q); last first.
+  by rewrite cover_no_leaf ?hq // ncover_no_leaf -?has_leafE ?hq //= /encode /= -pd addKn.
+rewrite cover_has_leafS // ncover_has_leafS -?has_leafE // map_cat !(IH P) //; try exact: E'.
 rewrite !first_leaf_rcons // hd N.add_0_r /Ggm.child /CModel.family.
 by have -> : (d - size p = h.+1)%nat by rewrite -pd addKn.
 Qed.
@@ -227,13 +227,13 @@ Qed.
 Lemma ncover_in h P s k : aligned s h -> all (in_subtree s h) (ncover h P s k).
 Proof.
 elim: h s k => [|h IH] s k al.
-  case hp: (nhit 0 P s); first by move: hp => /= ->.
-  rewrite ncover_nohit ?hp //= /in_subtree /last_end /= andbT.
+  case hp: (nhas_leaf 0 P s); first by move: hp => /= ->.
+  rewrite ncover_no_leaf ?hp //= /in_subtree /last_end /= andbT.
   by move/alignedP: al => /= ->; nlia.
-case hp: (nhit h.+1 P s); last first.
-  rewrite ncover_nohit ?hp //= /in_subtree /last_end leqnn /= andbT.
+case hp: (nhas_leaf h.+1 P s); last first.
+  rewrite ncover_no_leaf ?hp //= /in_subtree /last_end leqnn /= andbT.
   by move/alignedP: al => ->; nlia.
-have [al0 al1] := aligned_half al; rewrite ncover_hitS // all_cat; apply/andP; split.
+have [al0 al1] := aligned_half al; rewrite ncover_has_leafS // all_cat; apply/andP; split.
   by apply: sub_all (IH _ _ al0) => n; apply: (@in_subtree_half s h n false).
 by apply: sub_all (IH _ _ al1) => n; apply: (@in_subtree_half s h n true).
 Qed.
@@ -258,10 +258,10 @@ by case: (aligned_half al).
 Qed.
 
 Lemma ncover_full h P s k : aligned s h ->
-  nhit h P s -> all (fun n => height n < h)%nat (ncover h P s k).
+  nhas_leaf h P s -> all (fun n => height n < h)%nat (ncover h P s k).
 Proof.
 case: h => [|h] al hp; first by move: hp => /= ->.
-have [al0 al1] := aligned_half al; rewrite ncover_hitS // all_cat; apply/andP; split.
+have [al0 al1] := aligned_half al; rewrite ncover_has_leafS // all_cat; apply/andP; split.
   by apply: sub_all (ncover_in P _ al0) => n /and4P [].
 by apply: sub_all (ncover_in P _ al1) => n /and4P [].
 Qed.
@@ -272,8 +272,8 @@ Proof. by elim: l x => [|y l IH] x /= /andP [px] // /IH. Qed.
 Lemma ncover_sorted h P s k : aligned s h -> sorted follows (ncover h P s k).
 Proof.
 elim: h s k => [|h IH] s k al; first by rewrite /=; case: ifP.
-case hp: (nhit h.+1 P s); last by rewrite ncover_nohit ?hp.
-have [al0 al1] := aligned_half al; rewrite ncover_hitS //.
+case hp: (nhas_leaf h.+1 P s); last by rewrite ncover_no_leaf ?hp.
+have [al0 al1] := aligned_half al; rewrite ncover_has_leafS //.
 set kl := (prg _ _ _).1; set kr := (prg _ _ _).2.
 have := IH (s + pow2 h) kr al1; have := ncover_in P kr al1; have := @ncover_full h P _ kr al1.
 have := IH s kl al0; have := ncover_in P kl al0; have := @ncover_full h P s kl al0.
@@ -355,8 +355,8 @@ case full: (has (fun n => height n == h.+1) a).
     case/lastP: a1 A1 sa => // a1 m; rewrite all_rcons => /andP [/and4P [_ _ sm _] _].
     rewrite cat_rcons => /cat_sorted2 [_ /= /andP [/andP [mn _] _]].
     by move: sm mn; have := last_end_gt m; rewrite nE; nlia.
-  rewrite (@ncover_nohit h.+1); first by rewrite /= nE nh.
-  apply/nhitP => -[x sx]; rewrite /covered /= orbF /node_covers /last_end nE nh.
+  rewrite (@ncover_no_leaf h.+1); first by rewrite /= nE nh.
+  apply/nhas_leafP => -[x sx]; rewrite /covered /= orbF /node_covers /last_end nE nh.
   by move: sx; rewrite /in_span => ->.
 have {full} {}aa : all (fun n => (height n <= h)%nat && in_subtree s h.+1 n &&
     ((last_end n <=? s + pow2 h) || (s + pow2 h <=? start n))) a.
@@ -386,9 +386,9 @@ have E1 k' : positions a1 = positions (ncover h (fun x => ~~ covered (a1 ++ a2) 
 have E2 k' : positions a2 =
              positions (ncover h (fun x => ~~ covered (a1 ++ a2) x) (s + pow2 h) k').
   by rewrite (eq_ncover _ C2) -IH.
-case hp: (nhit h.+1 (fun x => ~~ covered (a1 ++ a2) x) s).
-  by rewrite ncover_hitS // !positions_cat -E1 -E2.
-move/norP: (negbT hp) => /= [/(ncover_nohit k) N1 /(ncover_nohit k) N2].
+case hp: (nhas_leaf h.+1 (fun x => ~~ covered (a1 ++ a2) x) s).
+  by rewrite ncover_has_leafS // !positions_cat -E1 -E2.
+move/norP: (negbT hp) => /= [/(ncover_no_leaf k) N1 /(ncover_no_leaf k) N2].
 move: (E1 k) (E2 k); rewrite N1 N2.
 case: a1 sa {I1 I2 A1 A2 C1 C2 E1 E2 sa1 sa2 hp N1 N2} => // n [|//].
 case: a2 => // m [|//] /= /andP [/andP [_ ns] _] [sn hn] [sm hm].
@@ -534,8 +534,8 @@ Lemma cover_prefixes (S T : Type) (G : bitseq -> S -> S * S) (H : bitseq -> T ->
   map fst (Ggm.cover G d P p s) = map fst (Ggm.cover H d P p t).
 Proof.
 elim: d P p s t => [|d IH] P p s t; first by rewrite /=; case: ifP.
-case h: (hit d.+1 P); last by rewrite !cover_nohit ?h.
-by rewrite !cover_hitS // !map_cat; congr (_ ++ _); apply: IH.
+case h: (has_leaf d.+1 P); last by rewrite !cover_no_leaf ?h.
+by rewrite !cover_has_leafS // !map_cat; congr (_ ++ _); apply: IH.
 Qed.
 
 Lemma uniq_map_inj (S T : eqType) (f : S -> T) l : uniq (map f l) -> {in l &, injective f}.
@@ -633,8 +633,8 @@ apply/N.eqb_spec/idP => [qE|sl].
 by apply: (N.div_unique _ _ _ (l - q * pow2 h)); nlia.
 Qed.
 
-Lemma dead_belowP n (P : pred N) x : (N.to_nat x <= n)%nat ->
-  match dead_below n P x with
+Lemma punctured_belowP n (P : pred N) x : (N.to_nat x <= n)%nat ->
+  match punctured_below n P x with
   | Some l => [/\ l < x, P l & forall y, l < y -> y < x -> ~~ P y]
   | None => forall y, y < x -> ~~ P y
   end.
@@ -644,7 +644,7 @@ elim: n x => [|n IH] x xn /=.
 case: N.eqb_spec => [->|x0]; first by move=> y; lia.
 case Px: (P (x - 1)); first by split=> //; [lia | move=> y; lia].
 have /IH : (N.to_nat (x - 1) <= n)%nat by apply/leP; move/leP: xn; lia.
-case: dead_below => [l [lx Pl no]|no].
+case: punctured_below => [l [lx Pl no]|no].
   split=> //; first by lia.
   move=> y ly yx; case: (N.eq_dec y (x - 1)) => [->|ne]; first by rewrite Px.
   by apply: no => //; lia.
@@ -652,16 +652,16 @@ move=> y yx; case: (N.eq_dec y (x - 1)) => [->|ne]; first by rewrite Px.
 by apply: no; lia.
 Qed.
 
-Lemma dead_aboveP n (P : pred N) x :
-  match dead_above n P x with
+Lemma punctured_aboveP n (P : pred N) x :
+  match punctured_above n P x with
   | Some l => [/\ x < l, l <= x + N.of_nat n, P l & forall y, x < y -> y < l -> ~~ P y]
   | None => forall y, x < y -> y <= x + N.of_nat n -> ~~ P y
   end.
 Proof.
 elim: n x => [|n IH] x; first by move=> y; lia.
-rewrite [dead_above _ _ _]/=; case Px: (P (x + 1)).
+rewrite [punctured_above _ _ _]/=; case Px: (P (x + 1)).
   by split=> //; [lia | lia | move=> y; lia].
-have := IH (x + 1); case: dead_above => [l [lx le Pl no]|no].
+have := IH (x + 1); case: punctured_above => [l [lx le Pl no]|no].
   split=> //; [lia | lia |].
   move=> y ly yx; case: (N.eq_dec y (x + 1)) => [->|ne]; first by rewrite Px.
   by apply: no => //; lia.
@@ -672,26 +672,26 @@ Qed.
 (* The free block (s, h) around x whose parent block is not free has the height that the
    nearest punctured leaves on both sides of x tell. *)
 Lemma node_height_block d (P : pred N) s h x :
-  (h <= d)%nat -> aligned s h -> s + pow2 h <= pow2 d -> in_span s h x -> ~~ nhit h P s ->
+  (h <= d)%nat -> aligned s h -> s + pow2 h <= pow2 d -> in_span s h x -> ~~ nhas_leaf h P s ->
   (h = d \/ exists t, [/\ (h < d)%nat, aligned t h.+1, in_span t h.+1 x, t + pow2 h.+1 <= pow2 d &
-                          nhit h.+1 P t]) ->
+                          nhas_leaf h.+1 P t]) ->
   node_height d P x = h.
 Proof.
-move=> hd al sd sx /nhitP free par.
+move=> hd al sd sx /nhas_leafP free par.
 have noP l : P l -> (h <= msb (N.lxor x l))%nat.
   move=> Pl; have xl : x <> l by move=> xl; case: free; exists x; rewrite // xl.
   rewrite leqNgt (msb_lt h xl) (block_span l al sx); apply/negP => sl; by case: free; exists l.
 have geq o : (forall l, o = Some l -> P l) -> (h <= height_to d x o)%nat.
   by case: o => [l|] Pl //=; apply/noP/Pl.
-have := @dead_belowP (N.to_nat x) P x (leqnn _).
-have := @dead_aboveP (N.to_nat (pow2 d - 1 - x)) P x.
-rewrite /node_height; set lo := dead_below _ _ _; set hi := dead_above _ _ _ => Hi Lo.
+have := @punctured_belowP (N.to_nat x) P x (leqnn _).
+have := @punctured_aboveP (N.to_nat (pow2 d - 1 - x)) P x.
+rewrite /node_height; set lo := punctured_below _ _ _; set hi := punctured_above _ _ _ => Hi Lo.
 have glo : (h <= height_to d x lo)%nat.
   by apply: geq => l lE; move: Lo; rewrite lE => -[].
 have ghi : (h <= height_to d x hi)%nat.
   by apply: geq => l lE; move: Hi; rewrite lE => -[].
 apply/eqP; rewrite eqn_leq leq_min glo ghi andbT geq_min.
-case: par => [hE|[t [lt alt tx td /nhitP [l tl Pl]]]].
+case: par => [hE|[t [lt alt tx td /nhas_leafP [l tl Pl]]]].
   case E: lo Lo => [l|] Lo; rewrite ?E; last by rewrite /= hE leqnn.
   case: free; exists l; last by case: Lo.
   by case: Lo => lx _ _; move: sx sd; rewrite hE /in_span; nlia.
@@ -719,10 +719,10 @@ Lemma leaf_num_below d q y : (size q + size y = d)%nat ->
   leaf_num (q ++ y) = first_leaf d q + leaf_num y.
 Proof. by move=> qy; rewrite leaf_num_cat /first_leaf -qy addKn. Qed.
 
-Lemma nhit_free d (P : pred bitseq) q : (size q <= d)%nat ->
-  ~~ nhit (d - size q) (fun x => P (leaf_path d x)) (first_leaf d q) = free d P q.
+Lemma nhas_leaf_free d (P : pred bitseq) q : (size q <= d)%nat ->
+  ~~ nhas_leaf (d - size q) (fun x => P (leaf_path d x)) (first_leaf d q) = free d P q.
 Proof.
-move=> qd; congr negb; apply/nhitP/hitP => [[x sx Px]|[y sy Py]].
+move=> qd; congr negb; apply/nhas_leafP/has_leafP => [[x sx Px]|[y sy Py]].
   pose y := leaf_path (d - size q) (x - first_leaf d q).
   have sy : size y = (d - size q)%nat by rewrite size_leaf_path.
   exists y => //; have sqy : size (q ++ y) = d by rewrite size_cat sy subnKC.
@@ -765,7 +765,7 @@ apply: (@node_height_block _ _ (first_leaf d q)).
 - exact: aligned_first.
 - exact: first_leaf_end.
 - exact: prefix_in_span.
-- by rewrite nhit_free.
+- by rewrite nhas_leaf_free.
 case/lastP: q qd fr par py => [|p c] qd fr; first by left; rewrite subn0.
 rewrite -size_eq0 {1}size_rcons [_ == 0%nat]/= orFb => par py; right; exists (first_leaf d p).
 rewrite size_rcons in qd *; have pd : (size p <= d)%nat by apply: ltnW.
@@ -776,5 +776,5 @@ rewrite E; split; first exact: leq_subr.
 - exact: aligned_first.
 - by apply: prefix_in_span => //; apply: prefix_trans py; apply: prefix_rcons.
 - exact: first_leaf_end.
-by move: par; rewrite pE -nhit_free // negbK.
+by move: par; rewrite pE -nhas_leaf_free // negbK.
 Qed.

@@ -64,8 +64,8 @@ Lemma ncover_ends h P s k : all (fun n => last_end n <=? s + pow2 h) (ncover h P
 Proof.
 elim: h s k => [|h IH] s k.
   by rewrite /=; case: ifP => //= _; rewrite /last_end /= N.leb_refl.
-case hp: (nhit h.+1 P s); last by rewrite ncover_nohit ?hp //= /last_end /= N.leb_refl.
-rewrite ncover_hitS // all_cat; apply/andP; split.
+case hp: (nhas_leaf h.+1 P s); last by rewrite ncover_no_leaf ?hp //= /last_end /= N.leb_refl.
+rewrite ncover_has_leafS // all_cat; apply/andP; split.
   by apply: sub_all (IH _ _) => n; rewrite pow2S; nlia.
 by apply: sub_all (IH _ _) => n; rewrite pow2S; nlia.
 Qed.
@@ -73,8 +73,8 @@ Qed.
 Lemma ncover_starts h P s k : all (fun n => s <=? start n) (ncover h P s k).
 Proof.
 elim: h s k => [|h IH] s k; first by rewrite /=; case: ifP => //= _; rewrite N.leb_refl.
-case hp: (nhit h.+1 P s); last by rewrite ncover_nohit ?hp //= N.leb_refl.
-rewrite ncover_hitS // all_cat IH /=.
+case hp: (nhas_leaf h.+1 P s); last by rewrite ncover_no_leaf ?hp //= N.leb_refl.
+rewrite ncover_has_leafS // all_cat IH /=.
 by apply: sub_all (IH _ _) => n; have := pow2_gt0 h; nlia.
 Qed.
 
@@ -86,11 +86,11 @@ elim: h s k => [|h IH] s k sx.
   rewrite /=; case: (P s) => //; rewrite /list_eval /find_node /= /last_end /=.
   change (pow2 0) with 1; have -> : (s <? s + 1) by nlia.
   by rewrite /= N.leb_refl.
-case hp: (nhit h.+1 P s); last first.
-  have -> : P x = false by apply/negP => Px; case/negP: (negbT hp); apply/nhitP; exists x.
-  rewrite ncover_nohit ?hp // /list_eval /find_node [find _ _]/= /last_end /=.
+case hp: (nhas_leaf h.+1 P s); last first.
+  have -> : P x = false by apply/negP => Px; case/negP: (negbT hp); apply/nhas_leafP; exists x.
+  rewrite ncover_no_leaf ?hp // /list_eval /find_node [find _ _]/= /last_end /=.
   move: sx; rewrite /in_span => /andP [sx ->]; by rewrite /= sx.
-rewrite ncover_hitS // [walk _ _ _ _]/=; case: N.ltb_spec => c.
+rewrite ncover_has_leafS // [walk _ _ _ _]/=; case: N.ltb_spec => c.
   rewrite list_eval_left ?IH //; first by move: sx; rewrite /in_span; nlia.
   by apply: sub_all (ncover_starts h P (s + pow2 h) _) => n; nlia.
 rewrite list_eval_right ?IH //; first by move: sx; rewrite /in_span pow2S; nlia.
@@ -169,12 +169,12 @@ Lemma cp_left_ncover s h k x : in_span s h x ->
 Proof.
 elim: h s k => [|h IH] s k sx.
   by rewrite ncover_all // => y; move: sx; rewrite /in_span; change (pow2 0) with 1; nlia.
-rewrite ncover_hitS; last by apply/nhitP; exists x => //; nlia.
+rewrite ncover_has_leafS; last by apply/nhas_leafP; exists x => //; nlia.
 move: sx; rewrite in_span_half [cp_left _ _ _ _]/=; case: N.ltb_spec => c sx.
   rewrite IH; last by move: sx; rewrite /in_span; nlia.
   by rewrite [X in _ = _ ++ X]ncover_all ?cats0 // => y; rewrite /in_span; nlia.
 rewrite IH; last by move: sx; rewrite /in_span; nlia.
-by rewrite [X in _ = X ++ _]ncover_nohit //; apply/nhitP => -[y]; rewrite /in_span; nlia.
+by rewrite [X in _ = X ++ _]ncover_no_leaf //; apply/nhas_leafP => -[y]; rewrite /in_span; nlia.
 Qed.
 
 Lemma cp_right_ncover s h k x : in_span s h x ->
@@ -182,10 +182,10 @@ Lemma cp_right_ncover s h k x : in_span s h x ->
 Proof.
 elim: h s k => [|h IH] s k sx.
   by rewrite ncover_all // => y; move: sx; rewrite /in_span; change (pow2 0) with 1; nlia.
-rewrite ncover_hitS; last by apply/nhitP; exists x => //; nlia.
+rewrite ncover_has_leafS; last by apply/nhas_leafP; exists x => //; nlia.
 move: sx; rewrite in_span_half [cp_right _ _ _ _]/=; case: N.ltb_spec => c sx.
   rewrite IH; last by move: sx; rewrite /in_span; nlia.
-  by rewrite [X in _ = _ ++ X]ncover_nohit //; apply/nhitP => -[y]; rewrite /in_span; nlia.
+  by rewrite [X in _ = _ ++ X]ncover_no_leaf //; apply/nhas_leafP => -[y]; rewrite /in_span; nlia.
 rewrite IH; last by move: sx; rewrite /in_span; nlia.
 by rewrite [X in _ = X ++ _]ncover_all // => y; rewrite /in_span; nlia.
 Qed.
@@ -240,10 +240,10 @@ Proof.
 elim: h s k => [|h IH] s k.
   rewrite /=; case: (P s) => //=; rewrite keep_leftE /last_end /=; change (pow2 0) with 1.
   by case: N.leb_spec => c; case: N.leb_spec => //; nlia.
-case hp: (nhit h.+1 P s).
-  have hp' : nhit h.+1 (fun y => P y || (x <=? y)) s.
-    by case/nhitP: hp => y sy Py; apply/nhitP; exists y; rewrite ?Py.
-  rewrite !ncover_hitS //; case: (N.le_gt_cases x (s + pow2 h)) => c.
+case hp: (nhas_leaf h.+1 P s).
+  have hp' : nhas_leaf h.+1 (fun y => P y || (x <=? y)) s.
+    by case/nhas_leafP: hp => y sy Py; apply/nhas_leafP; exists y; rewrite ?Py.
+  rewrite !ncover_has_leafS //; case: (N.le_gt_cases x (s + pow2 h)) => c.
     rewrite [X in _ ++ X = _]ncover_all ?cats0; last by move=> y; rewrite /in_span; nlia.
     rewrite IH cut_left_left //.
     by apply: sub_all (ncover_starts h P (s + pow2 h) _) => n; nlia.
@@ -251,12 +251,12 @@ case hp: (nhit h.+1 P s).
   rewrite IH cut_left_right //.
   by apply: sub_all (ncover_ends h P s _) => n; nlia.
 have noP y : in_span s h.+1 y -> P y = false.
-  by move=> sy; apply/negP => Py; case/negP: (negbT hp); apply/nhitP; exists y.
+  by move=> sy; apply/negP => Py; case/negP: (negbT hp); apply/nhas_leafP; exists y.
 rewrite (@eq_ncover _ _ h.+1 _ (fun y => x <=? y) s); last by move=> y /noP ->.
-rewrite [ncover _ P _ _]ncover_nohit ?hp // [cut_left _ _]/= keep_leftE /last_end.
+rewrite [ncover _ P _ _]ncover_no_leaf ?hp // [cut_left _ _]/= keep_leftE /last_end.
 rewrite [start _]/= [height _]/= [seed _]/=.
 case: (N.leb_spec (s + pow2 h.+1)) => c1.
-  by rewrite (@ncover_nohit _ _ h.+1) //; apply/nhitP => -[y]; rewrite /in_span; nlia.
+  by rewrite (@ncover_no_leaf _ _ h.+1) //; apply/nhas_leafP => -[y]; rewrite /in_span; nlia.
 case: (N.leb_spec x) => c2; first by rewrite ncover_all // => y; rewrite /in_span; nlia.
 by rewrite -cp_left_ncover // /in_span; nlia.
 Qed.
@@ -268,10 +268,10 @@ elim: h s k => [|h IH] s k.
   rewrite /=; case: (P s) => //=; rewrite keep_rightE /last_end /=; change (pow2 0) with 1.
   rewrite cats0; case: (N.leb_spec s x) => c; case: N.leb_spec => //; try nlia.
   by case: N.leb_spec => //; nlia.
-case hp: (nhit h.+1 P s).
-  have hp' : nhit h.+1 (fun y => P y || (y <=? x)) s.
-    by case/nhitP: hp => y sy Py; apply/nhitP; exists y; rewrite ?Py.
-  rewrite !ncover_hitS //; case: (N.le_gt_cases (s + pow2 h) x) => c.
+case hp: (nhas_leaf h.+1 P s).
+  have hp' : nhas_leaf h.+1 (fun y => P y || (y <=? x)) s.
+    by case/nhas_leafP: hp => y sy Py; apply/nhas_leafP; exists y; rewrite ?Py.
+  rewrite !ncover_has_leafS //; case: (N.le_gt_cases (s + pow2 h) x) => c.
     rewrite [X in X ++ _ = _]ncover_all; last by move=> y; rewrite /in_span; nlia.
     rewrite IH cut_right_right //.
     by apply: sub_all (ncover_ends h P s _) => n; nlia.
@@ -280,14 +280,14 @@ case hp: (nhit h.+1 P s).
   rewrite IH cut_right_left //.
   by apply: sub_all (ncover_starts h P (s + pow2 h) _) => n; nlia.
 have noP y : in_span s h.+1 y -> P y = false.
-  by move=> sy; apply/negP => Py; case/negP: (negbT hp); apply/nhitP; exists y.
+  by move=> sy; apply/negP => Py; case/negP: (negbT hp); apply/nhas_leafP; exists y.
 rewrite (@eq_ncover _ _ h.+1 _ (fun y => y <=? x) s); last by move=> y /noP ->.
-rewrite [ncover _ P _ _]ncover_nohit ?hp // [cut_right _ _]/= keep_rightE /last_end.
+rewrite [ncover _ P _ _]ncover_no_leaf ?hp // [cut_right _ _]/= keep_rightE /last_end.
 rewrite [start _]/= [height _]/= [seed _]/= cats0.
 case: (N.leb_spec (s + pow2 h.+1) x) => c1.
   by rewrite ncover_all // => y; rewrite /in_span; nlia.
 case: (N.leb_spec s) => c2; last first.
-  by rewrite (@ncover_nohit _ _ h.+1) //; apply/nhitP => -[y]; rewrite /in_span; nlia.
+  by rewrite (@ncover_no_leaf _ _ h.+1) //; apply/nhas_leafP => -[y]; rewrite /in_span; nlia.
 case: N.leb_spec => c3; first by rewrite ncover_all // => y; rewrite /in_span; nlia.
 by rewrite -cp_right_ncover // /in_span; nlia.
 Qed.
@@ -300,9 +300,9 @@ move=> fl; elim: h s k => [|h IH] s k fs sl.
   by rewrite !ncover_all // => y; rewrite /in_span; move: fs; change (pow2 0) with 1;
      case: (P y) => //=; nlia.
 have w := pow2_gt0 h; have e := pow2S h.
-have hit3 Q : Q (N.max f s) -> nhit h.+1 Q s.
-  by move=> Qz; apply/nhitP; exists (N.max f s); rewrite // /in_span; nlia.
-rewrite !ncover_hitS; try by apply: hit3; case: (P _) => //=; nlia.
+have has_leaf3 Q : Q (N.max f s) -> nhas_leaf h.+1 Q s.
+  by move=> Qz; apply/nhas_leafP; exists (N.max f s); rewrite // /in_span; nlia.
+rewrite !ncover_has_leafS; try by apply: has_leaf3; case: (P _) => //=; nlia.
 have all_ge t : f <= t -> forall k', ncover h (fun y => P y || (f <=? y)) t k' = [::].
   by move=> ft k'; rewrite ncover_all // => y; rewrite /in_span; case: (P y) => //=; nlia.
 have all_le t : t + pow2 h <= l + 1 ->
@@ -468,18 +468,18 @@ Lemma ncover_split h P s k x : aligned s h -> in_span s h x -> ~~ P x ->
         a1 ++ cp (start n) (height n) (seed n) x ++ a2,
       walk (start n) (height n) (seed n) x = walk s h k x,
       [/\ (height n <= h)%nat, aligned (start n) (height n), in_span (start n) (height n) x,
-          start n + pow2 (height n) <= s + pow2 h & ~~ nhit (height n) P (start n)] &
+          start n + pow2 (height n) <= s + pow2 h & ~~ nhas_leaf (height n) P (start n)] &
       (start n = s /\ height n = h) \/
       exists t, [/\ (height n < h)%nat, aligned t (height n).+1, in_span t (height n).+1 x,
-                    t + pow2 (height n).+1 <= s + pow2 h & nhit (height n).+1 P t]].
+                    t + pow2 (height n).+1 <= s + pow2 h & nhas_leaf (height n).+1 P t]].
 Proof.
 elim: h s k => [|h IH] s k al sx nP.
   have {sx} xE : x = s by move: sx; rewrite /in_span; change (pow2 0) with 1; nlia.
   rewrite xE in nP *; exists [::], (Node s 0 k), [::].
   have in0 : in_span s 0 s by rewrite /in_span; change (pow2 0) with 1; nlia.
   by rewrite /= N.eqb_refl orbT (negbTE nP) /=; split=> //; [split=> //; nlia | left].
-case hp: (nhit h.+1 P s); last first.
-  exists [::], (Node s h.+1 k), [::]; rewrite (@ncover_nohit _ _ h.+1) ?hp //.
+case hp: (nhas_leaf h.+1 P s); last first.
+  exists [::], (Node s h.+1 k), [::]; rewrite (@ncover_no_leaf _ _ h.+1) ?hp //.
   split=> //; first last.
     by left.
     by split=> //; rewrite ?hp //; exact: N.le_refl.
@@ -487,11 +487,11 @@ case hp: (nhit h.+1 P s); last first.
   rewrite cp_left_ncover ?cp_right_ncover // -(@ncover_range h.+1 pred0) //;
     try by move: sx; rewrite /in_span; nlia.
     apply: eq_ncover => y sy /=; have -> : P y = false.
-      by apply/negP => Py; case/negP: (negbT hp); apply/nhitP; exists y.
+      by apply/negP => Py; case/negP: (negbT hp); apply/nhas_leafP; exists y.
     by apply/idP/idP; nlia.
-have hp' : nhit h.+1 (fun y => P y || (y =? x)) s.
-  by case/nhitP: hp => y sy Py; apply/nhitP; exists y; rewrite ?Py.
-have [al0 al1] := aligned_half al; rewrite !ncover_hitS // [walk _ _ _ _]/=.
+have hp' : nhas_leaf h.+1 (fun y => P y || (y =? x)) s.
+  by case/nhas_leafP: hp => y sy Py; apply/nhas_leafP; exists y; rewrite ?Py.
+have [al0 al1] := aligned_half al; rewrite !ncover_has_leafS // [walk _ _ _ _]/=.
 case: N.ltb_spec => c.
   have sx0 : in_span s h x by move: sx; rewrite /in_span; nlia.
   have [a1 [n [a2 [-> E2 E3 [h1 h2 h3 h4 h5] par]]]] := IH s (prg s h.+1 k).1 al0 sx0 nP.
@@ -543,13 +543,13 @@ Proof. by elim: l1 => [|y l1 IH] /=; [left | right]. Qed.
 
 Theorem slots_eval_refines d st R x : size x = d -> slots_hold d st R ->
   slots_eval d st (leaf_num x) =
-  eval (family d) (cover (family d) d (fun y => dead st (leaf_num y)) [::] R) x.
+  eval (family d) (cover (family d) d (fun y => leaf_punctured st (leaf_num y)) [::] R) x.
 Proof.
 move=> sx [hold _]; rewrite encode_cover in hold.
 have xd : leaf_num x < pow2 d by have := leaf_num_lt x; rewrite sx.
 rewrite -list_eval_refines // encode_cover list_eval_ncover; last by rewrite /in_span; nlia.
 rewrite /CModel.slots_eval (_ : (pow2 d <=? leaf_num x) = false) //=; last by nlia.
-case D: (dead st _) => //; have nD : ~~ dead st (leaf_num x) by rewrite D.
+case D: (leaf_punctured st _) => //; have nD : ~~ leaf_punctured st (leaf_num x) by rewrite D.
 have [a1 [n [a2 [E _ <- _ [-> ->]]]]] := node_found R xd nD.
 by rewrite hold // E; apply: In_mid.
 Qed.
@@ -647,20 +647,20 @@ Qed.
 (* A puncture keeps the invariant: every node's seed in its slot, zero elsewhere. *)
 Theorem slots_puncture_refines d st R x : size x = d -> slots_hold d st R ->
   slots_hold d (slots_puncture d st (leaf_num x)) R /\
-  (forall y, dead (slots_puncture d st (leaf_num x)) y = (y =? leaf_num x) || dead st y).
+  (forall y, leaf_punctured (slots_puncture d st (leaf_num x)) y = (y =? leaf_num x) || leaf_punctured st y).
 Proof.
 move=> sx hold; set z := leaf_num x.
 have zd : z < pow2 d by have := leaf_num_lt x; rewrite sx.
 rewrite /CModel.slots_puncture (_ : (pow2 d <=? z) = false) ?orFb; last by nlia.
-case D: (dead st z).
+case D: (leaf_punctured st z).
   by split=> // y; case: N.eqb_spec => // ->; rewrite D.
-have nD : ~~ dead st z by rewrite D.
+have nD : ~~ leaf_punctured st z by rewrite D.
 have [a1 [n [a2 [E1 E2 _ [al nx] [-> ->]]]]] := node_found R zd nD; split=> //.
 case: hold; rewrite /CModel.slots_hold !encode_cover E1 => own free.
 rewrite (_ : ncover d _ 0 R = a1 ++ cp (start n) (height n) (seed n) z ++ a2); last first.
   by rewrite -E2; apply: eq_ncover => y _ /=; rewrite orbC.
-have old := well_formed_slots (ncover_well_formed prg d (dead st) R); rewrite E1 in old.
-have new := well_formed_slots (ncover_well_formed prg d (fun y => dead st y || (y =? z)) R).
+have old := well_formed_slots (ncover_well_formed prg d (leaf_punctured st) R); rewrite E1 in old.
+have new := well_formed_slots (ncover_well_formed prg d (fun y => leaf_punctured st y || (y =? z)) R).
 rewrite E2 in new; rewrite (own n (In_mid n a1 a2)).
 have apart m n' : List.In m (a1 ++ a2) -> List.In n' (cp (start n) (height n) (seed n) z) ->
     start n' / 2 <> start m / 2.

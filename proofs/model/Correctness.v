@@ -10,14 +10,14 @@ Unset Printing Implicit Defensive.
 
 (* ---- Leaf sets ---------------------------------------------------------------------- *)
 
-Lemma eq_hit d P Q : (forall x, size x = d -> P x = Q x) -> hit d P = hit d Q.
+Lemma eq_has_leaf d P Q : (forall x, size x = d -> P x = Q x) -> has_leaf d P = has_leaf d Q.
 Proof.
 elim: d P Q => [|d IH] P Q E /=; first by rewrite E.
 by rewrite (IH (below P false) (below Q false)) ?(IH (below P true) (below Q true)) // => x sx;
    apply: E; rewrite /= sx.
 Qed.
 
-Lemma hitP d (P : pred bitseq) : reflect (exists2 x, size x = d & P x) (hit d P).
+Lemma has_leafP d (P : pred bitseq) : reflect (exists2 x, size x = d & P x) (has_leaf d P).
 Proof.
 elim: d P => [|d IH] P /=.
   apply: (iffP idP) => [Px|[x /eqP]]; first by exists [::].
@@ -28,23 +28,23 @@ apply: (iffP orP) => [[/IH|/IH] [x sx Px]|[[//|b x] /= [sx] Px]].
 - by case: b Px => Px; [right | left]; apply/IH; exists x.
 Qed.
 
-Lemma nohitP d (P : pred bitseq) : reflect (forall x, size x = d -> P x = false) (~~ hit d P).
+Lemma no_leafP d (P : pred bitseq) : reflect (forall x, size x = d -> P x = false) (~~ has_leaf d P).
 Proof.
-apply: (iffP negP) => [n x sx|n /hitP [x /n -> //]].
-by apply/negP => Px; apply: n; apply/hitP; exists x.
+apply: (iffP negP) => [n x sx|n /has_leafP [x /n -> //]].
+by apply/negP => Px; apply: n; apply/has_leafP; exists x.
 Qed.
 
-Lemma hit_has d P : hit d P = (0 < card d P).
+Lemma has_leaf_card d P : has_leaf d P = (0 < card d P).
 Proof.
 elim: d P => [|d IH] P; rewrite /card /=; first by case: (P [::]).
 by rewrite size_cat !size_map addn_gt0 !IH.
 Qed.
 
-Lemma hit_pred0 d : hit d pred0 = false.
-Proof. by apply/negbTE/nohitP. Qed.
+Lemma has_leaf_pred0 d : has_leaf d pred0 = false.
+Proof. by apply/negbTE/no_leafP. Qed.
 
-Lemma hit_pred1 x : hit (size x) (pred1 x).
-Proof. by apply/hitP; exists x => //=. Qed.
+Lemma has_leaf_pred1 x : has_leaf (size x) (pred1 x).
+Proof. by apply/has_leafP; exists x => //=. Qed.
 
 Lemma size_pts d P : all (fun x => size x == d) (pts d P).
 Proof.
@@ -185,25 +185,25 @@ Lemma eq_cover d P Q p s : (forall x, size x = d -> P x = Q x) -> cover d P p s 
 Proof.
 elim: d P Q p s => [|d IH] P Q p s E; first by rewrite /= E.
 have E' b x : size x = d -> below P b x = below Q b x by move=> sx; apply: E; rewrite /= sx.
-move: (eq_hit E) => /= ->.
+move: (eq_has_leaf E) => /= ->.
 by rewrite (IH _ _ _ _ (E' false)) (IH _ _ _ _ (E' true)).
 Qed.
 
-Lemma cover_nohit d P p s : ~~ hit d P -> cover d P p s = [:: (p, s)].
+Lemma cover_no_leaf d P p s : ~~ has_leaf d P -> cover d P p s = [:: (p, s)].
 Proof. by case: d => [|d] /= /negbTE ->. Qed.
 
-Lemma cover_hitS d P p s : hit d.+1 P ->
+Lemma cover_has_leafS d P p s : has_leaf d.+1 P ->
   cover d.+1 P p s = cover d (below P false) (rcons p false) (child p false s) ++
                      cover d (below P true) (rcons p true) (child p true s).
 Proof. by move=> /= ->. Qed.
 
 Lemma cover_pred0 d p s : cover d pred0 p s = [:: (p, s)].
-Proof. by rewrite cover_nohit ?hit_pred0. Qed.
+Proof. by rewrite cover_no_leaf ?has_leaf_pred0. Qed.
 
 Lemma cover_predT d p s : cover d predT p s = [::].
 Proof.
-elim: d p s => // d IH p s; rewrite cover_hitS ?IH //.
-by apply/hitP; exists (nseq d.+1 false); rewrite ?size_nseq.
+elim: d p s => // d IH p s; rewrite cover_has_leafS ?IH //.
+by apply/has_leafP; exists (nseq d.+1 false); rewrite ?size_nseq.
 Qed.
 
 Lemma cover_prefix d P p s : all (fun n => prefix p n.1) (cover d P p s).
@@ -243,7 +243,7 @@ Qed.
 
 Lemma copath_cover p s x : copath p s x = cover (size x) (pred1 x) p s.
 Proof.
-elim: x p s => [|b x IH] p s //; rewrite cover_hitS; last exact: (hit_pred1 (b :: x)).
+elim: x p s => [|b x IH] p s //; rewrite cover_has_leafS; last exact: (has_leaf_pred1 (b :: x)).
 have E b' q t : cover (size x) (below (pred1 (b :: x)) b') q t =
                 cover (size x) (if b == b' then pred1 x else pred0) q t.
   by apply: eq_cover => y _; rewrite below_pred1.
@@ -256,36 +256,36 @@ Proof. by elim: x p s => [|[] x IH] p s //=; rewrite IH ?catA. Qed.
 Lemma copath_left_cover p s x :
   copath_left G p s x = cover (size x) (fun y => leaf_le x y) p s.
 Proof.
-elim: x p s => [|b x IH] p s //; rewrite cover_hitS; last first.
-  by apply/hitP; exists (b :: x); rewrite ?leaf_le_refl.
+elim: x p s => [|b x IH] p s //; rewrite cover_has_leafS; last first.
+  by apply/has_leafP; exists (b :: x); rewrite ?leaf_le_refl.
 case: b => /=; rewrite IH.
-  by rewrite [X in _ = X ++ _]cover_nohit //; apply/nohitP.
+  by rewrite [X in _ = X ++ _]cover_no_leaf //; apply/no_leafP.
 by rewrite [X in _ = _ ++ X]cover_predT cats0.
 Qed.
 
 Lemma copath_right_cover p s x :
   copath_right G p s x = cover (size x) (fun y => leaf_le y x) p s.
 Proof.
-elim: x p s => [|b x IH] p s //; rewrite cover_hitS; last first.
-  by apply/hitP; exists (b :: x); rewrite ?leaf_le_refl.
+elim: x p s => [|b x IH] p s //; rewrite cover_has_leafS; last first.
+  by apply/has_leafP; exists (b :: x); rewrite ?leaf_le_refl.
 case: b => /=; rewrite IH.
   by rewrite [X in _ = X ++ _]cover_predT.
-by rewrite [X in _ = _ ++ X]cover_nohit //; apply/nohitP.
+by rewrite [X in _ = _ ++ X]cover_no_leaf //; apply/no_leafP.
 Qed.
 
 Lemma copath_range_cover p s x y : size x = size y -> leaf_le x y ->
   copath_left G p s x ++ copath_right G p s y =
   cover (size x) (fun z => leaf_le x z && leaf_le z y) p s.
 Proof.
-elim: x p s y => [|a x IH] p s [|b y] //= [sxy]; rewrite -/(hit _.+1 _) => xy.
-have h : hit (size x).+1 (fun z => leaf_le (a :: x) z && leaf_le z (b :: y)).
-  by apply/hitP; exists (a :: x); rewrite // leaf_le_refl /=.
+elim: x p s y => [|a x IH] p s [|b y] //= [sxy]; rewrite -/(has_leaf _.+1 _) => xy.
+have h : has_leaf (size x).+1 (fun z => leaf_le (a :: x) z && leaf_le z (b :: y)).
+  by apply/has_leafP; exists (a :: x); rewrite // leaf_le_refl /=.
 move: h => /= ->; case: a b xy => -[] //= xy.
-- rewrite -IH // [X in _ = X ++ _]cover_nohit //; first exact/nohitP.
+- rewrite -IH // [X in _ = X ++ _]cover_no_leaf //; first exact/no_leafP.
 - rewrite copath_left_cover copath_right_cover -sxy; congr (_ ++ _).
   by apply: eq_cover => z _; rewrite /below /= andbT.
 - rewrite catA IH //; congr (_ ++ _).
-  by rewrite cover_nohit //; apply/nohitP.
+  by rewrite cover_no_leaf //; apply/no_leafP.
 Qed.
 
 (* ---- Splitting every node by a set -------------------------------------------------- *)
@@ -300,10 +300,10 @@ Lemma remove_cover d P Q p s :
 Proof.
 elim: d P p s => [|d IH] P p s; rewrite /remove.
   by rewrite /=; case: ifP => //= _; rewrite /remove_node /= addn0 subnn cats0.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h //= /remove_node /= cats0 addKn; apply: eq_cover => y sy.
-  by move/negbT/nohitP: h => ->.
-rewrite !cover_hitS //; last by case/hitP: h => x sx Px; apply/hitP; exists x; rewrite ?Px.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h //= /remove_node /= cats0 addKn; apply: eq_cover => y sy.
+  by move/negbT/no_leafP: h => ->.
+rewrite !cover_has_leafS //; last by case/has_leafP: h => x sx Px; apply/has_leafP; exists x; rewrite ?Px.
 have E b : remove (size p + d.+1) Q (cover d (below P b) (rcons p b) (child p b s)) =
            cover d (below (fun y => P y || Q (p ++ y)) b) (rcons p b) (child p b s).
   by rewrite -addSnnS -(size_rcons p b) IH; apply: eq_cover => y _; rewrite cat_rcons.
@@ -326,7 +326,7 @@ move=> wK sx; apply: eq_in_flatten wK _ => -[p s] /= pd; rewrite /puncture_node 
 case: ifP => [/prefixP [y Ex]|npx].
   rewrite Ex drop_size_cat // copath_cover -sx Ex size_cat addKn; apply: eq_cover => z _ /=.
   by rewrite eqseq_cat // eqxx.
-rewrite cover_nohit //; apply/nohitP => y _ /=; apply/eqP => E.
+rewrite cover_no_leaf //; apply/no_leafP => y _ /=; apply/eqP => E.
 by rewrite -E prefix_prefix in npx.
 Qed.
 
@@ -342,15 +342,15 @@ rewrite /puncture_prefix_node /remove_node /=; case: ifP => [/prefixP [y Ex]|npx
     by rewrite eqseq_cat // eqxx.
   elim: y p s {Ex pd sy} => [|b y IH] p s.
     rewrite -[LHS](cover_predT e p s); apply: eq_cover => z _; by rewrite prefix0s.
-  rewrite [copath _ _ _]/= addSn cover_hitS; last first.
-    apply/hitP; exists ((b :: y) ++ nseq e false); rewrite ?prefix_prefix //.
+  rewrite [copath _ _ _]/= addSn cover_has_leafS; last first.
+    apply/has_leafP; exists ((b :: y) ++ nseq e false); rewrite ?prefix_prefix //.
     by rewrite size_cat size_nseq.
-  by case: b => /=; rewrite IH; [rewrite [X in _ = X ++ _]cover_nohit |
-     rewrite [X in _ = _ ++ X]cover_nohit] => //; apply/nohitP.
+  by case: b => /=; rewrite IH; [rewrite [X in _ = X ++ _]cover_no_leaf |
+     rewrite [X in _ = _ ++ X]cover_no_leaf] => //; apply/no_leafP.
 case: ifP => [/prefixP [y Ep]|nxp].
   rewrite -[LHS](cover_predT (d - size p) p s); apply: eq_cover => z _.
   by rewrite Ep -catA prefix_prefix.
-rewrite cover_nohit //; apply/nohitP => y _; apply/negP => h.
+rewrite cover_no_leaf //; apply/no_leafP => y _; apply/negP => h.
 have : prefix p (p ++ y) by apply: prefix_prefix.
 case/orP: (leq_total (size p) (size x)) => l; move: h npx nxp; rewrite !prefixE.
   move/eqP => h; rewrite -{1 2}h take_of_take // take_size_cat // eqxx //.
@@ -365,8 +365,8 @@ move=> wK sf sl; rewrite /puncture_range; case: ifP => [le|nle]; last first.
   rewrite -{1}[K]cats0 -{1}[K ++ _]cats0 /remove.
   have {1}-> : (K ++ [::]) ++ [::] = flatten (map (fun n => [:: n]) K).
     by rewrite !cats0; elim: K {wK} => //= n K <-.
-  apply: eq_in_flatten wK _ => -[p s] /= pd; rewrite /remove_node cover_nohit //.
-  apply/nohitP => y /= sy; apply/negP => /andP [fy yl].
+  apply: eq_in_flatten wK _ => -[p s] /= pd; rewrite /remove_node cover_no_leaf //.
+  apply/no_leafP => y /= sy; apply/negP => /andP [fy yl].
   have sz : size (p ++ y) = d by rewrite size_cat sy subnKC.
   by move: fy yl nle; rewrite !leaf_le_val ?sz ?sf ?sl // => /leq_trans h /h ->.
 apply: eq_in_flatten wK _ => -[p s] /= pd.
@@ -387,12 +387,12 @@ case: (f1 =P p) => [E1|_].
     rewrite E2 leaf_le_refl copath_range_cover ?df ?dl //.
     by move: le; rewrite Ef El leaf_le_cat ?tf // E1 E2 eqxx.
   rewrite cats0; case: (leaf_le p l1); last first.
-    by rewrite cover_nohit //; apply/nohitP => y; rewrite andbF.
+    by rewrite cover_no_leaf //; apply/no_leafP => y; rewrite andbF.
   by rewrite copath_left_cover df; apply: eq_cover => y _; rewrite andbT.
-case: (leaf_le f1 p) => /=; last by rewrite cover_nohit //; apply/nohitP.
+case: (leaf_le f1 p) => /=; last by rewrite cover_no_leaf //; apply/no_leafP.
 case: (l1 =P p) => [->|_]; first by rewrite leaf_le_refl copath_right_cover dl.
 case: (leaf_le p l1); first by rewrite [RHS]cover_predT.
-by rewrite cover_nohit //; apply/nohitP.
+by rewrite cover_no_leaf //; apply/no_leafP.
 Qed.
 
 Lemma puncture_region_remove d r K : within d K -> region_ok d r ->
@@ -499,10 +499,10 @@ Proof.
 elim: d P p s x => [|d IH] P p s x sx.
   move/eqP: sx; rewrite size_eq0 => /eqP -> /=; case: (P [::]) => //=.
   by rewrite cats0 prefix_refl /eval_node drop_size.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h //= prefix_prefix /eval_node /= drop_size_cat //.
-  by move/negbT/nohitP: h => ->.
-case: x sx => [//|b x] [sx]; rewrite cover_hitS // eval_cat.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h //= prefix_prefix /eval_node /= drop_size_cat //.
+  by move/negbT/no_leafP: h => ->.
+case: x sx => [//|b x] [sx]; rewrite cover_has_leafS // eval_cat.
 by case: b; [rewrite (eval_other _ _ _ _ true) | rewrite (eval_other _ _ _ _ false)];
    rewrite -cat_rcons IH // /below; case: (P _).
 Qed.
@@ -553,9 +553,9 @@ Qed.
 Lemma free_cons d P b q : free d.+1 P (b :: q) = free d (below P b) q.
 Proof. by []. Qed.
 
-Lemma hit_free d P q : ~~ hit d P -> size q <= d -> free d P q.
+Lemma has_leaf_free d P q : ~~ has_leaf d P -> size q <= d -> free d P q.
 Proof.
-move/nohitP => h sq; apply/nohitP => y sy; apply: h.
+move/no_leafP => h sq; apply/no_leafP => y sy; apply: h.
 by rewrite size_cat sy subnKC.
 Qed.
 
@@ -566,13 +566,13 @@ Proof.
 elim: d P p s q => [|d IH] P p s q.
   case: q => [|b q]; first by rewrite cats0 /free /=; case: (P [::]); rewrite ?inE ?eqxx.
   rewrite /=; case: (P [::]) => //=; rewrite inE -[X in _ == X]cats0 eqseq_cat // eqxx //.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h //= inE -{2}[p]cats0 eqseq_cat // eqxx /=.
-  case: q => [|b q]; first by rewrite /free /= -/(hit d.+1 P) h.
-  case: leqP => //= sq; rewrite [free _ _ (parent _)]hit_free ?h ?andbF //.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h //= inE -{2}[p]cats0 eqseq_cat // eqxx /=.
+  case: q => [|b q]; first by rewrite /free /= -/(has_leaf d.+1 P) h.
+  case: leqP => //= sq; rewrite [free _ _ (parent _)]has_leaf_free ?h ?andbF //.
   by rewrite /parent size_take; case: ifP => // _; apply: ltnW.
-rewrite cover_hitS // map_cat mem_cat; case: q => [|b q].
-  rewrite cats0 [free d.+1 P [::]]/free /= -/(hit d.+1 P) h /=; apply/negbTE; rewrite negb_or.
+rewrite cover_has_leafS // map_cat mem_cat; case: q => [|b q].
+  rewrite cats0 [free d.+1 P [::]]/free /= -/(has_leaf d.+1 P) h /=; apply/negbTE; rewrite negb_or.
   by apply/andP; split; apply/negP => /mem_cover_prefix /size_prefix; rewrite size_rcons ltnn.
 have O b' : b != b' -> (p ++ b :: q \in map fst (cover d (below P b') (rcons p b') (child p b' s)))
                        = false.
@@ -584,7 +584,7 @@ have -> : (p ++ b :: q \in map fst (cover d (below P false) (rcons p false) (chi
           (p ++ b :: q \in map fst (cover d (below P b) (rcons p b) (child p b s))).
   by case: b O => O; [rewrite (O false) | rewrite (O true) ?orbF].
 rewrite -cat_rcons IH /= ltnS free_cons; congr [&& _, _ & _].
-by case: q {O} => [|c q] //=; rewrite /parent /= /free /= -/(hit d.+1 P) h.
+by case: q {O} => [|c q] //=; rewrite /parent /= /free /= -/(has_leaf d.+1 P) h.
 Qed.
 
 (* A node is in the key iff it is a maximal subtree without punctured leaves. *)
@@ -651,10 +651,10 @@ Lemma delegate_cover d P p s x : size x <= d ->
 Proof.
 elim: d P p s x => [|d IH] P p s [|b x] // sx; first by rewrite cats0 delegate_under ?prefix_refl.
   by rewrite cats0 delegate_under ?prefix_refl.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h // /delegate /= /delegate_node /= prefix_prefix /eval_node.
-  by rewrite drop_size_cat // cover_nohit //; apply: (hit_free _ sx); rewrite h.
-rewrite cover_hitS // delegate_cat subSS; rewrite /= ltnS in sx; clear h.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h // /delegate /= /delegate_node /= prefix_prefix /eval_node.
+  by rewrite drop_size_cat // cover_no_leaf //; apply: (has_leaf_free _ sx); rewrite h.
+rewrite cover_has_leafS // delegate_cat subSS; rewrite /= ltnS in sx; clear h.
 by case: b; [rewrite (delegate_other _ _ _ _ true) | rewrite (delegate_other _ _ _ _ false) cats0];
    rewrite -cat_rcons IH.
 Qed.

@@ -46,8 +46,8 @@ have E p t : map fst (cover d.+1 (fun x => ~~ last false x) p t) =
              map (cat p) (pts d.+1 (last false)); last first.
   by rewrite E; elim: (pts _ _) => //= x xs ->.
 elim: d p t => [|d IH] p t; first by rewrite /= -cats1.
-rewrite cover_hitS; last first.
-  by apply/hitP; exists (nseq d.+2 false); rewrite ?size_nseq //=; elim: (d).
+rewrite cover_has_leafS; last first.
+  by apply/has_leafP; exists (nseq d.+2 false); rewrite ?size_nseq //=; elim: (d).
 have B b x : size x = d.+1 -> below (fun x => ~~ last false x) b x = ~~ last false x by case: x.
 rewrite (@eq_cover _ G _ _ _ _ _ (B false)) (@eq_cover _ G _ _ _ _ _ (B true)).
 rewrite map_cat !IH [pts d.+2 _]/=.
@@ -71,12 +71,12 @@ suff: forall d P p s x, size x = d -> ~~ P x -> exists q,
   by move=> /(_ d P [::] s x) H sx /(H sx).
 move=> {d P s x}; elim=> [|d IH] P p s x sx nPx.
   case: x sx nPx => // _ nP; exists [::].
-  rewrite cover_nohit // /puncture /= /puncture_node /= !cats0 prefix_refl drop_size inE eqxx.
+  rewrite cover_no_leaf // /puncture /= /puncture_node /= !cats0 prefix_refl drop_size inE eqxx.
   by [].
-case h: (hit d.+1 P); last first.
-  exists [::]; rewrite cover_nohit ?h // /puncture /= /puncture_node /= prefix0s !cats0.
+case h: (has_leaf d.+1 P); last first.
+  exists [::]; rewrite cover_no_leaf ?h // /puncture /= /puncture_node /= prefix0s !cats0.
   by rewrite prefix_prefix drop_size_cat // size_copath_path sx inE eqxx subn0 add1n.
-case: x sx nPx => [//|b x] [sx] nPx; rewrite cover_hitS // puncture_cat !size_cat map_cat.
+case: x sx nPx => [//|b x] [sx] nPx; rewrite cover_has_leafS // puncture_cat !size_cat map_cat.
 have [q [qK qx E]] := IH (below P b) (rcons p b) (child G p b s) x sx nPx.
 exists (b :: q); split; last 1 first.
 - rewrite subSS; clear h; case: b E qK nPx => E qK nPx.

@@ -33,8 +33,8 @@ Lemma size_cover_family d P p s a : a < d ->
   size (cover d P p s) <= 2 ^ a + card d P * (d.-1 - a).
 Proof.
 elim: d P p s a => [//|d IH] P p s a ad.
-case h: (hit d.+1 P); last by rewrite cover_nohit ?h //= addn_gt0 expn_gt0.
-rewrite cover_hitS // size_cat cardS.
+case h: (has_leaf d.+1 P); last by rewrite cover_no_leaf ?h //= addn_gt0 expn_gt0.
+rewrite cover_has_leafS // size_cat cardS.
 case: a ad => [|a] ad.
   rewrite expn0 subn0.
   case: d IH h {ad} => [|d] IH h.
@@ -42,7 +42,7 @@ case: a ad => [|a] ad.
   have I b := IH (below P b) (rcons p b) (child p b s) 0 isT.
   apply: leq_trans (leq_add (I false) (I true)) _.
   rewrite !expn0 !subn0 /= addnACA -mulnDl [X in _ <= _ + X]mulnS addnA leq_add2r.
-  by move: h; rewrite hit_has cardS => h; rewrite ltnS.
+  by move: h; rewrite has_leaf_card cardS => h; rewrite ltnS.
 case: d IH h ad => [//|d] IH h ad.
 have I b := IH (below P b) (rcons p b) (child p b s) a ad.
 apply: leq_trans (leq_add (I false) (I true)) _.
@@ -67,10 +67,10 @@ Qed.
 Lemma size_cover_live d P p s : size (cover d P p s) + card d P <= 2 ^ d.
 Proof.
 elim: d P p s => [|d IH] P p s; first by rewrite /card /=; case: (P _).
-case h: (hit d.+1 P); last first.
-  by rewrite cover_nohit ?h //=; move: h; rewrite hit_has lt0n => /negbFE/eqP ->;
+case h: (has_leaf d.+1 P); last first.
+  by rewrite cover_no_leaf ?h //=; move: h; rewrite has_leaf_card lt0n => /negbFE/eqP ->;
      rewrite expn_gt0.
-by rewrite cover_hitS // size_cat cardS addnACA expnS mul2n -addnn leq_add.
+by rewrite cover_has_leafS // size_cat cardS addnACA expnS mul2n -addnn leq_add.
 Qed.
 
 (* -- the worst case: every second leaf -- *)
@@ -79,10 +79,10 @@ Theorem size_cover_odds d p s : size (cover d.+1 (last false) p s) = 2 ^ d.
 Proof.
 elim: d p s => [|d IH] p s //.
 have E b : forall y, size y = d.+1 -> below (last false) b y = last false y by case.
-have h : hit d.+2 (last false).
-  by apply/hitP; exists (rcons (nseq d.+1 false) true);
+have h : has_leaf d.+2 (last false).
+  by apply/has_leafP; exists (rcons (nseq d.+1 false) true);
      rewrite ?size_rcons ?size_nseq // last_rcons.
-by rewrite cover_hitS // size_cat !(eq_cover G _ _ (E _)) !IH addnn -mul2n -expnS.
+by rewrite cover_has_leafS // size_cat !(eq_cover G _ _ (E _)) !IH addnn -mul2n -expnS.
 Qed.
 
 (* -- the best case -- *)
@@ -147,8 +147,8 @@ Lemma ascending_cover d i p s :
 Proof.
 elim: d i p s => [|d IH] [|i] p s //.
   by rewrite take0 (eq_cover G _ _ (Q := pred0)) ?cover_pred0.
-rewrite cover_hitS; last first.
-  rewrite hit_has cardS addn_gt0 -!hit_has; apply/orP; left; apply/hitP.
+rewrite cover_has_leafS; last first.
+  rewrite has_leaf_card cardS addn_gt0 -!has_leaf_card; apply/orP; left; apply/has_leafP.
   exists (nseq d false); rewrite ?size_nseq // below_take ?size_nseq //.
   by have [l ->] := leaves_head d; rewrite /= inE eqxx.
 rewrite size_cat !(eq_cover G _ _ (@below_take d _ _)) /=.
@@ -186,8 +186,8 @@ rewrite cardS (IH p./2) ?(IH (uphalf p)).
 - by apply: leq_trans (half_leq pd) _; rewrite expnS mul2n doubleK.
 Qed.
 
-Lemma hit_spread d p : p <= 2 ^ d -> hit d (spread d p) = (0 < p).
-Proof. by move=> pd; rewrite hit_has card_spread. Qed.
+Lemma has_leaf_spread d p : p <= 2 ^ d -> has_leaf d (spread d p) = (0 < p).
+Proof. by move=> pd; rewrite has_leaf_card card_spread. Qed.
 
 Lemma size_cover_spread d p k q s : k <= d -> 2 ^ k <= p <= 2 ^ k.+1 -> p <= 2 ^ d ->
   size (cover d (spread d p) q s) + p.*2 = p * (d - k) + 2 ^ k.+1.
@@ -197,12 +197,12 @@ elim: d p k q s => [|d IH] p k q s kd kp pd.
 have p0 : 0 < p by case/andP: kp => kp _; apply: leq_trans kp; rewrite expn_gt0.
 have ud : uphalf p <= 2 ^ d by rewrite leq_uphalf_double -mul2n -expnS.
 have hd : p./2 <= 2 ^ d by apply: leq_trans ud; rewrite uphalf_half leq_addl.
-rewrite cover_hitS ?hit_spread // size_cat /=.
+rewrite cover_has_leafS ?has_leaf_spread // size_cat /=.
 have [p1|p1] := leqP p 1.
   have {p0} p1' : p = 1 by apply/eqP; rewrite eqn_leq p1.
   have k0 : k = 0.
     by move: kp; rewrite p1' => /andP []; case: k {kd} => // k; rewrite leqNgt (ltn_exp2l 0).
-  rewrite p1' k0 [X in size X + _](cover_nohit); last by rewrite hit_spread ?expn_gt0.
+  rewrite p1' k0 [X in size X + _](cover_no_leaf); last by rewrite has_leaf_spread ?expn_gt0.
   rewrite -addnA (IH _ 0) ?expn_gt0 //= !mul1n !subn0.
   by rewrite addnA add1n.
 case: k kd kp => [|k] kd kp.
@@ -275,18 +275,18 @@ rewrite /ns_below; elim: ns => //= q ns IH; rewrite inE negb_or => /andP [nq /IH
 by case: q nq => [//|c q] _ /=; rewrite -[Some c == Some b]/(c == b); case: (c == b).
 Qed.
 
-Theorem cover_minimal d P p s ns : covers d P ns -> size (cover d P p s) <= size ns.
+Theorem cover_minimal d P p s ns : exact_cover d P ns -> size (cover d P p s) <= size ns.
 Proof.
 elim: d P p s ns => [|d IH] P p s ns C.
   by have := C [::] erefl; rewrite /=; case: (P [::]) => //=; case: ns {C}.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h //=; case: ns C => // C.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h //=; case: ns C => // C.
   have := C (nseq d.+1 false) (size_nseq _ _); rewrite /= => /esym/negbFE Px.
-  by case/negP: (negbT h); apply/hitP; exists (nseq d.+1 false); rewrite ?size_nseq.
+  by case/negP: (negbT h); apply/has_leafP; exists (nseq d.+1 false); rewrite ?size_nseq.
 have nn : [::] \notin ns.
-  apply/negP => ni; case/hitP: h => x sx Px; have := C x sx; rewrite Px => /negP; apply.
+  apply/negP => ni; case/has_leafP: h => x sx Px; have := C x sx; rewrite Px => /negP; apply.
   by apply/hasP; exists [::] => //; rewrite prefix0s.
-rewrite cover_hitS // size_cat -(size_ns_below nn) leq_add //; apply: IH => x sx;
+rewrite cover_has_leafS // size_cat -(size_ns_below nn) leq_add //; apply: IH => x sx;
   by rewrite has_ns_below // C //= sx.
 Qed.
 
@@ -295,7 +295,7 @@ Qed.
 (* the inner nodes of the subtree at p that have a leaf of P below them *)
 Fixpoint inner_nodes (d : nat) (P : pred bitseq) (p : bitseq) : seq bitseq :=
   if d is d'.+1 then
-    if hit d P then p :: inner_nodes d' (below P false) (rcons p false) ++
+    if has_leaf d P then p :: inner_nodes d' (below P false) (rcons p false) ++
                          inner_nodes d' (below P true) (rcons p true)
     else [::]
   else [::].
@@ -305,13 +305,13 @@ Lemma eq_inner_nodes d P Q p :
 Proof.
 elim: d P Q p => [//|d IH] P Q p E.
 have E' b x : size x = d -> below P b x = below Q b x by move=> sx; apply: E; rewrite /= sx.
-by move: (eq_hit E) => /= ->; rewrite (IH _ _ _ (E' false)) (IH _ _ _ (E' true)).
+by move: (eq_has_leaf E) => /= ->; rewrite (IH _ _ _ (E' false)) (IH _ _ _ (E' true)).
 Qed.
 
-Lemma inner_nodes_nohit d P p : ~~ hit d P -> inner_nodes d P p = [::].
+Lemma inner_nodes_no_leaf d P p : ~~ has_leaf d P -> inner_nodes d P p = [::].
 Proof. by case: d => [//|d] /= /negbTE ->. Qed.
 
-Lemma inner_nodes_hitS d P p : hit d.+1 P ->
+Lemma inner_nodes_has_leafS d P p : has_leaf d.+1 P ->
   inner_nodes d.+1 P p = p :: inner_nodes d (below P false) (rcons p false) ++
                               inner_nodes d (below P true) (rcons p true).
 Proof. by move=> /= ->. Qed.
@@ -337,14 +337,14 @@ by rewrite size_rcons ltnn.
 Qed.
 
 Lemma mem_inner_nodes d P p q :
-  p ++ q \in inner_nodes d P p = (size q < d) && hit (d - size q) (fun y => P (q ++ y)).
+  p ++ q \in inner_nodes d P p = (size q < d) && has_leaf (d - size q) (fun y => P (q ++ y)).
 Proof.
 elim: d P p q => [//|d IH] P p q.
-case h: (hit d.+1 P); last first.
-  rewrite inner_nodes_nohit ?h //; apply/esym/negP => /andP [qd /hitP [x sx Px]].
-  case/negP: (negbT h); apply/hitP; exists (q ++ x) => //.
+case h: (has_leaf d.+1 P); last first.
+  rewrite inner_nodes_no_leaf ?h //; apply/esym/negP => /andP [qd /has_leafP [x sx Px]].
+  case/negP: (negbT h); apply/has_leafP; exists (q ++ x) => //.
   by rewrite size_cat sx subnKC // ltnW.
-rewrite inner_nodes_hitS // inE mem_cat.
+rewrite inner_nodes_has_leafS // inE mem_cat.
 case: q => [|b q]; first by rewrite cats0 eqxx subn0 h.
 rewrite -[X in _ == X]cats0 eqseq_cat // eqxx /= subSS ltnS.
 case: b; [rewrite (@inner_nodes_other d _ p true false) |
@@ -364,18 +364,18 @@ Qed.
 Lemma size_inner_nodes_all d p : (size (inner_nodes d predT p)).+1 = 2 ^ d.
 Proof.
 elim: d p => [//|d IH] p.
-have h : hit d.+1 predT by apply/hitP; exists (nseq d.+1 false); rewrite ?size_nseq.
-rewrite inner_nodes_hitS //= size_cat -addnS -addSn.
+have h : has_leaf d.+1 predT by apply/has_leafP; exists (nseq d.+1 false); rewrite ?size_nseq.
+rewrite inner_nodes_has_leafS //= size_cat -addnS -addSn.
 by rewrite !IH expnS mul2n addnn.
 Qed.
 
 Lemma spine_inner_nodes p x : spine p x = inner_nodes (size x) (pred1 x) p.
 Proof.
 elim: x p => [//|b x IH] p.
-rewrite inner_nodes_hitS /=; last exact: (hit_pred1 (b :: x)).
+rewrite inner_nodes_has_leafS /=; last exact: (has_leaf_pred1 (b :: x)).
 rewrite IH.
 have E b' := @eq_inner_nodes (size x) _ _ (rcons p b') (fun y _ => below_pred1 b b' x y).
-by rewrite !E; case: b {E}; rewrite (@inner_nodes_nohit _ pred0) ?hit_pred0 ?cats0.
+by rewrite !E; case: b {E}; rewrite (@inner_nodes_no_leaf _ pred0) ?has_leaf_pred0 ?cats0.
 Qed.
 
 Lemma expanded_cat x (K1 K2 : key Seed) : expanded x (K1 ++ K2) = expanded x K1 ++ expanded x K2.
@@ -395,15 +395,15 @@ Proof.
 elim: d P p s x => [|d IH] P p s x sx.
   move/eqP: sx; rewrite size_eq0 => /eqP ->; rewrite /= !cats0; case: (P _) => //=.
   by rewrite /expanded /= prefix_refl drop_size.
-case h: (hit d.+1 P); last first.
-  rewrite cover_nohit ?h // inner_nodes_nohit ?h // cats0 /expanded /= prefix_prefix.
+case h: (has_leaf d.+1 P); last first.
+  rewrite cover_no_leaf ?h // inner_nodes_no_leaf ?h // cats0 /expanded /= prefix_prefix.
   rewrite drop_size_cat // cats0 spine_inner_nodes sx; apply/permP => a; congr (count a _).
   apply: eq_inner_nodes => y sy /=; case Py: (P y) => //.
-  by case/negP: (negbT h); apply/hitP; exists y.
+  by case/negP: (negbT h); apply/has_leafP; exists y.
 case: x sx => [//|b x] [sx].
-have hU : hit d.+1 (predU P (pred1 (b :: x))).
-  by apply/hitP; exists (b :: x); rewrite /= ?sx ?eqxx ?orbT.
-rewrite cover_hitS // expanded_cat !inner_nodes_hitS //.
+have hU : has_leaf d.+1 (predU P (pred1 (b :: x))).
+  by apply/has_leafP; exists (b :: x); rewrite /= ?sx ?eqxx ?orbT.
+rewrite cover_has_leafS // expanded_cat !inner_nodes_has_leafS //.
 have bU b' y : below (predU P (pred1 (b :: x))) b' y =
                predU (below P b') (if b == b' then pred1 x else pred0) y.
   by rewrite /below /= -(below_pred1 b b' x y).
@@ -437,7 +437,7 @@ Lemma expanded_all_perm d s xs : all (fun x => size x == d) xs ->
   perm_eq (expanded_all xs (keygen s)) (inner_nodes d (mem xs) [::]).
 Proof.
 elim/last_ind: xs => [|xs x IH].
-  by rewrite (@eq_inner_nodes _ _ pred0) // inner_nodes_nohit ?hit_pred0.
+  by rewrite (@eq_inner_nodes _ _ pred0) // inner_nodes_no_leaf ?has_leaf_pred0.
 rewrite all_rcons => /andP [/eqP sx axs].
 rewrite expanded_all_rcons perm_catC (puncture_all_canonical G s axs).
 have E := @eq_inner_nodes d _ (predU (mem xs) (pred1 x)) [::] (fun y _ => _).
@@ -456,7 +456,7 @@ Theorem expansions_mem (d : nat) s (xs : seq bitseq) (q : bitseq) : all (fun x =
   (q \in expanded_all xs (keygen s)) = (size q < d) && has (prefix q) xs.
 Proof.
 move=> axs; rewrite (perm_mem (expanded_all_perm s axs)) -[q in LHS]cat0s mem_inner_nodes.
-case: ltnP => //= qd; apply/hitP/hasP => [[x sx xs_x]|[x xs_x /prefixP [y xE]]].
+case: ltnP => //= qd; apply/has_leafP/hasP => [[x sx xs_x]|[x xs_x /prefixP [y xE]]].
   by exists (q ++ x) => //; apply: prefix_prefix.
 exists y; rewrite -?xE //; apply/eqP; rewrite -(eqn_add2l (size q)) -size_cat -xE.
 by rewrite (eqP (allP axs _ xs_x)) subnKC // ltnW.
@@ -474,7 +474,7 @@ have E q : q \in expanded x (puncture_all xs (keygen s)) -> (size q < d) && pref
   case: ifP => // /prefixP [y xE].
   rewrite xE drop_size_cat // spine_inner_nodes => iq.
   have /prefixP [z qE] := allP (inner_nodes_prefix _ _ _) _ iq.
-  move: iq; rewrite qE mem_inner_nodes => /andP [zy /hitP [w _ /eqP yE]].
+  move: iq; rewrite qE mem_inner_nodes => /andP [zy /has_leafP [w _ /eqP yE]].
   by rewrite -sx xE -yE catA prefix_prefix andbT !size_cat -addnA ltn_add2l -size_cat yE.
 suff : size (map size (expanded x (puncture_all xs (keygen s)))) <= size (iota 0 d).
   by rewrite size_map size_iota.
@@ -493,7 +493,7 @@ move=> axs; rewrite -(size_inner_nodes_all d [::]) subn1 /=.
 apply: uniq_leq_size; first exact: (expansions_once s axs).
 move=> q; rewrite (expansions_mem s q axs) => /andP [qd _].
 rewrite -[q]cat0s mem_inner_nodes qd /=.
-by apply/hitP; exists (nseq (d - size q) false); rewrite ?size_nseq.
+by apply/has_leafP; exists (nseq (d - size q) false); rewrite ?size_nseq.
 Qed.
 
 (* ... and exactly so many if these are all leaves. *)

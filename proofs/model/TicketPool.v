@@ -69,7 +69,7 @@ exists rs2 => // x sx; rewrite P2 //; have [-> _] := P1 x sx.
 by rewrite orbA.
 Qed.
 
-Lemma dead_useless s rs p os x : history s rs p -> size x = d -> punctured rs x ->
+Lemma punctured_useless s rs p os x : history s rs p -> size x = d -> punctured rs x ->
   ~~ has (serves x) (trace p os).
 Proof.
 elim: os rs p => //= o os IH rs p H sx px; have [rs1 H1 P1] := step_history o H.
@@ -92,7 +92,7 @@ Theorem ticket_ends s os os' x : size x = d -> has (ends x) (trace (new_pool s) 
   ~~ has (serves x) (trace (after (new_pool s) os) os').
 Proof.
 move=> sx E; have [rs H P] := after_history os (new_history s).
-by apply: (dead_useless os' H sx); rewrite P // E.
+by apply: (punctured_useless os' H sx); rewrite P // E.
 Qed.
 
 (* Of any operations in any order, at most one redeems a ticket. *)
@@ -107,7 +107,7 @@ case R: (redeems x (o, (step p o).1)).
 have /andP [sv en] := S _ R; have sx := serves_size sv.
 have [rs1 H1 P1] := step_history o H; have [E _] := P1 x sx.
 rewrite -[X in _ <= X]addn0 leq_add2l leqn0 -leqn0 leqNgt -has_count.
-have := dead_useless os H1 sx; rewrite E en orbT => /(_ isT); apply: contra.
+have := punctured_useless os H1 sx; rewrite E en orbT => /(_ isT); apply: contra.
 by apply: sub_has => e Re; case/andP: (S _ Re).
 Qed.
 

@@ -33,7 +33,7 @@ Definition found g guesses (values : seq (option Seed * option Seed)) : bool :=
   has (fun s => (Some (g (tt, s)).1, Some (g (tt, s)).2) \in values) guesses.
 
 Lemma search_value w sg g st guesses values :
-  value s0 bit sg (dead_in w) st (plug g (search c guesses values)) = (found g guesses values)%:R.
+  value s0 bit sg (cut_off_in w) st (plug g (search c guesses values)) = (found g guesses values)%:R.
 Proof.
 elim: guesses => //= s rest IH; rewrite /value /=; case: ifP => // _; exact: IH.
 Qed.
@@ -60,7 +60,7 @@ Definition st_after (us : seq bitseq) (st : ev_state unit) : Prop :=
 
 Lemma collect_value w sg g us st guesses values : uniq us -> all (fun u => size u == c) us ->
   st_after us st ->
-  value s0 bit sg (dead_in w) st (plug g (collect c us guesses values)) =
+  value s0 bit sg (cut_off_in w) st (plug g (collect c us guesses values)) =
   ex (answers w sg us) (fun new => (found g guesses (catrev new values))%:R).
 Proof.
 elim: us st values => [|u us IH] st values /=; first by case: w; rewrite search_value.

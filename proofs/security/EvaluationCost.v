@@ -51,10 +51,10 @@ by split.
 Qed.
 
 (* one query *)
-Lemma query_cost L dead q m n r (st : ev_state unit) a : Correctness.within d (held st) ->
+Lemma query_cost L cut_off q m n r (st : ev_state unit) a : Correctness.within d (held st) ->
   let: (i, j, K) := cost (held st) a in
   i <= q -> j <= m -> (q + m) * d <= n -> q <= r ->
-  runs_within n r (@cut_oracle Seed s0 d L dead st a) (fun n' r' rs =>
+  runs_within n r (@cut_oracle Seed s0 d L cut_off st a) (fun n' r' rs =>
     [/\ (q - i + (m - j)) * d <= n', q - i <= r', held rs.2 = K & Correctness.within d K]).
 Proof.
 move=> W; have ev x : size x <= d -> 0 < q -> (q + m) * d <= n -> q <= r ->
@@ -85,13 +85,13 @@ case: a => [x|[p ok]|x|[p ok]] /=; rewrite ?subn0 => qi mj nd qr.
   by move=> i j K [ni rj]; split=> //; apply: leq_trans rj.
 Qed.
 
-Lemma simulate_cost v L dead q m n r (st : ev_state unit) A : asks_at_most q m (held st) A ->
+Lemma simulate_cost v L cut_off q m n r (st : ev_state unit) A : asks_at_most q m (held st) A ->
   Correctness.within d (held st) -> (q + m) * d <= n -> q <= r ->
-  runs_within n r (simulate v (cut_oracle s0 L dead) st A) anything.
+  runs_within n r (simulate v (cut_oracle s0 L cut_off) st A) anything.
 Proof.
 elim: A q m n r st => [b|X x0 k IH|a k IH] q m n r st //=.
   by move=> H W nd qr x; apply: IH (H x) W nd qr.
-move=> H W nd qr; move: (@query_cost L dead q m n r st a W) H.
+move=> H W nd qr; move: (@query_cost L cut_off q m n r st a W) H.
 case: (cost _ _) => [[i j] K'] C [iq jm H].
 apply: runs_within_bind (C iq jm nd qr) _ => n' r' rs [nd' qr' E W'].
 by apply: IH nd' qr'; rewrite E.

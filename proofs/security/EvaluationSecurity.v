@@ -85,7 +85,7 @@ Qed.
 
 (* ---- The device with its seeds given as a function of the node --------------------------- *)
 
-Definition node_oracle (sg : bitseq -> Seed) (dead : pred bitseq) (st : ev_state unit) (a : ev_query d) :
+Definition node_oracle (sg : bitseq -> Seed) (cut_off : pred bitseq) (st : ev_state unit) (a : ev_query d) :
   prog (ev_reply a * ev_state unit) :=
   match a with
   | Evaluate x =>
@@ -95,15 +95,15 @@ Definition node_oracle (sg : bitseq -> Seed) (dead : pred bitseq) (st : ev_state
       Ret (tt, State (puncture_region no_seed (sval r) (held st)) (revealed st) (tested st))
   | Challenge x =>
       if fresh_leaf st x then
-        y <-$ (if dead x then unif s0 else Ret (sg x)) ;; Ret (Some y, challenge x st)
+        y <-$ (if cut_off x then unif s0 else Ret (sg x)) ;; Ret (Some y, challenge x st)
       else Ret (None, st)
   | Reveal p =>
       if spoils (sval p) st then Ret (None, st)
       else Ret (Some (dress sg (delegate no_seed (sval p) (held st))), reveal (sval p) st)
   end.
 
-Lemma ex_cut_oracle L dead st a f :
-  ex (exec G (cut_oracle s0 L dead st a)) f = ex (node_oracle (seed_of L) (under dead) st a) f.
+Lemma ex_cut_oracle L cut_off st a f :
+  ex (exec G (cut_oracle s0 L cut_off st a)) f = ex (node_oracle (seed_of L) (under cut_off) st a) f.
 Proof.
 case: a f => [x|r|x|p] f //=.
 - case: ifP => // _; case: ifP => // _; by rewrite ex_exec_bind ex_find_seed.
@@ -112,47 +112,47 @@ case: a f => [x|r|x|p] f //=.
 - by case: ifP => // _; rewrite ex_exec_bind ex_find_seeds.
 Qed.
 
-Definition value v sg dead st A : rat := Pr (interact v (node_oracle sg dead) st A).
+Definition value v sg cut_off st A : rat := Pr (interact v (node_oracle sg cut_off) st A).
 
-Lemma value_Random v sg dead st (X : finType) (x0 : X) k :
-  value v sg dead st (Random x0 k) = avg (fun z => value v sg dead st (k z)).
+Lemma value_Random v sg cut_off st (X : finType) (x0 : X) k :
+  value v sg cut_off st (Random x0 k) = avg (fun z => value v sg cut_off st (k z)).
 Proof. by []. Qed.
 
-Lemma value_Evaluate v sg dead st (x : leaf d) k : value v sg dead st (@Ask _ ev_reply (Evaluate x) k) =
-  if spoils x st then value v sg dead st (k None)
-  else value v sg dead (reveal x st) (k (if alive (held st) x then Some (sg x) else None)).
+Lemma value_Evaluate v sg cut_off st (x : leaf d) k : value v sg cut_off st (@Ask _ ev_reply (Evaluate x) k) =
+  if spoils x st then value v sg cut_off st (k None)
+  else value v sg cut_off (reveal x st) (k (if alive (held st) x then Some (sg x) else None)).
 Proof. by rewrite /value /=; case: ifP. Qed.
 
-Lemma value_Punct v sg dead st r k : value v sg dead st (@Ask _ ev_reply (Punct r) k) =
-  value v sg dead (State (puncture_region no_seed (sval r) (held st)) (revealed st) (tested st))
+Lemma value_Punct v sg cut_off st r k : value v sg cut_off st (@Ask _ ev_reply (Punct r) k) =
+  value v sg cut_off (State (puncture_region no_seed (sval r) (held st)) (revealed st) (tested st))
         (k tt).
 Proof. by []. Qed.
 
-Lemma value_Challenge v sg dead st (x : leaf d) k : value v sg dead st (@Ask _ ev_reply (Challenge x) k) =
+Lemma value_Challenge v sg cut_off st (x : leaf d) k : value v sg cut_off st (@Ask _ ev_reply (Challenge x) k) =
   if fresh_leaf st x then
-    if dead x then avg (fun y => value v sg dead (challenge x st) (k (Some y)))
-    else value v sg dead (challenge x st) (k (Some (sg x)))
-  else value v sg dead st (k None).
+    if cut_off x then avg (fun y => value v sg cut_off (challenge x st) (k (Some y)))
+    else value v sg cut_off (challenge x st) (k (Some (sg x)))
+  else value v sg cut_off st (k None).
 Proof. by rewrite /value /=; case: ifP => // _; case: ifP. Qed.
 
-Lemma value_Reveal v sg dead st r k : value v sg dead st (@Ask _ ev_reply (Reveal r) k) =
-  if spoils (sval r) st then value v sg dead st (k None)
-  else value v sg dead (reveal (sval r) st)
+Lemma value_Reveal v sg cut_off st r k : value v sg cut_off st (@Ask _ ev_reply (Reveal r) k) =
+  if spoils (sval r) st then value v sg cut_off st (k None)
+  else value v sg cut_off (reveal (sval r) st)
              (k (Some (dress sg (delegate no_seed (sval r) (held st))))).
 Proof. by rewrite /value /=; case: ifP. Qed.
 
 Definition valueE :=
   (value_Random, value_Evaluate, value_Punct, value_Challenge, value_Reveal).
 
-Definition hit_below p (st : ev_state unit) : bool := has (prefix p) (tested st).
+Definition tested_below p (st : ev_state unit) : bool := has (prefix p) (tested st).
 
 (* ---- Runs on which no leaf below p can be challenged any more ----------------------------- *)
 
-Lemma never_tested p sg dead st A :
-  (forall y, prefix p y -> revealed st y) -> ~~ hit_below p st ->
-  value (@tests_below _ p) sg dead st A = 0.
+Lemma never_tested p sg cut_off st A :
+  (forall y, prefix p y -> revealed st y) -> ~~ tested_below p st ->
+  value (@tests_below _ p) sg cut_off st A = 0.
 Proof.
-rewrite /hit_below; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st R N; rewrite ?valueE.
+rewrite /tested_below; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st R N; rewrite ?valueE.
 - by rewrite /value /Pr /= /tests_below (negbTE N) andbF.
 - by rewrite (eq_avg (fun z => IH z st R N)) (avg_const x0).
 - by case: ifP => _; apply: IH => //= y py; rewrite R.
@@ -165,11 +165,11 @@ rewrite /hit_below; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st R N; rewrite ?
 - by case: ifP => _; apply: IH => //= y py; rewrite R.
 Qed.
 
-Lemma never_in (U : pred bitseq) p sg dead st A :
-  challenges_in U A -> free d U p -> ~~ hit_below p st ->
-  value (@tests_below _ p) sg dead st A = 0.
+Lemma never_in (U : pred bitseq) p sg cut_off st A :
+  challenges_in U A -> free d U p -> ~~ tested_below p st ->
+  value (@tests_below _ p) sg cut_off st A = 0.
 Proof.
-move=> CU F; move: CU; rewrite /hit_below.
+move=> CU F; move: CU; rewrite /tested_below.
 elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st CU N; rewrite ?valueE.
 - by rewrite /value /Pr /= /tests_below (negbTE N) andbF.
 - by rewrite (eq_avg (fun z => IH z st (CU z) N)) (avg_const x0).
@@ -177,7 +177,7 @@ elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st CU N; rewrite ?valueE.
 - by case: CU => _ CU; apply: IH (CU tt) _.
 - case: CU => /= Ux CU; case: ifP => _; last exact: IH (CU _) N.
   have np : ~~ prefix p x.
-    apply/negP => /prefixP [y E]; move/nohitP: F => /(_ y).
+    apply/negP => /prefixP [y E]; move/no_leafP: F => /(_ y).
     have sx : size (tval x) = d := size_tuple x.
     by rewrite -E Ux -sx E size_cat addKn => /(_ erefl).
   have N' : ~~ has (prefix p) (tested (challenge x st)) by rewrite /= negb_or np.
@@ -210,7 +210,7 @@ Qed.
 
 (* what reveals p leaves no leaf below p to be challenged *)
 Lemma spoilt p r (st : ev_state unit) : prefix r p -> alive (held st) p -> ~~ spoils r st ->
-  (forall y, prefix p y -> revealed (reveal r st) y) /\ ~~ hit_below p (reveal r st).
+  (forall y, prefix p y -> revealed (reveal r st) y) /\ ~~ tested_below p (reveal r st).
 Proof.
 move=> rp al sp; split=> [y py|].
   by rewrite /= (prefix_trans rp py) (alive_below py al) orbT.
@@ -218,12 +218,12 @@ apply: contra sp => /hasP /= [y yt py]; apply/hasP; exists y => //.
 by rewrite (prefix_trans rp py) (alive_below py al).
 Qed.
 
-(* the two seed functions and the two sets of dead leaves agree, except at p *)
-Lemma agree p sg1 sg2 (dead1 dead2 : pred bitseq) st A :
+(* the two seed functions and the two sets of leaves cut off agree, except at p *)
+Lemma agree p sg1 sg2 (cut_off1 cut_off2 : pred bitseq) st A :
   (forall q, (size q <= d)%N -> q != p -> sg1 q = sg2 q) ->
-  (forall q, size q = d -> q != p -> dead1 q = dead2 q) ->
-  (size p = d -> (p \in tested st) || dead1 p && dead2 p) -> nodes_ok st ->
-  value (@tests_below _ p) sg1 dead1 st A = value (@tests_below _ p) sg2 dead2 st A.
+  (forall q, size q = d -> q != p -> cut_off1 q = cut_off2 q) ->
+  (size p = d -> (p \in tested st) || cut_off1 p && cut_off2 p) -> nodes_ok st ->
+  value (@tests_below _ p) sg1 cut_off1 st A = value (@tests_below _ p) sg2 cut_off2 st A.
 Proof.
 move=> Es Ed; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st T W; rewrite ?valueE //.
 - by apply: eq_avg => x; apply: IH.
@@ -239,10 +239,10 @@ move=> Es Ed; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st T W; rewri
 - by apply: IH => //; apply: within_puncture.
 - have sx : size (tval x) = d := size_tuple x.
   case: ifP => [/andP [_ nt]|_]; last exact: IH.
-  have T' : size p = d -> (p \in tested (challenge x st)) || dead1 p && dead2 p.
+  have T' : size p = d -> (p \in tested (challenge x st)) || cut_off1 p && cut_off2 p.
     by move/T; rewrite inE -orbA => ->; rewrite orbT.
   case: (tval x =P p) => [E|/eqP ne].
-    have /andP [-> ->] : dead1 x && dead2 x.
+    have /andP [-> ->] : cut_off1 x && cut_off2 x.
       by have := T (etrans (congr1 size (esym E)) sx); rewrite -E (negbTE nt).
     by apply: eq_avg => y; apply: IH.
   rewrite Ed // Es ?sx //; case: ifP => _; last exact: IH.
@@ -263,9 +263,9 @@ Qed.
 Definition at_leaf (sg : bitseq -> Seed) p (s : Seed) : bitseq -> Seed :=
   fun q => if q == p then s else sg q.
 
-Lemma leaf_step p sg dead st A : size p = d -> ~~ dead p -> p \notin tested st -> nodes_ok st ->
-  avg (fun s => value (@tests_below _ p) (at_leaf sg p s) dead st A) =
-  value (@tests_below _ p) sg (predU (pred1 p) dead) st A.
+Lemma leaf_step p sg cut_off st A : size p = d -> ~~ cut_off p -> p \notin tested st -> nodes_ok st ->
+  avg (fun s => value (@tests_below _ p) (at_leaf sg p s) cut_off st A) =
+  value (@tests_below _ p) sg (predU (pred1 p) cut_off) st A.
 Proof.
 move=> sp dp; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st nt W; rewrite ?valueE.
 - exact: avg_const.
@@ -310,25 +310,25 @@ Qed.
 
 (* ---- Dead leaves below p matter on the runs only that test a leaf below p --------------------- *)
 
-Lemma hit_same v p sg dead st A : (forall st b, hit_below p st -> v st b = @tests_below _ p st b) ->
-  hit_below p st -> value v sg dead st A = value (@tests_below _ p) sg dead st A.
+Lemma tested_same v p sg cut_off st A : (forall st b, tested_below p st -> v st b = @tests_below _ p st b) ->
+  tested_below p st -> value v sg cut_off st A = value (@tests_below _ p) sg cut_off st A.
 Proof.
 move=> E; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st H; rewrite ?valueE.
 - by rewrite /value /= E.
 - by apply: eq_avg => z; apply: IH.
 - by case: ifP => _; apply: IH.
 - exact: IH.
-- have H' : hit_below p (challenge x st) by move: H; rewrite /hit_below /= => ->; rewrite orbT.
+- have H' : tested_below p (challenge x st) by move: H; rewrite /tested_below /= => ->; rewrite orbT.
   case: ifP => _; last exact: IH.
   by case: ifP => _; [apply: eq_avg => y|]; apply: IH.
 - by case: ifP => _; apply: IH.
 Qed.
 
-Lemma split_tests v p sg (dead1 dead2 : pred bitseq) st A :
-  (forall st b, hit_below p st -> v st b = @tests_below _ p st b) ->
-  (forall y : leaf d, ~~ prefix p y -> dead1 y = dead2 y) ->
-  value v sg dead1 st A - value v sg dead2 st A =
-  value (@tests_below _ p) sg dead1 st A - value (@tests_below _ p) sg dead2 st A.
+Lemma split_tests v p sg (cut_off1 cut_off2 : pred bitseq) st A :
+  (forall st b, tested_below p st -> v st b = @tests_below _ p st b) ->
+  (forall y : leaf d, ~~ prefix p y -> cut_off1 y = cut_off2 y) ->
+  value v sg cut_off1 st A - value v sg cut_off2 st A =
+  value (@tests_below _ p) sg cut_off1 st A - value (@tests_below _ p) sg cut_off2 st A.
 Proof.
 move=> E Ed; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st; rewrite ?valueE.
 - by rewrite !subrr.
@@ -337,15 +337,15 @@ move=> E Ed; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st; rewrite ?valueE.
 - exact: IH.
 - case: ifP => _; last exact: IH.
   case px : (prefix p x).
-    have H : hit_below p (challenge x st) by rewrite /hit_below /= px.
-    congr (_ - _); case: ifP => _; try (apply: eq_avg => y); exact: hit_same.
+    have H : tested_below p (challenge x st) by rewrite /tested_below /= px.
+    congr (_ - _); case: ifP => _; try (apply: eq_avg => y); exact: tested_same.
   rewrite Ed ?px //; case: ifP => _; last exact: IH.
   by rewrite -!avgB; apply: eq_avg => y; apply: IH.
 - by case: ifP => _; apply: IH.
 Qed.
 
-Lemma eq_dead v sg (dead1 dead2 : pred bitseq) st A : (forall y : leaf d, dead1 y = dead2 y) ->
-  value v sg dead1 st A = value v sg dead2 st A.
+Lemma eq_cut_off v sg (cut_off1 cut_off2 : pred bitseq) st A : (forall y : leaf d, cut_off1 y = cut_off2 y) ->
+  value v sg cut_off1 st A = value v sg cut_off2 st A.
 Proof.
 move=> Ed; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st; rewrite ?valueE //.
 - by apply: eq_avg => z; apply: IH.
@@ -355,8 +355,8 @@ move=> Ed; elim: A st => [b|X x0 k IH|[x|r|x|r] k IH] st; rewrite ?valueE //.
 - by case: ifP.
 Qed.
 
-Lemma eq_seeds v sg1 sg2 dead st A : (forall q, (size q <= d)%N -> sg1 q = sg2 q) ->
-  nodes_ok st -> value v sg1 dead st A = value v sg2 dead st A.
+Lemma eq_seeds v sg1 sg2 cut_off st A : (forall q, (size q <= d)%N -> sg1 q = sg2 q) ->
+  nodes_ok st -> value v sg1 cut_off st A = value v sg2 cut_off st A.
 Proof.
 move=> E; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st W; rewrite ?valueE //.
 - by apply: eq_avg => z; apply: IH.
@@ -394,8 +394,8 @@ Variable st0 : ev_state unit.
 Hypothesis st0_fresh : tested st0 = [::].
 Hypothesis st0_ok : nodes_ok st0.
 
-Definition world_value v (ns : seq bitseq) (dead : pred bitseq) A : rat :=
-  ex (unifs s0 (size ns)) (fun ss => value v (seed_of (zip ns ss)) dead st0 A).
+Definition world_value v (ns : seq bitseq) (cut_off : pred bitseq) A : rat :=
+  ex (unifs s0 (size ns)) (fun ss => value v (seed_of (zip ns ss)) cut_off st0 A).
 
 (* the reduction of a cut, started at st0 *)
 Definition reduction_at w (x : cut) A : reduction Seed :=
@@ -421,14 +421,14 @@ by rewrite /= pq !N.
 Qed.
 
 Lemma embed w before p after A : (size p < d)%N ->
-  let dead := under (if w is Real then before else rcons before p) in
+  let cut_off := under (if w is Real then before else rcons before p) in
   adv (reduction_at w (before, p, after) A) =
-  world_value (@tests_below _ p) (before ++ p :: after) dead A -
-  world_value (@tests_below _ p) (before ++ rcons p false :: rcons p true :: after) dead A.
+  world_value (@tests_below _ p) (before ++ p :: after) cut_off A -
+  world_value (@tests_below _ p) (before ++ rcons p false :: rcons p true :: after) cut_off A.
 Proof.
-move=> pd dead; rewrite advE /reduction_at ex_exec_bind ex_exec_samples.
+move=> pd cut_off; rewrite advE /reduction_at ex_exec_bind ex_exec_samples.
 under eq_ex => ls do rewrite ex_exec_bind ex_exec_samples /=.
-pose f L := value (@tests_below _ p) (seed_of L) dead st0 A.
+pose f L := value (@tests_below _ p) (seed_of L) cut_off st0 A.
 rewrite /world_value (ex_unifs_at f) (ex_unifs_at f) -ex_sub; apply: eq_ex => ls.
 have E L : Pr (exec G (simulate (@tests_below unit p) (cut_oracle s0 L
     (if w is Real then before else rcons before p)) st0 A)) = f L.
@@ -479,7 +479,7 @@ under eq_avg => s do rewrite (eq_seeds _ _ _ (E s) st0_ok).
 rewrite leaf_step ?aside_under ?st0_fresh //.
 apply/esym; under eq_avg => s do rewrite (eq_seeds _ _ _ (E s) st0_ok).
 rewrite -[RHS](avg_const s0); apply: eq_avg => s.
-rewrite (@eq_dead _ _ (under (rcons before p)) (predU (pred1 p) (under before))); last first.
+rewrite (@eq_cut_off _ _ (under (rcons before p)) (predU (pred1 p) (under before))); last first.
   move=> y; rewrite /under /= has_rcons; congr (_ || _).
   have sy : size (tval y) = size p by rewrite size_tuple sp.
   by rewrite prefixE -sy take_size.
@@ -489,20 +489,20 @@ Qed.
 
 (* ---- The sum over all cuts ------------------------------------------------------------------- *)
 
-Lemma world_split v p ns (dead1 dead2 : pred bitseq) A :
-  (forall st b, hit_below p st -> v st b = @tests_below _ p st b) ->
-  (forall y : leaf d, ~~ prefix p y -> dead1 y = dead2 y) ->
-  world_value v ns dead1 A - world_value v ns dead2 A =
-  world_value (@tests_below _ p) ns dead1 A - world_value (@tests_below _ p) ns dead2 A.
+Lemma world_split v p ns (cut_off1 cut_off2 : pred bitseq) A :
+  (forall st b, tested_below p st -> v st b = @tests_below _ p st b) ->
+  (forall y : leaf d, ~~ prefix p y -> cut_off1 y = cut_off2 y) ->
+  world_value v ns cut_off1 A - world_value v ns cut_off2 A =
+  world_value (@tests_below _ p) ns cut_off1 A - world_value (@tests_below _ p) ns cut_off2 A.
 Proof. by move=> E Ed; rewrite -!ex_sub; apply: eq_ex => ss; apply: split_tests. Qed.
 
 Lemma under_rcons (ns : seq bitseq) p (y : bitseq) : under (rcons ns p) y = under ns y || prefix p y.
 Proof. by rewrite /under has_rcons orbC. Qed.
 
-Lemma tests_deeper p b st c : hit_below (rcons p b) st ->
+Lemma tests_deeper p b st c : tested_below (rcons p b) st ->
   @tests_below _ p st c = @tests_below _ (rcons p b) st c.
 Proof.
-rewrite /hit_below /tests_below => H; rewrite H; congr (_ && _); apply/hasP.
+rewrite /tested_below /tests_below => H; rewrite H; congr (_ && _); apply/hasP.
 by case/hasP: H => y yt py; exists y => //; apply: prefix_trans (prefix_rcons _ _) py.
 Qed.
 
@@ -535,7 +535,7 @@ rewrite -(@world_split (@tests_below _ p) (rcons p true)); first last.
 - by move=> st b; apply: tests_deeper.
 have -> : world_value (@tests_below _ p) ns' (under (rcons (rcons before (rcons p false)) (rcons p true))) A
         = world_value (@tests_below _ p) ns' (under (rcons before p)) A.
-  apply: eq_ex => ss; apply: eq_dead => y; rewrite !under_rcons -orbA; congr (_ || _).
+  apply: eq_ex => ss; apply: eq_cut_off => y; rewrite !under_rcons -orbA; congr (_ || _).
   have sy : (size p < size (tval y))%N by rewrite size_tuple.
   have := prefix_children sy; by do 3 case: (prefix _ _).
 rewrite [X in _ = _ + X]addrA subrK [RHS]addrC addrA.
@@ -564,7 +564,7 @@ rewrite [cuts_of _ _ _]/= big_cat /= -cuts_below_value ?sp ?subnK //; last first
   by rewrite !prefixE sn sp !T // ne eq_sym ne.
 rewrite -(IH (rcons before p)) ?cat_rcons // -(@world_split bit p); first last.
 - by move=> y py; rewrite under_rcons (negbTE py) orbF.
-- by move=> st b; rewrite /bit /tests_below /hit_below => ->; rewrite andbT.
+- by move=> st b; rewrite /bit /tests_below /tested_below => ->; rewrite andbT.
 by rewrite addrA subrK.
 Qed.
 
@@ -637,13 +637,13 @@ Lemma within_dress sg (K : key unit) :
   Correctness.within d (dress sg K) = Correctness.within d K.
 Proof. by rewrite /Correctness.within all_map. Qed.
 
-Definition dead_in (w : world) : pred bitseq := if w is Real then pred0 else predT.
+Definition cut_off_in (w : world) : pred bitseq := if w is Real then pred0 else predT.
 
 Lemma game_value w K0 (st : ev_state Seed) (st1 : ev_state unit) A :
   held st = dress (seed_of K0) (held st1) -> revealed st =1 revealed st1 ->
   tested st = tested st1 -> nodes_ok st1 -> all_grown (seed_of K0) (held st1) ->
   Pr (interact (fun _ b => b) (ev_oracle s0 G w K0) st A) =
-  value bit (seed_of K0) (dead_in w) st1 A.
+  value bit (seed_of K0) (cut_off_in w) st1 A.
 Proof.
 set sg := seed_of K0.
 elim: A st st1 => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st st1 Eh Er Et W g; rewrite ?valueE.
@@ -724,7 +724,7 @@ by move/eqP ->.
 Qed.
 
 Lemma ev_game_value c w A : (c <= d)%N -> Pr (ev_game s0 G c w A) =
-  world_value s0 G (st0 c) bit (roots c) (dead_in w) A.
+  world_value s0 G (st0 c) bit (roots c) (cut_off_in w) A.
 Proof.
 move=> cd; rewrite /ev_game /world_value size_roots Pr_bind -{2}(size_roots c).
 rewrite -(size_roots c); apply: eq_ex_unifs => ss sz.
@@ -763,18 +763,18 @@ Proof.
 move=> cd CU; rewrite /ev_adv !ev_game_value //.
 have E : world_value s0 G (st0 c) bit (roots c) predT A =
          world_value s0 G (st0 c) bit (roots c) (under ([::] ++ roots c)) A.
-  apply: eq_ex => ss; apply: eq_dead => y; apply/esym/hasP; exists (take c y).
+  apply: eq_ex => ss; apply: eq_cut_off => y; apply/esym/hasP; exists (take c y).
     by rewrite mem_leaves size_takel // size_tuple.
   by rewrite -{2}[tval y](cat_take_drop c) prefix_prefix.
-rewrite [dead_in Real]/= [dead_in Ideal]/= E.
+rewrite [cut_off_in Real]/= [cut_off_in Ideal]/= E.
 rewrite (@cuts_of_value _ s0 G d (st0 c) erefl (st0_ok cd) c [::] (roots c) A cd (roots_size c) (roots_uniq c)).
 rewrite /cuts big_filter [RHS]big_mkcond; apply: eq_big_seq => x xc.
 case F : (~~ _) => //; rewrite /cut_term; case: x xc F => -[before p] after /= xc /negbFE F.
 have pd := allP (cuts_of_depth [::] cd (roots_size c)) _ xc.
 have N w : ForwardSecurity.adv s0 G (reduction_at s0 (st0 c) w (before, p, after) A) = 0.
   rewrite (embed s0 G (st0_ok cd)) // /world_value.
-  have Z ns dead : ex (unifs s0 (size ns)) (fun ss =>
-      value s0 (@tests_below _ p) (seed_of s0 G (zip ns ss)) dead (st0 c) A) = 0.
+  have Z ns cut_off : ex (unifs s0 (size ns)) (fun ss =>
+      value s0 (@tests_below _ p) (seed_of s0 G (zip ns ss)) cut_off (st0 c) A) = 0.
     by rewrite -[RHS](ex_const (unifs s0 (size ns))); apply: eq_ex => ss; apply: never_in CU F _.
   by rewrite !Z subrr.
 rewrite -[LHS]/(ForwardSecurity.adv s0 G (reduction_at s0 (st0 c) Real (before, p, after) A) -
@@ -809,12 +809,12 @@ have E b : size (inner_nodes n (fun y => U (rcons p b ++ y)) (rcons p b)) =
 rewrite [filter _ _]/= filter_cat /free negbK.
 have -> : (d - size p = n.+1)%N by rewrite -sp addnK.
 case: ifP => [h|/negbT h].
-  by rewrite inner_nodes_hitS //= !size_cat !IH // !E.
+  by rewrite inner_nodes_has_leafS //= !size_cat !IH // !E.
 rewrite size_cat !IH // !E.
 have N b : inner_nodes n (below (fun y => U (p ++ y)) b) (rcons p b) = [::].
-  apply: inner_nodes_nohit; apply: contra h => /hitP [y sy Uy].
-  by apply/hitP; exists (b :: y); rewrite //= sy.
-by rewrite !N inner_nodes_nohit.
+  apply: inner_nodes_no_leaf; apply: contra h => /has_leafP [y sy Uy].
+  by apply/has_leafP; exists (b :: y); rewrite //= sy.
+by rewrite !N inner_nodes_no_leaf.
 Qed.
 
 Lemma size_cuts c U k : (c <= d)%N ->
@@ -845,9 +845,9 @@ Lemma inner_nodes_first n q (P : pred bitseq) p :
   (forall y, size y = n -> P y = (val y < q)%N) ->
   (size (inner_nodes n P p) <= (q + n).-1)%N.
 Proof.
-elim: n q P p => // n IH q P p E; case h : (hit n.+1 P); last by rewrite inner_nodes_nohit ?h.
-rewrite inner_nodes_hitS // [size _]/= size_cat.
-have q0 : (0 < q)%N by case/hitP: h => y sy; rewrite E //; case: (q).
+elim: n q P p => // n IH q P p E; case h : (has_leaf n.+1 P); last by rewrite inner_nodes_no_leaf ?h.
+rewrite inner_nodes_has_leafS // [size _]/= size_cat.
+have q0 : (0 < q)%N by case/has_leafP: h => y sy; rewrite E //; case: (q).
 have lt y : size y = n -> (val y < 2 ^ n)%N by move=> <-; apply: val_lt.
 have L : (size (inner_nodes n (below P false) (rcons p false)) <= (minn q (2 ^ n) + n).-1)%N.
   apply: IH => y sy; rewrite /below E /= ?sy // val_cons mul0n add0n leq_min.
@@ -857,7 +857,7 @@ have R : (size (inner_nodes n (below P true) (rcons p true)) <= (q - 2 ^ n + n).
   by rewrite ltn_subRL.
 case: (leqP q (2 ^ n)) => qn.
   have -> : inner_nodes n (below P true) (rcons p true) = [::].
-    apply/inner_nodes_nohit/nohitP => y sy; rewrite /below E /= ?sy // val_cons mul1n sy.
+    apply/inner_nodes_no_leaf/no_leafP => y sy; rewrite /below E /= ?sy // val_cons mul1n sy.
     by rewrite ltnNge (leq_trans qn) // leq_addr.
   rewrite addn0 addnS /=; apply: leq_ltn_trans L _; rewrite (minn_idPl qn).
   by rewrite -subn1 ltn_subrL addn_gt0 q0.
@@ -878,8 +878,8 @@ Qed.
 (* any set of leaves *)
 Lemma inner_nodes_card n (P : pred bitseq) p : (size (inner_nodes n P p) <= card n P * n)%N.
 Proof.
-elim: n P p => // n IH P p; case h : (hit n.+1 P); last by rewrite inner_nodes_nohit ?h.
-rewrite inner_nodes_hitS // [size _]/= size_cat mulnS -add1n leq_add -?hit_has //.
+elim: n P p => // n IH P p; case h : (has_leaf n.+1 P); last by rewrite inner_nodes_no_leaf ?h.
+rewrite inner_nodes_has_leafS // [size _]/= size_cat mulnS -add1n leq_add -?has_leaf_card //.
 by rewrite cardS mulnDl leq_add.
 Qed.
 

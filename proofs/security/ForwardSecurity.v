@@ -419,9 +419,9 @@ Proof.
 move=> sx F [y /andP [xy /eqP sy] Qy]; case: splitGP => // K1 [p s] K2 E an.
 have pd : (size p < d)%N := leq_trans (above_lt an) sx.
 rewrite E /remove !map_cat !flatten_cat /=; congr (_ ++ _); rewrite catA; congr (_ ++ _).
-rewrite /remove_node /= !size_rcons -(subnSK pd) cover_hitS; last first.
+rewrite /remove_node /= !size_rcons -(subnSK pd) cover_has_leafS; last first.
   have /prefixP [z Ez] : prefix p y by case/andP: an => px _; apply: prefix_trans px xy.
-  by apply/hitP; exists z; rewrite -?Ez // subnSK // -sy Ez size_cat addKn.
+  by apply/has_leafP; exists z; rewrite -?Ez // subnSK // -sy Ez size_cat addKn.
 by rewrite cats0; congr (_ ++ _); apply: eq_cover => z _; rewrite cat_rcons.
 Qed.
 
@@ -433,7 +433,7 @@ move=> sx F h; rewrite /reach; elim: (size x) => // i IH; rewrite iterS remove_s
 by elim: (i) => //= j; apply: forest_split.
 Qed.
 
-Lemma borders_hit r x : region_ok d r -> x \in borders r ->
+Lemma borders_in r x : region_ok d r -> x \in borders r ->
   exists2 y, prefix x y && (size y == d) & in_region r y.
 Proof.
 case: r => [z|z|f l] /=; rewrite ?inE.
@@ -491,8 +491,8 @@ have nb : ~~ has (fun x => above x n.1) (borders r).
   by apply/hasPn => x /na; rewrite negb_or => /andP [].
 have sz z : size z = (d - size n.1)%N -> size (n.1 ++ z) = d by move=> h; rewrite size_cat h subnKC.
 rewrite /remove_node /inside; case: ifP => [out|/negbFE ins].
-  rewrite cover_nohit; first by case: n {nd W na nb sz out IH}.
-  apply/nohitP => z hz; apply: contraNF out; apply: (in_region_const ok nb); first exact: sz.
+  rewrite cover_no_leaf; first by case: n {nd W na nb sz out IH}.
+  apply/no_leafP => z hz; apply: contraNF out; apply: (in_region_const ok nb); first exact: sz.
   by rewrite size_nseq.
 rewrite -[RHS]cat0s; congr (_ ++ _); rewrite -(@cover_predT _ G (d - size n.1) n.1 n.2).
 apply: eq_cover => z hz; apply: (in_region_const ok nb) ins; last by rewrite size_nseq.
@@ -505,7 +505,7 @@ Lemma puncture_script r K : region_ok d r -> forest K ->
 Proof.
 move=> ok F; rewrite (puncture_region_remove _ _ ok); last by case: F.
 have B x : x \in borders r -> (size x <= d)%N by move=> xb; apply: (allP (size_borders ok)).
-have H x := @borders_hit r x ok.
+have H x := @borders_in r x ok.
 set xs := borders r in B H *.
 have : forall x, x \in borders r -> (x \in xs) || ~~ has (fun n => above x n.1) K by move=> x ->.
 elim: xs K F B H => [|x xs IH] K F B H na /=.
@@ -547,7 +547,7 @@ case: eqP na => [E _|_]; first by rewrite E prefix_refl /eval_node E drop_size.
 by rewrite orbF => /negbTE ->.
 Qed.
 
-Lemma reach_dead x K : eval G K x = None -> reach x K = K.
+Lemma reach_punctured x K : eval G K x = None -> reach x K = K.
 Proof.
 move=> E; have h : ~~ has (fun n => above x n.1) K.
   elim: K E => //= n K IH; case: ifP => // np /IH.
@@ -586,7 +586,7 @@ elim: A K => [fin|X x0 k IH|x k IH|[r ok] A IH] K F.
 - by apply: eq_avg => x; apply: IH.
 - have sx : size x = d := size_tuple x.
   rewrite [script_of _]/= Pr_descend /= -eval_seed_at; last by apply: no_above_reach; rewrite ?sx.
-  rewrite eval_reach; case E: (eval G K x) => [s|]; last by rewrite IH // reach_dead.
+  rewrite eval_reach; case E: (eval G K x) => [s|]; last by rewrite IH // reach_punctured.
   rewrite puncture_leaf // Pr_bind /Pr ex_exec_bind.
   have P z : Pr (play s0 G w (puncture G x K) (k (Some z))) =
              Pr (exec G (run w (puncture G x K) (script_of (k (Some z))))).

@@ -273,7 +273,7 @@ elim: A st => [b|X x0 k IH|[a|t s] k IH] st //=.
 Qed.
 
 Lemma id_game_value w A : Pr (id_game s0 tag c w A) =
-  avg (fun g : table => world_value s0 (family g) (st0 c) bit (roots c) (dead_in w) (plug g A)).
+  avg (fun g : table => world_value s0 (family g) (st0 c) bit (roots c) (cut_off_in w) (plug g A)).
 Proof.
 rewrite /id_game Pr_bind; apply: eq_avg => g; rewrite -ev_game_value // /ev_game !Pr_bind.
 by apply: eq_ex => ss; apply: interact_plug.
@@ -287,7 +287,7 @@ elim: ps => //= p ps IH /norP [np /IH E]; rewrite ffunE E xpair_eqE.
 by move: np; rewrite /matches ![_ == t]eq_sym ![_ == s]eq_sym => /negbTE ->.
 Qed.
 
-Lemma implant_hit f g t s p : ~~ meet inner f -> p \in inner -> matches f t s p ->
+Lemma implant_inner f g t s p : ~~ meet inner f -> p \in inner -> matches f t s p ->
   implant inner f g (t, s) = (at_node f (rcons p false), at_node f (rcons p true)).
 Proof.
 move=> N pn /andP [/eqP <- /eqP <-].
@@ -308,7 +308,7 @@ Variable g : table.
 Variable M : nat.
 Hypothesis targets_le : forall t, (targets d tag c t <= M)%N.
 
-Definition run w f st A : rat := value s0 bit (at_node f) (dead_in w) st (plug (implant inner f g) A).
+Definition run w f st A : rat := value s0 bit (at_node f) (cut_off_in w) st (plug (implant inner f g) A).
 
 (* f0 where the adversary has seen seeds, else f; in the ideal world it has seen no challenge leaf's. *)
 Definition seen w (st : ev_state unit) : pred (d.-bseq bool) :=
@@ -405,7 +405,7 @@ case/flattenP => ns /mapP [n]; rewrite mem_iota subnKC // => /andP [_ nd] -> pn.
 by rewrite (eqP (allP (roots_size n) _ pn)).
 Qed.
 
-Lemma hit_le ps (k : pred (d.-bseq bool)) f0 t s :
+Lemma meeting_le ps (k : pred (d.-bseq bool)) f0 t s :
   (forall p, p \in ps -> k (place p) -> ~~ matches f0 t s p) ->
   avg (fun f => (has (matches (mix k f0 f) t s) ps)%:R) <= (count (fun p => tag p == t) ps)%:R / #|Seed|%:R :> rat.
 Proof.
@@ -500,7 +500,7 @@ case known : (has (fun p => revealed st p && matches f0 t s p) inner).
     congr (_ * _); rewrite /run /=; congr (value _ _ _ _ _ (plug _ (k _))).
     have K q : revealed st q -> (size q <= d)%N -> at_node (view w st f0 f) q = at_node f0 q.
       by move=> rq qd; rewrite /at_node ffunE /seen placeK // rq.
-    rewrite (implant_hit _ (N _ okf) pn) ?/matches ?(K p) ?(ltnW pd) //.
+    rewrite (implant_inner _ (N _ okf) pn) ?/matches ?(K p) ?(ltnW pd) //.
     by rewrite !K ?size_rcons //; apply: C.
   rewrite !E; apply: le_trans (IH y Q.-1 _ _ _ (H y) W C T L N) _.
   by apply: le_mul2r; rewrite ?invr_ge0 ?ler0n // ler_nat leq_mul2l leq_pred orbT.
@@ -517,7 +517,7 @@ have R w : 0 <= rest w <= M%:R / #|Seed|%:R.
   apply: (@le_trans _ _ (avg (fun f => (has (matches (view w st f0 f) t s) inner)%:R))).
     apply: avg_le => f; case: (ok _) => /=; last by rewrite mul0r ler0n.
     by case: (has _ _); rewrite ?mul0r // mul1r run_le1.
-  apply: le_trans (hit_le _) _.
+  apply: le_trans (meeting_le _) _.
     move=> p pn sp; have pd := inner_size pn; move: sp; rewrite /seen placeK 1?ltnW // => /orP [rp|].
       by apply/negP => mp; case/negP: (negbT known); apply/hasP; exists p; rewrite ?rp.
     by case: (w) => // /T /andP [_ /eqP sp]; rewrite sp ltnn in pd.
@@ -551,8 +551,8 @@ case: ifP => [/size_prefix h|_] /=; first by rewrite (leq_trans nc h).
 by case: ifP => //= _; rewrite nc.
 Qed.
 
-Lemma eq_deep_seeds v sg1 sg2 dead st (A : ev_adversary Seed d) : (forall q, (c <= size q <= d)%N -> sg1 q = sg2 q) ->
-  nodes_ok d st -> deep (held st) -> value s0 v sg1 dead st A = value s0 v sg2 dead st A.
+Lemma eq_deep_seeds v sg1 sg2 cut_off st (A : ev_adversary Seed d) : (forall q, (c <= size q <= d)%N -> sg1 q = sg2 q) ->
+  nodes_ok d st -> deep (held st) -> value s0 v sg1 cut_off st A = value s0 v sg2 cut_off st A.
 Proof.
 move=> E; elim: A st => [b|X x0 k IH|[x|[r ok]|x|[r ok]] k IH] st W D; rewrite ?valueE //.
 - by apply: eq_avg => z; apply: IH.
@@ -646,7 +646,7 @@ have ne : (q == p) = false by apply/eqP => E; rewrite -E qn in np.
 by rewrite /at_node ffunE (place_eq (allP nd _ qn) pd) ne.
 Qed.
 
-Definition grown_value w g f A : rat := value s0 bit (at_node f) (dead_in w) (st0 c) (plug g A).
+Definition grown_value w g f A : rat := value s0 bit (at_node f) (cut_off_in w) (st0 c) (plug g A).
 
 Lemma id_game_grown w A : Pr (id_game s0 tag c w A) =
   avg (fun f => avg (fun g => grown_value w g (grow g inner f) A)).

@@ -69,8 +69,8 @@ move=> E; have pE (U : Type) (L : key U) : places d L =
   by rewrite /places -map_comp.
 have aE (U : Type) (L : key U) x : alive L x = has (fun p => prefix p x) (unzip1 L).
   by rewrite /alive has_map.
-have hE R : hit d (fun z => R z && alive K z) = hit d (fun z => R z && alive K' z).
-  by apply: eq_hit => z _; rewrite !aE E.
+have hE R : has_leaf d (fun z => R z && alive K z) = has_leaf d (fun z => R z && alive K' z).
+  by apply: eq_has_leaf => z _; rewrite !aE E.
 by case: c => [x|x|x y]; rewrite /result_of !pE E ?aE ?E // hE.
 Qed.
 
@@ -162,7 +162,7 @@ Hypothesis oracle_call : forall w R st c u f, oracle w R st (Call c u f) =
     let: (result, v, M) := perform (mem st) R c f in
     if result =? PPRF_OK then
       bind (hand_out w u v) (fun y => Ret (Some (result, y), called c u M st))
-    else Ret (Some (result, None), RefState M (gone st) (known st) (challenged st))
+    else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
   else Ret (None, st).
 Hypothesis oracle_steal : forall w R st qs, oracle w R st (Steal Fault qs) =
   if permitted d st (Steal Fault qs) then Ret (Some (map (peek (mem st)) qs), stolen d st)
@@ -231,8 +231,8 @@ Hypothesis imageE : forall M P s m q, holds_at M P s m -> peek M q = image m (ke
 Record corresponds (P : pred bitseq) (s : Seed) (st : ref_state memory) (st1 : ref_state Kept)
     (st2 : ev_state Seed) : Prop := Corresponds {
   c_inv : holds_at (mem st) P s (mem st1);
-  c_bare : st1 = RefState (mem st1) (gone st) (known st) (challenged st);
-  c_gone : forall x, (x < CModel.pow2 d)%num -> P (leaf_path d x) = gone st x;
+  c_bare : st1 = RefState (mem st1) (erased st) (known st) (challenged st);
+  c_erased : forall x, (x < CModel.pow2 d)%num -> P (leaf_path d x) = erased st x;
   c_held : held st2 = keyc P s;
   c_known : forall x, (x < CModel.pow2 d)%num -> revealed st2 (leaf_path d x) = known st x;
   c_tested : tested st2 = map (leaf_path d) (challenged st);
@@ -265,7 +265,7 @@ Lemma run_call w (s : Seed) st c u f k :
     if p.1.1 =? PPRF_OK then
       ex (hand_out w u p.1.2) (fun y =>
         Pr (run w s (called c u p.2 st) (k (Some (p.1.1, y)))))
-    else Pr (run w s (RefState p.2 (gone st) (known st) (challenged st)) (k (Some (p.1.1, None))))
+    else Pr (run w s (RefState p.2 (erased st) (known st) (challenged st)) (k (Some (p.1.1, None))))
   else Pr (run w s st (k None)).
 Proof.
 have -> : run w s st (@Ask _ reply (Call c u f) k) =
@@ -350,7 +350,7 @@ elim: A P st st1 st2 => [b|X x0 k IH|[c u f|qs] k IH] P st st1 st2 C.
 have pE : permitted d st1 (Steal Fault qs) = permitted d st (Steal Fault qs) by rewrite (c_bare C).
 rewrite model_of_steal run_steal pE.
 have alE x : (x < CModel.pow2 d)%num -> alive (held st2) (leaf_path d x) = living d st x.
-  move=> xd; rewrite (c_held C) alive_keyc ?size_leaf_path // (c_gone C) // /living.
+  move=> xd; rewrite (c_held C) alive_keyc ?size_leaf_path // (c_erased C) // /living.
   by case: N.ltb_spec0.
 have sp : spoils [::] st2 = ~~ permitted d st (Steal Fault qs).
   rewrite /spoils (c_tested C) has_map negbK; apply: eq_in_has => x xc /=.

@@ -666,21 +666,21 @@ Lemma range_verdict (P : pred bitseq) (s : Seed) x y r e :
      forall z, (x <= z /\ z <= y)%num -> P (leaf_path d z)) ->
   (r = PPRF_OK \/ prg_error V0 r -> r = e) ->
   r = if (y <? x)%num || (CModel.pow2 d <=? y)%num then PPRF_ERR_RANGE
-      else if hit d (fun z => in_region (Range (leaf_path d x) (leaf_path d y)) z && alive (keyc P s) z)
+      else if has_leaf d (fun z => in_region (Range (leaf_path d x) (leaf_path d y)) z && alive (keyc P s) z)
       then e else PPRF_ERR_PUNCTURED.
 Proof.
 move=> res rng pun O; apply: res_verdict O => //.
   rewrite rng; split=> [|/orP [/N.ltb_spec0|/outsideP]]; try lia.
   by case: N.ltb_spec0 => //= yx; move=> ?; apply/outsideP; lia.
-rewrite pun; split=> [[xy gone]|/andP []].
+rewrite pun; split=> [[xy erased]|/andP []].
   apply/andP; split; first by apply/norP; split; [apply/N.ltb_spec0; lia | apply/negP => /outsideP; lia].
-  apply/hitP => -[z sz' /andP [/andP [xz zy]]]; rewrite alive_keyc // => /negP; apply.
-  rewrite -[z]leaf_numK sz'; apply: gone.
+  apply/has_leafP => -[z sz' /andP [/andP [xz zy]]]; rewrite alive_keyc // => /negP; apply.
+  rewrite -[z]leaf_numK sz'; apply: erased.
   rewrite !leaf_le_num ?size_leaf_path // !leaf_pathK in xz zy; try lia.
   by move/N.leb_spec0: xz; move/N.leb_spec0: zy.
-case/norP; case: N.ltb_spec0 => // xy _; case: N.leb_spec0 => // yd _ nohit.
+case/norP; case: N.ltb_spec0 => // xy _; case: N.leb_spec0 => // yd _ no_leaf.
 split; first lia.
-move=> z zB; apply: contraNT nohit => nP; apply/hitP; exists (leaf_path d z).
+move=> z zB; apply: contraNT no_leaf => nP; apply/has_leafP; exists (leaf_path d z).
   exact: size_leaf_path.
 rewrite alive_keyc ?size_leaf_path // nP andbT /in_region !leaf_le_num ?size_leaf_path // !leaf_pathK; try lia.
 by apply/andP; split; apply/N.leb_spec0; lia.
@@ -737,10 +737,10 @@ move: C; rewrite /opt_contract_of; case: ifP => [/andP [_ /N.eqb_spec xy]|_] C.
     by apply: in_left.
   have rE : r = result_of d fails K (RangeCall x y) o.
     apply: range_verdict O => //; rewrite -?xy; first by rewrite rng; lia.
-    have goneE : eval G (keyc P s) (leaf_path d (sval x)) = None <-> P (leaf_path d (sval x)).
+    have erasedE : eval G (keyc P s) (leaf_path d (sval x)) = None <-> P (leaf_path d (sval x)).
       have := alive_keyc P s (size_leaf_path d (sval x)); rewrite (@alive_eval S d).
       by case: (eval _ _ _); case: (P _).
-    rewrite pun root_key goneE; split=> [[xd Px]|[xd Px]]; last by split; [lia | apply: Px; lia].
+    rewrite pun root_key erasedE; split=> [[xd Px]|[xd Px]]; last by split; [lia | apply: Px; lia].
     split; first lia.
     by move=> z zB; have -> : z = sval x by lia.
   split=> //=; first by case: Z.eqb_spec.

@@ -325,15 +325,15 @@ have rE : r = result_of d fails K (RangeCall x y) f.
   apply: verdict O => //.
   - rewrite rng; split=> [|/orP [/N.ltb_spec0|/outsideP]]; try lia.
     by case: N.ltb_spec0 => //= yx; move=> ?; apply/outsideP; lia.
-  - rewrite pun; split=> [[xy gone]|/andP []].
+  - rewrite pun; split=> [[xy erased]|/andP []].
       apply/andP; split; first by apply/norP; split; [apply/N.ltb_spec0; lia | apply/negP => /outsideP; lia].
-      apply/hitP => -[z sz' /andP [/andP [xz zy]]]; rewrite alive_keyc // => /negP; apply.
-      rewrite -[z]leaf_numK sz'; apply: gone.
+      apply/has_leafP => -[z sz' /andP [/andP [xz zy]]]; rewrite alive_keyc // => /negP; apply.
+      rewrite -[z]leaf_numK sz'; apply: erased.
       rewrite !leaf_le_num ?size_leaf_path // !leaf_pathK in xz zy; try lia.
       by move/N.leb_spec0: xz; move/N.leb_spec0: zy.
-    case/norP; case: N.ltb_spec0 => // xy _; case: N.leb_spec0 => // yd _ nohit.
+    case/norP; case: N.ltb_spec0 => // xy _; case: N.leb_spec0 => // yd _ no_leaf.
     split; first lia.
-    move=> z zB; apply: contraNT nohit => nP; apply/hitP; exists (leaf_path d z).
+    move=> z zB; apply: contraNT no_leaf => nP; apply/has_leafP; exists (leaf_path d z).
       exact: size_leaf_path.
     rewrite alive_keyc ?size_leaf_path // nP andbT /in_region !leaf_le_num ?size_leaf_path // !leaf_pathK; try lia.
     by apply/andP; split; apply/N.leb_spec0; lia.

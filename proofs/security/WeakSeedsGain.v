@@ -107,9 +107,9 @@ move=> H; pose run w g s h := play_with (prg_answer weak w g s h) A.
 have E w : Pr (weak_prg_game s0 weak w A) = avg (fun s => avg (fun g => avg (fun h => run w g s h))).
   by rewrite [RHS]avg_swap.
 rewrite /weak_prg_adv !E -avgB natrD mulrDl -avg_weak.
-pose hit := fun s => avg (fun g => avg (fun h => guessed s (prg_answer weak Ideal g s h) A)).
-have hit0 s : 0 <= hit s by do 2 (apply: avg_ge0 => ?); apply: guessed_ge0.
-apply: (@le_trans _ _ (avg (fun s => (s \in weak)%:R + hit s))).
+pose guess := fun s => avg (fun g => avg (fun h => guessed s (prg_answer weak Ideal g s h) A)).
+have guess0 s : 0 <= guess s by do 2 (apply: avg_ge0 => ?); apply: guessed_ge0.
+apply: (@le_trans _ _ (avg (fun s => (s \in weak)%:R + guess s))).
   apply: avg_norm_avg => s; case: (boolP (s \in weak)) => [sw|ns].
     apply: (@le_trans _ _ 1); last by rewrite le_addl.
     rewrite -avgB; apply: (avg_norm_le (no_table s0 Tag)) => g; rewrite -avgB.
@@ -123,13 +123,13 @@ apply: (@le_trans _ _ (avg (fun s => (s \in weak)%:R + hit s))).
       avg (fun g => avg (fun h => run Real (with_pairs g s h) s h)).
     rewrite (avg_with_pairs s); apply: eq_avg => g; apply: eq_avg => h.
     have C h' : run Real (with_pairs g s h) s h' = run Real (with_pairs g s h) s h.
-      by rewrite /run /play_with; elim: A {H run E hit hit0} => //= X x0 k IH; apply: eq_avg.
+      by rewrite /run /play_with; elim: A {H run E guess guess0} => //= X x0 k IH; apply: eq_avg.
     by rewrite (eq_avg C) (avg_const no_pairs).
   rewrite -avgB; apply: avg_norm_avg => g; rewrite -avgB; apply: avg_norm_avg => h.
   apply: play_close => -[t|t x] /= ne; last by rewrite ffunE /= eq_sym (negbTE ne).
   by rewrite /weak_prg (negbTE ns) ffunE /= eqxx.
 rewrite avgD; apply: le_add; first exact: lexx.
-rewrite /hit avg_swap -[X in _ <= X](avg_const (no_table s0 Tag)); apply: avg_le => g.
+rewrite /guess avg_swap -[X in _ <= X](avg_const (no_table s0 Tag)); apply: avg_le => g.
 rewrite avg_swap -[X in _ <= X](avg_const no_pairs); apply: avg_le => h.
 exact: (guessed_le (prg_answer weak Ideal g s0 h) H).
 Qed.
@@ -169,14 +169,14 @@ Proof.
 apply: (iffP flattenP) => [[ns /mapP [p pr ->] qn]|[qd [y]]].
   have sp : size p = c by apply/eqP/(allP (roots_size c)).
   have /prefixP [z E] := mem_inner_below qn; move: qn; rewrite /inner_below E mem_inner_nodes.
-  case/andP => zd /hitP [y sy Uy]; rewrite size_cat sp; split; first by rewrite -ltn_subRL.
+  case/andP => zd /has_leafP [y sy Uy]; rewrite size_cat sp; split; first by rewrite -ltn_subRL.
   exists (p ++ z ++ y); last by rewrite leq_addr catA prefix_prefix.
   by rewrite mem_pts Uy !size_cat sp sy subnKC ?(ltnW zd) // subnKC ?eqxx.
 rewrite mem_pts => /andP [/eqP sy Uy] /andP [cq /prefixP [z E]].
 exists (inner_below (take c q)); first by apply: map_f; rewrite mem_leaves size_takel.
 rewrite -[X in X \in _](cat_take_drop c q) /inner_below mem_inner_nodes size_drop ltn_sub2r //=; last first.
   exact: leq_ltn_trans cq qd.
-apply/hitP; exists z; last by rewrite catA cat_take_drop -E.
+apply/has_leafP; exists z; last by rewrite catA cat_take_drop -E.
 by apply/eqP; rewrite -(eqn_add2l (size q)) -size_cat -E sy subnBA // subnK // subnKC // ltnW.
 Qed.
 
@@ -306,7 +306,7 @@ rewrite (eq_has (mem_enum weak)); case: (has _ _); by rewrite ?subr0 ?subrr.
 Qed.
 
 Lemma look_value w sg st (xs : seq (leaf d)) : uniq xs -> (forall x, x \in xs -> fresh_leaf st x) ->
-  value s0 bit sg (dead_in w) st (look_for_weak weak xs) =
+  value s0 bit sg (cut_off_in w) st (look_for_weak weak xs) =
   if w is Real then (has (fun x : leaf d => sg x \in weak) xs)%:R else 1 - (1 - x_weak) ^+ (size xs).
 Proof.
 rewrite -ex_weak; elim: xs st => [|x xs IH] st; first by case: w.
@@ -462,10 +462,10 @@ Lemma size_cover_inner n (P : pred bitseq) p :
   (size (cover no_seed n P p tt) + card n P = (size (inner_nodes n P p)).+1)%N.
 Proof.
 elim: n P p => [|n IH] P p; first by rewrite /card /=; case: (P [::]).
-case h : (hit n.+1 P); last first.
-  rewrite cover_nohit ?h // inner_nodes_nohit ?h //; move: h; rewrite hit_has.
+case h : (has_leaf n.+1 P); last first.
+  rewrite cover_no_leaf ?h // inner_nodes_no_leaf ?h //; move: h; rewrite has_leaf_card.
   by case: (card _ _).
-rewrite cover_hitS // inner_nodes_hitS // cardS !size_cat addnACA.
+rewrite cover_has_leafS // inner_nodes_has_leafS // cardS !size_cat addnACA.
 have E b : (size (cover no_seed n (below P b) (rcons p b) (child no_seed p b tt)) + card n (below P b) =
             (size (inner_nodes n (below P b) (rcons p b))).+1)%N by case: (child _ _ _ _); apply: IH.
 by rewrite !E /= size_cat addnS addSn.

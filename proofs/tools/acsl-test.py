@@ -190,7 +190,7 @@ API = [
      "  (((cell L key_p) <> 0) /\\ ((cell L key_p) <> (process_number V)))."),
     ("bits", "Definition byte_of (V : api) (v : Z) (k : Z) : Z :=\n  (Z.land (Z.shiftr v (8 * k)) 255)."),
     ("shifts_bind_weaker_than_sums", "((Z.land w (Z.shiftl 1 i)) <> 0)."),
-    # dead is the third cell, summary the six behind it; a word of the summary is two cells
+    # leaves is the third cell, summary the six behind it; a word of the summary is two cells
     ("pointers_in_arrays_of_a_structure", "(if (k =? 0) then (cell L (shift 1 (points V (cell L (shift 1 b 2))) i)) "
      "else (cell L (shift 2 (points V (cell L (shift 1 (shift 1 b 3) k))) i)))."),
     ("the_second_member_behind_a_pointer",

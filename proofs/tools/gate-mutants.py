@@ -44,7 +44,7 @@ PUNCT = ("      \\result == PPRF_ERR_FORKED || \\result == PPRF_ERR_RANGE ||\n"
          "      \\forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>\n"
          "      expansions <= \\old(expansions) + h;\n"
          "    ensures free: \\result != PPRF_OK ==> !prg_error(\\result) ==> expansions <= \\old(expansions);\n")
-PUNCT_GONE = ("    ensures gone: \\result == PPRF_OK ==>\n"
+PUNCT_LEAVES = ("    ensures leaves: \\result == PPRF_OK ==>\n"
               "      \\forall integer x; is_punctured(&key->store.punctured, x) <==>\n"
               "      is_punctured{Pre}(&key->store.punctured, x) || x == leaf;\n"
               "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
@@ -137,19 +137,19 @@ MUTANTS = [
     ("theorem_gone_everywhere", r"differ from proofs/expected-theorems.txt",
      [("proofs/Main.v", "Print Assumptions exec_eval_correct.\n", ""),
       ("proofs/Pinned.v", "Definition exec_eval_correct_statement :", "Example exec_eval_pin :")]),
-    ("example_gone", r"no example of exec_eval_correct",
+    ("example_leaves", r"no example of exec_eval_correct",
      [("proofs/Examples.v", "Example exec_eval_correct_ex := @exec_eval_correct _ label root x011.",
        "")]),
     # The ACSL: each weakening of the vocabulary or of a contract breaks a theorem on it.
     ("acsl_inv_without_maximal", r"AcslAgree.v",
-     [(NODE, "oks(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
-       "oks(R, d, a, n) && sorted(a, n);")]),
+     [(NODE, "correct_nodes(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
+       "correct_nodes(R, d, a, n) && sorted(a, n);")]),
     ("acsl_inv_without_order", r"AcslAgree.v",
-     [(NODE, "oks(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
-       "oks(R, d, a, n) && maximal(d, a, n);")]),
+     [(NODE, "correct_nodes(R, d, a, n) && sorted(a, n) && maximal(d, a, n);",
+       "correct_nodes(R, d, a, n) && maximal(d, a, n);")]),
     ("acsl_node_without_its_seed", r"AcslAgree.v",
-     [(NODE, "tnode(d, p->start, p->height) && seed_value(p->seed) == node_seed(R, d, p->start, p->height);",
-       "tnode(d, p->start, p->height);")]),
+     [(NODE, "tree_node(d, p->start, p->height) && seed_value(p->seed) == node_seed(R, d, p->start, p->height);",
+       "tree_node(d, p->start, p->height);")]),
     ("acsl_half_a_seed_equal", r"AcslAgree.v",
      [(NODE, "\\at(p->height,L1) == \\at(q->height,L2) &&\n"
        "      \\at(p->seed.lo,L1) == \\at(q->seed.lo,L2) && ",
@@ -163,15 +163,15 @@ MUTANTS = [
        "is_node(d, s, h + 1) ? prg_r(node_seed(R, d, s, h + 1), s, h + 1)\n"
        "                           : prg_l(node_seed(R, d, s - pow2(h), h + 1), s - pow2(h), h + 1);")]),
     ("acsl_siblings_of_unequal_height", r"AcslAgree.v",
-     [(GGM, "g == h && t == s + pow2(h) && tnode(d, s, h + 1);",
-       "t == s + pow2(h) && tnode(d, s, h + 1);")]),
+     [(GGM, "g == h && t == s + pow2(h) && tree_node(d, s, h + 1);",
+       "t == s + pow2(h) && tree_node(d, s, h + 1);")]),
     ("acsl_siblings_of_different_parents", r"AcslAgree.v",
-     [(GGM, "g == h && t == s + pow2(h) && tnode(d, s, h + 1);", "g == h && t == s + pow2(h);")]),
+     [(GGM, "g == h && t == s + pow2(h) && tree_node(d, s, h + 1);", "g == h && t == s + pow2(h);")]),
     ("acsl_covers_one_leaf_more", r"AcslAgree.v",
      [(GGM, "s <= x < s + pow2(h);", "s <= x <= s + pow2(h);")]),
     ("acsl_fact_too_strong", r"AcslAgree.v",
-     [(GGM, "FACT tn_root: \\forall integer d; d >= 0 ==> tnode(d, 0, d);",
-       "FACT tn_root: \\forall integer d; tnode(d, 0, d);")]),
+     [(GGM, "FACT tn_root: \\forall integer d; d >= 0 ==> tree_node(d, 0, d);",
+       "FACT tn_root: \\forall integer d; tree_node(d, 0, d);")]),
     ("acsl_fact_without_a_theorem", r"AcslAgree.v",
      [(GGM, "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 1;\n"
        "      FACT pow2_1: pow2(1) == 2;")]),
@@ -213,8 +213,8 @@ MUTANTS = [
      [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
        "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\forall integer y; y != x ==>\n"
        "      (covered(a, *n, y) ==> covered{Pre}(a, \\old(*n), y));")]),
-    ("acsl_punct_clause_gone", r"AcslSound.v",
-     [(CORE, "    ensures gone: \\result == PPRF_OK ==> !covered(a, *n, x);\n", "")]),
+    ("acsl_punct_clause_leaves", r"AcslSound.v",
+     [(CORE, "    ensures leaves: \\result == PPRF_OK ==> !covered(a, *n, x);\n", "")]),
     ("acsl_punct_keeps_a_node_behind_the_last", r"AcslSound.v",
      [(CORE, "    ensures clear: zeros(a, *n, cap);\n    ensures error: \\result != PPRF_OK ==>\n      zero_seed",
        "    ensures clear: zeros(a, *n, \\old(*n));\n    ensures error: \\result != PPRF_OK ==>\n      zero_seed")]),
@@ -238,7 +238,8 @@ MUTANTS = [
      [(CODEC_H, "\\result == PPRF_OK ==> encodes(buf, a, n, d);\n    ensures error",
        "\\result == PPRF_OK ==> starts(buf, d, n);\n    ensures error")]),
     ("acsl_decoder_may_accept_siblings", r"ImportSound.v",
-     [(CODEC, "okps(d, a, n) && sorted(a, n) && maximal(d, a, n); */", "okps(d, a, n) && sorted(a, n); */")]),
+     [(CODEC, "node_shapes(d, a, n) && sorted(a, n) && maximal(d, a, n); */",
+       "node_shapes(d, a, n) && sorted(a, n); */")]),
     ("acsl_decoder_promises_no_order", r"ImportSound.v",
      [(CODEC_H, "\\result == PPRF_OK ==> canonical(d, a, n) && encodes", "\\result == PPRF_OK ==> encodes")]),
     ("acsl_decoder_leaves_seeds_on_an_error", r"ImportSound.v",
@@ -265,14 +266,14 @@ MUTANTS = [
      [(STORE, "integer i; 0 <= i < h && beside(x, i) / 2", "integer i; 0 <= i <= h && beside(x, i) / 2")]),
     ("layout_puncture_brings_any_node", r"AcslLayout.v",
      [(STORE, "(0 <= g < h && t == beside(x, g));", "0 <= g < h;")]),
-    ("layout_puncture_clause_gone", r"AcslLayout.v",
+    ("layout_puncture_clause_leaves", r"AcslLayout.v",
      [(STORE, "     ensures copath: \\forall integer i; 0 <= i < h ==> live(b, x, x + 1, d, "
        "beside(x, i), i);\n", "")]),
     ("layout_live_below_a_live_node", r"AcslLayout.v",
      [(STORE, " &&\n      (h < d ==> !intact(b, lo, hi, covering_start(s, h + 1), h + 1));", ";")]),
     ("layout_root_never_live", r"AcslLayout.v",
-     [(STORE, "0 <= h <= d && 0 <= s < pow2(d) && tnode(d, s, h) && intact",
-       "0 <= h < d && 0 <= s < pow2(d) && tnode(d, s, h) && intact")]),
+     [(STORE, "0 <= h <= d && 0 <= s < pow2(d) && tree_node(d, s, h) && intact",
+       "0 <= h < d && 0 <= s < pow2(d) && tree_node(d, s, h) && intact")]),
     ("layout_one_leaf_less_punctured", r"AcslLayout.v",
      [(STORE, "!is_punctured(b, x) && !(lo <= x < hi);", "!is_punctured(b, x) && !(lo < x < hi);")]),
     ("layout_sibling_is_the_node", r"AcslLayout.v",
@@ -286,7 +287,7 @@ MUTANTS = [
     ("layout_theorem_asks_for_more", r"AcslLayout.v",
      [(LAYOUT, "c_unsigned d -> 1 <= d <= 32 ->\n  forall s h t g",
        "c_unsigned d -> 2 <= d <= 32 ->\n  forall s h t g")]),
-    ("layout_contract_gone", r"gate: acsl: no contract of slot_overwritten_lemma",
+    ("layout_contract_leaves", r"gate: acsl: no contract of slot_overwritten_lemma",
      [(STORE, "void slot_overwritten_lemma(", "void slot_written_lemma(")]),
     ("layout_for_the_code_otherwise", r"gate: acsl: beside is declared otherwise than defined",
      [(PATH, "logic integer beside(integer x, integer h);",
@@ -294,8 +295,8 @@ MUTANTS = [
     ("layout_generated_file_in_the_tree", r"disagree about .*spec/c/AcslOpt.v",
      [("spec/c/AcslOpt.v", "", "Definition x := 0.\n")]),
     # The contracts of opt's API: a weakened clause breaks a theorem.
-    ("api_punct_gone_in_one_direction", r"ApiSound.v",
-     [(OPT_CORE, PUNCT + PUNCT_GONE, PUNCT + PUNCT_GONE.replace("<==>", "==>"))]),
+    ("api_punct_leaves_in_one_direction", r"ApiSound.v",
+     [(OPT_CORE, PUNCT + PUNCT_LEAVES, PUNCT + PUNCT_LEAVES.replace("<==>", "==>"))]),
     ("api_punct_keeps_any_key", r"ApiSound.v",
      [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(seed_value(key_root), &key->store)", "key == key"))]),
     ("api_punct_of_deep_keys_only", r"ApiSound.v",
@@ -322,13 +323,13 @@ MUTANTS = [
      [(STORE, "        zero_seed(slot[j]) || owned(b, lo, hi, d, j);",
        "        zero_seed(slot[j]) || slot[j].lo != 0;")]),
     ("cost_of_a_walk_and_one_call_more", r"CostSound.v",
-     [(CORE, "cov{Pre}(a + k, x) ==>\n      expansions <= \\old(expansions) + \\at(a[k].height,Pre);\n"
+     [(CORE, "covers_at{Pre}(a + k, x) ==>\n      expansions <= \\old(expansions) + \\at(a[k].height,Pre);\n"
        "    ensures free: \\result == PPRF_ERR_RANGE || \\result == PPRF_ERR_PUNCTURED ==>",
-       "cov{Pre}(a + k, x) ==>\n      expansions <= \\old(expansions) + \\at(a[k].height,Pre) + 1;\n"
+       "covers_at{Pre}(a + k, x) ==>\n      expansions <= \\old(expansions) + \\at(a[k].height,Pre) + 1;\n"
        "    ensures free: \\result == PPRF_ERR_RANGE || \\result == PPRF_ERR_PUNCTURED ==>")]),
     ("cost_of_a_puncture_at_height_0_alone", r"CostSound.v",
-     [(CORE, "    ensures cost: \\forall integer k; 0 <= k < \\old(*n) && cov{Pre}(a + k, x) ==>",
-       "    ensures cost: \\forall integer k; 0 <= k < \\old(*n) && cov{Pre}(a + k, x) &&\n"
+     [(CORE, "    ensures cost: \\forall integer k; 0 <= k < \\old(*n) && covers_at{Pre}(a + k, x) ==>",
+       "    ensures cost: \\forall integer k; 0 <= k < \\old(*n) && covers_at{Pre}(a + k, x) &&\n"
        "      \\at(a[k].height,Pre) == 0 ==>")]),
     ("cost_of_a_range_four_times_the_depth", r"CostSound.v",
      [(CORE, "\\old(expansions) + 2 * d;", "\\old(expansions) + 4 * d;")]),

@@ -53,7 +53,7 @@ PLANTED = [
     ("a_seed_that_forgets_a_half", "prg/ggm.acsl", "seed_from_words(v.lo, v.hi)",
      "seed_from_words(v.lo, 0)", prove.FILES, "seed_from_words(v.lo, 0)"),
     ("a_weaker_contract_of_the_api", "opt/core.c", "is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;",
-     "is_punctured{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures gone"),
+     "is_punctured{Pre}(&key->store.punctured, x) || x <= last;", ["opt/core.c"], "-  ensures leaves"),
     ("a_contract_under_a_condition_that_is_never_met", "opt/core.c", "/*@ requires key: key == \\null ||",
      "/*@ requires leaf >= 33 && key->store.punctured.depth >= 33;\n    requires key: key == \\null ||", ["opt/core.c"],
      "+  requires leaf ≥ 33"),

@@ -29,8 +29,8 @@
   {
     /@ loop invariant 0 <= k <= d;
        loop invariant apart: \forall integer s, h, t, g; k <= h <= g ==> g <= d ==>
-         tnode(d, s, h) ==> tnode(d, t, g) ==> s < t ==> s + pow2(h) <= t;
-       loop invariant within: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==>
+         tree_node(d, s, h) ==> tree_node(d, t, g) ==> s < t ==> s + pow2(h) <= t;
+       loop invariant within: \forall integer s, h; k <= h <= d ==> tree_node(d, s, h) ==>
          0 <= s && s + pow2(h) <= pow2(d);
        loop assigns k;
        loop variant k; @/
@@ -39,14 +39,14 @@
       tn_apart_lemma(d, k - 1);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
-           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
+           tree_node(d, s, k - 1) ==> tree_node(d, s, k) || tree_node(d, s - pow2(k - 1), k); @/
     }
     pow2_pos_lemma();
     /@ assert half: \forall integer g; 1 <= g <= d ==> pow2(g) == 2 * pow2(g - 1); @/
-    /@ assert right: \forall integer t, g; 1 <= g <= d ==> tnode(d, t, g) ==>
-         tnode(d, t + pow2(g - 1), g - 1); @/
+    /@ assert right: \forall integer t, g; 1 <= g <= d ==> tree_node(d, t, g) ==>
+         tree_node(d, t + pow2(g - 1), g - 1); @/
     /@ assert lower: \forall integer s, h, t, g; 0 <= h < g ==> g <= d ==>
-         tnode(d, s, h) ==> tnode(d, t, g) ==> node_id(s, h) != node_id(t, g); @/
+         tree_node(d, s, h) ==> tree_node(d, t, g) ==> node_id(s, h) != node_id(t, g); @/
     /@ assert top: pow2(d + 1) == 2 * pow2(d); @/
   }
 
@@ -59,10 +59,10 @@
     /@ assert bytes: \forall uint8_t *p, integer at, s, h, t, g;
          has_id(p, at, d, s, h) ==> has_id(p, at, d, t, g) ==>
          same_low_bytes(node_id(s, h), node_id(t, g), w); @/
-    /@ assert bound: \forall integer s, h; 0 <= h <= d ==> tnode(d, s, h) ==>
+    /@ assert bound: \forall integer s, h; 0 <= h <= d ==> tree_node(d, s, h) ==>
          0 <= node_id(s, h) < pow2(8 * w); @/
     /@ assert same: \forall uint8_t *p, integer at, s, h, t, g; 0 <= h <= d ==> 0 <= g <= d ==>
-         tnode(d, s, h) ==> tnode(d, t, g) ==> has_id(p, at, d, s, h) ==> has_id(p, at, d, t, g) ==>
+         tree_node(d, s, h) ==> tree_node(d, t, g) ==> has_id(p, at, d, s, h) ==> has_id(p, at, d, t, g) ==>
          node_id(s, h) == node_id(t, g); @/
   }
 
@@ -70,8 +70,8 @@
   {
     tn_apart_lemma(d, d);
     /@ loop invariant h <= k <= d;
-       loop invariant nodes: \forall integer q; 0 <= q < pow2(d - k) ==> tnode(d, nth_start(q, k), k);
-       loop invariant multiples: \forall integer s; tnode(d, s, k) ==>
+       loop invariant nodes: \forall integer q; 0 <= q < pow2(d - k) ==> tree_node(d, nth_start(q, k), k);
+       loop invariant multiples: \forall integer s; tree_node(d, s, k) ==>
          \exists integer q; 0 <= q < pow2(d - k) && s == nth_start(q, k);
        loop assigns k;
        loop variant k; @/
@@ -79,18 +79,18 @@
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert twice: pow2(d - (k - 1)) == 2 * pow2(d - k); @/
       /@ assert lower: \forall integer q; 0 <= q < pow2(d - k) ==>
-           tnode(d, nth_start(q, k), k - 1) &&
-           tnode(d, nth_start(q, k) + pow2(k - 1), k - 1); @/
+           tree_node(d, nth_start(q, k), k - 1) &&
+           tree_node(d, nth_start(q, k) + pow2(k - 1), k - 1); @/
       /@ assert halves: \forall integer r; 0 <= r < pow2(d - (k - 1)) ==>
            0 <= r / 2 < pow2(d - k) && (nth_start(r, k - 1) == nth_start(r / 2, k) ||
              nth_start(r, k - 1) == nth_start(r / 2, k) + pow2(k - 1)); @/
       /@ assert nodes: \forall integer r; 0 <= r < pow2(d - (k - 1)) ==>
-           tnode(d, nth_start(r, k - 1), k - 1); @/
+           tree_node(d, nth_start(r, k - 1), k - 1); @/
       /@ assert parent: \forall integer s;
-           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
-      /@ assert first: \forall integer s; tnode(d, s, k) ==>
+           tree_node(d, s, k - 1) ==> tree_node(d, s, k) || tree_node(d, s - pow2(k - 1), k); @/
+      /@ assert first: \forall integer s; tree_node(d, s, k) ==>
            \exists integer q; 0 <= q < pow2(d - (k - 1)) && s == nth_start(q, k - 1); @/
-      /@ assert second: \forall integer s; tnode(d, s - pow2(k - 1), k) ==>
+      /@ assert second: \forall integer s; tree_node(d, s - pow2(k - 1), k) ==>
            \exists integer q; 0 <= q < pow2(d - (k - 1)) && s == nth_start(q, k - 1); @/
     }
   }
@@ -99,15 +99,15 @@
   {
     pow2_mono_lemma(0, d);
     multiples_lemma(d, 1);
-    /@ assert even: \forall integer s; tnode(d, s, 1) ==> s % 2 == 0; @/
+    /@ assert even: \forall integer s; tree_node(d, s, 1) ==> s % 2 == 0; @/
     /@ loop invariant 1 <= k <= d;
-       loop invariant lower: \forall integer s, h; k <= h <= d ==> tnode(d, s, h) ==> tnode(d, s, k);
+       loop invariant lower: \forall integer s, h; k <= h <= d ==> tree_node(d, s, h) ==> tree_node(d, s, k);
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > 1; k--)
       ;
-    /@ assert inner: \forall integer s, h; 1 <= h <= d ==> tnode(d, s, h) ==> s % 2 == 0; @/
-    /@ assert parent: \forall integer s; tnode(d, s, 0) ==> s % 2 == 0 ==> tnode(d, s, 1); @/
+    /@ assert inner: \forall integer s, h; 1 <= h <= d ==> tree_node(d, s, h) ==> s % 2 == 0; @/
+    /@ assert parent: \forall integer s; tree_node(d, s, 0) ==> s % 2 == 0 ==> tree_node(d, s, 1); @/
     /@ assert wide: \forall integer h; 1 <= h <= d ==> pow2(h) >= 2; @/
     /@ loop invariant 0 <= i <= n;
        loop invariant right: i > 0 ==> 2 * (i - 1) <= a[i-1].start;
@@ -115,10 +115,10 @@
        loop variant n - i; @/
     for (size_t i = 0; i < n; i++) {
       /@ assert before: i > 0 ==> a[i-1].start + pow2(a[i-1].height) <= a[i].start; @/
-      /@ assert node: okp(d, a + i) && (i > 0 ==> okp(d, a + (i - 1))); @/
+      /@ assert node: node_shape(d, a + i) && (i > 0 ==> node_shape(d, a + (i - 1))); @/
       /@ assert odd: a[i].start % 2 == 1 ==> a[i].height == 0; @/
       /@ assert pair: i > 0 ==> a[i-1].height == 0 ==> a[i-1].start % 2 == 0 ==>
-           tnode(d, a[i-1].start, 1); @/
+           tree_node(d, a[i-1].start, 1); @/
       /@ assert unmerged: i > 0 ==>
            !siblings(d, a[i-1].start, a[i-1].height, a[i].start, a[i].height); @/
       /@ assert apart: i > 0 ==> a[i-1].height == 0 ==> a[i-1].start % 2 == 0 ==>
@@ -166,7 +166,7 @@
   // the nodes determine every byte of their encoding
   /@ requires 1 <= d <= 32 && n <= 0xffffffff;
      requires \valid_read(a + (0 .. n-1));
-     requires okps(d, a, n) && encodes(p, a, n, d) && encodes(q, a, n, d);
+     requires node_shapes(d, a, n) && encodes(p, a, n, d) && encodes(q, a, n, d);
      assigns \nothing;
      ensures equal(p, q, record_at(d, n) + 32);
   @/
@@ -208,7 +208,7 @@
 
   // the bytes determine the nodes that they encode
   /@ requires 1 <= d <= 32 && n <= 0xffffffff;
-     requires okps(d, a, n) && okps(d, b, n);
+     requires node_shapes(d, a, n) && node_shapes(d, b, n);
      requires records(p, a, n, d) && records(p, b, n, d);
      assigns \nothing;
      ensures \forall integer k; 0 <= k < n ==> same_node{Here,Here}(a + k, b + k);
@@ -299,7 +299,7 @@ static int import_export(const uint8_t *buf, size_t len, struct ref_node *a, uin
   //@ assert nodes: same{Here,Read}(a, 0, n);
   //@ assert kept: bytes_unchanged{Here,Read}(buf, len);
   //@ assert records: records(buf, a, n, d);
-  //@ assert okps: okps(d, a, n);
+  //@ assert node_shapes: node_shapes(d, a, n);
   /*@ ghost
     /@ loop invariant bound: 0 <= k <= len - 32;
        loop invariant message: message_of(buf, k) == message_of{Read}(buf, k);

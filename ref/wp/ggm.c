@@ -69,15 +69,15 @@
   {
     /@ loop invariant h <= k <= d;
        loop invariant \forall integer s, t;
-         tnode(d, s, k) ==> tnode(d, t, k) ==> s < t ==> s + pow2(k) <= t;
-       loop invariant \forall integer s; tnode(d, s, k) ==> 0 <= s && s + pow2(k) <= pow2(d);
+         tree_node(d, s, k) ==> tree_node(d, t, k) ==> s < t ==> s + pow2(k) <= t;
+       loop invariant \forall integer s; tree_node(d, s, k) ==> 0 <= s && s + pow2(k) <= pow2(d);
        loop assigns k;
        loop variant k; @/
     for (unsigned k = d; k > h; k--) {
       pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
-           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
+           tree_node(d, s, k - 1) ==> tree_node(d, s, k) || tree_node(d, s - pow2(k - 1), k); @/
     }
   }
 
@@ -86,16 +86,16 @@
     tn_apart_lemma(d, g);
     /@ loop invariant 0 <= k <= g;
        loop invariant \forall integer s, h;
-         k <= h <= g ==> tnode(d, s, h) ==> s < t ==> s + pow2(h) <= t;
+         k <= h <= g ==> tree_node(d, s, h) ==> s < t ==> s + pow2(h) <= t;
        loop invariant \forall integer s, h;
-         k <= h <= g ==> tnode(d, s, h) ==> t <= s < t + pow2(g) ==> s + pow2(h) <= t + pow2(g);
+         k <= h <= g ==> tree_node(d, s, h) ==> t <= s < t + pow2(g) ==> s + pow2(h) <= t + pow2(g);
        loop assigns k;
        loop variant k; @/
     for (unsigned k = g; k > 0; k--) {
       pow2_mono_lemma(k - 1, k);
       /@ assert half: pow2(k) == 2 * pow2(k - 1); @/
       /@ assert parent: \forall integer s;
-           tnode(d, s, k - 1) ==> tnode(d, s, k) || tnode(d, s - pow2(k - 1), k); @/
+           tree_node(d, s, k - 1) ==> tree_node(d, s, k) || tree_node(d, s - pow2(k - 1), k); @/
     }
   }
 
@@ -111,6 +111,6 @@
     pow2_mono_lemma(h - 1, h);
     tn_apart_lemma(d, h);
     /@ assert half: pow2(h) == 2 * pow2(h - 1); @/
-    /@ assert not_left: !tnode(d, s + pow2(h - 1), h); @/
+    /@ assert not_left: !tree_node(d, s + pow2(h - 1), h); @/
   }
 */

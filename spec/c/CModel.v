@@ -135,18 +135,18 @@ Definition list_puncture_range (a : seq node) (first last : N) : seq node :=
 
 (* ---- opt: dense pair slots ---------------------------------------------------------- *)
 
-(* The seed of the node with this start lies at slot start / 2; dead is the bitmap of the
+(* The seed of the node with this start lies at slot start / 2; leaf_punctured is the bitmap of the
    punctured leaves. *)
-Record slots := Slots { slot : N -> Seed; dead : pred N }.
+Record slots := Slots { slot : N -> Seed; leaf_punctured : pred N }.
 
 (* The nearest punctured leaf below x among the n next ones, and above. *)
-Fixpoint dead_below (n : nat) (P : pred N) (x : N) : option N :=
+Fixpoint punctured_below (n : nat) (P : pred N) (x : N) : option N :=
   if n is n'.+1 then
-    if x =? 0 then None else if P (x - 1) then Some (x - 1) else dead_below n' P (x - 1)
+    if x =? 0 then None else if P (x - 1) then Some (x - 1) else punctured_below n' P (x - 1)
   else None.
 
-Fixpoint dead_above (n : nat) (P : pred N) (x : N) : option N :=
-  if n is n'.+1 then if P (x + 1) then Some (x + 1) else dead_above n' P (x + 1) else None.
+Fixpoint punctured_above (n : nat) (P : pred N) (x : N) : option N :=
+  if n is n'.+1 then if P (x + 1) then Some (x + 1) else punctured_above n' P (x + 1) else None.
 
 (* floor(log2 (x XOR l)): the height of the highest node above x that does not cover l *)
 Definition msb (v : N) : nat := N.to_nat (N.log2 v).
@@ -156,15 +156,15 @@ Definition height_to (d : nat) (x : N) (l : option N) : nat :=
 
 (* The height of the node that covers the live leaf x. *)
 Definition node_height (d : nat) (P : pred N) (x : N) : nat :=
-  minn (height_to d x (dead_below (N.to_nat x) P x))
-       (height_to d x (dead_above (N.to_nat (pow2 d - 1 - x)) P x)).
+  minn (height_to d x (punctured_below (N.to_nat x) P x))
+       (height_to d x (punctured_above (N.to_nat (pow2 d - 1 - x)) P x)).
 
 (* The node of height h above x begins here: the h low bits of x cleared. *)
 Definition node_start (h : nat) (x : N) : N := N.shiftl (N.shiftr x (N.of_nat h)) (N.of_nat h).
 
 Definition slots_eval (d : nat) (st : slots) (x : N) : option Seed :=
-  if (pow2 d <=? x) || dead st x then None
-  else let h := node_height d (dead st) x in let s := node_start h x in
+  if (pow2 d <=? x) || leaf_punctured st x then None
+  else let h := node_height d (leaf_punctured st) x in let s := node_start h x in
        Some (walk s h (slot st (s / 2)) x).
 
 Definition put (slot : N -> Seed) (j : N) (k : Seed) : N -> Seed :=
@@ -179,15 +179,15 @@ Fixpoint scatter (slot : N -> Seed) (s : N) (h : nat) (k : Seed) (x : N) : N -> 
   else slot.
 
 Definition slots_puncture (d : nat) (st : slots) (x : N) : slots :=
-  if (pow2 d <=? x) || dead st x then st
-  else let h := node_height d (dead st) x in let s := node_start h x in
+  if (pow2 d <=? x) || leaf_punctured st x then st
+  else let h := node_height d (leaf_punctured st) x in let s := node_start h x in
        let k := slot st (s / 2) in
        let slot' := if h == 0%nat then put (slot st) (s / 2) zero else slot st in
-       Slots (scatter slot' s h k x) (fun y => (y =? x) || dead st y).
+       Slots (scatter slot' s h k x) (fun y => (y =? x) || leaf_punctured st y).
 
 (* The invariant: the slot of each node holds its seed, every other slot is zero. *)
 Definition slots_hold (d : nat) (st : slots) (root : Seed) : Prop :=
-  let K := map (encode d) (cover (family d) d (fun y => dead st (leaf_num y)) [::] root) in
+  let K := map (encode d) (cover (family d) d (fun y => leaf_punctured st (leaf_num y)) [::] root) in
   (forall n, List.In n K -> slot st (start n / 2) = seed n) /\
   (forall j, (forall n, List.In n K -> start n / 2 <> j) -> slot st j = zero).
 

@@ -20,7 +20,7 @@ Fixpoint is_node_at (e : nat) (s : N) (h : nat) : bool :=
   if e is e'.+1 then
     is_node_at e' s h.+1 || (pow2 h <=? s) && is_node_at e' (s - pow2 h) h.+1
   else s =? 0.
-Definition tnode (d : nat) (s : N) (h : nat) : bool := (h <= d)%nat && is_node_at (d - h) s h.
+Definition tree_node (d : nat) (s : N) (h : nat) : bool := (h <= d)%nat && is_node_at (d - h) s h.
 
 (* the seed of node (s, h) of the tree of depth d under the root's seed R *)
 Fixpoint node_seed_at (R : Seed) (e : nat) (s : N) (h : nat) : Seed :=
@@ -34,15 +34,15 @@ Definition leaf_value (R : Seed) (d : nat) (x : N) : Seed := node_seed R d x 0.
 Definition acsl_covers (s : N) (h : nat) (x : N) : Prop := s <= x /\ x < s + pow2 h.
 Definition acsl_before (s : N) (h : nat) (t : N) : Prop := s + pow2 h <= t.
 Definition acsl_siblings (d : nat) (s : N) (h : nat) (t : N) (g : nat) : Prop :=
-  g = h /\ t = s + pow2 h /\ tnode d s h.+1.
+  g = h /\ t = s + pow2 h /\ tree_node d s h.+1.
 
 Definition correct_node (R : Seed) (d : nat) (p : node Seed) : Prop :=
   (height p <= d)%nat /\ start p + pow2 (height p) <= pow2 d /\
-  tnode d (start p) (height p) /\ seed p = node_seed R d (start p) (height p).
+  tree_node d (start p) (height p) /\ seed p = node_seed R d (start p) (height p).
 
 Definition array := nat -> node Seed.
 
-Definition oks (R : Seed) (d : nat) (a : array) (n : nat) : Prop :=
+Definition correct_nodes (R : Seed) (d : nat) (a : array) (n : nat) : Prop :=
   forall k, (k < n)%nat -> correct_node R d (a k).
 Definition acsl_sorted (a : array) (n : nat) : Prop :=
   forall k l, (k < l)%nat -> (l < n)%nat -> acsl_before (start (a k)) (height (a k)) (start (a l)).
@@ -50,7 +50,7 @@ Definition maximal (d : nat) (a : array) (n : nat) : Prop :=
   forall k l, (k < l)%nat -> (l < n)%nat ->
     ~ acsl_siblings d (start (a k)) (height (a k)) (start (a l)) (height (a l)).
 Definition inv (R : Seed) (d : nat) (a : array) (n : nat) : Prop :=
-  oks R d a n /\ acsl_sorted a n /\ maximal d a n.
+  correct_nodes R d a n /\ acsl_sorted a n /\ maximal d a n.
 Definition acsl_covered (a : array) (n : nat) (x : N) : Prop :=
   exists2 k, (k < n)%nat & acsl_covers (start (a k)) (height (a k)) x.
 
@@ -58,7 +58,7 @@ Definition acsl_covered (a : array) (n : nat) (x : N) : Prop :=
 Definition eval_post (R : Seed) (d : nat) (a : array) (n : nat) (x : N) (r : option Seed) : Prop :=
   (r <> None <-> acsl_covered a n x) /\ (forall v, r = Some v -> v = leaf_value R d x).
 
-(* ref_punct and ref_punct_range on success: invariant, range gone, all else as before *)
+(* ref_punct and ref_punct_range on success: invariant, range erased, all else as before *)
 Definition punct_range_post (R : Seed) (d : nat) (a : array) (n : nat) (a' : array) (n' : nat)
     (first last : N) : Prop :=
   [/\ inv R d a' n',

@@ -16,8 +16,8 @@ Unset Printing Implicit Defensive.
 Definition below (P : pred bitseq) (b : bool) : pred bitseq := fun x => P (b :: x).
 
 (* Does P contain a leaf of the tree of depth d? *)
-Fixpoint hit (d : nat) (P : pred bitseq) : bool :=
-  if d is d'.+1 then hit d' (below P false) || hit d' (below P true) else P [::].
+Fixpoint has_leaf (d : nat) (P : pred bitseq) : bool :=
+  if d is d'.+1 then has_leaf d' (below P false) || has_leaf d' (below P true) else P [::].
 
 (* The leaves of P in leaf order, and how many there are. *)
 Fixpoint pts (d : nat) (P : pred bitseq) : seq bitseq :=
@@ -29,13 +29,13 @@ Definition card (d : nat) (P : pred bitseq) : nat := size (pts d P).
 
 (* No leaf of P lies below node q. *)
 Definition free (d : nat) (P : pred bitseq) (q : bitseq) : bool :=
-  ~~ hit (d - size q) (fun y => P (q ++ y)).
+  ~~ has_leaf (d - size q) (fun y => P (q ++ y)).
 
 (* The parent's prefix (the root is its own parent). *)
 Definition parent (q : bitseq) : bitseq := take (size q).-1 q.
 
 (* The prefixes ns cover exactly the leaves that are not in P. *)
-Definition covers (d : nat) (P : pred bitseq) (ns : seq bitseq) : Prop :=
+Definition exact_cover (d : nat) (P : pred bitseq) (ns : seq bitseq) : Prop :=
   forall x, size x = d -> has (fun q => prefix q x) ns = ~~ P x.
 
 (* Leaf order: lexicographic, meant for strings of one length. *)
@@ -191,7 +191,7 @@ Definition delegate (x : bitseq) (K : key) : key := flatten (map (delegate_node 
 (* The maximal subtrees, of the depth-d tree whose root is the node (p, s), that contain no
    leaf of P, in leaf order. The claim is that a key is the cover of its punctured set. *)
 Fixpoint cover (d : nat) (P : pred bitseq) (p : bitseq) (s : Seed) : key :=
-  if hit d P then
+  if has_leaf d P then
     if d is d'.+1 then
       cover d' (below P false) (rcons p false) (child p false s) ++
       cover d' (below P true) (rcons p true) (child p true s)

@@ -173,8 +173,8 @@ Fixpoint find_seeds (L : key Seed) (K : key unit) : code Seed (key Seed) :=
   else Done Seed [::].
 
 (* The device as the reduction plays it, which has seeds at the nodes L and keeps of the device's
-   key the positions only.  Challenges on leaves under [dead] are answered at random. *)
-Definition cut_oracle (L : key Seed) (dead : seq bitseq) (st : ev_state unit) (q : ev_query) :
+   key the positions only.  Challenges on leaves under [cut_off] are answered at random. *)
+Definition cut_oracle (L : key Seed) (cut_off : seq bitseq) (st : ev_state unit) (q : ev_query) :
   code Seed (ev_reply q * ev_state unit) :=
   match q with
   | Evaluate x =>
@@ -186,7 +186,7 @@ Definition cut_oracle (L : key Seed) (dead : seq bitseq) (st : ev_state unit) (q
       Done Seed (tt, State (puncture_region no_seed (sval r) (held st)) (revealed st) (tested st))
   | Challenge x =>
       if fresh_leaf st x then
-        cbind (if under dead x then Sample s0 (@Done Seed Seed) else find_seed L x)
+        cbind (if under cut_off x then Sample s0 (@Done Seed Seed) else find_seed L x)
               (fun y => Done Seed (Some y, challenge x st))
       else Done Seed (None, st)
   | Reveal p =>

@@ -198,7 +198,7 @@ Definition opt_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : r
         let: (result, v, M) := opt_perform (mem st) R c o in
         if (result =? PPRF_OK)%Z then
           y <-$ hand_out w u v ;; Ret (Some (result, y), called c u M st)
-        else Ret (Some (result, None), RefState M (gone st) (known st) (challenged st))
+        else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
       else Ret (None, st)
   | Steal qs =>
       if permitted d st (Steal order qs) then Ret (Some (map (opt_peek (mem st)) qs), stolen d st)

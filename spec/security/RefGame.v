@@ -221,7 +221,7 @@ Definition result_of (K : key T) (c : call) (f : Fault) : Z :=
     match c with
     | EvalCall x | EvalPunctCall x => alive K (leaf_path d (sval x))
     | RangeCall first last =>
-        hit d (fun y => in_region (Range (leaf_path d (sval first)) (leaf_path d (sval last))) y
+        has_leaf d (fun y => in_region (Range (leaf_path d (sval first)) (leaf_path d (sval last))) y
                         && alive K y)
     end in
   if outside then PPRF_ERR_RANGE else if some_alive then fails (places K) c f
@@ -277,11 +277,11 @@ Definition ref_adversary := adversary ref_reply.
 (* The memory, the leaves that calls have punctured, those whose value the adversary has had or has a key
    for, and those that were challenges. *)
 Record ref_state (T : Type) := RefState {
-  mem : T; gone : pred N; known : pred N; challenged : seq N
+  mem : T; erased : pred N; known : pred N; challenged : seq N
 }.
 
 Definition living (T : Type) (st : ref_state T) (x : N) : bool :=
-  (x <? CModel.pow2 d)%num && ~~ gone st x.
+  (x <? CModel.pow2 d)%num && ~~ erased st x.
 
 (* The rule: a challenge leaf is never revealed.  The caller refuses calls that break it. *)
 Definition permitted (T : Type) (st : ref_state T) (q : ref_query) : bool :=
@@ -297,12 +297,12 @@ Definition permitted (T : Type) (st : ref_state T) (q : ref_query) : bool :=
 
 (* After a call that has succeeded, and after a theft. *)
 Definition called (T : Type) (c : call) (u : use) (m : T) (st : ref_state T) : ref_state T :=
-  RefState m (fun y => erases c y || gone st y)
+  RefState m (fun y => erases c y || erased st y)
     (fun y => (if (target c, u) is (Some x, Take) then y == x else false) || known st y)
     (if (target c, u) is (Some x, Test) then x :: challenged st else challenged st).
 
 Definition stolen (T : Type) (st : ref_state T) : ref_state T :=
-  RefState (mem st) (gone st) (fun y => living st y || known st y) (challenged st).
+  RefState (mem st) (erased st) (fun y => living st y || known st y) (challenged st).
 
 Definition hand_out (w : world) (u : use) (v : option Seed) : prog (option Seed) :=
   match u, v with
@@ -319,7 +319,7 @@ Definition ref_oracle (w : world) (R : pprf_seed) (st : ref_state memory) (q : r
         let: (result, v, M) := perform (mem st) R c f in
         if (result =? PPRF_OK)%Z then
           y <-$ hand_out w u v ;; Ret (Some (result, y), called c u M st)
-        else Ret (Some (result, None), RefState M (gone st) (known st) (challenged st))
+        else Ret (Some (result, None), RefState M (erased st) (known st) (challenged st))
       else Ret (None, st)
   | Steal qs =>
       if permitted st (Steal qs) then Ret (Some (map (cell (mem st)) qs), stolen st)
