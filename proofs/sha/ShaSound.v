@@ -608,6 +608,6 @@ cbv zeta; rewrite (flat l0) (flat r0) -[X in tree_left X]/(seed_of_words s0 s1 s
 rewrite -[X in tree_right X]/(seed_of_words s0 s1 s2 s3) /tree_left /tree_right.
 have [fl fr] := andP labels_fit.
 have k32 := key32 s0 s1 s2 s3; split.
-  exact (etrans (esym (bytes_of_bits_of _)) (etrans (congr1 bytes_of_bits L) (esym (expand_is k32 fl)))).
-exact (etrans (esym (bytes_of_bits_of _)) (etrans (congr1 bytes_of_bits E) (esym (expand_is k32 fr)))).
+  by rewrite (expand_is k32 fl); exact (etrans (esym (bytes_of_bits_of _)) (congr1 bytes_of_bits L)).
+by rewrite (expand_is k32 fr); exact (etrans (esym (bytes_of_bits_of _)) (congr1 bytes_of_bits E)).
 Qed.
