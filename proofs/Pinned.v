@@ -1121,6 +1121,31 @@ Definition aes_sound_statement :
     Codec.put_le 8 r0 ++ Codec.put_le 8 r1 = Fips197.aes_half seed salt (Codec.put_le 8 id) x01
   := @aes_sound.
 
+(* ---- AesVectorSound.v --------------------------------------------------------------- *)
+
+From Pprf.spec Require VectorCode AesVectorCode.
+From Pprf.proofs Require AesVectorSound.
+
+Definition aes_lanes_sound_statement :
+  forall f n (ss : seq VectorCode.step) (m : VectorCode.memory) salt_lo salt_hi,
+    List.In (f, n) [:: (AesVectorCode.opt_aes_ni_x4, 4%nat); (AesVectorCode.opt_aes_vaes_x4, 4%nat);
+                       (AesVectorCode.opt_aes_vaes_x8, 8%nat)] ->
+    size ss = n ->
+    all (fun s => 2 * VectorCode.start s + 2 ^ VectorCode.height s <? 2 ^ 64)%num ss ->
+    all (fun s => size (m (VectorCode.seed_at s)) == 16%nat) ss ->
+    uniq (map VectorCode.left_at ss ++ map VectorCode.right_at ss) ->
+    exists m',
+    VectorCode.run f (VectorCode.Call ss None 0) [:: VectorCode.word salt_lo; VectorCode.word salt_hi] m =
+      Some ([::], m') /\
+    (forall l s, (l < n)%nat -> nth None (map Some ss) l = Some s ->
+      let seed := m (VectorCode.seed_at s) in
+      let salt := Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi in
+      let id := Codec.put_le 8 (2 * VectorCode.start s + 2 ^ VectorCode.height s)%num in
+      m' (VectorCode.left_at s) = Fips197.aes_half seed salt id x00 /\
+      m' (VectorCode.right_at s) = Fips197.aes_half seed salt id x01) /\
+    (forall q, q \notin map VectorCode.left_at ss ++ map VectorCode.right_at ss -> m' q = m q)
+  := @AesVectorSound.aes_lanes_sound.
+
 (* ---- ShaSound.v --------------------------------------------------------------------- *)
 
 From Pprf.spec Require Fips180 WordCode ShaCode.

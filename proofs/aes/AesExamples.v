@@ -1,8 +1,9 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* FIPS 197's own examples (sections 4.2 and 5.1.1, Appendices A.1, B and C.1), and an instance of the theorem; proofs/tools/aes-test.py has values of another implementation. *)
+(* FIPS 197's own examples (sections 4.2 and 5.1.1, Appendices A.1, B and C.1), and instances of the theorems; proofs/tools/aes-test.py has values of another implementation. *)
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
-From Pprf.proofs Require Import AesSound.
+From Pprf.spec Require Import VectorCode AesVectorCode.
+From Pprf.proofs Require Import AesSound AesVectorSound.
 From Pprf.spec Require Import Fips197.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -41,3 +42,10 @@ Proof. by vm_compute. Qed.
 (* An instance of the theorem for that seed, with the salt that makes the input of node 0's left half. *)
 Example aes_sound_ex := aes_sound
   0x0706050403020100 0x0f0e0d0c0b0a0908 0x7766554433221100 0xffeeddccbbaa9988 0.
+
+(* For that seed at four neighbours of height 3, children going elsewhere; the first one's right child goes where
+   its seed was. *)
+Definition steps_c : seq step :=
+  [seq Step l (l + 4) (if l =? 0 then 0 else l + 8) (8 * l) 3 | l <- [:: 0; 1; 2; 3]]%num.
+Example aes_lanes_sound_ex := @aes_lanes_sound opt_aes_ni_x4 4 steps_c (fun _ => seed_c)
+  0x7766554433221100 0xffeeddccbbaa9988 (or_introl erefl) erefl erefl erefl erefl.
