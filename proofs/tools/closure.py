@@ -49,7 +49,7 @@ INFERRED = [
 ]
 FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
 LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
-PATIENCE = 900  # seconds for all questions; they take ten on an idle machine
+PATIENCE = 3600  # seconds for all questions; they take two minutes of an idle machine, half an hour of a very busy one
 OPTIONS = ["Unset Printing Notations", "Unset Printing All", "Unset Printing Implicit Defensive",
            "Unset Printing Implicit", "Unset Printing Universes", "Unset Printing Records",
            "Unset Printing Projections", "Unset Printing Factorizable Match Patterns",
