@@ -762,7 +762,7 @@ static NOINLINE struct done punct_deep(pprf_key *key, uint64_t leaf, uint8_t *ou
 {
   int err = punct_at_any_depth(&key->store, key->family, leaf, out);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + DEEP_STACK));
-  return (struct done){err, 0};
+  return (struct done){err, 1}; /* the frame between is the caller's to wipe */
 }
 #endif
 
