@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "options.h"
 
 bool keyfile_lock(int fd, int how)
 {
@@ -137,7 +138,7 @@ enum { START_BYTES = 20 };
 /* Whether version 1 of the file holds the key of which this is one of version 2. */
 static bool is_needless_version2(const uint8_t start[START_BYTES])
 {
-  return memcmp(start, "PPRFKEY\2", 8) == 0 && start[8] == PPRF_SHA3_256 && start[9] <= 32;
+  return memcmp(start, "PPRFKEY\2", 8) == 0 && !pprf_in_version2(start[8], start[9]);
 }
 
 /* The length that they ask for (docs/key-file.md); 0 if no key begins so, UINT64_MAX if no file is so

@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "keyfile.h"
 #include "list.h"
+#include "options.h"
 #include "prg.h"
 
 /* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after
@@ -237,12 +238,11 @@ static int make_key(const struct args *a, pprf_key **key)
     uint64_t word = draw64(&state);
     memcpy(seed + i, &word, 8);
   }
-  bool salted = a->suite == PPRF_SHA3_256_SALTED || a->suite == PPRF_AES_128;
   const struct pprf_options options = {.size = sizeof options,
                                        .seed = seed,
                                        .depth = a->depth,
                                        .suite = a->suite,
-                                       .salt = salted ? salt : NULL};
+                                       .salt = pprf_has_salt(a->suite) ? salt : NULL};
   int err = a->impl == &impl_list ? a->impl->setup(key, a->depth, seed)
                                   : a->impl->setup_with(key, &options);
   if (err != PPRF_OK)

@@ -45,18 +45,12 @@ class Error(keccak.Error):
 
 
 def tokens(text):
-    out, pos, text = [], 0, text.rstrip()
-    while pos < len(text):
-        m = TOKEN.match(text, pos)
-        if not m:
-            raise Error(f"no token: {text[pos:pos + 20]!r}")
-        out.append(m[1])
-        pos = m.end()
-    return out
+    return keccak.tokens(text, TOKEN, Error)
 
 
 class Parser:
     """Statements and expressions as tuples, the first element their kind."""
+    BINARY = BINARY
 
     def __init__(self, words):
         self.tokens, self.at = words, 0
@@ -215,10 +209,10 @@ class Parser:
         return ("conditional", condition, then, self.expression())
 
     def binary(self, level):
-        if level == len(BINARY):
+        if level == len(self.BINARY):
             return self.unary()
         left = self.binary(level + 1)
-        while self.tokens[self.at:self.at + 1] and self.tokens[self.at] in BINARY[level]:
+        while self.tokens[self.at:self.at + 1] and self.tokens[self.at] in self.BINARY[level]:
             sign = self.word()
             left = ("binary", sign, left, self.binary(level + 1))
         return left

@@ -67,12 +67,12 @@ class Error(Exception):
     pass
 
 
-def tokens(text):
+def tokens(text, token=TOKEN, error=Error):
     out, pos, text = [], 0, text.rstrip()
     while pos < len(text):
-        m = TOKEN.match(text, pos)
+        m = token.match(text, pos)
         if not m:
-            raise Error(f"no token: {text[pos:pos + 20]!r}")
+            raise error(f"no token: {text[pos:pos + 20]!r}")
         out.append(m[1])
         pos = m.end()
     return out

@@ -71,18 +71,12 @@ class Error(aes.Error):
 
 
 def tokens(text):
-    out, pos, text = [], 0, re.sub(r"^#pragma GCC unroll \d+$", "", text, flags=re.M).rstrip()
-    while pos < len(text):
-        m = TOKEN.match(text, pos)
-        if not m:
-            raise Error(f"no token: {text[pos:pos + 20]!r}")
-        out.append(m[1])
-        pos = m.end()
-    return out
+    return keccak.tokens(re.sub(r"^#pragma GCC unroll \d+$", "", text, flags=re.M), TOKEN, Error)
 
 
 class Parser(aes.Parser):
     """Besides what aes.py parses: vectors, casts, * of a pointer, else, h--, .member = value."""
+    BINARY = BINARY
 
     def at_type(self):
         return super().at_type() or self.tokens[self.at:self.at + 1] in [[v] for v in VECTORS]
@@ -138,15 +132,6 @@ class Parser(aes.Parser):
             self.take("}")
             return ("designated", name, value)
         return super().braces()
-
-    def binary(self, level):
-        if level == len(BINARY):
-            return self.unary()
-        left = self.binary(level + 1)
-        while self.tokens[self.at:self.at + 1] and self.tokens[self.at] in BINARY[level]:
-            sign = self.word()
-            left = ("binary", sign, left, self.binary(level + 1))
-        return left
 
     def unary(self):
         kind = self.cast_type()
