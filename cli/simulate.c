@@ -126,10 +126,11 @@ static bool draw_leaf(struct pattern *p, uint64_t *leaf)
     *leaf = draw64(&p->state) >> (64 - depth);
     return true;
   }
-  double leaves = ldexp(1, (int)depth), x = round(leaves / 2 + p->args->sigma * draw_normal(p));
-  if (!(x >= 0 && x < leaves))
+  /* from the middle: in a tree deeper than 53 a leaf has more bits than a double */
+  double half = ldexp(1, (int)depth - 1), x = round(p->args->sigma * draw_normal(p));
+  if (!(x >= -half && x < half))
     return false;
-  *leaf = (uint64_t)x;
+  *leaf = (UINT64_C(1) << (depth - 1)) + (uint64_t)(int64_t)x;
   return true;
 }
 
