@@ -335,11 +335,21 @@ class Values(Case):
         self.refused(USAGE, str(last + 1), "punct", self.key, last + 1)
         self.refused(USAGE, f"the key's last leaf is {last}", "eval", self.key, hex(last + 1))
         self.refused(USAGE, "more than", "eval", self.key, f"0..{last}", f"0..{last}", 0)
+        # the first two are 2^64 - 3 leaves, which can be counted; the third makes the sum wrap
+        self.refused(USAGE, "more than", "eval", "--check", self.key, f"0..{last}", f"0..{last - 3}", f"0..{last}")
+        self.refused(USAGE, str(2 ** 64 + 5), "eval", self.key, 2 ** 64 + 5)
+        self.refused(USAGE, hex(2 ** 64), "eval", self.key, hex(2 ** 64))
+        self.assertEqual(self.expect(DONE, "eval", "--check", self.key, 2 ** 56 + 3, last),
+                         f"{2 ** 56 + 3} live\n{last} live\n")
+        about = json.loads(self.expect(DONE, "info", "--json", self.key))
+        self.assertEqual((about["leaves"], about["punctured"]), (2 ** 63, 0))
         self.expect(DONE, "punct", self.key, half, last)
         self.assert_key(63, [(0, 2 ** 62 - 1), (last, last)])
         self.assertEqual(self.expect(DONE, "info", "--ranges", self.key), f"{half}\n{last}\n")
         self.expect(DONE, "punct", self.key, f"0..{last}")
         self.assert_key(63, [(0, last)])
+        about = json.loads(self.expect(DONE, "info", "--json", self.key))
+        self.assertEqual((about["leaves"], about["punctured"], about["nodes"]), (2 ** 63, 2 ** 63, 0))
         self.expect(PUNCTURED, "punct", self.key, f"1..{last}")
 
     def test_values_of_32_bytes_are_printed_whole(self):
@@ -1665,16 +1675,18 @@ class Simulate(Case):
         self.assertNotEqual(first, leaves("--impl", "opt", "--seed", 8))
 
     def test_normal_has_its_mean_and_deviation(self):
-        path = os.path.join(self.dir, "series.csv")
         sigma, n = 1000, 2000
-        self.simulate("normal", 24, "--sigma", sigma, "--punctures", n, "--csv", path)
-        with open(path, newline="") as f:
-            leaves = [int(r["leaf"]) for r in csv.DictReader(f)]
-        mean = sum(leaves) / n
-        deviation = math.sqrt(sum((x - mean) ** 2 for x in leaves) / n)
-        # without repetition the middle is drawn from a little less often
-        self.assertLess(abs(mean - 2 ** 23), 5 * sigma / math.sqrt(n) * 2)
-        self.assertTrue(sigma <= deviation < 2 * sigma, deviation)
+        for depth in (24, 63):  # a leaf of depth 63 has more bits than a double
+            path = os.path.join(self.dir, f"series{depth}.csv")
+            self.simulate("normal", depth, "--sigma", sigma, "--punctures", n, "--csv", path)
+            with open(path, newline="") as f:
+                beside = [int(r["leaf"]) - 2 ** (depth - 1) for r in csv.DictReader(f)]
+            mean = sum(beside) / n
+            deviation = math.sqrt(sum((x - mean) ** 2 for x in beside) / n)
+            # without repetition the middle is drawn from a little less often
+            self.assertLess(abs(mean), 5 * sigma / math.sqrt(n) * 2)
+            self.assertTrue(sigma <= deviation < 2 * sigma, deviation)
+            self.assertTrue({x % 2 for x in beside} == {0, 1}, "every second leaf is never drawn")
 
     def test_default_number_of_punctures(self):
         self.assertEqual(self.simulate("random", 8)["punctures"], 256)
