@@ -534,6 +534,8 @@ def deep_tests(test, name, suite, seed, salt):
             test("format", at + "id out of the tree", encode2(d, [(2 * top, seed)], suite, salt))
         test("format", at + "records one byte narrower", encode2(d, [(1, seed)], suite, salt, width=d // 8))
         test("format", at + "in the layout of version 1", encode(d, [(top, seed)], prg_id=suite))
+        test("format", at + "the digest of version 1 before its own",
+             encode2(d, [(top, seed)], suite, salt, tail=encode(d, [(top, seed)])[-32:]))
         record = d // 8 + 1 + len(seed)
         as_one = 1 + (1 << 64) // (record & -record)  # so many records have as many bytes as one, modulo 2^64
         for count in (2, 1 << (d - 1), (1 << (d - 1)) + 1, 1 + (1 << 32), as_one, (1 << 64) - 1):
