@@ -324,6 +324,7 @@ static void files_that_change(int i, uint64_t seed)
     for (uint64_t k = 0; ok && k < 180; k++)
       ok = writer->punct(key, (k * 40503) % (UINT64_C(1) << depths[d])) == PPRF_OK;
     uint8_t *file = export(writer, key, &len);
+    size_t nodes = writer->node_count(key);
     writer->free(key);
     for (unsigned t = 1; ok && t <= 6; t++)
       for (size_t c = 0; ok && c < sizeof change / sizeof *change; c++) {
@@ -338,9 +339,10 @@ static void files_that_change(int i, uint64_t seed)
         int refusal = too_deep(impls[i], depths[d]) && err != PPRF_ERR_FORMAT ? PPRF_ERR_NOMEM
                                                                               : PPRF_ERR_FORMAT;
         ok &= err == PPRF_OK ? in != NULL : err == refusal && in == NULL;
-        if (err == PPRF_OK) { /* a key, though another one: it can be used */
+        if (err == PPRF_OK) { /* a key, though another one: of so many nodes, and it can be used */
           pprf_key *again = NULL;
           size_t n;
+          ok &= impls[i]->node_count(in) == nodes;
           uint8_t *bytes = export(impls[i], in, &n), value[16];
           ok &= impls[i]->import_key(&again, bytes, n) == PPRF_OK;
           ok &= impls[i]->eval(in, 3, value) <= PPRF_ERR_PUNCTURED;
@@ -358,6 +360,27 @@ static void files_that_change(int i, uint64_t seed)
          "%s_import_of_bytes_that_change_gives_a_key_or_an_error", impls[i]->name);
 }
 
+/* ---------------------------------------------------------------- the arena of packed keys, through --wrap */
+
+static long blocks; /* in use */
+
+void *__real_opt_arena_take(size_t bytes);
+void *__wrap_opt_arena_take(size_t bytes);
+void *__wrap_opt_arena_take(size_t bytes)
+{
+  void *p = __real_opt_arena_take(bytes);
+  blocks += p != NULL;
+  return p;
+}
+
+void __real_opt_arena_give(void *p, size_t bytes);
+void __wrap_opt_arena_give(void *p, size_t bytes);
+void __wrap_opt_arena_give(void *p, size_t bytes)
+{
+  blocks -= p != NULL;
+  __real_opt_arena_give(p, bytes);
+}
+
 int main(int argc, char **argv)
 {
   static void (*const test[])(int, uint64_t) = {leaves_are_read_once, arrays_that_overlap,
@@ -372,5 +395,6 @@ int main(int argc, char **argv)
     for (int k = 0; k < 5; k++)
       if (argc < 2 || atoi(argv[1]) == 5 * i + k) /* one alone, by its number */
         test[k](i, seed);
+  tap_ok(blocks == 0, "no_block_of_a_refused_key_is_kept");
   return tap_end();
 }

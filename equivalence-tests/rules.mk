@@ -153,10 +153,11 @@ $(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
 # ---- callers who break the rules, and memory that changes
 
 TAP_TESTS += $(EQB)/hostile $(EQB)/hostile-asan
+EQ_ARENA_WRAP := $(foreach f,opt_arena_take opt_arena_give,-Wl,--wrap=$(f))
 $(EQB)/hostile: $(EQB)/plain/hostile.o $(EQ_plain_SHA3)
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(LINK) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
 
