@@ -460,6 +460,26 @@ static void deep_stores(const struct pprf_impl *impl)
   tap_ok(ok, "%s_keys_deeper_than_32_have_a_packed_store", impl->name);
 }
 
+/* The first leaves of a tree, whose values are compared; then it stops. */
+struct beginning {
+  const struct pprf_impl *impl;
+  const pprf_key *key;
+  uint64_t next;
+  int ok;
+};
+
+static int begin(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  struct beginning *b = arg;
+  uint8_t value[16];
+  for (size_t i = 0; i < n; i += 100)
+    b->ok = b->ok && b->impl->eval(b->key, leaf + i, value) == PPRF_OK &&
+            memcmp(value, values + 16 * i, 16) == 0;
+  b->ok = b->ok && leaf == b->next;
+  b->next = leaf + n;
+  return b->next < 3000 ? 0 : -7;
+}
+
 static int add_one(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
 {
   (void)values;
@@ -482,6 +502,8 @@ static void ends_of_deep_trees(const struct pprf_impl *impl)
     size_t len = sizeof file, len2 = sizeof again;
     pprf_key *key, *other = NULL;
     int ok = impl->setup(&key, depth, root) == PPRF_OK && impl->depth(key) == depth;
+    struct beginning b = {impl, key, 0, 1};
+    ok = ok && many.expand(key, 0, last, begin, &b) == -7 && b.ok && b.next < 5000;
     ok = ok && many.eval(key, leaf, 5, out[0], result) == PPRF_OK;
     for (int i = 0; ok && i < 5; i++)
       ok = result[i] == PPRF_OK && impl->eval(key, leaf[i], value) == PPRF_OK &&
@@ -632,19 +654,19 @@ static void default_suites(const struct pprf_impl *impl)
 /* ref has one PRG (that of opt: prg_choice.c). */
 /* Batches of more leaves than opt takes on at a time: each place of the outputs has what eval says, and
  * nothing beside them is written. */
-static void long_batches(const struct pprf_impl *impl)
+static void long_batches(const struct pprf_impl *impl, unsigned depth)
 {
-  enum { N = 2500, GUARD = 2048, D = 13 };
+  enum { N = 2500, GUARD = 2048 };
   static uint64_t leaf[N];
   static uint8_t out[GUARD + N + GUARD][16], want[16];
   static int result[GUARD + N + GUARD];
   int ref = impl == &impl_ref, ok = 1;
   pprf_key *key = NULL;
   uint64_t state = 13;
-  ok &= impl->setup(&key, D, (const uint8_t *)"sixteen bytes...") == PPRF_OK;
+  ok &= impl->setup(&key, depth, (const uint8_t *)"sixteen bytes...") == PPRF_OK;
   ok &= impl->punct_range(key, 100, 900) == PPRF_OK && impl->punct(key, 4097) == PPRF_OK;
   for (size_t i = 0; i < N; i++)
-    leaf[i] = i == 77 ? 4097 : tap_random(&state) >> (64 - D);
+    leaf[i] = i == 77 ? 4097 : tap_random(&state) >> (64 - depth);
   for (int with = 0; with < 2; with++) {
     memset(out, 0xa7, sizeof out);
     memset(result, 0xa7, sizeof result);
@@ -669,12 +691,19 @@ static void long_batches(const struct pprf_impl *impl)
       live += result[GUARD + i] == PPRF_OK;
     for (size_t i = 0; i < N; i++)
       ok &= impl->eval(key, leaf[i], want) == PPRF_ERR_PUNCTURED;
+    pprf_key *fresh = NULL;
+    ok &= impl->setup(&fresh, depth, (const uint8_t *)"sixteen bytes...") == PPRF_OK;
+    for (size_t i = 0; i < N; i += 50) /* and those beside them are as they were */
+      ok &= impl->eval(key, leaf[i] ^ 1, want) != PPRF_OK ||
+            (impl->eval(fresh, leaf[i] ^ 1, out[0]) == PPRF_OK && memcmp(want, out[0], 16) == 0);
+    impl->free(fresh);
     for (size_t i = 0; i < GUARD; i++)
       ok &= result[i] == (int)0xa7a7a7a7 && result[GUARD + N + i] == (int)0xa7a7a7a7;
-    ok &= live > N / 2 && live < N;
+    ok &= live > N / 2 && (live < N || depth > 13);
   }
   impl->free(key);
-  tap_ok(ok, "%s_long_batches_are_their_leaves_and_write_nothing_else", impl->name);
+  tap_ok(ok, "%s_long_batches_are_their_leaves_and_write_nothing_else_at_depth_%u", impl->name,
+         depth);
 }
 
 static void ref_prg(void)
@@ -753,7 +782,8 @@ int main(void)
     deep_stores(impls[i]);
     ends_of_deep_trees(impls[i]);
     one_version_a_key(impls[i]);
-    long_batches(impls[i]);
+    long_batches(impls[i], 13);
+    long_batches(impls[i], 63);
   }
   for (int i = 0; i < STORES; i++) {
     suites(stores[i]);
