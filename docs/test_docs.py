@@ -189,6 +189,16 @@ def planted():
                     found += 1
                     bad += [f"{doc.name}: {n} bugs, the lists have {count}: {line}" for n in numbers if int(n) != count]
     ok(found == 4 and not bad, "README and docs/soundness.md: how many planted bugs there are", f"{found} places", *bad)
+    heads = re.split(r"^# ---- (.*)\n", (ROOT / "equivalence-tests/mutants.txt").read_text(), flags=re.M)
+    sections = {head: sum(line[0] not in "#&~" for line in lines.splitlines())
+                for head, lines in zip(heads[1::2], heads[2::2])}
+    packed = sum("packed" in bug.judge for bug in planting.load(ROOT / "opt/planted.txt"))
+    for name, pattern, count in (
+            ("suites.md", r"notice (\d+) bugs planted in this code",
+             sections["the suites with a salt"] + sections["keys of 32-byte seeds"]),
+            ("sparse-store.md", r"(\d+) planted bugs\sin \[`opt/planted", packed)):
+        said = re.findall(pattern, (ROOT / "docs" / name).read_text())
+        ok(said == [str(count)], f"docs/{name}: how many bugs are planted in what it is about", f"{said}, not {count}")
 
 
 def names():

@@ -187,7 +187,7 @@ func own(key *C.pprf_key) *Key {
 
 func pointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 
-// New makes a key of 2^depth leaves, depth 1..32.  seed is the root's, ValueBytes of it; nil: a random one, with
+// New makes a key of 2^depth leaves, depth 1..63.  seed is the root's, ValueBytes of it; nil: a random one, with
 // a random salt (SHA3Salted).  A given one has the thesis's values (SHA3).
 func New(depth uint, seed []byte) (*Key, error) {
 	return NewWith(depth, Options{Seed: seed})
