@@ -248,6 +248,42 @@ fn threads_read_one_key() {
     std::thread::spawn(move || drop(key)).join().unwrap(); // and may be handed to another
 }
 
+extern "C" {
+    fn fork() -> i32;
+    fn waitpid(child: i32, status: *mut i32, options: i32) -> i32;
+    fn _exit(status: i32) -> !;
+}
+
+#[test]
+fn a_child_cannot_use_its_parents_keys() {
+    let mut wide = Key::with(8, Options::new().suite(Suite::MlsSha256)).unwrap();
+    let mut deep = Key::new(63).unwrap();
+    let forked = Some(Error::Forked);
+    // SAFETY: the child needs no lock but malloc's, and leaves no test
+    let child = unsafe { fork() };
+    if child == 0 {
+        let mut out = [1; 96];
+        let ok = wide.eval_wide(1).err() == forked
+            && wide.eval_puncture_wide(1).err() == forked
+            && (wide.eval(1).err(), wide.suite().err(), wide.puncture(1).err()) == (forked, forked, forked)
+            && wide.eval_many(&[1, 2], &mut out[..32]).err() == forked // nobody knows how long its values are
+            && out[32..] == [1; 64]
+            && (wide.value_bytes(), wide.depth(), deep.nodes(), deep.memory_bytes()) == (0, 0, 0, 0)
+            && (deep.eval(1).err(), deep.export().err(), deep.prefault().err()) == (forked, forked, forked)
+            && deep.puncture_range(1..=1 << 40).err() == forked
+            && deep.puncture_many(&[1]).err() == forked
+            && Key::new(63).and_then(|mut own| own.eval_puncture(1)).is_ok();
+        drop((wide, deep));
+        // SAFETY: what the test's process would do at its end is not the child's
+        unsafe { _exit(i32::from(!ok)) }
+    }
+    let mut status = 1;
+    // SAFETY: status is ours
+    assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    assert_eq!((wide.nodes(), deep.nodes(), wide.puncture(1), deep.puncture(1)), (1, 1, Ok(()), Ok(())));
+}
+
 #[test]
 fn the_declarations_are_the_headers() {
     let header = std::fs::read_to_string(format!("{TREE}include/pprf.h")).unwrap();
