@@ -36,6 +36,17 @@ void *__wrap_malloc(size_t bytes)
   return refuse() ? NULL : __real_malloc(bytes);
 }
 
+/* ---- what mlock2 says, through --wrap ---- */
+
+static enum { AS_IT_IS, GRANTED, REFUSED } lock; /* the limit is the system's */
+
+int __real_mlock2(const void *at, size_t bytes, unsigned flags);
+int __wrap_mlock2(const void *at, size_t bytes, unsigned flags);
+int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
+{
+  return lock == AS_IT_IS ? __real_mlock2(at, bytes, flags) : lock == GRANTED ? 0 : -1;
+}
+
 /* ---- a store beside the model ---- */
 
 struct subject {
@@ -662,6 +673,31 @@ static void arena(void)
   end_test("arena: a_child_has_no_copy_and_an_arena_of_its_own");
 }
 
+/* A key is kept out of swap if all its blocks are: of two regions the first is locked.  In a child, whose arena
+ * is empty. */
+static void locks(void)
+{
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    uint64_t number;
+    failed = pprf_process_claim(&number) != PPRF_OK;
+    lock = GRANTED;
+    struct subject *small = new_subject(20, 0), *s = new_subject(20, 0);
+    check(opt_packed_locked(&s->p) == 1, "a key of a region that is locked");
+    lock = REFUSED;
+    for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 2 * REGION; i++)
+      (void)puncture_one(s, leaves(&s->m) / 2 + rnd_below(leaves(&s->m) / 2));
+    check((uintptr_t)s->p.page[0] / REGION == (uintptr_t)small->p.page[0] / REGION,
+          "the first page moved");
+    check(opt_packed_locked(&small->p) == 1 && opt_packed_locked(&s->p) == 0, "%d, %d",
+          opt_packed_locked(&small->p), opt_packed_locked(&s->p));
+    _exit(failed != 0);
+  }
+  check(child > 0 && waitpid(child, &status, 0) == child && status == 0, "child: %d", status);
+  end_test("arena: a_key_is_locked_if_each_of_its_blocks_is");
+}
+
 void test_packed(void)
 {
   spared = 1;
@@ -673,4 +709,5 @@ void test_packed(void)
   no_memory();
   sizes();
   arena();
+  locks();
 }
