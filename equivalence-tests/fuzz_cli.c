@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "../cli/cli.h"
+#include "impls.h"
 #include "model.h"
 
 enum { WORDS_MAX = 12, ARGS_MAX = WORDS_MAX + 6 };
@@ -296,21 +297,22 @@ static void check_messages(const struct call *c, const struct outcome *o)
 static void check_values(const struct call *c, const struct text *before, const struct text *after)
 {
   pprf_key *old, *new;
-  if (impl_ref.import_key(&old, (const uint8_t *)before->at, before->len) != PPRF_OK ||
-      impl_ref.import_key(&new, (const uint8_t *)after->at, after->len) != PPRF_OK ||
-      impl_ref.depth(old) != impl_ref.depth(new))
+  if (import_any(&impl_ref, &old, (const uint8_t *)before->at, before->len) != PPRF_OK ||
+      import_any(&impl_ref, &new, (const uint8_t *)after->at, after->len) != PPRF_OK ||
+      impl_ref.depth(old) != impl_ref.depth(new) || impl_ref.suite(old) != impl_ref.suite(new))
     die(c, "the key has become another one");
   unsigned width = impl_ref.depth(old) / 8 + 1;
+  size_t bytes = impl_ref.value_bytes(new), first = after->at[7] == 2 ? 36 : 16;
   size_t nodes = impl_ref.node_count(new);
   for (size_t i = 0; i < nodes; i += nodes / 64 + 1) {
-    const uint8_t *record = (const uint8_t *)after->at + 16 + i * (width + 16);
+    const uint8_t *record = (const uint8_t *)after->at + first + i * (width + bytes);
     uint64_t id = 0;
-    uint8_t a[16], b[16];
+    uint8_t a[PPRF_VALUE_BYTES_MAX], b[PPRF_VALUE_BYTES_MAX];
     for (unsigned k = width; k-- > 0;)
       id = id << 8 | record[k];
     uint64_t start = (id & (id - 1)) / 2;
     if (impl_ref.eval(old, start, a) != PPRF_OK || impl_ref.eval(new, start, b) != PPRF_OK ||
-        memcmp(a, b, 16) != 0)
+        memcmp(a, b, bytes) != 0)
       die(c, "the new key has a value that the old one had not");
   }
   impl_ref.free(old);

@@ -6,6 +6,7 @@
 
 #include "impls.h"
 #include "ops.h"
+#include "options.h"
 #include "tap.h"
 #include "test_prg.h"
 
@@ -92,19 +93,26 @@ static const char *const command_lines[] = {
   "punct --eval k - 5",
 };
 
-/* A key of that depth after a few punctures, as fuzz_import wants it: after one byte of flags. */
-static size_t some_key(unsigned depth, uint8_t tag, unsigned punctures, uint64_t *state,
-                       uint8_t *bytes, size_t size)
+/* A key after a few punctures, as fuzz_import wants it: after one byte of flags.  What is not of the suite
+ * sha3-256 has its header mended to that by bit 1. */
+static size_t some_key(unsigned depth, unsigned suite, uint8_t tag, unsigned punctures,
+                       uint64_t *state, uint8_t *bytes, size_t size)
 {
+  static const uint8_t salt[PPRF_SALT_BYTES] = {1, 2, 3};
   uint8_t seed[PPRF_VALUE_BYTES_MAX];
+  const struct pprf_options options = {.size = sizeof options,
+                                       .seed = seed,
+                                       .depth = depth,
+                                       .suite = suite,
+                                       .salt = pprf_has_salt(suite) ? salt : NULL};
   pprf_key *key;
   size_t len = size - 1;
   test_prg_root(depth, tag, seed);
-  if (impl_ref.setup(&key, depth, seed) != PPRF_OK)
+  if (impl_ref.setup_with(&key, &options) != PPRF_OK)
     exit(1);
   for (unsigned k = 0; k < punctures; k++)
     (void)impl_ref.punct(key, tap_random(state) & (((uint64_t)1 << depth) - 1));
-  bytes[0] = test_prg_toy ? 7 : 3;
+  bytes[0] = (uint8_t)(1 + (suite == PPRF_SHA3_256 ? 2 : 0) + (test_prg_toy ? 4 : 0));
   if (impl_ref.export_key(key, bytes + 1, &len) != PPRF_OK)
     exit(1);
   impl_ref.free(key);
@@ -118,9 +126,34 @@ static unsigned depth_of(unsigned i)
   return i < 56 ? i % 32 + 1 : deep[i - 56];
 }
 
+/* Keys whose files have version 2. */
+static const struct {
+  unsigned depth, suite;
+} of_version2[] = {{33, PPRF_SHA3_256},        {48, PPRF_SHA3_256}, {63, PPRF_SHA3_256},
+                   {5, PPRF_SHA3_256_SALTED},  {9, PPRF_AES_128},   {7, PPRF_MLS_SHA256},
+                   {33, PPRF_MLS_SHA256},      {48, PPRF_AES_128},  {63, PPRF_MLS_SHA256},
+                   {63, PPRF_SHA3_256_SALTED}, {63, PPRF_AES_128}};
+enum { OF_VERSION2 = sizeof of_version2 / sizeof *of_version2 };
+
+/* What is done to them. */
+static const char *const lines_of_version2[] = {
+  "info -j k", "info -r k",          "eval k 3 0x7..9", "eval -c k 1..4",
+  "punct k 5", "punct -ej k 9 2..4", "punct k 1..30",   "punct -iref k 0..31"};
+enum { LINES_OF_VERSION2 = sizeof lines_of_version2 / sizeof *lines_of_version2 };
+
+/* Words apart by one space as a command line, after the byte of flags; returns where the file begins. */
+static size_t put_words(uint8_t *bytes, const char *line)
+{
+  size_t len = strlen(line);
+  for (size_t k = 0; k <= len; k++)
+    bytes[1 + k] = line[k] == ' ' ? '\0' : (uint8_t)line[k];
+  bytes[len + 2] = 1;
+  return len + 3;
+}
+
 int main(int argc, char **argv)
 {
-  static uint8_t bytes[1 << 16];
+  static uint8_t bytes[1 << 16], key[1 << 12];
   uint64_t state = 1;
   if (argc != 2) {
     fprintf(stderr, "usage: make_corpus DIRECTORY\n");
@@ -132,31 +165,45 @@ int main(int argc, char **argv)
   for (unsigned i = 0; i < 64; i++) {
     test_prg_toy = (int)i & 1;
     save(argv[1], "fuzz_import", i, bytes,
-         some_key(depth_of(i), (uint8_t)i, i / 16 * 2, &state, bytes, sizeof bytes));
+         some_key(depth_of(i), PPRF_SHA3_256, (uint8_t)i, i / 16 * 2, &state, bytes, sizeof bytes));
+  }
+  for (unsigned i = 0; i < 4 * OF_VERSION2; i++) {
+    test_prg_toy = (int)i & 1;
+    save(argv[1], "fuzz_import", 64 + i, bytes,
+         some_key(of_version2[i / 4].depth, of_version2[i / 4].suite, (uint8_t)i, i % 4, &state,
+                  bytes, sizeof bytes));
   }
   test_prg_toy = 0;
-  for (unsigned i = 0; i < sizeof command_lines / sizeof *command_lines; i++) {
-    static uint8_t key[1 << 12];
-    size_t len = strlen(command_lines[i]), at = len + 2;
-    size_t key_len = some_key(i % 3 == 0 ? 4 : i % 32 + 1, 1, i % 4, &state, key, sizeof key);
+  unsigned lines = sizeof command_lines / sizeof *command_lines;
+  for (unsigned i = 0; i < lines; i++) {
+    const char *line = command_lines[i];
+    size_t key_len =
+      some_key(i % 3 == 0 ? 4 : i % 32 + 1, PPRF_SHA3_256, 1, i % 4, &state, key, sizeof key);
+    size_t at = put_words(bytes, line);
     bytes[0] = 3;
-    for (size_t k = 0; k <= len; k++)
-      bytes[1 + k] = command_lines[i][k] == ' ' ? '\0' : (uint8_t)command_lines[i][k];
-    bytes[at] = 1;
-    if (strstr(command_lines[i], "k -") != NULL && command_lines[i][len - 1] != '1') {
+    if (strstr(line, "k -") != NULL && line[strlen(line) - 1] != '1') {
       /* lines of leaves, where there is no key in the way */
       bytes[0] = 7;
       save(argv[1], "fuzz_cli", i, bytes,
-           at + 1 + (size_t)sprintf((char *)bytes + at + 1, "3\n0x5..7\n9\n"));
+           at + (size_t)sprintf((char *)bytes + at, "3\n0x5..7\n9\n"));
       continue;
     }
-    if (strstr(command_lines[i], "-s -") != NULL) {
+    if (strstr(line, "-s -") != NULL) {
       save(argv[1], "fuzz_cli", i, bytes,
-           at + 1 + (size_t)sprintf((char *)bytes + at + 1, "0123456789abcdef0123456789ABCDEF\n"));
+           at + (size_t)sprintf((char *)bytes + at, "0123456789abcdef0123456789ABCDEF\n"));
       continue;
     }
-    memcpy(bytes + at + 1, key + 1, key_len - 1);
-    save(argv[1], "fuzz_cli", i, bytes, at + key_len);
+    memcpy(bytes + at, key + 1, key_len - 1);
+    save(argv[1], "fuzz_cli", i, bytes, at + key_len - 1);
+  }
+  for (unsigned i = 0; i < LINES_OF_VERSION2 * OF_VERSION2; i++) {
+    unsigned k = i / LINES_OF_VERSION2;
+    size_t key_len = some_key(of_version2[k].depth, of_version2[k].suite, (uint8_t)i, i % 3, &state,
+                              key, sizeof key);
+    size_t at = put_words(bytes, lines_of_version2[i % LINES_OF_VERSION2]);
+    bytes[0] = key[0];
+    memcpy(bytes + at, key + 1, key_len - 1);
+    save(argv[1], "fuzz_cli", lines + i, bytes, at + key_len - 1);
   }
   return 0;
 }
