@@ -5,6 +5,7 @@
  * pthread_atfork where it does not: madvise is wrapped, and so is what gives and takes memory, to fork
  * there. */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -521,6 +522,42 @@ static int amid_changes(int i, void *arg)
   return err == PPRF_OK && amid.ok && amid.forks >= 10;
 }
 
+/* ---- what a copy takes of the heap */
+
+static size_t heap_bytes(void)
+{
+  struct mallinfo2 m = mallinfo2();
+  return m.uordblks + m.hblkhd;
+}
+
+static size_t heap_before; /* the key */
+
+static int copy_goes(int i, void *key)
+{
+  stores[i]->free(key);
+  return heap_bytes() <= heap_before + 512;
+}
+
+/* Of a key of many nodes, whose second making takes nothing that stays. */
+static int copies_go_whole(int i, void *arg)
+{
+  const struct pprf_impl *impl = stores[i];
+  pprf_key *key;
+  (void)arg;
+  for (int round = 0; round < 2; round++) {
+    heap_before = heap_bytes();
+    if (impl->setup(&key, 33, root) != PPRF_OK)
+      return 0;
+    for (uint64_t k = 0; k < 500; k++)
+      (void)impl->punct(key, k * UINT64_C(0x9e3779b97f4a7c15) >> 31);
+    if (round == 0)
+      impl->free(key);
+  }
+  int ok = heap_bytes() > heap_before + 1024 && in_child(copy_goes, i, key);
+  impl->free(key);
+  return ok && heap_bytes() <= heap_before + 512;
+}
+
 /* ---- the seeds themselves */
 
 static int has_no_seed(int i, void *arg)
@@ -557,7 +594,8 @@ int main(void)
                {"options_that_are_not_known_are_refused", options},
                {"a_child_in_the_same_memory_has_the_same_key", same_memory},
                {"forks_amid_busy_threads_leave_children_whole", amid_threads},
-               {"forks_amid_changes_leave_children_whole", amid_changes}};
+               {"forks_amid_changes_leave_children_whole", amid_changes},
+               {"a_copy_that_is_freed_leaves_nothing_on_the_heap", copies_go_whole}};
   /* each in a process that has made no key: this one makes none */
   for (old_kernel = 0; old_kernel < 2; old_kernel++)
     for (int i = 0; i < STORES; i++)

@@ -574,6 +574,11 @@ static void sizes(void)
     /* what packed.h says; none of these has very many pages */
     check(most <= 2304 && s->p.page_max == most, "pages of %u bytes, of %u at first", s->p.page_max,
           most);
+    size_t least = s->p.pages > 1 ? s->p.pages * (sizeof *s->p.first + sizeof *s->p.page) : 0;
+    for (size_t i = 0; i < s->p.pages; i++)
+      least += s->p.page[i]->bytes;
+    check(opt_packed_bytes(&s->p) >= least, "%zu bytes, where pages and index have %zu",
+          opt_packed_bytes(&s->p), least);
     double per = (double)(opt_packed_bytes(&s->p) + sizeof s->p) / (double)s->p.nodes;
     printf("# depth %u, %u random punctures: %.2f B a node\n", cases[k].depth, cases[k].punctures,
            per);
