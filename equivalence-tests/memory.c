@@ -435,8 +435,9 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
   op.first = op.leaf[0] < op.leaf[2] ? op.leaf[0] : op.leaf[2];
   op.last = op.leaf[0] ^ op.leaf[2] ^ op.first;
   /* ref does the work for each leaf, and each of its calls fails */
-  if (kind == EXPAND && op.last - op.first > 20)
-    op.last = op.first + 20;
+  unsigned most = depth > PPRF_SLOTS_DEPTH_MAX ? 4 : 20;
+  if (kind == EXPAND && op.last - op.first > most)
+    op.last = op.first + most;
   op.file_len = export(impl, op.key, op.file);
   size_t len = export(impl, op.key, before);
   if (kind == BAD_DIGEST)
@@ -445,7 +446,8 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
   if (kind == BAD_ORDER) {
     size_t nodes = impl->node_count(op.key), width = depth / 8 + 1,
            body = op.file_len - DIGEST_BYTES;
-    memcpy(op.file + body - 16 - width, op.file + 16, nodes > 1 ? width : 0);
+    memcpy(op.file + body - 16 - width, op.file + (op.file[7] == 2 ? 36 : 16),
+           nodes > 1 ? width : 0);
     if (nodes > 1 && __real_prg_digest(op.file, body, op.file + body) != PPRF_OK)
       problem("no digest", 0);
   }
@@ -477,13 +479,14 @@ static void every_call(const struct pprf_impl *impl, enum kind kind, unsigned de
 
 static unsigned every_operation(const struct pprf_impl *impl, int full)
 {
-  static const unsigned depths[] = {1, 2, 5, 8, 12, 21};
+  static const unsigned depths[] = {1, 2, 5, 8, 12, 21, 40};
   uint64_t state = tap_seed();
   problems = 0;
   for (size_t d = 0; d < ARRAY(depths); d++)
     for (enum kind kind = 0; kind < KINDS; kind++)
       for (unsigned punctures = 0; punctures < (full ? 12 : 3); punctures++) {
-        if (kind != FREE || depths[d] <= 12) /* all of the mapping is read when it goes */
+        if (kind != FREE || depths[d] <= 12 ||
+            depths[d] > PPRF_SLOTS_DEPTH_MAX) /* all of a mapping is read when it goes */
           every_call(impl, kind, depths[d], punctures * punctures * 3, tap_random(&state));
       }
   return problems;
