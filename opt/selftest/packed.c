@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -625,6 +626,27 @@ static void *arena_user(void *arg)
   return (void *)(uintptr_t)bad;
 }
 
+/* Pages of address space that the process has. */
+static unsigned long address_space(void)
+{
+  unsigned long pages = 0;
+  FILE *f = must(fopen("/proc/self/statm", "r"));
+  check(fscanf(f, "%lu", &pages) == 1, "/proc/self/statm");
+  (void)fclose(f);
+  return pages;
+}
+
+/* A key of three regions comes and goes. */
+static void three_regions(void)
+{
+  struct subject *s = new_subject(20, 0);
+  for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 3 * REGION; i++)
+    (void)puncture_one(s, rnd_below(leaves(&s->m)));
+  check(opt_arena_mapped_bytes() == 3 * REGION, "no third region");
+  free_subject(s);
+  check(opt_arena_mapped_bytes() == REGION, "regions without blocks are kept");
+}
+
 static void arena(void)
 {
   for (size_t bytes = 1; bytes <= OPT_ARENA_MAX; bytes++) {
@@ -645,14 +667,18 @@ static void arena(void)
     check(pthread_join(thread[i], &bad) == 0 && bad == NULL, "a block was not zero, or shared");
   check(opt_arena_mapped_bytes() == REGION, "%zu bytes are kept", opt_arena_mapped_bytes());
   end_test("arena: threads_take_and_give_zero_blocks_of_their_own");
-  struct subject *s = new_subject(20, 0);
-  for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 3 * REGION; i++)
-    (void)puncture_one(s, rnd_below(leaves(&s->m)));
-  check(opt_arena_mapped_bytes() == 3 * REGION, "no third region");
-  free_subject(s);
-  check(opt_arena_mapped_bytes() == REGION, "regions without blocks are kept");
-  end_test("arena: regions_without_blocks_go_back");
-  s = new_subject(12, 0);
+  unsigned long pages = 0;
+  for (unsigned round = 0; round < 3;
+       round++) { /* beside a mapping that begins between two regions' places */
+    void *beside = mmap(NULL, REGION / 2, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    three_regions();
+    check(beside != MAP_FAILED && munmap(beside, REGION / 2) == 0, "a mapping");
+    pages = round == 0 ? address_space() : pages; /* the first one warms up */
+  }
+  check(address_space() < pages + REGION / 2 / (unsigned long)sysconf(_SC_PAGESIZE),
+        "%lu pages, then %lu", pages, address_space());
+  end_test("arena: regions_without_blocks_go_back_and_what_is_mapped_beside_them");
+  struct subject *s = new_subject(12, 0);
   int status = 0;
   const unsigned char *page = (const unsigned char *)s->p.page[0];
   pid_t child = fork();
