@@ -866,7 +866,7 @@ Definition acsl_inv_cover_statement :
 
 Definition ref_setup_sound_statement :
   forall V : logic, definitions V -> forall Pre Post a d root,
-    (d <= 32)%nat -> writable Pre (span ref_node_cells a 0 (1 - 1)) ->
+    (d <= 63)%nat -> writable Pre (span ref_node_cells a 0 (1 - 1)) ->
     ref_setup_contract V Pre Post a (Z.of_nat d) root ->
     holds Post a 1 (key_nodes V d pred0 root) /\
     unchanged Pre Post [:: span ref_node_cells a 0 (1 - 1)]
@@ -875,7 +875,7 @@ Definition ref_setup_sound_statement :
 Definition ref_eval_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n d f x value R result (P : pred bitseq),
-    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+    (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
     readable Pre (span ref_node_cells a 0 (n - 1)) ->
     writable Pre (span pprf_seed_cells value 0 0) ->
     separated [:: span pprf_seed_cells value 0 0; span ref_node_cells a 0 (n - 1)] ->
@@ -894,7 +894,7 @@ Definition ref_eval_sound_statement :
 Definition ref_eval_punct_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n cap d f x value R result (P : pred bitseq),
-    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+    (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
     writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
     writable Pre (span pprf_seed_cells value 0 0) ->
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0;
@@ -924,7 +924,7 @@ Definition ref_eval_punct_sound_statement :
 Definition ref_punct_range_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n cap d f first last R result (P : pred bitseq),
-    (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+    (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
     cell Pre n <= cap <= REF_NODES_MAX ->
     writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
     separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->
@@ -1563,7 +1563,7 @@ From Pprf.proofs Require Import CostSound.
 Definition ref_eval_cost_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n d f x value R result (P : pred bitseq) before after,
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
   readable Pre (span ref_node_cells a 0 (n - 1)) -> writable Pre (span pprf_seed_cells value 0 0) ->
   separated [:: span pprf_seed_cells value 0 0; span ref_node_cells a 0 (n - 1)] ->
   holds Pre a n (key_nodes V d P R) ->
@@ -1575,7 +1575,7 @@ Definition ref_eval_cost_sound_statement :
 Definition ref_eval_punct_cost_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n cap d f x value R result (P : pred bitseq) before after,
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) -> writable Pre (span pprf_seed_cells value 0 0) ->
   separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0; span pprf_seed_cells value 0 0] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
@@ -1588,7 +1588,7 @@ Definition ref_eval_punct_cost_sound_statement :
 Definition ref_punct_range_cost_sound_statement :
   forall V : logic, definitions V ->
   forall Pre Post a n cap d f first last R result (P : pred bitseq) before after,
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
   cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (span ref_node_cells a 0 (cap - 1)) -> writable Pre (span 1 n 0 0) ->
   separated [:: span ref_node_cells a 0 (cap - 1); span 1 n 0 0] ->

@@ -95,6 +95,18 @@ Qed.
 Definition ref_setup_sound_ex := @ref_setup_sound toy toy_definitions fresh fresh (0, 0) 1 root
   isT (fun _ _ => I) setup_meets_contract.
 
+(* The deepest tree: one node of 2^63 leaves. *)
+Definition deepest : memory := holding 0 63 10 0.
+Example deepest_inv : inv toy deepest 10%num 63 (0, 0) 1.
+Proof. by split=> [k kB|]; [have -> : k = 0 by lia | split=> k l; lia]. Qed.
+Example deepest_meets_contract : ref_setup_contract toy deepest deepest (0, 0) 63 root.
+Proof.
+move=> _ _; split=> [q _ //|]; split; first by rewrite /ref_setup_typed /c_unsigned; lia.
+by split; [exact: deepest_inv | move=> y; rewrite one_node].
+Qed.
+Definition ref_setup_sound_deepest := @ref_setup_sound toy toy_definitions deepest deepest (0, 0) 63 root
+  isT (fun _ _ => I) deepest_meets_contract.
+
 Example eval_meets_contract :
   ref_eval_contract toy fresh evaluated (0, 0) 1 1 bare 0 (2, 0) root PPRF_OK.
 Proof.

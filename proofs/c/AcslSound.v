@@ -34,7 +34,7 @@ Local Notation array_at a cap := (span ref_node_cells a 0 (cap - 1)).
 Local Notation seed_at p := (span pprf_seed_cells p 0 0).
 Local Notation word_at p := (span 1 p 0 0).
 
-Lemma depth_ok d : (d <= 32)%nat -> 0 <= Z.of_nat d <= 32.
+Lemma depth_ok d : (d <= 63)%nat -> 0 <= Z.of_nat d <= 63.
 Proof. by move/leP; lia. Qed.
 
 Lemma leaf_range d x : (Z.of_N x >= pow2 V (Z.of_nat d)) <-> ~ (x < CModel.pow2 d)%num.
@@ -54,11 +54,11 @@ Qed.
 
 (* ref_setup: the fresh key. *)
 Theorem ref_setup_sound Pre Post a d root :
-  (d <= 32)%nat -> writable Pre (array_at a 1) ->
+  (d <= 63)%nat -> writable Pre (array_at a 1) ->
   ref_setup_contract V Pre Post a (Z.of_nat d) root ->
   holds Post a 1 (key_nodes V d pred0 root) /\ unchanged Pre Post [:: array_at a 1].
 Proof.
-move=> /depth_ok d32 w; case.
+move=> /depth_ok d63 w; case.
 - by rewrite /ref_setup_typed /c_unsigned; lia.
 - by split=> //; rewrite /REF_DEPTH_MAX; lia.
 move=> U [_ E]; split; last first.
@@ -71,7 +71,7 @@ Qed.
 
 (* ref_eval: the model's value. *)
 Theorem ref_eval_sound Pre Post a n d f x value R result (P : pred bitseq) :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
   readable Pre (array_at a n) -> writable Pre (seed_at value) ->
   separated [:: seed_at value; array_at a n] ->
   holds Pre a n (key_nodes V d P R) ->
@@ -85,7 +85,7 @@ Theorem ref_eval_sound Pre Post a n d f x value R result (P : pred bitseq) :
   (result <> PPRF_OK -> forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: seed_at value].
 Proof.
-move=> /depth_ok d32 fam x64 nt rd wr sep H C v.
+move=> /depth_ok d63 fam x64 nt rd wr sep H C v.
 have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [_ [_ E]]].
 - by rewrite /ref_eval_typed /c_unsigned; split=> //; split=> //; lia.
@@ -180,7 +180,7 @@ Qed.
 
 (* ref_eval_punct: the model's value and the model's key after the puncture. *)
 Theorem ref_eval_punct_sound Pre Post a n cap d f x value R result (P : pred bitseq) :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) -> writable Pre (seed_at value) ->
   separated [:: array_at a cap; word_at n; seed_at value] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
@@ -202,7 +202,7 @@ Theorem ref_eval_punct_sound Pre Post a n cap d f x value R result (P : pred bit
      unchanged Pre Post [:: seed_at value] /\ forall q, seed_at value q -> cell Post q = 0) /\
   unchanged Pre Post [:: array_at a cap; word_at n; seed_at value].
 Proof.
-move=> /depth_ok d32 fam x64 ncap wa wn wv sep H clear C p v.
+move=> /depth_ok d63 fam x64 ncap wa wn wv sep H clear C p v.
 have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in x64.
@@ -260,7 +260,7 @@ Qed.
 
 (* ref_punct_range: the model's key after the puncture of the range. *)
 Theorem ref_punct_range_sound Pre Post a n cap d f first last R result (P : pred bitseq) :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
   cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) ->
   separated [:: array_at a cap; word_at n] ->
@@ -281,7 +281,7 @@ Theorem ref_punct_range_sound Pre Post a n cap d f first last R result (P : pred
   (result <> PPRF_OK -> unchanged Pre Post [::]) /\
   unchanged Pre Post [:: array_at a cap; word_at n].
 Proof.
-move=> /depth_ok d32 fam f64 l64 ncap wa wn sep H clear C range.
+move=> /depth_ok d63 fam f64 l64 ncap wa wn sep H clear C range.
 have [n0 [I covers_at]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: C => [||U [T [_ E]]].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.

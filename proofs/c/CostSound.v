@@ -55,12 +55,12 @@ Local Notation path d x := (leaf_path d x).
 
 (* A leaf that is not punctured lies below a node of the array, which is as high as the model's walk is
    long. *)
-Lemma node_at_leaf L a n d (P : pred bitseq) R x : (d <= 32)%nat -> (x < CModel.pow2 d)%num ->
+Lemma node_at_leaf L a n d (P : pred bitseq) R x : (d <= 63)%nat -> (x < CModel.pow2 d)%num ->
   ~~ P (path d x) -> holds L a n (key_nodes V d P R) ->
   exists2 k, 0 <= k < n & covers_at V L (shift ref_node_cells a k) (Z.of_N x) /\
     ref_node_height (ref_node_at L (shift ref_node_cells a k)) <= expanded_at V d P R x.
 Proof.
-move=> d32 xd nP [nE H].
+move=> d63 xd nP [nE H].
 have live : eval (@acsl_family V d) (punctured_key V d P R) (path d x) <> None.
   rewrite -[in eval _ _ _](cat0s (path d x)) /punctured_key eval_cover ?size_leaf_path //.
   by rewrite (negbTE nP).
@@ -92,7 +92,7 @@ Qed.
 
 (* ref_eval: no call but those of the model's walk. *)
 Theorem ref_eval_cost_sound Pre Post a n d f x value R result (P : pred bitseq) before after :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> c_size_t n ->
   readable Pre (array_at a n) -> writable Pre (seed_at value) ->
   separated [:: seed_at value; array_at a n] ->
   holds Pre a n (key_nodes V d P R) ->
@@ -100,18 +100,18 @@ Theorem ref_eval_cost_sound Pre Post a n d f x value R result (P : pred bitseq) 
   ref_eval_cost V Pre Post a n (Z.of_nat d) f (Z.of_N x) value R result before after ->
   after <= before + expanded_at V d P R x.
 Proof.
-move=> d32 fam x64 nt rd wr sep H C B.
-have [_ [rE [pE _]]] := ref_eval_sound D d32 fam x64 nt rd wr sep H C.
+move=> d63 fam x64 nt rd wr sep H C B.
+have [_ [rE [pE _]]] := ref_eval_sound D d63 fam x64 nt rd wr sep H C.
 have [_ [I _]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 have e0 : 0 <= expanded_at V d P R x by rewrite /expanded_at; lia.
-have d32' := depth_ok d32.
+have d63' := depth_ok d63.
 case: B => [||cost free].
 - by rewrite /ref_eval_typed /c_unsigned; split=> //; split=> //; lia.
 - by split=> //; rewrite /REF_DEPTH_MAX; lia.
 case: (N.lt_ge_cases x (CModel.pow2 d)) => xd; last first.
   by have := free (or_introl (proj2 rE ltac:(lia))); lia.
 case nP: (P (path d x)); last first.
-  have [k kn [c h]] := node_at_leaf d32 xd (negbT nP) H.
+  have [k kn [c h]] := node_at_leaf d63 xd (negbT nP) H.
   by have := cost k (conj kn c); rewrite -[4]/ref_node_cells; lia.
 have v : eval (@acsl_family V d) (punctured_key V d P R) (path d x) = None.
   by rewrite -[in eval _ _ _](cat0s (path d x)) /punctured_key eval_cover ?size_leaf_path // nP.
@@ -120,7 +120,7 @@ Qed.
 
 (* ref_eval_punct: the same. *)
 Theorem ref_eval_punct_cost_sound Pre Post a n cap d f x value R result (P : pred bitseq) before after :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N x) -> cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) -> writable Pre (seed_at value) ->
   separated [:: array_at a cap; word_at n; seed_at value] ->
   holds Pre a (cell Pre n) (key_nodes V d P R) ->
@@ -129,11 +129,11 @@ Theorem ref_eval_punct_cost_sound Pre Post a n cap d f x value R result (P : pre
   ref_eval_punct_cost V Pre Post a n cap (Z.of_nat d) f (Z.of_N x) value R result before after ->
   after <= before + expanded_at V d P R x.
 Proof.
-move=> d32 fam x64 ncap wa wn wv sep H clear C B.
-have [_ [rE [pE _]]] := ref_eval_punct_sound D d32 fam x64 ncap wa wn wv sep H clear C.
+move=> d63 fam x64 ncap wa wn wv sep H clear C B.
+have [_ [rE [pE _]]] := ref_eval_punct_sound D d63 fam x64 ncap wa wn wv sep H clear C.
 have [n0 [I _]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 have e0 : 0 <= expanded_at V d P R x by rewrite /expanded_at; lia.
-have d32' := depth_ok d32.
+have d63' := depth_ok d63.
 case: B => [||cost free].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in x64.
   by rewrite /ref_eval_punct_typed /c_unsigned /c_size_t /c_uint64_t; lia.
@@ -141,7 +141,7 @@ case: B => [||cost free].
 case: (N.lt_ge_cases x (CModel.pow2 d)) => xd; last first.
   by have := free (or_introl (proj2 rE ltac:(lia))); lia.
 case nP: (P (path d x)); last first.
-  have [k kn [c h]] := node_at_leaf d32 xd (negbT nP) H.
+  have [k kn [c h]] := node_at_leaf d63 xd (negbT nP) H.
   by have := cost k (conj kn c); rewrite -[4]/ref_node_cells; lia.
 have v : eval (@acsl_family V d) (punctured_key V d P R) (path d x) = None.
   by rewrite -[in eval _ _ _](cat0s (path d x)) /punctured_key eval_cover ?size_leaf_path // nP.
@@ -150,7 +150,7 @@ Qed.
 
 (* ref_punct_range: two calls a level at most, none if the range has no live leaf. *)
 Theorem ref_punct_range_cost_sound Pre Post a n cap d f first last R result (P : pred bitseq) before after :
-  (d <= 32)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
+  (d <= 63)%nat -> tree_family V f -> c_uint64_t (Z.of_N first) -> c_uint64_t (Z.of_N last) ->
   cell Pre n <= cap <= REF_NODES_MAX ->
   writable Pre (array_at a cap) -> writable Pre (word_at n) ->
   separated [:: array_at a cap; word_at n] ->
@@ -160,7 +160,7 @@ Theorem ref_punct_range_cost_sound Pre Post a n cap d f first last R result (P :
   after <= before + 2 * Z.of_nat d /\
   (List.In result [:: PPRF_ERR_RANGE; PPRF_ERR_PUNCTURED; PPRF_ERR_BUFFER] -> after <= before).
 Proof.
-move=> /depth_ok d32 fam f64 l64 ncap wa wn sep H clear B.
+move=> /depth_ok d63 fam f64 l64 ncap wa wn sep H clear B.
 have [n0 [I _]] := proj1 (acsl_inv_cover D _ _ _ _ _ _) H.
 case: B => [||cost free].
 - rewrite /REF_NODES_MAX in ncap; rewrite /c_uint64_t in f64 l64.

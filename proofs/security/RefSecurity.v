@@ -99,7 +99,7 @@ have := @size_cover_half _ G d P [::] s d0; rewrite -/(keyc P s) => /leP sz.
 by move: B; rewrite -!plusE -!multE; lia.
 Qed.
 
-Lemma d32 : (d <= 32)%nat. Proof. by case: rdy => /andP []. Qed.
+Lemma d63 : (d <= 63)%nat. Proof. by case: rdy => /andP [_ h] _ _ _ _; apply: (leq_trans h). Qed.
 
 Lemma count_is M P s : inv_at M P s -> cell M (count l) = Z.of_nat (size (keyc P s)).
 Proof. by case=> _ _ [-> _] _ _; rewrite held_nodesE size_map. Qed.
@@ -154,7 +154,7 @@ have w1 : writable M0 (span ref_node_cells spot 0 (1 - 1)).
   have := @room_enough predT s; move: q2 B.
   case: rdy => /andP [/ltP d0 _] _ _ _ _.
   by rewrite /ref_node_cells; lia.
-have [H U] := ref_setup_sound D d32 w1 C.
+have [H U] := ref_setup_sound D d63 w1 C.
 have sub q : span ref_node_cells spot 0 (1 - 1) q -> array_cells l q.
   move=> [q1 q2]; split=> //; have := @room_enough predT s; case: rdy => /andP [/ltP d0 _] _ _ _ _.
   by move: q2; rewrite /ref_node_cells; lia.
@@ -287,7 +287,7 @@ case: c E C O => [x|x|x y] E C O.
     case: (apart q) => _ h _; apply: h qb; split=> //.
     by move: q2; rewrite /ref_node_cells; lia.
   have [res [rng [pun [val [_ U]]]]] :=
-    ref_eval_sound D d32 tree_family_words (uint64_ok x) sz ra wb sep (in_place I) C.
+    ref_eval_sound D d63 tree_family_words (uint64_ok x) sz ra wb sep (in_place I) C.
   rewrite /= KE in pun val.
   have rE : r = result_of d fails K (EvalCall x) f.
     apply: verdict O; first by move: res => /=; tauto.
@@ -302,7 +302,7 @@ case: c E C O => [x|x|x y] E C O.
 - (* ref_eval_punct *)
   have sep : separated [:: array_cells l; count_cell l; buffer_cells l] by case: rdy.
   have [res [rng [pun [buf [done [err U]]]]]] :=
-    ref_eval_punct_sound D d32 tree_family_words (uint64_ok x) B wa wc wb sep (in_place I) (nothing_behind I) C.
+    ref_eval_punct_sound D d63 tree_family_words (uint64_ok x) B wa wc wb sep (in_place I) (nothing_behind I) C.
   rewrite /= KE in pun done.
   have rE : r = result_of d fails K (EvalPunctCall x) f.
     apply: verdict O => //.
@@ -319,7 +319,7 @@ case: c E C O => [x|x|x y] E C O.
 (* ref_punct_range *)
 have sep : separated [:: array_cells l; count_cell l] by split=> [q' [<-|//]|]; [apply: S1; left | split].
 have [res [rng [pun [buf [done [err U]]]]]] :=
-  ref_punct_range_sound D d32 tree_family_words (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) (nothing_behind I)
+  ref_punct_range_sound D d63 tree_family_words (uint64_ok x) (uint64_ok y) B wa wc sep (in_place I) (nothing_behind I)
     C.
 have rE : r = result_of d fails K (RangeCall x y) f.
   apply: verdict O => //.

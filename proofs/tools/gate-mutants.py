@@ -207,6 +207,8 @@ MUTANTS = [
     ("acsl_eval_asks_for_more", r"AcslSound.v",
      [(CORE, "    requires nodes: inv(seed_value(R), d, a, n);\n    assigns *value, expansions;",
        "    requires nodes: inv(seed_value(R), d, a, n) && x == 0;\n    assigns *value, expansions;")]),
+    ("acsl_depth_32_at_most", r"AcslSound.v",
+     [("ref/node.h", "#define REF_DEPTH_MAX 63", "#define REF_DEPTH_MAX 32")]),
     ("acsl_punct_without_others_stay", r"AcslSound.v",
      [(CORE, "ensures others_stay: \\forall integer y; y != x ==>\n      (covered(a, *n, y) <==> "
        "covered{Pre}(a, \\old(*n), y));", "ensures others_stay: \\true;")]),
