@@ -399,6 +399,26 @@ static int split_pending(struct expansion *x)
   return err;
 }
 
+/* Derive the seeds of all leaves below a node, whose own is the first: as walk_down, without anything to
+ * look for. */
+static PPRF_WORK int fill_subtree(struct pprf_family family, struct opt_node node,
+                                  struct pprf_seed *seed)
+{
+  struct opt_step step[OPT_LANES];
+  uint64_t leaves = UINT64_C(1) << node.height;
+  int err = PPRF_OK;
+  for (unsigned h = node.height, n = 0; h > 0 && err == PPRF_OK; h--) {
+    for (uint64_t at = 0, w = UINT64_C(1) << h; at < leaves && err == PPRF_OK; at += w) {
+      step[n++] = (struct opt_step){&seed[at], &seed[at], &seed[at + w / 2], node.start + at, h};
+      if (n == OPT_LANES || at + w == leaves) {
+        err = opt_expand_many(family, step, n);
+        n = 0;
+      }
+    }
+  }
+  return err;
+}
+
 /* Fill a forest with the next leaves of the range, as many as it takes; none at the end. */
 static int next_leaves(struct expansion *x, struct forest *f)
 {
@@ -415,8 +435,11 @@ static int next_leaves(struct expansion *x, struct forest *f)
     if (f->leaves + (to - from) >= CHUNK)
       break;
     uint32_t at = (uint32_t)f->leaves;
-    f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height};
     f->seed[at] = e->seed;
+    if (to - from == (UINT64_C(1) << e->node.height) - 1)
+      err = fill_subtree(f->family, e->node, &f->seed[at]);
+    else
+      f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height};
     for (uint64_t leaf = from; leaf <= to; leaf++)
       f->leaf[f->leaves++] = leaf;
     x->n--;
