@@ -404,3 +404,74 @@ void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t la
     last = j;
   }
 }
+
+/* Zero a word of level 0. */
+/*@ requires layout(b) && i < words(b->depth, 0);
+    assigns BITMAP_WORDS(b);
+    ensures others: others{Pre,Post}(b, 0, i);
+    ensures zero: zero_word(b, 0, i);
+    ensures layout: layout(b); */
+static inline void zero_leaves(struct opt_bitmap *b, uint64_t i)
+{
+  b->leaves[i] = 0;
+  //@ assert others: others{Pre,Here}(b, 0, i);
+}
+
+/* Zero a word of a level above. */
+/*@ requires layout(b) && 1 <= level < b->levels && i < words(b->depth, level);
+    assigns BITMAP_WORDS(b);
+    ensures others: others{Pre,Post}(b, level, i);
+    ensures zero: zero_word(b, level, i);
+    ensures layout: layout(b); */
+static inline void zero_summary(struct opt_bitmap *b, unsigned level, uint64_t i)
+{
+  b->summary[level][i].any = 0;
+  b->summary[level][i].full = 0;
+  //@ assert others: others{Pre,Here}(b, level, i);
+}
+
+/* All of level 0. */
+/*@ requires layout(b);
+    assigns BITMAP_WORDS(b);
+    ensures layout: layout(b);
+    ensures zero: zero_level(b, 0);
+    ensures others: other_levels{Pre,Post}(b, 0); */
+static void zero_all_leaves(struct opt_bitmap *b)
+{
+  const uint64_t words = opt_bitmap_words(b->depth, 0);
+  /*@ loop invariant i <= words;
+      loop invariant layout: layout(b);
+      loop invariant others: other_levels{Pre,Here}(b, 0);
+      loop invariant zero: \forall integer w; 0 <= w < i ==> zero_word(b, 0, w);
+      loop assigns i, BITMAP_WORDS(b);
+      loop variant words - i; */
+  for (uint64_t i = 0; i < words; i++) {
+    //@ ghost Before: ;
+    zero_leaves(b, i);
+    //@ assert before: \forall integer w; 0 <= w < i ==> zero_word(b, 0, w);
+    //@ assert others: other_levels{Before,Here}(b, 0);
+    //@ assert shape: same_shape{Pre,Here}(b);
+    //@ assert levels: \forall integer k; 1 <= k < b->levels ==> same_level{Pre,Here}(b, k);
+  }
+}
+
+void opt_bitmap_zero_level(struct opt_bitmap *b, unsigned level)
+{
+  if (level == 0) {
+    zero_all_leaves(b);
+    return;
+  }
+  const uint64_t words = opt_bitmap_words(b->depth, level);
+  /*@ loop invariant i <= words;
+      loop invariant layout: layout(b);
+      loop invariant others: other_levels{Pre,Here}(b, level);
+      loop invariant zero: \forall integer w; 0 <= w < i ==> zero_word(b, level, w);
+      loop assigns i, BITMAP_WORDS(b);
+      loop variant words - i; */
+  for (uint64_t i = 0; i < words; i++) {
+    //@ ghost Before: ;
+    zero_summary(b, level, i);
+    //@ assert before: \forall integer w; 0 <= w < i ==> zero_word(b, level, w);
+    //@ assert others: other_levels{Before,Here}(b, level);
+  }
+}

@@ -280,4 +280,12 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
       first <= x <= last; */
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
 
+/** Zero the words of a level, whatever stands in them; level < levels. */
+/*@ requires layout(b) && level < b->levels;
+    assigns BITMAP_WORDS(b);
+    ensures layout: layout(b);
+    ensures zero: zero_level(b, level);
+    ensures others: other_levels{Pre,Post}(b, level); */
+void opt_bitmap_zero_level(struct opt_bitmap *b, unsigned level);
+
 #endif

@@ -175,32 +175,10 @@ void opt_pages_release_all(struct opt_store *s)
   (void)release_mapping(s);
 }
 
-/* The top level's word or words. */
-static void *top_level(const struct opt_store *s)
+void opt_pages_zero_mapping(struct opt_store *s)
 {
-  unsigned top = s->punctured.levels - 1;
-  return top == 0 ? (void *)s->punctured.leaves : (void *)s->punctured.summary[top];
-}
-
-void opt_store_clear(struct opt_store *s)
-{
-  unsigned depth = s->punctured.depth;
   if (release_mapping(s) != 0)
     explicit_bzero(s->slot, s->mapped);
-  for (unsigned k = 0; k < s->punctured.levels; k++)
-    if (opt_level_is_small(depth, k))
-      memset(k == 0 ? (void *)s->punctured.leaves : (void *)s->punctured.summary[k], 0,
-             opt_level_bytes(depth, k));
-  s->nodes = 0;
-  opt_bitmap_puncture_range(&s->punctured, 0, (UINT64_C(1) << depth) - 1);
-}
-
-void opt_store_start(struct opt_store *s, struct pprf_seed root)
-{
-  /* a cleared store is zero but for its top level */
-  memset(top_level(s), 0, opt_level_bytes(s->punctured.depth, s->punctured.levels - 1));
-  s->slot[0] = root;
-  s->nodes = 1;
 }
 
 static int back_pages(struct opt_store *s)

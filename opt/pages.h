@@ -62,11 +62,31 @@ size_t opt_store_mapped_bytes(unsigned depth);
  * sets then.  The system is told to keep the mapping out of core dumps and, its slots, out of swap. */
 void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
 
+/** Zero the mapping: the slots, and the bitmap's levels that lie there. */
+/*@ requires memory: laid_out(s);
+    assigns s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures slots: zero_slots(s);
+    ensures levels: \forall integer k; 0 <= k < s->punctured.levels ==>
+      !small_level(s->punctured.depth, k) ==> zero_level(&s->punctured, k); */
+void opt_pages_zero_mapping(struct opt_store *s);
+
 /** Wipe the seeds and puncture every leaf, whatever state the store is in. */
+/*@ requires memory: laid_out(s);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: \forall seed R; key(R, s);
+    ensures slots: zero_slots(s);
+    ensures leaves: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
+      is_punctured(&s->punctured, x); */
 void opt_store_clear(struct opt_store *s);
 
-/** Give a cleared store, all of whose leaves are punctured, one node: the root. */
-void opt_store_start(struct opt_store *s, struct pprf_seed root);
+/** Wipe the seeds and give the store one node, the root, whatever state it is in: a key in which nothing is
+ * punctured. */
+/*@ requires memory: laid_out(s);
+    requires root: \valid_read(root) && APART(root, s);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures key: key(seed_value(\old(*root)), s);
+    ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
+void opt_store_start(struct opt_store *s, const struct pprf_seed *root);
 
 /** Wipe the seeds and give the mapping back. */
 void opt_store_close(struct opt_store *s);

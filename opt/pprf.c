@@ -248,17 +248,15 @@ static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *
   return err;
 }
 
-/* Make an empty store a fresh key.  A shared store's leaves are all punctured, any other is zero. */
+/* Make an empty store a fresh key.  A shared store may be in any state, any other is zero. */
 static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
   int err = root_of(seed, &root);
-  if (err == PPRF_OK && s->shared) {
-    opt_store_clear(s);
-    opt_store_start(s, root);
-  } else if (err == PPRF_OK) {
+  if (err == PPRF_OK && s->shared)
+    opt_store_start(s, &root);
+  else if (err == PPRF_OK)
     opt_store_load_root(s, &root);
-  }
   wipe_seed(&root);
   return err;
 }

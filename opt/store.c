@@ -658,6 +658,64 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
     mark_leaves(s, first, last);
 }
 
+/* Zero the levels that lie in the small block: those in the mapping are zero. */
+/*@ requires memory: layout(b);
+    requires mapped: \forall integer k; 0 <= k < b->levels ==> !small_level(b->depth, k) ==>
+      zero_level(b, k);
+    assigns BITMAP_WORDS(b);
+    ensures memory: layout(b);
+    ensures shape: same_shape{Pre,Post}(b);
+    ensures zero: \forall integer k; 0 <= k < b->levels ==> zero_level(b, k); */
+static void zero_small_levels(struct opt_bitmap *b)
+{
+  const unsigned depth = b->depth, levels = b->levels;
+  /*@ loop invariant level: k <= levels;
+      loop invariant memory: layout(b);
+      loop invariant shape: same_shape{Pre,Here}(b);
+      loop invariant mapped: \forall integer l; k <= l < levels ==> !small_level(depth, l) ==>
+        zero_level(b, l);
+      loop invariant zero: \forall integer l; 0 <= l < k ==> zero_level(b, l);
+      loop assigns k, BITMAP_WORDS(b);
+      loop variant levels - k; */
+  for (unsigned k = 0; k < levels; k++)
+    if (opt_level_is_small(depth, k)) {
+      //@ ghost Before: ;
+      opt_bitmap_zero_level(b, k);
+      ZERO_LEVELS_STAY_ZERO
+    }
+}
+
+/* Zero all of a store, whatever state it is in: it has no node, and no leaf is punctured. */
+/*@ requires memory: laid_out(s);
+    assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
+    ensures opened: opened(s) && s->nodes == 0;
+    ensures slots: zero_slots(s);
+    ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
+static void zero_store(struct opt_store *s)
+{
+  opt_pages_zero_mapping(s);
+  SLOTS_APART_FROM_LEVELS
+  zero_small_levels(&s->punctured);
+  SLOTS_KEPT_BY_LEVELS
+  put_nodes(s, 0);
+}
+
+void opt_store_clear(struct opt_store *s)
+{
+  zero_store(s);
+  LEAVES_OF_TREE
+  mark_leaves(s, 0, (UINT64_C(1) << s->punctured.depth) - 1);
+  NO_NODE_IS_THE_COVER
+}
+
+void opt_store_start(struct opt_store *s, const struct pprf_seed *root)
+{
+  ROOT_APART_FROM_STORE
+  zero_store(s);
+  //@ assert root: root->lo == \at(root->lo,Pre) && root->hi == \at(root->hi,Pre);
+  opt_store_load_root(s, root);
+}
+
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */

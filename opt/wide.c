@@ -86,6 +86,7 @@
 #define opt_store_close opt_wide_store_close
 #define opt_store_clear opt_wide_store_clear
 #define opt_store_start opt_wide_store_start
+#define opt_pages_zero_mapping opt_wide_pages_zero_mapping
 #define opt_store_prefault opt_wide_store_prefault
 #define opt_store_resident_bytes opt_wide_store_resident_bytes
 #define opt_pages_release_slots opt_wide_pages_release_slots

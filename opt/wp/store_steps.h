@@ -667,4 +667,67 @@
   /*@ assert owned: owned(&s->punctured, 0, 0, d, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */
 
+/* zero_small_levels */
+#define ZERO_LEVELS_STAY_ZERO \
+  /*@ assert others: \forall integer l; 0 <= l < levels ==> l != k ==> same_level{Before,Here}(b, l); */ \
+  /*@ assert words: \forall integer l, w; 0 <= l < levels ==> same_level{Before,Here}(b, l) ==> \
+        0 <= w < words(depth, l) ==> zero_word{Before}(b, l, w) ==> zero_word(b, l, w); */ \
+  /*@ assert same: \forall integer l; 0 <= l < levels ==> l != k ==> \
+        zero_level{Before}(b, l) ==> zero_level(b, l); */
+
+/* zero_store */
+#define SLOTS_APART_FROM_LEVELS \
+  /*@ ghost unsigned d = s->punctured.depth; */ \
+  /*@ assert depth: 1 <= d <= 32; */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ assert apart: APART_WORDS(s, s); */ \
+  /*@ assert apart_slots: APART_WORDS(SLOTS(s), s); */ \
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> APART_WORDS(&s->slot[j], s); */ \
+  /*@ ghost Mapped: ; */
+#define SLOTS_KEPT_BY_LEVELS \
+  /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == d; */ \
+  /*@ assert each: \forall integer j; 0 <= j < pow2(d - 1) ==> same_slot{Mapped,Here}(s, j); */ \
+  /*@ assert zero: zero_slots(s); */ \
+  /*@ assert level: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
+        zero_level(&s->punctured, k) ==> 0 <= i < words(d, k) ==> zero_word(&s->punctured, k, i); */ \
+  /*@ assert words: \forall integer k, i; 0 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==> \
+        zero_word(&s->punctured, k, i); */ \
+  /*@ ghost empty_lemma(&s->punctured); */ \
+  /*@ assert opened: opened(s); */
+
+/* opt_store_clear */
+#define LEAVES_OF_TREE \
+  /*@ ghost unsigned d = s->punctured.depth; */ \
+  /*@ assert depth: 1 <= d <= 32; */ \
+  /*@ ghost leaves_lemma(d); */ \
+  /*@ ghost shl_lemma(1, d); */ \
+  /*@ ghost Zero: ; */
+#define NO_NODE_IS_THE_COVER \
+  /*@ assert zero: zero_slots(s); */ \
+  /*@ assert all: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x); */ \
+  /*@ ghost pow2_pos_lemma(); */ \
+  /*@ assert first: \forall integer t, g; 0 <= g <= d ==> covers(t, g, t); */ \
+  /*@ assert start: \forall integer t, g; intact(&s->punctured, 0, 0, t, g) ==> covers(t, g, t) ==> \
+        !is_punctured(&s->punctured, t); */ \
+  /*@ assert none: \forall integer t, g; 0 <= g <= d ==> 0 <= t < pow2(d) ==> \
+        !intact(&s->punctured, 0, 0, t, g); */ \
+  /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seeds: \forall seed R; seeds(R, d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= d; \
+       loop invariant size: \forall integer t; 0 <= t ==> t + pow2(k) <= pow2(d) ==> \
+         cover_size(&s->punctured, 0, 0, t, k) == 0; \
+       loop assigns k; \
+       loop variant d - k; @/ \
+    for (unsigned k = 0; k < d; k++) \
+      ; */
+
+/* opt_store_start */
+#define ROOT_APART_FROM_STORE \
+  /*@ ghost unsigned d = s->punctured.depth; */ \
+  /*@ assert depth: 1 <= d <= 32; */ \
+  /*@ ghost leaves_lemma(d - 1); */ \
+  /*@ assert apart: APART_WORDS(root, s); */
+
 #endif
