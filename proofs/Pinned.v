@@ -1146,6 +1146,20 @@ Definition aes_lanes_sound_statement :
     (forall q, q \notin map VectorCode.left_at ss ++ map VectorCode.right_at ss -> m' q = m q)
   := @AesVectorSound.aes_lanes_sound.
 
+(* ---- AesVectorPair.v ---------------------------------------------------------------- *)
+
+From Pprf.proofs Require AesVectorPair.
+
+Definition aes_ni_sound_statement :
+  forall lo hi salt_lo salt_hi id (m : VectorCode.memory),
+    let seed := Codec.put_le 8 lo ++ Codec.put_le 8 hi in
+    let salt := Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi in
+    VectorCode.run AesVectorCode.opt_aes_ni (VectorCode.Call [::] None 0)
+      [seq VectorCode.word w | w <- [:: lo; hi; salt_lo; salt_hi; id]] m =
+    Some ([:: Fips197.aes_half seed salt (Codec.put_le 8 id) x00; Fips197.aes_half seed salt (Codec.put_le 8 id) x01;
+              VectorCode.word 0], m)
+  := @AesVectorPair.aes_ni_sound.
+
 (* ---- ShaSound.v --------------------------------------------------------------------- *)
 
 From Pprf.spec Require Fips180 WordCode ShaCode.

@@ -3,7 +3,7 @@
 From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import VectorCode AesVectorCode.
-From Pprf.proofs Require Import AesSound AesVectorSound.
+From Pprf.proofs Require Import AesSound AesVectorSound AesVectorPair.
 From Pprf.spec Require Import Fips197.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -49,3 +49,14 @@ Definition steps_c : seq step :=
   [seq Step l (l + 4) (if l =? 0 then 0 else l + 8) (8 * l) 3 | l <- [:: 0; 1; 2; 3]]%num.
 Example aes_lanes_sound_ex := @aes_lanes_sound opt_aes_ni_x4 4 steps_c (fun _ => seed_c)
   0x7766554433221100 0xffeeddccbbaa9988 (or_introl erefl) erefl erefl erefl erefl.
+
+(* The same seed at node 0, with the salt that makes FIPS 197's plaintext of the left half's input: the left child is
+   the ciphertext there. *)
+Example aes_ni_sound_ex m : VectorCode.run opt_aes_ni (Call [::] None 0)
+    [seq VectorCode.word w | w <- [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 0x7766554433221100; 0xffeeddccbbaa9988;
+      0]%num] m =
+  Some ([:: output_c; aes_half seed_c input_c (nseq 8 x00) x01; nseq 8 x00], m).
+Proof.
+have <- : aes_half seed_c input_c (nseq 8 x00) x00 = output_c by vm_compute.
+exact: aes_ni_sound.
+Qed.

@@ -201,6 +201,49 @@ rewrite write_other // /update; case: listed => [<- | /none //] in at_q *.
 rewrite at_q N.eqb_refl; apply: same; [by left | exact: at_q].
 Qed.
 
+(* ---- The last round of several pairs ------------------------------------------------------------------- *)
+
+Definition tail (b : byte) : seq byte := b :: nseq 7 x00.
+Definition tail_form (b : byte) (i : nat) : form := if i == 0 then const b else [::].
+
+Lemma tail_formP w b i : i < 8 -> sumb w (tail_form b i) = nth x00 (tail b) i.
+Proof. by case: i => [|[|[|[|[|[|[|[|i]]]]]]]] // _; rewrite /tail_form /= sumb_const. Qed.
+
+Definition half_right (l k : nat) (x : sval) : bool :=
+  if sym_aesenclast (unknowns (48 * l + k) 16) (next_key (48 * l) 10) is Some y then same_sval x y else false.
+
+Section Halves.
+
+Variables (n : nat) (seeds ids : seq value) (salt : value).
+Definition half (b : byte) (l : nat) : value := aes_128 (block salt (nth [::] ids l) (tail b)) (nth [::] seeds l).
+
+Lemma half_rightP l k b x w : l < n -> (k, b) = (16, x00) \/ (k, b) = (32, x01) ->
+  w = nth x00 (state_of (pairs n seeds ids salt (tail x00) (tail x01)) 9) ->
+  half_right l k x -> bytes_of w x = half b l.
+Proof.
+move=> ltl kb ->; rewrite /half_right; case E: sym_aesenclast => [y|] // /(same_svalP _) ->.
+set ps := pairs _ _ _ _ _ _; have wps : all_whole ps := whole_pairs _ _ _ _ _ _.
+have ltp : l < size ps by rewrite size_pairs.
+pose p0 := Pair [::] [::] [::].
+have pl : nth p0 ps l = Pair (nth [::] seeds l) (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail x00))
+    (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail x01)) by rewrite nth_mkseq.
+have before i : i < 48 -> nth x00 (state_of ps 9) (48 * l + i) = nth x00 (at_round 9 (nth p0 ps l)) i.
+  exact: nth_state.
+rewrite pl in before; rewrite /half -halfE.
+have range : 0 < 10 <= 10 by [].
+have sizes b' : size (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail b')) = 16 by exact: size_array.
+have both := conj (sizes x00) (sizes x01).
+case: kb => -[-> ->] in E *.
+  apply: (enc_round both range before (sizes _) _ E) => i lt; rewrite -[10.-1]/9.
+  have [_ P _] := nth_pair (nth [::] seeds l) both 9 lt; rewrite -P; apply: before.
+  by rewrite (leq_trans (_ : _ < 16 + 16)) // ltn_add2l.
+apply: (enc_round both range before (sizes _) _ E) => i lt; rewrite -[10.-1]/9.
+have [_ _ P] := nth_pair (nth [::] seeds l) both 9 lt; rewrite -P; apply: before.
+by rewrite -[48]/(32 + 16) ltn_add2l.
+Qed.
+
+End Halves.
+
 (* ---- Words -------------------------------------------------------------------------------------------- *)
 
 Lemma number_word n : (n < 2 ^ 64)%num -> number (VectorCode.word n) = n.
@@ -306,14 +349,6 @@ Qed.
 
 (* ---- A function on several steps ---------------------------------------------------------------------- *)
 
-Definition tail (b : byte) : seq byte := b :: nseq 7 x00.
-Definition tail_form (b : byte) (i : nat) : form := if i == 0 then const b else [::].
-
-Lemma tail_formP w b i : i < 8 -> sumb w (tail_form b i) = nth x00 (tail b) i.
-Proof. by case: i => [|[|[|[|[|[|[|[|i]]]]]]]] // _; rewrite /tail_form /= sumb_const. Qed.
-
-Definition half_right (l k : nat) (x : sval) : bool :=
-  if sym_aesenclast (unknowns (48 * l + k) 16) (next_key (48 * l) 10) is Some y then same_sval x y else false.
 Definition store_right (x : bool * pointer * sval) : bool :=
   ~~ x.1.1 && match x.1.2 with
               | Left l => (l < n) && half_right l 16 x.2
@@ -337,32 +372,7 @@ Definition lanes_right (f : function) (k : nat) (pattern : nat -> sym_env) : boo
 Definition outputs : seq location := map left_at ss ++ map right_at ss.
 Hypothesis apart : uniq outputs.
 
-Let half (b : byte) (l : nat) : value := aes_128 (block salt (nth [::] ids l) (tail b)) (nth [::] seeds l).
-
-Lemma half_rightP l k b x w : l < n -> (k, b) = (16, x00) \/ (k, b) = (32, x01) ->
-  w = nth x00 (state_of (pairs n seeds ids salt (tail x00) (tail x01)) 9) ->
-  half_right l k x -> bytes_of w x = half b l.
-Proof.
-move=> ltl kb ->; rewrite /half_right; case E: sym_aesenclast => [y|] // /(same_svalP _) ->.
-set ps := pairs _ _ _ _ _ _; have wps : all_whole ps := whole_pairs _ _ _ _ _ _.
-have ltp : l < size ps by rewrite size_pairs.
-pose p0 := Pair [::] [::] [::].
-have pl : nth p0 ps l = Pair (nth [::] seeds l) (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail x00))
-    (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail x01)) by rewrite nth_mkseq.
-have before i : i < 48 -> nth x00 (state_of ps 9) (48 * l + i) = nth x00 (at_round 9 (nth p0 ps l)) i.
-  exact: nth_state.
-rewrite pl in before; rewrite /half -halfE.
-have range : 0 < 10 <= 10 by [].
-have sizes b' : size (first_state (nth [::] seeds l) salt (nth [::] ids l) (tail b')) = 16 by exact: size_array.
-have both := conj (sizes x00) (sizes x01).
-case: kb => -[-> ->] in E *.
-  apply: (enc_round both range before (sizes _) _ E) => i lt; rewrite -[10.-1]/9.
-  have [_ P _] := nth_pair (nth [::] seeds l) both 9 lt; rewrite -P; apply: before.
-  by rewrite (leq_trans (_ : _ < 16 + 16)) // ltn_add2l.
-apply: (enc_round both range before (sizes _) _ E) => i lt; rewrite -[10.-1]/9.
-have [_ _ P] := nth_pair (nth [::] seeds l) both 9 lt; rewrite -P; apply: before.
-by rewrite -[48]/(32 + 16) ltn_add2l.
-Qed.
+Let half := half seeds ids salt.
 
 Lemma size_outputs : size outputs = n + n.
 Proof. by rewrite size_cat !size_map ss_n. Qed.
@@ -533,29 +543,5 @@ have [m' [run_f [stored kept]]] := lanes_sound salt_lo salt_hi ss_n ids_fit whol
 exists m'; split; [exact: run_f | split; last exact: kept].
 move=> l s lt; pose nowhere := Step 0%num 0%num 0%num 0%num 0%num.
 rewrite (nth_map nowhere) ?ss_n // => -[<-]; have [L R] := stored l lt.
-rewrite L R (nth_map nowhere) ?ss_n // (nth_map nowhere) ?ss_n //.
+rewrite L R /half (nth_map nowhere) ?ss_n // (nth_map nowhere) ?ss_n //.
 Qed.
-
-(* ---- The ring of encrypt_pair ------------------------------------------------------------------------- *)
-
-(* Column k of the round key of pair 0; sums of columns. *)
-Definition column (k : nat) : sval := unknowns (4 * k) 4.
-Definition columns (ks : seq nat) : sval := foldr (fun k x => sym_xor (column k) x) (nseq 4 [::]) ks.
-(* In all columns, turned back by r bytes. *)
-Definition turned_back (r : nat) (x : sval) : sval :=
-  flatten (nseq 4 (mkseq (fun i => nth [::] x ((i + 4 - r %% 4) %% 4)) 4)).
-(* After round j, in terms of round key j: B(j), B(j - 1), B(j - 2) and B(j - 3) of prg/aes_instructions.c. *)
-Definition ring (v a b j : nat) : sym_env := pattern_of
-  [:: (a, unknowns 16 16); (b, unknowns 32 16);
-      (v + j %% 4, turned_back j (columns [:: 3]));
-      (v + (j + 3) %% 4, turned_back (j + 3) (columns [:: 2; 3]));
-      (v + (j + 2) %% 4, turned_back (j + 2) (columns [:: 1; 3]));
-      (v + (j + 1) %% 4, turned_back (j + 1) (columns [:: 0; 1; 2; 3]))].
-
-Lemma ni_rounds : all (round_right 1 (ring aes_ni_encrypt_pair_v aes_ni_a aes_ni_b)
-  (take 9 (drop 5 (opening opt_aes_ni)))) (iota 1 9).
-Proof. by vm_compute. Qed.
-Lemma descend_rounds : all (round_right 1
-  (ring aes_ni_descend_encrypt_pair_v aes_ni_descend_own aes_ni_descend_other)
-  (take 9 (drop 5 (loop opt_aes_ni_descend)))) (iota 1 9).
-Proof. by vm_compute. Qed.
