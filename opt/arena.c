@@ -165,13 +165,10 @@ static struct region *spare_region(struct arena *a)
   return r;
 }
 
-static struct region *new_region(struct arena *a)
+/* Take a region in, which is mapped and zero and in no list. */
+static void begin_region(struct arena *a, struct region *r)
 {
-  struct region *r = spare_region(a);
-  if (r == NULL || (r->from = map_region(&r->locked)) == NULL)
-    return NULL;
   atomic_store(&r->mapped, r->from);
-  take_region(&a->spare, r);
   memcpy(r->from, &r, sizeof r);
   r->cold = NULL;
   for (unsigned i = SLABS; i-- > 1;) {
@@ -180,6 +177,15 @@ static struct region *new_region(struct arena *a)
   }
   put_region(&a->roomy, r);
   a->count++;
+}
+
+static struct region *new_region(struct arena *a)
+{
+  struct region *r = spare_region(a);
+  if (r == NULL || (r->from = map_region(&r->locked)) == NULL)
+    return NULL;
+  take_region(&a->spare, r);
+  begin_region(a, r);
   return r;
 }
 
@@ -207,8 +213,12 @@ static void free_region(struct arena *a, struct region *r)
       take_warm(a, &r->slab[i]);
   a->count--;
   atomic_store(&r->mapped, NULL); /* before its place may be another mapping's */
-  (void)munmap(r->from, REGION_BYTES);
-  put_region(&a->spare, r);
+  if (munmap(r->from, REGION_BYTES) == 0) {
+    put_region(&a->spare, r);
+  } else { /* the hole would be one mapping too many: it stays, without pages */
+    (void)madvise(r->from, REGION_BYTES, r->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
+    begin_region(a, r);
+  }
 }
 
 /* ---- slabs ---- */

@@ -48,6 +48,17 @@ int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
   return lock == AS_IT_IS ? __real_mlock2(at, bytes, flags) : lock == GRANTED ? 0 : -1;
 }
 
+/* ---- munmap that fails, through --wrap: vm.max_map_count ---- */
+
+static int holes_refused;
+
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes)
+{
+  return holes_refused && bytes == REGION ? -1 : __real_munmap(at, bytes);
+}
+
 /* ---- a store beside the model ---- */
 
 struct subject {
@@ -636,15 +647,16 @@ static unsigned long address_space(void)
   return pages;
 }
 
-/* A key of three regions comes and goes. */
-static void three_regions(void)
+/* A key of three regions comes and goes; what is mapped then is so many regions. */
+static void three_regions(size_t left)
 {
   struct subject *s = new_subject(20, 0);
-  for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 3 * REGION; i++)
+  for (unsigned i = 0; i % 64 != 0 || opt_packed_bytes(&s->p) < 2 * REGION + REGION / 8; i++)
     (void)puncture_one(s, rnd_below(leaves(&s->m)));
-  check(opt_arena_mapped_bytes() == 3 * REGION, "no third region");
+  check(opt_arena_mapped_bytes() == 3 * REGION, "%zu bytes are mapped", opt_arena_mapped_bytes());
   free_subject(s);
-  check(opt_arena_mapped_bytes() == REGION, "regions without blocks are kept");
+  check(opt_arena_mapped_bytes() == left * REGION, "%zu bytes are mapped",
+        opt_arena_mapped_bytes());
 }
 
 static void arena(void)
@@ -671,13 +683,21 @@ static void arena(void)
   for (unsigned round = 0; round < 3;
        round++) { /* beside a mapping that begins between two regions' places */
     void *beside = mmap(NULL, REGION / 2, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    three_regions();
+    three_regions(1);
     check(beside != MAP_FAILED && munmap(beside, REGION / 2) == 0, "a mapping");
     pages = round == 0 ? address_space() : pages; /* the first one warms up */
   }
   check(address_space() < pages + REGION / 2 / (unsigned long)sysconf(_SC_PAGESIZE),
         "%lu pages, then %lu", pages, address_space());
   end_test("arena: regions_without_blocks_go_back_and_what_is_mapped_beside_them");
+  holes_refused = 1;
+  three_regions(3);
+  pages = address_space();
+  three_regions(3);
+  check(address_space() == pages, "regions that could not go back are not used again");
+  holes_refused = 0;
+  three_regions(1);
+  end_test("arena: regions_that_cannot_go_back_are_used_again");
   struct subject *s = new_subject(12, 0);
   int status = 0;
   const unsigned char *page = (const unsigned char *)s->p.page[0];
