@@ -536,6 +536,8 @@ def deep_tests(test, name, suite, seed, salt):
         test("format", at + "in the layout of version 1", encode(d, [(top, seed)], prg_id=suite))
         test("format", at + "the digest of version 1 before its own",
              encode2(d, [(top, seed)], suite, salt, tail=encode(d, [(top, seed)])[-32:]))
+        for r in (b"\1\0", b"\0\x80"):
+            test("format", at + "reserved bytes %s" % r.hex(), encode2(d, [(top, seed)], suite, salt, reserved=r))
         record = d // 8 + 1 + len(seed)
         as_one = 1 + (1 << 64) // (record & -record)  # so many records have as many bytes as one, modulo 2^64
         for count in (2, 1 << (d - 1), (1 << (d - 1)) + 1, 1 + (1 << 32), as_one, (1 << 64) - 1):
