@@ -263,8 +263,39 @@ def test_a_deep_key_has_its_last_leaf_and_all_of_its_leaves():
             key.eval_many([0, last])
         copy = pprf.Key.from_export(key.export())
         assert copy.eval(0) == values[16:] and copy.export() == key.export()
+        leaves = [last - 1, 2**62, 2**40 + 7, 1]
+        want = b"".join(key.eval(leaf) for leaf in leaves)
+        for many in (leaves, array.array("Q", leaves), memoryview(array.array("Q", leaves))):
+            assert key.eval_many(many) == want
+        for wrong in ([0, last + 1], array.array("Q", [0, last + 1])):
+            with pytest.raises(pprf.LeafError) as caught:
+                key.eval_many(wrong)
+            assert caught.value.leaf == last + 1
+            with pytest.raises(pprf.LeafError):
+                key.puncture_many(wrong)
+        assert key.puncture_many(array.array("Q", [2**40 + 7, last, 2**40 + 7])) == [True, False, False]
+        with pytest.raises(pprf.PuncturedError) as caught:
+            key.eval_many(leaves)
+        assert caught.value.leaf == 2**40 + 7
         key.puncture(range(2**63))
         assert key.nodes == 0
+
+
+def test_arrays_of_numpy_hold_a_deep_keys_leaves():
+    numpy = pytest.importorskip("numpy")
+    last = 2**63 - 1
+    with pprf.Key(depth=63, seed=bytes(32), suite="mls-sha256") as key:
+        leaves = [last, 0, 2**62 + 1]
+        want = b"".join(key.eval(leaf) for leaf in leaves)
+        for dtype in ("u8", "i8", ">u8"):
+            values = key.eval_many(numpy.array(leaves, dtype=dtype))
+            assert values.shape == (3, 32) and values.tobytes() == want
+        for wrong in (numpy.array([0, 2**63], dtype="u8"), numpy.array([5, 2**64 - 1], dtype="u8"),
+                      numpy.array([1, -1], dtype="i8"), numpy.array([1, -2**63], dtype="i8")):
+            with pytest.raises(pprf.LeafError) as caught:
+                key.eval_many(wrong)
+            assert caught.value.leaf == int(wrong[1])
+        assert key.puncture_many(numpy.array([last, last], dtype="u8")) == [True, False]
 
 
 # ------------------------------------------------------------------ errors
@@ -493,9 +524,11 @@ def in_child(check):
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_cannot_use_its_parents_key():
-    with pprf.Key(depth=8) as key:
+    with pprf.Key(depth=8) as key, pprf.Key(depth=63, suite="mls-sha256") as wide:
         def check():
-            for call in (lambda: key.eval(1), lambda: key.puncture(1), lambda: key.puncture(range(3)),
+            for call in (lambda: wide.eval(1), lambda: wide.eval_many([1, 2]), lambda: wide.eval_puncture(1),
+                         wide.export, wide.prefault, lambda: wide.memory_bytes,
+                         lambda: key.eval(1), lambda: key.puncture(1), lambda: key.puncture(range(3)),
                          lambda: key.eval_many([1]), lambda: key.puncture_many([1]), key.export,
                          lambda: key.nodes):
                 try:
@@ -506,9 +539,14 @@ def test_a_child_cannot_use_its_parents_key():
             with pprf.Key(depth=8) as mine:
                 mine.eval_puncture(1)
             key.close()
+            try:
+                key.eval(1)
+                return 3
+            except pprf.ClosedError:
+                pass
             return 0
         assert in_child(check) == 0
-        key.eval(1)
+        assert len(key.eval(1)) + len(wide.eval(1)) == 48
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
