@@ -266,6 +266,21 @@ func TestADeepKeyHasAPackedStore(t *testing.T) {
 	if ok, err := k.PunctureMany([]uint64{last, 0, last - 1}); err != nil || fmt.Sprint(ok) != "[false true true]" {
 		t.Error(ok, err)
 	}
+	var leaf *LeafError
+	for _, beyond := range []uint64{1 << 63, 1<<64 - 1} {
+		if _, err := k.EvalMany([]uint64{5, beyond}, make([]byte, 32)); !errors.As(err, &leaf) || leaf.First != beyond {
+			t.Error(err)
+		}
+		if _, err := k.PunctureMany([]uint64{5, beyond}); !errors.As(err, &leaf) || leaf.First != beyond {
+			t.Error(err)
+		}
+	}
+	out := make([]byte, 32)
+	one, err := k.Eval(1 << 62)
+	if ok, many := k.EvalMany([]uint64{1 << 62, last}, out); err != nil || many != nil ||
+		fmt.Sprint(ok) != "[true false]" || !bytes.Equal(out, append(one[:], make([]byte, 16)...)) {
+		t.Error(ok, err, many)
+	}
 	if err := k.PunctureRange(1, last-2); err != nil || k.Nodes() != 0 {
 		t.Error(err, k.Nodes())
 	}
@@ -411,6 +426,15 @@ func TestErrorsNameTheLeaf(t *testing.T) {
 	}
 	if _, err := k.Export(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
+	}
+	if _, err := k.EvalMany([]uint64{1}, make([]byte, 16)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := k.PunctureMany([]uint64{1, 1 << 63}); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if err := k.Prefault(); !errors.Is(err, ErrClosed) || k.Nodes() != 0 || k.Depth() != 0 || k.MemoryBytes() != 0 {
+		t.Error(err, k.Nodes(), k.Depth(), k.MemoryBytes())
 	}
 }
 
