@@ -526,7 +526,43 @@ static void *refuse(void *arg)
   return err == PPRF_ERR_FORMAT ? arg : NULL;
 }
 
-/* Run one of the two in a thread: how many of these words, of eight bytes, are on its stack then. */
+static uint8_t ticket_value[PPRF_SEED_BYTES]; /* of the leaf of that ticket */
+
+static void *seal_one(void *arg)
+{
+  forged.len = sizeof forged.bytes;
+  int err = pprf_tickets_seal(asked, (const uint8_t *)"content", 7, forged.bytes, &forged.len);
+  atomic_store(&derived_so_far, 1);
+  while (!atomic_load(&looked_so_far))
+    ;
+  return err == PPRF_OK ? arg : NULL;
+}
+
+static void *open_one(void *arg)
+{
+  static uint8_t out[sizeof forged.bytes];
+  size_t len = sizeof out;
+  uint64_t ticket;
+  int err = pprf_tickets_open(asked, forged.bytes, forged.len, out, &len, &ticket);
+  if (copied)
+    leave_copy(ticket_value, sizeof ticket_value);
+  atomic_store(&derived_so_far, 1);
+  while (!atomic_load(&looked_so_far))
+    ;
+  return err == PPRF_OK ? arg : NULL;
+}
+
+/* The value, on another stack. */
+static void learn_value(void)
+{
+  uint64_t ticket;
+  struct origin origin;
+  check(asked->backend->open(asked->keys, ticket_clock(), forged.bytes, &ticket, &origin,
+                             ticket_value) == PPRF_OK,
+        "the ticket's value");
+}
+
+/* Run one of these in a thread: how many of these words, of eight bytes, are on its stack then. */
 static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *word, unsigned count)
 {
   enum { STACK = 1 << 18 };
@@ -544,6 +580,8 @@ static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *w
     return UINT_MAX;
   while (!atomic_load(&derived_so_far))
     (void)sched_yield();
+  if (run == seal_one)
+    learn_value();
   for (unsigned k = 0; k < count; k++)
     for (size_t at = 0; at + 8 <= STACK; at++)
       found += memcmp(stack + at, word[k], 8) == 0;
@@ -581,6 +619,25 @@ static void mac_residue(void)
   }
   pprf_tickets_free(asked);
   end_test("refusing_a_ticket_leaves_its_right_mac_nowhere_on_the_stack");
+}
+
+/* Whoever reads the value of a ticket's leaf has its keys. */
+static void value_residue(void)
+{
+  const void *secret[] = {ticket_value, ticket_value + 8};
+  asked = new_tickets(10);
+  for (unsigned i = 0; i < 20; i++) {
+    check(found_on_the_stack_of(seal_one, secret, 2) == 0, "sealing leaves the value");
+    copied = 1;
+    check(found_on_the_stack_of(open_one, secret, 2) >= 2,
+          "control: a value on the stack is found");
+    copied = 0;
+    check(found_on_the_stack_of(open_one, secret, 2) == 0, "opening leaves the value");
+    forged.bytes[forged.len - 1] ^= 1;
+    check(found_on_the_stack_of(refuse, secret, 2) == 0, "refusing leaves the value");
+  }
+  pprf_tickets_free(asked);
+  end_test("sealing_opening_and_refusing_leave_the_leafs_value_nowhere_on_the_stack");
 }
 
 /* In one version of the suite; 1: something is left, 2: the processor cannot run it. */
@@ -1017,6 +1074,7 @@ int main(int argc, char **argv)
   }
   suite = 0;
   mac_residue();
+  value_residue();
   suites();
   suite = PPRF_SHA3_256_SALTED;
   run();
