@@ -35,7 +35,23 @@ size_t opt_store_small_bytes(unsigned depth);
  *                  as long as the store.
  * @param[in] shared whether processes forked later share the mapping.
  * @retval 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: \valid(s) && 1 <= depth <= 32;
+    requires small: \valid(SMALL_WORDS(small, depth)) && \separated(s, SMALL_WORDS(small, depth));
+    requires zero: \forall integer i; 0 <= i < small_bytes(depth, levels(depth)) / 8 ==>
+      ((uint64_t *)small)[i] == 0;
+    assigns *s;
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: \result == 0 ==> new_store(s) && s->punctured.depth == depth;
+    ensures shared: \result == 0 ==> (s->shared != 0 <==> shared != 0); */
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
+
+/** Make a store, as opt_store_open leaves it, a key in which nothing is punctured. */
+/*@ requires store: new_store(s);
+    requires root: \valid_read(root) && APART(root, s);
+    assigns s->nodes, s->slot[0];
+    ensures key: key(seed_value(\old(*root)), s);
+    ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
+void opt_store_set_up(struct opt_store *s, const struct pprf_seed *root);
 
 /** Make a packed store, its root's seed given.
  * @param[in] packed zero bytes that must live as long as the store.

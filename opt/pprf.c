@@ -248,7 +248,7 @@ static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *
   return err;
 }
 
-/* Make an empty store a fresh key.  A shared store may be in any state, any other is zero. */
+/* Make an empty store a fresh key.  A shared store may be in any state, any other has just been opened. */
 static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
@@ -256,7 +256,7 @@ static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
   if (err == PPRF_OK && s->shared)
     opt_store_start(s, &root);
   else if (err == PPRF_OK)
-    opt_store_load_root(s, &root);
+    opt_store_set_up(s, &root);
   wipe_seed(&root);
   return err;
 }

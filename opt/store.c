@@ -716,6 +716,12 @@ void opt_store_start(struct opt_store *s, const struct pprf_seed *root)
   opt_store_load_root(s, root);
 }
 
+void opt_store_set_up(struct opt_store *s, const struct pprf_seed *root)
+{
+  NEW_STORE_IS_OPENED
+  opt_store_load_root(s, root);
+}
+
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */

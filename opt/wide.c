@@ -85,6 +85,7 @@
 #define opt_store_drop opt_wide_store_drop
 #define opt_store_close opt_wide_store_close
 #define opt_store_clear opt_wide_store_clear
+#define opt_store_set_up opt_wide_store_set_up
 #define opt_store_start opt_wide_store_start
 #define opt_pages_zero_mapping opt_wide_pages_zero_mapping
 #define opt_store_prefault opt_wide_store_prefault

@@ -104,6 +104,7 @@ static const struct {
               {"bytes", bytes},
               {"release", test_range_release},
               {"prefault", test_prefault},
+              {"opened", test_opened},
               {"shared", test_shared},
               {"damage", test_damage},
               {"prg", test_keccak},

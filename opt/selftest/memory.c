@@ -164,6 +164,65 @@ void test_prefault(void)
   end_test("prefault_backs_every_page_and_changes_nothing");
 }
 
+/* ---- tests: what opt_store_open promises to the proofs ---- */
+
+struct region {
+  const unsigned char *at;
+  uint64_t bytes;
+};
+
+static int is_inside(struct region r, struct region of)
+{
+  return r.at >= of.at && r.bytes <= of.bytes && (uint64_t)(r.at - of.at) <= of.bytes - r.bytes;
+}
+
+static int is_apart(struct region r, struct region of)
+{
+  return r.at + r.bytes <= of.at || of.at + of.bytes <= r.at;
+}
+
+static void check_opened(const struct opt_store *s, unsigned depth, struct region small)
+{
+  const struct opt_bitmap *b = &s->punctured;
+  const struct region mapping = {(const unsigned char *)s->slot, s->mapped};
+  struct region part[1 + OPT_LEVELS_MAX] = {{mapping.at, UINT64_C(16) << (depth - 1)}};
+  unsigned parts = 1;
+  check(b->depth == depth && b->levels == (depth + 5) / 6 && s->nodes == 0, "shape");
+  for (unsigned k = 0; 6 * k < depth; k++) {
+    uint64_t words = depth > 6 * k + 6 ? UINT64_C(1) << (depth - 6 * k - 6) : 1;
+    part[parts++] =
+      k == 0 ? (struct region){(const unsigned char *)b->leaves, words * sizeof *b->leaves}
+             : (struct region){(const unsigned char *)b->summary[k], words * sizeof **b->summary};
+  }
+  for (unsigned i = 0; i < parts; i++) {
+    check((uintptr_t)part[i].at % sizeof(uint64_t) == 0, "part %u is not aligned", i);
+    check(is_inside(part[i], mapping) || is_inside(part[i], small), "part %u is outside", i);
+    for (unsigned j = 0; j < i; j++)
+      check(is_apart(part[i], part[j]), "parts %u and %u share memory", j, i);
+    for (uint64_t at = 0; depth <= 16 && at < part[i].bytes; at++)
+      if (part[i].at[at] != 0 && !check(0, "part %u is not zero", i))
+        return;
+  }
+}
+
+void test_opened(void)
+{
+  for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++)
+    for (int shared = 0; shared <= (depth <= 20); shared++) {
+      struct opt_store s;
+      size_t bytes = opt_store_small_bytes(depth);
+      void *small = must(calloc(1, bytes));
+      snprintf(context, sizeof context, "depth %u, shared %d", depth, shared);
+      if (check(opt_store_open(&s, depth, small, shared) == PPRF_OK, "open")) {
+        check_opened(&s, depth, (struct region){small, bytes});
+        check((s.shared != 0) == shared, "shared");
+        opt_store_drop(&s);
+      }
+      free(small);
+    }
+  end_test("a_store_is_opened_zero_and_its_parts_share_no_memory");
+}
+
 /* ---- tests: shared keys ---- */
 
 static void check_cleared(pprf_key *key, unsigned depth)

@@ -93,6 +93,7 @@ void test_depth_32(void);
 void test_worst_case_bytes(unsigned depth);
 void test_range_release(void);
 void test_prefault(void);
+void test_opened(void);
 void test_shared(void);
 
 /* ---- batch.c: many leaves ---- */

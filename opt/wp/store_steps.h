@@ -730,4 +730,14 @@
   /*@ ghost leaves_lemma(d - 1); */ \
   /*@ assert apart: APART_WORDS(root, s); */
 
+/* opt_store_set_up */
+#define NEW_STORE_IS_OPENED \
+  /*@ assert level: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
+        zero_level(&s->punctured, k) ==> 0 <= i < words(s->punctured.depth, k) ==> \
+        zero_word(&s->punctured, k, i); */ \
+  /*@ assert words: \forall integer k, i; 0 <= k < s->punctured.levels ==> \
+        0 <= i < words(s->punctured.depth, k) ==> zero_word(&s->punctured, k, i); */ \
+  /*@ ghost empty_lemma(&s->punctured); */ \
+  /*@ assert opened: opened(s); */
+
 #endif
