@@ -25,10 +25,11 @@ likely, whatever file they are in; then one of a line's changes is drawn.  The s
 decide: where the code changes later, the rest of a seed's sample stays.
 
 A mutant counts if it compiles and its object code at -O2 differs from the original's (else nobody
-can run it).  It is killed if one of the suites of its file fails.  The first to run is what killed a
-mutant of the nearest line, then the quickest; the first that fails ends it.  Before its first kill
-counts, a suite has to pass without a bug.  A suite that takes five times the processor time that it
-needs, and two seconds, is stopped, and the mutant is said to hang; that counts as killed.
+can run it).  It is killed if one of the suites of its file fails.  The first to run is what killed it
+in other code, then what killed a mutant of the nearest line, then the quickest; the first that fails
+ends it.  Before its first kill counts, a suite has to pass without a bug.  A suite that takes five times
+the processor time that it needs, and two seconds, is stopped, and the mutant is said to hang; that
+counts as killed.
 
 Each worker has a copy of the sources and of what is built from them, in which make rebuilds what a mutant
 changes, for the suite that is asked; afterwards what was built before is put back.
@@ -71,12 +72,12 @@ EQ = "build/equivalence-tests/"
 TARGET = 95.0  # per cent
 # Processor seconds of each suite without a bug: they decide the order, and when one hangs.
 SECONDS = {
-    "arena_test": 0.1, "smoke": 0.1, "vectors": 0.1, "corpus-import": 0.1, "bitwords_test": 0.2, "api": 0.4,
-    "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1, "prg_choice": 1.1, "test_attach": 1.2,
-    "selftest-quick": 2, "memory": 2.2, "cli-simulate": 2.5, "selftest-prg": 3.2, "selftest-packed": 3.3,
-    "test_tickets": 4.4, "test_preload": 4.8, "test_pool": 5.6, "threads": 6, "faults": 11, "cli-quick": 12,
-    "residue": 14, "selftest": 14, "exhaustive": 15, "random": 20, "crash": 20, "secret-flow": 25,
-    "test_tls": 25, "cli": 40, "shipped-prg": 40}
+    "arena_test": 0.1, "smoke": 0.1, "vectors": 0.1, "wide_prg": 0.1, "wide_prg-libcrypto": 0.1, "corpus-import": 0.1,
+    "bitwords_test": 0.2, "api": 0.4, "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1,
+    "prg_choice": 1.1, "test_attach": 1.2, "selftest-quick": 2, "memory": 2.2, "cli-simulate": 2.5,
+    "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8, "cli-quick": 5,
+    "test_pool": 5.6, "threads": 6, "faults": 11, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
+    "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40}
 # 5 to 40 of these; a file that has no other suites is asked by them all the same
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
         "cli", "crash"}
@@ -87,22 +88,22 @@ OPT = ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "mem
 # there is no other.
 PLAN = [
     (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
-     ["vectors", "api", "memory", "prg_choice", "faults", "smoke", "residue", "secret-flow",
-      "threads", "shipped-prg"]),
+     ["vectors", "api", "memory", "prg_choice", "wide_prg", "wide_prg-libcrypto", "faults", "smoke", "residue",
+      "secret-flow", "threads", "shipped-prg"]),
     (["ref/*.[ch]", "prg/bytes.h", "common/*.[ch]"],
      ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "residue",
       "faults", "random", "exhaustive"]),
     (["prg/keccak.c", "prg/aes.c", "prg/aes_instructions.c"],
      ["prg_choice", "selftest-prg", "shipped-prg"]),
     (["prg/choice.c"],
-     ["prg_choice", "selftest-prg", "threads", "secret-flow", "shipped-prg"]),
+     ["prg_choice", "selftest-prg", "wide_prg", "threads", "secret-flow", "shipped-prg"]),
     (["opt/arena.[ch]"],
      ["arena_test"] + OPT),
     (["opt/bitmap.[ch]"],
      ["bitwords_test"] + OPT),
     (["opt/*.[ch]"], OPT),
-    (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli"]),
-    (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli", "crash"]),
+    (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli-freed", "cli"]),
+    (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli-freed", "cli", "crash"]),
     (["tls/pool.[ch]", "tls/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
     (["tls/tickets.[ch]", "tls/handle.[ch]", "tls/backend.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
@@ -128,7 +129,8 @@ CLI_SLOW = {"test_progress_shows_on_a_terminal_and_only_there", "test_planted_bu
             "test_leaves_that_do_not_turn_up_are_a_failure",
             "test_what_is_no_key_file_is_refused", "test_a_million_leaves_are_one_rewrite",
             "test_a_large_old_file_is_overwritten_to_its_end",
-            "test_a_killed_puncture_leaves_one_whole_file", "test_the_program_compiles_with_musl"}
+            "test_a_killed_puncture_leaves_one_whole_file", "test_the_program_compiles_with_musl",
+            "test_every_key_is_freed"}
 
 
 def cli_tests(inside):
@@ -157,6 +159,7 @@ COMMANDS = {
         "words,marks,failing,files,depth32,bytes,release,prefault,shared,damage,residue,random", "1"]),
     "cli-simulate": ("build/pprf", CLI + cli_tests(True)),
     "cli-quick": ("build/pprf", CLI + cli_tests(False)),
+    "cli-freed": ("build/pprf", CLI + ["test_every_key_is_freed"]),
     "cli": ("build/pprf", CLI),
     "test_pool": ("build/tls/test_pool", None),
     "test_attach": ("build/tls/test_attach", None),
@@ -686,14 +689,16 @@ class Verdicts:
                                        f != os.path.relpath(os.path.abspath(__file__), TOP))
         self.data = digest_of(f for f in files if "/corpus/" in f or "/vectors/" in f)
         self.suites = {}
-        self.found, self.passes = {}, set()
+        self.found, self.passes, self.killers = {}, set(), {}
         if os.path.exists(path) and not again:
             with open(path) as f:
                 for record in map(json.loads, f):
                     if "passes" in record:
                         if record["digest"] == self.suite(record["passes"]):
                             self.passes.add(record["passes"])
-                    elif record["code"] == self.code[record["mutant"].split("/")[0]]:
+                        continue
+                    self.killers[record["mutant"]] = record["suite"]
+                    if record["code"] == self.code[record["mutant"].split("/")[0]]:
                         self.found[record["mutant"]] = record
         self.file = open(path, "a")
 
@@ -743,10 +748,11 @@ class Judge:
         return [s for s in all_of if not (self.quick and s in SLOW)] or all_of
 
     def in_order(self, mutant):
-        """The suites that are asked: what killed a mutant of the nearest line, then the quickest."""
+        """The suites that are asked: what killed it in other code or the nearest mutant, then the quickest."""
+        before = self.verdicts.killers.get(mutant.key())
         near = min((abs(line - mutant.line), suite) for line, suite in self.killers[mutant.file])[1] \
             if self.killers.get(mutant.file) else None
-        return sorted(self.suites(mutant.file), key=lambda s: (s != near, SECONDS[s]))
+        return sorted(self.suites(mutant.file), key=lambda s: (s != before, s != near, SECONDS[s]))
 
     def learn(self, mutant, suite):
         self.killers.setdefault(mutant.file, []).append((mutant.line, suite))
