@@ -227,16 +227,17 @@ class Case(unittest.TestCase):
         fcntl.flock(f, fcntl.LOCK_EX)
         return f, self.start_blocked(*args, **options)
 
-    def start_blocked(self, *args, **options):
+    def start_blocked(self, *args, where="lock", **options):
+        """The command, when it waits for a lock, or in a function of the kernel that is called so."""
         process = self.start(*args, **options)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             with open(f"/proc/{process.pid}/wchan") as w, open(f"/proc/{process.pid}/stat") as s:
                 sleeping = s.read().rsplit(")", 1)[1].split()[0] == "S"
-                if sleeping and ("lock" in w.read() or time.monotonic() > deadline - 19):
+                if sleeping and (where in w.read() or time.monotonic() > deadline - 19):
                     break
             time.sleep(0.01)
-        self.assertIsNone(process.poll(), "it did not wait for the lock")
+        self.assertIsNone(process.poll(), f"it did not wait: {where}")
         return process
 
 
@@ -699,6 +700,8 @@ class Files(Case):
             for command in (["eval", path, 1], ["punct", path, 1], ["info", path]):
                 self.refused(FILE, path, *command, timeout=10)
         self.refused(FAILED, missing, "setup", "-d", 4, missing + "/key")
+        # the reason, where the system has one: a regular file whose first bytes are nobody's
+        self.refused(FILE, "/proc/self/mem: Input/output error", "info", "/proc/self/mem")
 
     def test_permissions_that_forbid_are_reported(self):
         self.make(4)
@@ -840,6 +843,25 @@ class Puncture(Case):
         self.assertEqual(r.returncode, DONE)
         self.assertRegex(r.stderr.decode(), r"\Apprf punct: warning: .*key: .*1 hard link .*\n\Z")
         self.assertEqual(self.expect(DONE, "eval", other, 1), f"1 {value(4, 1)}\n")
+        self.assert_key(4, [(1, 1)])
+
+    def test_a_signal_waits_until_the_old_files_name_is_gone(self):
+        self.make(4)
+        os.link(self.key, os.path.join(self.dir, "other"))
+        pipe, full = os.pipe()
+        os.set_blocking(full, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(full, bytes(4096))
+        os.set_blocking(full, True)
+        # the warning of the other name comes when the files have exchanged theirs
+        process = self.start_blocked("punct", self.key, 1, stderr=full, where="pipe")
+        process.send_signal(signal.SIGTERM)
+        os.close(full)
+        with open(pipe, "rb") as f:
+            self.assertIn(b"1 hard link ", f.read())
+        self.assertEqual(self.wait(process).returncode, -signal.SIGTERM)
+        self.assertEqual(sorted(os.listdir(self.dir)), ["key", "other"])
         self.assert_key(4, [(1, 1)])
 
 
@@ -1467,9 +1489,12 @@ class Places(Case):
     def test_a_file_system_that_is_read_only(self):
         self.make(4)
         mount = 'mount --bind "$d" "$d" && mount -o remount,ro,bind "$d"'
-        for args, status in ((["punct", self.key, 1], FILE), (["setup", "-fd", 4, self.key], FILE),
-                             (["setup", "-d", 4, self.key + "2"], FAILED)):
-            r = self.in_mounts(mount, *args)
+        named_only = mount + " && mount -t tmpfs none /proc"  # as above
+        for args, status, where in ((["punct", self.key, 1], FILE, mount),
+                                    (["setup", "-fd", 4, self.key], FILE, mount),
+                                    (["setup", "-d", 4, self.key + "2"], FAILED, mount),
+                                    (["setup", "-d", 4, self.key + "2"], FAILED, named_only)):
+            r = self.in_mounts(where, *args)
             self.assertEqual((r.returncode, r.stdout), (status, b""), r.stderr)
             self.assertIn(b"Read-only file system", r.stderr)
             self.assertEqual(r.stderr.count(b"\n"), 1)

@@ -80,7 +80,7 @@ SECONDS = {
     "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40}
 # 5 to 40 of these; a file that has no other suites is asked by them all the same
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
-        "cli", "crash"}
+        "cli-freed", "cli", "crash"}
 
 OPT = ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "selftest-quick",
        "selftest-packed", "selftest", "residue", "faults", "random", "exhaustive"]
