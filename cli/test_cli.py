@@ -1648,6 +1648,15 @@ class Simulate(Case):
                              (o["median_ns"], o["p99_ns"], o["max_ns"]))
             self.assertAlmostEqual(o["mean_ns"], sum(times) / 500, places=3)
 
+    def test_no_leaf_is_punctured_twice_however_often_it_is_drawn(self):
+        for depth in (32, 33):
+            path = os.path.join(self.dir, f"{depth}.csv")
+            self.simulate("normal", depth, "--sigma", 2, "--punctures", 12, "--seed", 1, "--csv", path)
+            with open(path, newline="") as f:
+                leaves = {int(r["leaf"]) for r in csv.DictReader(f)}
+            self.assertEqual(len(leaves), 12)
+            self.assertLess(max(abs(leaf - 2 ** (depth - 1)) for leaf in leaves), 20)
+
     def test_text_of_a_simulation_has_its_figures_in_order(self):
         text = self.expect(DONE, "simulate", "--scenario", "random", "--depth", 12)
         times = re.search(r"mean (\d+) ns, median (\d+), p99 (\d+), max (\d+) a puncture", text)
