@@ -242,6 +242,21 @@ static void check_cleared(pprf_key *key, unsigned depth)
   free(m.punctured);
 }
 
+/* A key of which every leaf is punctured, one by one, starts again as one that is cleared. */
+static void start_after_punctures(pprf_key *key)
+{
+  uint64_t n = UINT64_C(1) << pprf_depth(key), live = 0;
+  uint8_t value[PPRF_SEED_BYTES];
+  check(opt_shared_start(key) == PPRF_OK, "start");
+  for (uint64_t leaf = 0; leaf < n; leaf++)
+    check(pprf_punct(key, leaf) == PPRF_OK, "punct");
+  check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start after punctures");
+  check(pprf_punct(key, 0) == PPRF_OK && pprf_node_count(key) == pprf_depth(key), "the first puncture");
+  for (uint64_t leaf = 1; leaf < n; leaf++)
+    live += pprf_eval(key, leaf, value) == PPRF_OK;
+  check(live == n - 1, "leaves are punctured still");
+}
+
 void test_shared(void)
 {
   static const unsigned depths[] = {1, 6, 7, 12, 16, 19};
@@ -288,6 +303,8 @@ void test_shared(void)
       refused_advice = -1;
       check_cleared(key, depth);
     }
+    if (depth <= 12)
+      start_after_punctures(key);
     if (k & 1)
       opt_shared_free(key);
     else
