@@ -772,8 +772,41 @@ static void shared_keys(void)
   tap_ok(ok, "shared_keys_are_punctured_for_all_processes");
 }
 
+static pprf_key *late[IMPLS]; /* for the end of a child */
+
+/* The last handler of exit: libcrypto has ended, and what the PRG had of it is freed. */
+static void at_the_end(void)
+{
+  int ok = 1;
+  if (late[0] == NULL)
+    return;
+  for (int i = 0; i < IMPLS; i++) {
+    uint8_t out[16];
+    memset(out, 0xee, 16);
+    ok &= impls[i]->eval(late[i], 1, out) == PPRF_ERR_CRYPTO && memcmp(out, zero, 16) == 0;
+  }
+  _exit(!ok);
+}
+
+static void ends(void)
+{
+  int status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < IMPLS; i++)
+      if (impls[i]->setup(&late[i], 5, root) != PPRF_OK)
+        _exit(1);
+    exit(1); /* at_the_end knows better */
+  }
+  tap_ok(child > 0 && waitpid(child, &status, 0) == child && status == 0,
+         "at_the_end_of_a_process_there_is_no_digest_any_more");
+}
+
 int main(void)
 {
+  if (atexit(at_the_end) != 0) /* before libcrypto's, so after it */
+    return 1;
   for (int i = 0; i < IMPLS; i++) {
     nulls(impls[i]);
     depths(impls[i]);
@@ -800,5 +833,6 @@ int main(void)
   error_texts("ref", ref_pprf_strerror);
   error_texts("opt", pprf_strerror);
   shared_keys();
+  ends();
   return tap_end();
 }
