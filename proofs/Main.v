@@ -15,7 +15,8 @@ From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound CostSound AcslCodec.
-From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair ShaSound.
+From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound
+  ShaSound.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
    same from the contracts of opt's API; and both where the contracts' PRG is what the C code of the Keccak
@@ -195,6 +196,10 @@ Print Assumptions acsl_encodes.
 Print Assumptions ref_encode_sound.
 Print Assumptions keccak_sound.
 Print Assumptions salted_sound.
+Print Assumptions keccak_lanes_sound.
+Print Assumptions salted_lanes_sound.
+Print Assumptions keccak_avx512_sound.
+Print Assumptions salted_avx512_sound.
 Print Assumptions aes_sound.
 Print Assumptions aes_lanes_sound.
 Print Assumptions aes_ni_sound.

@@ -1160,6 +1160,65 @@ Definition aes_ni_sound_statement :
               VectorCode.word 0], m)
   := @AesVectorPair.aes_ni_sound.
 
+(* ---- KeccakVectorSound.v ------------------------------------------------------------ *)
+
+From Pprf.spec Require KeccakVectorCode.
+From Pprf.proofs Require KeccakVectorSound.
+
+Definition keccak_lanes_sound_statement :
+  forall f n (ss : seq VectorCode.step) (m : VectorCode.memory),
+    List.In (f, n) [:: (KeccakVectorCode.opt_keccak_avx2_x4, 4%nat); (KeccakVectorCode.opt_keccak_avx512_x4, 4%nat);
+                       (KeccakVectorCode.opt_keccak_avx512_x8, 8%nat)] ->
+    size ss = n ->
+    all (fun s => size (m (VectorCode.seed_at s)) == 16%nat) ss ->
+    uniq (map VectorCode.left_at ss ++ map VectorCode.right_at ss) ->
+    exists m', VectorCode.run f (VectorCode.Call ss None 0) [::] m = Some ([::], m') /\
+    (forall l s, (l < n)%nat -> nth None (map Some ss) l = Some s ->
+      let digest := Fips202.sha3_256 (m (VectorCode.seed_at s)) in
+      m' (VectorCode.left_at s) = take 16 digest /\ m' (VectorCode.right_at s) = drop 16 digest) /\
+    (forall q, q \notin map VectorCode.left_at ss ++ map VectorCode.right_at ss -> m' q = m q)
+  := @KeccakVectorSound.keccak_lanes_sound.
+
+Definition salted_lanes_sound_statement :
+  forall f n (ss : seq VectorCode.step) (m : VectorCode.memory) salt_lo salt_hi,
+    List.In (f, n) [:: (KeccakVectorCode.opt_salted_avx2_x4, 4%nat); (KeccakVectorCode.opt_salted_avx512_x4, 4%nat);
+                       (KeccakVectorCode.opt_salted_avx512_x8, 8%nat)] ->
+    size ss = n ->
+    all (fun s => 2 * VectorCode.start s + 2 ^ VectorCode.height s <? 2 ^ 64)%num ss ->
+    all (fun s => size (m (VectorCode.seed_at s)) == 16%nat) ss ->
+    uniq (map VectorCode.left_at ss ++ map VectorCode.right_at ss) ->
+    exists m',
+    VectorCode.run f (VectorCode.Call ss None 0) [:: VectorCode.word salt_lo; VectorCode.word salt_hi] m =
+      Some ([::], m') /\
+    (forall l s, (l < n)%nat -> nth None (map Some ss) l = Some s ->
+      let salt := Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi in
+      let id := Codec.put_le 8 (2 * VectorCode.start s + 2 ^ VectorCode.height s)%num in
+      let digest := Fips202.sha3_256 (m (VectorCode.seed_at s) ++ salt ++ id) in
+      m' (VectorCode.left_at s) = take 16 digest /\ m' (VectorCode.right_at s) = drop 16 digest) /\
+    (forall q, q \notin map VectorCode.left_at ss ++ map VectorCode.right_at ss -> m' q = m q)
+  := @KeccakVectorSound.salted_lanes_sound.
+
+Definition keccak_avx512_sound_statement :
+  forall lo hi start (m : VectorCode.memory),
+    exists l0 l1 r0 r1,
+    VectorCode.run KeccakVectorCode.opt_keccak_avx512 (VectorCode.Call [::] None 0)
+      [seq VectorCode.word w | w <- [:: lo; hi; start]] m =
+      Some ([seq VectorCode.word w | w <- [:: l0; l1; r0; r1; 0]%num], m) /\
+    Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 =
+    Fips202.sha3_256 (Codec.put_le 8 lo ++ Codec.put_le 8 hi)
+  := @KeccakVectorSound.keccak_avx512_sound.
+
+Definition salted_avx512_sound_statement :
+  forall lo hi salt_lo salt_hi id (m : VectorCode.memory),
+    exists l0 l1 r0 r1,
+    VectorCode.run KeccakVectorCode.opt_salted_avx512 (VectorCode.Call [::] None 0)
+      [seq VectorCode.word w | w <- [:: lo; hi; salt_lo; salt_hi; id]] m =
+      Some ([seq VectorCode.word w | w <- [:: l0; l1; r0; r1; 0]%num], m) /\
+    Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 =
+    Fips202.sha3_256 ((Codec.put_le 8 lo ++ Codec.put_le 8 hi) ++
+                      (Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi) ++ Codec.put_le 8 id)
+  := @KeccakVectorSound.salted_avx512_sound.
+
 (* ---- ShaSound.v --------------------------------------------------------------------- *)
 
 From Pprf.spec Require Fips180 WordCode ShaCode.

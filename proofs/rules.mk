@@ -45,6 +45,8 @@ $(COQ)/spec/sha/ShaCode.v: acsl-always
 	@$(PYTHON) proofs/tools/sha.py . $@
 $(COQ)/spec/aes/AesVectorCode.v: acsl-always
 	@$(PYTHON) proofs/tools/vectors.py aes . $@
+$(COQ)/spec/keccak/KeccakVectorCode.v: acsl-always
+	@$(PYTHON) proofs/tools/vectors.py keccak . $@
 
 $(COQ)/Makefile.coq: _CoqProject
 	@mkdir -p $(@D)

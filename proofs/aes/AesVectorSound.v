@@ -169,11 +169,12 @@ Qed.
 
 (* ---- Memory ----------------------------------------------------------------------------------------- *)
 
-Definition is_at (p : pointer) (x : pointer * value) : bool :=
-  match p, x.1 with
-  | Left i, Left j => i == j
-  | Right i, Right j => i == j
-  | _, _ => false
+(* Of which step the place of a child is, and whether of the right one. *)
+Definition child_at (p : pointer) : option (bool * nat) :=
+  match p with
+  | Left l => Some (false, l)
+  | Right l => Some (true, l)
+  | _ => None
   end.
 
 Lemma write_other c h m out q : (forall x, List.In x out -> place c h x.1 <> Some q) -> write c h m out q = m q.
@@ -263,21 +264,22 @@ Proof. by move=> E1 E2; rewrite /= E1 E2. Qed.
 (* The id of a step's node, as C computes it. *)
 Definition node_id (start height : N) : N := (2 * start + 2 ^ height)%num.
 
-Definition step_names (n : nat) : names := fun _ e =>
+(* With ids only where they are asked for. *)
+Definition step_names (salted : bool) (n : nat) : names := fun _ e =>
   match e with
   | Loadu (Seed i) => if i < n then Some (unknowns (16 * i) 16) else None
   | Op add64 [:: Op mul64 [:: Word 2; Start i]; Op shl64 [:: Word 1; Height j]] =>
-    if (i == j) && (i < n) then Some (unknowns (16 * n + (16 + 8 * i)) 8) else None
+    if [&& salted, i == j & i < n] then Some (unknowns (16 * n + (16 + 8 * i)) 8) else None
   | _ => None
   end.
 
 Section Lanes.
 
-Variables (n : nat) (ss : seq step) (m : memory) (salt_lo salt_hi : N).
+Variables (salted : bool) (n : nat) (ss : seq step) (m : memory) (salt_lo salt_hi : N).
 Let c := Call ss None 0.
 Let nowhere := Step 0%num 0%num 0%num 0%num 0%num.
 Hypothesis ss_n : size ss = n.
-Hypothesis ids_fit : all (fun s => node_id (start s) (height s) <? 2 ^ 64)%num ss.
+Hypothesis ids_fit : salted -> all (fun s => node_id (start s) (height s) <? 2 ^ 64)%num ss.
 Hypothesis seeds_whole : all (fun s => size (m (seed_at s)) == 16) ss.
 Let seeds := [seq m (seed_at s) | s <- ss].
 Let ids := [seq VectorCode.word (node_id (start s) (height s)) | s <- ss].
@@ -303,7 +305,7 @@ move=> same; rewrite bytes_unknowns; apply: (@eq_from_nth _ x00); first by rewri
 by move=> i; rewrite size_mkseq => lt; rewrite nth_mkseq // same.
 Qed.
 
-Lemma step_namesP r s e x : known u r s -> step_names n s e = Some x ->
+Lemma step_namesP r s e x : known u r s -> step_names salted n s e = Some x ->
   eval c None r m e = Some (bytes_of u x).
 Proof.
 move=> _; rewrite /step_names.
@@ -313,8 +315,8 @@ repeat match goal with |- match ?y with _ => _ end = Some _ -> _ => is_var y; de
   have E : m (seed_at (nth nowhere ss i)) = nth [::] seeds i by rewrite (nth_map nowhere) ?ss_n.
   have s16 : size (nth [::] seeds i) = 16 by apply/eqP; apply: (all_nthP [::] seeds_16); rewrite seeds_n.
   rewrite E -{2}s16 unknowns_u // s16 => k ltk; exact: (@u_seed n seeds ids salt [::] seeds_n seeds_16 i k lt ltk).
-case: ifP => // /andP[/eqP <- lt] /Some_inj <-.
-have fit := all_nthP nowhere ids_fit i; rewrite ss_n in fit; move/N.ltb_lt: (fit lt) => {}fit.
+case: ifP => // /and3P[with_ids /eqP <- lt] /Some_inj <-.
+have fit := all_nthP nowhere (ids_fit with_ids) i; rewrite ss_n in fit; move/N.ltb_lt: (fit lt) => {}fit.
 have E : VectorCode.word (node_id (start (nth nowhere ss i)) (height (nth nowhere ss i))) = nth [::] ids i.
   by rewrite (nth_map nowhere) ?ss_n.
 have s8 : size (nth [::] ids i) = 8 by rewrite -E size_word.
@@ -347,62 +349,9 @@ rewrite apply2 ?size_word // [meaning _ _]/(VectorCode.word (number (VectorCode.
 by rewrite !number_word.
 Qed.
 
-(* ---- A function on several steps ---------------------------------------------------------------------- *)
-
-Definition store_right (x : bool * pointer * sval) : bool :=
-  ~~ x.1.1 && match x.1.2 with
-              | Left l => (l < n) && half_right l 16 x.2
-              | Right l => (l < n) && half_right l 32 x.2
-              | _ => false
-              end.
-Definition stores_right (out : seq (bool * pointer * sval)) : bool :=
-  all store_right out &&
-  all (fun l => has (fun x => is_at (Left l) (x.1.2, [::])) out && has (fun x => is_at (Right l) (x.1.2, [::])) out)
-    (iota 0 n).
-
-Definition lanes_right (f : function) (k : nat) (pattern : nat -> sym_env) : bool :=
-  let blocks := opening f in
-  [&& if sym_code (step_names n) (flatten (take k blocks))
-        [:: Some (unknowns (16 * n) 8); Some (unknowns (16 * n + 8) 8)] is Some s
-      then becomes (first n (tail_form x00) (tail_form x01)) (pattern 0) s else false,
-      all (round_right n pattern (take 9 (drop k blocks))) (iota 1 9),
-      if sym_stores (flatten (drop 9 (drop k blocks))) (pattern 9) is Some (_, out) then stores_right out else false,
-      nilp (loop f), nilp (closing f) & nilp (returned f)].
-
-Definition outputs : seq location := map left_at ss ++ map right_at ss.
-Hypothesis apart : uniq outputs.
-
-Let half := half seeds ids salt.
-
-Lemma size_outputs : size outputs = n + n.
-Proof. by rewrite size_cat !size_map ss_n. Qed.
-
-Lemma place_left i : i < n -> place c None (Left i) = Some (nth 0%num outputs i).
-Proof. by move=> lt; rewrite /place step_is // nth_cat size_map ss_n lt (nth_map nowhere) ?ss_n. Qed.
-
-Lemma place_right i : i < n -> place c None (Right i) = Some (nth 0%num outputs (n + i)).
+Lemma salt_known k : known u (map Some [:: VectorCode.word salt_lo; VectorCode.word salt_hi] ++ nseq k None)
+  [:: Some (unknowns (16 * n) 8); Some (unknowns (16 * n + 8) 8)].
 Proof.
-move=> lt; rewrite /place step_is // nth_cat size_map ss_n ltnNge leq_addr /= addKn.
-by rewrite (nth_map nowhere) ?ss_n.
-Qed.
-
-Lemma same_place i j : i < n + n -> j < n + n -> Some (nth 0%num outputs i) = Some (nth 0%num outputs j) -> i = j.
-Proof.
-by move=> lti ltj [E]; apply/eqP; rewrite -(nth_uniq 0%num _ _ apart) ?size_outputs // E.
-Qed.
-
-Lemma all_In (T : Type) (p : pred T) s x : all p s -> List.In x s -> p x.
-Proof. by elim: s => //= y s IH /andP[py ps] [<- // | /(IH ps)]. Qed.
-
-Lemma lanes_sound f k pattern : lanes_right f k pattern ->
-  exists m', run f c [:: VectorCode.word salt_lo; VectorCode.word salt_hi] m = Some ([::], m') /\
-  (forall l, l < n -> m' (left_at (nth nowhere ss l)) = half x00 l /\
-                      m' (right_at (nth nowhere ss l)) = half x01 l) /\
-  (forall q, q \notin outputs -> m' q = m q).
-Proof.
-case/and5P=> input rounds last noloop /andP[noclosing noreturn].
-move: input; case Ei: sym_code => [s0|] // input.
-move: last; case El: sym_stores => [[s1 out]|] // /andP[right covered].
 have salt_forms : known u [:: Some (VectorCode.word salt_lo); Some (VectorCode.word salt_hi)]
     [:: Some (unknowns (16 * n) 8); Some (unknowns (16 * n + 8) 8)].
   have word_at b x : (forall i, i < 8 -> nth x00 salt (b + i) = nth x00 (VectorCode.word x) i) -> b + 8 <= 16 ->
@@ -419,11 +368,115 @@ have salt_forms : known u [:: Some (VectorCode.word salt_lo); Some (VectorCode.w
   case=> [|[|j]] x; last by rewrite /= nth_default.
     by move=> /Some_inj <-; rewrite at0.
   by move=> /Some_inj <-; rewrite at8.
-set r0 := map Some [:: VectorCode.word salt_lo; VectorCode.word salt_hi] ++ nseq (variables f - 2) None.
-have kn0 : known u r0 [:: Some (unknowns (16 * n) 8); Some (unknowns (16 * n + 8) 8)].
-  move=> j x E; have := salt_forms j x E; rewrite /r0 nth_cat; case: ltnP => // ge.
-  by rewrite nth_default in E.
-have [r1 run1 kn1] := @sym_codeP u c None (step_names n) m step_namesP _ _ _ _ kn0 Ei.
+move=> j x E; have := salt_forms j x E; rewrite nth_cat; case: ltnP => // ge.
+by rewrite nth_default in E.
+Qed.
+
+(* ---- The children in memory -------------------------------------------------------------------------- *)
+
+(* Each step's children are stored, with such values and no others. *)
+Definition stores_right (right : bool -> nat -> sval -> bool) (out : seq (bool * pointer * sval)) : bool :=
+  all (fun x => ~~ x.1.1 && if child_at x.1.2 is Some (side, l) then (l < n) && right side l x.2 else false) out &&
+  all (fun l => has (fun x => child_at x.1.2 == Some (false, l)) out && has (fun x => child_at x.1.2 == Some (true, l)) out)
+    (iota 0 n).
+
+Definition outputs : seq location := map left_at ss ++ map right_at ss.
+Hypothesis apart : uniq outputs.
+
+Definition output (side : bool) (l : nat) : location := nth 0%num outputs (if side then n + l else l).
+
+Lemma size_outputs : size outputs = n + n.
+Proof. by rewrite size_cat !size_map ss_n. Qed.
+
+Lemma output_child side l : l < n -> output side l = (if side then right_at else left_at) (nth nowhere ss l).
+Proof.
+move=> lt; rewrite /output nth_cat size_map ss_n; case: side.
+  by rewrite ltnNge leq_addr /= addKn (nth_map nowhere) ?ss_n.
+by rewrite lt (nth_map nowhere) ?ss_n.
+Qed.
+
+Lemma place_child p side l : child_at p = Some (side, l) -> l < n -> place c None p = Some (output side l).
+Proof. by case: p => // k [<- ->] lt; rewrite /place step_is // output_child. Qed.
+
+Lemma place_in_outputs (side : bool) l : l < n -> (if side then n + l else l) < n + n.
+Proof. by case: side => lt; rewrite ?ltn_add2l // (leq_trans lt) ?leq_addr. Qed.
+
+Lemma output_inj side l side' l' : l < n -> l' < n -> output side l = output side' l' -> side = side' /\ l = l'.
+Proof.
+move=> lt lt' /eqP; rewrite nth_uniq ?size_outputs ?place_in_outputs // => /eqP.
+case: side; case: side' => E; split=> //.
+- exact: addnI E.
+- by move: lt'; rewrite -E ltnNge leq_addr.
+- by move: lt'; rewrite -E ltnNge leq_addr.
+- by move: lt; rewrite E ltnNge leq_addr.
+by move: lt; rewrite E ltnNge leq_addr.
+Qed.
+
+Lemma all_In (T : Type) (p : pred T) s x : all p s -> List.In x s -> p x.
+Proof. by elim: s => //= y s IH /andP[py ps] [<- // | /(IH ps)]. Qed.
+
+Lemma has_In (T : Type) (p : pred T) s : has p s -> exists x, List.In x s /\ p x.
+Proof.
+by elim: s => //= y s IH /orP[py | /IH[x [lx px]]]; [exists y; split=> //; left | exists x; split=> //; right].
+Qed.
+
+Lemma stores_sound (right : bool -> nat -> sval -> bool) want w out : (forall side l x, l < n -> right side l x -> bytes_of w x = want side l) ->
+  stores_right right out ->
+  all (reaches c None) out /\
+  (forall l, l < n ->
+    write c None m (map (sent w) out) (left_at (nth nowhere ss l)) = want false l /\
+    write c None m (map (sent w) out) (right_at (nth nowhere ss l)) = want true l) /\
+  (forall q, q \notin outputs -> write c None m (map (sent w) out) q = m q).
+Proof.
+move=> rightP /andP[ok covered].
+have sound y : List.In y out -> exists side l,
+    [/\ l < n, place c None y.1.2 = Some (output side l) & bytes_of w y.2 = want side l].
+  move/(all_In ok) => /andP[_]; case E: child_at => [[side l]|] // /andP[lt r].
+  by exists side, l; split=> //; [exact: place_child | exact: rightP].
+have stored side l : l < n -> write c None m (map (sent w) out) (output side l) = want side l.
+  move=> lt; apply: write_at => [|x].
+    have := allP covered l; rewrite mem_iota => /(_ lt)/andP[hl hr].
+    have [y [ly /eqP at_y]] : exists y, List.In y out /\ child_at y.1.2 == Some (side, l).
+      by case: side; apply: has_In.
+    by exists (sent w y); split; [apply: List.in_map | apply: place_child].
+  move/List.in_map_iff => [y [<- ly]]; have [side' [l' [lt' P E]]] := sound y ly.
+  rewrite -[(sent w y).1]/(y.1.2) -[(sent w y).2]/(bytes_of w y.2) P E => -[same].
+  by have [-> ->] := output_inj lt' lt same.
+split.
+  apply: sub_all ok => -[[g p] x] /andP[_]; rewrite /reaches -[(g, p, x).1.2]/p.
+  by case E: child_at => [[side l]|] // /andP[lt _]; rewrite (place_child E lt).
+split=> [l lt | q out_q].
+  by have := stored false l lt; have := stored true l lt; rewrite !output_child // => -> ->.
+apply: write_other => x /List.in_map_iff[y [<- ly]] E; have [side [l [lt P _]]] := sound y ly.
+rewrite -[(sent w y).1]/(y.1.2) P in E; case: E => E; move/negP: out_q; apply; rewrite -E.
+by apply: mem_nth; rewrite size_outputs place_in_outputs.
+Qed.
+
+(* ---- A function on several steps ---------------------------------------------------------------------- *)
+
+Definition lanes_right (f : function) (k : nat) (pattern : nat -> sym_env) : bool :=
+  let blocks := opening f in
+  [&& if sym_code (step_names salted n) (flatten (take k blocks))
+        [:: Some (unknowns (16 * n) 8); Some (unknowns (16 * n + 8) 8)] is Some s
+      then becomes (first n (tail_form x00) (tail_form x01)) (pattern 0) s else false,
+      all (round_right n pattern (take 9 (drop k blocks))) (iota 1 9),
+      if sym_stores (flatten (drop 9 (drop k blocks))) (pattern 9) is Some (_, out)
+      then stores_right (fun side l => half_right l (if side then 32 else 16)) out else false,
+      nilp (loop f), nilp (closing f) & nilp (returned f)].
+
+Let half := half seeds ids salt.
+
+Lemma lanes_sound f k pattern : lanes_right f k pattern ->
+  exists m', run f c [:: VectorCode.word salt_lo; VectorCode.word salt_hi] m = Some ([::], m') /\
+  (forall l, l < n -> m' (left_at (nth nowhere ss l)) = half x00 l /\
+                      m' (right_at (nth nowhere ss l)) = half x01 l) /\
+  (forall q, q \notin outputs -> m' q = m q).
+Proof.
+case/and5P=> input rounds last noloop /andP[noclosing noreturn].
+move: input; case Ei: sym_code => [s0|] // input.
+move: last; case El: sym_stores => [[s1 out]|] // right.
+have kn0 := salt_known (variables f - 2).
+have [r1 run1 kn1] := @sym_codeP u c None (step_names salted n) m step_namesP _ _ _ _ kn0 Ei.
 have {}kn1 := becomesP input kn1.
 pose ps := pairs n seeds ids salt (tail x00) (tail x01).
 have first_state_of : bytes_of (nth x00 v) (first n (tail_form x00) (tail_form x01)) = state_of ps 0.
@@ -432,63 +485,20 @@ rewrite first_state_of in kn1.
 have wps : all_whole ps := whole_pairs _ _ _ _ _ _.
 have rounds' : all (round_right (size ps) pattern (take 9 (drop k (opening f)))) (iota 1 9) by rewrite size_pairs.
 have [r2 run2 kn2] := @rounds_run c None m ps pattern _ r1 9 wps rounds' (leqnn 9) kn1.
-have reach : all (reaches c None) out.
-  apply: sub_all right => -[[g p] x] /andP[_]; rewrite /reaches -[(g, p, x).1.2]/p.
-  by case: p => // l /andP[lt _]; rewrite ?(place_left lt) ?(place_right lt).
+pose want (side : bool) l := half (if side then x01 else x00) l.
+have wantP side l x : l < n -> half_right l (if side then 32 else 16) x ->
+    bytes_of (nth x00 (state_of ps 9)) x = want side l.
+  by move=> lt; apply: half_rightP lt _ erefl; case: side; [right | left].
+have [reach [stored kept]] := stores_sound wantP right.
 have [r3 run3 _] := @sym_storesP _ c None _ m r2 _ _ _ kn2 El reach.
 exists (write c None m (map (sent (nth x00 (state_of ps 9))) out)); split.
   have pieces : flatten (opening f) = flatten (take k (opening f)) ++
       (flatten (take 9 (drop k (opening f))) ++ flatten (drop 9 (drop k (opening f)))).
     by rewrite -!flatten_cat !cat_take_drop.
   rewrite take_take // in run2.
-  rewrite /run (nilP noloop) (nilP noclosing) (nilP noreturn) -/r0 pieces run_code_cat run1.
+  rewrite /run (nilP noloop) (nilP noclosing) (nilP noreturn) pieces run_code_cat run1.
   by rewrite [obind _ _]run_code_cat run2 [obind _ _]run3.
-set w := nth x00 (state_of ps 9).
-have index l : l < n -> nth 0%num outputs l = left_at (nth nowhere ss l) /\
-    nth 0%num outputs (n + l) = right_at (nth nowhere ss l).
-  move=> lt; have := place_left lt; have := place_right lt; rewrite /place (step_is lt).
-  by case=> <- [<-].
-have sound y : List.In y out -> exists l (right : bool), [/\ l < n,
-    place c None y.1.2 = Some (nth 0%num outputs (if right then n + l else l)) &
-    bytes_of w y.2 = half (if right then x01 else x00) l].
-  move/(all_In right); case: y => -[g p] x /andP[_]; rewrite -[(g, p, x).1.2]/p -[(g, p, x).2]/x.
-  case: p => // l /andP[lt ok]; exists l.
-    by exists false; split=> //; [exact: place_left | apply: (half_rightP lt _ _ ok); [left | ]].
-  by exists true; split=> //; [exact: place_right | apply: (half_rightP lt _ _ ok); [right | ]].
-have stored l (side : bool) : l < n ->
-    write c None m (map (sent w) out) (nth 0%num outputs (if side then n + l else l)) =
-    half (if side then x01 else x00) l.
-  move=> lt; apply: write_at => [|x].
-    have := allP covered l; rewrite mem_iota => /(_ lt)/andP[hl hr].
-    have [y [listed at_y]] : exists y, List.In y out /\
-        place c None y.1.2 = Some (nth 0%num outputs (if side then n + l else l)).
-      have found (q : pointer) : has (fun x => is_at q (x.1.2, [::])) out ->
-          exists y : bool * pointer * sval, List.In y out /\ is_at q (y.1.2, [::]).
-        elim: (out) => //= y s IH /orP[ok | /IH[z [lz ok]]]; first by exists y; split=> //; left.
-        by exists z; split=> //; right.
-      case: side.
-        have [[[g p] x] [lx]] := found _ hr; case: p lx => // i lx /eqP E; exists (g, Right i, x); split=> //.
-        by rewrite -E; exact: place_right.
-      have [[[g p] x] [lx]] := found _ hl; case: p lx => // i lx /eqP E; exists (g, Left i, x); split=> //.
-      by rewrite -E; exact: place_left.
-    by exists (sent w y); split=> //; apply: List.in_map.
-  move/List.in_map_iff => [y [<- ly]]; have [l' [side' [lt' P E]]] := sound y ly.
-  rewrite -[(sent w y).1]/(y.1.2) -[(sent w y).2]/(bytes_of w y.2) P E => same.
-  have bound i (s' : bool) : i < n -> (if s' then n + i else i) < n + n.
-    by case: s' => lti; rewrite ?ltn_add2l // (leq_trans lti) ?leq_addr.
-  have := same_place (bound _ _ lt') (bound _ _ lt) same.
-  case: side {same}; case: side' {P E}.
-  - by move/addnI ->.
-  - by move=> E; move: lt'; rewrite E ltnNge leq_addr.
-  - by move=> E; move: lt; rewrite -E ltnNge leq_addr.
-  by move=> ->.
-split=> [l lt | q out_q].
-  have [<- <-] := index l lt.
-  by split; [exact: (stored l false) | exact: (stored l true)].
-apply: write_other => x /List.in_map_iff[y [<- ly]] E; have [l [side [lt P _]]] := sound y ly.
-rewrite -[(sent w y).1]/(y.1.2) P in E; case: E => E; move/negP: out_q; apply; rewrite -E.
-apply: mem_nth; rewrite size_outputs.
-by case: side {P E}; rewrite ?ltn_add2l // (leq_trans lt) ?leq_addr.
+by split.
 Qed.
 
 End Lanes.
@@ -509,11 +519,11 @@ Definition vaes_x8_pattern (j : nat) : sym_env := pattern_of
   [:: (aes_vaes_x8_k0, part (iota 0 4) 0); (aes_vaes_x8_a0, part (iota 0 4) 16); (aes_vaes_x8_b0, part (iota 0 4) 32);
       (aes_vaes_x8_k1, part (iota 4 4) 0); (aes_vaes_x8_a1, part (iota 4 4) 16); (aes_vaes_x8_b1, part (iota 4 4) 32)].
 
-Lemma ni_x4_right : lanes_right 4 opt_aes_ni_x4 2 ni_x4_pattern.
+Lemma ni_x4_right : lanes_right true 4 opt_aes_ni_x4 2 ni_x4_pattern.
 Proof. by vm_compute. Qed.
-Lemma vaes_x4_right : lanes_right 4 opt_aes_vaes_x4 2 vaes_x4_pattern.
+Lemma vaes_x4_right : lanes_right true 4 opt_aes_vaes_x4 2 vaes_x4_pattern.
 Proof. by vm_compute. Qed.
-Lemma vaes_x8_right : lanes_right 8 opt_aes_vaes_x8 5 vaes_x8_pattern.
+Lemma vaes_x8_right : lanes_right true 8 opt_aes_vaes_x8 5 vaes_x8_pattern.
 Proof. by vm_compute. Qed.
 
 (* For these steps, whose ids fit into 64 bits and whose children have places of their own (a child's may be any
@@ -534,12 +544,12 @@ Theorem aes_lanes_sound f n (ss : seq step) (m : memory) salt_lo salt_hi :
   (forall q, q \notin map left_at ss ++ map right_at ss -> m' q = m q).
 Proof.
 move=> listed ss_n ids_fit whole_seeds apart.
-have [k [pattern right]] : exists k pattern, lanes_right n f k pattern.
+have [k [pattern right]] : exists k pattern, lanes_right true n f k pattern.
   case: listed => [[<- <-]|[[<- <-]|[[<- <-]|[]]]].
   - by exists 2, ni_x4_pattern; exact: ni_x4_right.
   - by exists 2, vaes_x4_pattern; exact: vaes_x4_right.
   by exists 5, vaes_x8_pattern; exact: vaes_x8_right.
-have [m' [run_f [stored kept]]] := lanes_sound salt_lo salt_hi ss_n ids_fit whole_seeds apart right.
+have [m' [run_f [stored kept]]] := lanes_sound salt_lo salt_hi ss_n (fun _ => ids_fit) whole_seeds apart right.
 exists m'; split; [exact: run_f | split; last exact: kept].
 move=> l s lt; pose nowhere := Step 0%num 0%num 0%num 0%num 0%num.
 rewrite (nth_map nowhere) ?ss_n // => -[<-]; have [L R] := stored l lt.

@@ -341,7 +341,9 @@ Definition constants (o : op) : option sval := Some (map const (meaning o [::]))
 (* Those that only move bytes. *)
 Definition is_move (o : op) : bool :=
   match o with
-  | xor64 | and64 | add64 | mul64 | shl64 | shr64 | mm_set_epi32 _ _ _ _ | mm_set1_epi32 _ | mm512_set1_epi32 _
+  | xor64 | and64 | or64 | add64 | mul64 | shl64 | shr64 | mm_set_epi32 _ _ _ _ | mm_set1_epi32 _ | mm512_set1_epi32 _
+  | mm256_xor_si256 | mm256_or_si256 | mm256_andnot_si256 | mm256_slli_epi64 _ | mm256_srli_epi64 _ | mm256_rol_epi64 _
+  | mm256_ternarylogic_epi64 _ | mm512_rol_epi64 _ | mm_rol_epi64 _ | mm_ternarylogic_epi64 _
   | mm_xor_si128 | mm512_xor_si512 | mm_shuffle_epi8 | mm512_shuffle_epi8 | mm_aesenc_si128 | mm_aesenclast_si128
   | mm_aeskeygenassist_si128 _ | mm512_aesenc_epi128 | mm512_aesenclast_epi128 | mm512_ternarylogic_epi64 _ => false
   | _ => true

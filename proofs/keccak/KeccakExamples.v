@@ -4,7 +4,9 @@ From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
 From Pprf.spec Require Codec.
+From Pprf.spec Require VectorCode KeccakVectorCode.
 From Pprf.proofs Require Import KeccakSound KeccakSuite.
+From Pprf.proofs Require Import KeccakVectorSound.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -63,3 +65,61 @@ Qed.
 
 Example salted_is_the_suite_ex := @salted_is_the_suite opt_salted_scalar 0x0706050403020100%num
   0x0f0e0d0c0b0a0908%num 0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x2726252423222120%num (or_introl erefl).
+
+(* Four times that seed, at 0 .. 3, in steps of the node of that id; the left children go to 4 .. 7, the first right one
+   to where its seed is. *)
+Definition steps : seq VectorCode.step :=
+  [seq VectorCode.Step l (l + 4) (if l =? 0 then 0 else l + 8) 0x1393129211911080 5 | l <- [:: 0; 1; 2; 3]]%num.
+
+Example keccak_lanes_sound_ex : exists m',
+  VectorCode.run KeccakVectorCode.opt_keccak_avx2_x4 (VectorCode.Call steps None 0) [::] (fun _ => seed) =
+    Some ([::], m') /\
+  [/\ m' 4%num = take 16 children, m' 0%num = drop 16 children & m' 8%num = seed].
+Proof.
+have [m' [R [stored kept]]] := @keccak_lanes_sound KeccakVectorCode.opt_keccak_avx2_x4 4 steps (fun _ => seed)
+  (or_introl erefl) erefl erefl erefl.
+have := stored 0 (nth (VectorCode.Step 0 0 0 0 0)%num steps 0) isT erefl; rewrite keccak_sound_ex => -[left right].
+by exists m'; split; [exact: R | split; [exact: left | exact: right | exact: kept]].
+Qed.
+
+Example salted_lanes_sound_ex : exists m',
+  VectorCode.run KeccakVectorCode.opt_salted_avx2_x4 (VectorCode.Call steps None 0)
+    [seq VectorCode.word c | c <- [:: 0x1716151413121110; 0x1f1e1d1c1b1a1918]%num] (fun _ => seed) = Some ([::], m') /\
+  [/\ m' 4%num = take 16 salted_children, m' 0%num = drop 16 salted_children & m' 8%num = seed].
+Proof.
+have [m' [R [stored kept]]] := @salted_lanes_sound KeccakVectorCode.opt_salted_avx2_x4 4 steps (fun _ => seed)
+  0x1716151413121110%num 0x1f1e1d1c1b1a1918%num (or_introl erefl) erefl erefl erefl erefl.
+have := stored 0 (nth (VectorCode.Step 0 0 0 0 0)%num steps 0) isT erefl; cbv zeta.
+set M := (M in sha3_256 M); have -> : M = node_bytes by vm_compute.
+rewrite salted_sound_ex => -[left right].
+by exists m'; split; [exact: R | split; [exact: left | exact: right | exact: kept]].
+Qed.
+
+(* That seed alone, and that node, in vectors. *)
+Example keccak_avx512_sound_ex m : exists words,
+  VectorCode.run KeccakVectorCode.opt_keccak_avx512 (VectorCode.Call [::] None 0)
+    [seq VectorCode.word c | c <- [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 7]%num] m =
+    Some ([seq VectorCode.word c | c <- words ++ [:: 0%num]], m) /\
+  flatten (map (Codec.put_le 8) words) = children.
+Proof.
+have [l0 [l1 [r0 [r1 [R D]]]]] := @keccak_avx512_sound 0x0706050403020100%num 0x0f0e0d0c0b0a0908%num 7%num m.
+exists [:: l0; l1; r0; r1]; split; first exact: R.
+rewrite -[LHS]/(Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 ++ [::]) cats0 D.
+set M := (M in sha3_256 M); have -> : M = seed by vm_compute.
+exact: keccak_sound_ex.
+Qed.
+
+Example salted_avx512_sound_ex m : exists words,
+  VectorCode.run KeccakVectorCode.opt_salted_avx512 (VectorCode.Call [::] None 0)
+    [seq VectorCode.word c | c <- [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 0x1716151413121110; 0x1f1e1d1c1b1a1918;
+      0x2726252423222120]%num] m =
+    Some ([seq VectorCode.word c | c <- words ++ [:: 0%num]], m) /\
+  flatten (map (Codec.put_le 8) words) = salted_children.
+Proof.
+have [l0 [l1 [r0 [r1 [R D]]]]] := @salted_avx512_sound 0x0706050403020100%num 0x0f0e0d0c0b0a0908%num
+  0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x2726252423222120%num m.
+exists [:: l0; l1; r0; r1]; split; first exact: R.
+rewrite -[LHS]/(Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 ++ [::]) cats0 D.
+set M := (M in sha3_256 M); have -> : M = node_bytes by vm_compute.
+exact: salted_sound_ex.
+Qed.

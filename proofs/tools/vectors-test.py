@@ -9,7 +9,9 @@ as it is meant, as TAP; run from the top of a tree whose build/coq is up to date
   translated  small functions whose translation is written out here by hand
   refused     other C: an error, never passed over
   conditions  another line of the preprocessor than those that are known: an error
-  run         the translated functions, run in Coq on seeds in memory, leave there what PyCA's AES makes of them"""
+  run         the translated functions, run in Coq on seeds in memory, leave there what PyCA's AES and
+              hashlib's SHA3-256 make of them"""
+import hashlib
 import os
 import platform
 import random
@@ -27,7 +29,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # 
 keccak_test = __import__("keccak-test")
 keccak_test.HEAD = """From Coq Require Import NArith Init.Byte.
 From mathcomp Require Import all_ssreflect.
-From Pprf.spec Require Import Codec VectorCode AesVectorCode.
+From Pprf.spec Require Import Codec VectorCode AesVectorCode KeccakVectorCode.
 Definition shown (v : option value) := if v is Some v then map Byte.to_N v else [:: 999%num].
 """
 NONE = [999]
@@ -42,6 +44,7 @@ def table():
     of the result, what the processor has to have."""
     numbers, avx512 = random.Random(SEED), "avx512f"
     byte = [str(numbers.randrange(256)) for _ in range(3)]
+    bits = [0, 1, 32, 63, numbers.randrange(64)]
     word = [f"0x{numbers.getrandbits(32):08x}" for _ in range(5)]
 
     def plain(name, expression, widths, result, needs):
@@ -54,7 +57,7 @@ def table():
                 for c in constants]
 
     out = []
-    for name, sign in [("xor64", "^"), ("and64", "&"), ("add64", "+"), ("mul64", "*")]:
+    for name, sign in [("xor64", "^"), ("and64", "&"), ("or64", "|"), ("add64", "+"), ("mul64", "*")]:
         out += plain(name, f"(uint64_t){{0}} {sign} (uint64_t){{1}}", [8, 8], 8, "sse2")
     for name, sign in [("shl64", "<<"), ("shr64", ">>")]:
         out += plain(name, f"(uint64_t){{0}} {sign} (uint64_t){{1}}", [8, "shift"], 8, "sse2")
@@ -66,22 +69,39 @@ def table():
     out += call("mm_shuffle_epi8", [16, 16], 16, "ssse3") + call("mm_shuffle_epi32", [16], 16, "sse2", [255, *byte])
     out += call("mm_aesenc_si128", [16, 16], 16, "aes") + call("mm_aesenclast_si128", [16, 16], 16, "aes")
     out += call("mm_aeskeygenassist_si128", [16], 16, "aes", [1, 54, *byte])
+    out += call("mm_cvtsi64_si128", [8], 16, "sse2") + call("mm_cvtsi128_si64", [16], 8, "sse2")
+    out += call("mm_rol_epi64", [16], 16, "avx512vl", bits)
+    out += call("mm_ternarylogic_epi64", [16] * 3, 16, "avx512vl", [0x96, 0xd2, *byte])
+    out += call("mm256_castsi128_si256", [16], 16, "avx2") + call("mm256_castsi256_si128", [32], 16, "avx2")
+    out += call("mm256_inserti128_si256", [32, 16], lambda c: 16 * c + 16, "avx2", range(2), lambda c: [16 * c, 16])
+    out += call("mm256_extracti128_si256", [32], 16, "avx2", range(2))
+    out += call("mm256_set_epi64x", [8] * 4, 32, "avx2") + call("mm256_set1_epi64x", [8], 32, "avx2")
+    for name in ["unpacklo_epi64", "unpackhi_epi64", "xor_si256", "or_si256", "andnot_si256"]:
+        out += call(f"mm256_{name}", [32, 32], 32, "avx2")
+    out += call("mm256_slli_epi64", [32], 32, "avx2", bits) + call("mm256_srli_epi64", [32], 32, "avx2", bits)
+    out += call("mm256_rol_epi64", [32], 32, "avx512vl", bits)
+    out += call("mm256_ternarylogic_epi64", [32] * 3, 32, "avx512vl", [0x96, 0xd2, *byte])
+    out += call("mm512_castsi256_si512", [32], 32, avx512) + call("mm512_castsi512_si256", [64], 32, avx512)
+    out += call("mm512_inserti64x4", [64, 32], lambda c: 32 * c + 32, avx512, range(2), lambda c: [32 * c, 32])
+    out += call("mm512_extracti64x4_epi64", [64], 32, avx512, range(2))
+    out += call("mm512_unpacklo_epi64", [64, 64], 64, avx512) + call("mm512_unpackhi_epi64", [64, 64], 64, avx512)
+    out += call("mm512_set1_epi64", [8], 64, avx512) + call("mm512_rol_epi64", [64], 64, avx512, bits)
     out += call("mm512_castsi128_si512", [16], 16, avx512) + call("mm512_castsi512_si128", [64], 16, avx512)
     out += call("mm512_inserti32x4", [64, 16], lambda c: 16 * c + 16, avx512, range(4), lambda c: [16 * c, 16])
     out += call("mm512_extracti32x4_epi32", [64], 16, avx512, range(4))
     out += call("mm512_set_epi64", [8] * 8, 64, avx512) + call("mm512_set4_epi64", [8] * 4, 64, avx512)
     out += plain(f"mm512_set1_epi32 {word[4]}", f"_mm512_set1_epi32((int){word[4]})", [], 64, avx512)
     out += call("mm512_xor_si512", [64, 64], 64, avx512)
-    out += call("mm512_ternarylogic_epi64", [64] * 3, 64, avx512, [0x96, *byte])
+    out += call("mm512_ternarylogic_epi64", [64] * 3, 64, avx512, [0x96, 0xd2, *byte])
     out += call("mm512_shuffle_epi8", [64, 64], 64, "avx512bw")
     out += call("mm512_bslli_epi128", [64], 64, "avx512bw", [0, 4, 8, 15, 16])
     out += call("mm512_aesenc_epi128", [64, 64], 64, "vaes") + call("mm512_aesenclast_epi128", [64, 64], 64, "vaes")
     return out
 
 
-TARGET = {"avx512bw": "avx512f,avx512bw", "vaes": "avx512f,aes,vaes"}
+TARGET = {"avx512vl": "avx512f,avx512vl", "avx512bw": "avx512f,avx512bw", "vaes": "avx512f,aes,vaes"}
 REGISTER = {8: ("long long", "*(long long *)(void *){0}"), 16: ("__m128i", "_mm_loadu_si128((void *){0})"),
-            64: ("__m512i", "_mm512_loadu_si512({0})")}
+            32: ("__m256i", "_mm256_loadu_si256((void *){0})"), 64: ("__m512i", "_mm512_loadu_si512({0})")}
 REGISTER["shift"] = REGISTER[8]
 
 
@@ -144,7 +164,14 @@ UNDEFINED = [
     ("mm_xor_si128", "nseq 16 x00"), ("mm_slli_si128 17", "nseq 16 x00"), ("mm_shuffle_epi32 256", "nseq 16 x00"),
     ("mm_aeskeygenassist_si128 256", "nseq 16 x00"), ("mm512_xor_si512", "nseq 64 x00; nseq 48 x00"),
     ("mm512_inserti32x4 2", "nseq 16 x00; nseq 16 x00"), ("mm512_inserti32x4 4", "nseq 64 x00; nseq 16 x00"),
-    ("mm512_extracti32x4_epi32 4", "nseq 64 x00"), ("mm512_castsi512_si128", "nseq 16 x00"),
+    ("mm512_extracti32x4_epi32 4", "nseq 64 x00"), ("mm256_slli_epi64 64", "nseq 32 x00"),
+    ("mm256_srli_epi64 64", "nseq 32 x00"), ("mm256_rol_epi64 64", "nseq 32 x00"),
+    ("mm512_rol_epi64 64", "nseq 64 x00"), ("mm256_inserti128_si256 2", "nseq 32 x00; nseq 16 x00"),
+    ("mm256_inserti128_si256 1", "nseq 32 x00; nseq 16 x00"), ("mm256_xor_si256", "nseq 32 x00; nseq 16 x00"),
+    ("mm256_ternarylogic_epi64 256", "nseq 32 x00; nseq 32 x00; nseq 32 x00"),
+    ("mm512_inserti64x4 1", "nseq 16 x00; nseq 32 x00"), ("mm512_extracti64x4_epi64 2", "nseq 64 x00"),
+    ("mm512_castsi512_si128", "nseq 16 x00"), ("mm_rol_epi64 64", "nseq 16 x00"), ("mm_cvtsi64_si128", "nseq 16 x00"),
+    ("mm_cvtsi128_si64", "word 1"),
 ]
 
 
@@ -160,7 +187,8 @@ def undefined():
 
 STRUCTS = ("struct pprf_seed { uint64_t lo, hi; }; struct pprf_children { struct pprf_seed left, right; int err; };\n"
            "struct opt_step { const struct pprf_seed *seed; struct pprf_seed *left, *right; uint64_t start;\n"
-           "unsigned height; }; enum { AT = 2 };\nstatic const uint8_t bytes[3] = {0x01, 0x80, 0x1b};\n")
+           "unsigned height; }; enum { AT = 2 };\nstatic const uint8_t bytes[3] = {0x01, 0x80, 0x1b};\n"
+           "static const uint64_t words[2] = {0x0000000000000001, 0x8000000080008081};\n")
 HELPERS = """static inline void put(struct pprf_seed *p, __m128i v) { _mm_storeu_si128((__m128i *)(void *)p, v); }
 static inline __m128i get(const struct pprf_seed *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
 static inline void add(__m128i *p, __m128i v) { *p = _mm_xor_si128(*p, v); }
@@ -193,6 +221,20 @@ TRANSLATED = [
     (STEPS, "__m128i v[2]; for (unsigned i = 0; i < 3; i++) v[i % 2] = _mm_set1_epi32((int)(bytes[i] << 8 * i));",
      [["Assign 2 (Op (mm_set1_epi32 0x00000001) [:: ])", "Assign 3 (Op (mm_set1_epi32 0x00008000) [:: ])",
        "Assign 2 (Op (mm_set1_epi32 0x001b0000) [:: ])"]], []),
+    (STEPS, "for (unsigned i = 0; i < 2; i++) a = words[i] ^ b;",
+     [["Assign 0 (Op xor64 [:: Word 0x0000000000000001; Var 1])",
+       "Assign 0 (Op xor64 [:: Word 0x8000000080008081; Var 1])"]], []),
+    (STEPS, "for (unsigned i = 1; i < 6; i += 2) a = a ^ i;",
+     [["Assign 0 (Op xor64 [:: Var 0; Word 0x1])", "Assign 0 (Op xor64 [:: Var 0; Word 0x3])",
+       "Assign 0 (Op xor64 [:: Var 0; Word 0x5])"]], []),
+    (STEPS, "__m256i v = _mm256_set1_epi64x((long long)((uint64_t)(6) << (21) | (uint64_t)(6) >> (64 - (21))));",
+     [["Assign 2 (Op mm256_set1_epi64x [:: Op or64 [:: Op shl64 [:: Word 0x6; Word 0x15]; "
+       "Op shr64 [:: Word 0x6; Word 0x2b]]])"]], []),
+    (STEPS, "(void)b; uint64_t c = (uint64_t)_mm_cvtsi128_si64(_mm_cvtsi64_si128((long long)(a)));",
+     [["Assign 2 (Op mm_cvtsi128_si64 [:: Op mm_cvtsi64_si128 [:: Var 0]])"]], []),
+    (STEPS, "uint64_t c = a & 0x8000000000000000;", [["Assign 2 (Op and64 [:: Var 0; Word 0x8000000000000000])"]], []),
+    (STEPS, "__m256i v = _mm256_slli_epi64(_mm256_set1_epi64x((long long)(a)), 64 - (20));",
+     [["Assign 2 (Op (mm256_slli_epi64 44) [:: Op mm256_set1_epi64x [:: Var 0]])"]], []),
     # nine rounds or more: a piece for each
     (STEPS, f"__m128i v = {ONE}; for (unsigned i = 0; i < 9; i++) add(&v, v);",
      [[f"Assign 2 ({ONE_OP})"]] + [["Assign 3 (Var 2)", "Assign 2 (Op mm_xor_si128 [:: Var 2; Var 3])"]] * 9, []),
@@ -236,7 +278,19 @@ REFUSED = [  # function, body, the error
     (STEPS, "bytes[0] = 1;", "only read"),
     (STEPS, "if (a) put(step[0].left, get(step[0].seed));", "a condition on uint64_t"),
     (STEPS, f"while (1) put(step[0].left, {ONE});", "expected"),
-    (STEPS, "for (unsigned i = 0; i < 3; i += 1) a ^= a;", "\\+\\+ or -- expected"),
+    (STEPS, "for (unsigned i = 3; i < 4; i -= 1) a ^= a;", "\\+\\+, -- or \\+= expected"),
+    (STEPS, "for (unsigned i = 0; i < 3; i += b) a ^= a;", "a number expected"),
+    (STEPS, "for (unsigned i = 0; i < 3; i += 0) a ^= a;", "a loop that long"),
+    (STEPS, "uint64_t c = words[2];", "not an index"),
+    (STEPS, "uint64_t c = _mm_cvtsi128_si64(_mm_set1_epi32(1));", "where uint64_t is expected"),
+    (STEPS, "(void)f(a);", "expected"),
+    (STEPS, "words[0] = a;", "only read"),
+    (STEPS, "uint64_t c = a ^ 9223372036854775808;", "not a constant known here"),
+    (STEPS, "uint64_t c = a ^ 0x7fffffffffffffff;", "not a constant known here"),
+    (STEPS, "__m256i v = _mm256_set1_epi64x(a);", "where long long is expected"),
+    (STEPS, "__m256i v = _mm256_slli_epi64(_mm256_set1_epi64x(1), a);", "not a constant"),
+    (STEPS, "__m256i v = _mm256_add_epi64(_mm256_set1_epi64x(1), _mm256_set1_epi64x(1));",
+     "_mm256_add_epi64 not known"),
     (STEPS, "for (unsigned i = 1; i > 0; i++) a ^= a;", "a loop that long"),
     (STEPS, "for (unsigned i = 3; i > 0; i--) a ^= a;", "not from height down to 1"),
     (STEPS, "uint64_t c = a << 64;", "as wide as its type"),
@@ -341,6 +395,10 @@ def shown(call, places):
             f"[:: {'; '.join(map(str, places))}]%num]) ({call})).\n")
 
 
+KECCAK = [(f"opt_{suite}_{name}", int(name[-1]), suite == "salted") for suite in ("keccak", "salted")
+          for name in ("avx2_x4", "avx512_x4", "avx512_x8")]
+
+
 def run():
     numbers, cases = random.Random(197), []
     for name, n in [("opt_aes_ni_x4", 4), ("opt_aes_vaes_x4", 4)]:
@@ -372,6 +430,21 @@ def run():
                       shown(f"run opt_aes_ni_descend {call} [:: {words(seed + salt + struct.pack('<Q', leaf))}] "
                             f"(fun _ => [::])", places),
                       own + b"".join(siblings[p - 100] for p in places)))
+    for name, n, salted in KECCAK:
+        salt, seeds = numbers.randbytes(16), [numbers.randbytes(16) for _ in range(n)]
+        nodes = [(numbers.randrange(2 ** 62), numbers.randrange(63)) for _ in range(n)]
+        steps = [f"Step {k} {(k + 1) % n} {n + k} {start} {height}" for k, (start, height) in enumerate(nodes)]
+        digests = [hashlib.sha3_256(seeds[k] + (salt + struct.pack("<Q", 2 * start + 2 ** height) if salted else b""))
+                   .digest() for k, (start, height) in enumerate(nodes)]
+        left, right = [d[:16] for d in digests], [d[16:] for d in digests]
+        args = words(salt) if salted else ""
+        cases.append((name, shown(f"run {name} (Call [:: {'; '.join(steps)}]%num None 0) [:: {args}] {memory(seeds)}",
+                                  range(2 * n)), b"".join([left[n - 1], *left[:n - 1], *right])))
+    for salted in (False, True):
+        seed, salt, node = numbers.randbytes(16), numbers.randbytes(16), numbers.randbytes(8)
+        name, args = ("opt_salted_avx512", seed + salt + node) if salted else ("opt_keccak_avx512", seed + node)
+        want = hashlib.sha3_256(args if salted else seed).digest() + bytes(8)
+        cases.append((name, shown(f"run {name} (Call [::] None 0) [:: {words(args)}] (fun _ => [::])", []), want))
     answers = keccak_test.coq("".join(query for _, query, _ in cases))
     for (name, _, want), a in zip(cases, answers):
         yield f"run {name}", a == list(want), f"{a}, not {list(want)}"

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Translate the functions on vectors to Coq, loads and stores included: build/coq/spec/aes/AesVectorCode.v.
+"""Translate the functions on vectors to Coq, loads and stores included: build/coq/spec/aes/AesVectorCode.v and
+build/coq/spec/keccak/KeccakVectorCode.v.
 
-  vectors.py aes TREE [OUT]    read TREE/prg/aes_instructions.c, its part for x86-64; write OUT (only if it
-                               changes) or standard output
+  vectors.py aes TREE [OUT]       read TREE/prg/aes_instructions.c, its part for x86-64; write OUT (only if it
+                                  changes) or standard output
+  vectors.py keccak TREE [OUT]    the same of the functions on vectors in TREE/prg/keccak.c
 
 The C preprocessor expands the macros.  Each function is run statement by statement, as aes.py does, and what it
 does to words, vectors and seeds in memory is written down as a function of spec/aes/VectorCode.v:
@@ -25,6 +27,9 @@ import keccak
 from acsl import command
 
 AES_SOURCE = "prg/aes_instructions.c"
+KECCAK_SOURCE = "prg/keccak.c"
+KECCAK_FUNCTIONS = ["opt_keccak_avx2_x4", "opt_keccak_avx512_x4", "opt_keccak_avx512_x8", "opt_keccak_avx512",
+                    "opt_salted_avx2_x4", "opt_salted_avx512_x4", "opt_salted_avx512_x8", "opt_salted_avx512"]
 AES_FUNCTIONS = ["opt_aes_ni", "opt_aes_ni_x4", "opt_aes_vaes_x4", "opt_aes_vaes_x8", "opt_aes_ni_descend"]
 # The lines of a file that say what a compiler is given, all of them: #else of the one before.
 CONDITIONS = {
@@ -34,7 +39,11 @@ CONDITIONS = {
         "if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && \\",
         "ifdef __clang__", "else", "else"],
     "prg/lanes.h": ["ifndef PPRF_OPT_LANES_H", "ifdef __FRAMAC__"],
+    "prg/keccak.c": ["if OPT_KECCAK_X86"],
+    "prg/keccak.h": ["ifndef PPRF_OPT_KECCAK_H", "if defined(__x86_64__)", "else"],
 }
+AES_FILES = ["prg/aes_instructions.c", "prg/aes.h", "prg/lanes.h"]
+KECCAK_FILES = ["prg/keccak.c", "prg/keccak.h", "prg/lanes.h"]
 STEP = "const struct pprf_seed * seed ; struct pprf_seed * left , * right ; uint64_t start ; unsigned height ;"
 TYPES = {**keccak.TYPES, "opt_step": STEP}
 PREPROCESS = [w for w in keccak.PREPROCESS if w != "-P"]
@@ -44,7 +53,7 @@ TOKEN = re.compile(
     r"|[-+*^&|]=|[-+*%^&|~()\[\]{},;:?=<>.])")
 BINARY = [*aes.BINARY[:-1], ["*", "%"]]
 NUMBERS = {**aes.NUMBERS, "%": lambda a, b: a % b}
-WORDS = {"^": "xor64", "&": "and64", "+": "add64", "*": "mul64", "<<": "shl64", ">>": "shr64"}
+WORDS = {"^": "xor64", "&": "and64", "|": "or64", "+": "add64", "*": "mul64", "<<": "shl64", ">>": "shr64"}
 VECTORS = ["__m128i", "__m256i", "__m512i"]
 ROUNDS = 9  # a loop that is run so often or more is a cipher's: each of its rounds is a piece of its own
 
@@ -55,6 +64,19 @@ INTRINSICS = {
     "_mm_xor_si128": (X, [X, X]), "_mm_slli_si128": (X, [X, "imm"]), "_mm_shuffle_epi8": (X, [X, X]),
     "_mm_shuffle_epi32": (X, [X, "imm"]), "_mm_aesenc_si128": (X, [X, X]), "_mm_aesenclast_si128": (X, [X, X]),
     "_mm_aeskeygenassist_si128": (X, [X, "imm"]),
+    "_mm_cvtsi64_si128": (X, ["word"]), "_mm_cvtsi128_si64": ("long long", [X]), "_mm_rol_epi64": (X, [X, "imm"]),
+    "_mm_ternarylogic_epi64": (X, [X, X, X, "imm"]),
+    "_mm256_castsi128_si256": (Y, [X]), "_mm256_castsi256_si128": (X, [Y]),
+    "_mm256_inserti128_si256": (Y, [Y, X, "imm"]), "_mm256_extracti128_si256": (X, [Y, "imm"]),
+    "_mm256_unpacklo_epi64": (Y, [Y, Y]), "_mm256_unpackhi_epi64": (Y, [Y, Y]),
+    "_mm256_set_epi64x": (Y, ["word"] * 4), "_mm256_set1_epi64x": (Y, ["word"]),
+    "_mm256_xor_si256": (Y, [Y, Y]), "_mm256_or_si256": (Y, [Y, Y]), "_mm256_andnot_si256": (Y, [Y, Y]),
+    "_mm256_slli_epi64": (Y, [Y, "imm"]), "_mm256_srli_epi64": (Y, [Y, "imm"]), "_mm256_rol_epi64": (Y, [Y, "imm"]),
+    "_mm256_ternarylogic_epi64": (Y, [Y, Y, Y, "imm"]),
+    "_mm512_castsi256_si512": (Z, [Y]), "_mm512_castsi512_si256": (Y, [Z]),
+    "_mm512_inserti64x4": (Z, [Z, Y, "imm"]), "_mm512_extracti64x4_epi64": (Y, [Z, "imm"]),
+    "_mm512_unpacklo_epi64": (Z, [Z, Z]), "_mm512_unpackhi_epi64": (Z, [Z, Z]),
+    "_mm512_set1_epi64": (Z, ["word"]), "_mm512_rol_epi64": (Z, [Z, "imm"]),
     "_mm512_castsi128_si512": (Z, [X]), "_mm512_castsi512_si128": (X, [Z]),
     "_mm512_inserti32x4": (Z, [Z, X, "imm"]), "_mm512_extracti32x4_epi32": (X, [Z, "imm"]),
     "_mm512_set_epi64": (Z, ["word"] * 8), "_mm512_set4_epi64": (Z, ["word"] * 4),
@@ -75,7 +97,8 @@ def tokens(text):
 
 
 class Parser(aes.Parser):
-    """Besides what aes.py parses: vectors, casts, * of a pointer, else, h--, .member = value."""
+    """Besides what aes.py parses: vectors, casts, * of a pointer, else, h--, i += 2, .member = value,
+    (void)name."""
     BINARY = BINARY
 
     def at_type(self):
@@ -111,10 +134,17 @@ class Parser(aes.Parser):
             self.take(";")
             counter = self.name()
             way = self.word()
-            if way not in ("++", "--"):
-                raise Error(f"{way}: ++ or -- expected")
+            if way not in ("++", "--", "+="):
+                raise Error(f"{way}: ++, -- or += expected")
+            step = self.number() if way == "+=" else 1
             self.take(")")
-            return ("for" if way == "++" else "down", first, condition, counter, self.statement())
+            if way == "--":
+                return ("down", first, condition, counter, self.statement())
+            return ("for", first, condition, counter, step, self.statement())
+        if self.taken("(", "void", ")"):
+            self.name()
+            self.take(";")
+            return ("block", [])
         if self.taken("if"):
             self.take("(")
             condition = self.expression()
@@ -149,6 +179,8 @@ class Parser(aes.Parser):
             return ("uint64_t", f"Word {value:#x}")
         if suffix == "U" and value < 2 ** 32:
             return ("unsigned", value)
+        if suffix == "" and digits.startswith("0x") and 2 ** 63 <= value < 2 ** 64:
+            return ("uint64_t", f"Word {value:#x}")  # no long is that large
         return aes.Parser.constant(word)
 
 
@@ -199,11 +231,15 @@ class Run(aes.Run):
         return self.functions[name]
 
     def table(self, name):
-        """static const uint8_t name[n] = { ... }: known numbers"""
-        m = keccak.one(rf"\bstatic const uint8_t {name}\[(\d+)\] = (?=\{{)", self.text, f"the table {name}")
+        """static const uint8_t name[n] = { ... }: known numbers; or uint64_t: words"""
+        m = keccak.one(rf"\bstatic const (uint8_t|uint64_t) {name}\[(\d+)\] = (?=\{{)", self.text,
+                       f"the table {name}")
         numbers = [w.strip() for w in keccak.braces(self.text, m.end()).split(",")]
-        if len(numbers) != int(m[1]) or not all(re.fullmatch(r"0x[0-9a-f]{1,2}", w) for w in numbers):
-            raise Error(f"the table {name} is not so many bytes")
+        digits = 2 if m[1] == "uint8_t" else 16
+        if len(numbers) != int(m[2]) or not all(re.fullmatch(rf"0x[0-9a-f]{{1,{digits}}}", w) for w in numbers):
+            raise Error(f"the table {name} is not so many numbers of its type")
+        if m[1] == "uint64_t":
+            return ("array", "uint64_t", len(numbers)), [Given(("uint64_t", f"Word {w}")) for w in numbers]
         return ("array", "int", len(numbers)), [Given(("int", int(w, 16))) for w in numbers]
 
     # -- memory
@@ -351,7 +387,7 @@ class Run(aes.Run):
 
     def for_loop(self, s, scope, depth):
         """Written out."""
-        _, first, condition, counter, body = s
+        _, first, condition, counter, step, body = s
         mark, scope, rounds, pieces = self.top, dict(scope), 0, len(self.blocks)
         super().statement(first, scope, depth + 1)
         what, memory = scope[counter] if counter in scope else (None, None)
@@ -360,7 +396,7 @@ class Run(aes.Run):
         while self.decided(condition, scope):
             self.blocks.append([])
             self.inner([body] if body[0] != "block" else body[1], scope, depth + 1)
-            memory.value, rounds = (memory.value + 1) % 2 ** 32, rounds + 1
+            memory.value, rounds = (memory.value + step) % 2 ** 32, rounds + 1
             if rounds > 1000:
                 raise Error("a loop that long")
         if rounds < ROUNDS:
@@ -450,6 +486,8 @@ class Run(aes.Run):
             return ("long long", self.as_word(value))
         if kind == "uint64_t" and value[0] in ("uint64_t", "long long"):
             return ("uint64_t", value[1])
+        if kind == "uint64_t" and value[0] in ("int", "unsigned"):
+            return ("uint64_t", self.as_word(value))
         if kind in ("int", "unsigned") and value[0] in ("int", "unsigned"):
             number = value[1] % 2 ** 32
             return (kind, number - 2 ** 32 if kind == "int" and number >= 2 ** 31 else number)
@@ -617,25 +655,40 @@ def preprocess(tree, source):
     return "\n".join(out)
 
 
-def translate_aes(tree):
-    for source in CONDITIONS:
-        conditions(tree, source)
-    text, functions = preprocess(tree, AES_SOURCE), []
-    for name in AES_FUNCTIONS:
+def by_name(text):
+    """The variables under names, v0 and so on: Coq writes a number out in its successors, many times in a long text."""
+    text = re.sub(r"\b(Var|Assign) (\d+)", r"\1 v\2", text)
+    numbers = sorted({int(n) for n in re.findall(r"\b(?:Var|Assign) v(\d+)", text)})
+    return "".join(f"Definition v{n} : nat := {n}.\n" for n in numbers) + "\n" + text
+
+
+def translate(tree, source, files, names, shown=lambda text: text):
+    for name in files:
+        conditions(tree, name)
+    text, functions = preprocess(tree, source), []
+    for name in names:
         try:
             functions.append(Function(text, name))
         except keccak.Error as why:
             raise Error(f"{name}: {why}") from None
     return "\n".join([
-        "(* Written by proofs/tools/vectors.py from prg/aes_instructions.c: not to be edited. *)",
+        f"(* Written by proofs/tools/vectors.py from {source}: not to be edited. *)",
         "From Coq Require Import NArith.", "From mathcomp Require Import all_ssreflect.",
-        "From Pprf.spec Require Import VectorCode.", "", *[f.text() for f in functions]])
+        "From Pprf.spec Require Import VectorCode.", "", shown("\n".join(f.text() for f in functions))])
+
+
+def translate_aes(tree):
+    return translate(tree, AES_SOURCE, AES_FILES, AES_FUNCTIONS)
+
+
+def translate_keccak(tree):
+    return translate(tree, KECCAK_SOURCE, KECCAK_FILES, KECCAK_FUNCTIONS, by_name)
 
 
 if __name__ == "__main__":
     import sys
-    if sys.argv[1:2] == ["aes"]:
-        del sys.argv[1]
-        command(__doc__, "vectors", translate_aes, Error)
+    translators = {"aes": translate_aes, "keccak": translate_keccak}
+    if sys.argv[1:2] and sys.argv[1] in translators:
+        command(__doc__, "vectors", translators[sys.argv.pop(1)], Error)
     else:
         sys.exit(__doc__)

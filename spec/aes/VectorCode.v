@@ -1,7 +1,8 @@
 (* SPDX-License-Identifier: Apache-2.0 *)
-(* What a C function over uint64_t and vectors of 128 and 512 bits computes that is straight-line code, a loop down
+(* What a C function over uint64_t and vectors of 128, 256 and 512 bits computes that is straight-line code, a loop down
    to 1 over such code, and straight-line code, with loads and stores of seeds: definitions only.
-   proofs/tools/vectors.py writes the functions of prg/aes_instructions.c in these terms (AesVectorCode.v, in no tree).
+   proofs/tools/vectors.py writes the functions of prg/aes_instructions.c and prg/keccak.c in these terms (AesVectorCode.v
+   and KeccakVectorCode.v, in no tree).
 
    Intrinsics have the names that C gives them, and the meaning that Intel's Intrinsics Guide and Software
    Developer's Manual give them; of AES's steps the manual says that they are FIPS 197's. *)
@@ -14,7 +15,7 @@ Unset Printing Implicit Defensive.
 
 (* ---- Values and memory ----------------------------------------------------------------------- *)
 
-(* A value is its bytes, the lowest first: 8 of a uint64_t, 16 or 64 of a vector.  Of a vector whose upper
+(* A value is its bytes, the lowest first: 8 of a uint64_t, 16, 32 or 64 of a vector.  Of a vector whose upper
    bytes are undefined, as after a cast to a longer one, it is the bytes that are defined. *)
 Definition value : Type := seq byte.
 Definition word (c : N) : value := put_le 8 c.
@@ -44,12 +45,21 @@ Record call : Type := Call {
 (* ---- Intrinsics, and C's operators on uint64_t -------------------------------------------------- *)
 
 Inductive op : Type :=
-| xor64 | and64 | add64 | mul64 | shl64 | shr64
+| xor64 | and64 | or64 | add64 | mul64 | shl64 | shr64
 (* 128 bits *)
 | mm_set_epi64x | mm_set_epi32 (e3 e2 e1 e0 : N) | mm_set1_epi32 (e : N)
 | mm_xor_si128 | mm_slli_si128 (imm : nat) | mm_shuffle_epi8 | mm_shuffle_epi32 (imm : nat)
 | mm_aesenc_si128 | mm_aesenclast_si128 | mm_aeskeygenassist_si128 (imm : N)
+| mm_cvtsi64_si128 | mm_cvtsi128_si64 | mm_rol_epi64 (imm : N) | mm_ternarylogic_epi64 (imm : N)
+(* 256 bits *)
+| mm256_castsi128_si256 | mm256_castsi256_si128 | mm256_inserti128_si256 (imm : nat) | mm256_extracti128_si256 (imm : nat)
+| mm256_unpacklo_epi64 | mm256_unpackhi_epi64 | mm256_set_epi64x | mm256_set1_epi64x
+| mm256_xor_si256 | mm256_or_si256 | mm256_andnot_si256
+| mm256_slli_epi64 (imm : N) | mm256_srli_epi64 (imm : N) | mm256_rol_epi64 (imm : N)
+| mm256_ternarylogic_epi64 (imm : N)
 (* 512 bits *)
+| mm512_castsi256_si512 | mm512_castsi512_si256 | mm512_inserti64x4 (imm : nat) | mm512_extracti64x4_epi64 (imm : nat)
+| mm512_unpacklo_epi64 | mm512_unpackhi_epi64 | mm512_set1_epi64 | mm512_rol_epi64 (imm : N)
 | mm512_castsi128_si512 | mm512_castsi512_si128 | mm512_inserti32x4 (imm : nat) | mm512_extracti32x4_epi32 (imm : nat)
 | mm512_set_epi64 | mm512_set4_epi64 | mm512_set1_epi32 (e : N)
 | mm512_xor_si512 | mm512_ternarylogic_epi64 (imm : N) | mm512_shuffle_epi8 | mm512_bslli_epi128 (imm : nat)
@@ -59,10 +69,23 @@ Inductive op : Type :=
    before, and those behind the new ones still are. *)
 Definition takes (o : op) : seq nat :=
   match o with
-  | xor64 | and64 | add64 | mul64 | shl64 | shr64 | mm_set_epi64x => [:: 8; 8]
+  | xor64 | and64 | or64 | add64 | mul64 | shl64 | shr64 | mm_set_epi64x => [:: 8; 8]
   | mm_set_epi32 _ _ _ _ | mm_set1_epi32 _ | mm512_set1_epi32 _ => [::]
   | mm_slli_si128 _ | mm_shuffle_epi32 _ | mm_aeskeygenassist_si128 _ | mm512_castsi128_si512 => [:: 16]
   | mm_xor_si128 | mm_shuffle_epi8 | mm_aesenc_si128 | mm_aesenclast_si128 => [:: 16; 16]
+  | mm_cvtsi64_si128 => [:: 8]
+  | mm_ternarylogic_epi64 _ => [:: 16; 16; 16]
+  | mm_cvtsi128_si64 | mm_rol_epi64 _ | mm256_castsi128_si256 => [:: 16]
+  | mm256_castsi256_si128 | mm256_extracti128_si256 _ | mm512_castsi256_si512 => [:: 32]
+  | mm256_inserti128_si256 imm => [:: 16 * imm; 16]
+  | mm256_unpacklo_epi64 | mm256_unpackhi_epi64 | mm256_xor_si256 | mm256_or_si256 | mm256_andnot_si256 => [:: 32; 32]
+  | mm256_slli_epi64 _ | mm256_srli_epi64 _ | mm256_rol_epi64 _ => [:: 32]
+  | mm256_ternarylogic_epi64 _ => [:: 32; 32; 32]
+  | mm256_set1_epi64x | mm512_set1_epi64 => [:: 8]
+  | mm256_set_epi64x => nseq 4 8
+  | mm512_castsi512_si256 | mm512_extracti64x4_epi64 _ | mm512_rol_epi64 _ => [:: 64]
+  | mm512_inserti64x4 imm => [:: 32 * imm; 32]
+  | mm512_unpacklo_epi64 | mm512_unpackhi_epi64 => [:: 64; 64]
   | mm512_inserti32x4 imm => [:: 16 * imm; 16]
   | mm512_castsi512_si128 | mm512_extracti32x4_epi32 _ | mm512_bslli_epi128 _ => [:: 64]
   | mm512_set4_epi64 => nseq 4 8
@@ -78,7 +101,11 @@ Definition asks (o : op) (args : seq value) : bool :=
   | mm_slli_si128 imm | mm512_bslli_epi128 imm => imm <= 16
   | mm_shuffle_epi32 imm => imm < 256
   | mm512_inserti32x4 imm | mm512_extracti32x4_epi32 imm => imm < 4
-  | mm_aeskeygenassist_si128 imm | mm512_ternarylogic_epi64 imm => (imm <? 256)%num
+  | mm256_inserti128_si256 imm | mm256_extracti128_si256 imm | mm512_inserti64x4 imm | mm512_extracti64x4_epi64 imm =>
+    imm < 2
+  | mm_rol_epi64 imm | mm256_slli_epi64 imm | mm256_srli_epi64 imm | mm256_rol_epi64 imm | mm512_rol_epi64 imm =>
+    (imm <? 64)%num
+  | mm_aeskeygenassist_si128 imm | mm_ternarylogic_epi64 imm | mm256_ternarylogic_epi64 imm | mm512_ternarylogic_epi64 imm => (imm <? 256)%num
   | _ => true
   end.
 
@@ -95,9 +122,23 @@ Definition shifted (lanes n : nat) : seq (option nat) :=
 Definition moves (o : op) : seq (option nat) :=
   match o with
   | mm_set_epi64x => from (elements [:: 1; 0])
+  | mm_cvtsi64_si128 => from (iota 0 8) ++ nseq 8 None
+  | mm_cvtsi128_si64 => from (iota 0 8)
   | mm_slli_si128 n => shifted 1 n
   | mm_shuffle_epi32 imm => from (flatten [seq iota (4 * (imm %/ 4 ^ j %% 4)) 4 | j <- iota 0 4])
-  | mm512_castsi128_si512 | mm512_castsi512_si128 => from (iota 0 16)
+  | mm256_castsi128_si256 | mm256_castsi256_si128 | mm512_castsi128_si512 | mm512_castsi512_si128 => from (iota 0 16)
+  | mm256_inserti128_si256 imm => from (iota 0 (16 * imm + 16))
+  | mm256_extracti128_si256 imm => from (iota (16 * imm) 16)
+  | mm256_unpacklo_epi64 => from (elements [:: 0; 4; 2; 6])
+  | mm256_unpackhi_epi64 => from (elements [:: 1; 5; 3; 7])
+  | mm256_set_epi64x => from (elements [:: 3; 2; 1; 0])
+  | mm256_set1_epi64x => from (elements (nseq 4 0))
+  | mm512_castsi256_si512 | mm512_castsi512_si256 => from (iota 0 32)
+  | mm512_inserti64x4 imm => from (iota 0 (32 * imm + 32))
+  | mm512_extracti64x4_epi64 imm => from (iota (32 * imm) 32)
+  | mm512_unpacklo_epi64 => from (elements [:: 0; 8; 2; 10; 4; 12; 6; 14])
+  | mm512_unpackhi_epi64 => from (elements [:: 1; 9; 3; 11; 5; 13; 7; 15])
+  | mm512_set1_epi64 => from (elements (nseq 8 0))
   | mm512_inserti32x4 imm => from (iota 0 (16 * imm + 16))
   | mm512_extracti32x4_epi32 imm => from (iota (16 * imm) 16)
   | mm512_set_epi64 => from (elements [:: 7; 6; 5; 4; 3; 2; 1; 0])
@@ -108,9 +149,17 @@ Definition moves (o : op) : seq (option nat) :=
 
 (* Byte by byte; lane by lane. *)
 Definition xor_bytes (a b : value) : value := [seq add x.1 x.2 | x <- zip a b].
+Definition bytewise (f : bool -> bool -> bool) (a b : value) : value :=
+  [seq of_bits (fun i => f (bit x.1 i) (bit x.2 i)) | x <- zip a b].
 Definition lane (v : value) (l : nat) : value := take 16 (drop (16 * l) v).
 Definition by_lanes (n : nat) (f : value -> value -> value) (a b : value) : value :=
   flatten (mkseq (fun l => f (lane a l) (lane b l)) n).
+
+(* On each of n words of 64 bits. *)
+Definition element (v : value) (k : nat) : value := take 8 (drop (8 * k) v).
+Definition by_words (n : nat) (f : N -> N) (a : value) : value :=
+  flatten (mkseq (fun k => word (f (number (element a k)))) n).
+Definition rotate_left (imm c : N) : N := N.lor (N.shiftl c imm) (N.shiftr c (64 - imm)).
 
 (* pshufb: a mask's byte with its high bit gives 0, another the byte of its four low bits *)
 Definition pshufb (a mask : value) : value :=
@@ -132,8 +181,9 @@ Definition meaning (o : op) (args : seq value) : value :=
   let b := nth [::] args 1 in
   let c := nth [::] args 2 in
   match o with
-  | xor64 | mm_xor_si128 | mm512_xor_si512 => xor_bytes a b
+  | xor64 | mm_xor_si128 | mm256_xor_si256 | mm512_xor_si512 => xor_bytes a b
   | and64 => word (N.land (number a) (number b))
+  | or64 => word (N.lor (number a) (number b))
   | add64 => word (number a + number b)
   | mul64 => word (number a * number b)
   | shl64 => word (N.shiftl (number a) (number b))
@@ -148,6 +198,17 @@ Definition meaning (o : op) (args : seq value) : value :=
   | mm_aeskeygenassist_si128 imm => aeskeygenassist a imm
   | mm512_aesenc_epi128 => by_lanes 4 aesenc a b
   | mm512_aesenclast_epi128 => by_lanes 4 aesenclast a b
+  | mm_rol_epi64 imm => by_words 2 (rotate_left imm) a
+  | mm_ternarylogic_epi64 imm =>
+    mkseq (fun n => ternary imm (nth x00 a n) (nth x00 b n) (nth x00 c n)) 16
+  | mm256_or_si256 => bytewise orb a b
+  | mm256_andnot_si256 => bytewise (fun x y => ~~ x && y) a b
+  | mm256_slli_epi64 imm => by_words 4 (fun c => N.shiftl c imm) a
+  | mm256_srli_epi64 imm => by_words 4 (fun c => N.shiftr c imm) a
+  | mm256_rol_epi64 imm => by_words 4 (rotate_left imm) a
+  | mm512_rol_epi64 imm => by_words 8 (rotate_left imm) a
+  | mm256_ternarylogic_epi64 imm =>
+    mkseq (fun n => ternary imm (nth x00 a n) (nth x00 b n) (nth x00 c n)) 32
   | mm512_ternarylogic_epi64 imm =>
     mkseq (fun n => ternary imm (nth x00 a n) (nth x00 b n) (nth x00 c n)) 64
   | _ => [seq if k is Some k then nth x00 (flatten args) k else x00 | k <- moves o]
