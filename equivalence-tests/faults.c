@@ -162,6 +162,7 @@ WRAP(int, madvise, (void *p, size_t len, int advice), {
   }
   return __real_madvise(p, len, advice);
 })
+static int no_digest; /* no message has one */
 static int no_lock; /* the limit on locked memory is 0 */
 WRAP(int, mlock2, (const void *p, size_t len, unsigned flags), {
   return no_lock || hit("mlock2", PPRF_OK) ? (errno = ENOMEM, -1) : __real_mlock2(p, len, flags);
@@ -178,7 +179,9 @@ WRAP(int, EVP_DigestInit_ex, (EVP_MD_CTX *c, const EVP_MD *md, ENGINE *e),
 WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX *c, const void *p, size_t n),
      { return hit("EVP_DigestUpdate", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestUpdate(c, p, n); })
 WRAP(int, EVP_DigestFinal_ex, (EVP_MD_CTX *c, unsigned char *out, unsigned *n), {
-  return hit("EVP_DigestFinal_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestFinal_ex(c, out, n);
+  return no_digest || hit("EVP_DigestFinal_ex", PPRF_ERR_CRYPTO)
+           ? 0
+           : __real_EVP_DigestFinal_ex(c, out, n);
 })
 WRAP(EVP_CIPHER_CTX *, EVP_CIPHER_CTX_new, (void),
      { return hit("EVP_CIPHER_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_CIPHER_CTX_new(); })
@@ -899,6 +902,24 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
            : WEXITSTATUS(status);
 }
 
+/* A process's first key is not made where no key can be exported, and is once one can. */
+static int without_digest(const struct pprf_impl *impl, unsigned depth)
+{
+  int status;
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    pprf_key *key = (pprf_key *)(uintptr_t)16;
+    no_digest = 1;
+    int ok = impl->setup(&key, depth, root) == PPRF_ERR_CRYPTO && key == NULL;
+    no_digest = 0;
+    ok &= impl->setup(&key, depth, root) == PPRF_OK;
+    impl->free(key);
+    leave(!ok);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 int main(int argc, char **argv)
 {
   int full = tap_full(argc, argv);
@@ -916,6 +937,9 @@ int main(int argc, char **argv)
       }
     }
     tap_ok(bad == 0 && at > 4, "%s_reports_that_the_digest_is_not_there", stores[i]->name);
+    if (stores[i] != &impl_ref)
+      tap_ok(without_digest(stores[i], 5) && without_digest(stores[i], 40),
+             "%s_makes_no_first_key_without_a_digest", stores[i]->name);
   }
   for (int i = 0; i < STORES; i++) {
     tap_ok(balanced(stores[i]), "%s_free_gives_everything_back", stores[i]->name);

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "fork.h"
+#include "pprf.h"
 #include "selftest.h"
 
 enum { REGION = 1 << 20 };
@@ -730,6 +731,28 @@ static void arena(void)
   end_test("arena: a_child_has_no_copy_and_an_arena_of_its_own");
 }
 
+/* A key that has become pair slots leaves nothing in the arena, whose only one it was. */
+static void prefaulted(void)
+{
+  static const uint8_t seed[PPRF_SEED_BYTES] = {1, 2, 3};
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = seed, .depth = 12, .store = PPRF_STORE_PACKED};
+  pprf_key *key;
+  unsigned left = 0;
+  check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
+  for (unsigned i = 0; i < 300; i++)
+    (void)pprf_punct(key, rnd_below(4096));
+  check(pprf_prefault(key) == PPRF_OK && opt_arena_mapped_bytes() == REGION, "prefault");
+  void *block = must(__real_opt_arena_take(64));
+  const uint64_t *region = (const uint64_t *)(uintptr_t)((uintptr_t)block / REGION * REGION);
+  for (size_t i = 1; i < REGION / sizeof *region; i++)
+    left += region[i] >> 16 != 0; /* a free block's link is less */
+  check(left == 0, "%u words are left", left);
+  opt_arena_give(block, 64);
+  pprf_free(key);
+  end_test("arena: a_prefaulted_key_leaves_nothing_there");
+}
+
 /* A key is kept out of swap if all its blocks are: of two regions the first is locked.  In a child, whose arena
  * is empty. */
 static void locks(void)
@@ -766,5 +789,6 @@ void test_packed(void)
   no_memory();
   sizes();
   arena();
+  prefaulted();
   locks();
 }
