@@ -49,6 +49,15 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
   return trylock_error != 0 ? trylock_error : __real_pthread_mutex_trylock(mutex);
 }
 
+static long callocs_until_failure = -1; /* of one; -1: none fails */
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+  return callocs_until_failure >= 0 && callocs_until_failure-- == 0 ? NULL : __real_calloc(n, bytes);
+}
+
 static long draws_until_failure = -1; /* of one draw; -1: none fails */
 static uint8_t drawn[16]; /* the last 16 secret bytes drawn, every bit inverted */
 
@@ -625,6 +634,36 @@ static void child_locks_memory(void)
     end_test("a_child_of_fork_keeps_the_pools_out_of_swap_too");
   else
     end_test("a_child_of_fork_keeps_the_pools_out_of_swap_too # SKIP nothing may be locked here");
+}
+
+/* A new pool (fd -1) or one imported, of whose blocks each cannot be had once. */
+static void each_block(int fd)
+{
+  int next = dup(0), then, err = PPRF_ERR_NOMEM;
+  (void)close(next);
+  for (long n = 0; err != PPRF_OK; n++) {
+    struct pool *p = NULL;
+    callocs_until_failure = n;
+    err = fd < 0 ? pool_new(&p, 6, 4, 100, 0, suite) : pool_import(&p, fd, 6, 4, 100, 0, suite);
+    callocs_until_failure = -1;
+    check(err == PPRF_OK ? n > 4 : err == PPRF_ERR_NOMEM && p == NULL, "%d, block %ld: %d", fd, n, err);
+    pool_free(p);
+    then = dup(0);
+    (void)close(then);
+    check(then == next, "%d, block %ld: a descriptor is left", fd, n);
+  }
+}
+
+static void no_memory(void)
+{
+  struct pool *p = new_pool(6, 100, 0);
+  int fd;
+  each_block(-1);
+  check(pool_export(p, &fd) == PPRF_OK, "export");
+  each_block(fd);
+  (void)close(fd);
+  pool_free(p);
+  end_test("a_pool_without_memory_is_an_error_and_leaves_nothing_open");
 }
 
 /* A lock that others have is waited for; one that cannot be had is an error, and changes nothing. */
@@ -1880,6 +1919,7 @@ int main(int argc, char **argv)
   prg_failures(); /* the code of aes-128 cannot fail */
   suite = PPRF_AES_128;
   run(argv[0]);
+  no_memory();
   suite = 0;
   shared_keys();
   return tap_end();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words, bitmaps, keys, hostile files. */
+#include <sys/mman.h>
+
 #include "selftest.h"
 
 /* ---- tests: words and bitmaps ---- */
@@ -30,6 +32,21 @@ void test_words(void)
       check(opt_has(bits, i) && opt_has(bits, j) && opt_bit(i) == opt_bits(i, i), "opt_has");
     }
   end_test("masks_and_bit_scans_agree_with_loops");
+  static uint64_t small[8192];
+  for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++) { /* nothing is behind the last level */
+    struct opt_store s;
+    uintptr_t end = (uintptr_t)small;
+    check(opt_store_open(&s, depth, small, 0) == PPRF_OK, "open");
+    for (unsigned k = 0; k < s.punctured.levels; k++)
+      if (opt_level_is_small(depth, k))
+        end = (k == 0 ? (uintptr_t)s.punctured.leaves : (uintptr_t)s.punctured.summary[k]) +
+              opt_level_bytes(depth, k);
+    check(end - (uintptr_t)small == opt_store_small_bytes(depth), "depth %u: %zu bytes", depth,
+          opt_store_small_bytes(depth));
+    check(opt_store_small_bytes(depth) <= sizeof small, "depth %u: too many", depth);
+    (void)munmap(s.slot, s.mapped);
+  }
+  end_test("a_small_block_has_room_for_its_levels_and_no_more");
   for (unsigned i = 0; i < 64; i++) /* the nearest set bit on each side decides: all pairs */
     for (unsigned j = 0; j < 64; j++)
       for (unsigned k = 0; k < 64; k++)
