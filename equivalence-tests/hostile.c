@@ -360,6 +360,39 @@ static void files_that_change(int i, uint64_t seed)
          "%s_import_of_bytes_that_change_gives_a_key_or_an_error", impls[i]->name);
 }
 
+/* Each beginning of a file lies where a page ends, and the next one has no access. */
+static void files_that_end_early(int i, uint64_t seed)
+{
+  (void)seed;
+  static const uint8_t long_root[32] = {7};
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uint8_t *pages =
+    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0)
+    abort();
+  int ok = 1;
+  for (unsigned suite = PPRF_SHA3_256; ok && suite <= PPRF_MLS_SHA256; suite++) {
+    const struct pprf_options o = {
+      .size = sizeof o, .seed = long_root, .depth = 9, .suite = suite};
+    pprf_key *key, *in = NULL;
+    size_t len;
+    if (impls[i]->setup_with(&key, &o) != PPRF_OK || impls[i]->punct(key, 3) != PPRF_OK)
+      abort();
+    uint8_t *file = export(impls[i], key, &len);
+    impls[i]->free(key);
+    for (size_t n = 0; ok && n < len; n++) {
+      memcpy(pages + page - n, file, n);
+      ok = import_any(impls[i], &in, pages + page - n, n) == PPRF_ERR_FORMAT && in == NULL;
+    }
+    memcpy(pages + page - len, file, len);
+    ok = ok && import_any(impls[i], &in, pages + page - len, len) == PPRF_OK;
+    impls[i]->free(in);
+    free(file);
+  }
+  (void)munmap(pages, 2 * page);
+  tap_ok(ok, "%s_import_reads_a_file_to_its_end_and_no_further", impls[i]->name);
+}
+
 /* ---------------------------------------------------------------- the arena of packed keys, through --wrap */
 
 static long blocks; /* in use */
@@ -385,15 +418,16 @@ int main(int argc, char **argv)
 {
   static void (*const test[])(int, uint64_t) = {leaves_are_read_once, arrays_that_overlap,
                                                 lengths_that_no_array_has, used_heaps,
-                                                files_that_change};
+                                                files_that_change, files_that_end_early};
+  enum { TESTS = sizeof test / sizeof *test };
 
   uint64_t seed = tap_seed();
   tap_note("SEED=%llu", (unsigned long long)seed);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
   sigaction(SIGSEGV, &action, NULL);
   for (int i = 0; i < IMPLS; i++)
-    for (int k = 0; k < 5; k++)
-      if (argc < 2 || atoi(argv[1]) == 5 * i + k) /* one alone, by its number */
+    for (int k = 0; k < TESTS; k++)
+      if (argc < 2 || atoi(argv[1]) == TESTS * i + k) /* one alone, by its number */
         test[k](i, seed);
   tap_ok(blocks == 0, "no_block_of_a_refused_key_is_kept");
   return tap_end();
