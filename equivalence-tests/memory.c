@@ -666,6 +666,30 @@ static int fresh_pages(void)
   return ok;
 }
 
+/* The blocks of a packed store, and what it says of them. */
+static int packed_blocks(void)
+{
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root, .depth = 20, .store = PPRF_STORE_PACKED};
+  pprf_key *key;
+  if (pprf_setup_with(&key, &o) != PPRF_OK)
+    return 0;
+  for (uint64_t leaf = 0; leaf < 2000; leaf++)
+    (void)pprf_punct(key, leaf * 500);
+  const struct opt_packed *p = key->store.packed;
+  unsigned flags = ANY;
+  for (size_t i = 0; i < p->pages; i++)
+    flags &= flags_of(p->page[i], (const unsigned char *)p->page[i] + p->page[i]->bytes);
+  int ok = p->pages > 10 && (flags & DONTDUMP) != 0 &&
+           pprf_memory_locked(key) == ((flags & LOCKED) != 0) &&
+           pprf_memory_locked(key) == may_lock();
+  if (!ok)
+    tap_note("%zu blocks, flags %u, memory_locked is %d", p->pages, flags,
+             pprf_memory_locked(key));
+  pprf_free(key);
+  return ok;
+}
+
 /* Resident pages among [from, to). */
 static size_t pages_in(const void *from, const void *to)
 {
@@ -889,6 +913,7 @@ int main(int argc, char **argv)
     tap_ok(freed_wide_key(impls[i], PPRF_STORE_SLOTS) &&
              freed_wide_key(impls[i], PPRF_STORE_PACKED),
            "%s_leaves_nothing_of_32_byte_seeds_in_what_a_freed_key_gives_back", impls[i]->name);
+  tap_ok(packed_blocks(), "blocks_of_a_packed_store_are_out_of_dumps_and_swap");
   tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
   if (!may_lock())
     tap_note("4 MB cannot be locked here: locked keys are tested as others");
