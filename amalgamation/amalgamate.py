@@ -40,7 +40,12 @@ def without_annotations(text):
     def forget(match):
         names.update(re.findall(r"^#define (\w+)", match.group(), re.M))
         return ""
-    text = empty.sub(forget, text)
+    known = None
+    while known != len(names):  # a macro may consist of others
+        known = len(names)
+        text = empty.sub(forget, text)
+        if names:
+            text = re.sub(r"^[ \t]*(?:%s)[ \t]*(?=\\?$)" % "|".join(sorted(names)), "  \0 ", text, flags=re.M)
     if names:
         text = re.sub(r"^[ \t]*(?:%s)\b(?:\([^)\n]*\))?;?[ \t]*\n" % "|".join(sorted(names)), "", text, flags=re.M)
     # a comment on nothing but an annotation

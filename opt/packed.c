@@ -432,45 +432,21 @@ static int split_page(struct opt_packed *p, size_t i)
   return PPRF_OK;
 }
 
-/* Merge the punctured tile at an index with its siblings, as far as they lie in the page. */
-static void merge_punctured(struct opt_page *page, unsigned at, uint64_t start)
-{
-  for (;;) {
-    uint8_t tile = page->tile[at];
-    int right = (int)(start >> opt_tile_height(tile) & 1);
-    unsigned left = right ? at - 1 : at; /* of the two */
-    if (right ? at == 0 : at + 1 == page->tiles)
-      return;
-    if (page->tile[left] != page->tile[left + 1])
-      return;
-    opt_tiles_down(page->tile + left + 1, page->tiles - left - 2u, 1);
-    page->tile[--page->tiles] = 0;
-    page->tile[left] = (uint8_t)(tile + 1);
-    start -= right ? opt_tile_leaves(tile) : 0;
-    at = left;
-  }
-}
-
 /* Puncture a leaf that is a node by itself. */
 static void take_leaf(struct opt_page *page, struct opt_place at)
 {
-  unsigned below = page->seeds - at.seeds - 1u;
-  opt_seeds_up_one(row(page, page->seeds), below);
+  page->tiles =
+    (uint16_t)opt_row_puncture_leaf(page->tile, page->tiles, row(page, 0), page->seeds, at);
   page->seeds--;
-  page->tile[at.tile] = 0;
-  merge_punctured(page, at.tile, at.start);
 }
 
 /* Puncture a leaf below a node of height h; the page has room. */
 static void puncture_below(struct opt_page *page, struct opt_place at, uint64_t leaf, unsigned h,
                            const struct pprf_seed *copath)
 {
-  unsigned below = page->seeds - at.seeds - 1u;
-  opt_tiles_up(page->tile + at.tile + 1, page->tiles - at.tile - 1u, h);
-  opt_seeds_down(row(page, page->seeds + h - 1u), below, h - 1);
+  opt_row_puncture_below(page->tile, page->tiles, row(page, 0), page->seeds, at, leaf, h, copath);
   page->tiles = (uint16_t)(page->tiles + h);
   page->seeds = (uint16_t)(page->seeds + h - 1);
-  opt_tiles_put_path(page->tile + at.tile, row(page, at.seeds + h), leaf, h, copath);
 }
 
 /* Make two pages one. */

@@ -17,46 +17,164 @@
 /** Added to the height of a live tile. */
 #define OPT_TILE_LIVE 64u
 
+/** Tiles in a row at most: a page has fewer bytes. */
+#define OPT_TILES_MAX 0xffff
+
 /** Where a leaf lies: its tile, the tile's first leaf, how many seeds come before the tile's. */
 struct opt_place {
   uint64_t start;
   unsigned tile, seeds;
 };
 
+#ifdef __FRAMAC__
+#include "tiles.acsl"
+#endif
+
+/*@ requires tile: t < 128;
+    assigns \nothing;
+    ensures \result == tile_height(t); */
 static inline unsigned opt_tile_height(uint8_t t)
 {
   return t % 64u;
 }
 
+/*@ requires tile: t < 128;
+    assigns \nothing;
+    ensures \result == tile_seeds(t); */
 static inline unsigned opt_tile_live(uint8_t t)
 {
   return t / 64u;
 }
 
+/*@ requires tile: t < 128;
+    assigns \nothing;
+    ensures \result == pow2(tile_height(t)); */
 static inline uint64_t opt_tile_leaves(uint8_t t)
 {
+  //@ ghost leaves_of_lemma(t % 64u);
   return UINT64_C(1) << t % 64u;
 }
 
-/** Find a leaf in a run of n tiles that starts at first and covers it. */
-struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first, uint64_t leaf);
+/** Find a leaf in a row of n tiles that starts at first and covers it. */
+/*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(tile + (0 .. n - 1)) &&
+      row_tiles(tile, n, first, d);
+    requires leaf: first <= leaf < tile_start(tile, first, n);
+    assigns \nothing;
+    ensures tile: \result.tile < n;
+    ensures start: \result.start == tile_start(tile, first, \result.tile);
+    ensures seeds: \result.seeds == seeds_before(tile, \result.tile);
+    ensures covers: tile_covers(tile, first, \result.tile, leaf); */
+struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first, uint64_t leaf)
+  /*@ ghost (unsigned d) */;
 
 /** Move n tiles up by so many places. */
-void opt_tiles_up(uint8_t *tile, unsigned n, unsigned by);
+/*@ requires place: tile == row + k && k + n + by <= OPT_TILES_MAX &&
+      \valid(row + (k .. k + n + by - 1));
+    assigns tile[by .. n + by - 1];
+    ensures moved: \forall integer i; k + by <= i < k + n + by ==> row[i] == \old(row[i - by]); */
+void opt_tiles_up(uint8_t *tile, unsigned n, unsigned by)
+  /*@ ghost (const uint8_t *row, unsigned k) */;
 
 /** Move the n tiles that lie so many places above down to where tile points. */
-void opt_tiles_down(uint8_t *tile, unsigned n, unsigned by);
+/*@ requires place: tile == row + k && k + n + by <= OPT_TILES_MAX &&
+      \valid(row + (k .. k + n + by - 1));
+    assigns tile[0 .. n - 1];
+    ensures moved: \forall integer i; k <= i < k + n ==> row[i] == \old(row[i + by]); */
+void opt_tiles_down(uint8_t *tile, unsigned n, unsigned by)
+  /*@ ghost (const uint8_t *row, unsigned k) */;
 
 /** The same of seeds; what is left above the moved ones is to be overwritten by the caller. */
-void opt_seeds_down(struct pprf_seed *seed, unsigned n, unsigned by);
+/*@ requires place: seed == top - (k + n + by) && k + n + by <= OPT_TILES_MAX &&
+      \valid(seed + (0 .. n + by - 1));
+    assigns seed[0 .. n - 1];
+    ensures moved: \forall integer j; k + by <= j < k + n + by ==>
+      place_seed(top, j) == place_seed{Pre}(top, j - by); */
+void opt_seeds_down(struct pprf_seed *seed, unsigned n, unsigned by)
+  /*@ ghost (const struct pprf_seed *top, unsigned k) */;
 
 /** Move n seeds up by one place, over the seed that lies there, and zero the lowest place. */
-void opt_seeds_up_one(struct pprf_seed *seed, unsigned n);
+/*@ requires place: seed == top - (k + n + 1) && k + n < OPT_TILES_MAX &&
+      \valid(seed + (0 .. n));
+    assigns seed[0 .. n];
+    ensures moved: \forall integer j; k <= j < k + n ==>
+      place_seed(top, j) == place_seed{Pre}(top, j + 1);
+    ensures wiped: zero_seed(seed[0]); */
+void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
+  /*@ ghost (const struct pprf_seed *top, unsigned k) */;
 
 /** Write the tiles that replace a live tile of height h >= 1 around a punctured leaf: h + 1 of them, from
  * tile[0] on, and their h seeds downwards from seed[h - 1], the place of the first.
  * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
+/*@ requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
+    requires place: tile == row + k && k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX &&
+      seed == top - (seeds + h);
+    requires before: tile_start(row, first, k) == s && seeds_before(row, k) == seeds;
+    requires memory: \valid(tile + (0 .. h)) && \valid(seed + (0 .. h - 1)) &&
+      \valid_read(copath + (0 .. h - 1));
+    requires apart: \separated(tile + (0 .. h), copath + (0 .. h - 1)) &&
+      \separated(tile + (0 .. h), seed + (0 .. h - 1)) &&
+      \separated(seed + (0 .. h - 1), copath + (0 .. h - 1));
+    requires copath: path_seeds(seed_value(R), d, leaf, copath, h);
+    assigns tile[0 .. h], seed[0 .. h - 1];
+    ensures before: row_kept{Pre,Post}(row, first, k);
+    ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(row, first, d, i);
+    ensures seeds: \forall integer i; k <= i <= k + h ==>
+      tile_has_seed(seed_value(R), d, row, first, top, i);
+    ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(row, i) < 64 ==>
+      tile_byte(row, i) == 0 && tile_start(row, first, i) == leaf;
+    ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(row, i) == 0 &&
+      tile_start(row, first, i) == leaf;
+    ensures end: tile_start(row, first, k + h + 1) == s + pow2(h);
+    ensures count: seeds_before(row, k + h + 1) == seeds + h; */
 void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, unsigned h,
-                        const struct pprf_seed *copath);
+                        const struct pprf_seed *copath)
+  /*@ ghost (const uint8_t *row, unsigned k, uint64_t first, uint64_t s,
+             const struct pprf_seed *top, unsigned seeds, struct pprf_seed R,
+             unsigned d) */
+  ;
+
+/** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies below
+ * top.  Its seed is overwritten, and m - 1 are left; punctured siblings become one tile.
+ * @param[in] at where opt_tiles_find found the leaf.
+ * @return the number of tiles. */
+/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+    requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE &&
+      at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
+    requires memory: \valid(tile + (0 .. n - 1)) && \valid(top + (-m .. -1)) &&
+      \separated(tile + (0 .. n - 1), top + (-m .. -1));
+    assigns tile[0 .. n - 1], top[-m .. -1];
+    ensures row: row_holds(seed_value(R), d, tile, \result, first, end, top, m - 1);
+    ensures punctured: \forall integer x; row_punctured(tile, \result, first, x) <==>
+      row_punctured{Pre}(tile, n, first, x) || x == at.start;
+    ensures count: 1 <= \result <= n;
+    ensures owned: places_owned(tile, \result, m - 1);
+    ensures wiped: zero_seed(top[-m]);
+    ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
+unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
+                               struct opt_place at)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
+
+/** Puncture a leaf below a tile of height h >= 1 in such a row, behind which there is memory for h more
+ * tiles and h - 1 more seeds.  Each place of the n + h tiles and m + h - 1 seeds is written anew or keeps
+ * its own. */
+/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+    requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE + h && 1 <= h &&
+      at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
+    requires leaf: covers(at.start, h, leaf) && n + h <= OPT_TILES_MAX;
+    requires memory: \valid(tile + (0 .. n + h - 1)) && \valid(top + (-(m + h - 1) .. -1)) &&
+      \valid_read(copath + (0 .. h - 1));
+    requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
+      \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
+      \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
+    requires copath: path_seeds(seed_value(R), d, leaf, copath, h);
+    assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
+    ensures row: row_holds(seed_value(R), d, tile, n + h, first, end, top, m + h - 1);
+    ensures punctured: \forall integer x; row_punctured(tile, n + h, first, x) <==>
+      row_punctured{Pre}(tile, n, first, x) || x == leaf;
+    ensures owned: places_owned(tile, n + h, m + h - 1); */
+void opt_row_puncture_below(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
+                            struct opt_place at, uint64_t leaf, unsigned h,
+                            const struct pprf_seed *copath)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
 
 #endif

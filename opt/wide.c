@@ -62,6 +62,8 @@
 #define opt_seeds_down opt_wide_seeds_down
 #define opt_seeds_up_one opt_wide_seeds_up_one
 #define opt_tiles_put_path opt_wide_tiles_put_path
+#define opt_row_puncture_leaf opt_wide_row_puncture_leaf
+#define opt_row_puncture_below opt_wide_row_puncture_below
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load

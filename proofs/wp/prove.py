@@ -18,7 +18,8 @@ import argparse, concurrent.futures, json, os, random, re, shutil, signal, subpr
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
-         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c", "opt/core.c"]
+         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/wp/tiles.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c",
+         "opt/core.c", "opt/tiles.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
@@ -26,7 +27,8 @@ LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c and store.c; the facts themselves from
 # the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
 FROM_FACTS = ["inv_same", "covered_same"]
-OPT_FACTS = "opt/bitmap.acsl"  # the only vocabulary of opt with facts, all of them above its lemmas
+# The vocabularies of opt with facts, all of them above their lemmas, and where these facts are proven.
+OPT_FACTS = {"opt/wp/bitmap.c": "opt/bitmap.acsl", "opt/wp/tiles.c": "opt/tiles.acsl"}
 NO_CACHE = ("-wp-cache", "none")
 WHY3_DATA, WHY3_LIB = "/usr/share/why3", "/usr/lib/ocaml/why3"
 COMMANDS = {  # prover: its driver and its command; the one that proves most comes first
@@ -159,8 +161,8 @@ def has_lemmas(file):
 
 def lemmas_of(root, file):
     """Which lemmas that the file sees are proven there: a function of the name."""
-    if file == "opt/wp/bitmap.c":
-        return opt_facts(root).__contains__
+    if file in OPT_FACTS:
+        return opt_facts(root, file).__contains__
     return lambda name: "/wp/" not in file or name not in FROM_FACTS
 
 
@@ -169,13 +171,14 @@ def cpp_arguments(file):
     return " ".join(["-CC", *INCLUDES]) + (" -DGGM_DEFINITIONS" if "/wp/" in file else "")
 
 
-def opt_facts(root):
-    """The facts of opt, and the lemmas about the definitions by which they are proven."""
-    text = open(os.path.join(root, OPT_FACTS)).read()
+def opt_facts(root, file):
+    """The facts of opt that file proves, and the lemmas about the definitions by which they are proven."""
+    text = open(os.path.join(root, OPT_FACTS[file])).read()
     for name in os.listdir(os.path.join(root, "opt")):
-        path = os.path.join(root, "opt", name)
-        if name.endswith(".acsl") and not path.endswith(OPT_FACTS) and "FACT " in open(path).read():
-            sys.exit(f"prove: opt/{name}: facts stand in {OPT_FACTS}, where they are proven")
+        path = os.path.join("opt", name)
+        if (name.endswith(".acsl") and path not in OPT_FACTS.values()
+                and "FACT " in open(os.path.join(root, path)).read()):
+            sys.exit(f"prove: {path}: facts stand in {' and '.join(OPT_FACTS.values())}, where they are proven")
     definitions = re.search(r"#ifdef GGM_DEFINITIONS\n(.*?)#else", text, re.S)[1]
     return re.findall(r"\blemma (\w+)", definitions) + re.findall(r"\bFACT (\w+)", text)
 
@@ -293,8 +296,8 @@ def wp(root, file, function, build, seconds, par, extra=(), prop=None, stop=None
         what = ["-wp-fct", function] + ([f"-wp-prop={prop}"] if prop else [])
     elif prop:
         what = ["-wp-prop", prop]
-    elif file == "opt/wp/bitmap.c":
-        what = ["-wp-prop", ",".join(opt_facts(root))]
+    elif file in OPT_FACTS:
+        what = ["-wp-prop", ",".join(opt_facts(root, file))]
     elif "/wp/" in file:
         what = ["-wp-prop", ",".join(["@lemma", *("-" + f for f in FROM_FACTS)])]
     else:

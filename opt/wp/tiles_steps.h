@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leads the provers through tiles.c, by what it shows; to the compiler each of these is empty.
+ * The contracts and the loops' invariants stand in the code. */
+#ifndef OPT_WP_TILES_STEPS_H
+#define OPT_WP_TILES_STEPS_H
+
+/* The starts and counts up to tile kept are those of the state Pre; those of the tiles from behind to
+ * tiles too, but by places higher, with so many more seeds before them.  Both are inductions over the row
+ * in two states of memory, for which ACSL has loops only. */
+#define STARTS_KEPT \
+  /*@ assert bytes: \forall integer i; 0 <= i < kept ==> \
+        tile_byte{Pre}(row, i) == tile_byte(row, i); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= j <= kept; \
+       loop invariant row_kept{Pre,Here}(row, first, j); \
+       loop assigns j; \
+       loop variant kept - j; @/ \
+    for (unsigned j = 0; j < kept; j++) { \
+      /@ assert old: row_step{Pre}(row, first, j); @/ \
+      /@ assert new: row_step(row, first, j); @/ \
+      /@ assert byte: tile_byte{Pre}(row, j) == tile_byte(row, j); @/ \
+    } */ \
+  /*@ assert starts: row_kept{Pre,Here}(row, first, kept); */
+#define STARTS_MOVED \
+  /*@ assert bytes: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte{Pre}(row, i - by) == tile_byte(row, i); */ \
+  /*@ ghost \
+    /@ loop invariant behind <= j <= tiles; \
+       loop invariant row_moved{Pre,Here}(row, first, behind, j, by, more); \
+       loop assigns j; \
+       loop variant tiles - j; @/ \
+    for (unsigned j = behind; j < tiles; j++) { \
+      /@ assert old: row_step{Pre}(row, first, j); @/ \
+      /@ assert new: row_step(row, first, j + by); @/ \
+      /@ assert byte: tile_byte{Pre}(row, j) == tile_byte(row, j + by); @/ \
+    } */ \
+  /*@ assert starts: row_moved{Pre,Here}(row, first, behind, tiles, by, more); */
+
+/* What follows: the tiles before kept and those from behind to tiles - 1 are as in Pre, moved or not. */
+#define TILES_KEPT \
+  /*@ assert head: \forall integer i; 0 <= i < kept ==> \
+        tile_byte{Pre}(row, i) == tile_byte(row, i) && \
+        tile_start{Pre}(row, first, i) == tile_start(row, first, i) && \
+        seeds_before{Pre}(row, i) == seeds_before(row, i); */ \
+  /*@ assert tail: \forall integer i; behind <= i < tiles ==> \
+        tile_byte{Pre}(row, i) == tile_byte(row, i + by) && \
+        tile_start{Pre}(row, first, i) == tile_start(row, first, i + by) && \
+        seeds_before{Pre}(row, i) + more == seeds_before(row, i + by); */ \
+  /*@ assert back: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte{Pre}(row, i - by) == tile_byte(row, i) && \
+        tile_start{Pre}(row, first, i - by) == tile_start(row, first, i) && \
+        seeds_before{Pre}(row, i - by) + more == seeds_before(row, i); */ \
+  /*@ assert nodes: \forall integer i; 0 <= i < tiles ==> tile_is_node{Pre}(row, first, d, i); */ \
+  /*@ assert nodes_head: \forall integer i; 0 <= i < kept ==> tile_is_node(row, first, d, i); */ \
+  /*@ assert nodes_tail: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_is_node(row, first, d, i); */ \
+  /*@ assert out_head: \forall integer i, x; 0 <= i < kept ==> tile_byte{Pre}(row, i) < 64 ==> \
+        tile_covers{Pre}(row, first, i, x) ==> row_punctured(row, tiles + by, first, x); */ \
+  /*@ assert out_tail: \forall integer i, x; behind <= i < tiles ==> \
+        tile_byte{Pre}(row, i) < 64 ==> tile_covers{Pre}(row, first, i, x) ==> \
+        row_punctured(row, tiles + by, first, x); */ \
+  /*@ assert in_head: \forall integer i, x; 0 <= i < kept ==> tile_byte(row, i) < 64 ==> \
+        tile_covers(row, first, i, x) ==> row_punctured{Pre}(row, tiles, first, x); */ \
+  /*@ assert in_tail: \forall integer i, x; behind + by <= i < tiles + by ==> \
+        tile_byte(row, i) < 64 ==> tile_covers(row, first, i, x) ==> \
+        row_punctured{Pre}(row, tiles, first, x); */ \
+  /*@ assert out: \forall integer x; row_punctured{Pre}(row, tiles, first, x) ==> \
+        punctured_between{Pre}(row, first, kept, behind, x) || \
+        row_punctured(row, tiles + by, first, x); */ \
+  /*@ assert in: \forall integer x; row_punctured(row, tiles + by, first, x) ==> \
+        punctured_between(row, first, kept, behind + by, x) || \
+        row_punctured{Pre}(row, tiles, first, x); */ \
+  /*@ assert inner_old: \forall integer x; punctured_between{Pre}(row, first, kept, behind, x) ==> \
+        row_punctured{Pre}(row, tiles, first, x); */ \
+  /*@ assert inner_new: \forall integer x; punctured_between(row, first, kept, behind + by, x) ==> \
+        row_punctured(row, tiles + by, first, x); */
+/* And their seeds, where those of the places before some are as in Pre and the places behind have moved. */
+#define SEEDS_KEPT \
+  /*@ assert held: \forall integer i; 0 <= i < tiles ==> \
+        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
+  /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(seed_value(R), d, \
+        tile_byte(row, i), tile_start(row, first, i), \
+        place_seed{Pre}(top, seeds_before{Pre}(row, i))); */ \
+  /*@ assert seeds_head: \forall integer i; 0 <= i < kept ==> \
+        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
+  /*@ assert seeds_tail: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_has_seed(seed_value(R), d, row, first, top, i); */
+
+/* What that needs where the seeds have moved. */
+#define PLACES_KEPT \
+  /*@ assert less: \forall integer i; 0 <= i < kept ==> tile_byte{Pre}(row, i) >= 64 ==> \
+        0 <= seeds_before{Pre}(row, i) < at.seeds; */ \
+  /*@ assert more: \forall integer i; behind <= i < tiles ==> tile_byte{Pre}(row, i) >= 64 ==> \
+        at.seeds < seeds_before{Pre}(row, i) < m; */ \
+  /*@ assert places_head: \forall integer i; 0 <= i < kept ==> tile_byte(row, i) >= 64 ==> \
+        place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); */ \
+  /*@ assert places_tail: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte(row, i) >= 64 ==> place_seed(top, seeds_before(row, i)) == \
+        place_seed{Pre}(top, seeds_before{Pre}(row, i - by)); */
+
+/* With the tiles between, all of them are the row. */
+#define ROW_KEPT \
+  /*@ assert tiles: row_tiles(row, tiles + by, first, d); */ \
+  /*@ assert seeds: row_seeds(seed_value(R), d, row, tiles + by, first, top); */ \
+  /*@ assert old_end: tile_start{Pre}(row, first, tiles) == end && \
+        seeds_before{Pre}(row, tiles) == m; */ \
+  /*@ assert moved_end: tile_start{Pre}(row, first, tiles) == tile_start(row, first, tiles + by) && \
+        seeds_before{Pre}(row, tiles) + more == seeds_before(row, tiles + by); */ \
+  /*@ assert end: tile_start(row, first, tiles + by) == end && \
+        seeds_before(row, tiles + by) == m + more; */
+
+/* group_leaves, group_lives */
+#define TILE_OF_GROUP \
+  /*@ assert node: tile_is_node(row, first, d, at + i); */ \
+  /*@ assert step: row_step(row, first, at + i); */
+
+/* opt_tiles_put_path */
+#define HALVES_OF_PATH \
+  /*@ ghost half_lemma(d, start, i, leaf); */ \
+  /*@ ghost uint64_t middle = end_lemma(start, i - 1); */
+#define SIDE_OF_SIBLING \
+  /*@ assert bit: is_left == (leaf < middle ? 0 : 1); */ \
+  /*@ assert times: is_left * (right - left) == (is_left == 0 ? 0 : right - left); */
+#define SIBLING_IS_TILE \
+  /*@ assert lefts_kept: \forall integer j; k <= j < k + left ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k)); */ \
+  /*@ assert rights_kept: \forall integer j; k + right < j <= k + h ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k) - 1); */ \
+  /*@ assert left_first_kept: left > 0 ==> sibling_start(row, leaf, k) == s; */ \
+  /*@ assert left_next_kept: \forall integer j, l; k <= j ==> l == j + 1 ==> l < k + left ==> \
+        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
+  /*@ assert left_last_kept: \forall integer j; k <= j ==> k + left == j + 1 ==> \
+        sibling_end(row, leaf, j) == start; */ \
+  /*@ assert right_first_kept: right < h ==> \
+        sibling_start(row, leaf, k + right + 1) == start + pow2(i); */ \
+  /*@ assert right_next_kept: \forall integer j, l; k + right < j ==> l == j + 1 ==> l <= k + h ==> \
+        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
+  /*@ assert right_last_kept: right < h ==> sibling_end(row, leaf, k + h) == s + pow2(h); */ \
+  /*@ assert left_byte: is_left != 0 ==> tile_byte(row, k + left) == 64 + (i - 1) && \
+        beside(leaf, i - 1) == start && start + pow2(i - 1) == middle <= leaf; */ \
+  /*@ assert right_byte: is_left == 0 ==> tile_byte(row, k + right) == 64 + (i - 1) && \
+        beside(leaf, i - 1) == middle && middle + pow2(i - 1) == start + pow2(i); */ \
+  /*@ assert left_tile: is_left != 0 ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, k + left, top, seeds + left); */ \
+  /*@ assert right_tile: is_left == 0 ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, k + right, top, seeds + right - 1); */ \
+  /*@ assert left_end: is_left != 0 ==> sibling_start(row, leaf, k + left) == start && \
+        sibling_end(row, leaf, k + left) == middle; */ \
+  /*@ assert right_end: is_left == 0 ==> sibling_start(row, leaf, k + right) == middle && \
+        sibling_end(row, leaf, k + right) == start + pow2(i); */ \
+  /*@ assert left_join: is_left != 0 ==> \forall integer j, l; k <= j ==> l == j + 1 ==> \
+        l == k + left ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
+  /*@ assert right_join: is_left == 0 ==> \forall integer j, l; j == k + right ==> l == j + 1 ==> \
+        l <= k + h ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */
+#define PATH_IS_ROW \
+  /*@ assert leaf: start == leaf; */ \
+  /*@ assert hole: row[k + left] == 0; */ \
+  /*@ assert lefts: \forall integer j; k <= j < k + left ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k)); */ \
+  /*@ assert rights: \forall integer j; k + left < j <= k + h ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k) - 1); */ \
+  /*@ assert left_first: left > 0 ==> sibling_start(row, leaf, k) == s; */ \
+  /*@ assert left_next: \forall integer j, l; k <= j ==> l == j + 1 ==> l < k + left ==> \
+        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
+  /*@ assert left_last: \forall integer j; k <= j ==> k + left == j + 1 ==> \
+        sibling_end(row, leaf, j) == leaf; */ \
+  /*@ assert right_first: left < h ==> sibling_start(row, leaf, k + left + 1) == leaf + 1; */ \
+  /*@ assert right_next: \forall integer j, l; k + left < j ==> l == j + 1 ==> l <= k + h ==> \
+        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
+  /*@ assert right_last: left < h ==> sibling_end(row, leaf, k + h) == s + pow2(h); */ \
+  /*@ ghost unsigned kept = k; */ \
+  STARTS_KEPT \
+  /*@ assert begin: tile_start(row, first, k) == s && seeds_before(row, k) == seeds; */ \
+  /*@ ghost \
+    /@ loop invariant k <= q <= k + h + 1; \
+       loop invariant left_starts: \forall integer j; k <= j <= q ==> j < k + left ==> \
+         tile_start(row, first, j) == sibling_start(row, leaf, j); \
+       loop invariant hole_start: q >= k + left ==> tile_start(row, first, k + left) == leaf; \
+       loop invariant right_starts: \forall integer j; k + left < j <= q ==> j <= k + h ==> \
+         tile_start(row, first, j) == sibling_start(row, leaf, j); \
+       loop invariant end: q == k + h + 1 ==> tile_start(row, first, k + h + 1) == s + pow2(h); \
+       loop invariant counts: \forall integer j; k <= j <= q ==> \
+         seeds_before(row, j) == seeds + (j - k) - (j > k + left ? 1 : 0); \
+       loop assigns q; \
+       loop variant k + h + 1 - q; @/ \
+    for (unsigned q = k; q < k + h + 1; q++) { \
+      /@ assert step: row_step(row, first, q); @/ \
+      /@ assert left: q < k + left ==> row[q] >= 64 && \
+           tile_start(row, first, q + 1) == sibling_end(row, leaf, q); @/ \
+      /@ assert hole: q == k + left ==> tile_start(row, first, q + 1) == leaf + 1; @/ \
+      /@ assert right: q > k + left ==> row[q] >= 64 && \
+           tile_start(row, first, q + 1) == sibling_end(row, leaf, q); @/ \
+    } */ \
+  /*@ assert left_starts: \forall integer j; k <= j < k + left ==> \
+        tile_start(row, first, j) == beside(leaf, tile_byte(row, j) - 64); */ \
+  /*@ assert right_starts: \forall integer j; k + left < j <= k + h ==> \
+        tile_start(row, first, j) == beside(leaf, tile_byte(row, j) - 64); */ \
+  /*@ assert left_places: \forall integer j; k <= j < k + left ==> \
+        byte_of_sibling(seed_value(R), d, leaf, h, tile_byte(row, j), \
+                        place_seed(top, seeds_before(row, j))); */ \
+  /*@ assert right_places: \forall integer j; k + left < j <= k + h ==> \
+        byte_of_sibling(seed_value(R), d, leaf, h, tile_byte(row, j), \
+                        place_seed(top, seeds_before(row, j))); */ \
+  /*@ assert left_nodes: \forall integer j; k <= j < k + left ==> tile_is_node(row, first, d, j); */ \
+  /*@ assert right_nodes: \forall integer j; k + left < j <= k + h ==> \
+        tile_is_node(row, first, d, j); */ \
+  /*@ assert hole_node: tile_byte(row, k + left) == 0 && tile_is_node(row, first, d, k + left); */ \
+  /*@ assert left_seeds: \forall integer j; k <= j < k + left ==> \
+        tile_has_seed(seed_value(R), d, row, first, top, j); */ \
+  /*@ assert right_seeds: \forall integer j; k + left < j <= k + h ==> \
+        tile_has_seed(seed_value(R), d, row, first, top, j); */ \
+  /*@ assert only: \forall integer j; k <= j <= k + h ==> tile_byte(row, j) < 64 ==> \
+        j == k + left; */ \
+  /*@ assert at_hole: \forall integer j; j == k + left ==> tile_byte(row, j) == 0 && \
+        tile_start(row, first, j) == leaf; */
+
+/* merge_pair */
+#define PAIR_IS_TILE \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned kept = left, behind = left + 2, tiles = n; */ \
+  /*@ ghost int by = -1, more = 0; */ \
+  /*@ ghost uint8_t merged = tile[left]; */ \
+  STARTS_KEPT \
+  /*@ assert old: row_step{Pre}(row, first, left) && row_step{Pre}(row, first, left + 1); */ \
+  /*@ assert left: merged == tile_byte{Pre}(row, left) + 1; */ \
+  /*@ assert right: merged == tile_byte{Pre}(row, left + 1) + 1; */ \
+  /*@ assert one: tile_byte(row, left) == merged <= d; */ \
+  /*@ assert same_left: tile_start{Pre}(row, first, left) == tile_start(row, first, left) && \
+        seeds_before{Pre}(row, left) == seeds_before(row, left); */ \
+  /*@ assert step: row_step(row, first, left); */ \
+  /*@ assert new: tile_start(row, first, left + 1) == tile_start(row, first, left) + pow2(merged) && \
+        seeds_before(row, left + 1) == seeds_before(row, left); */ \
+  /*@ assert twice: pow2(merged) == 2 * pow2(merged - 1); */ \
+  /*@ assert two: tile_start{Pre}(row, first, left + 1) == \
+        tile_start(row, first, left) + pow2(merged - 1) && \
+        seeds_before{Pre}(row, left + 1) == seeds_before(row, left); */ \
+  /*@ assert end_of_two: tile_start{Pre}(row, first, left + 2) == tile_start(row, first, left + 1) && \
+        seeds_before{Pre}(row, left + 2) == seeds_before(row, left + 1); */ \
+  STARTS_MOVED \
+  TILES_KEPT \
+  /*@ assert parent: tree_node(d, tile_start(row, first, left), tile_byte{Pre}(row, left) + 1); */ \
+  /*@ assert start: tree_node(d, tile_start(row, first, left), merged); */ \
+  /*@ assert merged: tile_byte(row, left) == merged < 64 && tile_is_node(row, first, d, left); */ \
+  SEEDS_KEPT \
+  ROW_KEPT \
+  /*@ assert in_left: \forall integer x; tile_covers{Pre}(row, first, left, x) ==> \
+        tile_covers(row, first, left, x); */ \
+  /*@ assert in_right: \forall integer x; tile_covers{Pre}(row, first, left + 1, x) ==> \
+        tile_covers(row, first, left, x); */ \
+  /*@ assert in_both: \forall integer i, x; kept <= i < behind ==> \
+        tile_covers{Pre}(row, first, i, x) ==> tile_covers(row, first, left, x); */ \
+  /*@ assert both: \forall integer x; punctured_between{Pre}(row, first, kept, behind, x) ==> \
+        tile_covers(row, first, left, x); */ \
+  /*@ assert one: \forall integer x; tile_covers(row, first, left, x) ==> \
+        tile_covers{Pre}(row, first, left, x) || tile_covers{Pre}(row, first, left + 1, x); */ \
+  /*@ assert same_old: \forall integer x; tile_covers(row, first, left, x) ==> \
+        punctured_between{Pre}(row, first, kept, behind, x); */ \
+  /*@ assert same_new: \forall integer x; tile_covers(row, first, left, x) <==> \
+        punctured_between(row, first, kept, behind + by, x); */
+
+/* merge_punctured */
+#define TILE_AND_PARENT \
+  /*@ assert node: tile_is_node(tile, first, d, at); */ \
+  /*@ ghost row_order_lemma(tile, n, first, d); */ \
+  /*@ ghost parent_lemma(d, start, t); */
+#define PAIR_HAS_PARENT \
+  /*@ assert nodes: tile_is_node(tile, first, d, left) && tile_is_node(tile, first, d, left + 1); */ \
+  /*@ assert step: row_step(tile, first, left) && row_step(tile, first, left + 1); */ \
+  /*@ ghost deep_tree_lemma(d); */ \
+  /*@ assert lower: t < d; */ \
+  /*@ assert bytes: tile_byte(tile, left) == t && tile_byte(tile, left + 1) == t; */ \
+  /*@ assert left: right == 0 ==> tree_node(d, tile_start(tile, first, left), t + 1); */ \
+  /*@ assert begin: right != 0 ==> tile_start(tile, first, left) == start - pow2(t); */ \
+  /*@ assert right: right != 0 ==> tree_node(d, tile_start(tile, first, left), t + 1); */ \
+  /*@ assert parent: tree_node(d, tile_start(tile, first, left), t + 1); */
+
+/* take_live_leaf */
+#define SEEDS_BELOW_LEAF \
+  /*@ ghost row_order_lemma(tile, n, first, d); */ \
+  /*@ assert own: row_step(tile, first, at.tile); */ \
+  /*@ assert place: at.seeds < m; */
+#define LEAF_IS_TAKEN \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned kept = at.tile, behind = at.tile + 1, tiles = n; */ \
+  /*@ ghost int by = 0, more = -1; */ \
+  STARTS_KEPT \
+  /*@ assert old: row_step{Pre}(row, first, kept); */ \
+  /*@ assert new: row_step(row, first, kept); */ \
+  STARTS_MOVED \
+  TILES_KEPT \
+  /*@ assert same_leaf: tile_start{Pre}(row, first, kept) == tile_start(row, first, kept); */ \
+  /*@ assert leaf: tile_byte(row, kept) == 0 && tile_is_node(row, first, d, kept); */ \
+  /*@ assert above: \forall integer j; 0 <= j < at.seeds ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j); */ \
+  /*@ assert below: \forall integer j; at.seeds <= j < m - 1 ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j + 1); */ \
+  PLACES_KEPT \
+  SEEDS_KEPT \
+  ROW_KEPT \
+  /*@ assert none: \forall integer x; !punctured_between{Pre}(row, first, kept, behind, x); */ \
+  /*@ assert one: \forall integer x; punctured_between(row, first, kept, behind + by, x) <==> \
+        x == at.start; */
+
+/* opt_row_puncture_below */
+#define SEEDS_BELOW_NODE \
+  /*@ ghost row_order_lemma(tile, n, first, d); */ \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned kept = at.tile, behind = at.tile + 1, tiles = n; */ \
+  /*@ ghost int by = h, more = h - 1; */ \
+  /*@ assert own: row_step(tile, first, at.tile); */ \
+  /*@ assert node: tile_is_node(tile, first, d, at.tile); */ \
+  /*@ assert place: at.seeds < m; */
+#define ROW_BEFORE_PATH \
+  STARTS_KEPT \
+  /*@ assert begin: tile_start(row, first, kept) == at.start && \
+        seeds_before(row, kept) == at.seeds; */ \
+  /*@ ghost Moved: ; */
+#define PATH_IN_ROW \
+  /*@ assert bytes_path: \forall integer i; 0 <= i < n + h ==> !(kept <= i <= kept + h) ==> \
+        tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
+  /*@ assert seeds_path: \forall integer j; 0 <= j < m + h - 1 ==> \
+        !(at.seeds <= j < at.seeds + h) ==> place_seed(top, j) == place_seed{Moved}(top, j); */ \
+  STARTS_KEPT \
+  /*@ assert old: row_step{Pre}(row, first, kept); */ \
+  /*@ assert end_of_node: tile_start{Pre}(row, first, behind) == \
+        tile_start(row, first, behind + by) && \
+        seeds_before{Pre}(row, behind) + more == seeds_before(row, behind + by); */ \
+  STARTS_MOVED \
+  TILES_KEPT \
+  /*@ assert above: \forall integer j; 0 <= j < at.seeds ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j); */ \
+  /*@ assert below: \forall integer j; at.seeds + h <= j < m + h - 1 ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j - (h - 1)); */ \
+  PLACES_KEPT \
+  SEEDS_KEPT \
+  ROW_KEPT \
+  /*@ assert none: \forall integer x; !punctured_between{Pre}(row, first, kept, behind, x); */ \
+  /*@ assert one: \forall integer x; punctured_between(row, first, kept, behind + by, x) <==> \
+        x == leaf; */ \
+  /*@ ghost places_lemma(tile, n + h); */
+
+#endif
