@@ -366,14 +366,12 @@ static void files_that_end_early(int i, uint64_t seed)
   (void)seed;
   static const uint8_t long_root[32] = {7};
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  uint8_t *pages =
-    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uint8_t *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE) != 0)
     abort();
   int ok = 1;
   for (unsigned suite = PPRF_SHA3_256; ok && suite <= PPRF_MLS_SHA256; suite++) {
-    const struct pprf_options o = {
-      .size = sizeof o, .seed = long_root, .depth = 9, .suite = suite};
+    const struct pprf_options o = {.size = sizeof o, .seed = long_root, .depth = 9, .suite = suite};
     pprf_key *key, *in = NULL;
     size_t len;
     if (impls[i]->setup_with(&key, &o) != PPRF_OK || impls[i]->punct(key, 3) != PPRF_OK)
@@ -416,9 +414,9 @@ void __wrap_opt_arena_give(void *p, size_t bytes)
 
 int main(int argc, char **argv)
 {
-  static void (*const test[])(int, uint64_t) = {leaves_are_read_once, arrays_that_overlap,
+  static void (*const test[])(int, uint64_t) = {leaves_are_read_once,      arrays_that_overlap,
                                                 lengths_that_no_array_has, used_heaps,
-                                                files_that_change, files_that_end_early};
+                                                files_that_change,         files_that_end_early};
   enum { TESTS = sizeof test / sizeof *test };
 
   uint64_t seed = tap_seed();

@@ -684,8 +684,7 @@ static int packed_blocks(void)
            pprf_memory_locked(key) == ((flags & LOCKED) != 0) &&
            pprf_memory_locked(key) == may_lock();
   if (!ok)
-    tap_note("%zu blocks, flags %u, memory_locked is %d", p->pages, flags,
-             pprf_memory_locked(key));
+    tap_note("%zu blocks, flags %u, memory_locked is %d", p->pages, flags, pprf_memory_locked(key));
   pprf_free(key);
   return ok;
 }

@@ -55,7 +55,8 @@ void *__real_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes)
 {
-  return callocs_until_failure >= 0 && callocs_until_failure-- == 0 ? NULL : __real_calloc(n, bytes);
+  return callocs_until_failure >= 0 && callocs_until_failure-- == 0 ? NULL
+                                                                    : __real_calloc(n, bytes);
 }
 
 static long draws_until_failure = -1; /* of one draw; -1: none fails */
@@ -646,7 +647,8 @@ static void each_block(int fd)
     callocs_until_failure = n;
     err = fd < 0 ? pool_new(&p, 6, 4, 100, 0, suite) : pool_import(&p, fd, 6, 4, 100, 0, suite);
     callocs_until_failure = -1;
-    check(err == PPRF_OK ? n > 4 : err == PPRF_ERR_NOMEM && p == NULL, "%d, block %ld: %d", fd, n, err);
+    check(err == PPRF_OK ? n > 4 : err == PPRF_ERR_NOMEM && p == NULL, "%d, block %ld: %d", fd, n,
+          err);
     pool_free(p);
     then = dup(0);
     (void)close(then);

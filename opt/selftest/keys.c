@@ -33,7 +33,7 @@ void test_words(void)
     }
   end_test("masks_and_bit_scans_agree_with_loops");
   static uint64_t small[8192];
-  for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++) { /* nothing is behind the last level */
+  for (unsigned depth = 1; depth <= PPRF_SLOTS_DEPTH_MAX; depth++) {
     struct opt_store s;
     uintptr_t end = (uintptr_t)small;
     check(opt_store_open(&s, depth, small, 0) == PPRF_OK, "open");

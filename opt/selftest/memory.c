@@ -251,7 +251,8 @@ static void start_after_punctures(pprf_key *key)
   for (uint64_t leaf = 0; leaf < n; leaf++)
     check(pprf_punct(key, leaf) == PPRF_OK, "punct");
   check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start after punctures");
-  check(pprf_punct(key, 0) == PPRF_OK && pprf_node_count(key) == pprf_depth(key), "the first puncture");
+  check(pprf_punct(key, 0) == PPRF_OK && pprf_node_count(key) == pprf_depth(key),
+        "the first puncture");
   for (uint64_t leaf = 1; leaf < n; leaf++)
     live += pprf_eval(key, leaf, value) == PPRF_OK;
   check(live == n - 1, "leaves are punctured still");
