@@ -90,6 +90,13 @@ def suite_targets(suites):
             ("the same, fresh evaluation, d = 20", "≤ 1.03", ratios(salted, bare, "fresh"), 4)]
 
 
+def openmls_suite(stores):
+    """What bench/stores.c measured of OpenMLS's tree, as a row of the suites: each leaf of the worst case is
+    evaluated and punctured in one call."""
+    ns = next((r["ns"] for r in store_rows(stores, "worst", 16) if store_of(r) == "openmls" and r.get("ns")), None)
+    return [{"suite": "mls-sha256", "version": "OpenMLS, evaluated too", "punct": ns}] if ns else []
+
+
 SUITE_FIGURES = [("one", "one lane"), ("four", "each of 4"), ("eight", "each of 8"),
                  ("punct", "worst-case puncture"), ("fresh", "fresh evaluation, d = 20"),
                  ("expand", "in pprf_expand"), ("batch", "in pprf_eval_batch")]

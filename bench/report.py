@@ -19,8 +19,8 @@ import jinja2
 
 import plots as draw
 import source
-from comparisons import (SUITE_FIGURES, store_cases, store_targets, suite_rows, suite_targets,
-                         verdict_of)
+from comparisons import (SUITE_FIGURES, openmls_suite, store_cases, store_targets, suite_rows,
+                         suite_targets, verdict_of)
 from results import (IMPLS, OWN, STORES, Bench, Result, count, duration, massif_peak, number, objects, read_csv,
                      read_json, size, spread)
 
@@ -213,13 +213,15 @@ def targets(bench, nohash, growth, stores=None, suites=None):
     return out
 
 
-def suites_section(plots, suites):
+def suites_section(plots, suites, stores):
     rows = objects(suites, "rows")
     if not suite_rows(suites):
         return None
     body = [[r.get("suite"), r.get("version")] + (
         [spread(r.get(f, [])) for f, _ in SUITE_FIGURES] if r.get("one") else
         ["not on this processor"] + ["–"] * (len(SUITE_FIGURES) - 1)) for r in rows]
+    body += [[r["suite"], r["version"]] + [spread(r[f]) if f in r else "–" for f, _ in SUITE_FIGURES]
+             for r in openmls_suite(stores)]
     return {"rounds": suites.get("rounds"), "chosen": [str(x) for x in suites.get("default", [])],
             "panels": draw.suite_panels(plots, [r for r in rows if r.get("one")],
                                         [("punct", "Worst-case puncture, d = 16"),
@@ -659,7 +661,7 @@ def main():
         "bench": {"stale": of_bench.stale, "commit": of_bench.commit, "ran": bool(bench.runs),
                   "date": str(bench.context.get("date", ""))[:16].replace("T", " "),
                   "cpu": bench.context.get("cpu_model"), "mode": (run or {}).get("mode")},
-        "stores": stores_section(plots, stores, why_not), "suites": suites_section(plots, suites),
+        "stores": stores_section(plots, stores, why_not), "suites": suites_section(plots, suites, stores),
         "targets": aims, "losses": lost, "measured": measured(plots, bench, nohash),
         "paper": paper(plots, where, bench, nohash, cover), "sigma": sigma(plots, cover),
         "growth": grown(plots, where, bench, growth), "machine": machine(bench, run),

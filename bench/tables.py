@@ -13,8 +13,8 @@ import statistics
 import sys
 import time
 
-from comparisons import (SUITE_FIGURES, store_cases, store_targets, suite_rows, suite_targets,
-                         verdict_of)
+from comparisons import (SUITE_FIGURES, openmls_suite, store_cases, store_targets, suite_rows,
+                         suite_targets, verdict_of)
 from results import STORES, duration, number, spread
 
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
@@ -91,9 +91,9 @@ def stores_table(data):
     return lines + ["", "Against the targets:", ""] + target_rows(store_targets(data))
 
 
-def suites_table(data):
-    rows = [[r["suite"], r["version"]] + [number(statistics.median(r[f])) for f, _ in SUITE_FIGURES]
-            for r in suite_rows(data).values()]
+def suites_table(data, stores):
+    rows = [[r["suite"], r["version"]] + [number(statistics.median(r[f])) if f in r else "–" for f, _ in SUITE_FIGURES]
+            for r in [*suite_rows(data).values(), *openmls_suite(stores)]]
     return said(data) + ["All in ns; the library takes %s and `%s` there." % (
         ", ".join("`%s`" % name for name in data["default"][:-1]), data["default"][-1]), ""] + \
         rows_of(["suite", "version"] + [n for _, n in SUITE_FIGURES], rows) + \
@@ -102,14 +102,16 @@ def suites_table(data):
 
 def tables():
     """(document, what stands in it, what should)"""
-    for name, document in FILES.items():
+    of = {}
+    for name in FILES:
         with open(os.path.join(DOCS, "measured", name + ".json"), encoding="utf-8") as f:
-            data = json.load(f)
+            of[name] = json.load(f)
+    blocks = {"stores": stores_table(of["stores"]), "suites": suites_table(of["suites"], of["stores"])}
+    for name, document in FILES.items():
         path = os.path.join(DOCS, document)
         with open(path, encoding="utf-8") as f:
             text = f.read()
-        block = "\n".join((stores_table if name == "stores" else suites_table)(data)).replace(
-            "\u202f", " ")
+        block = "\n".join(blocks[name]).replace("\u202f", " ")
         made = re.sub(r"(<!-- measured -->\n).*?(<!-- /measured -->)",
                       lambda m: m[1] + block + "\n" + m[2], text, count=1, flags=re.S)
         if "<!-- measured -->" not in text:

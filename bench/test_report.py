@@ -222,6 +222,12 @@ def test_stores_and_suites():
         ok("OpenMLS was left out: no Rust is here" in r.stdout, "with the reason", r.stdout)
     ok("not on this processor" in report(bench__suites=fast)[1],
        "a version that this processor lacks has a row that says so")
+    row = "<td>OpenMLS, evaluated too</td>"
+    theirs = dict(good, openmls=True, rows=good["rows"] + [dict(good["rows"][3], store="openmls", ns=[2100] * 3)])
+    page = report(bench__stores=theirs, bench__suites=fast)[1]
+    ok(page.count(row) == 1 and "2\u202f100" in page.split(row)[1].split("</tr>")[0]
+       and row not in report(bench__stores=good, bench__suites=fast)[1],
+       "OpenMLS has a row among the suites where it was measured")
     r, page = report(bench__stores=stores_json(900, 104, 300))
     ok("packed does not lose" in losses_of(page) and "not explained by wiping:" not in page
        and losses_of(page).count("<td>planted case</td>") == 2,
