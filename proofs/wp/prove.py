@@ -244,6 +244,15 @@ def session(build, file, function, hints):
     return folder
 
 
+def read_report(path):
+    """WP's report, None if there is none that is whole: frama-c may be stopped while it writes it."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except (OSError, ValueError):
+        return None
+
+
 def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hints):
     """Run WP once on what of the file.  Returns its output and its report, None if there is none."""
     report = report_of(build, file, name)
@@ -258,7 +267,7 @@ def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hin
            "-wp-report-json", report, *what, *extra, file]
     env = dict(provers(build, seconds), PWD=root)  # frama-c resolves file names by it, not by its working directory
     out = run(cmd, cwd=root, env=env).stdout if stop is None else until_failure(cmd, stop, cwd=root, env=env)
-    return out, json.load(open(report)) if os.path.exists(report) else None
+    return out, read_report(report)
 
 
 def complaints(out, data, functions, hints):
