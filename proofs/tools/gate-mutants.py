@@ -19,7 +19,7 @@ EXEC_EVAL = "Theorem exec_eval_correct K x : exec_eval K x = eval G K x."
 EXEC_EVAL_PROOF = "elim: K => //= -[p s] K ->; rewrite /eval_node /=;"
 PINNED_EVAL = "exec_eval G K x = eval G K x\n"
 GGM, NODE, CORE = "prg/ggm.acsl", "ref/node.acsl", "ref/core.h"
-STORE, PATH, BITMAP = "opt/store.acsl", "opt/path.acsl", "opt/bitmap.acsl"
+STORE, BESIDE, BITMAP = "opt/store.acsl", "opt/beside.acsl", "opt/bitmap.acsl"
 LAYOUT, MEMORY = "proofs/c/AcslLayout.v", "spec/c/AcslMemory.v"
 COST = "proofs/security/EvaluationCost.v"
 CODEC, CODEC_H = "ref/codec.acsl", "ref/codec.h"
@@ -280,7 +280,7 @@ MUTANTS = [
     ("layout_one_leaf_less_punctured", r"AcslLayout.v",
      [(STORE, "!is_punctured(b, x) && !(lo <= x < hi);", "!is_punctured(b, x) && !(lo < x < hi);")]),
     ("layout_sibling_is_the_node", r"AcslLayout.v",
-     [(PATH, "2 * covering_start(x, h + 1) + pow2(h) - covering_start(x, h); */", "covering_start(x, h); */")]),
+     [(BESIDE, "2 * covering_start(x, h + 1) + pow2(h) - covering_start(x, h); */", "covering_start(x, h); */")]),
     ("layout_fact_too_strong", r"AcslLayout.v",
      [(BITMAP, "FACT covering_start_zero: \\forall integer x, h; shift_right(x, h) == 0 ==>",
        "FACT covering_start_zero: \\forall integer x, h; shift_right(x, h) <= 0 ==>")]),
@@ -293,7 +293,7 @@ MUTANTS = [
     ("layout_contract_leaves", r"gate: acsl: no contract of slot_overwritten_lemma",
      [(STORE, "void slot_overwritten_lemma(", "void slot_written_lemma(")]),
     ("layout_for_the_code_otherwise", r"gate: acsl: beside is declared otherwise than defined",
-     [(PATH, "logic integer beside(integer x, integer h);",
+     [(BESIDE, "logic integer beside(integer x, integer h);",
        "logic integer beside(integer x, integer g);")]),
     ("layout_generated_file_in_the_tree", r"disagree about .*spec/c/AcslOpt.v",
      [("spec/c/AcslOpt.v", "", "Definition x := 0.\n")]),
