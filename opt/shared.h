@@ -12,8 +12,8 @@
  * @retval PPRF_OK, PPRF_ERR_NOMEM. */
 int opt_shared_new(pprf_key **key, unsigned depth);
 
-/** Make it a new key, nothing punctured, its root seed drawn from RAND_priv_bytes.  All its leaves
- * must be punctured.
+/** Make it a new key, nothing punctured, its root seed drawn from RAND_priv_bytes, whatever state it is
+ * in.
  * @retval PPRF_OK, PPRF_ERR_CRYPTO (the key is as it was). */
 int opt_shared_start(pprf_key *key);
 

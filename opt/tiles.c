@@ -186,7 +186,7 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
       loop invariant right_next: \forall integer j, l; k + right < j ==> l == j + 1 ==>
         l <= k + h ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l);
       loop invariant right_last: right < h ==> sibling_end(row, leaf, k + h) == s + pow2(h);
-      loop invariant copath: path_seeds(seed_value(R), d, leaf, copath, h);
+      loop invariant copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
       loop assigns i, left, right, start, tile[0 .. h], seed[0 .. h - 1];
       loop variant i; */
   for (unsigned i = h; i > 0; i--) {

@@ -114,7 +114,7 @@ void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
     requires apart: \separated(tile + (0 .. h), copath + (0 .. h - 1)) &&
       \separated(tile + (0 .. h), seed + (0 .. h - 1)) &&
       \separated(seed + (0 .. h - 1), copath + (0 .. h - 1));
-    requires copath: path_seeds(seed_value(R), d, leaf, copath, h);
+    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
     assigns tile[0 .. h], seed[0 .. h - 1];
     ensures before: row_kept{Pre,Post}(row, first, k);
     ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(row, first, d, i);
@@ -166,7 +166,7 @@ unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top,
     requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
       \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
       \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
-    requires copath: path_seeds(seed_value(R), d, leaf, copath, h);
+    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
     assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
     ensures row: row_holds(seed_value(R), d, tile, n + h, first, end, top, m + h - 1);
     ensures punctured: \forall integer x; row_punctured(tile, n + h, first, x) <==>

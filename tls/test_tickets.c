@@ -495,15 +495,20 @@ __attribute__((noinline)) static void leave_copy(const void *secret, size_t byte
   (void)copy[0];
 }
 
-/* Then it calls nothing, so that what is below its frame stays as it is, until that was looked at. */
+/* No call, so that what is below the caller's frame stays as it is until that was looked at. */
+static inline __attribute__((always_inline)) void wait_for_the_look(void)
+{
+  atomic_store(&derived_so_far, 1);
+  while (!atomic_load(&looked_so_far))
+    ;
+}
+
 static void *derive(void *arg)
 {
   int good = ticket_derive(&leaf_origin, leaf_value, &derived);
   if (copied)
     leave_copy(&derived, sizeof derived);
-  atomic_store(&derived_so_far, 1);
-  while (!atomic_load(&looked_so_far))
-    ;
+  wait_for_the_look();
   return good ? arg : NULL;
 }
 
@@ -520,9 +525,7 @@ static void *refuse(void *arg)
   int err = pprf_tickets_open(asked, forged.bytes, forged.len, out, &len, &ticket);
   if (copied)
     leave_copy(right_mac, sizeof right_mac);
-  atomic_store(&derived_so_far, 1);
-  while (!atomic_load(&looked_so_far))
-    ;
+  wait_for_the_look();
   return err == PPRF_ERR_FORMAT ? arg : NULL;
 }
 
@@ -532,9 +535,7 @@ static void *seal_one(void *arg)
 {
   forged.len = sizeof forged.bytes;
   int err = pprf_tickets_seal(asked, (const uint8_t *)"content", 7, forged.bytes, &forged.len);
-  atomic_store(&derived_so_far, 1);
-  while (!atomic_load(&looked_so_far))
-    ;
+  wait_for_the_look();
   return err == PPRF_OK ? arg : NULL;
 }
 
@@ -546,9 +547,7 @@ static void *open_one(void *arg)
   int err = pprf_tickets_open(asked, forged.bytes, forged.len, out, &len, &ticket);
   if (copied)
     leave_copy(ticket_value, sizeof ticket_value);
-  atomic_store(&derived_so_far, 1);
-  while (!atomic_load(&looked_so_far))
-    ;
+  wait_for_the_look();
   return err == PPRF_OK ? arg : NULL;
 }
 
