@@ -344,7 +344,9 @@ static void null_and_room(void)
           pprf_tickets_open(t, s.bytes, s.len, out, NULL, &ticket) == PPRF_ERR_NULL &&
           pprf_tickets_open(t, s.bytes, s.len, out, &len, NULL) == PPRF_ERR_NULL,
         "open");
-  check(pprf_tickets_redeem(NULL, 1, 0) == PPRF_ERR_NULL, "redeem");
+  check(pprf_tickets_redeem(NULL, 1, 0) == PPRF_ERR_NULL &&
+          pprf_tickets_release(NULL, 1) == PPRF_ERR_NULL,
+        "redeem, release");
   for (size_t room = 0; room < 20; room++) {
     len = room;
     memset(out, 7, sizeof out);
@@ -357,8 +359,14 @@ static void null_and_room(void)
   const uint64_t wrong[] = {
     0, 1, ticket + 1, ticket ^ UINT64_C(1) << 32, ticket | UINT64_C(1) << 63, UINT64_MAX};
   for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
-    check(pprf_tickets_redeem(t, wrong[i], 1) == PPRF_ERR_PUNCTURED, "never issued: %u", i);
+    check(pprf_tickets_redeem(t, wrong[i], 1) == PPRF_ERR_PUNCTURED &&
+            pprf_tickets_release(t, wrong[i]) == PPRF_OK,
+          "never issued: %u", i);
   check(opens(t, &s, "x", 1) == PPRF_OK, "the ticket is good");
+  check(pprf_tickets_release(t, ticket) == PPRF_OK && opens(t, &s, "x", 1) == PPRF_OK &&
+          pprf_tickets_redeem(t, ticket, 0) == PPRF_OK &&
+          pprf_tickets_release(t, ticket) == PPRF_OK && opens(t, &s, "x", 1) == PPRF_ERR_PUNCTURED,
+        "released, redeemed, released");
   pprf_tickets_free(t);
 
   t = new_tickets(10); /* freed by its maker, used by another process */
