@@ -406,6 +406,26 @@ def replaced_by_another(case, kind, name, which, foreign):
     return ok
 
 
+def unknown_sizes(case):
+    """A key file is not read where what it is, or its size under the lock, cannot be asked."""
+    ok = True
+    for command in (case.command, ["info", case.path]):
+        case.reset()
+        if os.path.exists(case.log):
+            os.unlink(case.log)
+        run(command, LD_PRELOAD=PRELOAD, TRACE_TO=case.log)
+        calls = [v["name"] for e, v in parse(read(case.log).decode()) if e == "call"]
+        for at in [i for i, n in enumerate(calls, 1) if n == "fstat"][:2]:  # before and under the lock
+            case.reset()
+            r = run(command, LD_PRELOAD=PRELOAD, FAIL_AT=str(at))
+            good = (r.returncode == FILE and b"Input/output error" in r.stderr and r.stdout == b"" and
+                    read(case.path) == case.old and case.beside() == [])
+            if not good:
+                note("%s, call %d: status %d, %s" % (command[0], at, r.returncode, r.stderr.decode().strip()))
+            ok &= good
+    return ok
+
+
 def swept_by_another(case):
     """A file that has its name, and no lock yet, looks left over to another writer."""
     _, events = case.trace(NO_TMPFILE="1")
@@ -652,6 +672,7 @@ def main():
                     (code, shown), silent = shows_progress(case, []), shows_progress(case, ["-q"])
                     result((code, silent) == (DONE, (DONE, b"")) and re.fullmatch(
                         rb"(\rpprf punct \[[# ]{32}\] +\d+%  \d+ of 40 )+\r\x1b\[K", shown), claim)
+                result(unknown_sizes(case), name + "_a_file_whose_size_cannot_be_asked_is_not_read")
                 result(swept_by_another(case), name + "_named_a_file_that_another_writer_swept_is_"
                        "made_anew")
                 for kind, call, which in (("", "fstatat", -2), ("", "exchange", 0),
