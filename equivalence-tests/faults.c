@@ -257,13 +257,14 @@ enum kind {
   SETUP_RANDOM,
   SETUP_SALTED, /* a salt is drawn */
   SETUP_WIDE,   /* a root of 32 bytes */
-  SHARED, /* of opt: a key in shared memory */
+  SHARED,       /* of opt: a key in shared memory */
+  SETUP_SHARED, /* the same through the API, not of packed stores */
   KINDS
 };
 static const char *const kind_name[KINDS] = {
-  "eval",        "punct",        "eval_punct",   "punct_range", "eval_batch",
-  "punct_batch", "expand",       "prefault",     "export",      "import",
-  "setup",       "setup_random", "setup_salted", "setup_wide",  "setup_shared"};
+  "eval",         "punct",      "eval_punct", "punct_range", "eval_batch", "punct_batch",
+  "expand",       "prefault",   "export",     "import",      "setup",      "setup_random",
+  "setup_salted", "setup_wide", "opt_shared", "setup_shared"};
 
 static int changes_key(enum kind kind)
 {
@@ -358,7 +359,13 @@ static int setup_wide(const struct pprf_impl *impl, pprf_key **key, unsigned dep
   return impl->setup_with(key, &o);
 }
 
-static int setup_shared(pprf_key **key, unsigned depth)
+static int setup_shared(const struct pprf_impl *impl, pprf_key **key, unsigned depth)
+{
+  struct pprf_options o = {.size = sizeof o, .depth = depth, .flags = PPRF_SHARED};
+  return impl->setup_with(key, &o);
+}
+
+static int opt_shared(pprf_key **key, unsigned depth)
 {
   int err = opt_shared_new(key, depth);
   if (err == PPRF_OK && (err = opt_shared_start(*key)) != PPRF_OK) {
@@ -406,7 +413,11 @@ static void *run(void *arg)
     t->err = import_any(impl, &t->made, t->file, t->file_len);
     break;
   case SHARED:
-    t->err = setup_shared(&t->made, (unsigned)t->a);
+    t->err = opt_shared(&t->made, (unsigned)t->a);
+    break;
+  case SETUP_SHARED:
+    t->made = (pprf_key *)(uintptr_t)16;
+    t->err = setup_shared(impl, &t->made, (unsigned)t->a);
     break;
   case SETUP_SALTED:
     t->made = (pprf_key *)(uintptr_t)16;
@@ -689,11 +700,15 @@ static void states(const struct pprf_impl *impl, unsigned depth)
       }
     }
   }
-  for (enum kind kind = SETUP; kind < (impl == &impl_ref || depth > 20 ? SHARED : KINDS); kind++)
+  for (enum kind kind = SETUP; kind < KINDS; kind++) {
+    if ((kind >= SHARED && depth > 20) || (kind == SHARED && impl == &impl_ref) ||
+        (kind == SETUP_SHARED && impl == &impl_packed))
+      continue;
     for (int on = 0; on < 2; on++) {
       struct trial t = {.impl = impl, .kind = kind, .a = depth};
       every_call(&t, on);
     }
+  }
 }
 
 /* Batches and expansions of more leaves than opt takes on at a time, and across high nodes: what
