@@ -274,6 +274,8 @@ void test_shared(void)
     check_cleared(key, depth);
     for (unsigned round = 0; round < 4 && !failed; round++) {
       check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");
+      size_t touched = opt_store_resident_bytes(&key->store);
+      check(touched <= 16384, "a start touches %zu B", touched);
       check(pprf_eval(key, n - 1, value) == PPRF_OK, "eval");
       check(memcmp(value, first, sizeof value) != 0, "the same seed again");
       memcpy(first, value, sizeof first);
