@@ -837,6 +837,12 @@ class Options(Case):
                 self.assertIn(option.replace("-", "_")[:5], r.stderr.replace("-", "_"))
                 self.assertNotIn("listening", r.stdout)
 
+    def test_more_servers_than_there_is_room_for_are_refused(self):
+        for count in (8, 9, 40):  # of URLs that are none, which is said later
+            r = subprocess.run([SERVER, "-p", "0", *["--backend=http://h"] * count], cwd=self.dir,
+                               capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual((r.returncode, "--backend: more than 8" in r.stderr), (1, count > 8), r.stderr)
+
     def test_unknown_options_and_arguments_are_refused(self):
         for args in (["--nonsense"], ["extra"], ["--depth"]):
             r = subprocess.run([SERVER, *args], cwd=self.dir, capture_output=True, text=True,
