@@ -49,7 +49,7 @@ HARMLESS = set("""
     memcpy memmove memset mlock prctl printf putc putchar puts qsort raise readdir readdir64
     secure_getenv setrlimit setrlimit64 sigaction sigfillset signal snprintf stat stat64 lstat lstat64
     strcmp strcspn strerror strlen strncmp strrchr strspn strstr strtod sysconf tcgetattr tcsetattr
-    vasprintf vsnprintf access ioctl optarg opterr optind optopt stderr stdout stdin strchr
+    vsnprintf access ioctl optarg opterr optind optopt stderr stdout stdin strchr
     json_delete json_dumpf json_integer json_object_set_new json_pack json_real""".split())
 number = failed = 0
 
@@ -426,6 +426,16 @@ def unknown_sizes(case):
     return ok
 
 
+def complains_without_memory(scratch):
+    """What is said of a failure where there is no memory for its text: which, if not of what."""
+    missing, log = os.path.join(scratch, "missing"), os.path.join(scratch, "missing.log")
+    whole = run(["info", missing], LD_PRELOAD=PRELOAD, TRACE_TO=log)
+    calls = [v["name"] for e, v in parse(read(log).decode()) if e == "call"]
+    r = run(["info", missing], LD_PRELOAD=PRELOAD, FAIL_AT=str(calls.index("vasprintf") + 1))
+    return (whole.stderr == b"pprf info: " + missing.encode() + b": No such file or directory\n" and
+            (r.returncode, r.stdout, r.stderr) == (whole.returncode, b"", b"pprf info: %s: %s\n"))
+
+
 def swept_by_another(case):
     """A file that has its name, and no lock yet, looks left over to another writer."""
     _, events = case.trace(NO_TMPFILE="1")
@@ -686,6 +696,7 @@ def main():
                 result(ok and sum(after.values()) == count,
                        "%s_kill_at_a_random_moment_leaves_the_old_or_the_new_key "
                        "(%d kills: %d old, %d new)" % (name, count, after["old"], after["new"]))
+        result(complains_without_memory(scratch), "a_failure_is_said_in_one_line_without_memory_for_its_text")
         # an access control list may be lost, but not what it kept from others
         case = Case(scratch, "opt_punct_with_a_list", "opt", 20, some, ["punct"], ["77"])
         entries = ((1, 6, -1), (2, 4, 65534), (4, 0, -1), (0x10, 4, -1), (0x20, 0, -1))

@@ -471,6 +471,20 @@ char *strdup(const char *text)
   return HIT("strdup") ? NULL : real(text);
 }
 
+int vasprintf(char **text, const char *format, va_list args)
+{
+  REAL(int, vasprintf, char **, const char *, va_list);
+  return HIT("vasprintf") ? -1 : real(text, format, args);
+}
+
+/* With -D_FORTIFY_SOURCE. */
+int __vasprintf_chk(char **text, int flag, const char *format, va_list args);
+int __vasprintf_chk(char **text, int flag, const char *format, va_list args)
+{
+  REAL(int, __vasprintf_chk, char **, int, const char *, va_list);
+  return HIT("vasprintf") ? -1 : real(text, flag, format, args);
+}
+
 char *realpath(const char *path, char *to)
 {
   REAL(char *, realpath, const char *, char *);
