@@ -76,8 +76,8 @@ SECONDS = {
     "bitwords_test": 0.2, "api": 0.4, "corpus-ops": 0.5, "forks": 0.9, "hostile": 1, "corpus-cli": 1.1,
     "prg_choice": 1.1, "test_attach": 1.2, "selftest-quick": 2, "memory": 2.2, "cli-simulate": 2.5,
     "selftest-prg": 3.2, "selftest-packed": 3.3, "test_tickets": 4.4, "test_preload": 4.8, "cli-quick": 5,
-    "test_pool": 5.6, "threads": 6, "faults": 11, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
-    "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40}
+    "test_pool": 5.6, "threads": 6, "cli-freed": 13, "residue": 14, "selftest": 14, "exhaustive": 15,
+    "random": 20, "crash": 20, "secret-flow": 25, "test_tls": 25, "cli": 40, "shipped-prg": 40, "faults": 45}
 # 5 to 40 of these; a file that has no other suites is asked by them all the same
 SLOW = {"selftest", "residue", "faults", "exhaustive", "random", "secret-flow", "threads", "shipped-prg",
         "cli-freed", "cli", "crash"}

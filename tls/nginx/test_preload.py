@@ -206,6 +206,10 @@ class SServer(Case):
         server = self.s_server("-early_data", PPRF_TICKETS_SUITE="aes-128",
                                PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
         self.assertIn("not with PPRF_TICKETS_SUITE", server.text())
+        self.assertIn("no tickets: ", server.text())
+        server = self.s_server("-early_data", PPRF_TICKETS_LIFETIME="604800",  # a fleet has shorter ones
+                               PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
+        self.assertIn("no tickets: ", server.text())
         server = self.s_server("-early_data", PPRF_TICKETS_BACKENDS="valkey://user:word@127.0.0.1:9")
         self.assertIn("PPRF_TICKETS_BACKENDS: no such option", server.text())
         self.assertNotIn("word", server.text())
