@@ -130,6 +130,26 @@ void test_range_release(void)
   end_test("pages_of_punctured_blocks_go_back_to_the_system");
 }
 
+/* The same of a packed key, which gets pair slots: with the last leaf punctured, or any. */
+static void prefault_packed(struct model *m, unsigned depth, int last)
+{
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root_bytes, .depth = depth, .store = PPRF_STORE_PACKED};
+  pprf_key *key = NULL;
+  free(m->punctured);
+  *m = (struct model){.depth = depth};
+  snprintf(context, sizeof context, "depth %u, packed", depth);
+  check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
+  for (unsigned i = 0; i < 10; i++) {
+    uint64_t x = last && i == 0 ? leaves(m) - 1 : rnd_below(leaves(m));
+    (void)pprf_punct(must(key), x);
+    model_puncture(m, x, x);
+  }
+  check(pprf_prefault(key) == PPRF_OK, "prefault");
+  check_key(key, m, 1);
+  pprf_free(key);
+}
+
 void test_prefault(void)
 {
   struct model m = {0};
@@ -152,6 +172,7 @@ void test_prefault(void)
       check(kernel_bytes(key) == s->mapped, "%zu B stay backed of %zu", kernel_bytes(key),
             s->mapped);
       pprf_free(key);
+      prefault_packed(&m, depth, refused == 0);
     }
   context[0] = 0;
   if (sysconf(_SC_PHYS_PAGES) < (INT64_C(1) << 35) / sysconf(_SC_PAGESIZE)) {
