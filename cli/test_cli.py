@@ -1614,6 +1614,14 @@ class Simulate(Case):
             self.assertEqual(o["peak_nodes"], 2 ** (depth - 1))
             self.assertLessEqual(o["bytes_a_node_at_node_peak"], 16.5)
 
+    def test_bytes_a_node_are_the_memory_at_the_node_peak_by_the_nodes_there(self):
+        o = self.simulate("best", 17, "--impl", "opt")
+        final, memory, peak = (o[k] for k in ("final_memory_bytes", "memory_bytes_at_node_peak", "peak_memory_bytes"))
+        self.assertTrue(final < memory < peak, o)
+        self.assertEqual(o["bytes_a_node_at_node_peak"], memory / o["peak_nodes"])
+        self.assertIn(f"; {memory / o['peak_nodes']:.2f} bytes a node at the node peak\n",
+                      self.expect(DONE, "simulate", "-s", "best", "-d", 17, "-i", "opt"))
+
     def test_each_suite_makes_the_same_calls_and_has_its_own_nodes(self):
         for impl in ("ref", "opt"):
             for suite in ("sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"):
