@@ -391,6 +391,36 @@ static void files_that_end_early(int i, uint64_t seed)
   tap_ok(ok, "%s_import_reads_a_file_to_its_end_and_no_further", impls[i]->name);
 }
 
+/* A file of version 1, whole, behind the first 20 bytes of one of version 2: a reader that goes on after what is
+ * wrong with the outer file finds nothing wrong with the inner one. */
+static void files_in_files(int i, uint64_t seed)
+{
+  static const uint64_t counts[] = {0, 1, 3, 1 << 20, UINT64_C(1) << 32, UINT64_MAX};
+  pprf_key *key, *in = NULL;
+  uint8_t file[20 + 512] = {0}, out[16];
+  size_t len = sizeof file - 20;
+  (void)seed;
+  int ok = 1;
+  if (impls[i]->setup(&key, 5, root) != PPRF_OK || impls[i]->punct(key, 3) != PPRF_OK ||
+      impls[i]->export_key(key, file + 20, &len) != PPRF_OK)
+    abort();
+  impls[i]->free(key);
+  for (unsigned suite = 0; suite < 256; suite++)
+    for (unsigned k = 0; k < 2 * (sizeof counts / sizeof *counts); k++) {
+      memcpy(file, "PPRFKEY\2", 8);
+      file[8] = (uint8_t)suite;
+      file[9] = k & 1 ? 5 : 40;
+      for (unsigned b = 0; b < 8; b++)
+        file[12 + b] = (uint8_t)(counts[k / 2] >> 8 * b);
+      in = (pprf_key *)(uintptr_t)16;
+      ok &= import_any(impls[i], &in, file, 20 + len) != PPRF_OK && in == NULL;
+    }
+  ok = ok && import_any(impls[i], &in, file + 20, len) == PPRF_OK &&
+       impls[i]->eval(in, 4, out) == PPRF_OK && impls[i]->eval(in, 3, out) == PPRF_ERR_PUNCTURED;
+  impls[i]->free(in);
+  tap_ok(ok, "%s_import_refuses_a_file_in_a_file", impls[i]->name);
+}
+
 /* ---------------------------------------------------------------- the arena of packed keys, through --wrap */
 
 static long blocks; /* in use */
@@ -414,9 +444,10 @@ void __wrap_opt_arena_give(void *p, size_t bytes)
 
 int main(int argc, char **argv)
 {
-  static void (*const test[])(int, uint64_t) = {leaves_are_read_once,      arrays_that_overlap,
-                                                lengths_that_no_array_has, used_heaps,
-                                                files_that_change,         files_that_end_early};
+  static void (*const test[])(int, uint64_t) = {
+    leaves_are_read_once, arrays_that_overlap, lengths_that_no_array_has,
+    used_heaps,           files_that_change,   files_that_end_early,
+    files_in_files};
   enum { TESTS = sizeof test / sizeof *test };
 
   uint64_t seed = tap_seed();
