@@ -172,8 +172,16 @@ WRAP(int, mlock, (const void *p, size_t len),
 
 WRAP(EVP_MD *, EVP_MD_fetch, (OSSL_LIB_CTX *c, const char *name, const char *query),
      { return hit("EVP_MD_fetch", PPRF_ERR_CRYPTO) ? NULL : __real_EVP_MD_fetch(c, name, query); })
-WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void),
-     { return hit("EVP_MD_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_MD_CTX_new(); })
+static long contexts; /* digest contexts that there are */
+WRAP(EVP_MD_CTX *, EVP_MD_CTX_new, (void), {
+  EVP_MD_CTX *c = hit("EVP_MD_CTX_new", PPRF_ERR_NOMEM) ? NULL : __real_EVP_MD_CTX_new();
+  contexts += c != NULL;
+  return c;
+})
+WRAP(void, EVP_MD_CTX_free, (EVP_MD_CTX *c), {
+  contexts -= c != NULL;
+  __real_EVP_MD_CTX_free(c);
+})
 WRAP(int, EVP_DigestInit_ex, (EVP_MD_CTX *c, const EVP_MD *md, ENGINE *e),
      { return hit("EVP_DigestInit_ex", PPRF_ERR_CRYPTO) ? 0 : __real_EVP_DigestInit_ex(c, md, e); })
 WRAP(int, EVP_DigestUpdate, (EVP_MD_CTX *c, const void *p, size_t n),
@@ -435,15 +443,6 @@ static void *run(void *arg)
   return NULL;
 }
 
-static void in_thread(struct trial *t)
-{
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, run, t) != 0 || pthread_join(thread, NULL) != 0) {
-    printf("Bail out! no thread\n");
-    exit(1);
-  }
-}
-
 static uint8_t *export(const struct pprf_impl *impl, const pprf_key *key, size_t *len)
 {
   if (impl->export_key(key, NULL, len) != PPRF_OK)
@@ -469,6 +468,19 @@ static void problem(const struct trial *t, const char *what)
     tap_note("%s %s 0x%llx 0x%llx, call %u (%s)%s: %s; result %s", t->impl->name,
              kind_name[t->kind], (unsigned long long)t->a, (unsigned long long)t->b, inject.at,
              inject.first, inject.on ? " and all later ones" : "", what, result_name(t->err));
+}
+
+/* The thread's digest context goes with it, whatever failed. */
+static void in_thread(struct trial *t)
+{
+  pthread_t thread;
+  long before = contexts;
+  if (pthread_create(&thread, NULL, run, t) != 0 || pthread_join(thread, NULL) != 0) {
+    printf("Bail out! no thread\n");
+    exit(1);
+  }
+  if (contexts != before)
+    problem(t, "a digest context is left");
 }
 
 /* What eval says about the leaves, before anything fails. */

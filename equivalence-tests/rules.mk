@@ -140,7 +140,7 @@ fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 
 TAP_TESTS += $(EQB)/faults $(EQB)/faults-asan
 EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap madvise mlock mlock2 \
-  EVP_MD_fetch EVP_MD_CTX_new EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
+  EVP_MD_fetch EVP_MD_CTX_new EVP_MD_CTX_free EVP_DigestInit_ex EVP_DigestUpdate EVP_DigestFinal_ex \
   EVP_CIPHER_CTX_new EVP_EncryptInit_ex EVP_CIPHER_CTX_set_padding EVP_EncryptUpdate \
   EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand \
   prg_expand_wide
