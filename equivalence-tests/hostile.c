@@ -421,6 +421,27 @@ static void files_in_files(int i, uint64_t seed)
   tap_ok(ok, "%s_import_refuses_a_file_in_a_file", impls[i]->name);
 }
 
+/* A file that counts 2^32 nodes, more than any may, and has room for far fewer, is none, however much
+ * memory there is.  What comes behind its header is not looked at. */
+static void counts_of_long_files(int i, uint64_t seed)
+{
+  enum { RECORD = 1 + 16 }; /* of a node at depth 5 */
+  const size_t most = (UINT64_C(1) << 32) / RECORD + 4096;
+  uint8_t *file =
+    mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  pprf_key *in = (pprf_key *)(uintptr_t)16;
+  (void)seed;
+  if (file == MAP_FAILED)
+    abort();
+  memcpy(file, "PPRFKEY\2", 8);
+  file[8] = PPRF_SHA3_256_SALTED;
+  file[9] = 5;
+  file[16] = 1; /* the count's fifth byte of eight */
+  tap_ok(import_any(impls[i], &in, file, most) == PPRF_ERR_FORMAT && in == NULL,
+         "%s_import_refuses_a_count_that_its_file_is_too_short_for", impls[i]->name);
+  (void)munmap(file, most);
+}
+
 /* ---------------------------------------------------------------- the arena of packed keys, through --wrap */
 
 static long blocks; /* in use */
@@ -447,7 +468,7 @@ int main(int argc, char **argv)
   static void (*const test[])(int, uint64_t) = {
     leaves_are_read_once, arrays_that_overlap, lengths_that_no_array_has,
     used_heaps,           files_that_change,   files_that_end_early,
-    files_in_files};
+    files_in_files,       counts_of_long_files};
   enum { TESTS = sizeof test / sizeof *test };
 
   uint64_t seed = tap_seed();
