@@ -39,6 +39,49 @@ frontend tests
 """
 
 
+# A program of two SSL_CTX: the callbacks of the second come when the first has had its tickets.  It prints how often
+# they are asked in one handshake.
+LATE_CALLBACKS = """
+import ctypes
+ctypes.CDLL("libssl.so.3", ctypes.RTLD_GLOBAL)
+lib = ctypes.CDLL(None)  # what is loaded before comes first
+for name in ("TLS_server_method", "TLS_client_method", "SSL_CTX_new", "SSL_new"):
+    getattr(lib, name).restype = ctypes.c_void_p
+pointer = ctypes.c_void_p
+
+def new_server():
+    ctx = pointer(lib.SSL_CTX_new(pointer(lib.TLS_server_method())))
+    assert lib.SSL_CTX_use_certificate_file(ctx, b"cert", 1) == 1
+    assert lib.SSL_CTX_use_PrivateKey_file(ctx, b"key", 1) == 1
+    return ctx
+
+asked = 0
+@ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer)
+def generate(ssl, arg):
+    global asked
+    asked += 1
+    return 1
+@ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer, ctypes.c_size_t, ctypes.c_int, pointer)
+def decrypt(ssl, session, name, length, status, arg):
+    return 3  # use it
+
+assert lib.SSL_new(new_server())
+ctx = new_server()
+assert lib.SSL_CTX_set_session_ticket_cb(ctx, generate, decrypt, None) == 1
+client = pointer(lib.SSL_CTX_new(pointer(lib.TLS_client_method())))
+ends, bios = [pointer(lib.SSL_new(c)) for c in (ctx, client)], [pointer(), pointer()]
+assert lib.BIO_new_bio_pair(ctypes.byref(bios[0]), ctypes.c_size_t(0), ctypes.byref(bios[1]), ctypes.c_size_t(0)) == 1
+for end, bio in zip(ends, bios):
+    lib.SSL_set_bio(end, bio, bio)
+lib.SSL_set_accept_state(ends[0])
+lib.SSL_set_connect_state(ends[1])
+done = [0, 0]
+for _ in range(20):
+    done = [lib.SSL_do_handshake(end) for end in ends]
+print(done, asked)
+"""
+
+
 class Server:
     """A program on a free port, with the shim or without."""
 
@@ -189,6 +232,12 @@ class SServer(Case):
         first = self.session(server, "first")
         for reused in (True, False):
             self.assertEqual(tls.s_client(server.port, first).reused, reused)
+
+    def test_callbacks_that_a_program_sets_late_are_asked(self):
+        for shim in ({}, {"LD_PRELOAD": SHIM}):
+            r = subprocess.run([sys.executable, "-c", LATE_CALLBACKS], cwd=self.dir, capture_output=True, text=True,
+                               timeout=PATIENCE, env=dict(os.environ, PPRF_TICKETS_RATE="100", **shim))
+            self.assertEqual((r.stdout, r.stderr), ("[1, 1] 2\n", ""))
 
     def test_bad_values_are_named_and_switch_tickets_off(self):
         for name, value in (("DEPTH", "33"), ("DEPTH", "x"), ("DEPTH", ""), ("LIFETIME", "0"),
