@@ -559,6 +559,17 @@ static void *open_one(void *arg)
   return err == PPRF_OK ? arg : NULL;
 }
 
+static uint8_t hmac_key[64], hmac_out[32], inner_digest[32];
+
+static void *hmac_one(void *arg)
+{
+  int good = ticket_hmac(ticket_digest(32), hmac_key, 32, (const uint8_t *)"text", 4, hmac_out);
+  if (copied)
+    leave_copy(inner_digest, sizeof inner_digest);
+  wait_for_the_look();
+  return good ? arg : NULL;
+}
+
 /* The value, on another stack. */
 static void learn_value(void)
 {
@@ -645,6 +656,32 @@ static void value_residue(void)
   }
   pprf_tickets_free(asked);
   end_test("sealing_opening_and_refusing_leave_the_leafs_value_nowhere_on_the_stack");
+}
+
+/* HMAC's inner digest is made of the key, as the key is with its pads. */
+static void hmac_residue(void)
+{
+  uint8_t text[64 + 4] = {0}, outer[64];
+  const void *secret[] = {
+    inner_digest, inner_digest + 8, inner_digest + 16, inner_digest + 24, hmac_key, text, outer};
+  asked = new_tickets(10);
+  for (unsigned i = 0; i < 20; i++) {
+    for (unsigned k = 0; k < 64; k++) {
+      hmac_key[k] = k < 32 ? (uint8_t)rnd(256) : 0;
+      text[k] = hmac_key[k] ^ 0x36;
+      outer[k] = hmac_key[k] ^ 0x5c;
+    }
+    memcpy(text + 64, "text", 4);
+    check(EVP_Digest(text, sizeof text, inner_digest, NULL, EVP_sha256(), NULL) == 1, "a digest");
+    copied = 1;
+    check(found_on_the_stack_of(hmac_one, secret, 4) >= 4,
+          "control: a digest on the stack is found");
+    copied = 0;
+    check(found_on_the_stack_of(hmac_one, secret, 7) == 0,
+          "HMAC leaves its key or the inner digest");
+  }
+  pprf_tickets_free(asked);
+  end_test("hmac_leaves_its_key_and_its_inner_digest_nowhere_on_the_stack");
 }
 
 /* In one version of the suite; 1: something is left, 2: the processor cannot run it. */
@@ -1082,6 +1119,7 @@ int main(int argc, char **argv)
   suite = 0;
   mac_residue();
   value_residue();
+  hmac_residue();
   suites();
   suite = PPRF_SHA3_256_SALTED;
   run();
