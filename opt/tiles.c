@@ -160,49 +160,129 @@ static inline void put_live(uint8_t *tile, unsigned at, unsigned height, struct 
   seed[to] = value;
 }
 
-void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, unsigned h,
-                        const struct pprf_seed *copath)
-  /*@ ghost (const uint8_t *row, unsigned k, uint64_t first, uint64_t s,
-             const struct pprf_seed *top, unsigned seeds, struct pprf_seed R, unsigned d) */
+/* The place of the next tile beside a path, from the left or from the right. */
+/*@ requires sides: left <= right && is_left <= 1;
+    assigns \nothing;
+    ensures \result == (is_left == 0 ? right : left); */
+static inline unsigned next_place(unsigned left, unsigned right, unsigned is_left)
+{
+  //@ assert side: is_left == 0 || is_left == 1;
+  return right - is_left * (right - left);
+}
+
+/* Write the sibling of a height beside the path to a leaf, the next tile from its side.  The node above
+ * starts at leaf start, its right half at middle. */
+/*@ requires place: tile == row + k && left < right <= h <= 63 && seed == top - (seeds + h) &&
+      k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX;
+    requires memory: \valid(tile + (0 .. h)) && \valid(seed + (0 .. h - 1)) &&
+      \separated(tile + (0 .. h), seed + (0 .. h - 1));
+    requires height: height < h && is_left <= 1 && middle == start + pow2(height) &&
+      end == middle + pow2(height) && s + pow2(h) <= 0x8000000000000000;
+    requires sibling: beside(leaf, height) == (is_left == 0 ? middle : start) &&
+      tree_node(d, beside(leaf, height), height) &&
+      seed_value(value) == node_seed(seed_value(R), d, beside(leaf, height), height);
+    requires lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    requires rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+                                 seeds - k - 1, end, s + pow2(h));
+    assigns tile[0 .. h], seed[0 .. h - 1];
+    ensures left: is_left != 0 ==>
+      sibling_run(seed_value(R), d, leaf, h, row, k, k + left + 1, top, seeds - k, s, middle) &&
+      sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, seeds - k - 1,
+                  end, s + pow2(h));
+    ensures right: is_left == 0 ==>
+      sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start) &&
+      sibling_run(seed_value(R), d, leaf, h, row, k + right, k + h + 1, top, seeds - k - 1,
+                  middle, s + pow2(h)); */
+static inline void put_path_sibling(uint8_t *tile, struct pprf_seed *seed, unsigned left,
+                                    unsigned right, unsigned h, unsigned is_left, unsigned height,
+                                    struct pprf_seed value)
+  /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
+             unsigned seeds, struct pprf_seed R, unsigned d, uint64_t leaf, uint64_t start,
+             uint64_t middle, uint64_t end) */
+{
+  unsigned at = next_place(left, right, is_left);
+  put_live(tile, at, height, seed, h - is_left - at, value) /*@ ghost (row, k, top, seeds, h) */;
+  SIBLING_IN_RUN
+}
+
+/* Write the siblings beside the path to a leaf, all tiles of opt_tiles_put_path but the leaf's.  Returns
+ * how many lie left of it. */
+/*@ requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
+    requires place: tile == row + k && k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX &&
+      seed == top - (seeds + h);
+    requires memory: \valid(tile + (0 .. h)) && \valid(seed + (0 .. h - 1)) &&
+      \valid_read(copath + (0 .. h - 1));
+    requires apart: \separated(tile + (0 .. h), copath + (0 .. h - 1)) &&
+      \separated(tile + (0 .. h), seed + (0 .. h - 1)) &&
+      \separated(seed + (0 .. h - 1), copath + (0 .. h - 1));
+    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    assigns tile[0 .. h], seed[0 .. h - 1];
+    ensures left: \result <= h;
+    ensures leaf: tree_node(d, leaf, 0) && leaf < 0x8000000000000000;
+    ensures lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + \result, top, seeds - k, s, leaf);
+    ensures rights: sibling_run(seed_value(R), d, leaf, h, row, k + \result + 1, k + h + 1, top,
+                                seeds - k - 1, leaf + 1, s + pow2(h)); */
+static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf,
+                                    unsigned h, const struct pprf_seed *copath)
+  /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
+             unsigned seeds, struct pprf_seed R, unsigned d) */
 {
   unsigned left = 0, right = h; /* tiles beside the path so far, from either end */
-  //@ ghost uint64_t start = s;
+  NO_SIBLINGS
   /* no branch on the leaf's bits: the processor would guess every other one wrong */
   /*@ loop invariant height: i <= h && left + i == right <= h;
-      loop invariant node: tree_node(d, start, i) && covers(start, i, leaf);
-      loop invariant lefts: \forall integer j; k <= j < k + left ==>
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k));
-      loop invariant rights: \forall integer j; k + right < j <= k + h ==>
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k) - 1);
-      loop invariant left_first: left > 0 ==> sibling_start(row, leaf, k) == s;
-      loop invariant left_none: left == 0 ==> start == s;
-      loop invariant left_next: \forall integer j, l; k <= j ==> l == j + 1 ==> l < k + left ==>
-        sibling_end(row, leaf, j) == sibling_start(row, leaf, l);
-      loop invariant left_last: \forall integer j; k <= j ==> k + left == j + 1 ==>
-        sibling_end(row, leaf, j) == start;
-      loop invariant right_first: right < h ==>
-        sibling_start(row, leaf, k + right + 1) == start + pow2(i);
-      loop invariant right_none: right == h ==> start + pow2(i) == s + pow2(h);
-      loop invariant right_next: \forall integer j, l; k + right < j ==> l == j + 1 ==>
-        l <= k + h ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l);
-      loop invariant right_last: right < h ==> sibling_end(row, leaf, k + h) == s + pow2(h);
+      loop invariant node: tree_node(d, start, i) && covers(start, i, leaf) &&
+        end == start + pow2(i) <= 0x8000000000000000;
+      loop invariant lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top,
+                                        seeds - k, s, start);
+      loop invariant rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1,
+                                         top, seeds - k - 1, end, s + pow2(h));
       loop invariant copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
-      loop assigns i, left, right, start, tile[0 .. h], seed[0 .. h - 1];
+      loop assigns i, left, right, start, end, tile[0 .. h], seed[0 .. h - 1];
       loop variant i; */
   for (unsigned i = h; i > 0; i--) {
     HALVES_OF_PATH
     unsigned is_left = (unsigned)(leaf >> (i - 1) & 1);
     SIDE_OF_SIBLING
-    unsigned at = right - is_left * (right - left);
-    //@ assert place: at == (is_left == 0 ? right : left);
-    put_live(tile, at, i - 1, seed, h - is_left - at, copath[i - 1])
-      /*@ ghost (row, k, top, seeds, h) */;
-    SIBLING_IS_TILE
+    put_path_sibling(tile, seed, left, right, h, is_left, i - 1, copath[i - 1])
+      /*@ ghost (row, k, s, top, seeds, R, d, leaf, start, middle, end) */;
     left += is_left;
     right -= 1 - is_left;
-    //@ ghost start = is_left != 0 ? middle : start;
+    HALF_OF_LEAF
   }
+  return left;
+}
+
+/* Write the punctured leaf's tile between them. */
+/*@ requires place: tile == row + k && left == right <= h && k + h < OPT_TILES_MAX &&
+      \valid(tile + (0 .. h));
+    requires lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    requires rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+                                 seeds - k - 1, end, s + pow2(h));
+    assigns tile[left];
+    ensures byte: tile_byte(row, k + left) == 0;
+    ensures before: \forall integer i; 0 <= i < k ==> tile_byte(row, i) == tile_byte{Pre}(row, i);
+    ensures lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    ensures rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+                                seeds - k - 1, end, s + pow2(h)); */
+static inline void put_punctured_leaf(uint8_t *tile, unsigned left)
+  /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
+             unsigned seeds, struct pprf_seed R, unsigned d, uint64_t leaf, unsigned h,
+             unsigned right, uint64_t start, uint64_t end) */
+{
   tile[left] = 0;
+  RUNS_KEPT
+}
+
+void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, unsigned h,
+                        const struct pprf_seed *copath)
+  /*@ ghost (const uint8_t *row, unsigned k, uint64_t first, uint64_t s,
+             const struct pprf_seed *top, unsigned seeds, struct pprf_seed R, unsigned d) */
+{
+  unsigned left = put_siblings(tile, seed, leaf, h, copath)
+    /*@ ghost (row, k, s, top, seeds, R, d) */;
+  put_punctured_leaf(tile, left)
+    /*@ ghost (row, k, s, top, seeds, R, d, leaf, h, left, leaf, leaf + 1) */;
   PATH_IS_ROW
 }
 
@@ -338,15 +418,92 @@ static inline void make_room(uint8_t *tile, unsigned n, struct pprf_seed *top, u
   opt_seeds_down(top - (m + h - 1u), m - seeds - 1u, h - 1u) /*@ ghost (top, seeds + 1u) */;
 }
 
+/* Write the tiles around a leaf over a live tile of height h >= 1 above it.  All other tiles and seeds stay,
+ * or move as in make_room. */
+/*@ requires at: k < n && n + h <= OPT_TILES_MAX && seeds < m <= n;
+    requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
+    requires before: tile_start(tile, first, k) == s && seeds_before(tile, k) == seeds;
+    requires memory: \valid(tile + (0 .. n + h - 1)) && \valid(top + (-(m + h - 1) .. -1)) &&
+      \valid_read(copath + (0 .. h - 1));
+    requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
+      \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
+      \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
+    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
+    ensures head: \forall integer i; 0 <= i < k ==> tile_byte(tile, i) == tile_byte{Pre}(tile, i);
+    ensures tail: \forall integer i; k + h < i < n + h ==>
+      tile_byte(tile, i) == tile_byte{Pre}(tile, i - h);
+    ensures above: \forall integer j; 0 <= j < seeds ==>
+      place_seed(top, j) == place_seed{Pre}(top, j);
+    ensures below: \forall integer j; seeds + h <= j < m + h - 1 ==>
+      place_seed(top, j) == place_seed{Pre}(top, j - (h - 1));
+    ensures before: row_kept{Pre,Post}(tile, first, k);
+    ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(tile, first, d, i);
+    ensures seeds: \forall integer i; k <= i <= k + h ==>
+      tile_has_seed(seed_value(R), d, tile, first, top, i);
+    ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(tile, i) < 64 ==>
+      tile_byte(tile, i) == 0 && tile_start(tile, first, i) == leaf;
+    ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(tile, i) == 0 &&
+      tile_start(tile, first, i) == leaf;
+    ensures end: tile_start(tile, first, k + h + 1) == s + pow2(h);
+    ensures count: seeds_before(tile, k + h + 1) == seeds + h; */
+static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
+                                    unsigned k, unsigned seeds, uint64_t leaf, unsigned h,
+                                    const struct pprf_seed *copath)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t s) */
+{
+  make_room(tile, n, top, m, k, seeds, h);
+  ROW_BEFORE_PATH
+  opt_tiles_put_path(tile + k, top - (seeds + h), leaf, h, copath)
+    /*@ ghost (tile, k, first, s, top, seeds, R, d) */;
+  PATH_IN_ROOM
+}
+
+/* The same, and where the tiles behind start. */
+/*@ requires at: k < n && n + h <= OPT_TILES_MAX && seeds < m <= n;
+    requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
+    requires before: tile_start(tile, first, k) == s && seeds_before(tile, k) == seeds;
+    requires end: tile_start(tile, first, k + 1) == s + pow2(h) &&
+      seeds_before(tile, k + 1) == seeds + 1;
+    requires memory: \valid(tile + (0 .. n + h - 1)) && \valid(top + (-(m + h - 1) .. -1)) &&
+      \valid_read(copath + (0 .. h - 1));
+    requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
+      \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
+      \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
+    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
+    ensures head: \forall integer i; 0 <= i < k ==> tile_byte(tile, i) == tile_byte{Pre}(tile, i);
+    ensures tail: \forall integer i; k + h < i < n + h ==>
+      tile_byte(tile, i) == tile_byte{Pre}(tile, i - h);
+    ensures above: \forall integer j; 0 <= j < seeds ==>
+      place_seed(top, j) == place_seed{Pre}(top, j);
+    ensures below: \forall integer j; seeds + h <= j < m + h - 1 ==>
+      place_seed(top, j) == place_seed{Pre}(top, j - (h - 1));
+    ensures before: row_kept{Pre,Post}(tile, first, k);
+    ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(tile, first, d, i);
+    ensures seeds: \forall integer i; k <= i <= k + h ==>
+      tile_has_seed(seed_value(R), d, tile, first, top, i);
+    ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(tile, i) < 64 ==>
+      tile_byte(tile, i) == 0 && tile_start(tile, first, i) == leaf;
+    ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(tile, i) == 0 &&
+      tile_start(tile, first, i) == leaf;
+    ensures behind: row_moved{Pre,Post}(tile, first, k + 1, n, h, h - 1); */
+static inline void replace_tile(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
+                                unsigned k, unsigned seeds, uint64_t leaf, unsigned h,
+                                const struct pprf_seed *copath)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t s) */
+{
+  put_path_in_room(tile, n, top, m, k, seeds, leaf, h, copath) /*@ ghost (R, d, first, s) */;
+  STARTS_BEHIND_PATH
+}
+
 void opt_row_puncture_below(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                             struct opt_place at, uint64_t leaf, unsigned h,
                             const struct pprf_seed *copath)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
 {
   SEEDS_BELOW_NODE
-  make_room(tile, n, top, m, at.tile, at.seeds, h);
-  ROW_BEFORE_PATH
-  opt_tiles_put_path(tile + at.tile, top - (at.seeds + h), leaf, h, copath)
-    /*@ ghost (tile, at.tile, first, at.start, top, at.seeds, R, d) */;
+  replace_tile(tile, n, top, m, at.tile, at.seeds, leaf, h, copath)
+    /*@ ghost (R, d, first, at.start) */;
   PATH_IN_ROW
 }

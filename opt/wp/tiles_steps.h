@@ -114,105 +114,102 @@
   /*@ assert node: tile_is_node(row, first, d, at + i); */ \
   /*@ assert step: row_step(row, first, at + i); */
 
-/* opt_tiles_put_path */
+/* put_path_sibling, put_punctured_leaf: the tiles and seeds of two runs of siblings are as in Pre, so both are
+ * runs. */
+#define RUNS_KEPT \
+  /*@ assert lefts_bytes: \forall integer i; k <= i < k + left ==> \
+        tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
+  /*@ assert lefts_seeds: \forall integer j; seeds <= j < seeds + left ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j); */ \
+  /*@ assert lefts_same: \forall integer i; k <= i < k + left ==> \
+        sibling_tile{Pre}(seed_value(R), d, leaf, h, row, i, top, seeds - k) ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, i, top, seeds - k); */ \
+  /*@ assert lefts_starts: \forall integer i; k <= i < k + left ==> \
+        sibling_start(row, leaf, i) == sibling_start{Pre}(row, leaf, i) && \
+        sibling_end(row, leaf, i) == sibling_end{Pre}(row, leaf, i); */ \
+  /*@ assert lefts_tiles: sibling_tiles(seed_value(R), d, leaf, h, row, k, k + left, top, \
+        seeds - k); */ \
+  /*@ assert lefts_meet: siblings_meet(row, leaf, k, k + left, s, start); */ \
+  /*@ assert lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, \
+        s, start); */ \
+  /*@ assert rights_bytes: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
+        tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
+  /*@ assert rights_seeds: \forall integer j; seeds + right <= j < seeds + h ==> \
+        place_seed(top, j) == place_seed{Pre}(top, j); */ \
+  /*@ assert rights_same: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
+        sibling_tile{Pre}(seed_value(R), d, leaf, h, row, i, top, seeds - k - 1) ==> \
+        sibling_tile(seed_value(R), d, leaf, h, row, i, top, seeds - k - 1); */ \
+  /*@ assert rights_starts: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
+        sibling_start(row, leaf, i) == sibling_start{Pre}(row, leaf, i) && \
+        sibling_end(row, leaf, i) == sibling_end{Pre}(row, leaf, i); */ \
+  /*@ assert rights_tiles: sibling_tiles(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, \
+        top, seeds - k - 1); */ \
+  /*@ assert rights_meet: siblings_meet(row, leaf, k + right + 1, k + h + 1, end, s + pow2(h)); */ \
+  /*@ assert rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, \
+        seeds - k - 1, end, s + pow2(h)); */
+
+/* put_path_sibling */
+#define SIBLING_IN_RUN \
+  RUNS_KEPT \
+  /*@ ghost \
+    if (is_left != 0) { \
+      /@ assert byte: tile_byte(row, k + left) == 64 + height; @/ \
+      /@ assert tile: sibling_tile(seed_value(R), d, leaf, h, row, k + left, top, seeds - k); @/ \
+      /@ assert begin: sibling_start(row, leaf, k + left) == start; @/ \
+      /@ assert end: sibling_end(row, leaf, k + left) == middle; @/ \
+      run_append_lemma(R, d, leaf, h, row, k, k + left, top, (int)seeds - (int)k, s, start); \
+    } else { \
+      /@ assert byte: tile_byte(row, k + right) == 64 + height; @/ \
+      /@ assert tile: sibling_tile(seed_value(R), d, leaf, h, row, k + right, top, \
+                                   seeds - k - 1); @/ \
+      /@ assert begin: sibling_start(row, leaf, k + right) == middle; @/ \
+      /@ assert end: sibling_end(row, leaf, k + right) == end; @/ \
+      unsigned from = k + right, to = k + h + 1; \
+      /@ assert behind: sibling_run(seed_value(R), d, leaf, h, row, from + 1, to, top, \
+                                    seeds - k - 1, end, s + pow2(h)); @/ \
+      run_prepend_lemma(R, d, leaf, h, row, from, to, top, (int)seeds - (int)k - 1, end, \
+                        end_lemma(s, h)); \
+    } */
+
+/* put_siblings */
+#define NO_SIBLINGS \
+  /*@ ghost deep_tree_lemma(d); */ \
+  /*@ ghost uint64_t start = s, end = end_lemma(s, h); */ \
+  /*@ assert no_lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, \
+                                   start); */ \
+  /*@ assert no_rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, \
+                                    seeds - k - 1, end, s + pow2(h)); */
 #define HALVES_OF_PATH \
   /*@ ghost half_lemma(d, start, i, leaf); */ \
   /*@ ghost uint64_t middle = end_lemma(start, i - 1); */
 #define SIDE_OF_SIBLING \
   /*@ assert bit: is_left == (leaf < middle ? 0 : 1); */ \
-  /*@ assert times: is_left * (right - left) == (is_left == 0 ? 0 : right - left); */
-#define SIBLING_IS_TILE \
-  /*@ assert lefts_kept: \forall integer j; k <= j < k + left ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k)); */ \
-  /*@ assert rights_kept: \forall integer j; k + right < j <= k + h ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k) - 1); */ \
-  /*@ assert left_first_kept: left > 0 ==> sibling_start(row, leaf, k) == s; */ \
-  /*@ assert left_next_kept: \forall integer j, l; k <= j ==> l == j + 1 ==> l < k + left ==> \
-        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
-  /*@ assert left_last_kept: \forall integer j; k <= j ==> k + left == j + 1 ==> \
-        sibling_end(row, leaf, j) == start; */ \
-  /*@ assert right_first_kept: right < h ==> \
-        sibling_start(row, leaf, k + right + 1) == start + pow2(i); */ \
-  /*@ assert right_next_kept: \forall integer j, l; k + right < j ==> l == j + 1 ==> l <= k + h ==> \
-        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
-  /*@ assert right_last_kept: right < h ==> sibling_end(row, leaf, k + h) == s + pow2(h); */ \
-  /*@ assert left_byte: is_left != 0 ==> tile_byte(row, k + left) == 64 + (i - 1) && \
-        beside(leaf, i - 1) == start && start + pow2(i - 1) == middle <= leaf; */ \
-  /*@ assert right_byte: is_left == 0 ==> tile_byte(row, k + right) == 64 + (i - 1) && \
-        beside(leaf, i - 1) == middle && middle + pow2(i - 1) == start + pow2(i); */ \
-  /*@ assert left_tile: is_left != 0 ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, k + left, top, seeds + left); */ \
-  /*@ assert right_tile: is_left == 0 ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, k + right, top, seeds + right - 1); */ \
-  /*@ assert left_end: is_left != 0 ==> sibling_start(row, leaf, k + left) == start && \
-        sibling_end(row, leaf, k + left) == middle; */ \
-  /*@ assert right_end: is_left == 0 ==> sibling_start(row, leaf, k + right) == middle && \
-        sibling_end(row, leaf, k + right) == start + pow2(i); */ \
-  /*@ assert left_join: is_left != 0 ==> \forall integer j, l; k <= j ==> l == j + 1 ==> \
-        l == k + left ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
-  /*@ assert right_join: is_left == 0 ==> \forall integer j, l; j == k + right ==> l == j + 1 ==> \
-        l <= k + h ==> sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */
+  /*@ assert seed: seed_value(copath[i - 1]) == \
+        node_seed(seed_value(R), d, beside(leaf, i - 1), i - 1); */
+#define HALF_OF_LEAF \
+  /*@ ghost start = is_left != 0 ? middle : start; */ \
+  /*@ ghost end = is_left != 0 ? end : middle; */
+
+/* opt_tiles_put_path */
 #define PATH_IS_ROW \
-  /*@ assert leaf: start == leaf; */ \
-  /*@ assert hole: row[k + left] == 0; */ \
-  /*@ assert lefts: \forall integer j; k <= j < k + left ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k)); */ \
-  /*@ assert rights: \forall integer j; k + left < j <= k + h ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, j, top, seeds + (j - k) - 1); */ \
-  /*@ assert left_first: left > 0 ==> sibling_start(row, leaf, k) == s; */ \
-  /*@ assert left_next: \forall integer j, l; k <= j ==> l == j + 1 ==> l < k + left ==> \
-        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
-  /*@ assert left_last: \forall integer j; k <= j ==> k + left == j + 1 ==> \
-        sibling_end(row, leaf, j) == leaf; */ \
-  /*@ assert right_first: left < h ==> sibling_start(row, leaf, k + left + 1) == leaf + 1; */ \
-  /*@ assert right_next: \forall integer j, l; k + left < j ==> l == j + 1 ==> l <= k + h ==> \
-        sibling_end(row, leaf, j) == sibling_start(row, leaf, l); */ \
-  /*@ assert right_last: left < h ==> sibling_end(row, leaf, k + h) == s + pow2(h); */ \
+  /*@ assert height: tile_height(0) == 0; */ \
+  /*@ assert leaf_node: byte_of_node(d, 0, leaf); */ \
   /*@ ghost unsigned kept = k; */ \
   STARTS_KEPT \
   /*@ assert begin: tile_start(row, first, k) == s && seeds_before(row, k) == seeds; */ \
-  /*@ ghost \
-    /@ loop invariant k <= q <= k + h + 1; \
-       loop invariant left_starts: \forall integer j; k <= j <= q ==> j < k + left ==> \
-         tile_start(row, first, j) == sibling_start(row, leaf, j); \
-       loop invariant hole_start: q >= k + left ==> tile_start(row, first, k + left) == leaf; \
-       loop invariant right_starts: \forall integer j; k + left < j <= q ==> j <= k + h ==> \
-         tile_start(row, first, j) == sibling_start(row, leaf, j); \
-       loop invariant end: q == k + h + 1 ==> tile_start(row, first, k + h + 1) == s + pow2(h); \
-       loop invariant counts: \forall integer j; k <= j <= q ==> \
-         seeds_before(row, j) == seeds + (j - k) - (j > k + left ? 1 : 0); \
-       loop assigns q; \
-       loop variant k + h + 1 - q; @/ \
-    for (unsigned q = k; q < k + h + 1; q++) { \
-      /@ assert step: row_step(row, first, q); @/ \
-      /@ assert left: q < k + left ==> row[q] >= 64 && \
-           tile_start(row, first, q + 1) == sibling_end(row, leaf, q); @/ \
-      /@ assert hole: q == k + left ==> tile_start(row, first, q + 1) == leaf + 1; @/ \
-      /@ assert right: q > k + left ==> row[q] >= 64 && \
-           tile_start(row, first, q + 1) == sibling_end(row, leaf, q); @/ \
-    } */ \
-  /*@ assert left_starts: \forall integer j; k <= j < k + left ==> \
-        tile_start(row, first, j) == beside(leaf, tile_byte(row, j) - 64); */ \
-  /*@ assert right_starts: \forall integer j; k + left < j <= k + h ==> \
-        tile_start(row, first, j) == beside(leaf, tile_byte(row, j) - 64); */ \
-  /*@ assert left_places: \forall integer j; k <= j < k + left ==> \
-        byte_of_sibling(seed_value(R), d, leaf, h, tile_byte(row, j), \
-                        place_seed(top, seeds_before(row, j))); */ \
-  /*@ assert right_places: \forall integer j; k + left < j <= k + h ==> \
-        byte_of_sibling(seed_value(R), d, leaf, h, tile_byte(row, j), \
-                        place_seed(top, seeds_before(row, j))); */ \
-  /*@ assert left_nodes: \forall integer j; k <= j < k + left ==> tile_is_node(row, first, d, j); */ \
-  /*@ assert right_nodes: \forall integer j; k + left < j <= k + h ==> \
-        tile_is_node(row, first, d, j); */ \
-  /*@ assert hole_node: tile_byte(row, k + left) == 0 && tile_is_node(row, first, d, k + left); */ \
-  /*@ assert left_seeds: \forall integer j; k <= j < k + left ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, j); */ \
-  /*@ assert right_seeds: \forall integer j; k + left < j <= k + h ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, j); */ \
-  /*@ assert only: \forall integer j; k <= j <= k + h ==> tile_byte(row, j) < 64 ==> \
-        j == k + left; */ \
-  /*@ assert at_hole: \forall integer j; j == k + left ==> tile_byte(row, j) == 0 && \
-        tile_start(row, first, j) == leaf; */
+  /*@ ghost deep_tree_lemma(d); */ \
+  /*@ ghost run_in_row_lemma(R, d, leaf, h, row, first, k, k + left, top, (int)seeds - (int)k, s, \
+                             leaf); */ \
+  /*@ assert hole: tile_byte(row, k + left) == 0 && tile_start(row, first, k + left) == leaf && \
+        seeds_before(row, k + left) == seeds + left; */ \
+  /*@ assert step: row_step(row, first, k + left); */ \
+  /*@ assert behind: tile_start(row, first, k + left + 1) == leaf + 1 && \
+        seeds_before(row, k + left + 1) == seeds + left; */ \
+  /*@ ghost uint64_t end = end_lemma(s, h); */ \
+  /*@ ghost run_in_row_lemma(R, d, leaf, h, row, first, k + left + 1, k + h + 1, top, \
+                             (int)seeds - (int)k - 1, leaf + 1, end); */ \
+  /*@ assert hole_node: tile_is_node(row, first, d, k + left); */ \
+  /*@ ghost only_leaf_lemma(row, first, k, k + left, k + h, leaf); */
 
 /* merge_pair */
 #define PAIR_IS_TILE \
@@ -301,40 +298,80 @@
   /*@ assert one: \forall integer x; punctured_between(row, first, kept, behind + by, x) <==> \
         x == at.start; */
 
+/* put_path_in_room */
+#define ROW_BEFORE_PATH \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned kept = k; */ \
+  STARTS_KEPT \
+  /*@ assert begin: tile_start(row, first, k) == s && seeds_before(row, k) == seeds; */ \
+  /*@ ghost Moved: ; */
+#define PATH_IN_ROOM \
+  /*@ assert head: \forall integer i; 0 <= i < k ==> tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
+  /*@ assert tail: \forall integer i; k + h < i < n + h ==> \
+        tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
+  /*@ assert above: \forall integer j; 0 <= j < seeds ==> \
+        place_seed(top, j) == place_seed{Moved}(top, j); */ \
+  /*@ assert below: \forall integer j; seeds + h <= j < m + h - 1 ==> \
+        place_seed(top, j) == place_seed{Moved}(top, j); */ \
+  /*@ assert before: row_kept{Moved,Here}(row, first, k); */
+
+/* replace_tile */
+#define STARTS_BEHIND_PATH \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned behind = k + 1, tiles = n, by = h, more = h - 1; */ \
+  /*@ assert end_of_node: tile_start{Pre}(row, first, behind) == s + pow2(h) && \
+        seeds_before{Pre}(row, behind) == seeds + 1; */ \
+  /*@ assert end_of_path: tile_start(row, first, behind + by) == s + pow2(h) && \
+        seeds_before(row, behind + by) == seeds + h; */ \
+  STARTS_MOVED
+
 /* opt_row_puncture_below */
 #define SEEDS_BELOW_NODE \
   /*@ ghost row_order_lemma(tile, n, first, d); */ \
-  /*@ ghost const uint8_t *row = tile; */ \
-  /*@ ghost unsigned kept = at.tile, behind = at.tile + 1, tiles = n; */ \
-  /*@ ghost int by = h, more = h - 1; */ \
   /*@ assert own: row_step(tile, first, at.tile); */ \
   /*@ assert node: tile_is_node(tile, first, d, at.tile); */ \
-  /*@ assert place: at.seeds < m; */
-#define ROW_BEFORE_PATH \
-  STARTS_KEPT \
-  /*@ assert begin: tile_start(row, first, kept) == at.start && \
-        seeds_before(row, kept) == at.seeds; */ \
-  /*@ ghost Moved: ; */
+  /*@ assert place: at.seeds < m <= n; */ \
+  /*@ assert end: tile_start(tile, first, at.tile + 1) == at.start + pow2(h) && \
+        seeds_before(tile, at.tile + 1) == at.seeds + 1; */
+#define PLACES_BEHIND_PATH \
+  /*@ assert live_behind: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte(row, i) >= 64 ==> at.seeds < seeds_before{Pre}(row, i - by) < m; */ \
+  /*@ assert places_behind: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte(row, i) >= 64 ==> at.seeds + h <= seeds_before(row, i) < m + h - 1 && \
+        seeds_before(row, i) - (h - 1) == seeds_before{Pre}(row, i - by); */
 #define PATH_IN_ROW \
-  /*@ assert bytes_path: \forall integer i; 0 <= i < n + h ==> !(kept <= i <= kept + h) ==> \
-        tile_byte(row, i) == tile_byte{Moved}(row, i); */ \
-  /*@ assert seeds_path: \forall integer j; 0 <= j < m + h - 1 ==> \
-        !(at.seeds <= j < at.seeds + h) ==> place_seed(top, j) == place_seed{Moved}(top, j); */ \
-  STARTS_KEPT \
-  /*@ assert old: row_step{Pre}(row, first, kept); */ \
-  /*@ assert end_of_node: tile_start{Pre}(row, first, behind) == \
-        tile_start(row, first, behind + by) && \
-        seeds_before{Pre}(row, behind) + more == seeds_before(row, behind + by); */ \
-  STARTS_MOVED \
+  /*@ ghost const uint8_t *row = tile; */ \
+  /*@ ghost unsigned kept = at.tile, behind = at.tile + 1, tiles = n, by = h, more = h - 1; */ \
+  /*@ assert nodes_old: \forall integer i; 0 <= i < tiles ==> tile_is_node{Pre}(row, first, d, i); */ \
+  /*@ assert nodes_moved: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte{Pre}(row, i - by) == tile_byte(row, i) ==> \
+        tile_start{Pre}(row, first, i - by) == tile_start(row, first, i) ==> \
+        tile_is_node(row, first, d, i); */ \
   TILES_KEPT \
-  /*@ assert above: \forall integer j; 0 <= j < at.seeds ==> \
-        place_seed(top, j) == place_seed{Pre}(top, j); */ \
-  /*@ assert below: \forall integer j; at.seeds + h <= j < m + h - 1 ==> \
-        place_seed(top, j) == place_seed{Pre}(top, j - (h - 1)); */ \
+  /*@ assert old: row_step{Pre}(row, first, kept); */ \
+  PLACES_BEHIND_PATH \
   PLACES_KEPT \
+  /*@ assert held_old: \forall integer i; 0 <= i < tiles ==> \
+        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
+  /*@ assert held_moved: \forall integer i; behind + by <= i < tiles + by ==> \
+        tile_byte{Pre}(row, i - by) == tile_byte(row, i) ==> \
+        tile_start{Pre}(row, first, i - by) == tile_start(row, first, i) ==> \
+        seed_of_node(seed_value(R), d, tile_byte(row, i), tile_start(row, first, i), \
+          place_seed{Pre}(top, seeds_before{Pre}(row, i - by))); */ \
+  /*@ assert held_tail: \forall integer i; behind + by <= i < tiles + by ==> \
+        seed_of_node(seed_value(R), d, tile_byte(row, i), tile_start(row, first, i), \
+          place_seed{Pre}(top, seeds_before{Pre}(row, i - by))); */ \
   SEEDS_KEPT \
+  /*@ assert path_nodes: \forall integer i; kept <= i < behind + by ==> tile_is_node(row, first, d, i); */ \
+  /*@ assert path_seeds: \forall integer i; kept <= i < behind + by ==> \
+        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
   ROW_KEPT \
   /*@ assert none: \forall integer x; !punctured_between{Pre}(row, first, kept, behind, x); */ \
+  /*@ assert at_leaf: \forall integer i; kept <= i < behind + by ==> tile_byte(row, i) < 64 ==> \
+        tile_byte(row, i) == 0 && tile_start(row, first, i) == leaf; */ \
+  /*@ assert only: \forall integer x; punctured_between(row, first, kept, behind + by, x) ==> x == leaf; */ \
+  /*@ assert this: \exists integer i; kept <= i < behind + by && tile_byte(row, i) < 64 && \
+        tile_covers(row, first, i, leaf); */ \
   /*@ assert one: \forall integer x; punctured_between(row, first, kept, behind + by, x) <==> \
         x == leaf; */ \
   /*@ ghost places_lemma(tile, n + h); */
