@@ -28,18 +28,18 @@ static size_t used_bytes(const struct opt_page *page)
   return sizeof *page + page->tiles + (size_t)SEED_BYTES * page->seeds;
 }
 
-/* The place of the first seed of a row of n: those before it lie above. */
-static struct pprf_seed *row(const struct opt_page *page, unsigned n)
+/* The same after a puncture below a node of height h. */
+static size_t used_after(const struct opt_page *page, unsigned h)
 {
-  return (struct pprf_seed *)((uintptr_t)page + page->bytes) - n;
+  return used_bytes(page) + h + (size_t)SEED_BYTES * (h - 1);
 }
 
 static struct pprf_seed *seed_at(const struct opt_page *page, unsigned i)
 {
-  return row(page, i + 1);
+  return opt_page_row(page, i + 1);
 }
 
-static struct opt_page *new_page(size_t bytes)
+struct opt_page *opt_page_new(size_t bytes)
 {
   size_t block = opt_arena_fit(bytes);
   struct opt_page *page = opt_arena_take(block);
@@ -48,30 +48,13 @@ static struct opt_page *new_page(size_t bytes)
   return page;
 }
 
-static void free_page(struct opt_page *page)
+void opt_page_free(struct opt_page *page)
 {
   if (page != NULL)
     opt_arena_give(page, page->bytes);
 }
 
 /* ---- the index ---- */
-
-/* The page that covers a leaf. */
-static size_t page_of(const struct opt_packed *p, uint64_t leaf)
-{
-  size_t at = 0, n = p->pages;
-  while (n > 1) { /* first[at] <= leaf, and the page is one of n */
-    size_t half = n / 2;
-    at = p->first[at + half] <= leaf ? at + half : at;
-    n -= half;
-  }
-  return at;
-}
-
-static struct opt_place place_of(const struct opt_packed *p, size_t i, uint64_t leaf)
-{
-  return opt_tiles_find(p->page[i]->tile, p->page[i]->tiles, p->first[i], leaf);
-}
 
 static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_page **page)
 {
@@ -141,7 +124,7 @@ struct draft {
 
 static void next_page(struct draft *d)
 {
-  struct opt_page *page = d->n < d->room ? new_page(d->block) : NULL;
+  struct opt_page *page = d->n < d->room ? opt_page_new(d->block) : NULL;
   if (page == NULL) {
     d->err = PPRF_ERR_NOMEM;
     return;
@@ -314,7 +297,7 @@ static void install(struct opt_packed *p, const struct run *run, const struct dr
   size_t old = run->to - run->from + 1, behind = p->pages - run->to - 1;
   for (size_t i = run->from; i <= run->to; i++) {
     p->nodes -= p->page[i]->seeds;
-    free_page(p->page[i]);
+    opt_page_free(p->page[i]);
   }
   if (run->n != old) {
     memmove(p->first + run->from + run->n, p->first + run->to + 1, behind * sizeof *p->first);
@@ -354,7 +337,7 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
     install_all(p, run, runs, &d);
   else
     while (d.n > 0)
-      free_page(d.pages[--d.n]);
+      opt_page_free(d.pages[--d.n]);
   free(d.first);
   free(d.pages);
   return d.err;
@@ -364,30 +347,16 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
 
 static const struct change nothing = {.first = UINT64_MAX, .last = 0};
 
-/* A page with tiles and seeds of another: n tiles from the one at a place on, and m seeds; NULL: no
- * memory. */
-static struct opt_page *part_of(const struct opt_page *from, struct opt_place at, unsigned n,
-                                unsigned m, size_t bytes)
-{
-  struct opt_page *page = new_page(bytes);
-  if (page == NULL)
-    return NULL;
-  page->tiles = (uint16_t)n;
-  page->seeds = (uint16_t)m;
-  memcpy(page->tile, from->tile + at.tile, n);
-  memcpy(row(page, m), row(from, at.seeds + m), (size_t)SEED_BYTES * m);
-  return page;
-}
-
 /* Give a page a block of another size that it fits. */
 static int resize_page(struct opt_packed *p, size_t i, size_t bytes)
 {
   struct opt_page *old = p->page[i];
-  struct opt_page *page = part_of(old, (struct opt_place){0}, old->tiles, old->seeds, bytes);
+  struct opt_page *page =
+    opt_page_part(old, (struct opt_place){p->first[i], 0, 0}, old->tiles, old->seeds, bytes);
   if (page == NULL)
     return PPRF_ERR_NOMEM;
   p->page[i] = page;
-  free_page(old);
+  opt_page_free(old);
   return PPRF_OK;
 }
 
@@ -412,12 +381,13 @@ static int split_page(struct opt_packed *p, size_t i)
   int err = reserve_index(p, p->pages + 1);
   if (err != PPRF_OK)
     return err;
-  struct opt_page *left = part_of(old, (struct opt_place){0}, at.tile, at.seeds,
-                                  sizeof *old + at.tile + (size_t)SEED_BYTES * at.seeds);
-  struct opt_page *right = part_of(old, at, n, m, sizeof *old + n + (size_t)SEED_BYTES * m);
+  struct opt_page *left =
+    opt_page_part(old, (struct opt_place){p->first[i], 0, 0}, at.tile, at.seeds,
+                  sizeof *old + at.tile + (size_t)SEED_BYTES * at.seeds);
+  struct opt_page *right = opt_page_part(old, at, n, m, sizeof *old + n + (size_t)SEED_BYTES * m);
   if (left == NULL || right == NULL) {
-    free_page(left);
-    free_page(right);
+    opt_page_free(left);
+    opt_page_free(right);
     return PPRF_ERR_NOMEM;
   }
   memmove(p->first + i + 2, p->first + i + 1, (p->pages - i - 1) * sizeof *p->first);
@@ -428,25 +398,8 @@ static int split_page(struct opt_packed *p, size_t i)
   p->pages++;
   if (p->pages > p->many)
     p->page_max = OPT_ARENA_MAX;
-  free_page(old);
+  opt_page_free(old);
   return PPRF_OK;
-}
-
-/* Puncture a leaf that is a node by itself. */
-static void take_leaf(struct opt_page *page, struct opt_place at)
-{
-  page->tiles =
-    (uint16_t)opt_row_puncture_leaf(page->tile, page->tiles, row(page, 0), page->seeds, at);
-  page->seeds--;
-}
-
-/* Puncture a leaf below a node of height h; the page has room. */
-static void puncture_below(struct opt_page *page, struct opt_place at, uint64_t leaf, unsigned h,
-                           const struct pprf_seed *copath)
-{
-  opt_row_puncture_below(page->tile, page->tiles, row(page, 0), page->seeds, at, leaf, h, copath);
-  page->tiles = (uint16_t)(page->tiles + h);
-  page->seeds = (uint16_t)(page->seeds + h - 1);
 }
 
 /* Make two pages one. */
@@ -477,39 +430,37 @@ static struct opt_place place_again(struct opt_node node)
   return (struct opt_place){node.start, node.tile, node.seeds};
 }
 
-/* Bytes of a page after a puncture below a node of height h. */
-static size_t bytes_after(const struct opt_page *page, unsigned h)
+/* Have room in a leaf's page for a puncture below a node of height h. */
+static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
 {
-  return used_bytes(page) + h + (size_t)SEED_BYTES * (h - 1);
+  size_t i = opt_page_of(p, leaf);
+  while (used_after(p->page[i], h) > p->page_max) {
+    int err = split_page(p, i); /* at depth 62 and 63, seeds of 32 bytes, twice */
+    if (err != PPRF_OK)
+      return err;
+    i = opt_page_of(p, leaf);
+  }
+  size_t bytes = used_after(p->page[i], h);
+  return bytes > p->page[i]->bytes ? resize_page(p, i, bytes) : PPRF_OK;
 }
 
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath)
 {
   struct opt_place at = place_again(node);
-  size_t i = page_of(p, leaf);
+  size_t i = opt_page_of(p, leaf);
   unsigned h = node.height;
-  int err = PPRF_OK;
-  if (h == 0) {
-    take_leaf(p->page[i], at);
-    p->nodes--;
-    tidy(p, i);
-    return PPRF_OK;
-  }
-  while (bytes_after(p->page[i], h) >
-         p->page_max) { /* at depth 62 and 63, seeds of 32 bytes, twice */
-    err = split_page(p, i);
+  if (h > 0 && used_after(p->page[i], h) > p->page[i]->bytes) {
+    int err = give_room(p, leaf, h);
     if (err != PPRF_OK)
       return err;
-    i = page_of(p, leaf);
-    at = place_of(p, i, leaf);
+    i = opt_page_of(p, leaf);
+    at = opt_place_in(p, i, leaf);
   }
-  if (bytes_after(p->page[i], h) > p->page[i]->bytes)
-    err = resize_page(p, i, bytes_after(p->page[i], h));
-  if (err != PPRF_OK)
-    return err;
-  puncture_below(p->page[i], at, leaf, h, copath);
-  p->nodes += h - 1;
+  opt_index_puncture(p, i, at, leaf, h, copath);
+  p->nodes = p->nodes + h - 1;
+  if (h == 0)
+    tidy(p, i);
   return PPRF_OK;
 }
 
@@ -539,7 +490,7 @@ static size_t runs_of(const struct opt_packed *p, const uint64_t *leaf, size_t n
 {
   size_t runs = 0;
   for (size_t i = 0, met; i < n;) {
-    met = page_of(p, leaf[i]);
+    met = opt_page_of(p, leaf[i]);
     if (runs > 0 && run[runs - 1].to + 1 == met)
       run[runs - 1].to = met;
     else
@@ -563,7 +514,7 @@ int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t las
   for (unsigned i = 0; i < rights; i++)
     piece[lefts + i] = piece_of(&right[rights - 1 - i]);
   struct change c = {.first = first, .last = last, .piece = piece, .pieces = lefts + rights};
-  struct run run = {.from = page_of(p, first), .to = page_of(p, last)};
+  struct run run = {.from = opt_page_of(p, first), .to = opt_page_of(p, last)};
   int err = change_runs(p, &run, 1, c);
   free(piece);
   return err;
@@ -625,7 +576,7 @@ static void open_page(struct opt_packed *p, unsigned depth, uint64_t nodes, stru
 
 int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root)
 {
-  struct opt_page *page = new_page(sizeof *page + 1 + SEED_BYTES);
+  struct opt_page *page = opt_page_new(sizeof *page + 1 + SEED_BYTES);
   if (page == NULL)
     return PPRF_ERR_NOMEM;
   page->tile[0] = (uint8_t)(OPT_TILE_LIVE + depth);
@@ -656,7 +607,7 @@ int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *nex
   put_source(&d, depth, next, from);
   if (d.err != PPRF_OK) {
     while (d.n > 0)
-      free_page(d.pages[--d.n]);
+      opt_page_free(d.pages[--d.n]);
     free(d.first);
     free(d.pages);
     return d.err;
@@ -683,7 +634,7 @@ void opt_packed_close(struct opt_packed *p)
   uint64_t *first = p->first;
   struct opt_page **page = p->page;
   for (size_t i = 0; i < p->pages; i++)
-    free_page(page[i]);
+    opt_page_free(page[i]);
   *p = (struct opt_packed){.depth = p->depth};
   free_index(p, first, page);
 }
@@ -702,8 +653,8 @@ static struct opt_node node_at(const struct opt_page *page, struct opt_place at)
 
 int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
 {
-  size_t i = page_of(p, leaf);
-  struct opt_place at = place_of(p, i, leaf);
+  size_t i = opt_page_of(p, leaf);
+  struct opt_place at = opt_place_in(p, i, leaf);
   *node = node_at(p->page[i], at);
   return (int)opt_tile_live(p->page[i]->tile[at.tile]);
 }
@@ -712,7 +663,7 @@ int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *
 void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
 {
   enum { LINE_BYTES = 64 };
-  uintptr_t page = (uintptr_t)p->page[page_of(p, leaf)];
+  uintptr_t page = (uintptr_t)p->page[opt_page_of(p, leaf)];
   for (size_t at = 0; at < p->page_max; at += LINE_BYTES)
     __builtin_prefetch((const void *)(page + at), 1);
 }
@@ -721,8 +672,8 @@ int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *
 {
   if (leaf >> p->depth != 0)
     return 0;
-  size_t i = page_of(p, leaf);
-  struct opt_place at = place_of(p, i, leaf);
+  size_t i = opt_page_of(p, leaf);
+  struct opt_place at = opt_place_in(p, i, leaf);
   for (;; at.tile++) {
     if (at.tile == p->page[i]->tiles) {
       if (++i == p->pages)
@@ -739,7 +690,7 @@ int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *
 
 struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node)
 {
-  return *seed_at(p->page[page_of(p, node.start)], node.seeds);
+  return opt_seed_in(p, opt_page_of(p, node.start), place_again(node));
 }
 
 size_t opt_packed_bytes(const struct opt_packed *p)

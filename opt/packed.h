@@ -11,29 +11,10 @@
 #define PPRF_OPT_PACKED_H
 
 #include "entry.h"
-#include "tiles.h"
+#include "index.h"
 
 /** Depths this store takes. */
 #define OPT_PACKED_DEPTH_MAX 63
-
-struct opt_page {
-  uint16_t bytes;        /* of the block */
-  uint16_t tiles, seeds; /* how many there are */
-  uint16_t unused;
-  uint8_t tile[]; /* then free memory, then the seeds, the first one last */
-};
-
-struct opt_packed {
-  uint64_t nodes;
-  unsigned depth;
-  unsigned page_max;  /* bytes of a page at most; tests take less */
-  size_t many;        /* after a split to more pages, they may be as great as the arena's blocks */
-  size_t pages, room; /* of the index: used, allocated */
-  uint64_t *first;    /* the first leaf of each page, ascending; first[0] is 0 */
-  struct opt_page **page; /* they cut the leaves of the tree into runs */
-  uint64_t one_first;     /* the index of a store with one page */
-  struct opt_page *one_page;
-};
 
 /** Make a store with one node, the root.
  * @retval 0, or PPRF_ERR_NOMEM. */

@@ -64,6 +64,13 @@
 #define opt_tiles_put_path opt_wide_tiles_put_path
 #define opt_row_puncture_leaf opt_wide_row_puncture_leaf
 #define opt_row_puncture_below opt_wide_row_puncture_below
+#define opt_page_of opt_wide_page_of
+#define opt_place_in opt_wide_place_in
+#define opt_seed_in opt_wide_seed_in
+#define opt_page_new opt_wide_page_new
+#define opt_page_free opt_wide_page_free
+#define opt_page_part opt_wide_page_part
+#define opt_index_puncture opt_wide_index_puncture
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load
@@ -104,6 +111,7 @@
 #define opt_store_load_gap opt_wide_store_load_gap
 
 #include "tiles.c"
+#include "index.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file index.h
+ * The pages of a packed store, and which of them holds a leaf.  A page is a row of tiles (tiles.h) in a
+ * block of the arena; the pages cut the leaves of the tree into runs, and the index has the first leaf of
+ * each. */
+#ifndef PPRF_OPT_INDEX_H
+#define PPRF_OPT_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "tiles.h"
+
+/** Seeds in a page at most. */
+#define OPT_PAGE_SEEDS (OPT_ARENA_MAX / sizeof(struct pprf_seed))
+
+struct opt_page {
+  uint16_t bytes;        /* of the block */
+  uint16_t tiles, seeds; /* how many there are */
+  uint16_t unused;
+#ifndef __FRAMAC__
+  uint8_t tile[]; /* then free memory, then the seeds, the first one last */
+#else             /* WP has no flexible arrays; that tiles and seeds do not meet is page_fits */
+  uint8_t tile[OPT_ARENA_MAX];
+  struct pprf_seed seed[OPT_PAGE_SEEDS];
+#endif
+};
+
+struct opt_packed {
+  uint64_t nodes;
+  unsigned depth;
+  unsigned page_max;  /* bytes of a page at most; tests take less */
+  size_t many;        /* after a split to more pages, they may be as great as the arena's blocks */
+  size_t pages, room; /* of the index: used, allocated */
+  uint64_t *first;    /* the first leaf of each page, ascending; first[0] is 0 */
+  struct opt_page **page; /* they cut the leaves of the tree into runs */
+  uint64_t one_first;     /* the index of a store with one page */
+  struct opt_page *one_page;
+};
+
+#ifdef __FRAMAC__
+/* all blocks of the arena, so that contracts can say which of them stay as they are */
+#define OPT_PAGES_MAX 0x1000000
+extern struct opt_page opt_pages[OPT_PAGES_MAX];
+#include "index.acsl"
+#endif
+
+/** The place of the first seed of a row of n: those before it lie above. */
+/*@ requires page: page_fits(page) && n <= OPT_PAGE_SEEDS;
+    assigns \result \from page, n;
+    ensures \result == page_top(page) - n; */
+static inline struct pprf_seed *opt_page_row(const struct opt_page *page, unsigned n)
+{
+#ifndef __FRAMAC__
+  return (struct pprf_seed *)((uintptr_t)page + page->bytes) - n;
+#else
+  return (struct pprf_seed *)page->seed + (OPT_PAGE_SEEDS - n);
+#endif
+}
+
+/** The page that covers a leaf. */
+/*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
+    assigns \nothing;
+    ensures page: \result < p->pages;
+    ensures covers: p->first[\result] <= leaf < page_end(p, \result); */
+size_t opt_page_of(const struct opt_packed *p, uint64_t leaf);
+
+/** Where a leaf lies in the page that covers it. */
+/*@ requires store: packed_holds(seed_value(R), p);
+    requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
+    assigns \nothing;
+    ensures place: place_of_leaf(p, i, \result, leaf);
+    ensures live: tile_byte(page_row(p->page[i]), \result.tile) >= 64 ==> \forall integer x;
+      tile_covers(page_row(p->page[i]), p->first[i], \result.tile, x) ==> !packed_punctured(p, x);
+    ensures punctured: tile_byte(page_row(p->page[i]), \result.tile) < 64 ==> \forall integer x;
+      tile_covers(page_row(p->page[i]), p->first[i], \result.tile, x) ==> packed_punctured(p, x); */
+struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf)
+  /*@ ghost (struct pprf_seed R) */;
+
+/** The seed of a live tile, where opt_place_in found it in page i. */
+/*@ requires store: packed_holds(seed_value(R), p);
+    requires place: i < p->pages && place_of_leaf(p, i, at, at.start) &&
+      tile_byte(page_row(p->page[i]), at.tile) >= OPT_TILE_LIVE;
+    assigns \nothing;
+    ensures seed: seed_value(\result) == node_seed(seed_value(R), p->depth, at.start,
+      tile_height(tile_byte(page_row(p->page[i]), at.tile))); */
+struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at)
+  /*@ ghost (struct pprf_seed R) */;
+
+/** Puncture a leaf of a live tile of height h in page i, where opt_place_in found it; if h > 0 the page
+ * has room in its block for h more tiles and h - 1 more seeds.
+ * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
+      tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
+    requires room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes;
+    requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
+      \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1));
+    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures punctured: \forall integer x;
+      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
+void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
+                        unsigned h,
+                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+
+/** Take a page out of the arena: no tiles, no seeds.
+ * @return NULL: no memory. */
+/*@ requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes;
+    ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
+      page_clean(\result) && \result->tiles == 0 && \result->seeds == 0 &&
+      bytes <= \result->bytes <= OPT_ARENA_MAX;
+    ensures others: other_pages{Pre,Post}(\result); */
+struct opt_page *opt_page_new(size_t bytes);
+
+/** Wipe a page, NULL allowed, and give it back. */
+/*@ requires page: page == \null || a_page(page);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures free: page != \null ==> free_page(page);
+    ensures wiped: page != \null ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==>
+      zero_place(page, j);
+    ensures others: other_pages{Pre,Post}(page); */
+void opt_page_free(struct opt_page *page);
+
+/** A new page with a part of another's row: n tiles from the one at a place on, and their m seeds.
+ * @param[in] bytes of the new page at least; they fit in.
+ * @return NULL: no memory. */
+/*@ requires from: page_holds(seed_value(R), d, from, first, end) && a_page(from) &&
+      \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    requires part: 1 <= n && at.tile + n <= from->tiles &&
+      at.start == tile_start(page_row(from), first, at.tile) &&
+      at.seeds == seeds_before(page_row(from), at.tile) &&
+      at.seeds + m == seeds_before(page_row(from), at.tile + n);
+    requires bytes: 8 + n + 16 * m <= bytes <= OPT_ARENA_MAX;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1],
+      \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, from;
+    ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
+      page_clean(\result) && bytes <= \result->bytes;
+    ensures part: \result != \null ==> page_holds(seed_value(R), d, \result, at.start,
+      tile_start{Pre}(page_row{Pre}(from), first, at.tile + n));
+    ensures size: \result != \null ==> \result->tiles == n && \result->seeds == m;
+    ensures punctured: \result != \null ==> \forall integer x;
+      row_punctured(page_row(\result), n, at.start, x) <==>
+      punctured_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, x);
+    ensures others: other_pages{Pre,Post}(\result); */
+struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
+                               unsigned m, size_t bytes)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leads the provers through index.c, by what it shows; to the compiler each of these is
+ * empty. */
+#ifndef OPT_WP_INDEX_STEPS_H
+#define OPT_WP_INDEX_STEPS_H
+
+/* opt_place_in */
+#define PAGE_OF_LEAF \
+  /*@ ghost const struct opt_page *page = p->page[i]; */ \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ ghost uint64_t first = p->first[i]; */ \
+  /*@ ghost unsigned tiles = page->tiles; */ \
+  /*@ ghost unsigned d = p->depth; */ \
+  /*@ assert page: page_holds(seed_value(R), d, page, first, page_end(p, i)); */
+#define PLACE_IN_STORE \
+  /*@ ghost row_order_lemma(row, tiles, first, d); */ \
+  /*@ ghost pages_lemma(p, R); */ \
+  /*@ assert place: place_of_leaf(p, i, at, leaf); */ \
+  /*@ assert inside: \forall integer x; tile_covers(row, first, at.tile, x) ==> \
+        first <= x < page_end(p, i); */ \
+  /*@ assert other_tile: \forall integer k, x; 0 <= k < tiles ==> \
+        tile_covers(row, first, at.tile, x) ==> tile_covers(row, first, k, x) ==> k == at.tile; */ \
+  /*@ assert other_page: \forall integer k, x; 0 <= k < p->pages ==> \
+        tile_covers(row, first, at.tile, x) ==> page_punctured(p, k, x) ==> k == i; */ \
+  /*@ assert here: \forall integer x; tile_covers(row, first, at.tile, x) ==> \
+        page_punctured(p, i, x) ==> tile_byte(row, at.tile) < 64; */ \
+  /*@ assert own: tile_byte(row, at.tile) < 64 ==> \forall integer x; \
+        tile_covers(row, first, at.tile, x) ==> page_punctured(p, i, x); */
+
+/* opt_seed_in */
+#define SEED_OF_TILE \
+  /*@ ghost row_order_lemma(row, tiles, first, d); */ \
+  /*@ assert step: row_step(row, first, at.tile); */ \
+  /*@ assert own: tile_has_seed(seed_value(R), d, row, first, page_top(page), at.tile); */ \
+  /*@ assert place: at.seeds < page->seeds < OPT_PAGE_SEEDS; */
+
+/* take_leaf */
+#define ROW_OF_PAGE \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ ghost const struct pprf_seed *top = (struct pprf_seed *)page->seed + OPT_PAGE_SEEDS; */ \
+  /*@ ghost unsigned seeds = page->seeds; */ \
+  /*@ ghost row_order_lemma(row, page->tiles, first, d); */
+#define LEAF_IS_OUT \
+  /*@ assert row: row_holds(seed_value(R), d, row, tiles, first, end, top, seeds - 1); */
+
+/* puncture_below */
+#define TILE_IS_REPLACED \
+  /*@ assert row: row_holds(seed_value(R), d, row, page->tiles, first, end, top, seeds + h - 1); */
+
+/* opt_page_part */
+#define ROW_TO_COPY \
+  /*@ ghost const uint8_t *old = from->tile; */ \
+  /*@ ghost const struct pprf_seed *old_top = (struct pprf_seed *)from->seed + OPT_PAGE_SEEDS; */ \
+  /*@ ghost row_order_lemma(old, from->tiles, first, d); */ \
+  /*@ assert used: !free_page(from) && from->seeds < OPT_PAGE_SEEDS; */ \
+  /*@ assert part_seeds: at.seeds + m <= from->seeds; */ \
+  /*@ assert from_seeds: \forall integer i; at.tile <= i < at.tile + n ==> at.seeds <= seeds_before(old, i); */ \
+  /*@ assert part_places: \forall integer i; at.tile <= i < at.tile + n ==> \
+        seeds_before(old, i) + tile_seeds(tile_byte(old, i)) <= at.seeds + m; */
+#define PAGE_IS_APART \
+  /*@ ghost Taken: ; */ \
+  /*@ assert other: from != page; */ \
+  /*@ assert apart: \separated(from, page); */ \
+  /*@ assert same: same_page{Pre,Here}(from); */ \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ ghost const struct pprf_seed *top = (struct pprf_seed *)page->seed + OPT_PAGE_SEEDS; */
+#define PART_IS_ROW \
+  /*@ assert bytes: \forall integer i; 0 <= i < n ==> \
+        tile_byte(row, i) == tile_byte{Pre}(old, at.tile + i); */ \
+  /*@ assert seeds: \forall integer i; 0 <= i < m ==> \
+        place_seed(top, i) == place_seed{Pre}(old_top, at.seeds + i); */ \
+  /*@ assert rest: \forall integer i; 0 <= i < OPT_PAGE_SEEDS - m ==> zero_place(page, i); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= j <= n; \
+       loop invariant starts: \forall integer i; 0 <= i <= j ==> \
+         tile_start(row, at.start, i) == tile_start{Pre}(old, first, at.tile + i) && \
+         seeds_before(row, i) + at.seeds == seeds_before{Pre}(old, at.tile + i); \
+       loop assigns j; \
+       loop variant n - j; @/ \
+    for (unsigned j = 0; j < n; j++) { \
+      /@ assert old: row_step{Pre}(old, first, at.tile + j); @/ \
+      /@ assert new: row_step(row, at.start, j); @/ \
+      /@ assert byte: tile_byte(row, j) == tile_byte{Pre}(old, at.tile + j); @/ \
+    } */ \
+  /*@ assert nodes_old: \forall integer i; 0 <= i < n ==> tile_is_node{Pre}(old, first, d, at.tile + i); */ \
+  /*@ assert nodes: \forall integer i; 0 <= i < n ==> tile_is_node(row, at.start, d, i); */ \
+  /*@ assert held: \forall integer i; 0 <= i < n ==> \
+        tile_has_seed{Pre}(seed_value(R), d, old, first, old_top, at.tile + i); */ \
+  /*@ assert places_old: \forall integer i; 0 <= i < n ==> \
+        at.seeds <= seeds_before{Pre}(old, at.tile + i) && seeds_before{Pre}(old, at.tile + i) + \
+        tile_seeds(tile_byte{Pre}(old, at.tile + i)) <= at.seeds + m; */ \
+  /*@ assert places_new: \forall integer i; 0 <= i < n ==> 0 <= seeds_before(row, i) && \
+        seeds_before(row, i) + tile_seeds(tile_byte(row, i)) <= m; */ \
+  /*@ assert places: \forall integer i; 0 <= i < n ==> tile_byte(row, i) >= 64 ==> \
+        0 <= seeds_before(row, i) < m; */ \
+  /*@ assert held_here: \forall integer i; 0 <= i < n ==> seed_of_node(seed_value(R), d, \
+        tile_byte(row, i), tile_start(row, at.start, i), \
+        place_seed{Pre}(old_top, seeds_before{Pre}(old, at.tile + i))); */ \
+  /*@ assert row_seeds: \forall integer i; 0 <= i < n ==> \
+        tile_has_seed(seed_value(R), d, row, at.start, top, i); */ \
+  /*@ assert row: row_holds(seed_value(R), d, row, n, at.start, \
+        tile_start{Pre}(old, first, at.tile + n), top, m); */ \
+  /*@ assert back: \forall integer i; at.tile <= i < at.tile + n ==> \
+        tile_byte{Pre}(old, i) == tile_byte(row, i - at.tile) && \
+        tile_start{Pre}(old, first, i) == tile_start(row, at.start, i - at.tile); */ \
+  /*@ assert out: \forall integer i, x; at.tile <= i < at.tile + n ==> tile_byte{Pre}(old, i) < 64 ==> \
+        tile_covers{Pre}(old, first, i, x) ==> row_punctured(row, n, at.start, x); */ \
+  /*@ assert in: \forall integer i, x; 0 <= i < n ==> tile_byte(row, i) < 64 ==> \
+        tile_covers(row, at.start, i, x) ==> \
+        punctured_between{Pre}(old, first, at.tile, at.tile + n, x); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= OPT_PAGES_MAX; \
+       loop invariant same: \forall integer l; 0 <= l < k ==> &opt_pages[l] != page ==> \
+         same_page{Pre,Here}(&opt_pages[l]); \
+       loop assigns k; \
+       loop variant OPT_PAGES_MAX - k; @/ \
+    for (size_t k = 0; k < OPT_PAGES_MAX; k++) { \
+      const struct opt_page *page_k = &opt_pages[k]; \
+      /@ assert apart: page_k != page ==> \separated(page_k, page); @/ \
+      /@ assert taken: page_k != page ==> same_page{Pre,Taken}(page_k); @/ \
+      /@ assert same_tiles: page_k != page ==> \forall integer j; 0 <= j < OPT_ARENA_MAX ==> \
+           tile_byte{Taken}(page_row(page_k), j) == tile_byte(page_row(page_k), j); @/ \
+      /@ assert same_seeds: page_k != page ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           place_seed{Taken}(page_top(page_k), j) == place_seed(page_top(page_k), j); @/ \
+      /@ assert same_zero: page_k != page ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           zero_place{Taken}(page_k, j) ==> zero_place(page_k, j); @/ \
+      /@ assert since: page_k != page ==> same_page{Taken,Here}(page_k); @/ \
+      /@ assert both_tiles: page_k != page ==> \forall integer j; 0 <= j < OPT_ARENA_MAX ==> \
+           tile_byte{Pre}(page_row(page_k), j) == tile_byte(page_row(page_k), j); @/ \
+      /@ assert both_seeds: page_k != page ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           place_seed{Pre}(page_top(page_k), j) == place_seed(page_top(page_k), j); @/ \
+      /@ assert both_zero: page_k != page ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           zero_place{Pre}(page_k, j) ==> zero_place(page_k, j); @/ \
+      /@ assert both: page_k != page ==> same_page{Pre,Here}(page_k); @/ \
+    } */ \
+  /*@ assert others: other_pages{Pre,Here}(page); */ \
+  /*@ assert row_out: \forall integer x; punctured_between{Pre}(old, first, at.tile, at.tile + n, x) ==> \
+        row_punctured(row, n, at.start, x); */ \
+  /*@ assert row_in: \forall integer x; row_punctured(row, n, at.start, x) ==> \
+        punctured_between{Pre}(old, first, at.tile, at.tile + n, x); */ \
+  /*@ assert free: free_page{Pre}(page); */ \
+  /*@ assert count: page->seeds == m; */ \
+  /*@ assert clean: page_clean(page); */
+
+/* Page i, which is to change. */
+#define PAGE_OF_STORE \
+  /*@ ghost const struct opt_page *page = p->page[i]; */ \
+  /*@ ghost leaves_of_lemma(p->depth); */ \
+  /*@ ghost uint64_t end = i + 1 < p->pages ? p->first[i + 1] : (uint64_t)1 << p->depth; */ \
+  /*@ assert end: end == page_end(p, i); */ \
+  /*@ assert page: a_page(page) && page_clean(page) && \valid(page); */ \
+  /*@ assert holds: page_holds(seed_value(R), p->depth, page, p->first[i], end); */ \
+  /*@ assert distinct: \forall integer k; 0 <= k < p->pages ==> k != i ==> p->page[k] != page; */ \
+  /*@ assert first_apart: \forall integer k; 0 <= k < p->pages ==> \
+        \separated(p->first + k, page); */ \
+  /*@ assert page_apart: \forall integer k; 0 <= k < p->pages ==> \separated(p->page + k, page); */
+
+/* Page i has changed in place: no other page has. */
+#define CHANGED_IN_PLACE \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->first[k],Pre) == p->first[k]; */ \
+  /*@ assert same_page: \forall integer k; 0 <= k < p->pages ==> \at(p->page[k],Pre) == p->page[k]; */ \
+  /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
+  /*@ assert still_distinct: \forall integer k; 0 <= k < p->pages ==> k != i ==> p->page[k] != page; */ \
+  /*@ assert apart: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        \separated(p->page[k], page); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= p->pages; \
+       loop invariant same: \forall integer l; 0 <= l < k ==> l != i ==> \
+         same_page{Pre,Here}(p->page[l]); \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = 0; k < p->pages; k++) { \
+      const struct opt_page *page_k = p->page[k]; \
+      /@ assert one: a_page(page_k) && \valid(page_k); @/ \
+      /@ assert apart: k != i ==> \separated(page_k, page); @/ \
+      /@ assert same_tiles: k != i ==> \forall integer j; 0 <= j < OPT_ARENA_MAX ==> \
+           tile_byte{Pre}(page_row(page_k), j) == tile_byte(page_row(page_k), j); @/ \
+      /@ assert same_seeds: k != i ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           place_seed{Pre}(page_top(page_k), j) == place_seed(page_top(page_k), j); @/ \
+      /@ assert same_zero: k != i ==> \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> \
+           zero_place{Pre}(page_k, j) ==> zero_place(page_k, j); @/ \
+      /@ assert same: k != i ==> same_page{Pre,Here}(page_k); @/ \
+    } */ \
+  /*@ ghost size_t from = i, to = i + 1, by = 0; */
+
+/* The pages before from are as in Pre; those from page to on, too, but each by places higher in the index.
+ * So they hold what they held: for each an induction over its row in two states of memory. */
+#define PAGES_KEPT \
+  /*@ assert changed: \forall integer k; from <= k < to ==> page_clean(p->page[k]) && \
+        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert before: \forall integer k; 0 <= k < from ==> kept_page{Pre,Here}(p, k, k); */ \
+  /*@ assert behind: \forall integer k; to <= k < p->pages ==> kept_page{Pre,Here}(p, k, k - by); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= p->pages; \
+       loop invariant holds: \forall integer l; 0 <= l < k ==> \
+         page_holds(seed_value(R), p->depth, p->page[l], p->first[l], page_end(p, l)); \
+       loop invariant clean: \forall integer l; 0 <= l < k ==> \
+         page_clean(p->page[l]); \
+       loop invariant out_before: \forall integer l, x; 0 <= l < k ==> l < from ==> \
+         page_punctured{Pre}(p, l, x) ==> page_punctured(p, l, x); \
+       loop invariant in_before: \forall integer l, x; 0 <= l < k ==> l < from ==> \
+         page_punctured(p, l, x) ==> page_punctured{Pre}(p, l, x); \
+       loop invariant out_behind: \forall integer l, x; to <= l < k ==> \
+         page_punctured{Pre}(p, l - by, x) ==> page_punctured(p, l, x); \
+       loop invariant in_behind: \forall integer l, x; to <= l < k ==> \
+         page_punctured(p, l, x) ==> page_punctured{Pre}(p, l - by, x); \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = 0; k < p->pages; k++) { \
+      if (k < from || k >= to) { \
+        const struct opt_page *page_k = p->page[k]; \
+        const uint8_t *row_k = page_k->tile; \
+        uint64_t first_k = p->first[k]; \
+        unsigned tiles_k = page_k->tiles; \
+        size_t o = k < from ? k : k - by; \
+        /@ assert kept: kept_page{Pre,Here}(p, k, o); @/ \
+        /@ assert same: same_page{Pre,Here}(page_k); @/ \
+        /@ assert old: page_holds{Pre}(seed_value(R), p->depth, page_k, first_k, page_end(p, k)); @/ \
+        /@ assert old_clean: page_clean{Pre}(page_k); @/ \
+        /@ assert fits: tiles_k <= OPT_ARENA_MAX; @/ \
+        /@ loop invariant 0 <= j <= tiles_k; \
+           loop invariant row_kept{Pre,Here}(row_k, first_k, j); \
+           loop assigns j; \
+           loop variant tiles_k - j; @/ \
+        for (unsigned j = 0; j < tiles_k; j++) { \
+          /@ assert old: row_step{Pre}(row_k, first_k, j); @/ \
+          /@ assert new: row_step(row_k, first_k, j); @/ \
+          /@ assert byte: tile_byte{Pre}(row_k, j) == tile_byte(row_k, j); @/ \
+        } \
+        /@ assert bytes: \forall integer j; 0 <= j < tiles_k ==> \
+             tile_byte{Pre}(row_k, j) == tile_byte(row_k, j) && \
+             tile_start{Pre}(row_k, first_k, j) == tile_start(row_k, first_k, j) && \
+             seeds_before{Pre}(row_k, j) == seeds_before(row_k, j); @/ \
+        /@ assert old_nodes: \forall integer j; 0 <= j < tiles_k ==> \
+             tile_is_node{Pre}(row_k, first_k, p->depth, j); @/ \
+        /@ assert new_nodes: \forall integer j; 0 <= j < tiles_k ==> \
+             tile_is_node(row_k, first_k, p->depth, j); @/ \
+        /@ assert nodes: row_tiles(row_k, tiles_k, first_k, p->depth); @/ \
+        row_order_lemma(row_k, tiles_k, first_k, p->depth); \
+        /@ assert few: seeds_before(row_k, tiles_k) == page_k->seeds < OPT_PAGE_SEEDS; @/ \
+        /@ assert places: \forall integer j; 0 <= j < tiles_k ==> tile_byte(row_k, j) >= 64 ==> \
+             0 <= seeds_before(row_k, j) < OPT_PAGE_SEEDS; @/ \
+        /@ assert held: \forall integer j; 0 <= j < tiles_k ==> \
+             tile_has_seed{Pre}(seed_value(R), p->depth, row_k, first_k, page_top(page_k), j); @/ \
+        /@ assert held_here: \forall integer j; 0 <= j < tiles_k ==> \
+             seed_of_node(seed_value(R), p->depth, tile_byte(row_k, j), \
+                          tile_start(row_k, first_k, j), \
+                          place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j))); @/ \
+        /@ assert same_place: \forall integer j; 0 <= j < tiles_k ==> tile_byte(row_k, j) >= 64 ==> \
+             place_seed(page_top(page_k), seeds_before(row_k, j)) == \
+             place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j)); @/ \
+        /@ assert seeds: \forall integer j; 0 <= j < tiles_k ==> \
+             tile_has_seed(seed_value(R), p->depth, row_k, first_k, page_top(page_k), j); @/ \
+        /@ assert row_seeds: row_seeds(seed_value(R), p->depth, row_k, tiles_k, first_k, \
+                                       page_top(page_k)); @/ \
+        /@ assert holds: page_holds(seed_value(R), p->depth, page_k, first_k, page_end(p, k)); @/ \
+        /@ assert clean: page_clean(page_k); @/ \
+        /@ assert out_tile: \forall integer j, x; 0 <= j < tiles_k ==> \
+             tile_byte{Pre}(row_k, j) < 64 ==> tile_covers{Pre}(row_k, first_k, j, x) ==> \
+             row_punctured(row_k, tiles_k, first_k, x); @/ \
+        /@ assert in_tile: \forall integer j, x; 0 <= j < tiles_k ==> tile_byte(row_k, j) < 64 ==> \
+             tile_covers(row_k, first_k, j, x) ==> row_punctured{Pre}(row_k, tiles_k, first_k, x); @/ \
+        /@ assert out_row: \forall integer x; row_punctured{Pre}(row_k, tiles_k, first_k, x) ==> \
+             row_punctured(row_k, tiles_k, first_k, x); @/ \
+        /@ assert in_row: \forall integer x; row_punctured(row_k, tiles_k, first_k, x) ==> \
+             row_punctured{Pre}(row_k, tiles_k, first_k, x); @/ \
+        /@ assert out_here: \forall integer x; page_punctured{Pre}(p, o, x) ==> \
+             page_punctured(p, k, x); @/ \
+        /@ assert in_here: \forall integer x; page_punctured(p, k, x) ==> \
+             page_punctured{Pre}(p, o, x); @/ \
+      } \
+    } */
+
+/* With that page, in which leaf hole is punctured, all of them are the store. */
+#define PAGE_IN_STORE \
+  /*@ assert every: \forall integer k; 0 <= k < p->pages ==> \
+        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert index_first: p->first[0] == 0; */ \
+  /*@ assert old_order: ascending_pages{Pre}(p); */ \
+  /*@ assert index_order: ascending_pages(p); */ \
+  /*@ assert old_below: pages_below{Pre}(p); */ \
+  /*@ assert index_below: pages_below(p); */ \
+  /*@ assert index_holds: index_of_pages(p); */ \
+  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert apart_still: index_apart(p); */ \
+  /*@ assert own: pages_own(p); */ \
+  /*@ assert old_blocks: pages_distinct{Pre}(p); */ \
+  /*@ assert pages_distinct: pages_distinct(p); */ \
+  /*@ assert store_owns: packed_owns(p); */ \
+  /*@ assert this_set: \forall integer x; \
+        page_punctured(p, i, x) <==> page_punctured{Pre}(p, i, x) || x == hole; */ \
+  /*@ assert out_this: \forall integer x; page_punctured{Pre}(p, i, x) ==> packed_punctured(p, x); */ \
+  /*@ assert in_this: \forall integer x; page_punctured(p, i, x) ==> \
+        packed_punctured{Pre}(p, x) || x == hole; */ \
+  /*@ assert hole_this: page_punctured(p, i, hole); */ \
+  /*@ assert out_others: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
+        page_punctured{Pre}(p, k, x) ==> page_punctured(p, k, x); */ \
+  /*@ assert in_others: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
+        page_punctured(p, k, x) ==> page_punctured{Pre}(p, k, x); */ \
+  /*@ assert out_page: \forall integer k, x; 0 <= k < p->pages ==> page_punctured{Pre}(p, k, x) ==> \
+        packed_punctured(p, x); */ \
+  /*@ assert in_store: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
+        page_punctured(p, k, x) ==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert in_page: \forall integer k, x; 0 <= k < p->pages ==> page_punctured(p, k, x) ==> \
+        packed_punctured{Pre}(p, x) || x == hole; */ \
+  /*@ assert out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
+  /*@ assert in: \forall integer x; packed_punctured(p, x) ==> \
+        packed_punctured{Pre}(p, x) || x == hole; */ \
+  /*@ assert hole: packed_punctured(p, hole); */
+
+#endif
