@@ -378,7 +378,7 @@ test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
 EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
-test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## the long half of the equivalence tests, an hour; then clean roots
+test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## what make test does in parts, whole: the C proofs, long equivalence tests, planted bugs, clean roots; hours
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/full.py $(EQB) 600
 	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted

@@ -58,8 +58,10 @@ coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
 	@cd $(COQ) && find spec proofs -name '*.v' | { grep -vxFf _CoqProject || true; } \
 	  | while read -r f; do rm -f "$${f%.v}".*; done
 
+# on all processors, unless make was told how many; a gigabyte each
+COQ_JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 coq-build: coq-sources
-	@$(MAKE) --no-print-directory -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
+	@$(MAKE) --no-print-directory $(COQ_JOBS) -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
 	  || { cat $(COQ)/build.log; exit 1; }
 	@grep -E '^COQC ' $(COQ)/build.log | sed 's/^COQC /coq: compiled /' || true
 
@@ -77,15 +79,16 @@ $(COQ)/coqchk.log: $(COQ_V:%.v=$(COQ)/%.vo)
 prove-coqchk-all: coq-build # the examples, too
 	@rm -f $(COQ)/coqchk.log
 	@$(MAKE) --no-print-directory prove-coqchk COQCHK_MODULES="$(COQ_MODULES)"
-test-full: prove-coqchk-all
+test-full: prove-coqchk-all prove-wp
 
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-# Two of them ask Frama-C: in the Debian 12 of the C proofs where this system has none
-PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions
+# Three of them ask Frama-C: in the Debian 12 of the C proofs where this system has none
+PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions $(B)/prove/test_part
 $(B)/prove/acsl-test: SCRIPT = ../tools/acsl-test.py
 $(B)/prove/test_assumptions: SCRIPT = test_assumptions.py
+$(B)/prove/test_part: SCRIPT = test_part.py
 $(PROVE_WP_TESTS): proofs/rules.mk
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec proofs/wp/run.sh $(SCRIPT)\n' > $@
@@ -100,10 +103,13 @@ test-prove-gate: coq-build $(PROVE_WP_TESTS) ## these, and each planted weakenin
 # ---- the C code: Frama-C/WP ----
 # here, or in a Debian 12 under build/ where the tools are of other versions
 WP := proofs/wp/run.sh
-.PHONY: prove-wp prove-wp-smoke mutants-prove
+.PHONY: prove-wp prove-wp-part prove-wp-smoke mutants-prove
 prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json
+prove-wp-part: deps-prove-wp ## the same for the files that changed since a whole run, and a random quarter of the rest
+	@$(SOURCE) $(B)/prove/wp-part.json
+	@$(WP) prove.py --part --json $(B)/prove/wp-part.json $(if $(SEED),--seed $(SEED))
 prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous
 	@$(SOURCE) $(B)/prove/wp-smoke.json
 	@$(WP) prove.py --smoke --json $(B)/prove/wp-smoke.json

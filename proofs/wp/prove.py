@@ -11,9 +11,10 @@ functions more time. `hints` record which prover found a goal that the first one
 seconds of CPU time that a goal took if they are many: that prover is asked first and allowed three times
 as long. They save time and prove nothing: the prover runs, and what it does not find so goes to
 all of them. `smoke` counts the questions of --smoke;
-a function without requires, loop, branch and call has none. Nothing is taken from an earlier run.
-frama-c's exit status means nothing: its JSON report is read."""
-import argparse, concurrent.futures, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+a function without requires, loop, branch and call has none. Nothing is taken from an earlier run, but
+for the choice of --part: proven.json has a digest of each file as Frama-C read it when all of it was
+proven. frama-c's exit status means nothing: its JSON report is read."""
+import argparse, concurrent.futures, hashlib, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
@@ -38,13 +39,18 @@ COMMANDS = {  # prover: its driver and its command; the one that proves most com
     "CVC5:1.0.3": (f"{WP}/cvc5.drv", "cvc5 --stats --lang=smt2 %f"),
 }
 PROVERS = list(COMMANDS)
+RECORD = os.path.join(WP, "proven.json")
+PROVEN_HERE = os.path.join(ROOT, "build", "prove", "proven.json")
 # Seconds of CPU time for a prover and goal.  First many functions in one run of Frama-C, one prover after
 # the other, the recorded one first; SLOW are for goals with a figure, the least that is three times as
 # much.  What stays open so is tried function by function, then all provers at once.
 FIRST_TRY, SECOND_TRY = 16, 20
+PART = 1 / 4  # of the goals in files that did not change, for --part
 TENTH_SECONDS = 60  # after which --tenth begins no function
 SLOW = (48, 144)
 BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
+# what is asked of each function besides its contract
+CHECKS = ["-warn-unsigned-overflow", "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp-rte"]
 PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
 
 
@@ -137,6 +143,29 @@ def record(key, **known):
         f.write("\n")
     os.chmod(f.name, 0o644)
     os.replace(f.name, path)
+
+
+def digests(files):
+    """What stands for the text of each file as Frama-C reads it, and for what is asked of it."""
+    asked = [*CHECKS, *(version for _, version in WANTED)]
+    return {name: hashlib.sha256(" ".join([*asked, file.digest]).encode()).hexdigest() for name, file in files.items()}
+
+
+def proven_before(path):
+    """{file: its digest when all of it was proven}."""
+    found = read_report(path)
+    return found if isinstance(found, dict) else {}
+
+
+def part_of(todo, goals, unchanged, seed):
+    """Of the units, what --part proves: all of the files that are not unchanged and all without a
+    count, of the others some at random, until they have PART of the goals."""
+    drawn = [job for job in todo if job[0] in unchanged and " ".join(job) in goals]
+    random.Random(seed).shuffle(drawn)
+    sizes = [goals[" ".join(job)] for job in drawn]
+    enough = next(k for k in range(len(drawn) + 1) if sum(sizes[:k]) >= PART * sum(sizes))
+    left = set(drawn[enough:])
+    return [job for job in todo if job not in left]
 
 
 def functions(root, file, build):
@@ -259,10 +288,9 @@ def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hin
     report = report_of(build, file, name)
     if os.path.exists(report):
         os.remove(report)
-    cmd = ["frama-c", f"-cpp-extra-args={cpp_arguments(file)}", "-warn-unsigned-overflow",
-           "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp", "-wp-rte",
-           *(["-wp-split"] if split else []), "-wp-prover",
-           ",".join((["script"] if hints else []) + PROVERS), "-wp-par", str(par),
+    cmd = ["frama-c", f"-cpp-extra-args={cpp_arguments(file)}", *CHECKS, "-wp",
+           *(["-wp-split"] if split else []), "-wp-prover", ",".join((["script"] if hints else []) + PROVERS),
+           "-wp-par", str(par),
            "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * SLOW[-1]),
            "-wp-session", session(build, file, name, hints or {}),
            "-wp-report-json", report, *what, *extra, file]
@@ -381,6 +409,16 @@ def smoke_control(build, seconds):
         print(f"prove: control {function}:", " ".join(failed) or "no contradiction")
 
 
+def write_record(texts):
+    """Write what is proven to proven.json.  Returns which files are missing there."""
+    before, here = proven_before(RECORD), proven_before(PROVEN_HERE)
+    record = {file: text for file, text in texts.items() if text in (before.get(file), here.get(file))}
+    with open(RECORD, "w", encoding="utf-8") as f:
+        json.dump(record, f, indent=2)
+        f.write("\n")
+    return [file for file in FILES if file not in record]
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
     ap.add_argument("--par", type=int, default=os.cpu_count() + 1,
@@ -398,9 +436,14 @@ def main():
     ap.add_argument("--update", action="store_true",
                     help="write the counts (with --smoke: those of its tests) to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
+    ap.add_argument("--part", action="store_true",
+                    help="only the files that proven.json has with another text, and of the others a quarter of the "
+                         "goals, functions at random")
+    ap.add_argument("--record", action="store_true",
+                    help="prove nothing: write the files that runs proved here whole, as they are now, to proven.json")
     ap.add_argument("--tenth", action="store_true",
                     help="with --smoke: functions at random until a tenth of the tests has been run")
-    ap.add_argument("--seed", default=os.environ.get("SEED") or None, help="for --tenth, to repeat it")
+    ap.add_argument("--seed", default=os.environ.get("SEED") or None, help="for --part and --tenth, to repeat it")
     ap.add_argument("--json", help="write the results there, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
     ap.add_argument("--versions", action="store_true",
@@ -414,6 +457,8 @@ def main():
         ap.error("--quick needs --file and --function, --prop needs --quick")
     if arg.tenth and not arg.smoke:
         ap.error("--tenth needs --smoke")
+    if arg.part and (arg.smoke or arg.update or arg.file or arg.function):
+        ap.error("--part is a choice among all goals")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
     configure(arg.build)
@@ -424,10 +469,18 @@ def main():
             bad = [l for l in bad if not l.endswith(("has no ensures clause", "has no assigns clause"))]
         print(*bad, *failed, f"{arg.file} {arg.function}: {v}/{t} goals", sep="\n")
         sys.exit(0 if t and v == t and not bad else 1)
+    texts = {}
     if not arg.function:
         import assumptions  # imports this file
         try:
-            print("prove:", assumptions.run(ROOT), flush=True)
+            read = assumptions.read(ROOT, FILES)
+            texts = digests(read)
+            if arg.record:
+                missing = write_record(texts)
+                print(f"prove: proven.json: {len(FILES) - len(missing)} of {len(FILES)} files"
+                      f"{'; not proven whole as they are now: ' + ' '.join(missing) if missing else ''}")
+                sys.exit(1 if missing else 0)
+            print("prove:", assumptions.run(ROOT, read), flush=True)
         except assumptions.Refused as why:
             sys.exit(f"prove: {why}")
     parts = [expectation(folder) for folder in FOLDERS]
@@ -510,6 +563,14 @@ def main():
             print(f"{key:44} {word}: {names[key]}", flush=True)
     if not arg.function:
         todo = [job for job in todo if " ".join(job) not in {**open_, **outside}]
+    if arg.part:
+        record = proven_before(RECORD)
+        unchanged = {file for file in FILES if record.get(file) == texts[file]}
+        seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
+        whole, todo = len(todo), part_of(todo, goals, unchanged, seed)
+        asked = sum(goals.get(" ".join(job), 0) for job in todo)
+        print(f"prove: {len(todo)} of {whole} functions, {asked} of {sum(goals.values())} goals: SEED={seed}; all of "
+              f"{' '.join(f for f in FILES if f not in unchanged) or 'no file: none changed'}", flush=True)
     if arg.smoke:
         todo = [job for job in todo if job[1] != LEMMAS]
         if arg.tenth:
@@ -582,6 +643,13 @@ def main():
     if arg.update:
         for k in stale:
             record(k)
+    whole = {file for file in texts if not arg.smoke and not arg.part and arg.file in (None, file)}
+    whole -= {file for file in whole for failure in failures if failure.startswith(file + " ")}
+    if whole:
+        os.makedirs(os.path.dirname(PROVEN_HERE), exist_ok=True)
+        with open(PROVEN_HERE + ".tmp", "w", encoding="utf-8") as f:
+            json.dump({**proven_before(PROVEN_HERE), **{file: texts[file] for file in whole}}, f, indent=2)
+        os.replace(f.name, PROVEN_HERE)
     if arg.json:
         os.makedirs(os.path.dirname(arg.json), exist_ok=True)
         with open(arg.json, "w") as f:

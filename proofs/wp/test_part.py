@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That `prove.py --part` leaves out only what was proven in the same words, and that chance alone decides
+what of it, as TAP."""
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import assumptions  # noqa: E402
+import prove  # noqa: E402
+
+UNITS = [(file, name) for file in ("a.c", "b.c") for name in "abcdefghij"]
+GOALS = {" ".join(unit): 1 + k for k, unit in enumerate(UNITS)}
+
+
+def asked(unchanged, seed, goals=None):
+    return prove.part_of(UNITS, goals or GOALS, unchanged, seed)
+
+
+def a_changed_file_is_proven_whole():
+    return all(set(UNITS[:10]) <= set(asked({"b.c"}, seed)) for seed in range(100)) and asked(set(), 1) == UNITS
+
+
+def a_choice_that_forgets_what_changed_would_be_noticed():
+    return not all(set(UNITS[:10]) <= set(asked({"a.c", "b.c"}, seed)) for seed in range(100))
+
+
+def of_the_others_a_quarter_of_the_goals():
+    for seed in range(100):
+        sizes = [GOALS[" ".join(unit)] for unit in asked({"a.c", "b.c"}, seed)]
+        if not sum(GOALS.values()) <= 4 * sum(sizes) < sum(GOALS.values()) + 4 * max(GOALS.values()):
+            return False
+    return True
+
+
+def each_function_has_its_turn():
+    met = {unit for seed in range(100) for unit in asked({"a.c", "b.c"}, seed)}
+    return met == set(UNITS)
+
+
+def a_function_without_a_count_is_asked():
+    fewer = {key: n for key, n in GOALS.items() if key != "b.c c"}
+    return all(("b.c", "c") in asked({"a.c", "b.c"}, seed, fewer) for seed in range(100))
+
+
+def another_text(old, new):
+    """The digests of ref/core.c as it is, and with a change of what it reads."""
+    found = []
+    for change in (False, True):
+        with tempfile.TemporaryDirectory() as tmp:
+            for folder in (*prove.SOURCES, "proofs/wp"):
+                shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
+            path = os.path.join(tmp, "prg/prg.h")
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            if old not in text:
+                raise ValueError(f"prg/prg.h does not hold: {old}")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace(old, new, 1) if change else text)
+            found.append(prove.digests(assumptions.read(tmp, ["ref/core.c"])))
+    return found
+
+
+def a_clause_in_a_header_is_another_text():
+    before, after = another_text("prg_error(\\result.err)", "\\result.err == 2")
+    return before != after
+
+
+def words_that_frama_c_does_not_read_are_the_same_text():
+    before, after = another_text("#include", "/* a word for readers */\n#include")
+    return before == after
+
+
+def what_no_run_proved_is_not_recorded():
+    with tempfile.TemporaryDirectory() as tmp:
+        prove.RECORD, prove.PROVEN_HERE = os.path.join(tmp, "record"), os.path.join(tmp, "here")
+        texts = {file: "now " + file for file in prove.FILES}
+        first, *others = prove.FILES
+        for path, found in ((prove.RECORD, {**texts, first: "earlier"}), (prove.PROVEN_HERE, {})):
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(found, f)
+        refused = prove.write_record(texts) == [first] and set(prove.proven_before(prove.RECORD)) == set(others)
+        with open(prove.PROVEN_HERE, "w", encoding="utf-8") as f:
+            json.dump({first: texts[first]}, f)
+        return refused and not prove.write_record(texts) and prove.proven_before(prove.RECORD) == texts
+
+
+TESTS = [a_changed_file_is_proven_whole, a_choice_that_forgets_what_changed_would_be_noticed,
+         of_the_others_a_quarter_of_the_goals, each_function_has_its_turn, a_function_without_a_count_is_asked,
+         a_clause_in_a_header_is_another_text, words_that_frama_c_does_not_read_are_the_same_text,
+         what_no_run_proved_is_not_recorded]
+
+
+def main():
+    print(f"1..{len(TESTS)}", flush=True)
+    failed = False
+    for number, test in enumerate(TESTS, 1):
+        good = test()
+        failed = failed or not good
+        print(f"{'ok' if good else 'not ok'} {number} - {test.__name__}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
