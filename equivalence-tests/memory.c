@@ -484,10 +484,13 @@ static unsigned every_operation(const struct pprf_impl *impl, int full)
   problems = 0;
   for (size_t d = 0; d < ARRAY(depths); d++)
     for (enum kind kind = 0; kind < KINDS; kind++)
-      for (unsigned punctures = 0; punctures < (full ? 12 : 3); punctures++) {
-        if (kind != FREE || depths[d] <= 12 ||
-            depths[d] > PPRF_SLOTS_DEPTH_MAX) /* all of a mapping is read when it goes */
-          every_call(impl, kind, depths[d], punctures * punctures * 3, tap_random(&state));
+      for (unsigned i = 0; i < (full ? 12 : 3); i++) {
+        unsigned depth = depths[d], punctures = 3 * i * i, node_bytes = 16 + depth / 8 + 1;
+        if (depth > 12 && 64 + punctures * depth * node_bytes > FILE_MAX)
+          break;
+        if (kind != FREE || depth <= 12 ||
+            depth > PPRF_SLOTS_DEPTH_MAX) /* all of a mapping is read when it goes */
+          every_call(impl, kind, depth, punctures, tap_random(&state));
       }
   return problems;
 }
