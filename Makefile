@@ -24,7 +24,8 @@ PYTHON ?= python3
 PKG_CONFIG ?= pkg-config
 # TAP harness: totals, times and the names of what failed.  One more at a time than there are cores:
 # many tests wait for servers.
-TAP := prove --jobs $(shell expr $$(nproc) + 1) --timer --failures --comments
+CORES := $(shell nproc)
+TAP := prove --jobs $(shell expr $(CORES) + 1) --timer --failures --comments
 
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
@@ -124,18 +125,22 @@ products: $(LIBS) $(PROGRAMS)
 PART = +@SECONDS=0; $(MAKE) --no-print-directory $(1) && echo "make $(1): $$SECONDS s"
 
 test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the proofs, run every test
-	$(call PART,$(STRICT) products)
+	$(call PART,$(STRICT) -j$(CORES) products test-programs)
 	$(call PART,prove-coq)
 	$(call PART,prove-wp-part)
 	$(call PART,test-prove-tools test-oracle)
 	$(call PART,$(STRICT) tap)
 	$(call PART,sample)
 
+# these take minutes and start first, so that none of them is left alone at the end
+SLOW_TESTS := $(addprefix $(B)/,equivalence-tests/faults-asan amalgamation/test equivalence-tests/shipped-prg \
+  equivalence-tests/planted valkey/planted tls/planted opt/planted equivalence-tests/faults) opt/build_test.sh \
+  tls/nginx/test_nginx.py
 .PHONY: test-programs
 test-programs: $(TAP_TESTS)
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 	@$(SOURCE) $(B)/test/summary.txt
-	@$(TAP) $(TAP_TESTS) | tee $(B)/test/summary.txt
+	@$(TAP) $(filter $(SLOW_TESTS),$(TAP_TESTS)) $(filter-out $(SLOW_TESTS),$(TAP_TESTS)) | tee $(B)/test/summary.txt
 
 # What takes up to hours in whole (test-prove-gate, mutants, mutants-prove, prove-wp-smoke), in five
 # minutes; SEED=... repeats it.

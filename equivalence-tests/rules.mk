@@ -228,7 +228,7 @@ EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue r
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(PLANTING) $(EQ)/mutants.py $(EQ)/mutants.txt $(EQ_SUITES:%=$(EQB)/%)
 	$(call PLANTED,$(PYTHON) $(EQ)/mutants.py --quick)
-EQ_JOBS := $(shell nproc)
+EQ_JOBS := $(CORES)
 .PHONY: mutants
 mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of mutants.txt: all must be noticed
 	@$(SOURCE) $(EQB)/mutants.json

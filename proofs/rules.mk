@@ -59,7 +59,7 @@ coq-sources: $(COQ_V:%=$(COQ)/%) $(COQ)/Makefile.coq
 	  | while read -r f; do rm -f "$${f%.v}".*; done
 
 # on all processors, unless make was told how many; a gigabyte each
-COQ_JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+COQ_JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(CORES))
 coq-build: coq-sources
 	@$(MAKE) --no-print-directory $(COQ_JOBS) -C $(COQ) -f Makefile.coq > $(COQ)/build.log 2>&1 \
 	  || { cat $(COQ)/build.log; exit 1; }
