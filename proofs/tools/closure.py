@@ -13,6 +13,7 @@ Coq prints some nevertheless, MATHCOMP2 and INFERRED say what is the same).  Wha
 we define among them (a canonical structure, a coercion) is found nevertheless: the definitions are followed
 through the text with all arguments.  An inferred structure of a library can only be one of mathcomp's own,
 each of which carries the proofs of its laws."""
+import functools
 import hashlib
 import os
 import re
@@ -47,6 +48,9 @@ INFERRED = [
     (re.compile(r"\bfinset\.set_of\s+([^\W\d][\w']*)"), r"finset.set_of (ssreflect.Phant (fintype.Finite.sort \1))"),
     (re.compile(r"\(Prelude\.reverse_coercion\s+\((?:[^()]|\([^()]*\))*\)\s+"), "(ssreflect.Phant "),
 ]
+# what no global name has in it ends one: translated programs are printed in hundreds of megabytes, and to
+# split these is ten times as fast as to search them
+ENDS_A_NAME = str.maketrans({c: " " for c in map(chr, range(128)) if not re.match(r"[\w'.@]", c)})
 FIELD = re.compile(r"[{;]\s*([^\W\d][\w']*)\s*:")
 LONG = 6000  # characters; a longer definition (a translated program) is pinned by its digest
 PATIENCE = 3600  # seconds for all questions; they take two minutes of an idle machine, half an hour of a very busy one
@@ -97,12 +101,13 @@ class Coq:
             line = self.process.stdout.readline()
             if not line:
                 raise Error("coqtop died: " + "".join(lines[-20:]))
-            line = re.sub(r"^(?:Coq < )+", "", line)
-            if re.match(rf"forall answered_{first + len(answers)} : Prop, ", line):
+            while line.startswith("Coq < "):
+                line = line.removeprefix("Coq < ")
+            if line.startswith(f"forall answered_{first + len(answers)} : Prop, "):
                 answers.append("".join(lines).strip("\n"))
                 lines = []
-            elif not (re.match(r"\s+: Prop$", line) and not lines or
-                      re.match(r"Fetching opaque proofs|\[Loading ML file", line)):
+            elif not (not lines and re.match(r"\s+: Prop$", line) or
+                      line.startswith(("Fetching opaque proofs", "[Loading ML file"))):
                 lines.append(line)
         writer.join()
         return answers
@@ -126,11 +131,12 @@ def numbers(text):
         opened, count = match.group().count("("), match.group().count("Datatypes.S")
         return f"{count}%nat" + ")" * (match.group().count(")") - opened)
 
-    def positive(match):
-        value, opened = 1, match.group().count("(")
-        for bit in reversed(re.findall(r"x([OI])", match.group())):
+    @functools.cache
+    def positive(text):
+        value, opened = 1, text.count("(")
+        for bit in reversed(re.findall(r"x([OI])", text)):
             value = 2 * value + (bit == "I")
-        return f"{value}%positive" + ")" * (match.group().count(")") - opened)
+        return f"{value}%positive" + ")" * (text.count(")") - opened)
 
     def word(match):
         opened, kind, value, closed = match.groups()
@@ -139,7 +145,7 @@ def numbers(text):
         if bool(opened) == bool(closed):
             opened = closed = ""
         return f"{opened}{value}%{'N' if kind == 'Npos' else 'Z'}{closed or ''}"
-    text = WORDS.sub(word, BITS.sub(positive, UNARY.sub(unary, text)))
+    text = WORDS.sub(word, BITS.sub(lambda match: positive(match.group()), UNARY.sub(unary, text)))
     return text.replace("BinNums.Z0", "0%Z").replace("BinNums.N0", "0%N")
 
 
@@ -216,7 +222,7 @@ class Closure:
                     raise Error(f"{name}: coqtop: {text}")
                 if self.kind(kinds[name]) != "Constructor":
                     (self.statements if name in names else self.definitions)[name] = self.shown(text)
-                found += [self.full[t] for t in self.globals(whole)]
+                found += [self.full[t] for t in sorted(self.globals(whole))]
             wanted = [n for n in dict.fromkeys(found) if n.startswith(OURS) and n not in seen]
             seen.update(wanted)
         # a record says what its fields are, and some versions of Coq mention them where others do not
@@ -234,7 +240,7 @@ class Closure:
 
     @staticmethod
     def globals(text):
-        return [t.lstrip("@") for t in GLOBAL.findall(text)]
+        return {t.lstrip("@") for word in set(text.translate(ENDS_A_NAME).split()) for t in GLOBAL.findall(word)}
 
     def shown(self, answer):
         """What Coq prints, with full names of ours; without what it says of implicit arguments."""
