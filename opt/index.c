@@ -170,6 +170,130 @@ struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_pl
   return *opt_page_row(p->page[i], at.seeds + 1);
 }
 
+/* The node of a tile. */
+/*@ requires tile: page_fits(page) && at.tile < page->tiles && tile_byte(page_row(page), at.tile) < 128 &&
+      at.seeds <= at.tile;
+    assigns \nothing;
+    ensures node: \result.start == at.start &&
+      \result.height == tile_height(tile_byte(page_row(page), at.tile));
+    ensures place: \result.tile == at.tile && \result.seeds == at.seeds; */
+static inline struct opt_node node_at(const struct opt_page *page, struct opt_place at)
+{
+  return (struct opt_node){at.start, opt_tile_height(page->tile[at.tile]), (uint16_t)at.tile,
+                           (uint16_t)at.seeds};
+}
+
+/* Say which node a tile of page i is. */
+/*@ requires store: packed_holds(seed_value(R), p);
+    requires place: i < p->pages && place_of_leaf(p, i, at, at.start);
+    requires memory: \valid(node) && node_apart(p, node);
+    assigns *node;
+    ensures node: tile_byte{Pre}(page_row{Pre}(\old(p->page[i])), at.tile) >= 64 ==>
+      packed_node(p, *node) && packed_intact(p, node->start, node->height);
+    ensures value: node->start == at.start &&
+      node->height == tile_height(tile_byte{Pre}(page_row{Pre}(\old(p->page[i])), at.tile));
+    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+static inline void give_node(const struct opt_packed *p, size_t i, struct opt_place at,
+                             struct opt_node *node) /*@ ghost (struct pprf_seed R) */
+{
+  TILE_OF_STORE
+  *node = node_at(p->page[i], at);
+  NODE_IS_APART
+}
+
+int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */
+{
+  size_t i = opt_page_of(p, leaf);
+  struct opt_place at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
+  LEAF_IN_TILE
+  int live = (int)opt_tile_live(p->page[i]->tile[at.tile]);
+  give_node(p, i, at, node) /*@ ghost (R) */;
+  return live;
+}
+
+/* The first live tile of a page from a tile on; its end: there is none. */
+/*@ requires row: page_fits(page) && d <= 63 && row_tiles(page_row(page), page->tiles, first, d);
+    requires at: at.tile <= page->tiles && at.start == tile_start(page_row(page), first, at.tile) &&
+      at.seeds == seeds_before(page_row(page), at.tile);
+    assigns \nothing;
+    ensures place: at.tile <= \result.tile <= page->tiles &&
+      \result.start == tile_start(page_row(page), first, \result.tile) &&
+      \result.seeds == seeds_before(page_row(page), \result.tile);
+    ensures live: \result.tile < page->tiles ==>
+      tile_byte(page_row(page), \result.tile) >= OPT_TILE_LIVE;
+    ensures order: at.start <= \result.start;
+    ensures behind: at.tile < \result.tile ==>
+      at.start + pow2(tile_height(tile_byte(page_row(page), at.tile))) <= \result.start;
+    ensures gone: \forall integer x; at.start <= x < \result.start ==>
+      row_punctured(page_row(page), page->tiles, first, x); */
+static inline struct opt_place live_in_page(const struct opt_page *page, struct opt_place at)
+  /*@ ghost (uint64_t first, unsigned d) */
+{
+  //@ ghost const uint8_t *row = page->tile;
+  //@ ghost unsigned from = at.tile;
+  //@ ghost row_order_lemma(row, page->tiles, first, d);
+  /*@ loop invariant tile: from <= at.tile <= page->tiles;
+      loop invariant start: at.start == tile_start(row, first, at.tile);
+      loop invariant seeds: at.seeds == seeds_before(row, at.tile);
+      loop invariant gone: \forall integer x; \at(at.start,Pre) <= x < at.start ==>
+        punctured_between(row, first, from, at.tile, x);
+      loop assigns at;
+      loop variant page->tiles - at.tile; */
+  while (at.tile < page->tiles && !opt_tile_live(page->tile[at.tile])) {
+    TILE_IS_GONE
+    at.start += opt_tile_leaves(page->tile[at.tile]);
+    at.tile++;
+  }
+  return at;
+}
+
+int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost in_tree_lemma(leaf, p->depth);
+  if (leaf >> p->depth != 0)
+    return 0;
+  size_t i = opt_page_of(p, leaf);
+  struct opt_place at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
+  PAGE_TO_SEARCH
+  at = live_in_page(p->page[i], at) /*@ ghost (p->first[i], p->depth) */;
+  PAGE_IS_SEARCHED
+  /*@ loop invariant page: i < p->pages;
+      loop invariant place: at.tile <= p->page[i]->tiles &&
+        at.start == tile_start(page_row(p->page[i]), p->first[i], at.tile) &&
+        at.seeds == seeds_before(page_row(p->page[i]), at.tile);
+      loop invariant live: at.tile < p->page[i]->tiles ==>
+        tile_byte(page_row(p->page[i]), at.tile) >= OPT_TILE_LIVE;
+      loop invariant gone: \forall integer x; leaf <= x < at.start ==> packed_punctured(p, x);
+      loop invariant leaf: leaf < at.start || at.tile < p->page[i]->tiles &&
+        tile_covers(page_row(p->page[i]), p->first[i], at.tile, leaf);
+      loop assigns i, at;
+      loop variant p->pages - i; */
+  while (at.tile == p->page[i]->tiles) {
+    PAGE_IS_LEFT
+    if (++i == p->pages)
+      return 0;
+    at = (struct opt_place){at.start, 0, 0};
+    PAGE_TO_SEARCH
+    at = live_in_page(p->page[i], at) /*@ ghost (p->first[i], p->depth) */;
+    PAGE_IS_SEARCHED
+  }
+  NEXT_IN_TILE
+  give_node(p, i, at, node) /*@ ghost (R) */;
+  return 1;
+}
+
+struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node)
+  /*@ ghost (struct pprf_seed R) */
+{
+  NODE_OF_STORE
+  size_t i = opt_page_of(p, node.start);
+  NODE_IN_PAGE
+  return opt_seed_in(p, i, opt_place_of(node)) /*@ ghost (R) */;
+}
+
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
                         unsigned h, const struct pprf_seed *copath)
   /*@ ghost (struct pprf_seed R) */

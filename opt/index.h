@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define OPT_NODE_PLACES
+
 #include "arena.h"
+#include "entry.h"
 #include "tiles.h"
 
 /** Seeds in a page at most. */
@@ -87,6 +90,55 @@ struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t lea
       tile_height(tile_byte(page_row(p->page[i]), at.tile))); */
 struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at)
   /*@ ghost (struct pprf_seed R) */;
+
+/** The live node that covers a leaf of the tree.
+ * @retval 1 *node is set, and says where it lies.
+ * @retval 0 the leaf is punctured; *node is no node. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+    requires memory: \valid(node) && node_apart(p, node);
+    assigns *node;
+    ensures results: \result == 0 || \result == 1;
+    ensures live: \result == 1 <==> !packed_punctured(p, leaf);
+    ensures node: \result == 1 ==> packed_node(p, *node) &&
+      packed_intact(p, node->start, node->height) && covers(node->start, node->height, leaf);
+    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+int opt_packed_find(const struct opt_packed *p, uint64_t leaf,
+                    struct opt_node *node) /*@ ghost (struct pprf_seed R) */;
+
+/** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
+ * @retval 1 *node is set, and says where it lies.
+ * @retval 0 all leaves >= leaf are punctured. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf <= pow2(p->depth);
+    requires memory: \valid(node) && node_apart(p, node);
+    assigns *node;
+    ensures results: \result == 0 || \result == 1;
+    ensures node: \result == 1 ==> packed_node(p, *node) &&
+      packed_intact(p, node->start, node->height) && leaf < node->start + pow2(node->height);
+    ensures next: \result == 1 ==> \forall integer x; leaf <= x < node->start ==>
+      packed_punctured(p, x);
+    ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(p->depth) ==>
+      packed_punctured(p, x);
+    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+int opt_packed_next(const struct opt_packed *p, uint64_t leaf,
+                    struct opt_node *node) /*@ ghost (struct pprf_seed R) */;
+
+/** Where a node lies that opt_packed_find or opt_packed_next gave; nothing has changed since. */
+/*@ assigns \nothing;
+    ensures \result.start == node.start && \result.tile == node.tile &&
+      \result.seeds == node.seeds; */
+static inline struct opt_place opt_place_of(struct opt_node node)
+{
+  return (struct opt_place){node.start, node.tile, node.seeds};
+}
+
+/** Its seed. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_node(p, node);
+    assigns \nothing;
+    ensures seed: seed_value(\result) == node_seed(seed_value(R), p->depth, node.start, node.height); */
+struct pprf_seed opt_packed_seed(const struct opt_packed *p,
+                                 struct opt_node node) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture a leaf of a live tile of height h in page i, where opt_place_in found it; if h > 0 the page
  * has room in its block for h more tiles and h - 1 more seeds.

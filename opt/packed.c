@@ -424,12 +424,6 @@ static void tidy(struct opt_packed *p, size_t i)
     (void)resize_page(p, i, bytes);
 }
 
-/* Where a node lies; it was found there, and nothing has changed since. */
-static struct opt_place place_again(struct opt_node node)
-{
-  return (struct opt_place){node.start, node.tile, node.seeds};
-}
-
 /* Have room in a leaf's page for a puncture below a node of height h. */
 static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
 {
@@ -447,7 +441,7 @@ static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath)
 {
-  struct opt_place at = place_again(node);
+  struct opt_place at = opt_place_of(node);
   size_t i = opt_page_of(p, leaf);
   unsigned h = node.height;
   if (h > 0 && used_after(p->page[i], h) > p->page[i]->bytes) {
@@ -645,20 +639,6 @@ void opt_packed_drop_copy(struct opt_packed *p)
   opt_arena_forget_copies();
 }
 
-static struct opt_node node_at(const struct opt_page *page, struct opt_place at)
-{
-  return (struct opt_node){at.start, opt_tile_height(page->tile[at.tile]), (uint16_t)at.tile,
-                           (uint16_t)at.seeds};
-}
-
-int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
-{
-  size_t i = opt_page_of(p, leaf);
-  struct opt_place at = opt_place_in(p, i, leaf);
-  *node = node_at(p->page[i], at);
-  return (int)opt_tile_live(p->page[i]->tile[at.tile]);
-}
-
 /* All lines that the page may have: how many it has is said in one that may not be there yet. */
 void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
 {
@@ -666,31 +646,6 @@ void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
   uintptr_t page = (uintptr_t)p->page[opt_page_of(p, leaf)];
   for (size_t at = 0; at < p->page_max; at += LINE_BYTES)
     __builtin_prefetch((const void *)(page + at), 1);
-}
-
-int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
-{
-  if (leaf >> p->depth != 0)
-    return 0;
-  size_t i = opt_page_of(p, leaf);
-  struct opt_place at = opt_place_in(p, i, leaf);
-  for (;; at.tile++) {
-    if (at.tile == p->page[i]->tiles) {
-      if (++i == p->pages)
-        return 0;
-      at.tile = at.seeds = 0;
-    }
-    uint8_t tile = p->page[i]->tile[at.tile];
-    *node = node_at(p->page[i], at);
-    if (opt_tile_live(tile))
-      return 1;
-    at.start += opt_tile_leaves(tile);
-  }
-}
-
-struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node)
-{
-  return opt_seed_in(p, opt_page_of(p, node.start), place_again(node));
 }
 
 size_t opt_packed_bytes(const struct opt_packed *p)

@@ -10,7 +10,6 @@
 #ifndef PPRF_OPT_PACKED_H
 #define PPRF_OPT_PACKED_H
 
-#include "entry.h"
 #include "index.h"
 
 /** Depths this store takes. */
@@ -34,17 +33,10 @@ void opt_packed_close(struct opt_packed *p);
 /** Let go of a copy that fork made of a store, perhaps of a moment amid a change. */
 void opt_packed_drop_copy(struct opt_packed *p);
 
-/** The live node that covers a leaf of the tree; 0: the leaf is punctured. */
-int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
+/* opt_packed_find, opt_packed_next, opt_packed_seed: index.h */
 
 /** Fetch the page of a leaf that is to be punctured: its tiles, its seeds, and what they move to. */
 void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
-
-/** The live node that covers a leaf, or else the next one; leaf <= 2^depth.  0: there is none. */
-int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
-
-/** The seed of a live node, as opt_packed_find or opt_packed_next gave it; nothing has changed since. */
-struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node);
 
 /** Puncture a leaf, whose live node opt_packed_find gave, with the seeds beside the path to it.
  * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0. */

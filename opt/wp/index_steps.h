@@ -34,6 +34,102 @@
   /*@ assert own: tile_has_seed(seed_value(R), d, row, first, page_top(page), at.tile); */ \
   /*@ assert place: at.seeds < page->seeds < OPT_PAGE_SEEDS; */
 
+/* give_node */
+#define TILE_OF_STORE \
+  /*@ ghost const struct opt_page *page = p->page[i]; */ \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert tile: tile_is_node(row, p->first[i], p->depth, at.tile); */ \
+  /*@ ghost row_order_lemma(row, page->tiles, p->first[i], p->depth); */ \
+  /*@ ghost places_of_pages_lemma(p, R); */ \
+  /*@ ghost if (page->tile[at.tile] >= 64) live_tile_lemma(p, i, at.tile, R); */
+#define NODE_IS_APART \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert same_size: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->page[k]->bytes,Pre) == p->page[k]->bytes && \
+        \at(p->page[k]->tiles,Pre) == p->page[k]->tiles && \
+        \at(p->page[k]->seeds,Pre) == p->page[k]->seeds; */ \
+  /*@ assert same_seeds: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < OPT_PAGE_SEEDS ==> \
+        place_seed{Pre}(page_top(p->page[k]), j) == place_seed(page_top(p->page[k]), j); */ \
+  /*@ assert places: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
+        tile_byte(page_row(p->page[k]), j) >= 64 ==> \
+        0 <= seeds_before(page_row(p->page[k]), j) < OPT_PAGE_SEEDS; */ \
+  /*@ assert same_place: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
+        tile_byte(page_row(p->page[k]), j) >= 64 ==> \
+        place_seed{Pre}(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)) == \
+        place_seed(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)); */ \
+  /*@ assert held_pages: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held_rows: \forall integer k; 0 <= k < p->pages ==> row_seeds{Pre}(seed_value(R), \
+        p->depth, page_row(p->page[k]), p->page[k]->tiles, p->first[k], page_top(p->page[k])); */ \
+  /*@ assert held: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
+        tile_has_seed{Pre}(seed_value(R), p->depth, page_row(p->page[k]), p->first[k], \
+                           page_top(p->page[k]), j); */ \
+  /*@ assert seeds: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
+        tile_has_seed(seed_value(R), p->depth, page_row(p->page[k]), p->first[k], \
+                      page_top(p->page[k]), j); */ \
+  /*@ assert rows: \forall integer k; 0 <= k < p->pages ==> \
+        row_seeds(seed_value(R), p->depth, page_row(p->page[k]), p->page[k]->tiles, p->first[k], \
+                  page_top(p->page[k])); */ \
+  /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> \
+        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert old_order: ascending_pages{Pre}(p); */ \
+  /*@ assert order: ascending_pages(p); */ \
+  /*@ assert old_below: pages_below{Pre}(p); */ \
+  /*@ assert below: pages_below(p); */ \
+  /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
+        (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
+  /*@ assert here: tile_byte(row, at.tile) >= 64 ==> node_in_page(p, i, *node); */ \
+  /*@ assert same_zero: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < OPT_PAGE_SEEDS ==> \
+        zero_place{Pre}(p->page[k], j) ==> zero_place(p->page[k], j); */ \
+  /*@ assert own: pages_own{Pre}(p) ==> pages_own(p); */ \
+  /*@ assert distinct: pages_distinct{Pre}(p) ==> pages_distinct(p); */ \
+  /*@ assert index_is_apart: index_apart{Pre}(p) ==> index_apart(p); */
+
+/* opt_packed_find */
+#define LEAF_IN_TILE \
+  /*@ ghost const struct opt_page *page = p->page[i]; */ \
+  /*@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert tile: tile_is_node(page_row(page), p->first[i], p->depth, at.tile); */ \
+  /*@ assert start: place_of_leaf(p, i, at, at.start); */
+
+/* live_in_page */
+#define TILE_IS_GONE \
+  /*@ assert tile: tile_is_node(row, first, d, at.tile); */ \
+  /*@ assert step: row_step(row, first, at.tile); */ \
+  /*@ assert own: \forall integer x; tile_covers(row, first, at.tile, x) ==> \
+        punctured_between(row, first, from, at.tile + 1, x); */ \
+  /*@ assert before: \forall integer x; punctured_between(row, first, from, at.tile, x) ==> \
+        punctured_between(row, first, from, at.tile + 1, x); */
+
+/* opt_packed_next */
+#define PAGE_TO_SEARCH \
+  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */
+#define PAGE_IS_SEARCHED \
+  /*@ assert searched: \forall integer x; page_punctured(p, i, x) ==> packed_punctured(p, x); */
+#define PAGE_IS_LEFT \
+  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert end: at.start == page_end(p, i); */
+#define NEXT_IN_TILE \
+  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert tile: tile_is_node(page_row(p->page[i]), p->first[i], p->depth, at.tile); */ \
+  /*@ ghost leaves_of_lemma(p->page[i]->tile[at.tile] % 64u); */ \
+  /*@ assert start: place_of_leaf(p, i, at, at.start); */
+
+/* opt_packed_seed */
+#define NODE_OF_STORE \
+  /*@ assert in: \exists integer k; 0 <= k < p->pages && node_in_page(p, k, node) && \
+        node.start < pow2(p->depth); */
+#define NODE_IN_PAGE \
+  /*@ ghost only_page_lemma(p, i, node.start); */ \
+  /*@ assert page: node_in_page(p, i, node); */ \
+  /*@ assert holds: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert tile: tile_is_node(page_row(p->page[i]), p->first[i], p->depth, node.tile); */ \
+  /*@ ghost leaves_of_lemma(node.height); */
+
 /* take_leaf */
 #define ROW_OF_PAGE \
   /*@ ghost const uint8_t *row = page->tile; */ \
