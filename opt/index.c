@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index.h"
 
+#include "pprf.h"
+
 #include "wp/index_steps.h"
 
 /* ---- one page ---- */
@@ -116,8 +118,27 @@ static inline void copy_seeds(struct pprf_seed *restrict to, const struct pprf_s
     to[i] = from[i];
 }
 
-struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
-                               unsigned m, size_t bytes)
+/* A new page with a part of another's row. */
+/*@ requires from: page_holds(seed_value(R), d, from, first, end) && a_page(from) &&
+      \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    requires part: 1 <= n && at.tile + n <= from->tiles &&
+      at.start == tile_start(page_row(from), first, at.tile) &&
+      at.seeds == seeds_before(page_row(from), at.tile) &&
+      at.seeds + m == seeds_before(page_row(from), at.tile + n);
+    requires bytes: 8 + n + 16 * m <= bytes <= OPT_ARENA_MAX;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1],
+      \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, from;
+    ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
+      page_clean(\result) && bytes <= \result->bytes;
+    ensures part: \result != \null ==> page_holds(seed_value(R), d, \result, at.start,
+      tile_start{Pre}(page_row{Pre}(from), first, at.tile + n));
+    ensures size: \result != \null ==> \result->tiles == n && \result->seeds == m;
+    ensures punctured: \result != \null ==> \forall integer x;
+      row_punctured(page_row(\result), n, at.start, x) <==>
+      punctured_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, x);
+    ensures others: other_pages{Pre,Post}(\result); */
+static inline struct opt_page *copy_part(const struct opt_page *from, struct opt_place at,
+                                         unsigned n, unsigned m, size_t bytes)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_TO_COPY
@@ -132,6 +153,29 @@ struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at,
     /*@ ghost (top, old_top, at.seeds) */;
   PART_IS_ROW
   return page;
+}
+
+struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
+                               unsigned m, size_t bytes)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+{
+  struct opt_page *page =
+    copy_part(from, at, n, m, bytes) /*@ ghost (R, d, first, end) */;
+  OTHERS_KEPT
+  return page;
+}
+
+/* Wipe a page, NULL allowed, and give it back. */
+/*@ requires page: page == \null || a_page(page);
+    requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures wiped: page != \null ==> free_page(page) &&
+      \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> zero_place(page, j);
+    ensures others: others_kept{Pre,Post}(page); */
+static inline void give_back(struct opt_page *page)
+{
+  opt_page_free(page);
+  OTHERS_KEPT
 }
 
 /* ---- the store ---- */
@@ -305,4 +349,68 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
   CHANGED_IN_PLACE
   PAGES_KEPT
   PAGE_IN_STORE
+}
+
+/* A page with a part of page i; it is not the store's yet. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+    requires part: 1 <= n && at.tile + n <= p->page[i]->tiles &&
+      at.start == tile_start(page_row(p->page[i]), p->first[i], at.tile) &&
+      at.seeds == seeds_before(page_row(p->page[i]), at.tile) &&
+      at.seeds + m == seeds_before(page_row(p->page[i]), at.tile + n);
+    requires bytes: 8 + n + 16 * m <= bytes <= OPT_ARENA_MAX;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1],
+      \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, p->page[i];
+    ensures page: \result != \null ==> spare_page(p, \result) && free_page{Pre}(\result) &&
+      bytes <= \result->bytes && \result->tiles == n && \result->seeds == m;
+    ensures part: \result != \null ==> page_holds(seed_value(R), p->depth, \result, at.start,
+      tile_start{Pre}(page_row{Pre}(p->page[i]), p->first[i], at.tile + n));
+    ensures punctured: \result != \null ==> \forall integer x;
+      row_punctured(page_row(\result), n, at.start, x) <==> punctured_between{Pre}(
+        page_row{Pre}(p->page[i]), p->first[i], at.tile, at.tile + n, x);
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures others: others_kept{Pre,Post}(\result); */
+static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struct opt_place at,
+                                     unsigned n, unsigned m, size_t bytes)
+  /*@ ghost (struct pprf_seed R) */
+{
+  PAGE_OF_STORE
+  struct opt_page *part = opt_page_part(p->page[i], at, n, m, bytes)
+    /*@ ghost (R, p->depth, p->first[i], end) */;
+  STORE_KEPT
+  return part;
+}
+
+/* Let a page take page i's place. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+    requires page: spare_page(p, page) &&
+      page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i));
+    requires leaves: \forall integer x;
+      row_punctured(page_row(page), page->tiles, p->first[i], x) <==> page_punctured(p, i, x);
+    assigns p->page[i] \from page;
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures page: p->page[i] == page && page_kept{Pre,Post}(page); */
+static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
+  /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_page *old = p->page[i];
+  p->page[i] = page;
+  give_back(old);
+  PAGE_SWAPPED
+}
+
+int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)
+  /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_page *old = p->page[i];
+  struct opt_page *page =
+    part_of_page(p, i, (struct opt_place){p->first[i], 0, 0}, old->tiles, old->seeds, bytes)
+    /*@ ghost (R) */;
+  if (page == NULL)
+    return PPRF_ERR_NOMEM;
+  COPY_OF_PAGE
+  swap_page(p, i, page) /*@ ghost (R) */;
+  return PPRF_OK;
 }

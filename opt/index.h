@@ -158,6 +158,22 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
                         unsigned h,
                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
+/** Give page i a block of another size, that it fits.
+ * @param[in] bytes of the block at least.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+    requires bytes: page_bytes(p->page[i]) <= bytes <= OPT_ARENA_MAX;
+    assigns p->page[i] \from p->page[i], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
+      p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
+    ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
+int opt_packed_resize(struct opt_packed *p, size_t i,
+                      size_t bytes) /*@ ghost (struct pprf_seed R) */;
+
 /** Take a page out of the arena: no tiles, no seeds.
  * @return NULL: no memory. */
 /*@ requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
@@ -197,7 +213,7 @@ void opt_page_free(struct opt_page *page);
     ensures punctured: \result != \null ==> \forall integer x;
       row_punctured(page_row(\result), n, at.start, x) <==>
       punctured_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, x);
-    ensures others: other_pages{Pre,Post}(\result); */
+    ensures others: others_kept{Pre,Post}(\result); */
 struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
                                unsigned m, size_t bytes)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;

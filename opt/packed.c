@@ -347,19 +347,6 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
 
 static const struct change nothing = {.first = UINT64_MAX, .last = 0};
 
-/* Give a page a block of another size that it fits. */
-static int resize_page(struct opt_packed *p, size_t i, size_t bytes)
-{
-  struct opt_page *old = p->page[i];
-  struct opt_page *page =
-    opt_page_part(old, (struct opt_place){p->first[i], 0, 0}, old->tiles, old->seeds, bytes);
-  if (page == NULL)
-    return PPRF_ERR_NOMEM;
-  p->page[i] = page;
-  opt_page_free(old);
-  return PPRF_OK;
-}
-
 /* The place in the middle of a full page. */
 static struct opt_place middle(const struct opt_page *page, uint64_t first)
 {
@@ -421,7 +408,7 @@ static void tidy(struct opt_packed *p, size_t i)
   }
   size_t bytes = used_bytes(p->page[i]);
   if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
-    (void)resize_page(p, i, bytes);
+    (void)opt_packed_resize(p, i, bytes);
 }
 
 /* Have room in a leaf's page for a puncture below a node of height h. */
@@ -435,7 +422,7 @@ static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
     i = opt_page_of(p, leaf);
   }
   size_t bytes = used_after(p->page[i], h);
-  return bytes > p->page[i]->bytes ? resize_page(p, i, bytes) : PPRF_OK;
+  return bytes > p->page[i]->bytes ? opt_packed_resize(p, i, bytes) : PPRF_OK;
 }
 
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,

@@ -70,6 +70,7 @@
 #define opt_page_new opt_wide_page_new
 #define opt_page_free opt_wide_page_free
 #define opt_page_part opt_wide_page_part
+#define opt_packed_resize opt_wide_packed_resize
 #define opt_index_puncture opt_wide_index_puncture
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source

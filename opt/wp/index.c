@@ -4,6 +4,19 @@
 #include "index.h"
 
 /*@ ghost
+  void counts_lemma(const uint8_t *tile, unsigned n)
+  {
+    /@ loop invariant 0 <= k <= n;
+       loop invariant seeds: \forall integer i, j; 0 <= i < j <= k ==>
+         seeds_before(tile, i) + tile_seeds(tile_byte(tile, i)) <= seeds_before(tile, j);
+       loop invariant count: \forall integer i; 0 <= i <= k ==> 0 <= seeds_before(tile, i) <= i;
+       loop assigns k;
+       loop variant n - k; @/
+    for (unsigned k = 0; k < n; k++) {
+      /@ assert step: row_step(tile, 0, k); @/
+    }
+  }
+
   void pages_lemma(const struct opt_packed *p, struct pprf_seed R)
   {
     /@ loop invariant 0 <= k <= p->pages;

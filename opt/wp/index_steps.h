@@ -238,6 +238,154 @@
   /*@ assert count: page->seeds == m; */ \
   /*@ assert clean: page_clean(page); */
 
+/* No block but page's has changed: what held of the others holds; for each an induction over its tiles in
+ * two states of memory. */
+#define OTHERS_KEPT \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= OPT_PAGES_MAX; \
+       loop invariant kept: \forall integer l; 0 <= l < k ==> &opt_pages[l] != page ==> \
+         page_kept{Pre,Here}(&opt_pages[l]); \
+       loop assigns k; \
+       loop variant OPT_PAGES_MAX - k; @/ \
+    for (size_t k = 0; k < OPT_PAGES_MAX; k++) { \
+      struct opt_page *page_k = &opt_pages[k]; \
+      if (page_k != page) { \
+        const uint8_t *row_k = page_k->tile; \
+        /@ assert block: page_k == a_block(k); @/ \
+        /@ assert same: same_page{Pre,Here}(page_k); @/ \
+        /@ loop invariant 0 <= j <= OPT_ARENA_MAX; \
+           loop invariant starts: \forall integer f, i; 0 <= i <= j ==> \
+             tile_start{Pre}(row_k, f, i) == tile_start(row_k, f, i); \
+           loop invariant counts: \forall integer i; 0 <= i <= j ==> \
+             seeds_before{Pre}(row_k, i) == seeds_before(row_k, i); \
+           loop assigns j; \
+           loop variant OPT_ARENA_MAX - j; @/ \
+        for (unsigned j = 0; j < OPT_ARENA_MAX; j++) { \
+          /@ assert byte: tile_byte{Pre}(row_k, j) == tile_byte(row_k, j); @/ \
+          /@ assert old: \forall integer f; row_step{Pre}(row_k, f, j); @/ \
+          /@ assert new: \forall integer f; row_step(row_k, f, j); @/ \
+        } \
+        counts_lemma(row_k, OPT_ARENA_MAX); \
+        /@ assert bytes: \forall integer i; 0 <= i < OPT_ARENA_MAX ==> \
+             tile_byte{Pre}(row_k, i) == tile_byte(row_k, i); @/ \
+        /@ assert fits: page_fits{Pre}(page_k) <==> page_fits(page_k); @/ \
+        /@ assert nodes: \forall integer d, f, i; 0 <= i < OPT_ARENA_MAX ==> \
+             tile_is_node{Pre}(row_k, f, d, i) ==> tile_is_node(row_k, f, d, i); @/ \
+        /@ assert seeds: \forall seed R, integer d, f, i; 0 <= i < OPT_ARENA_MAX ==> \
+             (tile_byte(row_k, i) >= 64 ==> seeds_before(row_k, i) < OPT_PAGE_SEEDS) ==> \
+             tile_has_seed{Pre}(R, d, row_k, f, page_top(page_k), i) ==> \
+             tile_has_seed(R, d, row_k, f, page_top(page_k), i); @/ \
+        /@ assert places: page_fits(page_k) ==> \
+             seeds_before(row_k, page_k->tiles) == page_k->seeds ==> \
+             \forall integer i; 0 <= i < page_k->tiles ==> tile_byte(row_k, i) >= 64 ==> \
+             seeds_before(row_k, i) < OPT_PAGE_SEEDS; @/ \
+        /@ assert row_nodes: page_fits(page_k) ==> \forall integer d, f; \
+             row_tiles{Pre}(row_k, page_k->tiles, f, d) ==> row_tiles(row_k, page_k->tiles, f, d); @/ \
+        /@ assert row_seeds: page_fits(page_k) ==> \
+             seeds_before(row_k, page_k->tiles) == page_k->seeds ==> \forall seed R, integer d, f; \
+             row_seeds{Pre}(R, d, row_k, page_k->tiles, f, page_top(page_k)) ==> \
+             row_seeds(R, d, row_k, page_k->tiles, f, page_top(page_k)); @/ \
+        /@ assert row_ends: page_fits(page_k) ==> \
+             seeds_before{Pre}(row_k, page_k->tiles) == seeds_before(row_k, page_k->tiles) && \
+             \forall integer f; tile_start{Pre}(row_k, f, page_k->tiles) == \
+               tile_start(row_k, f, page_k->tiles); @/ \
+        /@ assert rows: page_fits(page_k) ==> \forall seed R, integer d, f, e; \
+             row_holds{Pre}(R, d, row_k, page_k->tiles, f, e, page_top(page_k), page_k->seeds) ==> \
+             row_holds(R, d, row_k, page_k->tiles, f, e, page_top(page_k), page_k->seeds); @/ \
+        /@ assert holds: \forall seed R, integer d, f, e; \
+             page_holds{Pre}(R, d, page_k, f, e) ==> page_holds(R, d, page_k, f, e); @/ \
+        /@ assert clean: page_clean{Pre}(page_k) ==> page_clean(page_k); @/ \
+        /@ assert out: page_fits(page_k) ==> \forall integer f, x; \
+             row_punctured{Pre}(row_k, page_k->tiles, f, x) ==> \
+             row_punctured(row_k, page_k->tiles, f, x); @/ \
+        /@ assert in: page_fits(page_k) ==> \forall integer f, x; \
+             row_punctured(row_k, page_k->tiles, f, x) ==> \
+             row_punctured{Pre}(row_k, page_k->tiles, f, x); @/ \
+        /@ assert tiles_out: page_fits(page_k) ==> \forall integer f, b, s; \
+             tile_between{Pre}(row_k, f, 0, page_k->tiles, b, s) ==> \
+             tile_between(row_k, f, 0, page_k->tiles, b, s); @/ \
+        /@ assert tiles_in: page_fits(page_k) ==> \forall integer f, b, s; \
+             tile_between(row_k, f, 0, page_k->tiles, b, s) ==> \
+             tile_between{Pre}(row_k, f, 0, page_k->tiles, b, s); @/ \
+        /@ assert one: page_kept{Pre,Here}(page_k); @/ \
+      } \
+    } */
+
+/* The store's pages are as they were, and its index: so is the store. */
+#define STORE_KEPT \
+  /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
+  /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
+  /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  STORE_OF_PAGES \
+  /*@ assert leaves: \forall integer k, x; 0 <= k < p->pages ==> \
+        (leaf_of_page{Pre}(p->page[k], p->first[k], x) <==> \
+         leaf_of_page(p->page[k], p->first[k], x)); */ \
+  /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
+        (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
+
+/* Each page of the index holds what it did before the call: they are the store. */
+#define STORE_OF_PAGES \
+  /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert old_order: ascending_pages{Pre}(p); */ \
+  /*@ assert order: ascending_pages(p); */ \
+  /*@ assert old_below: pages_below{Pre}(p); */ \
+  /*@ assert below: pages_below(p); */ \
+  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert own: pages_own(p); */ \
+  /*@ assert distinct: pages_distinct(p); */ \
+  /*@ assert index_is_apart: index_apart(p); */ \
+  /*@ assert store_owns: packed_owns(p); */
+
+/* swap_page */
+#define PAGE_SWAPPED \
+  /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        \at(p->first[k],Pre) == p->first[k]; */ \
+  /*@ assert this_page: p->page[i] == page; */ \
+  /*@ assert other_pages: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        \at(p->page[k],Pre) == p->page[k]; */ \
+  /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> \
+        a_page(p->page[k]) && p->page[k] != old; */ \
+  /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
+  /*@ assert held_this: page_holds{Pre}(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert held_old: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        page_holds{Pre}(seed_value(R), p->depth, \at(p->page[k],Pre), \at(p->first[k],Pre), \
+                        page_end{Pre}(p, k)); */ \
+  /*@ assert held_others: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        page_holds{Pre}(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  STORE_OF_PAGES \
+  /*@ assert leaves: \forall integer k, x; 0 <= k < p->pages ==> \
+        (leaf_of_page{Pre}(p->page[k], p->first[k], x) <==> \
+         leaf_of_page(p->page[k], p->first[k], x)); */ \
+  /*@ assert leaves_this: \forall integer x; page_punctured{Pre}(p, i, x) <==> \
+        page_punctured(p, i, x); */ \
+  /*@ assert leaves_others: \forall integer k, x; 0 <= k < p->pages ==> k != i ==> \
+        (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
+        (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
+
+/* opt_packed_resize */
+#define COPY_OF_PAGE \
+  /*@ assert this_page: p->page[i] == old && a_page(old) && old != page; */ \
+  /*@ assert kept: page_kept{Pre,Here}(old) && page_fits{Pre}(old); */ \
+  /*@ assert old_leaves: \forall integer x; \
+        leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(old, p->first[i], x); */ \
+  /*@ assert new_leaves: \forall integer x; \
+        leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(page, p->first[i], x); */
+
 /* Page i, which is to change. */
 #define PAGE_OF_STORE \
   /*@ ghost const struct opt_page *page = p->page[i]; */ \
