@@ -159,8 +159,7 @@ struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at,
                                unsigned m, size_t bytes)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
 {
-  struct opt_page *page =
-    copy_part(from, at, n, m, bytes) /*@ ghost (R, d, first, end) */;
+  struct opt_page *page = copy_part(from, at, n, m, bytes) /*@ ghost (R, d, first, end) */;
   OTHERS_KEPT
   return page;
 }
