@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make test-full: all that the equivalence tests can do, in under an hour on two cores.
+"""make test-full: all that the equivalence tests can do, some two hours on two cores.
 
 full.py BUILD FUZZ_SECONDS   BUILD: the directory of the test programs; log in BUILD/full.log,
                              counts in BUILD/full.json

@@ -373,7 +373,7 @@ test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
 	@$(MAKE) --no-print-directory $(B)/pprf $(EQ_ARCHES:%=$(EQB)/arch-%)
 	@$(TAP) $(EQ_ARCHES:%=$(EQB)/arch-%)
 
-# ---- all of it, under an hour
+# ---- all of it
 
 EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
