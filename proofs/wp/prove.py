@@ -564,8 +564,8 @@ def main():
     if not arg.function:
         todo = [job for job in todo if " ".join(job) not in {**open_, **outside}]
     if arg.part:
-        record = proven_before(RECORD)
-        unchanged = {file for file in FILES if record.get(file) == texts[file]}
+        before = proven_before(RECORD)
+        unchanged = {file for file in FILES if before.get(file) == texts[file]}
         seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
         whole, todo = len(todo), part_of(todo, goals, unchanged, seed)
         asked = sum(goals.get(" ".join(job), 0) for job in todo)
