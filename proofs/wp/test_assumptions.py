@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """That assumptions.py refuses what a proof would believe unproven, as TAP: each case is a change that
 proves with the expected number of goals, or nearly, and makes a claim empty."""
+import json
 import os
 import shutil
 import subprocess
@@ -65,24 +66,34 @@ PLANTED = [
 
 
 def wrong_count():
-    """A function with another number of goals than expected fails, and the file stays as it is."""
+    """A function with another number of goals than expected fails, and the file stays as it is; --update
+    writes the number."""
     with tempfile.TemporaryDirectory() as tmp:
         for folder in (*prove.SOURCES, "proofs/wp"):
             shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder), dirs_exist_ok=True)
         path = os.path.join(tmp, "ref/wp/expected.json")
         with open(path, encoding="utf-8") as f:
-            text = f.read().replace('"ref/core.c ref_setup": 9,', '"ref/core.c ref_setup": 8,', 1)
+            right = f.read()
+        text = right.replace('"ref/core.c ref_setup": 9,', '"ref/core.c ref_setup": 8,', 1)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
-        run = subprocess.run([sys.executable, os.path.join(tmp, "proofs/wp/prove.py"), "--function", "ref_setup"],
-                             cwd=tmp, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        with open(path, encoding="utf-8") as f:
-            good = run.returncode != 0 and "expected.json says 8 goals" in run.stdout and f.read() == text
-        return good, "a_wrong_number_of_goals_fails_and_is_not_recorded", run.stdout.splitlines()[-6:]
+        results = []
+        for more in ([], ["--update"]):
+            run = subprocess.run([sys.executable, os.path.join(tmp, "proofs/wp/prove.py"), "--function", "ref_setup",
+                                  *more], cwd=tmp, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 check=False)
+            with open(path, encoding="utf-8") as f:
+                results.append((run, f.read()))
+        (checked, kept), (updated, written) = results
+        right_goals, goals = (json.loads(found)["goals"] for found in (right, written))
+        return [(checked.returncode != 0 and "expected.json says 8 goals" in checked.stdout and kept == text,
+                 "a_wrong_number_of_goals_fails_and_is_not_recorded", checked.stdout.splitlines()[-6:]),
+                (updated.returncode == 0 and goals == right_goals, "an_update_writes_the_number",
+                 updated.stdout.splitlines()[-6:])]
 
 
 def main():
-    print(f"1..{len(PLANTED) + 2}", flush=True)
+    print(f"1..{len(PLANTED) + 3}", flush=True)
     files = assumptions.read(prove.ROOT, prove.FILES)
     number, failed = 0, False
 
@@ -114,7 +125,8 @@ def main():
             except assumptions.Refused as why:
                 got = str(why)
             report(wanted in got, name, ["wanted: " + wanted] + got.splitlines()[-12:])
-    report(*wrong_count())
+    for result in wrong_count():
+        report(*result)
     sys.exit(1 if failed else 0)
 
 
