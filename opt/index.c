@@ -337,8 +337,23 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node nod
   return opt_seed_in(p, i, opt_place_of(node)) /*@ ghost (R) */;
 }
 
-void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
-                        unsigned h, const struct pprf_seed *copath)
+/* Puncture a leaf in page i; the count is as it was. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
+      tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
+    requires room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes;
+    requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
+      \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1));
+    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures seeds: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + h - 1;
+    ensures other_seeds: \forall integer k; 0 <= k < p->pages ==> k != i ==>
+      seeds_of_page(p, k) == seeds_of_page{Pre}(p, k);
+    ensures punctured: \forall integer x;
+      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
+static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_place at,
+                                     uint64_t leaf, unsigned h, const struct pprf_seed *copath)
   /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_STORE
@@ -346,8 +361,34 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
   //@ assert copath: h > 0 ==> \separated(page, copath + (0 .. h - 1));
   puncture_page(p->page[i], at, leaf, h, copath) /*@ ghost (R, p->depth, p->first[i], end) */;
   CHANGED_IN_PLACE
+  SEEDS_OF_PAGES
   PAGES_KEPT
   PAGE_IN_STORE
+}
+
+/* p->nodes = nodes */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    assigns p->nodes;
+    ensures nodes: p->nodes == nodes;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+static inline void put_count(struct opt_packed *p, uint64_t nodes)
+  /*@ ghost (struct pprf_seed R) */
+{
+  //@ ghost places_of_pages_lemma(p, R);
+  p->nodes = nodes;
+  COUNT_IS_APART
+}
+
+void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
+                        unsigned h, const struct pprf_seed *copath)
+  /*@ ghost (struct pprf_seed R) */
+{
+  PAGE_OF_LEAF
+  COUNT_OF_PAGES
+  puncture_in_place(p, i, at, leaf, h, copath) /*@ ghost (R) */;
+  PAGE_IS_COUNTED
+  put_count(p, p->nodes + h - 1) /*@ ghost (R) */;
 }
 
 /* A page with a part of page i; it is not the store's yet. */

@@ -144,14 +144,16 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p,
  * has room in its block for h more tiles and h - 1 more seeds.
  * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
 /*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    requires count: packed_counted(p);
     requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
       tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
     requires room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes;
     requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
       \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1));
     requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h);
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures count: packed_counted(p) && p->nodes == \old(p->nodes) + h - 1;
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,

@@ -439,7 +439,6 @@ int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node nod
     at = opt_place_in(p, i, leaf);
   }
   opt_index_puncture(p, i, at, leaf, h, copath);
-  p->nodes = p->nodes + h - 1;
   if (h == 0)
     tidy(p, i);
   return PPRF_OK;

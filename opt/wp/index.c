@@ -83,4 +83,89 @@
   {
     shift_lemma(x, h);
   }
+
+  void few_seeds_lemma(const uint8_t *tile, unsigned n, uint64_t first, unsigned d)
+  {
+    deep_tree_lemma(d);
+    /@ loop invariant 0 <= k <= n;
+       loop invariant few: 0 <= seeds_before(tile, k) <= tile_start(tile, first, k) - first;
+       loop assigns k;
+       loop variant n - k; @/
+    for (unsigned k = 0; k < n; k++) {
+      /@ assert node: tile_is_node(tile, first, d, k); @/
+      /@ assert step: row_step(tile, first, k); @/
+    }
+  }
+
+  void count_lemma(const struct opt_packed *p, struct pprf_seed R)
+  {
+    deep_tree_lemma(p->depth);
+    /@ loop invariant 0 <= k <= p->pages;
+       loop invariant few: 0 <= seeds_in_pages(p, k) <= (k < p->pages ? p->first[k] : pow2(p->depth));
+       loop invariant page: \forall integer i; 0 <= i < k ==>
+         0 <= p->page[i]->seeds <= seeds_in_pages(p, k);
+       loop assigns k;
+       loop variant p->pages - k; @/
+    for (size_t k = 0; k < p->pages; k++) {
+      const struct opt_page *page = p->page[k];
+      /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[k], page_end(p, k)); @/
+      few_seeds_lemma(page->tile, page->tiles, p->first[k], p->depth);
+      /@ assert seeds: 0 <= page->seeds <= page_end(p, k) - p->first[k]; @/
+      /@ assert step: count_step(p, k); @/
+    }
+  }
+
+  uint64_t live_tile_of(const uint8_t *tile, unsigned n, uint64_t first, unsigned d)
+  {
+    row_order_lemma(tile, n, first, d);
+    /@ loop invariant 0 <= k <= n;
+       loop invariant none: seeds_before(tile, k) == 0;
+       loop invariant gone: \forall integer x; first <= x < tile_start(tile, first, k) ==>
+         row_punctured(tile, k, first, x);
+       loop assigns k;
+       loop variant n - k; @/
+    for (unsigned k = 0; k < n; k++) {
+      /@ assert node: tile_is_node(tile, first, d, k); @/
+      /@ assert step: row_step(tile, first, k); @/
+      if (tile[k] >= 64)
+        return k;
+      /@ assert own: \forall integer x; tile_covers(tile, first, k, x) ==>
+           row_punctured(tile, k + 1, first, x); @/
+      /@ assert before: \forall integer x; row_punctured(tile, k, first, x) ==>
+           row_punctured(tile, k + 1, first, x); @/
+    }
+    return n;
+  }
+
+  void no_node_lemma(const struct opt_packed *p, struct pprf_seed R)
+  {
+    deep_tree_lemma(p->depth);
+    count_lemma(p, R);
+    /@ loop invariant 0 <= k <= p->pages;
+       loop invariant none: seeds_in_pages(p, k) == 0;
+       loop invariant gone: \forall integer x;
+         0 <= x < (k < p->pages ? p->first[k] : pow2(p->depth)) ==> packed_punctured(p, x);
+       loop assigns k;
+       loop variant p->pages - k; @/
+    for (size_t k = 0; k < p->pages; k++) {
+      const struct opt_page *page = p->page[k];
+      const uint8_t *row = page->tile;
+      uint64_t first = p->first[k];
+      /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, k)); @/
+      /@ assert step: count_step(p, k); @/
+      uint64_t j = live_tile_of(row, page->tiles, first, p->depth);
+      if (j < page->tiles) {
+        live_tile_lemma(p, k, (unsigned)j, R);
+        /@ assert node: tile_is_node(row, first, p->depth, j); @/
+        /@ assert live: tile_covers(row, first, j, tile_start(row, first, j)); @/
+        /@ assert inside: 0 <= tile_start(row, first, j) < pow2(p->depth); @/
+        /@ assert left: !packed_punctured(p, tile_start(row, first, j)); @/
+        return;
+      }
+      /@ assert own: \forall integer x; first <= x < page_end(p, k) ==> page_punctured(p, k, x); @/
+      /@ assert out: \forall integer x; page_punctured(p, k, x) ==> packed_punctured(p, x); @/
+      /@ assert of_store: \forall integer x; first <= x < page_end(p, k) ==>
+           packed_punctured(p, x); @/
+    }
+  }
 */

@@ -43,7 +43,9 @@
   /*@ ghost row_order_lemma(row, page->tiles, p->first[i], p->depth); */ \
   /*@ ghost places_of_pages_lemma(p, R); */ \
   /*@ ghost if (page->tile[at.tile] >= 64) live_tile_lemma(p, i, at.tile, R); */
-#define NODE_IS_APART \
+
+/* What was written lies apart from the store: that is as it was. */
+#define STORE_IS_APART \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
   /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
@@ -81,13 +83,22 @@
   /*@ assert below: pages_below(p); */ \
   /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
-  /*@ assert set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
-  /*@ assert here: tile_byte(row, at.tile) >= 64 ==> node_in_page(p, i, *node); */ \
+  /*@ assert set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
+#define PAGES_ARE_APART \
   /*@ assert same_zero: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < OPT_PAGE_SEEDS ==> \
         zero_place{Pre}(p->page[k], j) ==> zero_place(p->page[k], j); */ \
   /*@ assert own: pages_own{Pre}(p) ==> pages_own(p); */ \
   /*@ assert distinct: pages_distinct{Pre}(p) ==> pages_distinct(p); */ \
   /*@ assert index_is_apart: index_apart{Pre}(p) ==> index_apart(p); */
+#define NODE_IS_APART \
+  STORE_IS_APART \
+  /*@ assert here: tile_byte(row, at.tile) >= 64 ==> node_in_page(p, i, *node); */ \
+  PAGES_ARE_APART
+
+/* put_count */
+#define COUNT_IS_APART \
+  STORE_IS_APART \
+  PAGES_ARE_APART
 
 /* opt_packed_find */
 #define LEAF_IN_TILE \
@@ -427,6 +438,35 @@
       /@ assert same: k != i ==> same_page{Pre,Here}(page_k); @/ \
     } */ \
   /*@ ghost size_t from = i, to = i + 1, by = 0; */
+
+/* puncture_in_place */
+#define SEEDS_OF_PAGES \
+  /*@ assert seeds: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + h - 1; */ \
+  /*@ assert other_seeds: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */
+
+/* opt_index_puncture */
+#define COUNT_OF_PAGES \
+  /*@ ghost row_order_lemma(row, tiles, first, d); */ \
+  /*@ ghost count_lemma(p, R); */ \
+  /*@ assert step: row_step(row, first, at.tile); */ \
+  /*@ assert live: 1 <= page->seeds; */ \
+  /*@ assert some: 1 <= p->nodes <= 0x8000000000000000; */
+#define PAGE_IS_COUNTED \
+  /*@ assert same_pages: p->pages == \at(p->pages,Pre) && p->page == \at(p->page,Pre); */ \
+  /*@ assert same_index: \forall integer k; 0 <= k < p->pages ==> p->page[k] == \at(p->page[k],Pre); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= p->pages; \
+       loop invariant count: seeds_in_pages(p, k) == \
+         seeds_in_pages{Pre}(p, k) + (k > i ? h - 1 : 0); \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = 0; k < p->pages; k++) { \
+      /@ assert old: count_step{Pre}(p, k); @/ \
+      /@ assert new: count_step(p, k); @/ \
+      /@ assert page: seeds_of_page(p, k) == seeds_of_page{Pre}(p, k) + (k == i ? h - 1 : 0); @/ \
+    } */ \
+  /*@ assert count: seeds_in_pages(p, p->pages) == p->nodes + h - 1; */
 
 /* The pages before from are as in Pre; those from page to on, too, but each by places higher in the index.
  * So they hold what they held: for each an induction over its row in two states of memory. */
