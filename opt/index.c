@@ -409,6 +409,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
         page_row{Pre}(p->page[i]), p->first[i], at.tile, at.tile + n, x);
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures count: same_count{Pre,Post}(p);
     ensures others: others_kept{Pre,Post}(\result); */
 static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struct opt_place at,
                                      unsigned n, unsigned m, size_t bytes)
@@ -418,12 +419,13 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
   struct opt_page *part = opt_page_part(p->page[i], at, n, m, bytes)
     /*@ ghost (R, p->depth, p->first[i], end) */;
   STORE_KEPT
+  COUNT_KEPT
   return part;
 }
 
 /* Let a page take page i's place. */
 /*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
-    requires page: spare_page(p, page) &&
+    requires page: spare_page(p, page) && page->seeds == seeds_of_page(p, i) &&
       page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i));
     requires leaves: \forall integer x;
       row_punctured(page_row(page), page->tiles, p->first[i], x) <==> page_punctured(p, i, x);
@@ -431,6 +433,7 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures count: same_count{Pre,Post}(p);
     ensures page: p->page[i] == page && page_kept{Pre,Post}(page); */
 static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
   /*@ ghost (struct pprf_seed R) */
@@ -439,6 +442,7 @@ static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *pa
   p->page[i] = page;
   give_back(old);
   PAGE_SWAPPED
+  COUNT_KEPT
 }
 
 int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)

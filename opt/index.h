@@ -170,6 +170,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures count: same_count{Pre,Post}(p);
     ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
       p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
     ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */

@@ -341,6 +341,21 @@
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
   /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
 
+/* Each place of the index has a page with as many seeds as before. */
+#define COUNT_KEPT \
+  /*@ assert same_seeds: \forall integer k; 0 <= k < p->pages ==> \
+        seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= p->pages; \
+       loop invariant count: seeds_in_pages(p, k) == seeds_in_pages{Pre}(p, k); \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = 0; k < p->pages; k++) { \
+      /@ assert old: count_step{Pre}(p, k); @/ \
+      /@ assert new: count_step(p, k); @/ \
+    } */ \
+  /*@ assert same_count: same_count{Pre,Here}(p); */
+
 /* Each page of the index holds what it did before the call: they are the store. */
 #define STORE_OF_PAGES \
   /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
@@ -392,6 +407,8 @@
 #define COPY_OF_PAGE \
   /*@ assert this_page: p->page[i] == old && a_page(old) && old != page; */ \
   /*@ assert kept: page_kept{Pre,Here}(old) && page_fits{Pre}(old); */ \
+  /*@ assert same_size: page->seeds == seeds_of_page{Pre}(p, i) && \
+        seeds_of_page(p, i) == seeds_of_page{Pre}(p, i); */ \
   /*@ assert old_leaves: \forall integer x; \
         leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(old, p->first[i], x); */ \
   /*@ assert new_leaves: \forall integer x; \
