@@ -125,7 +125,7 @@ products: $(LIBS) $(PROGRAMS)
 PART = +@SECONDS=0; $(MAKE) --no-print-directory $(1) && echo "make $(1): $$SECONDS s"
 
 test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the proofs, run every test
-	$(call PART,$(STRICT) -j$(CORES) products test-programs)
+	$(call PART,-j$(CORES) $(STRICT) products test-programs)
 	$(call PART,prove-coq)
 	$(call PART,prove-wp-part)
 	$(call PART,test-prove-tools test-oracle)
