@@ -124,7 +124,7 @@ products: $(LIBS) $(PROGRAMS)
 # a part of a long run, and how long it took
 PART = +@SECONDS=0; $(MAKE) --no-print-directory $(1) && echo "make $(1): $$SECONDS s"
 
-test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the proofs, run every test
+test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-style ## check the Coq proofs and a part of the C proofs, run every test
 	$(call PART,-j$(CORES) $(STRICT) products test-programs)
 	$(call PART,prove-coq)
 	$(call PART,prove-wp-part)

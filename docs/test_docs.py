@@ -201,6 +201,16 @@ def planted():
         ok(said == [str(count)], f"docs/{name}: how many bugs are planted in what it is about", f"{said}, not {count}")
 
 
+def axiomatic_blocks():
+    """Each axiomatic block of the contracts' vocabulary has its row in docs/soundness.md."""
+    found = {name for file in ROOT.glob("*/*.acsl") for name in re.findall(r"\baxiomatic (\w+)", file.read_text())}
+    rows = {name for line in (ROOT / "docs/soundness.md").read_text().splitlines() if line.startswith("|")
+            for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    missing = sorted(found - rows)
+    ok(len(found) >= 15 and not missing, "docs/soundness.md: every axiomatic block of ACSL has a row",
+       f"{len(found)} blocks", *missing)
+
+
 def names():
     """`name` in a claim table is a Coq theorem, a C or ACSL name, a test, a file or a target."""
     theorems = set()
@@ -298,6 +308,7 @@ def main():
     measured_tables()
     figures()
     planted()
+    axiomatic_blocks()
     names()
     platforms(readme)
     print(f"1..{count}")
