@@ -460,6 +460,8 @@ def main():
         ap.error("--tenth needs --smoke")
     if arg.part and (arg.smoke or arg.update or arg.file or arg.function):
         ap.error("--part is a choice among all goals")
+    if arg.record and (arg.part or arg.smoke or arg.quick or arg.file or arg.function):
+        ap.error("--record goes alone: it proves nothing")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
     configure(arg.build)
@@ -646,7 +648,9 @@ def main():
             record(k)
     whole = {file for file in texts if not arg.smoke and not arg.part and arg.file in (None, file)}
     whole -= {file for file in whole for failure in failures if failure.startswith(file + " ")}
-    if whole:
+    if whole:  # what was changed meanwhile was not proven
+        after = digests(assumptions.read(ROOT, FILES))
+        whole = {file for file in whole if after[file] == texts[file]}
         os.makedirs(os.path.dirname(PROVEN_HERE), exist_ok=True)
         with open(PROVEN_HERE + ".tmp", "w", encoding="utf-8") as f:
             json.dump({**proven_before(PROVEN_HERE), **{file: texts[file] for file in whole}}, f, indent=2)
