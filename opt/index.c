@@ -136,6 +136,9 @@ static inline void copy_seeds(struct pprf_seed *restrict to, const struct pprf_s
     ensures punctured: \result != \null ==> \forall integer x;
       row_punctured(page_row(\result), n, at.start, x) <==>
       punctured_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, x);
+    ensures tiles: \result != \null ==> \forall integer b, s;
+      tile_between(page_row(\result), at.start, 0, n, b, s) <==>
+      tile_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, b, s);
     ensures others: other_pages{Pre,Post}(\result); */
 static inline struct opt_page *copy_part(const struct opt_page *from, struct opt_place at,
                                          unsigned n, unsigned m, size_t bytes)
@@ -407,8 +410,12 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures punctured: \result != \null ==> \forall integer x;
       row_punctured(page_row(\result), n, at.start, x) <==> punctured_between{Pre}(
         page_row{Pre}(p->page[i]), p->first[i], at.tile, at.tile + n, x);
+    ensures tiles: \result != \null ==> \forall integer b, s;
+      tile_between(page_row(\result), at.start, 0, n, b, s) <==>
+      tile_between{Pre}(page_row{Pre}(p->page[i]), p->first[i], at.tile, at.tile + n, b, s);
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures others: others_kept{Pre,Post}(\result); */
 static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struct opt_place at,
@@ -429,10 +436,13 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
       page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i));
     requires leaves: \forall integer x;
       row_punctured(page_row(page), page->tiles, p->first[i], x) <==> page_punctured(p, i, x);
+    requires tiles: \forall integer b, s;
+      tile_between(page_row(page), p->first[i], 0, page->tiles, b, s) <==> page_tile(p, i, b, s);
     assigns p->page[i] \from page;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures page: p->page[i] == page && page_kept{Pre,Post}(page); */
 static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
@@ -456,5 +466,183 @@ int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)
     return PPRF_ERR_NOMEM;
   COPY_OF_PAGE
   swap_page(p, i, page) /*@ ghost (R) */;
+  return PPRF_OK;
+}
+
+/* The place in the middle of a page. */
+/*@ requires page: page_holds(seed_value(R), d, page, first, end) && 42 <= page_bytes(page);
+    assigns \nothing;
+    ensures place: 1 <= \result.tile < page->tiles &&
+      \result.start == tile_start(page_row(page), first, \result.tile) &&
+      \result.seeds == seeds_before(page_row(page), \result.tile) && \result.seeds <= page->seeds;
+    ensures middle: page_bytes(page) - 8 <= 2 * (\result.tile + 16 * \result.seeds) <
+      page_bytes(page) + 26; */
+static inline struct opt_place middle(const struct opt_page *page, uint64_t first)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t end) */
+{
+  ROW_TO_HALVE
+  struct opt_place at = {first, 0, 0};
+  /*@ loop invariant tile: at.tile <= page->tiles;
+      loop invariant start: at.start == tile_start(row, first, at.tile);
+      loop invariant seeds: at.seeds == seeds_before(row, at.tile) && at.seeds <= page->seeds;
+      loop invariant size: 2 * (at.tile + 16 * at.seeds) < page_bytes(page) + 26;
+      loop assigns at;
+      loop variant page->tiles - at.tile; */
+  while (2 * (at.tile + sizeof(struct pprf_seed) * at.seeds) <
+         opt_page_used(page) - OPT_PAGE_HEAD) {
+    TILE_IN_HALF
+    at.start += opt_tile_leaves(page->tile[at.tile]);
+    at.seeds += opt_tile_live(page->tile[at.tile]);
+    at.tile++;
+  }
+  return at;
+}
+
+/* Move the n first leaves of pages up by a place. */
+/*@ requires memory: \valid(first + (0 .. n)) && first == all + at;
+    assigns first[1 .. n];
+    ensures moved: \forall integer k; at + 1 <= k <= at + n ==> all[k] == \old(all[k - 1]); */
+static inline void firsts_up(uint64_t *first,
+                             size_t n) /*@ ghost (const uint64_t *all, size_t at) */
+{
+  /*@ loop invariant 0 <= k <= n;
+      loop invariant moved: \forall integer j; at + k < j <= at + n ==>
+        all[j] == \at(all[j - 1],Pre);
+      loop invariant rest: \forall integer j; at <= j <= at + k ==> all[j] == \at(all[j],Pre);
+      loop assigns k, first[1 .. n];
+      loop variant k; */
+  for (size_t k = n; k > 0; k--)
+    first[k] = first[k - 1];
+}
+
+/* The same of the pages. */
+/*@ requires memory: \valid(page + (0 .. n)) && page == all + at;
+    assigns page[1 .. n] \from page[0 .. n];
+    ensures moved: \forall integer k; at + 1 <= k <= at + n ==> all[k] == \old(all[k - 1]); */
+static inline void pages_up(struct opt_page **page, size_t n)
+  /*@ ghost (struct opt_page **all, size_t at) */
+{
+  /*@ loop invariant 0 <= k <= n;
+      loop invariant moved: \forall integer j; at + k < j <= at + n ==>
+        all[j] == \at(all[j - 1],Pre);
+      loop invariant rest: \forall integer j; at <= j <= at + k ==> all[j] == \at(all[j],Pre);
+      loop assigns k, page[1 .. n];
+      loop variant k; */
+  for (size_t k = n; k > 0; k--)
+    page[k] = page[k - 1];
+}
+
+/* Put two pages into the index, the second of which starts at a leaf, in page i's place. */
+/*@ requires index: index_of_pages(p) && index_apart(p) && i < p->pages < p->room;
+    requires blocks: pages_distinct(p) && left != right && (\forall integer k; 0 <= k < p->pages ==>
+      p->page[k] != left && p->page[k] != right);
+    requires start: p->first[i] < start < page_end(p, i);
+    assigns p->pages, p->first[i + 1 .. p->pages];
+    assigns p->page[i .. p->pages] \from p->page[i .. p->pages], left, right;
+    ensures index: index_of_pages(p) && index_apart(p) && p->pages == \old(p->pages) + 1;
+    ensures nodes: p->nodes == \old(p->nodes);
+    ensures blocks: pages_distinct(p);
+    ensures before: \forall integer k; 0 <= k < i ==> p->page[k] == \old(p->page[k]);
+    ensures first: \forall integer k; 0 <= k <= i ==> p->first[k] == \old(p->first[k]);
+    ensures new: p->page[i] == left && p->page[i + 1] == right && p->first[i + 1] == start;
+    ensures behind: \forall integer k; i + 2 <= k < p->pages ==>
+      p->first[k] == \old(p->first[k - 1]) && p->page[k] == \old(p->page[k - 1]);
+    ensures pages: \forall struct opt_page *q; a_page(q) ==> page_kept{Pre,Post}(q); */
+static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struct opt_page *left,
+                           struct opt_page *right)
+{
+  firsts_up(p->first + i + 1, p->pages - i - 1) /*@ ghost (p->first, i + 1) */;
+  pages_up(p->page + i + 1, p->pages - i - 1) /*@ ghost (p->page, i + 1) */;
+  p->first[i + 1] = start;
+  p->page[i] = left;
+  p->page[i + 1] = right;
+  p->pages++;
+  INDEX_IS_APART
+  OTHERS_KEPT
+  INDEX_IN_ORDER
+}
+
+/* Let two pages take page i's place; the count is as it was. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
+    requires pages: spare_page(p, left) && spare_page(p, right) && left != right;
+    requires left: page_holds(seed_value(R), p->depth, left, p->first[i], start);
+    requires right: page_holds(seed_value(R), p->depth, right, start, page_end(p, i));
+    requires start: p->first[i] < start < page_end(p, i);
+    requires leaves: \forall integer x; page_punctured(p, i, x) <==>
+      row_punctured(page_row(left), left->tiles, p->first[i], x) ||
+      row_punctured(page_row(right), right->tiles, start, x);
+    requires tiles: \forall integer b, s; page_tile(p, i, b, s) <==>
+      tile_of_page(left, p->first[i], b, s) || tile_of_page(right, start, b, s);
+    requires seeds: left->seeds + right->seeds == seeds_of_page(p, i);
+    assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[i .. p->pages] \from p->page[i .. p->pages], left, right;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures seeds_before: \forall integer k; 0 <= k < i ==>
+      seeds_of_page(p, k) == seeds_of_page{Pre}(p, k);
+    ensures seeds_here: seeds_of_page(p, i) + seeds_of_page(p, i + 1) == seeds_of_page{Pre}(p, i);
+    ensures seeds_behind: \forall integer k, l; i + 2 <= k < p->pages ==> k == l + 1 ==>
+      seeds_of_page(p, k) == seeds_of_page{Pre}(p, l);
+    ensures nodes: p->nodes == \old(p->nodes);
+    ensures pages: p->pages == \old(p->pages) + 1 && page_end(p, i + 1) == page_end{Pre}(p, i);
+    ensures new: p->page[i] == left && p->page[i + 1] == right && page_kept{Pre,Post}(left) &&
+      page_kept{Pre,Post}(right);
+    ensures first: p->first[i + 1] == start &&
+      \forall integer k; 0 <= k <= i ==> p->first[k] == \old(p->first[k]); */
+static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
+                                struct opt_page *left, struct opt_page *right)
+  /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_page *old = p->page[i];
+  put_two(p, i, start, left, right);
+  INDEX_HAS_TWO
+  give_back(old);
+  PAGES_IN_STORE
+  SEEDS_OF_TWO
+}
+
+/* Give back a page that is not the store's, NULL allowed. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    requires page: page == \null || spare_page(p, page);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures others: others_kept{Pre,Post}(page); */
+static inline void drop_part(struct opt_page *page)
+  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+{
+  give_back(page);
+  STORE_KEPT
+  COUNT_KEPT
+}
+
+int opt_packed_split(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */
+{
+  PAGE_TO_SPLIT
+  struct opt_page *old = p->page[i];
+  struct opt_place at = middle(old, p->first[i]) /*@ ghost (R, p->depth, end) */;
+  MIDDLE_IS_INSIDE
+  unsigned n = old->tiles - at.tile, m = old->seeds - at.seeds;
+  struct opt_page *left =
+    part_of_page(p, i, (struct opt_place){p->first[i], 0, 0}, at.tile, at.seeds,
+                 OPT_PAGE_HEAD + at.tile + sizeof(struct pprf_seed) * at.seeds)
+    /*@ ghost (R) */;
+  LEFT_IS_THERE
+  struct opt_page *right =
+    part_of_page(p, i, at, n, m, OPT_PAGE_HEAD + n + sizeof(struct pprf_seed) * m)
+    /*@ ghost (R) */;
+  RIGHT_IS_THERE
+  if (left == NULL || right == NULL) {
+    drop_part(left) /*@ ghost (p, R) */;
+    drop_part(right) /*@ ghost (p, R) */;
+    PAGE_IS_WHOLE
+    return PPRF_ERR_NOMEM;
+  }
+  HALVES_ARE_PAGE
+  insert_pages(p, i, at.start, left, right) /*@ ghost (R) */;
+  TWO_ARE_COUNTED
   return PPRF_OK;
 }

@@ -62,6 +62,18 @@ static inline struct pprf_seed *opt_page_row(const struct opt_page *page, unsign
 #endif
 }
 
+/** Bytes of a page before its tiles. */
+#define OPT_PAGE_HEAD 8u
+
+/** Bytes that a page needs. */
+/*@ requires page: page_fits(page);
+    assigns \nothing;
+    ensures \result == page_bytes(page); */
+static inline size_t opt_page_used(const struct opt_page *page)
+{
+  return OPT_PAGE_HEAD + page->tiles + sizeof(struct pprf_seed) * page->seeds;
+}
+
 /** The page that covers a leaf. */
 /*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
     assigns \nothing;
@@ -170,12 +182,34 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
       p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
     ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
 int opt_packed_resize(struct opt_packed *p, size_t i,
                       size_t bytes) /*@ ghost (struct pprf_seed R) */;
+
+/** Make page i two, each with some half of its tiles and seeds; the index has room.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
+    requires bytes: 42 <= page_bytes(p->page[i]);
+    assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[i .. p->pages] \from p->page[i .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures halves: \result == 0 ==> p->pages == \old(p->pages) + 1 &&
+      2 * page_bytes(p->page[i]) < \old(page_bytes(p->page[i])) + 42 &&
+      2 * page_bytes(p->page[i + 1]) < \old(page_bytes(p->page[i])) + 42;
+    ensures leaves: \result == 0 ==> p->first[i] == \old(p->first[i]) &&
+      page_end(p, i + 1) == page_end{Pre}(p, i);
+    ensures none: \result != 0 ==> p->pages == \old(p->pages) &&
+      (\forall integer k; 0 <= k < p->pages ==> p->page[k] == \old(p->page[k]) &&
+         p->first[k] == \old(p->first[k])); */
+int opt_packed_split(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */;
 
 /** Take a page out of the arena: no tiles, no seeds.
  * @return NULL: no memory. */
@@ -216,6 +250,9 @@ void opt_page_free(struct opt_page *page);
     ensures punctured: \result != \null ==> \forall integer x;
       row_punctured(page_row(\result), n, at.start, x) <==>
       punctured_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, x);
+    ensures tiles: \result != \null ==> \forall integer b, s;
+      tile_between(page_row(\result), at.start, 0, n, b, s) <==>
+      tile_between{Pre}(page_row{Pre}(from), first, at.tile, at.tile + n, b, s);
     ensures others: others_kept{Pre,Post}(\result); */
 struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
                                unsigned m, size_t bytes)

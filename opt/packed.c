@@ -23,15 +23,12 @@ enum {
 
 /* ---- pages ---- */
 
-static size_t used_bytes(const struct opt_page *page)
-{
-  return sizeof *page + page->tiles + (size_t)SEED_BYTES * page->seeds;
-}
+_Static_assert(sizeof(struct opt_page) == OPT_PAGE_HEAD, "a page's head");
 
-/* The same after a puncture below a node of height h. */
+/* Bytes that a page needs after a puncture below a node of height h. */
 static size_t used_after(const struct opt_page *page, unsigned h)
 {
-  return used_bytes(page) + h + (size_t)SEED_BYTES * (h - 1);
+  return opt_page_used(page) + h + (size_t)SEED_BYTES * (h - 1);
 }
 
 static struct pprf_seed *seed_at(const struct opt_page *page, unsigned i)
@@ -175,7 +172,7 @@ static void merge_last(const struct draft *d)
 /* Write a tile; its seed if it is live. */
 static void put_tile(struct draft *d, uint8_t tile, const struct pprf_seed *seed)
 {
-  if (d->err == PPRF_OK && (d->page == NULL || used_bytes(d->page) + 1 + SEED_BYTES > d->block))
+  if (d->err == PPRF_OK && (d->page == NULL || opt_page_used(d->page) + 1 + SEED_BYTES > d->block))
     next_page(d);
   if (d->err != PPRF_OK)
     return;
@@ -276,7 +273,7 @@ static uint64_t bytes_at_most(const struct opt_packed *p, const struct run *run,
   bytes += c->leaf != NULL ? c->leaves : 2 * (uint64_t)p->depth;
   for (size_t k = 0; k < runs; k++)
     for (size_t i = run[k].from; i <= run[k].to; i++)
-      bytes += used_bytes(p->page[i]) - sizeof(struct opt_page);
+      bytes += opt_page_used(p->page[i]) - sizeof(struct opt_page);
   return bytes;
 }
 
@@ -347,46 +344,15 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
 
 static const struct change nothing = {.first = UINT64_MAX, .last = 0};
 
-/* The place in the middle of a full page. */
-static struct opt_place middle(const struct opt_page *page, uint64_t first)
-{
-  struct opt_place at = {first, 0, 0};
-  while (2 * (at.tile + (size_t)SEED_BYTES * at.seeds) < used_bytes(page) - sizeof *page) {
-    at.start += opt_tile_leaves(page->tile[at.tile]);
-    at.seeds += opt_tile_live(page->tile[at.tile]);
-    at.tile++;
-  }
-  return at;
-}
-
 /* Make a full page two. */
 static int split_page(struct opt_packed *p, size_t i)
 {
-  struct opt_page *old = p->page[i];
-  struct opt_place at = middle(old, p->first[i]);
-  unsigned n = old->tiles - at.tile, m = old->seeds - at.seeds;
   int err = reserve_index(p, p->pages + 1);
-  if (err != PPRF_OK)
-    return err;
-  struct opt_page *left =
-    opt_page_part(old, (struct opt_place){p->first[i], 0, 0}, at.tile, at.seeds,
-                  sizeof *old + at.tile + (size_t)SEED_BYTES * at.seeds);
-  struct opt_page *right = opt_page_part(old, at, n, m, sizeof *old + n + (size_t)SEED_BYTES * m);
-  if (left == NULL || right == NULL) {
-    opt_page_free(left);
-    opt_page_free(right);
-    return PPRF_ERR_NOMEM;
-  }
-  memmove(p->first + i + 2, p->first + i + 1, (p->pages - i - 1) * sizeof *p->first);
-  memmove(p->page + i + 2, p->page + i + 1, (p->pages - i - 1) * sizeof(struct opt_page *));
-  p->first[i + 1] = at.start;
-  p->page[i] = left;
-  p->page[i + 1] = right;
-  p->pages++;
-  if (p->pages > p->many)
+  if (err == PPRF_OK)
+    err = opt_packed_split(p, i);
+  if (err == PPRF_OK && p->pages > p->many)
     p->page_max = OPT_ARENA_MAX;
-  opt_page_free(old);
-  return PPRF_OK;
+  return err;
 }
 
 /* Make two pages one. */
@@ -400,13 +366,13 @@ static int join_pages(struct opt_packed *p, size_t i)
 static void tidy(struct opt_packed *p, size_t i)
 {
   size_t small = p->page_max / 4;
-  if (used_bytes(p->page[i]) < small) {
-    if (i + 1 < p->pages && used_bytes(p->page[i + 1]) < small)
+  if (opt_page_used(p->page[i]) < small) {
+    if (i + 1 < p->pages && opt_page_used(p->page[i + 1]) < small)
       (void)join_pages(p, i);
-    else if (i > 0 && used_bytes(p->page[i - 1]) < small && join_pages(p, i - 1) == PPRF_OK)
+    else if (i > 0 && opt_page_used(p->page[i - 1]) < small && join_pages(p, i - 1) == PPRF_OK)
       i--;
   }
-  size_t bytes = used_bytes(p->page[i]);
+  size_t bytes = opt_page_used(p->page[i]);
   if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
     (void)opt_packed_resize(p, i, bytes);
 }

@@ -215,6 +215,11 @@
   /*@ assert in: \forall integer i, x; 0 <= i < n ==> tile_byte(row, i) < 64 ==> \
         tile_covers(row, at.start, i, x) ==> \
         punctured_between{Pre}(old, first, at.tile, at.tile + n, x); */ \
+  /*@ assert tiles_out: \forall integer b, s; \
+        tile_between{Pre}(old, first, at.tile, at.tile + n, b, s) ==> \
+        tile_between(row, at.start, 0, n, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; tile_between(row, at.start, 0, n, b, s) ==> \
+        tile_between{Pre}(old, first, at.tile, at.tile + n, b, s); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= OPT_PAGES_MAX; \
        loop invariant same: \forall integer l; 0 <= l < k ==> &opt_pages[l] != page ==> \
@@ -339,7 +344,13 @@
          leaf_of_page(p->page[k], p->first[k], x)); */ \
   /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
+  /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
+         tile_of_page(p->page[k], p->first[k], b, s)); */ \
+  /*@ assert tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
 
 /* Each place of the index has a page with as many seeds as before. */
 #define COUNT_KEPT \
@@ -401,7 +412,16 @@
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
   /*@ assert same_pages: \forall integer k, x; 0 <= k < p->pages ==> \
         (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
-  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */
+  /*@ assert same_set: \forall integer x; packed_punctured{Pre}(p, x) <==> packed_punctured(p, x); */ \
+  /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
+         tile_of_page(p->page[k], p->first[k], b, s)); */ \
+  /*@ assert tiles_this: \forall integer b, s; page_tile{Pre}(p, i, b, s) <==> page_tile(p, i, b, s); */ \
+  /*@ assert tiles_others: \forall integer k, b, s; 0 <= k < p->pages ==> k != i ==> \
+        (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
 
 /* opt_packed_resize */
 #define COPY_OF_PAGE \
@@ -412,7 +432,291 @@
   /*@ assert old_leaves: \forall integer x; \
         leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(old, p->first[i], x); */ \
   /*@ assert new_leaves: \forall integer x; \
-        leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(page, p->first[i], x); */
+        leaf_of_page{Pre}(old, p->first[i], x) <==> leaf_of_page(page, p->first[i], x); */ \
+  /*@ assert old_tiles: \forall integer b, s; \
+        tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(old, p->first[i], b, s); */ \
+  /*@ assert new_tiles: \forall integer b, s; \
+        tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(page, p->first[i], b, s); */
+
+/* middle */
+#define ROW_TO_HALVE \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ ghost row_order_lemma(row, page->tiles, first, d); */ \
+  /*@ assert all: seeds_before(row, page->tiles) == page->seeds; */
+#define TILE_IN_HALF \
+  /*@ assert inside: at.tile < page->tiles; */ \
+  /*@ assert node: tile_is_node(row, first, d, at.tile); */ \
+  /*@ assert step: row_step(row, first, at.tile); */
+
+/* put_two */
+#define INDEX_IN_ORDER \
+  /*@ assert same_index: p->depth == \at(p->depth,Pre) && p->first == \at(p->first,Pre) && \
+        p->page == \at(p->page,Pre) && p->pages == \at(p->pages,Pre) + 1; */ \
+  /*@ assert new: p->page[i] == left && p->page[i + 1] == right && p->first[i + 1] == start; */ \
+  /*@ assert was_order: \forall integer k, l; 0 <= k < l < \at(p->pages,Pre) ==> \
+        \at(p->first[k],Pre) < \at(p->first[l],Pre); */ \
+  /*@ assert was_below: \forall integer k; 0 <= k < \at(p->pages,Pre) ==> \
+        \at(p->first[k],Pre) < pow2(p->depth); */ \
+  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < \at(p->pages,Pre) ==> \
+        \at(p->page[k],Pre) != \at(p->page[l],Pre); */ \
+  /*@ assert was_behind: \forall integer k; i < k < \at(p->pages,Pre) ==> \
+        start < \at(p->first[k],Pre); */ \
+  /*@ assert was_first: \forall integer k, l; 0 <= k < l <= i ==> \
+        \at(p->first[k],Pre) < \at(p->first[l],Pre); */ \
+  /*@ assert first_before: \forall integer k; 0 <= k <= i ==> p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert first_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k - 1],Pre); */ \
+  /*@ assert page_before: \forall integer k; 0 <= k < i ==> p->page[k] == \at(p->page[k],Pre); */ \
+  /*@ assert page_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        p->page[k] == \at(p->page[k - 1],Pre); */ \
+  /*@ assert order_first: \forall integer k, l; 0 <= k < l <= i ==> p->first[k] < p->first[l]; */ \
+  /*@ assert order_to: \forall integer k; 0 <= k <= i ==> p->first[k] < start; */ \
+  /*@ assert order_from: \forall integer k; i + 2 <= k < p->pages ==> start < p->first[k]; */ \
+  /*@ assert order_last: \forall integer k, l; i + 2 <= k < l < p->pages ==> \
+        p->first[k] < p->first[l]; */ \
+  /*@ assert order_far: \forall integer k, l; 0 <= k <= i ==> i + 2 <= l < p->pages ==> \
+        p->first[k] < p->first[l]; */ \
+  /*@ assert order_two: \forall integer k, l; 0 <= k < l < p->pages ==> k != i + 1 ==> l != i + 1 ==> \
+        p->first[k] < p->first[l]; */ \
+  /*@ assert order_pairs: \forall integer k, l; 0 <= k < l < p->pages ==> \
+        p->first[k] < p->first[l]; */ \
+  /*@ assert order: ascending_pages(p); */ \
+  /*@ assert below: pages_below(p); */ \
+  /*@ assert distinct_new: \forall integer k; 0 <= k < p->pages ==> \
+        (p->page[k] == left ==> k == i) && (p->page[k] == right ==> k == i + 1); */ \
+  /*@ assert distinct_first: \forall integer k, l; 0 <= k < l < i ==> p->page[k] != p->page[l]; */ \
+  /*@ assert distinct_last: \forall integer k, l; i + 2 <= k < l < p->pages ==> \
+        p->page[k] != p->page[l]; */ \
+  /*@ assert distinct_far: \forall integer k, l; 0 <= k < i ==> i + 2 <= l < p->pages ==> \
+        p->page[k] != p->page[l]; */ \
+  /*@ assert distinct: pages_distinct(p); */ \
+  /*@ assert index: index_of_pages(p); */ \
+  /*@ assert apart: index_apart(p); */
+#define INDEX_IS_APART \
+  /*@ ghost struct opt_page *page = NULL; */ \
+  /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
+        place_seed{Pre}(page_top(&opt_pages[k]), j) == place_seed(page_top(&opt_pages[k]), j); */ \
+  /*@ assert same_zero: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
+        zero_place{Pre}(&opt_pages[k], j) ==> zero_place(&opt_pages[k], j); */
+
+/* insert_pages */
+#define INDEX_HAS_TWO \
+  /*@ ghost Indexed: ; */ \
+  /*@ assert indexed_nodes: p->nodes == \at(p->nodes,Pre); */ \
+  /*@ assert same_index: p->depth == \at(p->depth,Pre) && p->first == \at(p->first,Pre) && \
+        p->page == \at(p->page,Pre); */
+#define PAGES_IN_STORE \
+  /*@ assert more: p->pages == \at(p->pages,Pre) + 1; */ \
+  /*@ assert same_index: p->depth == \at(p->depth,Pre) && p->first == \at(p->first,Pre) && \
+        p->page == \at(p->page,Pre); */ \
+  /*@ assert new: p->page[i] == left && p->page[i + 1] == right && p->first[i + 1] == start && \
+        p->first[i] == \at(p->first[i],Pre); */ \
+  /*@ assert before: \forall integer k; 0 <= k < i ==> p->page[k] == \at(p->page[k],Pre) && \
+        p->first[k] == \at(p->first[k],Pre); */ \
+  /*@ assert behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        p->page[k] == \at(p->page[k - 1],Pre) && p->first[k] == \at(p->first[k - 1],Pre); */ \
+  /*@ assert end_before: \forall integer k; 0 <= k < i ==> page_end(p, k) == page_end{Pre}(p, k); */ \
+  /*@ assert end_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        page_end(p, k) == page_end{Pre}(p, k - 1); */ \
+  /*@ assert ends: page_end(p, i) == start && page_end(p, i + 1) == page_end{Pre}(p, i); */ \
+  /*@ assert distinct_blocks: pages_distinct{Pre}(p); */ \
+  /*@ assert was_distinct: \forall integer k, l; 0 <= k < l < \at(p->pages,Pre) ==> \
+        \at(p->page[k],Pre) != \at(p->page[l],Pre); */ \
+  /*@ assert was_other: \forall integer k; i + 1 <= k < \at(p->pages,Pre) ==> \
+        a_page(\at(p->page[k],Pre)) && \at(p->page[k],Pre) != old; */ \
+  /*@ assert block_before: \forall integer k; 0 <= k < i ==> a_page(p->page[k]) && p->page[k] != old; */ \
+  /*@ assert block_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        a_page(p->page[k]) && p->page[k] != old; */ \
+  /*@ assert block_new: a_page(left) && a_page(right) && left != old && right != old; */ \
+  /*@ assert blocks: \forall integer k; 0 <= k < p->pages ==> \
+        a_page(p->page[k]) && p->page[k] != old; */ \
+  /*@ assert kept_index: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Indexed}(p->page[k]); */ \
+  /*@ assert kept_free: \forall integer k; 0 <= k < p->pages ==> page_kept{Indexed,Here}(p->page[k]); */ \
+  /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held_behind: \forall integer k; i + 2 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held_new: page_holds{Pre}(seed_value(R), p->depth, left, p->first[i], page_end(p, i)) && \
+        page_holds{Pre}(seed_value(R), p->depth, right, p->first[i + 1], page_end(p, i + 1)); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held_index: \forall integer k; 0 <= k < p->pages ==> page_holds{Indexed}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert clean: \forall integer k; 0 <= k < p->pages ==> page_clean{Pre}(p->page[k]); */ \
+  /*@ assert clean_index: \forall integer k; 0 <= k < p->pages ==> page_clean{Indexed}(p->page[k]); */ \
+  /*@ assert indexed_order: ascending_pages{Indexed}(p); */ \
+  /*@ assert in_order: ascending_pages(p); */ \
+  STORE_OF_PAGES \
+  /*@ assert leaves_index: \forall integer k, x; 0 <= k < p->pages ==> \
+        (leaf_of_page{Pre}(p->page[k], p->first[k], x) <==> \
+         leaf_of_page{Indexed}(p->page[k], p->first[k], x)); */ \
+  /*@ assert leaves: \forall integer k, x; 0 <= k < p->pages ==> \
+        (leaf_of_page{Indexed}(p->page[k], p->first[k], x) <==> \
+         leaf_of_page(p->page[k], p->first[k], x)); */ \
+  /*@ assert set_before: \forall integer k, x; 0 <= k < i ==> \
+        (page_punctured{Pre}(p, k, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert set_behind: \forall integer k, x; i + 2 <= k < p->pages ==> \
+        (page_punctured{Pre}(p, k - 1, x) <==> page_punctured(p, k, x)); */ \
+  /*@ assert set_here: \forall integer x; page_punctured{Pre}(p, i, x) <==> \
+        page_punctured(p, i, x) || page_punctured(p, i + 1, x); */ \
+  /*@ assert out_behind: \forall integer k, x; i + 1 <= k < p->pages - 1 ==> \
+        page_punctured{Pre}(p, k, x) ==> page_punctured(p, k + 1, x); */ \
+  /*@ assert out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
+  /*@ assert in: \forall integer x; packed_punctured(p, x) ==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert tiles_index: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
+         tile_of_page{Indexed}(p->page[k], p->first[k], b, s)); */ \
+  /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (tile_of_page{Indexed}(p->page[k], p->first[k], b, s) <==> \
+         tile_of_page(p->page[k], p->first[k], b, s)); */ \
+  /*@ assert tiles_before: \forall integer k, b, s; 0 <= k < i ==> \
+        (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert tiles_behind: \forall integer k, b, s; i + 2 <= k < p->pages ==> \
+        (page_tile{Pre}(p, k - 1, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert tiles_here: \forall integer b, s; page_tile{Pre}(p, i, b, s) <==> \
+        page_tile(p, i, b, s) || page_tile(p, i + 1, b, s); */ \
+  /*@ assert tiles_shifted: \forall integer k, b, s; i + 1 <= k < p->pages - 1 ==> \
+        page_tile{Pre}(p, k, b, s) ==> page_tile(p, k + 1, b, s); */ \
+  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ assert kept_new: page_kept{Pre,Here}(left) && page_kept{Pre,Here}(right); */
+#define SEEDS_OF_TWO \
+  /*@ assert seeds_kept: \forall integer k; 0 <= k < p->pages ==> \
+        p->page[k]->seeds == \at(\at(p->page[k],Here)->seeds,Pre); */ \
+  /*@ assert seeds_before: \forall integer k; 0 <= k < i ==> \
+        seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */ \
+  /*@ assert seeds_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        seeds_of_page(p, k) == seeds_of_page{Pre}(p, k - 1); */ \
+  /*@ assert seeds_here: seeds_of_page{Pre}(p, i) == seeds_of_page(p, i) + seeds_of_page(p, i + 1); */
+
+/* opt_packed_split */
+#define PAGE_TO_SPLIT \
+  /*@ ghost leaves_of_lemma(p->depth); */ \
+  /*@ ghost uint64_t end = i + 1 < p->pages ? p->first[i + 1] : (uint64_t)1 << p->depth; */ \
+  /*@ ghost const struct opt_page *page = p->page[i]; */ \
+  /*@ ghost const uint8_t *row = page->tile; */ \
+  /*@ ghost uint64_t first = p->first[i]; */ \
+  /*@ ghost unsigned tiles = page->tiles; */ \
+  /*@ assert end: end == page_end(p, i); */ \
+  /*@ assert page: page_holds(seed_value(R), p->depth, page, first, end); */ \
+  /*@ ghost row_order_lemma(row, tiles, first, p->depth); */ \
+  /*@ assert all: seeds_before(row, tiles) == page->seeds && tile_start(row, first, tiles) == end; */ \
+  /*@ assert none: seeds_before(row, 0) == 0 && tile_start(row, first, 0) == first; */
+#define MIDDLE_IS_INSIDE \
+  /*@ assert from_first: first + pow2(tile_height(tile_byte(row, 0))) <= at.start; */ \
+  /*@ assert to_end: at.start + pow2(tile_height(tile_byte(row, at.tile))) <= end; */ \
+  /*@ assert start: first < at.start < end; */ \
+  /*@ assert page_leaves: \forall integer x; page_punctured(p, i, x) <==> \
+        punctured_between(row, first, 0, at.tile, x) || punctured_between(row, first, at.tile, tiles, x); */ \
+  /*@ assert page_tiles: \forall integer b, s; page_tile(p, i, b, s) <==> \
+        tile_between(row, first, 0, at.tile, b, s) || tile_between(row, first, at.tile, tiles, b, s); */
+/* The row of page i is what it was. */
+#define ROW_IS_KEPT \
+  /*@ assert same_page: page_kept{Pre,Here}(page); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= j <= tiles; \
+       loop invariant kept: row_kept{Pre,Here}(row, first, j); \
+       loop assigns j; \
+       loop variant tiles - j; @/ \
+    for (unsigned j = 0; j < tiles; j++) { \
+      /@ assert byte: tile_byte{Pre}(row, j) == tile_byte(row, j); @/ \
+      /@ assert old: row_step{Pre}(row, first, j); @/ \
+      /@ assert new: row_step(row, first, j); @/ \
+    } */ \
+  /*@ assert row_bytes: \forall integer j; 0 <= j < tiles ==> \
+        tile_byte{Pre}(row, j) == tile_byte(row, j); */ \
+  /*@ assert row_starts: \forall integer j; 0 <= j <= tiles ==> \
+        tile_start{Pre}(row, first, j) == tile_start(row, first, j) && \
+        seeds_before{Pre}(row, j) == seeds_before(row, j); */ \
+  /*@ assert row_covers: \forall integer j, x; 0 <= j < tiles ==> \
+        (tile_covers{Pre}(row, first, j, x) <==> tile_covers(row, first, j, x)); */ \
+  /*@ assert leaves_out: \forall integer x; punctured_between{Pre}(row, first, at.tile, tiles, x) ==> \
+        punctured_between(row, first, at.tile, tiles, x); */ \
+  /*@ assert leaves_in: \forall integer x; punctured_between(row, first, at.tile, tiles, x) ==> \
+        punctured_between{Pre}(row, first, at.tile, tiles, x); */ \
+  /*@ assert tiles_out: \forall integer b, s; tile_between{Pre}(row, first, at.tile, tiles, b, s) ==> \
+        tile_between(row, first, at.tile, tiles, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; tile_between(row, first, at.tile, tiles, b, s) ==> \
+        tile_between{Pre}(row, first, at.tile, tiles, b, s); */
+#define LEFT_IS_THERE \
+  /*@ ghost Left: ; */ \
+  /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */ \
+  /*@ assert not_left: left != page; */ \
+  ROW_IS_KEPT \
+  /*@ assert place: at.start == tile_start(row, first, at.tile) && at.seeds == seeds_before(row, at.tile) && \
+        at.seeds + m == seeds_before(row, at.tile + n); */
+#define RIGHT_IS_THERE \
+  /*@ assert same_index_2: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
+        p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+  /*@ assert same_first_2: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */ \
+  /*@ assert not_left: left != \null ==> left != right; */ \
+  /*@ assert left_kept: left != \null ==> page_kept{Left,Here}(left) && spare_page(p, left); */ \
+  /*@ assert page_kept: page != right && page_kept{Left,Here}(page); */ \
+  /*@ assert left_same_tiles: same_tiles{Pre,Left}(p); */ \
+  /*@ assert right_same_tiles: same_tiles{Left,Here}(p); */ \
+  /*@ assert both_same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ ghost Halved: ; */
+#define PAGE_IS_WHOLE \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ assert same_index_3: p->pages == \at(p->pages,Pre); */ \
+  /*@ assert same_first_3: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */
+#define HALVES_ARE_PAGE \
+  /*@ assert left_holds: page_holds(seed_value(R), p->depth, left, first, at.start); */ \
+  /*@ assert right_holds: page_holds(seed_value(R), p->depth, right, at.start, end); */ \
+  /*@ assert left_leaves: \forall integer x; leaf_of_page(left, first, x) <==> \
+        punctured_between{Pre}(row, first, 0, at.tile, x); */ \
+  /*@ assert right_size: at.tile + n == tiles && right->tiles == n && p->first[i] == first && \
+        p->page[i] == page; */ \
+  /*@ assert right_leaves_left: \forall integer x; leaf_of_page(right, at.start, x) <==> \
+        punctured_between{Left}(row, first, at.tile, tiles, x); */ \
+  /*@ assert right_leaves: \forall integer x; leaf_of_page(right, at.start, x) <==> \
+        punctured_between{Pre}(row, first, at.tile, tiles, x); */ \
+  /*@ assert here_leaves: \forall integer x; leaf_of_page{Pre}(page, first, x) <==> \
+        page_punctured(p, i, x); */ \
+  /*@ assert left_tiles: \forall integer b, s; tile_of_page(left, first, b, s) <==> \
+        tile_between{Pre}(row, first, 0, at.tile, b, s); */ \
+  /*@ assert right_tiles_left: \forall integer b, s; tile_of_page(right, at.start, b, s) <==> \
+        tile_between{Left}(row, first, at.tile, tiles, b, s); */ \
+  /*@ assert right_tiles: \forall integer b, s; tile_of_page(right, at.start, b, s) <==> \
+        tile_between{Pre}(row, first, at.tile, tiles, b, s); */ \
+  /*@ assert here_tiles: \forall integer b, s; tile_of_page{Pre}(page, first, b, s) <==> \
+        page_tile(p, i, b, s); */ \
+  /*@ assert sizes: left->seeds == at.seeds && right->seeds == m && \
+        p->page[i] == page && seeds_of_page(p, i) == seeds_of_page{Pre}(p, i); */
+#define TWO_ARE_COUNTED \
+  /*@ assert two_same_nodes: p->nodes == \at(p->nodes,Halved); */ \
+  /*@ assert two_same_tiles: same_tiles{Halved,Here}(p); */ \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= i; \
+       loop invariant count: seeds_in_pages(p, k) == seeds_in_pages{Halved}(p, k); \
+       loop assigns k; \
+       loop variant i - k; @/ \
+    for (size_t k = 0; k < i; k++) { \
+      /@ assert old: count_step{Halved}(p, k); @/ \
+      /@ assert new: count_step(p, k); @/ \
+    } */ \
+  /*@ assert step_old: count_step{Halved}(p, i); */ \
+  /*@ assert step_left: count_step(p, i); */ \
+  /*@ assert step_right: count_step(p, i + 1); */ \
+  /*@ ghost \
+    /@ loop invariant i + 2 <= k <= p->pages; \
+       loop invariant count: seeds_in_pages(p, k) == seeds_in_pages{Halved}(p, k - 1); \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = i + 2; k < p->pages; k++) { \
+      /@ assert old: count_step{Halved}(p, k - 1); @/ \
+      /@ assert new: count_step(p, k); @/ \
+      /@ assert same: seeds_of_page(p, k) == seeds_of_page{Halved}(p, k - 1); @/ \
+    } */ \
+  /*@ assert all_counted: seeds_in_pages(p, p->pages) == seeds_in_pages{Halved}(p, \at(p->pages,Halved)); */ \
+  /*@ assert same_count: same_count{Pre,Here}(p); */
 
 /* Page i, which is to change. */
 #define PAGE_OF_STORE \
