@@ -444,7 +444,8 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
-    ensures page: p->page[i] == page && page_kept{Pre,Post}(page); */
+    ensures page: p->page[i] == page && page_kept{Pre,Post}(page);
+    ensures wiped: free_page(\old(p->page[i])); */
 static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
   /*@ ghost (struct pprf_seed R) */
 {
@@ -588,6 +589,7 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
     ensures pages: p->pages == \old(p->pages) + 1 && page_end(p, i + 1) == page_end{Pre}(p, i);
     ensures new: p->page[i] == left && p->page[i + 1] == right && page_kept{Pre,Post}(left) &&
       page_kept{Pre,Post}(right);
+    ensures wiped: free_page(\old(p->page[i]));
     ensures first: p->first[i + 1] == start &&
       \forall integer k; 0 <= k <= i ==> p->first[k] == \old(p->first[k]); */
 static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
@@ -610,6 +612,7 @@ static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures wiped: page != \null ==> free_page(page);
     ensures others: others_kept{Pre,Post}(page); */
 static inline void drop_part(struct opt_page *page)
   /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
@@ -619,7 +622,25 @@ static inline void drop_part(struct opt_page *page)
   COUNT_KEPT
 }
 
-int opt_packed_split(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */
+/* Make page i two, each with some half of its tiles and seeds; 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
+    requires bytes: 42 <= page_bytes(p->page[i]);
+    assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[i .. p->pages] \from p->page[i .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures halves: \result == 0 ==> p->pages == \old(p->pages) + 1 &&
+      2 * page_bytes(p->page[i]) < \old(page_bytes(p->page[i])) + 42 &&
+      2 * page_bytes(p->page[i + 1]) < \old(page_bytes(p->page[i])) + 42;
+    ensures leaves: \result == 0 ==> p->first[i] == \old(p->first[i]) &&
+      page_end(p, i + 1) == page_end{Pre}(p, i);
+    ensures none: \result != 0 ==> p->pages == \old(p->pages) &&
+      (\forall integer k; 0 <= k < p->pages ==> p->page[k] == \old(p->page[k]) &&
+         p->first[k] == \old(p->first[k])); */
+static int split_page(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */
 {
   PAGE_TO_SPLIT
   struct opt_page *old = p->page[i];
@@ -644,5 +665,83 @@ int opt_packed_split(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed
   HALVES_ARE_PAGE
   insert_pages(p, i, at.start, left, right) /*@ ghost (R) */;
   TWO_ARE_COUNTED
+  return PPRF_OK;
+}
+
+/* Split a leaf's page that would be too large after a puncture below a tile of height h. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
+    requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
+    requires bytes: leaf_within(p, leaf, p->page_max);
+    requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages < p->room;
+    assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures fits: \result == 0 ==> leaf_fits(p, leaf, h, p->page_max); */
+static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
+  /*@ ghost (struct pprf_seed R) */
+{
+  size_t i = opt_page_of(p, leaf);
+  PAGE_OF_THIS
+  if (opt_page_used_after(p->page[i], h) <= p->page_max)
+    return PPRF_OK;
+  int err = split_page(p, i) /*@ ghost (R) */;
+  HALF_OF_LEAF
+  return err;
+}
+
+/* Have room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
+ * split, and one whose block is too small gets another; 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
+    requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
+    requires bytes: leaf_within(p, leaf, p->page_max);
+    requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
+    assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h); */
+static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
+  /*@ ghost (struct pprf_seed R) */
+{
+  int err = split_if_full(p, leaf, h) /*@ ghost (R) */;
+  if (err == PPRF_OK) /* seeds of 32 bytes, depth 62 and 63 */
+    err = split_if_full(p, leaf, h) /*@ ghost (R) */;
+  if (err != PPRF_OK)
+    return err;
+  SPLIT_AS_NEEDED
+  size_t i = opt_page_of(p, leaf);
+  PAGE_OF_THIS
+  size_t bytes = opt_page_used_after(p->page[i], h);
+  if (bytes > p->page[i]->bytes)
+    err = opt_packed_resize(p, i, bytes) /*@ ghost (R) */;
+  ROOM_IS_THERE
+  return err;
+}
+
+int opt_packed_puncture_node(struct opt_packed *p, size_t i, uint64_t leaf, struct opt_node node,
+                             const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_place at = opt_place_of(node);
+  unsigned h = node.height;
+  TILE_OF_NODE
+  if (h > 0 && opt_page_used_after(p->page[i], h) > p->page[i]->bytes) {
+    int err = give_room(p, leaf, h) /*@ ghost (R) */;
+    COUNT_AS_BEFORE
+    if (err != PPRF_OK)
+      return err;
+    i = opt_page_of(p, leaf);
+    at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
+    TILE_OF_LEAF
+  }
+  SET_AS_BEFORE
+  opt_index_puncture(p, i, at, leaf, h, copath) /*@ ghost (R) */;
+  LEAF_IS_PUNCTURED
   return PPRF_OK;
 }

@@ -74,6 +74,15 @@ static inline size_t opt_page_used(const struct opt_page *page)
   return OPT_PAGE_HEAD + page->tiles + sizeof(struct pprf_seed) * page->seeds;
 }
 
+/** Bytes that a page needs after a puncture below a tile of height h. */
+/*@ requires page: page_fits(page) && 1 <= h <= 63;
+    assigns \nothing;
+    ensures \result == page_bytes(page) + 17 * h - 16; */
+static inline size_t opt_page_used_after(const struct opt_page *page, unsigned h)
+{
+  return opt_page_used(page) + h + sizeof(struct pprf_seed) * (h - 1);
+}
+
 /** The page that covers a leaf. */
 /*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
     assigns \nothing;
@@ -190,26 +199,33 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
 int opt_packed_resize(struct opt_packed *p, size_t i,
                       size_t bytes) /*@ ghost (struct pprf_seed R) */;
 
-/** Make page i two, each with some half of its tiles and seeds; the index has room.
- * @retval 0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
-    requires bytes: 42 <= page_bytes(p->page[i]);
-    assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[i .. p->pages] \from p->page[i .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
+/** Puncture a leaf of a live node, which opt_packed_find gave, in page i; the index has room if the page
+ * has to be split.
+ * @retval 0, or PPRF_ERR_NOMEM: the same leaves are punctured as before. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && packed_counted(p);
+    requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
+    requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
+    requires height: node.height <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
+    requires bytes: leaf_within(p, leaf, p->page_max);
+    requires index: node.height > 0 ==> leaf_fits(p, leaf, node.height, p->page_max) ||
+      p->pages + 2 <= p->room;
+    requires memory: node.height > 0 ==> \valid_read(copath + (0 .. node.height - 1)) &&
+      \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. node.height - 1)) &&
+      \separated(p, copath + (0 .. node.height - 1)) &&
+      \separated(p->first + (0 .. p->room - 1), copath + (0 .. node.height - 1)) &&
+      \separated(p->page + (0 .. p->room - 1), copath + (0 .. node.height - 1));
+    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, node.height);
+    assigns p->nodes, p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures count: same_count{Pre,Post}(p);
-    ensures halves: \result == 0 ==> p->pages == \old(p->pages) + 1 &&
-      2 * page_bytes(p->page[i]) < \old(page_bytes(p->page[i])) + 42 &&
-      2 * page_bytes(p->page[i + 1]) < \old(page_bytes(p->page[i])) + 42;
-    ensures leaves: \result == 0 ==> p->first[i] == \old(p->first[i]) &&
-      page_end(p, i + 1) == page_end{Pre}(p, i);
-    ensures none: \result != 0 ==> p->pages == \old(p->pages) &&
-      (\forall integer k; 0 <= k < p->pages ==> p->page[k] == \old(p->page[k]) &&
-         p->first[k] == \old(p->first[k])); */
-int opt_packed_split(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p) && packed_counted(p);
+    ensures punctured: \result == 0 ==> \forall integer x;
+      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf;
+    ensures count: \result == 0 ==> p->nodes == \old(p->nodes) + node.height - 1;
+    ensures none: \result != 0 ==> p->nodes == \old(p->nodes) &&
+      \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+int opt_packed_puncture_node(struct opt_packed *p, size_t i, uint64_t leaf, struct opt_node node,
+                             const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
 /** Take a page out of the arena: no tiles, no seeds.
  * @return NULL: no memory. */

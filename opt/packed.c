@@ -25,12 +25,6 @@ enum {
 
 _Static_assert(sizeof(struct opt_page) == OPT_PAGE_HEAD, "a page's head");
 
-/* Bytes that a page needs after a puncture below a node of height h. */
-static size_t used_after(const struct opt_page *page, unsigned h)
-{
-  return opt_page_used(page) + h + (size_t)SEED_BYTES * (h - 1);
-}
-
 static struct pprf_seed *seed_at(const struct opt_page *page, unsigned i)
 {
   return opt_page_row(page, i + 1);
@@ -344,17 +338,6 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
 
 static const struct change nothing = {.first = UINT64_MAX, .last = 0};
 
-/* Make a full page two. */
-static int split_page(struct opt_packed *p, size_t i)
-{
-  int err = reserve_index(p, p->pages + 1);
-  if (err == PPRF_OK)
-    err = opt_packed_split(p, i);
-  if (err == PPRF_OK && p->pages > p->many)
-    p->page_max = OPT_ARENA_MAX;
-  return err;
-}
-
 /* Make two pages one. */
 static int join_pages(struct opt_packed *p, size_t i)
 {
@@ -377,37 +360,22 @@ static void tidy(struct opt_packed *p, size_t i)
     (void)opt_packed_resize(p, i, bytes);
 }
 
-/* Have room in a leaf's page for a puncture below a node of height h. */
-static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
-{
-  size_t i = opt_page_of(p, leaf);
-  while (used_after(p->page[i], h) > p->page_max) {
-    int err = split_page(p, i); /* at depth 62 and 63, seeds of 32 bytes, twice */
-    if (err != PPRF_OK)
-      return err;
-    i = opt_page_of(p, leaf);
-  }
-  size_t bytes = used_after(p->page[i], h);
-  return bytes > p->page[i]->bytes ? opt_packed_resize(p, i, bytes) : PPRF_OK;
-}
-
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath)
 {
-  struct opt_place at = opt_place_of(node);
   size_t i = opt_page_of(p, leaf);
   unsigned h = node.height;
-  if (h > 0 && used_after(p->page[i], h) > p->page[i]->bytes) {
-    int err = give_room(p, leaf, h);
-    if (err != PPRF_OK)
-      return err;
-    i = opt_page_of(p, leaf);
-    at = opt_place_in(p, i, leaf);
-  }
-  opt_index_puncture(p, i, at, leaf, h, copath);
-  if (h == 0)
+  int err = PPRF_OK;
+  if (h > 0 && opt_page_used_after(p->page[i], h) > p->page_max)
+    err = reserve_index(
+      p, p->pages + 2); /* the page is split, at depth 62 and 63, seeds of 32 bytes, twice */
+  if (err == PPRF_OK)
+    err = opt_packed_puncture_node(p, i, leaf, node, copath);
+  if (p->pages > p->many)
+    p->page_max = OPT_ARENA_MAX;
+  if (err == PPRF_OK && h == 0)
     tidy(p, i);
-  return PPRF_OK;
+  return err;
 }
 
 /* ---- many leaves ---- */

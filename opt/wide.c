@@ -71,7 +71,7 @@
 #define opt_page_free opt_wide_page_free
 #define opt_page_part opt_wide_page_part
 #define opt_packed_resize opt_wide_packed_resize
-#define opt_packed_split opt_wide_packed_split
+#define opt_packed_puncture_node opt_wide_packed_puncture_node
 #define opt_index_puncture opt_wide_index_puncture
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source

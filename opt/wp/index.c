@@ -40,6 +40,42 @@
     /@ assert behind: \forall integer k, l; 0 <= k < l < p->pages ==> page_end(p, k) <= p->first[l]; @/
   }
 
+  void only_tile_lemma(const struct opt_packed *p, size_t i, uint64_t leaf, struct pprf_seed R)
+  {
+    only_page_lemma(p, i, leaf);
+    /@ loop invariant 0 <= k <= p->pages;
+       loop invariant page: \forall integer l, j; 0 <= l < k ==> 0 <= j < p->page[l]->tiles ==>
+         tile_covers(page_row(p->page[l]), p->first[l], j, leaf) ==> l == i;
+       loop assigns k;
+       loop variant p->pages - k; @/
+    for (size_t k = 0; k < p->pages; k++) {
+      const struct opt_page *page = p->page[k];
+      const uint8_t *row = page->tile;
+      uint64_t first = p->first[k];
+      /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, k)); @/
+      row_order_lemma(row, page->tiles, first, p->depth);
+      /@ assert inside: \forall integer j; 0 <= j < page->tiles ==> tile_covers(row, first, j, leaf) ==>
+           first <= leaf < page_end(p, k); @/
+    }
+    const struct opt_page *page = p->page[i];
+    const uint8_t *row = page->tile;
+    /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); @/
+    row_order_lemma(row, page->tiles, p->first[i], p->depth);
+  }
+
+  void tile_of_leaf_lemma(const struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
+                          unsigned b, uint64_t s, struct pprf_seed R)
+  {
+    only_tile_lemma(p, i, leaf, R);
+    /@ assert covers: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==>
+         tile_byte(page_row(p->page[k]), j) == b ==>
+         tile_start(page_row(p->page[k]), p->first[k], j) == s ==>
+         tile_covers(page_row(p->page[k]), p->first[k], j, leaf); @/
+    /@ assert in_page: \forall integer k; 0 <= k < p->pages ==> page_tile(p, k, b, s) ==> k == i; @/
+    /@ assert this: \forall integer j; 0 <= j < p->page[i]->tiles ==>
+         tile_covers(page_row(p->page[i]), p->first[i], j, leaf) ==> j == at.tile; @/
+  }
+
   void places_of_pages_lemma(const struct opt_packed *p, struct pprf_seed R)
   {
     /@ loop invariant 0 <= k <= p->pages;

@@ -590,7 +590,7 @@
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k - 1); */ \
   /*@ assert seeds_here: seeds_of_page{Pre}(p, i) == seeds_of_page(p, i) + seeds_of_page(p, i + 1); */
 
-/* opt_packed_split */
+/* split_page */
 #define PAGE_TO_SPLIT \
   /*@ ghost leaves_of_lemma(p->depth); */ \
   /*@ ghost uint64_t end = i + 1 < p->pages ? p->first[i + 1] : (uint64_t)1 << p->depth; */ \
@@ -717,6 +717,75 @@
     } */ \
   /*@ assert all_counted: seeds_in_pages(p, p->pages) == seeds_in_pages{Halved}(p, \at(p->pages,Halved)); */ \
   /*@ assert same_count: same_count{Pre,Here}(p); */
+
+/* split_if_full, give_room */
+#define PAGE_OF_THIS \
+  /*@ assert this: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ ghost only_page_lemma(p, i, leaf); */ \
+  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
+        k == i; */
+#define HALF_OF_LEAF \
+  /*@ assert ends: err == 0 ==> p->first[i] <= leaf < page_end(p, i + 1) && \
+        page_end(p, i) == p->first[i + 1]; */ \
+  /*@ assert index: err == 0 ==> index_of_pages(p); */ \
+  /*@ ghost if (err == 0) only_page_lemma(p, leaf < p->first[i + 1] ? i : i + 1, leaf); */ \
+  /*@ assert half: err == 0 ==> \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] <= leaf < page_end(p, k) ==> k == i || k == i + 1; */ \
+  /*@ assert same_max: p->page_max == \at(p->page_max,Pre) && p->depth == \at(p->depth,Pre); */ \
+  /*@ assert small: err == 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page_max && \
+        page_bytes(p->page[i + 1]) + 17 * h - 16 <= p->page_max; */
+#define SPLIT_AS_NEEDED \
+  /*@ assert same_room: p->room == \at(p->room,Pre) && p->page == \at(p->page,Pre) && \
+        p->first == \at(p->first,Pre) && p->pages <= p->room; */ \
+  /*@ assert apart: index_apart(p); */ \
+  /*@ ghost Split: ; */
+#define ROOM_IS_THERE \
+  /*@ assert in_room: 0 <= i < p->room; */ \
+  /*@ assert same_pages: p->pages == \at(p->pages,Split); */ \
+  /*@ assert same_depth: p->depth == \at(p->depth,Split); */ \
+  /*@ assert same_index: p->first == \at(p->first,Split); */ \
+  /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] == \at(p->first[k],Split); */ \
+  /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> \
+        page_end(p, k) == page_end{Split}(p, k); */ \
+  /*@ assert only_one: \forall integer k; 0 <= k < p->pages ==> \
+        p->first[k] <= leaf < page_end(p, k) ==> k == i; */ \
+  /*@ assert enough: err == 0 ==> bytes <= p->page[i]->bytes; */ \
+  /*@ assert as_much: err == 0 ==> bytes == page_bytes(p->page[i]) + 17 * h - 16; */
+
+/* opt_packed_puncture_node */
+#define TILE_OF_NODE \
+  /*@ ghost only_tile_lemma(p, i, leaf, R); */ \
+  /*@ assert covers_leaf: \forall integer k; 0 <= k < p->pages ==> node_in_page(p, k, node) ==> \
+        tile_covers(page_row(p->page[k]), p->first[k], node.tile, leaf); */ \
+  /*@ assert here: node_in_page(p, i, node); */ \
+  /*@ assert place: place_of_leaf(p, i, at, leaf); */ \
+  /*@ assert tile: page_tile(p, i, OPT_TILE_LIVE + h, node.start); */ \
+  /*@ assert store_tile: packed_tile(p, OPT_TILE_LIVE + h, node.start); */ \
+  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
+        k == i; */ \
+  /*@ assert room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes ==> \
+        leaf_has_room(p, leaf, h); */
+#define COUNT_AS_BEFORE \
+  /*@ assert nodes: p->nodes == \at(p->nodes,Pre); */ \
+  /*@ assert counted: packed_counted(p); */ \
+  /*@ assert still: packed_tile(p, OPT_TILE_LIVE + h, node.start); */ \
+  /*@ assert same_depth: p->depth == \at(p->depth,Pre); */ \
+  /*@ assert same_copath: \forall integer k; 0 <= k < h ==> \
+        copath[k].lo == \at(copath[k].lo,Pre) && copath[k].hi == \at(copath[k].hi,Pre); */ \
+  /*@ assert copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h); */
+#define TILE_OF_LEAF \
+  /*@ assert height: tile_height(OPT_TILE_LIVE + h) == h; */ \
+  /*@ ghost tile_of_leaf_lemma(p, i, at, leaf, OPT_TILE_LIVE + h, node.start, R); */
+#define SET_AS_BEFORE \
+  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
+  /*@ ghost Before: ; */
+#define LEAF_IS_PUNCTURED \
+  /*@ assert with_leaf: \forall integer x; \
+        packed_punctured(p, x) <==> packed_punctured{Before}(p, x) || x == leaf; */ \
+  /*@ assert and_leaf: \forall integer x; \
+        packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 
 /* Page i, which is to change. */
 #define PAGE_OF_STORE \
