@@ -7,16 +7,11 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "equivalence-tests"))
 import planting  # noqa: E402
 
-TESTS = ["attach", "pool", "tickets"]
-
 
 class Tls(planting.Suites):
     list = "tls/planted.txt"
     built = ["flags", "prg", "common", "opt", "tls"]
     cpu = 30
-
-    def controls(self, bugs):
-        return TESTS
 
     def suite(self, judge):
         return "build/tls/test_" + judge, ["build/tls/test_" + judge]
