@@ -53,6 +53,7 @@ build() { # CELL
     '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/wide_prg.o")
   "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" $LDLIBS &&
     "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" $LDLIBS || return 1
+  tests="$tests -Wl,--wrap=prg_wipe"
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
 }

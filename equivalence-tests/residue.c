@@ -22,6 +22,7 @@
 #include "prg.h"
 #include "registers.h"
 #include "tap.h"
+#include "wipe.h"
 
 #define MASK 0x9d3f5ac7e1b20846u
 #define DEPTH_MAX 12
@@ -663,9 +664,27 @@ struct painted {
   const struct pprf_impl *impl;
   enum painted_op op;
   unsigned depth;
+  int unwiped;            /* let no wipe happen, to see how much of it was needed */
   volatile uint8_t *base; /* of the stack */
   size_t deepest, dirty;  /* bytes below the caller's frame: what was written, what is not zero */
+  size_t reach;           /* and how far a wipe would have gone */
 };
+
+/* How deep the wipes that do not happen would have gone, 0 if they do. */
+static _Thread_local uintptr_t wipe_end;
+
+void __real_prg_wipe(uint64_t plan);
+void __wrap_prg_wipe(uint64_t plan);
+void __wrap_prg_wipe(uint64_t plan)
+{
+  if (wipe_end == 0) {
+    __real_prg_wipe(plan);
+    return;
+  }
+  uintptr_t end = (uintptr_t)__builtin_frame_address(0) - (plan & WIPE_BYTES);
+  if (end < wipe_end)
+    wipe_end = end;
+}
 
 __attribute__((noinline)) static int make_dirty(void)
 {
@@ -726,12 +745,15 @@ static void *run_painted(void *arg)
     if (round == 1)
       for (volatile uint8_t *at = top - 1; at >= p->base; at--)
         *at = PAINT;
+    wipe_end = p->unwiped && round == 1 ? UINTPTR_MAX : 0;
     ok &= CALL(p, key, leaves, bytes, &len) == PPRF_OK;
     if (round == 0) {
       first_key = fresh_key;
       fresh_key = NULL;
     }
   }
+  p->reach = wipe_end == 0 ? 0 : (uintptr_t)top - wipe_end;
+  wipe_end = 0;
   size_t own = p->op == WIPE ? OWN_CALL : OWN_FRAMES;
   p->deepest = p->dirty = 0;
   for (volatile uint8_t *at = p->base; at < top; at++)
@@ -750,28 +772,47 @@ static void *run_painted(void *arg)
   return NULL;
 }
 
-/* 1 if nothing but zeros is left; *deepest: bytes of stack that were written. */
-static int leaves_zeros(const struct pprf_impl *impl, unsigned levels, enum painted_op op,
-                        size_t *deepest)
+/* Run an operation on a stack of its own. */
+static void paint(struct painted *p)
 {
   enum { SIZE = 1 << 18 };
-  struct painted p = {.impl = impl, .op = op, .depth = levels};
   pthread_attr_t attr;
   pthread_t thread;
   void *stack = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  p.base = stack;
+  p->base = stack;
   if (stack == MAP_FAILED || pthread_attr_init(&attr) != 0 ||
       pthread_attr_setstack(&attr, stack, SIZE) != 0 ||
-      pthread_create(&thread, &attr, run_painted, &p) != 0 || pthread_join(thread, NULL) != 0) {
+      pthread_create(&thread, &attr, run_painted, p) != 0 || pthread_join(thread, NULL) != 0) {
     printf("Bail out! no thread on a stack of its own\n");
     exit(1);
   }
   munmap(stack, SIZE);
+}
+
+/* 1 if nothing but zeros is left; *deepest: bytes of stack that were written. */
+static int leaves_zeros(const struct pprf_impl *impl, unsigned levels, enum painted_op op,
+                        size_t *deepest)
+{
+  struct painted p = {.impl = impl, .op = op, .depth = levels};
+  paint(&p);
   *deepest = p.deepest;
   if (p.dirty != 0 && op != DIRTY)
     tap_note("%s, depth %u, %s: %zu bytes down the stack is not wiped; written were %zu",
              impl->name, levels, painted_name[op], p.dirty, p.deepest);
   return p.dirty == 0 && p.deepest > 0;
+}
+
+/* 1 if a wipe goes deeper than the work by an eighth of that at least: what another compiler makes of it
+ * may take more. */
+static int has_reserve(const struct pprf_impl *impl, unsigned levels, enum painted_op op)
+{
+  struct painted p = {.impl = impl, .op = op, .depth = levels, .unwiped = 1};
+  paint(&p);
+  int ok = p.deepest + p.deepest / 8 <= p.reach;
+  if (!ok || getenv("PPRF_SHOW") != NULL)
+    tap_note("%s, depth %u, %s: written are %zu bytes of stack, wiped would be %zu", impl->name,
+             levels, painted_name[op], p.deepest, p.reach);
+  return ok;
 }
 
 static void whole_stack(const struct pprf_impl *impl)
@@ -794,6 +835,10 @@ static void whole_stack(const struct pprf_impl *impl)
            "a_wipe_begins_at_its_return_address_and_is_as_long_as_asked");
   }
   tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
+  ok = 1;
+  for (enum painted_op op = SETUP; op < WIPE; op++)
+    ok &= has_reserve(impl, 12, op) & has_reserve(impl, PPRF_DEPTH_MAX, op);
+  tap_ok(ok, "%s_a_wipe_goes_deeper_than_the_work_by_an_eighth", impl->name);
   tap_ok(!leaves_zeros(impl, 12, DIRTY, &deepest) && deepest > 40000,
          "control_%s_a_deeper_frame_is_noticed", impl->name);
 #else

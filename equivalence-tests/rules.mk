@@ -173,7 +173,7 @@ CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
 $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
 
 # with seeds of 32 bytes
 CLEAN_TESTS += $(EQB)/residue-mls
@@ -181,7 +181,7 @@ TAP_TESTS += $(EQB)/residue-mls
 $(EQB)/residue-mls: $(EQB)/residue
 	cp $< $@
 
-# and as others build them: every cell is a target, residue-CELL; one of them is in `make test`
+# and as others build them: every cell is a target, residue-CELL; two of them are in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
 EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
@@ -191,7 +191,7 @@ $(EQB)/residue-matrix: $(EQ)/residue-matrix.sh $(EQ_MATRIX_OBJ)
 	  printf 'export REF_SRC="%s" OPT_SRC="%s"\n' '$(REF_SRC)' '$(OPT_SRC)'; \
 	  printf 'export BOTH_SRC="%s" PRG_SRC="%s" OPT_PRG_SRC="%s"\n' '$(COMMON_SRC)' \
 	  '$(PRG_LIBCRYPTO_SRC)' '$(PRG_KECCAK_SRC)'; \
-	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3'; echo 'exec $(EQ)/residue-matrix.sh "$$@"'; } > $@
+	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3 gcc-O3-march=native'; echo 'exec $(EQ)/residue-matrix.sh "$$@"'; } > $@
 	@chmod +x $@
 .PHONY: residue-matrix $(EQ_MATRIX:%=residue-%)
 residue-matrix: $(EQB)/residue-matrix ## search for residues of the libraries under 14 compilers and flags
@@ -252,7 +252,8 @@ TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
   $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
-	$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(LINK) $(EQ_$(@F)_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
+$(EQB)/residue-shipped: EQ_residue-shipped_WRAP := -Wl,--wrap=prg_wipe
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
 
