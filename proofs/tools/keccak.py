@@ -36,7 +36,8 @@ ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
 # as the library is compiled; with -O an intrinsic is a function, without it some are macros
 CONDITION = "OPT_KECCAK_X86"
 PORTABLE = ["opt_keccak_scalar", "opt_salted_scalar"]  # every compiler is given them
-PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-Iinclude", "-Iprg"]
+# Without the compiler's header of intrinsics, in which some are macros: gcc 12 has other ones than gcc 14.
+PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-D_IMMINTRIN_H_INCLUDED", "-Iinclude", "-Iprg"]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
 SEED_PARAMETERS = {
