@@ -4,7 +4,7 @@
 From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec VectorCode AesVectorCode.
-From Pprf.proofs Require Import AesSym AesRounds AesSteps VectorSym AesVectorRounds AesVectorSound.
+From Pprf.proofs Require Import Compat AesSym AesRounds AesSteps VectorSym AesVectorRounds AesVectorSound.
 From Pprf.spec Require Import Fips197.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -101,7 +101,7 @@ have [r3 run3 kn3] := @sym_codeP _ c None no_names m (@no_namesP _ c None m) _ _
 have pieces : flatten (opening f) = flatten (take 5 (opening f)) ++
     (flatten (take 9 (drop 5 (opening f))) ++ flatten (drop 9 (drop 5 (opening f)))).
   by rewrite -!flatten_cat !cat_take_drop.
-rewrite take_take // in run2.
+rewrite take_of_take // in run2.
 rewrite /run (nilP noloop) (nilP noclosing) -/r0 pieces run_code_cat run1 [obind _ _]run_code_cat run2 [obind _ _]run3.
 rewrite -[LHS]/(omap (fun xs => (xs, m)) (all_some (map (eval c None r3 m) (returned f)))).
 rewrite (sym_evalsP _ _ _ kn3 El) -[LHS]/(Some ([:: bytes_of _ l; bytes_of _ r; bytes_of _ e], m)).

@@ -5,7 +5,7 @@ From Coq Require Import NArith Lia Init.Byte.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Codec VectorCode AesVectorCode.
 From Pprf.proofs Require CodecProofs.
-From Pprf.proofs Require Import AesSym AesRounds AesSteps VectorSym AesVectorRounds.
+From Pprf.proofs Require Import Compat AesSym AesRounds AesSteps VectorSym AesVectorRounds.
 From Pprf.spec Require Import Fips197.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -495,7 +495,7 @@ exists (write c None m (map (sent (nth x00 (state_of ps 9))) out)); split.
   have pieces : flatten (opening f) = flatten (take k (opening f)) ++
       (flatten (take 9 (drop k (opening f))) ++ flatten (drop 9 (drop k (opening f)))).
     by rewrite -!flatten_cat !cat_take_drop.
-  rewrite take_take // in run2.
+  rewrite take_of_take // in run2.
   rewrite /run (nilP noloop) (nilP noclosing) (nilP noreturn) pieces run_code_cat run1.
   by rewrite [obind _ _]run_code_cat run2 [obind _ _]run3.
 by split.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What gate.py takes of coqchk's summary and what it refuses, as TAP."""
+"""What gate.py takes of coqchk's summary and of a file's words, and what it refuses, as TAP."""
 import contextlib
 import io
 import os
@@ -67,8 +67,15 @@ def verdict(text):
         os.unlink(f.name)
 
 
+def words(text):
+    try:
+        return gate.scan_file("proofs/x.v", text, gate.other_names("."))
+    except gate.Refused as why:
+        return f"refused: {why}"
+
+
 def main():
-    print(f"1..{len(GOOD) + len(BAD)}")
+    print(f"1..{len(GOOD) + len(BAD) + 2}")
     failed = False
     cases = [(f"{name}_passes", text, want, False) for name, text, want in GOOD]
     cases += [(f"{name}_is_refused", text, "refused: ", True) for name, text in BAD]
@@ -79,6 +86,12 @@ def main():
         print(f"{'ok' if good else 'not ok'} {number} - {name}")
         if not good:
             print(f"# {got}")
+    old, own = words("rewrite take_take."), words("rewrite take_of_take. (* take_take; take_takel *)")
+    for number, good, name, got in [
+            (len(cases) + 1, old and "not all versions of mathcomp have take_take" in old, "another_name_is_refused", old),
+            (len(cases) + 2, own is None, "our_name_passes", own)]:
+        failed = failed or not good
+        print(f"{'ok' if good else 'not ok'} {number} - {name}" + ("" if good else f"\n# {got}"))
     sys.exit(1 if failed else 0)
 
 

@@ -26,6 +26,7 @@ import keccak  # noqa: E402
 import sha  # noqa: E402
 import vectors  # noqa: E402
 
+COMPAT = "proofs/Compat.v"
 FORBIDDEN = [  # regular expressions over comment-free source
     r"Admitted", r"admit", r"give_up", r"Axioms?", r"Parameters?", r"Conjectures?",
     r"Unset\s+(Guard|Positivity|Universe)\b.*?", r"bypass_check", r"Declare\s+ML", r"Primitive",
@@ -95,7 +96,13 @@ def sources(tree):
     return [line for line in lines if line.endswith(".v")]
 
 
-def scan_file(name, text):
+def other_names(tree):
+    """The names of mathcomp that its versions do not share: Compat.v says before each fact how either calls it."""
+    named = re.findall(r"^\(\* (\w+); (\w+) \*\)$", read(os.path.join(tree, COMPAT)), re.M)
+    return {name for pair in named for name in pair}
+
+
+def scan_file(name, text, others=frozenset()):
     code = strip(text)
 
     def at(pos):
@@ -104,6 +111,9 @@ def scan_file(name, text):
         found = re.search(rf"(?<![\w']){pattern}(?![\w'])", code)
         if found:
             raise Refused(f"{at(found.start())}: forbidden: {' '.join(found.group().split())}")
+    for word in re.finditer(r"[A-Za-z_]\w*", code):
+        if word.group() in others:
+            raise Refused(f"{at(word.start())}: not all versions of mathcomp have {word.group()}: see {COMPAT}")
     sections = 0
     for word in re.finditer(r"(?<![\w'.])[A-Z]\w*", code):
         if word.group() == "Section":
@@ -139,9 +149,12 @@ def scan(tree):
     if sorted(listed) != sorted(present + list(GENERATED)):
         odd = sorted(set(listed) ^ set(present + list(GENERATED))) or GENERATED
         raise Refused(f"_CoqProject and the files disagree about {', '.join(odd)}")
+    others = other_names(tree)
+    if not others:
+        raise Refused(f"{COMPAT} names nothing that mathcomp's versions call differently")
     for name in listed:
         scan_file(name, generated(tree, name) if name in GENERATED
-                  else read(os.path.join(tree, name)))
+                  else read(os.path.join(tree, name)), others)
     print(f"coq: {len(listed)} files scanned: nothing assumed, spec/ holds definitions only")
 
 
