@@ -673,7 +673,8 @@ struct painted {
 /* How deep the wipes that do not happen would have gone, 0 if they do. */
 static _Thread_local uintptr_t wipe_end;
 
-void __real_prg_wipe(uint64_t plan);
+/* There is none where the linker has no name of it to wrap: the library is one file. */
+__attribute__((weak)) void __real_prg_wipe(uint64_t plan);
 void __wrap_prg_wipe(uint64_t plan);
 void __wrap_prg_wipe(uint64_t plan)
 {
@@ -836,9 +837,10 @@ static void whole_stack(const struct pprf_impl *impl)
   }
   tap_note("%s wipes up to %zu bytes of stack", impl->name, most);
   ok = 1;
-  for (enum painted_op op = SETUP; op < WIPE; op++)
+  for (enum painted_op op = SETUP; __real_prg_wipe != NULL && op < WIPE; op++)
     ok &= has_reserve(impl, 12, op) & has_reserve(impl, PPRF_DEPTH_MAX, op);
-  tap_ok(ok, "%s_a_wipe_goes_deeper_than_the_work_by_an_eighth", impl->name);
+  tap_ok(ok, "%s_a_wipe_goes_deeper_than_the_work_by_an_eighth%s", impl->name,
+         __real_prg_wipe != NULL ? "" : " # SKIP the library is one file");
   tap_ok(!leaves_zeros(impl, 12, DIRTY, &deepest) && deepest > 40000,
          "control_%s_a_deeper_frame_is_noticed", impl->name);
 #else
