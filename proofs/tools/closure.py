@@ -37,6 +37,7 @@ MATHCOMP2 = {
     "mathcomp.ssreflect.fintype.card.body": "fintype.CardDef.card",
     "mathcomp.ssreflect.fintype.fintype_ordinal__canonical__fintype_Finite": "fintype.ordinal_finType",
     "mathcomp.ssreflect.tuple.tuple_tuple_of__canonical__fintype_Finite": "tuple.tuple_finType",
+    "mathcomp.ssreflect.ssrnat.BinNums_N__canonical__eqtype_Equality": "ssrnat.bin_nat_eqType",
     "mathcomp.ssreflect.seq.seq_bitseq__canonical__eqtype_Equality": "seq.bitseq_eqType",
 }
 # structures that are printed although Coq inferred them: those of the rational numbers, of a set's elements
