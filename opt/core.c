@@ -18,45 +18,11 @@
  *                the range is marked, and the siblings are put in.
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
-#include "key.h"
-#include "lanes.h"
+#include "walk.h"
 #include "wp/core_steps.h"
-
-/* The seed of one of the two children. */
-/*@ assigns \nothing;
-    ensures right: right != 0 ==> seed_value(\result) == seed_value(c.right);
-    ensures left: right == 0 ==> seed_value(\result) == seed_value(c.left); */
-static inline struct pprf_seed child(struct pprf_children c, int right)
-{
-  return right ? c.right : c.left;
-}
-
-/* Add the seed of height i to those of the heights above, if the co-path is wanted. */
-/*@ requires copath == \null || \valid(copath + (0 .. n - 1));
-    requires index: i < n;
-    requires above: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i + 1, n);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, beside(leaf, i), i);
-    assigns copath[0 .. WANTED(copath, n) - 1];
-    ensures copath: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i, n);
-    ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, i); */
-static inline void put_sibling(struct pprf_seed *copath, unsigned i, struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, unsigned n) */
-{
-  if (copath != NULL)
-    copath[i] = seed;
-}
-
-/* Wipe what there is of a co-path. */
-/*@ requires copath == \null || \valid(copath + (0 .. n - 1));
-    requires index: from <= n;
-    assigns copath[0 .. WANTED(copath, n) - 1];
-    ensures wiped: copath != \null ==> \forall integer i; from <= i < n ==> zero_seed(copath[i]);
-    ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, from); */
-static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsigned n)
-{
-  if (copath != NULL)
-    wipe_from(copath, from, n);
-}
+#ifndef __FRAMAC__
+#include "packed_core.h"
+#endif
 
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
  * the path's siblings by height.  On error neither holds a seed. */
@@ -76,53 +42,14 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, node.height); */
-static NOINLINE int descend(const struct opt_store *s, struct pprf_family family,
-                            struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
-                            struct pprf_seed *value)
+static inline int descend(const struct opt_store *s, struct pprf_family family,
+                          struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
+                          struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R) */
 {
   LEAF_BELOW_NODE
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
-  struct pprf_children c = {.err = PPRF_OK};
-  if (opt_descend(family, seed, leaf, node.height, copath, value) /*@ ghost (R, d) */) {
-    WIPE_LOCALS(seed, c);
-    return PPRF_OK;
-  }
-  /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
-      loop invariant seed: seed_value(seed) ==
-        node_seed(seed_value(R), d, covering_start(leaf, h), h);
-      loop invariant copath: copath != \null ==>
-        copath_seeds(seed_value(R), d, leaf, copath, h, node.height);
-      loop invariant rest: copath != \null ==> same_seeds{Pre,Here}(copath, h);
-      loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
-      loop assigns h, seed, c, copath[0 .. WANTED(copath, node.height) - 1], expansions;
-      loop variant h; */
-  for (unsigned h = node.height; h > 0; h--) {
-    uint64_t start = opt_start(leaf, h);
-    //@ ghost step_lemma(d, leaf, h);
-    //@ ghost children_lemma(d, start, h);
-    c = prg_expand(family, seed, start, h);
-    if (c.err != PPRF_OK) {
-      wipe_siblings(copath, h, node.height);
-      //@ assert wiped: copath != \null ==> wiped_or_same{Pre,Here}(copath, node.height);
-      seed = (struct pprf_seed){0, 0};
-      break;
-    }
-    int right = opt_is_right(leaf, h - 1);
-    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
-    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, start + pow2(h - 1), h - 1);
-    seed = child(c, right);
-    //@ assert own: seed_value(seed) == node_seed(seed_value(R), d, covering_start(leaf, h - 1), h - 1);
-    struct pprf_seed other = child(c, !right);
-    //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
-    put_sibling(copath, h - 1, other) /*@ ghost (R, d, leaf, node.height) */;
-  }
-  *value = seed;
-  /*@ assert wiped: c.err != PPRF_OK ==> copath != \null ==>
-        wiped_or_same{Pre,Here}(copath, node.height); */
-  int err = c.err;
-  WIPE_LOCALS(seed, c);
-  return err;
+  return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (R, d) */;
 }
 
 /* Overwrite the seeds of n nodes. */
@@ -249,10 +176,10 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     int right = opt_is_right(leaf, h - 1);
     //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
     //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, start + pow2(h - 1), h - 1);
-    seed = child(c, right);
+    seed = opt_child(c, right);
     //@ assert own: seed_value(seed) == node_seed(seed_value(R), d, covering_start(leaf, h - 1), h - 1);
     if (right != right_side) {
-      struct pprf_seed other = child(c, !right);
+      struct pprf_seed other = opt_child(c, !right);
       //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
       //@ ghost Before: ;
       keep_beside(out, n, leaf, h - 1, other) /*@ ghost (R, d, node.start, far) */;
@@ -608,6 +535,15 @@ static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
   return err;
 }
 
+#ifndef __FRAMAC__
+static NOINLINE int eval_packed(const pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  int err = opt_packed_eval(key->store.packed, key->family, leaf, out);
+  prg_wipe(prg_wipe_plan(EVAL_STACK));
+  return err;
+}
+#endif
+
 /*@ requires key: key == \null ||
       (\valid_read(key) && (copied(key) || key(seed_value(key_root), &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
@@ -645,6 +581,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return PPRF_ERR_FORKED;
   if (!opt_in_tree(leaf, depth_of(key)))
     return PPRF_ERR_RANGE;
+  OPT_IF_PACKED(&key->store, return eval_packed(key, leaf, out);)
   //@ ghost live_apart_lemma(&key->store.punctured, 0, 0, key->store.punctured.depth);
   if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
     return PPRF_ERR_PUNCTURED;

@@ -87,6 +87,8 @@
 #define opt_packed_puncture_set opt_wide_packed_puncture_set
 #define opt_packed_bytes opt_wide_packed_bytes
 #define opt_packed_locked opt_wide_packed_locked
+#define opt_walk opt_wide_walk
+#define opt_packed_eval opt_wide_packed_eval
 #define opt_store_mapped_bytes opt_wide_store_mapped_bytes
 #define opt_store_lay_out opt_wide_store_lay_out
 #define opt_store_open opt_wide_store_open
@@ -117,6 +119,8 @@
 #include "packed.c"
 #include "pages.c"
 #include "store.c"
+#include "walk.c"
+#include "packed_core.c"
 #include "core.c"
 #include "pprf.c"
 #include "batch.c"

@@ -44,7 +44,7 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
  * @retval 0 it is not, and nothing is written: prg_expand does it node by node.  So says the weak
  * definition of lanes.c. */
 /*@ requires family: tree_family(family);
-    requires depth: 1 <= d <= 32 && height <= d && leaf < pow2(d);
+    requires depth: 1 <= d <= 63 && height <= d && leaf < pow2(d);
     requires node: tree_node(d, covering_start(leaf, height), height);
     requires seed: seed_value(seed) ==
       node_seed(seed_value(R), d, covering_start(leaf, height), height);
