@@ -834,6 +834,7 @@ int main(void)
   ref_prg();
   error_texts("ref", ref_pprf_strerror);
   error_texts("opt", pprf_strerror);
+  tap_ok(strcmp(pprf_version(), PPRF_VERSION) == 0, "the_version_is_that_of_the_header");
   shared_keys();
   ends();
   return tap_end();

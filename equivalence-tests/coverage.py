@@ -3,19 +3,23 @@
 """Line and branch coverage of ref and opt by the equivalence tests, with a reason for every gap, and of
 the program pprf by cli/test_cli.py.
 
-coverage.py BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one whose name is
-                               pprf is not a test: cli/test_cli.py runs it
+coverage.py [--tap] BUILD PROGRAM...   BUILD: the directory of the instrumented programs; the one whose
+                                       name is pprf is not a test: cli/test_cli.py runs it
 
-Runs the programs, merges their profiles, prints a table, writes BUILD/../coverage.json.  Whatever
-is not covered must stand in uncovered.txt beside this file, with a reason, and nothing else may
-stand there.  Exit 1 if not so, below 95 % of the lines or 90 % of the branches, or if a program
+Runs the programs side by side, merges their profiles, prints a table, writes BUILD/../coverage.json.
+Whatever is not covered must stand in uncovered.txt beside this file, with a reason, and nothing else
+may stand there.  Exit 1 if not so, below 95 % of the lines or 90 % of the branches, or if a program
 fails.  Of cli the gaps are counted and not explained: what happens when a call fails or the process
 dies is tested on the program without counters (crash.py), and whether cli/test_cli.py passes is for
 its own run to say, as the counters' messages disturb some of its tests.  Exit 1 if less of it is
 covered than PROGRAM says.
+
+--tap: one claim a file, in place of the table and coverage.json; and what one of the programs counted
+       is left out once, which has to be noticed.
 """
 import glob
 import json
+import multiprocessing.pool
 import os
 import subprocess
 import sys
@@ -24,6 +28,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 LINES, BRANCHES = 95.0, 90.0
 PROGRAM = {"lines": 88.0, "branches": 75.0}
+PLANTED = "forks"  # the program without which, as --tap shows, there are gaps without a reason
 NOT_MEASURED = ("common/impl.c", "common/list.c", "common/tap.h")  # in no library
 
 
@@ -97,38 +102,41 @@ def reason_for(known, file, what, text):
     return key if key in known or (file, what, "*") not in known else (file, what, "*")
 
 
+def run_one(build, program):
+    """Run a program: what is wrong with that, or None."""
+    begin, name = time.time(), os.path.basename(program)
+    tests = name == "pprf"  # thousands of processes share four profiles, those of a test one
+    environment = dict(os.environ, SEED="1", LLVM_PROFILE_FILE=os.path.join(
+        build, "%s-%s.profraw" % (name, "%4m" if tests else "%m")))
+    command = ([sys.executable, "cli/test_cli.py", "--pprf", program, "--seed", "1"] if tests
+               else [program])
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    print("# %s: %d s" % (name, time.time() - begin), flush=True)
+    text = done.stdout.decode(errors="replace")
+    if tests:
+        passed = text.count("\nok ")
+        print("# %d tests of cli/test_cli.py pass with counters" % passed)
+        return None if passed > 50 else "cli/test_cli.py fails with counters"
+    if done.returncode == 0:
+        return None
+    failed = [line for line in text.splitlines() if line.startswith("not ok")]
+    return "%s failed: %s" % (name, "; ".join(failed) or text[-500:] + done.stderr.decode(errors="replace")[-500:])
+
+
 def run(build, programs):
-    """Run the programs; True if all passed."""
-    passed = True
-    for i, program in enumerate(programs):
-        begin = time.time()
-        environment = dict(os.environ, SEED="1",
-                           LLVM_PROFILE_FILE=os.path.join(build, "%p-%m.profraw"))
-        tests = os.path.basename(program) == "pprf"
-        if tests:  # thousands of processes share four profiles
-            environment["LLVM_PROFILE_FILE"] = os.path.join(build, "cli-%4m.profraw")
-        command = ([sys.executable, "cli/test_cli.py", "--pprf", program, "--seed", "1"] if tests
-                   else [program])
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE)
-        if tests:
-            passed_tests = done.stdout.decode(errors="replace").count("\nok ")
-            print("coverage: %d tests of cli/test_cli.py pass with counters" % passed_tests)
-            passed &= passed_tests > 50
-        print("coverage: %d of %d programs run, %s in %d s" % (
-            i + 1, len(programs), os.path.basename(program), time.time() - begin), flush=True)
-        if done.returncode != 0 and not tests:
-            print("coverage: %s failed" % program)
-            sys.stdout.flush()
-            sys.stdout.buffer.write(done.stdout[-2000:])
-            passed = False
-    return passed
+    """Run the programs, as many at once as there are cores; what is wrong."""
+    for old in glob.glob(os.path.join(build, "*.profraw")):
+        os.remove(old)
+    with multiprocessing.pool.ThreadPool(os.cpu_count() or 1) as pool:
+        return [wrong for wrong in pool.imap(lambda p: run_one(build, p), programs, 1) if wrong]
 
 
-def measure(build, programs):
-    """What llvm-cov says about the files of ref, opt and cli."""
+def measure(build, programs, without=None):
+    """What llvm-cov says about the files of ref, opt and cli; without what a program of this name counted."""
     profile = os.path.join(build, "merged.profdata")
     subprocess.run([tool("llvm-profdata"), "merge", "-o", profile] +
-                   glob.glob(os.path.join(build, "*.profraw")), check=True)
+                   [p for p in sorted(glob.glob(os.path.join(build, "*.profraw")))
+                    if without is None or not os.path.basename(p).startswith(without + "-")], check=True)
     objects = []
     for program in programs[1:]:
         objects += ["-object", program]
@@ -138,7 +146,7 @@ def measure(build, programs):
     for f in json.loads(out)["data"][0]["files"]:
         name = os.path.relpath(f["filename"])
         if name.split(os.sep)[0] not in ("prg", "common", "ref", "opt", "cli") or name in NOT_MEASURED \
-                or name.startswith("opt/selftest/"):
+                or name.startswith("opt/selftest/") or name.endswith("_test.c"):
             continue
         with open(name) as source:
             source = source.read().split("\n")
@@ -153,64 +161,103 @@ def measure(build, programs):
     return files
 
 
+def judge(files, known, optional):
+    """file -> what is wrong with it: the gaps without a reason, a text once, and the reasons without a gap."""
+    wrong, used = {f["file"]: [] for f in files}, set()
+    for f in files:
+        places = {}
+        for line, what, text in f["gaps"]:
+            places.setdefault((what, text), []).append(str(line))
+        for (what, text), at in places.items():
+            key = reason_for(known, f["file"], what, text)
+            used.add(key)
+            if key not in known:
+                wrong[f["file"]].append("no reason: %s | %s | %s | ... (line %s)" % (
+                    f["file"], what, text, ", ".join(at)))
+    for key in sorted(set(known) - optional - used):
+        wrong.setdefault(key[0], []).append("a reason for nothing (covered, or gone): %s | %s | %s" % key)
+    return wrong
+
+
 def percent(pair):
     return 100.0 * pair[0] / pair[1] if pair[1] else 100.0
 
 
+def sums(files, name):
+    return {"file": name, "lines": [sum(f["lines"][k] for f in files) for k in (0, 1)],
+            "branches": [sum(f["branches"][k] for f in files) for k in (0, 1)]}
+
+
+def row(f):
+    return "%-18s lines %6.2f %% of %4d  branches %6.2f %% of %4d" % (
+        f["file"], percent(f["lines"]), f["lines"][1], percent(f["branches"]), f["branches"][1])
+
+
+def claims(build, programs):
+    """--tap: the exit status."""
+    count, bad = 0, False
+
+    def claim(text, wrong):
+        nonlocal count, bad
+        count, bad = count + 1, bad or bool(wrong)
+        print("%sok %d - %s" % ("not " if wrong else "", count, text))
+        for line in wrong:
+            print("#   " + line)
+
+    claim("the_%d_programs_pass_with_counters" % len(programs), run(build, programs))
+    files, (known, optional) = [f for f in measure(build, programs) if not f["file"].startswith("cli/")], reasons()
+    for name, wrong in judge(files, known, optional).items():
+        claim("every_gap_of_%s_has_a_reason" % name, wrong)
+    total = sums(files, "ref and opt")
+    claim("%d_percent_of_the_lines_and_%d_of_the_branches" % (LINES, BRANCHES), [] if files and percent(
+        total["lines"]) >= LINES and percent(total["branches"]) >= BRANCHES else [row(total)])
+    planted = sum(text.startswith("no reason: ref/") for wrong in judge(
+        measure(build, programs, PLANTED), known, optional).values() for text in wrong)
+    claim("without_what_%s_counted_there_are_gaps_without_a_reason" % PLANTED, [] if planted else ["none"])
+    print("# %s\n1..%d" % (row(total), count))
+    return 1 if bad else 0
+
+
 def main():
-    if len(sys.argv) < 3:
+    arguments = sys.argv[1:]
+    tap = arguments[:1] == ["--tap"]
+    if len(arguments) < 2 + tap:
         print(__doc__, file=sys.stderr)
         return 2
-    build, programs = sys.argv[1], sys.argv[2:]
-    for old in glob.glob(os.path.join(build, "*.profraw")):
-        os.remove(old)
-    bad = not run(build, programs)
-    measured, (known, optional), used = measure(build, programs), reasons(), set()
+    build, *programs = arguments[tap:]
+    if tap:
+        return claims(build, programs)
+    problems = run(build, programs)
+    measured, (known, optional) = measure(build, programs), reasons()
     cli = [f for f in measured if f["file"].startswith("cli/")]
     files = [f for f in measured if f not in cli]
-    total, program = ({"file": name, "lines": [0, 0], "branches": [0, 0]}
-                      for name in ("ref and opt", "cli"))
-    for part, sum_of in ((files, total), (cli, program)):
-        for f in part:
-            for kind in ("lines", "branches"):
-                sum_of[kind] = [a + b for a, b in zip(sum_of[kind], f[kind])]
+    total, program = sums(files, "ref and opt"), sums(cli, "cli")
     for f in files + [total] + cli + [program]:
-        print("coverage: %-18s lines %6.2f %% of %4d  branches %6.2f %% of %4d" % (
-            f["file"], percent(f["lines"]), f["lines"][1], percent(f["branches"]),
-            f["branches"][1]))
+        print("coverage: " + row(f))
     print("coverage: not covered, and why:")
     for f in files:
         for line, what, text in f["gaps"]:
-            key = reason_for(known, f["file"], what, text)
-            used.add(key)
-            print("  %s:%d: %s%s\n      %s" % (f["file"], line, "" if what == "line" else
-                                              "never %s: " % what, text,
-                                              known.get(key, "NO REASON")))
-    for f in files:
-        for _, what, text in f["gaps"]:
-            if reason_for(known, f["file"], what, text) not in known:
-                bad = True
-                print("coverage: no reason: %s | %s | %s | ..." % (f["file"], what, text))
-    for key in sorted(set(known) - optional - used):
-        bad = True
-        print("coverage: a reason for nothing (covered, or gone): %s | %s | %s" % key)
+            print("  %s:%d: %s%s\n      %s" % (
+                f["file"], line, "" if what == "line" else "never %s: " % what, text,
+                known.get(reason_for(known, f["file"], what, text), "NO REASON")))
+    for wrong in judge(files, known, optional).values():
+        problems += wrong
     if not files:
-        print("coverage: no file of ref or opt was measured")
-        bad = True
+        problems.append("no file of ref or opt was measured")
     for kind, least in (("lines", LINES), ("branches", BRANCHES)):
         if percent(total[kind]) < least:
-            print("coverage: below %d %% of the %s" % (least, kind))
-            bad = True
+            problems.append("below %d %% of the %s" % (least, kind))
     for kind, least in PROGRAM.items():
         if any(os.path.basename(p) == "pprf" for p in programs) and percent(program[kind]) < least:
-            print("coverage: below %d %% of the %s of cli" % (least, kind))
-            bad = True
+            problems.append("below %d %% of the %s of cli" % (least, kind))
+    for problem in problems:
+        print("coverage: " + problem)
     with open(os.path.join(os.path.dirname(build.rstrip("/")), "coverage.json"), "w") as out:
-        json.dump({"passed": not bad, "lines": percent(total["lines"]), "branches": percent(total["branches"]),
+        json.dump({"passed": not problems, "lines": percent(total["lines"]), "branches": percent(total["branches"]),
                    "cli": {kind: percent(program[kind]) for kind in PROGRAM},
                    "files": measured}, out, indent=1)
         out.write("\n")
-    return 1 if bad else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

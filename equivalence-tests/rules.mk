@@ -73,7 +73,7 @@ $(eval $(call EQ_VARIANT,asan,$(CLANG),-O1 $(EQ_SANITIZE_CLANG)))
 $(eval $(call EQ_VARIANT,fuzz,$(CLANG),-O2 $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer-no-link))
 $(eval $(call EQ_VARIANT,fast,$(CLANG),-O2 -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp))
 $(eval $(call EQ_VARIANT,afl,AFL_QUIET=1 afl-clang-fast,-O2 $(EQ_SANITIZE_CLANG)))
-$(eval $(call EQ_VARIANT,cov,$(CLANG),-O2 -fprofile-instr-generate -fcoverage-mapping))
+$(eval $(call EQ_VARIANT,cov,$(CLANG),$$(EQ_COV_FLAGS)))
 $(eval $(call EQ_VARIANT,tsan,$(CLANG),-O1 -fsanitize=thread))
 
 # ---- the tests
@@ -202,8 +202,9 @@ $(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
 # ---- keys and forks
 
 TAP_TESTS += $(EQB)/forks
+EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
-	$(LINK) $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f)) -o $@ $^ $(ALL_LDLIBS)
+	$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
 
@@ -323,34 +324,38 @@ $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 
 # ---- coverage of ref and opt by these tests
 
-EQ_COV := random exhaustive faults api prg_choice selftest $(EQ_CORPUS)
+# random is left out: it takes a third of the time and reaches nothing that the others do not
+EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
+EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
 EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
-$(EQB)/cov/random $(EQB)/cov/exhaustive: $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_OPS)
-	$(EQ_COV_LINK) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/cov/api: $(EQB)/cov/api.o $(EQ_cov_SHA3)
-	$(EQ_COV_LINK) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/cov/faults: $(EQB)/cov/faults.o $(EQ_cov_SHA3)
-	$(EQ_COV_LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
+$(EQ_COV_PROGRAMS): $(EQB)/cov/counted_exit.o
+	@echo '  $(CLANG) $@'; $(EQ_COV_LINK) -Wl,--wrap=_exit $(EQ_COV_WRAP) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+$(EQB)/cov/exhaustive: $(EQB)/cov/exhaustive.o $(EQ_cov_OPS)
+$(foreach p,api faults forks hostile,$(EQB)/cov/$(p)): $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_SHA3)
 $(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov/corpus.o $(EQ_cov_OPS)
-	$(EQ_COV_LINK) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
 $(EQB)/cov/corpus-ops: | $(B)/oracle
+$(EQB)/cov/vectors: EQ_LIBS := -ljansson
+$(EQB)/cov/faults: EQ_COV_WRAP := $(EQ_WRAP_FLAGS)
+$(EQB)/cov/forks: EQ_COV_WRAP := $(EQ_FORKS_WRAP)
+$(EQB)/cov/hostile: EQ_COV_WRAP := $(EQ_ARENA_WRAP)
+$(EQB)/cov/prg_choice: EQ_COV_WRAP := $(EQ_PRG_WRAP)
+$(EQB)/cov/selftest: EQ_COV_WRAP := $(OPT_WRAP)
 # opt with its own PRG
 $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
-	$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O2 -fprofile-instr-generate \
-	  -fcoverage-mapping $(DEPFLAGS) -c -o $@ $<
+	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG)
-	$(EQ_COV_LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/cov/opt/selftest/%.o: opt/selftest/%.c $(B)/flags
+$(EQB)/cov/vectors: $(EQB)/cov/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
+EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
+$(EQ_cov_SELFTEST) $(EQB)/cov/opt/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) -O2 -fprofile-instr-generate -fcoverage-mapping \
-	  $(DEPFLAGS) -c -o $@ $<
-$(EQB)/cov/selftest: $(OPT_SELFTEST:opt/%.c=$(EQB)/cov/opt/%.o) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
+$(EQB)/cov/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
-	$(EQ_COV_LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
+$(EQB)/cov/arena_test: $(EQB)/cov/opt/arena_test.o
 # the program, as it is built but for the counters, for cli/test_cli.py
 $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
