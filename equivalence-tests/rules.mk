@@ -360,6 +360,11 @@ $(EQB)/cov/arena_test: $(EQB)/cov/opt/arena_test.o
 $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
 	  common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
+# the same gate without the program, as a test
+TAP_TESTS += $(EQB)/coverage
+$(EQB)/coverage: $(EQ)/coverage.py $(EQ)/uncovered.txt $(EQ_COV_PROGRAMS)
+	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
+	@chmod +x $@
 .PHONY: coverage
 coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt and cli that the tests reach
 	@$(SOURCE) $(EQB)/coverage.json
