@@ -15,12 +15,13 @@ its own run to say, as the counters' messages disturb some of its tests.  Exit 1
 covered than PROGRAM says.
 
 --tap: one claim a file, in place of the table and coverage.json; and what one of the programs counted
-       is left out once, which has to be noticed.
+       is left out once, which has to be noticed.  Skipped, and said so, with another clang than COUNTERS.
 """
 import glob
 import json
 import multiprocessing.pool
 import os
+import re
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 LINES, BRANCHES = 95.0, 90.0
 PROGRAM = {"lines": 88.0, "branches": 75.0}
+COUNTERS = "14"  # the version of clang for whose counters the reasons are written: another one finds other branches
 PLANTED = "forks"  # the program without which, as --tap shows, there are gaps without a reason
 NOT_MEASURED = ("common/impl.c", "common/list.c", "common/tap.h")  # in no library
 
@@ -196,6 +198,10 @@ def row(f):
 def claims(build, programs):
     """--tap: the exit status."""
     count, bad = 0, False
+    version = subprocess.run([tool("llvm-cov"), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if not re.search(r"version %s\." % COUNTERS, version):
+        print("1..0 # SKIP the reasons are written for the counters of clang %s" % COUNTERS)
+        return 0
 
     def claim(text, wrong):
         nonlocal count, bad

@@ -51,8 +51,8 @@ struct pprf_key {
  * least, than any compiler and flags that equivalence-tests/residue-matrix.sh tries need. */
 #ifdef PPRF_WIDE /* a co-path takes 512 bytes more, the two sides of a range 1024 */
 #ifdef __OPTIMIZE__
-#define EVAL_STACK 896u
-#define PUNCT_STACK 2176u
+#define EVAL_STACK 768u
+#define PUNCT_STACK 2048u
 #define RANGE_STACK 5376u
 #define BATCH_STACK 3584u
 #else
@@ -63,8 +63,8 @@ struct pprf_key {
 #endif
 #else
 #ifdef __OPTIMIZE__
-#define EVAL_STACK 768u
-#define PUNCT_STACK 1536u
+#define EVAL_STACK 640u
+#define PUNCT_STACK 1408u
 #define RANGE_STACK 4096u
 #define BATCH_STACK 3072u
 #else
