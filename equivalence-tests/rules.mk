@@ -327,7 +327,7 @@ $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 # random is left out: it takes a third of the time and reaches nothing that the others do not
 EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
-EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping -fprofile-update=atomic # threads count, too
+EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
 EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
 $(EQ_COV_PROGRAMS): $(EQB)/cov/counted_exit.o
 	@echo '  $(CLANG) $@'; $(EQ_COV_LINK) -Wl,--wrap=_exit $(EQ_COV_WRAP) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
