@@ -16,10 +16,10 @@ import assumptions  # noqa: E402
 import prove  # noqa: E402
 
 INCLUDE = '#include "core.h"\n'
-KEY = '#include "key.h"\n'
+WALK = '#include "walk.h"\n'
 # name, file to change, old, new, files that see the change, what the refusal says
 PLANTED = [
-    ("a_false_lemma_in_the_code", "opt/core.c", KEY, KEY + "/*@ lemma l: \\forall integer x; x > 0; */\n",
+    ("a_false_lemma_in_the_code", "opt/core.c", WALK, WALK + "/*@ lemma l: \\forall integer x; x > 0; */\n",
      ["opt/core.c"], "lemma l is proven nowhere"),
     ("an_axiom_in_the_code", "ref/core.c", INCLUDE,
      INCLUDE + "/*@ axiomatic A { axiom a: \\forall integer x; x > 0; } */\n", ["ref/core.c"],
@@ -28,13 +28,13 @@ PLANTED = [
      "FACT pow2_0: pow2(0) == 1;", "FACT pow2_0: pow2(0) == 2;",
      ["ref/core.c"], "axiom pow2_0 is not what ref/wp/ggm.c proves"),
     ("admit", "ref/core.c", "{\n  size_t lo", "{\n  //@ admit \\false;\n  size_t lo", ["ref/core.c"], "not allowed"),
-    ("an_inductive_predicate", "opt/core.c", KEY,
-     KEY + "/*@ inductive i(integer n) { case c: \\forall integer n; !i(n) ==> i(n); } */\n",
+    ("an_inductive_predicate", "opt/core.c", WALK,
+     WALK + "/*@ inductive i(integer n) { case c: \\forall integer n; !i(n) ==> i(n); } */\n",
      ["opt/core.c"], "nothing discharges"),
-    ("a_recursive_definition_without_an_end", "opt/core.c", KEY,
-     KEY + "/*@ logic integer f(integer n) = f(n) + 1; */\n//@ ghost int f_used;\n", ["opt/core.c"], "recursive"),
-    ("a_ghost_function_without_a_body", "opt/core.c", KEY,
-     KEY + "/*@ ghost /@ assigns \\nothing; ensures \\false; @/ void bad_lemma(void); */\n"
+    ("a_recursive_definition_without_an_end", "opt/core.c", WALK,
+     WALK + "/*@ logic integer f(integer n) = f(n) + 1; */\n//@ ghost int f_used;\n", ["opt/core.c"], "recursive"),
+    ("a_ghost_function_without_a_body", "opt/core.c", WALK,
+     WALK + "/*@ ghost /@ assigns \\nothing; ensures \\false; @/ void bad_lemma(void); */\n"
      "void bad(void)\n{\n  //@ ghost bad_lemma();\n}\n", ["opt/core.c"], "function bad_lemma"),
     ("a_prg_that_never_fails", "prg/prg.h", "prg_error(\\result.err)", "\\false", ["ref/core.c"], "prg_expand"),
     ("a_digest_that_never_fails", "prg/prg.h", "ensures results: \\result == 0 || prg_error(\\result);",
@@ -45,11 +45,11 @@ PLANTED = [
      INCLUDE + "#define PROOF defined(__FRAMAC__)\n#if PROOF\n#endif\n", [], "outside #if"),
     ("a_loop_without_a_variant", "ref/node.c", "loop variant to - k;", "", ["ref/node.c"], "with a variant"),
     ("a_loop_without_a_variant_in_a_function_with_an_attribute", "opt/core.c", "loop variant h;", "", ["opt/core.c"],
-     "descend: 1 loops, 0 with a variant"),
-    ("assembly", "opt/core.c", KEY, KEY + 'void odd(void)\n{\n  __asm__ volatile("");\n}\n', ["opt/core.c"],
+     "siblings: 1 loops, 0 with a variant"),
+    ("assembly", "opt/core.c", WALK, WALK + 'void odd(void)\n{\n  __asm__ volatile("");\n}\n', ["opt/core.c"],
      "not allowed"),
-    ("a_definition_of_two_meanings", "opt/core.c", KEY,
-     KEY + "/*@ predicate bytes_unchanged{L1,L2}(uint8_t *p, integer n) = \\true; */\n", ["opt/core.c"],
+    ("a_definition_of_two_meanings", "opt/core.c", WALK,
+     WALK + "/*@ predicate bytes_unchanged{L1,L2}(uint8_t *p, integer n) = \\true; */\n", ["opt/core.c"],
      "has another definition"),
     ("a_seed_that_forgets_a_half", "prg/ggm.acsl", "seed_from_words(v.lo, v.hi)",
      "seed_from_words(v.lo, 0)", prove.FILES, "seed_from_words(v.lo, 0)"),
