@@ -253,8 +253,8 @@ TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
   $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
-	$(LINK) $(EQ_$(@F)_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
-$(EQB)/residue-shipped: EQ_residue-shipped_WRAP := -Wl,--wrap=prg_wipe
+	$(LINK) $(EQ_WIPE_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
+$(EQB)/residue-shipped: EQ_WIPE_WRAP := -Wl,--wrap=prg_wipe
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
 

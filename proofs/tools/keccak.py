@@ -33,10 +33,10 @@ SEED, SALT = ("lo", "hi"), ("salt_lo", "salt_hi", "node_word")
 PARAMETER_NAMES = {"salt_lo": "salt_lo", "salt_hi": "salt_hi", "id": "node_word"}
 VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "id": "node_word"}
 ONE_VECTOR_NAMES = {"s0": "salt_lo", "s1": "salt_hi", "at": "node_word"}
-# as the library is compiled; with -O an intrinsic is a function, without it some are macros
 CONDITION = "OPT_KECCAK_X86"
 PORTABLE = ["opt_keccak_scalar", "opt_salted_scalar"]  # every compiler is given them
-# Without the compiler's header of intrinsics, in which some are macros: gcc 12 has other ones than gcc 14.
+# As the library is compiled, but without the compiler's header of intrinsics: which of them are macros there
+# depends on the compiler and its flags.
 PREPROCESS = ["gcc", "-E", "-P", "-std=c11", "-O2", "-D_GNU_SOURCE", "-D_IMMINTRIN_H_INCLUDED", "-Iinclude", "-Iprg"]
 TYPES = {"pprf_seed": "uint64_t lo , hi ;",
          "pprf_children": "struct pprf_seed left , right ; int err ;"}
