@@ -78,10 +78,14 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
   return o->salt != NULL && !pprf_has_salt(o->suite) ? PPRF_ERR_RANGE : PPRF_OK;
 }
 
-/** The suites that options of pprf_import_with take.
- * @retval PPRF_OK        this library knows all that they ask for.
+/** What pprf_import takes, and what it makes. */
+#define IMPORT_DEFAULTS                                                                            \
+  ((struct pprf_import_options){.suites = PPRF_SUITES_16_BYTES, .store = PPRF_STORE_DEFAULT})
+
+/** Read options of pprf_import_with, of this version or a later one.
+ * @retval PPRF_OK        this library knows all that they ask for, and o->suites is not 0.
  * @retval PPRF_ERR_RANGE it does not. */
-static inline int pprf_import_options_read(uint64_t *suites,
+static inline int pprf_import_options_read(struct pprf_import_options *o,
                                            const struct pprf_import_options *options)
 {
   const unsigned char *byte = (const unsigned char *)options;
@@ -90,8 +94,12 @@ static inline int pprf_import_options_read(uint64_t *suites,
   for (size_t at = sizeof *options; at < options->size; at++)
     if (byte[at] != 0)
       return PPRF_ERR_RANGE;
-  *suites = options->suites != 0 ? options->suites : PPRF_SUITES_16_BYTES;
-  return (*suites & ~(PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES)) != 0 ? PPRF_ERR_RANGE : PPRF_OK;
+  *o = *options;
+  if (o->suites == 0)
+    o->suites = PPRF_SUITES_16_BYTES;
+  if ((o->suites & ~(PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES)) != 0)
+    return PPRF_ERR_RANGE;
+  return o->store > PPRF_STORE_PACKED || o->flags != 0 ? PPRF_ERR_RANGE : PPRF_OK;
 }
 
 #endif

@@ -106,14 +106,16 @@ static void prefault_keeps_packed(void)
 {
   static const uint64_t gone[] = {0, 1, 77, 78, 200, 254, 255};
   const struct pprf_options o = {
-    .size = sizeof o, .seed = root, .depth = 8, .store = PPRF_STORE_PACKED};
+    .size = sizeof o, .seed = root, .depth = 13, .store = PPRF_STORE_PACKED};
   pprf_key *key, *slots;
   uint8_t a[16], b[16];
-  int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_setup(&slots, 8, root) == PPRF_OK;
+  int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_setup(&slots, 13, root) == PPRF_OK;
   for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
     ok &= pprf_punct(key, gone[i]) == PPRF_OK && pprf_punct(slots, gone[i]) == PPRF_OK;
-  ok &= pprf_prefault(key) == PPRF_OK && pprf_node_count(key) == pprf_node_count(slots);
-  for (uint64_t leaf = 0; leaf < 256; leaf++)
+  ok &= pprf_prefault(key) == PPRF_OK && pprf_prefault(slots) == PPRF_OK &&
+        pprf_node_count(key) == pprf_node_count(slots) &&
+        pprf_memory_bytes(key) > pprf_memory_bytes(slots); /* its bitmap is a block of its own */
+  for (uint64_t leaf = 0; leaf < 8192; leaf++)
     ok &= pprf_eval(key, leaf, a) == pprf_eval(slots, leaf, b) && memcmp(a, b, 16) == 0;
   pprf_free(key);
   pprf_free(slots);
@@ -346,7 +348,9 @@ static void wide_forks(const struct pprf_impl *impl)
   int (*batch)(const pprf_key *, const uint64_t *, size_t, uint8_t *, int *) =
     ref ? ref_pprf_eval_batch : pprf_eval_batch;
   const uint64_t leaf = 4;
-  int ok = wide_setup(impl, &key, 10, wide_root, NULL, PPRF_SHARED) == PPRF_OK &&
+  const struct pprf_impl *shares =
+    impl == &impl_packed ? &impl_opt : impl; /* no packed key is shared */
+  int ok = wide_setup(shares, &key, 10, wide_root, NULL, PPRF_SHARED) == PPRF_OK &&
            wide_setup(impl, &own, 10, wide_root, NULL, 0) == PPRF_OK &&
            impl->eval(key, 5, value) == PPRF_OK && impl->memory_bytes(key) > 0;
   fflush(stdout);
@@ -460,6 +464,119 @@ static void deep_stores(const struct pprf_impl *impl)
     impl->free(key);
   }
   tap_ok(ok, "%s_keys_deeper_than_32_have_a_packed_store", impl->name);
+}
+
+/* How many seeds of an encoding of version 1 and depth 10 a key's mapping has, if its words lie there as in the
+ * encoding. */
+static unsigned seeds_in_mapping(const struct pprf_impl *impl, const pprf_key *key,
+                                 const uint8_t *file, size_t len)
+{
+  enum { HEADER = 16, ID = 2, SEED = 16, DIGEST = 32 };
+  unsigned found = 0;
+  for (size_t at = HEADER; at + ID + SEED + DIGEST <= len; at += ID + SEED)
+    found +=
+      memmem((const void *)(uintptr_t)key, impl->memory_bytes(key), file + at + ID, SEED) != NULL;
+  return found;
+}
+
+/* A key with PPRF_SHARED does what one of the process's own does, whether a change leaves it more nodes or
+ * fewer, keeps no seed of those that went, and says what it holds in memory. */
+static void shared_by_option(const struct pprf_impl *impl)
+{
+  enum { DEPTH = 10, LEAVES = 1 << DEPTH };
+  static uint64_t leaf[LEAVES / 2];
+  static uint8_t large_file[LEAVES * 16];
+  const uint16_t one = 1;
+  const int little_endian = *(const uint8_t *)&one;
+  const struct batches many = batches_of(impl);
+  const struct pprf_options shared = {
+    .size = sizeof shared, .seed = root, .depth = DEPTH, .flags = PPRF_SHARED};
+  const struct pprf_options large = {.size = sizeof large, .depth = 21, .flags = PPRF_SHARED};
+  pprf_key *key[2] = {NULL, NULL};
+  int ok = impl->setup_with(&key[0], &large) == PPRF_OK && impl->memory_bytes(key[0]) > 0 &&
+           impl->memory_bytes(key[0]) < 262144; /* of a mapping of 16 MB and more */
+  impl->free(key[0]);
+  key[0] = NULL;
+  ok = ok && impl->setup_with(&key[0], &shared) == PPRF_OK &&
+       impl->setup(&key[1], DEPTH, root) == PPRF_OK;
+  for (int i = 0; ok && i < 2; i++) {
+    for (uint64_t k = 0; k < LEAVES / 2; k++)
+      leaf[k] = 2 * k; /* as many nodes as there can be */
+    ok = many.punct(key[i], leaf, LEAVES / 2, NULL) == PPRF_OK &&
+         impl->node_count(key[i]) == LEAVES / 2;
+    size_t bytes = sizeof large_file;
+    ok = ok && impl->memory_bytes(key[i]) > LEAVES / 2 * 16 &&
+         impl->export_key(key[i], large_file, &bytes) == PPRF_OK;
+    int looked_at =
+      i == 0 && impl == &impl_ref && little_endian; /* ref has its nodes behind the key */
+    if (looked_at)
+      ok = ok && seeds_in_mapping(impl, key[i], large_file, bytes) == LEAVES / 2;
+    for (uint64_t k = 0; k < LEAVES / 2; k++)
+      leaf[k] = 2 * k + 1; /* fewer */
+    ok = ok && many.punct(key[i], leaf, LEAVES / 2 - 3, NULL) == PPRF_OK &&
+         impl->node_count(key[i]) == 3;
+    if (looked_at)
+      ok = ok && seeds_in_mapping(impl, key[i], large_file, bytes) == 3;
+  }
+  uint8_t file[2][200];
+  size_t len[2] = {sizeof file[0], sizeof file[1]};
+  for (int i = 0; ok && i < 2; i++)
+    ok = impl->export_key(key[i], file[i], &len[i]) == PPRF_OK;
+  ok = ok && len[0] == len[1] && memcmp(file[0], file[1], len[0]) == 0;
+  for (int i = 0; i < 2; i++)
+    impl->free(key[i]);
+  tap_ok(ok, "%s_shared_keys_grow_and_shrink_like_others", impl->name);
+}
+
+/* In which store a key is that is read from bytes: as asked for, whichever the exported key had. */
+static void stores_of_read_keys(const struct pprf_impl *impl)
+{
+  static const struct {
+    unsigned depth, store, flags;
+    int err;
+  } asked[] = {{20, PPRF_STORE_DEFAULT, 0, PPRF_OK},
+               {20, PPRF_STORE_SLOTS, 0, PPRF_OK},
+               {20, PPRF_STORE_PACKED, 0, PPRF_OK},
+               {32, PPRF_STORE_PACKED, 0, PPRF_OK},
+               {33, PPRF_STORE_DEFAULT, 0, PPRF_OK},
+               {33, PPRF_STORE_PACKED, 0, PPRF_OK},
+               {33, PPRF_STORE_SLOTS, 0, PPRF_ERR_RANGE},
+               {63, PPRF_STORE_SLOTS, 0, PPRF_ERR_RANGE},
+               {20, PPRF_STORE_PACKED + 1, 0, PPRF_ERR_RANGE},
+               {20, ~0u, 0, PPRF_ERR_RANGE},
+               {20, PPRF_STORE_PACKED, 1, PPRF_ERR_RANGE},
+               {20, 0, 1u << 31, PPRF_ERR_RANGE}};
+  static const unsigned suites[] = {PPRF_SHA3_256, PPRF_AES_128, PPRF_MLS_SHA256};
+  int ok = 1;
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+    for (size_t s = 0; s < sizeof suites / sizeof *suites; s++) {
+      struct pprf_import_options o = {.size = sizeof o,
+                                      .suites = PPRF_SUITE_BIT(suites[s]),
+                                      .store = asked[i].store,
+                                      .flags = asked[i].flags};
+      uint8_t file[3000], again[3000];
+      size_t len = sizeof file, len2 = sizeof again;
+      pprf_key *key = NULL, *in = (pprf_key *)(uintptr_t)16;
+      const struct pprf_options set_up = {
+        .size = sizeof set_up, .seed = wide_root, .depth = asked[i].depth, .suite = suites[s]};
+      if (impl_ref.setup_with(&key, &set_up) != PPRF_OK || impl_ref.punct(key, 5) != PPRF_OK ||
+          impl_ref.export_key(key, file, &len) != PPRF_OK)
+        ok = 0;
+      impl_ref.free(key);
+      ok = ok && impl->import_with(&in, file, len, &o) == asked[i].err &&
+           (in != NULL) == (asked[i].err == PPRF_OK);
+
+      if (ok && in != NULL) {
+        int slots =
+          impl == &impl_opt && asked[i].depth <= 32 && asked[i].store != PPRF_STORE_PACKED;
+        ok = (slots ? impl->memory_bytes(in) > 16384 : impl->memory_bytes(in) < 8192) &&
+             impl->punct(in, 5) == PPRF_ERR_PUNCTURED && impl->punct(in, 4) == PPRF_OK &&
+             impl->punct_range(in, 0, 7) == PPRF_OK && impl->node_count(in) == asked[i].depth - 3 &&
+             impl->export_key(in, again, &len2) == PPRF_OK && len2 < len;
+        impl->free(in);
+      }
+    }
+  tap_ok(ok, "%s_keys_are_read_into_the_store_that_is_asked_for", impl->name);
 }
 
 /* The first leaves of a tree, whose values are compared; then it stops. */
@@ -815,6 +932,8 @@ int main(void)
     whole_blocks(impls[i]);
     batch_corners(impls[i]);
     deep_stores(impls[i]);
+    stores_of_read_keys(impls[i]);
+    shared_by_option(impls[i]);
     ends_of_deep_trees(impls[i]);
     one_version_a_key(impls[i]);
     long_batches(impls[i], 13);
@@ -827,9 +946,8 @@ int main(void)
     wide_values(stores[i]);
     wide_by_name_alone(stores[i]);
     wide_roots(stores[i]);
+    wide_forks(stores[i]);
   }
-  for (int i = 0; i < IMPLS; i++)
-    wide_forks(impls[i]);
   prefault_keeps_packed();
   ref_prg();
   error_texts("ref", ref_pprf_strerror);

@@ -22,12 +22,13 @@ int ref_pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *res
 static int eval_batch(int i, const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                       int *result)
 {
-  return (impls[i] == &impl_ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, out, result);
+  return (stores[i] == &impl_ref ? ref_pprf_eval_batch : pprf_eval_batch)(key, leaf, n, out,
+                                                                          result);
 }
 
 static int punct_batch(int i, pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 {
-  return (impls[i] == &impl_ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, result);
+  return (stores[i] == &impl_ref ? ref_pprf_punct_batch : pprf_punct_batch)(key, leaf, n, result);
 }
 
 static void *block(size_t bytes)
@@ -134,7 +135,7 @@ static void leaves_are_read_once(int i, uint64_t seed)
   int *result = block(N * sizeof *result);
   pprf_key *key;
   (void)seed;
-  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK;
+  int ok = stores[i]->setup(&key, DEPTH, root) == PPRF_OK;
   for (size_t k = 0; k < N; k++)
     leaf[k] = (k * 5) % (1u << DEPTH);
   watch.change = leave_the_tree;
@@ -144,7 +145,7 @@ static void leaves_are_read_once(int i, uint64_t seed)
   for (size_t k = 0; ok && k < watch.pages; k++)
     ok = watch.touch[k] == 1;
   unwatch();
-  tap_ok(ok, "%s_eval_batch_reads_each_leaf_once", impls[i]->name);
+  tap_ok(ok, "%s_eval_batch_reads_each_leaf_once", stores[i]->name);
 
   at = (const uint64_t *)(void *)watched(leaf, sizeof leaf, 1, 1);
   ok = punct_batch(i, key, at, N, result) == PPRF_OK && watch.changed == 0;
@@ -152,9 +153,9 @@ static void leaves_are_read_once(int i, uint64_t seed)
     ok = watch.touch[k] == 1;
   unwatch();
   for (size_t k = 0; ok && k < N; k++)
-    ok = impls[i]->eval(key, leaf[k], out) == PPRF_ERR_PUNCTURED;
-  tap_ok(ok, "%s_punct_batch_reads_each_leaf_once", impls[i]->name);
-  impls[i]->free(key);
+    ok = stores[i]->eval(key, leaf[k], out) == PPRF_ERR_PUNCTURED;
+  tap_ok(ok, "%s_punct_batch_reads_each_leaf_once", stores[i]->name);
+  stores[i]->free(key);
   free(result);
   free(out);
 }
@@ -167,9 +168,10 @@ static void arrays_that_overlap(int i, uint64_t seed)
   static const size_t shift[] = {0, 8, 16, 4096, 8192, LEAF - 8};
   pprf_key *key;
   size_t len[2];
-  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK &&
-           impls[i]->punct_range(key, 77, (1u << DEPTH) - 1) == PPRF_OK; /* most cost no PRG call */
-  uint8_t *before = export(impls[i], key, &len[0]);
+  int ok =
+    stores[i]->setup(&key, DEPTH, root) == PPRF_OK &&
+    stores[i]->punct_range(key, 77, (1u << DEPTH) - 1) == PPRF_OK; /* most cost no PRG call */
+  uint8_t *before = export(stores[i], key, &len[0]);
   for (size_t s = 0; s < sizeof shift / sizeof *shift; s++)
     for (int kind = 0; kind < 5; kind++) {
       size_t leaf_at = kind == 1 || kind == 3 ? shift[s] : 0, out_at = kind == 0 ? shift[s] : 0;
@@ -207,7 +209,7 @@ static void arrays_that_overlap(int i, uint64_t seed)
       }
       free(memory);
     }
-  uint8_t *after = export(impls[i], key, &len[1]);
+  uint8_t *after = export(stores[i], key, &len[1]);
   ok &= len[0] == len[1] && memcmp(before, after, len[0]) == 0;
   free(before);
   free(after);
@@ -220,8 +222,8 @@ static void arrays_that_overlap(int i, uint64_t seed)
     ok &= err == PPRF_OK;
     free(memory);
   }
-  impls[i]->free(key);
-  tap_ok(ok, "%s_batches_keep_to_their_memory_when_arrays_overlap", impls[i]->name);
+  stores[i]->free(key);
+  tap_ok(ok, "%s_batches_keep_to_their_memory_when_arrays_overlap", stores[i]->name);
 }
 
 static void lengths_that_no_array_has(int i, uint64_t seed)
@@ -233,7 +235,7 @@ static void lengths_that_no_array_has(int i, uint64_t seed)
   uint8_t out[64], same[64];
   int result[4] = {77, 77, 77, 77};
   pprf_key *key;
-  int ok = impls[i]->setup(&key, DEPTH, root) == PPRF_OK;
+  int ok = stores[i]->setup(&key, DEPTH, root) == PPRF_OK;
   memset(out, 0xee, sizeof out);
   memset(same, 0xee, sizeof same);
   for (size_t k = 0; ok && k < sizeof n / sizeof *n; k++) {
@@ -244,10 +246,10 @@ static void lengths_that_no_array_has(int i, uint64_t seed)
     ok &= punct_batch(i, NULL, leaf, n[k], result) == PPRF_ERR_NOMEM;
     for (int r = 0; r < 4; r++)
       ok &= result[r] == 77;
-    ok &= memcmp(out, same, sizeof out) == 0 && impls[i]->node_count(key) == 1;
+    ok &= memcmp(out, same, sizeof out) == 0 && stores[i]->node_count(key) == 1;
   }
-  impls[i]->free(key);
-  tap_ok(ok, "%s_batches_longer_than_memory_write_nothing", impls[i]->name);
+  stores[i]->free(key);
+  tap_ok(ok, "%s_batches_longer_than_memory_write_nothing", stores[i]->name);
 }
 
 /* ---------------------------------------------------------------- heaps that are not fresh */
@@ -268,24 +270,24 @@ static void used_heaps(int i, uint64_t seed)
     pprf_key *a, *b;
     uint64_t leaf[8];
     size_t len[2];
-    ok = impls[i]->setup(&a, DEPTH, root) == PPRF_OK;
-    ok = impls[i]->setup(&b, DEPTH, root) == PPRF_OK && ok;
+    ok = stores[i]->setup(&a, DEPTH, root) == PPRF_OK;
+    ok = stores[i]->setup(&b, DEPTH, root) == PPRF_OK && ok;
     for (int k = 0; k < 8; k++) {
       leaf[k] = tap_random(&seed) % (1u << DEPTH);
-      int err = impls[i]->punct(b, leaf[k]);
+      int err = stores[i]->punct(b, leaf[k]);
       ok &= err == PPRF_OK || err == PPRF_ERR_PUNCTURED;
     }
     ok = ok && punct_batch(i, a, leaf, 8, NULL) == PPRF_OK;
-    uint8_t *x = export(impls[i], a, &len[0]), *y = export(impls[i], b, &len[1]);
+    uint8_t *x = export(stores[i], a, &len[0]), *y = export(stores[i], b, &len[1]);
     ok = ok && len[0] == len[1] && memcmp(x, y, len[0]) == 0;
     free(x);
     free(y);
-    impls[i]->free(a);
-    impls[i]->free(b);
+    stores[i]->free(a);
+    stores[i]->free(b);
   }
   for (int k = 0; k < BLOCKS; k++)
     free(held[k]);
-  tap_ok(ok, "%s_batches_are_right_on_a_heap_filled_at_random", impls[i]->name);
+  tap_ok(ok, "%s_batches_are_right_on_a_heap_filled_at_random", stores[i]->name);
 }
 
 /* ---------------------------------------------------------------- key files */
@@ -319,7 +321,7 @@ static void files_that_change(int i, uint64_t seed)
   for (size_t d = 0; ok && d < sizeof depths / sizeof *depths; d++) {
     pprf_key *key;
     size_t len;
-    const struct pprf_impl *writer = too_deep(impls[i], depths[d]) ? &impl_ref : impls[i];
+    const struct pprf_impl *writer = too_deep(stores[i], depths[d]) ? &impl_ref : stores[i];
     ok = writer->setup(&key, depths[d], root) == PPRF_OK;
     for (uint64_t k = 0; ok && k < 180; k++)
       ok = writer->punct(key, (k * 40503) % (UINT64_C(1) << depths[d])) == PPRF_OK;
@@ -332,32 +334,32 @@ static void files_that_change(int i, uint64_t seed)
         watch.change = change[c];
         watch.change_at = t;
         uint8_t *at = watched(file, len, 0, 2);
-        int err = impls[i]->import_key(&in, at, len);
+        int err = stores[i]->import_key(&in, at, len);
         for (size_t p = 0; p < watch.pages; p++)
           passes = watch.touch[p] > passes ? watch.touch[p] : passes;
         unwatch();
-        int refusal = too_deep(impls[i], depths[d]) && err != PPRF_ERR_FORMAT ? PPRF_ERR_NOMEM
-                                                                              : PPRF_ERR_FORMAT;
+        int refusal = too_deep(stores[i], depths[d]) && err != PPRF_ERR_FORMAT ? PPRF_ERR_NOMEM
+                                                                               : PPRF_ERR_FORMAT;
         ok &= err == PPRF_OK ? in != NULL : err == refusal && in == NULL;
         if (err == PPRF_OK) { /* a key, though another one: of so many nodes, and it can be used */
           pprf_key *again = NULL;
           size_t n;
-          ok &= impls[i]->node_count(in) == nodes;
-          uint8_t *bytes = export(impls[i], in, &n), value[16];
-          ok &= impls[i]->import_key(&again, bytes, n) == PPRF_OK;
-          ok &= impls[i]->eval(in, 3, value) <= PPRF_ERR_PUNCTURED;
-          ok &= impls[i]->punct_range(in, 0, 300) <= PPRF_ERR_PUNCTURED;
-          impls[i]->free(again);
+          ok &= stores[i]->node_count(in) == nodes;
+          uint8_t *bytes = export(stores[i], in, &n), value[16];
+          ok &= stores[i]->import_key(&again, bytes, n) == PPRF_OK;
+          ok &= stores[i]->eval(in, 3, value) <= PPRF_ERR_PUNCTURED;
+          ok &= stores[i]->punct_range(in, 0, 300) <= PPRF_ERR_PUNCTURED;
+          stores[i]->free(again);
           free(bytes);
         }
         *(err == PPRF_OK ? &taken : &refused) += 1;
-        impls[i]->free(in);
+        stores[i]->free(in);
       }
     free(file);
   }
   tap_note("pages were read up to %u times; %d files taken, %d refused", passes, taken, refused);
   tap_ok(ok && passes >= 2 && taken > 0 && refused > 0,
-         "%s_import_of_bytes_that_change_gives_a_key_or_an_error", impls[i]->name);
+         "%s_import_of_bytes_that_change_gives_a_key_or_an_error", stores[i]->name);
 }
 
 /* Each beginning of a file lies where a page ends, and the next one has no access. */
@@ -374,21 +376,21 @@ static void files_that_end_early(int i, uint64_t seed)
     const struct pprf_options o = {.size = sizeof o, .seed = long_root, .depth = 9, .suite = suite};
     pprf_key *key, *in = NULL;
     size_t len;
-    if (impls[i]->setup_with(&key, &o) != PPRF_OK || impls[i]->punct(key, 3) != PPRF_OK)
+    if (stores[i]->setup_with(&key, &o) != PPRF_OK || stores[i]->punct(key, 3) != PPRF_OK)
       abort();
-    uint8_t *file = export(impls[i], key, &len);
-    impls[i]->free(key);
+    uint8_t *file = export(stores[i], key, &len);
+    stores[i]->free(key);
     for (size_t n = 0; ok && n < len; n++) {
       memcpy(pages + page - n, file, n);
-      ok = import_any(impls[i], &in, pages + page - n, n) == PPRF_ERR_FORMAT && in == NULL;
+      ok = import_any(stores[i], &in, pages + page - n, n) == PPRF_ERR_FORMAT && in == NULL;
     }
     memcpy(pages + page - len, file, len);
-    ok = ok && import_any(impls[i], &in, pages + page - len, len) == PPRF_OK;
-    impls[i]->free(in);
+    ok = ok && import_any(stores[i], &in, pages + page - len, len) == PPRF_OK;
+    stores[i]->free(in);
     free(file);
   }
   (void)munmap(pages, 2 * page);
-  tap_ok(ok, "%s_import_reads_a_file_to_its_end_and_no_further", impls[i]->name);
+  tap_ok(ok, "%s_import_reads_a_file_to_its_end_and_no_further", stores[i]->name);
 }
 
 /* A file of version 1, whole, behind the first 20 bytes of one of version 2: a reader that goes on after what is
@@ -401,10 +403,10 @@ static void files_in_files(int i, uint64_t seed)
   size_t len = sizeof file - 20;
   (void)seed;
   int ok = 1;
-  if (impls[i]->setup(&key, 5, root) != PPRF_OK || impls[i]->punct(key, 3) != PPRF_OK ||
-      impls[i]->export_key(key, file + 20, &len) != PPRF_OK)
+  if (stores[i]->setup(&key, 5, root) != PPRF_OK || stores[i]->punct(key, 3) != PPRF_OK ||
+      stores[i]->export_key(key, file + 20, &len) != PPRF_OK)
     abort();
-  impls[i]->free(key);
+  stores[i]->free(key);
   for (unsigned suite = 0; suite < 256; suite++)
     for (unsigned k = 0; k < 2 * (sizeof counts / sizeof *counts); k++) {
       memcpy(file, "PPRFKEY\2", 8);
@@ -413,12 +415,12 @@ static void files_in_files(int i, uint64_t seed)
       for (unsigned b = 0; b < 8; b++)
         file[12 + b] = (uint8_t)(counts[k / 2] >> 8 * b);
       in = (pprf_key *)(uintptr_t)16;
-      ok &= import_any(impls[i], &in, file, 20 + len) != PPRF_OK && in == NULL;
+      ok &= import_any(stores[i], &in, file, 20 + len) != PPRF_OK && in == NULL;
     }
-  ok = ok && import_any(impls[i], &in, file + 20, len) == PPRF_OK &&
-       impls[i]->eval(in, 4, out) == PPRF_OK && impls[i]->eval(in, 3, out) == PPRF_ERR_PUNCTURED;
-  impls[i]->free(in);
-  tap_ok(ok, "%s_import_refuses_a_file_in_a_file", impls[i]->name);
+  ok = ok && import_any(stores[i], &in, file + 20, len) == PPRF_OK &&
+       stores[i]->eval(in, 4, out) == PPRF_OK && stores[i]->eval(in, 3, out) == PPRF_ERR_PUNCTURED;
+  stores[i]->free(in);
+  tap_ok(ok, "%s_import_refuses_a_file_in_a_file", stores[i]->name);
 }
 
 /* A file that counts 2^32 nodes, more than any may, and has room for far fewer, is none, however much
@@ -437,8 +439,8 @@ static void counts_of_long_files(int i, uint64_t seed)
   file[8] = PPRF_SHA3_256_SALTED;
   file[9] = 5;
   file[16] = 1; /* the count's fifth byte of eight */
-  tap_ok(import_any(impls[i], &in, file, most) == PPRF_ERR_FORMAT && in == NULL,
-         "%s_import_refuses_a_count_that_its_file_is_too_short_for", impls[i]->name);
+  tap_ok(import_any(stores[i], &in, file, most) == PPRF_ERR_FORMAT && in == NULL,
+         "%s_import_refuses_a_count_that_its_file_is_too_short_for", stores[i]->name);
   (void)munmap(file, most);
 }
 
@@ -475,7 +477,7 @@ int main(int argc, char **argv)
   tap_note("SEED=%llu", (unsigned long long)seed);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
   sigaction(SIGSEGV, &action, NULL);
-  for (int i = 0; i < IMPLS; i++)
+  for (int i = 0; i < STORES; i++)
     for (int k = 0; k < TESTS; k++)
       if (argc < 2 || atoi(argv[1]) == TESTS * i + k) /* one alone, by its number */
         test[k](i, seed);

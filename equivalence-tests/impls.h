@@ -24,7 +24,25 @@ __attribute__((unused)) static int packed_setup_with(pprf_key **key,
   return pprf_setup_with(key, &o);
 }
 
-/** opt with its other store, in which no key is imported. */
+__attribute__((unused)) static int packed_import_with(pprf_key **key, const uint8_t *buf,
+                                                      size_t len,
+                                                      const struct pprf_import_options *options)
+{
+  struct pprf_import_options o = {0};
+  if (options == NULL || options->size != sizeof o)
+    return pprf_import_with(key, buf, len, options);
+  o = *options;
+  o.store = PPRF_STORE_PACKED;
+  return pprf_import_with(key, buf, len, &o);
+}
+
+__attribute__((unused)) static int packed_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  const struct pprf_import_options o = {.size = sizeof o, .store = PPRF_STORE_PACKED};
+  return pprf_import_with(key, buf, len, &o);
+}
+
+/** opt with its other store. */
 __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .name = "packed",
   .setup = packed_setup,
@@ -40,8 +58,8 @@ __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .suite = pprf_suite,
   .value_bytes = pprf_value_bytes,
   .export_key = pprf_export,
-  .import_key = pprf_import,
-  .import_with = pprf_import_with,
+  .import_key = packed_import,
+  .import_with = packed_import_with,
   .free = pprf_free,
 };
 

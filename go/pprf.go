@@ -26,10 +26,11 @@ static int setup_with(pprf_key **key, unsigned depth, const uint8_t *seed, unsig
   return pprf_setup_with(key, &options);
 }
 
-static int import_any(pprf_key **key, const uint8_t *buf, size_t len)
+static int import_any(pprf_key **key, const uint8_t *buf, size_t len, unsigned store)
 {
   struct pprf_import_options options = {.size = sizeof options,
-                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES,
+                                        .store = store};
   return pprf_import_with(key, buf, len, &options);
 }
 
@@ -228,11 +229,28 @@ func NewWith(depth uint, options Options) (*Key, error) {
 // Import makes the key of bytes that Export wrote; others are ErrFormat, wherever they come from, and those of a
 // suite that this library does not know ErrSuite.
 func Import(data []byte) (*Key, error) {
+	return ImportWith(data, ImportOptions{})
+}
+
+// ImportOptions are what ImportWith makes; what is zero is as Import has it.
+type ImportOptions struct {
+	Store Store // the bytes do not say which one the key had
+}
+
+// ImportWith makes the key of bytes that Export wrote in a store of one's choice.
+func ImportWith(data []byte, options ImportOptions) (*Key, error) {
 	var key *C.pprf_key
+	if options.Store > PackedStore {
+		return nil, fmt.Errorf("pprf: %w: %d", ErrStore, uint(options.Store))
+	}
 	if len(data) == 0 {
 		return nil, fmt.Errorf("pprf: %w", ErrFormat)
 	}
-	if err := C.import_any(&key, pointer(data), C.size_t(len(data))); err != C.PPRF_OK {
+	err := C.import_any(&key, pointer(data), C.size_t(len(data)), C.uint(options.Store))
+	if err == C.PPRF_ERR_RANGE { // all else that it can mean is checked above
+		return nil, fmt.Errorf("pprf: %w: pair slots deeper than %d", ErrStore, C.PPRF_SLOTS_DEPTH_MAX)
+	}
+	if err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
 	}
 	return own(key), nil

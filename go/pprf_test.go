@@ -303,9 +303,33 @@ func TestAPackedKeyIsSmallAndItsValuesAreTheSame(t *testing.T) {
 		}
 		files, memory = append(files, data), append(memory, k.MemoryBytes())
 		k.Close()
+		k, err = ImportWith(data, ImportOptions{Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := k.Export(); err != nil || !bytes.Equal(again, data) || (k.MemoryBytes() < 2000) != (store == PackedStore) {
+			t.Error(store, err, k.MemoryBytes())
+		}
+		k.Close()
 	}
 	if !bytes.Equal(files[0], files[1]) || memory[0] >= 2000 || memory[1] <= 2000 {
 		t.Errorf("%v bytes, %x, %x", memory, files[0], files[1])
+	}
+	if _, err := ImportWith(files[0], ImportOptions{Store: 3}); !errors.Is(err, ErrStore) {
+		t.Error(err)
+	}
+	k, err := New(33, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	data, err := k.Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ImportWith(data, ImportOptions{Store: SlotStore}); !errors.Is(err, ErrStore) ||
+		err.Error() != "pprf: no such store: pair slots deeper than 32" {
+		t.Error(err)
 	}
 }
 

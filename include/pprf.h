@@ -382,18 +382,23 @@ PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
  * @retval PPRF_ERR_NULL   key or buf is NULL. */
 PPRF_API int pprf_import(pprf_key **key, const uint8_t *buf, size_t len);
 
-/** Which keys pprf_import_with takes.  Later versions of the library add members at the end. */
+/** Which keys pprf_import_with takes, and where they keep their seeds.  Later versions of the library add
+ * members at the end. */
 struct pprf_import_options {
   size_t size;     /**< sizeof(struct pprf_import_options) */
   uint64_t suites; /**< the set of suites taken, PPRF_SUITE_BIT of each; 0: PPRF_SUITES_16_BYTES.
                         Whoever takes one of 32 bytes asks pprf_value_bytes before giving buffers */
+  unsigned store;  /**< one of PPRF_STORE_*, as for pprf_setup_with: the encoding does not say which
+                        store the key had that was exported */
+  unsigned flags;  /**< 0: there is none yet */
 };
 
 /** As pprf_import, of a key whose suite is among those that the options name.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_SUITE the suite is none of them, or unknown.
- * @retval PPRF_ERR_RANGE a bit of suites is of no suite that this library knows, size is less than the
- *                        first version's, or greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_RANGE a bit of suites is of no suite that this library knows, the store or a flag is
+ *                        unknown, a key deeper than 32 is to have pair slots, size is less than the first
+ *                        version's, or greater than the library's and a byte beyond is not zero.
  * @retval PPRF_ERR_NULL  key, buf or options is NULL.
  * @retval others         as pprf_import. */
 PPRF_API int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,

@@ -498,19 +498,28 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
+/* A key with pair slots, of a well-formed file. */
+static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h)
+{
+  int err = new_key(key, h->depth);
+  if (err != PPRF_OK)
+    return err;
+  (*key)->family = h->family;
+  return decode(&(*key)->store, buf, h);
+}
+
 /* Make a key of the nodes behind a header. */
-static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h)
+static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
+                  unsigned store)
 {
   if (!well_formed(buf, len, h))
     return PPRF_ERR_FORMAT;
-  int err = check_digest(buf, len);
+  int err = check_digest(buf, len), deep = h->depth > PPRF_SLOTS_DEPTH_MAX;
+  if (err == PPRF_OK && deep && store == PPRF_STORE_SLOTS)
+    err = PPRF_ERR_RANGE;
   if (err == PPRF_OK)
-    err =
-      h->depth > PPRF_SLOTS_DEPTH_MAX ? new_packed_key(key, NULL, buf, h) : new_key(key, h->depth);
-  if (err == PPRF_OK && h->depth <= PPRF_SLOTS_DEPTH_MAX) {
-    (*key)->family = h->family;
-    err = decode(&(*key)->store, buf, h);
-  }
+    err = deep || store == PPRF_STORE_PACKED ? new_packed_key(key, NULL, buf, h)
+                                             : import_slots(key, buf, h);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(*key);
@@ -520,23 +529,24 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
 }
 
 #ifdef PPRF_WIDE
-int opt_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len)
+int opt_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len, unsigned store)
 {
   struct header h;
   *key = NULL;
   int err = decode_header(buf, len, PPRF_SUITES_32_BYTES, &h);
-  return err == PPRF_OK ? import(key, buf, len, &h) : err;
+  return err == PPRF_OK ? import(key, buf, len, &h, store) : err;
 }
 #else
-/* Make a key of one of these suites. */
-static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
+/* Make a key of one of the suites that the options take. */
+static int import_among(pprf_key **key, const uint8_t *buf, size_t len,
+                        const struct pprf_import_options *o)
 {
   struct header h;
-  int err = decode_header(buf, len, suites, &h);
+  int err = decode_header(buf, len, o->suites, &h);
   if (err != PPRF_OK || !pprf_suite_is_wide(h.family.suite))
-    return err == PPRF_OK ? import(key, buf, len, &h) : err;
+    return err == PPRF_OK ? import(key, buf, len, &h, o->store) : err;
   pprf_wide_key *wide;
-  err = opt_wide_key_import(&wide, buf, len);
+  err = opt_wide_key_import(&wide, buf, len, o->store);
   if (err == PPRF_OK)
     *key = PPRF_KEY_OF_WIDE(wide);
   return err;
@@ -547,20 +557,20 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
-  return buf == NULL ? PPRF_ERR_NULL : import_among(key, buf, len, PPRF_SUITES_16_BYTES);
+  return buf == NULL ? PPRF_ERR_NULL : import_among(key, buf, len, &IMPORT_DEFAULTS);
 }
 
 int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
                      const struct pprf_import_options *options)
 {
-  uint64_t suites;
+  struct pprf_import_options o;
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
   if (buf == NULL || options == NULL)
     return PPRF_ERR_NULL;
-  int err = pprf_import_options_read(&suites, options);
-  return err == PPRF_OK ? import_among(key, buf, len, suites) : err;
+  int err = pprf_import_options_read(&o, options);
+  return err == PPRF_OK ? import_among(key, buf, len, &o) : err;
 }
 #endif
 

@@ -29,7 +29,7 @@ void opt_wide_key_free(pprf_wide_key *key);
 /** A key of the options, which were read and have the suite. */
 int opt_wide_key_setup(pprf_wide_key **key, const struct pprf_options *options);
 
-/** As pprf_import_with, of that suite alone. */
-int opt_wide_key_import(pprf_wide_key **key, const uint8_t *buf, size_t len);
+/** As pprf_import_with, of that suite alone, into a store that is one of PPRF_STORE_*. */
+int opt_wide_key_import(pprf_wide_key **key, const uint8_t *buf, size_t len, unsigned store);
 
 #endif

@@ -496,14 +496,21 @@ int pprf_import(pprf_key **key, const uint8_t *buf, size_t len)
 int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
                      const struct pprf_import_options *options)
 {
-  uint64_t suites;
+  struct pprf_import_options o;
   if (key == NULL)
     return PPRF_ERR_NULL;
   *key = NULL;
   if (buf == NULL || options == NULL)
     return PPRF_ERR_NULL;
-  int err = pprf_import_options_read(&suites, options);
-  return err == PPRF_OK ? import_among(key, buf, len, suites) : err;
+  int err = pprf_import_options_read(&o, options);
+  if (err == PPRF_OK)
+    err = import_among(key, buf, len, o.suites);
+  if (err == PPRF_OK && o.store == PPRF_STORE_SLOTS && pprf_depth(*key) > PPRF_SLOTS_DEPTH_MAX) {
+    pprf_free(*key); /* there is but one store here: the result is to be opt's */
+    *key = NULL;
+    err = PPRF_ERR_RANGE;
+  }
+  return err;
 }
 #endif
 

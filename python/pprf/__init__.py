@@ -134,6 +134,15 @@ def _is_numpy(value: object) -> bool:
     return type(value).__module__ == "numpy"
 
 
+def _store(store: Optional[str]) -> int:
+    """The number of a store of STORES, or of none."""
+    if store is None:
+        return 0
+    if store not in _STORE:
+        raise ValueError(f"store {store!r} is not one of {', '.join(STORES)}")
+    return _STORE[store]
+
+
 class Key:
     """A punctured key.
 
@@ -155,8 +164,7 @@ class Key:
             raise ValueError(f"depth {depth} is not in {DEPTH_MIN} .. {DEPTH_MAX}")
         if suite is not None and suite not in _SUITE:
             raise SuiteError(f"suite {suite!r} is not one of {', '.join(SUITES)}")
-        if store is not None and store not in _STORE:
-            raise ValueError(f"store {store!r} is not one of {', '.join(STORES)}")
+        number = _store(store)
         if store == "slots" and depth > _lib.PPRF_SLOTS_DEPTH_MAX:
             raise ValueError(f"store 'slots': depth {depth} is not in {DEPTH_MIN} .. {_lib.PPRF_SLOTS_DEPTH_MAX}")
         root = drawn = _ffi.NULL
@@ -171,28 +179,29 @@ class Key:
                 raise SaltError(f"a salt has {SALT_BYTES} bytes, not {len(drawn)}")
         err = _ffi.new("int *")
         handle = _lib.handle_new(depth, root, 0 if suite is None else _SUITE[suite], drawn,
-                                 0 if store is None else _STORE[store], err)
+                                 number, err)
         if err[0] == _lib.PPRF_ERR_RANGE:  # all else that it can mean is checked above
             raise SaltError(f"the suite {suite or 'sha3-256'} has no salt")
-        self._own(handle, err[0], depth)
+        self._own(handle, err[0])
 
-    def _own(self, handle: Any, err: int, depth: int) -> None:
+    def _own(self, handle: Any, err: int) -> None:
         _check(err)
         self._handle = _ffi.gc(handle, _lib.handle_free)
-        self._depth = depth
+        self._depth: int = _lib.handle_depth(handle)
         self._suite: str = SUITES[_lib.handle_suite(handle) - 1]
         self._bytes: int = _lib.handle_value_bytes(handle)
 
     @classmethod
-    def from_export(cls, data: Buffer) -> Key:
-        """The key of bytes that export wrote; others raise FormatError, wherever they come from, and those of a
-        suite that this library does not know SuiteError."""
+    def from_export(cls, data: Buffer, *, store: Optional[str] = None) -> Key:
+        """The key of bytes that export wrote, in a store as for Key: the bytes do not say which it had.  Others raise
+        FormatError, wherever they come from, and those of a suite that this library does not know SuiteError."""
         key = cls.__new__(cls)
         err = _ffi.new("int *")
         view = _ffi.from_buffer("uint8_t[]", data)
-        # the ninth byte is the depth: the import has checked it
-        handle = _lib.handle_import(view, len(view), err)
-        key._own(handle, err[0], view[9] if err[0] == 0 else 0)
+        handle = _lib.handle_import(view, len(view), _store(store), err)
+        if err[0] == _lib.PPRF_ERR_RANGE:
+            raise ValueError(f"store 'slots': the key's depth is not in {DEPTH_MIN} .. {_lib.PPRF_SLOTS_DEPTH_MAX}")
+        key._own(handle, err[0])
         return key
 
     # ---- one leaf

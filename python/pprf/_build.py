@@ -29,7 +29,7 @@ LOCKED = """
 typedef struct handle handle;
 handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, const uint8_t *salt, unsigned store,
                    int *err);
-handle *handle_import(const uint8_t *buf, size_t len, int *err);
+handle *handle_import(const uint8_t *buf, size_t len, unsigned store, int *err);
 void handle_close(handle *h);
 void handle_free(handle *h);
 int handle_eval(handle *h, uint64_t leaf, uint8_t *out);
@@ -40,6 +40,7 @@ int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, i
 int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
 int handle_export(handle *h, uint8_t *buf, size_t *len);
 int handle_prefault(handle *h);
+unsigned handle_depth(const handle *h);
 unsigned handle_suite(const handle *h);
 size_t handle_value_bytes(const handle *h);
 size_t suite_bytes(unsigned suite);
@@ -97,11 +98,12 @@ static handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, c
   return handle_of(key, err);
 }
 
-static handle *handle_import(const uint8_t *buf, size_t len, int *err)
+static handle *handle_import(const uint8_t *buf, size_t len, unsigned store, int *err)
 {
   pprf_key *key;
   struct pprf_import_options options = {.size = sizeof options,
-                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+                                        .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES,
+                                        .store = store};
   *err = pprf_import_with(&key, buf, len, &options);
   return handle_of(key, err);
 }
@@ -181,6 +183,11 @@ static int handle_prefault(handle *h)
 }
 
 /* Of a handle that nobody else has yet: no lock. */
+static unsigned handle_depth(const handle *h)
+{
+  return pprf_depth(h->key);
+}
+
 static unsigned handle_suite(const handle *h)
 {
   return pprf_suite(h->key);

@@ -250,6 +250,15 @@ def test_a_packed_key_is_small_and_its_values_are_the_same():
         key.puncture(77)
     assert keys["packed"].memory_bytes < 2000 < keys["slots"].memory_bytes
     assert keys["packed"].export() == keys["slots"].export()
+    data = keys["slots"].export()
+    read = {store: pprf.Key.from_export(data, store=store) for store in pprf.STORES}
+    assert read["packed"].memory_bytes < 2000 < read["slots"].memory_bytes
+    assert read["packed"].export() == data
+    with pytest.raises(ValueError, match="store 'heap' is not one of slots, packed"):
+        pprf.Key.from_export(data, store="heap")
+    with pprf.Key(depth=33) as deep:
+        with pytest.raises(ValueError, match=r"store 'slots': the key's depth is not in 1 \.\. 32"):
+            pprf.Key.from_export(deep.export(), store="slots")
 
 
 def test_a_deep_key_has_its_last_leaf_and_all_of_its_leaves():

@@ -51,6 +51,8 @@ pub struct pprf_options {
 pub struct pprf_import_options {
     pub size: usize,
     pub suites: u64,
+    pub store: c_uint,
+    pub flags: c_uint,
 }
 
 pub type pprf_each =

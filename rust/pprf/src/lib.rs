@@ -117,6 +117,16 @@ pub enum Store {
     Packed,
 }
 
+impl Store {
+    const fn number(self) -> c_uint {
+        match self {
+            Store::Default => sys::PPRF_STORE_DEFAULT,
+            Store::Slots => sys::PPRF_STORE_SLOTS,
+            Store::Packed => sys::PPRF_STORE_PACKED,
+        }
+    }
+}
+
 /// What [`Key::with`] makes; what is not set is as [`Key::new`] has it.
 #[derive(Clone, Copy, Default)]
 #[must_use]
@@ -275,11 +285,7 @@ impl Key {
             seed: options.seed.map_or(ptr::null(), <[u8]>::as_ptr),
             depth,
             flags: 0,
-            store: match options.store {
-                Store::Default => sys::PPRF_STORE_DEFAULT,
-                Store::Slots => sys::PPRF_STORE_SLOTS,
-                Store::Packed => sys::PPRF_STORE_PACKED,
-            },
+            store: options.store.number(),
             suite: options.suite.map_or(0, Suite::number),
             salt: options.salt.map_or(ptr::null(), |salt| salt.as_ptr()),
         };
@@ -306,13 +312,24 @@ impl Key {
     /// The key of bytes that `export` wrote; others are [`Error::Format`], wherever they come from, and those of a
     /// suite that this library does not know [`Error::Suite`].
     pub fn import(data: &[u8]) -> Result<Key, Error> {
+        Key::import_to(Store::Default, data)
+    }
+
+    /// The same in a store of one's choice: the bytes do not say which the key had.  [`Error::Depth`] if it is too
+    /// deep for [`Store::Slots`].
+    pub fn import_to(store: Store, data: &[u8]) -> Result<Key, Error> {
         let mut key = ptr::null_mut();
         let options = sys::pprf_import_options {
             size: size_of::<sys::pprf_import_options>(),
             suites: Suite::ALL.into_iter().fold(0, |set, suite| set | 1 << suite.number()),
+            store: store.number(),
+            flags: 0,
         };
         // SAFETY: so many bytes are there; below no value is read but of the length that the key's have
-        check(unsafe { sys::pprf_import_with(&mut key, data.as_ptr(), data.len(), &options) }, 0, 0)?;
+        match unsafe { sys::pprf_import_with(&mut key, data.as_ptr(), data.len(), &options) } {
+            sys::PPRF_ERR_RANGE => return Err(Error::Depth(u32::from(data[9]))), // the types know the stores
+            err => check(err, 0, 0)?,
+        }
         ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
     }
 

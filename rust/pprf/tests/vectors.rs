@@ -159,7 +159,13 @@ fn a_packed_key_is_small_and_its_values_are_the_same() {
         key
     });
     assert!(packed.memory_bytes() < 2000 && slots.memory_bytes() > 2000);
-    assert_eq!(packed.export().unwrap(), slots.export().unwrap());
+    let data = packed.export().unwrap();
+    assert_eq!(data, slots.export().unwrap());
+    let [packed, slots] = [Store::Packed, Store::Slots].map(|store| Key::import_to(store, &data).unwrap());
+    assert!(packed.memory_bytes() < 2000 && slots.memory_bytes() > 2000);
+    assert_eq!(packed.export().unwrap(), data);
+    let deep = Key::new(33).unwrap().export().unwrap();
+    assert_eq!(Key::import_to(Store::Slots, &deep).unwrap_err(), Error::Depth(33));
 }
 
 #[test]
