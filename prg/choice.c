@@ -354,7 +354,7 @@ static int code_agrees(const struct code *v, unsigned suite)
   for (unsigned i = 0; i < 64; i++) {
     struct pprf_children a = behind(suite, seed, salt_lo, salt_hi, id),
                          b = v->expand(seed, salt_lo, salt_hi, id);
-    if (a.err != 0)
+    if (a.err != 0 || b.err != 0)
       return -1;
     if (!same_seed(a.left, b.left) || !same_seed(a.right, b.right))
       return 0;
@@ -380,9 +380,9 @@ static int wide_agrees(opt_wide_expand *wide)
   struct pprf_wide_seed seed = {0, 0, 0, 0};
   for (unsigned i = 0; i < 64; i++) {
     struct pprf_wide_children a = behind_wide(seed), b = wide(seed);
-    if (a.err != 0)
+    if (a.err != 0 || b.err != 0)
       return -1;
-    if (b.err != 0 || !same_wide(&a.left, &b.left) || !same_wide(&a.right, &b.right))
+    if (!same_wide(&a.left, &b.left) || !same_wide(&a.right, &b.right))
       return 0;
     seed = i & 1 ? a.right : a.left;
   }
