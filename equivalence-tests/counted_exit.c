@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Of the programs with counters: a child of fork counts from zero, as its parent may be in the middle of a
- * function, whose counts would not agree; and what it counted is kept if it ends by _exit, too. */
+ * function, whose counts would not agree; and what it counted is kept if it ends by _exit, too.  Nobody else
+ * writes the counters: a second time they would be added to what the first had written, and to themselves. */
 #include <pthread.h>
 #include <unistd.h>
 

@@ -613,6 +613,12 @@ static void every_call(struct trial *t, int on)
     }
     if (done || (t->err == PPRF_OK && changes_key(t->kind)))
       break; /* nothing is left to fail, or the key has changed */
+    if (t->kind == PREFAULT &&
+        t->err == PPRF_OK) { /* the store has: another key like the one before */
+      t->impl->free(t->key);
+      if (import_any(t->impl, &t->key, before, len) != PPRF_OK)
+        problem(t, "no key like the one before");
+    }
   }
   free(before);
 }
@@ -660,7 +666,7 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
   static struct many many;
   for (int on = 0; on < 2; on++) { /* both on the same key: the second changes it */
     pprf_key *use = key, *copy = NULL;
-    if (on == 0 && changes_key(kind)) {
+    if ((on == 0 && changes_key(kind)) || kind == PREFAULT) {
       size_t len;
       uint8_t *bytes = export(impl, key, &len);
       if (bytes == NULL || import_any(impl, &copy, bytes, len) != PPRF_OK)
@@ -671,7 +677,8 @@ static void one(const struct pprf_impl *impl, pprf_key *key, enum kind kind, uin
     struct trial t = {.impl = impl, .kind = kind, .key = use, .a = a, .b = b};
     t.many = choose(&many, impl->depth(key), impl->value_bytes(key), kind, batch_leaves, a);
     every_call(&t, on);
-    impl->free(copy);
+    if (copy != NULL)
+      impl->free(t.key);
   }
 }
 
@@ -878,14 +885,9 @@ static int balanced(const struct pprf_impl *impl)
   return live == was_live;
 }
 
-/* of the coverage build, whose counters exit would write */
-__attribute__((weak)) int __llvm_profile_write_file(void);
-
 __attribute__((noreturn)) static void leave(int status)
 {
   armed = 0;
-  if (__llvm_profile_write_file != NULL)
-    (void)__llvm_profile_write_file();
   _exit(status);
 }
 

@@ -24,18 +24,6 @@ __attribute__((unused)) static int packed_setup_with(pprf_key **key,
   return pprf_setup_with(key, &o);
 }
 
-__attribute__((unused)) static int packed_import_with(pprf_key **key, const uint8_t *buf,
-                                                      size_t len,
-                                                      const struct pprf_import_options *options)
-{
-  struct pprf_import_options o = {0};
-  if (options == NULL || options->size != sizeof o)
-    return pprf_import_with(key, buf, len, options);
-  o = *options;
-  o.store = PPRF_STORE_PACKED;
-  return pprf_import_with(key, buf, len, &o);
-}
-
 __attribute__((unused)) static int packed_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
   const struct pprf_import_options o = {.size = sizeof o, .store = PPRF_STORE_PACKED};
@@ -59,7 +47,7 @@ __attribute__((unused)) static const struct pprf_impl impl_packed = {
   .value_bytes = pprf_value_bytes,
   .export_key = pprf_export,
   .import_key = packed_import,
-  .import_with = packed_import_with,
+  .import_with = pprf_import_with, /* into the store that the options name: import_any */
   .free = pprf_free,
 };
 
@@ -80,7 +68,9 @@ __attribute__((unused)) static int import_any(const struct pprf_impl *impl, pprf
                                               const uint8_t *buf, size_t len)
 {
   const struct pprf_import_options all = {.size = sizeof all,
-                                          .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+                                          .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES,
+                                          .store = impl == &impl_packed ? PPRF_STORE_PACKED
+                                                                        : PPRF_STORE_DEFAULT};
   return impl->import_with(key, buf, len, &all);
 }
 
