@@ -689,7 +689,7 @@ static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
   if (opt_page_used_after(p->page[i], h) <= p->page_max)
     return PPRF_OK;
   int err = split_page(p, i) /*@ ghost (R) */;
-  HALF_OF_LEAF
+  HALF_WITH_LEAF
   return err;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "arena.h"
-#include "bitmap.h"
+#include "draft.h"
 #include "pprf.h"
 
 enum {
@@ -101,43 +101,19 @@ static void tidy_index(struct opt_packed *p)
 
 /* ---- pages written anew ---- */
 
-/* Pages that are being written: those done, and the last one of them. */
-struct draft {
-  uint64_t end; /* the leaves so far end here */
-  uint64_t nodes;
-  size_t block; /* bytes of a page */
-  struct opt_page *page;
-  uint64_t *first;
-  struct opt_page **pages;
-  size_t n, room;
-  int err;
-};
-
-static void next_page(struct draft *d)
-{
-  struct opt_page *page = d->n < d->room ? opt_page_new(d->block) : NULL;
-  if (page == NULL) {
-    d->err = PPRF_ERR_NOMEM;
-    return;
-  }
-  d->first[d->n] = d->end;
-  d->pages[d->n++] = d->page = page;
-}
-
 /* Have room for the pages of one node more and of the gap before it; a draft of a whole store begins with
  * none. */
-static void grow_draft(struct draft *d)
+static int grow_draft(struct opt_draft *d)
 {
-  if (d->err != PPRF_OK || d->room - d->n >= 2)
-    return;
+  if (d->room - d->n >= 2)
+    return PPRF_OK;
   size_t room = 2 * d->room + 4;
   uint64_t *first = malloc(room * sizeof *first);
   struct opt_page **pages = malloc(room * sizeof(struct opt_page *));
   if (first == NULL || pages == NULL) {
     free(first);
     free(pages);
-    d->err = PPRF_ERR_NOMEM;
-    return;
+    return PPRF_ERR_NOMEM;
   }
   for (size_t i = 0; i < d->n; i++) {
     first[i] = d->first[i];
@@ -148,47 +124,7 @@ static void grow_draft(struct draft *d)
   d->first = first;
   d->pages = pages;
   d->room = room;
-}
-
-/* Two punctured siblings are one tile: the last ones, one of which ends the leaves so far. */
-static void merge_last(const struct draft *d)
-{
-  struct opt_page *page = d->page;
-  while (page->tiles > 1 && page->tile[page->tiles - 1] == page->tile[page->tiles - 2]) {
-    uint8_t tile = page->tile[page->tiles - 1];
-    if (opt_tile_live(tile) || ((d->end - opt_tile_leaves(tile)) >> opt_tile_height(tile) & 1) == 0)
-      break;
-    page->tile[--page->tiles] = 0;
-    page->tile[page->tiles - 1] = (uint8_t)(tile + 1);
-  }
-}
-
-/* Write a tile; its seed if it is live. */
-static void put_tile(struct draft *d, uint8_t tile, const struct pprf_seed *seed)
-{
-  if (d->err == PPRF_OK && (d->page == NULL || opt_page_used(d->page) + 1 + SEED_BYTES > d->block))
-    next_page(d);
-  if (d->err != PPRF_OK)
-    return;
-  d->page->tile[d->page->tiles++] = tile;
-  d->end += opt_tile_leaves(tile);
-  if (opt_tile_live(tile)) {
-    *seed_at(d->page, d->page->seeds++) = *seed;
-    d->nodes++;
-  } else {
-    merge_last(d);
-  }
-}
-
-/* Write the punctured leaves up to end - 1 as tiles. */
-static void put_punctured(struct draft *d, uint64_t end)
-{
-  while (d->end < end && d->err == PPRF_OK) {
-    unsigned h = d->end == 0 ? 63 : opt_lsb(d->end);
-    while (UINT64_C(1) << h > end - d->end)
-      h--;
-    put_tile(d, (uint8_t)h, NULL);
-  }
+  return PPRF_OK;
 }
 
 /* ---- rewrites ---- */
@@ -228,29 +164,36 @@ static int meets(struct change *c, uint64_t start, uint64_t end)
 }
 
 /* Write what is left of the live node that ends at end. */
-static void put_pieces(struct draft *d, struct change *c, uint64_t end)
+static int put_pieces(struct opt_draft *d, struct change *c, uint64_t end)
 {
   for (; c->pieces > 0 && c->piece->start < end; c->piece++, c->pieces--) {
-    put_punctured(d, c->piece->start);
-    put_tile(d, (uint8_t)(OPT_TILE_LIVE + c->piece->height), c->piece->seed);
+    int err = opt_draft_punctured(d, c->piece->start);
+    if (err == PPRF_OK)
+      err = opt_draft_live(d, c->piece->height, c->piece->seed);
+    if (err != PPRF_OK)
+      return err;
   }
-  put_punctured(d, end);
+  return opt_draft_punctured(d, end);
 }
 
 /* Write the tiles of a page with the change made. */
-static void put_page(struct draft *d, const struct opt_page *page, struct change *c)
+static int put_page(struct opt_draft *d, const struct opt_page *page, struct change *c)
 {
-  uint64_t start = d->end;
   for (unsigned i = 0, k = 0; i < page->tiles; i++) {
     uint8_t tile = page->tile[i];
-    uint64_t end = start + opt_tile_leaves(tile);
-    if (opt_tile_live(tile) && meets(c, start, end))
-      put_pieces(d, c, end);
+    uint64_t end = d->end + opt_tile_leaves(tile);
+    int err;
+    if (!opt_tile_live(tile))
+      err = opt_draft_hole(d, opt_tile_height(tile));
+    else if (meets(c, d->end, end))
+      err = put_pieces(d, c, end);
     else
-      put_tile(d, tile, opt_tile_live(tile) ? seed_at(page, k) : NULL);
+      err = opt_draft_live(d, opt_tile_height(tile), seed_at(page, k));
+    if (err != PPRF_OK)
+      return err;
     k += opt_tile_live(tile);
-    start = end;
   }
+  return PPRF_OK;
 }
 
 /* Pages from .. to, one after the other, that a change meets, and in the draft their new ones. */
@@ -272,18 +215,20 @@ static uint64_t bytes_at_most(const struct opt_packed *p, const struct run *run,
 }
 
 /* Write the pages of a run with the change made. */
-static void put_run(struct draft *d, const struct opt_packed *p, struct run *run, struct change *c)
+static int put_run(struct opt_draft *d, const struct opt_packed *p, struct run *run,
+                   struct change *c)
 {
-  run->at = d->n;
-  d->end = p->first[run->from];
-  d->page = NULL;
-  for (size_t i = run->from; i <= run->to; i++)
-    put_page(d, p->page[i], c);
-  run->n = d->n - run->at;
+  opt_draft_begin(d, p->first[run->from]);
+  int err = PPRF_OK;
+  for (size_t i = run->from; i <= run->to && err == PPRF_OK; i++)
+    err = put_page(d, p->page[i], c);
+  run->at = d->at;
+  run->n = d->n - d->at;
+  return err;
 }
 
 /* Let a run's new pages take the old ones' place; the index has room. */
-static void install(struct opt_packed *p, const struct run *run, const struct draft *d)
+static void install(struct opt_packed *p, const struct run *run, const struct opt_draft *d)
 {
   size_t old = run->to - run->from + 1, behind = p->pages - run->to - 1;
   for (size_t i = run->from; i <= run->to; i++) {
@@ -301,7 +246,7 @@ static void install(struct opt_packed *p, const struct run *run, const struct dr
 
 /* Let all new pages take their place, from the last run on: what is before it stays where it is. */
 static void install_all(struct opt_packed *p, const struct run *run, size_t runs,
-                        const struct draft *d)
+                        const struct opt_draft *d)
 {
   for (size_t k = runs; k-- > 0;)
     install(p, &run[k], d);
@@ -315,23 +260,24 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
   uint64_t bytes = bytes_at_most(p, run, runs, &c), room = p->page_max - sizeof(struct opt_page);
   uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
   size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
-  struct draft d = {.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
-                    .room = (size_t)n + runs}; /* each run may have a page that is not full */
+  struct opt_draft d = {.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
+                        .room = (size_t)n + runs}; /* each run may have a page that is not full */
+  int err;
   if (n > SIZE_MAX / 64 || (d.first = malloc(d.room * sizeof *d.first)) == NULL ||
       (d.pages = malloc(d.room * sizeof(struct opt_page *))) == NULL)
-    d.err = PPRF_ERR_NOMEM;
+    err = PPRF_ERR_NOMEM;
   else
-    d.err = reserve_index(p, p->pages + (size_t)n);
-  for (size_t k = 0; k < runs && d.err == PPRF_OK; k++)
-    put_run(&d, p, &run[k], &c);
-  if (d.err == PPRF_OK)
+    err = reserve_index(p, p->pages + (size_t)n);
+  for (size_t k = 0; k < runs && err == PPRF_OK; k++)
+    err = put_run(&d, p, &run[k], &c);
+  if (err == PPRF_OK)
     install_all(p, run, runs, &d);
   else
     while (d.n > 0)
       opt_page_free(d.pages[--d.n]);
   free(d.first);
   free(d.pages);
-  return d.err;
+  return err;
 }
 
 /* ---- one page ---- */
@@ -501,30 +447,36 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
 }
 
 /* Write the nodes of a source, in pages as full as they can be. */
-static PPRF_WORK void put_source(struct draft *d, unsigned depth, opt_packed_source *next,
-                                 void *from)
+static PPRF_WORK int put_source(struct opt_draft *d, unsigned depth, opt_packed_source *next,
+                                void *from)
 {
   struct opt_entry e;
-  while (d->err == PPRF_OK && next(from, &e)) {
-    grow_draft(d);
-    put_punctured(d, e.node.start);
-    put_tile(d, (uint8_t)(OPT_TILE_LIVE + e.node.height), &e.seed);
+  int err = PPRF_OK;
+  while (err == PPRF_OK && next(from, &e)) {
+    err = grow_draft(d);
+    if (err == PPRF_OK)
+      err = opt_draft_punctured(d, e.node.start);
+    if (err == PPRF_OK)
+      err = opt_draft_live(d, e.node.height, &e.seed);
   }
-  grow_draft(d);
-  put_punctured(d, UINT64_C(1) << depth);
+  if (err == PPRF_OK)
+    err = grow_draft(d);
+  if (err == PPRF_OK)
+    err = opt_draft_punctured(d, UINT64_C(1) << depth);
   explicit_bzero(&e, sizeof e);
+  return err;
 }
 
 int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *next, void *from)
 {
-  struct draft d = {.block = opt_arena_fit(page_max(depth))};
-  put_source(&d, depth, next, from);
-  if (d.err != PPRF_OK) {
+  struct opt_draft d = {.block = opt_arena_fit(page_max(depth))};
+  int err = put_source(&d, depth, next, from);
+  if (err != PPRF_OK) {
     while (d.n > 0)
       opt_page_free(d.pages[--d.n]);
     free(d.first);
     free(d.pages);
-    return d.err;
+    return err;
   }
   open_page(p, depth, d.nodes, d.pages[0]);
   if (d.n > 1) {

@@ -323,18 +323,7 @@ static inline void merge_pair(uint8_t *tile, unsigned n, unsigned left)
   PAIR_IS_TILE
 }
 
-/* Merge the punctured tile at an index with its siblings, as far as they lie in the row.  Returns the
- * number of tiles. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
-    requires at: at < n && tile[at] < 64 && start == tile_start(tile, first, at);
-    requires memory: \valid(tile + (0 .. n - 1));
-    assigns tile[0 .. n - 1];
-    ensures row: row_holds(seed_value(R), d, tile, \result, first, end, top, m);
-    ensures punctured: \forall integer x;
-      row_punctured(tile, \result, first, x) <==> row_punctured{Pre}(tile, n, first, x);
-    ensures count: 1 <= \result <= n;
-    ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
-static unsigned merge_punctured(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
+unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
   /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
              uint64_t first, uint64_t end) */
 {
@@ -393,7 +382,7 @@ unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top,
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
 {
   take_live_leaf(tile, top, m, at) /*@ ghost (n, R, d, first, end) */;
-  unsigned tiles = merge_punctured(tile, n, at.tile, at.start)
+  unsigned tiles = opt_row_merge(tile, n, at.tile, at.start)
     /*@ ghost (top, m - 1, R, d, first, end) */;
   //@ ghost places_lemma(tile, tiles);
   return tiles;

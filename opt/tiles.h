@@ -133,6 +133,21 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
              unsigned d) */
   ;
 
+/** Merge the punctured tile at an index with its siblings, as far as they lie in the row.
+ * @return the number of tiles. */
+/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+    requires at: at < n && tile[at] < 64 && start == tile_start(tile, first, at);
+    requires memory: \valid(tile + (0 .. n - 1));
+    assigns tile[0 .. n - 1];
+    ensures row: row_holds(seed_value(R), d, tile, \result, first, end, top, m);
+    ensures punctured: \forall integer x;
+      row_punctured(tile, \result, first, x) <==> row_punctured{Pre}(tile, n, first, x);
+    ensures count: 1 <= \result <= n;
+    ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
+unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
+  /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
+             uint64_t first, uint64_t end) */;
+
 /** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies below
  * top.  Its seed is overwritten, and m - 1 are left; punctured siblings become one tile.
  * @param[in] at where opt_tiles_find found the leaf.

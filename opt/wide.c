@@ -62,6 +62,7 @@
 #define opt_seeds_down opt_wide_seeds_down
 #define opt_seeds_up_one opt_wide_seeds_up_one
 #define opt_tiles_put_path opt_wide_tiles_put_path
+#define opt_row_merge opt_wide_row_merge
 #define opt_row_puncture_leaf opt_wide_row_puncture_leaf
 #define opt_row_puncture_below opt_wide_row_puncture_below
 #define opt_page_of opt_wide_page_of
@@ -73,6 +74,10 @@
 #define opt_packed_resize opt_wide_packed_resize
 #define opt_packed_puncture_node opt_wide_packed_puncture_node
 #define opt_index_puncture opt_wide_index_puncture
+#define opt_draft_begin opt_wide_draft_begin
+#define opt_draft_live opt_wide_draft_live
+#define opt_draft_hole opt_wide_draft_hole
+#define opt_draft_punctured opt_wide_draft_punctured
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load
@@ -116,6 +121,7 @@
 
 #include "tiles.c"
 #include "index.c"
+#include "draft.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"

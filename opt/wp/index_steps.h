@@ -724,7 +724,7 @@
   /*@ ghost only_page_lemma(p, i, leaf); */ \
   /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
         k == i; */
-#define HALF_OF_LEAF \
+#define HALF_WITH_LEAF \
   /*@ assert ends: err == 0 ==> p->first[i] <= leaf < page_end(p, i + 1) && \
         page_end(p, i) == p->first[i + 1]; */ \
   /*@ assert index: err == 0 ==> index_of_pages(p); */ \

@@ -87,6 +87,25 @@
     }
   }
 
+  void leaf_node_lemma(unsigned d, uint64_t x)
+  {
+    deep_tree_lemma(d);
+    covering_start_lemma(d, x, 0);
+    /@ assert one: pow2(0) == 1; @/
+    /@ assert start: covering_start(x, 0) == x; @/
+  }
+
+  void next_node_lemma(unsigned d, uint64_t s, unsigned h)
+  {
+    deep_tree_lemma(d);
+    uint64_t x = end_lemma(s, h);
+    covering_start_lemma(d, x, h);
+    tn_apart_lemma(d, h);
+    /@ assert around: covers(covering_start(x, h), h, x); @/
+    /@ assert right: s < covering_start(x, h); @/
+    /@ assert start: covering_start(x, h) == x; @/
+  }
+
   void row_order_lemma(const uint8_t *tile, unsigned n, uint64_t first, unsigned d)
   {
     deep_tree_lemma(d);

@@ -254,7 +254,7 @@
   /*@ assert same_new: \forall integer x; tile_covers(row, first, left, x) <==> \
         punctured_between(row, first, kept, behind + by, x); */
 
-/* merge_punctured */
+/* opt_row_merge */
 #define TILE_AND_PARENT \
   /*@ assert node: tile_is_node(tile, first, d, at); */ \
   /*@ ghost row_order_lemma(tile, n, first, d); */ \
