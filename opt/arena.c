@@ -72,18 +72,6 @@ static struct arena *_Atomic process_arena;
 
 /* ---- sizes ---- */
 
-/* Steps of 64 bytes up to 1024, of 128 up to 2048, of 256 up to 4096. */
-static size_t step_of(size_t bytes)
-{
-  return bytes <= 1024 ? 64 : bytes <= 2048 ? 128 : 256;
-}
-
-size_t opt_arena_fit(size_t bytes)
-{
-  size_t step = step_of(bytes);
-  return bytes == 0 ? step : (bytes + step - 1) / step * step;
-}
-
 static unsigned class_of(size_t block)
 {
   return block <= 1024   ? (unsigned)(block / 64 - 1)

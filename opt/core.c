@@ -676,33 +676,6 @@ static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt
   return live;
 }
 
-#ifndef __FRAMAC__
-static PPRF_WORK int punct_at_any_depth(struct opt_store *s, struct pprf_family family,
-                                        uint64_t leaf, uint8_t *out)
-{
-  struct pprf_seed copath[PPRF_DEPTH_MAX], value;
-  struct opt_node node;
-  opt_store_prefetch(s, leaf);
-  if (!find_node(s, leaf, &node))
-    return PPRF_ERR_PUNCTURED;
-  int err = derive_copath(s, family, node, leaf, copath, &value);
-  if (err == PPRF_OK)
-    err = opt_store_puncture(s, leaf, node, copath);
-  if (err == PPRF_OK && out != NULL)
-    store_seed(out, value);
-  wipe(copath, node.height);
-  wipe_seed(&value);
-  return err;
-}
-
-static NOINLINE struct done punct_deep(pprf_key *key, uint64_t leaf, uint8_t *out)
-{
-  int err = punct_at_any_depth(&key->store, key->family, leaf, out);
-  prg_wipe(prg_wipe_plan(PUNCT_STACK + DEEP_STACK));
-  return (struct done){err, 1}; /* the frame between is the caller's to wipe */
-}
-#endif
-
 /* Puncture, and write the leaf's value to out if that is not NULL. */
 /*@ requires key: key(seed_value(key_root), &key->store) && \valid(key);
     requires family: tree_family(key->family);
@@ -736,20 +709,17 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   struct opt_store *s = &key->store;
   if (!opt_in_tree(leaf, depth_of(key)))
     return (struct done){PPRF_ERR_RANGE, 0};
-  OPT_IF_PACKED(s, if (depth_of(key) > PPRF_SLOTS_DEPTH_MAX) return punct_deep(key, leaf, out);)
   opt_store_prefetch(s, leaf);
   if (!find_node(s, leaf, &node) /*@ ghost (key_root) */)
     return (struct done){PPRF_ERR_PUNCTURED, 0};
   /* half of all punctures in random order: slots read no seed */
   if (node.height == 0 && out == NULL) {
     opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
-    OPT_IF_PACKED(s, return (struct done){PPRF_OK, 1};) /* it moves seeds and needs no memory */
     return (struct done){PPRF_OK, 0};
   }
   int err = derive_copath(s, key->family, node, leaf, copath, &value) /*@ ghost (key_root) */;
   if (err == PPRF_OK) {
-    OPT_RESULT(int stored) opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
-    OPT_IF_PACKED(s, if ((err = stored) != PPRF_OK) wipe_seed(&value);)
+    opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
     if (out != NULL)
       store_seed(out, value);
     wipe_copath(copath, node.height) /*@ ghost (s, key_root) */;
@@ -757,6 +727,27 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   wipe_seed(&value);
   return (struct done){err, 1};
 }
+
+#ifndef __FRAMAC__
+static NOINLINE int punct_packed(pprf_key *key, uint64_t leaf, uint8_t *out)
+{
+  struct opt_packed *p = key->store.packed;
+  unsigned stack = PUNCT_STACK;
+  int err;
+  if (!opt_in_tree(leaf, depth_of(key)))
+    return PPRF_ERR_RANGE;
+  if (depth_of(key) <= PPRF_SLOTS_DEPTH_MAX) {
+    err = opt_packed_punct(p, key->family, leaf, out);
+  } else {
+    err = opt_packed_punct_deep(p, key->family, leaf, out);
+    stack += DEEP_STACK;
+  }
+  key->store.nodes = p->nodes;
+  if (err != PPRF_ERR_PUNCTURED)
+    prg_wipe(prg_wipe_plan(stack));
+  return err;
+}
+#endif
 
 /*@ requires key: key == \null ||
       (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
@@ -791,6 +782,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
+  OPT_IF_PACKED(&key->store, return punct_packed(key, leaf, NULL);)
   const struct done done = punct(key, leaf, NULL);
   if (done.seeds)
     prg_wipe(prg_wipe_plan(PUNCT_STACK));
@@ -839,6 +831,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return PPRF_ERR_NULL;
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
+  OPT_IF_PACKED(&key->store, return punct_packed(key, leaf, out);)
   const struct done done = punct(key, leaf, out);
   if (done.seeds)
     prg_wipe(prg_wipe_plan(PUNCT_STACK));

@@ -161,8 +161,7 @@ static int room_for_tile(struct opt_draft *d)
   /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
 {
   LAST_OF_DRAFT
-  if (d->n == d->at ||
-      opt_page_used(d->pages[d->n - 1]) + 1 + sizeof(struct pprf_seed) > d->block)
+  if (d->n == d->at || opt_page_used(d->pages[d->n - 1]) + 1 + sizeof(struct pprf_seed) > d->block)
     return next_page(d) /*@ ghost (R, depth, from) */;
   LAST_IS_OPEN
   return PPRF_OK;

@@ -17,7 +17,8 @@
     ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == at.start;
-    ensures seeds: page->seeds == \old(page->seeds) - 1; */
+    ensures seeds: page->seeds == \old(page->seeds) - 1;
+    ensures bytes: page_bytes(page) <= \old(page_bytes(page)); */
 static inline void take_leaf(struct opt_page *page, struct opt_place at)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
 {
@@ -43,7 +44,8 @@ static inline void take_leaf(struct opt_page *page, struct opt_place at)
     ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == leaf;
-    ensures seeds: page->seeds == \old(page->seeds) + h - 1; */
+    ensures seeds: page->seeds == \old(page->seeds) + h - 1;
+    ensures bytes: page_bytes(page) == \old(page_bytes(page)) + 17 * h - 16; */
 static inline void puncture_below(struct opt_page *page, struct opt_place at, uint64_t leaf,
                                   unsigned h, const struct pprf_seed *copath)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
@@ -71,7 +73,8 @@ static inline void puncture_below(struct opt_page *page, struct opt_place at, ui
     ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == leaf;
-    ensures seeds: page->seeds == \old(page->seeds) + h - 1; */
+    ensures seeds: page->seeds == \old(page->seeds) + h - 1;
+    ensures bytes: page_bytes(page) <= \old(page_bytes(page)) + (h > 0 ? 17 * h - 16 : 0); */
 static inline void puncture_page(struct opt_page *page, struct opt_place at, uint64_t leaf,
                                  unsigned h, const struct pprf_seed *copath)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
@@ -81,41 +84,6 @@ static inline void puncture_page(struct opt_page *page, struct opt_place at, uin
     take_leaf(page, at) /*@ ghost (R, d, first, end) */;
   else
     puncture_below(page, at, leaf, h, copath) /*@ ghost (R, d, first, end) */;
-}
-
-/* Copy n tiles. */
-/*@ requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
-      \separated(to + (0 .. n - 1), from + (0 .. n - 1));
-    assigns to[0 .. n - 1];
-    ensures copied: \forall integer i; 0 <= i < n ==> to[i] == \old(from[i]); */
-static inline void copy_tiles(uint8_t *restrict to, const uint8_t *restrict from, unsigned n)
-{
-  /*@ loop invariant 0 <= i <= n;
-      loop invariant copied: \forall integer j; 0 <= j < i ==> to[j] == \at(from[j],Pre);
-      loop assigns i, to[0 .. n - 1];
-      loop variant n - i; */
-  for (unsigned i = 0; i < n; i++)
-    to[i] = from[i];
-}
-
-/* Copy n seeds. */
-/*@ requires place: to == to_top - n && from == from_top - (k + n);
-    requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
-      \separated(to + (0 .. n - 1), from + (0 .. n - 1));
-    assigns to[0 .. n - 1];
-    ensures copied: \forall integer j; 0 <= j < n ==>
-      place_seed(to_top, j) == place_seed{Pre}(from_top, k + j); */
-static inline void copy_seeds(struct pprf_seed *restrict to, const struct pprf_seed *restrict from,
-                              unsigned n)
-  /*@ ghost (const struct pprf_seed *to_top, const struct pprf_seed *from_top, unsigned k) */
-{
-  /*@ loop invariant 0 <= i <= n;
-      loop invariant copied: \forall integer j; n - i <= j < n ==>
-        place_seed(to_top, j) == place_seed{Pre}(from_top, k + j);
-      loop assigns i, to[0 .. n - 1];
-      loop variant n - i; */
-  for (unsigned i = 0; i < n; i++)
-    to[i] = from[i];
 }
 
 /* A new page with a part of another's row. */
@@ -151,8 +119,8 @@ static inline struct opt_page *copy_part(const struct opt_page *from, struct opt
   PAGE_IS_APART
   page->tiles = (uint16_t)n;
   page->seeds = (uint16_t)m;
-  copy_tiles(page->tile, from->tile + at.tile, n);
-  copy_seeds(opt_page_row(page, m), opt_page_row(from, at.seeds + m), m)
+  opt_tiles_copy(page->tile, from->tile + at.tile, n);
+  opt_seeds_copy(opt_page_row(page, m), opt_page_row(from, at.seeds + m), m)
     /*@ ghost (top, old_top, at.seeds) */;
   PART_IS_ROW
   return page;
@@ -167,14 +135,7 @@ struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at,
   return page;
 }
 
-/* Wipe a page, NULL allowed, and give it back. */
-/*@ requires page: page == \null || a_page(page);
-    requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures wiped: page != \null ==> free_page(page) &&
-      \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> zero_place(page, j);
-    ensures others: others_kept{Pre,Post}(page); */
-static inline void give_back(struct opt_page *page)
+void opt_page_give_back(struct opt_page *page)
 {
   opt_page_free(page);
   OTHERS_KEPT
@@ -353,6 +314,8 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node nod
     ensures seeds: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + h - 1;
     ensures other_seeds: \forall integer k; 0 <= k < p->pages ==> k != i ==>
       seeds_of_page(p, k) == seeds_of_page{Pre}(p, k);
+    ensures within: pages_within{Pre}(p) ==>
+      \old(page_bytes(p->page[i])) + (h > 0 ? 17 * h - 16 : 0) <= p->page_max ==> pages_within(p);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_place at,
@@ -374,6 +337,7 @@ static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_
     assigns p->nodes;
     ensures nodes: p->nodes == nodes;
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline void put_count(struct opt_packed *p, uint64_t nodes)
   /*@ ghost (struct pprf_seed R) */
@@ -417,6 +381,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures others: others_kept{Pre,Post}(\result); */
 static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struct opt_place at,
                                      unsigned n, unsigned m, size_t bytes)
@@ -438,12 +403,14 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
       row_punctured(page_row(page), page->tiles, p->first[i], x) <==> page_punctured(p, i, x);
     requires tiles: \forall integer b, s;
       tile_between(page_row(page), p->first[i], 0, page->tiles, b, s) <==> page_tile(p, i, b, s);
+    requires bytes: page_bytes(page) == page_bytes(p->page[i]);
     assigns p->page[i] \from page;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures page: p->page[i] == page && page_kept{Pre,Post}(page);
     ensures wiped: free_page(\old(p->page[i])); */
 static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
@@ -451,7 +418,7 @@ static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *pa
 {
   struct opt_page *old = p->page[i];
   p->page[i] = page;
-  give_back(old);
+  opt_page_give_back(old);
   PAGE_SWAPPED
   COUNT_KEPT
 }
@@ -575,11 +542,14 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
     requires tiles: \forall integer b, s; page_tile(p, i, b, s) <==>
       tile_of_page(left, p->first[i], b, s) || tile_of_page(right, start, b, s);
     requires seeds: left->seeds + right->seeds == seeds_of_page(p, i);
+    requires bytes: page_bytes(left) <= page_bytes(p->page[i]) &&
+      page_bytes(right) <= page_bytes(p->page[i]);
     assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[i .. p->pages] \from p->page[i .. p->pages], left, right;
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures seeds_before: \forall integer k; 0 <= k < i ==>
       seeds_of_page(p, k) == seeds_of_page{Pre}(p, k);
     ensures seeds_here: seeds_of_page(p, i) + seeds_of_page(p, i + 1) == seeds_of_page{Pre}(p, i);
@@ -599,25 +569,15 @@ static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
   struct opt_page *old = p->page[i];
   put_two(p, i, start, left, right);
   INDEX_HAS_TWO
-  give_back(old);
+  opt_page_give_back(old);
   PAGES_IN_STORE
   SEEDS_OF_TWO
 }
 
-/* Give back a page that is not the store's, NULL allowed. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
-    requires page: page == \null || spare_page(p, page);
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures count: same_count{Pre,Post}(p);
-    ensures wiped: page != \null ==> free_page(page);
-    ensures others: others_kept{Pre,Post}(page); */
-static inline void drop_part(struct opt_page *page)
+void opt_packed_drop(struct opt_page *page)
   /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
 {
-  give_back(page);
+  opt_page_give_back(page);
   STORE_KEPT
   COUNT_KEPT
 }
@@ -632,6 +592,7 @@ static inline void drop_part(struct opt_page *page)
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures halves: \result == 0 ==> p->pages == \old(p->pages) + 1 &&
       2 * page_bytes(p->page[i]) < \old(page_bytes(p->page[i])) + 42 &&
       2 * page_bytes(p->page[i + 1]) < \old(page_bytes(p->page[i])) + 42;
@@ -657,8 +618,8 @@ static int split_page(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_see
     /*@ ghost (R) */;
   RIGHT_IS_THERE
   if (left == NULL || right == NULL) {
-    drop_part(left) /*@ ghost (p, R) */;
-    drop_part(right) /*@ ghost (p, R) */;
+    opt_packed_drop(left) /*@ ghost (p, R) */;
+    opt_packed_drop(right) /*@ ghost (p, R) */;
     PAGE_IS_WHOLE
     return PPRF_ERR_NOMEM;
   }
@@ -680,6 +641,7 @@ static int split_page(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_see
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures fits: \result == 0 ==> leaf_fits(p, leaf, h, p->page_max); */
 static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
   /*@ ghost (struct pprf_seed R) */
@@ -693,21 +655,7 @@ static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
   return err;
 }
 
-/* Have room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
- * split, and one whose block is too small gets another; 0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
-    requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
-    requires bytes: leaf_within(p, leaf, p->page_max);
-    requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
-    assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures count: same_count{Pre,Post}(p);
-    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h); */
-static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
+int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
   /*@ ghost (struct pprf_seed R) */
 {
   int err = split_if_full(p, leaf, h) /*@ ghost (R) */;
@@ -719,29 +667,9 @@ static int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
   size_t i = opt_page_of(p, leaf);
   PAGE_OF_THIS
   size_t bytes = opt_page_used_after(p->page[i], h);
+  //@ assert most: bytes <= p->page_max;
   if (bytes > p->page[i]->bytes)
     err = opt_packed_resize(p, i, bytes) /*@ ghost (R) */;
   ROOM_IS_THERE
   return err;
-}
-
-int opt_packed_puncture_node(struct opt_packed *p, size_t i, uint64_t leaf, struct opt_node node,
-                             const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
-{
-  struct opt_place at = opt_place_of(node);
-  unsigned h = node.height;
-  TILE_OF_NODE
-  if (h > 0 && opt_page_used_after(p->page[i], h) > p->page[i]->bytes) {
-    int err = give_room(p, leaf, h) /*@ ghost (R) */;
-    COUNT_AS_BEFORE
-    if (err != PPRF_OK)
-      return err;
-    i = opt_page_of(p, leaf);
-    at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
-    TILE_OF_LEAF
-  }
-  SET_AS_BEFORE
-  opt_index_puncture(p, i, at, leaf, h, copath) /*@ ghost (R) */;
-  LEAF_IS_PUNCTURED
-  return PPRF_OK;
 }

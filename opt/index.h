@@ -46,6 +46,10 @@ struct opt_packed {
 /* all blocks of the arena, so that contracts can say which of them stay as they are */
 #define OPT_PAGES_MAX 0x1000000
 extern struct opt_page opt_pages[OPT_PAGES_MAX];
+/* and all memory that indexes of more than one page have */
+#define OPT_INDEX_MAX 0x1000000
+extern uint64_t opt_firsts[OPT_INDEX_MAX];
+extern struct opt_page *opt_lists[OPT_INDEX_MAX];
 #include "index.acsl"
 #endif
 
@@ -175,6 +179,8 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p,
     assigns p->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
     ensures count: packed_counted(p) && p->nodes == \old(p->nodes) + h - 1;
+    ensures within: pages_within{Pre}(p) ==>
+      \old(page_bytes(p->page[i])) + (h > 0 ? 17 * h - 16 : 0) <= p->page_max ==> pages_within(p);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
@@ -193,39 +199,31 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
       p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
     ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
 int opt_packed_resize(struct opt_packed *p, size_t i,
                       size_t bytes) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture a leaf of a live node, which opt_packed_find gave, in page i; the index has room if the page
- * has to be split.
- * @retval 0, or PPRF_ERR_NOMEM: the same leaves are punctured as before. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && packed_counted(p);
-    requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
-    requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
-    requires height: node.height <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
+/** Have room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
+ * split, and one whose block is too small gets another; the index has room if the page has to be split.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
+    requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
     requires bytes: leaf_within(p, leaf, p->page_max);
-    requires index: node.height > 0 ==> leaf_fits(p, leaf, node.height, p->page_max) ||
-      p->pages + 2 <= p->room;
-    requires memory: node.height > 0 ==> \valid_read(copath + (0 .. node.height - 1)) &&
-      \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. node.height - 1)) &&
-      \separated(p, copath + (0 .. node.height - 1)) &&
-      \separated(p->first + (0 .. p->room - 1), copath + (0 .. node.height - 1)) &&
-      \separated(p->page + (0 .. p->room - 1), copath + (0 .. node.height - 1));
-    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, node.height);
-    assigns p->nodes, p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
+    requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
+    assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p) && packed_counted(p);
-    ensures punctured: \result == 0 ==> \forall integer x;
-      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf;
-    ensures count: \result == 0 ==> p->nodes == \old(p->nodes) + node.height - 1;
-    ensures none: \result != 0 ==> p->nodes == \old(p->nodes) &&
-      \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-int opt_packed_puncture_node(struct opt_packed *p, size_t i, uint64_t leaf, struct opt_node node,
-                             const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
+    ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
+int opt_packed_give_room(struct opt_packed *p, uint64_t leaf,
+                         unsigned h) /*@ ghost (struct pprf_seed R) */;
 
 /** Take a page out of the arena: no tiles, no seeds.
  * @return NULL: no memory. */
@@ -245,6 +243,29 @@ struct opt_page *opt_page_new(size_t bytes);
       zero_place(page, j);
     ensures others: other_pages{Pre,Post}(page); */
 void opt_page_free(struct opt_page *page);
+
+/** The same; what held of the other pages still holds. */
+/*@ requires page: page == \null || a_page(page);
+    requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures wiped: page != \null ==> free_page(page) &&
+      \forall integer j; 0 <= j < OPT_PAGE_SEEDS ==> zero_place(page, j);
+    ensures others: others_kept{Pre,Post}(page); */
+void opt_page_give_back(struct opt_page *page);
+
+/** The same of a page that is not the store's. */
+/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+    requires page: page == \null || spare_page(p, page);
+    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
+    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures same_tiles: same_tiles{Pre,Post}(p);
+    ensures count: same_count{Pre,Post}(p);
+    ensures within: pages_within{Pre}(p) ==> pages_within(p);
+    ensures wiped: page != \null ==> free_page(page);
+    ensures others: others_kept{Pre,Post}(page); */
+void opt_packed_drop(struct opt_page *page)
+  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */;
 
 /** A new page with a part of another's row: n tiles from the one at a place on, and their m seeds.
  * @param[in] bytes of the new page at least; they fit in.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A puncture changes one page in place, after it was given more memory or was split if it is full.
- * Whatever touches more is a rewrite: the pages that it meets, and no others, are written anew, tile by
+/* A puncture of a leaf changes one page in place (fit.c), after it was given more memory or was split if it is
+ * full.  Whatever touches more is a rewrite: the pages that it meets, and no others, are written anew, tile by
  * tile, and take the old pages' place when all of them are there; what lacks memory before that changes
  * nothing.
  *
@@ -55,48 +55,23 @@ static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_p
     free(page);
 }
 
-/* Let blocks with room for so many pages be the index, of which one page needs none.  What is given back
- * goes last: a fork may come at any time. */
-static void set_index(struct opt_packed *p, uint64_t *first, struct opt_page **page, size_t room)
+struct opt_index opt_index_new(const struct opt_packed *p, size_t room)
 {
-  uint64_t *old_first = p->first;
-  struct opt_page **old_page = p->page;
-  memcpy(first, old_first, p->pages * sizeof *first);
-  memcpy(page, old_page, p->pages * sizeof *page);
-  p->first = first;
-  p->page = page;
-  p->room = room;
-  free_index(p, old_first, old_page);
-}
-
-/* Give the index blocks with room for so many pages and some more. */
-static int resize_index(struct opt_packed *p, size_t pages)
-{
-  size_t room = pages + pages / 8 + 3;
-  uint64_t *first = malloc(room * sizeof *first);
-  struct opt_page **page = malloc(room * sizeof *page);
-  if (first == NULL || page == NULL) {
-    free(first);
-    free(page);
-    return PPRF_ERR_NOMEM;
+  struct opt_index index = {malloc(room * sizeof *index.first), malloc(room * sizeof *index.page)};
+  (void)p; /* to which it does not belong yet */
+  if (index.first == NULL || index.page == NULL) {
+    free(index.first);
+    free(index.page);
+    index.first = NULL;
   }
-  set_index(p, first, page, room);
-  return PPRF_OK;
+  return index;
 }
 
-/* Have room in the index for so many pages. */
-static int reserve_index(struct opt_packed *p, size_t pages)
+void opt_index_free(struct opt_index index, size_t room)
 {
-  return pages <= p->room ? PPRF_OK : resize_index(p, pages);
-}
-
-/* Give back what the index has too much; that there is no memory for less does not matter. */
-static void tidy_index(struct opt_packed *p)
-{
-  if (p->pages == 1 && p->room > 1)
-    set_index(p, &p->one_first, &p->one_page, 1);
-  else if (p->room > 16 && p->pages < p->room / 4)
-    (void)resize_index(p, p->pages);
+  (void)room;
+  free(index.first);
+  free(index.page);
 }
 
 /* ---- pages written anew ---- */
@@ -251,7 +226,7 @@ static void install_all(struct opt_packed *p, const struct run *run, size_t runs
   for (size_t k = runs; k-- > 0;)
     install(p, &run[k], d);
   p->nodes += d->nodes;
-  tidy_index(p);
+  opt_index_tidy(p);
 }
 
 /* Write the pages of the runs anew with the change made. */
@@ -267,7 +242,7 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
       (d.pages = malloc(d.room * sizeof(struct opt_page *))) == NULL)
     err = PPRF_ERR_NOMEM;
   else
-    err = reserve_index(p, p->pages + (size_t)n);
+    err = opt_index_reserve(p, p->pages + (size_t)n);
   for (size_t k = 0; k < runs && err == PPRF_OK; k++)
     err = put_run(&d, p, &run[k], &c);
   if (err == PPRF_OK)
@@ -277,50 +252,6 @@ static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct ch
       opt_page_free(d.pages[--d.n]);
   free(d.first);
   free(d.pages);
-  return err;
-}
-
-/* ---- one page ---- */
-
-static const struct change nothing = {.first = UINT64_MAX, .last = 0};
-
-/* Make two pages one. */
-static int join_pages(struct opt_packed *p, size_t i)
-{
-  return rewrite(p, &(struct run){.from = i, .to = i + 1}, 1, nothing);
-}
-
-/* Give back what a page has too much, more than an eighth of it, and join it to one beside it if both are
- * small; that there is no memory for less does not matter. */
-static void tidy(struct opt_packed *p, size_t i)
-{
-  size_t small = p->page_max / 4;
-  if (opt_page_used(p->page[i]) < small) {
-    if (i + 1 < p->pages && opt_page_used(p->page[i + 1]) < small)
-      (void)join_pages(p, i);
-    else if (i > 0 && opt_page_used(p->page[i - 1]) < small && join_pages(p, i - 1) == PPRF_OK)
-      i--;
-  }
-  size_t bytes = opt_page_used(p->page[i]);
-  if (opt_arena_fit(bytes) < p->page[i]->bytes - p->page[i]->bytes / 8u)
-    (void)opt_packed_resize(p, i, bytes);
-}
-
-int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath)
-{
-  size_t i = opt_page_of(p, leaf);
-  unsigned h = node.height;
-  int err = PPRF_OK;
-  if (h > 0 && opt_page_used_after(p->page[i], h) > p->page_max)
-    err = reserve_index(
-      p, p->pages + 2); /* the page is split, at depth 62 and 63, seeds of 32 bytes, twice */
-  if (err == PPRF_OK)
-    err = opt_packed_puncture_node(p, i, leaf, node, copath);
-  if (p->pages > p->many)
-    p->page_max = OPT_ARENA_MAX;
-  if (err == PPRF_OK && h == 0)
-    tidy(p, i);
   return err;
 }
 
@@ -341,7 +272,7 @@ static int change_runs(struct opt_packed *p, struct run *run, size_t runs, struc
   }
   for (size_t k = runs; k-- > 0;) /* a page that is joined to another moves those behind it alone */
     for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
-      tidy(p, i);
+      opt_packed_tidy(p, i);
   return PPRF_OK;
 }
 
@@ -490,7 +421,7 @@ int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *nex
     free(d.first);
     free(d.pages);
   }
-  tidy(p, p->pages - 1); /* the last page may have much that it needs not */
+  opt_packed_tidy(p, p->pages - 1); /* the last page may have much that it needs not */
   return PPRF_OK;
 }
 

@@ -55,6 +55,41 @@ static inline uint64_t opt_tile_leaves(uint8_t t)
   return UINT64_C(1) << t % 64u;
 }
 
+/** Copy n tiles. */
+/*@ requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
+      \separated(to + (0 .. n - 1), from + (0 .. n - 1));
+    assigns to[0 .. n - 1];
+    ensures copied: \forall integer i; 0 <= i < n ==> to[i] == \old(from[i]); */
+static inline void opt_tiles_copy(uint8_t *restrict to, const uint8_t *restrict from, unsigned n)
+{
+  /*@ loop invariant 0 <= i <= n;
+      loop invariant copied: \forall integer j; 0 <= j < i ==> to[j] == \at(from[j],Pre);
+      loop assigns i, to[0 .. n - 1];
+      loop variant n - i; */
+  for (unsigned i = 0; i < n; i++)
+    to[i] = from[i];
+}
+
+/** Copy n seeds. */
+/*@ requires place: to == to_top - n && from == from_top - (k + n);
+    requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
+      \separated(to + (0 .. n - 1), from + (0 .. n - 1));
+    assigns to[0 .. n - 1];
+    ensures copied: \forall integer j; 0 <= j < n ==>
+      place_seed(to_top, j) == place_seed{Pre}(from_top, k + j); */
+static inline void opt_seeds_copy(struct pprf_seed *restrict to,
+                                  const struct pprf_seed *restrict from, unsigned n)
+  /*@ ghost (const struct pprf_seed *to_top, const struct pprf_seed *from_top, unsigned k) */
+{
+  /*@ loop invariant 0 <= i <= n;
+      loop invariant copied: \forall integer j; n - i <= j < n ==>
+        place_seed(to_top, j) == place_seed{Pre}(from_top, k + j);
+      loop assigns i, to[0 .. n - 1];
+      loop variant n - i; */
+  for (unsigned i = 0; i < n; i++)
+    to[i] = from[i];
+}
+
 /** Find a leaf in a row of n tiles that starts at first and covers it. */
 /*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(tile + (0 .. n - 1)) &&
       row_tiles(tile, n, first, d);
@@ -133,7 +168,8 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
              unsigned d) */
   ;
 
-/** Merge the punctured tile at an index with its siblings, as far as they lie in the row.
+/** Merge the punctured tile at an index of a row of n with its siblings, as far as they lie in the row.
+ * @param[in] start the tile's first leaf.
  * @return the number of tiles. */
 /*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
     requires at: at < n && tile[at] < 64 && start == tile_start(tile, first, at);
@@ -146,7 +182,8 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
     ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
 unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
   /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
-             uint64_t first, uint64_t end) */;
+             uint64_t first, uint64_t end) */
+  ;
 
 /** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies below
  * top.  Its seed is overwritten, and m - 1 are left; punctured siblings become one tile.

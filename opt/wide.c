@@ -62,6 +62,8 @@
 #define opt_seeds_down opt_wide_seeds_down
 #define opt_seeds_up_one opt_wide_seeds_up_one
 #define opt_tiles_put_path opt_wide_tiles_put_path
+#define opt_tiles_copy opt_wide_tiles_copy
+#define opt_seeds_copy opt_wide_seeds_copy
 #define opt_row_merge opt_wide_row_merge
 #define opt_row_puncture_leaf opt_wide_row_puncture_leaf
 #define opt_row_puncture_below opt_wide_row_puncture_below
@@ -70,9 +72,17 @@
 #define opt_seed_in opt_wide_seed_in
 #define opt_page_new opt_wide_page_new
 #define opt_page_free opt_wide_page_free
+#define opt_page_give_back opt_wide_page_give_back
 #define opt_page_part opt_wide_page_part
+#define opt_packed_drop opt_wide_packed_drop
+#define opt_index_new opt_wide_index_new
+#define opt_index_free opt_wide_index_free
+#define opt_index_reserve opt_wide_index_reserve
+#define opt_index_tidy opt_wide_index_tidy
+#define opt_packed_join opt_wide_packed_join
+#define opt_packed_tidy opt_wide_packed_tidy
 #define opt_packed_resize opt_wide_packed_resize
-#define opt_packed_puncture_node opt_wide_packed_puncture_node
+#define opt_packed_give_room opt_wide_packed_give_room
 #define opt_index_puncture opt_wide_index_puncture
 #define opt_draft_begin opt_wide_draft_begin
 #define opt_draft_live opt_wide_draft_live
@@ -94,6 +104,8 @@
 #define opt_packed_locked opt_wide_packed_locked
 #define opt_walk opt_wide_walk
 #define opt_packed_eval opt_wide_packed_eval
+#define opt_packed_punct opt_wide_packed_punct
+#define opt_packed_punct_deep opt_wide_packed_punct_deep
 #define opt_store_mapped_bytes opt_wide_store_mapped_bytes
 #define opt_store_lay_out opt_wide_store_lay_out
 #define opt_store_open opt_wide_store_open
@@ -122,6 +134,7 @@
 #include "tiles.c"
 #include "index.c"
 #include "draft.c"
+#include "fit.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"

@@ -569,7 +569,7 @@ static void no_memory(void)
       snprintf(context, sizeof context, "depth %u operation %u", depths[k], i);
       uint64_t nodes = s->p.nodes, at = 0;
       size_t punctured = s->m.n;
-      refused = i % 16 == 11 ? 0 : 1 + i % 5; /* the test itself asks for memory before a set */
+      refused = i % 16 == 11 ? 0 : 1 + i % 11; /* the test itself asks for memory before a set */
       int err = random_operation(s, i);
       at = refused;
       refused = 0;
@@ -591,6 +591,41 @@ static void no_memory(void)
   refused = 0;
   check(refusals >= 50, "%u refusals", refusals);
   end_test("packed: without_memory_the_store_is_as_it_was");
+}
+
+/* Whole trees whose pages get no memory when they are to be joined or made smaller: a puncture of a single leaf
+ * does not need it. */
+static void no_memory_to_tidy(void)
+{
+  enum { DEPTH = 10, LEAVES = 1 << DEPTH };
+  spared = 0;
+  for (unsigned mode = 0; mode < 4 && !failed; mode++) {
+    struct subject *s = new_subject(DEPTH, 512);
+    uint64_t order[LEAVES];
+    for (unsigned i = 0; i < LEAVES; i++)
+      order[i] = mode == 1 ? LEAVES - 1 - i : i;
+    for (unsigned i = LEAVES; i > 1 && mode >= 2; i--) {
+      uint64_t j = rnd_below(i), t = order[i - 1];
+      order[i - 1] = order[j];
+      order[j] = t;
+    }
+    for (unsigned i = 0; i < LEAVES && !failed; i++) {
+      struct opt_node n;
+      snprintf(context, sizeof context, "mode %u puncture %u", mode, i);
+      check(opt_packed_find(&s->p, order[i], &n), "a leaf is gone");
+      refused = n.height == 0 ? 1 + i % 3 : 0;
+      check(puncture_one(s, order[i]) == PPRF_OK, "puncture");
+      refused = 0;
+      if (i % 16 == 0)
+        check_packed(s, 1);
+    }
+    check(s->p.nodes == 0, "nodes at the end");
+    check_packed(s, 0);
+    check_arena(s);
+    free_subject(s);
+  }
+  spared = 1;
+  end_test("packed: without_memory_pages_stay_as_they_are_and_single_leaves_go");
 }
 
 /* Bytes a node: what docs/sparse-store.md says. */
@@ -789,6 +824,7 @@ void test_packed(void)
   far_leaves();
   loads();
   no_memory();
+  no_memory_to_tidy();
   sizes();
   arena();
   prefaulted();

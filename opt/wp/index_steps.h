@@ -331,6 +331,8 @@
 #define STORE_KEPT \
   /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
         p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
+  STORE_IS_SAME
+#define STORE_IS_SAME \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
   /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
@@ -350,7 +352,10 @@
          tile_of_page(p->page[k], p->first[k], b, s)); */ \
   /*@ assert tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
-  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ assert same_bytes: \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(p->page[k]); */ \
+  /*@ assert within: pages_within{Pre}(p) ==> pages_within(p); */
 
 /* Each place of the index has a page with as many seeds as before. */
 #define COUNT_KEPT \
@@ -421,7 +426,12 @@
         (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
   /*@ assert tiles: \forall integer k, b, s; 0 <= k < p->pages ==> \
         (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
-  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
+  /*@ assert bytes_kept: \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(p->page[k]); */ \
+  /*@ assert bytes_others: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(\at(p->page[k],Pre)); */ \
+  /*@ assert within: pages_within{Pre}(p) ==> pages_within(p); */
 
 /* opt_packed_resize */
 #define COPY_OF_PAGE \
@@ -436,7 +446,11 @@
   /*@ assert old_tiles: \forall integer b, s; \
         tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(old, p->first[i], b, s); */ \
   /*@ assert new_tiles: \forall integer b, s; \
-        tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(page, p->first[i], b, s); */
+        tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(page, p->first[i], b, s); */ \
+  /*@ assert held: page_holds{Pre}(seed_value(R), p->depth, old, p->first[i], page_end{Pre}(p, i)); */ \
+  /*@ assert same_end: page_end{Pre}(p, i) == page_end(p, i); */ \
+  /*@ assert whole: tile_start{Pre}(page_row{Pre}(old), p->first[i], page->tiles) == page_end(p, i); */ \
+  /*@ assert copied: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */
 
 /* middle */
 #define ROW_TO_HALVE \
@@ -580,7 +594,45 @@
   /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
   /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
   /*@ assert same_tiles: same_tiles{Pre,Here}(p); */ \
-  /*@ assert kept_new: page_kept{Pre,Here}(left) && page_kept{Pre,Here}(right); */
+  /*@ assert left_index: page_kept{Pre,Indexed}(left); */ \
+  /*@ assert left_free: page_kept{Indexed,Here}(left); */ \
+  /*@ assert left_same: same_page{Pre,Here}(left); */ \
+  /*@ assert left_kept: page_kept{Pre,Here}(left); */ \
+  /*@ assert right_index: page_kept{Pre,Indexed}(right); */ \
+  /*@ assert right_free: page_kept{Indexed,Here}(right); */ \
+  /*@ assert right_same: same_page{Pre,Here}(right); */ \
+  /*@ assert right_kept: page_kept{Pre,Here}(right); */ \
+  /*@ assert bytes_index: \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes{Indexed}(p->page[k]) == page_bytes{Pre}(p->page[k]); */ \
+  /*@ assert bytes_kept: \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(p->page[k]); */ \
+  /*@ assert bytes_before: \forall integer k; 0 <= k < i ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(\at(p->page[k],Pre)); */ \
+  /*@ assert bytes_behind: \forall integer k; i + 2 <= k < p->pages ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(\at(p->page[k - 1],Pre)); */ \
+  /*@ assert bytes_new: page_bytes(left) <= page_bytes{Pre}(old) && \
+        page_bytes(right) <= page_bytes{Pre}(old); */ \
+  /*@ assert same_max: p->page_max == \at(p->page_max,Pre) && old == \at(p->page[i],Pre); */ \
+  /*@ assert max_old: pages_within{Pre}(p) ==> \forall integer k; 0 <= k < \at(p->pages,Pre) ==> \
+        page_bytes{Pre}(\at(p->page[k],Pre)) <= p->page_max; */ \
+  /*@ assert max_new: pages_within{Pre}(p) ==> page_bytes(p->page[i]) <= p->page_max && \
+        page_bytes(p->page[i + 1]) <= p->page_max; */ \
+  /*@ assert max_before: pages_within{Pre}(p) ==> \forall integer k; 0 <= k < i ==> \
+        page_bytes(p->page[k]) <= p->page_max; */ \
+  /*@ assert max_behind: pages_within{Pre}(p) ==> \forall integer k; i + 2 <= k < p->pages ==> \
+        page_bytes(p->page[k]) <= p->page_max; */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= p->pages; \
+       loop invariant each: pages_within{Pre}(p) ==> \forall integer l; 0 <= l < k ==> \
+         page_bytes(p->page[l]) <= p->page_max; \
+       loop assigns k; \
+       loop variant p->pages - k; @/ \
+    for (size_t k = 0; k < p->pages; k++) { \
+      /@ assert one: pages_within{Pre}(p) ==> page_bytes(p->page[k]) <= p->page_max; @/ \
+    } */ \
+  /*@ assert all: pages_within{Pre}(p) ==> \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes(p->page[k]) <= p->page_max; */ \
+  /*@ assert within: pages_within{Pre}(p) ==> pages_within(p); */
 #define SEEDS_OF_TWO \
   /*@ assert seeds_kept: \forall integer k; 0 <= k < p->pages ==> \
         p->page[k]->seeds == \at(\at(p->page[k],Here)->seeds,Pre); */ \
@@ -751,41 +803,10 @@
   /*@ assert only_one: \forall integer k; 0 <= k < p->pages ==> \
         p->first[k] <= leaf < page_end(p, k) ==> k == i; */ \
   /*@ assert enough: err == 0 ==> bytes <= p->page[i]->bytes; */ \
-  /*@ assert as_much: err == 0 ==> bytes == page_bytes(p->page[i]) + 17 * h - 16; */
-
-/* opt_packed_puncture_node */
-#define TILE_OF_NODE \
-  /*@ ghost only_tile_lemma(p, i, leaf, R); */ \
-  /*@ assert covers_leaf: \forall integer k; 0 <= k < p->pages ==> node_in_page(p, k, node) ==> \
-        tile_covers(page_row(p->page[k]), p->first[k], node.tile, leaf); */ \
-  /*@ assert here: node_in_page(p, i, node); */ \
-  /*@ assert place: place_of_leaf(p, i, at, leaf); */ \
-  /*@ assert tile: page_tile(p, i, OPT_TILE_LIVE + h, node.start); */ \
-  /*@ assert store_tile: packed_tile(p, OPT_TILE_LIVE + h, node.start); */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
-  /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
-        k == i; */ \
-  /*@ assert room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes ==> \
-        leaf_has_room(p, leaf, h); */
-#define COUNT_AS_BEFORE \
-  /*@ assert nodes: p->nodes == \at(p->nodes,Pre); */ \
-  /*@ assert counted: packed_counted(p); */ \
-  /*@ assert still: packed_tile(p, OPT_TILE_LIVE + h, node.start); */ \
-  /*@ assert same_depth: p->depth == \at(p->depth,Pre); */ \
-  /*@ assert same_copath: \forall integer k; 0 <= k < h ==> \
-        copath[k].lo == \at(copath[k].lo,Pre) && copath[k].hi == \at(copath[k].hi,Pre); */ \
-  /*@ assert copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h); */
-#define TILE_OF_LEAF \
-  /*@ assert height: tile_height(OPT_TILE_LIVE + h) == h; */ \
-  /*@ ghost tile_of_leaf_lemma(p, i, at, leaf, OPT_TILE_LIVE + h, node.start, R); */
-#define SET_AS_BEFORE \
-  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
-  /*@ ghost Before: ; */
-#define LEAF_IS_PUNCTURED \
-  /*@ assert with_leaf: \forall integer x; \
-        packed_punctured(p, x) <==> packed_punctured{Before}(p, x) || x == leaf; */ \
-  /*@ assert and_leaf: \forall integer x; \
-        packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
+  /*@ assert as_much: err == 0 ==> bytes == page_bytes(p->page[i]) + 17 * h - 16; */ \
+  /*@ assert small: err == 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page_max; */ \
+  /*@ assert has: err == 0 ==> leaf_has_room(p, leaf, h); */ \
+  /*@ assert fit: err == 0 ==> leaf_fits(p, leaf, h, p->page_max); */
 
 /* Page i, which is to change. */
 #define PAGE_OF_STORE \
@@ -831,6 +852,8 @@
 
 /* puncture_in_place */
 #define SEEDS_OF_PAGES \
+  /*@ assert other_bytes: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
+        page_bytes(p->page[k]) == page_bytes{Pre}(p->page[k]); */ \
   /*@ assert seeds: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + h - 1; */ \
   /*@ assert other_seeds: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
         seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); */
