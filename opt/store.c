@@ -233,10 +233,9 @@ static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
   EMPTY_KEY_KEPT
 }
 
-OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                              const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
 {
-  OPT_CHANGE_IF_PACKED(s, opt_packed_puncture(s->packed, leaf, node, copath))
   COVER_SIZE_BEFORE_PUNCTURE
   replace_node(s, leaf, node, copath) /*@ ghost (R) */;
   puncture_leaf(s, leaf) /*@ ghost (R) */;
@@ -245,7 +244,6 @@ OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_nod
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
-  OPT_DONE
 }
 
 /* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1

@@ -192,10 +192,10 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
   return s->slot[node.start >> 1];
 }
 
-/** Puncture a leaf: replace the live node that covers it by its co-path.
+/** Puncture a leaf of pair slots: replace the live node that covers it by its co-path.  A packed store's leaves
+ * are punctured by packed_core.h.
  * @param[in] node   the live node that covers leaf.
- * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i.
- * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
+ * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
 /*@ requires key: key(seed_value(R), s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -206,14 +206,14 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
     ensures key: key(seed_value(R), s);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf; */
-OPT_CHANGE opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                              const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
+                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
  * the nodes that cover what these covered outside it.
  * @param[in] left  those left of the range in ascending order, lefts of them.
  * @param[in] right those right of it in descending order, rights of them.
- * @retval as opt_store_puncture. */
+ * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
 /*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
@@ -236,7 +236,7 @@ OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
  * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
  * @param[in] count number of them.
- * @retval as opt_store_puncture. */
+ * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
   /*@ ghost (struct pprf_seed R) */;
