@@ -24,8 +24,8 @@
 #define WIPE_AVX512 (UINT64_C(1) << 33)
 #define WIPE_SSE (UINT64_C(1) << 34)
 
-/** Overwrite with zeros so many bytes of the stack below the caller's frame (the least multiple of 128)
- * and the registers that a callee may change, all that the flags name. */
+/** Overwrite with zeros so many bytes of the stack below the caller's frame (the least multiple of 128, and up
+ * to 31 more) and the registers that a callee may change, all that the flags name. */
 /*@ assigns \nothing; */
 void prg_wipe(uint64_t plan);
 
