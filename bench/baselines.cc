@@ -435,21 +435,32 @@ const struct pprf_impl impl_array = make<Array>("array");
 const struct pprf_impl impl_btree = make<BTree>("btree");
 const struct pprf_impl impl_hash = make<Hash>("hash");
 
-static int setup_packed(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
+template <unsigned store>
+static int setup_in(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
 {
   pprf_options options = {};
   options.size = sizeof options;
   options.seed = seed;
   options.depth = depth;
-  options.store = PPRF_STORE_PACKED;
+  options.store = store;
   return impl_opt.setup_with(key, &options);
 }
 
-static pprf_impl packed()
+template <unsigned store> static int import_into(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  pprf_import_options options = {};
+  options.size = sizeof options;
+  options.store = store;
+  return impl_opt.import_with(key, buf, len, &options);
+}
+
+template <unsigned store> static pprf_impl opt_in(const char *name)
 {
   pprf_impl impl = impl_opt;
-  impl.name = "packed";
-  impl.setup = setup_packed;
+  impl.name = name;
+  impl.setup = setup_in<store>;
+  impl.import_key = import_into<store>;
   return impl;
 }
-const struct pprf_impl impl_packed = packed();
+const struct pprf_impl impl_slots = opt_in<PPRF_STORE_SLOTS>("slots");
+const struct pprf_impl impl_packed = opt_in<PPRF_STORE_PACKED>("packed");

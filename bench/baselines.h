@@ -9,7 +9,8 @@
  *   btree   a B-tree, Abseil's btree_map, by 8-byte ids
  *   hash    a hash map, Abseil's flat_hash_map, by 8-byte ids, searched at each height
  *
- * `packed` is no baseline: opt with PPRF_STORE_PACKED, where `opt` has pair slots.
+ * `slots` and `packed` are no baselines: opt with PPRF_STORE_SLOTS and PPRF_STORE_PACKED, where `opt` has
+ * what one gets unasked, packed keys that have pair slots while they are full.
  *
  * The baselines lack memory_locked, export_key and import_key; a range is punctured leaf by leaf. */
 #ifndef PPRF_BASELINES_H
@@ -24,7 +25,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const struct pprf_impl impl_list28, impl_bst, impl_array, impl_btree, impl_hash, impl_packed;
+extern const struct pprf_impl impl_list28, impl_bst, impl_array, impl_btree, impl_hash, impl_slots,
+  impl_packed;
 #ifdef __cplusplus
 }
 #endif

@@ -12,7 +12,7 @@
 //   ratio           CPU time / (PRG calls x prg_ns): 1 means nothing but hashing
 //   nodes           largest number of nodes during the scenario
 //   bytes_per_node  memory_bytes / nodes at that moment
-//   rss_per_node    growth of the process's resident memory / nodes at that moment (opt)
+//   rss_per_node    growth of the process's resident memory / nodes at that moment (slots)
 //   vs_eval_then_punct   time of eval_punct / time of eval followed by punct (EvalPunct)
 //   max_ns, p99_ns, p50_ns   wall time of single operations (Latency); other processes disturb it
 //   cpu_max_ns               the largest CPU time of one operation, reading the clock included
@@ -55,7 +55,7 @@ namespace {
 const uint8_t root_seed[PPRF_SEED_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 const std::vector<const pprf_impl *> impls = {&impl_list, &impl_list28, &impl_bst,   &impl_array,
-                                              &impl_ref,  &impl_opt,    &impl_packed};
+                                              &impl_ref,  &impl_opt,    &impl_slots, &impl_packed};
 
 #ifdef NO_HASHING
 const bool hashing = false;
@@ -192,7 +192,7 @@ public:
 };
 
 Budget budget;
-double limit_seconds = 2, opt_limit_seconds = 2;
+double limit_seconds = 2, slots_limit_seconds = 2;
 
 const Workload &workload(const std::string &scenario, unsigned depth)
 {
@@ -208,7 +208,7 @@ bool over_budget(benchmark::State &state, const pprf_impl *impl, const std::stri
                  unsigned depth)
 {
   const double predicted = budget.predict(what, depth);
-  if (predicted <= (impl == &impl_opt ? opt_limit_seconds : limit_seconds))
+  if (predicted <= (impl == &impl_slots ? slots_limit_seconds : limit_seconds))
     return false;
   char text[80];
   snprintf(text, sizeof text, "left out: about %.0f s a repetition", predicted);
@@ -285,7 +285,7 @@ void run_scenario(benchmark::State &state, const pprf_impl *impl, const std::str
   state.counters["nodes"] = nodes;
   if (bytes > 0)
     state.counters["bytes_per_node"] = bytes / nodes;
-  if (impl == &impl_opt && bytes > 0)
+  if (impl == &impl_slots && bytes > 0)
     state.counters["rss_per_node"] = rss / nodes;
   if (hashing) {
     state.counters["prg_ns"] = 1e9 * prg_time / static_cast<double>(calls);
@@ -599,7 +599,7 @@ void register_core(bool quick)
   for (unsigned depth : quick ? Depths{16, 32} : Depths{10, 16, 20, 24, 30, 32})
     for (const pprf_impl *impl : impls)
       if (depth <= BASELINE_DEPTH_MAX || impl == &impl_ref || impl == &impl_opt ||
-          impl == &impl_packed)
+          impl == &impl_slots || impl == &impl_packed)
         add("Setup", impl->name, "fresh", depth,
             [=](benchmark::State &state) { run_setup(state, impl, depth); });
   add_scenario("Punct", "descending", quick ? Depths{14} : Depths{13, 15}, do_punct);
@@ -612,7 +612,7 @@ void register_core(bool quick)
   for (const char *scenario : {"fresh", "worst", "random"})
     add_eval(scenario, quick ? Depths{15} : Depths{11, 13, 15, 18});
   for (unsigned depth : quick ? Depths{16} : Depths{16, 20}) {
-    for (const pprf_impl *impl : {&impl_ref, &impl_opt})
+    for (const pprf_impl *impl : {&impl_ref, &impl_opt, &impl_slots, &impl_packed})
       for (bool import : {false, true})
         add(import ? "Import" : "Export", impl->name, "worst", depth,
             [=](benchmark::State &state) { run_export(state, impl, "worst", depth, import); });
@@ -630,7 +630,7 @@ void register_growth()
   add_scenario("Punct", "worst", depths, do_punct);
   add_scenario("Punct", "random", depths, do_punct);
   limit_seconds = 3;
-  opt_limit_seconds = 40;
+  slots_limit_seconds = 40;
 }
 
 // Why a run has no figures, or NULL: Google Benchmark 1.8 renamed the two fields.
@@ -712,7 +712,7 @@ int main(int argc, char **argv)
   } else if (set == "core" || set == "quick") {
     register_core(set == "quick");
     limit_seconds = set == "quick" ? 1 : 3;
-    opt_limit_seconds = set == "quick" ? 1 : 6;
+    slots_limit_seconds = set == "quick" ? 1 : 6;
   } else {
     fprintf(stderr, "bench: no set '%s' (core, growth, quick)\n", set.c_str());
     return 1;

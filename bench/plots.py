@@ -13,16 +13,17 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: 
 
 INK = "#202124"  # becomes the text colour of the page
 OKABE_ITO = {"orange": "#e69f00", "sky": "#56b4e9", "green": "#009e73", "blue": "#0072b2",
-             "vermillion": "#d55e00", "purple": "#cc79a7", "yellow": "#f0e442", "black": INK}
+             "vermillion": "#d55e00", "purple": "#cc79a7", "yellow": "#f0e442", "grey": "#999999",
+             "black": INK}
 COLOUR = {"list": OKABE_ITO["black"], "list28": OKABE_ITO["purple"], "bst": OKABE_ITO["vermillion"],
           "array": OKABE_ITO["orange"], "ref": OKABE_ITO["green"], "opt": OKABE_ITO["blue"],
-          "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["sky"]}
+          "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["grey"]}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
-          "packed": "P", "paper": "X"}
+          "slots": "h", "packed": "P", "paper": "X"}
 # the stores of bench/stores.c and the suites have panels of their own
-STORE_COLOUR = {"slots": OKABE_ITO["blue"], "packed": OKABE_ITO["sky"], "btree": OKABE_ITO["vermillion"],
-                "hash": OKABE_ITO["orange"], "openmls": OKABE_ITO["purple"]}
-STORE_MARKER = {"slots": "*", "packed": "P", "btree": "^", "hash": "s", "openmls": "X"}
+STORE_COLOUR = {"opt": OKABE_ITO["blue"], "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["green"],
+                "btree": OKABE_ITO["vermillion"], "hash": OKABE_ITO["orange"], "openmls": OKABE_ITO["purple"]}
+STORE_MARKER = {"opt": "*", "slots": "h", "packed": "P", "btree": "^", "hash": "s", "openmls": "X"}
 SUITE_COLOUR = {"sha3-256": OKABE_ITO["vermillion"], "sha3-256-salted": OKABE_ITO["orange"],
                 "aes-128": OKABE_ITO["blue"]}
 SUITE_MARKER = {"sha3-256": "o", "sha3-256-salted": "D", "aes-128": "*"}
@@ -225,7 +226,7 @@ def sparse_panels(plots, sparse, formula):
     for name, what, label in (("each", "Few punctures: bytes a seed", "bytes for each stored seed"),
                               ("all", "Few punctures: bytes in all", "bytes in all")):
         fig, axes = panel(what, "leaves punctured, at random [%]", label)
-        for key, fill in (("opt-24", "full"), ("opt-32", "none"), ("bst-24", "full")):
+        for key, fill in (("slots-24", "full"), ("slots-32", "none"), ("bst-24", "full")):
             impl, d = key.split("-")
             if sparse.get(key):
                 axes.plot([100 * r["fraction"] for r in sparse[key]],
@@ -236,7 +237,7 @@ def sparse_panels(plots, sparse, formula):
             x = [10 ** (e / 20) for e in range(-120 if d == 24 else -160, -19)]
             axes.plot([100 * q for q in x],
                       [formula(d, q)[1] / (formula(d, q)[0] if name == "each" else 1) for q in x],
-                      color=COLOUR["opt"], linewidth=1, linestyle=line,
+                      color=COLOUR["slots"], linewidth=1, linestyle=line,
                       label="formula, d = %d" % d)
         if name == "each":
             axes.axhline(16, color=INK, linewidth=1, linestyle="--")
@@ -261,7 +262,7 @@ def paper_memory_panel(plots, bench, depths, massif, heap, total):
                   **style("list", "none", label="list, asked for"))
         axes.plot([p[0] for p in massif], [p[2] for p in massif],
                   **style("list", "none", label="list, in all", markerfacecolor="none"))
-    for impl in ("list28", "bst", "array", "ref", "opt"):
+    for impl in ("list28", "bst", "array", "ref", "slots"):
         v = [(b, bench.median("BM_Punct/%s/worst/d:%d" % (impl, b - 1), "bytes_per_node"))
              for b in depths]
         v = [(b, x * 2 ** (b - 2)) for b, x in v if x]
@@ -309,7 +310,7 @@ def paper_time_panel(plots, bench, nohash, paper):
     axes.plot(x, [1e6 * v[0] for v in paper.values()], **style("paper", label="thesis"))
     axes.plot(x, [1e6 * v[1] for v in paper.values()],
               **style("paper", ":", label="thesis, no hash"))
-    for impl in ("list", "opt"):
+    for impl in ("list", "slots"):
         for source, line, label in ((bench, "-", impl), (nohash, ":", impl + ", no hash")):
             v = [(b, source.median("BM_Punct/%s/worst/d:%d" % (impl, b - 1))) for b in x]
             v = [(b, t) for b, t in v if t]
@@ -318,12 +319,12 @@ def paper_time_panel(plots, bench, nohash, paper):
     time_axis(axes.yaxis)
     legend_below(axes, 2)
     return plots.save(fig, "thesis-time", """Line plot of the mean time of a puncture against the
-                      depth, with and without hashing: the thesis's list, ours, and opt.""")
+                      depth, with and without hashing: the thesis's list, ours, and pair slots.""")
 
 
-def paper_single_panel(plots, worst, opt):
+def paper_single_panel(plots, worst, slots):
     fig, axes = panel("Single operations, worst case, d = 13", "punctures done", "time", 3.2)
-    for rows, name, other in ((worst, "list", "bst"), (opt, "opt", "paper")):
+    for rows, name, other in ((worst, "list", "bst"), (slots, "slots", "paper")):
         for field, colour, label in (("punct_ns", COLOUR[name], name + ", puncture"),
                                      ("eval_ns", COLOUR[other], name + ", eval")):
             axes.plot([r["op"] for r in rows], [r[field] for r in rows], ".", color=colour,
@@ -331,7 +332,7 @@ def paper_single_panel(plots, worst, opt):
     time_axis(axes.yaxis)
     axes.legend(loc="upper center", bbox_to_anchor=(.45, -.2), ncol=2, markerscale=6)
     return plots.save(fig, "thesis-single", """Scatter plot of the time of single punctures and
-                      evaluations over a worst-case run, for the list and for opt.""")
+                      evaluations over a worst-case run, for the list and for pair slots.""")
 
 
 def sigma_panels(plots, rows, depths, limits):

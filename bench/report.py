@@ -155,31 +155,31 @@ def theorems(checked):
 # --- what was measured ---------------------------------------------------------------------------
 
 def targets(bench, nohash, growth, stores=None, suites=None):
-    """The targets of opt: (figure, target, values, digits), each from one run."""
+    """The targets of opt, of punctures those of pair slots: (figure, target, values, digits), each from one run."""
     def quotient(results, over, under):
         a, b = results.values(over), results.values(under)
         return [x / statistics.median(b) for x in a] if a and b else []
 
-    worst = bench.values("BM_Punct/opt/worst/d:16", "bytes_per_node")
-    for d in growth.depths("Punct", "opt", "worst"):
+    worst = bench.values("BM_Punct/slots/worst/d:16", "bytes_per_node")
+    for d in growth.depths("Punct", "slots", "worst"):
         if d >= 16:
-            worst = worst + growth.values("BM_Punct/opt/worst/d:%d" % d, "bytes_per_node")
+            worst = worst + growth.values("BM_Punct/slots/worst/d:%d" % d, "bytes_per_node")
     pair = next((v for v in (bench.values("BM_EvalPunct/opt/random/d:%d" % d, "vs_eval_then_punct")
                              for d in (16, 14)) if v), [])
     prefault = bench.values("BM_Latency/opt/prefault/d:20", "max_ns")
-    lists = ("BM_Punct/list/worst/d:15", "BM_Punct/opt/worst/d:15")
+    lists = ("BM_Punct/list/worst/d:15", "BM_Punct/slots/worst/d:15")
     rows = [
         ("puncture / its PRG calls alone, worst case, 2^15 nodes", "≤ 1.05",
-         bench.values("BM_Punct/opt/worst/d:16", "ratio"), 3),
+         bench.values("BM_Punct/slots/worst/d:16", "ratio"), 3),
         ("the same, random order, d = 16", "≤ 1.10",
-         bench.values("BM_Punct/opt/random/d:16", "ratio"), 3),
+         bench.values("BM_Punct/slots/random/d:16", "ratio"), 3),
         ("the same, random order, d = 21", "≤ 1.30",
-         bench.values("BM_Punct/opt/random/d:21", "ratio"), 3),
+         bench.values("BM_Punct/slots/random/d:21", "ratio"), 3),
         ("bytes a node, worst case, d ≥ 16", "≤ 16.3", worst, 4),
         ("bytes a node, random order, d = 16", "≤ 21",
-         bench.values("BM_Punct/opt/random/d:16", "bytes_per_node"), 4),
-        ("list / opt, no hashing, worst case, 2^15 leaves", "≥ 2000", quotient(nohash, *lists), 3),
-        ("list / opt, worst case, 2^15 leaves", "≥ 100", quotient(bench, *lists), 3),
+         bench.values("BM_Punct/slots/random/d:16", "bytes_per_node"), 4),
+        ("list / pair slots, no hashing, worst case, 2^15 leaves", "≥ 2000", quotient(nohash, *lists), 3),
+        ("list / pair slots, worst case, 2^15 leaves", "≥ 100", quotient(bench, *lists), 3),
         ("longest puncture, d = 20, prefaulted [µs]", "≤ 5", [x / 1e3 for x in prefault], 3),
         ("libcrypto's SHA3 / own, scalar", "≥ 2", bench.values("BM_Prg/scalar/chain/d:1",
                                                                "vs_oneshot"), 3),
@@ -281,7 +281,7 @@ def measured(plots, bench, nohash):
                 if any(bench.values(of(c), field) for of in names.values())]
         out["tables"].append(table(caption, ["case"] + IMPLS, rows))
     rows = [[d] + [duration(nohash.median("BM_Punct/%s/worst/d:%d" % (i, d))) for i in IMPLS]
-            for d in nohash.depths("Punct", "opt", "worst")]
+            for d in nohash.depths("Punct", "slots", "worst")]
     out["tables"].append(table("Worst-case puncture without hashing: the PRG is two additions",
                                ["d"] + IMPLS, rows))
     rows = []
@@ -297,17 +297,19 @@ def measured(plots, bench, nohash):
     return out
 
 
+ASKED = "%s, if asked for, does not lose"
+
+
 def explained(kind, own, best, wipe, arena):
-    """What a loss comes from, of what this run measured: own is {store: value} of the library's
-    stores, best that of the best other, wipe the ns that an operation wipes for, arena those that a
+    """What a loss of opt comes from, of what this run measured: own is {store: value} of opt and of the library's
+    two stores, best that of the best other, wipe the ns that an operation wipes for, arena those that a
     block of locked memory takes, in a set-up of the packed store."""
     store, mine = min(own.items(), key=lambda x: x[1])
-    if mine <= best / .97:
-        return "pair slots: their pages; packed does not lose" if store == "packed" \
-            else "packed: it moves seeds; pair slots do not lose"
+    if store != "opt" and mine <= best / .97:
+        return ASKED % store
     if kind == "slower" and wipe and mine - best <= wipe:
         return "wiping: it takes %s, the difference is %s" % (duration(wipe), duration(mine - best))
-    if kind == "slower" and store == "packed" and arena and mine - best <= wipe + arena:
+    if kind == "slower" and store != "slots" and arena and mine - best <= wipe + arena:
         return "wiping and locked memory: they take %s, the difference is %s" % (
             duration(wipe + arena), duration(mine - best))
     return "not explained by wiping: %s more than the best" % (
@@ -330,49 +332,43 @@ def pairs(bench, growth, stores):
         for field, kind in (("ns", "slower"), ("bytes_per_node", "larger")):
             found = {i: r[field] if isinstance(r[field], list) else [r[field]]
                      for i, r in by.items() if r.get(field)}
-            # of a case that the API does not take there is the packed store alone
-            yield (label, kind, {"opt" if i == "slots" else i: found[i] for i in ("slots", "packed")
-                                 if i in found},
-                   {i: v for i, v in found.items() if i not in ("slots", "packed")})
+            yield (label, kind, {i: found[i] for i in OWN if i in found},
+                   {i: v for i, v in found.items() if i not in OWN})
 
 
 def losses(bench, growth, stores=None):
-    """Every case where another store beats one of the library's, found by comparison, not by choice;
-    what the library's better store has there, and what explains a loss of both."""
-    found, compared, open_rows, both = {"slower": [], "larger": []}, set(), 0, 0
+    """Every case where another store beats what one gets unasked, found by comparison, not by choice; and what
+    explains it."""
+    found, compared, open_rows, every = {"slower": [], "larger": []}, set(), 0, 0
     wipe, arena = (count(stores or {}, k) for k in ("wipe_ns", "arena_ns"))
     for label, kind, own, others in pairs(bench, growth, stores):
-        if not own or not others:
+        if "opt" not in own or not others:
             continue
         compared.add(label)
         show = duration if kind == "slower" else lambda x: number(x, 4) + " B"
         best, name = min((statistics.median(v), i) for i, v in others.items())
         mine = {i: statistics.median(v) for i, v in own.items()}
-        lost = [i for i in mine if best <= .97 * mine[i] and not (
-            kind == "slower" and max(others[name]) >= min(own[i]))]
-        if not lost:
+        if best > .97 * mine["opt"] or (kind == "slower" and max(others[name]) >= min(own["opt"])):
             continue
         reason = explained(kind, mine, best, wipe, arena if label.lower().startswith("set") else 0)
         open_rows += reason.startswith("not")
-        both += not reason.endswith(" lose")
-        store = min(mine, key=mine.get)
-        found[kind].append((max(mine[i] for i in lost) / best, [
-            label, name, show(best)] + [show(mine[i]) if i in mine else "–" for i in OWN]
-            + [store, number(mine[store] / best), reason]))
-    out = {"compared": len(compared), "open": open_rows, "both": both}
+        every += reason not in (ASKED % i for i in OWN)
+        found[kind].append((mine["opt"] / best, [label, name, show(best)]
+                            + [show(mine[i]) if i in mine else "–" for i in OWN]
+                            + [number(mine["opt"] / best), reason]))
+    out = {"compared": len(compared), "open": open_rows, "every": every}
     for kind, rows in found.items():
         rows.sort(key=lambda x: -x[0])
         out[kind] = {"count": len(rows), "worst": rows[0] if rows else None,
                      "table": table("Where opt is %s than the best other: %d of %d cases" % (
                          kind, len(rows), len(compared)),
-                         ["case", "best other", "its value", "opt", "packed", "our better store",
-                          "that / best", "what explains it"],
+                         ["case", "best other", "its value"] + OWN + ["opt / best", "what explains it"],
                          [r for _, r in rows], fold=12)}
     return out
 
 
 def random_key(d, q):
-    """Nodes, and bytes of opt, when a fraction q of 2^d leaves is punctured at random
+    """Nodes, and bytes of pair slots, when a fraction q of 2^d leaves is punctured at random
     (docs/key-size.md, "Bytes").  A page holds the slots of 2^9 leaves, the bits of 2^15 leaves, or
     those of 2^20 leaves one level up."""
     free = [(1 - q) ** 2.0 ** h for h in range(d + 1)]  # a node of height h is free
@@ -385,30 +381,30 @@ def random_key(d, q):
 def grown(plots, where, bench, growth):
     results = growth if growth.runs else bench
     sparse = {k: read_csv(os.path.join(where, "sparse-%s.csv" % k))
-              for k in ("opt-24", "bst-24", "opt-32")}
+              for k in ("slots-24", "bst-24", "slots-32")}
     out = {"full": results is growth, "tables": [], "panels": None, "sparse": None,
            "crossing": None}
     if results.runs:
         out["panels"] = draw.growth_panels(plots, results, IMPLS)
         for scenario, case in (("worst", "worst case"), ("random", "random order")):
             rows = []
-            for d in results.depths("Punct", "opt", scenario):
+            for d in results.depths("Punct", "slots", scenario):
                 names = ["BM_Punct/%s/%s/d:%d" % (i, scenario, d) for i in IMPLS]
                 rows.append([d] + ["%s; %s B" % (
                     duration(results.median(n)), number(results.median(n, "bytes_per_node")))
                     if results.values(n) else "–" for n in names])
             out["tables"].append(table("Time of a puncture; bytes a node at the peak, " + case,
                                        ["d"] + IMPLS, rows))
-    if sparse["opt-24"]:
+    if sparse["slots-24"]:
         out["sparse"] = draw.sparse_panels(plots, sparse, random_key)
         if sparse["bst-24"]:
-            better = [100 * a["fraction"] for a, b in zip(sparse["opt-24"], sparse["bst-24"])
+            better = [100 * a["fraction"] for a, b in zip(sparse["slots-24"], sparse["bst-24"])
                       if a["bytes"] <= b["bytes"]]
             out["crossing"] = ("from %s %% on" % number(min(better), 2) if better else
                                "at no density up to %s %%"
-                               % number(100 * sparse["opt-24"][-1]["fraction"], 2))
+                               % number(100 * sparse["slots-24"][-1]["fraction"], 2))
         rows = []
-        for key in ("opt-24", "bst-24", "opt-32"):
+        for key in ("slots-24", "bst-24", "slots-32"):
             impl, d = key.split("-")
             for r in sparse[key] or []:
                 exponent = math.log10(r["fraction"] * 1.001)
@@ -416,19 +412,19 @@ def grown(plots, where, bench, growth):
                     nodes, pages = random_key(int(d), r["punctured"] / 2 ** int(d))
                     rows.append([impl, d, "%s %%" % number(100 * r["fraction"], 2),
                                  number(r["nodes"], 9), number(nodes, 4), size(r["bytes"]),
-                                 size(pages) if impl == "opt" else "–",
+                                 size(pages) if impl == "slots" else "–",
                                  number(r["bytes"] / r["nodes"], 3), size(r["rss_bytes"]),
                                  duration(1e9 * r["cpu_seconds"] / r["punctured"])])
         out["tables"].append(table("Few punctures in a large tree", [
             "store", "d", "punctured", "nodes", "formula", "memory", "formula", "bytes a node",
             "process grew by", "time a puncture"], rows))
     out["formula"] = table(
-        "What the formula says of opt, measured or not: memory; bytes a node",
+        "What the formula says of pair slots, measured or not: memory; bytes a node",
         ["leaves punctured"] + ["d = %d" % d for d in (16, 20, 24, 28, 32)],
         [["%s %%" % number(100 * q, 2)] + ["%s; %s" % (size(b), number(b / n)) for n, b in
                                            (random_key(d, q) for d in (16, 20, 24, 28, 32))]
          for q in (1e-4, 1e-3, 1e-2, .03, .1, .34)])
-    return out if results.runs or sparse["opt-24"] else None
+    return out if results.runs or sparse["slots-24"] else None
 
 
 # --- the thesis ----------------------------------------------------------------------------------
@@ -460,16 +456,16 @@ def paper(plots, where, bench, nohash, cover):
             massif.append((big, peak[0], sum(peak)))
             if effective:
                 beyond.add((peak[0] - effective, sum(peak) - total))
-        opt = bench.median("BM_Punct/opt/worst/d:%d" % d, "bytes_per_node")
+        slots = bench.median("BM_Punct/slots/worst/d:%d" % d, "bytes_per_node")
         rows.append([big, d, number(nodes or n, 9), size(PAPER_HEAP.get(big)), number(36 * n + 24),
                      number(effective), number(peak[0]) if peak else "–",
                      size(PAPER_TOTAL_16) if big == 16 else "–", number(64 * n + 32),
                      number(total), number(sum(peak)) if peak else "–",
-                     number(int(opt * n)) if opt else "–"])
+                     number(int(slots * n)) if slots else "–"])
     out = {"beyond": sorted(beyond), "panels": [], "run": [], "time": None}
     out["memory"] = table("Worst case: heap bytes at the peak", [
         "its depth", "our d", "nodes", "thesis, asked for", "36 n + 24", "list asked", "massif",
-        "thesis, in all", "64 n + 32", "list in all", "massif", "opt in all"], rows)
+        "thesis, in all", "64 n + 32", "list in all", "massif", "pair slots in all"], rows)
     out["excess"] = number(100 * (PAPER_TOTAL_16 / (64 << 14) - 1))
     if bench.runs:
         out["panels"].append(draw.paper_memory_panel(plots, bench, list(range(10, 17)), massif,
@@ -481,7 +477,7 @@ def paper(plots, where, bench, nohash, cover):
     rows, ours = [], []
     for big, (with_hash, without) in PAPER_TIME.items():
         v = [[s.median("BM_Punct/%s/worst/d:%d" % (i, big - 1)) for s in (bench, nohash)]
-             for i in ("list", "opt")]
+             for i in ("list", "slots")]
         if all(v[1]):
             ours.append(v[1][0] - v[1][1])
         rows.append([big, big - 1, "%g ms" % with_hash, "%g ms" % without,
@@ -492,7 +488,7 @@ def paper(plots, where, bench, nohash, cover):
     if bench.runs:
         out["time"] = table("Worst case: mean time of a puncture", [
             "its depth", "our d", "thesis", "no hash", "a + b n", "hash", "list", "no hash",
-            "a + b n", "opt", "no hash"], rows)
+            "a + b n", "pair slots", "no hash"], rows)
         out["slopes"] = [number(b), number(own_b)] if own_b else None
         out["hash"] = [duration(min(ours)), duration(max(ours))] if ours else None
         out["paper_hash"] = ["%.0f µs" % (1e3 * f(w - o for w, o in PAPER_TIME.values()))
@@ -500,9 +496,9 @@ def paper(plots, where, bench, nohash, cover):
         out["panels"].append(draw.paper_time_panel(plots, bench, nohash, PAPER_TIME))
     series = {s: read_csv(os.path.join(where, "run-list-%s.csv" % s))
               for s in ("worst", "best", "normal-4", "normal-16")}
-    opt = read_csv(os.path.join(where, "run-opt-worst.csv"))
-    if series["worst"] and opt:
-        out["panels"].append(draw.paper_single_panel(plots, series["worst"], opt))
+    slots = read_csv(os.path.join(where, "run-slots-worst.csv"))
+    if series["worst"] and slots:
+        out["panels"].append(draw.paper_single_panel(plots, series["worst"], slots))
     if all(series.values()):
         out["run"] = draw.paper_run_panels(plots, series)
         peaks = {k: max(r["effective_bytes"] for r in v) for k, v in series.items()}
@@ -608,7 +604,7 @@ def cards(lines, bench, lost, aims, sections):
         weak["status"] = "measured"
         weak["figures"] = ["slower in %d, larger in %d of %d cases" % (
             lost["slower"]["count"], lost["larger"]["count"], lost["compared"]),
-            "with the better of its two stores in %d" % lost["both"]]
+            "whichever store one asks for in %d" % lost["every"]]
         for kind in ("slower", "larger"):
             if lost[kind]["worst"]:
                 factor, row = lost[kind]["worst"]

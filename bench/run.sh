@@ -7,11 +7,11 @@ mode=$1
 dir=$2
 if [ "$mode" = quick ]; then
   set=quick size_depths="12 13 14" runs=100 massif_depths="9 10 11 12 13"
-  sparse=("opt 24 0.01" "bst 24 0.01" "opt 32 0.000001")
+  sparse=("slots 24 0.01" "bst 24 0.01" "slots 32 0.000001")
   steps=8 rounds=1
 else
   set=core size_depths="13 16 18" runs=100 massif_depths="9 10 11 12 13 14 15"
-  sparse=("opt 24 0.1" "bst 24 0.1" "opt 32 0.0001")
+  sparse=("slots 24 0.1" "bst 24 0.1" "slots 32 0.0001")
   steps=9 rounds=5
 fi
 n=0 what=
@@ -46,7 +46,7 @@ step "single operations over a run"
 for scenario in worst best normal:4 normal:16; do
   "$dir/series" run list $scenario 13 > "$dir/run-list-${scenario/:/-}.csv"
 done
-"$dir/series" run opt worst 13 > "$dir/run-opt-worst.csv"
+"$dir/series" run slots worst 13 > "$dir/run-slots-worst.csv"
 step "few punctures in a large domain"
 for s in "${sparse[@]}"; do
   read -r impl depth fraction <<< "$s"

@@ -37,7 +37,7 @@ double seconds(clockid_t clock)
 const pprf_impl *find_impl(const std::string &name)
 {
   for (const pprf_impl *impl :
-       {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_ref, &impl_opt})
+       {&impl_list, &impl_list28, &impl_bst, &impl_array, &impl_ref, &impl_slots})
     if (name == impl->name)
       return impl;
   throw std::invalid_argument("no implementation '" + name + "'");

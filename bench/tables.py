@@ -86,7 +86,7 @@ def stores_table(data):
     lines = said(data) + [
         "A case of more than 100 000 punctures has 3 rounds, one of more than 200 000 a single one. A PRG call of",
         "OpenMLS is HKDF's, of a seed of 32 bytes.", ""]
-    lines += rows_of(["case", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
+    lines += rows_of(["case", "unasked", "pair slots", "packed", "B-tree", "hash map", "OpenMLS 0.8.1"], [
         [label] + [cell(by.get(s)) for s in STORES] for label, by in store_cases(data)])
     return lines + ["", "Against the targets:", ""] + target_rows(store_targets(data))
 

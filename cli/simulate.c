@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,13 +17,11 @@
 #include "options.h"
 #include "prg.h"
 
-/* pprf_memory_bytes of opt asks the kernel about each page.  Up to depth 16 that is done after
- * every puncture.  Above, it is done at intervals, and whenever memory may have grown beyond the
- * greatest amount seen: memory grows by page faults alone, and the process counts them.  So the
- * peak is exact up to depth 22; above, where asking takes long, the true peak is greater by at most
- * 1/1024 and 2^(depth - 12) bytes. */
-#define SAMPLE_ALL_DEPTH 16
-#define SAMPLE_PEAK_DEPTH 22
+/* pprf_memory_bytes of opt looks at each page of a key.  Up to depth 20 that is done after every puncture.
+ * Above, where there may be many, it is done so many times in a run, and whenever there are more nodes
+ * by a 1024th than at the last look: a key that is so deep has memory for its nodes alone. */
+#define SAMPLE_ALL_DEPTH 20
+#define SAMPLES 16384
 /* Draws in a row that only hit punctured leaves, before a simulation gives up. */
 #ifndef DRAWS_MAX /* fuzzing has a smaller one */
 #define DRAWS_MAX (UINT64_C(1) << 26)
@@ -176,38 +173,24 @@ struct result {
 
 /* Decides when to ask for the memory that a key holds. */
 struct sampler {
-  uint64_t stride, faults; /* faults: of this thread, at the last look */
-  size_t page, bound;      /* the key holds at most bound bytes */
+  uint64_t stride;
+  size_t nodes; /* at the last look */
 };
 
-static uint64_t page_faults(void)
+static struct sampler sampler_begin(const struct args *a, size_t nodes)
 {
-  struct rusage u;
-  (void)getrusage(RUSAGE_THREAD, &u); /* cannot fail with these arguments */
-  return (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt;
+  int all = a->impl != &impl_opt || a->depth <= SAMPLE_ALL_DEPTH;
+  return (struct sampler){.stride = all ? 1 : (a->punctures + SAMPLES - 1) / SAMPLES,
+                          .nodes = nodes};
 }
 
-static struct sampler sampler_begin(const struct args *a, size_t memory)
+/* After puncture i (from 1): whether it is time for a look. */
+static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, size_t nodes)
 {
-  return (struct sampler){
-    .stride =
-      a->impl == &impl_opt && a->depth > SAMPLE_ALL_DEPTH && a->depth <= PPRF_SLOTS_DEPTH_MAX
-        ? UINT64_C(1) << (a->depth - SAMPLE_ALL_DEPTH)
-        : 1, /* the others, and packed stores, count their bytes as they allocate */
-    .faults = page_faults(),
-    .page = (size_t)sysconf(_SC_PAGESIZE),
-    .bound = memory,
-  };
-}
-
-/* After puncture i (from 1): whether the memory may be above peak, or it is time for a sample. */
-static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, size_t peak)
-{
-  uint64_t faults = page_faults();
-  s->bound += (size_t)(faults - s->faults) * s->page;
-  s->faults = faults;
-  size_t slack = a->depth > SAMPLE_PEAK_DEPTH ? peak / 1024 + ((size_t)1 << (a->depth - 12)) : 0;
-  return i % s->stride == 0 || i == a->punctures || s->bound > peak + slack;
+  if (i % s->stride != 0 && i != a->punctures && nodes <= s->nodes + s->nodes / 1024)
+    return false;
+  s->nodes = nodes;
+  return true;
 }
 
 /* What the bar says: "opt worst d=20". */
@@ -270,7 +253,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
   r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
-  struct sampler sampler = sampler_begin(a, r->peak_memory);
+  struct sampler sampler = sampler_begin(a, r->peak_nodes);
   for (uint64_t i = 0; status == STATUS_DONE && i < a->punctures; i++) {
     uint64_t leaf, begin, end, calls = prg_calls();
     if (!pattern_next(p, &leaf)) {
@@ -288,9 +271,9 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
     ns[i] = end - begin > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - begin);
     r->prg_calls += prg_calls() - calls;
     r->final_nodes = a->impl->node_count(key);
-    bool sampled = sampler_asks(&sampler, a, i + 1, r->peak_memory);
+    bool sampled = sampler_asks(&sampler, a, i + 1, r->final_nodes);
     if (sampled)
-      r->final_memory = sampler.bound = a->impl->memory_bytes(key);
+      r->final_memory = a->impl->memory_bytes(key);
     if (r->final_memory > r->peak_memory)
       r->peak_memory = r->final_memory;
     if (r->final_nodes > r->peak_nodes) {

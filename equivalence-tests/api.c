@@ -109,7 +109,7 @@ static void prefault_keeps_packed(void)
     .size = sizeof o, .seed = root, .depth = 13, .store = PPRF_STORE_PACKED};
   pprf_key *key, *slots;
   uint8_t a[16], b[16];
-  int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_setup(&slots, 13, root) == PPRF_OK;
+  int ok = pprf_setup_with(&key, &o) == PPRF_OK && impl_slots.setup(&slots, 13, root) == PPRF_OK;
   for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
     ok &= pprf_punct(key, gone[i]) == PPRF_OK && pprf_punct(slots, gone[i]) == PPRF_OK;
   ok &= pprf_prefault(key) == PPRF_OK && pprf_prefault(slots) == PPRF_OK &&
@@ -349,7 +349,7 @@ static void wide_forks(const struct pprf_impl *impl)
     ref ? ref_pprf_eval_batch : pprf_eval_batch;
   const uint64_t leaf = 4;
   const struct pprf_impl *shares =
-    impl == &impl_packed ? &impl_opt : impl; /* no packed key is shared */
+    impl == &impl_packed ? &impl_slots : impl; /* no packed key is shared */
   int ok = wide_setup(shares, &key, 10, wide_root, NULL, PPRF_SHARED) == PPRF_OK &&
            wide_setup(impl, &own, 10, wide_root, NULL, 0) == PPRF_OK &&
            impl->eval(key, 5, value) == PPRF_OK && impl->memory_bytes(key) > 0;
@@ -429,6 +429,13 @@ static struct batches batches_of(const struct pprf_impl *impl)
            : (struct batches){pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault};
 }
 
+/* Whether a fresh key of such options has pair slots. */
+static int is_slots(const struct pprf_impl *impl, unsigned depth, unsigned store)
+{
+  return impl != &impl_ref && depth <= PPRF_SLOTS_DEPTH_MAX &&
+         (store == PPRF_STORE_SLOTS || (impl == &impl_slots && store == PPRF_STORE_DEFAULT));
+}
+
 /* Which stores a depth has: beyond 32 the packed one, which is not shared. */
 static void deep_stores(const struct pprf_impl *impl)
 {
@@ -459,8 +466,8 @@ static void deep_stores(const struct pprf_impl *impl)
     /* a store of few nodes takes little: pair slots have a bitmap, too, and a page for each node */
     if (asked[i].err == PPRF_OK)
       ok &= impl->punct(key, 5) == PPRF_OK && impl->node_count(key) == o.depth &&
-            (impl == &impl_opt && o.depth <= 32 ? impl->memory_bytes(key) > 65536
-                                                : impl->memory_bytes(key) < 8192);
+            (is_slots(impl, o.depth, asked[i].store) ? impl->memory_bytes(key) > 65536
+                                                     : impl->memory_bytes(key) < 8192);
     impl->free(key);
   }
   tap_ok(ok, "%s_keys_deeper_than_32_have_a_packed_store", impl->name);
@@ -567,8 +574,7 @@ static void stores_of_read_keys(const struct pprf_impl *impl)
            (in != NULL) == (asked[i].err == PPRF_OK);
 
       if (ok && in != NULL) {
-        int slots =
-          impl == &impl_opt && asked[i].depth <= 32 && asked[i].store != PPRF_STORE_PACKED;
+        int slots = impl != &impl_ref && asked[i].store == PPRF_STORE_SLOTS;
         ok = (slots ? impl->memory_bytes(in) > 16384 : impl->memory_bytes(in) < 8192) &&
              impl->punct(in, 5) == PPRF_ERR_PUNCTURED && impl->punct(in, 4) == PPRF_OK &&
              impl->punct_range(in, 0, 7) == PPRF_OK && impl->node_count(in) == asked[i].depth - 3 &&
@@ -926,18 +932,19 @@ int main(void)
 {
   if (atexit(at_the_end) != 0) /* before libcrypto's, so after it */
     return 1;
-  for (int i = 0; i < IMPLS; i++) {
-    nulls(impls[i]);
-    depths(impls[i]);
-    whole_blocks(impls[i]);
-    batch_corners(impls[i]);
-    deep_stores(impls[i]);
-    stores_of_read_keys(impls[i]);
-    shared_by_option(impls[i]);
-    ends_of_deep_trees(impls[i]);
-    one_version_a_key(impls[i]);
-    long_batches(impls[i], 13);
-    long_batches(impls[i], 63);
+  static const struct pprf_impl *const by_option[] = {&impl_ref, &impl_slots, &impl_opt};
+  for (int i = 0; i < 3; i++) {
+    nulls(by_option[i]);
+    depths(by_option[i]);
+    whole_blocks(by_option[i]);
+    batch_corners(by_option[i]);
+    deep_stores(by_option[i]);
+    stores_of_read_keys(by_option[i]);
+    shared_by_option(by_option[i]);
+    ends_of_deep_trees(by_option[i]);
+    one_version_a_key(by_option[i]);
+    long_batches(by_option[i], 13);
+    long_batches(by_option[i], 63);
   }
   for (int i = 0; i < STORES; i++) {
     suites(stores[i]);

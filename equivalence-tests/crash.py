@@ -547,6 +547,21 @@ def value(depth, leaf):
     return seed
 
 
+def rest_of(mapping, events):
+    """Of a mapping what is left of it when the program first says something about it: ends may have gone."""
+    at, end = mapping["at"], mapping["at"] + mapping["len"]
+    for e, v in events:
+        if e not in ("unmapped", "advised", "locked") or not at <= v["at"] < end:
+            continue
+        if e != "unmapped":
+            break
+        if v["at"] == at and v["len"] < end - at:
+            at += v["len"]
+        elif v["at"] + v["len"] == end and v["at"] > at:
+            end = v["at"]
+    return {"at": at, "len": end - at}
+
+
 def secrets(scratch):
     """Runs that handle a known seed; at the end, and whenever memory is given back, it is nowhere."""
     directory = os.path.join(scratch, "secrets")
@@ -563,16 +578,20 @@ def secrets(scratch):
         found = [v for e, v in events if e == "secret"]
         for v in found[:5]:
             note("%s: found in %s" % (name, v["where"]))
-        # Every mapping is for secrets, out of core dumps and out of swap, but the page that fork wipes.
+        # Every mapping is for secrets, out of core dumps and out of swap, but one page that fork wipes.
         # Of opt's store, which takes what it touches only, the slots are locked and the bitmap is not.
-        for e, v in events:
+        wiped = 0
+        for i, (e, v) in enumerate(events):
             if e != "mapped":
                 continue
+            v = {**v, **rest_of(v, events[i + 1:])}
             place = {"at": v["at"], "len": v["len"]}
-            if ("advised", {**place, "advice": 18}) in events:  # MADV_WIPEONFORK
+            advice = [w["advice"] for f, w in events if f == "advised" and {**w, **place} == w]
+            if v["len"] == os.sysconf("SC_PAGESIZE") and advice == [18] and wiped == 0:  # MADV_WIPEONFORK
+                wiped = 1
                 continue
             locked = [w["len"] for f, w in events if f == "locked" and w["at"] == v["at"]]
-            kept = ("advised", {**place, "advice": 16}) in events and (
+            kept = 16 in advice and (  # MADV_DONTDUMP
                 v["len"] in locked if v["reserved"] else any(0 < n <= v["len"] for n in locked))
             if not kept:
                 note("%s: a mapping of %d bytes is not kept out of dumps and swap" % (name, v["len"]))

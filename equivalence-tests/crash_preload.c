@@ -430,6 +430,7 @@ int munmap(void *at, size_t len)
   REAL(int, munmap, void *, size_t);
   if (MINE) {
     search(at, len, "unmapped");
+    trace("unmapped\tat=%ju\tlen=%zu\n", (uintmax_t)(uintptr_t)at, len);
     (void)hit("munmap", 0);
   }
   return real(at, len);

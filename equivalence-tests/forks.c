@@ -40,6 +40,7 @@ static const struct more {
 } more[STORES] = {{ref_pprf_setup_with, ref_pprf_eval_batch, ref_pprf_punct_batch, ref_pprf_expand,
                    ref_pprf_prefault},
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
+                  {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault},
                   {pprf_setup_with, pprf_eval_batch, pprf_punct_batch, pprf_expand, pprf_prefault}};
 
 static int old_kernel; /* without MADV_WIPEONFORK */
@@ -574,7 +575,7 @@ static int no_seeds(int i, void *arg)
 {
   pprf_key *key;
   (void)arg;
-  if (stores[i] != &impl_opt || stores[i]->setup(&key, 9, root) != PPRF_OK ||
+  if (stores[i] != &impl_slots || stores[i]->setup(&key, 9, root) != PPRF_OK ||
       stores[i]->punct(key, 3) != PPRF_OK || has_no_seed(i, key))
     return 0;
   int ok = in_child(has_no_seed, i, key);

@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
       free(export(i, key[i], file, &out_len));
       if (out_len != size)
         die("the export has another length", i);
-      int slots = stores[i] == &impl_opt && file[9] <= PPRF_SLOTS_DEPTH_MAX;
+      int slots = stores[i] == &impl_slots && file[9] <= PPRF_SLOTS_DEPTH_MAX;
       size_t most = slots                    ? 4 * size + 4 * PAGE * nodes + MAPPING_CONSTANT
                     : stores[i] == &impl_ref ? 4 * size + HEAP_CONSTANT
                                              : 8 * size + HEAP_CONSTANT;

@@ -6,9 +6,6 @@
 
 #include "../common/impl.h"
 
-#define IMPLS 2
-static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_opt};
-
 __attribute__((unused)) static int packed_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {
   struct pprf_options o = {
@@ -30,48 +27,93 @@ __attribute__((unused)) static int packed_import(pprf_key **key, const uint8_t *
   return pprf_import_with(key, buf, len, &o);
 }
 
-/** opt with its other store. */
-__attribute__((unused)) static const struct pprf_impl impl_packed = {
-  .name = "packed",
-  .setup = packed_setup,
-  .setup_with = packed_setup_with,
-  .eval = pprf_eval,
-  .punct = pprf_punct,
-  .eval_punct = pprf_eval_punct,
-  .punct_range = pprf_punct_range,
-  .node_count = pprf_node_count,
-  .memory_bytes = pprf_memory_bytes,
-  .memory_locked = pprf_memory_locked,
-  .depth = pprf_depth,
-  .suite = pprf_suite,
-  .value_bytes = pprf_value_bytes,
-  .export_key = pprf_export,
-  .import_key = packed_import,
-  .import_with = pprf_import_with, /* into the store that the options name: import_any */
-  .free = pprf_free,
-};
+/* Options that name no store ask for pair slots, if the depth has them. */
+__attribute__((unused)) static int slots_setup_with(pprf_key **key,
+                                                    const struct pprf_options *options)
+{
+  struct pprf_options o;
+  if (options == NULL || options->size != sizeof o || options->store != PPRF_STORE_DEFAULT ||
+      options->depth > PPRF_SLOTS_DEPTH_MAX)
+    return pprf_setup_with(key, options);
+  o = *options;
+  o.store = PPRF_STORE_SLOTS;
+  return pprf_setup_with(key, &o);
+}
 
-/** Both implementations, and opt with its other store. */
-#define STORES 3
-__attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {&impl_ref, &impl_opt,
-                                                                               &impl_packed};
+__attribute__((unused)) static int slots_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
+{
+  struct pprf_options o = {
+    .size = sizeof o, .seed = seed, .depth = depth, .store = PPRF_STORE_SLOTS};
+  return depth > PPRF_SLOTS_DEPTH_MAX ? pprf_setup(key, depth, seed) : pprf_setup_with(key, &o);
+}
+
+/* A key that is too deep for pair slots is refused: its store is packed. */
+__attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *buf, size_t len)
+{
+  const struct pprf_import_options o = {.size = sizeof o, .store = PPRF_STORE_SLOTS};
+  int err = pprf_import_with(key, buf, len, &o);
+  return err == PPRF_ERR_RANGE ? pprf_import(key, buf, len) : err;
+}
+
+/* import_with: into the store that the options name, see any_key */
+#define OPT_IN_STORE(store)                                                              \
+  {.name = #store,                      \
+   .setup = store##_setup,              \
+   .setup_with = store##_setup_with,    \
+   .eval = pprf_eval,                   \
+   .punct = pprf_punct,                 \
+   .eval_punct = pprf_eval_punct,       \
+   .punct_range = pprf_punct_range,     \
+   .node_count = pprf_node_count,       \
+   .memory_bytes = pprf_memory_bytes,   \
+   .memory_locked = pprf_memory_locked, \
+   .depth = pprf_depth,                 \
+   .suite = pprf_suite,                 \
+   .value_bytes = pprf_value_bytes,     \
+   .export_key = pprf_export,           \
+   .import_key = store##_import,        \
+   .import_with = pprf_import_with,     \
+   .free = pprf_free}
+
+/** opt with one store or the other; impl_opt has the library's choice, one store after the other. */
+__attribute__((unused)) static const struct pprf_impl impl_slots = OPT_IN_STORE(slots),
+                                                      impl_packed = OPT_IN_STORE(packed);
+
+/** Both implementations, where opt's store does not matter. */
+#define IMPLS 2
+static const struct pprf_impl *const impls[IMPLS] = {&impl_ref, &impl_slots};
+
+/** The same, and opt's other stores. */
+#define STORES 4
+__attribute__((unused)) static const struct pprf_impl *const stores[STORES] = {
+  &impl_ref, &impl_slots, &impl_packed, &impl_opt};
 
 /** Whether a key of this depth is more than the address space: opt maps 16 bytes for each pair of
  * leaves. */
 __attribute__((unused)) static int too_deep(const struct pprf_impl *impl, unsigned depth)
 {
-  return sizeof(size_t) < 8 && impl == &impl_opt && depth > 28 && depth <= PPRF_SLOTS_DEPTH_MAX;
+  return sizeof(size_t) < 8 && impl == &impl_slots && depth > 28 && depth <= PPRF_SLOTS_DEPTH_MAX;
+}
+
+/** To import a key of any suite into the store that the name of the implementation says. */
+__attribute__((unused)) static struct pprf_import_options any_key(const struct pprf_impl *impl,
+                                                                  unsigned depth)
+{
+  struct pprf_import_options any = {.size = sizeof any,
+                                    .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
+  if (impl == &impl_packed)
+    any.store = PPRF_STORE_PACKED;
+  else if (impl == &impl_slots && depth <= PPRF_SLOTS_DEPTH_MAX)
+    any.store = PPRF_STORE_SLOTS;
+  return any;
 }
 
 /** Import a key of any suite. */
 __attribute__((unused)) static int import_any(const struct pprf_impl *impl, pprf_key **key,
                                               const uint8_t *buf, size_t len)
 {
-  const struct pprf_import_options all = {.size = sizeof all,
-                                          .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES,
-                                          .store = impl == &impl_packed ? PPRF_STORE_PACKED
-                                                                        : PPRF_STORE_DEFAULT};
-  return impl->import_with(key, buf, len, &all);
+  const struct pprf_import_options any = any_key(impl, len > 9 ? buf[9] : 0);
+  return impl->import_with(key, buf, len, &any);
 }
 
 /** The name of a result, for messages. */

@@ -18,7 +18,7 @@
 /* opt's keys in the packed store are a third implementation, those in shared memory a fourth.  Neither
  * can be imported.  Shared keys draw their root's seed at random: here the test PRG hands it to them;
  * large trees of theirs need much address space that is backed. */
-enum { PACKED = IMPLS, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
+enum { PACKED = IMPLS, DEFAULT, SHARED, PARTIES, SHARED_DEPTH_MAX = 14 };
 
 static int shared_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {
@@ -45,7 +45,7 @@ static const struct pprf_impl *party(int i)
   if (i < STORES)
     return stores[i];
   if (shared.name == NULL) {
-    shared = impl_opt;
+    shared = impl_slots;
     shared.name = "shared";
     shared.setup = shared_setup;
     shared.free = shared_free;
@@ -401,9 +401,9 @@ static void leaf_op(struct run *r, unsigned code, uint64_t a, uint64_t b)
   for (int i = 0; i < r->parties; i++)
     if (err[i] != want) {
       const char *shared = r->parties > SHARED ? " shared=" : "";
-      fail(r, "ref=%s opt=%s packed=%s%s%s model=%s", result_name(err[0]), result_name(err[1]),
-           result_name(err[PACKED]), shared, r->parties > SHARED ? result_name(err[SHARED]) : "",
-           result_name(want));
+      fail(r, "ref=%s slots=%s packed=%s opt=%s%s%s model=%s", result_name(err[0]),
+           result_name(err[1]), result_name(err[PACKED]), result_name(err[DEFAULT]), shared,
+           r->parties > SHARED ? result_name(err[SHARED]) : "", result_name(want));
     }
   for (int i = 0; has_value && i < r->parties; i++)
     if (memcmp(out[i], value, bytes) != 0 || out[i][bytes] != 0xee) {
@@ -641,15 +641,15 @@ static void export_op(struct run *r, unsigned kind)
   }
 }
 
-/* Each key is exported, freed, imported from its own bytes or from the other's. */
+/* Each key but a shared one is exported, freed, imported from its own bytes or from another's. */
 static void import_op(struct run *r, int swap)
 {
-  uint8_t *bytes[IMPLS];
-  size_t len[IMPLS];
-  for (int i = 0; i < IMPLS; i++)
+  uint8_t *bytes[STORES];
+  size_t len[STORES];
+  for (int i = 0; i < STORES; i++)
     bytes[i] = export(r, i, &len[i]);
-  for (int i = 0; i < IMPLS && !r->result->failed; i++) {
-    int from = swap ? IMPLS - 1 - i : i;
+  for (int i = 0; i < STORES && !r->result->failed; i++) {
+    int from = swap ? STORES - 1 - i : i;
     party(i)->free(r->key[i]);
     r->key[i] = NULL;
     int err = import_any(party(i), &r->key[i], bytes[from], len[from]);
@@ -657,7 +657,7 @@ static void import_op(struct run *r, int swap)
       fail(r, "%s: import of what %s exported: %s", party(i)->name, party(from)->name,
            result_name(err));
   }
-  for (int i = 0; i < IMPLS; i++)
+  for (int i = 0; i < STORES; i++)
     free(bytes[i]);
 }
 

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
   }
   tap_note("seed=0x%" PRIx64 " (SEED=0x%" PRIx64 " repeats this run)", seed, seed);
   for (unsigned depth = PPRF_DEPTH_MIN; depth <= PPRF_DEPTH_MAX; depth++) {
-    int ok = 1, skip = too_deep(&impl_opt, depth);
+    int ok = 1, skip = too_deep(&impl_slots, depth);
     if (only != NULL && strtoul(only, NULL, 10) != depth)
       continue;
     for (unsigned i = 0; i < toy + sha3 && ok && !skip; i++) {

@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 {
   if (argc == 3 && strcmp(argv[1], "--break") == 0) {
     broken = 1;
-    impl = impls[argv[2][0] == 'o'];
+    impl = impls[argv[2][0] != 'r'];
     run();
     return 0;
   }

@@ -20,7 +20,7 @@ else
   failed=1
 fi
 n=3
-for impl in ref opt; do
+for impl in ref slots; do
   "$program" --break $impl > "$log" 2>&1
   if [ $? != 0 ] && grep -q 'WARNING: ThreadSanitizer' "$log"; then
     echo "ok $n - control_a_race_in_${impl}_is_found"

@@ -104,7 +104,7 @@ type Store uint
 
 // The stores.
 const (
-	DefaultStore Store = C.PPRF_STORE_DEFAULT // what the library takes
+	DefaultStore Store = C.PPRF_STORE_DEFAULT // what the library takes: packed, at depths 10 to 20 slots while the key is full
 	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense; up to depth 32
 	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
 )

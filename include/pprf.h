@@ -140,10 +140,13 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
 enum {
-  /** What the library takes: pair slots up to depth 32, a packed store beyond. */
+  /** What the library takes: a packed store.  At depths 10 to 20 a key becomes one with pair slots when it has
+   * more than 2^depth / 8 nodes, and a packed one again when it has fewer than 2^depth / 64: the operation
+   * after which it does waits for that, 0.1 us a node.  Where memory is short for the other store, or seeds
+   * would no longer be kept out of swap, the key stays as it is. */
   PPRF_STORE_DEFAULT = 0,
-  /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense; 16 to 21
-   * bytes a node there, up to a page a node where they are few. */
+  /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense, no puncture
+   * lacks memory; 16 to 21 bytes a node there, up to a page a node where they are few. */
   PPRF_STORE_SLOTS = 1,
   /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
    * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a

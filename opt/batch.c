@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change.h"
 #include "key.h"
 #include "lanes.h"
 
@@ -346,6 +347,8 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
   if (err != PPRF_OK)
     fill_results(result, n, err);
   prg_wipe(opt_wipe_plan(BATCH_STACK));
+  if (err == PPRF_OK)
+    OPT_CHANGE_IF_DUE(key)
   return err;
 }
 

@@ -18,6 +18,7 @@
  *                the range is marked, and the siblings are put in.
  *
  * A block of the tree whose leaves are all marked is marked as full, and its pages go back. */
+#include "change.h"
 #include "walk.h"
 #include "wp/core_steps.h"
 #ifndef __FRAMAC__
@@ -745,6 +746,7 @@ static NOINLINE int punct_packed(pprf_key *key, uint64_t leaf, uint8_t *out)
   key->store.nodes = p->nodes;
   if (err != PPRF_ERR_PUNCTURED)
     prg_wipe(prg_wipe_plan(stack));
+  OPT_CHANGE_IF_DUE(key)
   return err;
 }
 #endif
@@ -786,6 +788,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
   const struct done done = punct(key, leaf, NULL);
   if (done.seeds)
     prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  OPT_CHANGE_IF_DUE(key)
   return done.err;
 }
 
@@ -835,6 +838,7 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   const struct done done = punct(key, leaf, out);
   if (done.seeds)
     prg_wipe(prg_wipe_plan(PUNCT_STACK));
+  OPT_CHANGE_IF_DUE(key)
   return done.err;
 }
 
@@ -875,6 +879,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_RANGE;
   int err = punct_range(&key->store, key->family, first, last);
   prg_wipe(prg_wipe_plan(RANGE_STACK));
+  OPT_CHANGE_IF_DUE(key)
   return err;
 }
 

@@ -91,7 +91,8 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
                           const struct pprf_seed *root)
 {
-  *s = (struct opt_store){.punctured = {.depth = depth}, .nodes = 1, .packed = packed};
+  *s = (struct opt_store){
+    .punctured = {.depth = depth}, .nodes = 1, .packed = packed, .most = UINT64_MAX};
   return opt_packed_open(packed, depth, root);
 }
 
@@ -100,8 +101,8 @@ int opt_store_load_packed(struct opt_store *s, unsigned depth, struct opt_packed
 {
   int err = opt_packed_load(packed, depth, next, from);
   if (err == PPRF_OK)
-    *s =
-      (struct opt_store){.punctured = {.depth = depth}, .nodes = packed->nodes, .packed = packed};
+    *s = (struct opt_store){
+      .punctured = {.depth = depth}, .nodes = packed->nodes, .packed = packed, .most = UINT64_MAX};
   return err;
 }
 
@@ -181,7 +182,7 @@ void opt_pages_zero_mapping(struct opt_store *s)
     explicit_bzero(s->slot, s->mapped);
 }
 
-static int back_pages(struct opt_store *s)
+int opt_pages_back(struct opt_store *s)
 {
   long pages = sysconf(_SC_PHYS_PAGES);
   if (pages > 0 && s->mapped / s->page > (size_t)pages)
@@ -195,51 +196,6 @@ static int back_pages(struct opt_store *s)
   }
   s->held = 1;
   return PPRF_OK;
-}
-
-/* Load the nodes of a packed store and the gaps between them into an empty one of pair slots. */
-static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
-{
-  struct opt_entry e;
-  uint64_t end = 0;
-  for (; opt_packed_next(p, end, &e.node); end = opt_node_end(e.node)) {
-    e.seed = opt_packed_seed(p, e.node);
-    if (e.node.start > end)
-      opt_store_load_gap(s, end, e.node.start - 1);
-    opt_store_load_node(s, &e);
-  }
-  if (end >> p->depth == 0)
-    opt_store_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
-  explicit_bzero(&e, sizeof e);
-}
-
-/* Back the pages of pair slots, and only then let them take the packed store's place. */
-static int prefault_packed(struct opt_store *s)
-{
-  struct opt_store slots;
-  if (s->punctured.depth > PPRF_SLOTS_DEPTH_MAX)
-    return PPRF_ERR_NOMEM;
-  void *small = calloc(1, opt_store_small_bytes(s->punctured.depth) + 1);
-  int err = small == NULL ? PPRF_ERR_NOMEM : opt_store_open(&slots, s->punctured.depth, small, 0);
-  if (err != PPRF_OK) {
-    free(small);
-    return err;
-  }
-  slots.small = small;
-  err = back_pages(&slots);
-  if (err != PPRF_OK) {
-    opt_store_drop(&slots);
-    return err;
-  }
-  load_packed(&slots, s->packed);
-  opt_packed_close(s->packed);
-  *s = slots;
-  return PPRF_OK;
-}
-
-int opt_store_prefault(struct opt_store *s)
-{
-  return s->packed != NULL ? prefault_packed(s) : back_pages(s);
 }
 
 /* About a nanosecond for each page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */

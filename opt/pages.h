@@ -107,10 +107,9 @@ void opt_store_start(struct opt_store *s, const struct pprf_seed *root);
 /** Wipe the seeds and give the mapping back. */
 void opt_store_close(struct opt_store *s);
 
-/** Have every page of the mapping backed by memory, from now until the store is closed.  A packed store
- * becomes one of pair slots first.
- * @retval 0, or PPRF_ERR_NOMEM, as for every tree deeper than PPRF_SLOTS_DEPTH_MAX. */
-int opt_store_prefault(struct opt_store *s);
+/** Have every page of the mapping backed by memory, from now until the store is closed.
+ * @retval 0, or PPRF_ERR_NOMEM. */
+int opt_pages_back(struct opt_store *s);
 
 /** Bytes of the mapping that are backed by memory now; a packed store's blocks and index. */
 size_t opt_store_resident_bytes(const struct opt_store *s);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "change.h"
 #include "key.h"
 #include "options.h"
 #include "shared.h"
@@ -276,17 +277,20 @@ static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, cons
 
 /* ---- keys in memory ---- */
 
-/* A key whose store is empty.  Not inlined, as opt_shared_new is not: clang's loops over the levels take
- * 3 kB of frame at -O3 -march=native, and that would be a frame of the API, which nobody wipes. */
-static NOINLINE int new_key(pprf_key **key, unsigned depth)
+/* A key whose pair slots are empty; behind one that may change there is room for a packed store.  Not
+ * inlined, as opt_shared_new is not: clang's loops over the levels take 3 kB of frame at -O3 -march=native, and
+ * that would be a frame of the API, which nobody wipes. */
+static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
 {
-  pprf_key *k = calloc(1, sizeof *k + opt_store_small_bytes(depth));
+  size_t behind = may_change ? sizeof(struct opt_packed) : opt_store_small_bytes(depth);
+  pprf_key *k = calloc(1, sizeof *k + behind);
   if (k == NULL)
     return PPRF_ERR_NOMEM;
   k->family = PRG_BARE;
   int err = pprf_process_claim(&k->maker);
   if (err == PPRF_OK)
-    err = opt_store_open(&k->store, depth, k->small, 0);
+    err = may_change ? opt_store_open_apart(&k->store, depth)
+                     : opt_store_open(&k->store, depth, k->small, 0);
   if (err != PPRF_OK) {
     free(k);
     return err;
@@ -385,17 +389,19 @@ static int setup_packed(pprf_key **key, const struct pprf_options *o)
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
   err = new_packed_key(key, o, NULL, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
+  if (err == PPRF_OK && o->store == PPRF_STORE_DEFAULT)
+    opt_store_may_change(&(*key)->store);
   return err;
 }
 
 static int setup(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
-  if (o->store == PPRF_STORE_PACKED || o->depth > PPRF_SLOTS_DEPTH_MAX)
+  if (o->store != PPRF_STORE_SLOTS && !(o->flags & PPRF_SHARED))
     return setup_packed(key, o);
   int err = try_digest();
   if (err == PPRF_OK)
-    err = o->flags & PPRF_SHARED ? opt_shared_new(&k, o->depth) : new_key(&k, o->depth);
+    err = o->flags & PPRF_SHARED ? opt_shared_new(&k, o->depth) : new_key(&k, o->depth, 0);
   if (err != PPRF_OK)
     return err;
   err = new_family(&k->family, o->suite, o->salt);
@@ -499,9 +505,9 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
 }
 
 /* A key with pair slots, of a well-formed file. */
-static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h)
+static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h, int may_change)
 {
-  int err = new_key(key, h->depth);
+  int err = new_key(key, h->depth, may_change);
   if (err != PPRF_OK)
     return err;
   (*key)->family = h->family;
@@ -514,12 +520,16 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
 {
   if (!well_formed(buf, len, h))
     return PPRF_ERR_FORMAT;
-  int err = check_digest(buf, len), deep = h->depth > PPRF_SLOTS_DEPTH_MAX;
-  if (err == PPRF_OK && deep && store == PPRF_STORE_SLOTS)
+  int err = check_digest(buf, len), may_change = store == PPRF_STORE_DEFAULT;
+  if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
     err = PPRF_ERR_RANGE;
-  if (err == PPRF_OK)
-    err = deep || store == PPRF_STORE_PACKED ? new_packed_key(key, NULL, buf, h)
-                                             : import_slots(key, buf, h);
+  if (err == PPRF_OK &&
+      (store == PPRF_STORE_SLOTS || (may_change && opt_starts_with_slots(h->depth, h->nodes))))
+    err = import_slots(key, buf, h, may_change);
+  else if (err == PPRF_OK)
+    err = new_packed_key(key, NULL, buf, h);
+  if (err == PPRF_OK && may_change)
+    opt_store_may_change(&(*key)->store);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK) {
     pprf_free(*key);

@@ -51,6 +51,8 @@ struct opt_store {
 #ifndef __FRAMAC__
   struct opt_packed *packed; /* the store is this one, and there are no slots; NULL: it is not */
   void *small;               /* a block of the bitmap that is the store's own to free, or NULL */
+  uint64_t most;             /* with more nodes than this a packed store is to become slots (change.h) */
+  uint64_t least;            /* with fewer than this slots are to become a packed store; 0: never */
 #endif
 };
 

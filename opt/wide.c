@@ -118,7 +118,11 @@
 #define opt_store_set_up opt_wide_store_set_up
 #define opt_store_start opt_wide_store_start
 #define opt_pages_zero_mapping opt_wide_pages_zero_mapping
+#define opt_store_may_change opt_wide_store_may_change
+#define opt_store_open_apart opt_wide_store_open_apart
 #define opt_store_prefault opt_wide_store_prefault
+#define opt_key_change opt_wide_key_change
+#define opt_pages_back opt_wide_pages_back
 #define opt_store_resident_bytes opt_wide_store_resident_bytes
 #define opt_pages_release_slots opt_wide_pages_release_slots
 #define opt_pages_release_punctured opt_wide_pages_release_punctured
@@ -138,6 +142,7 @@
 #include "packed.c"
 #include "pages.c"
 #include "store.c"
+#include "change.c"
 #include "walk.c"
 #include "packed_core.c"
 #include "core.c"

@@ -150,7 +150,10 @@ int tree_new(struct tree **tree, unsigned depth, uint64_t lifetime, uint64_t lea
   if (t == NULL)
     return PPRF_ERR_NOMEM;
   /* hosts derive tickets' keys from its values by this suite, whatever the library's default is */
-  const struct pprf_options o = {.size = sizeof o, .depth = depth, .suite = PPRF_SHA3_256};
+  const struct pprf_options o = {.size = sizeof o,
+                                 .depth = depth,
+                                 .store = PPRF_STORE_SLOTS, /* leases fill a range from its start */
+                                 .suite = PPRF_SHA3_256};
   int err = pprf_setup_with(&t->key, &o);
   if (err != PPRF_OK) {
     free(t);

@@ -10,7 +10,7 @@ static pprf_key *copy_of(const pprf_key *key)
   pprf_key *copy = NULL;
   check(pprf_export(key, NULL, &len) == PPRF_OK, "export, length");
   uint8_t *file = must(malloc(len));
-  check(pprf_export(key, file, &len) == PPRF_OK && pprf_import(&copy, file, len) == PPRF_OK,
+  check(pprf_export(key, file, &len) == PPRF_OK && import_slots(&copy, file, len) == PPRF_OK,
         "copy");
   free(file);
   return must(copy);

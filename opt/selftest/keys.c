@@ -233,7 +233,7 @@ void test_marks(void)
     uint8_t seed[PPRF_SEED_BYTES], out[PPRF_SEED_BYTES];
     for (size_t i = 0; i < sizeof seed; i++)
       seed[i] = (uint8_t)rnd();
-    check(pprf_setup(&other, depth, seed) == PPRF_OK, "setup");
+    check(setup_slots(&other, depth, seed) == PPRF_OK, "setup");
     for (unsigned op = 0; op < 60 && !failed; op++) {
       uint64_t first = some_leaf(&m), last = first + rnd_below(leaves(&m) - first) / 8;
       uint64_t kind = rnd_below(4), nth = rnd_below(40);
@@ -337,7 +337,7 @@ static int import_result(const uint8_t *file, size_t len)
   pprf_key *key = NULL;
   uint8_t *exact = must(malloc(len + 1)); /* a read past the end is seen by sanitizers */
   memcpy(exact, file, len);
-  int err = pprf_import(&key, exact, len);
+  int err = import_slots(&key, exact, len);
   check((err == PPRF_OK) == (key != NULL), "key and result disagree");
   pprf_free(key);
   free(exact);

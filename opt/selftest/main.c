@@ -109,6 +109,7 @@ static const struct {
               {"damage", test_damage},
               {"prg", test_keccak},
               {"packed", test_packed},
+              {"changes", test_changes},
               {"prg", test_many},
               {"prg", test_suites},
               {"prg", test_sha256}};

@@ -43,10 +43,10 @@ void test_depth_32(void)
 {
   pprf_key *key;
   uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
-  check(pprf_setup(&key, 1, root_bytes) == PPRF_OK, "setup"); /* libcrypto's own start */
+  check(setup_slots(&key, 1, root_bytes) == PPRF_OK, "setup"); /* libcrypto's own start */
   pprf_free(key);
   size_t before = process_bytes();
-  check(pprf_setup(&key, 32, root_bytes) == PPRF_OK, "setup");
+  check(setup_slots(&key, 32, root_bytes) == PPRF_OK, "setup");
   size_t grown = process_bytes() - before;
   check(grown <= 65536 && pprf_memory_bytes(key) <= 16384, "setup took %zu B, says %zu B", grown,
         pprf_memory_bytes(key));
@@ -62,7 +62,7 @@ void test_depth_32(void)
   pprf_free(key);
 
   size_t len;
-  check(pprf_setup(&key, 32, root_bytes) == PPRF_OK, "setup");
+  check(setup_slots(&key, 32, root_bytes) == PPRF_OK, "setup");
   check(pprf_punct_range(key, 0, (UINT64_C(1) << 20) - 1) == PPRF_OK, "range");
   check(pprf_punct(key, UINT64_C(0x80000000)) == PPRF_OK, "punct");
   size_t bytes = pprf_memory_bytes(key);
@@ -82,7 +82,7 @@ void test_worst_case_bytes(unsigned depth)
   char name[80];
   pprf_key *key;
   uint64_t n = UINT64_C(1) << depth;
-  check(pprf_setup(&key, depth, root_bytes) == PPRF_OK, "setup");
+  check(setup_slots(&key, depth, root_bytes) == PPRF_OK, "setup");
   for (uint64_t x = 0; x < n; x += 2)
     check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
   size_t seen_bytes = kernel_bytes(key), says = pprf_memory_bytes(key);
@@ -107,7 +107,7 @@ void test_range_release(void)
 {
   pprf_key *key;
   uint64_t n = UINT64_C(1) << 18;
-  check(pprf_setup(&key, 18, root_bytes) == PPRF_OK, "setup");
+  check(setup_slots(&key, 18, root_bytes) == PPRF_OK, "setup");
   for (uint64_t x = 0; x < n; x += 2)
     check(pprf_punct(key, x) == PPRF_OK, "punct %llu", (unsigned long long)x);
   size_t peak = pprf_memory_bytes(key);
@@ -154,15 +154,15 @@ void test_prefault(void)
 {
   struct model m = {0};
   for (unsigned depth = 1; depth <= 18; depth++)
-    for (unsigned refused = 0; refused < 2; refused++) {
+    for (unsigned by_hand = 0; by_hand < 2; by_hand++) {
       pprf_key *key = new_key(&m, depth);
       const struct opt_store *s = store_of(key);
       for (unsigned i = 0; i < 10; i++) {
         uint64_t x = some_leaf(&m);
         puncture(key, &m, x, x);
       }
-      snprintf(context, sizeof context, "depth %u%s", depth, refused ? ", by hand" : "");
-      refused_advice = refused ? 23 : -1; /* MADV_POPULATE_WRITE */
+      snprintf(context, sizeof context, "depth %u%s", depth, by_hand ? ", by hand" : "");
+      refused_advice = by_hand ? 23 : -1; /* MADV_POPULATE_WRITE */
       check(pprf_prefault(key) == PPRF_OK, "prefault");
       refused_advice = -1;
       check(kernel_bytes(key) == s->mapped && pprf_memory_bytes(key) >= s->mapped, "%zu B of %zu",
@@ -172,7 +172,7 @@ void test_prefault(void)
       check(kernel_bytes(key) == s->mapped, "%zu B stay backed of %zu", kernel_bytes(key),
             s->mapped);
       pprf_free(key);
-      prefault_packed(&m, depth, refused == 0);
+      prefault_packed(&m, depth, by_hand == 0);
     }
   context[0] = 0;
   if (sysconf(_SC_PHYS_PAGES) < (INT64_C(1) << 35) / sysconf(_SC_PAGESIZE)) {

@@ -17,7 +17,7 @@ enum { REGION = 1 << 20 };
 
 /* ---- memory that is refused, through --wrap ---- */
 
-static uint64_t refused; /* the refused-th request from now on gets nothing; 0: none */
+uint64_t refused;
 
 static int refuse(void)
 {
@@ -38,15 +38,24 @@ void *__wrap_malloc(size_t bytes)
   return refuse() ? NULL : __real_malloc(bytes);
 }
 
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+  return refuse() ? NULL : __real_calloc(n, bytes);
+}
+
 /* ---- what mlock2 says, through --wrap ---- */
 
-static enum { AS_IT_IS, GRANTED, REFUSED } lock; /* the limit is the system's */
+enum mlock2_says mlock2_says; /* the limit is the system's */
 
 int __real_mlock2(const void *at, size_t bytes, unsigned flags);
 int __wrap_mlock2(const void *at, size_t bytes, unsigned flags);
 int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
 {
-  return lock == AS_IT_IS ? __real_mlock2(at, bytes, flags) : lock == GRANTED ? 0 : -1;
+  return mlock2_says == AS_IT_IS  ? __real_mlock2(at, bytes, flags)
+         : mlock2_says == GRANTED ? 0
+                                  : -1;
 }
 
 /* ---- mappings, through --wrap ---- */
@@ -54,13 +63,13 @@ int __wrap_mlock2(const void *at, size_t bytes, unsigned flags)
 static int holes_refused; /* munmap of a region fails, as at vm.max_map_count */
 static size_t mapped, unmapped; /* bytes, for regions */
 
-/* For a region, from half of one behind a multiple of its size on: there is something before it and behind it. */
+/* Refused as the rest of memory is.  For a region, from half of one behind a multiple of its size on: there is something before it and behind it. */
 void *__real_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap64(void *at, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
   if (bytes != 2 * REGION)
-    return __real_mmap64(at, bytes, prot, flags, fd, offset);
+    return refuse() ? MAP_FAILED : __real_mmap64(at, bytes, prot, flags, fd, offset);
   unsigned char *p = __real_mmap64(at, 4 * REGION, prot, flags, fd, offset);
   if (p == MAP_FAILED)
     return p;
@@ -799,10 +808,10 @@ static void locks(void)
   if (child == 0) {
     uint64_t number;
     failed = pprf_process_claim(&number) != PPRF_OK;
-    lock = GRANTED;
+    mlock2_says = GRANTED;
     struct subject *small = new_subject(20, 0), *s = new_subject(20, 0);
     check(opt_packed_locked(&s->p) == 1, "a key of a region that is locked");
-    lock = REFUSED;
+    mlock2_says = REFUSED;
     for (unsigned i = 0; i < 100000 && opt_arena_mapped_bytes() < 2 * REGION; i++)
       (void)puncture_one(s, leaves(&s->m) / 2 + rnd_below(leaves(&s->m) / 2));
     check((uintptr_t)s->p.page[0] / REGION == (uintptr_t)small->p.page[0] / REGION,

@@ -61,6 +61,9 @@ void check_bitmap(const struct opt_bitmap *b, const struct model *m);
 void check_leaf(const struct opt_bitmap *b, const struct model *m, uint64_t leaf);
 void check_nodes(const struct opt_store *s, const struct model *m, int slots);
 void check_key(const pprf_key *key, const struct model *m, int slots);
+/** pprf_setup and pprf_import, of keys with pair slots. */
+int setup_slots(pprf_key **key, unsigned depth, const uint8_t *seed);
+int import_slots(pprf_key **key, const uint8_t *buf, size_t len);
 pprf_key *new_key(struct model *m, unsigned depth);
 void puncture(pprf_key *key, struct model *m, uint64_t first, uint64_t last);
 void check_round_trip(const pprf_key *key, const struct model *m);
@@ -102,8 +105,14 @@ void test_batches_small(void);
 void test_batches_random(void);
 void test_batch_errors(void);
 
-/* ---- packed.c: the packed store ---- */
+/* ---- packed.c: the packed store; memory and locks through --wrap ---- */
 
+extern uint64_t refused; /* the refused-th request for memory from now on gets nothing; 0: none */
+extern enum mlock2_says { AS_IT_IS, GRANTED, REFUSED } mlock2_says;
 void test_packed(void);
+
+/* ---- change.c: keys whose store becomes the other ---- */
+
+void test_changes(void);
 
 #endif

@@ -151,8 +151,8 @@ class Key:
     suite   one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
     salt    16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
-    store   one of STORES: where the seeds lie; None: what the library takes.  The values are the same; "slots" goes
-            up to depth 32.
+    store   one of STORES: where the seeds lie; None: packed, at depths 10 to 20 slots while the key is full.
+            The values are the same; "slots" goes up to depth 32.
     """
 
     __slots__ = ("_handle", "_depth", "_suite", "_bytes")

@@ -108,7 +108,7 @@ impl str::FromStr for Suite {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Store {
-    /// What the library takes.
+    /// What the library takes: packed, at depths 10 to 20 slots while the key is full.
     #[default]
     Default,
     /// Fastest where punctures are dense.

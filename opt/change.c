@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A key's store becomes the other. */
+#include "change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "key.h"
+
+void opt_store_may_change(struct opt_store *s)
+{
+  unsigned depth = s->punctured.depth;
+  if (depth < OPT_CHANGE_DEPTH_MIN || depth > OPT_CHANGE_DEPTH_MAX)
+    return;
+  s->most = UINT64_C(1) << depth >> 3;
+  s->least = UINT64_C(1) << depth >> 6;
+}
+
+int opt_store_open_apart(struct opt_store *s, unsigned depth)
+{
+  void *small = calloc(1, opt_store_small_bytes(depth) + 1);
+  int err = small == NULL ? PPRF_ERR_NOMEM : opt_store_open(s, depth, small, 0);
+  if (err != PPRF_OK)
+    free(small);
+  else
+    s->small = small;
+  return err;
+}
+
+/* ---- packed to pair slots ---- */
+
+/* Load the nodes of a packed store and the gaps between them into an empty one of pair slots. */
+static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
+{
+  struct opt_entry e;
+  uint64_t end = 0;
+  for (; opt_packed_next(p, end, &e.node); end = opt_node_end(e.node)) {
+    e.seed = opt_packed_seed(p, e.node);
+    if (e.node.start > end)
+      opt_store_load_gap(s, end, e.node.start - 1);
+    opt_store_load_node(s, &e);
+  }
+  if (end >> p->depth == 0)
+    opt_store_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
+  explicit_bzero(&e, sizeof e);
+}
+
+/* Let pair slots, empty as yet, take the packed store's place. */
+static void replace_packed(struct opt_store *s, struct opt_store *slots)
+{
+  load_packed(slots, s->packed);
+  opt_packed_close(s->packed);
+  *s = *slots;
+}
+
+/* Back the pages of pair slots, and only then let them take the packed store's place. */
+static int prefault_packed(struct opt_store *s)
+{
+  struct opt_store slots;
+  if (s->punctured.depth > PPRF_SLOTS_DEPTH_MAX)
+    return PPRF_ERR_NOMEM;
+  int err = opt_store_open_apart(&slots, s->punctured.depth);
+  if (err != PPRF_OK)
+    return err;
+  err = opt_pages_back(&slots);
+  if (err == PPRF_OK)
+    replace_packed(s, &slots);
+  else
+    opt_store_drop(&slots);
+  return err;
+}
+
+int opt_store_prefault(struct opt_store *s)
+{
+  if (s->packed != NULL)
+    return prefault_packed(s);
+  int err = opt_pages_back(s);
+  if (err == PPRF_OK)
+    s->least = 0;
+  return err;
+}
+
+static int to_slots(struct opt_store *s)
+{
+  struct opt_store slots;
+  int err = opt_store_open_apart(&slots, s->punctured.depth);
+  if (err != PPRF_OK)
+    return err;
+  if (opt_packed_locked(s->packed) && !slots.locked) {
+    opt_store_drop(&slots);
+    return PPRF_ERR_NOMEM;
+  }
+  opt_store_may_change(&slots);
+  replace_packed(s, &slots);
+  return PPRF_OK;
+}
+
+/* ---- pair slots to packed ---- */
+
+struct walk {
+  const struct opt_store *slots;
+  uint64_t at; /* the end of the node that was given last */
+};
+
+/* The next node of pair slots: an opt_packed_source. */
+static int next_of_slots(void *walk, struct opt_entry *e)
+{
+  struct walk *w = walk;
+  if (!opt_store_next(w->slots, w->at, &e->node))
+    return 0;
+  e->seed = opt_store_seed(w->slots, e->node);
+  w->at = opt_node_end(e->node);
+  return 1;
+}
+
+/* The slots go last: a child that is forked meanwhile lets go of what its copy names. */
+static int to_packed(struct opt_store *s, struct opt_packed *place)
+{
+  struct opt_store packed, slots = *s;
+  struct walk walk = {.slots = s};
+  int err = opt_store_load_packed(&packed, s->punctured.depth, place, next_of_slots, &walk);
+  if (err != PPRF_OK)
+    return err;
+  if (slots.locked && !opt_packed_locked(place)) {
+    opt_packed_close(place);
+    return PPRF_ERR_NOMEM;
+  }
+  opt_store_may_change(&packed);
+  *s = packed;
+  KEEP_STORES(s);
+  opt_store_close(&slots);
+  return PPRF_OK;
+}
+
+void opt_key_change(pprf_key *key)
+{
+  struct opt_store *s = &key->store;
+  if (s->packed != NULL) {
+    if (to_slots(s) != PPRF_OK)
+      s->most *= 2;
+  } else if (to_packed(s, (struct opt_packed *)(void *)key->small) != PPRF_OK) {
+    s->least /= 2;
+  }
+  prg_wipe(prg_wipe_plan(PUNCT_STACK));
+}
