@@ -104,7 +104,7 @@ static void batch_corners(const struct pprf_impl *impl)
 /* Leaves at both ends and in the middle, so that there are gaps before, between and behind the nodes. */
 static void prefault_keeps_packed(void)
 {
-  static const uint64_t gone[] = {0, 1, 77, 78, 200, 254, 255};
+  static const uint64_t gone[] = {0, 1, 77, 78, 200, 254, 255, 8190, 8191};
   const struct pprf_options o = {
     .size = sizeof o, .seed = root, .depth = 13, .store = PPRF_STORE_PACKED};
   pprf_key *key, *slots;
