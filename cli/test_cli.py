@@ -1730,8 +1730,8 @@ class Simulate(Case):
 
     def test_memory_at_the_node_peak_is_known_between_samples(self):
         between = 0
-        for seed in range(1, 9):  # near their peak nodes come and go; every 39th puncture is sampled
-            o = self.simulate("normal", 21, "--sigma", 60000, "--punctures", 620000 // 2, "--seed", seed)
+        for seed in range(1, 9):  # near their peak nodes come and go; every 19th puncture is sampled
+            o = self.simulate("normal", 21, "--sigma", 60000, "--punctures", 310000, "--seed", seed)
             between += o["peak_at"] % 19 != 0
             self.assertGreaterEqual(o["memory_bytes_at_node_peak"], 16 * o["peak_nodes"])
         self.assertGreater(between, 0, "no peak between samples: other seeds are needed")

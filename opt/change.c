@@ -9,11 +9,8 @@
 
 void opt_store_may_change(struct opt_store *s)
 {
-  unsigned depth = s->punctured.depth;
-  if (depth < OPT_CHANGE_DEPTH_MIN || depth > OPT_CHANGE_DEPTH_MAX)
-    return;
-  s->most = UINT64_C(1) << depth >> 3;
-  s->least = UINT64_C(1) << depth >> 6;
+  s->most = opt_most_packed(s->punctured.depth);
+  s->least = s->most == UINT64_MAX ? 0 : s->most >> 3;
 }
 
 int opt_store_open_apart(struct opt_store *s, unsigned depth)

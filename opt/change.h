@@ -2,8 +2,8 @@
 /** @file change.h
  * Keys whose store becomes the other: pair slots for pprf_prefault, and what PPRF_STORE_DEFAULT stands for.
  *
- * A key of that store begins packed.  At depths 10 to 20 it has pair slots from 2^depth / 8 nodes on, where they
- * are faster and take 65 bytes a node, until it has fewer than 2^depth / 64 again.  Shallower trees are a
+ * A key of that store begins packed.  At depths 10 to 20 it has pair slots from more than 2^depth / 8 nodes on, where
+ * they are faster and take 65 bytes a node, until it has fewer than 2^depth / 64 again.  Shallower trees are a
  * few pages; in deeper ones so many nodes would take more than some 20 ms to move, in one puncture.
  * A node comes in with a PRG call, so between two changes to pair slots there are 7/64 2^depth calls at least,
  * to each of which the changes, 0.1 us a node, add 0.13 us at most.
@@ -28,11 +28,11 @@ struct pprf_key;
 /** Let a store change from now on, if trees of its depth do. */
 void opt_store_may_change(struct opt_store *s);
 
-/** Whether a key that may change has pair slots when it is made with so many nodes. */
-static inline int opt_starts_with_slots(unsigned depth, uint64_t nodes)
+/** With more nodes than this a key that may change has pair slots; UINT64_MAX: trees of the depth do not change. */
+static inline uint64_t opt_most_packed(unsigned depth)
 {
-  return depth >= OPT_CHANGE_DEPTH_MIN && depth <= OPT_CHANGE_DEPTH_MAX &&
-         nodes > UINT64_C(1) << depth >> 3;
+  return depth < OPT_CHANGE_DEPTH_MIN || depth > OPT_CHANGE_DEPTH_MAX ? UINT64_MAX
+                                                                      : UINT64_C(1) << depth >> 3;
 }
 
 /** Make empty pair slots of which nothing lies behind the key, so that a packed store may be there later.

@@ -524,7 +524,7 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
   if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
     err = PPRF_ERR_RANGE;
   if (err == PPRF_OK &&
-      (store == PPRF_STORE_SLOTS || (may_change && opt_starts_with_slots(h->depth, h->nodes))))
+      (store == PPRF_STORE_SLOTS || (may_change && h->nodes > opt_most_packed(h->depth))))
     err = import_slots(key, buf, h, may_change);
   else if (err == PPRF_OK)
     err = new_packed_key(key, NULL, buf, h);
