@@ -297,10 +297,14 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
  * page: a seed for each pair of leaves and a bit and a little for each leaf.  It stays backed
  * until the key is freed: giving the memory of punctured blocks back, as is done otherwise, makes
  * single punctures wait too.  An implementation may have nothing to do.
+ * opt's packed keys become ones with pair slots.  Where pprf_memory_locked says that their seeds are kept out
+ * of swap and the slots would not be (a greater RLIMIT_MEMLOCK, or a key that has had slots from the outset,
+ * helps), that is PPRF_ERR_NOMEM and the key stays as it is.
  * @param[in,out] key the key; no leaf changes.
  * @retval PPRF_OK        no puncture needs memory that is not there.
- * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, as it always is beyond depth 32, or
- *                        the system refused; some of it may be backed.
+ * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, as it always is beyond depth 32,
+ *                        the system refused, or seeds would no longer be kept out of swap; some of the memory
+ *                        may be backed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);

@@ -50,13 +50,24 @@ static void replace_packed(struct opt_store *s, struct opt_store *slots)
   *s = *slots;
 }
 
+/* Make empty pair slots for the nodes of a packed store; seeds that are kept out of swap have to stay so. */
+static int open_slots(const struct opt_store *s, struct opt_store *slots)
+{
+  int err = opt_store_open_apart(slots, s->punctured.depth);
+  if (err == PPRF_OK && opt_packed_locked(s->packed) && !slots->locked) {
+    opt_store_drop(slots);
+    err = PPRF_ERR_NOMEM;
+  }
+  return err;
+}
+
 /* Back the pages of pair slots, and only then let them take the packed store's place. */
 static int prefault_packed(struct opt_store *s)
 {
   struct opt_store slots;
   if (s->punctured.depth > PPRF_SLOTS_DEPTH_MAX)
     return PPRF_ERR_NOMEM;
-  int err = opt_store_open_apart(&slots, s->punctured.depth);
+  int err = open_slots(s, &slots);
   if (err != PPRF_OK)
     return err;
   err = opt_pages_back(&slots);
@@ -80,13 +91,9 @@ int opt_store_prefault(struct opt_store *s)
 static int to_slots(struct opt_store *s)
 {
   struct opt_store slots;
-  int err = opt_store_open_apart(&slots, s->punctured.depth);
+  int err = open_slots(s, &slots);
   if (err != PPRF_OK)
     return err;
-  if (opt_packed_locked(s->packed) && !slots.locked) {
-    opt_store_drop(&slots);
-    return PPRF_ERR_NOMEM;
-  }
   opt_store_may_change(&slots);
   replace_packed(s, &slots);
   return PPRF_OK;

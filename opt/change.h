@@ -39,7 +39,8 @@ static inline uint64_t opt_most_packed(unsigned depth)
  * @retval PPRF_OK, or PPRF_ERR_NOMEM. */
 int opt_store_open_apart(struct opt_store *s, unsigned depth);
 
-/** As pprf_prefault: a packed store becomes pair slots, and these never change again. */
+/** As pprf_prefault: a packed store becomes pair slots, and these never change again.
+ * @retval PPRF_OK, or PPRF_ERR_NOMEM: also where seeds that are kept out of swap would no longer be. */
 int opt_store_prefault(struct opt_store *s);
 
 /** Give a key its other store, and wipe what moved from the stack. */

@@ -338,6 +338,40 @@ static void locked_arena(void)
   }
 }
 
+/* pprf_prefault gives up no lock; it makes slots of a packed key that can be locked, or was not. */
+static void prefaulted_locked(void)
+{
+  enum { DEPTH = 12 };
+  struct subject s = on_the_edge(DEPTH);
+  mlock2_says = REFUSED;
+  check(pprf_prefault(s.key) == PPRF_ERR_NOMEM && is_packed(s.key) &&
+          pprf_memory_locked(s.key) == 1 && store_of(s.key)->most == most(DEPTH),
+        "a lock was given up");
+  check_whole(&s);
+  mlock2_says = GRANTED;
+  check(pprf_prefault(s.key) == PPRF_OK && !is_packed(s.key) && pprf_memory_locked(s.key) == 1,
+        "no pair slots");
+  s.packed = 0;
+  check_whole(&s);
+  free_subject(&s);
+}
+
+/* The same where nothing is locked, of either store. */
+static void prefaulted_unlocked(void)
+{
+  enum { DEPTH = 12 };
+  pprf_key *slots = NULL;
+  mlock2_says = REFUSED;
+  struct subject s = on_the_edge(DEPTH);
+  check(setup_slots(&slots, DEPTH, root_bytes) == PPRF_OK && pprf_prefault(slots) == PPRF_OK,
+        "slots");
+  check(pprf_prefault(s.key) == PPRF_OK && !is_packed(s.key), "no pair slots");
+  s.packed = 0;
+  check_whole(&s);
+  pprf_free(slots);
+  free_subject(&s);
+}
+
 /* What is not locked anyway changes in either direction. */
 static void nothing_locked(void)
 {
@@ -355,7 +389,8 @@ static void nothing_locked(void)
 /* Seeds that are kept out of swap stay so; in children, whose arenas are empty. */
 static void locks(void)
 {
-  static void (*const cases[])(void) = {locked_slots, locked_arena, nothing_locked};
+  static void (*const cases[])(void) = {locked_slots, locked_arena, prefaulted_locked,
+                                        prefaulted_unlocked, nothing_locked};
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     int status = 0;
     fflush(stdout);
