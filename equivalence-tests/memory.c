@@ -897,6 +897,46 @@ static int changed_stores(void)
   return changes == 2 && known_count >= MOST && in_freed + in_unmapped == 0;
 }
 
+/* A file of many nodes whose pair slots cannot be locked, and each call refused in turn: the key has the store
+ * that can be, and nothing of the seeds is on the stack, or in what the store that was not taken gave back. */
+static int read_stores(void)
+{
+  enum { DEPTH = 10, NODES = 1024 / 4 };
+  pprf_key *other, *from;
+  int ok = 1, locked, calls_failed = 0;
+  forget_all();
+  memset(&op, 0, sizeof op);
+  op.impl = &impl_opt;
+  op.kind = IMPORT;
+  op.depth = DEPTH;
+  if (pprf_setup(&from, DEPTH, root) != PPRF_OK || pprf_setup(&other, DEPTH, NULL) != PPRF_OK)
+    return 0;
+  for (uint64_t leaf = 0; leaf < 2 * NODES; leaf += 2)
+    ok &= pprf_punct(from, leaf) == PPRF_OK;
+  know_all(from);
+  op.file_len = export(&impl_opt, from, op.file);
+  locked = pprf_memory_locked(other); /* as the arena's region that it shares */
+  problems = 0;
+  refuse_lock = 1;
+  do {
+    once(++calls_failed);
+    ok &=
+      op.err ==
+      (failed_call == NULL || strcmp(failed_call, "prg_digest") != 0 ? PPRF_OK : PPRF_ERR_CRYPTO);
+    if (failed_call == NULL)
+      ok &= op.made != NULL && (op.made->store.packed != NULL) == locked &&
+            pprf_memory_locked(op.made) == locked;
+    pprf_free(op.made);
+  } while (failed_call != NULL && ok);
+  refuse_lock = 0;
+  pprf_free(from);
+  pprf_free(other);
+  knowing = 0;
+  if (!ok)
+    tap_note("call %d: result %s", calls_failed, result_name(op.err));
+  return ok && known_count >= NODES && problems == 0;
+}
+
 /* ---------------------------------------------------------------- the tests of the test */
 
 static uint64_t planted;
@@ -960,6 +1000,7 @@ int main(int argc, char **argv)
            "%s_leaves_nothing_of_32_byte_seeds_in_what_a_freed_key_gives_back", impls[i]->name);
   tap_ok(changed_stores(),
          "a_key_that_gets_its_other_store_leaves_nothing_in_what_the_old_one_gave_back");
+  tap_ok(read_stores(), "a_key_of_many_nodes_is_read_and_leaves_nothing_in_the_store_not_taken");
   tap_ok(packed_blocks(), "blocks_of_a_packed_store_are_out_of_dumps_and_swap");
   tap_ok(fresh_pages(), "pages_are_out_of_dumps_and_swap_and_not_huge");
   if (!may_lock())

@@ -143,7 +143,9 @@ enum {
   /** What the library takes: a packed store.  At depths 10 to 20 a key becomes one with pair slots when it has
    * more than 2^depth / 8 nodes, and a packed one again when it has fewer than 2^depth / 64: the operation
    * after which it does waits for that, 0.1 us a node.  Where memory is short for the other store, or seeds
-   * would no longer be kept out of swap, the key stays as it is. */
+   * would no longer be kept out of swap, the key stays as it is.  One that is read from bytes has the store that
+   * its nodes ask for; with many nodes a packed one where memory is short for pair slots, or where that one's
+   * seeds alone are kept out of swap. */
   PPRF_STORE_DEFAULT = 0,
   /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense, no puncture
    * lacks memory; 16 to 21 bytes a node there, up to a page a node where they are few. */

@@ -7,10 +7,20 @@
 
 #include "key.h"
 
+/* A packed store could not become slots: it asks again at twice as many nodes. */
+static void ask_later(struct opt_store *s)
+{
+  do
+    s->most *= 2;
+  while (s->most < s->nodes);
+}
+
 void opt_store_may_change(struct opt_store *s)
 {
   s->most = opt_most_packed(s->punctured.depth);
   s->least = s->most == UINT64_MAX ? 0 : s->most >> 3;
+  if (s->packed != NULL && s->most < s->nodes)
+    ask_later(s);
 }
 
 int opt_store_open_apart(struct opt_store *s, unsigned depth)
@@ -141,7 +151,7 @@ void opt_key_change(pprf_key *key)
   struct opt_store *s = &key->store;
   if (s->packed != NULL) {
     if (to_slots(s) != PPRF_OK)
-      s->most *= 2;
+      ask_later(s);
   } else if (to_packed(s, (struct opt_packed *)(void *)key->small) != PPRF_OK) {
     s->least /= 2;
   }

@@ -504,14 +504,42 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-/* A key with pair slots, of a well-formed file. */
-static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h, int may_change)
+/* Fill a key that has empty pair slots with the nodes of a well-formed file. */
+static int fill(pprf_key *key, const uint8_t *buf, const struct header *h)
 {
-  int err = new_key(key, h->depth, may_change);
-  if (err != PPRF_OK)
-    return err;
-  (*key)->family = h->family;
-  return decode(&(*key)->store, buf, h);
+  key->family = h->family;
+  return decode(&key->store, buf, h);
+}
+
+/* A key with pair slots, of a well-formed file. */
+static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h)
+{
+  int err = new_key(key, h->depth, 0);
+  return err == PPRF_OK ? fill(*key, buf, h) : err;
+}
+
+/* The same of a key that may change, if there is memory for slots and its seeds are not kept out of swap in a
+ * packed store alone: else that.  The slots are empty until it is known that they are taken. */
+static int import_dense(pprf_key **key, const uint8_t *buf, const struct header *h)
+{
+  pprf_key *slots = NULL, *packed = NULL;
+  (void)new_key(&slots, h->depth, 1);
+  if (slots != NULL && slots->store.locked) {
+    *key = slots;
+    return fill(slots, buf, h);
+  }
+  int err = new_packed_key(&packed, NULL, buf, h);
+  if (slots != NULL && (err != PPRF_OK || !opt_packed_locked(packed->store.packed))) {
+    pprf_free(packed);
+    *key = slots;
+    return fill(slots, buf, h);
+  }
+  if (slots != NULL) {
+    opt_store_drop(&slots->store);
+    free(slots);
+  }
+  *key = packed;
+  return err;
 }
 
 /* Make a key of the nodes behind a header. */
@@ -523,9 +551,10 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
   int err = check_digest(buf, len), may_change = store == PPRF_STORE_DEFAULT;
   if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
     err = PPRF_ERR_RANGE;
-  if (err == PPRF_OK &&
-      (store == PPRF_STORE_SLOTS || (may_change && h->nodes > opt_most_packed(h->depth))))
-    err = import_slots(key, buf, h, may_change);
+  if (err == PPRF_OK && store == PPRF_STORE_SLOTS)
+    err = import_slots(key, buf, h);
+  else if (err == PPRF_OK && may_change && h->nodes > opt_most_packed(h->depth))
+    err = import_dense(key, buf, h);
   else if (err == PPRF_OK)
     err = new_packed_key(key, NULL, buf, h);
   if (err == PPRF_OK && may_change)

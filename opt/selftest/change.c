@@ -300,6 +300,65 @@ static void no_memory(void)
   end_test("changes: without_memory_the_store_stays_and_the_next_change_is_later");
 }
 
+/* The file of a key of `nodes` nodes of height 0; the caller frees it. */
+static uint8_t *dense_file(unsigned depth, uint64_t nodes, size_t *len)
+{
+  pprf_key *key = NULL;
+  uint64_t n = UINT64_C(1) << depth;
+  check(setup_slots(&key, depth, root_bytes) == PPRF_OK, "setup");
+  if (2 * nodes < n)
+    check(pprf_punct_range(key, 2 * nodes, n - 1) == PPRF_OK, "range");
+  for (uint64_t i = 0; i < nodes; i++)
+    check(pprf_punct(key, 2 * i) == PPRF_OK, "punct");
+  check(pprf_node_count(key) == nodes && pprf_export(key, NULL, len) == PPRF_OK, "nodes");
+  uint8_t *file = must(malloc(*len));
+  check(pprf_export(key, file, len) == PPRF_OK, "export");
+  pprf_free(key);
+  return file;
+}
+
+/* Whether a key is that of a file, and packed. */
+static int is_packed_of(const pprf_key *key, const uint8_t *file, size_t len)
+{
+  size_t got = len;
+  uint8_t *out = must(malloc(len));
+  check(pprf_export(key, out, &got) == PPRF_OK && got == len && memcmp(out, file, len) == 0,
+        "another key");
+  free(out);
+  return is_packed(key);
+}
+
+/* Each request for memory refused in turn while a file of many nodes is read: it gets the store for which
+ * there is memory, and slots later where it has none now. */
+static void no_memory_to_read(void)
+{
+  enum { DEPTH = 11 };
+  unsigned packed = 0;
+  mlock2_says = GRANTED;
+  for (unsigned quarters = 2; quarters <= 4; quarters++) { /* of the most nodes that there can be */
+    size_t len = 0;
+    uint8_t *file = dense_file(DEPTH, quarters * most(DEPTH), &len);
+    for (unsigned at = 1, done = 0; !done && !failed; at++) {
+      pprf_key *key = NULL;
+      refused = at;
+      int err = pprf_import(&key, file, len);
+      done = refused > 0;
+      refused = 0;
+      check(err == PPRF_OK, "import: %d", err);
+      uint64_t later = quarters * most(DEPTH) <= 2 * most(DEPTH) ? 2 : 4;
+      if (is_packed_of(must(key), file, len)) {
+        packed++;
+        check(!done && store_of(key)->most == later * most(DEPTH), "another bound");
+      }
+      pprf_free(key);
+    }
+    free(file);
+  }
+  check(packed >= 6, "%u packed keys", packed);
+  mlock2_says = AS_IT_IS;
+  end_test("changes: a_file_of_many_nodes_is_read_into_the_store_for_which_there_is_memory");
+}
+
 /* Pair slots whose seeds are locked, and an arena whose first region cannot be. */
 static void locked_slots(void)
 {
@@ -336,6 +395,52 @@ static void locked_arena(void)
           "granted %d: packed %d", granted, is_packed(s.key));
     free_subject(&s);
   }
+}
+
+/* The same as a file of many nodes is read: no seed has been in what is not locked, and slots that can be are
+ * taken later. */
+static void read_locked(void)
+{
+  enum { DEPTH = 12 };
+  struct subject other = new_subject(DEPTH); /* the arena's region */
+  size_t len = 0;
+  uint8_t *file = dense_file(DEPTH, 2 * most(DEPTH), &len);
+  pprf_key *key = NULL;
+  mlock2_says = REFUSED;
+  check(pprf_import(&key, file, len) == PPRF_OK && is_packed_of(must(key), file, len) &&
+          pprf_memory_locked(key) == 1 && store_of(key)->most == 2 * most(DEPTH),
+        "not packed, or not locked");
+  mlock2_says = GRANTED;
+  check(pprf_punct_range(key, 0, 0) == PPRF_ERR_PUNCTURED && pprf_punct(key, 1) == PPRF_OK &&
+          is_packed(key),
+        "changed with fewer nodes");
+  pprf_free(key);
+  check(pprf_import(&key, file, len) == PPRF_OK && !is_packed_of(must(key), file, len) &&
+          pprf_memory_locked(key) == 1,
+        "no pair slots, or not locked");
+  pprf_free(key);
+  free(file);
+  free_subject(&other);
+}
+
+/* Neither store can be locked. */
+static void read_unlocked(void)
+{
+  enum { DEPTH = 12 };
+  size_t len = 0;
+  mlock2_says = REFUSED;
+  uint8_t *file = dense_file(DEPTH, 2 * most(DEPTH), &len);
+  for (unsigned at = 0; at < 10 && !failed; at++) { /* at 0 with all memory */
+    pprf_key *key = NULL;
+    refused = at;
+    check(pprf_import(&key, file, len) == PPRF_OK, "import, %u", at);
+    check(is_packed_of(must(key), file, len) == (refused == 0 && at >= 1 && at <= 3) &&
+            pprf_memory_locked(key) == 0,
+          "request %u refused: packed %d", at, is_packed(key));
+    refused = 0;
+    pprf_free(key);
+  }
+  free(file);
 }
 
 /* pprf_prefault gives up no lock; it makes slots of a packed key that can be locked, or was not. */
@@ -389,8 +494,9 @@ static void nothing_locked(void)
 /* Seeds that are kept out of swap stay so; in children, whose arenas are empty. */
 static void locks(void)
 {
-  static void (*const cases[])(void) = {locked_slots, locked_arena, prefaulted_locked,
-                                        prefaulted_unlocked, nothing_locked};
+  static void (*const cases[])(void) = {locked_slots,  locked_arena,      read_locked,
+                                        read_unlocked, prefaulted_locked, prefaulted_unlocked,
+                                        nothing_locked};
   for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
     int status = 0;
     fflush(stdout);
@@ -478,6 +584,7 @@ void test_changes(void)
   there_and_back();
   imported();
   no_memory();
+  no_memory_to_read();
   locks();
   asked_for();
   wide();
