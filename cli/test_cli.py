@@ -328,6 +328,22 @@ class Values(Case):
         for command in (["info"], ["eval", 1], ["punct", 1]):
             self.refused(FILE, "a file of version 2 for a key that version 1 holds", command[0], self.key, *command[1:])
 
+    def test_a_suite_that_this_version_does_not_know_is_named_whatever_the_length(self):
+        for suite, unknown in (("mls-sha256", 5), ("mls-sha256", 255), ("aes-128", 0)):
+            self.expect(DONE, "setup", "--force", "--depth", 4, "--suite", suite, self.key)
+            whole = self.read()
+            head = whole[:8] + bytes([unknown])
+            for data in (head + whole[9:], head + whole[9:] + bytes(5000), (head + whole[9:])[:68]):
+                self.write(data)
+                for impl in "opt", "ref":
+                    self.refused(FILE, f"its suite has the number {unknown}, which this version does not know",
+                                 "info", "--impl", impl, self.key)
+            self.refused(FILE, f"number {unknown},", "punct", self.key, 1)
+            self.write((head + whole[9:])[:67])  # less than any key of version 2
+            self.refused(FILE, "damaged", "info", self.key)
+            self.write(head + whole[9:10] + b"\1" + whole[11:])  # a byte that has to be zero
+            self.refused(FILE, "damaged", "info", self.key)
+
     def test_ranges_of_a_deep_key_are_counted_and_punctured_whole(self):
         self.make(63)
         last = 2 ** 63 - 1
