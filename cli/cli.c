@@ -76,14 +76,15 @@ const struct pprf_impl *impl_by_name(const char *name, bool list_allowed)
   return NULL;
 }
 
-bool parse_number(const char *text, uint64_t max, uint64_t *value)
+enum number { NO_NUMBER, NUMBER, GREATER_NUMBER /* than UINT64_MAX */ };
+
+/* What the text from `text` up to `end` is. */
+static enum number read_number(const char *text, const char *end, uint64_t *value)
 {
-  bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-  const char *p = hex ? text + 2 : text;
+  bool hex = end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  enum number what = text == end ? NO_NUMBER : NUMBER;
   uint64_t v = 0;
-  if (*p == '\0')
-    return false;
-  for (; *p != '\0'; p++) {
+  for (const char *p = hex ? text + 2 : text; p < end; p++) {
     unsigned digit = 16, base = hex ? 16 : 10;
     if (*p >= '0' && *p <= '9')
       digit = (unsigned)(*p - '0');
@@ -91,12 +92,20 @@ bool parse_number(const char *text, uint64_t max, uint64_t *value)
       digit = (unsigned)(*p - 'a') + 10;
     else if (*p >= 'A' && *p <= 'F')
       digit = (unsigned)(*p - 'A') + 10;
-    if (digit >= base || v > (UINT64_MAX - digit) / base)
-      return false;
-    v = v * base + digit;
+    if (digit >= base)
+      return NO_NUMBER;
+    if (v > (UINT64_MAX - digit) / base)
+      what = GREATER_NUMBER;
+    else
+      v = v * base + digit;
   }
   *value = v;
-  return v <= max;
+  return what;
+}
+
+bool parse_number(const char *text, uint64_t max, uint64_t *value)
+{
+  return read_number(text, text + strlen(text), value) == NUMBER && *value <= max;
 }
 
 int parse_suite(const char *text, unsigned *suite)
@@ -121,23 +130,17 @@ int parse_depth(const char *text, unsigned *depth)
 /* Parse a leaf or a range. @return NULL, or what is wrong with it. */
 static const char *parse_range(const char *text, struct range *r)
 {
-  char first[32]; /* UINT64_MAX has 20 digits; zeros in front of more of them help nobody */
-  const char *dots = strstr(text, "..");
+  const char *end = text + strlen(text), *dots = strstr(text, "..");
   r->single = dots == NULL;
-  if (dots == NULL) {
-    if (!parse_number(text, UINT64_MAX, &r->first))
-      return "not a decimal or 0x-hexadecimal number";
-    r->last = r->first;
-    return NULL;
-  }
-  size_t len = (size_t)(dots - text);
-  if (len < sizeof first) {
-    memcpy(first, text, len);
-    first[len] = '\0';
-  }
-  if (len >= sizeof first || !parse_number(first, UINT64_MAX, &r->first) ||
-      !parse_number(dots + 2, UINT64_MAX, &r->last))
-    return "not two decimal or 0x-hexadecimal numbers";
+  enum number first = read_number(text, r->single ? end : dots, &r->first), last = first;
+  r->last = r->first;
+  if (!r->single)
+    last = read_number(dots + 2, end, &r->last);
+  if (first == NO_NUMBER || last == NO_NUMBER)
+    return r->single ? "not a decimal or 0x-hexadecimal number"
+                     : "not two decimal or 0x-hexadecimal numbers";
+  if (first == GREATER_NUMBER || last == GREATER_NUMBER)
+    return "beyond the last leaf of any key";
   return r->first > r->last ? "its first leaf is greater than its last" : NULL;
 }
 

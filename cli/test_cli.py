@@ -356,7 +356,7 @@ class Values(Case):
         self.refused(USAGE, "more than", "eval", "--quiet", self.key, f"0..{last}", f"0..{last - 3}", f"0..{last}",
                      timeout=20)
         for beyond in range(2 ** 64, 2 ** 64 + 12):
-            self.refused(USAGE, f"leaf '{beyond}': not a", "eval", self.key, beyond)
+            self.refused(USAGE, f"leaf '{beyond}': beyond the last leaf", "eval", self.key, beyond)
         self.refused(USAGE, hex(2 ** 64), "eval", self.key, hex(2 ** 64))
         self.assertEqual(self.expect(DONE, "eval", "--check", self.key, 2 ** 56 + 3, last),
                          f"{2 ** 56 + 3} live\n{last} live\n")
@@ -601,6 +601,24 @@ class Usage(Case):
         ]:
             with self.subTest(args=args):
                 self.refused(USAGE, named, *args)
+
+    def test_a_number_beyond_64_bits_is_one_and_zeros_in_front_change_nothing(self):
+        self.make(4)
+        zeros = "0" * 5000
+        whole = 2 ** 64
+        for leaf in (str(whole), hex(whole), str(whole * 10 + 3), zeros + str(whole), "9" * 300):
+            for text in (leaf, f"3..{leaf}", f"{leaf}..3", f"{leaf}..{leaf}"):
+                self.refused(USAGE, f"'{text}': beyond the last leaf of any key", "punct", self.key, text)
+            self.refused(USAGE, f"'{leaf}x': not a decimal", "eval", self.key, leaf + "x")
+            self.refused(USAGE, "not two", "punct", self.key, f"{leaf}..x")
+        self.refused(USAGE, f"line 2: leaf '{whole}': beyond the last leaf of any key", "eval", self.key, "-",
+                     input=f"1\n{whole}\n".encode())
+        self.refused(USAGE, f"leaf '{whole - 1}': the key's last leaf is 15", "eval", self.key, whole - 1)
+        self.expect(DONE, "punct", self.key, f"{zeros}3..{zeros}4", f"0x{zeros}a..0x{zeros}B", "0" * 40 + "1..2")
+        r = self.run_("eval", "--check", self.key, *range(16))
+        self.assertEqual(r.returncode, PUNCTURED)
+        gone = [i for i in range(16) if self.run_("eval", self.key, i).returncode == PUNCTURED]
+        self.assertEqual(gone, [1, 2, 3, 4, 10, 11])
 
     def test_a_message_is_one_line_whatever_the_argument(self):
         self.make(4)
