@@ -318,7 +318,8 @@ func (k *Key) Puncture(leaf uint64) error {
 	return errorOf(C.pprf_punct(k.key, C.uint64_t(leaf)), leaf, leaf)
 }
 
-// PunctureRange removes the values of first..last, however many.  ErrPunctured: all were removed before.
+// PunctureRange removes the values of first..last, however many.  ErrPunctured: all were removed before; ErrRange:
+// first > last, or last is no leaf of the tree.
 func (k *Key) PunctureRange(first, last uint64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -389,8 +389,12 @@ impl Key {
         check(unsafe { sys::pprf_punct(self.0.as_ptr(), leaf) }, leaf, leaf)
     }
 
-    /// Remove the values of many consecutive leaves.  [`Error::Punctured`]: all were removed before.
+    /// Remove the values of many consecutive leaves.  [`Error::Punctured`]: all were removed before.  An empty range,
+    /// `9..=8` or one that was iterated to its end, changes nothing.
     pub fn puncture_range(&mut self, leaves: core::ops::RangeInclusive<u64>) -> Result<(), Error> {
+        if leaves.is_empty() {
+            return Ok(()); // of one that has ended, std leaves open what start() and end() are
+        }
         let (first, last) = (*leaves.start(), *leaves.end());
         // SAFETY: as above
         check(unsafe { sys::pprf_punct_range(self.0.as_ptr(), first, last) }, first, last)
