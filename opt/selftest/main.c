@@ -83,6 +83,9 @@ static void bytes(void)
 {
   for (unsigned depth = 16; depth <= 18; depth++)
     test_worst_case_bytes(depth);
+  for (unsigned depth = 16; depth <= 21; depth += depth == 16 ? 4 : 1)
+    test_worst_case_of_store(depth, PPRF_STORE_DEFAULT);
+  test_worst_case_of_store(18, PPRF_STORE_PACKED);
 }
 
 static const struct {

@@ -103,6 +103,30 @@ void test_worst_case_bytes(unsigned depth)
   end_test(name);
 }
 
+/* The same of a key in the store that is asked for. */
+void test_worst_case_of_store(unsigned depth, unsigned store)
+{
+  char name[120];
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root_bytes, .depth = depth, .store = store};
+  pprf_key *key = NULL;
+  uint64_t n = UINT64_C(1) << depth;
+  int slots = store == PPRF_STORE_DEFAULT && depth <= 20;
+  mlock2_says = GRANTED; /* so that a key changes, whatever the limit is */
+  check(pprf_setup_with(&key, &o) == PPRF_OK, "setup");
+  for (uint64_t x = 0; x < n; x += 2)
+    check(pprf_punct(must(key), x) == PPRF_OK, "punct %llu", (unsigned long long)x);
+  check(pprf_node_count(key) == n / 2 && (store_of(key)->packed == NULL) == slots, "nodes");
+  double per = (double)pprf_memory_bytes(key) / (double)(n / 2);
+  printf("# depth %u, %s: %.3f B a node\n", depth, slots ? "slots" : "packed", per);
+  check(per <= (slots ? 16.3 : 19.6), "%.3f B a node", per);
+  pprf_free(key);
+  mlock2_says = AS_IT_IS;
+  snprintf(name, sizeof name, "worst_case_peak_at_depth_%u_takes_at_most_%s_bytes_a_node_%s", depth,
+           slots ? "16.3" : "19.6", store == PPRF_STORE_DEFAULT ? "unasked" : "packed");
+  end_test(name);
+}
+
 void test_range_release(void)
 {
   pprf_key *key;

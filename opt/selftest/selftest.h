@@ -94,6 +94,7 @@ void test_hostile_files(void);
 size_t kernel_bytes(const pprf_key *key);
 void test_depth_32(void);
 void test_worst_case_bytes(unsigned depth);
+void test_worst_case_of_store(unsigned depth, unsigned store);
 void test_range_release(void);
 void test_prefault(void);
 void test_opened(void);
