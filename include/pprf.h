@@ -142,7 +142,7 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 enum {
   /** What the library takes: a packed store.  At depths 10 to 20 a key becomes one with pair slots when it has
    * more than 2^depth / 8 nodes, and a packed one again when it has fewer than 2^depth / 64: the operation
-   * after which it does waits for that, 0.1 us a node.  Where memory is short for the other store, or seeds
+   * after which it does waits for that, 0.1 to 0.3 us a node.  Where memory is short for the other store, or seeds
    * would no longer be kept out of swap, the key stays as it is.  One that is read from bytes has the store that
    * its nodes ask for; with many nodes a packed one where memory is short for pair slots, or where that one's
    * seeds alone are kept out of swap. */

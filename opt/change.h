@@ -6,7 +6,7 @@
  * they are faster and take 65 bytes a node, until it has fewer than 2^depth / 64 again.  Shallower trees are a
  * few pages; in deeper ones so many nodes would take more than some 20 ms to move, in one puncture.
  * A node comes in with a PRG call, so between two changes to pair slots there are 7/64 2^depth calls at least,
- * to each of which the changes, 0.1 us a node, add 0.13 us at most.
+ * to each of which the changes add 0.1 to 0.3 us at most, the more the smaller the tree (docs/sparse-store.md).
  *
  * A change is made when an operation has been done, and is no part of its result: without memory, or where
  * seeds would no longer be kept out of swap, the store stays what it is, and the next change is tried at twice
