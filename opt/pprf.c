@@ -249,15 +249,15 @@ static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *
   return err;
 }
 
-/* Make an empty store a fresh key.  A shared store may be in any state, any other has just been opened. */
-static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed)
+/* Make a store a fresh key: one that has just been opened, or one in any state. */
+static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed, int just_opened)
 {
   struct pprf_seed root = {0, 0};
   int err = root_of(seed, &root);
-  if (err == PPRF_OK && s->shared)
-    opt_store_start(s, &root);
-  else if (err == PPRF_OK)
+  if (err == PPRF_OK && just_opened)
     opt_store_set_up(s, &root);
+  else if (err == PPRF_OK)
+    opt_store_start(s, &root);
   wipe_seed(&root);
   return err;
 }
@@ -278,7 +278,7 @@ static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, cons
 /* ---- keys in memory ---- */
 
 /* A key whose pair slots are empty; behind one that may change there is room for a packed store.  Not
- * inlined, as opt_shared_new is not: clang's loops over the levels take 3 kB of frame at -O3 -march=native, and
+ * inlined, as new_shared is not: clang's loops over the levels take 3 kB of frame at -O3 -march=native, and
  * that would be a frame of the API, which nobody wipes. */
 static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
 {
@@ -330,7 +330,9 @@ static size_t shared_bytes(const pprf_key *key)
   return (sizeof *key + opt_store_small_bytes(depth_of(key)) + page - 1) / page * page;
 }
 
-NOINLINE int opt_shared_new(pprf_key **key, unsigned depth)
+/* A key in shared memory whose pair slots are empty.  They are not zeroed: the mapping is new, and where locked
+ * pages cannot be removed, as under AddressSanitizer, whose munlock does nothing, that would write all of it. */
+static NOINLINE int new_shared(pprf_key **key, unsigned depth)
 {
   size_t bytes = sizeof **key + opt_store_small_bytes(depth);
   *key = NULL;
@@ -342,16 +344,23 @@ NOINLINE int opt_shared_new(pprf_key **key, unsigned depth)
     (void)munmap(k, bytes);
     return err;
   }
-  opt_store_clear(&k->store);
   k->family = PRG_BARE;
   *key = k;
   return PPRF_OK;
 }
 
 #ifndef PPRF_WIDE /* tickets have seeds of 16 bytes */
+int opt_shared_new(pprf_key **key, unsigned depth)
+{
+  int err = new_shared(key, depth);
+  if (err == PPRF_OK)
+    opt_store_load_gap(&(*key)->store, 0, (UINT64_C(1) << depth) - 1);
+  return err;
+}
+
 int opt_shared_start(pprf_key *key)
 {
-  int err = start_key(&key->store, NULL);
+  int err = start_key(&key->store, NULL, 0);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
@@ -401,12 +410,12 @@ static int setup(pprf_key **key, const struct pprf_options *o)
     return setup_packed(key, o);
   int err = try_digest();
   if (err == PPRF_OK)
-    err = o->flags & PPRF_SHARED ? opt_shared_new(&k, o->depth) : new_key(&k, o->depth, 0);
+    err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth, 0);
   if (err != PPRF_OK)
     return err;
   err = new_family(&k->family, o->suite, o->salt);
   if (err == PPRF_OK)
-    err = start_key(&k->store, o->seed);
+    err = start_key(&k->store, o->seed, 1);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   if (err != PPRF_OK)
     pprf_free(k);

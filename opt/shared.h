@@ -18,7 +18,8 @@ int opt_shared_new(pprf_key **key, unsigned depth);
 int opt_shared_start(pprf_key *key);
 
 /** Wipe the key and puncture all its leaves.  It may be in any state, half changed too, and what
- * this call leaves half done another call can finish. */
+ * this call leaves half done another call can finish.  Where the system does not take locked pages back, as under
+ * AddressSanitizer, it writes all of the mapping; so does opt_shared_start. */
 void opt_shared_clear(pprf_key *key);
 
 /** Unmap the key in this process.  It is not wiped: other processes may hold it, and the system wipes

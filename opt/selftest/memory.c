@@ -305,6 +305,28 @@ static void start_after_punctures(pprf_key *key)
   check(live == n - 1, "leaves are punctured still");
 }
 
+/* A new key in shared memory takes no pages but its first, also where none can be given back. */
+static void new_shared_keys(void)
+{
+  enum { DEPTH = 22 }; /* 32 MB of slots */
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root_bytes, .depth = DEPTH, .flags = PPRF_SHARED};
+  pprf_key *key = NULL;
+  refused_advice = MADV_REMOVE;
+  check(pprf_setup_with(&key, &o) == PPRF_OK && pprf_node_count(must(key)) == 1, "setup");
+  check(opt_store_resident_bytes(&key->store) <= 16384, "a new key takes %zu B",
+        opt_store_resident_bytes(&key->store));
+  pprf_free(key);
+  check(opt_shared_new(&key, DEPTH) == PPRF_OK && pprf_node_count(must(key)) == 0 &&
+          pprf_punct_range(key, 0, (1u << DEPTH) - 1) == PPRF_ERR_PUNCTURED,
+        "new");
+  check(opt_store_resident_bytes(&key->store) <= 16384, "a key without leaves takes %zu B",
+        opt_store_resident_bytes(&key->store));
+  pprf_free(key);
+  refused_advice = -1;
+  end_test("a_new_shared_key_takes_no_pages_but_its_first");
+}
+
 void test_shared(void)
 {
   static const unsigned depths[] = {1, 6, 7, 12, 16, 19};
@@ -361,4 +383,6 @@ void test_shared(void)
       pprf_free(key);
   }
   end_test("a_shared_key_is_wiped_by_clear_and_starts_again");
+  context[0] = 0;
+  new_shared_keys();
 }
