@@ -95,6 +95,7 @@ $(PROVE_WP_TESTS): proofs/rules.mk
 	@chmod +x $@
 PROVE_TOOL_TESTS := proofs/tools/gate-test.py proofs/tools/closure-test.py $(PROVE_WP_TESTS) proofs/tools/keccak-test.py \
   proofs/tools/aes-test.py proofs/tools/vectors-test.py proofs/tools/sha-test.py
+test-prove-tools test-prove-gate: deps-prove-wp
 test-prove-tools: coq-build $(PROVE_WP_TESTS) ## the translators, and what may not be assumed: planted weakenings fail
 	@$(TAP) $(PROVE_TOOL_TESTS)
 test-prove-gate: coq-build $(PROVE_WP_TESTS) ## these, and each planted weakening of Coq, ACSL, Keccak, AES and SHA-256, a quarter of an hour
