@@ -528,8 +528,9 @@ static int import_slots(pprf_key **key, const uint8_t *buf, const struct header 
 }
 
 /* The same of a key that may change, if there is memory for slots and its seeds are not kept out of swap in a
- * packed store alone: else that.  The slots are empty until it is known that they are taken. */
-static int import_dense(pprf_key **key, const uint8_t *buf, const struct header *h)
+ * packed store alone: else that.  The slots are empty until it is known that they are taken.  Not inlined, as
+ * new_key is not. */
+static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struct header *h)
 {
   pprf_key *slots = NULL, *packed = NULL;
   (void)new_key(&slots, h->depth, 1);
