@@ -327,6 +327,28 @@ static void new_shared_keys(void)
   end_test("a_new_shared_key_takes_no_pages_but_its_first");
 }
 
+/* Where the system takes no pages back a shared key is cleared all the same, locked or not. */
+static void cleared_where_pages_stay(void)
+{
+  enum { DEPTH = 14 };
+  const struct pprf_options o = {
+    .size = sizeof o, .seed = root_bytes, .depth = DEPTH, .flags = PPRF_SHARED};
+  refused_advice = MADV_REMOVE;
+  for (int locked = 0; locked <= 1; locked++) {
+    pprf_key *key = NULL;
+    mlock2_says = locked ? GRANTED : REFUSED;
+    check(pprf_setup_with(&key, &o) == PPRF_OK && pprf_memory_locked(must(key)) == locked, "setup");
+    for (uint64_t x = 0; x < 1u << DEPTH; x += 3)
+      check(pprf_punct(key, x) == PPRF_OK, "punct");
+    opt_shared_clear(key);
+    check_cleared(key, DEPTH);
+    pprf_free(key);
+  }
+  refused_advice = -1;
+  mlock2_says = AS_IT_IS;
+  end_test("a_shared_key_is_cleared_where_pages_stay");
+}
+
 void test_shared(void)
 {
   static const unsigned depths[] = {1, 6, 7, 12, 16, 19};
@@ -385,4 +407,5 @@ void test_shared(void)
   end_test("a_shared_key_is_wiped_by_clear_and_starts_again");
   context[0] = 0;
   new_shared_keys();
+  cleared_where_pages_stay();
 }
