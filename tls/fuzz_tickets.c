@@ -38,6 +38,16 @@ static void must(int good, const char *what)
   abort();
 }
 
+/* memcmp would tell libFuzzer the names, which puts what it has seen compared into later inputs: there a name of
+ * before the revocation is one of a ticket that is gone, and the table has forgotten it. */
+static int same(const uint8_t *a, const uint8_t *b, size_t n)
+{
+  uint8_t differ = 0;
+  for (size_t i = 0; i < n; i++)
+    differ |= a[i] ^ b[i];
+  return differ == 0;
+}
+
 static int is_good(const struct entry *e)
 {
   return !e->used && keys - e->key < KEYS;
@@ -72,7 +82,7 @@ static int names_a_used_one(const uint8_t *bytes, size_t len)
 {
   for (unsigned i = 0; i < TABLE; i++)
     if (table[i].bytes != NULL && !is_good(&table[i]) && len >= 80 && len % 16 == 0 &&
-        memcmp(bytes, table[i].bytes, 16) == 0)
+        same(bytes, table[i].bytes, 16))
       return 1;
   return 0;
 }
@@ -150,7 +160,7 @@ static void changed(struct input *in, const struct entry *e)
     at |= next(in);
     copy[at % e->len] ^= (uint8_t)next(in);
   }
-  if (memcmp(copy, e->bytes, e->len) != 0)
+  if (!same(copy, e->bytes, e->len))
     offer(copy, e->len, NULL, e->len);
   free(copy);
 }
@@ -164,8 +174,8 @@ static void mixed(struct input *in, const struct entry *a, const struct entry *b
   memcpy(copy, a->bytes, head);
   memcpy(copy + head, b->bytes + b->len - tail, tail);
   size_t len = head + tail;
-  int is_a = len == a->len && memcmp(copy, a->bytes, len) == 0;
-  int is_b = len == b->len && memcmp(copy, b->bytes, len) == 0;
+  int is_a = len == a->len && same(copy, a->bytes, len);
+  int is_b = len == b->len && same(copy, b->bytes, len);
   if (!is_a && !is_b) {
     uint8_t *exact = malloc(len > 0 ? len : 1);
     must(exact != NULL, "no memory");
