@@ -18,6 +18,7 @@
     ensures page: page_holds(seed_value(R), d, page, first, end + pow2(h)) && page_clean(page);
     ensures same: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x);
+    ensures size: page_bytes(page) == \old(page_bytes(page)) + 17;
     ensures others: blocks_kept{Pre,Post}(page); */
 static inline void append_node(struct opt_page *page, unsigned h, const struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
@@ -58,6 +59,7 @@ static inline void append_hole(struct opt_page *page, unsigned h)
     ensures page: page_holds(seed_value(R), d, page, first, end + pow2(h)) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || covers(end, h, x);
+    ensures size: page_bytes(page) <= \old(page_bytes(page)) + 1;
     ensures others: blocks_kept{Pre,Post}(page); */
 static inline void merge_hole(struct opt_page *page, unsigned h, uint64_t end)
   /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first) */

@@ -35,10 +35,7 @@ void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
  * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
 /*@ requires draft: draft_holds(seed_value(R), depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
-    requires memory: \valid_read(seed) && \separated(seed, d) &&
-      \separated(seed, d->first + (0 .. d->room - 1)) &&
-      \separated(seed, d->pages + (0 .. d->room - 1)) &&
-      \separated(seed, &opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    requires memory: seed_apart(d, seed);
     requires seed: seed_value(*seed) == node_seed(seed_value(R), depth, d->end, h);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,

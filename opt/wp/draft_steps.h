@@ -139,8 +139,9 @@
   /*@ assert before: \forall integer i; 0 <= i < n ==> block_kept{Pre,Taken}(d->pages[i]); */ \
   /*@ assert behind: \forall integer i; 0 <= i < n ==> block_kept{Taken,Here}(d->pages[i]); */ \
   /*@ assert whole: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */ \
-  /*@ assert page_clean: page_clean(page) && a_page(page) && d->block <= page->bytes <= OPT_ARENA_MAX; */ \
-  /*@ assert empty: page->tiles == 0 && page->seeds == 0; */ \
+  /*@ assert empty: page->tiles == 0 && page->seeds == 0 && page_bytes(page) == 8; */ \
+  /*@ assert page_clean: page_clean(page) && a_page(page) && \
+        page_bytes(page) + 17 <= d->block <= page->bytes <= OPT_ARENA_MAX; */ \
   /*@ assert was_clean: \forall integer i; 0 <= i < n ==> page_clean{Pre}(d->pages[i]); */ \
   /*@ assert own_blocks: draft_blocks(d); */ \
   /*@ assert was_distinct: \forall integer i, k; 0 <= i < k < n ==> d->pages[i] != d->pages[k]; */ \
@@ -217,7 +218,7 @@
   /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
         d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
   /*@ assert extended: page_holds(seed_value(R), depth, page, first, end + pow2(h)) && page_clean(page) && \
-        d->block <= page->bytes; */ \
+        page_bytes(page) <= d->block <= page->bytes; */ \
   /*@ assert other: \forall integer i; 0 <= i < n ==> a_page(d->pages[i]) && d->pages[i] != page; */ \
   /*@ assert kept: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */
 #define DRAFT_IS_LONGER \
@@ -234,7 +235,7 @@
   /*@ assert behind: \forall integer i; 0 <= i < n ==> block_kept{Extended,Here}(d->pages[i]); */ \
   /*@ assert whole: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */ \
   /*@ assert page_since: block_kept{Extended,Here}(page); */ \
-  /*@ assert page_clean: page_clean(page) && a_page(page) && d->block <= page->bytes; */ \
+  /*@ assert page_clean: page_clean(page) && a_page(page) && page_bytes(page) <= d->block <= page->bytes; */ \
   /*@ assert was_clean: \forall integer i; 0 <= i < n ==> page_clean{Pre}(d->pages[i]); */ \
   /*@ assert own_blocks: draft_blocks(d); */ \
   /*@ assert own_distinct: draft_distinct(d); */ \
@@ -284,9 +285,27 @@
   /*@ ghost Room: ; */ \
   /*@ assert room_end: d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
   /*@ assert room_set: \forall integer x; draft_punctured(d, x) <==> draft_punctured{Pre}(d, x); */
+/* the seed to be copied is what it was */
+#define SEED_STAYS \
+  /*@ assert grown_since: draft_grown{Pre,Here}(d); */ \
+  /*@ assert stays: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        block_kept{Pre,Here}(q) && seed_of_block(d, q, j, seed); */ \
+  /*@ assert seed_kept: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        place_seed(page_top(q), OPT_PAGE_SEEDS - 1 - j) == \
+        place_seed{Pre}(page_top(q), OPT_PAGE_SEEDS - 1 - j); */ \
+  /*@ assert place_here: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        place_seed(page_top(q), OPT_PAGE_SEEDS - 1 - j) == seed_value(*seed); */ \
+  /*@ assert place_then: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        place_seed{Pre}(page_top(q), OPT_PAGE_SEEDS - 1 - j) == seed_value(\at(*seed,Pre)); */ \
+  /*@ assert block_seed: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        seed_value(*seed) == seed_value(\at(*seed,Pre)); */ \
+  /*@ assert same_seed: seed_value(*seed) == seed_value(\at(*seed,Pre)); */
 #define SEED_IS_SAME \
+  SEED_STAYS \
+  /*@ assert run: of_run(d, d->pages[d->n - 1]); */ \
   /*@ assert block: a_page(d->pages[d->n - 1]); */ \
-  /*@ assert same_seed: seed_value(*seed) == seed_value(\at(*seed,Pre)); */ \
+  /*@ assert block_apart: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \
+        \separated(seed, d->pages[d->n - 1]); */ \
   /*@ assert seed_apart: \separated(seed, d->pages[d->n - 1]); */
 #define TILE_IN_ROOM \
   /*@ assert room: draft_grown{Pre,Room}(d); */ \
