@@ -81,6 +81,7 @@
 #define opt_index_tidy opt_wide_index_tidy
 #define opt_packed_join opt_wide_packed_join
 #define opt_packed_tidy opt_wide_packed_tidy
+#define opt_packed_splice opt_wide_packed_splice
 #define opt_packed_resize opt_wide_packed_resize
 #define opt_packed_give_room opt_wide_packed_give_room
 #define opt_index_puncture opt_wide_index_puncture
@@ -88,6 +89,11 @@
 #define opt_draft_live opt_wide_draft_live
 #define opt_draft_hole opt_wide_draft_hole
 #define opt_draft_punctured opt_wide_draft_punctured
+#define opt_draft_row opt_wide_draft_row
+#define opt_draft_up opt_wide_draft_up
+#define opt_draft_down opt_wide_draft_down
+#define opt_draft_left opt_wide_draft_left
+#define opt_draft_right opt_wide_draft_right
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load
@@ -138,7 +144,9 @@
 #include "tiles.c"
 #include "index.c"
 #include "draft.c"
+#include "rewrite.c"
 #include "fit.c"
+#include "packed_splice.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"
