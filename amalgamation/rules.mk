@@ -6,7 +6,7 @@ AM_CORE := $(OPT_SRC) $(COMMON_SRC) prg/wipe.c
 
 .PHONY: amalgamation
 amalgamation: $(AM)/pprf.c ## the library as one file to embed: build/amalgamation/pprf.c, pprf.h
-$(AM)/pprf.c: amalgamation/amalgamate.py $(wildcard $(foreach d,amalgamation $(AM_INCLUDE),$(d)/*.c $(d)/*.h))
+$(AM)/pprf.c: amalgamation/amalgamate.py $(wildcard $(foreach d,amalgamation $(AM_INCLUDE),$(d)/*.c $(d)/*.h $(d)/wp/*.h))
 	@mkdir -p $(@D)
 	$(PYTHON) $< $(@D) --version $(VERSION) --include $(AM_INCLUDE) \
 	  --core $(filter-out prg/lanes.c,$(AM_CORE)) --own-prg prg/lanes.c \

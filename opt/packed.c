@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "arena.h"
-#include "draft.h"
 #include "pprf.h"
+#include "packed_splice.h"
 
 enum {
   SEED_BYTES = sizeof(struct pprf_seed),
@@ -104,6 +104,81 @@ static int grow_draft(struct opt_draft *d)
 
 /* ---- rewrites ---- */
 
+/* Pages from .. to, one after the other, that a change meets, and in the draft their new ones. */
+struct run {
+  size_t from, to;
+  size_t at, n; /* in the draft: the first of them, how many there are */
+};
+
+/* Take memory for a draft of the runs, whose tiles and seeds have so many bytes at most, and room in the
+ * index; on an error there is no draft. */
+static int open_draft(struct opt_draft *d, struct opt_packed *p, size_t runs, uint64_t bytes)
+{
+  uint64_t room = p->page_max - sizeof(struct opt_page);
+  uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
+  size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
+  *d = (struct opt_draft){.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
+                          .room = (size_t)n + runs}; /* each run may have a page that is not full */
+  int err = PPRF_ERR_NOMEM;
+  if (n <= SIZE_MAX / 64 && (d->first = malloc(d->room * sizeof *d->first)) != NULL &&
+      (d->pages = malloc(d->room * sizeof(struct opt_page *))) != NULL)
+    err = opt_index_reserve(p, p->pages + (size_t)n);
+  if (err != PPRF_OK) {
+    free(d->first);
+    free(d->pages);
+  }
+  return err;
+}
+
+/* Bytes that the tiles and seeds of a page take. */
+static uint64_t row_bytes(const struct opt_page *page)
+{
+  return opt_page_used(page) - sizeof(struct opt_page);
+}
+
+/* Begin the new pages of a run, and end them. */
+static void begin_run(struct opt_draft *d, const struct opt_packed *p, struct run *run)
+{
+  opt_draft_begin(d, p->first[run->from]);
+  run->at = d->at;
+}
+
+static void end_run(const struct opt_draft *d, struct run *run)
+{
+  run->n = d->n - d->at;
+}
+
+/* Let a draft's pages take the place of the runs', in leaf order and no two of them beside each other, and give
+ * back what they have too much; or, on an error, give the draft's back.  Returns err. */
+static int close_draft(struct opt_draft *d, struct opt_packed *p, struct run *run, size_t runs,
+                       int err)
+{
+  if (err == PPRF_OK) {
+    for (size_t k = runs; k-- > 0;) /* the last one first: what is before it stays where it is */
+      opt_packed_splice(p, run[k].from, run[k].to, d->first + run[k].at, d->pages + run[k].at,
+                        run[k].n);
+    opt_index_tidy(p);
+    size_t more = 0; /* pages that have come in before a run; where some have gone it wraps */
+    for (size_t k = 0; k < runs; k++) {
+      size_t old = run[k].to - run[k].from + 1;
+      run[k].from += more;
+      more += run[k].n - old;
+    }
+    for (size_t k = runs;
+         k-- > 0;) /* a page that is joined to another moves those behind it alone */
+      for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
+        opt_packed_tidy(p, i);
+  } else {
+    while (d->n > 0)
+      opt_page_free(d->pages[--d->n]);
+  }
+  free(d->first);
+  free(d->pages);
+  return err;
+}
+
+/* ---- many leaves ---- */
+
 /* A live node that comes in. */
 struct piece {
   uint64_t start;
@@ -111,10 +186,9 @@ struct piece {
   unsigned height;
 };
 
-/* What is punctured, ascending leaves or (leaf NULL) a range, and the nodes that are left of the live
- * nodes which that meets, in leaf order. */
+/* Ascending leaves that are punctured, and the nodes that are left of the live nodes which they meet, in leaf
+ * order. */
 struct change {
-  uint64_t first, last;
   const uint64_t *leaf;
   size_t leaves;
   const struct piece *piece;
@@ -126,11 +200,15 @@ static struct piece piece_of(const struct opt_entry *e)
   return (struct piece){e->node.start, &e->seed, e->node.height};
 }
 
+static int by_start(const void *a, const void *b)
+{
+  const struct piece *x = a, *y = b;
+  return (x->start > y->start) - (x->start < y->start);
+}
+
 /* Whether the leaves start .. end - 1, behind all those asked for before, have a leaf to be punctured. */
 static int meets(struct change *c, uint64_t start, uint64_t end)
 {
-  if (c->leaf == NULL)
-    return start <= c->last && c->first < end;
   while (c->leaves > 0 && *c->leaf < start) {
     c->leaf++;
     c->leaves--;
@@ -171,21 +249,14 @@ static int put_page(struct opt_draft *d, const struct opt_page *page, struct cha
   return PPRF_OK;
 }
 
-/* Pages from .. to, one after the other, that a change meets, and in the draft their new ones. */
-struct run {
-  size_t from, to;
-  size_t at, n; /* in the draft: the first of them, how many there are */
-};
-
 /* Bytes that the pages of the runs and what comes in take at most. */
 static uint64_t bytes_at_most(const struct opt_packed *p, const struct run *run, size_t runs,
                               const struct change *c)
 {
-  uint64_t bytes = (uint64_t)(SEED_BYTES + 1) * c->pieces;
-  bytes += c->leaf != NULL ? c->leaves : 2 * (uint64_t)p->depth;
+  uint64_t bytes = (uint64_t)(SEED_BYTES + 1) * c->pieces + c->leaves;
   for (size_t k = 0; k < runs; k++)
     for (size_t i = run[k].from; i <= run[k].to; i++)
-      bytes += opt_page_used(p->page[i]) - sizeof(struct opt_page);
+      bytes += row_bytes(p->page[i]);
   return bytes;
 }
 
@@ -193,87 +264,24 @@ static uint64_t bytes_at_most(const struct opt_packed *p, const struct run *run,
 static int put_run(struct opt_draft *d, const struct opt_packed *p, struct run *run,
                    struct change *c)
 {
-  opt_draft_begin(d, p->first[run->from]);
   int err = PPRF_OK;
+  begin_run(d, p, run);
   for (size_t i = run->from; i <= run->to && err == PPRF_OK; i++)
     err = put_page(d, p->page[i], c);
-  run->at = d->at;
-  run->n = d->n - d->at;
+  end_run(d, run);
   return err;
 }
 
-/* Let a run's new pages take the old ones' place; the index has room. */
-static void install(struct opt_packed *p, const struct run *run, const struct opt_draft *d)
-{
-  size_t old = run->to - run->from + 1, behind = p->pages - run->to - 1;
-  for (size_t i = run->from; i <= run->to; i++) {
-    p->nodes -= p->page[i]->seeds;
-    opt_page_free(p->page[i]);
-  }
-  if (run->n != old) {
-    memmove(p->first + run->from + run->n, p->first + run->to + 1, behind * sizeof *p->first);
-    memmove(p->page + run->from + run->n, p->page + run->to + 1, behind * sizeof *p->page);
-  }
-  memcpy(p->first + run->from, d->first + run->at, run->n * sizeof *p->first);
-  memcpy(p->page + run->from, d->pages + run->at, run->n * sizeof *p->page);
-  p->pages = p->pages - old + run->n;
-}
-
-/* Let all new pages take their place, from the last run on: what is before it stays where it is. */
-static void install_all(struct opt_packed *p, const struct run *run, size_t runs,
-                        const struct opt_draft *d)
-{
-  for (size_t k = runs; k-- > 0;)
-    install(p, &run[k], d);
-  p->nodes += d->nodes;
-  opt_index_tidy(p);
-}
-
-/* Write the pages of the runs anew with the change made. */
-static int rewrite(struct opt_packed *p, struct run *run, size_t runs, struct change c)
-{
-  uint64_t bytes = bytes_at_most(p, run, runs, &c), room = p->page_max - sizeof(struct opt_page);
-  uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
-  size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
-  struct opt_draft d = {.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
-                        .room = (size_t)n + runs}; /* each run may have a page that is not full */
-  int err;
-  if (n > SIZE_MAX / 64 || (d.first = malloc(d.room * sizeof *d.first)) == NULL ||
-      (d.pages = malloc(d.room * sizeof(struct opt_page *))) == NULL)
-    err = PPRF_ERR_NOMEM;
-  else
-    err = opt_index_reserve(p, p->pages + (size_t)n);
-  for (size_t k = 0; k < runs && err == PPRF_OK; k++)
-    err = put_run(&d, p, &run[k], &c);
-  if (err == PPRF_OK)
-    install_all(p, run, runs, &d);
-  else
-    while (d.n > 0)
-      opt_page_free(d.pages[--d.n]);
-  free(d.first);
-  free(d.pages);
-  return err;
-}
-
-/* ---- many leaves ---- */
-
-/* Make a change of the runs, in leaf order and no two of them beside each other, and give back what the
- * new pages have too much. */
+/* Make a change of the runs. */
 static int change_runs(struct opt_packed *p, struct run *run, size_t runs, struct change c)
 {
-  int err = rewrite(p, run, runs, c);
+  struct opt_draft d;
+  int err = open_draft(&d, p, runs, bytes_at_most(p, run, runs, &c));
   if (err != PPRF_OK)
     return err;
-  size_t more = 0; /* pages that have come in before a run; where some have gone it wraps */
-  for (size_t k = 0; k < runs; k++) {
-    size_t old = run[k].to - run[k].from + 1;
-    run[k].from += more;
-    more += run[k].n - old;
-  }
-  for (size_t k = runs; k-- > 0;) /* a page that is joined to another moves those behind it alone */
-    for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
-      opt_packed_tidy(p, i);
-  return PPRF_OK;
+  for (size_t k = 0; k < runs && err == PPRF_OK; k++)
+    err = put_run(&d, p, &run[k], &c);
+  return close_draft(&d, p, run, runs, err);
 }
 
 /* The runs of pages that have leaves of an ascending row: not more than leaves, or pages. */
@@ -290,31 +298,6 @@ static size_t runs_of(const struct opt_packed *p, const uint64_t *leaf, size_t n
       ;
   }
   return runs;
-}
-
-int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
-{
-  struct piece *piece =
-    malloc((lefts + rights + 1u) * sizeof *piece); /* the stack has to be wiped */
-  if (piece == NULL)
-    return PPRF_ERR_NOMEM;
-  for (unsigned i = 0; i < lefts; i++)
-    piece[i] = piece_of(&left[i]);
-  for (unsigned i = 0; i < rights; i++)
-    piece[lefts + i] = piece_of(&right[rights - 1 - i]);
-  struct change c = {.first = first, .last = last, .piece = piece, .pieces = lefts + rights};
-  struct run run = {.from = opt_page_of(p, first), .to = opt_page_of(p, last)};
-  int err = change_runs(p, &run, 1, c);
-  free(piece);
-  return err;
-}
-
-static int by_start(const void *a, const void *b)
-{
-  const struct piece *x = a, *y = b;
-  return (x->start > y->start) - (x->start < y->start);
 }
 
 int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,

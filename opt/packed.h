@@ -59,11 +59,6 @@ void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture a range; left in ascending, right in descending order, as opt_store_puncture_range. */
-int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
-                              const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights);
-
 /** Puncture n live leaves in ascending order; rest in any order, as opt_store_puncture_set. */
 int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count);

@@ -34,6 +34,7 @@
 #define OPT_RESULT(err) err =
 #define OPT_DONE return 0;
 #include "packed.h"
+#include "packed_range.h"
 #define OPT_IF_PACKED(store, ...)                   \
   if (__builtin_expect((store)->packed != NULL, 0)) \
   __VA_ARGS__

@@ -147,6 +147,7 @@
 #include "rewrite.c"
 #include "fit.c"
 #include "packed_splice.c"
+#include "packed_range.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"

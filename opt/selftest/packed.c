@@ -259,6 +259,9 @@ static int puncture_range(struct subject *s, uint64_t first, uint64_t last)
   return err;
 }
 
+static uint64_t
+  refused_in_set; /* as refused, of a set alone: the test itself asks for memory before it */
+
 /* So many random leaves near a place, at once. */
 static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigned wanted)
 {
@@ -291,7 +294,10 @@ static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigne
       rest[i - 1] = rest[j];
       rest[j] = e;
     }
+    refused = refused_in_set;
     err = opt_packed_puncture_set(&s->p, leaf, leaves_n, rest, count);
+    refused_in_set = refused;
+    refused = 0;
   }
   for (size_t i = 0; i < leaves_n && err == PPRF_OK; i++)
     model_puncture(&s->m, leaf[i], leaf[i]);
@@ -522,7 +528,9 @@ static void loads(void)
         (void)random_operation(t, i);
       check_packed(t, 0);
       if (leaves(&t->m) > 0 && t->p.nodes > 0)
-        check(puncture_range(t, 0, leaves(&t->m) - 1) == PPRF_OK, "range");
+        check(puncture_range(t, 0, leaves(&t->m) - 1) == PPRF_OK && t->p.pages == 1 &&
+                t->p.room == 1,
+              "a range that leaves nothing: %zu pages, room for %zu", t->p.pages, t->p.room);
       struct subject *none = loaded(t, 0);
       check(none != NULL && none->p.nodes == 0 && none->p.pages == 1 &&
               none->p.page[0]->tiles == 1 && opt_packed_bytes(&none->p) == 64,
@@ -570,7 +578,7 @@ static void far_leaves(void)
 static void no_memory(void)
 {
   static const unsigned depths[] = {3, 10, 20, 32, 63};
-  unsigned refusals = 0;
+  unsigned refusals = 0, sets = 0;
   spared = 0;
   for (unsigned k = 0; k < sizeof depths / sizeof *depths; k++) {
     struct subject *s = new_subject(depths[k], depths[k] <= 10 ? 512 : 0);
@@ -578,10 +586,13 @@ static void no_memory(void)
       snprintf(context, sizeof context, "depth %u operation %u", depths[k], i);
       uint64_t nodes = s->p.nodes, at = 0;
       size_t punctured = s->m.n;
-      refused = i % 16 == 11 ? 0 : 1 + i % 11; /* the test itself asks for memory before a set */
+      int is_set = i % 16 == 11;
+      refused = is_set ? 0 : 1 + i % 11;
+      refused_in_set = is_set ? 1 + i / 16 % 11 : 0;
       int err = random_operation(s, i);
-      at = refused;
-      refused = 0;
+      at = refused + refused_in_set;
+      refused = refused_in_set = 0;
+      sets += is_set && err == PPRF_ERR_NOMEM;
       if (err == PPRF_ERR_NOMEM) {
         refusals++;
         check(at == 0 && s->p.nodes == nodes && s->m.n == punctured, "changed");
@@ -598,7 +609,7 @@ static void no_memory(void)
   refused = 1;
   check(opt_packed_open(&p, 9, &root) == PPRF_ERR_NOMEM, "open");
   refused = 0;
-  check(refusals >= 50, "%u refusals", refusals);
+  check(refusals >= 50 && sets >= 20, "%u refusals, %u of them of sets", refusals, sets);
   end_test("packed: without_memory_the_store_is_as_it_was");
 }
 

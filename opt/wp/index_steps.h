@@ -1006,4 +1006,64 @@
         packed_punctured{Pre}(p, x) || x == hole; */ \
   /*@ assert hole: packed_punctured(p, hole); */
 
+/* packed_core.c, packed_range.c: what is written lies apart from the store; all pages, the index and the count
+ * are as they were */
+#define KEY_IS_APART \
+  BLOCKS_ARE_APART \
+  KEY_IS_SAME
+#define BLOCKS_ARE_APART \
+  INDEX_IS_APART \
+  /*@ assert same_bytes: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_ARENA_MAX ==> \
+        tile_byte{Pre}(page_row(&opt_pages[k]), j) == tile_byte(page_row(&opt_pages[k]), j); */ \
+  /*@ assert same_sizes: \forall integer k; 0 <= k < OPT_PAGES_MAX ==> \
+        opt_pages[k].bytes == \at(opt_pages[k].bytes,Pre) && \
+        opt_pages[k].tiles == \at(opt_pages[k].tiles,Pre) && \
+        opt_pages[k].seeds == \at(opt_pages[k].seeds,Pre); */ \
+  OTHERS_KEPT
+#define KEY_IS_SAME \
+  /*@ assert where: p->first == &p->one_first && p->page == &p->one_page && p->room == 1 || \
+        index_block(p->first, p->page, p->room); */ \
+  STORE_KEPT \
+  COUNT_KEPT \
+  /*@ assert same_fields: p->nodes == \at(p->nodes,Pre) && p->room == \at(p->room,Pre) && \
+        p->page_max == \at(p->page_max,Pre); */ \
+  /*@ assert counted: packed_counted(p); */ \
+  /*@ assert memory: index_memory(p); */ \
+  /*@ assert sized: packed_sized(p); */ \
+  /*@ assert key: packed_key(seed_value(R), p); */
+/* The store is there before, in and behind the block of the local seeds */
+#define KEY_IN_BLOCK \
+  /*@ assert old_held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */
+#define KEY_AT_END \
+  /*@ assert held_in: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert own_in: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
+  /*@ assert sizes_in: \forall integer k; 0 <= k < p->pages ==> \
+        page_bytes(p->page[k]) <= p->page[k]->bytes <= OPT_ARENA_MAX; */ \
+  /*@ assert order_in: ascending_pages(p) && pages_below(p); */
+#define KEY_IS_HERE \
+  /*@ assert blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]); */ \
+  /*@ assert firsts: \valid(&opt_firsts[0 .. OPT_INDEX_MAX - 1]); */ \
+  /*@ assert lists: \valid(&opt_lists[0 .. OPT_INDEX_MAX - 1]); */ \
+  /*@ assert store: \valid(p); */ \
+  /*@ assert where: p->first == &p->one_first && p->page == &p->one_page && p->room == 1 || \
+        index_block(p->first, p->page, p->room); */ \
+  /*@ assert first: \valid(p->first + (0 .. p->room - 1)); */ \
+  /*@ assert page: \valid(p->page + (0 .. p->room - 1)); */ \
+  /*@ assert apart: index_apart(p); */ \
+  /*@ assert index: index_of_pages(p); */ \
+  /*@ assert each: \forall integer k; 0 <= k < OPT_PAGES_MAX ==> \valid(&opt_pages[k]); */ \
+  /*@ assert own: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
+  /*@ assert all_pages: \forall struct opt_page *q; a_page(q) ==> \valid(q); */ \
+  /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> \valid_read(p->page[k]); */ \
+  /*@ assert fits: \forall integer k; 0 <= k < p->pages ==> page_fits(p->page[k]); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert owns: packed_owns(p); */ \
+  /*@ assert counted: packed_counted(p) && packed_sized(p); */ \
+  /*@ assert memory: index_memory(p); */ \
+  /*@ assert key: packed_key(seed_value(R), p); */
+
 #endif
