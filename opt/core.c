@@ -460,8 +460,8 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
   return rest.err;
 }
 
-/* Trees deeper than pair slots take: their store is packed, the co-paths are longer, and none of it is
- * proven (OPT_IF_PACKED).  The work has its seeds in its frame; the function above it, which has none, wipes
+/* Trees deeper than pair slots take: their store is packed, the co-paths are longer, and which nodes a range
+ * leaves of theirs is not proven (OPT_IF_PACKED); what the store does with these is.  The work has its seeds in its frame; the function above it, which has none, wipes
  * that. */
 #ifndef __FRAMAC__
 static PPRF_WORK int punct_range_at_any_depth(struct opt_store *s, struct pprf_family family,

@@ -164,8 +164,8 @@ static int close_draft(struct opt_draft *d, struct opt_packed *p, struct run *ru
       run[k].from += more;
       more += run[k].n - old;
     }
-    for (size_t k = runs;
-         k-- > 0;) /* a page that is joined to another moves those behind it alone */
+    /* and here: a page that is joined to another moves those behind it alone */
+    for (size_t k = runs; k-- > 0;)
       for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
         opt_packed_tidy(p, i);
   } else {

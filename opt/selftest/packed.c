@@ -259,8 +259,8 @@ static int puncture_range(struct subject *s, uint64_t first, uint64_t last)
   return err;
 }
 
-static uint64_t
-  refused_in_set; /* as refused, of a set alone: the test itself asks for memory before it */
+/* As refused, of a set alone: the test itself asks for memory before it. */
+static uint64_t refused_in_set;
 
 /* So many random leaves near a place, at once. */
 static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigned wanted)
