@@ -132,7 +132,8 @@ static int to_packed(struct opt_store *s, struct opt_packed *place)
 {
   struct opt_store packed, slots = *s;
   struct walk walk = {.slots = s};
-  int err = opt_store_load_packed(&packed, s->punctured.depth, place, next_of_slots, &walk);
+  int err =
+    opt_store_load_packed(&packed, s->punctured.depth, s->nodes, place, next_of_slots, &walk);
   if (err != PPRF_OK)
     return err;
   if (slots.locked && !opt_packed_locked(place)) {

@@ -53,73 +53,7 @@ static inline int descend(const struct opt_store *s, struct pprf_family family,
   return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (R, d) */;
 }
 
-/* Overwrite the seeds of n nodes. */
-/*@ requires \valid(e + (0 .. n - 1));
-    assigns e[0 .. n - 1];
-    ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed); */
-static inline void wipe_entries(struct opt_entry *e, unsigned n)
-{
-  /*@ loop invariant 0 <= i <= n;
-      loop invariant \forall integer k; 0 <= k < i ==> zero_seed(e[k].seed);
-      loop assigns i, e[0 .. n - 1];
-      loop variant n - i; */
-  for (unsigned i = 0; i < n; i++)
-    e[i].seed = (struct pprf_seed){0, 0};
-  KEEP_STORES(e);
-}
-
-/* Put a node behind the n before it. */
-/*@ requires \valid(e + n);
-    assigns e[n];
-    ensures entry: e[n].node.start == start && e[n].node.height == height &&
-      e[n].seed.lo == seed.lo && e[n].seed.hi == seed.hi;
-    ensures same: same_entries{Pre,Post}(e, n);
-    ensures behind: same_behind{Pre,Post}(e, n); */
-static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, unsigned height,
-                             struct pprf_seed seed)
-{
-  e[n].node.start = start;
-  e[n].node.height = height;
-  e[n].seed = seed;
-}
-
-/* Put the sibling of a height beside the path to a leaf behind the n nodes before it: a left one
- * ends where the path goes on, a right one begins behind that. */
-/*@ requires height: h < d <= 32 && leaf < pow2(d) && \valid(out + n);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, beside(leaf, h), h);
-    requires entries: entries(seed_value(R), d, out, n);
-    requires inside: start <= covering_start(leaf, h + 1) &&
-      covering_start(leaf, h + 1) + pow2(h + 1) <= end;
-    assigns out[n];
-    ensures entries: entries(seed_value(R), d, out, n + 1);
-    ensures behind: same_behind{Pre,Post}(out, n);
-    ensures left: right_child(leaf, h) ==>
-      lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==>
-      lefts_to(out, n + 1, start, covering_start(leaf, h), leaf);
-    ensures right: !right_child(leaf, h) ==>
-      rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==>
-      rights_to(out, n + 1, end, covering_start(leaf, h) + pow2(h), leaf); */
-static inline void keep_beside(struct opt_entry *out, unsigned n, uint64_t leaf, unsigned h,
-                               struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t start, uint64_t end) */
-{
-  SIBLING_IN_TREE
-  uint64_t from = opt_sibling_start(leaf, h);
-  //@ assert node: tree_node(d, from, h) && covers(covering_start(leaf, h + 1), h + 1, from);
-  //@ assert up: covering_start(from, h + 1) == covering_start(leaf, h + 1);
-  put_entry(out, n, from, h, seed);
-  SIBLING_IS_ENTERED
-}
-
-/* How many nodes were kept, none on an error. */
-struct kept {
-  unsigned count;
-  int err;
-};
-
-/* What is left of a live node when a range ends in it: the left siblings of the path to the
- * range's first leaf, or the right siblings of the path to its last.  The walk stops at the
- * subtree that lies wholly in the range.  On error out holds no seed. */
+/* What is left of a live node when a range ends in it (walk.h). */
 /*@ requires held: slots_hold_key(seed_value(R), s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -138,61 +72,15 @@ struct kept {
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height); */
-static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_family family,
-                                     struct opt_node node, uint64_t leaf, int right_side,
-                                     struct opt_entry *out)
+static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_family family,
+                                       struct opt_node node, uint64_t leaf, int right_side,
+                                       struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
-  PATH_BELOW_NODE
-  const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
+  LEAF_BELOW_NODE
   struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
-  struct pprf_children c = {.err = PPRF_OK};
-  unsigned n = 0;
-  /*@ assert edge: \forall integer h; 0 <= h <= node.height ==> covering_start(edge, h) == edge ==>
-        right_side != 0 ==> covering_start(leaf, h) + pow2(h) == edge; */
-  /*@ loop invariant height: h <= node.height <= d && c.err == PPRF_OK;
-      loop invariant seed: seed_value(seed) ==
-        node_seed(seed_value(R), d, covering_start(leaf, h), h);
-      loop invariant inside: node.start <= covering_start(leaf, h) <= leaf < covering_start(leaf, h)
-        + pow2(h) <= far;
-      loop invariant count: n <= node.height - h;
-      loop invariant entries: entries(seed_value(R), d, out, n);
-      loop invariant left: right_side == 0 ==>
-        lefts_to(out, n, node.start, covering_start(leaf, h), leaf);
-      loop invariant right: right_side != 0 ==>
-        rights_to(out, n, far, covering_start(leaf, h) + pow2(h), leaf);
-      loop invariant behind: wiped_or_kept{Pre,Here}(out, n, node.height);
-      loop invariant cost: expansions + h <= \at(expansions,Pre) + node.height;
-      loop assigns h, seed, c, n, out[0 .. node.height - 1], expansions;
-      loop variant h; */
-  for (unsigned h = node.height; h > 0 && opt_start(edge, h) != edge; h--) {
-    uint64_t start = opt_start(leaf, h);
-    CHILDREN_OF_PATH
-    c = prg_expand(family, seed, start, h);
-    if (c.err != PPRF_OK) {
-      wipe_entries(out, node.height);
-      n = 0;
-      break;
-    }
-    int right = opt_is_right(leaf, h - 1);
-    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
-    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, start + pow2(h - 1), h - 1);
-    seed = opt_child(c, right);
-    //@ assert own: seed_value(seed) == node_seed(seed_value(R), d, covering_start(leaf, h - 1), h - 1);
-    if (right != right_side) {
-      struct pprf_seed other = opt_child(c, !right);
-      //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
-      //@ ghost Before: ;
-      keep_beside(out, n, leaf, h - 1, other) /*@ ghost (R, d, node.start, far) */;
-      //@ assert same: same_behind{Before,Here}(out, n);
-      //@ assert behind: wiped_or_kept{Pre,Here}(out, n + 1, node.height);
-      n++;
-    }
-  }
-  SIBLINGS_ARE_COPATH
-  struct kept kept = {n, c.err};
-  WIPE_LOCALS(seed, c);
-  return kept;
+  return opt_siblings(family, seed, node.start, node.height, leaf, right_side, out)
+    /*@ ghost (R, d) */;
 }
 
 /* A function that writes beside the key of store s, under root R, has KEY_BEFORE before it writes and
@@ -251,15 +139,15 @@ static NOINLINE struct kept siblings(const struct opt_store *s, struct pprf_fami
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept range_siblings(const struct opt_store *s, struct pprf_family family,
-                                         struct opt_node node, uint64_t leaf, int right_side,
-                                         struct opt_entry *out)
+static inline struct opt_kept range_siblings(const struct opt_store *s, struct pprf_family family,
+                                             struct opt_node node, uint64_t leaf, int right_side,
+                                             struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(out + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
-  struct kept kept = siblings(s, family, node, leaf, right_side, out) /*@ ghost (R) */;
+  struct opt_kept kept = siblings(s, family, node, leaf, right_side, out) /*@ ghost (R) */;
   KEY_KEPT
   return kept;
 }
@@ -280,7 +168,7 @@ static inline void wipe_side(struct opt_entry *e, unsigned n)
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(e + (0 .. n - 1), &s->punctured.summary[k][i]); */
-  wipe_entries(e, n);
+  opt_wipe_entries(e, n);
   KEY_KEPT
 }
 
@@ -327,15 +215,16 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept siblings_left_of_range(const struct opt_store *s,
-                                                 struct pprf_family family, struct opt_node node,
-                                                 uint64_t first, struct opt_entry *out)
+static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
+                                                     struct pprf_family family,
+                                                     struct opt_node node, uint64_t first,
+                                                     struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
   if (node.start >= first)
-    return (struct kept){0, PPRF_OK};
+    return (struct opt_kept){0, PPRF_OK};
   return range_siblings(s, family, node, first, 0, out) /*@ ghost (R) */;
 }
 
@@ -356,16 +245,16 @@ static inline struct kept siblings_left_of_range(const struct opt_store *s,
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
-static inline struct kept siblings_right_of_range(const struct opt_store *s,
-                                                  struct pprf_family family, uint64_t last,
-                                                  struct opt_entry *out)
+static inline struct opt_kept siblings_right_of_range(const struct opt_store *s,
+                                                      struct pprf_family family, uint64_t last,
+                                                      struct opt_entry *out)
   /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
   if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
-    return (struct kept){0, PPRF_OK};
+    return (struct opt_kept){0, PPRF_OK};
   return range_siblings(s, family, node, last, 1, out) /*@ ghost (R) */;
 }
 
@@ -407,11 +296,13 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
                                                 struct opt_entry *left, struct opt_entry *right)
   /*@ ghost (struct pprf_seed R) */
 {
-  const struct kept lefts = siblings_left_of_range(s, family, node, first, left) /*@ ghost (R) */;
+  const struct opt_kept lefts =
+    siblings_left_of_range(s, family, node, first, left) /*@ ghost (R) */;
+  RIGHT_KEPT_BY_LEFTS
   if (lefts.err != PPRF_OK)
     return (struct rest){lefts.count, 0, lefts.err};
   //@ ghost Left: ;
-  const struct kept rights = siblings_right_of_range(s, family, last, right) /*@ ghost (R) */;
+  const struct opt_kept rights = siblings_right_of_range(s, family, last, right) /*@ ghost (R) */;
   LEFTS_KEPT_BY_RIGHTS
   return (struct rest){lefts.count, rights.count, rights.err};
 }
@@ -447,41 +338,14 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
   const struct rest rest =
     siblings_beside_range(s, family, node, first, last, left, right) /*@ ghost (R) */;
   //@ assert some: !is_punctured(&s->punctured, live_leaf);
-#ifndef __FRAMAC__
-  int stored = PPRF_OK;
-#endif
   if (rest.err == PPRF_OK)
-    OPT_RESULT(stored) opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
+    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
       /*@ ghost (R) */;
   KEY_AFTER_PUNCTURE
   wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s, R) */;
   KEY_KEPT_BY_WIPING
-  OPT_IF_PACKED(s, if (stored != PPRF_OK) return stored;)
   return rest.err;
 }
-
-/* Trees deeper than pair slots take: their store is packed, the co-paths are longer, and which nodes a range
- * leaves of theirs is not proven (OPT_IF_PACKED); what the store does with these is.  The work has its seeds in its frame; the function above it, which has none, wipes
- * that. */
-#ifndef __FRAMAC__
-static PPRF_WORK int punct_range_at_any_depth(struct opt_store *s, struct pprf_family family,
-                                              uint64_t first, uint64_t last)
-{
-  struct opt_entry left[PPRF_DEPTH_MAX], right[PPRF_DEPTH_MAX];
-  struct opt_node node;
-  if (!opt_store_next(s, first, &node) || node.start > last)
-    return PPRF_ERR_PUNCTURED;
-  return punct_from(s, family, node, first, last, left, right);
-}
-
-static NOINLINE int punct_deep_range(struct opt_store *s, struct pprf_family family, uint64_t first,
-                                     uint64_t last)
-{
-  int err = punct_range_at_any_depth(s, family, first, last);
-  prg_wipe(prg_wipe_plan(RANGE_STACK + 2 * DEEP_STACK));
-  return err;
-}
-#endif
 
 /* Puncture a range of leaves of the tree. */
 /*@ requires key: key(seed_value(key_root), s) && first <= last < pow2(s->punctured.depth);
@@ -503,8 +367,6 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
 {
   struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
   struct opt_node node;
-  OPT_IF_PACKED(s, if (s->punctured.depth >
-                       PPRF_SLOTS_DEPTH_MAX) return punct_deep_range(s, family, first, last);)
   int more = opt_store_next(s, first, &node) /*@ ghost (key_root) */;
   //@ assert key: key(seed_value(key_root), s);
   if (!more || node.start > last)
@@ -513,6 +375,25 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
   //@ assert live: first <= live_leaf <= last && !is_punctured(&s->punctured, live_leaf);
   return punct_from(s, family, node, first, last, left, right) /*@ ghost (key_root) */;
 }
+
+#ifndef __FRAMAC__
+static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t last)
+{
+  struct opt_packed *p = key->store.packed;
+  unsigned stack = RANGE_STACK;
+  int err;
+  if (depth_of(key) <= PPRF_SLOTS_DEPTH_MAX) {
+    err = opt_packed_punct_range(p, key->family, first, last);
+  } else {
+    err = opt_packed_punct_range_deep(p, key->family, first, last);
+    stack += 2 * DEEP_STACK;
+  }
+  key->store.nodes = p->nodes;
+  prg_wipe(prg_wipe_plan(stack));
+  OPT_CHANGE_IF_DUE(key)
+  return err;
+}
+#endif
 
 /* Evaluate at a leaf that a live node covers. */
 /*@ requires key: key(seed_value(key_root), s);
@@ -877,6 +758,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
     return PPRF_ERR_FORKED;
   if (first > last || !opt_in_tree(last, depth_of(key)))
     return PPRF_ERR_RANGE;
+  OPT_IF_PACKED(&key->store, return punct_range_packed(key, first, last);)
   int err = punct_range(&key->store, key->family, first, last);
   prg_wipe(prg_wipe_plan(RANGE_STACK));
   OPT_CHANGE_IF_DUE(key)

@@ -8,17 +8,11 @@
 
 #include "prg.h"
 
-#ifndef __FRAMAC__ /* what is proven of pair slots knows no places, what is of packed stores (index.h) does */
-#define OPT_NODE_PLACES
-#endif
-
 /** The subtree over the leaves start .. start + 2^height - 1. */
 struct opt_node {
   uint64_t start;
   unsigned height;
-#ifdef OPT_NODE_PLACES
   uint16_t tile, seeds; /* where a packed store found it in its page; the pair slots need neither */
-#endif
 };
 
 /** A node and its seed. */

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPT_NODE_PLACES
-
 #include "arena.h"
 #include "entry.h"
 #include "tiles.h"

@@ -14,16 +14,16 @@
 
 #include "arena.h"
 #include "pprf.h"
+#include "packed_load.h"
 #include "packed_splice.h"
 
-enum {
-  SEED_BYTES = sizeof(struct pprf_seed),
-  MANY_PAGES = 1 << 17 /* with more, a place in the index costs more than a longer page */
-};
+enum { SEED_BYTES = sizeof(struct pprf_seed) };
 
 /* ---- pages ---- */
 
 _Static_assert(sizeof(struct opt_page) == OPT_PAGE_HEAD, "a page's head");
+_Static_assert((SEED_BYTES + 1) * (PPRF_DEPTH_MAX + 1) + OPT_ARENA_MAX / 4 + 64 <= OPT_ARENA_MAX,
+               "a quarter of the greatest page and a co-path");
 
 static struct pprf_seed *seed_at(const struct opt_page *page, unsigned i)
 {
@@ -72,34 +72,6 @@ void opt_index_free(struct opt_index index, size_t room)
   (void)room;
   free(index.first);
   free(index.page);
-}
-
-/* ---- pages written anew ---- */
-
-/* Have room for the pages of one node more and of the gap before it; a draft of a whole store begins with
- * none. */
-static int grow_draft(struct opt_draft *d)
-{
-  if (d->room - d->n >= 2)
-    return PPRF_OK;
-  size_t room = 2 * d->room + 4;
-  uint64_t *first = malloc(room * sizeof *first);
-  struct opt_page **pages = malloc(room * sizeof(struct opt_page *));
-  if (first == NULL || pages == NULL) {
-    free(first);
-    free(pages);
-    return PPRF_ERR_NOMEM;
-  }
-  for (size_t i = 0; i < d->n; i++) {
-    first[i] = d->first[i];
-    pages[i] = d->pages[i];
-  }
-  free(d->first);
-  free(d->pages);
-  d->first = first;
-  d->pages = pages;
-  d->room = room;
-  return PPRF_OK;
 }
 
 /* ---- rewrites ---- */
@@ -322,90 +294,33 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n
 
 /* ---- the rest ---- */
 
-/* Half of a page, and a tile, takes one leaf's co-path, or else a quarter does.  Small pages are searched and
- * moved faster, and of an index there are 16 bytes to a page. */
-static unsigned page_max(unsigned depth)
-{
-  _Static_assert((SEED_BYTES + 1) * (PPRF_DEPTH_MAX + 1) + OPT_ARENA_MAX / 4 + 64 <= OPT_ARENA_MAX,
-                 "a quarter of the greatest page and a co-path");
-  unsigned least = 2 * (SEED_BYTES + 1) * depth + 64;
-  if (least > OPT_ARENA_MAX)
-    return OPT_ARENA_MAX;
-  return least < 2048 ? 2048 : (unsigned)opt_arena_fit(least);
-}
-
-/* A store of so many nodes in one page. */
-static void open_page(struct opt_packed *p, unsigned depth, uint64_t nodes, struct opt_page *page)
-{
-  *p = (struct opt_packed){.nodes = nodes,
-                           .depth = depth,
-                           .page_max = page_max(depth),
-                           .many = MANY_PAGES,
-                           .pages = 1,
-                           .room = 1,
-                           .one_page = page};
-  p->first = &p->one_first;
-  p->page = &p->one_page;
-}
-
-int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root)
-{
-  struct opt_page *page = opt_page_new(sizeof *page + 1 + SEED_BYTES);
-  if (page == NULL)
-    return PPRF_ERR_NOMEM;
-  page->tile[0] = (uint8_t)(OPT_TILE_LIVE + depth);
-  page->tiles = page->seeds = 1;
-  *seed_at(page, 0) = *root;
-  open_page(p, depth, 1, page);
-  return PPRF_OK;
-}
-
-/* Write the nodes of a source, in pages as full as they can be. */
-static PPRF_WORK int put_source(struct opt_draft *d, unsigned depth, opt_packed_source *next,
-                                void *from)
+/* Write the nodes of a source. */
+static PPRF_WORK int put_source(struct opt_draft *d, opt_packed_source *next, void *from)
 {
   struct opt_entry e;
   int err = PPRF_OK;
-  while (err == PPRF_OK && next(from, &e)) {
-    err = grow_draft(d);
-    if (err == PPRF_OK)
-      err = opt_draft_punctured(d, e.node.start);
-    if (err == PPRF_OK)
-      err = opt_draft_live(d, e.node.height, &e.seed);
-  }
-  if (err == PPRF_OK)
-    err = grow_draft(d);
-  if (err == PPRF_OK)
-    err = opt_draft_punctured(d, UINT64_C(1) << depth);
+  while (err == PPRF_OK && next(from, &e))
+    err = opt_load_node(d, e.node.start, e.node.height, &e.seed);
   explicit_bzero(&e, sizeof e);
   return err;
 }
 
-int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *next, void *from)
+int opt_packed_load(struct opt_packed *p, unsigned depth, uint64_t nodes, opt_packed_source *next,
+                    void *from)
 {
-  struct opt_draft d = {.block = opt_arena_fit(page_max(depth))};
-  int err = put_source(&d, depth, next, from);
+  struct opt_draft d;
+  int err = opt_load_begin(p, &d, depth, nodes);
+  if (err != PPRF_OK)
+    return err;
+  err = put_source(&d, next, from);
+  if (err == PPRF_OK)
+    err = opt_load_end(p, &d);
   if (err != PPRF_OK) {
     while (d.n > 0)
       opt_page_free(d.pages[--d.n]);
-    free(d.first);
-    free(d.pages);
-    return err;
+    opt_index_free((struct opt_index){d.first, d.pages}, d.room);
   }
-  open_page(p, depth, d.nodes, d.pages[0]);
-  if (d.n > 1) {
-    p->first = d.first;
-    p->page = d.pages;
-    p->pages = d.n;
-    p->room = d.room;
-    if (p->pages > p->many)
-      p->page_max = OPT_ARENA_MAX;
-  } else {
-    free(d.first);
-    free(d.pages);
-  }
-  opt_packed_tidy(p, p->pages - 1); /* the last page may have much that it needs not */
-  return PPRF_OK;
+  return err;
 }
 
 /* The index goes last: a child that is forked meanwhile frees what its copy names. */

@@ -15,17 +15,16 @@
 /** Depths this store takes. */
 #define OPT_PACKED_DEPTH_MAX 63
 
-/** Make a store with one node, the root.
- * @retval 0, or PPRF_ERR_NOMEM. */
-int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root);
+/* opt_packed_open: packed_load.h */
 
 /** Give the next node of a key, in leaf order, and its seed; 0: there is none. */
 typedef int opt_packed_source(void *from, struct opt_entry *e);
 
-/** Make a store with the nodes that a source gives: nodes of a tree of the depth, each behind the one before.
- * What they leave out is punctured.
+/** Make a store with the nodes that a source gives, so many at most: nodes of a tree of the depth, each behind
+ * the one before.  What they leave out is punctured.
  * @retval 0, or PPRF_ERR_NOMEM: there is no store. */
-int opt_packed_load(struct opt_packed *p, unsigned depth, opt_packed_source *next, void *from);
+int opt_packed_load(struct opt_packed *p, unsigned depth, uint64_t nodes, opt_packed_source *next,
+                    void *from);
 
 /** Wipe the seeds and give the memory back. */
 void opt_packed_close(struct opt_packed *p);

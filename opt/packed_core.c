@@ -26,27 +26,13 @@ PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family fam
 
 /* ---- a puncture ---- */
 
-/* A leaf's node. */
-struct found {
-  struct opt_node node;
-  int live; /* whether it has one */
-};
-
-/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
-    assigns \nothing;
-    ensures results: \result.live == 0 || \result.live == 1;
-    ensures live: \result.live == 1 <==> !packed_punctured(p, leaf);
-    ensures node: \result.live == 1 ==> packed_node(p, \result.node) &&
-      covers(\result.node.start, \result.node.height, leaf);
-    ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
-      tree_node(p->depth, \result.node.start, \result.node.height); */
-static inline struct found find_live(const struct opt_packed *p,
-                                     uint64_t leaf) /*@ ghost (struct pprf_seed R) */
+struct opt_found opt_packed_live(const struct opt_packed *p,
+                                 uint64_t leaf) /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
   int live = opt_packed_find(p, leaf, &node) /*@ ghost (R) */;
   FOUND_IN_TREE
-  return (struct found){node, live};
+  return (struct opt_found){node, live};
 }
 
 /* Walk from a leaf's node down to it: its seed, and those beside the path.  The store is as it was. */
@@ -131,7 +117,7 @@ static inline int punct_with(struct opt_packed *p, struct pprf_family family, ui
 #ifndef __FRAMAC__
   opt_packed_prefetch(p, leaf);
 #endif
-  struct found found = find_live(p, leaf) /*@ ghost (R) */;
+  struct opt_found found = opt_packed_live(p, leaf) /*@ ghost (R) */;
   if (!found.live)
     return PPRF_ERR_PUNCTURED;
   if (found.node.height == 0 && out == NULL) /* half of all punctures in random order */

@@ -11,6 +11,24 @@
 #include "packed_core.acsl"
 #endif
 
+/** A leaf's node. */
+struct opt_found {
+  struct opt_node node;
+  int live; /* whether it has one */
+};
+
+/** The live node that covers a leaf of the tree, if there is one. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+    assigns \nothing;
+    ensures results: \result.live == 0 || \result.live == 1;
+    ensures live: \result.live == 1 <==> !packed_punctured(p, leaf);
+    ensures node: \result.live == 1 ==> packed_node(p, \result.node) &&
+      covers(\result.node.start, \result.node.height, leaf);
+    ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
+      tree_node(p->depth, \result.node.start, \result.node.height); */
+struct opt_found opt_packed_live(const struct opt_packed *p,
+                                 uint64_t leaf) /*@ ghost (struct pprf_seed R) */;
+
 /** Evaluate at a leaf of the tree.  The caller, who has no seed in its frame, wipes the stack below it.
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out is zero. */
 /*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
@@ -41,5 +59,19 @@ int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t l
 /*@ OPT_PACKED_PUNCT */
 int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                           uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+
+/** Puncture the leaves first .. last of a tree of depth PPRF_SLOTS_DEPTH_MAX at most, of which some may be
+ * punctured.  The caller, who has no seed in its frame, wipes the stack below it.
+ * @retval PPRF_OK, PPRF_ERR_PUNCTURED if all are, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the same leaves
+ *         are punctured as before. */
+/*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
+    OPT_PACKED_PUNCT_RANGE */
+int opt_packed_punct_range(struct opt_packed *p, struct pprf_family family, uint64_t first,
+                           uint64_t last) /*@ ghost (struct pprf_seed R) */;
+
+/** The same in a tree of any depth, with more nodes in its frame. */
+/*@ OPT_PACKED_PUNCT_RANGE */
+int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_family family, uint64_t first,
+                                uint64_t last) /*@ ghost (struct pprf_seed R) */;
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "packed_load.h"
 #include "pprf.h"
 #include "wipe.h"
 
@@ -96,10 +97,11 @@ int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed
   return opt_packed_open(packed, depth, root);
 }
 
-int opt_store_load_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
-                          int (*next)(void *, struct opt_entry *), void *from)
+int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
+                          struct opt_packed *packed, int (*next)(void *, struct opt_entry *),
+                          void *from)
 {
-  int err = opt_packed_load(packed, depth, next, from);
+  int err = opt_packed_load(packed, depth, nodes, next, from);
   if (err == PPRF_OK)
     *s = (struct opt_store){
       .punctured = {.depth = depth}, .nodes = packed->nodes, .packed = packed, .most = UINT64_MAX};

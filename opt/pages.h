@@ -60,8 +60,9 @@ int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed
                           const struct pprf_seed *root);
 
 /** Make a packed store with the nodes of a source, as opt_packed_load. */
-int opt_store_load_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
-                          int (*next)(void *, struct opt_entry *), void *from);
+int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
+                          struct opt_packed *packed, int (*next)(void *, struct opt_entry *),
+                          void *from);
 
 /** Let go of a store and wipe nothing: of a copy that fork made, whatever state it is in, or of one that
  * has no seeds. */

@@ -41,15 +41,4 @@ static inline uint64_t opt_sibling_start(uint64_t leaf, unsigned h)
   return (leaf >> h ^ 1) << h;
 }
 
-/** Whether that node is its parent's right child. */
-/*@ requires h < 32 && leaf <= 0xffffffff;
-    assigns \nothing;
-    ensures results: \result == 0 || \result == 1;
-    ensures right: \result == 1 <==> right_child(leaf, h); */
-static inline int opt_is_right(uint64_t leaf, unsigned h)
-{
-  //@ ghost sibling_lemma(leaf, h);
-  return (int)(leaf >> h & 1);
-}
-
 #endif

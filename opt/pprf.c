@@ -192,8 +192,8 @@ static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, const struc
 static PPRF_WORK int decode_packed(pprf_key *key, const uint8_t *buf, const struct header *h)
 {
   struct reader r = first_record(buf, h);
-  int err = opt_store_load_packed(&key->store, h->depth, (struct opt_packed *)(void *)key->small,
-                                  next_entry, &r);
+  int err = opt_store_load_packed(&key->store, h->depth, h->nodes,
+                                  (struct opt_packed *)(void *)key->small, next_entry, &r);
   if (err == PPRF_OK && r.nodes != 0) {
     opt_store_close(&key->store);
     err = PPRF_ERR_FORMAT;

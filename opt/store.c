@@ -612,13 +612,11 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
-OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                                    const struct opt_entry *left, unsigned lefts,
-                                    const struct opt_entry *right, unsigned rights)
+void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */
 {
-  OPT_CHANGE_IF_PACKED(
-    s, opt_packed_puncture_range(s->packed, first, last, left, lefts, right, rights))
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
   const struct span out =
@@ -631,7 +629,6 @@ OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
     release_all(s) /*@ ghost (R) */;
   }
-  OPT_DONE
 }
 
 void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)

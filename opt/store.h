@@ -27,14 +27,11 @@
 #ifdef __FRAMAC__
 #define OPT_IF_PACKED(store, ...)
 #define OPT_CHANGE void
-#define OPT_RESULT(err)
 #define OPT_DONE
 #else
 #define OPT_CHANGE int
-#define OPT_RESULT(err) err =
 #define OPT_DONE return 0;
 #include "packed.h"
-#include "packed_range.h"
 #define OPT_IF_PACKED(store, ...)                   \
   if (__builtin_expect((store)->packed != NULL, 0)) \
   __VA_ARGS__
@@ -215,8 +212,7 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
 /** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
  * the nodes that cover what these covered outside it.
  * @param[in] left  those left of the range in ascending order, lefts of them.
- * @param[in] right those right of it in descending order, rights of them.
- * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
+ * @param[in] right those right of it in descending order, rights of them. */
 /*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
@@ -231,9 +227,9 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
       first <= x <= last; */
-OPT_CHANGE opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
-                                    const struct opt_entry *left, unsigned lefts,
-                                    const struct opt_entry *right, unsigned rights)
+void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
+                              const struct opt_entry *left, unsigned lefts,
+                              const struct opt_entry *right, unsigned rights)
   /*@ ghost (struct pprf_seed R) */;
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.

@@ -2,6 +2,8 @@
 /* Branches and addresses depend on the leaf only. */
 #include "walk.h"
 
+#include "wp/walk_steps.h"
+
 /* Add the seed of height i to those of the heights above, if the co-path is wanted. */
 /*@ requires copath == \null || \valid(copath + (0 .. n - 1));
     requires index: i < n;
@@ -78,4 +80,102 @@ NOINLINE int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t
   int err = c.err;
   WIPE_LOCALS(seed, c);
   return err;
+}
+
+/* ---- what is left of a node when a range ends in it ---- */
+
+/* Put a node behind the n before it. */
+/*@ requires \valid(e + n);
+    assigns e[n];
+    ensures entry: e[n].node.start == start && e[n].node.height == height &&
+      e[n].seed.lo == seed.lo && e[n].seed.hi == seed.hi;
+    ensures same: same_entries{Pre,Post}(e, n);
+    ensures behind: same_behind{Pre,Post}(e, n); */
+static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, unsigned height,
+                             struct pprf_seed seed)
+{
+  e[n].node.start = start;
+  e[n].node.height = height;
+  e[n].seed = seed;
+}
+
+/* Put the child of a node on the path to a leaf that is not on it behind the n nodes before it: a left one
+ * ends where the path goes on, a right one begins behind that. */
+/*@ requires node: 1 <= h <= d <= 63 && tree_node(d, start, h) && covers(start, h, leaf) &&
+      \valid(out + n);
+    requires right: right == 0 || right == 1;
+    requires side: right != 0 ? leaf < start + pow2(h - 1) : start + pow2(h - 1) <= leaf;
+    requires child: child == (right != 0 ? start + pow2(h - 1) : start);
+    requires seed: seed_value(seed) == node_seed(seed_value(R), d, child, h - 1);
+    requires entries: entries(seed_value(R), d, out, n);
+    requires inside: begin <= start && start + pow2(h) <= end;
+    assigns out[n];
+    ensures entries: entries(seed_value(R), d, out, n + 1);
+    ensures behind: same_behind{Pre,Post}(out, n);
+    ensures left: right == 0 ==> lefts_to{Pre}(out, n, begin, start, leaf) ==>
+      lefts_to(out, n + 1, begin, start + pow2(h - 1), leaf);
+    ensures right: right != 0 ==> rights_to{Pre}(out, n, end, start + pow2(h), leaf) ==>
+      rights_to(out, n + 1, end, start + pow2(h - 1), leaf); */
+static inline void keep_child(struct opt_entry *out, unsigned n, uint64_t child, unsigned h,
+                              struct pprf_seed seed)
+  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, uint64_t start, int right,
+             uint64_t begin, uint64_t end) */
+{
+  CHILD_IN_TREE
+  put_entry(out, n, child, h - 1, seed);
+  CHILD_IS_ENTERED
+}
+
+NOINLINE struct opt_kept opt_siblings(struct pprf_family family, struct pprf_seed seed,
+                                      uint64_t start, unsigned height, uint64_t leaf,
+                                      int right_side, struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R, unsigned d) */
+{
+  NODE_OF_RANGE
+  const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
+  uint64_t from = start, to = start + (UINT64_C(1) << height); /* the subtree on the path */
+  struct pprf_children c = {.err = PPRF_OK};
+  unsigned n = 0;
+  /*@ loop invariant height: h <= height <= d && c.err == PPRF_OK;
+      loop invariant node: tree_node(d, from, h) && covers(from, h, leaf) && to == from + pow2(h);
+      loop invariant inside: start <= from && to <= far;
+      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, from, h);
+      loop invariant count: n <= height - h;
+      loop invariant entries: entries(seed_value(R), d, out, n);
+      loop invariant left: right_side == 0 ==> lefts_to(out, n, start, from, leaf);
+      loop invariant right: right_side != 0 ==> rights_to(out, n, far, to, leaf);
+      loop invariant behind: wiped_or_kept{Pre,Here}(out, n, height);
+      loop invariant cost: expansions + h <= \at(expansions,Pre) + height;
+      loop assigns h, from, to, seed, c, n, out[0 .. height - 1], expansions;
+      loop variant h; */
+  for (unsigned h = height; h > 0 && (right_side ? to : from) != edge; h--) {
+    CHILDREN_OF_NODE
+    c = prg_expand(family, seed, from, h);
+    if (c.err != PPRF_OK) {
+      opt_wipe_entries(out, height);
+      n = 0;
+      break;
+    }
+    const uint64_t middle = from + (UINT64_C(1) << (h - 1));
+    const int right = leaf >= middle;
+    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, from, h - 1);
+    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, middle, h - 1);
+    seed = opt_child(c, right);
+    if (right != right_side) {
+      struct pprf_seed other = opt_child(c, !right);
+      //@ ghost Before: ;
+      keep_child(out, n, right ? from : middle, h, other)
+        /*@ ghost (R, d, leaf, from, right_side, start, far) */;
+      CHILD_IS_KEPT
+      n++;
+    }
+    if (right)
+      from = middle;
+    else
+      to = middle;
+  }
+  SIBLINGS_OF_RANGE
+  struct opt_kept kept = {n, c.err};
+  WIPE_LOCALS(seed, c);
+  return kept;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file walk.h
- * From a node's seed down to a leaf's, in a tree of any depth. */
+ * From a node's seed down to a leaf's, in a tree of any depth, and to what a range of leaves leaves of it. */
 #ifndef PPRF_OPT_WALK_H
 #define PPRF_OPT_WALK_H
 
@@ -40,5 +40,57 @@ static inline struct pprf_seed opt_child(struct pprf_children c, int right)
 int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t start, unsigned height,
              uint64_t leaf, struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R, unsigned d) */;
+
+/** How many nodes were kept, none on an error. */
+struct opt_kept {
+  unsigned count;
+  int err;
+};
+
+/** What is left of a node when a range of leaves ends in it: the left siblings of the path to the range's first
+ * leaf, or the right siblings of the path to its last.  The walk stops at the subtree that lies wholly in
+ * the range.
+ * @param[in] seed       the node's; it starts at the leaf start.
+ * @param[in] leaf       the range's first leaf, or its last.
+ * @param[in] right_side whether it is the last.
+ * @param[out] out       memory for height nodes: left ones ascend from the node's start, right ones descend
+ *                       from its end.
+ * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out holds no seed. */
+/*@ requires family: tree_family(family);
+    requires node: 1 <= d <= 63 && height <= d && tree_node(d, start, height) &&
+      covers(start, height, leaf);
+    requires seed: seed_value(seed) == node_seed(seed_value(R), d, start, height);
+    requires side: right_side == 0 || right_side == 1;
+    requires \valid(out + (0 .. height - 1));
+    assigns out[0 .. height - 1], expansions;
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + height;
+    ensures count: \result.count <= height && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures entries: entries(seed_value(R), d, out, \result.count);
+    ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
+      lefts(out, \result.count, start, leaf);
+    ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
+      rights(out, \result.count, start + pow2(height), leaf);
+    ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < height ==>
+      zero_seed(out[i].seed);
+    ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, height); */
+struct opt_kept opt_siblings(struct pprf_family family, struct pprf_seed seed, uint64_t start,
+                             unsigned height, uint64_t leaf, int right_side, struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R, unsigned d) */;
+
+/** Overwrite the seeds of n nodes. */
+/*@ requires \valid(e + (0 .. n - 1));
+    assigns e[0 .. n - 1];
+    ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed); */
+static inline void opt_wipe_entries(struct opt_entry *e, unsigned n)
+{
+  /*@ loop invariant 0 <= i <= n;
+      loop invariant \forall integer k; 0 <= k < i ==> zero_seed(e[k].seed);
+      loop assigns i, e[0 .. n - 1];
+      loop variant n - i; */
+  for (unsigned i = 0; i < n; i++)
+    e[i].seed = (struct pprf_seed){0, 0};
+  KEEP_STORES(e);
+}
 
 #endif

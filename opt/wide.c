@@ -97,6 +97,9 @@
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load
+#define opt_load_begin opt_wide_load_begin
+#define opt_load_node opt_wide_load_node
+#define opt_load_end opt_wide_load_end
 #define opt_packed_close opt_wide_packed_close
 #define opt_packed_drop_copy opt_wide_packed_drop_copy
 #define opt_packed_find opt_wide_packed_find
@@ -109,9 +112,13 @@
 #define opt_packed_bytes opt_wide_packed_bytes
 #define opt_packed_locked opt_wide_packed_locked
 #define opt_walk opt_wide_walk
+#define opt_siblings opt_wide_siblings
 #define opt_packed_eval opt_wide_packed_eval
+#define opt_packed_live opt_wide_packed_live
 #define opt_packed_punct opt_wide_packed_punct
 #define opt_packed_punct_deep opt_wide_packed_punct_deep
+#define opt_packed_punct_range opt_wide_packed_punct_range
+#define opt_packed_punct_range_deep opt_wide_packed_punct_range_deep
 #define opt_store_mapped_bytes opt_wide_store_mapped_bytes
 #define opt_store_lay_out opt_wide_store_lay_out
 #define opt_store_open opt_wide_store_open
@@ -148,12 +155,14 @@
 #include "fit.c"
 #include "packed_splice.c"
 #include "packed_range.c"
+#include "packed_load.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"
 #include "change.c"
 #include "walk.c"
 #include "packed_core.c"
+#include "packed_core_range.c"
 #include "core.c"
 #include "pprf.c"
 #include "batch.c"

@@ -10,6 +10,8 @@
 
 #include "arena.h"
 #include "fork.h"
+#include "packed_load.h"
+#include "packed_range.h"
 #include "pprf.h"
 #include "selftest.h"
 
@@ -490,7 +492,7 @@ static struct subject *loaded(const struct subject *s, uint64_t at)
     t->m.punctured[i] = s->m.punctured[i];
   t->m.room = s->m.n + 1;
   refused = at;
-  int err = opt_packed_load(&t->p, s->m.depth, next_node, &from);
+  int err = opt_packed_load(&t->p, s->m.depth, s->p.nodes, next_node, &from);
   refused = 0;
   if (err == PPRF_OK)
     return t;
@@ -543,6 +545,45 @@ static void loads(void)
   }
   check(refusals >= 300, "%u refusals", refusals);
   end_test("packed: stores_of_other_stores_nodes_are_the_same");
+}
+
+/* Single leaves, a span of leaves from each to the next: an opt_packed_source. */
+struct single {
+  uint64_t at, span, left;
+};
+
+static int next_single(void *from, struct opt_entry *e)
+{
+  struct single *f = from;
+  if (f->left == 0)
+    return 0;
+  *e = (struct opt_entry){.node = {.start = f->at, .height = 0}, .seed = root_seed()};
+  f->at += f->span;
+  f->left--;
+  return 1;
+}
+
+/* Nodes with as many punctured tiles beside them as there can be: pages enough have been counted before. */
+static void loads_single_leaves(void)
+{
+  for (unsigned d = 1; d <= OPT_PACKED_DEPTH_MAX; d++)
+    for (unsigned log = 0; log < d && log <= 10; log++) {
+      struct opt_packed p;
+      struct opt_node node = {0};
+      uint64_t n = UINT64_C(1) << log, span = UINT64_C(1) << (d - log), first = span / 3, at = 0;
+      struct single from = {first, span, n};
+      snprintf(context, sizeof context, "depth %u, %llu leaves", d, (unsigned long long)n);
+      int err = opt_packed_load(&p, d, n, next_single, &from);
+      check(err == PPRF_OK && p.nodes == n, "error %d", err);
+      if (err != PPRF_OK)
+        continue;
+      for (uint64_t i = 0; i < n && !failed; i++, at = node.start + 1)
+        check(opt_packed_next(&p, at, &node) && node.start == first + i * span && node.height == 0,
+              "leaf %llu", (unsigned long long)i);
+      check(!opt_packed_next(&p, at, &node), "a node too many");
+      opt_packed_close(&p);
+    }
+  end_test("packed: single_leaves_that_lie_far_apart_are_loaded");
 }
 
 /* A set of at most eight leaves that lie far apart: the pages without one stay where they are, but for
@@ -843,6 +884,7 @@ void test_packed(void)
   random_depths();
   far_leaves();
   loads();
+  loads_single_leaves();
   no_memory();
   no_memory_to_tidy();
   sizes();

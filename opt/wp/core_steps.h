@@ -4,77 +4,30 @@
 #ifndef OPT_WP_CORE_STEPS_H
 #define OPT_WP_CORE_STEPS_H
 
-/* descend */
+/* descend, siblings */
 #define LEAF_BELOW_NODE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
   /*@ ghost leaves_lemma(d); */ \
   /*@ ghost top_lemma(d, node.start, node.height, leaf); */
 
-/* keep_beside */
-#define SIBLING_IN_TREE \
-  /*@ ghost leaves_lemma(d); */ \
-  /*@ ghost path_lemma(d); */ \
-  /*@ ghost beside_lemma(d, leaf); */ \
-  /*@ ghost pow2_pos_lemma(); */ \
-  /*@ assert half: pow2(h + 1) == 2 * pow2(h); */
-#define SIBLING_IS_ENTERED \
-  /*@ assert put: out[n].node.start == from && out[n].node.height == h && \
-        out[n].seed.lo == seed.lo && out[n].seed.hi == seed.hi; */ \
-  /*@ assert own: seed_value(out[n].seed) == node_seed(seed_value(R), d, from, h); */ \
-  /*@ assert entry: entry(seed_value(R), d, out + n); */ \
-  /*@ assert parent: parent_of(out, n, leaf); */ \
-  /*@ assert parents: parents{Pre}(out, n, leaf) ==> parents(out, n + 1, leaf); */ \
-  /*@ assert left: right_child(leaf, h) ==> \
-        begins(out, n, covering_start(leaf, h + 1)) && ends(out, n, covering_start(leaf, h)); */ \
-  /*@ assert left_first: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
-        begins(out, 0, start); */ \
-  /*@ assert left_old: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
-        ascending(out, n) && last_ends(out, n, covering_start(leaf, h + 1)); */ \
-  /*@ assert left_order: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
-        ascending(out, n + 1); */ \
-  /*@ assert left_bounds: right_child(leaf, h) ==> \
-        lefts_to{Pre}(out, n, start, covering_start(leaf, h + 1), leaf) ==> \
-        between(out, n + 1, start, covering_start(leaf, h)); */ \
-  /*@ assert right: !right_child(leaf, h) ==> begins(out, n, covering_start(leaf, h) + pow2(h)) && \
-        ends(out, n, covering_start(leaf, h + 1) + pow2(h + 1)); */ \
-  /*@ assert right_first: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), \
-        leaf) ==> ends(out, 0, end); */ \
-  /*@ assert right_old: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
-        descending(out, n) && last_begins(out, n, covering_start(leaf, h + 1) + pow2(h + 1)); */ \
-  /*@ assert right_order: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
-        descending(out, n + 1); */ \
-  /*@ assert right_bounds: !right_child(leaf, h) ==> \
-        rights_to{Pre}(out, n, end, covering_start(leaf, h + 1) + pow2(h + 1), leaf) ==> \
-        between(out, n + 1, covering_start(leaf, h) + pow2(h), end); */
-
-/* siblings */
-#define PATH_BELOW_NODE \
-  /*@ ghost unsigned d = s->punctured.depth; */ \
-  /*@ assert depth: 1 <= d <= 32; */ \
-  /*@ ghost leaves_lemma(d); */ \
-  /*@ ghost path_lemma(d); */ \
-  /*@ ghost top_lemma(d, node.start, node.height, leaf); */ \
-  /*@ ghost uint64_t far = end_lemma(node.start, node.height); */
-#define CHILDREN_OF_PATH \
-  /*@ ghost step_lemma(d, leaf, h); */ \
-  /*@ ghost children_lemma(d, start, h); */ \
-  /*@ ghost beside_lemma(d, leaf); */
-#define SIBLINGS_ARE_COPATH \
-  /*@ assert left: c.err == PPRF_OK ==> right_side == 0 ==> lefts(out, n, node.start, leaf); */ \
-  /*@ assert right: c.err == PPRF_OK ==> right_side != 0 ==> rights(out, n, far, leaf); */ \
-  /*@ assert wiped: c.err != PPRF_OK ==> n == 0 && \forall integer i; 0 <= i < node.height ==> \
-        zero_seed(out[i].seed); */
-
 /* siblings_beside_range */
+#define RIGHT_KEPT_BY_LEFTS \
+  /*@ assert right_los: \forall integer i; 0 <= i < PPRF_SLOTS_DEPTH_MAX ==> \
+        right[i].seed.lo == \at(right[i].seed.lo,Pre); */ \
+  /*@ assert right_his: \forall integer i; 0 <= i < PPRF_SLOTS_DEPTH_MAX ==> \
+        right[i].seed.hi == \at(right[i].seed.hi,Pre); */ \
+  /*@ assert right_kept: wiped_or_kept{Pre,Here}(right, 0, PPRF_SLOTS_DEPTH_MAX); */
 #define LEFTS_KEPT_BY_RIGHTS \
   /*@ assert starts: same_starts{Left,Here}(left, lefts.count); */ \
+  /*@ assert behind_los: \forall integer i; lefts.count <= i < PPRF_SLOTS_DEPTH_MAX ==> \
+        left[i].seed.lo == \at(left[i].seed.lo,Left); */ \
+  /*@ assert behind_his: \forall integer i; lefts.count <= i < PPRF_SLOTS_DEPTH_MAX ==> \
+        left[i].seed.hi == \at(left[i].seed.hi,Left); */ \
+  /*@ assert behind_left: wiped_or_kept{Pre,Left}(left, lefts.count, PPRF_SLOTS_DEPTH_MAX); */ \
+  /*@ assert behind: wiped_or_kept{Pre,Here}(left, lefts.count, PPRF_SLOTS_DEPTH_MAX); */ \
+  /*@ assert behind_right: wiped_or_kept{Left,Here}(right, rights.count, PPRF_SLOTS_DEPTH_MAX); */ \
+  /*@ assert right_behind: wiped_or_kept{Pre,Here}(right, rights.count, PPRF_SLOTS_DEPTH_MAX); */ \
   /*@ assert seeds: same_los{Left,Here}(left, lefts.count) && same_his{Left,Here}(left, lefts.count); */ \
   /*@ assert same: same_entries{Left,Here}(left, lefts.count); */ \
   /*@ assert depth: s->punctured.depth == \at(s->punctured.depth,Pre); */ \

@@ -16,7 +16,7 @@
         byte_of_node(p->depth, OPT_TILE_LIVE + node.height, node.start); */ \
   /*@ assert node: node.height <= p->depth <= 63 && tree_node(p->depth, node.start, node.height); */
 
-/* find_live */
+/* opt_packed_live, next_live */
 #define FOUND_IN_TREE \
   /*@ assert node: live == 1 ==> packed_node(p, node); */ \
   /*@ assert rows: live == 1 ==> \forall integer i; 0 <= i < p->pages ==> node_in_page(p, i, node) ==> \

@@ -257,12 +257,6 @@
     path_lemma(d);
     pow2_pos_lemma();
   }
-
-  void step_lemma(unsigned d, uint64_t x, unsigned h)
-  {
-    path_lemma(d);
-    beside_lemma(d, x);
-  }
 */
 
 /*@ ghost
