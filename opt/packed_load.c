@@ -8,6 +8,18 @@
 /* With more pages, a place in the index costs more than a longer page. */
 enum { MANY_PAGES = 1 << 17 };
 
+/* Bytes of a block for so many, 2048 at least; or of the greatest one. */
+/*@ assigns \nothing;
+    ensures bytes: 2048 <= \result <= OPT_ARENA_MAX;
+    ensures fits: least <= OPT_ARENA_MAX ==> least <= \result; */
+static unsigned page_block(unsigned least)
+{
+  if (least < 2048)
+    return 2048;
+  size_t bytes = least < OPT_ARENA_MAX ? opt_arena_fit(least) : OPT_ARENA_MAX;
+  return bytes < OPT_ARENA_MAX ? (unsigned)bytes : OPT_ARENA_MAX;
+}
+
 /* Bytes of a page at most.  Half of a page, and a tile, takes one leaf's co-path, or else a quarter does.
  * Small pages are searched and moved faster, and of an index there are 16 bytes to a page. */
 /*@ requires depth: 1 <= depth <= 63;
@@ -15,11 +27,7 @@ enum { MANY_PAGES = 1 << 17 };
     ensures bytes: page_size(depth, \result) && 25 <= \result; */
 static unsigned page_max(unsigned depth)
 {
-  unsigned least = 2 * (PPRF_SEED_BYTES + 1) * depth + 64;
-  if (least < 2048)
-    return 2048;
-  size_t bytes = least < OPT_ARENA_MAX ? opt_arena_fit(least) : OPT_ARENA_MAX;
-  return bytes < OPT_ARENA_MAX ? (unsigned)bytes : OPT_ARENA_MAX;
+  return page_block(2 * (PPRF_SEED_BYTES + 1) * depth + 64);
 }
 
 /* ---- of the root ---- */
