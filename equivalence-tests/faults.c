@@ -587,14 +587,6 @@ static int had_a_choice(const struct trial *t)
          t->impl->node_count(t->made) > (uint64_t)1 << t->impl->depth(t->made) >> 3;
 }
 
-/* Whether a deep key was read, which is packed: its index has room for as many pages as there could be, and that
- * there is no memory for a smaller one does not matter (opt/packed_load.c). */
-static int was_trimmed(const struct trial *t)
-{
-  return t->impl != &impl_ref && t->kind == IMPORT && t->err == PPRF_OK &&
-         t->impl->depth(t->made) > PPRF_SLOTS_DEPTH_MAX;
-}
-
 /* Fail each call of the operation in turn until the operation gets through without a failure;
  * the operation is done once then. */
 static void every_call(struct trial *t, int on)
@@ -617,7 +609,7 @@ static void every_call(struct trial *t, int on)
     injected += hits > 0;
     int done = hits == 0;
     if (hits > 0 && want == PPRF_ERR_NOMEM && t->err == PPRF_OK &&
-        (had_a_choice(t) || tidied(t) || was_to_change(t) || was_trimmed(t)))
+        (had_a_choice(t) || tidied(t) || was_to_change(t)))
       want = PPRF_OK;
     if (hits > 0 && want == PPRF_OK) { /* a call whose failure may be ignored */
       ignored++;

@@ -168,7 +168,8 @@ int opt_load_end(struct opt_packed *p, struct opt_draft *d) /*@ ghost (struct pp
   if (err != PPRF_OK)
     return err;
   set_pages(p, d) /*@ ghost (R) */;
-  opt_index_tidy(p) /*@ ghost (R) */;
+  if (p->pages == 1) /* more keep the index that they have: a smaller one would take memory */
+    opt_index_tidy(p) /*@ ghost (R) */;
   /* the last page may have much that it needs not */
   opt_packed_tidy(p, p->pages - 1) /*@ ghost (R) */;
   return PPRF_OK;
