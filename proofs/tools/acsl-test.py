@@ -70,6 +70,9 @@ PLANTED = [
      "int f(uint8_t *s, unsigned n, const size_t *t) /*@ ghost (struct pair r) */;",
      "f_ensures_end : (result = ((((cell Pre t) + (cell Post (shift 1 s n))) + (cell Post t)) + "
      "(cell Post t)));"),
+    ("every_width_of_stdint", "/*@ requires a == 0; assigns \\nothing;\n"
+     "  ensures \\result == 0; */ int f(uint8_t a, uint16_t b, uint32_t c, uint64_t d);",
+     "c_uint8_t a /\\ c_uint16_t b /\\ c_uint32_t c /\\ c_uint64_t d"),
     ("what_a_contract_assigns", "/*@ requires \\valid(s + (0 .. n - 1)); assigns s[1 .. n], *t;\n"
      "  ensures \\result == 0; */ int f(uint8_t *s, unsigned n, struct pair *t);",
      "unchanged Pre Post [(span 1 s 1 n); (span 2 t 0 0)] /\\"),

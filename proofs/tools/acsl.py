@@ -32,7 +32,8 @@ LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lem
 OPAQUE = ["is_punctured"]
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
-          "uint64_t": "c_uint64_t", "uint8_t": "c_uint8_t"}
+          "uint64_t": "c_uint64_t", "uint32_t": "c_uint32_t", "uint16_t": "c_uint16_t",
+          "uint8_t": "c_uint8_t"}
 TAKEN = set("""as at by cofix else end exists exists2 fix for forall fun if in is let match
   return then where with Prop Set Type Definition Record using of  logic definitions facts V Z bool
   pointer memory region cell shift span readable writable separated unchanged agree_on""".split())

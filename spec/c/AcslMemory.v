@@ -48,4 +48,6 @@ Definition c_unsigned (v : Z) : Prop := 0 <= v < 2 ^ 32.
 Definition c_int (v : Z) : Prop := - 2 ^ 31 <= v < 2 ^ 31.
 Definition c_size_t (v : Z) : Prop := 0 <= v < 2 ^ 64.
 Definition c_uint64_t (v : Z) : Prop := 0 <= v < 2 ^ 64.
+Definition c_uint32_t (v : Z) : Prop := 0 <= v < 2 ^ 32.
+Definition c_uint16_t (v : Z) : Prop := 0 <= v < 2 ^ 16.
 Definition c_uint8_t (v : Z) : Prop := 0 <= v < 256.
