@@ -19,6 +19,7 @@
 #include "fork.h"
 #include "key.h"
 #include "packed.h"
+#include "packed_load.h"
 #include "prg.h"
 
 enum { OPT, SLOTS, PACKED, BTREE, HASH, OPENMLS, STORES };
