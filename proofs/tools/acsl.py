@@ -31,9 +31,7 @@ OPT_ROOTS = ["opt/store.acsl"]
 LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lemma", "puncture_lemma"]
 OPAQUE = ["is_punctured"]
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
-C_INTS = {"unsigned": "c_unsigned", "int": "c_int", "size_t": "c_size_t",
-          "uint64_t": "c_uint64_t", "uint32_t": "c_uint32_t", "uint16_t": "c_uint16_t",
-          "uint8_t": "c_uint8_t"}
+C_INTS = ["unsigned", "int", "size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t"]  # c_... of AcslMemory.v
 TAKEN = set("""as at by cofix else end exists exists2 fix for forall fun if in is let match
   return then where with Prop Set Type Definition Record using of  logic definitions facts V Z bool
   pointer memory region cell shift span readable writable separated unchanged agree_on""".split())
@@ -979,8 +977,8 @@ class Coq:
             raise Error("a counter that is assigned and not bounded, or bounded and not assigned")
         variables = self.binders([], params)
         names = " ".join(self.pname(n) for n, _ in params)
-        typed = [f"{C_INTS[t[1]]} {self.pname(n)}" for n, t in params if t[0] == "c"]
-        typed += [f"{C_INTS[t[1][1]]} (cell M {self.pname(n)})" for n, t in params
+        typed = [f"c_{t[1]} {self.pname(n)}" for n, t in params if t[0] == "c"]
+        typed += [f"c_{t[1][1]} (cell M {self.pname(n)})" for n, t in params
                   if t[0] == "ptr" and t[1][0] == "c"]
         env = self.env(params)
         self.say(f"Definition {name}_typed (M : memory){variables} : Prop :=",
@@ -1015,7 +1013,7 @@ class Coq:
         if result:
             if result[0] != "c":
                 raise Error("result of a type that is no C integer")
-            ends.insert(-1, f"{C_INTS[result[1]]} result")
+            ends.insert(-1, f"c_{result[1]} result")
         self.say(f"Definition {name}_contract {after} : Prop :=",
                  f"  {name}_typed Pre {names} -> {name}_requires V Pre {names} ->",
                  "  " + " /\\\n  ".join(ends) + ".", "")
@@ -1073,7 +1071,7 @@ class OptCoq(Coq):
         if kinds != sorted(kinds, reverse=True) or "ensures" not in kinds:
             raise Error("requires, then ensures")
         labels = ["L"] if any(t[0] == "ptr" for _, t in params) else []
-        given = [f"{C_INTS[t[1]]} {ident(n)}" for n, t in params if t[0] == "c"]
+        given = [f"c_{t[1]} {ident(n)}" for n, t in params if t[0] == "c"]
         texts = [(k, self.prop(f, self.env(params), {}, "L" if labels else None))
                  for k, _, f in clauses]
         given += [f for k, f in texts if k == "requires"]
