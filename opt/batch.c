@@ -290,6 +290,27 @@ static uint64_t count_siblings(const struct forest *f)
   return siblings;
 }
 
+/* Put the siblings in leaf order, into memory of their own: to move them where they lie would wait for one line of
+ * the cache after the other. */
+static PPRF_WORK int sort_siblings(struct forest *f, unsigned depth)
+{
+  size_t n = f->siblings;
+  struct item *items = n > UINT32_MAX ? NULL : array(n + 1, 2 * sizeof *items);
+  struct opt_entry *sorted = items == NULL ? NULL : array(n + 1, sizeof *sorted);
+  if (sorted != NULL) {
+    for (size_t i = 0; i < n; i++)
+      items[i] = (struct item){f->sibling[i].node.start, (uint32_t)i};
+    sort(items, items + n, n, depth);
+    for (size_t i = 0; i < n; i++)
+      sorted[i] = f->sibling[items[i].place];
+    explicit_bzero(f->sibling, n * sizeof *f->sibling);
+    free(f->sibling);
+    f->sibling = sorted;
+  }
+  free(items);
+  return sorted == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
+}
+
 /* n <= UINT32_MAX leaves, sorted items of which are given. */
 static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t n, int *result)
 {
@@ -306,6 +327,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t
     f.sibling = array(count_siblings(&f) + 1, sizeof *f.sibling);
     err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
   }
+  OPT_IF_PACKED(&key->store, if (err == PPRF_OK) err = sort_siblings(&f, depth_of(key));)
   if (err == PPRF_OK && f.leaves > 0)
     err = opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {

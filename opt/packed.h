@@ -58,7 +58,8 @@ void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture n live leaves in ascending order; rest in any order, as opt_store_puncture_set. */
+/** Puncture n live leaves in ascending order, as opt_store_puncture_set; rest in leaf order.
+ * @retval 0, or PPRF_ERR_NOMEM: nothing has changed. */
 int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count);
 

@@ -94,6 +94,9 @@
 #define opt_draft_down opt_wide_draft_down
 #define opt_draft_left opt_wide_draft_left
 #define opt_draft_right opt_wide_draft_right
+#define opt_draft_page opt_wide_draft_page
+#define opt_packed_put_run opt_wide_packed_put_run
+#define opt_packed_put_runs opt_wide_packed_put_runs
 #define opt_packed_open opt_wide_packed_open
 #define opt_packed_source opt_wide_packed_source
 #define opt_packed_load opt_wide_packed_load
@@ -152,9 +155,12 @@
 #include "index.c"
 #include "draft.c"
 #include "rewrite.c"
+#include "rewrite_set.c"
 #include "fit.c"
 #include "packed_splice.c"
 #include "packed_range.c"
+#include "packed_set.c"
+#include "packed_runs.c"
 #include "packed_load.c"
 #include "packed.c"
 #include "pages.c"

@@ -290,12 +290,6 @@ static int puncture_set(struct subject *s, uint64_t near, uint64_t span, unsigne
   int err = PPRF_ERR_PUNCTURED;
   if (leaves_n > 0) {
     count += cut(s->m.depth, leaf[leaves_n - 1] + 1u, end, rest + count);
-    for (size_t i = count; i > 1; i--) { /* in any order */
-      size_t j = rnd_below(i);
-      struct opt_entry e = rest[i - 1];
-      rest[i - 1] = rest[j];
-      rest[j] = e;
-    }
     refused = refused_in_set;
     err = opt_packed_puncture_set(&s->p, leaf, leaves_n, rest, count);
     refused_in_set = refused;

@@ -20,9 +20,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 WP = os.path.dirname(os.path.abspath(__file__))
 FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
          "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/wp/tiles.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c",
-         "opt/walk.c", "opt/core.c", "opt/tiles.c", "opt/wp/index.c", "opt/wp/packed_range.c", "opt/wp/packed_core.c",
+         "opt/walk.c", "opt/core.c", "opt/tiles.c", "opt/wp/index.c", "opt/wp/packed_range.c",
+         "opt/wp/packed_core.c", "opt/wp/packed_set.c",
          "opt/index.c", "opt/draft.c", "opt/rewrite.c", "opt/fit.c", "opt/packed_splice.c", "opt/packed_range.c",
-         "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c"]
+         "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c",
+         "opt/rewrite_set.c", "opt/packed_set.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
@@ -189,8 +191,9 @@ def functions(root, file, build):
 def has_lemmas(file):
     """Whether the lemmas of a file, or some of them, are proven there."""
     return (file in ("ref/node.c", "opt/store.c", "opt/index.c", "opt/draft.c", "opt/packed_splice.c",
-                     "opt/packed_range.c")
-            or "/wp/" in file and file not in ("opt/wp/slots.c", "opt/wp/packed_range.c", "opt/wp/packed_core.c"))
+                     "opt/packed_range.c", "opt/rewrite_set.c", "opt/packed_set.c")
+            or "/wp/" in file and file not in ("opt/wp/slots.c", "opt/wp/packed_range.c", "opt/wp/packed_core.c",
+                                               "opt/wp/packed_set.c"))
 
 
 def lemmas_of(root, file):
