@@ -194,7 +194,7 @@ struct opt_set_put opt_draft_page(struct opt_draft *d, const struct opt_page *pa
     TILE_OF_PAGE
     const struct opt_set_put put = put_rest_of_tile(d, page->tile[i], opt_page_row(page, k + 1), c,
                                                     at) /*@ ghost (R, depth, from) */;
-    TILE_OF_PAGE_IS_PUT
+    TILE_IS_WRITTEN
     if (put.err != PPRF_OK)
       return put;
     k += opt_tile_live(page->tile[i]);

@@ -5,17 +5,8 @@
 
 #include "packed_set_steps.h"
 
-/* put_run_behind */
-#define RUNS_BEFORE \
-  /*@ ghost size_t n = d->n; */ \
-  /*@ assert new_before: \forall integer j, q; 0 <= j < n ==> 0 <= q < p->pages ==> \
-        page_at(p, q) != d->pages[j]; */
-#define RUNS_STAY \
-  /*@ assert same_runs: runs_same{Pre,Here}(run, k); */ \
-  /*@ assert set_out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
-  /*@ assert set_in: \forall integer x; packed_punctured(p, x) ==> packed_punctured{Pre}(p, x); */ \
-  /*@ assert set: set_same{Pre,Here}(p); */ \
-  /*@ assert same: draft_pages_same{Pre,Here}(d, n); */ \
+/* The runs that were written before are what they were. */
+#define RUNS_ARE_KEPT \
   /*@ ghost \
     /@ loop invariant 0 <= j <= k; \
        loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(seed_value(R), p, d, run, q, c.leaves); \
@@ -27,7 +18,20 @@
       /@ assert was: run_of{Pre}(seed_value(R), p, d, run, j, c.leaves); @/ \
       /@ assert up_to: runs_same{Pre,Here}(run, j + 1); @/ \
       /@ assert is: run_of(seed_value(R), p, d, run, j, c.leaves); @/ \
-    } */ \
+    } */
+
+/* put_run_behind */
+#define RUNS_BEFORE \
+  /*@ ghost size_t n = d->n; */ \
+  /*@ assert new_before: \forall integer j, q; 0 <= j < n ==> 0 <= q < p->pages ==> \
+        page_at(p, q) != d->pages[j]; */
+#define RUNS_STAY \
+  /*@ assert same_runs: runs_same{Pre,Here}(run, k); */ \
+  /*@ assert set_out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
+  /*@ assert set_in: \forall integer x; packed_punctured(p, x) ==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert set: set_same{Pre,Here}(p); */ \
+  /*@ assert same: draft_pages_same{Pre,Here}(d, n); */ \
+  RUNS_ARE_KEPT \
   /*@ assert ascend: runs_ascend(run, k); */ \
   /*@ assert gaps: runs_gaps(p, run, k, c.leaves); */ \
   /*@ assert not_this: \forall integer q; 0 <= q < p->pages ==> !of_run(d, page_at(p, q)); */ \
@@ -81,18 +85,7 @@
   /*@ assert stored: set_stored(seed_value(R), depth, d, c); */ \
   /*@ assert rest_still: rest_of_store(p, c.leaves, c.nodes); */ \
   /*@ assert same: draft_pages_same{Pre,Here}(d, d->n); */ \
-  /*@ ghost \
-    /@ loop invariant 0 <= j <= k; \
-       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(seed_value(R), p, d, run, q, c.leaves); \
-       loop invariant ends: \forall integer q; 0 <= q < j ==> \
-         run_first{Pre}(p, run, q) == run_first(p, run, q) && run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
-       loop assigns j; \
-       loop variant k - j; @/ \
-    for (size_t j = 0; j < k; j++) { \
-      /@ assert was: run_of{Pre}(seed_value(R), p, d, run, j, c.leaves); @/ \
-      /@ assert up_to: runs_same{Pre,Here}(run, j + 1); @/ \
-      /@ assert is: run_of(seed_value(R), p, d, run, j, c.leaves); @/ \
-    } */ \
+  RUNS_ARE_KEPT \
   /*@ assert draft_rows: draft_rows(seed_value(R), p->depth, d, d->n); */ \
   /*@ assert draft_ends: \forall integer i; d->at <= i < d->n ==> \
         draft_end(d, i) == run_next(d, d->n - 1, d->end, i); */ \

@@ -165,30 +165,9 @@
   /*@ assert total: seeds_before{Pre}(row, tiles) == \at(page->seeds,Pre); */ \
   /*@ assert used: !free_page(page); */
 #define TILE_OF_PAGE \
-  /*@ ghost Turn: ; */ \
-  /*@ assert same_tiles: page->tiles == tiles && page->seeds == \at(page->seeds,Pre); */ \
-  /*@ assert fits: page_fits(page) && page->seeds < OPT_PAGE_SEEDS; */ \
-  /*@ assert byte: tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
-  /*@ assert step: row_step{Pre}(row, first, i); */ \
-  /*@ assert node: tile_is_node{Pre}(row, first, depth, i); */ \
-  /*@ assert byte_node: byte_of_node(depth, tile_byte(row, i), d->end); */ \
-  /*@ assert seed_then: tile_has_seed{Pre}(seed_value(R), depth, row, first, page_top(page), i); */ \
-  /*@ assert counted: k + tile_seeds(tile_byte{Pre}(row, i)) <= seeds_before{Pre}(row, tiles); */ \
-  /*@ assert few: k <= page->seeds; */ \
-  /*@ assert live: tile_byte(row, i) >= 64 ==> k < page->seeds; */ \
-  /*@ assert seed_same: k < page->seeds ==> \
-        place_seed(page_top(page), k) == place_seed{Pre}(page_top(page), k); */ \
-  /*@ assert seed_block: k < page->seeds ==> \
-        seed_of_block(d, page, OPT_PAGE_SEEDS - 1 - k, (struct pprf_seed *)page_top(page) - (k + 1)); */ \
+  TILE_IN_ROW \
   /*@ assert rest: rest_of_tile(c.leaves, c.nodes, tile_byte(row, i), d->end); */ \
   /*@ ghost uint64_t at_leaf = d->end; */
-#define TILE_OF_PAGE_IS_PUT \
-  /*@ assert put: draft_grown{Turn,Here}(d); */ \
-  /*@ assert put_before: draft_grown{Pre,Turn}(d); */ \
-  /*@ assert own: draft_blocks(d) && draft_distinct(d); */ \
-  /*@ assert longer: draft_grown{Pre,Here}(d); */ \
-  /*@ assert page_stays: block_kept{Pre,Here}(page) && !free_page(page) && !of_run(d, page); */ \
-  /*@ assert byte_still: tile_byte(row, i) == tile_byte{Pre}(row, i); */
 #define SET_WITH_TILE_OF_PAGE \
   /*@ assert covered: \forall integer x; tile_covers{Pre}(row, first, i, x) <==> \
         covers(at_leaf, tile_height(tile_byte{Pre}(row, i)), x); */ \

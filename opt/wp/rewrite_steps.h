@@ -17,7 +17,7 @@
   /*@ ghost counts_lemma(row, tiles); */ \
   /*@ assert total: seeds_before{Pre}(row, tiles) == \at(page->seeds,Pre); */ \
   /*@ assert used: !free_page(page); */
-#define TILE_OF_ROW \
+#define TILE_IN_ROW \
   /*@ ghost Turn: ; */ \
   /*@ assert same_tiles: page->tiles == tiles && page->seeds == \at(page->seeds,Pre); */ \
   /*@ assert fits: page_fits(page) && page->seeds < OPT_PAGE_SEEDS; */ \
@@ -32,7 +32,9 @@
   /*@ assert seed_same: k < page->seeds ==> \
         place_seed(page_top(page), k) == place_seed{Pre}(page_top(page), k); */ \
   /*@ assert seed_block: k < page->seeds ==> \
-        seed_of_block(d, page, OPT_PAGE_SEEDS - 1 - k, (struct pprf_seed *)page_top(page) - (k + 1)); */ \
+        seed_of_block(d, page, OPT_PAGE_SEEDS - 1 - k, (struct pprf_seed *)page_top(page) - (k + 1)); */
+#define TILE_OF_ROW \
+  TILE_IN_ROW \
   /*@ ghost uint64_t at_leaf = d->end; */
 #define TILE_IS_WRITTEN \
   /*@ assert put: draft_grown{Turn,Here}(d); */ \
