@@ -255,7 +255,7 @@ static struct opt_page *rows_of_pages(const struct opt_packed *p, size_t i)
 static struct opt_page *joined_page(const struct opt_packed *p, size_t i)
   /*@ ghost (struct pprf_seed R) */
 {
-  PAGE_OF_STORE
+  TWO_ENDS
   struct opt_page *both = rows_of_pages(p, i) /*@ ghost (R) */;
   STORE_KEPT
   COUNT_KEPT

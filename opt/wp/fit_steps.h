@@ -244,6 +244,8 @@
   /*@ assert other: \forall integer k; 0 <= k < p->pages ==> p->page[k] != page; */
 
 /* joined_page */
+#define TWO_ENDS \
+  /*@ assert ends: page_end(p, i) == p->first[i + 1] && page_end(p, i + 1) <= pow2(p->depth); */
 #define BOTH_OF_STORE \
   /*@ assert places: p->page[i] == \at(p->page[i],Pre) && p->page[i + 1] == \at(p->page[i + 1],Pre) && \
         p->first[i] == \at(p->first[i],Pre) && page_end(p, i + 1) == page_end{Pre}(p, i + 1); */ \

@@ -56,6 +56,7 @@ SLOW = (48, 144)
 BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
 # what is asked of each function besides its contract
 CHECKS = ["-warn-unsigned-overflow", "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp-rte"]
+SMOKE, SMOKE_UPDATE = 2, 4  # a smoke test's seconds; the more to write counts, lest one passes by the load alone
 PATIENCE = 20  # times the CPU time may pass on the clock, then WP gives the prover up
 
 
@@ -439,7 +440,8 @@ def main():
                     help="one try of --seconds, whatever the expectation; needs --function")
     ap.add_argument("--prop", help="with --quick: only these annotations, by name")
     ap.add_argument("--seconds", type=int,
-                    help="for a prover and goal: with --quick (default 5) or --smoke (default 2)")
+                    help="for a prover and goal: with --quick (default 5) or --smoke (default "
+                         f"{SMOKE}; with --update {SMOKE_UPDATE}, and no less)")
     ap.add_argument("--update", action="store_true",
                     help="write the counts (with --smoke: those of its tests) to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
@@ -470,6 +472,10 @@ def main():
         ap.error("--record goes alone: it proves nothing")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
+    if arg.smoke and arg.update and (arg.seconds or SMOKE_UPDATE) < SMOKE_UPDATE:
+        ap.error(f"--smoke --update takes {SMOKE_UPDATE} seconds or more")
+    if arg.smoke:
+        arg.seconds = arg.seconds or (SMOKE_UPDATE if arg.update else SMOKE)
     configure(arg.build)
     if arg.quick:
         t, v, failed, bad = wp(ROOT, arg.file, arg.function, arg.build, arg.seconds or 5, 1,
@@ -540,7 +546,7 @@ def main():
             late.add(" ".join(job))
             return 0, 0, [], [], 0.0
         if arg.smoke:
-            return *smoke(ROOT, file, function, arg.build, arg.seconds or 2), time.time() - start
+            return *smoke(ROOT, file, function, arg.build, arg.seconds), time.time() - start
         key, by = " ".join(job), {}
         t, v, failed, bad = wp(ROOT, file, function, arg.build, FIRST_TRY, 1, NO_CACHE,
                                valid=by, hints=hints_of(key))
@@ -588,7 +594,7 @@ def main():
             asked = [sum(tests.get(" ".join(job), 0) for job in todo[:k]) for k in range(len(todo) + 1)]
             todo = todo[:next(k for k, n in enumerate(asked) if 10 * n >= asked[-1])]
             print(f"prove: {len(todo)} functions with a tenth of {asked[-1]} smoke tests: SEED={seed}", flush=True)
-        smoke_control(arg.build, arg.seconds or 2)
+        smoke_control(arg.build, arg.seconds)
     # many goals, long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
     begin = time.time()
