@@ -14,8 +14,8 @@
 
 #include "arena.h"
 #include "pprf.h"
+#include "packed_batch.h"
 #include "packed_load.h"
-#include "packed_runs.h"
 
 enum { SEED_BYTES = sizeof(struct pprf_seed) };
 
@@ -69,95 +69,17 @@ void opt_index_free(struct opt_index index, size_t room)
   free(index.page);
 }
 
-/* ---- rewrites ---- */
-
-/* Take memory for a draft of the runs, whose tiles and seeds have so many bytes at most, and room in the
- * index; on an error there is no draft. */
-static int open_draft(struct opt_draft *d, struct opt_packed *p, size_t runs, uint64_t bytes)
-{
-  uint64_t room = p->page_max - sizeof(struct opt_page);
-  uint64_t n = bytes <= room ? 1 : bytes / (room * 3 / 4) + 1;
-  size_t block = (size_t)(sizeof(struct opt_page) + bytes / n + 1 + SEED_BYTES);
-  *d = (struct opt_draft){.block = opt_arena_fit(block < p->page_max ? block : p->page_max),
-                          .room = (size_t)n + runs}; /* each run may have a page that is not full */
-  int err = PPRF_ERR_NOMEM;
-  if (n + runs <= UINT32_MAX / 64 && (d->first = malloc(d->room * sizeof *d->first)) != NULL &&
-      (d->pages = malloc(d->room * sizeof(struct opt_page *))) != NULL)
-    err = opt_index_reserve(p, p->pages + (size_t)n);
-  if (err != PPRF_OK) {
-    free(d->first);
-    free(d->pages);
-  }
-  return err;
-}
-
-/* Let a draft's pages take the place of the runs', in leaf order and no two of them beside each other, and give
- * back what they have too much; or, on an error, give the draft's back.  Returns err. */
-static int close_draft(struct opt_draft *d, struct opt_packed *p, struct opt_run *run, size_t runs,
-                       int err)
-{
-  if (err == PPRF_OK) {
-    for (size_t k = runs; k-- > 0;) /* the last one first: what is before it stays where it is */
-      opt_packed_splice(p, run[k].from, run[k].to, d->first + run[k].at, d->pages + run[k].at,
-                        run[k].n);
-    opt_index_tidy(p);
-    size_t come = 0, gone = 0; /* pages before a run */
-    for (size_t k = 0; k < runs; k++) {
-      size_t old = run[k].to - run[k].from + 1;
-      run[k].from = (unsigned)(run[k].from - gone + come);
-      gone += old;
-      come += run[k].n;
-    }
-    /* the last one first here too: a page that is joined to another moves those behind it alone */
-    for (size_t k = runs; k-- > 0;)
-      for (size_t i = run[k].from + run[k].n; i-- > run[k].from;)
-        opt_packed_tidy(p, i);
-  } else {
-    while (d->n > 0)
-      opt_page_free(d->pages[--d->n]);
-  }
-  free(d->first);
-  free(d->pages);
-  return err;
-}
-
 /* ---- many leaves ---- */
-
-/* What the runs that a set meets take. */
-struct need {
-  uint64_t bytes; /* tiles and seeds at most */
-  size_t runs;
-};
-
-static struct need need_of(const struct opt_packed *p, struct opt_set c)
-{
-  struct need need = {(uint64_t)(SEED_BYTES + 1) * c.nodes + c.leaves, 0};
-  for (size_t at = 0, next = 0; next < p->pages;) {
-    at = opt_set_from(c, at, p->first[next]);
-    if (at == c.leaves)
-      break;
-    size_t met = opt_page_of(p, c.leaf[at]);
-    need.bytes += opt_page_used(p->page[met]) - OPT_PAGE_HEAD;
-    need.runs += met > next || need.runs == 0;
-    next = met + 1;
-  }
-  return need;
-}
 
 int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count)
 {
-  struct opt_set c = {leaf, n, rest, count};
-  struct need need = need_of(p, c);
-  struct opt_draft d;
   struct opt_run *run = NULL;
   if (p->pages <= UINT32_MAX)
     run = malloc((n < p->pages ? n : p->pages) * sizeof *run);
-  int err = run == NULL ? PPRF_ERR_NOMEM : open_draft(&d, p, need.runs, need.bytes);
-  if (err == PPRF_OK) {
-    struct opt_runs_put put = opt_packed_put_runs(&d, p, c, run);
-    err = close_draft(&d, p, run, put.runs, put.err);
-  }
+  if (run == NULL)
+    return PPRF_ERR_NOMEM;
+  int err = opt_packed_puncture_runs(p, (struct opt_set){leaf, n, rest, count}, run);
   free(run);
   return err;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "packed_range.h"
 
+#include "packed_rewrite.h"
+
 #include "pprf.h"
 
 #include "wp/index_steps.h"
@@ -149,32 +151,6 @@ static inline int put_new_run(struct opt_draft *d, const struct opt_packed *p, s
 
 /* ---- the store ---- */
 
-/* Give the pages of a draft back, which are not the store's; that is as it was. */
-/*@ requires store: packed_key(seed_value(R), p) && draft_beside(d, p);
-    requires draft: draft_own(d) && run_new(p, d->pages, d->n);
-    assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_key(seed_value(R), p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-static void drop_draft(const struct opt_draft *d)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
-{
-  DRAFT_TO_DROP
-  /*@ loop invariant place: 0 <= i <= d->n;
-      loop invariant store: packed_holds(seed_value(R), p) && packed_owns(p);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-      loop invariant count: same_count{Pre,Here}(p);
-      loop invariant within: pages_within(p);
-      loop invariant spare: \forall integer j; i <= j < d->n ==> spare_page(p, d->pages[j]);
-      loop assigns i, opt_pages[0 .. OPT_PAGES_MAX - 1];
-      loop variant d->n - i; */
-  for (size_t i = 0; i < d->n; i++) {
-    PAGE_OF_DRAFT
-    opt_packed_drop(d->pages[i]) /*@ ghost (p, R) */;
-    PAGE_OF_DRAFT_IS_DROPPED
-  }
-  DRAFT_IS_DROPPED
-}
-
 /* Write the pages from .. to anew into an empty draft, and let the new ones take their place.  Returns how many
  * these are; 0: no memory. */
 /*@ OPT_RANGE_TO_WRITE
@@ -204,18 +180,13 @@ static size_t replace_run(struct opt_draft *d, struct opt_packed *p, size_t from
     /*@ ghost (first, R) */;
   RUN_TO_TAKE_PLACE
   if (err != PPRF_OK) {
-    drop_draft(d) /*@ ghost (p, R) */;
+    opt_packed_drop_draft(d) /*@ ghost (p, R) */;
     return 0;
   }
   opt_packed_splice(p, from, to, d->first, d->pages, d->n) /*@ ghost (R) */;
   RUN_HAS_TAKEN_PLACE
   return d->n;
 }
-
-/* The pages of a draft at most, and the bytes of one. */
-struct draft_size {
-  size_t pages, block;
-};
 
 /* For pages from .. to without a range of leaves, with some nodes that are left.  Of a page that is not the last
  * one a seed's bytes and a tile's may stay unused. */
@@ -224,8 +195,9 @@ struct draft_size {
     assigns \nothing;
     ensures pages: 1 <= \result.pages <= 0x4000;
     ensures block: 25 <= \result.block <= p->page_max; */
-static inline struct draft_size size_of_range(const struct opt_packed *p, size_t from, size_t to,
-                                              unsigned nodes) /*@ ghost (struct pprf_seed R) */
+static inline struct opt_draft_size size_of_range(const struct opt_packed *p, size_t from,
+                                                  size_t to,
+                                                  unsigned nodes) /*@ ghost (struct pprf_seed R) */
 {
   enum { SEED_BYTES = sizeof(struct pprf_seed) };
   RANGE_TO_MEASURE
@@ -236,79 +208,10 @@ static inline struct draft_size size_of_range(const struct opt_packed *p, size_t
   size_t block = OPT_PAGE_HEAD + bytes / n + 1 + SEED_BYTES;
   if (block < p->page_max)
     block = opt_arena_fit(block);
-  return (struct draft_size){n + 1, block < p->page_max ? block : p->page_max};
+  return (struct opt_draft_size){n + 1, block < p->page_max ? block : p->page_max};
 }
 
-/* An empty draft from a leaf on. */
-/*@ requires draft: \valid(d);
-    assigns *d;
-    ensures empty: d->end == end && d->nodes == 0 && d->at == 0 && d->n == 0;
-    ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
-      d->block == size.block; */
-static inline void set_empty(struct opt_draft *d, uint64_t end, struct opt_index index,
-                             struct draft_size size)
-{
-  d->end = end;
-  d->nodes = 0;
-  d->block = size.block;
-  d->first = index.first;
-  d->pages = index.page;
-  d->n = 0;
-  d->room = size.pages;
-  d->at = 0;
-}
-
-/* The same, of the pages from .. on of a store, which is as it was. */
-/*@ requires store: packed_key(seed_value(R), p) && from < p->pages;
-    requires memory: \valid(d) && draft_outside(p, d) &&
-      index_block(index.first, index.page, size.pages) &&
-      \separated(index.first + (0 .. size.pages - 1), p->first + (0 .. p->room - 1)) &&
-      \separated(index.page + (0 .. size.pages - 1), p->page + (0 .. p->room - 1));
-    requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
-    assigns *d;
-    ensures store: packed_key(seed_value(R), p) && index_same{Pre,Post}(p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 && d->n == 0;
-    ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
-      d->block == size.block;
-    ensures apart: store_to_write(d, p); */
-static inline void begin_draft(struct opt_draft *d, const struct opt_packed *p, size_t from,
-                               struct opt_index index, struct draft_size size)
-  /*@ ghost (struct pprf_seed R) */
-{
-  set_empty(d, p->first[from], index, size);
-  ALL_IS_APART
-  DRAFT_IS_EMPTY
-}
-
-/* The same; nodes that are written later are as they were. */
-/*@ requires store: packed_key(seed_value(R), p) && from < p->pages;
-    requires memory: \valid(d) && draft_outside(p, d) &&
-      index_block(index.first, index.page, size.pages) &&
-      \separated(index.first + (0 .. size.pages - 1), p->first + (0 .. p->room - 1)) &&
-      \separated(index.page + (0 .. size.pages - 1), p->page + (0 .. p->room - 1));
-    requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
-    requires nodes: entries_outside(p, d, e, n) && tree_entries(seed_value(R), p->depth, e, n);
-    assigns *d;
-    ensures store: packed_key(seed_value(R), p) && index_same{Pre,Post}(p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-    ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures draft: draft_own(d) && d->end == p->first[from] && d->nodes == 0 && d->at == 0 && d->n == 0;
-    ensures memory: d->first == index.first && d->pages == index.page && d->room == size.pages &&
-      d->block == size.block;
-    ensures apart: store_to_write(d, p);
-    ensures nodes: tree_entries(seed_value(R), p->depth, e, n) && entries_kept{Pre,Post}(e, n) &&
-      entries_apart(d, e, n); */
-static inline void open_with(struct opt_draft *d, const struct opt_packed *p, size_t from,
-                             struct opt_index index, struct draft_size size)
-  /*@ ghost (const struct opt_entry *e, unsigned n, struct pprf_seed R) */
-{
-  begin_draft(d, p, from, index, size) /*@ ghost (R) */;
-  NODES_BESIDE_DRAFT
-}
-
-/* The same of the nodes on both sides. */
+/* Begin an empty draft for the pages from .. on; the nodes on both sides of the range are as they were. */
 /*@ requires store: packed_key(seed_value(R), p) && from < p->pages;
     requires memory: \valid(d) && draft_outside(p, d) &&
       index_block(index.first, index.page, size.pages) &&
@@ -331,11 +234,11 @@ static inline void open_with(struct opt_draft *d, const struct opt_packed *p, si
     ensures others: tree_entries(seed_value(R), p->depth, other, others) &&
       entries_kept{Pre,Post}(other, others) && entries_apart(d, other, others); */
 static inline void open_beside(struct opt_draft *d, const struct opt_packed *p, size_t from,
-                               struct opt_index index, struct draft_size size)
+                               struct opt_index index, struct opt_draft_size size)
   /*@ ghost (const struct opt_entry *e, unsigned n, const struct opt_entry *other, unsigned others,
              struct pprf_seed R) */
 {
-  open_with(d, p, from, index, size) /*@ ghost (other, others, R) */;
+  opt_packed_open_draft(d, p, from, index, size) /*@ ghost (other, others, R) */;
   NODES_BESIDE_DRAFT
 }
 
@@ -363,7 +266,7 @@ static inline void open_beside(struct opt_draft *d, const struct opt_packed *p, 
 static size_t range_with(struct opt_draft *d, struct opt_packed *p, uint64_t first, uint64_t last,
                          const struct opt_entry *left, unsigned lefts,
                          const struct opt_entry *right, unsigned rights, struct opt_index index,
-                         struct draft_size size) /*@ ghost (struct pprf_seed R) */
+                         struct opt_draft_size size) /*@ ghost (struct pprf_seed R) */
 {
   size_t from = opt_page_of(p, first), to = opt_page_of(p, last);
   PAGES_OF_RANGE
@@ -407,7 +310,8 @@ static inline void drop_index(struct opt_index index, size_t room)
       \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static size_t rewrite_range(struct opt_packed *p, uint64_t first, uint64_t last,
                             const struct opt_entry *left, unsigned lefts,
-                            const struct opt_entry *right, unsigned rights, struct draft_size size)
+                            const struct opt_entry *right, unsigned rights,
+                            struct opt_draft_size size)
   /*@ ghost (struct pprf_seed R) */
 {
   struct opt_index index = opt_index_new(p, size.pages);
@@ -430,31 +334,6 @@ static size_t rewrite_range(struct opt_packed *p, uint64_t first, uint64_t last,
   return n;
 }
 
-/* Give back what n pages from one on have too much.  The last one first: a page that is joined to another moves
- * those behind it alone. */
-/*@ requires store: packed_key(seed_value(R), p) && from + n <= 0x7fffffffffffffff;
-    assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
-      opt_firsts[0 .. OPT_INDEX_MAX - 1];
-    assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
-      p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
-    ensures store: packed_key(seed_value(R), p);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-static void tidy_run(struct opt_packed *p, size_t from, size_t n) /*@ ghost (struct pprf_seed R) */
-{
-  /*@ loop invariant place: from <= i <= from + n;
-      loop invariant store: packed_key(seed_value(R), p);
-      loop invariant same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
-      loop assigns i, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
-        opt_firsts[0 .. OPT_INDEX_MAX - 1];
-      loop assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first,
-        p->page, p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1],
-        opt_lists[0 .. OPT_INDEX_MAX - 1];
-      loop variant i; */
-  for (size_t i = from + n; i > from; i--)
-    if (i - 1 < p->pages)
-      opt_packed_tidy(p, i - 1) /*@ ghost (R) */;
-}
-
 /* Have room in the index; the nodes that are left of others are as they were.  0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(seed_value(R), p) && entries_beside(p, e, n);
     requires pages: pages <= 0x7fffffffffffffff;
@@ -475,7 +354,7 @@ static inline int reserve_with(struct opt_packed *p, size_t pages)
   return err;
 }
 
-/* The same of the nodes on both sides. */
+/* Have room in the index; the nodes that are left on both sides are as they were.  0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(seed_value(R), p) && entries_beside(p, e, n) &&
       entries_beside(p, other, others);
     requires pages: pages <= 0x7fffffffffffffff;
@@ -525,7 +404,7 @@ int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t las
   /*@ ghost (struct pprf_seed R) */
 {
   size_t from = opt_page_of(p, first);
-  struct draft_size size =
+  struct opt_draft_size size =
     size_of_range(p, from, opt_page_of(p, last), lefts + rights) /*@ ghost (R) */;
   RANGE_TO_REWRITE
   int err = reserve(p, p->pages + size.pages)
@@ -537,7 +416,7 @@ int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t las
   RANGE_IS_REWRITTEN
   opt_index_tidy(p) /*@ ghost (R) */;
   INDEX_IS_TIDY
-  tidy_run(p, from, n) /*@ ghost (R) */;
+  opt_packed_tidy_run(p, from, n) /*@ ghost (R) */;
   RANGE_IS_TIDY
   return n == 0 ? PPRF_ERR_NOMEM : PPRF_OK;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contracts here are not yet among those that `make prove-wp` checks (docs/sparse-store.md). */
 #include "packed_runs.h"
 
 #include "pprf.h"

@@ -82,6 +82,11 @@
 #define opt_packed_join opt_wide_packed_join
 #define opt_packed_tidy opt_wide_packed_tidy
 #define opt_packed_splice opt_wide_packed_splice
+#define opt_packed_splice_runs opt_wide_packed_splice_runs
+#define opt_packed_tidy_run opt_wide_packed_tidy_run
+#define opt_packed_tidy_runs opt_wide_packed_tidy_runs
+#define opt_packed_open_draft opt_wide_packed_open_draft
+#define opt_packed_drop_draft opt_wide_packed_drop_draft
 #define opt_packed_resize opt_wide_packed_resize
 #define opt_packed_give_room opt_wide_packed_give_room
 #define opt_index_puncture opt_wide_index_puncture
@@ -111,6 +116,7 @@
 #define opt_packed_seed opt_wide_packed_seed
 #define opt_packed_puncture opt_wide_packed_puncture
 #define opt_packed_puncture_range opt_wide_packed_puncture_range
+#define opt_packed_puncture_runs opt_wide_packed_puncture_runs
 #define opt_packed_puncture_set opt_wide_packed_puncture_set
 #define opt_packed_bytes opt_wide_packed_bytes
 #define opt_packed_locked opt_wide_packed_locked
@@ -158,9 +164,12 @@
 #include "rewrite_set.c"
 #include "fit.c"
 #include "packed_splice.c"
+#include "packed_rewrite.c"
 #include "packed_range.c"
 #include "packed_set.c"
 #include "packed_runs.c"
+#include "packed_splice_runs.c"
+#include "packed_batch.c"
 #include "packed_load.c"
 #include "packed.c"
 #include "pages.c"

@@ -297,7 +297,7 @@
        loop invariant seeds: \forall integer j; 0 <= j < k ==> entry_seed{Pre}(e, j) == entry_seed(e, j); \
        loop assigns k; \
        loop variant n - k; @/ \
-    for (unsigned k = 0; k < n; k++) { \
+    for (size_t k = 0; k < n; k++) { \
       /@ assert place: \separated(e + (k .. k), d); @/ \
       /@ assert start: entry_start{Pre}(e, k) == entry_start(e, k); @/ \
       /@ assert height: entry_height{Pre}(e, k) == entry_height(e, k); @/ \
@@ -383,7 +383,7 @@
        loop invariant seeds: \forall integer j; 0 <= j < k ==> entry_seed{Pre}(e, j) == entry_seed(e, j); \
        loop assigns k; \
        loop variant n - k; @/ \
-    for (unsigned k = 0; k < n; k++) { \
+    for (size_t k = 0; k < n; k++) { \
       /@ assert place: \separated(e + (k .. k), p) && \
            \separated(e + (k .. k), &opt_firsts[0 .. OPT_INDEX_MAX - 1]); @/ \
       /@ assert start_place: \separated(&e[k].node.start, &opt_firsts[0 .. OPT_INDEX_MAX - 1]); @/ \

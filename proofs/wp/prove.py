@@ -22,9 +22,11 @@ FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/code
          "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/wp/tiles.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c",
          "opt/walk.c", "opt/core.c", "opt/tiles.c", "opt/wp/index.c", "opt/wp/packed_range.c",
          "opt/wp/packed_core.c", "opt/wp/packed_set.c",
-         "opt/index.c", "opt/draft.c", "opt/rewrite.c", "opt/fit.c", "opt/packed_splice.c", "opt/packed_range.c",
+         "opt/index.c", "opt/draft.c", "opt/rewrite.c", "opt/fit.c", "opt/packed_splice.c",
+         "opt/packed_rewrite.c", "opt/packed_range.c",
          "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c",
-         "opt/rewrite_set.c", "opt/packed_set.c"]
+         "opt/rewrite_set.c", "opt/packed_set.c", "opt/packed_runs.c", "opt/packed_splice_runs.c",
+         "opt/packed_batch.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
@@ -192,7 +194,8 @@ def functions(root, file, build):
 def has_lemmas(file):
     """Whether the lemmas of a file, or some of them, are proven there."""
     return (file in ("ref/node.c", "opt/store.c", "opt/index.c", "opt/draft.c", "opt/packed_splice.c",
-                     "opt/packed_range.c", "opt/rewrite_set.c", "opt/packed_set.c")
+                     "opt/packed_range.c", "opt/rewrite_set.c", "opt/packed_set.c", "opt/packed_runs.c",
+                     "opt/packed_splice_runs.c")
             or "/wp/" in file and file not in ("opt/wp/slots.c", "opt/wp/packed_range.c", "opt/wp/packed_core.c",
                                                "opt/wp/packed_set.c"))
 
