@@ -609,6 +609,27 @@ static void far_leaves(void)
   end_test("packed: pages_without_a_leaf_of_a_set_stay_where_they_are");
 }
 
+/* All leaves that are left, as one set: the index has room for the one page. */
+static void sets_of_all_leaves(void)
+{
+  size_t most = 0;
+  for (unsigned d = 1; d <= 10; d++) {
+    struct subject *s = new_subject(d, 512);
+    snprintf(context, sizeof context, "depth %u", d);
+    for (unsigned i = 0; i < leaves(&s->m) / 4; i++)
+      (void)puncture_one(s, rnd_below(leaves(&s->m)));
+    most = s->p.room > most ? s->p.room : most;
+    check(puncture_set(s, UINT64_MAX, 1, 1u << d) == PPRF_OK, "set"); /* UINT64_MAX + 1 is leaf 0 */
+    check(s->p.nodes == 0 && s->p.pages == 1 && s->p.room == 1, "%zu pages, room for %zu",
+          s->p.pages, s->p.room);
+    check_packed(s, 1);
+    check_arena(s);
+    free_subject(s);
+  }
+  check(most > 8, "room for %zu pages at most", most);
+  end_test("packed: a_set_of_all_leaves_leaves_one_page");
+}
+
 /* Each request for memory refused in turn: the store is as it was. */
 static void no_memory(void)
 {
@@ -877,6 +898,7 @@ void test_packed(void)
   whole_trees();
   random_depths();
   far_leaves();
+  sets_of_all_leaves();
   loads();
   loads_single_leaves();
   no_memory();
