@@ -36,7 +36,6 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
                                         struct opt_run *run)
   /*@ ghost (size_t most, struct pprf_seed R) */
 {
-  RUNS_TO_REPLACE
   const struct opt_runs_put put = opt_packed_put_runs(d, p, c, run) /*@ ghost (most, R) */;
   RUNS_TO_TAKE_PLACE
   if (put.err != PPRF_OK) {

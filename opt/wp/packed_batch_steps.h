@@ -6,7 +6,6 @@
 #include "packed_set_steps.h"
 
 /* replace_runs */
-#define RUNS_TO_REPLACE
 #define RUNS_TO_TAKE_PLACE \
   /*@ ghost Put: ; */ \
   /*@ assert same_index: index_same{Pre,Put}(p); */ \
