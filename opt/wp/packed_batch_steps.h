@@ -100,6 +100,8 @@
   /*@ assert count_apart: index_memory(p) && \separated(&p->nodes, &opt_firsts[0 .. OPT_INDEX_MAX - 1]); */
 #define SET_HAS_ROOM \
   /*@ assert reserved: p->nodes == \at(p->nodes,Pre); */ \
+  /*@ assert same_pages: p->pages == \at(p->pages,Pre); */ \
+  /*@ assert reserved_room: err == 0 ==> p->pages + size.pages <= p->room; */ \
   /*@ assert reserved_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 #define SET_IS_REWRITTEN \
   /*@ ghost uint64_t nodes = p->nodes; */ \
