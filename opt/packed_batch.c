@@ -24,14 +24,7 @@
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
-    ensures count: \result.runs <= most;
-    ensures store: packed_key(seed_value(R), p);
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
-    ensures punctured: \result.err == 0 ==> \forall integer x;
-      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(c.leaves, x);
-    ensures none: \result.err != 0 ==> \result.runs == 0 && p->nodes == \old(p->nodes) &&
-      \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+    OPT_RUNS_ARE_REPLACED */
 static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *p, struct opt_set c,
                                         struct opt_run *run)
   /*@ ghost (size_t most, struct pprf_seed R) */
@@ -64,14 +57,7 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], index.page[0 .. size.pages - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
-    ensures count: \result.runs <= most;
-    ensures store: packed_key(seed_value(R), p);
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
-    ensures punctured: \result.err == 0 ==> \forall integer x;
-      packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(c.leaves, x);
-    ensures none: \result.err != 0 ==> \result.runs == 0 && p->nodes == \old(p->nodes) &&
-      \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+    OPT_RUNS_ARE_REPLACED */
 static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p, struct opt_set c,
                                       struct opt_run *run, struct opt_index index,
                                       struct opt_draft_size size)

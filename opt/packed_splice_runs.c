@@ -15,14 +15,7 @@
       p->pages + runs_pages(run, k + 1) <= p->room;
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
-    ensures store: packed_key(seed_value(R), p) && draft_beside(d, p) && draft_apart(d);
-    ensures runs: runs_to_come(seed_value(R), p, d, run, k, leaves);
-    ensures pages: pages_to_come(p, d, run_at(run, k)) && p->pages + run_at(run, k) <= p->room;
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
-    ensures draft: d->room == \old(d->room) && d->first == \old(d->first);
-    ensures ends: runs_end(p, run, k) == runs_end{Pre}(p, run, k);
-    ensures punctured: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) ||
-      in_set(leaves, x) && run_first{Pre}(p, run, k) <= x < run_stop{Pre}(p, run, k); */
+    OPT_RUN_IS_IN_PLACE */
 static inline void splice_run(struct opt_packed *p, const struct opt_draft *d,
                               const struct opt_run *run, size_t k)
   /*@ ghost (size_t leaves, struct pprf_seed R) */
@@ -42,14 +35,7 @@ static inline void splice_run(struct opt_packed *p, const struct opt_draft *d,
     requires starts: runs_start(d, run, runs, p->depth);
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
-    ensures store: packed_key(seed_value(R), p) && draft_beside(d, p) && draft_apart(d);
-    ensures runs: runs_to_come(seed_value(R), p, d, run, k, leaves);
-    ensures pages: pages_to_come(p, d, run_at(run, k)) && p->pages + run_at(run, k) <= p->room;
-    ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
-    ensures draft: d->room == \old(d->room) && d->first == \old(d->first);
-    ensures ends: runs_end(p, run, k) == runs_end{Pre}(p, run, k);
-    ensures punctured: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) ||
-      in_set(leaves, x) && run_first{Pre}(p, run, k) <= x < run_stop{Pre}(p, run, k);
+    OPT_RUN_IS_IN_PLACE
     ensures starts: runs_start(d, run, runs, p->depth); */
 static inline void splice_next(struct opt_packed *p, const struct opt_draft *d,
                                const struct opt_run *run, size_t k)
