@@ -68,22 +68,6 @@ static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p,
   return replace_runs(d, p, c, run) /*@ ghost (most, R) */;
 }
 
-/* Give back the memory for a draft's index; the store's is another. */
-/*@ requires store: packed_key(seed_value(R), p);
-    requires index: index_block(index.first, index.page, room) &&
-      \separated(index.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
-      \separated(index.page + (0 .. room - 1), p->page + (0 .. p->room - 1));
-    assigns index.first[0 .. room - 1];
-    assigns index.page[0 .. room - 1] \from index.page[0 .. room - 1];
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-static inline void drop_set_index(struct opt_index index, size_t room)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
-{
-  opt_index_free(index, room);
-  ALL_IS_APART
-}
-
 /* Puncture a set; the index has room.  Returns the runs of new pages, and whether there was memory. */
 /*@ requires store: packed_key(seed_value(R), p) && p->pages <= 0xffffffff;
     requires set: set_of_store(p, c) && set_there(seed_value(R), p->depth, c) && set_beside(p, c);
@@ -122,7 +106,7 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
   }
   KEY_IS_HERE
   INDEX_OF_DRAFT
-  drop_set_index(index, size.pages) /*@ ghost (p, R) */;
+  opt_packed_drop_index(index, size.pages) /*@ ghost (p, R) */;
   return put;
 }
 

@@ -279,22 +279,6 @@ static size_t range_with(struct opt_draft *d, struct opt_packed *p, uint64_t fir
     /*@ ghost (first, R) */;
 }
 
-/* Give back the memory for a draft's index; the store's is another. */
-/*@ requires store: packed_key(seed_value(R), p);
-    requires index: index_block(index.first, index.page, room) &&
-      \separated(index.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
-      \separated(index.page + (0 .. room - 1), p->page + (0 .. p->room - 1));
-    assigns index.first[0 .. room - 1];
-    assigns index.page[0 .. room - 1] \from index.page[0 .. room - 1];
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
-    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-static inline void drop_index(struct opt_index index, size_t room)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
-{
-  opt_index_free(index, room);
-  ALL_IS_APART
-}
-
 /* Puncture a range; the index has room.  Returns how many pages are new; 0: no memory. */
 /*@ OPT_PACKED_RANGE
     requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
@@ -330,7 +314,7 @@ static size_t rewrite_range(struct opt_packed *p, uint64_t first, uint64_t last,
   }
   KEY_IS_HERE
   INDEX_OF_DRAFT
-  drop_index(index, size.pages) /*@ ghost (p, R) */;
+  opt_packed_drop_index(index, size.pages) /*@ ghost (p, R) */;
   return n;
 }
 

@@ -76,6 +76,13 @@ void opt_packed_drop_draft(const struct opt_draft *d)
   DRAFT_IS_DROPPED
 }
 
+void opt_packed_drop_index(struct opt_index index, size_t room)
+  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+{
+  opt_index_free(index, room);
+  ALL_IS_APART
+}
+
 void opt_packed_tidy_run(struct opt_packed *p, size_t from, size_t n)
   /*@ ghost (struct pprf_seed R) */
 {

@@ -44,6 +44,18 @@ void opt_packed_open_draft(struct opt_draft *d, const struct opt_packed *p, size
 void opt_packed_drop_draft(const struct opt_draft *d)
   /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */;
 
+/** Give back the memory for a draft's index; the store's is another. */
+/*@ requires store: packed_key(seed_value(R), p);
+    requires index: index_block(index.first, index.page, room) &&
+      \separated(index.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
+      \separated(index.page + (0 .. room - 1), p->page + (0 .. p->room - 1));
+    assigns index.first[0 .. room - 1];
+    assigns index.page[0 .. room - 1] \from index.page[0 .. room - 1];
+    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+void opt_packed_drop_index(struct opt_index index, size_t room)
+  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */;
+
 /** Give back what n pages from one on have too much.  The last one first: a page that is joined to another moves
  * those behind it alone. */
 /*@ requires store: packed_key(seed_value(R), p) && from + n <= 0x7fffffffffffffff;

@@ -87,6 +87,7 @@
 #define opt_packed_tidy_runs opt_wide_packed_tidy_runs
 #define opt_packed_open_draft opt_wide_packed_open_draft
 #define opt_packed_drop_draft opt_wide_packed_drop_draft
+#define opt_packed_drop_index opt_wide_packed_drop_index
 #define opt_packed_resize opt_wide_packed_resize
 #define opt_packed_give_room opt_wide_packed_give_room
 #define opt_index_puncture opt_wide_index_puncture

@@ -273,7 +273,7 @@
   /*@ assert depth: 1 <= p->depth <= 63; */ \
   /*@ assert most: 98 <= p->page_max <= 4096; */
 
-/* begin_draft, drop_index */
+/* begin_draft, opt_packed_drop_index */
 #define ALL_IS_APART \
   BLOCKS_ARE_APART \
   /*@ assert all_kept: \forall struct opt_page *q; a_page(q) ==> page_kept{Pre,Here}(q); */ \
