@@ -12,6 +12,7 @@
 #include <vector>
 
 extern "C" {
+#include "lanes.h"
 #include "prg.h"
 }
 
@@ -323,6 +324,26 @@ int setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES])
   return PPRF_OK;
 }
 
+// From a node down to a leaf: the leaf's seed and, if wanted, those beside the path by height.  In one function where
+// the PRG has the walk, as in opt.
+int walk(pprf_seed seed, uint64_t leaf, unsigned height, pprf_seed *beside, pprf_seed *value)
+{
+  const pprf_family bare = {PRG_SHA3_256, 0, 0};
+  if (opt_descend(bare, seed, leaf, height, beside, value) != 0)
+    return PPRF_OK;
+  for (unsigned h = height; h > 0; h--) {
+    const pprf_children c = prg_expand(bare, seed, leaf >> h << h, h);
+    const bool right = (leaf >> (h - 1) & 1) != 0;
+    if (c.err != PPRF_OK)
+      return c.err;
+    seed = right ? c.right : c.left;
+    if (beside != nullptr)
+      beside[h - 1] = right ? c.left : c.right;
+  }
+  *value = seed;
+  return PPRF_OK;
+}
+
 template <class Store> int access(Key<Store> *key, uint64_t leaf, uint8_t *out, bool change)
 {
   typename Store::Position position;
@@ -332,21 +353,17 @@ template <class Store> int access(Key<Store> *key, uint64_t leaf, uint8_t *out, 
     return PPRF_ERR_RANGE;
   if (!key->store.find(leaf, &position, &node))
     return PPRF_ERR_PUNCTURED;
-  pprf_seed seed = node.seed;
-  uint64_t first = start(node.id);
-  for (unsigned h = height(node.id); h > 0; h--) {
-    const pprf_children c = prg_expand(pprf_family{PRG_SHA3_256, 0, 0}, seed, first, h);
-    const uint64_t half = UINT64_C(1) << (h - 1);
-    if (c.err != PPRF_OK)
-      return c.err;
-    if (leaf < first + half) {
-      right[rights++] = {2 * (first + half) + half, c.right};
-      seed = c.left;
-    } else {
-      left[lefts++] = {2 * first + half, c.left};
-      seed = c.right;
-      first += half;
-    }
+  const unsigned top = height(node.id);
+  pprf_seed seed, beside[WIDE_DEPTH_MAX];
+  const int err = walk(node.seed, leaf, top, change ? beside : nullptr, &seed);
+  if (err != PPRF_OK)
+    return err;
+  for (unsigned h = change ? top : 0; h > 0; h--) {
+    const uint64_t first = leaf >> h << h, half = UINT64_C(1) << (h - 1);
+    if ((leaf & half) == 0)
+      right[rights++] = {2 * (first + half) + half, beside[h - 1]};
+    else
+      left[lefts++] = {2 * first + half, beside[h - 1]};
   }
   if (out != nullptr)
     store_seed(out, seed);

@@ -32,7 +32,7 @@ $(B)/bench/prg_none_expand.o: bench/prg_none.c
 	$(CC) $(ALL_CPPFLAGS) -DKEEP_THE_REST $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/bench/choice_rest.o: prg/choice.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
+	$(CC) $(ALL_CPPFLAGS) -Dprg_expand=hashing_expand -Dopt_descend=hashing_descend -Dprg_calls=hashing_calls $(ALL_CFLAGS) $(DEPFLAGS) \
 	  -c -o $@ $<
 $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_none_expand.o \
   $(B)/bench/choice_rest.o $(B)/prg/keccak.o $(B)/prg/aes.o $(B)/prg/aes_instructions.o $(B)/prg/sha256.o $(B)/prg/sha256_instructions.o \

@@ -261,7 +261,7 @@ $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-s
 	cp $< $@
 
 TAP_TESTS += $(EQB)/prg_choice
-EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx512_x8,opt_keccak_$(v) opt_salted_$(v)) \
+EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx512_x8 avx512_descend,opt_keccak_$(v) opt_salted_$(v)) \
   opt_aes_bitsliced opt_aes_ni opt_aes_ni_x4 opt_aes_ni_descend opt_aes_vaes_x4 opt_aes_vaes_x8 \
   opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))

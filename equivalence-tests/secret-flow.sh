@@ -87,7 +87,8 @@ done
 
 if [ "$(uname -m)" = x86_64 ]; then
   vectors='opt_keccak_avx512 opt_keccak_avx512_x4 opt_keccak_avx512_x8
-    opt_salted_avx512 opt_salted_avx512_x4 opt_salted_avx512_x8'
+    opt_salted_avx512 opt_salted_avx512_x4 opt_salted_avx512_x8
+    opt_keccak_avx512_descend opt_salted_avx512_descend'
   read_code() { # OBJECT FUNCTION...
     python3 $eq/vector_flow.py "$@" > "$log" 2>&1
   }
@@ -122,6 +123,10 @@ if [ "$(uname -m)" = x86_64 ]; then
     's/^  put_state(&c.right, right);/  if (_mm_movemask_epi8(left.abef) == 0) __asm__ volatile("nop");\n&/' prg/sha256_instructions.c
   planted a_test_of_a_hash_in_sha_ni opt_sha256_ni \
     's/^  put_state(&c.right, right);/  if (_mm_testz_si128(left.abef, right.abef)) __asm__ volatile("nop");\n&/' prg/sha256_instructions.c
+  planted a_branch_on_a_seed_in_a_walk opt_keccak_avx512_descend \
+    's/^  lo = CHOOSE(side, e2, e0);/  if (_mm_cvtsi128_si64(e2) \& 1) __asm__ volatile("nop");                                     \\\n&/'
+  planted an_address_from_a_seed_in_a_salted_walk opt_salted_avx512_descend \
+    's/^  __m128i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi);/&\n  s0 = _mm_xor_si128(s0, CONSTANT(iota[seed.hi \& 15]));/'
   planted a_branch_on_a_seed_in_a_single_one opt_keccak_avx512 \
     '/^opt_keccak_avx512(/,/^}/s/^  SHA3_256_OF_SEED/  if (seed.hi >> 63) __asm__ volatile("nop");\n&/'
 fi

@@ -8,7 +8,8 @@ vector_flow.py OBJECT FUNCTION...   exit 1 if a function does what this cannot s
 A function of lanes gets a pointer to steps, which hold pointers to seeds, after the two words of the salt
 if its suite has one; one of the kind of prg_expand gets the place of its result and the seed in two
 registers, then what is public; a seed of 32 bytes lies on the stack, of which all is secret that the
-function has not written itself. What is read through the argument is public; what is read through anything
+function has not written itself. A walk gets the seed in the first two registers, and on the stack where it
+stores others, which is public. What is read through the argument is public; what is read through anything
 else but the program's constants is secret, and so is whatever was made of it. Vector registers are secret
 throughout. Then: no calls, no indirect jumps, no gathers and scatters, and no condition or address that is
 secret. Whatever instruction on general registers is not in the table below is refused.
@@ -42,10 +43,11 @@ def registers_of(memory):
 
 class Flow:
     def __init__(self, name):
-        lanes = "_x" in name
+        lanes, walk = "_x" in name, name.endswith("_descend")
         # the argument and the stack; seeds come in registers where there are no lanes
         self.step = set() if not lanes else {"rdi"} if "keccak" in name else {"rdx"}
-        self.secret = set() if lanes else {"rsi", "rdx"}
+        self.secret = set() if lanes else {"rdi", "rsi"} if walk else {"rsi", "rdx"}
+        self.secret_stack = not walk  # what the function has not written
         self.constant = {"rsp", "rbp", "rip"}
         self.stack, self.flags, self.bad = {}, False, []
 
@@ -69,7 +71,7 @@ class Flow:
         if base and base[0] in self.step:
             return False
         if base and base[0] in ("rsp", "rbp"):
-            return self.stack.get(operand, True)
+            return self.stack.get(operand, self.secret_stack)
         return not (base and base[0] in self.constant)
 
     def write(self, operand, secret, like=None):

@@ -68,7 +68,7 @@ $(B)/opt/arena_test: opt/arena_test.c
 	$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/selftest
-OPT_WRAP := $(foreach f,prg_expand opt_expand_many free malloc calloc opt_arena_take madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
+OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc opt_arena_take madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c

@@ -12,11 +12,6 @@
 #include "lanes.h"
 #include "prg.h"
 
-/** The walk from the node of a height above a leaf down to it: the leaf's seed, and into copath, if not
- * NULL, the seeds of the path's siblings by height. */
-typedef struct pprf_seed opt_node_descend(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
-                                          uint64_t leaf, unsigned height, struct pprf_seed *copath);
-
 /** Portable C: bit planes, no table. */
 opt_node_expand opt_aes_bitsliced;
 

@@ -203,8 +203,8 @@ struct version {
 static const struct version sha3_versions[] = {
 #if OPT_KECCAK_X86
   {"avx512", have_avx512, KECCAK_VECTOR_STACK, KECCAK_8_STACK,
-   .code = {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, NULL},
-    {opt_salted_avx512, opt_salted_avx512_x4, opt_salted_avx512_x8, NULL}}},
+   .code = {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, opt_keccak_avx512_descend},
+    {opt_salted_avx512, opt_salted_avx512_x4, opt_salted_avx512_x8, opt_salted_avx512_descend}}},
   {"avx2", have_avx2, KECCAK_STACK, KECCAK_4_STACK,
    .code = {{bare_opt_keccak_avx2, bare_opt_keccak_avx2_x4, NULL, NULL},
     {opt_salted_avx2, opt_salted_avx2_x4, NULL, NULL}}},

@@ -395,4 +395,50 @@ opt_salted_avx512(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uin
                                 0};
 }
 
+/* Bit by bit a where side has ones, else b. */
+#define CHOOSE(side, a, b) _mm_ternarylogic_epi64(side, a, b, 0xca)
+
+/* Ones if the path from height h down to a leaf goes to the right, else zeros. */
+#define SIDE(leaf, h) CONSTANT((leaf >> ((h) - 1) & 1) * UINT64_MAX)
+
+/* The child on the path is next, and the other is kept where copath says, unless that is NULL: no jump depends on the
+ * leaf, and the state stays in registers. */
+#define STEP_DOWN(side, copath, h)                                                                 \
+  lo = CHOOSE(side, e2, e0);                                                                       \
+  hi = CHOOSE(side, e3, e1);                                                                       \
+  __m128i other_lo = CHOOSE(side, e0, e2), other_hi = CHOOSE(side, e1, e3);                        \
+  if (copath != NULL)                                                                              \
+  _mm_storeu_si128((__m128i *)(void *)&copath[(h) - 1],                                            \
+                   _mm_set_epi64x(_mm_cvtsi128_si64(other_hi), _mm_cvtsi128_si64(other_lo)))
+
+__attribute__((target("avx512f,avx512vl"))) struct pprf_seed
+opt_keccak_avx512_descend(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint64_t leaf,
+                          unsigned height, struct pprf_seed *copath)
+{
+  (void)salt_lo;
+  (void)salt_hi;
+  __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
+  for (unsigned h = height; h > 0; h--) {
+    __m128i side = SIDE(leaf, h);
+    SHA3_256_OF_SEED(__m128i, lo, hi);
+    STEP_DOWN(side, copath, h);
+  }
+  return (struct pprf_seed){(uint64_t)_mm_cvtsi128_si64(lo), (uint64_t)_mm_cvtsi128_si64(hi)};
+}
+
+__attribute__((target("avx512f,avx512vl"))) struct pprf_seed
+opt_salted_avx512_descend(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint64_t leaf,
+                          unsigned height, struct pprf_seed *copath)
+{
+  __m128i s0 = CONSTANT(salt_lo), s1 = CONSTANT(salt_hi);
+  __m128i lo = CONSTANT(seed.lo), hi = CONSTANT(seed.hi);
+  for (unsigned h = height; h > 0; h--) {
+    __m128i side = SIDE(leaf, h);
+    __m128i at = CONSTANT(2 * (leaf >> h << h) + (UINT64_C(1) << h));
+    SHA3_256_OF_NODE(__m128i, lo, hi, s0, s1, at);
+    STEP_DOWN(side, copath, h);
+  }
+  return (struct pprf_seed){(uint64_t)_mm_cvtsi128_si64(lo), (uint64_t)_mm_cvtsi128_si64(hi)};
+}
+
 #endif

@@ -37,6 +37,8 @@ opt_node_expand opt_salted_avx512;
 /** Four seeds in the elements of 256-bit vectors, eight in those of 512-bit vectors. */
 opt_expand_lanes opt_keccak_avx2_x4, opt_keccak_avx512_x4, opt_keccak_avx512_x8;
 opt_node_lanes opt_salted_avx2_x4, opt_salted_avx512_x4, opt_salted_avx512_x8;
+/** The walk with AVX-512: the state never leaves the vector registers. */
+opt_node_descend opt_keccak_avx512_descend, opt_salted_avx512_descend;
 #else
 #define OPT_KECCAK_X86 0
 #endif

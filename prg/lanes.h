@@ -30,14 +30,20 @@ typedef struct pprf_children opt_node_expand(struct pprf_seed seed, uint64_t sal
                                              uint64_t salt_hi, uint64_t id);
 typedef void opt_node_lanes(uint64_t salt_lo, uint64_t salt_hi, const struct opt_step *step);
 
+/** The walk from the node of a height above a leaf down to it: the leaf's seed, and into copath, if not
+ * NULL, the seeds of the path's siblings by height. */
+typedef struct pprf_seed opt_node_descend(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi,
+                                          uint64_t leaf, unsigned height, struct pprf_seed *copath);
+
 /** Make n PRG calls of one family, in any order and some at the same time: no call's output is another's
  * input.  The library's PRG (choice.c) makes them in the lanes of vector registers; lanes.c has a weak
  * definition that calls prg_expand, for programs that bring a PRG of their own.
  * @retval 0, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM (what the outputs hold is undefined then). */
 int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
 
-/** The walk from the node of a height above a leaf down to it, where the family has it in one function:
- * a call of prg_expand for each node moves more than AES computes.
+/** The walk from the node of a height above a leaf down to it, where the version of the family's PRG has it in
+ * one function: a call of prg_expand for each node moves more than AES computes, and takes AVX-512's Keccak
+ * out of its registers.
  * @param[out] copath NULL, or the seeds of the path's siblings by height.
  * @param[out] value  the leaf's seed.
  * @retval 1 it is done.

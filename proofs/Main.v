@@ -15,7 +15,7 @@ From Coq Require Import NArith.
 From Pprf.spec Require Import CModel Contracts Codec.
 From Pprf.proofs Require Import Layout Refinement ContractsSound CodecProofs.
 From Pprf.proofs Require Import AcslAgree AcslSound ImportSound AcslLayout ApiSound CostSound AcslCodec.
-From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound
+From Pprf.proofs Require Import KeccakSound KeccakSuite AesSound AesVectorSound AesVectorPair KeccakVectorSound KeccakWalk
   ShaSound.
 
 (* The one statement, from ref's contracts, C's memory and any calls to SHA3-256 as FIPS 202 defines it; the
@@ -200,6 +200,8 @@ Print Assumptions keccak_lanes_sound.
 Print Assumptions salted_lanes_sound.
 Print Assumptions keccak_avx512_sound.
 Print Assumptions salted_avx512_sound.
+Print Assumptions keccak_walk_sound.
+Print Assumptions salted_walk_sound.
 Print Assumptions aes_sound.
 Print Assumptions aes_lanes_sound.
 Print Assumptions aes_ni_sound.

@@ -1219,6 +1219,49 @@ Definition salted_avx512_sound_statement :
                       (Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi) ++ Codec.put_le 8 id)
   := @KeccakVectorSound.salted_avx512_sound.
 
+(* ---- KeccakWalk.v ------------------------------------------------------------------- *)
+
+From Pprf.proofs Require KeccakWalk.
+
+Definition keccak_walk_sound_statement :
+  forall lo hi salt_lo salt_hi leaf (height : nat) (copath : option (nat -> VectorCode.location))
+         (m : VectorCode.memory),
+    (leaf < 2 ^ 63)%num -> (height <= 63)%nat ->
+    (forall place i j, copath = Some place -> (i < height)%nat -> (j < height)%nat -> place i = place j -> i = j) ->
+    let G (_ : seq bool) s := let digest := Fips202.sha3_256 s in (take 16 digest, drop 16 digest) in
+    let path := [seq N.testbit leaf (N.of_nat i) | i <- rev (iota 0 height)] in
+    let seed := Ggm.descend G [::] (Codec.put_le 8 lo ++ Codec.put_le 8 hi) in
+    exists x y m',
+    VectorCode.run KeccakVectorCode.opt_keccak_avx512_descend (VectorCode.Call [::] copath height)
+      [seq VectorCode.word w | w <- [:: lo; hi; salt_lo; salt_hi; leaf]] m = Some ([:: x; y], m') /\
+    x ++ y = seed path /\
+    (forall place i, copath = Some place -> (i < height)%nat ->
+      m' (place i) = seed (rcons (take (height - i.+1) path) (~~ N.testbit leaf (N.of_nat i)))) /\
+    (forall q, (forall place i, copath = Some place -> (i < height)%nat -> q <> place i) -> m' q = m q)
+  := @KeccakWalk.keccak_walk_sound.
+
+Definition salted_walk_sound_statement :
+  forall lo hi salt_lo salt_hi leaf (height : nat) (copath : option (nat -> VectorCode.location))
+         (m : VectorCode.memory),
+    (leaf < 2 ^ 63)%num -> (height <= 63)%nat ->
+    (forall place i j, copath = Some place -> (i < height)%nat -> (j < height)%nat -> place i = place j -> i = j) ->
+    let G (p : seq bool) s :=
+      let width := (2 ^ N.of_nat (height - size p))%num in
+      let id := (2 * (leaf / width * width) + width)%num in
+      let digest := Fips202.sha3_256
+        (s ++ (Codec.put_le 8 salt_lo ++ Codec.put_le 8 salt_hi) ++ Codec.put_le 8 id) in
+      (take 16 digest, drop 16 digest) in
+    let path := [seq N.testbit leaf (N.of_nat i) | i <- rev (iota 0 height)] in
+    let seed := Ggm.descend G [::] (Codec.put_le 8 lo ++ Codec.put_le 8 hi) in
+    exists x y m',
+    VectorCode.run KeccakVectorCode.opt_salted_avx512_descend (VectorCode.Call [::] copath height)
+      [seq VectorCode.word w | w <- [:: lo; hi; salt_lo; salt_hi; leaf]] m = Some ([:: x; y], m') /\
+    x ++ y = seed path /\
+    (forall place i, copath = Some place -> (i < height)%nat ->
+      m' (place i) = seed (rcons (take (height - i.+1) path) (~~ N.testbit leaf (N.of_nat i)))) /\
+    (forall q, (forall place i, copath = Some place -> (i < height)%nat -> q <> place i) -> m' q = m q)
+  := @KeccakWalk.salted_walk_sound.
+
 (* ---- ShaSound.v --------------------------------------------------------------------- *)
 
 From Pprf.spec Require Fips180 WordCode ShaCode.

@@ -27,6 +27,23 @@ struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_se
   return __real_prg_expand(family, seed, start, height);
 }
 
+int __real_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
+int __wrap_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
+
+/* Each second walk, and each that may fail, goes node by node. */
+int __wrap_opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value)
+{
+  static unsigned walks;
+  if (fail_at > 0 || (walks++ & 1) != 0)
+    return 0;
+  int done = __real_opt_descend(family, seed, leaf, height, copath, value);
+  expansions += done ? height : 0;
+  return done;
+}
+
 int __real_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
 int __wrap_opt_expand_many(struct pprf_family family, const struct opt_step *step, unsigned n);
 

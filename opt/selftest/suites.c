@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The suites with a salt, in every version. */
+/* The suites with a salt, in every version, and the walks of all. */
 #include "aes.h"
 #include "keccak.h"
 #include "selftest.h"
@@ -148,6 +148,10 @@ void test_suites(void)
 #if OPT_AES_X86
     {"salted, avx2", PRG_SHA3_256_SALTED, opt_salted_avx2, NULL, 1, NULL, have(1, 0)},
     {"salted, avx512", PRG_SHA3_256_SALTED, opt_salted_avx512, NULL, 1, NULL, have(1, 1)},
+    {"salted, avx512, descent", PRG_SHA3_256_SALTED, NULL, NULL, 1, opt_salted_avx512_descend,
+     have(1, 1)},
+    {"sha3-256, avx512, descent", PRG_SHA3_256, NULL, NULL, 1, opt_keccak_avx512_descend,
+     have(1, 1)},
     {"salted, avx2, 4 lanes", PRG_SHA3_256_SALTED, NULL, opt_salted_avx2_x4, 4, NULL, have(1, 0)},
     {"salted, avx512, 4 lanes", PRG_SHA3_256_SALTED, NULL, opt_salted_avx512_x4, 4, NULL,
      have(1, 1)},

@@ -6,7 +6,7 @@ From Pprf.spec Require Import Fips202 LaneCode KeccakCode.
 From Pprf.spec Require Codec.
 From Pprf.spec Require VectorCode KeccakVectorCode.
 From Pprf.proofs Require Import KeccakSound KeccakSuite.
-From Pprf.proofs Require Import KeccakVectorSound.
+From Pprf.proofs Require Import KeccakVectorSound KeccakWalk.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -122,4 +122,42 @@ exists [:: l0; l1; r0; r1]; split; first exact: R.
 rewrite -[LHS]/(Codec.put_le 8 l0 ++ Codec.put_le 8 l1 ++ Codec.put_le 8 r0 ++ Codec.put_le 8 r1 ++ [::]) cats0 D.
 set M := (M in sha3_256 M); have -> : M = node_bytes by vm_compute.
 exact: salted_sound_ex.
+Qed.
+
+Local Opaque sha3_256.
+
+(* Two steps down from that seed, to the left and then to the right, with places 0 and 1 for the seeds beside the path. *)
+Example keccak_walk_sound_ex m : exists x y m',
+  VectorCode.run KeccakVectorCode.opt_keccak_avx512_descend (VectorCode.Call [::] (Some N.of_nat) 2)
+    [seq VectorCode.word c | c <- [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 3; 4; 1]%num] m = Some ([:: x; y], m') /\
+  [/\ x ++ y = drop 16 (sha3_256 (take 16 children)), m' 0%num = take 16 (sha3_256 (take 16 children)),
+      m' 1%num = drop 16 children & m' 2%num = m 2%num].
+Proof.
+have apart place i j : Some N.of_nat = Some place -> i < 2 -> j < 2 -> place i = place j -> i = j.
+  by case=> <- _ _; exact: Nnat.Nat2N.inj.
+have [x [y [m' [R [E [beside same]]]]]] := @keccak_walk_sound 0x0706050403020100%num 0x0f0e0d0c0b0a0908%num 3%num 4%num
+  1%num 2 (Some N.of_nat) m erefl isT apart.
+have seed_is : Codec.put_le 8 0x0706050403020100%num ++ Codec.put_le 8 0x0f0e0d0c0b0a0908%num = seed by vm_compute.
+have E0 := beside _ 0 erefl isT; have E1 := beside _ 1 erefl isT; rewrite seed_is in E E0 E1.
+exists x, y, m'; split; first exact: R.
+rewrite -keccak_sound_ex; split; [exact: E | exact: E0 | exact: E1 |].
+by apply: same => place i [<-]; case: i => [|[|i]].
+Qed.
+
+(* Five steps down from that node to its first leaf: the seed beside the first step is the node's right child. *)
+Example salted_walk_sound_ex m : exists x y m',
+  VectorCode.run KeccakVectorCode.opt_salted_avx512_descend (VectorCode.Call [::] (Some N.of_nat) 5)
+    [seq VectorCode.word c | c <- [:: 0x0706050403020100; 0x0f0e0d0c0b0a0908; 0x1716151413121110; 0x1f1e1d1c1b1a1918;
+      0x1393129211911080]%num] m = Some ([:: x; y], m') /\
+  m' 4%num = drop 16 salted_children.
+Proof.
+have apart place i j : Some N.of_nat = Some place -> i < 5 -> j < 5 -> place i = place j -> i = j.
+  by case=> <- _ _; exact: Nnat.Nat2N.inj.
+have [x [y [m' [R [_ [beside _]]]]]] := @salted_walk_sound 0x0706050403020100%num 0x0f0e0d0c0b0a0908%num
+  0x1716151413121110%num 0x1f1e1d1c1b1a1918%num 0x1393129211911080%num 5 (Some N.of_nat) m erefl isT apart.
+exists x, y, m'; split; first exact: R.
+have bytes_are : (Codec.put_le 8 0x0706050403020100%num ++ Codec.put_le 8 0x0f0e0d0c0b0a0908%num) ++
+    (Codec.put_le 8 0x1716151413121110%num ++ Codec.put_le 8 0x1f1e1d1c1b1a1918%num) ++
+    Codec.put_le 8 0x2726252423222120%num = node_bytes by vm_compute.
+rewrite -salted_sound_ex -bytes_are; exact: (beside _ 4 erefl isT).
 Qed.

@@ -617,6 +617,12 @@ MUTANTS = [
        "if right then seed_of_words (Z.of_N l0) (Z.of_N l1) else")]),
     ("code_that_never_succeeds", r"CodeSecurity.v",
      [(CODE_SUITE, "is Some [:: l0; l1; r0; r1; 0%num]", "is Some [:: l0; l1; r0; r1; 1%num]")]),
+    ("keccak_walk_with_another_bit_of_the_leaf", r"KeccakWalk.v",
+     [(KECCAK, "(leaf >> ((h) - 1) & 1) * UINT64_MAX", "(leaf >> (h) & 1) * UINT64_MAX")]),
+    ("keccak_walk_keeps_the_child_that_it_takes", r"KeccakWalk.v",
+     [(KECCAK, "other_hi = CHOOSE(side, e1, e3);", "other_hi = CHOOSE(side, e3, e1);")]),
+    ("salted_walk_with_another_nodes_id", r"KeccakWalk.v",
+     [(KECCAK, "+ (UINT64_C(1) << h));", "+ (UINT64_C(1) << (h - 1)));")]),
     # sha3-256-salted: another function than SHA3-256 of seed, salt and id, in C or in the statement.
     ("salted_code_with_one_word_of_the_salt", r"KeccakRounds.v",
      [(KECCAK, "d2 = XOR(c1, ROL(s1, 1));", "d2 = XOR(c1, ROL(s0, 1));")]),

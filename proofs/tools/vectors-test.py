@@ -399,6 +399,14 @@ def half(seed, salt, node, side):
     return pyca(seed, bytes(a ^ b for a, b in zip(salt, block)))
 
 
+def keccak_half(seed, _salt, _node, side):
+    return hashlib.sha3_256(seed).digest()[16 * side:16 * side + 16]
+
+
+def salted_half(seed, salt, node, side):
+    return hashlib.sha3_256(seed + salt + struct.pack("<Q", node)).digest()[16 * side:16 * side + 16]
+
+
 def words(s):
     return "; ".join(f"word {w}" for w in struct.unpack(f"<{len(s) // 8}Q", s))
 
@@ -435,19 +443,21 @@ def run():
         want = b"".join(half(seed, salt, struct.unpack("<Q", node)[0], side) for side in (0, 1)) + bytes(8)
         cases.append(("opt_aes_ni", shown(f"run opt_aes_ni (Call [::] None 0) [:: {words(seed + salt + node)}] "
                                           f"(fun _ => [::])", []), want))
-    for height, copath in [(0, True), (1, False), (2, True)]:
-        seed, salt, leaf = numbers.randbytes(16), numbers.randbytes(16), numbers.randrange(2 ** 63)
-        own, siblings = seed, {}
-        for h in range(height, 0, -1):
-            node, side = 2 * (leaf >> h << h) + 2 ** h, leaf >> h - 1 & 1
-            siblings[h - 1] = half(own, salt, node, 1 - side)
-            own = half(own, salt, node, side)
-        places = range(100, 100 + height) if copath else []
-        call = f"(Call [::] {'(Some (fun k => N.of_nat (100 + k)))' if copath else 'None'} {height})"
-        cases.append((f"opt_aes_ni_descend from height {height}",
-                      shown(f"run opt_aes_ni_descend {call} [:: {words(seed + salt + struct.pack('<Q', leaf))}] "
-                            f"(fun _ => [::])", places),
-                      own + b"".join(siblings[p - 100] for p in places)))
+    for name, a_half in [("opt_aes_ni_descend", half), ("opt_keccak_avx512_descend", keccak_half),
+                         ("opt_salted_avx512_descend", salted_half)]:
+        for height, copath in [(0, True), (1, False), (2, True)]:
+            seed, salt, leaf = numbers.randbytes(16), numbers.randbytes(16), numbers.randrange(2 ** 63)
+            own, siblings = seed, {}
+            for h in range(height, 0, -1):
+                node, side = 2 * (leaf >> h << h) + 2 ** h, leaf >> h - 1 & 1
+                siblings[h - 1] = a_half(own, salt, node, 1 - side)
+                own = a_half(own, salt, node, side)
+            places = range(100, 100 + height) if copath else []
+            call = f"(Call [::] {'(Some (fun k => N.of_nat (100 + k)))' if copath else 'None'} {height})"
+            cases.append((f"{name} from height {height}",
+                          shown(f"run {name} {call} [:: {words(seed + salt + struct.pack('<Q', leaf))}] "
+                                f"(fun _ => [::])", places),
+                          own + b"".join(siblings[p - 100] for p in places)))
     for name, n, salted in KECCAK:
         salt, seeds = numbers.randbytes(16), [numbers.randbytes(16) for _ in range(n)]
         nodes = [(numbers.randrange(2 ** 62), numbers.randrange(63)) for _ in range(n)]

@@ -29,7 +29,8 @@ from acsl import command
 AES_SOURCE = "prg/aes_instructions.c"
 KECCAK_SOURCE = "prg/keccak.c"
 KECCAK_FUNCTIONS = ["opt_keccak_avx2_x4", "opt_keccak_avx512_x4", "opt_keccak_avx512_x8", "opt_keccak_avx512",
-                    "opt_salted_avx2_x4", "opt_salted_avx512_x4", "opt_salted_avx512_x8", "opt_salted_avx512"]
+                    "opt_salted_avx2_x4", "opt_salted_avx512_x4", "opt_salted_avx512_x8", "opt_salted_avx512",
+                    "opt_keccak_avx512_descend", "opt_salted_avx512_descend"]
 AES_FUNCTIONS = ["opt_aes_ni", "opt_aes_ni_x4", "opt_aes_vaes_x4", "opt_aes_vaes_x8", "opt_aes_ni_descend"]
 # The lines of a file that say what a compiler is given, all of them: #else of the one before.
 CONDITIONS = {
