@@ -46,7 +46,7 @@ def measured(build):
                          if flag in flags) or "neither AVX-512 nor VAES",
             os.cpu_count())
         data["date"] = time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path)))
-        data["load"] = os.getloadavg()[2]
+        data["load"] = os.getloadavg()[1]
         with open(os.path.join(DOCS, "measured", name + ".json"), "w", encoding="utf-8") as f:
             text = json.dumps(data, indent=1)
             f.write(re.sub(r"\[([^][{}]*)\]", lambda m: "[" + " ".join(m[1].split()) + "]", text)
