@@ -39,7 +39,7 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 $(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
-TLS_WRAP := RAND_priv_bytes prg_expand pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
+TLS_WRAP := RAND_priv_bytes prg_expand opt_descend pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear pthread_mutex_unlock pthread_mutex_trylock calloc
 $(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)

@@ -87,6 +87,20 @@ struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_se
   return __real_prg_expand(family, s, start, height);
 }
 
+int __real_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
+int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
+
+/* A walk that may fail goes node by node. */
+int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
+                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value)
+{
+  if (expands_until_failure >= 0)
+    return 0;
+  return __real_opt_descend(family, s, leaf, height, copath, value);
+}
+
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
