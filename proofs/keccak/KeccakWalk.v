@@ -567,7 +567,7 @@ exists (set_nth None (set_nth None r ret (Some (element x 0))) ret.+1 (Some (ele
 by rewrite !nth_set_nth /= eqxx nth_set_nth /= eqxx -wx -wy; case: eqP => // /eqP; rewrite ltn_eqF.
 Qed.
 
-Theorem walk_sound (m : memory) a b : steps c = [::] -> top c <= 63 ->
+Theorem walk_sound (m : memory) a b : top c <= 63 ->
   (forall g i j, copath c = Some g -> i < top c -> j < top c -> g i = g j -> i = j) ->
   let value q := Ggm.descend (G (top c)) [::] (VectorCode.word a ++ VectorCode.word b) q in
   exists x y m', run f c [seq VectorCode.word w | w <- [:: a; b; salt_lo; salt_hi; leaf]] m = Some ([:: x; y], m') /\
@@ -576,7 +576,7 @@ Theorem walk_sound (m : memory) a b : steps c = [::] -> top c <= 63 ->
         m' (g k) = value (rcons (take (top c - k.+1) (path leaf (top c))) (~~ N.testbit leaf (N.of_nat k))) &
       forall l, (forall g k, copath c = Some g -> k < top c -> l <> g k) -> m' l = m l].
 Proof.
-move=> _ le apart value.
+move=> le apart value.
 set r0 := map Some [seq VectorCode.word w | w <- [:: a; b; salt_lo; salt_hi; leaf]] ++
   nseq (variables f - size [seq VectorCode.word w | w <- [:: a; b; salt_lo; salt_hi; leaf]]) None.
 have [r1 [run1 rdy1]] := @opening_runs r0 m a b erefl erefl erefl erefl erefl.
@@ -633,7 +633,7 @@ have hashes (h : nat) s : size s = 16 -> exists l0 l1 r0 r1,
   have word_hi : put_le 8 (number (drop 8 s)) = drop 8 s by apply: word_number; rewrite size_drop ss.
   by rewrite [LHS]D word_lo word_hi cat_take_drop.
 have [x [y [m' [R [E beside others]]]]] := @walk_sound false _ _ _ _ _ _ _ keccak_walk_right (Call [::] copath height)
-  leaf salt_lo salt_hi (fun _ => Fips202.sha3_256) leaf_63 erefl hashes m lo hi erefl le apart.
+  leaf salt_lo salt_hi (fun _ => Fips202.sha3_256) leaf_63 erefl hashes m lo hi le apart.
 exists x, y, m'; split; [exact: R | split; [exact: E | split; [exact: beside | exact: others]]].
 Qed.
 
@@ -669,6 +669,6 @@ have hashes (h : nat) s : size s = 16 -> exists l0 l1 r0 r1,
   have word_hi : put_le 8 (number (drop 8 s)) = drop 8 s by apply: word_number; rewrite size_drop ss.
   by rewrite [LHS]D word_lo word_hi cat_take_drop.
 have [x [y [m' [R [E beside others]]]]] := @walk_sound true _ _ _ _ _ _ _ salted_walk_right (Call [::] copath height)
-  leaf salt_lo salt_hi _ leaf_63 erefl hashes m lo hi erefl le apart.
+  leaf salt_lo salt_hi _ leaf_63 erefl hashes m lo hi le apart.
 exists x, y, m'; split; [exact: R | split; [exact: E | split; [exact: beside | exact: others]]].
 Qed.
