@@ -143,8 +143,19 @@ void opt_page_give_back(struct opt_page *page)
 
 /* ---- the store ---- */
 
+/* Whether there is a page i and it covers a leaf. */
+/*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
+    assigns \nothing;
+    ensures \result != 0 <==> i < p->pages && p->first[i] <= leaf < page_end(p, i); */
+static inline int page_covers(const struct opt_packed *p, size_t i, uint64_t leaf)
+{
+  return i < p->pages && p->first[i] <= leaf && (i + 1 == p->pages || leaf < p->first[i + 1]);
+}
+
 size_t opt_page_of(const struct opt_packed *p, uint64_t leaf)
 {
+  if (page_covers(p, p->near, leaf))
+    return p->near;
   size_t at = 0, n = p->pages;
   /*@ loop invariant pages: 1 <= n && at + n <= p->pages;
       loop invariant first: p->first[at] <= leaf;

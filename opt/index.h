@@ -34,6 +34,7 @@ struct opt_packed {
   unsigned page_max;  /* bytes of a page at most; tests take less */
   size_t many;        /* after a split to more pages, they may be as great as the arena's blocks */
   size_t pages, room; /* of the index: used, allocated */
+  size_t near;        /* a hint: the page of the leaf that was punctured last, or any number */
   uint64_t *first;    /* the first leaf of each page, ascending; first[0] is 0 */
   struct opt_page **page; /* they cut the leaves of the tree into runs */
   uint64_t one_first;     /* the index of a store with one page */

@@ -133,10 +133,11 @@ void opt_packed_drop_copy(struct opt_packed *p)
 }
 
 /* All lines that the page may have: how many it has is said in one that may not be there yet. */
-void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
+void opt_packed_prefetch(struct opt_packed *p, uint64_t leaf)
 {
   enum { LINE_BYTES = 64 };
-  uintptr_t page = (uintptr_t)p->page[opt_page_of(p, leaf)];
+  p->near = opt_page_of(p, leaf);
+  uintptr_t page = (uintptr_t)p->page[p->near];
   for (size_t at = 0; at < p->page_max; at += LINE_BYTES)
     __builtin_prefetch((const void *)(page + at), 1);
 }

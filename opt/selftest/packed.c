@@ -223,10 +223,20 @@ static unsigned cut(unsigned depth, uint64_t lo, uint64_t hi, struct opt_entry *
 
 /* ---- operations, with the seeds derived from the root ---- */
 
+/* The page that is looked at first: that of the leaf, as before every puncture, or any number. */
+static void guess_page(struct subject *s, uint64_t leaf)
+{
+  if (rnd_below(2) == 0)
+    opt_packed_prefetch(&s->p, leaf);
+  else
+    s->p.near = rnd_below(8) == 0 ? SIZE_MAX - rnd_below(2) : rnd_below(s->p.pages + 2);
+}
+
 static int puncture_one(struct subject *s, uint64_t leaf)
 {
   struct pprf_seed copath[OPT_PACKED_DEPTH_MAX];
   struct opt_node n;
+  guess_page(s, leaf);
   if (!opt_packed_find(&s->p, leaf, &n))
     return PPRF_ERR_PUNCTURED;
   struct pprf_seed seed = opt_packed_seed(&s->p, n);
