@@ -34,18 +34,39 @@ int opt_store_open_apart(struct opt_store *s, unsigned depth)
   return err;
 }
 
+/* ---- the nodes ---- */
+
+int opt_store_read(struct opt_reader *r, struct opt_entry *e)
+{
+  const struct opt_store *s = r->store;
+  if (s->packed != NULL)
+    return opt_packed_read(s->packed, &r->cursor, e);
+  if (!opt_store_next(s, r->at, &e->node))
+    return 0;
+  e->seed = opt_store_seed(s, e->node);
+  r->at = opt_node_end(e->node);
+  return 1;
+}
+
+/* The same: an opt_packed_source. */
+static int read_next(void *reader, struct opt_entry *e)
+{
+  return opt_store_read(reader, e);
+}
+
 /* ---- packed to pair slots ---- */
 
 /* Load the nodes of a packed store and the gaps between them into an empty one of pair slots. */
 static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
 {
+  struct opt_cursor cursor = {0};
   struct opt_entry e;
   uint64_t end = 0;
-  for (; opt_packed_next(p, end, &e.node); end = opt_node_end(e.node)) {
-    e.seed = opt_packed_seed(p, e.node);
+  while (opt_packed_read(p, &cursor, &e)) {
     if (e.node.start > end)
       opt_store_load_gap(s, end, e.node.start - 1);
     opt_store_load_node(s, &e);
+    end = opt_node_end(e.node);
   }
   if (end >> p->depth == 0)
     opt_store_load_gap(s, end, (UINT64_C(1) << p->depth) - 1);
@@ -111,29 +132,12 @@ static int to_slots(struct opt_store *s)
 
 /* ---- pair slots to packed ---- */
 
-struct walk {
-  const struct opt_store *slots;
-  uint64_t at; /* the end of the node that was given last */
-};
-
-/* The next node of pair slots: an opt_packed_source. */
-static int next_of_slots(void *walk, struct opt_entry *e)
-{
-  struct walk *w = walk;
-  if (!opt_store_next(w->slots, w->at, &e->node))
-    return 0;
-  e->seed = opt_store_seed(w->slots, e->node);
-  w->at = opt_node_end(e->node);
-  return 1;
-}
-
 /* The slots go last: a child that is forked meanwhile lets go of what its copy names. */
 static int to_packed(struct opt_store *s, struct opt_packed *place)
 {
   struct opt_store packed, slots = *s;
-  struct walk walk = {.slots = s};
-  int err =
-    opt_store_load_packed(&packed, s->punctured.depth, s->nodes, place, next_of_slots, &walk);
+  struct opt_reader reader = {.store = s};
+  int err = opt_store_load_packed(&packed, s->punctured.depth, s->nodes, place, read_next, &reader);
   if (err != PPRF_OK)
     return err;
   if (slots.locked && !opt_packed_locked(place)) {

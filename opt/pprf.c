@@ -55,16 +55,17 @@ static void encode_header(const pprf_key *key, uint8_t *out)
 /* Everything before the digest. */
 static void encode_nodes(const pprf_key *key, uint8_t *out)
 {
-  const struct opt_store *s = &key->store;
-  unsigned width = id_bytes(s->punctured.depth);
-  struct opt_node n;
+  struct opt_reader reader = {.store = &key->store};
+  struct opt_entry e = {.seed = {0, 0}};
+  unsigned width = id_bytes(depth_of(key));
   encode_header(key, out);
   out += header_bytes(key->family.suite, depth_of(key));
-  for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n)) {
-    store(out, 2 * n.start + (UINT64_C(1) << n.height), width);
-    store_seed(out + width, opt_store_seed(s, n));
+  while (opt_store_read(&reader, &e)) {
+    store(out, 2 * e.node.start + (UINT64_C(1) << e.node.height), width);
+    store_seed(out + width, e.seed);
     out += width + PPRF_SEED_BYTES;
   }
+  explicit_bzero(&e, sizeof e);
 }
 
 /* The node of an in-order id, 0 < id < 2^(depth + 1); at depth 63 that is every id but 0. */

@@ -114,6 +114,7 @@
 #define opt_packed_find opt_wide_packed_find
 #define opt_packed_prefetch opt_wide_packed_prefetch
 #define opt_packed_next opt_wide_packed_next
+#define opt_packed_read opt_wide_packed_read
 #define opt_packed_seed opt_wide_packed_seed
 #define opt_packed_puncture opt_wide_packed_puncture
 #define opt_packed_puncture_range opt_wide_packed_puncture_range
@@ -151,6 +152,7 @@
 #define opt_pages_release_punctured opt_wide_pages_release_punctured
 #define opt_pages_release_all opt_wide_pages_release_all
 #define opt_store_next opt_wide_store_next
+#define opt_store_read opt_wide_store_read
 #define opt_store_puncture opt_wide_store_puncture
 #define opt_store_puncture_range opt_wide_store_puncture_range
 #define opt_store_puncture_set opt_wide_store_puncture_set
@@ -172,6 +174,7 @@
 #include "packed_splice_runs.c"
 #include "packed_batch.c"
 #include "packed_load.c"
+#include "packed_read.c"
 #include "packed.c"
 #include "pages.c"
 #include "store.c"

@@ -12,6 +12,7 @@
 #include "fork.h"
 #include "packed_load.h"
 #include "packed_range.h"
+#include "packed_read.h"
 #include "pprf.h"
 #include "selftest.h"
 
@@ -184,6 +185,25 @@ static void check_find(const struct subject *s, uint64_t leaf)
           (unsigned long long)leaf, (unsigned long long)n.start, n.height);
 }
 
+/* The nodes one after the other, as an export reads them. */
+static void check_read(const struct subject *s)
+{
+  struct opt_cursor cursor = {0};
+  struct opt_entry e;
+  uint64_t at = 0;
+  while (opt_packed_read(&s->p, &cursor, &e) && !failed) {
+    uint64_t next = model_next_live(&s->m, at);
+    struct opt_node n;
+    check(next < leaves(&s->m) && opt_packed_find(&s->p, next, &n) && e.node.start == next &&
+            e.node.height == n.height && same_seed(e.seed, opt_packed_seed(&s->p, n)),
+          "behind %llx: read (%llx, %u)", (unsigned long long)at, (unsigned long long)e.node.start,
+          e.node.height);
+    at = node_end(e.node);
+  }
+  check(failed || model_next_live(&s->m, at) >= leaves(&s->m), "nothing read behind %llx",
+        (unsigned long long)at);
+}
+
 static void check_packed(const struct subject *s, int seeds)
 {
   uint64_t at = 0, nodes = 0;
@@ -204,6 +224,7 @@ static void check_packed(const struct subject *s, int seeds)
       check_find(s, v->last + 1);
   }
   check_find(s, rnd_below(leaves(&s->m)));
+  check_read(s);
 }
 
 /* The nodes that cover lo .. hi - 1, a part of one node, in ascending order. */

@@ -24,7 +24,7 @@ FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/code
          "opt/wp/packed_core.c", "opt/wp/packed_set.c",
          "opt/index.c", "opt/draft.c", "opt/rewrite.c", "opt/fit.c", "opt/packed_splice.c",
          "opt/packed_rewrite.c", "opt/packed_range.c",
-         "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c",
+         "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c", "opt/packed_read.c",
          "opt/rewrite_set.c", "opt/packed_set.c", "opt/packed_runs.c", "opt/packed_splice_runs.c",
          "opt/packed_batch.c"]
 FOLDERS = ["ref", "opt"]
