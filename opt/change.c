@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "key.h"
+#include "read.h"
 
 /* A packed store could not become slots: it asks again at twice as many nodes. */
 static void ask_later(struct opt_store *s)
@@ -32,26 +33,6 @@ int opt_store_open_apart(struct opt_store *s, unsigned depth)
   else
     s->small = small;
   return err;
-}
-
-/* ---- the nodes ---- */
-
-int opt_store_read(struct opt_reader *r, struct opt_entry *e)
-{
-  const struct opt_store *s = r->store;
-  if (s->packed != NULL)
-    return opt_packed_read(s->packed, &r->cursor, e);
-  if (!opt_store_next(s, r->at, &e->node))
-    return 0;
-  e->seed = opt_store_seed(s, e->node);
-  r->at = opt_node_end(e->node);
-  return 1;
-}
-
-/* The same: an opt_packed_source. */
-static int read_next(void *reader, struct opt_entry *e)
-{
-  return opt_store_read(reader, e);
 }
 
 /* ---- packed to pair slots ---- */
@@ -131,6 +112,12 @@ static int to_slots(struct opt_store *s)
 }
 
 /* ---- pair slots to packed ---- */
+
+/* The nodes of a store: an opt_packed_source. */
+static int read_next(void *reader, struct opt_entry *e)
+{
+  return opt_store_read(reader, e);
+}
 
 /* The slots go last: a child that is forked meanwhile lets go of what its copy names. */
 static int to_packed(struct opt_store *s, struct opt_packed *place)

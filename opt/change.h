@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file change.h
- * Keys whose store becomes the other: pair slots for pprf_prefault, and what PPRF_STORE_DEFAULT stands for; and the
- * nodes of either, one after the other, as a change and an export read them.
+ * Keys whose store becomes the other: pair slots for pprf_prefault, and what PPRF_STORE_DEFAULT stands for.
  *
  * A key of that store begins packed.  At depths 10 to 20 it has pair slots from more than 2^depth / 8 nodes on, where
  * they are faster and take 65 bytes a node, until it has fewer than 2^depth / 64 again.  Shallower trees are a
@@ -22,22 +21,9 @@
 #ifdef __FRAMAC__ /* what is proven is proven of either store, between two changes */
 #define OPT_CHANGE_IF_DUE(key)
 #else
-#include "packed_read.h"
 #include "store.h"
 
 struct pprf_key;
-
-/** Reads the nodes of a store of either kind.  Zero but for the store: before all nodes. */
-struct opt_reader {
-  const struct opt_store *store;
-  struct opt_cursor cursor; /* of a packed one */
-  uint64_t at;              /* of pair slots: the end of the node read last */
-};
-
-/** Read the next node and its seed; the store does not change meanwhile.
- * @retval 1 *e is set.
- * @retval 0 there is none. */
-int opt_store_read(struct opt_reader *r, struct opt_entry *e);
 
 /** Let a store change from now on, if trees of its depth do.  A packed one of so many nodes that it would be slots
  * was refused these. */

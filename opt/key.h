@@ -12,6 +12,7 @@
 #include "pprf.h"
 #include "prg.h"
 #include "store.h"
+#include "unrolled.h"
 #include "wipe.h"
 
 /*@ // byte k of a little-endian number
@@ -149,6 +150,7 @@ static inline void wipe_children(struct pprf_children *c)
 static inline uint64_t load(const uint8_t *p, unsigned bytes)
 {
   uint64_t v = 0;
+  UNROLLED_8
   for (unsigned i = bytes; i-- > 0;)
     v = v << 8 | p[i];
   return v;
@@ -163,6 +165,7 @@ static inline void store(uint8_t *p, uint64_t v, unsigned bytes)
       loop invariant \forall integer k; 0 <= k < i ==> p[k] == byte_of(v, k);
       loop assigns i, p[0 .. bytes - 1];
       loop variant bytes - i; */
+  UNROLLED_8
   for (unsigned i = 0; i < bytes; i++)
     p[i] = (uint8_t)(v >> 8 * i & 0xff);
 }
@@ -192,6 +195,7 @@ static inline struct pprf_seed load_seed(const uint8_t *p)
 static inline void store_seed(uint8_t *p, struct pprf_seed seed)
 {
   store(p, seed.lo, 8);
+  KEEP_STORES(p); /* gcc would make one vector of 16 bytes, byte by byte */
   store(p + 8, seed.hi, 8);
 #ifdef PPRF_WIDE
   store(p + 16, seed.third, 8);

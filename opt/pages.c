@@ -10,9 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "key.h"
 #include "packed_load.h"
 #include "pprf.h"
-#include "wipe.h"
+#include "read.h"
 
 #ifndef MADV_DONTNEED_LOCKED
 #define MADV_DONTNEED_LOCKED 24 /* Linux 5.18 */
@@ -124,13 +125,14 @@ void opt_store_drop(struct opt_store *s)
 
 void opt_store_close(struct opt_store *s)
 {
+  struct opt_reader reader = {.store = s};
   struct opt_node n;
   if (s->packed != NULL) {
     opt_packed_close(s->packed);
     return;
   }
-  for (uint64_t at = 0; opt_store_next(s, at, &n); at = opt_node_end(n))
-    explicit_bzero(&s->slot[n.start >> 1], sizeof *s->slot);
+  while (opt_slots_read(&reader, &n))
+    wipe_seed(&s->slot[n.start >> 1]);
   (void)munmap(s->slot, s->mapped);
   free(s->small);
 }

@@ -12,6 +12,7 @@
 #include "change.h"
 #include "key.h"
 #include "options.h"
+#include "read.h"
 #include "shared.h"
 
 static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
@@ -52,7 +53,7 @@ static void encode_header(const pprf_key *key, uint8_t *out)
   }
 }
 
-/* Everything before the digest. */
+/* Everything before the digest.  An id is written as 8 bytes; the seed comes over those that it has not. */
 static void encode_nodes(const pprf_key *key, uint8_t *out)
 {
   struct opt_reader reader = {.store = &key->store};
@@ -61,7 +62,7 @@ static void encode_nodes(const pprf_key *key, uint8_t *out)
   encode_header(key, out);
   out += header_bytes(key->family.suite, depth_of(key));
   while (opt_store_read(&reader, &e)) {
-    store(out, 2 * e.node.start + (UINT64_C(1) << e.node.height), width);
+    store(out, 2 * e.node.start + (UINT64_C(1) << e.node.height), 8);
     store_seed(out + width, e.seed);
     out += width + PPRF_SEED_BYTES;
   }
@@ -96,13 +97,21 @@ static struct reader first_record(const uint8_t *buf, const struct header *h)
     buf + header_bytes(h->family.suite, h->depth), h->nodes, h->depth, id_bytes(h->depth), 0, 0};
 }
 
+/* The id at the front of a record.  It is read once, with bytes of the seed behind it, which do not count: what was
+ * checked is what is used. */
+static uint64_t read_id(const uint8_t *record, unsigned width)
+{
+  volatile uint64_t once = load(record, 8);
+  return once & UINT64_MAX >> (64 - 8 * width);
+}
+
 /* The node of the next record, whose seed then lies before r->record; 0 if there is none, or if encode
  * would not have written it after those before: then r->nodes is not 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
   if (r->nodes == 0)
     return 0;
-  uint64_t id = load_once(r->record, r->width);
+  uint64_t id = read_id(r->record, r->width);
   if (id == 0 || id >> r->depth > 1)
     return 0;
   *n = node_of_id(id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tiles.h"
+#include "unrolled.h"
 
 #include "wp/tiles_steps.h"
 
@@ -22,6 +23,7 @@ static uint64_t group_leaves(const uint8_t *tile)
         tile_start(row, first, at + i) - tile_start(row, first, at);
       loop assigns i, leaves;
       loop variant GROUP - i; */
+  UNROLLED_8
   for (unsigned i = 0; i < GROUP; i++) {
     TILE_OF_GROUP
     leaves += opt_tile_leaves(tile[i]);
@@ -44,6 +46,7 @@ static unsigned group_lives(const uint8_t *tile)
       loop invariant lives: lives == seeds_before(row, at + i) - seeds_before(row, at);
       loop assigns i, lives;
       loop variant GROUP - i; */
+  UNROLLED_8
   for (unsigned i = 0; i < GROUP; i++) {
     TILE_OF_GROUP
     lives += opt_tile_live(tile[i]);

@@ -152,6 +152,7 @@
 #define opt_pages_release_punctured opt_wide_pages_release_punctured
 #define opt_pages_release_all opt_wide_pages_release_all
 #define opt_store_next opt_wide_store_next
+#define opt_slots_read opt_wide_slots_read
 #define opt_store_read opt_wide_store_read
 #define opt_store_puncture opt_wide_store_puncture
 #define opt_store_puncture_range opt_wide_store_puncture_range
@@ -178,6 +179,7 @@
 #include "packed.c"
 #include "pages.c"
 #include "store.c"
+#include "read.c"
 #include "change.c"
 #include "walk.c"
 #include "packed_core.c"

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read.h"
+
+/* The first node among the live leaves of a word that has a punctured leaf too; they are read then.  It starts at the
+ * first of them, and is as great as its place and the leaves after it allow. */
+static struct opt_node first_node(uint64_t *live, uint64_t start)
+{
+  unsigned i = opt_lsb(*live), height = opt_msb(opt_lsb(~(*live >> i)));
+  if (i != 0 && opt_lsb(i) < height)
+    height = opt_lsb(i);
+  *live &= ~opt_upto(i + (1u << height) - 1);
+  return (struct opt_node){.start = start + i, .height = height};
+}
+
+/* Nodes of less than 64 leaves are read out of their word, where each search from the top takes three times as long.
+ * The word can be trusted (bitmap.h), as such a node has a punctured leaf beside it, and none of it was read before. */
+int opt_slots_read(struct opt_reader *r, struct opt_node *node)
+{
+  const struct opt_bitmap *b = &r->store->punctured;
+  if (r->live != 0) {
+    *node = first_node(&r->live, 64 * r->word);
+  } else if (!opt_store_next(r->store, r->at, node)) {
+    return 0;
+  } else if (node->height < 6 && b->depth >= 6) {
+    r->word = node->start / 64;
+    r->live = opt_clear(b->leaves[r->word]);
+    *node = first_node(&r->live, 64 * r->word);
+  }
+  r->at = opt_node_end(*node);
+  return 1;
+}
+
+int opt_store_read(struct opt_reader *r, struct opt_entry *e)
+{
+  const struct opt_store *s = r->store;
+  if (s->packed != NULL)
+    return opt_packed_read(s->packed, &r->cursor, e);
+  if (!opt_slots_read(r, &e->node))
+    return 0;
+  e->seed = opt_store_seed(s, e->node);
+  return 1;
+}
