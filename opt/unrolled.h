@@ -6,10 +6,14 @@
 #define PPRF_OPT_UNROLLED_H
 
 /* Before a loop: 8 steps at once.  It changes no meaning, so that Frama-C need not see it. */
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__FRAMAC__)
-#define UNROLLED_8 _Pragma("GCC unroll 8")
-#else
+#ifdef __FRAMAC__
 #define UNROLLED_8
+#else
+#ifdef __clang__
+#define UNROLLED_8
+#else
+#define UNROLLED_8 _Pragma("GCC unroll 8")
+#endif
 #endif
 
 #endif
