@@ -9,11 +9,13 @@ proofs/wp/assumptions.txt lists in full:
   - an axiom (FACT): as a lemma of a file of wp/ whose lemmas prove.py proves from the definitions
   - a lemma: where prove.py proves the lemmas of a file
   - a function without a body: where prove.py proves its body under the same contract, or listed
-  - a recursive definition of a predicate or a logic function: listed (nothing shows that it ends)
-  - what a function that is only declared reads: listed
-  - code that Frama-C sees and the compiler does not, or the reverse (__FRAMAC__): listed
-The contracts of the API and every definition that they reach are listed too: a count of goals
-does not notice a claim that became weaker.
+  - a body that is proven in another file: the same there, word for word (an inline function of a header)
+  - a recursive definition of a predicate or a logic function: listed (nothing shows that it ends); a
+    function that calls itself, through others too: never
+  - an axiomatic block, what is only declared, and what that reads: listed
+  - lines that Frama-C and the compiler may read differently, that is under #if: listed
+The contracts of the API and of all proven functions that no proven function calls, and every definition
+that they reach, are listed too: a count of goals does not notice a claim that became weaker.
 Without an argument: check.  --update writes assumptions.txt anew: review its diff."""
 import concurrent.futures, difflib, hashlib, os, re, sys
 
@@ -35,13 +37,22 @@ def flat(text):
     return " ".join(text.split())
 
 
+def without_names(code):
+    """The code with its temporary variables numbered anew: Frama-C numbers them over a whole file."""
+    seen = {}
+    return flat(re.sub(r"\b(tmp|__retres|__constr_expr)(_\d+)?\b", lambda m: seen.setdefault(m[0], f"{m[1]}.{len(seen)}"), code))
+
+
 class File:
     """What Frama-C prints of one file: axioms, lemmas, definitions, functions, by name; and the digest of
-    the whole.  A body counts if the function is among those that are proven."""
+    the whole.  proven: {file: the functions that prove.py proves there}.  A body counts if it is proven, here
+    or elsewhere: then check compares the two."""
 
     def __init__(self, root, name, proven):
-        self.name, self.proven = name, proven
+        self.name, self.own = name, proven.get(name, set())
+        self.proven = set().union(*proven.values())
         self.axioms, self.lemmas, self.definitions, self.functions = {}, {}, {}, {}
+        self.blocks, self.bodies, self.calls = set(), {}, {}
         cpp = prove.cpp_arguments(name)
         out = prove.run(["frama-c", f"-cpp-extra-args={cpp}", "-kernel-warn-key", "annot-error=abort",
                          name, "-print"], cwd=root, env=dict(os.environ, PWD=root))
@@ -70,6 +81,7 @@ class File:
     def annotation(self, text):
         kind = text.split()[0]
         if kind == "axiomatic":
+            self.blocks.add(text.split()[1])
             inside = text[text.index("{") + 1:text.rindex("}")]
             for part in re.split(r";\s*(?=(?:axiom|lemma|logic|predicate|type|inductive)\b|$)", inside.strip()):
                 if part.strip():
@@ -97,6 +109,8 @@ class File:
         body = bool(body) and name in self.proven
         if body:
             self.loops(name, code)
+            self.bodies[name] = without_names(code)
+            self.calls[name] = called(code)
         known = self.functions.get(name)
         if known and not body and not contract:
             return  # one more declaration
@@ -114,6 +128,12 @@ class File:
     def add(self, table, name, text):
         if table.setdefault(name, text) != text:
             raise Refused(f"{self.name}: {name} is defined twice")
+
+
+def called(code):
+    """The names before a parenthesis in a function's body, ghost code too."""
+    code = re.sub(r"/[*]?@(?!\s*ghost)(?:(?!@[*]?/|\*/).)*(?:@/|\*/)", "", code, flags=re.S)
+    return set(re.findall(r"\b(\w+)\s*\(", code.split("{", 1)[1]))
 
 
 def items(text):
@@ -155,7 +175,7 @@ def reached(text, logic):
     """The names of logic that the text uses, directly or through definitions."""
     seen, todo = set(), [text]
     while todo:
-        for name in re.findall(r"(?<![\w.>])\w+(?=\s*[({])", todo.pop()):
+        for name in re.findall(r"(?<![\w.>\\])[A-Za-z_]\w*", todo.pop()):
             if name in logic and name not in seen:
                 seen.add(name)
                 todo.append(body_of(logic[name]))
@@ -176,39 +196,54 @@ def discharged(root, files):
 
 
 def conditional(root):
-    """The lines between #if(n)def __FRAMAC__ and its end, of each source file."""
+    """The lines from #if to its end, of each source file that Frama-C reads; but for include guards, and
+    GGM_DEFINITIONS, which says whether the facts are proven in this run."""
     found = []
     for folder in prove.SOURCES:
         for path, _, names in sorted(os.walk(os.path.join(root, folder))):
             for name in sorted(names):
-                if not name.endswith((".c", ".h", ".acsl")):
-                    continue
                 file = os.path.relpath(os.path.join(path, name), root)
-                depth, block = 0, []
-                for line in open(os.path.join(root, file), encoding="utf-8"):
-                    opens = re.match(r"\s*#\s*if", line)
-                    if opens and (depth or "__FRAMAC__" in line):
-                        depth += 1
-                    elif "__FRAMAC__" in line and not depth:
-                        raise Refused(f"{file}: __FRAMAC__ outside #if: {line.strip()}")
-                    if depth:
-                        block.append(line.rstrip())
-                    if depth and re.match(r"\s*#\s*endif", line):
-                        depth -= 1
-                        if not depth:
-                            found.append((file, block))
-                            block = []
+                if name.endswith((".h", ".acsl")) or file in prove.FILES:
+                    found += [(file, block) for block in blocks_of(root, file)]
+                elif name.endswith(".c") and "__FRAMAC__" in open(os.path.join(path, name), encoding="utf-8").read():
+                    raise Refused(f"{file}: __FRAMAC__ in a file that is not proven")
     return found
+
+
+def blocks_of(root, file):
+    text = open(os.path.join(root, file), encoding="utf-8").read()
+    guard = re.search(r"^#ifndef (\w+_(?:H|ACSL))\n#define \1$", text, re.M)
+    plain, block, begun = [], [], 0  # what is open around the block; the block, and where it began in that
+    for line in text.splitlines():
+        opens = re.match(r"\s*#\s*if", line)
+        if opens:
+            plain.append(line)
+            own = guard and line == f"#ifndef {guard[1]}" and len(plain) == 1
+            if not begun and not own and not re.fullmatch(r"#ifn?def GGM_DEFINITIONS", line.strip()):
+                begun = len(plain)
+        elif "__FRAMAC__" in line and not begun:
+            raise Refused(f"{file}: __FRAMAC__ outside #if: {line.strip()}")
+        if begun:
+            block.append(line.rstrip())
+        if re.match(r"\s*#\s*endif", line):
+            if begun == len(plain):
+                yield block
+                block, begun = [], 0
+            plain.pop()
 
 
 def check(root, files):
     """Refuse what is believed and proven nowhere.  Returns what is trusted, as lines."""
     proven = discharged(root, files)
-    defined = {}  # function: (contract, file) where its body stands
+    defined = {}  # function: (contract, file) where its body is proven
     for name, file in files.items():
         for function, (contract, body) in file.functions.items():
-            if body:
-                defined.setdefault(function, (contract, name))
+            if body and function in file.own:
+                defined[function] = (contract, name)
+    calls = {function: files[where].calls[function] for function, (_, where) in defined.items()}
+    for function in sorted(calls):
+        if function in all_called(function, calls):
+            raise Refused(f"{defined[function][1]}: {function} calls itself: nothing shows that it ends")
     logic, trusted, reads = {}, {}, {}
     for name, file in files.items():
         for kind, table in (("axiom", file.axioms), ("lemma", file.lemmas)):
@@ -225,19 +260,28 @@ def check(root, files):
             if not body_of(text) and " reads " in text and reads.setdefault(what, text) != text:
                 raise Refused(f"{name}: {what} is declared in another way elsewhere")
         for function, (contract, body) in file.functions.items():
-            if body or not contract:
-                continue
-            if function in defined:
+            if function in defined and (body or contract):
+                where = defined[function][1]
                 if defined[function][0] != contract:
-                    raise Refused(f"{name}: {function} has another contract in {defined[function][1]}")
+                    raise Refused(f"{name}: {function} has another contract in {where}")
+                if body and file.bodies[function] != files[where].bodies[function]:
+                    raise Refused(f"{name}: {function} has another body in {where}, where it is proven")
+            elif body:
+                raise Refused(f"{name}: {function} is proven in a file that Frama-C does not show it in")
+            elif not contract:
+                continue
             elif trusted.setdefault(function, contract) != contract:
                 raise Refused(f"{name}: {function} has another contract elsewhere")
     lines = ["# What the proofs of the C code believe and what they claim, as Frama-C prints it: functions whose",
-             "# bodies are not proven, recursive definitions, code that Frama-C and the compiler read differently;",
-             "# then the contracts of the API with all that they mention.  Written by",
+             "# bodies are not proven, what is only declared, recursive definitions, lines under #if, which Frama-C",
+             "# and the compiler may read differently; then the contracts of the API, and of all other proven functions",
+             "# that none calls, with all that they mention.  Written by",
              "# `python3 proofs/wp/assumptions.py --update`, compared by `make prove-wp`."]
     for function, contract in sorted(trusted.items()):
         lines += ["", f"function {function}"] + clauses(contract)
+    lines += [""] + [f"axiomatic {block}" for block in sorted(set().union(*(f.blocks for f in files.values())))]
+    lines += [""] + [f"declared {what}" for what in sorted(
+        {text for f in files.values() for text in f.definitions.values() if not body_of(text) and " reads " not in text})]
     lines += [""] + [f"reads {text}" for _, text in sorted(reads.items())]
     for what in sorted(recursive(logic)):
         lines += ["", "recursive", "  " + logic[what]]
@@ -246,11 +290,22 @@ def check(root, files):
     declared = {what: text for file in files.values() for what, text in file.definitions.items()}
     vocabulary = {**declared, **logic}
     mentioned = set()
+    inner = set().union(*calls.values())
     for function, (contract, _) in sorted(defined.items()):
-        if API.fullmatch(function):
+        if API.fullmatch(function) or function not in inner:
             lines += ["", f"contract {function}"] + clauses(contract)
             mentioned |= reached(contract, vocabulary)
     return lines + [""] + [f"definition {vocabulary[what]}" for what in sorted(mentioned)]
+
+
+def all_called(function, calls):
+    """What a function calls, directly or through others."""
+    seen, todo = set(), [function]
+    while todo:
+        new = calls.get(todo.pop(), set()) - seen
+        seen |= new
+        todo += new
+    return seen
 
 
 def clauses(contract):
@@ -259,7 +314,10 @@ def clauses(contract):
 
 def read(root, names):
     """What Frama-C prints of these files."""
-    proven = {key.split()[1] for folder in prove.FOLDERS for key in prove.expectation(folder)["goals"]}
+    proven = {}
+    for folder in prove.FOLDERS:
+        for file, function in map(str.split, prove.expectation(folder)["goals"]):
+            proven.setdefault(file, set()).add(function)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(names, pool.map(lambda name: File(root, name, proven), names)))
 
@@ -277,11 +335,12 @@ def run(root, files=None, update=False):
         diff = "\n".join(difflib.unified_diff(want, lines, TRUSTED, "what the proofs believe", lineterm=""))
         raise Refused(f"what the proofs believe is not what {TRUSTED} lists:\n{diff}")
     count = {kind: sum(line.startswith(kind + " ") or line == kind for line in lines)
-             for kind in ("function", "recursive", "conditional", "contract", "definition")}
+             for kind in ("function", "axiomatic", "recursive", "conditional", "contract", "definition")}
     return (f"{sum(len(f.axioms) for f in files.values())} axioms and "
             f"{sum(len(f.lemmas) for f in files.values())} lemmas in {len(files)} files, all proven in these words; "
             f"{count['function']} trusted functions, {count['recursive']} recursive definitions, "
-            f"{count['conditional']} conditional blocks; {count['contract']} contracts of the API over "
+            f"{count['axiomatic']} axiomatic blocks, {count['conditional']} conditional ones; "
+            f"{count['contract']} contracts of the API and of what else is called by nothing proven over "
             f"{count['definition']} definitions: as listed in {TRUSTED}")
 
 

@@ -62,7 +62,31 @@ PLANTED = [
     ("a_value_that_may_lie_in_the_key", "opt/core.c",
      "    requires apart: key == \\null || out == \\null || (\\separated(out + (0 .. 15), key) &&\n"
      "      (copied(key) || APART(out + (0 .. 15), &key->store)));\n", "", ["opt/core.c"], "-  requires apart"),
-    ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES, "-definition predicate opened"),
+    ("a_ghost_function_with_the_name_of_one_that_is_proven_elsewhere", "opt/core.c", WALK,
+     WALK + "/*@ ghost /@ assigns \\nothing; ensures \\false; @/ void export_import(void) { } */\n", ["opt/core.c"],
+     "export_import has another contract in ref/wp/codec.c"),
+    ("a_function_with_the_name_of_one_that_is_proven_elsewhere", "opt/core.c", WALK,
+     WALK + "#define HELPER(name) \\\n  /*@ assigns \\nothing; ensures \\false; */ static void name(void) { (void)0; }\n"
+     "HELPER(export_import)\n", ["opt/core.c"], "export_import has another contract in ref/wp/codec.c"),
+    ("a_function_of_a_header_that_is_another_one_where_it_is_not_proven", "opt/key.h",
+     "static inline void wipe_seed(struct pprf_seed *seed)\n{\n",
+     "static inline void wipe_seed(struct pprf_seed *seed)\n{\n#ifdef PPRF_OPT_PACKED_CORE_H\n  return;\n#endif\n",
+     ["opt/packed_core.c"], "wipe_seed has another body in opt/core.c"),
+    ("a_lemma_that_calls_itself", "opt/wp/slots.c", "  void path_lemma(unsigned d)\n  {\n",
+     "  void path_lemma(unsigned d)\n  {\n    path_lemma(d);\n", ["opt/wp/slots.c"], "path_lemma calls itself"),
+    ("a_constant_that_is_one_more_than_itself", "opt/core.c", WALK,
+     WALK + "/*@ logic integer odd = odd + 1; */\n//@ ghost int odd_used;\n", ["opt/core.c"], "+recursive"),
+    ("an_axiomatic_block", "opt/core.c", WALK,
+     WALK + "/*@ axiomatic Extra { logic integer extra(integer x); } */\n", ["opt/core.c"], "+axiomatic Extra"),
+    ("code_under_a_macro_that_the_compiler_is_given", "ref/core.c", INCLUDE,
+     INCLUDE + "#ifdef _GNU_SOURCE\n#define ref_wipe(a, from, to) ((void)0)\n#endif\n", [], "conditional ref/core.c"),
+    ("a_packed_key_of_depth_4", "opt/packed_core.h",
+     "leaf < pow2(p->depth);\n    requires family: tree_family(family);\n    requires out:",
+     "leaf < pow2(p->depth);\n    requires family: tree_family(family) && p->depth <= 4;\n    requires out:",
+     ["opt/packed_core.c", "opt/wp/packed_core.c"], "+  requires family"),
+    ("a_round_trip_that_says_nothing", "ref/wp/codec.c", "equal(out, buf, len)", "equal(out, out, len)",
+     ["ref/wp/codec.c"], "-  ensures bytes"),
+    ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES, "-definition predicate slots_hold_key"),
 ]
 
 
