@@ -11,8 +11,8 @@
 /* The number that pprf_process returns. */
 //@ ghost uint64_t process_number;
 
-/** This process's number; 0 while neither it nor what shares its memory has made a key since the fork
- * that made it.  Takes no lock. */
+/** This process's number; 0 while neither it nor what shares its memory has loaded the library or made a key since the
+ * fork that made it.  Takes no lock. */
 /*@ assigns \nothing;
     ensures \result == process_number; */
 uint64_t pprf_process(void);

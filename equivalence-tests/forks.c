@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "../opt/key.h"
 #include "impls.h"
@@ -586,6 +588,133 @@ static int copies_go_whole(int i, void *arg)
   return ok && heap_bytes() <= heap_before + 512;
 }
 
+/* ---- random keys */
+
+static pid_t said_id; /* what this program and libcrypto take for the process's id; 0: the id */
+static pid_t loader;  /* the id of the process that loaded the library */
+
+__attribute__((visibility("default"))) pid_t getpid(void)
+{
+  return said_id != 0 ? said_id : (pid_t)syscall(SYS_getpid);
+}
+
+/* The first value of a new random key. */
+static int random_value(int i, uint8_t out[16])
+{
+  pprf_key *key;
+  int ok = stores[i]->setup(&key, 8, NULL) == PPRF_OK && stores[i]->eval(key, 0, out) == PPRF_OK;
+  stores[i]->free(key);
+  return ok;
+}
+
+static int send_random_value(int i, void *arg)
+{
+  uint8_t out[16];
+  return random_value(i, out) && write(*(int *)arg, out, 16) == 16;
+}
+
+/* Ids are used again, and a namespace has ids of its own: libcrypto's generator would give a child with its
+ * ancestor's id what it gives the ancestor. */
+static int random_keys(int i, void *arg)
+{
+  uint8_t first[16], childs[16], next[16];
+  int ends[2];
+  (void)arg;
+  said_id = loader;
+  int ok = pipe(ends) == 0 && random_value(i, first) && in_child(send_random_value, i, &ends[1]) &&
+           read(ends[0], childs, 16) == 16 && random_value(i, next);
+  said_id = 0;
+  return ok && memcmp(first, childs, 16) != 0 && memcmp(childs, next, 16) != 0 &&
+         memcmp(first, next, 16) != 0;
+}
+
+/* ---- threads that end */
+
+struct at_end {
+  pthread_key_t key;
+  int impl, exports; /* how many there were */
+};
+
+static int exports(int i)
+{
+  uint8_t file[100];
+  size_t len = sizeof file;
+  pprf_key *key;
+  int ok =
+    stores[i]->setup(&key, 8, root) == PPRF_OK && stores[i]->export_key(key, file, &len) == PPRF_OK;
+  stores[i]->free(key);
+  return ok;
+}
+
+static void export_at_end(void *arg)
+{
+  struct at_end *a = arg;
+  a->exports += exports(a->impl);
+}
+
+static void *use_and_end(void *arg)
+{
+  struct at_end *a = arg;
+  a->exports += exports(a->impl) && pthread_setspecific(a->key, a) == 0;
+  return NULL;
+}
+
+/* A destructor of the program's own uses the library after the library's. */
+static int destructors(int i, void *arg)
+{
+  struct at_end a = {.impl = i};
+  pthread_t thread;
+  (void)arg;
+  return exports(i) /* the library has its destructor */ &&
+         pthread_key_create(&a.key, export_at_end) == 0 &&
+         pthread_create(&thread, NULL, use_and_end, &a) == 0 && pthread_join(thread, NULL) == 0 &&
+         a.exports == 2 && exports(i);
+}
+
+static void *outlive(void *arg)
+{
+  (void)usleep(20000); /* the main thread is gone */
+  if (!exports(*(int *)arg))
+    _exit(1);
+  return NULL;
+}
+
+/* The last thread that ends is not the main thread: exit is called in it, when its destructors have run. */
+static int last_thread(int i, void *arg)
+{
+  static int impl;
+  pthread_t thread;
+  (void)arg;
+  impl = i;
+  if (!exports(i) || pthread_create(&thread, NULL, outlive, &impl) != 0)
+    return 0;
+  pthread_exit(NULL);
+}
+
+/* ---- locks */
+
+static int says_unlocked(int i, void *arg)
+{
+  (void)i;
+  return pprf_memory_locked(arg) == 0;
+}
+
+/* Memory locks are not inherited. */
+static int locks(int i, void *arg)
+{
+  const struct pprf_options o = {.size = sizeof o, .seed = root, .depth = 8, .flags = PPRF_SHARED};
+  static _Alignas(4096) uint8_t page[4096];
+  pprf_key *key;
+  int can = mlock(page, sizeof page) == 0; /* the limit may be 0 */
+  (void)arg;
+  if (stores[i] != &impl_slots)
+    return 1; /* the one store that is shared */
+  int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_memory_locked(key) == can &&
+           in_child(says_unlocked, i, key) && pprf_memory_locked(key) == can;
+  pprf_free(key);
+  return ok;
+}
+
 /* ---- the seeds themselves */
 
 static int has_no_seed(int i, void *arg)
@@ -624,7 +753,12 @@ int main(void)
                {"forks_amid_busy_threads_leave_children_whole", amid_threads},
                {"forks_amid_changes_leave_children_whole", amid_changes},
                {"forks_amid_a_change_of_its_store_leave_children_whole", amid_stores},
-               {"a_copy_that_is_freed_leaves_nothing_on_the_heap", copies_go_whole}};
+               {"a_copy_that_is_freed_leaves_nothing_on_the_heap", copies_go_whole},
+               {"random_keys_differ_whatever_ids_processes_have", random_keys},
+               {"a_threads_own_destructor_may_use_keys", destructors},
+               {"a_thread_may_outlive_the_main_thread", last_thread},
+               {"a_shared_key_is_locked_for_its_maker_alone", locks}};
+  loader = getpid();
   /* each in a process that has made no key: this one makes none */
   for (old_kernel = 0; old_kernel < 2; old_kernel++)
     for (int i = 0; i < STORES; i++)

@@ -184,8 +184,8 @@ int main(int argc, char **argv)
   }
   if (opt_prg_name != NULL)
     tap_note("with the PRG that ships");
-  for (int i = 0; i < IMPLS; i++) {
-    impl = impls[i];
+  for (int i = 0; i < STORES; i++) {
+    impl = stores[i];
     bad = 0;
     run();
     tap_ok(!bad, "%s_readers_share_a_key_and_keys_are_independent", impl->name);

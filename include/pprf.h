@@ -254,8 +254,8 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
 
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
  * same number of PRG calls, run side by side.  While it runs it takes 68 bytes of memory a leaf and
- * 32 a new node, 84 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 24 more, and new
- * pages of 4 kB at most for those that hold one of the leaves.
+ * 32 a new node, 84 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 64 more (80 in
+ * that suite), and new pages of 4 kB at most for those that hold one of the leaves.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.
@@ -356,10 +356,12 @@ PPRF_API size_t pprf_value_bytes(const pprf_key *key);
 /** The name of a suite, as the comments above give it: "sha3-256"; NULL if it is unknown. */
 PPRF_API const char *pprf_suite_name(unsigned suite);
 
-/** Whether the key's seeds are kept out of swap.
+/** Whether the key's seeds are kept out of swap.  Those that a call derives lie on the stack, or, in pprf_eval_batch,
+ * pprf_punct_batch and pprf_expand, in blocks of malloc, until it wipes them: these are not locked.
  * @retval 1 they are locked in memory.
  * @retval 0 the limit on locked memory (RLIMIT_MEMLOCK) forbade it, the implementation does not
- *           lock, or key is NULL or a copy that fork made. */
+ *           lock, or key is NULL or a copy that fork made; or it was made with PPRF_SHARED in another process: a child
+ *           does not have its parent's locks. */
 PPRF_API int pprf_memory_locked(const pprf_key *key);
 
 /** Write the key's canonical encoding (docs/key-file.md): equal keys give equal bytes, whatever

@@ -54,12 +54,16 @@ static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *
   explicit_bzero(&e, sizeof e);
 }
 
-/* Let pair slots, empty as yet, take the packed store's place. */
+/* Let pair slots, empty as yet, take the packed store's place.  What says that the store is packed goes last: a child
+ * that is forked meanwhile finds one store or the other whole enough to let go of. */
 static void replace_packed(struct opt_store *s, struct opt_store *slots)
 {
   load_packed(slots, s->packed);
   opt_packed_close(s->packed);
+  slots->packed = s->packed;
   *s = *slots;
+  KEEP_STORES(s);
+  s->packed = NULL;
 }
 
 /* Make empty pair slots for the nodes of a packed store; seeds that are kept out of swap have to stay so. */
@@ -119,7 +123,8 @@ static int read_next(void *reader, struct opt_entry *e)
   return opt_store_read(reader, e);
 }
 
-/* The slots go last: a child that is forked meanwhile lets go of what its copy names. */
+/* The slots go last, and what says that the store is packed comes first: a child that is forked meanwhile lets go of
+ * what its copy names. */
 static int to_packed(struct opt_store *s, struct opt_packed *place)
 {
   struct opt_store packed, slots = *s;
@@ -132,6 +137,8 @@ static int to_packed(struct opt_store *s, struct opt_packed *place)
     return PPRF_ERR_NOMEM;
   }
   opt_store_may_change(&packed);
+  s->packed = place;
+  KEEP_STORES(s);
   *s = packed;
   KEEP_STORES(s);
   opt_store_close(&slots);

@@ -90,6 +90,31 @@ int main(void)
   return strcmp(parts, PPRF_VERSION) != 0 || strcmp(pprf_version(), PPRF_VERSION) != 0;
 }
 END
+cat >"$dir/plugin.c" <<'END'
+#include <dlfcn.h>
+#include <pprf.h>
+#include <pthread.h>
+static void *in_thread(void *library)
+{
+  int (*setup)(pprf_key **, unsigned, const uint8_t *);
+  void (*give_back)(pprf_key *);
+  const uint8_t seed[PPRF_SEED_BYTES] = {0};
+  pprf_key *key;
+  *(void **)&setup = dlsym(library, "pprf_setup");
+  *(void **)&give_back = dlsym(library, "pprf_free");
+  if (setup(&key, 8, seed) != PPRF_OK)
+    return NULL;
+  give_back(key);
+  return dlclose(library) == 0 ? library : NULL; /* then this thread ends, and the process */
+}
+int main(int argc, char **argv)
+{
+  void *library = dlopen(argv[argc - 1], RTLD_NOW), *done = NULL;
+  pthread_t thread;
+  return library == NULL || pthread_create(&thread, NULL, in_thread, library) != 0 ||
+         pthread_join(thread, &done) != 0 || done == NULL;
+}
+END
 run install make_in install-lib
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 flags=$(pkg-config --cflags --libs pprf 2>&1) || true
@@ -104,6 +129,8 @@ run the_header_and_the_library_have_one_version \
 run and_the_macros_agree env LD_LIBRARY_PATH="$prefix/lib" "$dir/version"
 run pkg_config_has_it_too test "$(pkg-config --modversion pprf)" = "$version"
 run the_program_has_it_too test "$("$B/pprf" --version)" = "pprf $version"
+run a_program_that_loads_it_as_a_plugin $CC -Wall -Werror -I"$prefix/include" -o "$dir/plugin" "$dir/plugin.c" -ldl -pthread
+run and_unloads_it_ends_well "$dir/plugin" "$prefix/lib/libpprf.so.0"
 run a_cxx_program_links_the_shared_library $CXX -Wall -Werror -o "$dir/cxx" "$dir/user.cc" $flags
 run and_runs_too env LD_LIBRARY_PATH="$prefix/lib" "$dir/cxx"
 run a_c_program_links_the_archive $CC -Wall -Werror -o "$dir/static" "$dir/user.c" \

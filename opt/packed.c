@@ -133,13 +133,23 @@ void opt_packed_drop_copy(struct opt_packed *p)
 }
 
 /* All lines that the page may have: how many it has is said in one that may not be there yet. */
-void opt_packed_prefetch(struct opt_packed *p, uint64_t leaf)
+static void fetch_page(const struct opt_packed *p, size_t i)
 {
   enum { LINE_BYTES = 64 };
-  p->near = opt_page_of(p, leaf);
-  uintptr_t page = (uintptr_t)p->page[p->near];
+  uintptr_t page = (uintptr_t)p->page[i];
   for (size_t at = 0; at < p->page_max; at += LINE_BYTES)
     __builtin_prefetch((const void *)(page + at), 1);
+}
+
+void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf)
+{
+  fetch_page(p, opt_page_of(p, leaf));
+}
+
+void opt_packed_near(struct opt_packed *p, uint64_t leaf)
+{
+  p->near = opt_page_of(p, leaf);
+  fetch_page(p, p->near);
 }
 
 size_t opt_packed_bytes(const struct opt_packed *p)

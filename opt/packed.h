@@ -34,9 +34,12 @@ void opt_packed_drop_copy(struct opt_packed *p);
 
 /* opt_packed_find, opt_packed_next, opt_packed_seed: index.h */
 
-/** Fetch the page of a leaf that is to be punctured: its tiles, its seeds, and what they move to.  The functions that
- * look for the page afterwards find it at once (near). */
-void opt_packed_prefetch(struct opt_packed *p, uint64_t leaf);
+/** Fetch the page of a leaf: its tiles and its seeds. */
+void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
+
+/** The same before a puncture of the leaf, and what they move to: the functions that look for the page afterwards find
+ * it at once (near).  It writes: not for those who read a key, of whom there may be many. */
+void opt_packed_near(struct opt_packed *p, uint64_t leaf);
 
 /** Puncture a leaf, whose live node opt_packed_find gave, with the seeds beside the path to it.
  * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0: the same leaves are punctured as before. */

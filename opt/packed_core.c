@@ -115,7 +115,7 @@ static inline int punct_with(struct opt_packed *p, struct pprf_family family, ui
   /*@ ghost (struct pprf_seed R) */
 {
 #ifndef __FRAMAC__
-  opt_packed_prefetch(p, leaf);
+  opt_packed_near(p, leaf);
 #endif
   struct opt_found found = opt_packed_live(p, leaf) /*@ ghost (R) */;
   if (!found.live)

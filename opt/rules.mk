@@ -20,7 +20,7 @@ $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 	$(AR) rcsD $@ $(filter %.o,$^)
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
-	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,defs \
+	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@

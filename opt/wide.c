@@ -113,6 +113,7 @@
 #define opt_packed_drop_copy opt_wide_packed_drop_copy
 #define opt_packed_find opt_wide_packed_find
 #define opt_packed_prefetch opt_wide_packed_prefetch
+#define opt_packed_near opt_wide_packed_near
 #define opt_packed_next opt_wide_packed_next
 #define opt_packed_read opt_wide_packed_read
 #define opt_packed_seed opt_wide_packed_seed

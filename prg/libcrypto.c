@@ -16,28 +16,39 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "fork.h"
 #include "pprf.h"
 #include "wide.h"
 
-static pid_t loader; /* the process that loaded the library */
+/* The process that loaded the library: its number (fork.h), which no child has, and its id, which a child of vfork has
+ * not.  An id alone says nothing: a descendant may have the same, in a namespace of its own or when ids are used
+ * again; libcrypto's generator goes by that alone, and would give it what it gave the loader. */
+static uint64_t loader;
+static pid_t loader_id;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int initialized;
 static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
-static int have_key;
-static EVP_MD *sha3;    /* NULL if the fetch failed */
-static EVP_CIPHER *aes; /* the same */
-static EVP_KDF *hkdf;   /* the same */
+static _Atomic int have_key;
+static int watched; /* whether libcrypto's end is told */
+static EVP_MD *_Atomic sha3;    /* NULL: not fetched yet, or there is none */
+static EVP_CIPHER *_Atomic aes; /* the same */
+static EVP_KDF *_Atomic hkdf;   /* the same */
 static _Thread_local EVP_MD_CTX *thread_ctx;
 static _Thread_local uint64_t calls;
 
+/* A thread ends.  A destructor of the program's may still use the library in it, and exit may come to the same thread:
+ * both find that there is no context. */
 static void free_ctx(void *ctx)
 {
+  thread_ctx = NULL;
   EVP_MD_CTX_free(ctx);
 }
 
-/* At the end of the process: pthread destructors do not run for the main thread. */
+/* libcrypto ends: with the process, or before.  pthread destructors do not run for the main thread. */
 static void at_exit(void)
 {
+  if (have_key)
+    (void)pthread_setspecific(ctx_key, NULL);
   EVP_MD_CTX_free(thread_ctx);
   thread_ctx = NULL;
   EVP_MD_free(sha3);
@@ -62,7 +73,8 @@ static void unlock(void)
 
 __attribute__((constructor)) static void at_load(void)
 {
-  loader = getpid();
+  loader_id = getpid();
+  (void)pprf_process_claim(&loader); /* without memory: 0, and no process is the loader */
   (void)pthread_atfork(lock, unlock, unlock);
 }
 
@@ -73,12 +85,16 @@ static void init(void)
     unlock();
     return;
   }
-  have_key = pthread_key_create(&ctx_key, free_ctx) == 0;
-  sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
-  aes = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
-  hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
-  (void)OPENSSL_atexit(at_exit);
-  atomic_store(&initialized, 1);
+  /* what is not to be had now, for lack of memory perhaps, is asked for again */
+  have_key = have_key || pthread_key_create(&ctx_key, free_ctx) == 0;
+  if (sha3 == NULL)
+    sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
+  if (aes == NULL)
+    aes = EVP_CIPHER_fetch(NULL, "AES-128-ECB", NULL);
+  if (hkdf == NULL)
+    hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  watched = watched || OPENSSL_atexit(at_exit) == 1;
+  atomic_store(&initialized, have_key && sha3 != NULL && aes != NULL && hkdf != NULL && watched);
   unlock();
 }
 
@@ -273,8 +289,9 @@ struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf
 static int draw(uint8_t *bytes, size_t len)
 {
   /* in a child, another thread of the parent may have left OpenSSL's generator locked */
-  int drawn = getpid() == loader ? RAND_priv_bytes(bytes, (int)len) == 1
-                                 : getrandom(bytes, len, 0) == (ssize_t)len;
+  int own = loader != 0 && pprf_process() == loader && getpid() == loader_id;
+  int drawn =
+    own ? RAND_priv_bytes(bytes, (int)len) == 1 : getrandom(bytes, len, 0) == (ssize_t)len;
   return drawn ? PPRF_OK : PPRF_ERR_CRYPTO;
 }
 
