@@ -58,6 +58,13 @@ build() { # CELL
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
 }
 
+flags=" $(sed -n 's/^flags[^:]*: //p' /proc/cpuinfo | head -1) "
+lacks() { # the first of these features that the processor lacks
+  for feature; do
+    case $flags in *" $feature "*) ;; *) echo "$feature"; return ;; esac
+  done
+}
+
 part=
 [ "${1:-}" = --quick ] && part=--stack && shift
 for cell; do
@@ -73,12 +80,21 @@ for cell; do
   result $? "${cell}_residues_of_seeds_of_32_bytes" "$log"
   "$dir/wide-libcrypto" > "$log" 2>&1
   result $? "${cell}_residues_of_seeds_of_32_bytes_with_libcrypto" "$log"
-  chosen=$("$dir/residue-shipped" --chosen)
+  chosen=$("$dir/residue-shipped" --chosen 2> "$log")
+  result $? "${cell}_runs_with_the_prg_that_ships" "$log"
   for version in avx512 avx2 scalar; do
-    if ! PPRF_PRG=$version "$dir/residue-shipped" --chosen | grep -qx $version; then
+    # what the processor has, the system says: a program that fails is not without a version
+    case $version in
+    avx512) lack=$(lacks avx512f avx512vl) ;;
+    avx2) lack=$(lacks avx2 bmi1 bmi2) ;;
+    *) lack= ;;
+    esac
+    if [ -n "$lack" ]; then
       echo "# this processor has no $version"
       continue
     fi
+    PPRF_PRG=$version "$dir/residue-shipped" --chosen 2> "$log" | grep -qx $version
+    result $? "${cell}_has_$version" "$log"
     whole=$part
     [ $version = "$chosen" ] && whole=
     PPRF_PRG=$version "$dir/residue-shipped" $whole > "$log" 2>&1

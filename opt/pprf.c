@@ -97,21 +97,13 @@ static struct reader first_record(const uint8_t *buf, const struct header *h)
     buf + header_bytes(h->family.suite, h->depth), h->nodes, h->depth, id_bytes(h->depth), 0, 0};
 }
 
-/* The id at the front of a record.  It is read once, with bytes of the seed behind it, which do not count: what was
- * checked is what is used. */
-static uint64_t read_id(const uint8_t *record, unsigned width)
-{
-  volatile uint64_t once = load(record, 8);
-  return once & UINT64_MAX >> (64 - 8 * width);
-}
-
 /* The node of the next record, whose seed then lies before r->record; 0 if there is none, or if encode
  * would not have written it after those before: then r->nodes is not 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
   if (r->nodes == 0)
     return 0;
-  uint64_t id = read_id(r->record, r->width);
+  uint64_t id = load_once(r->record, r->width);
   if (id == 0 || id >> r->depth > 1)
     return 0;
   *n = node_of_id(id);

@@ -40,7 +40,8 @@ def flat(text):
 def without_names(code):
     """The code with its temporary variables numbered anew: Frama-C numbers them over a whole file."""
     seen = {}
-    return flat(re.sub(r"\b(tmp|__retres|__constr_expr)(_\d+)?\b", lambda m: seen.setdefault(m[0], f"{m[1]}.{len(seen)}"), code))
+    return flat(re.sub(r"\b(tmp|__retres|__constr_expr)(_\d+)?\b",
+                       lambda m: seen.setdefault(m[0], f"{m[1]}.{len(seen)}"), code))
 
 
 class File:
@@ -273,22 +274,22 @@ def check(root, files):
             elif trusted.setdefault(function, contract) != contract:
                 raise Refused(f"{name}: {function} has another contract elsewhere")
     lines = ["# What the proofs of the C code believe and what they claim, as Frama-C prints it: functions whose",
-             "# bodies are not proven, what is only declared, recursive definitions, lines under #if, which Frama-C",
-             "# and the compiler may read differently; then the contracts of the API, and of all other proven functions",
-             "# that none calls, with all that they mention.  Written by",
+             "# bodies are not proven, what is only declared, recursive definitions, lines under #if, which",
+             "# Frama-C and the compiler may read differently; then the contracts of the API, and of all other",
+             "# proven functions that none calls, with all that they mention.  Written by",
              "# `python3 proofs/wp/assumptions.py --update`, compared by `make prove-wp`."]
     for function, contract in sorted(trusted.items()):
         lines += ["", f"function {function}"] + clauses(contract)
     lines += [""] + [f"axiomatic {block}" for block in sorted(set().union(*(f.blocks for f in files.values())))]
-    lines += [""] + [f"declared {what}" for what in sorted(
-        {text for f in files.values() for text in f.definitions.values() if not body_of(text) and " reads " not in text})]
+    declared = {text for f in files.values() for text in f.definitions.values()
+                if not body_of(text) and " reads " not in text}
+    lines += [""] + [f"declared {text}" for text in sorted(declared)]
     lines += [""] + [f"reads {text}" for _, text in sorted(reads.items())]
     for what in sorted(recursive(logic)):
         lines += ["", "recursive", "  " + logic[what]]
     for file, block in conditional(root):
         lines += ["", f"conditional {file}"] + ["  " + line for line in block]
-    declared = {what: text for file in files.values() for what, text in file.definitions.items()}
-    vocabulary = {**declared, **logic}
+    vocabulary = {**{what: text for f in files.values() for what, text in f.definitions.items()}, **logic}
     mentioned = set()
     inner = set().union(*calls.values())
     for function, (contract, _) in sorted(defined.items()):
