@@ -60,9 +60,8 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
    * at depth 16. */
   (void)madvise(pages, s->mapped, MADV_DONTDUMP);
   (void)madvise(pages, s->mapped, MADV_NOHUGEPAGE);
-  s->locked = mlock2(pages, slot_bytes(depth), MLOCK_ONFAULT) == 0;
-  if (shared && pprf_process_claim(&s->locker) != PPRF_OK)
-    s->locker = 0; /* then it is said to be locked nowhere */
+  s->locked = mlock2(pages, slot_bytes(depth), MLOCK_ONFAULT) == 0 &&
+              (!shared || pprf_process_claim(&s->locker) == PPRF_OK);
 
   unsigned char *in_pages = pages + slot_bytes(depth), *in_small = small;
   for (unsigned k = 0; k < levels; k++) {
@@ -115,7 +114,7 @@ int opt_store_locked(const struct opt_store *s)
 {
   if (s->packed != NULL)
     return opt_packed_locked(s->packed);
-  return s->locked && (!s->shared || (s->locker != 0 && s->locker == pprf_process()));
+  return s->locked && (!s->shared || s->locker == pprf_process());
 }
 
 void opt_store_drop(struct opt_store *s)

@@ -662,6 +662,7 @@ static int start(struct fleet *f)
 {
   sigset_t all, before;
   int good = pthread_mutex_init(&f->own->lock, NULL) == 0;
+  (void)mlock2(f->own, sizeof *f->own, MLOCK_ONFAULT); /* a child has not its parent's locks */
   unsigned started = 0;
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
@@ -892,8 +893,16 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
   if (!read_name(key, name, &n))
     return PPRF_ERR_FORMAT;
   if (is_too_old(f, n.made, ahead))
-    return PPRF_ERR_PUNCTURED;
+    return NOT_THERE; /* or it is another server's name, which one key in 4096 reads */
   int err = claim(l, life, &n, &lease, value);
+  if (err == NOT_THERE) { /* the tree is gone: so are the leaves that were fetched from it */
+    (void)pthread_mutex_lock(&l->lock);
+    for (unsigned k = 0; k < 2; k++)
+      if (l->batch[k].id == n.id)
+        OPENSSL_cleanse(&l->batch[k], sizeof l->batch[k]);
+    (void)pthread_mutex_unlock(&l->lock);
+    poke(l->fds[WAKE_FD]);
+  }
   if (err == PPRF_OK)
     *ticket = remember(f->own, (struct ticket){0, n.id, n.leaf, lease, life, i, n.slot});
   return err;

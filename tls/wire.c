@@ -116,6 +116,8 @@ static short wanted(const struct wire *w, short events)
 {
   if (w->ssl == NULL)
     return errno == EAGAIN || errno == EINTR ? events : 0;
+  if (!BIO_should_retry(SSL_get_rbio(w->ssl)))
+    return 0; /* the socket has ended, of which SSL_want says nothing: it is what was wanted last */
   int want = SSL_want(w->ssl); /* the error queue may hold what others left in it */
   return want == SSL_READING ? POLLIN : want == SSL_WRITING ? POLLOUT : 0;
 }
@@ -248,9 +250,15 @@ static int connect_any(struct wire *w, const struct target *t, uint64_t deadline
     memcpy(a.sun_path, t->path, strlen(t->path));
     return connect_to(w, AF_UNIX, &a, sizeof a, deadline);
   }
+  uint64_t left = 0;
   for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next)
-    if (connect_to(w, a->ai_family, a->ai_addr, a->ai_addrlen, deadline) == 0)
+    left++;
+  /* one that is silent does not use up the time of those behind it */
+  for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next, left--) {
+    uint64_t now = wire_now(), share = now < deadline ? (deadline - now) / left : 0;
+    if (connect_to(w, a->ai_family, a->ai_addr, a->ai_addrlen, now + share) == 0)
       return 0;
+  }
   return -1;
 }
 

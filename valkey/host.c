@@ -8,7 +8,11 @@
  *   clock SECONDS  turn this process's clock (CLOCK_BOOTTIME) forward
  *   child          a child that does nothing: its process id
  *   seal-in-child  a ticket that a child seals, as soon as it can
+ *   sealing-child  a child that has sealed a ticket: its process id
+ *   use-many N     seals N tickets and redeems each: how many were not to be had
+ * HOST_FIRST: an address that each name has, before its own.
  * An error is "error " and its number. */
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +38,46 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
   return rc;
 }
 
+int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **found)
+{
+  const char *first = getenv("HOST_FIRST");
+  struct addrinfo *own;
+  int rc = __real_getaddrinfo(node, service, hints, found);
+  if (rc != 0 || first == NULL || (rc = __real_getaddrinfo(first, service, hints, &own)) != 0)
+    return rc;
+  own->ai_next = *found;
+  *found = own;
+  return 0;
+}
+
 static void say_error(int err)
 {
   printf("error %d\n", err);
+}
+
+/* As soon as there can be one. */
+static int seal_when_possible(uint8_t ticket[TICKET_MAX], size_t *n)
+{
+  int err = PPRF_TLS_ERR_BACKEND;
+  for (int i = 0; i < 30000 && err == PPRF_TLS_ERR_BACKEND; i++) {
+    *n = TICKET_MAX;
+    err = pprf_tickets_seal(tickets, content, sizeof content, ticket, n);
+    if (err == PPRF_TLS_ERR_BACKEND)
+      (void)usleep(2000);
+  }
+  return err;
+}
+
+static int say_ticket(int err, const uint8_t *ticket, size_t n)
+{
+  for (size_t i = 0; err == PPRF_OK && i < n; i++)
+    printf("%02x", ticket[i]);
+  return err;
 }
 
 static int seal(void)
@@ -44,9 +85,21 @@ static int seal(void)
   uint8_t ticket[TICKET_MAX];
   size_t n = sizeof ticket;
   int err = pprf_tickets_seal(tickets, content, sizeof content, ticket, &n);
-  for (size_t i = 0; err == PPRF_OK && i < n; i++)
-    printf("%02x", ticket[i]);
-  return err;
+  return say_ticket(err, ticket, n);
+}
+
+static unsigned long long use_many(unsigned long long many)
+{
+  uint8_t ticket[TICKET_MAX], out[TICKET_MAX];
+  unsigned long long bad = 0;
+  for (; many > 0; many--) {
+    size_t n, out_n = sizeof out;
+    uint64_t number;
+    bad += seal_when_possible(ticket, &n) != PPRF_OK ||
+           pprf_tickets_open(tickets, ticket, n, out, &out_n, &number) != PPRF_OK ||
+           pprf_tickets_redeem(tickets, number, 1) != PPRF_OK;
+  }
+  return bad;
 }
 
 static void open_ticket(const char *hex)
@@ -66,15 +119,26 @@ static void open_ticket(const char *hex)
     printf("%llu\n", (unsigned long long)number);
 }
 
-static void child(void)
+static void child(int seals)
 {
-  pid_t pid = fork();
+  int done[2];
+  char byte;
+  (void)fflush(stdout);
+  pid_t pid = pipe(done) == 0 ? fork() : -1;
   if (pid == 0) {
+    uint8_t ticket[TICKET_MAX];
+    size_t n;
     (void)prctl(PR_SET_PDEATHSIG, 9);
+    if (!seals || seal_when_possible(ticket, &n) == PPRF_OK)
+      (void)!write(done[1], "", 1);
+    (void)close(done[0]);
+    (void)close(done[1]);
     for (;;)
       (void)pause();
   }
-  printf("%d\n", (int)pid);
+  printf("%d\n", pid > 0 && read(done[0], &byte, 1) == 1 ? (int)pid : -1);
+  (void)close(done[0]);
+  (void)close(done[1]);
 }
 
 static void seal_in_child(void)
@@ -82,12 +146,10 @@ static void seal_in_child(void)
   (void)fflush(stdout);
   pid_t pid = fork();
   if (pid == 0) {
-    int err = PPRF_TLS_ERR_BACKEND;
-    for (int i = 0; i < 3000 && err == PPRF_TLS_ERR_BACKEND; i++) {
-      err = seal();
-      if (err == PPRF_TLS_ERR_BACKEND)
-        (void)usleep(20000);
-    }
+    uint8_t ticket[TICKET_MAX];
+    size_t n;
+    int err = seal_when_possible(ticket, &n);
+    (void)say_ticket(err, ticket, n);
     if (err != PPRF_OK)
       say_error(err);
     else
@@ -161,7 +223,11 @@ int main(int argc, char **argv)
       ahead += (long)number;
       printf("\n");
     } else if (IS("child")) {
-      child();
+      child(0);
+    } else if (IS("sealing-child")) {
+      child(1);
+    } else if (IS("use-many")) {
+      printf("%llu\n", use_many(number));
     } else if (IS("seal-in-child")) {
       seal_in_child();
     } else {

@@ -231,8 +231,6 @@ static int create(server_ctx *ctx, server_str **a, int n)
   if (err != PPRF_OK)
     return fail(ctx, err);
   (void)server.ModuleTypeSetValue(k, type, t); /* a dead tree that was there is freed */
-  /* the empty shell goes some time after the tree, by the system's clock: it holds nothing */
-  (void)server.SetExpire(k, lifetime + 60000);
   return reply_id(ctx, tree_look(t).id);
 }
 

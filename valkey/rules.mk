@@ -27,7 +27,7 @@ valkey/test_valkey.py valkey/test_partition.py: $(B)/valkey/pprf.so $(B)/valkey/
 
 # hosts without TLS
 HOST_SRC := valkey/host.c $(FLEET_SRC)
-HOST_WRAP := -Wl,--wrap=clock_gettime
+HOST_WRAP := -Wl,--wrap=clock_gettime,--wrap=getaddrinfo
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)

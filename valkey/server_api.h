@@ -85,7 +85,6 @@ struct server_command_info {
   F(server_type *, ModuleTypeGetType, (server_key *))                                      \
   F(void *, ModuleTypeGetValue, (server_key *))                                            \
   F(int, ModuleTypeSetValue, (server_key *, server_type *, void *value))                   \
-  F(int, SetExpire, (server_key *, long long ms))                                          \
   F(const char *, StringPtrLen, (const server_str *, size_t *len))                         \
   F(int, StringToLongLong, (const server_str *, long long *))                              \
   F(int, WrongArity, (server_ctx *))                                                       \

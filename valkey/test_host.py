@@ -5,6 +5,7 @@ of one server, and what they hold in memory."""
 import argparse
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -36,9 +37,10 @@ class Failed(Exception):
 
 
 class Host:
-    def __init__(self, case, *urls, depth=10, lifetime=7200, program=None, prefix=()):
+    def __init__(self, case, *urls, depth=10, lifetime=7200, program=None, prefix=(), environment=None):
         self.p = subprocess.Popen([*prefix, program or PROGRAM, str(depth), str(lifetime), *urls], text=True,
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                  env=dict(os.environ, **(environment or {})), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         case.addCleanup(self.close)
         self.answer()
 
@@ -161,6 +163,25 @@ class Tickets(Case):
         self.server.client()("DEL", "{pprf}:3")
         self.assertEqual(a.use(a.seal()), OK)
 
+    def test_leaves_of_a_tree_that_is_gone_are_not_issued(self):
+        """after DEL, which revokes; with the first ticket that the server does not know"""
+        a, server = self.host(depth=17), self.server.client()
+        a.seal()
+        self.wait(lambda: server.info(server("KEYS", "*")[0])["issued"] >= 1024, "two batches")
+        server("DEL", *server("KEYS", "*"))
+        self.assertEqual(a.use(a.seal()), PUNCTURED)
+        for _ in range(3):
+            self.assertEqual(a.use(a.seal()), OK)
+
+    def test_a_server_is_asked_for_its_tickets_whatever_the_others_keys_read(self):
+        """of another server's names one in 4096 is one by a server's key, too, with any date"""
+        other = fleet.Server()
+        self.addCleanup(other.close)
+        a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000", depth=17)
+        a.seal()
+        self.wait(lambda: a.stats()["connected"] >= 2, "both servers")
+        self.assertEqual(a("use-many", "40000"), "0")
+
     def test_old_tickets_are_refused(self):
         a, b = self.host(lifetime=100), self.host(lifetime=100)
         old, new = a.seal(), a.seal()
@@ -250,6 +271,19 @@ class Processes(Case):
         self.assertEqual(fleet.memory_holds(child, values), set())
         self.assertEqual(a("redeem", number), OK)
 
+    def test_values_are_locked_in_every_process(self):
+        """a child does not have its parent's locks"""
+        a = self.host()
+        a.seal()
+        child = int(a("sealing-child"))
+
+        def locked(pid):
+            with open(f"/proc/{pid}/status") as f:
+                return next(int(line.split()[1]) for line in f if line.startswith("VmLck:"))
+        soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+        self.assertEqual(locked(child), locked(a.p.pid))
+        self.assertTrue(locked(child) > 0 or soft < 1 << 16, "nothing is locked")
+
     def test_connections_are_not_the_child_s(self):
         a = self.host()
         a.seal()
@@ -311,6 +345,42 @@ class Urls(unittest.TestCase):
 
 
 class Enemies(Case):
+    def test_an_address_that_is_silent_leaves_time_for_the_next(self):
+        with socket.socket() as silent:  # its queue is full, nobody accepts
+            silent.bind(("127.0.0.9", self.server.port))
+            silent.listen(0)
+            waiting = [socket.socket() for _ in range(4)]
+            for s in waiting:
+                self.addCleanup(s.close)
+                s.setblocking(False)
+                s.connect_ex(("127.0.0.9", self.server.port))
+            a = self.host(environment={"HOST_FIRST": "127.0.0.9"})
+            self.assertEqual(a.use(a.seal()), OK)
+
+    def test_a_tls_connection_that_ends_at_once(self):
+        """as a proxy's whose server is down: it is noticed, and costs no time"""
+        def accept():
+            while True:
+                try:
+                    s, _ = listener.accept()
+                except OSError:
+                    return
+                s.recv(1)
+                s.close()
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=accept, daemon=True).start()
+            a = Host(self, f"valkeys://127.0.0.1:{listener.getsockname()[1]}?timeout=1000")
+            self.assertEqual(a("seal"), BACKEND)
+            begin = self.seconds(a)
+            time.sleep(3)
+            self.assertLess(self.seconds(a) - begin, 0.3)
+
+    @staticmethod
+    def seconds(host):
+        """Of the processor, so far."""
+        with open(f"/proc/{host.p.pid}/stat") as f:
+            return sum(map(int, f.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def test_a_server_that_lies(self):
         """what it answers is of another protocol, or of another command"""
         for answer in (b"", b"-ERR no\r\n", b"+OK\r\n", b"$32\r\n" + bytes(32) + b"\r\n", b"*-7\r\n",

@@ -76,13 +76,19 @@ class PuncturedError(Error, LookupError):
         what = f"leaf {leaf} was" if isinstance(leaf, int) else f"all leaves of {leaf} were"
         super().__init__(f"{what} punctured before")
 
+    def __reduce__(self) -> Any:  # by default with the message, which is no leaf
+        return type(self), (self.leaf,)
+
 
 class LeafError(Error, IndexError):
     """The leaf is not in the tree.  `leaf` is it."""
 
     def __init__(self, leaf: Any, depth: int) -> None:
-        self.leaf = leaf
+        self.leaf, self._depth = leaf, depth
         super().__init__(f"leaf {leaf} is not in 0 .. {(1 << depth) - 1}, the leaves of depth {depth}")
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.leaf, self._depth)
 
 
 class FormatError(Error, ValueError):

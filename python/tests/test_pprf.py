@@ -415,6 +415,13 @@ def test_a_closed_key_says_so():
     assert "closed" in repr(key)
 
 
+@pytest.mark.parametrize("error", [pprf.PuncturedError(5), pprf.PuncturedError(range(2, 4)), pprf.LeafError(99, 4)])
+def test_errors_are_copied_as_they_are(error):
+    """as a pool of processes sends them"""
+    for copied in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(copied), str(copied), copied.leaf) == (type(error), str(error), error.leaf)
+
+
 def test_keys_are_not_copied():
     with pprf.Key(depth=4) as key:
         for call in (copy.copy, copy.deepcopy, pickle.dumps):
