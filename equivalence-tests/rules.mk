@@ -265,16 +265,16 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
   opt_aes_bitsliced opt_aes_ni opt_aes_ni_x4 opt_aes_ni_descend opt_aes_vaes_x4 opt_aes_vaes_x8 \
   opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
-$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a $(B)/common/fork.o
+$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
 
 TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
 EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
-$(EQB)/wide_prg: $(EQB)/plain/wide_prg.o $(B)/prg/libprg_keccak.a $(B)/common/fork.o
+$(EQB)/wide_prg: $(EQB)/plain/wide_prg.o $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a $(B)/common/fork.o
+$(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
 	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
@@ -287,7 +287,7 @@ EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_expand_
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
 	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/secret_wide: $(EQB)/plain/secret_wide.o $(B)/prg/libprg_keccak.a $(B)/common/fork.o
+$(EQB)/secret_wide: $(EQB)/plain/secret_wide.o $(B)/prg/libprg_keccak.a
 	$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \

@@ -19,8 +19,9 @@ $(B)/prg/libcrypto_evp.o: prg/libcrypto.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ)
-$(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ)
+# with what tells a child of fork, for programs that have neither implementation; theirs comes before it
+$(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ) $(B)/common/fork.o
+$(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ) $(B)/common/fork.o
 $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a: $(B)/flags
 	@rm -f $@
 	$(AR) rcsD $@ $(filter %.o,$^)
