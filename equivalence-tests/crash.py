@@ -578,7 +578,8 @@ def secrets(scratch):
         found = [v for e, v in events if e == "secret"]
         for v in found[:5]:
             note("%s: found in %s" % (name, v["where"]))
-        # Every mapping is for secrets, out of core dumps and out of swap, but one page that fork wipes.
+        # Every mapping is for secrets, out of core dumps and out of swap, but a page each that fork wipes: of the
+        # library, which has one from when it is loaded, and of the reference beside it.
         # Of opt's store, which takes what it touches only, the slots are locked and the bitmap is not.
         wiped = 0
         for i, (e, v) in enumerate(events):
@@ -587,8 +588,8 @@ def secrets(scratch):
             v = {**v, **rest_of(v, events[i + 1:])}
             place = {"at": v["at"], "len": v["len"]}
             advice = [w["advice"] for f, w in events if f == "advised" and {**w, **place} == w]
-            if v["len"] == os.sysconf("SC_PAGESIZE") and advice == [18] and wiped == 0:  # MADV_WIPEONFORK
-                wiped = 1
+            if v["len"] == os.sysconf("SC_PAGESIZE") and advice == [18] and wiped < 2:  # MADV_WIPEONFORK
+                wiped += 1
                 continue
             locked = [w["len"] for f, w in events if f == "locked" and w["at"] == v["at"]]
             kept = 16 in advice and (  # MADV_DONTDUMP

@@ -51,8 +51,8 @@ build() { # CELL
   tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
   local wide=('-Wl,-z,now' '-Wl,--wrap=EVP_KDF_CTX_new' '-Wl,--wrap=EVP_KDF_derive'
     '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/wide_prg.o")
-  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" $LDLIBS &&
-    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" $LDLIBS || return 1
+  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/fork.o" $LDLIBS &&
+    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" "$dir/opt/fork.o" $LDLIBS || return 1
   tests="$tests -Wl,--wrap=prg_wipe"
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
