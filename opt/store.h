@@ -51,8 +51,7 @@ struct opt_store {
   void *small;               /* a block of the bitmap that is the store's own to free, or NULL */
   uint64_t most;             /* with more nodes than this a packed store is to become slots (change.h) */
   uint64_t least;            /* with fewer than this slots are to become a packed store; 0: never */
-  uint64_t
-    locker; /* of a shared mapping: the number of the process that it is locked for (fork.h) */
+  uint64_t locker;           /* of a shared mapping: the process (fork.h) that it is locked for */
 #endif
 };
 
