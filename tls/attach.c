@@ -365,6 +365,9 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
     return NO_TICKET;
   }
   c->decrypting = ticket;
+  /* In TLS 1.2 the client shows at the end only that it knows the secret: others, too, may try until then. */
+  if (!is_1_3(ssl))
+    c->tickets->backend->share(c->tickets->keys, ticket);
   /* A TLS 1.2 ticket's successor would hold the same master secret, and outlive it. */
   return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
 }
@@ -450,6 +453,10 @@ static void at_step(SSL *ssl, int where)
       (void)redeem(ssl, 0);
       if (c->resumes)
         find_early_secret(ssl, c);
+      if (resumed_ticket(ssl, c) == 0)
+        release_ticket(c); /* another session is resumed, by a client that may say no more */
+    } else if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS) {
+      release_ticket(c); /* none is */
     } else if ((where & SSL_CB_EXIT) != 0 && SSL_is_init_finished(ssl)) {
       release_ticket(c);
       forget_secrets(ssl, c);

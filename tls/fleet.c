@@ -10,6 +10,10 @@
  * other can, nor link two tickets of one connection.  When the server starts anew the key is another, as its
  * trees are.
  *
+ * A ticket is claimed when it is opened, and its lease ends by a commit when it is redeemed.  One of TLS 1.2,
+ * which anyone can have opened and nobody has shown a right to before the handshake's end, is released at once:
+ * it is punctured when it is redeemed, whoever has claimed it.
+ *
  * Each process has a thread for each server.  The thread has a connection of its own, by which it fetches
  * leaves, and opens the one by which tickets are claimed, which the callers use in turn.  Whoever gets no
  * answer in time marks that connection broken; the thread closes it and connects again, later and later while
@@ -97,7 +101,7 @@ struct line {
 
 /* A ticket that was opened. */
 struct ticket {
-  uint64_t number, id, leaf, lease, life;
+  uint64_t number, id, leaf, lease, life; /* lease 0: it is shared */
   unsigned server, slot;
 };
 
@@ -309,10 +313,24 @@ static int learn(struct line *l)
   return 0;
 }
 
+/* Whether the server's user may puncture, which is first asked for when the handshake that a ticket was for is
+ * done: too late to refuse the ticket.  There is no tree of this id. */
+static int may_puncture(struct line *l)
+{
+  struct command c;
+  const redisReply *r;
+  uint64_t deadline = wire_now() + ANSWER_MS;
+  begin(&c, "PPRF.PUNCT", l->target, 0);
+  add_id(&c, 0);
+  add_number(&c, 1, 0);
+  return wire_send(&l->own, c.words, c.word, deadline) == 0 &&
+         (r = wire_reply(&l->own, deadline)) != NULL && !reply_is(r, REDIS_REPLY_ERROR, "NOPERM");
+}
+
 static int connect_line(struct line *l)
 {
   uint64_t deadline = wire_now() + CONNECT_MS;
-  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 ||
+  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 || !may_puncture(l) ||
       wire_open(&l->claims, l->target, deadline) != 0)
     return -1;
   (void)pthread_mutex_lock(&l->lock);
@@ -724,29 +742,38 @@ static void give_back(struct line *l, int broken)
 
 enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tree */
 
-/* The reply to PPRF.CLAIM.  *broken: it is none. */
-static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
-                      uint64_t deadline, int *broken)
+/* The reply to what was sent last; NULL: none came in time, or one before it was none. */
+static const redisReply *last_reply(struct line *l, uint64_t deadline)
 {
-  const redisReply *r;
-  *broken = 1;
   for (; l->due > 0; l->due--) {
-    r = wire_reply(&l->claims, deadline);
+    const redisReply *r = wire_reply(&l->claims, deadline);
     if (!reply_is(r, REDIS_REPLY_STATUS, "") && !reply_is(r, REDIS_REPLY_ERROR, "") &&
         (r == NULL || r->type != REDIS_REPLY_NIL))
-      return PPRF_TLS_ERR_BACKEND;
+      return NULL;
   }
-  r = wire_reply(&l->claims, deadline);
-  if (r == NULL)
-    return PPRF_TLS_ERR_BACKEND;
-  *broken = 0;
+  return wire_reply(&l->claims, deadline);
+}
+
+/* What a server says of a leaf that it does not give. */
+static int read_refusal(const redisReply *r)
+{
   if (r->type == REDIS_REPLY_NIL || reply_is(r, REDIS_REPLY_ERROR, "LEASED "))
     return PPRF_ERR_PUNCTURED;
   if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") || reply_is(r, REDIS_REPLY_ERROR, "DEAD ") ||
       reply_is(r, REDIS_REPLY_ERROR, "WRONGTYPE "))
     return NOT_THERE;
-  if (r->type == REDIS_REPLY_ERROR)
-    return PPRF_TLS_ERR_BACKEND;
+  return r->type == REDIS_REPLY_ERROR ? PPRF_TLS_ERR_BACKEND : PPRF_OK;
+}
+
+/* The reply to PPRF.CLAIM.  *broken: it is none. */
+static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
+                      uint64_t deadline, int *broken)
+{
+  const redisReply *r = last_reply(l, deadline);
+  *broken = r == NULL;
+  int err = r == NULL ? PPRF_TLS_ERR_BACKEND : read_refusal(r);
+  if (err != PPRF_OK)
+    return err;
   *broken = 1;
   if (!is_pair(r, REDIS_REPLY_INTEGER, REDIS_REPLY_STRING) || r->element[0]->integer < 1 ||
       r->element[1]->len != PPRF_SEED_BYTES)
@@ -776,6 +803,26 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
     OPENSSL_cleanse(value, PPRF_SEED_BYTES);
   give_back(l, broken);
   return err;
+}
+
+/* Puncture a leaf, whoever has leased it. */
+static int puncture(struct line *l, const struct ticket *t)
+{
+  struct command c;
+  uint64_t deadline = wire_now() + l->target->timeout;
+  const redisReply *r = NULL;
+  int err = PPRF_TLS_ERR_BACKEND;
+  if (!take(l, t->life, deadline))
+    return err;
+  begin(&c, "PPRF.PUNCT", l->target, t->slot);
+  add_id(&c, t->id);
+  add_number(&c, 1, t->leaf);
+  if (wire_send(&l->claims, c.words, c.word, deadline) == 0 &&
+      (r = last_reply(l, deadline)) != NULL)
+    err = read_refusal(r);
+  int broken = r == NULL || (err == PPRF_OK && !reply_is(r, REDIS_REPLY_STATUS, "OK"));
+  give_back(l, broken);
+  return broken ? PPRF_TLS_ERR_BACKEND : err == NOT_THERE ? PPRF_ERR_PUNCTURED : err;
 }
 
 /* End a lease by PPRF.COMMIT or PPRF.RELEASE.  If that does not reach the server the lease runs out. */
@@ -814,6 +861,20 @@ static int forget(struct process *p, uint64_t number, struct ticket *t)
   if (good) {
     *t = *found;
     *found = (struct ticket){0};
+  }
+  (void)pthread_mutex_unlock(&p->lock);
+  return good;
+}
+
+/* Let a ticket be shared; *t is what it was. */
+static int give_up_lease(struct process *p, uint64_t number, struct ticket *t)
+{
+  (void)pthread_mutex_lock(&p->lock);
+  struct ticket *found = &p->open[number % OPEN_MAX];
+  int good = number != 0 && found->number == number;
+  if (good) {
+    *t = *found;
+    found->lease = 0;
   }
   (void)pthread_mutex_unlock(&p->lock);
   return good;
@@ -948,7 +1009,16 @@ static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
     (void)atomic_fetch_add(&f->counts->early_rejected, early != 0);
     return PPRF_ERR_PUNCTURED;
   }
-  answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
+  int err = PPRF_OK;
+  if (t.lease != 0)
+    answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
+  else
+    err = puncture(&f->own->line[t.server], &t);
+  if (err != PPRF_OK) {
+    (void)atomic_fetch_add(err == PPRF_ERR_PUNCTURED ? &f->counts->refused : &f->counts->unanswered,
+                           1);
+    return err;
+  }
   (void)atomic_fetch_add(early ? &f->counts->early_accepted : &f->counts->resumed, 1);
   return PPRF_OK;
 }
@@ -957,7 +1027,15 @@ static void fleet_release(void *keys, uint64_t ticket)
 {
   struct fleet *f = keys;
   struct ticket t;
-  if (running(f) && forget(f->own, ticket, &t))
+  if (running(f) && forget(f->own, ticket, &t) && t.lease != 0)
+    answer(&f->own->line[t.server], "PPRF.RELEASE", &t);
+}
+
+static void fleet_share(void *keys, uint64_t ticket)
+{
+  struct fleet *f = keys;
+  struct ticket t;
+  if (running(f) && give_up_lease(f->own, ticket, &t))
     answer(&f->own->line[t.server], "PPRF.RELEASE", &t);
 }
 
@@ -1046,8 +1124,8 @@ static void fleet_free(void *keys)
 }
 
 static const struct backend fleet_backend = {
-  2,      fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_expire, refuse,
-  refuse, fleet_count, fleet_stats, fleet_export, fleet_adopt,   fleet_close,  fleet_free};
+  2,      fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_share, fleet_expire, refuse,
+  refuse, fleet_count, fleet_stats, fleet_export, fleet_adopt,   fleet_close, fleet_free};
 
 /* ---- pprf_fleet.h ---- */
 

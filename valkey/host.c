@@ -4,6 +4,7 @@
  *   seal           a ticket, in hexadecimal
  *   open TICKET    its number
  *   redeem NUMBER, release NUMBER, rotate, revoke, export
+ *   share NUMBER   as TLS 1.2 does
  *   stats          the counters
  *   clock SECONDS  turn this process's clock (CLOCK_BOOTTIME) forward
  *   child          a child that does nothing: its process id
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "pprf_fleet.h"
+#include "tickets.h"
 
 enum { TICKET_MAX = 256 };
 static const uint8_t content[] = "the session";
@@ -211,6 +213,9 @@ int main(int argc, char **argv)
       say_error(pprf_tickets_redeem(tickets, number, 1));
     } else if (IS("release")) {
       say_error(pprf_tickets_release(tickets, number));
+    } else if (IS("share")) {
+      tickets->backend->share(tickets->keys, number);
+      say_error(PPRF_OK);
     } else if (IS("rotate")) {
       say_error(pprf_tickets_rotate(tickets));
     } else if (IS("revoke")) {

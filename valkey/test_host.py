@@ -128,6 +128,27 @@ class Tickets(Case):
             for host in (a, b):
                 self.assertEqual(host("open", ticket), PUNCTURED)
 
+    def test_a_shared_ticket_is_open_to_all_until_one_redeems(self):
+        a, b = self.host(), self.host()
+        b.seal()  # both are connected
+        for first, second in ((a, a), (a, b), (b, a)):
+            ticket, other = first.seal(), first.seal()
+            number = first("open", ticket)
+            self.assertEqual(first("share", number), OK)
+            again = second("open", ticket)
+            self.assertEqual(second("share", again), OK)
+            key, = self.server.client()("KEYS", "*")
+            self.assertEqual(self.server.client().info(key)["leases"], 0)
+            self.assertEqual(second("redeem", again), OK)
+            for host, late in ((first, number), (second, again)):
+                self.assertEqual(host("redeem", late), PUNCTURED)
+                self.assertEqual(host("open", ticket), PUNCTURED)
+            number = first("open", other)
+            for word in ("share", "share", "release"):
+                self.assertEqual(first(word, number), OK)
+            self.assertEqual(first("redeem", number), PUNCTURED)  # given back
+            self.assertEqual(second.use(other), OK)
+
     def test_a_changed_ticket_burns_nothing(self):
         a, b = self.host(), self.host()
         ticket = a.seal()

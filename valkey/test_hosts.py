@@ -22,6 +22,7 @@ import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -285,6 +286,25 @@ class Tickets(Hosts):
             seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a, b)]
             self.assertEqual(seen, ["resumed", "full", "full"], options)
 
+    def test_who_has_only_seen_a_tls_1_2_ticket_holds_nothing(self):
+        server = self.server()
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        path, options = tempfile.mktemp(dir=self.dir), ["-tls1_2"]
+        tls.s_client(a.port, sess_out=path, options=options)
+        copy = tls.capture(self.dir, path, None, options)
+        with ExitStack() as silent:  # a ClientHello, and then no word more
+            for host in (a, b, a):
+                conn = silent.enter_context(socket.create_connection(("127.0.0.1", host.port), PATIENCE))
+                conn.settimeout(PATIENCE)
+                conn.sendall(copy)
+                answer = b""
+                while tls.CHANGE_CIPHER_SPEC not in [t for t, _ in tls.records(answer)]:  # the ticket was opened
+                    answer += conn.recv(1) or self.fail("no answer")
+            self.assertEqual(server.client().info(self.tree(server))["leases"], 0)
+            seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a)]
+            self.assertEqual(seen, ["resumed", "full"])
+
     def test_who_has_only_seen_a_ticket_burns_nothing(self):
         server = self.server()
         a, b = (self.host(self.url(server)) for _ in range(2))
@@ -421,7 +441,8 @@ class Configuration(Hosts):
         c = server.client()
         c("ACL", "SETUSER", "tls-hosts", "on", ">se cr:et", "~{web}:*", "resetchannels", "-@all", "+pprf.hello",
           "+pprf.namekey", "+pprf.create", "+pprf.issue", "+pprf.claim", "+pprf.commit", "+pprf.release",
-          "+pprf.info")
+          "+pprf.punct", "+pprf.info")
+        c("ACL", "SETUSER", "may-not-puncture", "on", "nopass", "~{web}:*", "resetchannels", "+@all", "-pprf.punct")
         c("ACL", "SETUSER", "default", "resetpass", "nopass", "-pprf.namekey")
         place = f"127.0.0.1:{server.port}"
         good = self.host(f"valkey://tls-hosts:se%20cr%3aet@{place}/web?timeout=1000")
@@ -433,7 +454,7 @@ class Configuration(Hosts):
         other = self.host(f"redis://tls-hosts@{place}?passfile={passfile}&name=web&timeout=1000")
         self.ready(good, other)
         for wrong in (f"valkey://tls-hosts:other@{place}/web", f"valkey://tls-hosts:se%20cr%3aet@{place}/mail",
-                      f"valkey://{place}/web"):
+                      f"valkey://{place}/web", f"valkey://may-not-puncture:any@{place}/web"):
             host = self.host(wrong)
             self.assertEqual(self.offer(host, self.ticket(host)), "rejected")
             self.wait(lambda: self.status(host)["not_issued"] > 0, "a ticket without a leaf")
