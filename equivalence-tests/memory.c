@@ -108,6 +108,7 @@ static unsigned in_freed, in_unmapped, in_advised; /* seeds found there */
 static unsigned calls, fail_at; /* calls that can fail in an operation; the one that fails */
 static const char *failed_call;
 static size_t block_bytes; /* of blocks that are not freed, with the allocator's 8 each */
+static size_t block_peak;  /* the most of them */
 static unsigned blocks_made;
 static int refused_advice = -1, refused_errno, refuse_lock;
 static int advice_seen[32];
@@ -124,6 +125,7 @@ static void *made(void *p)
 {
   if (in_a_call && p != NULL) {
     block_bytes += malloc_usable_size(p) + 8;
+    block_peak = block_bytes > block_peak ? block_bytes : block_peak;
     blocks_made++;
   }
   return p;
@@ -583,6 +585,62 @@ static unsigned accounting(const struct pprf_impl *impl, unsigned depth)
   return bad;
 }
 
+/* Bytes that pprf_punct_batch takes with malloc for every step-th of n leaves, at random if that is 0, and *said, what
+ * pprf.h says of it, where a leaf's node gives one new node more than the key gets; the pages of a packed key and
+ * those of pair slots are not malloc's. */
+static size_t batch_bytes(unsigned store, unsigned suite, uint64_t n, uint64_t step, size_t *said)
+{
+  enum { MOST = 4000, DEPTH = 30, PUNCTURED = 300, ROUNDED_UP = 512 };
+  static uint64_t leaf[MOST];
+  static const uint8_t seed[32] = {9};
+  struct pprf_options options = {.size = sizeof options,
+                                 .seed = suite == PPRF_MLS_SHA256 ? seed : NULL,
+                                 .depth = DEPTH,
+                                 .store = store,
+                                 .suite = suite};
+  uint64_t state = 5;
+  pprf_key *key;
+  if (n > MOST || pprf_setup_with(&key, &options) != PPRF_OK)
+    return SIZE_MAX;
+  for (unsigned i = 0; i < PUNCTURED; i++)
+    (void)pprf_punct(key, tap_random(&state) >> (64 - DEPTH));
+  for (uint64_t i = 0; i < n; i++)
+    leaf[i] = step > 0 ? i * step : tap_random(&state) >> (64 - DEPTH);
+  size_t before = pprf_node_count(key);
+  size_t split = n < before ? n : before;
+  block_bytes = block_peak = 0;
+  calls = fail_at = 0;
+  in_a_call = 1;
+  int err = pprf_punct_batch(key, leaf, n, NULL);
+  in_a_call = 0;
+  size_t after = pprf_node_count(key) + split, made = after > before ? after - before : 0;
+  size_t wide = suite == PPRF_MLS_SHA256 ? 16 : 0;
+  *said = n * (76 + wide) + made * (32 + wide) + ROUNDED_UP;
+  if (store == PPRF_STORE_PACKED)
+    *said += n * 32 + before;
+  pprf_free(key);
+  return err == PPRF_OK ? block_peak : SIZE_MAX;
+}
+
+static int batches_take_what_is_said(void)
+{
+  static const struct {
+    uint64_t n, step;
+  } cases[] = {{1, 0}, {30, 0}, {4000, 0}, {4000, 1}, {4000, 2}, {4000, 16}, {4000, 1 << 12}};
+  int good = 1;
+  for (unsigned i = 0; i < 4 * ARRAY(cases); i++) {
+    unsigned store = i & 1 ? PPRF_STORE_PACKED : PPRF_STORE_SLOTS;
+    unsigned suite = i & 2 ? PPRF_MLS_SHA256 : PPRF_SHA3_256_SALTED;
+    size_t said = 0, bytes = batch_bytes(store, suite, cases[i / 4].n, cases[i / 4].step, &said);
+    if (bytes > said || (cases[i / 4].n > 1 && bytes < said / 3)) {
+      tap_note("store %u, suite %u, %u leaves %u apart: %zu bytes, said are %zu", store, suite,
+               (unsigned)cases[i / 4].n, (unsigned)cases[i / 4].step, bytes, said);
+      good = 0;
+    }
+  }
+  return good;
+}
+
 /* ---------------------------------------------------------------- what the kernel says of pages */
 
 enum { DONTDUMP = 1, NOHUGEPAGE = 2, LOCKED = 4, SHARED = 8, ANY = 15 };
@@ -994,6 +1052,7 @@ int main(int argc, char **argv)
       bad += accounting(impls[i], depth);
     tap_ok(bad == 0, "%s_memory_bytes_is_what_the_key_holds", impls[i]->name);
   }
+  tap_ok(batches_take_what_is_said(), "a_batch_takes_the_memory_that_pprf_h_says");
   for (int i = 0; i < IMPLS; i++)
     tap_ok(freed_wide_key(impls[i], PPRF_STORE_SLOTS) &&
              freed_wide_key(impls[i], PPRF_STORE_PACKED),

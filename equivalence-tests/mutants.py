@@ -14,7 +14,7 @@ class Mutants(planting.Suites):
     list = "equivalence-tests/mutants.txt"
     built = ["flags", "oracle", "prg", "common", "ref", "opt", "cli", "bench",
              *("equivalence-tests/" + variant for variant in ("plain", "asan", "tsan"))]
-    cpu = 240
+    cpu = 480
 
     def controls(self, bugs):
         short = self.arg.quick or self.arg.sample  # the suites run on their own beside this

@@ -253,9 +253,9 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
                              int *result);
 
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
- * same number of PRG calls, run side by side.  While it runs it takes 68 bytes of memory a leaf and
- * 32 a new node, 84 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 and 64 more (80 in
- * that suite), and new pages of 4 kB at most for those that hold one of the leaves.
+ * same number of PRG calls, run side by side.  While it runs it takes 76 bytes of memory a leaf and
+ * 32 a new node, 92 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 more a leaf and 1 a node
+ * that the key has, and new pages of 4 kB at most for those that hold one of the leaves.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.

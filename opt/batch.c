@@ -20,6 +20,7 @@
 struct group {
   uint32_t first, last;
   uint32_t height;
+  uint32_t at; /* where in the forest's siblings its own begin */
 };
 
 /* Live leaves in ascending order, without repeats, in groups.  The seed of a group's node is in
@@ -31,7 +32,8 @@ struct forest {
   struct group *group; /* room for one for each leaf */
   size_t groups;
   struct pprf_family family;
-  struct opt_entry *sibling; /* the nodes beside the paths, or NULL: not wanted */
+  struct opt_entry *sibling; /* the nodes beside the paths in leaf order, or NULL: not wanted */
+  uint32_t *beside;          /* what count_siblings notes, one for each leaf */
   size_t siblings;
 };
 
@@ -65,30 +67,41 @@ static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
   return hi;
 }
 
+/* Number of siblings of a group: each of its nodes has its own in a stretch of the array, so that they come
+ * to lie in leaf order whichever is derived first. */
+static uint32_t siblings_of(const struct forest *f, const struct group *g)
+{
+  return g->height + f->beside[g->last] - f->beside[g->first];
+}
+
 /* The step from a group down to the next level, in which it loses its upper leaves to a new group
  * if both children have leaves.  A child without leaves is a sibling, or goes to *unused. */
 static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_seed *unused)
 {
-  unsigned h = g->height--;
+  unsigned h = g->height;
   uint64_t start = f->leaf[g->first] >> h << h, mid = start + (UINT64_C(1) << (h - 1));
   uint32_t m = split(f->leaf, g, mid);
+  int left_empty = m == g->first, right_empty = m > g->last;
   struct pprf_seed *own = &f->seed[g->first];
   struct opt_step step = {own, own, own, start, h};
-  if (m > g->first && m <= g->last) {
-    f->group[f->groups++] = (struct group){m, g->last, h - 1};
-    g->last = m - 1;
-    step.right = &f->seed[m];
-    return step;
-  }
-  if (f->sibling != NULL) {
-    struct opt_entry *e = &f->sibling[f->siblings++];
-    e->node = (struct opt_node){.start = m == g->first ? start : mid, .height = h - 1};
+  if (f->sibling != NULL && (left_empty || right_empty)) {
+    struct opt_entry *e = &f->sibling[left_empty ? g->at++ : g->at + siblings_of(f, g) - 1];
+    e->node = (struct opt_node){.start = left_empty ? start : mid, .height = h - 1};
     unused = &e->seed;
   }
-  if (m == g->first)
+  g->height--;
+  if (left_empty) {
     step.left = unused;
-  else
+  } else if (right_empty) {
     step.right = unused;
+  } else {
+    struct group *right = &f->group[f->groups++];
+    *right = (struct group){m, g->last, h - 1, g->at};
+    g->last = m - 1;
+    if (f->sibling != NULL)
+      right->at += siblings_of(f, g);
+    step.right = &f->seed[m];
+  }
   return step;
 }
 
@@ -132,7 +145,7 @@ static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, ui
     if (!opt_store_find(s, x, &node))
       return;
     *end = opt_node_end(node);
-    f->group[f->groups++] = (struct group){at, at, node.height};
+    f->group[f->groups++] = (struct group){at, at, node.height, 0};
     f->seed[at] = opt_store_seed(s, node);
   }
   f->leaf[at] = x;
@@ -274,41 +287,24 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 
 /* ---- punctures ---- */
 
-/* Number of siblings beside the paths of a forest.  Below a node of height h a path has h inner
- * nodes, and the next one those below the greatest height at which it leaves the path before; of
- * their children all but the inner nodes and the leaves are siblings. */
-static uint64_t count_siblings(const struct forest *f)
+/* Count the siblings beside the paths of a forest, and note how many are beside the paths to leaves up to each
+ * one.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height at
+ * which it leaves the path before; of their children all but the inner nodes and the leaves are siblings. */
+static uint64_t count_siblings(struct forest *f)
 {
   uint64_t siblings = 0;
   for (size_t i = 0; i < f->groups; i++) {
-    const struct group *g = &f->group[i];
-    size_t inner = g->height;
-    for (size_t j = (size_t)g->first + 1; j <= g->last; j++)
-      inner += opt_msb(f->leaf[j] ^ f->leaf[j - 1]);
-    siblings += inner - (g->last - g->first);
+    struct group *g = &f->group[i];
+    uint32_t beside = 0;
+    g->at = (uint32_t)siblings;
+    f->beside[g->first] = 0;
+    for (uint32_t j = g->first + 1; j <= g->last; j++) {
+      beside += opt_msb(f->leaf[j] ^ f->leaf[j - 1]) - 1;
+      f->beside[j] = beside;
+    }
+    siblings += siblings_of(f, g);
   }
   return siblings;
-}
-
-/* Put the siblings in leaf order, into memory of their own: to move them where they lie would wait for one line of
- * the cache after the other. */
-static PPRF_WORK int sort_siblings(struct forest *f, unsigned depth)
-{
-  size_t n = f->siblings;
-  struct item *items = n > UINT32_MAX ? NULL : array(n + 1, 2 * sizeof *items);
-  struct opt_entry *sorted = items == NULL ? NULL : array(n + 1, sizeof *sorted);
-  if (sorted != NULL) {
-    for (size_t i = 0; i < n; i++)
-      items[i] = (struct item){f->sibling[i].node.start, (uint32_t)i};
-    sort(items, items + n, n, depth);
-    for (size_t i = 0; i < n; i++)
-      sorted[i] = f->sibling[items[i].place];
-    explicit_bzero(f->sibling, n * sizeof *f->sibling);
-    free(f->sibling);
-    f->sibling = sorted;
-  }
-  free(items);
-  return sorted == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
 }
 
 /* n <= UINT32_MAX leaves, sorted items of which are given. */
@@ -317,17 +313,20 @@ static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t
   struct forest f = {.leaf = array(n, sizeof *f.leaf),
                      .seed = array(n, sizeof *f.seed),
                      .group = array(n, sizeof *f.group),
+                     .beside = array(n, sizeof *f.beside),
                      .family = key->family};
   uint64_t end = 0;
-  int err = f.leaf == NULL || f.seed == NULL || f.group == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
+  int err = f.leaf == NULL || f.seed == NULL || f.group == NULL || f.beside == NULL ? PPRF_ERR_NOMEM
+                                                                                    : PPRF_OK;
   for (size_t i = 0; i < n && err == PPRF_OK; i++)
     if (i == 0 || items[i].leaf != items[i - 1].leaf)
       add_leaf(&f, &key->store, items[i].leaf, &end);
   if (err == PPRF_OK) {
-    f.sibling = array(count_siblings(&f) + 1, sizeof *f.sibling);
+    uint64_t siblings = count_siblings(&f);
+    f.sibling = siblings > UINT32_MAX ? NULL : array(siblings + 1, sizeof *f.sibling);
+    f.siblings = f.sibling == NULL ? 0 : (size_t)siblings;
     err = f.sibling == NULL ? PPRF_ERR_NOMEM : walk_down(&f);
   }
-  OPT_IF_PACKED(&key->store, if (err == PPRF_OK) err = sort_siblings(&f, depth_of(key));)
   if (err == PPRF_OK && f.leaves > 0)
     err = opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {
@@ -340,6 +339,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t
   if (f.seed != NULL)
     explicit_bzero(f.seed, f.leaves * sizeof *f.seed);
   free(f.sibling);
+  free(f.beside);
   free(f.group);
   free(f.seed);
   free(f.leaf);
@@ -464,7 +464,7 @@ static int next_leaves(struct expansion *x, struct forest *f)
     if (to - from == (UINT64_C(1) << e->node.height) - 1)
       err = fill_subtree(f->family, e->node, &f->seed[at]);
     else
-      f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height};
+      f->group[f->groups++] = (struct group){at, at + (uint32_t)(to - from), e->node.height, 0};
     for (uint64_t leaf = from; leaf <= to; leaf++)
       f->leaf[f->leaves++] = leaf;
     x->n--;
