@@ -100,6 +100,7 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
     SET_IN_BLOCK
     DRAFT_IN_BLOCK
     put = batch_with(&d, p, c, run, index, size) /*@ ghost (most, R) */;
+    PAGES_AT_END
     RANGE_AT_END
     KEY_AT_END
     DRAFT_AT_END
@@ -151,7 +152,9 @@ static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_
   uint64_t room = p->page_max - OPT_PAGE_HEAD; /* for tiles and seeds */
   uint64_t n = bytes <= room ? 1 : bytes / (room / 4 * 3) + 1; /* as pages need not be full */
   size_t block = OPT_PAGE_HEAD + bytes / n + 1 + SEED_BYTES;
-  if (block < p->page_max)
+  if (runs > 1) /* so that none becomes two pages; what stays unused is given back at the end */
+    block = p->page_max;
+  else if (block < p->page_max)
     block = opt_arena_fit(block);
   return (struct opt_draft_size){n + runs, block < p->page_max ? block : p->page_max};
 }

@@ -108,7 +108,7 @@ WP := proofs/wp/run.sh
 prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json
-prove-wp-part: deps-prove-wp ## the same for the files that changed since a whole run, and a random quarter of the rest
+prove-wp-part: deps-prove-wp ## the same for the files that changed since a whole run, and a random twentieth of the rest
 	@$(SOURCE) $(B)/prove/wp-part.json
 	@$(WP) prove.py --part --json $(B)/prove/wp-part.json $(if $(SEED),--seed $(SEED))
 prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous

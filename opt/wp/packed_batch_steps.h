@@ -63,6 +63,10 @@
   /*@ assert set_there: set_there(seed_value(R), p->depth, c); */ \
   /*@ assert of_store: set_of_store(p, c); */
 
+#define PAGES_AT_END \
+  /*@ assert pages_in: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+        p->depth, p->page[k], p->first[k], page_end(p, k)); */
+
 /* size_of_set */
 #define PAGE_TO_MEET \
   /*@ assert leaf: c.leaf[at] == leaf_at(c.leaf, at) == set_leaf(at) < pow2(p->depth); */ \

@@ -12,6 +12,23 @@
   {
   }
 
+  // the tiles before tile t end where it begins at most, those behind it begin where it ends at least
+  /@ requires row_tiles(tile, n, first, d) && d <= 63 && t < n;
+     assigns \nothing;
+     ensures before: \forall integer j; 0 <= j < t ==>
+       tile_start(tile, first, j) + pow2(tile_height(tile_byte(tile, j))) <= tile_start(tile, first, t);
+     ensures from: \forall integer j; t <= j <= n ==> tile_start(tile, first, t) <= tile_start(tile, first, j);
+     ensures to: \forall integer j; 0 <= j <= t ==>
+       tile_start(tile, first, j) + pow2(tile_height(tile_byte(tile, j))) <=
+         tile_start(tile, first, t) + pow2(tile_height(tile_byte(tile, t)));
+     ensures behind: \forall integer j; t < j <= n ==>
+       tile_start(tile, first, t) + pow2(tile_height(tile_byte(tile, t))) <= tile_start(tile, first, j);
+  @/
+  void tile_order_lemma(const uint8_t *tile, unsigned n, uint64_t first, unsigned d, unsigned t)
+  {
+    row_order_lemma(tile, n, first, d);
+  }
+
   void range_set_lemma(const struct opt_packed *p, size_t from, size_t to, struct opt_place a,
                        struct opt_place b, uint64_t begin, uint64_t last, unsigned lefts,
                        unsigned rights, struct pprf_seed R)
@@ -22,8 +39,8 @@
     /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, from)); @/
     /@ assert page_b: page_holds(seed_value(R), p->depth, page_b, first_b, page_end(p, to)); @/
     pages_lemma(p, R);
-    row_order_lemma(row, page->tiles, first, p->depth);
-    row_order_lemma(row_b, page_b->tiles, first_b, p->depth);
+    tile_order_lemma(row, page->tiles, first, p->depth, a.tile);
+    tile_order_lemma(row_b, page_b->tiles, first_b, p->depth, b.tile);
     /@ assert fits: page_fits(page) && page_fits(page_b) && a.tile < OPT_ARENA_MAX && b.tile < OPT_ARENA_MAX; @/
     if (page->tile[a.tile] >= 64)
       live_tile_lemma(p, from, a.tile, R);

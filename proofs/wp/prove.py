@@ -52,9 +52,10 @@ PROVEN_HERE = os.path.join(ROOT, "build", "prove", "proven.json")
 # the other, the recorded one first; SLOW are for goals with a figure, the least that is three times as
 # much.  What stays open so is tried function by function, then all provers at once.
 FIRST_TRY, SECOND_TRY = 16, 20
-PART = 1 / 4  # of the goals in files that did not change, for --part
+PART = 1 / 20  # of the goals in files that did not change, for --part
 TENTH_SECONDS = 60  # after which --tenth begins no function
 SLOW = (48, 144)
+LAST_TRY = 6  # times the third try's
 BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
 # what is asked of each function besides its contract
 CHECKS = ["-warn-unsigned-overflow", "-warn-unsigned-downcast", "-warn-signed-downcast", "-wp-rte"]
@@ -436,7 +437,7 @@ def main():
                     help="functions at a time: frama-c sleeps a third of its time")
     ap.add_argument("--timeout", type=int, default=30,
                     help="seconds of CPU time for a prover and goal in the third try; the last, with nothing "
-                         "beside it, has twice as many")
+                         "beside it, has six times as many: a machine may be half as fast as another")
     ap.add_argument("--file", help="only this file")
     ap.add_argument("--function", help="only this function")
     ap.add_argument("--quick", action="store_true",
@@ -449,7 +450,7 @@ def main():
                     help="write the counts (with --smoke: those of its tests) to expected.json")
     ap.add_argument("--smoke", action="store_true", help="look for contradictory contracts instead")
     ap.add_argument("--part", action="store_true",
-                    help="only the files that proven.json has with another text, and of the others a quarter of the "
+                    help="only the files that proven.json has with another text, and of the others a twentieth of the "
                          "goals, functions at random")
     ap.add_argument("--record", action="store_true",
                     help="prove nothing: write the files that runs proved here whole, as they are now, to proven.json")
@@ -637,7 +638,7 @@ def main():
             else:
                 yield runs[done], t, v, failed, bad, seconds
         for job in alone:
-            yield job, *prove(job, 2 * arg.timeout)
+            yield job, *prove(job, LAST_TRY * arg.timeout)
 
     for n, (job, t, v, failed, bad, seconds) in enumerate(outcomes(), 1):
         key = " ".join(job)
