@@ -62,6 +62,7 @@ struct arena {
   struct region *_Atomic all; /* every region, the newest first: grows, and is never changed else */
   atomic_int forgotten;       /* the regions were another process's and are unmapped */
   size_t count;               /* regions */
+  size_t empty;               /* those of them without a slab in use: one is kept */
   struct slab *warm;
   unsigned warm_count;
   struct slab *open[CLASSES]; /* slabs with a free block, by size */
@@ -165,6 +166,7 @@ static void begin_region(struct arena *a, struct region *r)
   }
   put_region(&a->roomy, r);
   a->count++;
+  a->empty++;
 }
 
 static struct region *new_region(struct arena *a)
@@ -200,6 +202,7 @@ static void free_region(struct arena *a, struct region *r)
     if (r->slab[i].warm)
       take_warm(a, &r->slab[i]);
   a->count--;
+  a->empty--;
   atomic_store(&r->mapped, NULL); /* before its place may be another mapping's */
   if (munmap(r->from, REGION_BYTES) == 0) {
     put_region(&a->spare, r);
@@ -237,7 +240,7 @@ static struct slab *new_slab(struct arena *a, size_t block)
     take_warm(a, s);
   else if ((s = cold_slab(a)) == NULL)
     return NULL;
-  s->region->slabs_used++;
+  a->empty -= s->region->slabs_used++ == 0;
   s->block = (uint32_t)block;
   s->used = s->cut = s->freed = 0;
   put_first(&a->open[class_of(block)], s);
@@ -267,7 +270,8 @@ static void empty_slab(struct arena *a, struct slab *s)
     }
     put_first(&r->cold, s);
   }
-  if (--r->slabs_used == 0 && a->count > 1)
+  /* without the spare one, keys that come and go where the others fill their regions would map one each time */
+  if (--r->slabs_used == 0 && ++a->empty > 1)
     free_region(a, r);
 }
 

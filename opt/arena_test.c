@@ -105,7 +105,7 @@ static int is_sound(size_t regions)
 {
   const struct arena *a = atomic_load(&process_arena);
   unsigned warm = 0;
-  size_t count = 0;
+  size_t count = 0, empty = 0;
   int sound = is_list(a->warm, WARM_MAX);
   for (unsigned k = 0; k < CLASSES; k++)
     sound = sound && is_list(a->open[k], 3 * SLABS);
@@ -120,9 +120,10 @@ static int is_sound(size_t regions)
         warm += r->slab[i].used == 0 && r->slab[i].warm;
       }
       sound = sound && r->slabs_used == used && ++count <= regions;
+      empty += used == 0;
     }
-  return sound && count == regions && a->count == regions && a->warm_count == warm &&
-         opt_arena_mapped_bytes() == regions * REGION_BYTES;
+  return sound && count == regions && a->count == regions && a->empty == empty && empty <= 1 &&
+         a->warm_count == warm && opt_arena_mapped_bytes() == regions * REGION_BYTES;
 }
 
 /* Blocks of all sizes are taken and given back, each in turn mostly the one or the other, so that regions come
@@ -158,6 +159,28 @@ static int stays_sound(void)
     if (block[k] != NULL)
       opt_arena_give(block[k], bytes[k]);
   return most >= 3 && is_sound(1);
+}
+
+/* Where all regions are full, one block that is taken and given back again and again maps a region once; and of
+ * all regions one stays when they are empty. */
+static int edge(void)
+{
+  static unsigned char *block[REGIONS * BLOCKS + 1];
+  unsigned n = REGIONS * BLOCKS;
+  int good = 1;
+  process++;
+  for (unsigned k = 0; k < n; k++)
+    good = good && (block[k] = opt_arena_take(BLOCK)) != NULL;
+  good = good && is_sound(REGIONS);
+  for (unsigned k = 0; k < 4 && good; k++) {
+    block[n] = opt_arena_take(BLOCK);
+    good = block[n] != NULL && is_sound(REGIONS + 1);
+    opt_arena_give(block[n], BLOCK);
+    good = good && is_sound(REGIONS + 1);
+  }
+  for (unsigned k = 0; k < n && good; k++)
+    opt_arena_give(block[k], BLOCK);
+  return good && is_sound(1);
 }
 
 /* ---- two threads that come first ---- */
@@ -202,17 +225,19 @@ int main(void)
   tap_ok(child_lives(from), "a_region_in_no_list_is_unmapped_too");
 
   process++;
-  unsigned char *block[2 * BLOCKS];
-  for (unsigned i = 0; i < 2 * BLOCKS; i++)
+  unsigned char *block[3 * BLOCKS];
+  for (unsigned i = 0; i < 3 * BLOCKS; i++)
     block[i] = opt_arena_take(BLOCK);
   unsigned char *first = block[0] - (uintptr_t)block[0] % REGION_BYTES;
   a = atomic_load(&process_arena);
+  for (unsigned i = 0; i < BLOCKS; i++)
+    opt_arena_give(block[2 * BLOCKS + i], BLOCK); /* this region is kept */
   for (unsigned i = 0; i < BLOCKS; i++)
     opt_arena_give(block[i], BLOCK);
   unsigned char *place = is_mapped(first) ? NULL
                                           : mmap(first, REGION_BYTES, PROT_READ | PROT_WRITE,
                                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  tap_ok(a->count == 1 && place == first, "a region that was given back is another mapping's now");
+  tap_ok(a->count == 2 && place == first, "a region that was given back is another mapping's now");
   memset(place, 7, 4096);
   process++;
   tap_ok(opt_arena_take(64) != NULL && is_mapped(first) && first[8] == 7,
@@ -238,5 +263,6 @@ int main(void)
   tap_ok(share_an_arena(), "of_two_threads_that_come_first_both_have_the_same_arena");
   process++;
   tap_ok(stays_sound(), "every_slab_is_in_the_list_that_it_belongs_to");
+  tap_ok(edge(), "a_region_is_kept_when_it_is_empty_and_no_second_one");
   return tap_end();
 }
