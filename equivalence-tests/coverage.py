@@ -78,25 +78,27 @@ def outcomes(branches, source):
 
 
 def reasons():
-    """(file, what, text) -> reason, and the set of those that may turn out to be reached."""
-    found, optional = {}, set()
+    """(file, what, text) -> reason, and how many places it is for; none of those that may turn out to be reached."""
+    found, places = {}, {}
     with open(os.path.join(HERE, "uncovered.txt")) as f:
         for number, line in enumerate(f, 1):
             if line.startswith("#") or not line.strip():
                 continue
             parts = [p.strip() for p in line.rstrip("\n").split(" | ")]
-            what = parts[1].rstrip("?") if len(parts) == 4 else ""
-            if what not in ("line", "true", "false") or len(parts[3]) < 10:
+            what = re.fullmatch(r"(line|true|false)(\?|\*[2-9])?", parts[1]) if len(parts) == 4 else None
+            if not what or len(parts[3]) < 10:
                 sys.exit("coverage: uncovered.txt, line %d: not FILE | line, true or false | TEXT "
                          "| REASON" % number)
-            key = (parts[0], what, parts[2])
+            key = (parts[0], what[1], parts[2])
+            if key in found:
+                sys.exit("coverage: uncovered.txt, line %d: there is a reason for this already" % number)
             found[key] = parts[3]
-            if parts[1] != what:
-                optional.add(key)
-            elif parts[2] == "*":
-                sys.exit("coverage: uncovered.txt, line %d: * only for what depends on the machine"
-                         % number)
-    return found, optional
+            if what[2] != "?":
+                places[key] = int((what[2] or "*1")[1:])
+                if parts[2] == "*":
+                    sys.exit("coverage: uncovered.txt, line %d: * only for what depends on the machine"
+                             % number)
+    return found, places
 
 
 def reason_for(known, file, what, text):
@@ -165,9 +167,10 @@ def measure(build, programs, without=None):
     return files
 
 
-def judge(files, known, optional):
-    """file -> what is wrong with it: the gaps without a reason, a text once, the reasons without a gap, and
-    counts that are lost, as others that are reckoned from them are then of what was not reached."""
+def judge(files, known, wanted):
+    """file -> what is wrong with it: the gaps without a reason, a text once, the reasons without a gap or for
+    another number of places, and counts that are lost, as others that are reckoned from them are then of what
+    was not reached."""
     wrong, used = {f["file"]: [] for f in files}, set()
     for f in files:
         if f["lost"]:
@@ -181,7 +184,10 @@ def judge(files, known, optional):
             if key not in known:
                 wrong[f["file"]].append("no reason: %s | %s | %s | ... (line %s)" % (
                     f["file"], what, text, ", ".join(at)))
-    for key in sorted(set(known) - optional - used):
+            elif wanted.get(key, len(at)) != len(at):
+                wrong[f["file"]].append("%d places, not %d: %s | %s | %s (line %s)" % (
+                    len(at), wanted[key], f["file"], what, text, ", ".join(at)))
+    for key in sorted(set(wanted) - used):
         wrong.setdefault(key[0], []).append("a reason for nothing (covered, or gone): %s | %s | %s" % key)
     return wrong
 
@@ -216,14 +222,14 @@ def claims(build, programs):
             print("#   " + line)
 
     claim("the_%d_programs_pass_with_counters" % len(programs), run(build, programs))
-    files, (known, optional) = [f for f in measure(build, programs) if not f["file"].startswith("cli/")], reasons()
-    for name, wrong in judge(files, known, optional).items():
+    files, (known, wanted) = [f for f in measure(build, programs) if not f["file"].startswith("cli/")], reasons()
+    for name, wrong in judge(files, known, wanted).items():
         claim("every_gap_of_%s_has_a_reason" % name, wrong)
     total = sums(files, "ref and opt")
     claim("%d_percent_of_the_lines_and_%d_of_the_branches" % (LINES, BRANCHES), [] if files and percent(
         total["lines"]) >= LINES and percent(total["branches"]) >= BRANCHES else [row(total)])
     planted = sum(text.startswith("no reason: ref/") for wrong in judge(
-        measure(build, programs, PLANTED), known, optional).values() for text in wrong)
+        measure(build, programs, PLANTED), known, wanted).values() for text in wrong)
     claim("without_what_%s_counted_there_are_gaps_without_a_reason" % PLANTED, [] if planted else ["none"])
     print("# %s\n1..%d" % (row(total), count))
     return 1 if bad else 0
@@ -239,7 +245,7 @@ def main():
     if tap:
         return claims(build, programs)
     problems = run(build, programs)
-    measured, (known, optional) = measure(build, programs), reasons()
+    measured, (known, wanted) = measure(build, programs), reasons()
     cli = [f for f in measured if f["file"].startswith("cli/")]
     files = [f for f in measured if f not in cli]
     total, program = sums(files, "ref and opt"), sums(cli, "cli")
@@ -251,7 +257,7 @@ def main():
             print("  %s:%d: %s%s\n      %s" % (
                 f["file"], line, "" if what == "line" else "never %s: " % what, text,
                 known.get(reason_for(known, f["file"], what, text), "NO REASON")))
-    for wrong in judge(files, known, optional).values():
+    for wrong in judge(files, known, wanted).values():
         problems += wrong
     if not files:
         problems.append("no file of ref or opt was measured")

@@ -837,6 +837,10 @@ def triaged():
                 found[at] = (found.get(at, "") + " " + line.strip()).strip()
             else:
                 sys.exit("mutants-equivalent.txt: not FILE: OLD ==> NEW and a reason below: " + line)
+    for place, old, _ in found:
+        with open(os.path.join(TOP, place.split("#")[0])) as f:
+            if " ".join(old.split()) not in " ".join(f.read().split()):
+                sys.exit("mutants-equivalent.txt: %s has no such line: %s" % (place, old))
     return found
 
 

@@ -83,9 +83,9 @@ class Fuzzing(Case):
 class Coverage(Case):
     """A program of 40 covered lines, one that is not, and a branch with one outcome."""
 
-    def gate(self, reasons):
-        source = ("int f(int x)\n{\n" + "  x++;\n" * 40 + "  if (x == 7)\n    return 9;\n" +
-                  "  for (int i = 0; i < x; i++)\n    x--;\n" * 6 + "  return x;\n}\n"
+    def gate(self, reasons, again=0):
+        source = ("int f(int x)\n{\n" + "  x++;\n" * 40 + "  if (x == 7)\n    return 9;\n" * (1 + again) +
+                  "  for (int i = 0; i < 1; i++)\n    x--;\n" * 12 + "  return x;\n}\n"
                   "int main(void)\n{\n  return f(0) - f(0);\n}\n")
         self.write("ref/x.c", source)
         self.write("equivalence-tests/uncovered.txt", reasons)
@@ -119,6 +119,24 @@ class Coverage(Case):
                       "ref/x.c | line | return x; | it is reached, though\n")
         self.assertEqual(r.returncode, 1)
         self.assertIn("a reason for nothing", r.stdout)
+
+    def test_a_reason_is_for_as_many_places_as_it_says(self):
+        r = self.gate(self.LINE + self.BRANCH, again=1)
+        self.assertEqual(r.returncode, 1)
+        for place in ("line | return 9;", "true | x == 7"):
+            self.assertIn("2 places, not 1: ref/x.c | " + place, r.stdout)
+
+    def test_a_reason_for_two_places_passes(self):
+        r = self.gate((self.LINE + self.BRANCH).replace(" | line", " | line*2").replace("true", "true*2"), again=1)
+        self.assertEqual(r.returncode, 0, r.stdout)
+
+    def test_a_reason_for_more_places_than_there_are_fails(self):
+        r = self.gate(self.LINE.replace("line", "line*2") + self.BRANCH)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("1 places, not 2", r.stdout)
+
+    def test_two_reasons_for_one_text_fail(self):
+        self.assertNotEqual(self.gate(self.LINE + self.BRANCH + self.LINE).returncode, 0)
 
     def test_a_line_of_another_form_fails(self):
         self.assertNotEqual(self.gate("ref/x.c | line | return 9;\n").returncode, 0)
