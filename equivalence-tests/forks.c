@@ -739,6 +739,47 @@ static int no_seeds(int i, void *arg)
   return ok;
 }
 
+/* ---- a callback that forks */
+
+struct forked {
+  pid_t child;
+  int calls;
+};
+
+static int forks_once(void *arg, uint64_t leaf, size_t n, const uint8_t *values)
+{
+  struct forked *s = arg;
+  (void)leaf;
+  (void)n;
+  (void)values;
+  if (s->calls++ == 0) {
+    fflush(stdout);
+    s->child = fork();
+  }
+  return 0;
+}
+
+/* In the child of its callback an expansion ends: the key is a copy there. */
+static int expansion_forks(int i, void *arg)
+{
+  pprf_key *key;
+  struct forked s = {-1, 0};
+  uint64_t state = 1;
+  int status, ok = stores[i]->setup(&key, 12, root) == PPRF_OK;
+  (void)arg;
+  for (int k = 0; k < 300 && ok; k++)
+    (void)stores[i]->punct(key, tap_random(&state) >> 52);
+  if (!ok)
+    return 0;
+  int err = more[i].expand(key, 0, 4095, forks_once, &s);
+  if (s.child == 0)
+    _exit(err == PPRF_ERR_FORKED && s.calls == 1 ? 0 : 1);
+  ok = s.child > 0 && waitpid(s.child, &status, 0) == s.child && status == 0 && err == PPRF_OK &&
+       s.calls > 1;
+  stores[i]->free(key);
+  return ok;
+}
+
 int main(void)
 {
   static const struct {
@@ -747,6 +788,7 @@ int main(void)
   } tests[] = {{"copies_are_refused_and_own_keys_work_in_children_and_theirs", tree_of_processes},
                {"the_first_key_may_be_a_childs", first_key_in_a_child},
                {"shared_keys_are_one_key", shared},
+               {"an_expansion_ends_in_a_child_of_its_callback", expansion_forks},
                {"a_key_is_moved_by_export_and_import", moved},
                {"options_that_are_not_known_are_refused", options},
                {"a_child_in_the_same_memory_has_the_same_key", same_memory},

@@ -148,7 +148,7 @@ enum {
    * seeds alone are kept out of swap. */
   PPRF_STORE_DEFAULT = 0,
   /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense, no puncture
-   * lacks memory; 16 to 21 bytes a node there, up to a page a node where they are few. */
+   * lacks memory; 16 to 21 bytes a node there, a few pages a node where they are few. */
   PPRF_STORE_SLOTS = 1,
   /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
    * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a
@@ -233,8 +233,8 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
 
 /** Evaluate at many leaves, in any order, repeats allowed: what n calls of pprf_eval would give, but
- * PRG calls run side by side and the nodes above several of the leaves are derived once.  Leaves in
- * ascending order share all of these, others those within groups of 1024.
+ * PRG calls run side by side and the nodes above several of the leaves are derived once, within
+ * each 1024 of the leaves as they are given.
  * @param[in]  key    the key.
  * @param[in]  leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]  n      number of leaves, 0 allowed.
@@ -255,7 +255,9 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
 /** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
  * same number of PRG calls, run side by side.  While it runs it takes 76 bytes of memory a leaf and
  * 32 a new node, 92 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 more a leaf and 1 a node
- * that the key has, and new pages of 4 kB at most for those that hold one of the leaves.
+ * that the key has, and its new pages, of 4 kB at most: for all nodes of those that hold one of the
+ * leaves.  Leaves that lie in very many pages of a packed key, of many million nodes, take longer than
+ * one by one.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.
@@ -264,7 +266,7 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
  *                       everywhere.
  * @retval PPRF_OK         the values of all these leaves are gone, every other leaf is as it was.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory; or n is greater than SIZE_MAX divided by the bytes of a value, and
+ * @retval PPRF_ERR_NOMEM  no memory; or n, or the number of new nodes, is greater than 2^32 - 1; or n is greater than SIZE_MAX divided by the bytes of a value, and
  *                         then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
@@ -359,6 +361,8 @@ PPRF_API const char *pprf_suite_name(unsigned suite);
 /** Whether the key's seeds are kept out of swap.  Those that a call derives lie on the stack, or, in pprf_eval_batch,
  * pprf_punct_batch and pprf_expand, in blocks of malloc, until it wipes them: these are not locked.
  * @retval 1 they are locked in memory.
+ *           Of a key made with PPRF_SHARED: those that the process itself has derived or pprf_prefault
+ *           has touched, not those that another process derived.
  * @retval 0 the limit on locked memory (RLIMIT_MEMLOCK) forbade it, the implementation does not
  *           lock, or key is NULL or a copy that fork made; or it was made with PPRF_SHARED in another process: a child
  *           does not have its parent's locks. */

@@ -67,8 +67,8 @@ static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
   return hi;
 }
 
-/* Number of siblings of a group: each of its nodes has its own in a stretch of the array, so that they come
- * to lie in leaf order whichever is derived first. */
+/* Number of siblings of a group, if all of the forest are as many as 32 bits count: each of its nodes has its own
+ * in a stretch of the array, so that they come to lie in leaf order whichever is derived first. */
 static uint32_t siblings_of(const struct forest *f, const struct group *g)
 {
   return g->height + f->beside[g->last] - f->beside[g->first];
@@ -288,7 +288,7 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 /* ---- punctures ---- */
 
 /* Count the siblings beside the paths of a forest, and note how many are beside the paths to leaves up to each
- * one.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height at
+ * one, modulo 2^32.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height at
  * which it leaves the path before; of their children all but the inner nodes and the leaves are siblings. */
 static uint64_t count_siblings(struct forest *f)
 {
@@ -298,11 +298,14 @@ static uint64_t count_siblings(struct forest *f)
     uint32_t beside = 0;
     g->at = (uint32_t)siblings;
     f->beside[g->first] = 0;
+    siblings += g->height;
     for (uint32_t j = g->first + 1; j <= g->last; j++) {
-      beside += opt_msb(f->leaf[j] ^ f->leaf[j - 1]) - 1;
+      unsigned height = opt_msb(f->leaf[j] ^ f->leaf[j - 1]);
+      siblings += height;
+      siblings--;
+      beside += height - 1;
       f->beside[j] = beside;
     }
-    siblings += siblings_of(f, g);
   }
   return siblings;
 }
@@ -486,13 +489,15 @@ static PPRF_WORK int next_values(struct expansion *x, struct forest *f)
 }
 
 /* Hand a forest's values over in runs. */
-static int hand_over(const struct forest *f, pprf_each *each, void *arg)
+static int hand_over(const pprf_key *key, const struct forest *f, pprf_each *each, void *arg)
 {
   int stop = 0;
   for (size_t from = 0, to; from < f->leaves && stop == 0; from = to) {
     for (to = from + 1; to < f->leaves && f->leaf[to] == f->leaf[to - 1] + 1; to++)
       ;
     stop = each(arg, f->leaf[from], to - from, (const uint8_t *)&f->seed[from]);
+    if (stop == 0 && pprf_is_copy(key->maker)) /* each has forked, and this is the child */
+      stop = PPRF_ERR_FORKED;
   }
   return stop;
 }
@@ -521,7 +526,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     result = next_values(x, &f);
     prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
     if (result == PPRF_OK)
-      result = hand_over(&f, each, arg);
+      result = hand_over(key, &f, each, arg);
   } while (result == PPRF_OK && f.leaves > 0);
   explicit_bzero(x, sizeof *x);
   free(x);

@@ -75,6 +75,8 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n
                             const struct opt_entry *rest, size_t count)
 {
   struct opt_run *run = NULL;
+  if (p->pages > p->many) /* as opt_packed_puncture has it */
+    p->page_max = OPT_ARENA_MAX;
   if (p->pages <= UINT32_MAX)
     run = malloc((n < p->pages ? n : p->pages) * sizeof *run);
   if (run == NULL)

@@ -142,7 +142,7 @@ void opt_store_close(struct opt_store *s)
 
 /* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
  * punctured pairs are zero.  So a system that does not take them costs memory, not secrecy. */
-static int release(const struct opt_store *s, void *from, void *to)
+static int release(struct opt_store *s, void *from, void *to)
 {
   if (s->held)
     return -1;
@@ -156,13 +156,13 @@ static int release(const struct opt_store *s, void *from, void *to)
   int rc = madvise(pages, b - a, MADV_REMOVE);
   if (rc != 0 && munlock(pages, b - a) == 0) { /* locked pages cannot be removed */
     rc = madvise(pages, b - a, MADV_REMOVE);
-    if (s->locked)
-      (void)mlock2(pages, b - a, MLOCK_ONFAULT);
+    if (s->locked && mlock2(pages, b - a, MLOCK_ONFAULT) != 0)
+      s->locked = 0;
   }
   return rc;
 }
 
-static int release_mapping(const struct opt_store *s)
+static int release_mapping(struct opt_store *s)
 {
   return release(s, s->slot, (unsigned char *)s->slot + s->mapped);
 }

@@ -4,6 +4,7 @@
 
   GROUP,...        these groups of opt/selftest have to fail
   arena_test       it contains opt/arena.c and tears its lists
+  batch_test       it contains opt/batch.c with narrower counts
   fallback         a wrong version of the PRG: its own test alone has to fail, because the library takes another version
   fallback-avx512  the same, of a version that not every processor can run"""
 import os
@@ -22,8 +23,8 @@ class Opt(planting.Suites):
     environment = {}  # all that fail are looked at; -x stops where one is enough
 
     def suite(self, judge):
-        if judge == "arena_test":
-            return "build/opt/arena_test", ["build/opt/arena_test"]
+        if judge in ("arena_test", "batch_test"):
+            return "build/opt/" + judge, ["build/opt/" + judge]
         return SELFTEST, [SELFTEST, *(["-t", "sets,prg"] if judge.startswith("fallback") else ["-x", "-t", judge]), "1"]
 
     def judge(self, judge, root):

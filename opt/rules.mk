@@ -67,6 +67,11 @@ $(B)/opt/arena_test: opt/arena_test.c
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
+TAP_TESTS += $(B)/opt/batch_test
+$(B)/opt/batch_test: opt/batch_test.c $(OPT_OBJ)
+	@mkdir -p $(@D)
+	$(LINK) $(ALL_CPPFLAGS) -Iopt -Wno-sign-compare $(DEPFLAGS) -o $@ $< $(OPT_OBJ) $(ALL_LDLIBS)
+
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc opt_arena_take madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
 OPT_SELFTEST := $(wildcard opt/selftest/*.c)
@@ -79,6 +84,6 @@ $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 
 # bugs of which each short run plants a random quarter
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: $(PLANTING) opt/planted.py opt/planted.txt $(B)/opt/selftest $(B)/opt/arena_test
+$(B)/opt/planted: $(PLANTING) opt/planted.py opt/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
 	$(call PLANTED,$(PYTHON) opt/planted.py --quick --sample 1/4)
 TAP_TESTS += opt/library_test.sh opt/flags_test.sh opt/build_test.sh
