@@ -7,8 +7,8 @@
  *      program's own pre-shared keys; (TLS 1.3: it checks the PSK binder: the client knows the
  *      secret)
  *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
- *   4. the info callback: a resumption without early data punctures after the ServerHello (not at
- *      it: a HelloRetryRequest shares its state), in TLS 1.2 when the handshake is done, since only
+ *   4. the info callback: at the ServerHello a ticket that is not resumed is given back; a resumption
+ *      without early data punctures after it (a HelloRetryRequest shares its state), in TLS 1.2 when the handshake is done, since only
  *      then the client has shown that it knows the secret;
  *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
  *      callback could not, or if the program replaced it with one of its own for this connection;
@@ -47,6 +47,7 @@ struct connection {
   /* held; those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
    * changed the SSL_CTX, that one's tickets have nothing to do with it */
   pprf_tickets *tickets;
+  uint8_t name[NAME_BYTES]; /* of the ticket that was opened last */
   uint64_t decrypting;    /* the ticket whose keys OpenSSL was given and has not come back for */
   SSL_SESSION *session;   /* what was in the last one; held, so that no other has its address */
   uint64_t ticket;        /* it was in this one */
@@ -69,6 +70,9 @@ static uint8_t unknown[EVP_MAX_MD_SIZE]; /* to the network: this process's, rand
 #define SEARCHES_MAX 3
 
 static void *wiping_malloc(size_t n, const char *file, int line);
+static void on_info(const SSL *ssl, int where, int ret);
+static void on_info_and_call(const SSL *ssl, int where, int ret);
+static void on_info_of_ssl(const SSL *ssl, int where, int ret);
 
 static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
                             void *argp)
@@ -275,6 +279,8 @@ static void forget_secrets(SSL *ssl, struct connection *c)
   if (c->early_secret != 0)
     OPENSSL_cleanse((uint8_t *)ssl + c->early_secret, c->early_bytes);
   c->early_secret = 0;
+  if (c->made == 0 && md != NULL) /* there is no successor: the session is the used ticket's */
+    kept |= SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size) != 1;
   c->resumes = 0;
   if (c->made > 0) {
     size_t at = md != NULL ? find_resumption_secret(ssl, md, c->made - 1, psk) : 0;
@@ -342,6 +348,16 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   return good ? USE_TICKET : NO_TICKET;
 }
 
+/* Have us told when a handshake is done, whatever SSL_CTX the connection has then, by SNI, and whether that still
+ * has tickets: in TLS 1.2 nothing else punctures.  No if the program has set a callback for this connection. */
+static int hears_the_end(SSL *ssl)
+{
+  void (*info)(const SSL *ssl, int where, int ret) = SSL_get_info_callback(ssl);
+  if (info == NULL || info == on_info || info == on_info_and_call)
+    SSL_set_info_callback(ssl, on_info_of_ssl);
+  return SSL_get_info_callback(ssl) == on_info_of_ssl;
+}
+
 static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
                    const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
@@ -350,6 +366,8 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
   struct ticket_keys keys;
   uint64_t ticket;
   release_ticket(c);
+  if (!is_1_3(ssl) && !hears_the_end(ssl))
+    return NO_TICKET;
   if (c->offers++ >= c->tickets->backend->offers ||
       c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, &origin, value) !=
         PPRF_OK)
@@ -364,10 +382,11 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
     c->tickets->backend->release(c->tickets->keys, ticket);
     return NO_TICKET;
   }
+  memcpy(c->name, name, sizeof c->name);
   c->decrypting = ticket;
   /* In TLS 1.2 the client shows at the end only that it knows the secret: others, too, may try until then. */
-  if (!is_1_3(ssl))
-    c->tickets->backend->share(c->tickets->keys, ticket);
+  if (!is_1_3(ssl) && c->tickets->backend->puncture != NULL)
+    c->tickets->backend->release(c->tickets->keys, ticket);
   /* A TLS 1.2 ticket's successor would hold the same master secret, and outlive it. */
   return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
 }
@@ -380,8 +399,11 @@ static int redeem(SSL *ssl, int early)
   if (ticket == 0)
     return 0; /* done already, or OpenSSL has the session from elsewhere */
   c->resumes = 1;
-  int err = c->tickets->backend->redeem(c->tickets->keys, ticket_clock(), ticket, early);
-  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
+  const struct backend *b = c->tickets->backend;
+  int released = !is_1_3(ssl) && b->puncture != NULL;
+  int err = released ? b->puncture(c->tickets->keys, ticket_clock(), c->name, ticket)
+                     : b->redeem(c->tickets->keys, ticket_clock(), ticket, early);
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED || released)
     forget_ticket(c); /* else a later callback tries again, without early data */
   return err == PPRF_OK;
 }
@@ -447,16 +469,17 @@ static void at_step(SSL *ssl, int where)
     c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
+  } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO) {
+    /* Another session is resumed, or none: a client that says no more, to a HelloRetryRequest either, keeps
+     * the ticket from nobody, and its secret out of memory. */
+    if (!SSL_session_reused(ssl) || resumed_ticket(ssl, c) == 0)
+      release_ticket(c);
   } else if (c != NULL && is_1_3(ssl)) {
     if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS && SSL_session_reused(ssl)) {
       c->looked = 1;
       (void)redeem(ssl, 0);
       if (c->resumes)
         find_early_secret(ssl, c);
-      if (resumed_ticket(ssl, c) == 0)
-        release_ticket(c); /* another session is resumed, by a client that may say no more */
-    } else if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS) {
-      release_ticket(c); /* none is */
     } else if ((where & SSL_CB_EXIT) != 0 && SSL_is_init_finished(ssl)) {
       release_ticket(c);
       forget_secrets(ssl, c);
@@ -470,7 +493,9 @@ static void at_step(SSL *ssl, int where)
 static void on_info(const SSL *ssl, int where, int ret)
 {
   (void)ret;
-  if ((where & SSL_CB_LOOP) == 0 || SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
+  OSSL_HANDSHAKE_STATE state = SSL_get_state(ssl);
+  if ((where & SSL_CB_LOOP) == 0 || state == TLS_ST_SW_SRVR_HELLO ||
+      state == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
     at_step((SSL *)(uintptr_t)ssl, where);
 }
 
@@ -481,6 +506,18 @@ static void on_info_and_call(const SSL *ssl, int where, int ret)
   on_info(ssl, where, ret);
   if (a != NULL && a->info != NULL)
     a->info(ssl, where, ret);
+}
+
+/* In the place of the SSL_CTX's callback, which goes last. */
+static void on_info_of_ssl(const SSL *ssl, int where, int ret)
+{
+  void (*info)(const SSL *ssl, int where, int ret) =
+    SSL_CTX_get_info_callback(SSL_get_SSL_CTX(ssl));
+  on_info(ssl, where, ret);
+  if (info == on_info_and_call)
+    info = attachment_of(ssl)->info;
+  if (info != NULL && info != on_info)
+    info(ssl, where, ret);
 }
 
 /* ---- pprf_tls.h ---- */

@@ -24,7 +24,7 @@ static int redeem(void *keys, uint64_t now, uint64_t ticket, int early)
 }
 
 /* Opening has changed nothing. */
-static void leave(void *keys, uint64_t ticket)
+static void release(void *keys, uint64_t ticket)
 {
   (void)keys;
   (void)ticket;
@@ -80,6 +80,6 @@ static void free_pool(void *keys)
   pool_free(keys);
 }
 
-const struct backend pool_backend = {16,    issue,  open_ticket, redeem,     leave,
-                                     leave, expire, rotate,      revoke,     count,
+const struct backend pool_backend = {16,    issue,  open_ticket, redeem,     release,
+                                     NULL,  expire, rotate,      revoke,     count,
                                      stats, export, adopt,       close_pool, free_pool};

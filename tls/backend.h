@@ -38,9 +38,9 @@ struct backend {
               struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
   int (*redeem)(void *keys, uint64_t now, uint64_t ticket, int early);
   void (*release)(void *keys, uint64_t ticket); /* any number */
-  /* A ticket that is open: from now on it may be opened again, and redeem is as before.  For those that whoever
-   * has seen them can have opened. */
-  void (*share)(void *keys, uint64_t ticket);
+  /* Instead of redeem, of a ticket that was opened and released: puncture it, whoever has opened it meanwhile.
+   * For those that whoever has seen them can have opened.  NULL: opening keeps a ticket from nobody. */
+  int (*puncture)(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t ticket);
   int (*expire)(void *keys, uint64_t now);
   int (*rotate)(void *keys, uint64_t now);
   int (*revoke)(void *keys, uint64_t now);

@@ -12,7 +12,7 @@
  *
  * A ticket is claimed when it is opened, and its lease ends by a commit when it is redeemed.  One of TLS 1.2,
  * which anyone can have opened and nobody has shown a right to before the handshake's end, is released at once:
- * it is punctured when it is redeemed, whoever has claimed it.
+ * its leaf is punctured then, whoever has claimed it, and if no answer comes, again by the thread.
  *
  * Each process has a thread for each server.  The thread has a connection of its own, by which it fetches
  * leaves, and opens the one by which tickets are claimed, which the callers use in turn.  Whoever gets no
@@ -49,6 +49,7 @@ enum {
   BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
   BATCH_MIN = 16,
   OPEN_MAX = 4096, /* tickets of a process that are open at a time */
+  OVERDUE_MAX = 1024,
   LEASE_MS = 10000,
   ISSUE_MS_MIN = 10000,  /* a tree is issued from for so long at least */
   LIFETIME_MAX = 432000, /* with a quarter more the seven days that a tree may live */
@@ -67,6 +68,12 @@ struct leaves {
   uint64_t id, first, until; /* a time of the clock below: not to be issued later */
   unsigned slot, n, next;
   uint8_t value[BATCH][PPRF_SEED_BYTES];
+};
+
+/* One that is to be punctured. */
+struct leaf {
+  uint64_t id, leaf;
+  unsigned slot;
 };
 
 struct tree {
@@ -90,6 +97,8 @@ struct line {
   int64_t ahead; /* the server's clock less ours, ms */
   unsigned current;
   struct leaves batch[2];
+  unsigned overdue; /* leaves whose puncture the server did not answer: the thread tries again */
+  struct leaf late[OVERDUE_MAX];
   uint8_t claims_chain[CHAIN_KEY_BYTES];
   struct wire claims; /* of whoever has it in use */
   /* the thread's own */
@@ -101,7 +110,7 @@ struct line {
 
 /* A ticket that was opened. */
 struct ticket {
-  uint64_t number, id, leaf, lease, life; /* lease 0: it is shared */
+  uint64_t number, id, leaf, lease, life;
   unsigned server, slot;
 };
 
@@ -127,6 +136,7 @@ struct fleet {
   struct process *own;
   struct counts *counts;
   unsigned servers, depth, batch;
+  int punctures; /* by PPRF.PUNCT, TLS 1.2's tickets */
   uint64_t lifetime_ms, issue_ms;
   struct target target[PPRF_FLEET_SERVERS_MAX];
   int fds[PPRF_FLEET_SERVERS_MAX][FDS];
@@ -271,6 +281,35 @@ static int is_pair(const redisReply *r, int first, int second)
          r->element[0]->type == first && r->element[1]->type == second;
 }
 
+enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tree */
+
+/* What a server says of a leaf that it does not give. */
+static int read_refusal(const redisReply *r)
+{
+  if (r->type == REDIS_REPLY_NIL || reply_is(r, REDIS_REPLY_ERROR, "LEASED "))
+    return PPRF_ERR_PUNCTURED;
+  if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") || reply_is(r, REDIS_REPLY_ERROR, "DEAD ") ||
+      reply_is(r, REDIS_REPLY_ERROR, "WRONGTYPE "))
+    return NOT_THERE;
+  return r->type == REDIS_REPLY_ERROR ? PPRF_TLS_ERR_BACKEND : PPRF_OK;
+}
+
+/* PPRF.PUNCT of a leaf, whoever has leased it. */
+static void begin_puncture(struct command *c, const struct target *t, const struct leaf *at)
+{
+  begin(c, "PPRF.PUNCT", t, at->slot);
+  add_id(c, at->id);
+  add_number(c, 1, at->leaf);
+}
+
+/* The reply to it.  *broken: it is none. */
+static int read_puncture(const redisReply *r, int *broken)
+{
+  int err = r == NULL ? PPRF_TLS_ERR_BACKEND : read_refusal(r);
+  *broken = r == NULL || (err == PPRF_OK && !reply_is(r, REDIS_REPLY_STATUS, "OK"));
+  return *broken ? PPRF_TLS_ERR_BACKEND : err == NOT_THERE ? PPRF_ERR_PUNCTURED : err;
+}
+
 /* ---- the thread: connections ---- */
 
 static int halted(const struct line *l)
@@ -305,6 +344,7 @@ static int learn(struct line *l)
   if (!l->known || memcmp(key, l->name_key, sizeof key) != 0) {
     OPENSSL_cleanse(l->batch, sizeof l->batch);
     l->tree.id = 0;
+    l->overdue = 0;
     memcpy(l->name_key, key, sizeof key);
     l->life++;
     l->known = 1;
@@ -320,9 +360,7 @@ static int may_puncture(struct line *l)
   struct command c;
   const redisReply *r;
   uint64_t deadline = wire_now() + ANSWER_MS;
-  begin(&c, "PPRF.PUNCT", l->target, 0);
-  add_id(&c, 0);
-  add_number(&c, 1, 0);
+  begin_puncture(&c, l->target, &(struct leaf){0, 0, 0});
   return wire_send(&l->own, c.words, c.word, deadline) == 0 &&
          (r = wire_reply(&l->own, deadline)) != NULL && !reply_is(r, REDIS_REPLY_ERROR, "NOPERM");
 }
@@ -330,8 +368,8 @@ static int may_puncture(struct line *l)
 static int connect_line(struct line *l)
 {
   uint64_t deadline = wire_now() + CONNECT_MS;
-  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 || !may_puncture(l) ||
-      wire_open(&l->claims, l->target, deadline) != 0)
+  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 ||
+      (l->fleet->punctures && !may_puncture(l)) || wire_open(&l->claims, l->target, deadline) != 0)
     return -1;
   (void)pthread_mutex_lock(&l->lock);
   l->up = 1;
@@ -533,10 +571,37 @@ static int fill(struct line *l)
   return 1;
 }
 
+/* Puncture what is overdue: 0, or -1 where the connection is of no use any more. */
+static int puncture_late(struct line *l)
+{
+  for (;;) {
+    struct command c;
+    struct leaf at;
+    int broken = 1;
+    (void)pthread_mutex_lock(&l->lock);
+    unsigned n = l->overdue;
+    at = l->late[n > 0 ? n - 1 : 0];
+    (void)pthread_mutex_unlock(&l->lock);
+    if (n == 0)
+      return 0;
+    uint64_t deadline = wire_now() + ANSWER_MS;
+    begin_puncture(&c, l->target, &at);
+    if (wire_send(&l->own, c.words, c.word, deadline) == 0)
+      (void)read_puncture(wire_reply(&l->own, deadline), &broken);
+    if (broken)
+      return -1;
+    (void)pthread_mutex_lock(&l->lock);
+    for (unsigned i = 0; i < l->overdue; i++) /* others may have come meanwhile */
+      if (l->late[i].id == at.id && l->late[i].leaf == at.leaf)
+        l->late[i] = l->late[--l->overdue];
+    (void)pthread_mutex_unlock(&l->lock);
+  }
+}
+
 /* Until the connections are of no use any more, or the end. */
 static void serve(struct line *l)
 {
-  while (fill(l) >= 0) {
+  while (puncture_late(l) == 0 && fill(l) >= 0) {
     struct pollfd p[] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
                          {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
                          {.fd = l->claims.fd, .events = POLLRDHUP},
@@ -729,6 +794,13 @@ static int take(struct line *l, uint64_t life, uint64_t deadline)
   return good;
 }
 
+/* Whether there is time left for an answer: who has waited for the connection so long that there is none leaves it to
+ * the others, whole. */
+static int is_too_late(const struct line *l, uint64_t deadline)
+{
+  return wire_now() + l->target->timeout / 4 > deadline;
+}
+
 static void give_back(struct line *l, int broken)
 {
   (void)pthread_mutex_lock(&l->lock);
@@ -740,8 +812,6 @@ static void give_back(struct line *l, int broken)
     poke(l->fds[WAKE_FD]);
 }
 
-enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tree */
-
 /* The reply to what was sent last; NULL: none came in time, or one before it was none. */
 static const redisReply *last_reply(struct line *l, uint64_t deadline)
 {
@@ -752,17 +822,6 @@ static const redisReply *last_reply(struct line *l, uint64_t deadline)
       return NULL;
   }
   return wire_reply(&l->claims, deadline);
-}
-
-/* What a server says of a leaf that it does not give. */
-static int read_refusal(const redisReply *r)
-{
-  if (r->type == REDIS_REPLY_NIL || reply_is(r, REDIS_REPLY_ERROR, "LEASED "))
-    return PPRF_ERR_PUNCTURED;
-  if (reply_is(r, REDIS_REPLY_ERROR, "NOKEY ") || reply_is(r, REDIS_REPLY_ERROR, "DEAD ") ||
-      reply_is(r, REDIS_REPLY_ERROR, "WRONGTYPE "))
-    return NOT_THERE;
-  return r->type == REDIS_REPLY_ERROR ? PPRF_TLS_ERR_BACKEND : PPRF_OK;
 }
 
 /* The reply to PPRF.CLAIM.  *broken: it is none. */
@@ -797,7 +856,9 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
   begin(&c, "PPRF.CLAIM", l->target, n->slot);
   add_id(&c, n->id);
   add_number(&c, 1, n->leaf);
-  if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
+  if (is_too_late(l, deadline))
+    broken = 0;
+  else if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
     err = read_claim(l, lease, value, deadline, &broken);
   if (err != PPRF_OK)
     OPENSSL_cleanse(value, PPRF_SEED_BYTES);
@@ -805,24 +866,30 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
   return err;
 }
 
-/* Puncture a leaf, whoever has leased it. */
-static int puncture(struct line *l, const struct ticket *t)
+static int puncture(struct line *l, uint64_t life, const struct leaf *at)
 {
   struct command c;
   uint64_t deadline = wire_now() + l->target->timeout;
-  const redisReply *r = NULL;
-  int err = PPRF_TLS_ERR_BACKEND;
-  if (!take(l, t->life, deadline))
+  int broken = 1, err = PPRF_TLS_ERR_BACKEND;
+  if (!take(l, life, deadline))
     return err;
-  begin(&c, "PPRF.PUNCT", l->target, t->slot);
-  add_id(&c, t->id);
-  add_number(&c, 1, t->leaf);
-  if (wire_send(&l->claims, c.words, c.word, deadline) == 0 &&
-      (r = last_reply(l, deadline)) != NULL)
-    err = read_refusal(r);
-  int broken = r == NULL || (err == PPRF_OK && !reply_is(r, REDIS_REPLY_STATUS, "OK"));
+  begin_puncture(&c, l->target, at);
+  if (is_too_late(l, deadline))
+    broken = 0;
+  else if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
+    err = read_puncture(last_reply(l, deadline), &broken);
   give_back(l, broken);
-  return broken ? PPRF_TLS_ERR_BACKEND : err == NOT_THERE ? PPRF_ERR_PUNCTURED : err;
+  return err;
+}
+
+/* Have the thread puncture a leaf, as soon as the server answers again. */
+static void puncture_later(struct line *l, uint64_t life, const struct leaf *at)
+{
+  (void)pthread_mutex_lock(&l->lock);
+  if (l->life == life && l->overdue < OVERDUE_MAX)
+    l->late[l->overdue++] = *at;
+  (void)pthread_mutex_unlock(&l->lock);
+  poke(l->fds[WAKE_FD]);
 }
 
 /* End a lease by PPRF.COMMIT or PPRF.RELEASE.  If that does not reach the server the lease runs out. */
@@ -846,8 +913,8 @@ static void answer(struct line *l, const char *how, const struct ticket *t)
 static uint64_t remember(struct process *p, struct ticket t)
 {
   (void)pthread_mutex_lock(&p->lock);
-  t.number = ++p->last;
-  p->open[t.number % OPEN_MAX] = t; /* the lease of one so much older runs out */
+  t.number = ++p->last * PPRF_FLEET_SERVERS_MAX + t.server;
+  p->open[p->last % OPEN_MAX] = t; /* the lease of one so much older runs out */
   (void)pthread_mutex_unlock(&p->lock);
   return t.number;
 }
@@ -856,25 +923,11 @@ static uint64_t remember(struct process *p, struct ticket t)
 static int forget(struct process *p, uint64_t number, struct ticket *t)
 {
   (void)pthread_mutex_lock(&p->lock);
-  struct ticket *found = &p->open[number % OPEN_MAX];
+  struct ticket *found = &p->open[number / PPRF_FLEET_SERVERS_MAX % OPEN_MAX];
   int good = number != 0 && found->number == number;
   if (good) {
     *t = *found;
     *found = (struct ticket){0};
-  }
-  (void)pthread_mutex_unlock(&p->lock);
-  return good;
-}
-
-/* Let a ticket be shared; *t is what it was. */
-static int give_up_lease(struct process *p, uint64_t number, struct ticket *t)
-{
-  (void)pthread_mutex_lock(&p->lock);
-  struct ticket *found = &p->open[number % OPEN_MAX];
-  int good = number != 0 && found->number == number;
-  if (good) {
-    *t = *found;
-    found->lease = 0;
   }
   (void)pthread_mutex_unlock(&p->lock);
   return good;
@@ -1009,16 +1062,7 @@ static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
     (void)atomic_fetch_add(&f->counts->early_rejected, early != 0);
     return PPRF_ERR_PUNCTURED;
   }
-  int err = PPRF_OK;
-  if (t.lease != 0)
-    answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
-  else
-    err = puncture(&f->own->line[t.server], &t);
-  if (err != PPRF_OK) {
-    (void)atomic_fetch_add(err == PPRF_ERR_PUNCTURED ? &f->counts->refused : &f->counts->unanswered,
-                           1);
-    return err;
-  }
+  answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
   (void)atomic_fetch_add(early ? &f->counts->early_accepted : &f->counts->resumed, 1);
   return PPRF_OK;
 }
@@ -1027,16 +1071,38 @@ static void fleet_release(void *keys, uint64_t ticket)
 {
   struct fleet *f = keys;
   struct ticket t;
-  if (running(f) && forget(f->own, ticket, &t) && t.lease != 0)
+  if (running(f) && forget(f->own, ticket, &t))
     answer(&f->own->line[t.server], "PPRF.RELEASE", &t);
 }
 
-static void fleet_share(void *keys, uint64_t ticket)
+static int fleet_puncture(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t ticket)
 {
   struct fleet *f = keys;
-  struct ticket t;
-  if (running(f) && give_up_lease(f->own, ticket, &t))
-    answer(&f->own->line[t.server], "PPRF.RELEASE", &t);
+  struct line *l = &f->own->line[ticket % PPRF_FLEET_SERVERS_MAX];
+  uint8_t key[16];
+  struct named n;
+  int err = PPRF_TLS_ERR_BACKEND;
+  (void)now;
+  if (running(f)) {
+    (void)pthread_mutex_lock(&l->lock);
+    int known = l->known;
+    uint64_t life = l->life;
+    memcpy(key, l->name_key, sizeof key);
+    (void)pthread_mutex_unlock(&l->lock);
+    if (known && !read_name(key, name, &n)) { /* another process of the server, without the tree */
+      err = PPRF_ERR_PUNCTURED;
+    } else if (known) {
+      const struct leaf at = {n.id, n.leaf, n.slot};
+      err = puncture(l, life, &at);
+      if (err == PPRF_TLS_ERR_BACKEND)
+        puncture_later(l, life, &at);
+    }
+  }
+  (void)atomic_fetch_add(err == PPRF_OK              ? &f->counts->resumed
+                         : err == PPRF_ERR_PUNCTURED ? &f->counts->refused
+                                                     : &f->counts->unanswered,
+                         1);
+  return err;
 }
 
 /* The servers expire the trees; a process that was forked connects. */
@@ -1124,8 +1190,9 @@ static void fleet_free(void *keys)
 }
 
 static const struct backend fleet_backend = {
-  2,      fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_share, fleet_expire, refuse,
-  refuse, fleet_count, fleet_stats, fleet_export, fleet_adopt,   fleet_close, fleet_free};
+  2,         fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
+  refuse,    refuse,      fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
+  fleet_free};
 
 /* ---- pprf_fleet.h ---- */
 
@@ -1198,6 +1265,7 @@ int pprf_tickets_new_fleet(pprf_tickets **tickets, const struct pprf_tickets_opt
   if ((options == NULL || options->depth == 0) && o->depth > 12)
     o->depth -= 2; /* by rate: a tree is issued from for a quarter of a lifetime */
   f->depth = o->depth;
+  f->punctures = !o->no_tls_1_2;
   f->batch = o->depth >= 17 ? BATCH : o->depth <= 12 ? BATCH_MIN : 1u << (o->depth - 8);
   f->lifetime_ms = (uint64_t)o->lifetime * 1000;
   f->issue_ms = f->lifetime_ms / 4 > ISSUE_MS_MIN ? f->lifetime_ms / 4 : ISSUE_MS_MIN;

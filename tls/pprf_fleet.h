@@ -25,7 +25,8 @@ extern "C" {
  * with valkeys:// for TLS; redis:// and rediss:// mean the same.  unix:///path[?...] is a Unix socket.
  * port: 6379.  name: of the keys on the server, default pprf; machines with the same name share tickets.
  * user and password may have %XX.  Options:
- *   timeout=N       milliseconds that opening a ticket waits for the server at most: 1..1000, default 20
+ *   timeout=N       milliseconds that opening a ticket waits for the server at most, and the end of a
+ *                   TLS 1.2 handshake: 1..1000, default 20
  *   passfile=PATH   a file with the password on its first line
  *   name=NAME       as above, for a Unix socket
  *   ca=PATH         certificates that the server's must be signed by; default: the system's

@@ -850,6 +850,69 @@ static void freed_tickets(void)
 
 static unsigned infos_before;
 
+/* In TLS 1.2 the info callback alone punctures: it is ours, or no ticket is taken. */
+static void unheard_ends(void)
+{
+  struct server s = new_server();
+  SSL_CTX *other = loop_server();
+  SSL_SESSION *session, *second;
+  SSL_CTX_set_info_callback(other, count_infos);
+  (void)SSL_CTX_set_tlsext_servername_callback(s.ctx, on_name);
+  (void)SSL_CTX_set_tlsext_servername_arg(s.ctx, other);
+  expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &session, "b"), FULL, "no ticket");
+  expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &second, NULL), FULL, "no ticket");
+  for (unsigned i = 0; i < 2; i++) {
+    SSL *ssl = SSL_new(s.ctx);
+    SSL_set_info_callback(ssl, count_infos);
+    expect(connect_to(client_1_2, s.ctx, ssl, session, 0, NULL, "b"), FULL,
+           "a callback of the SSL's own");
+    SSL_free(ssl);
+  }
+  check(stats_of(&s).resumed == 0, "none was redeemed");
+  unsigned before = infos;
+  expect(connect_to(client_1_2, s.ctx, NULL, session, 0, NULL, "b"), RESUMED,
+         "a context without tickets");
+  check(infos > before, "its callback is called");
+  check(stats_of(&s).resumed == 1, "the ticket is punctured: %d", (int)stats_of(&s).resumed);
+  expect(connect_to(client_1_2, s.ctx, NULL, session, 0, NULL, "b"), FULL, "once");
+  /* detached in the handshake */
+  SSL *half = SSL_new(s.ctx), *peer = loop_join(client_1_2, half, second);
+  (void)SSL_do_handshake(peer);
+  (void)SSL_do_handshake(half);
+  check(pprf_tickets_detach(s.ctx) == PPRF_OK, "detach");
+  (void)SSL_do_handshake(peer);
+  check(SSL_do_handshake(half) == 1 && SSL_session_reused(half) == 1, "a ticket");
+  check(stats_of(&s).resumed == 2, "is punctured all the same");
+  SSL_free(peer);
+  SSL_free(half);
+  SSL_SESSION_free(session);
+  SSL_SESSION_free(second);
+  SSL_CTX_free(other);
+  free_server(&s);
+  end_test("a_tls_1_2_ticket_is_taken_only_where_the_handshakes_end_is_heard");
+}
+
+/* Early data is accepted and no ticket sent: the open connection's session was the ticket's. */
+static void no_successor(void)
+{
+  struct server s = new_server();
+  unsigned char secret[64], held[64];
+  SSL_SESSION *session;
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+  size_t n = SSL_SESSION_get_master_key(session, secret, sizeof secret);
+  SSL *ssl = SSL_new(s.ctx);
+  check(SSL_set_num_tickets(ssl, 0) == 1, "none is sent");
+  expect(connect_to(client, s.ctx, ssl, session, 1, NULL, NULL), EARLY, "a ticket");
+  check(SSL_SESSION_get_master_key(SSL_get_session(ssl), held, sizeof held) == n && n >= 32 &&
+          memcmp(secret, held, n) != 0,
+        "its secret is overwritten");
+  check(stats_of(&s).kept == 0, "no secret is said to be kept");
+  SSL_free(ssl);
+  SSL_SESSION_free(session);
+  free_server(&s);
+  end_test("the_secret_of_a_ticket_without_a_successor_is_overwritten");
+}
+
 static void detaching(void)
 {
   struct server s = {loop_server(), NULL};
@@ -1061,6 +1124,8 @@ static void run(void)
   used_often();
   sni();
   info_callbacks();
+  unheard_ends();
+  no_successor();
   detaching();
   refused_settings();
   free_first();

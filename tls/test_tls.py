@@ -231,8 +231,9 @@ def session(path):
     return (ticket or [b""])[0], key
 
 
-def client_hello(identities, rng, binder=32):
-    """A TLS 1.3 ClientHello that offers these PSK identities, with binders of random bytes."""
+def client_hello(identities, rng, binder=32, cipher=0x1302, share=True):
+    """A TLS 1.3 ClientHello that offers these PSK identities, with binders of random bytes; without a share the
+    server asks for another one."""
     def vector(width, data):
         return len(data).to_bytes(width, "big") + data
 
@@ -245,10 +246,10 @@ def client_hello(identities, rng, binder=32):
         extension(43, b"\x02\x03\x04") + extension(10, vector(2, b"\x00\x1d"))
         + extension(13, vector(2, b"\x04\x03\x08\x04\x04\x01"))
         + extension(45, b"\x01\x01")
-        + extension(51, vector(2, b"\x00\x1d" + vector(2, rng.randbytes(32))))
+        + extension(51, vector(2, b"\x00\x1d" + vector(2, rng.randbytes(32)) if share else b""))
         + extension(41, vector(2, offered) + vector(2, binders)))
     body = (b"\x03\x03" + rng.randbytes(32) + vector(1, rng.randbytes(32))
-            + vector(2, b"\x13\x02") + b"\x01\x00" + vector(2, extensions))
+            + vector(2, cipher.to_bytes(2, "big")) + b"\x01\x00" + vector(2, extensions))
     message = b"\x01" + vector(3, body)
     return b"".join(b"\x16\x03\x01" + vector(2, message[i:i + 16384])
                     for i in range(0, len(message), 16384))
@@ -801,6 +802,21 @@ class Secrets(Case):
             self.assertEqual(in_memory(pid, new), 0, "the new ticket's secret")
             self.assertEqual(gives(pid, psk), 0, "the issuer's resumption master secret")
             self.assertEqual(gives(pid, new), 0, "the resumed connection's")
+
+    def test_used_tickets_secret_is_gone_though_a_client_that_saw_it_is_silent(self):
+        server = self.serve("--workers", 2)
+        ticket = self.path("ticket")
+        s_client(server.port, sess_out=ticket)
+        name, psk = session(ticket)
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as silent:
+            silent.settimeout(PATIENCE)
+            silent.sendall(client_hello([name], self.rng, cipher=0x1301, share=False))
+            self.assertTrue(silent.recv(4096))  # a HelloRetryRequest: the ticket's session was decrypted
+            self.assertEqual(s_client(server.port, ticket).handshake, "resumed")
+            end = time.monotonic() + 5
+            while sum(in_memory(p, psk) for p in server.pids()) and time.monotonic() < end:
+                time.sleep(0.02)
+            self.assertEqual(sum(in_memory(p, psk) for p in server.pids()), 0, "the ticket's secret")
 
     def test_control_openssl_keeps_what_gives_the_secrets_of_its_tickets(self):
         server = self.serve("--openssl-tickets")

@@ -4,7 +4,7 @@
  *   seal           a ticket, in hexadecimal
  *   open TICKET    its number
  *   redeem NUMBER, release NUMBER, rotate, revoke, export
- *   share NUMBER   as TLS 1.2 does
+ *   puncture NUMBER TICKET   of a ticket that was opened and released, as TLS 1.2 does
  *   stats          the counters
  *   clock SECONDS  turn this process's clock (CLOCK_BOOTTIME) forward
  *   child          a child that does nothing: its process id
@@ -213,9 +213,12 @@ int main(int argc, char **argv)
       say_error(pprf_tickets_redeem(tickets, number, 1));
     } else if (IS("release")) {
       say_error(pprf_tickets_release(tickets, number));
-    } else if (IS("share")) {
-      tickets->backend->share(tickets->keys, number);
-      say_error(PPRF_OK);
+    } else if (IS("puncture")) {
+      uint8_t name[NAME_BYTES] = {0};
+      const char *hex = strchr(argument, ' ');
+      for (unsigned k = 0; hex != NULL && k < NAME_BYTES; k++)
+        (void)sscanf(hex + 1 + 2 * k, "%2hhx", &name[k]);
+      say_error(tickets->backend->puncture(tickets->keys, 0, name, number));
     } else if (IS("rotate")) {
       say_error(pprf_tickets_rotate(tickets));
     } else if (IS("revoke")) {

@@ -128,26 +128,39 @@ class Tickets(Case):
             for host in (a, b):
                 self.assertEqual(host("open", ticket), PUNCTURED)
 
-    def test_a_shared_ticket_is_open_to_all_until_one_redeems(self):
+    def test_a_released_ticket_is_punctured_whoever_has_it(self):
         a, b = self.host(), self.host()
         b.seal()  # both are connected
-        for first, second in ((a, a), (a, b), (b, a)):
-            ticket, other = first.seal(), first.seal()
+        for first, second, opened in ((a, a, 0), (a, b, 0), (b, a, 5000)):  # more than a process remembers
+            ticket = first.seal()
             number = first("open", ticket)
-            self.assertEqual(first("share", number), OK)
-            again = second("open", ticket)
-            self.assertEqual(second("share", again), OK)
-            key, = self.server.client()("KEYS", "*")
-            self.assertEqual(self.server.client().info(key)["leases"], 0)
-            self.assertEqual(second("redeem", again), OK)
-            for host, late in ((first, number), (second, again)):
-                self.assertEqual(host("redeem", late), PUNCTURED)
+            self.assertEqual(first("release", number), OK)
+            self.assertEqual(first("use-many", str(opened)), "0")
+            again = second("open", ticket)  # leased
+            before = first.stats()["resumed"]
+            self.assertEqual(first("puncture", number, ticket), OK)
+            self.assertEqual(first.stats()["resumed"], before + 1)
+            self.assertEqual(second("release", again), OK)
+            self.assertEqual(second("puncture", again, ticket), PUNCTURED)
+            for host in (a, b):
                 self.assertEqual(host("open", ticket), PUNCTURED)
-            number = first("open", other)
-            for word in ("share", "share", "release"):
-                self.assertEqual(first(word, number), OK)
-            self.assertEqual(first("redeem", number), PUNCTURED)  # given back
-            self.assertEqual(second.use(other), OK)
+
+    def test_what_no_answer_came_to_is_punctured_later(self):
+        a, b = self.host(), self.host()
+        tickets = [b.seal() for _ in range(30)]
+        a.seal()  # both are connected
+        numbers = [a("open", t) for t in tickets]
+        for number in numbers:
+            self.assertEqual(a("release", number), OK)
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        for number, ticket in zip(numbers, tickets):
+            self.assertEqual(a("puncture", number, ticket), BACKEND)
+        self.assertEqual(a.stats()["unanswered"], 30)
+        self.server.process.send_signal(signal.SIGCONT)
+        c = self.server.client()
+        self.wait(lambda: b"ranges_punctured:30\r" in c("INFO", "pprf"), "30 punctures")
+        self.assertEqual([b("open", t) for t in tickets], [PUNCTURED] * 30)
 
     def test_a_changed_ticket_burns_nothing(self):
         a, b = self.host(), self.host()

@@ -305,6 +305,25 @@ class Tickets(Hosts):
             seen = [tls.s_client(h.port, path, options=options).handshake for h in (b, a)]
             self.assertEqual(seen, ["resumed", "full"])
 
+    def test_who_has_only_seen_a_ticket_holds_nothing_by_silence(self):
+        """to a HelloRetryRequest: the cipher suite has another digest than the ticket, so no binder is looked at"""
+        server = self.server()
+        a, b = (self.host(self.url(server)) for _ in range(2))
+        self.ready(a, b)
+        for options in ([], ["-tls1_2"]):
+            path = tempfile.mktemp(dir=self.dir)
+            tls.s_client(a.port, sess_out=path, options=options)
+            hello = tls.client_hello([tls.session(path)[0]], self.random, cipher=0x1301, share=False)
+            with socket.create_connection(("127.0.0.1", b.port), PATIENCE) as silent:
+                silent.settimeout(PATIENCE)
+                silent.sendall(hello)
+                while not list(tls.records(answer := silent.recv(4096, socket.MSG_PEEK))):
+                    self.assertTrue(answer)
+                self.assertEqual(answer[11:15].hex(), "cf21ad74")  # HelloRetryRequest's random bytes
+                self.wait(lambda: server.client().info(self.tree(server))["leases"] == 0, "no lease")
+                seen = [tls.s_client(h.port, path, options=options).handshake for h in (a, b)]
+                self.assertEqual(seen, ["resumed", "full"], options)
+
     def test_who_has_only_seen_a_ticket_burns_nothing(self):
         server = self.server()
         a, b = (self.host(self.url(server)) for _ in range(2))
