@@ -62,6 +62,9 @@ for cc in gcc clang; do
     nm --defined-only --extern-only "$object" | awk '{print $3}' | sort > "$dir/defined"
     sed -n 's/^PPRF_API [^;(]*[ *]\(pprf_[a-z0-9_]*\)(.*/\1/p' include/pprf.h | sort > "$dir/declared"
     run "${cc}_sees_no_names_but_those_of_the_header$options" cmp "$dir/defined" "$dir/declared"
+    "$cc" $strict -O2 -I"$am" $options -DPPRF_API= -fvisibility=hidden -fPIC -shared -o "$object.so" "$am/pprf.c" \
+      ${options:--lcrypto} -pthread
+    run "${cc}_embeds_it_without_a_name$options" [ -z "$(nm -D --defined-only "$object.so" | grep pprf)" ]
     run "vectors_$cc$options" linked "vectors-$cc$options" "$object" "$cc"
     run "vectors_hold_$cc$options" "$dir/vectors-$cc$options"
   done

@@ -455,7 +455,7 @@ int command_punct(int argc, char **argv)
     .more = "A leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B, - all that "
             "standard input names, one a line.  The exit status is 3 if a leaf, or all of a range, "
             "was punctured already; the others are punctured all the same.  On any other failure "
-            "FILE stays as it is.  See pprf-punct(1).",
+            "but one of the output FILE stays as it is.  See pprf-punct(1).",
     .options = options,
     .option = parse_option,
     .operand = parse_operand,

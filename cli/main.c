@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -31,6 +32,23 @@ static bool keep_standard_numbers(void)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
       return false;
   return true;
+}
+
+/* Whether messages would be written into a key file, as by pprf info key 2>> key. */
+static bool standard_error_is_a_key(void)
+{
+  static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
+  char begin[sizeof magic] = {0};
+  struct stat s;
+  int fd = fstat(STDERR_FILENO, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0
+             ? open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC)
+             : -1;
+  if (fd < 0)
+    return false;
+  bool is_key =
+    pread(fd, begin, sizeof begin, 0) == sizeof begin && memcmp(begin, magic, sizeof magic) == 0;
+  (void)close(fd);
+  return is_key;
 }
 
 /* What stdio printed, --help for instance, must have reached standard output too. */
@@ -77,6 +95,8 @@ int main(int argc, char **argv)
 {
   if (!keep_standard_numbers())
     return STATUS_FAILED;
+  if (standard_error_is_a_key())
+    return STATUS_FILE; /* without a word */
   harden();
   if (atexit(close_stdout) != 0)
     return complain(STATUS_FAILED, "atexit: %s", strerror(errno));

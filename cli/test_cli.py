@@ -1007,6 +1007,16 @@ class Failures(Case):
                 self.refused(FILE, "standard output", *args, stdout=key)
         self.assert_key(4, [])
 
+    def test_standard_error_that_is_a_key(self):
+        self.make(4)
+        os.chmod(self.key, 0o644)  # which is warned of
+        for args in (["info", self.key], ["punct", self.key, 1], ["punct", self.key, "x"], ["no-command"],
+                     ["setup", "--depth", 4, self.key], ["eval", self.key + ".none", 1]):
+            with open(self.key, "ab") as key:
+                r = self.run_(*args, stderr=key)
+            self.assertEqual((r.returncode, r.stdout), (FILE, b""), args)
+        self.assert_key(4, [])
+
     def test_a_closed_pipe(self):
         self.make(4)
         read_end, write_end = os.pipe()

@@ -260,6 +260,9 @@ func ImportWith(data []byte, options ImportOptions) (*Key, error) {
 func (k *Key) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.key == nil { // closed, or never made
+		return
+	}
 	runtime.SetFinalizer(k, nil)
 	C.pprf_free(k.key)
 	k.key = nil
@@ -289,6 +292,7 @@ func (k *Key) EvalInto(leaf uint64, out []byte) error {
 	}
 	k.mu.RLock()
 	defer k.mu.RUnlock()
+	k.clearIfClosed(out)
 	return errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
@@ -299,6 +303,7 @@ func (k *Key) EvalPunctureInto(leaf uint64, out []byte) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.clearIfClosed(out)
 	return errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
@@ -309,6 +314,13 @@ func (k *Key) fits(out []byte, values int) error {
 	}
 	clear(out)
 	return fmt.Errorf("pprf: %w: %d bytes for %d of %d", ErrLength, len(out), values, k.bytes)
+}
+
+// The library does not know how many bytes a key that is not there had.
+func (k *Key) clearIfClosed(out []byte) {
+	if k.key == nil {
+		clear(out)
+	}
 }
 
 // Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
@@ -355,6 +367,7 @@ func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
 	result := make([]C.int, len(leaves))
 	k.mu.RLock()
 	defer k.mu.RUnlock()
+	k.clearIfClosed(out)
 	err := C.pprf_eval_batch(k.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)), pointer(out),
 		unsafe.SliceData(result))
 	if err != C.PPRF_OK {

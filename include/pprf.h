@@ -48,17 +48,20 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+/* Who embeds the library may define it as nothing, and compile with -fvisibility=hidden. */
+#ifndef PPRF_API
+#ifdef __GNUC__
 #define PPRF_API __attribute__((visibility("default")))
 #else
 #define PPRF_API
 #endif
+#endif
 
 /** The version of this header; pprf_version gives the library's. */
 #define PPRF_VERSION_MAJOR 0
-#define PPRF_VERSION_MINOR 2
+#define PPRF_VERSION_MINOR 3
 #define PPRF_VERSION_PATCH 0
-#define PPRF_VERSION "0.2.0"
+#define PPRF_VERSION "0.3.0"
 
 /** Bytes in a seed and in the value of a leaf (128 bits), in all suites but PPRF_MLS_SHA256. */
 #define PPRF_SEED_BYTES 16

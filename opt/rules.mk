@@ -51,6 +51,7 @@ install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.3
 	install -m 755 $(B)/opt/libpprf.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf.so.0 "$(DESTDIR)$(LIBDIR)/libpprf.so"
 	$(OPT_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
+	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
 	$(LDCONFIG_NOTE)
 uninstall-lib:
 	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \

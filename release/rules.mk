@@ -9,10 +9,11 @@ dist: deps-build ## the release's tarballs from the last commit, with checksums,
 # the libraries export what their lists say
 TAP_TESTS += release/symbols.sh
 release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so
-# and keep their binary interface: BASE=COMMIT, else the commit that made the version what it is
+# and keep their binary interface: BASE=COMMIT, else the last release's
 .PHONY: abi
+RELEASED := $(lastword $(sort $(patsubst release/%.symbols,%,$(wildcard release/[0-9]*.symbols))))
 abi: deps-build deps-release ## compare the binary interface with an earlier commit's: BASE=COMMIT
-	@release/abi.sh $(or $(BASE),$(shell git log -1 --format=%H -S'define PPRF_VERSION "$(VERSION)"' -- include/pprf.h))
+	@release/abi.sh $(or $(BASE),$(shell git log --format=%H -S'define PPRF_VERSION "$(RELEASED)"' -- include/pprf.h | tail -1))
 
 .PHONY: deb
 deb: deps-root ## the Debian packages, built, installed and tried in clean systems: SUITE=bookworm or trixie

@@ -22,6 +22,16 @@ for library in opt/libpprf tls/libpprf_tls; do
   [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
   result $status "$name: no line is of a later version than $version"
 done
+for released in release/[0-9]*.symbols; do
+  since=${released#release/}
+  since=${since%.symbols}
+  difference=$(diff <(grep -v '^#' "$released") \
+    <(awk -v since="$since" '!/^#/ && NF {split($2, v, "."); split(since, s, ".")
+        if (v[1] * 1000000 + v[2] * 1000 + v[3] <= s[1] * 1000000 + s[2] * 1000 + s[3]) print $1}' \
+      release/libpprf*.symbols | sort))
+  result $? "the lists say of what $since exported, and of nothing else, that it is there since then"
+  [ -z "$difference" ] || sed 's/^/# /' <<< "$difference"
+done
 status=0
 [ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || status=1
 result $status "the Debian packages are of this version"

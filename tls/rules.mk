@@ -139,6 +139,7 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -m 755 $(B)/tls/libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_tls.so"
 	$(TLS_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
+	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
 	$(LDCONFIG_NOTE)
 	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
 	install -m 644 tls/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"

@@ -240,6 +240,9 @@ static void die(const char *what)
 
 static void make_certificate(const char *cert_file, const char *key_file)
 {
+  errno = EINVAL;
+  if (strcmp(cert_file, key_file) == 0)
+    die("a certificate and its key are two files");
   EVP_PKEY *key = EVP_EC_gen("P-256");
   X509 *cert = X509_new();
   X509_NAME *name = X509_NAME_new();

@@ -13,6 +13,14 @@ $(B)/valkey/%.o: valkey/%.c $(B)/flags
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
 	$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
 
+.PHONY: install-valkey uninstall-valkey
+uninstall: uninstall-valkey
+install-valkey: $(B)/valkey/pprf.so ## install the module for Valkey and Redis (PREFIX, DESTDIR)
+	install -d "$(DESTDIR)$(LIBDIR)/pprf"
+	install -m 755 $(B)/valkey/pprf.so "$(DESTDIR)$(LIBDIR)/pprf/"
+uninstall-valkey:
+	rm -f "$(DESTDIR)$(LIBDIR)/pprf/pprf.so"
+
 # the same with roots that the tests know
 $(B)/valkey/pprf_known.so: $(VALKEY_OBJ) $(B)/valkey/known_root.o $(OPT_OBJ)
 	$(LINK) -shared -Wl,-z,defs -o $@ $^ $(ALL_LDLIBS)

@@ -227,18 +227,26 @@ class Key:
         return value
 
     def eval_into(self, leaf: int, out: Buffer) -> None:
-        """Write the value of a leaf into value_bytes bytes that the caller can wipe."""
+        """Write the value of a leaf into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
+        view = _writable(out, self._bytes)
+        _lib.wipe(view, self._bytes)
         leaf = self._leaf(leaf)
-        _check(_lib.handle_eval(self._handle, leaf, _writable(out, self._bytes)), leaf, self._depth)
+        _check(_lib.handle_eval(self._handle, leaf, view), leaf, self._depth)
 
     def eval_puncture(self, leaf: int) -> bytes:
         """The value of a leaf, for the last time: one step, so that of several threads one gets it."""
-        leaf = self._leaf(leaf)
         out = bytearray(self._bytes)
-        _check(_lib.handle_eval_punct(self._handle, leaf, _writable(out, self._bytes)), leaf, self._depth)
+        self.eval_puncture_into(leaf, out)
         value = bytes(out)
         _wipe(out)
         return value
+
+    def eval_puncture_into(self, leaf: int, out: Buffer) -> None:
+        """The same, written into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
+        view = _writable(out, self._bytes)
+        _lib.wipe(view, self._bytes)
+        leaf = self._leaf(leaf)
+        _check(_lib.handle_eval_punct(self._handle, leaf, view), leaf, self._depth)
 
     def puncture(self, leaf: Union[int, range]) -> None:
         """Remove the value of a leaf, or of every leaf of a range of step 1, however long.
@@ -266,7 +274,7 @@ class Key:
                 wrong = leaves[(leaves < 0) | (leaves > (1 << self._depth) - 1)]
                 raise LeafError(int(wrong[0]), self._depth)
             return _ffi.from_buffer("uint64_t[]", numpy.ascontiguousarray(leaves, dtype=numpy.uint64))
-        if isinstance(leaves, (array, memoryview)):
+        if isinstance(leaves, (array, memoryview, bytes, bytearray)):
             view = memoryview(leaves)
             if view.format not in ("Q", "L", "@Q", "@L", "=Q") or view.itemsize != 8 or not view.contiguous:
                 raise TypeError(f"leaves: contiguous 64-bit unsigned integers, not format {view.format!r}")
@@ -298,11 +306,22 @@ class Key:
 
         leaves   integers, a buffer of 64-bit unsigned integers (array('Q'), memoryview), or a numpy array
                  of integers.
-        out      a writable buffer of value_bytes bytes for each leaf; None: a new bytearray is returned, for a
-                 numpy array of shape s a numpy array of shape s + (value_bytes,) of uint8.
+        out      a writable buffer of value_bytes bytes for each leaf, which is zeroed on an error; None: a new
+                 bytearray is returned, for a numpy array of shape s a numpy array of shape s + (value_bytes,) of
+                 uint8.
         missing  "raise": PuncturedError names the first leaf that was punctured, and out is zeroed;
                  "zero": its value is zero bytes.
         """
+        if out is None:
+            return self._eval_many(leaves, out, missing)
+        whole = _ffi.from_buffer("uint8_t[]", out, require_writable=True)
+        try:
+            return self._eval_many(leaves, out, missing)
+        except BaseException:
+            _lib.wipe(whole, len(whole))
+            raise
+
+    def _eval_many(self, leaves: Any, out: Any, missing: str) -> Any:
         if missing not in ("raise", "zero"):
             raise ValueError(f"missing is 'raise' or 'zero', not {missing!r}")
         numbers = self._many(leaves)
@@ -444,5 +463,7 @@ def prg_select(name: str) -> None:
     """Choose one for the process: "builtin", "scalar", "avx2" or "avx512" of SHA3-256, "aes-builtin",
     "aes-bitsliced", "aes-ni", "aes-vaes" or "aes-armv8" of AES-128, "sha256-builtin", "sha256-scalar",
     "sha256-ni" or "sha256-armv8" of SHA-256; ValueError if it cannot run."""
-    if _lib.pprf_prg_select(name.encode()) != _lib.PPRF_OK:
+    err = _lib.PPRF_ERR_RANGE if "\0" in name else _lib.pprf_prg_select(name.encode())
+    if err == _lib.PPRF_ERR_RANGE:
         raise ValueError(f"this processor cannot run a PRG called {name!r}")
+    _check(err)

@@ -58,6 +58,7 @@ SOURCE = r"""
 typedef struct handle {
   pprf_key *key; /* NULL: closed */
   unsigned long forks;
+  pthread_mutex_t turn; /* of whoever waits for the lock: readers who overlap keep a writer out no longer */
   pthread_rwlock_t lock;
 } handle;
 
@@ -80,6 +81,7 @@ static handle *handle_of(pprf_key *key, int *err)
   if (h != NULL) {
     h->key = key;
     h->forks = forks;
+    pthread_mutex_init(&h->turn, NULL);
     pthread_rwlock_init(&h->lock, NULL);
   } else if (*err == PPRF_OK) {
     *err = PPRF_ERR_NOMEM;
@@ -113,10 +115,17 @@ static int own(const handle *h)
   return h->forks == forks;
 }
 
+static void take(handle *h, int (*lock)(pthread_rwlock_t *))
+{
+  pthread_mutex_lock(&h->turn);
+  (void)lock(&h->lock);
+  pthread_mutex_unlock(&h->turn);
+}
+
 static void handle_close(handle *h)
 {
   if (own(h))
-    pthread_rwlock_wrlock(&h->lock);
+    take(h, pthread_rwlock_wrlock);
   pprf_free(h->key);
   h->key = NULL;
   if (own(h))
@@ -126,8 +135,10 @@ static void handle_close(handle *h)
 static void handle_free(handle *h)
 {
   handle_close(h);
-  if (own(h))
+  if (own(h)) {
     pthread_rwlock_destroy(&h->lock);
+    pthread_mutex_destroy(&h->turn);
+  }
   free(h);
 }
 
@@ -136,7 +147,7 @@ static void handle_free(handle *h)
   do {                                                                                             \
     if (!own(h))                                                                                   \
       return h->key == NULL ? PPRF_ERR_NULL : PPRF_ERR_FORKED;                                     \
-    pthread_rwlock_##kind##lock(&(h)->lock);                                                       \
+    take(h, pthread_rwlock_##kind##lock);                                                          \
     int err = (h)->key == NULL ? PPRF_ERR_NULL : (call);                                           \
     pthread_rwlock_unlock(&(h)->lock);                                                             \
     return err;                                                                                    \
@@ -230,4 +241,5 @@ ffibuilder.cdef(declarations() + LOCKED)
 ffibuilder.set_source(
     "pprf._native", SOURCE, sources=[os.path.join(C, "pprf.c")], include_dirs=[C],
     define_macros=[("PPRF_NO_OPENSSL", None), ("_GNU_SOURCE", None)],
-    extra_compile_args=["-std=c11", "-fvisibility=hidden"], libraries=["pthread"])
+    # the functions that it calls are its own, whatever other libpprf the process has
+    extra_compile_args=["-std=c11", "-fvisibility=hidden"], extra_link_args=["-Wl,-Bsymbolic"], libraries=["pthread"])

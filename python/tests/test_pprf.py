@@ -466,6 +466,46 @@ def test_many_leaves_from_every_kind_of_buffer():
         assert out == bytes(80)  # nothing of the others is left there
 
 
+def test_bytes_are_no_leaves():
+    numbers = array.array("Q", [300, 5]).tobytes()
+    with pprf.Key(depth=10) as key:
+        for leaves in (numbers, bytearray(numbers), memoryview(numbers)):
+            for call in (key.eval_many, key.puncture_many):
+                with pytest.raises(TypeError, match="64-bit"):
+                    call(leaves)
+        assert key.nodes == 1
+
+
+def test_values_are_written_where_the_caller_wants_and_zeros_on_an_error():
+    with pprf.Key(depth=10) as key:
+        value, out = key.eval(7), bytearray(16)
+        key.eval_into(7, out)
+        assert out == value
+        key.eval_puncture_into(7, out)
+        assert out == value
+        for call in (key.eval_into, key.eval_puncture_into):
+            for leaf in (7, 1 << 10, -1, "no"):
+                out[:] = b"x" * 16
+                with pytest.raises((pprf.PuncturedError, pprf.LeafError, TypeError)):
+                    call(leaf, out)
+                assert out == bytes(16)
+        for leaves in ([1, 7], [1, 1 << 10], array.array("Q", [1, 1 << 10]), ["no"], b"12345678"):
+            many = bytearray(b"x" * 32)
+            with pytest.raises((pprf.PuncturedError, pprf.LeafError, TypeError)):
+                key.eval_many(leaves, out=many)
+            assert many == bytes(32)
+    out[:] = b"x" * 16
+    with pytest.raises(pprf.ClosedError):
+        key.eval_into(1, out)
+    assert out == bytes(16)
+
+
+def test_no_other_library_takes_the_extensions_functions():
+    dynamic = subprocess.run(["readelf", "-dW", pprf._native.__file__], check=True, stdout=subprocess.PIPE,
+                             text=True).stdout
+    assert "SYMBOLIC" in dynamic.replace("SYMBOLIC_FUNCTIONS", "")
+
+
 def test_punctures_of_many_are_all_or_none():
     with pprf.Key(depth=6) as key:
         before = bytes(key.export())
@@ -539,6 +579,29 @@ def in_child(check):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_readers_that_overlap_keep_no_writer_out():
+    leaves, stop = array.array("Q", range(20000)), threading.Event()
+
+    def read(key):
+        while not stop.is_set():
+            key.eval_many(leaves, missing="zero")
+
+    def write(key, done):
+        key.puncture((1 << 20) - 1)
+        key.close()
+        done.set()
+    key, done = pprf.Key(depth=20), threading.Event()
+    readers = [threading.Thread(target=lambda: pytest.raises(pprf.ClosedError, read, key), daemon=True)
+               for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.3)
+    threading.Thread(target=write, args=(key, done), daemon=True).start()
+    in_time = done.wait(60)
+    stop.set()
+    assert in_time
+
+
 def test_a_child_cannot_use_its_parents_key():
     with pprf.Key(depth=8) as key, pprf.Key(depth=63, suite="mls-sha256") as wide:
         def check():

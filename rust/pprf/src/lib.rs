@@ -7,7 +7,7 @@
 //!
 //! ```
 //! let mut key = pprf::Key::new(20)?; // 2^20 leaves, a random root seed
-//! let value = key.eval_puncture(42)?; // 16 bytes, for the last time; wiped when dropped
+//! let value = key.eval_puncture(42)?; // 16 bytes, for the last time; wiped where it is dropped
 //! assert_eq!(key.eval(42).unwrap_err(), pprf::Error::Punctured { first: 42, last: 42 });
 //! # let _ = value; Ok::<(), pprf::Error>(())
 //! ```
@@ -41,7 +41,8 @@ pub const VALUE_BYTES: usize = sys::PPRF_SEED_BYTES;
 pub const WIDE_VALUE_BYTES: usize = sys::PPRF_VALUE_BYTES_MAX;
 /// Bytes of a salt, which is public.
 pub const SALT_BYTES: usize = sys::PPRF_SALT_BYTES;
-/// A leaf's value; it is wiped when it is dropped.
+/// A leaf's value; it is wiped where it is dropped.  What returns and moves it may leave copies on the stack:
+/// [`Key::eval_into`] and [`Key::eval_puncture_into`] leave none.
 pub type Value = Zeroizing<[u8; VALUE_BYTES]>;
 /// The same of a key in [`Suite::MlsSha256`].
 pub type WideValue = Zeroizing<[u8; WIDE_VALUE_BYTES]>;
@@ -381,6 +382,35 @@ impl Key {
     /// The value of a leaf in [`Suite::MlsSha256`], for the last time; [`Error::Length`] in the others.
     pub fn eval_puncture_wide(&mut self, leaf: u64) -> Result<WideValue, Error> {
         self.eval_puncture_to(leaf)
+    }
+
+    /// Write the value of a leaf to `out`, which has as many bytes as the key's values, and zeros on an error.  Rust
+    /// copies what a function returns, and wipes the last place alone: so there is no other place.
+    pub fn eval_into(&self, leaf: u64, out: &mut [u8]) -> Result<(), Error> {
+        out.fill(0);
+        self.fits(1, out.len())?;
+        // SAFETY: as above
+        check(unsafe { sys::pprf_eval(self.0.as_ptr(), leaf, out.as_mut_ptr()) }, leaf, leaf)
+    }
+
+    /// The same, for the last time.
+    ///
+    /// ```
+    /// let mut key = pprf::Key::new(20)?;
+    /// let (before, mut out) = (key.eval(42)?, [1; 16]);
+    /// key.eval_puncture_into(42, &mut out)?;
+    /// assert_eq!(out, *before);
+    /// assert!(key.eval_puncture_into(42, &mut out).is_err() && out == [0; 16]);
+    /// assert!(key.eval_into(43, &mut out[1..]).is_err());
+    /// key.eval_into(43, &mut out)?;
+    /// assert_eq!(out, *key.eval(43)?);
+    /// # Ok::<(), pprf::Error>(())
+    /// ```
+    pub fn eval_puncture_into(&mut self, leaf: u64, out: &mut [u8]) -> Result<(), Error> {
+        out.fill(0);
+        self.fits(1, out.len())?;
+        // SAFETY: as above
+        check(unsafe { sys::pprf_eval_punct(self.0.as_ptr(), leaf, out.as_mut_ptr()) }, leaf, leaf)
     }
 
     /// Remove the value of a leaf.  [`Error::Punctured`]: it was removed before.
