@@ -37,12 +37,21 @@ run make_in_a_path_with_a_space make_in "$space" products
 run its_quick_tests_compile make_in "$space" build/ref/smoke build/opt/bitwords_test
 run and_pass "$space/build/ref/smoke"
 run and_pass_too "$space/build/opt/bitwords_test"
-run make_install_to_a_path_with_a_space make_in "$space" install DESTDIR="$space/to d" PREFIX=/usr
+private() { # COMMAND...: of a user whose files are nobody else's
+  (umask 077 && "$@")
+}
+run make_install_to_a_path_with_a_space private make_in "$space" install install-valkey DESTDIR="$space/to d" PREFIX=/usr
 cp "$dir/log" "$dir/installed"
+run others_can_read_it test -z "$(find "$space/to d/usr" ! -type l ! -perm -044)"
 run all_of_it_is_there test -s "$space/to d/usr/bin/pprf" -a -s "$space/to d/usr/lib/libpprf.so" -a \
   -s "$space/to d/usr/lib/libpprf_tls_preload.so" -a -s "$space/to d/usr/share/man/man3/pprf.3" -a \
-  -s "$space/to d/usr/share/man/man1/pprf.1" -a -s "$space/to d/usr/lib/pkgconfig/pprf_tls.pc"
+  -s "$space/to d/usr/share/man/man1/pprf.1" -a -s "$space/to d/usr/lib/pkgconfig/pprf_tls.pc" -a \
+  -s "$space/to d/usr/lib/pprf/pprf.so"
 run install_says_what_ldconfig_would_do grep -q ldconfig "$dir/installed"
+refused() { # COMMAND...
+  ! "$@"
+}
+run a_prefix_that_pkg_config_cannot_name_is_refused refused make_in "$space" install DESTDIR="$dir" PREFIX="/a b"
 run make_uninstall make_in "$space" uninstall DESTDIR="$space/to d" PREFIX=/usr
 run it_leaves_no_file test -z "$(find "$space/to d/usr" ! -type d)"
 

@@ -43,7 +43,12 @@ uninstall: uninstall-lib ## remove what install put there
 # what ldconfig would do for a directory that the dynamic linker searches; never run here
 LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
   "/etc/ld.so.conf; else LD_LIBRARY_PATH=$(LIBDIR)"
+# pkg-config hands them to a shell
+PLAIN_NAMES = @for d in "$(PREFIX)" "$(LIBDIR)" "$(INCLUDEDIR)"; do case $$d in *[!A-Za-z0-9/._+~=:@-]*) \
+  echo "install: $$d: what pkg-config names has letters, digits and /._+~=:@- alone (DESTDIR may have others)" >&2; \
+  exit 1;; esac; done
 install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.3
+	$(PLAIN_NAMES)
 	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(MANDIR)/man3"
 	install -m 644 $(B)/opt/pprf.3 "$(DESTDIR)$(MANDIR)/man3/"
 	install -m 644 include/pprf.h "$(DESTDIR)$(INCLUDEDIR)/"

@@ -132,6 +132,7 @@ $(B)/tls/pprf_tls.pc: tls-force
 install: install-tls
 uninstall: uninstall-tls
 install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
+	$(PLAIN_NAMES)
 	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(BINDIR)" \
 	  "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(MANDIR)/man3"
 	install -m 644 tls/pprf_tls.h tls/pprf_tickets.h tls/pprf_fleet.h "$(DESTDIR)$(INCLUDEDIR)/"
