@@ -336,8 +336,8 @@ class Processes(Case):
         a.seal()
         self.wait(lambda: a.stats()["connected"] >= 1, "both connections")
         child = int(a("child"))
-        for pid in (a.p.pid, child):
-            self.assertNotIn("2", os.listdir(f"/proc/{pid}/fd"))
+        self.assertNotIn("2", os.listdir(f"/proc/{a.p.pid}/fd"))
+        self.wait(lambda: "2" not in os.listdir(f"/proc/{child}/fd"), "the end of the pipe to its parent")
         self.assertGreaterEqual(len(os.listdir(f"/proc/{a.p.pid}/fd")), 6)  # two of ours, sockets, events
 
     def test_a_server_that_ends_is_noticed(self):
