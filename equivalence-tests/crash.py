@@ -415,7 +415,8 @@ def unknown_sizes(case):
             os.unlink(case.log)
         run(command, LD_PRELOAD=PRELOAD, TRACE_TO=case.log)
         calls = [v["name"] for e, v in parse(read(case.log).decode()) if e == "call"]
-        for at in [i for i, n in enumerate(calls, 1) if n == "fstat"][1:3]:  # before and under the lock; the first is standard error's
+        # before and under the lock; the first asks what standard error is
+        for at in [i for i, n in enumerate(calls, 1) if n == "fstat"][1:3]:
             case.reset()
             r = run(command, LD_PRELOAD=PRELOAD, FAIL_AT=str(at))
             good = (r.returncode == FILE and b"Input/output error" in r.stderr and r.stdout == b"" and
