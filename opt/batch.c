@@ -287,24 +287,20 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 
 /* ---- punctures ---- */
 
-/* Count the siblings beside the paths of a forest, and note how many are beside the paths to leaves up to each
- * one, modulo 2^32.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height at
- * which it leaves the path before; of their children all but the inner nodes and the leaves are siblings. */
+/* Count the siblings beside the paths of a forest, and note for each leaf how many there are up to its path,
+ * modulo 2^32.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height
+ * at which it leaves the path before; of their children all but the inner nodes and the leaves are siblings. */
 static uint64_t count_siblings(struct forest *f)
 {
   uint64_t siblings = 0;
   for (size_t i = 0; i < f->groups; i++) {
     struct group *g = &f->group[i];
-    uint32_t beside = 0;
     g->at = (uint32_t)siblings;
-    f->beside[g->first] = 0;
     siblings += g->height;
+    f->beside[g->first] = (uint32_t)siblings;
     for (uint32_t j = g->first + 1; j <= g->last; j++) {
-      unsigned height = opt_msb(f->leaf[j] ^ f->leaf[j - 1]);
-      siblings += height;
-      siblings--;
-      beside += height - 1;
-      f->beside[j] = beside;
+      siblings += (uint64_t)opt_msb(f->leaf[j] ^ f->leaf[j - 1]) - 1; /* neighbours: one less */
+      f->beside[j] = (uint32_t)siblings;
     }
   }
   return siblings;

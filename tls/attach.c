@@ -8,8 +8,8 @@
  *      secret)
  *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
  *   4. the info callback: at the ServerHello a ticket that is not resumed is given back; a resumption
- *      without early data punctures after it (a HelloRetryRequest shares its state), in TLS 1.2 when the handshake is done, since only
- *      then the client has shown that it knows the secret;
+ *      without early data punctures after it (a HelloRetryRequest shares its state), in TLS 1.2 when
+ *      the handshake is done, since only then the client has shown that it knows the secret;
  *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
  *      callback could not, or if the program replaced it with one of its own for this connection;
  *   6. the info callback, when the last ticket is out: what OpenSSL would keep of the used ticket's

@@ -49,7 +49,7 @@ enum {
   BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
   BATCH_MIN = 16,
   OPEN_MAX = 4096, /* tickets of a process that are open at a time */
-  OVERDUE_MAX = 1024,
+  LATE_MAX = 1024,
   LEASE_MS = 10000,
   ISSUE_MS_MIN = 10000,  /* a tree is issued from for so long at least */
   LIFETIME_MAX = 432000, /* with a quarter more the seven days that a tree may live */
@@ -97,8 +97,8 @@ struct line {
   int64_t ahead; /* the server's clock less ours, ms */
   unsigned current;
   struct leaves batch[2];
-  unsigned overdue; /* leaves whose puncture the server did not answer: the thread tries again */
-  struct leaf late[OVERDUE_MAX];
+  unsigned late_count; /* leaves whose puncture the server did not answer: the thread tries again */
+  struct leaf late[LATE_MAX];
   uint8_t claims_chain[CHAIN_KEY_BYTES];
   struct wire claims; /* of whoever has it in use */
   /* the thread's own */
@@ -344,7 +344,7 @@ static int learn(struct line *l)
   if (!l->known || memcmp(key, l->name_key, sizeof key) != 0) {
     OPENSSL_cleanse(l->batch, sizeof l->batch);
     l->tree.id = 0;
-    l->overdue = 0;
+    l->late_count = 0;
     memcpy(l->name_key, key, sizeof key);
     l->life++;
     l->known = 1;
@@ -571,7 +571,7 @@ static int fill(struct line *l)
   return 1;
 }
 
-/* Puncture what is overdue: 0, or -1 where the connection is of no use any more. */
+/* Puncture what is late: 0, or -1 where the connection is of no use any more. */
 static int puncture_late(struct line *l)
 {
   for (;;) {
@@ -579,7 +579,7 @@ static int puncture_late(struct line *l)
     struct leaf at;
     int broken = 1;
     (void)pthread_mutex_lock(&l->lock);
-    unsigned n = l->overdue;
+    unsigned n = l->late_count;
     at = l->late[n > 0 ? n - 1 : 0];
     (void)pthread_mutex_unlock(&l->lock);
     if (n == 0)
@@ -591,9 +591,9 @@ static int puncture_late(struct line *l)
     if (broken)
       return -1;
     (void)pthread_mutex_lock(&l->lock);
-    for (unsigned i = 0; i < l->overdue; i++) /* others may have come meanwhile */
+    for (unsigned i = 0; i < l->late_count; i++) /* others may have come meanwhile */
       if (l->late[i].id == at.id && l->late[i].leaf == at.leaf)
-        l->late[i] = l->late[--l->overdue];
+        l->late[i] = l->late[--l->late_count];
     (void)pthread_mutex_unlock(&l->lock);
   }
 }
@@ -886,8 +886,8 @@ static int puncture(struct line *l, uint64_t life, const struct leaf *at)
 static void puncture_later(struct line *l, uint64_t life, const struct leaf *at)
 {
   (void)pthread_mutex_lock(&l->lock);
-  if (l->life == life && l->overdue < OVERDUE_MAX)
-    l->late[l->overdue++] = *at;
+  if (l->life == life && l->late_count < LATE_MAX)
+    l->late[l->late_count++] = *at;
   (void)pthread_mutex_unlock(&l->lock);
   poke(l->fds[WAKE_FD]);
 }
