@@ -63,7 +63,7 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # before a run: removes an older result, notes of which sources the new one is
 SOURCE := $(PYTHON) bench/source.py
 # a TAP test that plants bugs: the command, to which options may be added
-PLANTING := equivalence-tests/planting.py
+PLANTING := tools/planting.py
 PLANTED = @printf '\#!/bin/sh\nexec %s "$$@"\n' '$(1)' > $@ && chmod +x $@
 DEPFLAGS = -MMD -MP -MF $@.d
 
@@ -97,7 +97,7 @@ TAP_TESTS := # executables that emit TAP: `make test` runs them all
 DEPS ?= install
 .PHONY: deps-%
 deps-%:
-	@DEPS=$(DEPS) ./deps.sh $*
+	@DEPS=$(DEPS) tools/deps.sh $*
 
 # ---- the sources, here alone: every folder's rules and scripts take these lists
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
@@ -112,7 +112,8 @@ FLEET_SRC := tls/target.c tls/wire.c tls/fleet.c valkey/chain.c # of libpprf_tls
 
 # in the order of the lists above, then what has no part in it
 ROOMS := prg common ref opt tls cli equivalence-tests bench
-include $(ROOMS:%=%/rules.mk) $(filter-out $(ROOMS:%=%/rules.mk),$(wildcard */rules.mk))
+include $(ROOMS:%=%/rules.mk) \
+  $(filter-out $(ROOMS:%=%/rules.mk),$(wildcard */rules.mk packaging/*/rules.mk bindings/*/rules.mk))
 # (build/debian12 and build/root are whole systems)
 -include $(shell find $(B) \( -path $(B)/debian12 -o -path $(B)/root \) -prune -o -name '*.d' -print 2>/dev/null)
 
@@ -184,14 +185,14 @@ SUITE ?= trixie
 PARTS ?= verify test
 .PHONY: test-root test-roots
 test-root: deps-root ## a newcomer's way in a clean Debian: SUITE=bookworm or trixie, PARTS="verify test"
-	@./test-root.sh $(SUITE) $(PARTS)
+	@tools/test-root.sh $(SUITE) $(PARTS)
 test-roots: deps-root ## the same in each, without the proofs of the C code
 	@status=0; for suite in $(TEST_ROOT_SUITES); do \
-	  ./test-root.sh $$suite $(TEST_ROOT_SHORT) || status=1; done; exit $$status
+	  tools/test-root.sh $$suite $(TEST_ROOT_SHORT) || status=1; done; exit $$status
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z_-]+::?.*## / {sub(/:$$/, "", $$1); printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 clean: ## remove build/
-	@for root in $(wildcard $(B)/debian12/ $(B)/root/*/); do ./root.sh remove $$root; done
+	@for root in $(wildcard $(B)/debian12/ $(B)/root/*/); do tools/root.sh remove $$root; done
 	rm -rf $(B)

@@ -106,7 +106,7 @@ def benchmark(times, sizes):
 def test_report():
     missing = [m for m in ("matplotlib", "jinja2")
                if run("/usr/bin/python3", "-c", "import " + m).returncode != 0]
-    ok(not missing, "the report's libraries are there (./deps.sh bench)", missing)
+    ok(not missing, "the report's libraries are there (tools/deps.sh bench)", missing)
     if missing:
         return
     r, page = report()

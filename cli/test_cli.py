@@ -34,7 +34,7 @@ import unittest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
+sys.path.insert(0, os.path.join(HERE, "..", "tools"))
 import tap  # noqa: E402
 
 PPRF = os.path.join(HERE, "..", "build", "pprf")

@@ -16,12 +16,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.chdir(ROOT)
-sys.path.insert(0, str(ROOT / "equivalence-tests"))
+sys.path.insert(0, str(ROOT / "tools"))
 import planting  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
+FOLDERS = [d for d in sorted(ROOT.glob("[a-z]*/")) if d.name != "build"]
+MAKEFILES = [ROOT / "Makefile", *(f for d in FOLDERS for f in d.glob("**/*.mk"))]
 DOCS = sorted(
-    p for p in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md")] if BUILD not in p.parents)
+    p for p in [*ROOT.glob("*.md"), *(f for d in FOLDERS for f in d.glob("**/*.md"))] if BUILD not in p.parents)
 count = failed = 0
 
 
@@ -229,7 +231,7 @@ def names():
     words = set(re.findall(r"[A-Za-z_][\w']*", text))
     targets = set(re.findall(r"^([\w-]+)::?(?!=)",
                              "\n".join(p.read_text() for p in
-                                       [ROOT / "Makefile", *ROOT.glob("*/rules.mk")]), re.M))
+                                       MAKEFILES), re.M))
     for doc in [ROOT / "README.md", *(ROOT / "docs" / f for f in (
             "soundness.md", "paper-claims.md", "security.md"))]:
         if not doc.exists():
@@ -264,7 +266,7 @@ CROSS = {"i386": "gcc-i686-linux-gnu", "arm64": "gcc-aarch64-linux-gnu", "s390x"
 
 def platforms(readme):
     """The table of systems names what the makefiles try, and what this system has if it is there."""
-    makefiles = "\n".join(p.read_text() for p in [ROOT / "Makefile", *ROOT.glob("*/rules.mk")])
+    makefiles = "\n".join(p.read_text() for p in MAKEFILES)
     suites = re.search(r"^TEST_ROOT_SUITES := (.*)", makefiles, re.M)[1].split()
     table = re.search(r"^(\| system .*\n)\|[-|]+\n((?:\|.*\n)+)", readme, re.M)
     head, *rows = [[cell.strip() for cell in line.strip("| ").split("|")]

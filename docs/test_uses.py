@@ -15,7 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.chdir(ROOT)
-sys.path.insert(0, str(ROOT / "equivalence-tests"))
+sys.path.insert(0, str(ROOT / "tools"))
 import tap  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
@@ -118,9 +118,9 @@ http {{ access_log off; ssl_protocols TLSv1.3; ssl_certificate cert.pem; ssl_cer
 
     def test_go_and_rust_recipes_stand_in_tested_sources(self):
         (go,) = recipe("QUIC in Go", "go")
-        self.assertIn(go, (ROOT / "go" / "quictest" / "quic_test.go").read_text(encoding="utf-8"))
+        self.assertIn(go, (ROOT / "bindings" / "go" / "quictest" / "quic_test.go").read_text(encoding="utf-8"))
         (rust,) = recipe("rustls", "rust")
-        source = (ROOT / "rust" / "pprf-rustls" / "src" / "lib.rs").read_text(encoding="utf-8")
+        source = (ROOT / "bindings" / "rust" / "pprf-rustls" / "src" / "lib.rs").read_text(encoding="utf-8")
         self.assertIn(f"//! {rust}", source)
 
 

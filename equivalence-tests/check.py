@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
 sys.dont_write_bytecode = True
 import mutants_random  # noqa: E402
 
@@ -27,7 +27,9 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("*rules.mk", ["opt/flags_test.sh"]), ("Makefile", ["opt/flags_test.sh", "opt/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
         ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"]),
-        ("equivalence-tests/planting.py", ["equivalence-tests/test_gates.py"])]
+        ("packaging/amalgamation/*", ["build/amalgamation/test"]),
+        *((f"bindings/{name}/*", [f"build/{name}-test"]) for name in ("go", "python", "rust")),
+        ("tools/planting.py", ["equivalence-tests/test_gates.py"])]
 COMMANDS = [  # what is no TAP test of make
     (["spec/*.v", "proofs/*.v"], "make prove-coq"),
     (["*.acsl", "ref/*.[ch]", "prg/keccak.[ch]", "prg/aes*.[ch]", "prg/lanes.h"], "make prove-coq"),

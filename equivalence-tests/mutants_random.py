@@ -64,7 +64,7 @@ import time
 from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
 import planting  # noqa: E402
 
 TOP = os.path.dirname(HERE)
@@ -680,7 +680,7 @@ class Verdicts:
              "Makefile", "*.mk", "*.[ch]", "*.py", "*.sh", "*.dict", "*/corpus/*", "*/vectors/*"],
             cwd=TOP, stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")
         files = sorted(f for f in tracked if os.path.isfile(os.path.join(TOP, f)) and
-                       not f.startswith(("docs/", "proofs/", "spec/", "bench/", "python/", "amalgamation/")))
+                       not f.startswith(("docs/", "proofs/", "spec/", "bench/", "bindings/", "packaging/")))
         code = set(code_files("")) | {"include/pprf.h"}
         self.kept = kept
         self.code = {folder: code_digest(linked) for folder, linked in LINKED.items()}
@@ -713,7 +713,7 @@ class Verdicts:
                     content = f.read()
             scripts = [p for p in COMMANDS.get(name, (None, None))[1] or [] if p.endswith(".py")]
             digest = hashlib.sha256(content + self.data.encode() + digest_of(
-                scripts + ["equivalence-tests/tap.py"]).encode())
+                scripts + ["tools/tap.py"]).encode())
             if content[:4] != b"\x7fELF":
                 digest.update(self.tests.encode())
             self.suites[name] = digest.hexdigest()[:16]

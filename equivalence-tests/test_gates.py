@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
 import check  # noqa: E402
 import mutants_random  # noqa: E402
 import planting  # noqa: E402

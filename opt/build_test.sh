@@ -92,19 +92,19 @@ run its_names_are_local_too test -z "$(nm -g "$other/build/opt/libpprf.a" |
 
 # ---- make test-root: a target that fails is told, whatever its output goes through
 clean="$dir/clean"
-mkdir "$clean"
-cp test-root.sh "$clean"
-cat >"$clean/root.sh" <<'END'
+mkdir -p "$clean/tools"
+cp tools/test-root.sh "$clean/tools"
+cat >"$clean/tools/root.sh" <<'END'
 #!/bin/bash
 # In place of a Debian: takes the sources, and of the make targets only "bad" fails.
 [ "$1" = run ] || exit 0
 case $3 in tar*) cat >/dev/null ;; "make bad") echo bad; exit 3 ;; make*) echo good ;; esac
 END
-chmod +x "$clean/root.sh"
+chmod +x "$clean/tools/root.sh"
 git -C "$clean" init -q
 git -C "$clean" -c user.name=test -c user.email=test commit -q --allow-empty -m test
-run test_root_passes_what_passes "$clean/test-root.sh" trixie good
-run test_root_fails_for_one_target bash -c '! "$1" trixie bad good' - "$clean/test-root.sh"
+run test_root_passes_what_passes "$clean/tools/test-root.sh" trixie good
+run test_root_fails_for_one_target bash -c '! "$1" trixie bad good' - "$clean/tools/test-root.sh"
 run it_says_which grep -q '^FAILED make bad' "$clean/build/root/trixie.txt"
 run and_which_passed grep -q '^passed make good' "$clean/build/root/trixie.txt"
 echo "1..$n"

@@ -116,7 +116,7 @@ test-full: fuzz-tls
 
 .PHONY: demo
 demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
-	@DEPS=$(DEPS) ./deps.sh test
+	@DEPS=$(DEPS) tools/deps.sh test
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
 	@tls/demo.sh $(B)
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "equivalence-tests"))
+sys.path.insert(0, os.path.join(HERE, "..", "tools"))
 import tap  # noqa: E402
 
 ROOT = os.path.dirname(HERE)

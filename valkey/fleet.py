@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "equivalence-tests"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
 import tap  # noqa: E402
 
 BUILD = os.path.join(os.path.dirname(HERE), "build", "valkey")

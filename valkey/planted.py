@@ -5,7 +5,7 @@ one of test_host.py.  Tests that need a server are skipped where there is none."
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "equivalence-tests"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import planting  # noqa: E402
 
 try:

@@ -19,7 +19,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(TOP, "equivalence-tests"))
+sys.path.insert(0, os.path.join(TOP, "tools"))
 sys.path.insert(0, HERE)
 import tap  # noqa: E402
 

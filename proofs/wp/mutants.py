@@ -14,7 +14,7 @@ import sys
 
 import prove
 
-sys.path.insert(0, os.path.join(prove.ROOT, "equivalence-tests"))
+sys.path.insert(0, os.path.join(prove.ROOT, "tools"))
 import planting  # noqa: E402
 
 FIRST_TRY = 4  # seconds of CPU time for a prover and goal: enough for most, and each bug has to wait for it

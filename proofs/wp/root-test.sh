@@ -49,12 +49,12 @@ ok $? "and says what is missing"
 
 tool mmdebstrap 'for last; do :; done; echo made >> "$(dirname "$last")/made"; mkdir -p "$last/etc"
   [ ! -e "$(dirname "$last")/fail" ]'
-make() { ./root.sh make "$tmp/room/system" bookworm "$@" > "$tmp/out" 2>&1; }
+make() { tools/root.sh make "$tmp/room/system" bookworm "$@" > "$tmp/out" 2>&1; }
 times() { [ "$(wc -l < "$tmp/room/made")" = "$1" ]; }
 mkdir "$tmp/room"
 touch "$tmp/room/fail"
-if ./root.sh make "$tmp/room/system" bookworm one 2>&1 | grep -q "needs one of these"; then
-  echo "ok $((n += 1)) - root.sh # SKIP no root's rights, no sudo, no user namespaces with ids"
+if tools/root.sh make "$tmp/room/system" bookworm one 2>&1 | grep -q "needs one of these"; then
+  echo "ok $((n += 1)) - tools/root.sh # SKIP no root's rights, no sudo, no user namespaces with ids"
   echo "1..$n"; exit $failed
 fi
 ! make one && times 2; ok $? "a system that could not be made whole is made again"
@@ -63,7 +63,7 @@ rm "$tmp/room/fail"
 make one && times 3 && [ ! -e "$tmp/room/system/rest" ]; ok $? "and anew: nothing is left of the half"
 make one && times 3; ok $? "a complete one is used again"
 make one two && times 4; ok $? "with other packages it is made anew"
-./root.sh remove "$tmp/room/system" && [ ! -e "$tmp/room/system" ] && [ ! -e "$tmp/room/system.made" ]
+tools/root.sh remove "$tmp/room/system" && [ ! -e "$tmp/room/system" ] && [ ! -e "$tmp/room/system.made" ]
 ok $? "remove leaves nothing"
 echo "1..$n"
 exit $failed

@@ -28,14 +28,14 @@ python3 proofs/wp/prove.py --versions | sed 's/^prove:/  here:/' >&2 || true
 mkdir -p build
 exec 9> $root.lock
 flock 9
-./root.sh make $root bookworm gcc libc6-dev binutils util-linux python3 frama-c-base why3 z3 cvc4 cvc5
-tar --create --exclude=./build --exclude=./.git . | ./root.sh run $root '
+tools/root.sh make $root bookworm gcc libc6-dev binutils util-linux python3 frama-c-base why3 z3 cvc4 cvc5
+tar --create --exclude=./build --exclude=./.git . | tools/root.sh run $root '
   find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   tar --extract --no-same-owner && touch .copied && mkdir -p build/wp build/prove'
 status=0
-./root.sh run $root "PYTHONDONTWRITEBYTECODE=1 python3 proofs/wp/$(printf '%q ' "$@")" || status=$?
-./root.sh run $root 'find . -path ./build -prune -o -type f -newer .copied -print0 &&
+tools/root.sh run $root "PYTHONDONTWRITEBYTECODE=1 python3 proofs/wp/$(printf '%q ' "$@")" || status=$?
+tools/root.sh run $root 'find . -path ./build -prune -o -type f -newer .copied -print0 &&
   find build/prove -type f -newer .copied -print0' > $root.changed
-./root.sh run $root 'tar --create --null --files-from=-' < $root.changed |
+tools/root.sh run $root 'tar --create --null --files-from=-' < $root.changed |
   tar --extract --no-same-owner
 exit $status

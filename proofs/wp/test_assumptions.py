@@ -11,7 +11,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "equivalence-tests")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tools")]
 import assumptions  # noqa: E402
 import prove  # noqa: E402
 

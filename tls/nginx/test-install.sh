@@ -11,12 +11,12 @@ root=build/root/nginx-$suite
 mkdir -p build/root
 exec 9> "$root.lock"
 flock -n 9 || { echo "test-install: another one runs in $root" >&2; exit 1; }
-./root.sh remove "$root"
-./root.sh make "$root" "$suite" ca-certificates git make python3
+tools/root.sh remove "$root"
+tools/root.sh make "$root" "$suite" ca-certificates git make python3
 git bundle create "$root.bundle" HEAD 2>/dev/null
-./root.sh run "$root" 'cat > ../repository && cd .. && rm -r libpprf && git clone -q repository libpprf' \
+tools/root.sh run "$root" 'cat > ../repository && cd .. && rm -r libpprf && git clone -q repository libpprf' \
   < "$root.bundle"
 rm "$root.bundle"
-./root.sh run "$root" 'tls/nginx/follow.py docs/nginx.md'
-./root.sh run "$root" 'tls/nginx/follow.py docs/tls.md'
+tools/root.sh run "$root" 'tls/nginx/follow.py docs/nginx.md'
+tools/root.sh run "$root" 'tls/nginx/follow.py docs/tls.md'
 echo "test-install: $suite: passed"

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# bindings/python/: the package pprf for Python, by cffi, with the amalgamation inside.
+TAP_TESTS += $(B)/python-test
+$(B)/python-test: bindings/python/test.sh $(wildcard bindings/python/* bindings/python/pprf/* bindings/python/tests/*.py) $(B)/amalgamation/pprf.c
+	@printf '#!/bin/sh\nB="%s" PYTHON="%s" exec bindings/python/test.sh\n' '$(B)' '$(PYTHON)' > $@
+	@chmod +x $@
+.PHONY: test-python
+test-python: ## build the Python package and test it
+	@DEPS=$(DEPS) tools/deps.sh build python
+	@$(MAKE) --no-print-directory $(B)/python-test
+	@$(TAP) $(B)/python-test

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: the Rust crates.  What cannot run here is skipped, with the reason.
+# Environment: B.
+set -u
+cd "$(dirname "$0")" || exit 1
+mkdir -p "../../$B"
+log=$(realpath "../../$B")/rust.log
+CARGO_TARGET_DIR=$(realpath "../../$B")/rust
+export CARGO_TARGET_DIR
+# shellcheck source-path=SCRIPTDIR source=./toolchain.sh
+. ./toolchain.sh
+echo "# rustc $have"
+echo 1..4
+failed=0 n=0
+run() { # NAME COMMAND...
+  local status=0
+  n=$((n + 1))
+  timeout 400 "${@:2}" > "$log" 2>&1 || status=$?
+  [ $status = 0 ] || { sed 's/^/# /' "$log"; printf 'not '; failed=1; }
+  echo "ok $n - $1"
+}
+run "they compile" cargo test $where --no-run
+run "pprf: vectors, errors, threads, declarations, the example" cargo test $where -p pprf
+run "pprf-rustls: a copied first flight is not resumed, tickets expire, keys give way" cargo test $where -p pprf-rustls
+one_version() { ! grep -n '^version = "' pprf*/Cargo.toml && grep -qx "version = \"$(sed -n \
+  's/^#define PPRF_VERSION "\(.*\)"/\1/p' ../../include/pprf.h)\"" Cargo.toml; }
+export -f one_version
+run "their version is the library's" bash -c one_version
+exit $failed

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# packaging/release/: the release's files, and the names that the libraries promise.
+DIST := $(B)/dist
+.PHONY: dist
+dist: deps-build ## the release's tarballs from the last commit, with checksums, tested where they are unpacked: build/dist
+	@packaging/release/dist.sh $(DIST) $(VERSION)
+	@packaging/release/test.sh $(DIST) $(VERSION)
+
+# the libraries export what their lists say
+TAP_TESTS += packaging/release/symbols.sh
+packaging/release/symbols.sh: $(B)/opt/libpprf.so $(B)/tls/libpprf_tls.so
+# and keep their binary interface: BASE=COMMIT, else the last release's
+.PHONY: abi
+RELEASED := $(lastword $(sort $(patsubst packaging/release/%.symbols,%,$(wildcard packaging/release/[0-9]*.symbols))))
+abi: deps-build deps-release ## compare the binary interface with an earlier commit's: BASE=COMMIT
+	@packaging/release/abi.sh $(or $(BASE),$(shell git log --format=%H -S'define PPRF_VERSION "$(RELEASED)"' -- include/pprf.h | tail -1))
+
+.PHONY: deb
+deb: deps-root ## the Debian packages, built, installed and tried in clean systems: SUITE=bookworm or trixie
+	@packaging/release/deb.sh $(SUITE)
+
+.PHONY: test-six-ways
+test-six-ways: deps-build deps-root ## six ways to the library, each from nothing to a working example in a clean Debian
+	@packaging/release/ways.sh $(WAYS)

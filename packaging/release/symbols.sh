@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# TAP: the shared libraries export exactly what packaging/release/*.symbols say, and no line promises a later version than
+# this one; debian/changelog has this version.  A new function is a new line, with the version that brings it.
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 1
+B=${B:-build} n=0 failed=0
+version=$(sed -n 's/^#define PPRF_VERSION "\(.*\)"/\1/p' include/pprf.h)
+result() { # STATUS NAME
+  n=$((n + 1))
+  if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; failed=1; fi
+}
+for library in opt/libpprf tls/libpprf_tls; do
+  name=${library##*/}
+  difference=$(diff <(grep -v '^#' "packaging/release/$name.symbols" | cut -d' ' -f1) \
+    <(nm -D --defined-only "$B/$library.so" | sed -n 's/.* T \([a-z0-9_]*\)@@.*/\1/p' | sort))
+  result $? "$name exports what its list says"
+  [ -z "$difference" ] || sed 's/^/# /; s/</listed and not exported:/; s/>/exported and not listed:/' <<< "$difference"
+  later=$(grep -v '^#' "packaging/release/$name.symbols" | cut -d' ' -f2 | sort -V -u | tail -1)
+  status=0
+  [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
+  result $status "$name: no line is of a later version than $version"
+done
+for released in packaging/release/[0-9]*.symbols; do
+  since=${released#packaging/release/}
+  since=${since%.symbols}
+  difference=$(diff <(grep -v '^#' "$released") \
+    <(awk -v since="$since" '!/^#/ && NF {split($2, v, "."); split(since, s, ".")
+        if (v[1] * 1000000 + v[2] * 1000 + v[3] <= s[1] * 1000000 + s[2] * 1000 + s[3]) print $1}' \
+      packaging/release/libpprf*.symbols | sort))
+  result $? "the lists say of what $since exported, and of nothing else, that it is there since then"
+  [ -z "$difference" ] || sed 's/^/# /' <<< "$difference"
+done
+status=0
+[ "$(sed -n '1s/^libpprf (\(.*\)) .*/\1/p' debian/changelog)" = "$version" ] || status=1
+result $status "the Debian packages are of this version"
+echo "1..$n"
+exit $failed

@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-# The form of the files: .clang-format, .flake8, .editorconfig, and the check that `make test` runs.
-TAP_TESTS += style/check.py
-.PHONY: format format-check
-format-check: deps-style ## check the form of C, Python and shell files (seconds)
-	@style/check.py
-format: deps-style ## format C files: make format FILES="opt/core.c ..."
-	@style/check.py --fix $(FILES)

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Does what a newcomer does, in a clean Debian with git and make only: clones the repository and runs
+# make targets, one after the other, whatever the others did.  Says what each took and what was
+# installed; keeps that in build/root/SUITE.txt and each target's output in build/root/SUITE-TARGET.log.
+# Exit 1 if a target fails.  It takes the last commit: what is not committed is not tried.
+# Usage: tools/test-root.sh SUITE TARGET...   SUITE: bookworm, trixie, ...
+set -eu -o pipefail # what comes through tee has to tell of failures too
+cd "$(dirname "$0")/.."
+suite=$1
+root=build/root/$suite report=build/root/$suite.txt
+mkdir -p build/root
+exec 9> "$root.lock"
+flock -n 9 || { echo "test-root: another one runs in $root" >&2; exit 1; }
+tools/root.sh remove "$root"
+tools/root.sh make "$root" "$suite" ca-certificates git make
+commit=$(git rev-parse HEAD)
+rm -rf "$root.clone"
+git clone -q "file://$PWD" "$root.clone"
+tar --create -C "$root.clone" . | tools/root.sh run "$root" 'tar --extract --no-same-owner && cd .. &&
+  dpkg-query -W -f "\${Package}\n" | sort > before'
+rm -rf "$root.clone"
+{
+  tools/root.sh run "$root" '. /etc/os-release; echo "$PRETTY_NAME, $(dpkg --print-architecture)"'
+  echo "commit $commit"
+  [ -z "$(git status --porcelain)" ] || echo "(what is not committed was not tried)"
+} | tee "$report"
+failed=()
+for target in "${@:2}"; do
+  start=$SECONDS status=0
+  echo "test-root: $suite: make $target"
+  tools/root.sh run "$root" "make $target" 2>&1 | tee "$root-$target.log" || status=$?
+  took=$((SECONDS - start))
+  printf '%-6s make %-16s %d min %02d s\n' "$([ $status = 0 ] && echo passed || echo FAILED)" \
+    "$target" $((took / 60)) $((took % 60)) >> "$report"
+  [ $status = 0 ] || failed+=("$target")
+done
+# shellcheck disable=SC2016
+tools/root.sh run "$root" 'cd ..; apt-mark showmanual | sort | comm -23 - before > asked
+  dpkg-query -W -f "\${Package}\n" | sort | comm -23 - before > new
+  echo "installed: $(wc -l < new) packages, of them asked for:"
+  dpkg-query -W -f "  \${Package} \${Version}\n" $(cat asked)
+  echo "disk: $(du -sxm libpprf | cut -f1) MB in the clone, $(du -sxm --exclude=./libpprf --exclude=./proc --exclude=./sys --exclude=./dev . | cut -f1) MB beside it"' >> "$report"
+echo
+cat "$report"
+[ ${#failed[@]} = 0 ] || { echo "test-root: $suite: FAILED: ${failed[*]}"; exit 1; }
