@@ -69,7 +69,7 @@ static uint8_t unknown[EVP_MAX_MD_SIZE]; /* to the network: this process's, rand
 /* A search takes some milliseconds. */
 #define SEARCHES_MAX 3
 
-static void *wiping_malloc(size_t n, const char *file, int line);
+static int blocks_are_mallocs(void);
 static void on_info(const SSL *ssl, int where, int ret);
 static void on_info_and_call(const SSL *ssl, int where, int ret);
 static void on_info_of_ssl(const SSL *ssl, int where, int ret);
@@ -185,11 +185,7 @@ static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 /* Bytes of the SSL; 0 if its memory is not malloc's. */
 static size_t ssl_bytes(const SSL *ssl)
 {
-  CRYPTO_malloc_fn allocate;
-  CRYPTO_get_mem_functions(&allocate, NULL, NULL);
-  return allocate == CRYPTO_malloc || allocate == wiping_malloc
-           ? malloc_usable_size((void *)(uintptr_t)ssl)
-           : 0;
+  return blocks_are_mallocs() ? malloc_usable_size((void *)(uintptr_t)ssl) : 0;
 }
 
 /* The secret of the session, which a ticket of this connection holds or came with, and the digest of
@@ -624,9 +620,29 @@ int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ti
 
 /* ---- memory that OpenSSL frees ---- */
 
+/* OpenSSL has one allocator in a process.  Copies of this library, as in an nginx module and the preload
+ * shim, may be of several versions, and none sees the others' symbols.  So a copy asks the allocator itself
+ * whose it is: by a request for memory from no line of a source, with a question where the file's name
+ * would be. */
+#define NO_LINE (-0x7070)
+
+struct question {
+  char version[32];  /* a string; a later version that answers otherwise has another */
+  int answered;      /* the block is malloc's, and what is freed is wiped */
+};
+
+static struct question question = {"libpprf_tls: allocator, 1", 0};
+
+static void answer(const char *file)
+{
+  if (file != NULL && strcmp(file, question.version) == 0)
+    ((struct question *)(uintptr_t)file)->answered = 1;
+}
+
 static void *wiping_malloc(size_t n, const char *file, int line)
 {
-  (void)file, (void)line;
+  if (line == NO_LINE)
+    answer(file);
   return malloc(n);
 }
 
@@ -655,6 +671,59 @@ static void *wiping_realloc(void *p, size_t n, const char *file, int line)
     wiping_free(p, file, line);
   }
   return q;
+}
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static int openssl_wipes, openssl_mallocs; /* whoever set its allocator */
+
+/* Once OpenSSL has allocated memory, it keeps its allocator. */
+static void ask(void)
+{
+  CRYPTO_malloc_fn allocate;
+  CRYPTO_free_fn release;
+  CRYPTO_get_mem_functions(&allocate, NULL, &release);
+  if (allocate != CRYPTO_malloc)
+    release(allocate(1, question.version, NO_LINE), question.version, NO_LINE);
+  openssl_wipes = question.answered;
+  openssl_mallocs = question.answered || allocate == CRYPTO_malloc;
+}
+
+static int blocks_are_mallocs(void)
+{
+  return pthread_once(&asked, ask) == 0 && openssl_mallocs;
+}
+
+/* Whether malloc overwrites what is freed, as glibc's does if it is told to: it fills a block that it
+ * gives out with one byte then, unless the block comes from its cache, which is not overwritten. */
+static int malloc_wipes(void)
+{
+  enum { BYTES = 200 }; /* of a size that glibc caches */
+  unsigned char *p = malloc(BYTES);
+  if (p == NULL)
+    return 0;
+  for (unsigned i = 0; i < BYTES; i++)
+    p[i] = (unsigned char)(i + 1);
+  /* else the compiler leaves the stores and the block out */
+  __asm__ volatile("" : : "r"(p) : "memory");
+  free(p);
+  p = malloc(BYTES);
+  __asm__ volatile("" : "+r"(p) : : "memory");
+  if (p == NULL)
+    return 0;
+  int wiped = p[0] != 0; /* memory that was never used is no sign */
+  for (unsigned i = 1; i < BYTES; i++)
+    wiped &= p[i] == p[0];
+  free(p);
+  return wiped;
+}
+
+unsigned pprf_tickets_wiping(pprf_tickets *tickets)
+{
+  struct pprf_tickets_stats s = {.size = sizeof s};
+  if (pprf_tickets_stats(tickets, &s) != PPRF_OK)
+    return 0;
+  unsigned found = blocks_are_mallocs() && s.kept == 0 ? PPRF_WIPING_USED : 0;
+  return found | (openssl_wipes || (openssl_mallocs && malloc_wipes()) ? PPRF_WIPING_FREED : 0);
 }
 
 int pprf_tickets_wipe_openssl(void)

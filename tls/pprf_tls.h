@@ -73,6 +73,21 @@ PPRF_API int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx,
  * @retval PPRF_TLS_ERR_LATE OpenSSL has allocated memory already; nothing was changed. */
 PPRF_API int pprf_tickets_wipe_openssl(void);
 
+/** What pprf_tickets_wiping says: the memory that OpenSSL frees is wiped, by this library or by malloc;
+ * what open connections hold of used tickets' secrets is found and wiped; both. */
+#define PPRF_WIPING_FREED 1u
+#define PPRF_WIPING_USED 2u
+#define PPRF_WIPING_FULL (PPRF_WIPING_FREED | PPRF_WIPING_USED)
+
+/** Which of the two keeps a used ticket's secrets out of this process's memory; 0: neither is known to, or
+ * tickets is NULL.  OpenSSL has one allocator in a process: one that pprf_tickets_wipe_openssl of another copy of the
+ * library has set, as the preload shim's beside an nginx module, counts like this copy's.  Call it when
+ * OpenSSL is in use.
+ * @retval PPRF_WIPING_FULL  both: nothing is left when a ticket is used and its successor is out.
+ * @retval PPRF_WIPING_FREED the first alone: pprf_tickets_stats counts secrets that were kept.
+ * @retval PPRF_WIPING_USED  the second alone: secrets may be left in memory that was freed. */
+PPRF_API unsigned pprf_tickets_wiping(pprf_tickets *tickets);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,6 +57,11 @@ TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_si
 $(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 
+# a second copy of the library, for a process that has two
+$(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)
+	$(LINK) -shared -Wl,-Bsymbolic,-z,defs -o $@ $^ -lssl $(ALL_LDLIBS)
+$(B)/tls/test_attach: | $(B)/tls/copy.so
+
 $(B)/tls/planted: $(PLANTING) tls/planted.py tls/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
 	$(call PLANTED,$(PYTHON) tls/planted.py --quick --sample 1/4)
 

@@ -2,6 +2,9 @@
 /* Tests of the tickets in OpenSSL's callbacks (attach.c), with client and server in this process,
  * so that failures can be injected.  TAP. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
 #include <poll.h>
@@ -276,6 +279,7 @@ static void api(void)
           pprf_tickets_expire(NULL) == PPRF_ERR_NULL && pprf_tickets_adopt(NULL) == PPRF_ERR_NULL &&
           pprf_tickets_expire(s.tickets) == PPRF_OK,
         "NULL");
+  check(pprf_tickets_wiping(NULL) == 0, "wiping(NULL)");
   check(pprf_tickets_wipe_openssl() == PPRF_TLS_ERR_LATE, "OpenSSL is in use already");
   for (int err = 0; err < 40; err++)
     check(pprf_tls_strerror(err) != NULL && *pprf_tls_strerror(err) != '\0', "strerror");
@@ -610,7 +614,7 @@ static void secrets_not_found(void)
     (void)SSL_do_handshake(peer), (void)SSL_do_handshake(server);
   hmac_fails = 0;
   check(SSL_is_init_finished(server) && SSL_is_init_finished(peer), "connected");
-  check(stats_of(&s).kept == 1, "counted");
+  check(stats_of(&s).kept == 1 && pprf_tickets_wiping(s.tickets) == 0, "counted, and it is said");
   check(SSL_write_ex(server, "answer", 6, &n) == 1, "the server goes on");
   check(SSL_read_ex(peer, buf, sizeof buf, &n) == 1 && n == 6 && memcmp(buf, "answer", 6) == 0,
         "the client reads it");
@@ -1106,6 +1110,95 @@ static void openssls_memory(void)
   end_test("what_openssl_frees_is_wiped_and_what_it_moves_is_kept_whole");
 }
 
+/* An allocator that is none of the library's: what it gives out is not malloc's. */
+enum { BEFORE = 16 };
+
+static void *strangers_malloc(size_t n, const char *file, int line)
+{
+  unsigned char *p = malloc(n + BEFORE);
+  (void)file, (void)line;
+  return p != NULL ? p + BEFORE : NULL;
+}
+
+static void strangers_free(void *p, const char *file, int line)
+{
+  (void)file, (void)line;
+  free(p != NULL ? (unsigned char *)p - BEFORE : NULL);
+}
+
+static void *strangers_realloc(void *p, size_t n, const char *file, int line)
+{
+  unsigned char *q;
+  if (n == 0) {
+    strangers_free(p, file, line);
+    return NULL;
+  }
+  q = realloc(p != NULL ? (unsigned char *)p - BEFORE : NULL, n + BEFORE);
+  return q != NULL ? q + BEFORE : NULL;
+}
+
+enum allocator { OPENSSLS, OWN, ANOTHER_COPYS, STRANGERS };
+
+/* A copy of the library with symbols and state of its own, as an nginx module has beside the preload shim. */
+static int copy_wipes_openssl(void)
+{
+  char path[PATH_MAX + sizeof "/copy.so"] = "";
+  int (*wipe)(void);
+  if (readlink("/proc/self/exe", path, PATH_MAX) <= 0)
+    return 0;
+  void *copy = dlopen(strcat(dirname(path), "/copy.so"), RTLD_NOW | RTLD_LOCAL);
+  void *found = copy != NULL ? dlsym(copy, "pprf_tickets_wipe_openssl") : NULL;
+  memcpy(&wipe, &found, sizeof wipe);
+  return found != NULL && found != (void *)(uintptr_t)pprf_tickets_wipe_openssl &&
+         wipe() == PPRF_OK;
+}
+
+static int set_allocator(enum allocator allocator)
+{
+  switch (allocator) {
+  case OWN:
+    return pprf_tickets_wipe_openssl() == PPRF_OK;
+  case ANOTHER_COPYS:
+    return copy_wipes_openssl();
+  case STRANGERS:
+    return CRYPTO_set_mem_functions(strangers_malloc, strangers_realloc, strangers_free) == 1;
+  default:
+    return 1;
+  }
+}
+
+/* The wiping after a ticket was issued and used, and 4 if secrets were kept; in a child. */
+static int wiping_with(enum allocator allocator)
+{
+  SSL_SESSION *first;
+  if (!set_allocator(allocator))
+    return -1;
+  client = loop_client(TLS1_3_VERSION);
+  struct server s = new_server();
+  if (connect_to(client, s.ctx, NULL, NULL, 0, &first, NULL) != FULL ||
+      connect_to(client, s.ctx, NULL, first, 1, NULL, NULL) != EARLY)
+    return -1;
+  return (int)pprf_tickets_wiping(s.tickets) | (stats_of(&s).kept != 0 ? 4 : 0);
+}
+
+static void allocators(void)
+{
+  static const unsigned want[] = {[OPENSSLS] = PPRF_WIPING_USED,
+                                  [OWN] = PPRF_WIPING_FULL,
+                                  [ANOTHER_COPYS] = PPRF_WIPING_FULL,
+                                  [STRANGERS] = 4};
+  for (unsigned i = 0; i < sizeof want / sizeof *want; i++) {
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0)
+      _exit(wiping_with((enum allocator)i));
+    check(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+            WEXITSTATUS(status) == (int)want[i],
+          "allocator %u: status %#x, not an exit with %u", i, (unsigned)status, want[i]);
+  }
+  end_test("secrets_are_found_in_memory_of_another_copys_allocator_and_no_strangers_is_searched");
+}
+
 static void run(void)
 {
   life();
@@ -1136,6 +1229,7 @@ static void run(void)
 int main(void)
 {
   openssls_memory();
+  allocators();
   client = loop_client(TLS1_3_VERSION);
   client_1_2 = loop_client(TLS1_2_VERSION);
   api();

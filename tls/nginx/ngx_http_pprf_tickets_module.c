@@ -54,6 +54,10 @@ static ngx_event_t expiry;
 #define INTERVAL 10
 #define LINES_INTERVAL 60
 
+#define NOT_FOUND                                                            \
+  "secrets of used tickets stay in open connections: OpenSSL's memory is not " \
+  "malloc's, or its layout is unknown"
+
 ngx_module_t ngx_http_pprf_tickets_module;
 
 static void close_fd(struct state *state)
@@ -379,8 +383,7 @@ static void watch(ngx_log_t *log, const struct state *state)
     last = ngx_time();
   }
   if (s.kept > 0 && kept == 0)
-    ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "pprf_tickets: this OpenSSL keeps the secrets of tickets in open connections");
+    ngx_log_error(NGX_LOG_WARN, log, 0, "pprf_tickets: " NOT_FOUND);
   kept = s.kept;
   static uint64_t unanswered, not_issued;
   if (*state->servers != '\0' && (s.unanswered > unanswered || s.not_issued > not_issued)) {
@@ -414,10 +417,15 @@ static const main_conf_t *conf_of(const ngx_cycle_t *cycle)
 static ngx_int_t init_module(ngx_cycle_t *cycle)
 {
   const main_conf_t *conf = conf_of(cycle);
-  if (conf != NULL && conf->state != NULL && !wipes(0) && !wipes(1))
+  if (conf == NULL || conf->state == NULL)
+    return NGX_OK;
+  unsigned wiping = pprf_tickets_wiping(conf->state->tickets);
+  if (!(wiping & PPRF_WIPING_FREED))
     ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
                   "pprf_tickets: neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES has "
                   "freed memory wiped: a used ticket's secret may stay in it");
+  if (!(wiping & PPRF_WIPING_USED))
+    ngx_log_error(NGX_LOG_WARN, cycle->log, 0, "pprf_tickets: " NOT_FOUND);
   return NGX_OK;
 }
 
@@ -453,7 +461,16 @@ static void exit_master(ngx_cycle_t *cycle)
 
 enum format { PLAIN = 1, JSON, PROMETHEUS };
 
-#define FIELD(name) #name, sizeof #name - 1, offsetof(struct pprf_tickets_stats, name)
+#define NAMED(name) #name, sizeof #name - 1
+#define FIELD(name) NAMED(name), offsetof(struct shown, stats.name)
+
+struct shown {
+  struct pprf_tickets_stats stats;
+  uint64_t wiping; /* of the process that shows it, an index of levels */
+};
+
+/* Metrics have the number. */
+static const char *const levels[] = {"none", "partial", "full"};
 
 /* Names of the variables, of the status' lines and of the metrics, with the header's words. */
 static const struct field {
@@ -480,8 +497,11 @@ static const struct field {
   {FIELD(depth), 0, "a key gives 2^depth tickets"},
   {FIELD(keys), 0, "keys held, the current one and those whose tickets have not expired"},
   {FIELD(keys_max), 0, "keys that can be held before the oldest is given up"},
-  {FIELD(suite), 0, "of the keys: 1 is sha3-256, 2 sha3-256-salted, 3 aes-128"}};
+  {FIELD(suite), 0, "of the keys: 1 is sha3-256, 2 sha3-256-salted, 3 aes-128"},
+  {NAMED(wiping), offsetof(struct shown, wiping), 0,
+   "2: freed memory is wiped, and secrets of used tickets are found and gone; 1: one of them; 0: neither"}};
 
+#define WIPING (FIELDS - 1)
 #define FIELDS (sizeof fields / sizeof *fields)
 #define LINE_MAX_BYTES 320 /* of one field, in the longest format */
 
@@ -491,26 +511,38 @@ static const struct state *state_of(ngx_http_request_t *r)
   return conf->state;
 }
 
-static uint64_t value_of(const struct pprf_tickets_stats *stats, const struct field *f)
+static ngx_int_t ask(const struct state *state, struct shown *shown)
+{
+  shown->stats.size = sizeof shown->stats;
+  if (state == NULL || pprf_tickets_stats(state->tickets, &shown->stats) != PPRF_OK)
+    return NGX_ERROR;
+  unsigned wiping = pprf_tickets_wiping(state->tickets);
+  shown->wiping = wiping == PPRF_WIPING_FULL ? 2 : wiping != 0;
+  return NGX_OK;
+}
+
+static uint64_t value_of(const struct shown *shown, size_t i)
 {
   uint64_t value;
-  ngx_memcpy(&value, (const u_char *)stats + f->offset, sizeof value);
+  ngx_memcpy(&value, (const u_char *)shown + fields[i].offset, sizeof value);
   return value;
 }
 
 static ngx_int_t get_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t index)
 {
-  struct pprf_tickets_stats s = {.size = sizeof s};
-  const struct state *state = state_of(r);
+  struct shown shown;
   u_char *text = ngx_pnalloc(r->pool, NGX_INT64_LEN);
   if (text == NULL)
     return NGX_ERROR;
-  if (state == NULL || pprf_tickets_stats(state->tickets, &s) != PPRF_OK) {
+  if (ask(state_of(r), &shown) != NGX_OK) {
     v->not_found = 1;
     return NGX_OK;
   }
   v->data = text;
-  v->len = (unsigned)(ngx_sprintf(text, "%uL", value_of(&s, &fields[index])) - text);
+  uint64_t value = value_of(&shown, index);
+  v->len = (unsigned)((index == WIPING ? ngx_sprintf(text, "%s", levels[value])
+                                       : ngx_sprintf(text, "%uL", value)) -
+                      text);
   v->valid = 1;
   v->no_cacheable = 1;
   v->not_found = 0;
@@ -538,11 +570,13 @@ static ngx_int_t add_variables(ngx_conf_t *cf)
 static u_char *write_field(u_char *at, enum format format, size_t i, uint64_t value)
 {
   const struct field *f = &fields[i];
+  if (i == WIPING && format != PROMETHEUS)
+    return ngx_sprintf(at, format == PLAIN ? "%s %s\n" : ", \"%s\": \"%s\"}\n", f->name,
+                       levels[value]);
   if (format == PLAIN)
     return ngx_sprintf(at, "%s %uL\n", f->name, value);
   if (format == JSON)
-    return ngx_sprintf(at, "%s\"%s\": %uL%s", i == 0 ? "{" : ", ", f->name, value,
-                       i + 1 == FIELDS ? "}\n" : "");
+    return ngx_sprintf(at, "%s\"%s\": %uL", i == 0 ? "{" : ", ", f->name, value);
   const char *suffix = f->counts ? "_total" : "";
   return ngx_sprintf(at,
                      "# HELP pprf_tickets_%s%s %s\n# TYPE pprf_tickets_%s%s %s\n"
@@ -557,20 +591,19 @@ static ngx_int_t show_status(ngx_http_request_t *r)
                                    ngx_string("application/json"),
                                    ngx_string("text/plain; version=0.0.4")};
   const loc_conf_t *conf = ngx_http_get_module_loc_conf(r, ngx_http_pprf_tickets_module);
-  struct pprf_tickets_stats s = {.size = sizeof s};
-  const struct state *state = state_of(r);
+  struct shown shown;
   if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD)))
     return NGX_HTTP_NOT_ALLOWED;
   ngx_int_t rc = ngx_http_discard_request_body(r);
   if (rc != NGX_OK)
     return rc;
-  if (state == NULL || pprf_tickets_stats(state->tickets, &s) != PPRF_OK)
+  if (ask(state_of(r), &shown) != NGX_OK)
     return NGX_HTTP_NOT_FOUND;
   ngx_buf_t *b = ngx_create_temp_buf(r->pool, FIELDS * LINE_MAX_BYTES);
   if (b == NULL)
     return NGX_HTTP_INTERNAL_SERVER_ERROR;
   for (size_t i = 0; i < FIELDS; i++)
-    b->last = write_field(b->last, (enum format)conf->format, i, value_of(&s, &fields[i]));
+    b->last = write_field(b->last, (enum format)conf->format, i, value_of(&shown, i));
   b->last_buf = r == r->main;
   b->last_in_chain = 1;
   r->headers_out.status = NGX_HTTP_OK;

@@ -27,6 +27,7 @@ import tap  # noqa: E402  (test_tls knows where)
 
 MODULE = os.path.join(tls.ROOT, "build", "tls", "nginx", "ngx_http_pprf_tickets_module.so")
 SHIM = os.path.join(tls.ROOT, "build", "tls", "libpprf_tls_preload.so")
+TUNABLES = "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"
 PATIENCE = tls.PATIENCE
 MAIN = """{load}
 daemon {daemon}; worker_processes {workers}; pid pid; error_log error.log notice;
@@ -440,8 +441,7 @@ class Draining(Case):
 
 class Upgrade(Case):
     def test_an_upgrade_of_the_binary_keeps_what_wipes_freed_memory(self):
-        tunables = "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"
-        nginx = self.nginx(Daemon, environment={"LD_PRELOAD": SHIM, "GLIBC_TUNABLES": tunables,
+        nginx = self.nginx(Daemon, environment={"LD_PRELOAD": SHIM, "GLIBC_TUNABLES": TUNABLES,
                                                 "OTHER": "not kept"}).start()
         for _ in range(2):
             master = upgrade(self, nginx)
@@ -449,7 +449,7 @@ class Upgrade(Case):
                 with open(f"/proc/{pid}/maps") as f:
                     self.assertTrue(os.path.basename(SHIM) in f.read(), "the shim is gone")
             # nginx has moved it: where it was is the process's title, and as many zeros as there were bytes
-            self.assertGreater(tls.in_memory(master.pid, b"GLIBC_TUNABLES=" + tunables.split(":")[0].encode()), 0)
+            self.assertGreater(tls.in_memory(master.pid, b"GLIBC_TUNABLES=" + TUNABLES.split(":")[0].encode()), 0)
             self.assertEqual(tls.in_memory(master.pid, b"OTHER=not kept"), 0)
         self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
 
@@ -535,7 +535,7 @@ class Upgrade(Case):
 
 class Status(Case):
     HTTP = """pprf_tickets on; pprf_tickets_depth 8;
-      log_format counters '$pprf_tickets_issued $pprf_tickets_dropped $pprf_tickets_depth';
+      log_format counters '$pprf_tickets_issued $pprf_tickets_dropped $pprf_tickets_depth $pprf_tickets_wiping';
       access_log counters.log counters;"""
     SERVER = "".join(f"location /{n} {{ pprf_tickets_status {n}; }}"
                      for n in ("plain", "json", "prometheus")) + \
@@ -560,7 +560,8 @@ class Status(Case):
             self.early_data(nginx, first, outcome)
         status, kind, text = self.get(nginx, "/plain")
         self.assertEqual((status, kind), (200, "text/plain"))
-        plain = {k: int(v) for k, v in (line.split() for line in text.splitlines())}
+        self.assertEqual(text.splitlines()[-1], "wiping partial")  # freed memory is not wiped
+        plain = {k: int(v) for k, v in (line.split() for line in text.splitlines()[:-1])}
         with open(os.path.join(tls.ROOT, "tls", "pprf_tickets.h")) as f:
             body = re.search(r"struct pprf_tickets_stats {(.*?)};", f.read(), re.S).group(1)
         self.assertEqual(set(plain), set(re.findall(r"uint64_t (\w+);", body)))
@@ -573,13 +574,15 @@ class Status(Case):
         self.assertEqual(self.get(nginx, "/status")[1], "text/plain")
         status, kind, text = self.get(nginx, "/json")
         self.assertEqual((status, kind), (200, "application/json"))
-        self.assertEqual((set(json.loads(text)), json.loads(text)["issued"]), (set(plain), issued + 4))
+        self.assertEqual((set(json.loads(text)), json.loads(text)["issued"], json.loads(text)["wiping"]),
+                         (set(plain) | {"wiping"}, issued + 4, "partial"))
         status, kind, text = self.get(nginx, "/prometheus")
         self.assertEqual((status, kind), (200, "text/plain; version=0.0.4"))
         kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
         values = dict(re.findall(r"^(\w+) (\d+)$", text, re.M))
         self.assertEqual(set(kinds), set(values))
-        self.assertEqual({re.sub("^pprf_tickets_|_total$", "", k) for k in values}, set(plain))
+        self.assertEqual({re.sub("^pprf_tickets_|_total$", "", k) for k in values}, set(plain) | {"wiping"})
+        self.assertEqual(values["pprf_tickets_wiping"], "1")
         for name, what in kinds.items():
             self.assertEqual(what, "counter" if name.endswith("_total") else "gauge")
             self.assertRegex(text, rf"(?m)^# HELP {name} \S")
@@ -587,7 +590,7 @@ class Status(Case):
         self.assertEqual(self.get(nginx, "/plain", "POST")[0], 405)
         self.assertEqual(self.get(nginx, "/plain", "HEAD")[::2], (200, ""))
         with open(nginx.path("counters.log")) as f:
-            self.assertEqual(f.read().splitlines()[3], f"{issued} 0 8")
+            self.assertEqual(f.read().splitlines()[3], f"{issued} 0 8 partial")
 
     def test_without_tickets_there_is_no_status(self):
         nginx = self.nginx(http="", server=self.SERVER).start()
@@ -758,7 +761,37 @@ class Memory(Case):
         self.wiped(LD_PRELOAD=SHIM)
 
     def test_with_a_wiping_malloc_used_tickets_secrets_are_in_no_memory(self):
-        self.wiped(GLIBC_TUNABLES="glibc.malloc.perturb=85:glibc.malloc.tcache_count=0")
+        self.wiped(GLIBC_TUNABLES=TUNABLES)
+
+    def while_open(self, **environment):
+        """What a thief finds while a used ticket's connections are open, and the status' `kept` and `wiping`."""
+        with open(self.early, "wb") as f:
+            f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        nginx = self.nginx(environment=environment, workers=2, keepalive=PATIENCE, server=Status.SERVER).start()
+        found = self.found_while_open(nginx, lambda: [nginx.process.pid, *nginx.children()])
+        text = Status.get(self, nginx, "/plain")[2]
+        return found, *(re.search(rf"(?m)^{name} (.*)$", text).group(1) for name in ("kept", "wiping"))
+
+    def test_with_the_module_and_the_shim_nothing_is_found_while_connections_are_open(self):
+        self.assertEqual(self.while_open(LD_PRELOAD=SHIM), ({}, "0", "full"))
+
+    def test_with_the_module_and_a_wiping_malloc_nothing_is_found_while_connections_are_open(self):
+        self.assertEqual(self.while_open(GLIBC_TUNABLES=TUNABLES), ({}, "0", "full"))
+
+    def test_with_the_module_alone_wiping_is_partial(self):
+        """Freed memory is left as it is: it may hold what a client knows, too, but nothing of the connections."""
+        found, kept, wiping = self.while_open()
+        self.assertEqual((kept, wiping), ("0", "partial"))
+        self.assertEqual({what for what in found if "master" in what or "early" in what}, set())
+
+    def test_a_malloc_that_wipes_in_part_or_not_is_no_wiping(self):
+        for value in ("glibc.malloc.perturb=85", "glibc.malloc.perturb=0:glibc.malloc.tcache_count=0",
+                      "glibc.malloc.tcache_count=0"):
+            nginx = self.nginx(environment={"GLIBC_TUNABLES": value}, server=Status.SERVER).start()
+            self.assertIn("\nwiping partial\n", Status.get(self, nginx, "/plain")[2], value)
+            self.assertIn("has freed memory wiped", nginx.errors())
+            nginx.stop()
+            os.remove(nginx.path("error.log"))
 
     def test_seeds_are_locked_in_every_worker(self):
         """A page that only a worker touches is not locked by its master's lock."""

@@ -318,6 +318,12 @@ class HAProxy(Case):
         server.until(lambda: not any(tls.in_memory(server.process.pid, part)
                                      for part in (psk[:16], psk[-16:])), "wiping")
 
+    def test_with_the_shim_alone_nothing_is_found_while_connections_are_open(self):
+        server = self.haproxy()
+        with open(self.early, "wb") as f:
+            f.write(b"GET /early HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertEqual(self.found_while_open(server, lambda: [server.process.pid]), {})
+
     def test_bad_value_switches_tickets_off(self):
         server = self.haproxy(PPRF_TICKETS_DEPTH="33")
         for _ in range(2):
