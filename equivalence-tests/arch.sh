@@ -74,6 +74,16 @@ make -s --no-print-directory DEPS=skip B="$B" CC="$cross-gcc" AR="$cross-ar" LD=
 result $status "${arch}_everything_compiles"
 [ $status = 0 ] || { echo "1..$n"; exit 1; }
 
+# ---- whether the proofs of the C code speak of it
+status=0
+"$cross-gcc" -std=c11 -fsyntax-only proofs/wp/platform.c 2>"$log/platform" || status=1
+if [ $arch = i386 ]; then
+  grep -q 'static assertion failed: "LP64"' "$log/platform" && status=0
+  result $status i386_is_no_platform_of_the_proofs
+else
+  result $status "${arch}_is_a_platform_of_the_proofs"
+fi
+
 # ---- the tests
 # What a program that is emulated cannot do: start another one.
 cannot='_in_a_program_that_is_executed(, in [a-z0-9-]+)?$'

@@ -13,6 +13,7 @@ GATE := $(PYTHON) proofs/tools/gate.py
 .PHONY: update-expected-theorems
 prove-coq: ## check the Coq proofs and that they prove what they should
 	@$(SOURCE) $(B)/prove/coq.json
+	@$(PYTHON) proofs/wp/same_text.py --translated
 	@$(MAKE) --no-print-directory prove-coq-gate
 	@$(MAKE) --no-print-directory prove-coqchk
 	@$(GATE) summary . $(B)/prove/coq.json
@@ -84,11 +85,13 @@ test-full: prove-coqchk-all prove-wp
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-# Three of them ask Frama-C: in the Debian 12 of the C proofs where this system has none
-PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions $(B)/prove/test_part
+# Four of them ask Frama-C: in the Debian 12 of the C proofs where this system has none
+PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions $(B)/prove/test_part \
+  $(B)/prove/test_same_text
 $(B)/prove/acsl-test: SCRIPT = ../tools/acsl-test.py
 $(B)/prove/test_assumptions: SCRIPT = test_assumptions.py
 $(B)/prove/test_part: SCRIPT = test_part.py
+$(B)/prove/test_same_text: SCRIPT = test_same_text.py
 $(PROVE_WP_TESTS): proofs/rules.mk
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec proofs/wp/run.sh $(SCRIPT)\n' > $@
@@ -105,6 +108,13 @@ test-prove-gate: coq-build $(PROVE_WP_TESTS) ## these, and each planted weakenin
 # here, or in a Debian 12 under build/ where the tools are of other versions
 WP := proofs/wp/run.sh
 .PHONY: prove-wp prove-wp-part prove-wp-smoke mutants-prove
+# what is proven and what is translated is what the compiler is given
+SAME_TEXT := proofs/wp/same_text.py
+.PHONY: prove-same-text
+prove-same-text: deps-prove-wp $(B)/amalgamation/pprf.c
+	@$(WP) same_text.py --read $(B)/prove/read.json
+	@$(PYTHON) $(SAME_TEXT) --compare $(B)/prove/read.json
+prove-wp prove-wp-part: prove-same-text
 prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json

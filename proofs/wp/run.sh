@@ -28,7 +28,7 @@ python3 proofs/wp/prove.py --versions | sed 's/^prove:/  here:/' >&2 || true
 mkdir -p build
 exec 9> $root.lock
 flock 9
-tools/root.sh make $root bookworm gcc libc6-dev binutils util-linux python3 frama-c-base why3 z3 cvc4 cvc5
+tools/root.sh make $root bookworm gcc make libc6-dev libssl-dev binutils util-linux python3 frama-c-base why3 z3 cvc4 cvc5
 tar --create --exclude=./build --exclude=./.git . | tools/root.sh run $root '
   find . -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   tar --extract --no-same-owner && touch .copied && mkdir -p build/wp build/prove'
