@@ -27,17 +27,20 @@ PKG_CONFIG ?= pkg-config
 CORES := $(shell nproc)
 TAP := prove --jobs $(shell expr $(CORES) + 1) --timer --failures --comments
 
+# Empty: libpprf is built without OpenSSL, on amalgamation/builtin.c.  `make lib` does that.
+LIBCRYPTO := yes
+
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CXX_WARN := -Wall -Wextra -pedantic -Wshadow $(WERROR)
-OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon
+OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon $(if $(LIBCRYPTO),,-DPPRF_NO_OPENSSL)
 # what is built does not know where
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
   '-ffile-prefix-map=$(CURDIR)=.'
 OUR_CXXFLAGS := -std=c++17 -O2 -g $(CXX_WARN)
 OUR_LDFLAGS := -Wl,-z,relro,-z,now,--as-needed
-OUR_LDLIBS := -lcrypto -pthread
+OUR_LDLIBS := $(if $(LIBCRYPTO),-lcrypto) -pthread
 ALL_CPPFLAGS := $(OUR_CPPFLAGS) $(CPPFLAGS)
 ALL_CFLAGS := $(OUR_CFLAGS) $(CFLAGS)
 ALL_CXXFLAGS := $(OUR_CXXFLAGS) $(CXXFLAGS)
@@ -101,6 +104,7 @@ deps-%:
 
 # ---- the sources, here alone: every folder's rules and scripts take these lists
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
+PRG_BUILTIN_SRC := amalgamation/builtin.c
 PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
 COMMON_SRC := common/fork.c common/strerror.c          # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
@@ -117,7 +121,12 @@ include $(ROOMS:%=%/rules.mk) \
 # (build/debian12 and build/root are whole systems)
 -include $(shell find $(B) \( -path $(B)/debian12 -o -path $(B)/root \) -prune -o -name '*.d' -print 2>/dev/null)
 
-.PHONY: all products test verify prove tap clean help
+.PHONY: all lib products test verify prove tap clean help
+# opt/rules.mk: in a folder of its own, so that a later `make` compiles nothing again
+LIB := $(MAKE) --no-print-directory B=$(B)/lib LIBCRYPTO=
+lib: ## build the C library alone, without OpenSSL: takes a compiler and make, nothing else
+	@$(LIB) -s -j$(CORES) library
+	@echo "built $(B)/lib/opt/libpprf.so and libpprf.a; make install-lib PREFIX=... installs them"
 all: deps-build ## build the libraries and programs
 	@$(MAKE) --no-print-directory products
 products: $(LIBS) $(PROGRAMS)

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
          pthread_join(thread, &done) != 0 || done == NULL;
 }
 END
-run install make_in install-lib
+run install make_in install-library install-page
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 flags=$(pkg-config --cflags --libs pprf 2>&1) || true
 static=$(pkg-config --static --cflags --libs pprf 2>&1) || true
@@ -161,5 +161,51 @@ if command -v musl-gcc >/dev/null; then run the_libraries_compile_with_musl musl
 fi
 run uninstall make_in uninstall-lib
 run uninstall_leaves_no_file test -z "$(find "$prefix" ! -type d)"
+
+# `make lib && make install-lib`: a compiler and make, no OpenSSL; what is installed may be moved
+prefix=$dir/before/usr
+run make_lib make_in lib
+run make_install_lib make_in install-lib
+mv "$dir/before" "$dir/moved"
+export PKG_CONFIG_PATH=$dir/moved/usr/lib/pkgconfig
+flags=$(pkg-config --cflags --libs pprf 2>&1) || true
+static=$(pkg-config --static --libs pprf 2>&1) || true
+readelf -d "$dir/moved/usr/lib/libpprf.so.0" >"$dir/dynamic"
+run the_library_without_openssl_needs_the_system_alone \
+  test -z "$(awk '/NEEDED/ {print $5}' "$dir/dynamic" | grep -v -E '^\[(libc|ld-linux)[-.]')"
+run pkg_config_names_no_libcrypto_then test -z "$(grep crypto <<<"$static" || true)"
+run a_program_finds_it_by_pkg_config_where_it_was_moved $CC -Wall -Werror -o "$dir/plain" "$dir/user.c" $flags
+run and_runs_there env LD_LIBRARY_PATH="$dir/moved/usr/lib" "$dir/plain"
+cat >"$dir/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.10)
+project(user C)
+find_package(pprf ${WANTED} REQUIRED)
+foreach(kind pprf static)
+  add_executable(user_${kind} user.c)
+  target_link_libraries(user_${kind} pprf::${kind})
+endforeach()
+END
+by_cmake() { # VERSION
+  rm -rf "$dir/cmake"
+  CC=$CC cmake -S "$dir" -B "$dir/cmake" -DCMAKE_PREFIX_PATH="$dir/moved/usr" -DWANTED="$1" &&
+    cmake --build "$dir/cmake" && "$dir/cmake/user_pprf" && "$dir/cmake/user_static"
+}
+not_by_cmake() { ! by_cmake "$1"; }
+if command -v cmake >/dev/null; then
+  run a_program_finds_it_by_cmake_shared_and_static by_cmake "$version"
+  run cmake_takes_an_earlier_version_of_the_same_soname by_cmake 0.2
+  run but_none_of_another_soname not_by_cmake 1.0
+  run and_no_later_one not_by_cmake "${version%.*}.99"
+  sed -i "s|^get_filename_component.*|set(prefix $dir/before/usr)|" "$dir/moved/usr/lib/cmake/pprf/pprf-config.cmake"
+  run control_a_place_that_is_written_down_is_not_found not_by_cmake "$version"
+else
+  for what in builds versions; do
+    n=$((n + 1))
+    echo "ok $n - cmake_$what # SKIP cmake is not installed"
+  done
+fi
+prefix=$dir/moved/usr
+run its_uninstall make_in uninstall-lib
+run leaves_no_file test -z "$(find "$dir/moved" ! -type d)"
 echo "1..$n"
 exit $bad

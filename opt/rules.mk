@@ -29,17 +29,26 @@ $(B)/opt/pprf.3: include/man.py include/pprf.h
 	@mkdir -p $(@D)
 	$(PYTHON) include/man.py include/pprf.h > $@
 
+# What tells pkg-config and CMake where the library is says it from its own place, if LIBDIR and INCLUDEDIR lie below
+# PREFIX: the whole may be moved.  Directories elsewhere are named as they are.
+BELOW = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+PLACED = sed -e "s|@UP@|$$(realpath -m --relative-to='$(LIBDIR)/$(1)' '$(PREFIX)')|" -e 's|@LIBDIR@|$(call BELOW,$(LIBDIR))|' \
+  -e 's|@INCLUDEDIR@|$(call BELOW,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
+  $(if $(LIBCRYPTO),-e 's|@LIBCRYPTO@|crypto|',-e '/@LIBCRYPTO@/d')
+PC = $(call PLACED,pkgconfig)
+CMAKE = $(call PLACED,cmake/pprf)
 # names the directories, so it is made anew each time
-OPT_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' opt/pprf.pc.in
 .PHONY: opt-force
 $(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
-	@$(OPT_PC) > $@
+	@$(PC) opt/pprf.pc.in > $@
 
-.PHONY: install uninstall install-lib uninstall-lib
-install: install-lib ## install the libraries and the header (PREFIX, DESTDIR)
+.PHONY: install uninstall install-lib uninstall-lib library install-library install-page
+install: install-library install-page ## install the libraries, the program and the manual pages (PREFIX, DESTDIR)
 uninstall: uninstall-lib ## remove what install put there
+library: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
+install-lib: ## install what make lib built: library, header, .pc and CMake's files (PREFIX, DESTDIR)
+	@$(LIB) -s -j$(CORES) install-library
 # what ldconfig would do for a directory that the dynamic linker searches; never run here
 LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
   "/etc/ld.so.conf; else LD_LIBRARY_PATH=$(LIBDIR)"
@@ -47,20 +56,24 @@ LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), i
 PLAIN_NAMES = @for d in "$(PREFIX)" "$(LIBDIR)" "$(INCLUDEDIR)"; do case $$d in *[!A-Za-z0-9/._+~=:@-]*) \
   echo "install: $$d: what pkg-config names has letters, digits and /._+~=:@- alone (DESTDIR may have others)" >&2; \
   exit 1;; esac; done
-install-lib: $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.3
+install-library: library
 	$(PLAIN_NAMES)
-	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(INCLUDEDIR)" "$(DESTDIR)$(MANDIR)/man3"
-	install -m 644 $(B)/opt/pprf.3 "$(DESTDIR)$(MANDIR)/man3/"
+	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(LIBDIR)/cmake/pprf" "$(DESTDIR)$(INCLUDEDIR)"
 	install -m 644 include/pprf.h "$(DESTDIR)$(INCLUDEDIR)/"
 	install -m 644 $(B)/opt/libpprf.a "$(DESTDIR)$(LIBDIR)/"
 	install -m 755 $(B)/opt/libpprf.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf.so.0 "$(DESTDIR)$(LIBDIR)/libpprf.so"
-	$(OPT_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
-	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
+	$(PC) opt/pprf.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
+	for f in $(OPT_CMAKE); do $(CMAKE) opt/$$f.in > "$(DESTDIR)$(LIBDIR)/cmake/pprf/$$f"; done
+	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" "$(DESTDIR)$(LIBDIR)"/cmake/pprf/*
 	$(LDCONFIG_NOTE)
-uninstall-lib:
+install-page: $(B)/opt/pprf.3
+	install -d "$(DESTDIR)$(MANDIR)/man3"
+	install -m 644 $(B)/opt/pprf.3 "$(DESTDIR)$(MANDIR)/man3/"
+OPT_CMAKE := pprf-config.cmake pprf-config-version.cmake
+uninstall-lib: ## remove what install-lib put there
 	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \
-	  "$(DESTDIR)$(MANDIR)/man3/pprf.3" \
+	  $(foreach f,$(OPT_CMAKE),"$(DESTDIR)$(LIBDIR)/cmake/pprf/$(f)") "$(DESTDIR)$(MANDIR)/man3/pprf.3" \
 	  $(foreach f,libpprf.a libpprf.so libpprf.so.0,"$(DESTDIR)$(LIBDIR)/$(f)")
 
 TAP_TESTS += $(B)/opt/bitwords_test

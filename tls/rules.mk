@@ -126,12 +126,10 @@ demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed
 	@tls/demo.sh $(B)
 
 # names the directories, so it is made anew each time
-TLS_PC = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-  -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' tls/pprf_tls.pc.in
 .PHONY: tls-force
 $(B)/tls/pprf_tls.pc: tls-force
 	@mkdir -p $(@D)
-	@$(TLS_PC) > $@
+	@$(PC) tls/pprf_tls.pc.in > $@
 
 .PHONY: install-tls uninstall-tls
 install: install-tls
@@ -144,7 +142,7 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -m 644 $(B)/tls/libpprf_tls.a "$(DESTDIR)$(LIBDIR)/"
 	install -m 755 $(B)/tls/libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf_tls.so.0 "$(DESTDIR)$(LIBDIR)/libpprf_tls.so"
-	$(TLS_PC) > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
+	$(PC) tls/pprf_tls.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
 	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
 	$(LDCONFIG_NOTE)
 	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
