@@ -27,7 +27,7 @@ PKG_CONFIG ?= pkg-config
 CORES := $(shell nproc)
 TAP := prove --jobs $(shell expr $(CORES) + 1) --timer --failures --comments
 
-# Empty: libpprf is built without OpenSSL, on amalgamation/builtin.c.  `make lib` does that.
+# Empty: libpprf is built without OpenSSL, on packaging/amalgamation/builtin.c.  `make lib` does that.
 LIBCRYPTO := yes
 
 # CPPFLAGS, CFLAGS, CXXFLAGS, LDFLAGS and LDLIBS are the user's, from the environment or the command
@@ -104,7 +104,7 @@ deps-%:
 
 # ---- the sources, here alone: every folder's rules and scripts take these lists
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
-PRG_BUILTIN_SRC := amalgamation/builtin.c
+PRG_BUILTIN_SRC := packaging/amalgamation/builtin.c
 PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
 COMMON_SRC := common/fork.c common/strerror.c          # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Links the names in the documents' tables to the files they stand in; run it when files have moved.
+"""Links the names in the documents to the files they stand in; run it when files have moved.
 
-Usage: links.py           rewrites the tables of the documents below
+Usage: links.py           rewrites the tables of the documents below, and the text of docs/soundness/
        links.py --check   says what it would change, and exits 1 if there is anything
 
-A `name` is a file, a Coq theorem, a C function with its contract, or a test; one that stands in no
-file or in several without a preference is left alone."""
+A `name` is a file, a Coq theorem, a C function with its contract, or a test.  Left as its author wrote it: a
+name that stands in no file, or in several without a preference, and a plain word such as `free`, which other
+programs have too."""
 import os
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENTS = ["README.md", "docs/soundness.md", "docs/paper-claims.md", "docs/theorems.md",
+DOCUMENTS = ["README.md", "docs/architecture.md", "docs/soundness.md", "docs/paper-claims.md", "docs/theorems.md",
              "docs/one-puncture.md", "docs/security.md", "docs/tickets.md", "docs/tls.md"]
-LINK = re.compile(r"\[(`[^`]+`)\]\([^)]*\)")
+WHOLE = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/soundness").glob("*.md"))
+NAME = re.compile(r"\[`([^`]+)`\]\([^)]*\)|`([^`]+)`")  # linked, or not
 CODE = ("include", "ref", "opt", "prg", "common", "tls")
 
 
@@ -53,7 +55,7 @@ class Names:
     def file_of(self, name):
         if re.fullmatch(r"[\w./-]+", name) and ("/" in name or "." in name):
             return name if (ROOT / name).exists() and not name.startswith("build/") else None
-        if not re.fullmatch(r"[A-Za-z0-9_][\w']+", name):  # one letter is a number in a formula
+        if not re.fullmatch(r"[A-Za-z0-9_]+_[\w']+", name):  # a plain word is linked by hand, where it is meant
             return None
         if name in self.theorems:
             return self.theorems[name]
@@ -64,25 +66,25 @@ class Names:
         return None
 
 
-def linked(text, where, names):
+def linked(text, where, names, whole):
     def link(m):
-        file = names.file_of(m[1])
-        return f"[`{m[1]}`]({os.path.relpath(ROOT / file, where)})" if file else m[0]
+        file = names.file_of(name := m[1] or m[2])
+        return f"[`{name}`]({os.path.relpath(ROOT / file, where)})" if file else m[0]
 
     lines = []
     for line in text.splitlines(True):
-        if line.startswith("|"):
-            line = re.sub(r"(?<!\[)`([^`]+)`(?!\])", link, LINK.sub(r"\1", line))
+        if line.startswith("|") or whole and not line.startswith(("#", "    ")):
+            line = NAME.sub(link, line)
         lines.append(line)
     return "".join(lines)
 
 
 def main():
     names, changed = Names(), []
-    for document in DOCUMENTS:
+    for document in DOCUMENTS + WHOLE:
         path = ROOT / document
         old = path.read_text()
-        new = linked(old, path.parent, names)
+        new = linked(old, path.parent, names, document in WHOLE)
         if new != old:
             changed += [f"{document}: {b.strip()[:100]}" for a, b in
                         zip(old.splitlines(), new.splitlines()) if a != b]

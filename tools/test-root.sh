@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Does what a newcomer does, in a clean Debian with git and make only: clones the repository and runs
-# make targets, one after the other, whatever the others did.  Says what each took and what was
+# the README's section "In C" as it is typed (docs/first.sh), then make targets, one after the other, whatever the others did.  Says what each took and what was
 # installed; keeps that in build/root/SUITE.txt and each target's output in build/root/SUITE-TARGET.log.
 # Exit 1 if a target fails.  It takes the last commit: what is not committed is not tried.
 # Usage: tools/test-root.sh SUITE TARGET...   SUITE: bookworm, trixie, ...
@@ -26,15 +26,17 @@ rm -rf "$root.clone"
   [ -z "$(git status --porcelain)" ] || echo "(what is not committed was not tried)"
 } | tee "$report"
 failed=()
-for target in "${@:2}"; do
-  start=$SECONDS status=0
-  echo "test-root: $suite: make $target"
-  tools/root.sh run "$root" "make $target" 2>&1 | tee "$root-$target.log" || status=$?
+try() { # NAME COMMAND
+  local start=$SECONDS status=0 took
+  echo "test-root: $suite: $2"
+  tools/root.sh run "$root" "$2" 2>&1 | tee "$root-$1.log" || status=$?
   took=$((SECONDS - start))
-  printf '%-6s make %-16s %d min %02d s\n' "$([ $status = 0 ] && echo passed || echo FAILED)" \
-    "$target" $((took / 60)) $((took % 60)) >> "$report"
-  [ $status = 0 ] || failed+=("$target")
-done
+  printf '%-6s %-21s %d min %02d s\n' "$([ $status = 0 ] && echo passed || echo FAILED)" \
+    "$2" $((took / 60)) $((took % 60)) >> "$report"
+  [ $status = 0 ] || failed+=("$1")
+}
+try readme docs/first.sh # before a target installs what it needs
+for target in "${@:2}"; do try "$target" "make $target"; done
 # shellcheck disable=SC2016
 tools/root.sh run "$root" 'cd ..; apt-mark showmanual | sort | comm -23 - before > asked
   dpkg-query -W -f "\${Package}\n" | sort | comm -23 - before > new

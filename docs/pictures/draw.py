@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the documents' pictures: draw.py [FOLDER] writes puncture.svg and leaf.svg (here).
+"""Draws the documents' pictures: draw.py [FOLDER] writes puncture.svg, leaf.svg and rooms.svg (here).
 
 `make pictures` calls it; docs/test_docs.py compares what it draws with the committed files.  The
 colours follow the reader's light or dark mode."""
@@ -94,18 +94,14 @@ def puncture():
 # --- the way of one leaf through opt ---------------------------------------------------------------
 
 STEPS = [  # function, its file, what it does, what backs it: docs/one-puncture.md has the links
-    ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key is this process's",
+    ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key is this process's", "tested"),
+    ("opt_packed_find", "opt/index.c", "which node covers the leaf? the index gives the page, its tiles the node",
      "proven: Frama-C"),
-    ("opt_store_find", "opt/store.h", "which node is above the leaf? the nearest punctured "
-     "leaves tell", "proven: Frama-C, Coq"),
-    ("descend", "opt/core.c", "walks down to the leaf, keeps the siblings beside the path",
+    ("opt_walk", "opt/walk.c", "walks down to the leaf, keeps the siblings beside the path", "proven: Frama-C"),
+    ("prg_expand", "prg/choice.c", "on each level: a seed into two, by SHA3-256", "proven: Coq (the Keccak)"),
+    ("opt_packed_puncture", "opt/fit.c", "the siblings take the node's place in the page; the leaf is marked",
      "proven: Frama-C"),
-    ("prg_expand", "prg/choice.c", "on each level: a seed into two, by SHA3-256",
-     "proven: Coq (the Keccak)"),
-    ("opt_store_puncture", "opt/store.c", "the siblings go into slots, one over the old seed; "
-     "the leaf's bit is set", "proven: Frama-C, Coq"),
-    ("prg_wipe", "prg/wipe.c", "the stack and the registers are overwritten",
-     "tested in the binary"),
+    ("prg_wipe", "prg/wipe.c", "the stack and the registers are overwritten", "tested in the binary"),
 ]
 
 
@@ -122,7 +118,41 @@ def leaf():
     return svg(776, 10 + len(STEPS) * (high + 16), "The way of one leaf through opt", parts)
 
 
-PICTURES = {"puncture.svg": puncture, "leaf.svg": leaf}
+# --- the rooms: each includes what lies below it ----------------------------------------------------
+
+ROOMS = [  # rows from the top; a room: its folders, what it holds, where its box begins and ends
+    [("bindings/", "Python, Go, Rust", 10, 300), ("cli/", "the program pprf", 310, 500),
+     ("tls/  valkey/", "tickets; the fleet's module", 510, 766)],
+    [("include/pprf.h", "the API, which ref and opt both implement", 10, 766)],
+    [("ref/", "the reference: an array of nodes", 10, 380),
+     ("opt/", "the implementation to ship: two stores", 390, 766)],
+    [("prg/  common/", "a seed into two; wiping; what tells a child of fork", 10, 766)],
+]
+JUDGES = [("spec/  proofs/", "what a key is, and that ref and opt are it"),
+          ("equivalence-tests/", "ref, opt and model against each other; secrets; failures; hostile bytes"),
+          ("bench/", "time and memory, against other stores")]
+
+
+def rooms():
+    def box(x, y, to, name, what):
+        return ['<rect x="%d" y="%d" width="%d" height="52" rx="8" class="room"/>' % (x, y, to - x),
+                text(x + 14, y + 22, name, "bold"), text(x + 14, y + 41, what, "small")]
+
+    parts, y = [], 10
+    for row in ROOMS:
+        for name, what, x, to in row:
+            parts += box(x, y, to, name, what)
+        y += 76
+        parts += [line(388, y - 24, 388, y - 3),
+                  '<path d="M383 %d L388 %d L393 %d" class="line"/>' % (y - 9, y - 3, y - 9)]
+    parts = parts[:-2]
+    parts.append(text(10, y + 8, "What judges them, and is in no product", "small", "soft"))
+    for i, (name, what) in enumerate(JUDGES):
+        parts += box(10, y + 18 + 62 * i, 766, name, what)
+    return svg(776, y + 18 + 62 * len(JUDGES), "The rooms of libpprf: each includes only what lies below it", parts)
+
+
+PICTURES = {"puncture.svg": puncture, "leaf.svg": leaf, "rooms.svg": rooms}
 
 
 def main():

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Types what README.md's section "In C" says: its program into example.c, its commands one after the other, in a
+# folder of its own with the sources.  `tools/test-root.sh` runs it in a clean Debian without a compiler, and
+# docs/test_docs.py where the compiler is: there the line that installs it is left out, and this says so.
+set -eu
+cd "$(dirname "$0")/.."
+block() { # LANGUAGE N: the Nth such block of the section
+  awk -v begin="\`\`\`$1" -v n="$2" '/^## / {here = $0 == "## In C"} here && $0 == begin {i++; on = i == n; next}
+    /^```$/ {on = 0} on' README.md
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+block c 1 > "$work/example.c"
+block sh 1 > "$work/install.sh"
+block sh 2 > "$work/compile.sh"
+[ -s "$work/example.c" ] && [ -s "$work/install.sh" ] && [ -s "$work/compile.sh" ]
+if command -v cc > /dev/null; then
+  echo "first.sh: there is a compiler; not run: $(grep '^apt-get' "$work/install.sh")" >&2
+  sed -i '/^apt-get/d' "$work/install.sh"
+fi
+bash -eux "$work/install.sh" > "$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+cd "$work"
+bash -eu compile.sh
