@@ -18,8 +18,8 @@ sys.dont_write_bytecode = True
 import mutants_random  # noqa: E402
 
 TAP = {"smoke": "build/ref/smoke", "selftest": "build/opt/selftest", "selftest-prg": "build/opt/selftest",
-       "cli": "cli/test_cli.py", "test_tls": "tls/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
-MADE = {"cli/test_cli.py": ["build/pprf"], "tls/test_tls.py": ["build/pprf-tls-server"],
+       "cli": "cli/test_cli.py", "test_tls": "tls/tests/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
+MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf-tls-server"],
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
 # what no folder says: files, tests
 ALSO = [("*.md", ["docs/test_docs.py"]),

@@ -104,21 +104,20 @@ PLAN = [
     (["opt/*.[ch]"], OPT),
     (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli-freed", "cli"]),
     (["cli/*.[ch]"], ["cli-quick", "corpus-cli", "cli-freed", "cli", "crash"]),
-    (["tls/pool.[ch]", "tls/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
-    (["tls/tickets.[ch]", "tls/handle.[ch]", "tls/backend.[ch]"],
+    (["tls/tickets/pool.[ch]", "tls/tickets/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
+    (["tls/tickets/tickets.[ch]", "tls/tickets/handle.[ch]", "tls/tickets/backend.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
-    (["tls/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
-    (["tls/server.c"], ["test_tls"]),
-    (["tls/preload.c"], ["test_preload"]),
+    (["tls/openssl/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
+    (["tls/server/server.c"], ["test_tls"]),
+    (["tls/openssl/preload.c"], ["test_preload"]),
 ]
 # the folders that the suites of a folder are linked from
 LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
     ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
-NOT_MUTATED = ["ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
-               "opt/selftest/*", "opt/bitwords_test.c", "opt/arena_test.c", "tls/test_*", "tls/fuzz_*",
-               "tls/bench_tls.c", "tls/loop.[ch]",
-               "tls/fleet.c", "tls/wire.[ch]", "tls/target.[ch]", "tls/pprf_fleet.h"]
+NOT_MUTATED = ["*/wp/*", "ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
+               "opt/selftest/*", "opt/bitwords_test.c", "opt/arena_test.c", "tls/tests/*", "tls/fleet/fleet.c",
+               "tls/fleet/wire.[ch]", "tls/fleet/target.[ch]", "tls/pprf_fleet.h"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
          "-Werror=implicit-function-declaration"]
@@ -164,7 +163,7 @@ COMMANDS = {
     "test_pool": ("build/tls/test_pool", None),
     "test_attach": ("build/tls/test_attach", None),
     "test_tickets": ("build/tls/test_tickets", None),
-    "test_tls": ("build/pprf-tls-server", ["python3", "tls/test_tls.py"]),
+    "test_tls": ("build/pprf-tls-server", ["python3", "tls/tests/test_tls.py"]),
     "test_preload": ("build/tls/libpprf_tls_preload.so", ["python3", "tls/nginx/test_preload.py"]),
 }
 
@@ -506,7 +505,7 @@ class Mutant:
 def code_files(pattern):
     found = []
     for folder in ("prg", "common", "ref", "opt", "cli", "tls"):
-        for path in sorted(glob.glob(os.path.join(TOP, folder, "*.[ch]"))):
+        for path in sorted(glob.glob(os.path.join(TOP, folder, "**", "*.[ch]"), recursive=True)):
             name = os.path.relpath(path, TOP)
             if suites_of(name) and re.search(pattern, name) and not any(
                     fnmatch.fnmatch(name, n) for n in NOT_MUTATED):
@@ -565,10 +564,10 @@ def units(file):
     """The translation units that a changed file is compiled in."""
     if file.endswith(".c"):
         return [file]
-    including, folder = {file}, os.path.dirname(file)
+    including, folder = {file}, file.split("/")[0]
     shared = folder in ("prg", "common")  # any library may include it
     sources = [os.path.relpath(p, TOP) for d in ("prg", "common", "ref", "opt", "cli", "tls")
-               for p in glob.glob(os.path.join(TOP, d, "*.[ch]"))]
+               for p in glob.glob(os.path.join(TOP, d, "**", "*.[ch]"), recursive=True)]
     grown = True
     while grown:
         grown = False
@@ -576,7 +575,7 @@ def units(file):
             if source in including:
                 continue
             with open(os.path.join(TOP, source)) as f:
-                names = set(re.findall(r'#include "([^"]+)"', f.read()))
+                names = set(re.findall(r'#include "(?:[^"]+/)?([^"/]+)"', f.read()))
             if names & {os.path.basename(i) for i in including}:
                 including.add(source)
                 grown = True
@@ -663,7 +662,7 @@ def code_digest(folders):
     """Of the code of folders, without its comments."""
     digest = hashlib.sha256()
     for file in sorted({*code_files(""), "include/pprf.h"}):
-        if os.path.dirname(file) in folders:
+        if file.split("/")[0] in folders:
             with open(os.path.join(TOP, file)) as f:
                 text = re.sub(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""",
                               lambda m: " " if m.group(0)[0] == "/" else m.group(0), f.read(), flags=re.S)

@@ -268,7 +268,7 @@ class PlantedBugs(Case):
                 self.gate(args=args)
 
     def test_every_bug_of_every_list_has_its_place(self):
-        for program in ("equivalence-tests/mutants.py", "opt/planted.py", "tls/planted.py", "valkey/planted.py",
+        for program in ("equivalence-tests/mutants.py", "opt/planted.py", "tls/tests/planted.py", "valkey/planted.py",
                         "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
             run = subprocess.run([sys.executable, os.path.join(HERE, "..", program), "--check"], check=False, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -361,7 +361,7 @@ static int code_agrees(const struct code *v, unsigned suite)
     seed = i & 1 ? a.right : a.left;
     salt_lo += TEST_SALT_LO;
     salt_hi -= TEST_SALT_HI;
-    /* leaves' ids, which are odd, too: tls/tickets.c */
+    /* leaves' ids, which are odd, too: tls/tickets/tickets.c */
     id = (salt_lo ^ salt_hi) | UINT64_C(1) << i;
   }
   return (v->expand_4 == NULL || lanes_agree(v, v->expand_4, 4)) &&

@@ -36,25 +36,25 @@ $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.ma
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	ln -sf libpprf_tls.so.0 $@
 
-$(B)/pprf-tls-server: $(B)/tls/server.o $(B)/tls/libpprf_tls.a
+$(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
 TLS_WRAP := RAND_priv_bytes prg_expand opt_descend pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
   opt_shared_clear pthread_mutex_unlock pthread_mutex_trylock calloc
-$(B)/tls/test_pool: $(B)/tls/test_pool.o $(B)/tls/pool.o $(B)/tls/handle.o $(OPT_OBJ)
+$(B)/tls/test_pool: $(B)/tls/tests/test_pool.o $(B)/tls/tickets/pool.o $(B)/tls/tickets/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MAC_fetch \
   EVP_MD_fetch EVP_CIPHER_CTX_new EVP_MAC_CTX_new EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
   EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
-$(B)/tls/test_tickets: $(B)/tls/test_tickets.o $(B)/tls/tickets.o $(B)/tls/pool.o \
-    $(B)/tls/backend.o $(B)/tls/handle.o $(OPT_OBJ)
+$(B)/tls/test_tickets: $(B)/tls/tests/test_tickets.o $(B)/tls/tickets/tickets.o $(B)/tls/tickets/pool.o \
+    $(B)/tls/tickets/backend.o $(B)/tls/tickets/handle.o $(OPT_OBJ)
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \
   SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data
-$(B)/tls/test_attach: $(B)/tls/test_attach.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
+$(B)/tls/test_attach: $(B)/tls/tests/test_attach.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # a second copy of the library, for a process that has two
@@ -62,21 +62,21 @@ $(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) -shared -Wl,-Bsymbolic,-z,defs -o $@ $^ -lssl $(ALL_LDLIBS)
 $(B)/tls/test_attach: | $(B)/tls/copy.so
 
-$(B)/tls/planted: $(PLANTING) tls/planted.py tls/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
-	$(call PLANTED,$(PYTHON) tls/planted.py --quick --sample 1/4)
+$(B)/tls/planted: $(PLANTING) tls/tests/planted.py tls/tests/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
+	$(call PLANTED,$(PYTHON) tls/tests/planted.py --quick --sample 1/4)
 
-TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/test_tls.py \
-  tls/test_libraries.py tls/test_api.py
+TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/tests/test_tls.py \
+  tls/tests/test_libraries.py tls/tests/test_api.py
 TAP_TESTS += $(TLS_TAP)
-tls/test_tls.py: $(B)/pprf-tls-server
-tls/test_libraries.py: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
-tls/test_api.py: $(B)/tls/libpprf_tls.so
+tls/tests/test_tls.py: $(B)/pprf-tls-server
+tls/tests/test_libraries.py: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so
+tls/tests/test_api.py: $(B)/tls/libpprf_tls.so
 .PHONY: test-tls
 test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server $(TLS_TAP)
 	@$(TAP) $(TLS_TAP)
 
-$(B)/tls/bench_tls: $(B)/tls/bench_tls.o $(B)/tls/loop.o $(TLS_OBJ) $(OPT_OBJ)
+$(B)/tls/bench_tls: $(B)/tls/tests/bench_tls.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) -Wl,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock -o $@ $^ -lssl $(ALL_LDLIBS)
 .PHONY: bench-tls
 bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tls.json, tls.txt
@@ -86,27 +86,27 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 
 # hostile tickets, hostile servers: some seconds in TAP_TESTS, long in test-full
 TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer $(ALL_LDFLAGS)
-TLS_FUZZED := $(filter-out tls/attach.c,$(TLS_SRC)) $(wildcard tls/*.h)
-$(B)/tls/fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+TLS_FUZZED := $(filter-out tls/openssl/attach.c,$(TLS_SRC)) $(wildcard tls/*.h tls/*/*.h)
+$(B)/tls/fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
-$(B)/tls/planted_fuzz_tickets: tls/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
+$(B)/tls/planted_fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) -DKEYS=3 $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@
-$(B)/tls/fuzz_wire: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+$(B)/tls/fuzz_wire: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/planted_fuzz_wire_lost: PLANTED := s/Feed(w->reader, bytes, (size_t)n)/Feed(w->reader, bytes, (size_t)n - (n > 16))/
 $(B)/tls/planted_fuzz_wire_long: PLANTED := s/n <= ELEMENTS_MAX ?/n <= 100 ?/
 $(B)/tls/planted_fuzz_wire_first: PLANTED := s/^    close_socket(w);/    wire_close(w);/
-$(B)/tls/planted_fuzz_wire_%: tls/fuzz_wire.c tls/wire.c valkey/chain.c $(wildcard tls/*.h valkey/*.h)
+$(B)/tls/planted_fuzz_wire_%: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
 	@mkdir -p $(@D)
-	@sed '$(PLANTED)' tls/wire.c > $@.c
-	@! cmp -s $@.c tls/wire.c
-	$(TLS_FUZZ) tls/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
-$(B)/tls/fuzz: tls/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
+	@sed '$(PLANTED)' tls/fleet/wire.c > $@.c
+	@! cmp -s $@.c tls/fleet/wire.c
+	$(TLS_FUZZ) -Itls/fleet tls/tests/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
+$(B)/tls/fuzz: tls/tests/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
     $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long $(B)/tls/planted_fuzz_wire_first
-	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/fuzz.sh\n' '$(@D)' > $@
+	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/tests/fuzz.sh\n' '$(@D)' > $@
 	@chmod +x $@
 TAP_TESTS += $(B)/tls/fuzz
 .PHONY: fuzz-tls
@@ -123,7 +123,7 @@ test-full: fuzz-tls
 demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
 	@DEPS=$(DEPS) tools/deps.sh test
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
-	@tls/demo.sh $(B)
+	@tls/server/demo.sh $(B)
 
 # names the directories, so it is made anew each time
 .PHONY: tls-force
@@ -146,7 +146,7 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc"
 	$(LDCONFIG_NOTE)
 	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
-	install -m 644 tls/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
+	install -m 644 tls/server/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
 	install -m 644 tls/pprf_tls.3 "$(DESTDIR)$(MANDIR)/man3/"
 uninstall-tls:
 	rm -f $(foreach f,pprf_tls.h pprf_tickets.h pprf_fleet.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \

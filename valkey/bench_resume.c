@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "loop.h"
+#include "tests/loop.h"
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
 

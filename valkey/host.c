@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "pprf_fleet.h"
-#include "tickets.h"
+#include "tickets/tickets.h"
 
 enum { TICKET_MAX = 256 };
 static const uint8_t content[] = "the session";

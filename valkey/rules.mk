@@ -39,7 +39,7 @@ HOST_WRAP := -Wl,--wrap=clock_gettime,--wrap=getaddrinfo
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
 	$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
-$(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
+$(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h tls/*/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
 	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
 	  -lhiredis -lssl $(ALL_LDLIBS)
 TAP_TESTS += valkey/test_host.py
@@ -65,7 +65,7 @@ test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $
 $(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
 	$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
 $(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
-$(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/loop.o $(B)/tls/libpprf_tls.a
+$(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)

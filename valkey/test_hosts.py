@@ -26,7 +26,7 @@ from contextlib import ExitStack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
-for folder in ("tls/nginx", "tls", "tools", "valkey"):
+for folder in ("tls/nginx", "tls/tests", "tools", "valkey"):
     sys.path.insert(0, os.path.join(TOP, folder))
 import tap  # noqa: E402
 

@@ -2,7 +2,7 @@
 (* Session tickets from a puncturable PRF: the pool of leaves that gives each ticket its key, as a
    state machine.  Definitions only.  What tickets keep secret is the subject of TicketGame.v.
 
-   The pool is tls/pool.c's, one tree of it.  Leaves are given out in order; a ticket's name is its
+   The pool is tls/tickets/pool.c's, one tree of it.  Leaves are given out in order; a ticket's name is its
    leaf.  Processes share the pool and each holds its lock for one operation, so what they do, however
    interleaved, is one list of operations.  Names may be junk: any bit string is offered. *)
 From mathcomp Require Import all_ssreflect.

@@ -66,7 +66,7 @@ test-nginx-install: deps-root ## the commands of docs/nginx.md and docs/tls.md i
 # ---- the preload shim ----
 TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
 LIBS += $(TLS_PRELOAD)
-$(TLS_PRELOAD): $(B)/tls/preload.o $(B)/tls/libpprf_tls.a
+$(TLS_PRELOAD): $(B)/tls/openssl/preload.o $(B)/tls/libpprf_tls.a
 	$(LINK) -shared -Wl,-soname,libpprf_tls_preload.so,-z,defs \
 	  -Wl,--exclude-libs,ALL -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)

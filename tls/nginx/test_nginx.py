@@ -21,7 +21,7 @@ import time
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, "..", "tests"))
 import test_tls as tls  # noqa: E402
 import tap  # noqa: E402  (test_tls knows where)
 

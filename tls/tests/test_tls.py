@@ -3,7 +3,7 @@
 """Tests of the session tickets against clients that this project did not write: openssl s_client,
 gnutls-cli, Go's crypto/tls, and raw ClientHellos.  Emits TAP.
 
-Usage: tls/test_tls.py [--server PROGRAM] [--seed N] [TEST...]
+Usage: tls/tests/test_tls.py [--server PROGRAM] [--seed N] [TEST...]
 
 Every server runs on loopback, on a port of its own, and is stopped at the end of its test.  What an
 attacker does is done to recorded bytes: a first flight is what a client sends before it has heard
@@ -28,10 +28,10 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tools"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 import tap  # noqa: E402
 
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
 SERVER = os.path.join(ROOT, "build", "pprf-tls-server")
 SEED = 0
 PATIENCE = 60

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pool.h"
+#include "tickets/pool.h"
 #include "prg.h"
 #include "shared.h"
 #include "store.h"

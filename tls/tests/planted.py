@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of tls/planted.txt: the test that the line names has to fail.  TAP."""
+"""Plants the bugs of tls/tests/planted.txt: the test that the line names has to fail.  TAP."""
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import planting  # noqa: E402
 
 
 class Tls(planting.Suites):
-    list = "tls/planted.txt"
+    list = "tls/tests/planted.txt"
     built = ["flags", "prg", "common", "opt", "tls"]
     cpu = 30
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the tickets in TLS libraries other than OpenSSL, through pprf_tickets.h.  Emits TAP.
 
-Usage: tls/test_libraries.py [TEST...]"""
+Usage: tls/tests/test_libraries.py [TEST...]"""
 import os
 import re
 import shutil
@@ -12,16 +12,17 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tools"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 import tap  # noqa: E402
 
-ROOT = os.path.dirname(HERE)
+TLS = os.path.dirname(HERE)
+ROOT = os.path.dirname(TLS)
 LIBRARY = os.path.join(ROOT, "build", "tls", "libpprf_tls.a")
 PATIENCE = 60
 
 
 class Go(unittest.TestCase):
-    """tls/tickets.go: WrapSession and UnwrapSession, which came with Go 1.21."""
+    """tls/tests/tickets.go: WrapSession and UnwrapSession, which came with Go 1.21."""
 
     directory = None
 
@@ -29,7 +30,7 @@ class Go(unittest.TestCase):
         if not shutil.which("go"):
             self.skipTest("go is not installed")
         environment = dict(os.environ, GOTOOLCHAIN="local", GO111MODULE="off", GOFLAGS="-p=1",
-                           CGO_ENABLED="1", CGO_CFLAGS=f"-I{HERE} -I{ROOT}/include",
+                           CGO_ENABLED="1", CGO_CFLAGS=f"-I{TLS} -I{ROOT}/include",
                            CGO_LDFLAGS=f"{LIBRARY} -lcrypto")
         version = subprocess.run(["go", "env", "GOVERSION"], capture_output=True, text=True,
                                  env=environment, timeout=PATIENCE).stdout.strip()
@@ -106,7 +107,7 @@ class OtherLibcrypto(unittest.TestCase):
                     f.write(text)
             cc, build = os.environ.get("CC", "cc"), os.path.dirname(LIBRARY)
             for command in ([cc, "-c", "other.c"], ["ar", "rcs", "libother.a", "other.o"],
-                            [cc, f"-I{HERE}", f"-I{ROOT}/include", "program.c", "-L.", "-lother",
+                            [cc, f"-I{TLS}", f"-I{ROOT}/include", "program.c", "-L.", "-lother",
                              *flags, f"-L{build}", "-lpprf_tls", "-o", "program"]):
                 subprocess.run(command, cwd=d, check=True, timeout=PATIENCE)
             return subprocess.run([os.path.join(d, "program")], capture_output=True, text=True,
@@ -127,7 +128,7 @@ class WithoutLibssl(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             with open(os.path.join(d, "program.c"), "w") as f:
                 f.write(text)
-            r = subprocess.run([os.environ.get("CC", "cc"), f"-I{HERE}", f"-I{ROOT}/include", "program.c",
+            r = subprocess.run([os.environ.get("CC", "cc"), f"-I{TLS}", f"-I{ROOT}/include", "program.c",
                                 LIBRARY, *libraries, "-pthread", "-o", "program"], cwd=d,
                                capture_output=True, text=True, timeout=PATIENCE)
             if r.returncode != 0:

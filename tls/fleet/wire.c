@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "chain.h"
-#include "descriptor.h"
+#include "tickets/descriptor.h"
 
 /* Of a reply.  No server of ours sends half as much. */
 enum { REPLY_BYTES_MAX = 65536, ELEMENTS_MAX = 64 };

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool.h"
+#include "tickets/pool.h"
 #include "pprf_tickets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 #ifndef KEYS
-#define KEYS 4 /* that are held; with another number this must fail: tls/fuzz.sh */
+#define KEYS 4 /* that are held; with another number this must fail: tls/tests/fuzz.sh */
 #endif
 enum { TABLE = 16, CONTENT_MAX = 48, DEPTH = 14, HELD = 4 };
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The life of a ticket: build/pprf-tls-server and openssl s_client on loopback.  Everything this
-# makes is in a directory that is removed at the end.  Usage: tls/demo.sh [BUILD]
+# makes is in a directory that is removed at the end.  Usage: tls/server/demo.sh [BUILD]
 set -eu
 build=$(cd "${1:-build}" && pwd)
 dir=$(mktemp -d)

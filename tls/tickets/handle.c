@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../opt/key.h" /* ref has one of its own */
+#include "../../opt/key.h" /* ref has one of its own */
 
 size_t handle_bytes(unsigned depth)
 {

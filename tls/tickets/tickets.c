@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../opt/key.h" /* ref has one of its own */
+#include "../../opt/key.h" /* ref has one of its own */
 #include "pool.h"
 
 /* The parts of a ticket: name, IV, ciphertext, MAC over all that precedes. */

@@ -35,9 +35,9 @@
 #include <unistd.h>
 
 #include "chain.h"
-#include "descriptor.h"
+#include "tickets/descriptor.h"
 #include "pprf_fleet.h"
-#include "tickets.h"
+#include "tickets/tickets.h"
 #include "wire.h"
 
 #ifndef MADV_WIPEONFORK

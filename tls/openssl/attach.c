@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "pprf_tls.h"
-#include "tickets.h"
+#include "tickets/tickets.h"
 
 /* What attaching changes in an SSL_CTX, and can be read. */
 struct settings {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "pool.h"
+#include "tickets/pool.h"
 #include "pprf_tls.h"
 #include "test.h"
 

@@ -21,7 +21,7 @@
 
 #include "pprf_tickets.h"
 #include "test.h"
-#include "tickets.h"
+#include "tickets/tickets.h"
 
 /* ---- wrapped functions ---- */
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../common/options.h"
+#include "../../common/options.h"
 #include "descriptor.h"
 #include "handle.h"
 #include "shared.h"

@@ -36,9 +36,9 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "pool.h"
+#include "tickets/pool.h"
 #include "pprf_tls.h"
-#include "tickets.h"
+#include "tickets/tickets.h"
 
 static _Noreturn void die(const char *what)
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The headers of libpprf_tls, its manual page and its symbols say the same.  Emits TAP.
 
-Usage: tls/test_api.py [TEST...]"""
+Usage: tls/tests/test_api.py [TEST...]"""
 import os
 import re
 import subprocess
@@ -10,15 +10,16 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tools"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tools"))
 import tap  # noqa: E402
 
-ROOT = os.path.dirname(HERE)
+TLS = os.path.dirname(HERE)
+ROOT = os.path.dirname(TLS)
 HEADERS = ("pprf_tickets.h", "pprf_fleet.h", "pprf_tls.h")
 
 
 def read(name):
-    with open(os.path.join(HERE, name)) as f:
+    with open(os.path.join(TLS, name)) as f:
         return f.read()
 
 
