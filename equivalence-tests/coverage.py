@@ -15,7 +15,7 @@ its own run to say, as the counters' messages disturb some of its tests.  Exit 1
 covered than PROGRAM says.
 
 --tap: one claim a file, in place of the table and coverage.json; and what one of the programs counted
-       is left out once, which has to be noticed.  Skipped, and said so, with another clang than COUNTERS.
+       is left out once, which has to be noticed.  Reported as skipped with another clang than COUNTERS.
 """
 import glob
 import json

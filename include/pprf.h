@@ -16,26 +16,26 @@
  *
  * Errors.  On every error the key is exactly as it was, and an output value is zeroed.
  *
- * Memory.  Outputs overlap neither each other nor inputs, and inputs do not change while a function
- * reads them: else the results, and what a key then holds, may be wrong.  But each leaf and each
- * position in a key file is read once and then checked, so nothing outside the outputs is written
- * even then.  In pprf_punct_batch result may overlap leaf.
+ * Memory.  Outputs must overlap neither each other nor inputs, and inputs must not change while a function
+ * reads them; otherwise the results, and what a key then holds, may be wrong.  Even then nothing outside
+ * the outputs is written, because each leaf and each position in a key file is read once and then
+ * checked.  In pprf_punct_batch result may overlap leaf.
  *
  * Threads.  One key may be read (eval, eval_batch, expand, node_count, memory_bytes, memory_locked, depth,
- * suite, value_bytes, export) by many threads at once, or be written (punct, eval_punct, punct_range, punct_batch, prefault,
- * free) by one; the caller keeps the two apart.
- * Different keys are independent.
+ * suite, value_bytes, export) by many threads at once, or be written (punct, eval_punct, punct_range,
+ * punct_batch, prefault, free) by one; the caller must keep readers and the writer apart.  Different keys
+ * are independent.
  *
- * Fork.  A key belongs to the process that made it.  A child that fork makes has a copy of every key,
- * and a second copy would let a leaf be used twice: on a copy every function that returns one of the
- * results below returns PPRF_ERR_FORKED and changes nothing, and the others return 0.  pprf_free takes
- * copies, and new keys can be made and used in the child, whatever the parent's other threads were
- * doing when it forked.  So a daemon makes its keys after the fork that puts it in the background.
+ * Fork.  A key belongs to the process that made it.  After fork, the child has a copy of every key.  Using
+ * the copy would let a leaf be used twice, so on a copy every function that returns one of the results
+ * below returns PPRF_ERR_FORKED and changes nothing, and the others return 0.  pprf_free accepts copies.
+ * The child can make and use new keys, whatever the parent's other threads were doing when it forked.  A
+ * daemon should make its keys after the fork that puts it in the background.
  *   To share a key with children, make it with PPRF_SHARED.  To move one, pprf_export it, fork,
- * pprf_import it in the child and pprf_free it in the parent; the encoding is to be wiped in both.
- *   What shares the parent's memory (a child of vfork, or of clone with CLONE_VM) has the same key, not
- * a copy, and uses it as the parent's other threads do.  The copy is told by a page that the kernel
- * clears at a fork (MADV_WIPEONFORK, Linux 4.14), else by pthread_atfork, which sees fork but neither
+ * pprf_import it in the child and pprf_free it in the parent, and wipe the encoding in both.
+ *   A child that shares the parent's memory (by vfork, or by clone with CLONE_VM) has the same key, not
+ * a copy, and uses it as the parent's other threads do.  A copy is recognized by a page that the kernel
+ * clears at a fork (MADV_WIPEONFORK, Linux 4.14), or else by pthread_atfork, which sees fork but neither
  * _Fork nor a bare clone.
  */
 #ifndef PPRF_H
@@ -48,7 +48,7 @@
 extern "C" {
 #endif
 
-/* Who embeds the library may define it as nothing, and compile with -fvisibility=hidden. */
+/* A program that embeds the library may define this as nothing, and compile with -fvisibility=hidden. */
 #ifndef PPRF_API
 #ifdef __GNUC__
 #define PPRF_API __attribute__((visibility("default")))
@@ -65,15 +65,15 @@ extern "C" {
 
 /** Bytes in a seed and in the value of a leaf (128 bits), in all suites but PPRF_MLS_SHA256. */
 #define PPRF_SEED_BYTES 16
-/** The most bytes that a seed and the value of a leaf have in any suite (256 bits).  pprf_value_bytes says
- * how many a key's have. */
+/** The largest size of a seed, and of the value of a leaf, in any suite (256 bits).  pprf_value_bytes gives
+ * the size for one key. */
 #define PPRF_VALUE_BYTES_MAX 32
 /** Bytes in the salt of a key (128 bits).  It is public. */
 #define PPRF_SALT_BYTES 16
 /** Least and greatest depth of a tree. */
 #define PPRF_DEPTH_MIN 1
 #define PPRF_DEPTH_MAX 63
-/** Greatest depth of a tree whose seeds lie in pair slots, PPRF_STORE_SLOTS: a deeper one has a packed
+/** Greatest depth of a tree whose seeds lie in pair slots, PPRF_STORE_SLOTS.  A deeper tree has a packed
  * store. */
 #define PPRF_SLOTS_DEPTH_MAX 32
 
@@ -86,15 +86,15 @@ enum {
   PPRF_ERR_NOMEM = 3,     /**< memory or address space is short */
   PPRF_ERR_CRYPTO = 4,    /**< the digest or the random generator failed */
   PPRF_ERR_FORMAT = 5,    /**< the bytes are not a key that pprf_export writes */
-  PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len says how long it must be */
+  PPRF_ERR_BUFFER = 6,    /**< the buffer is too short; *len is the length it needs */
   PPRF_ERR_NULL = 7,      /**< a pointer that must not be NULL is NULL */
   PPRF_ERR_FORKED = 8,    /**< the key is a copy that fork made: it belongs to the parent process */
-  PPRF_ERR_SUITE = 9      /**< the key's suite is not one that this library knows, or that the function
-                               takes */
+  PPRF_ERR_SUITE = 9      /**< this library does not know the key's suite, or the function does not
+                               accept it */
 };
 
-/** Suites: how a node's seed gives its children's.  docs/suites.md says which to choose.  The id of a
- * node (start, height) is 2 start + 2^height in 8 bytes, little-endian. */
+/** Suites: how the seeds of a node's children are derived from its own.  docs/suites.md says which to choose.
+ * The id of a node (start, height) is 2 start + 2^height in 8 bytes, little-endian. */
 enum {
   PPRF_SHA3_256 = 1,        /**< sha3-256: the halves of SHA3-256(seed); it has no salt */
   PPRF_SHA3_256_SALTED = 2, /**< sha3-256-salted: the halves of SHA3-256(seed || salt || id) */
@@ -102,12 +102,12 @@ enum {
                                  salt XOR (id || b in one byte || seven zero bytes) */
   PPRF_MLS_SHA256 = 4       /**< mls-sha256: the secret tree of MLS (RFC 9420) under SHA-256,
                                  ExpandWithLabel(seed, "tree", "left" or "right", 32).  Seeds and
-                                 values have 32 bytes; it has no salt.  pprf_setup_with and
-                                 pprf_import_with alone make such keys: no other function writes more
-                                 than 16 bytes a value */
+                                 values have 32 bytes; it has no salt.  Only pprf_setup_with and
+                                 pprf_import_with make such keys, so that a program that uses neither never
+                                 gets more than 16 bytes a value */
 };
 
-/** A set of suites has the bit of each. */
+/** The bit that stands for a suite in a set of suites. */
 #define PPRF_SUITE_BIT(suite) (UINT64_C(1) << (suite))
 /** The suites whose values have 16 bytes, those whose values have 32. */
 #define PPRF_SUITES_16_BYTES \
@@ -123,9 +123,9 @@ typedef struct pprf_key pprf_key;
  * PPRF_SEED_BYTES bytes.
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  depth tree levels below the root, 1..63: the key has 2^depth leaves.
- * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed; NULL: drawn from OpenSSL's
- *                   RAND_priv_bytes, or in a child of the process that loaded the library from
- *                   getrandom, which needs no lock.  The caller wipes its own copy.
+ * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed, of which the caller wipes its own copy; or NULL
+ *                   for a random one: from OpenSSL's RAND_priv_bytes, or from getrandom, which needs no
+ *                   lock, without OpenSSL and in a child of the process that loaded the library.
  * @retval PPRF_OK         *key is a key with one node, the root.
  * @retval PPRF_ERR_NULL   key is NULL.
  * @retval PPRF_ERR_RANGE  depth is not in 1..63.
@@ -133,30 +133,28 @@ typedef struct pprf_key pprf_key;
  * @retval PPRF_ERR_CRYPTO the random generator or the digest is not available. */
 PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_SEED_BYTES]);
 
-/** Flag of pprf_options: a process and its children, theirs too, use one key, each after its fork what
- * the others changed.  The key lies in memory that they share, at one address.  It takes the threads'
- * rules among processes: the callers keep the writer and the readers apart, for instance by a robust
- * mutex in shared memory of their own.  A process that dies while it writes leaves the key in no state
- * to be used.  pprf_free lets go of the key in the calling process alone; the system wipes the memory
- * when no process has it any more. */
+/** Flag of pprf_options: a process and its descendants share one key and see each other's changes.  The key
+ * lies in shared memory, at one address.  The rules for threads hold among these processes: the callers
+ * must keep the writer and the readers apart, for instance with a robust mutex in shared memory of their
+ * own.  If a process dies while it writes, the key must not be used any more.  pprf_free releases the key
+ * in the calling process only; the system wipes the memory when no process has it any more. */
 #define PPRF_SHARED 1u
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
 enum {
-  /** What the library takes: a packed store.  At depths 10 to 20 a key becomes one with pair slots when it has
-   * more than 2^depth / 8 nodes, and a packed one again when it has fewer than 2^depth / 64: the operation
-   * after which it does waits for that, 0.1 to 0.3 us a node.  Where memory is short for the other store, or seeds
-   * would no longer be kept out of swap, the key stays as it is.  One that is read from bytes has the store that
-   * its nodes ask for; with many nodes a packed one where memory is short for pair slots, or where that one's
-   * seeds alone are kept out of swap. */
+  /** The library chooses: a packed store.  At depths 10 to 20 a key changes to pair slots when it has more than
+   * 2^depth / 8 nodes, and back when it has fewer than 2^depth / 64; the operation that causes a change takes
+   * 0.1 to 0.3 us a node longer.  If memory for the other store is short, or its seeds could not be kept out of
+   * swap, the key stays as it is.  An imported key gets the store that suits its node count; with many nodes it is
+   * packed if memory for pair slots is short, or if only packed seeds can be kept out of swap. */
   PPRF_STORE_DEFAULT = 0,
-  /** Pair slots, a mapping of the key's own, up to depth 32: fastest where punctures are dense, no puncture
-   * lacks memory; 16 to 21 bytes a node there, a few pages a node where they are few. */
+  /** Pair slots, a mapping of the key's own, up to depth 32.  Fastest where punctures are dense, with 16 to 21
+   * bytes a node; a few pages a node where punctures are few.  No puncture needs more memory. */
   PPRF_STORE_SLOTS = 1,
-  /** 17 to 21 bytes a node from 64 nodes on until half of the leaves are punctured at random, a kilobyte
-   * after the first puncture, no mapping of the key's own: for many keys, and for few punctures in a
-   * large tree.  Small keys share pages.  (16 bytes a node more, in either store, for PPRF_MLS_SHA256.)
-   * pprf_prefault makes it pair slots, up to depth 32. */
+  /** Packed, for many keys, and for few punctures in a large tree: a kilobyte after the first puncture, 17 to 21
+   * bytes a node from 64 nodes until half of the leaves are punctured at random.  Small keys share
+   * pages.  (PPRF_MLS_SHA256 takes 16 bytes a node more, in either store.)  pprf_prefault changes it to
+   * pair slots, up to depth 32. */
   PPRF_STORE_PACKED = 2
 };
 
@@ -167,20 +165,21 @@ struct pprf_options {
     *seed;        /**< as for pprf_setup: PPRF_SEED_BYTES bytes, 32 for PPRF_MLS_SHA256; or NULL */
   unsigned depth;      /**< as for pprf_setup: 1..63 */
   unsigned flags;      /**< 0 or PPRF_SHARED */
-  unsigned store;      /**< one of PPRF_STORE_*; no packed store is shared, so no key deeper than 32 */
+  unsigned
+    store; /**< one of PPRF_STORE_*; a packed store cannot be shared, nor a key deeper than 32 */
   unsigned suite;      /**< one of the suites above; 0: as for pprf_setup, PPRF_SHA3_256 with a
                             seed and PPRF_SHA3_256_SALTED without */
-  const uint8_t *salt; /**< PPRF_SALT_BYTES bytes, or NULL: drawn as a seed is; NULL for a suite
-                            without a salt.  One salt serves one key: copies of a key, and keys that
-                            are to compute the same function, have the same. */
+  const uint8_t *salt; /**< PPRF_SALT_BYTES bytes, or NULL for a random one; NULL for a suite
+                            without a salt.  Use a new salt for each key.  Only copies of a key, and
+                            keys that must compute the same function, have the same salt. */
 };
 
-/** Make a new key as options say; what they leave zero is as pprf_setup has it.
+/** Make a new key as options say; a member that is zero has pprf_setup's default.
  * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  options options->size bytes of them.
- * @retval PPRF_ERR_RANGE depth is not in 1..63, a flag or the store is unknown, a packed store is to be
- *                        shared, a depth beyond 32 is to have pair slots or to be shared, a salt is given
- *                        to a suite without one, size is that of no version, or greater than the
+ * @retval PPRF_ERR_RANGE depth is not in 1..63, a flag or the store is unknown, a packed store should be
+ *                        shared, a key deeper than 32 should have pair slots or be shared, a salt is given
+ *                        to a suite without one, size is that of no version, or size is greater than the
  *                        library's and a byte beyond is not zero.
  * @retval PPRF_ERR_SUITE the suite is unknown.
  * @retval PPRF_ERR_NULL  key or options is NULL.
@@ -190,8 +189,8 @@ PPRF_API int pprf_setup_with(pprf_key **key, const struct pprf_options *options)
 /** Evaluate the PPRF at a leaf.
  * @param[in]  key  the key.
  * @param[in]  leaf 0 <= leaf < 2^depth.
- * @param[out] out  as many bytes as the values of the key have: 32 in the suite PPRF_MLS_SHA256, else
- *                  PPRF_SEED_BYTES, also if key is NULL; zeroed on error.
+ * @param[out] out  one value: 32 bytes in the suite PPRF_MLS_SHA256, otherwise PPRF_SEED_BYTES, also
+ *                  if key is NULL; zeroed on error.
  * @retval PPRF_OK            out holds the leaf's value.
  * @retval PPRF_ERR_PUNCTURED the leaf was punctured.
  * @retval PPRF_ERR_RANGE     leaf >= 2^depth.
@@ -214,19 +213,19 @@ PPRF_API int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
 PPRF_API int pprf_punct(pprf_key *key, uint64_t leaf);
 
 /** Evaluate at a leaf and puncture it, in one descent: h PRG calls for a node of height h, where
- * pprf_eval and then pprf_punct need 2h.
+ * pprf_eval followed by pprf_punct needs 2h.
  * @param[in,out] key  the key; as it was on error.
  * @param[in]     leaf 0 <= leaf < 2^depth.
  * @param[out]    out  as for pprf_eval: the value the leaf had; zeroed on error.
  * @retval as pprf_punct, and PPRF_ERR_NULL if out is NULL. */
 PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES]);
 
-/** Puncture every leaf of a range, whatever its length, with at most 2 depth PRG calls.  Leaves of
- * the range that are punctured already do not matter.
+/** Puncture every leaf of a range, whatever its length, with at most 2 depth PRG calls.  Some leaves of
+ * the range may be punctured already.
  * @param[in,out] key   the key; as it was on error.
  * @param[in]     first first leaf of the range.
  * @param[in]     last  last leaf of the range, first <= last < 2^depth.
- * @retval PPRF_OK            every leaf of the range is punctured, and one at least was not before.
+ * @retval PPRF_OK            every leaf of the range is punctured, and at least one was not before.
  * @retval PPRF_ERR_PUNCTURED all of them were punctured before.
  * @retval PPRF_ERR_RANGE     first > last or last >= 2^depth.
  * @retval PPRF_ERR_NOMEM     no memory.
@@ -235,9 +234,9 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
 
-/** Evaluate at many leaves, in any order, repeats allowed: what n calls of pprf_eval would give, but
- * PRG calls run side by side and the nodes above several of the leaves are derived once, within
- * each 1024 of the leaves as they are given.
+/** Evaluate at many leaves, in any order, repeats allowed.  The values are those of n calls of pprf_eval, but
+ * PRG calls run side by side, and within each 1024 leaves, in the order given, a node above several of
+ * them is derived once.
  * @param[in]  key    the key.
  * @param[in]  leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]  n      number of leaves, 0 allowed.
@@ -245,7 +244,7 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
  *                    leaf; all zero on error.
  * @param[out] result n results, or NULL: PPRF_OK or PPRF_ERR_PUNCTURED; on error the function's
  *                    own result everywhere.
- * @retval PPRF_OK         out and result are set, though leaves may be punctured.
+ * @retval PPRF_OK         out and result are set; some of the leaves may be punctured.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
  * @retval PPRF_ERR_NOMEM  no memory; or n is greater than SIZE_MAX divided by the bytes of a value, and
  *                         then nothing is written.
@@ -255,12 +254,11 @@ PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
 PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t *out,
                              int *result);
 
-/** Puncture at many leaves, in any order, all or none: what n calls of pprf_punct would do, with the
- * same number of PRG calls, run side by side.  While it runs it takes 76 bytes of memory a leaf and
- * 32 a new node, 92 and 48 in the suite PPRF_MLS_SHA256; with a packed store 32 more a leaf and 1 a node
- * that the key has, and its new pages, of 4 kB at most: for all nodes of those that hold one of the
- * leaves.  Leaves that lie in very many pages of a packed key, of many million nodes, take longer than
- * one by one.
+/** Puncture at many leaves, in any order, all or none.  The key is the one that n calls of pprf_punct leave,
+ * with the same number of PRG calls, run side by side.  Memory while it runs: 76 bytes a leaf and 32 a new
+ * node, 92 and 48 in the suite PPRF_MLS_SHA256.  A packed store takes 32 more a leaf, 1 a node that the key
+ * has, and new pages of at most 4 kB for all nodes of the pages that hold one of the leaves.  In a packed
+ * key of many million nodes, leaves that lie in very many pages take longer together than one by one.
  * @param[in,out] key    the key; as it was on error.
  * @param[in]     leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]     n      number of leaves, 0 allowed.
@@ -269,72 +267,72 @@ PPRF_API int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n
  *                       everywhere.
  * @retval PPRF_OK         the values of all these leaves are gone, every other leaf is as it was.
  * @retval PPRF_ERR_RANGE  a leaf is >= 2^depth.
- * @retval PPRF_ERR_NOMEM  no memory; or n, or the number of new nodes, is greater than 2^32 - 1; or n is greater than SIZE_MAX divided by the bytes of a value, and
- *                         then nothing is written.
+ * @retval PPRF_ERR_NOMEM  no memory; or n, or the number of new nodes, is greater than 2^32 - 1; or n is
+ *                         greater than SIZE_MAX divided by the bytes of a value, and then nothing is written.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key is NULL, or leaf is NULL and n > 0. */
 PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result);
 
-/** Takes the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
- * values, n times as many bytes as pprf_value_bytes gives, are there until it returns and are wiped
- * later: what it copies is the caller's to wipe.  It may read the key but not change it. */
+/** Receives the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
+ * values, n times as many bytes as pprf_value_bytes gives, are valid until it returns and are wiped
+ * later; copies are the caller's to wipe.  It may read the key but not change it. */
 typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
 
-/** Evaluate at every live leaf of a range and hand the values over in leaf order, with one PRG call
- * for each inner node above them that the key implies.
+/** Evaluate at every live leaf of a range and pass the values to each in leaf order, with one PRG call
+ * for each inner node between the key's nodes and these leaves.
  * @param[in] key   the key.
  * @param[in] first first leaf of the range.
  * @param[in] last  last leaf of the range, first <= last < 2^depth.
- * @param[in] each  called with runs of consecutive live leaves, no two of them overlapping, never
- *                  with a punctured one; a run's length is bounded and otherwise not specified.
- * @param[in] arg   handed to each.
- * @retval PPRF_OK         each has had all live leaves of the range, perhaps none.
+ * @param[in] each  called with runs of consecutive live leaves, which do not overlap, never with a
+ *                  punctured leaf; the length of a run is bounded and otherwise not specified.
+ * @param[in] arg   passed to each.
+ * @retval PPRF_OK         each received all live leaves of the range, perhaps none.
  * @retval PPRF_ERR_RANGE  first > last or last >= 2^depth.
  * @retval PPRF_ERR_NOMEM  no memory.
- * @retval PPRF_ERR_CRYPTO the digest failed; each may have had leaves before that one.
+ * @retval PPRF_ERR_CRYPTO the digest failed; each may have received earlier leaves.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL   key or each is NULL.
- * @retval other           what each returned that was not 0: it was not called again.  Negative
- *                         values can be told from the results above. */
+ * @retval other           the first value other than 0 that each returned; it was not called again.  A
+ *                         negative value differs from all results above. */
 PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *each,
                          void *arg);
 
-/** Have all memory that the key can come to need backed now, so that no later puncture waits for a
- * page: a seed for each pair of leaves and a bit and a little for each leaf.  It stays backed
- * until the key is freed: giving the memory of punctured blocks back, as is done otherwise, makes
- * single punctures wait too.  An implementation may have nothing to do.
- * opt's packed keys become ones with pair slots.  Where pprf_memory_locked says that their seeds are kept out
- * of swap and the slots would not be (a greater RLIMIT_MEMLOCK, or a key that has had slots from the outset,
- * helps), that is PPRF_ERR_NOMEM and the key stays as it is.
+/** Pre-fault all memory that the key may ever need, so that no later puncture waits for a page: a
+ * seed for each pair of leaves, and a little more than a bit for each leaf.  It stays backed until the
+ * key is freed; otherwise the memory of punctured blocks is given back, which makes single punctures
+ * wait too.  An implementation may have nothing to do.
+ * opt changes a packed key to pair slots.  If the seeds are kept out of swap (pprf_memory_locked) and the
+ * slots could not be, the result is PPRF_ERR_NOMEM and the key stays as it is.  A larger RLIMIT_MEMLOCK
+ * helps, or a key that has slots from the start.
  * @param[in,out] key the key; no leaf changes.
- * @retval PPRF_OK        no puncture needs memory that is not there.
- * @retval PPRF_ERR_NOMEM the key's memory is more than the machine's, as it always is beyond depth 32,
- *                        the system refused, or seeds would no longer be kept out of swap; some of the memory
+ * @retval PPRF_OK        every puncture has the memory that it needs.
+ * @retval PPRF_ERR_NOMEM the key needs more memory than the machine has, as it always does beyond depth 32,
+ *                        the system refused, or seeds would no longer be kept out of swap; part of the memory
  *                        may be backed.
  * @retval PPRF_ERR_FORKED the key is a copy that fork made.
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);
 
-/** Name of the version of SHA3-256 in use, never NULL: all compute the same and differ in speed alone.
- * "evp": OpenSSL's; "builtin" in its place in a library built without OpenSSL.  "scalar", "avx2",
+/** Name of the version of SHA3-256 in use, never NULL.  All compute the same and differ only in speed.
+ * "evp": OpenSSL's; "builtin": its replacement in a library built without OpenSSL.  "scalar", "avx2",
  * "avx512": the library's own. */
 PPRF_API const char *pprf_prg_name(void);
 
-/** The same of AES-128: "aes-evp" or "aes-builtin"; "aes-bitsliced", "aes-ni", "aes-vaes",
+/** The same for AES-128: "aes-evp" or "aes-builtin"; "aes-bitsliced", "aes-ni", "aes-vaes",
  * "aes-armv8": the library's own. */
 PPRF_API const char *pprf_aes_name(void);
 
-/** The same of SHA-256: "sha256-evp" or "sha256-builtin"; "sha256-scalar", "sha256-ni", "sha256-armv8":
+/** The same for SHA-256: "sha256-evp" or "sha256-builtin"; "sha256-scalar", "sha256-ni", "sha256-armv8":
  * the library's own. */
 PPRF_API const char *pprf_sha256_name(void);
 
 /** Choose the version of SHA3-256, of AES-128 or of SHA-256 for the process.  Without a call it is the one
- * that the environment variable PPRF_PRG, PPRF_AES or PPRF_SHA256 names, else the fastest that the processor
- * can run.  Threads may be using keys.
+ * that the environment variable PPRF_PRG, PPRF_AES or PPRF_SHA256 names, or else the fastest that the processor
+ * can run.  Other threads may use keys meanwhile.
  * @param[in] name one of the names above.
  * @retval PPRF_OK         it is in use from now on.
- * @retval PPRF_ERR_RANGE  there is none of that name, the processor cannot run it, or it disagrees
+ * @retval PPRF_ERR_RANGE  no version has that name, the processor cannot run it, or it disagrees
  *                         with OpenSSL's; nothing changes.
  * @retval PPRF_ERR_CRYPTO OpenSSL's digest, with which it is compared, failed; nothing changes.
  * @retval PPRF_ERR_NULL   name is NULL. */
@@ -343,9 +341,9 @@ PPRF_API int pprf_prg_select(const char *name);
 /** Number of nodes (stored seeds) of the key; 0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_node_count(const pprf_key *key);
 
-/** Bytes of memory the key really holds: heap blocks with the allocator's overhead and mapped
- * pages that are backed by memory; of a packed store the key's blocks of the pages that small keys
- * share, without what is free there; 0 if key is NULL or a copy that fork made. */
+/** Bytes of memory the key really holds: heap blocks with the allocator's overhead, and mapped
+ * pages that are backed by memory.  For a packed store only the key's own blocks of the pages that small
+ * keys share are counted.  0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
 
 /** Depth of the tree; 0 if key is NULL or a copy that fork made. */
@@ -361,20 +359,19 @@ PPRF_API size_t pprf_value_bytes(const pprf_key *key);
 /** The name of a suite, as the comments above give it: "sha3-256"; NULL if it is unknown. */
 PPRF_API const char *pprf_suite_name(unsigned suite);
 
-/** Whether the key's seeds are kept out of swap.  Those that a call derives lie on the stack, or, in pprf_eval_batch,
- * pprf_punct_batch and pprf_expand, in blocks of malloc, until it wipes them: these are not locked.
- * @retval 1 they are locked in memory.
- *           Of a key made with PPRF_SHARED: those that the process itself has derived or pprf_prefault
- *           has touched, not those that another process derived.
+/** Whether the key's seeds are kept out of swap.  Seeds that a call derives are not locked until it wipes them:
+ * they lie on the stack or, in pprf_eval_batch, pprf_punct_batch and pprf_expand, in blocks of malloc.
+ * @retval 1 they are locked in memory.  For a key made with PPRF_SHARED this covers the seeds that this process
+ *           derived or pprf_prefault touched, not those that another process derived.
  * @retval 0 the limit on locked memory (RLIMIT_MEMLOCK) forbade it, the implementation does not
- *           lock, or key is NULL or a copy that fork made; or it was made with PPRF_SHARED in another process: a child
- *           does not have its parent's locks. */
+ *           lock, or key is NULL or a copy that fork made; or the key was made with PPRF_SHARED in another
+ *           process: a child does not inherit its parent's locks. */
 PPRF_API int pprf_memory_locked(const pprf_key *key);
 
 /** Write the key's canonical encoding (docs/key-file.md): equal keys give equal bytes, whatever
  * the order of punctures.  The bytes are as secret as the key.
  * @param[in]     key the key.
- * @param[out]    buf where the bytes go; NULL: only the length is computed.
+ * @param[out]    buf receives the bytes; if NULL, only the length is computed.
  * @param[in,out] len in: bytes that buf holds (not read when buf is NULL); out: bytes of the
  *                    encoding, also with PPRF_ERR_BUFFER.
  * @retval PPRF_OK         buf (if not NULL) holds the encoding.
@@ -386,44 +383,44 @@ PPRF_API int pprf_memory_locked(const pprf_key *key);
 PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
 
 /** Make a key from bytes that pprf_export wrote, of a suite whose values have 16 bytes.  The bytes may come
- * from an enemy: what pprf_export would not have written is rejected, and work and memory are bounded by
- * len and the depth that the bytes name.
+ * from an enemy: anything that pprf_export would not have written is rejected, and work and memory are bounded
+ * by len and the depth that the bytes name.
  * @param[out] key the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  buf the encoding.
  * @param[in]  len its length in bytes.
  * @retval PPRF_OK         exporting *key gives the same bytes.
  * @retval PPRF_ERR_FORMAT the bytes are not a canonical encoding.
- * @retval PPRF_ERR_SUITE  they begin like one of a key whose suite this library does not know, or whose
- *                         values have 32 bytes: pprf_import_with takes these.
+ * @retval PPRF_ERR_SUITE  the bytes begin like those of a key whose suite this library does not know, or
+ *                         whose values have 32 bytes: use pprf_import_with.
  * @retval PPRF_ERR_NOMEM  no memory.
  * @retval PPRF_ERR_CRYPTO the digest failed.
  * @retval PPRF_ERR_NULL   key or buf is NULL. */
 PPRF_API int pprf_import(pprf_key **key, const uint8_t *buf, size_t len);
 
-/** Which keys pprf_import_with takes, and where they keep their seeds.  Later versions of the library add
+/** Which keys pprf_import_with accepts, and where they keep their seeds.  Later versions of the library add
  * members at the end. */
 struct pprf_import_options {
   size_t size;     /**< sizeof(struct pprf_import_options) */
-  uint64_t suites; /**< the set of suites taken, PPRF_SUITE_BIT of each; 0: PPRF_SUITES_16_BYTES.
-                        Whoever takes one of 32 bytes asks pprf_value_bytes before giving buffers */
-  unsigned store;  /**< one of PPRF_STORE_*, as for pprf_setup_with: the encoding does not say which
-                        store the key had that was exported */
+  uint64_t suites; /**< the set of suites accepted, PPRF_SUITE_BIT of each; 0: PPRF_SUITES_16_BYTES.
+                        A caller that accepts one of 32 bytes sizes its buffers by pprf_value_bytes */
+  unsigned store;  /**< one of PPRF_STORE_*, as for pprf_setup_with; the encoding does not say which
+                        store the exported key had */
   unsigned flags;  /**< 0: there is none yet */
 };
 
-/** As pprf_import, of a key whose suite is among those that the options name.
+/** As pprf_import, for a key whose suite is among those that the options name.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_SUITE the suite is none of them, or unknown.
- * @retval PPRF_ERR_RANGE a bit of suites is of no suite that this library knows, the store or a flag is
- *                        unknown, a key deeper than 32 is to have pair slots, size is less than the first
- *                        version's, or greater than the library's and a byte beyond is not zero.
+ * @retval PPRF_ERR_RANGE suites has the bit of no suite that this library knows, the store or a flag is
+ *                        unknown, a key deeper than 32 should have pair slots, size is less than the first
+ *                        version's, or size is greater than the library's and a byte beyond is not zero.
  * @retval PPRF_ERR_NULL  key, buf or options is NULL.
  * @retval others         as pprf_import. */
 PPRF_API int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
                               const struct pprf_import_options *options);
 
-/** Wipe the key and give its memory back; NULL is allowed, and so is a copy that fork made: it alone
- * goes. */
+/** Wipe the key and release its memory.  NULL is allowed, and so is a copy that fork made: then only the
+ * copy is released. */
 PPRF_API void pprf_free(pprf_key *key);
 
 /** One line of English for a result, never NULL. */

@@ -25,8 +25,8 @@
 
 struct pprf_key;
 
-/** Let a store change from now on, if trees of its depth do.  A packed one of so many nodes that it would be slots
- * was refused these. */
+/** Let a store change from now on, if trees of its depth do.  Called for a packed store too, when slots were due but
+ * could not be allocated. */
 void opt_store_may_change(struct opt_store *s);
 
 /** With more nodes than this a key that may change has pair slots; UINT64_MAX: trees of the depth do not change. */

@@ -526,7 +526,7 @@ static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
   KEY_KEPT
 }
 
-/* What a puncture came to, and whether it read seeds: what they left is to be wiped. */
+/* Result of a puncture, and whether it read seeds: if so, the stack has to be wiped. */
 struct done {
   int err, seeds;
 };

@@ -88,7 +88,7 @@ def versions():
 
 def configure(build):
     """Check the tools' versions: of Why3 also because we use its drivers.  PROVE_TOOLS=here takes other
-    versions too: what they prove is proven, and as many goals have to be."""
+    versions too: what they prove is proven, and the same number of goals must be proved."""
     os.makedirs(build, exist_ok=True)
     lines, same = versions()
     print(*lines, sep="\n", flush=True)

@@ -371,7 +371,7 @@ class Key:
         return whole
 
     def prefault(self) -> None:
-        """Have all memory that the key can come to need backed now: no later puncture waits for a page."""
+        """Pre-fault all memory that the key may ever need: no later puncture waits for a page."""
         _check(_lib.handle_prefault(self._handle))
 
     def _numbers(self) -> tuple[int, int, bool]:
