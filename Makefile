@@ -145,8 +145,8 @@ test: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench deps-st
 # these take minutes and start first, so that none of them is left alone at the end
 SLOW_TESTS := $(addprefix $(B)/,equivalence-tests/faults-asan amalgamation/test equivalence-tests/shipped-prg \
   equivalence-tests/coverage \
-  equivalence-tests/planted valkey/planted tls/planted opt/planted equivalence-tests/faults) opt/build_test.sh \
-  tls/nginx/test_nginx.py
+  equivalence-tests/planted bindings/planted valkey/planted tls/planted opt/planted equivalence-tests/faults) \
+  opt/build_test.sh tls/nginx/test_nginx.py
 .PHONY: test-programs
 test-programs: $(TAP_TESTS)
 tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs

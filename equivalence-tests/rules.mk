@@ -399,7 +399,7 @@ EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/cr
 test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## what make test does in parts, whole: the C proofs, long equivalence tests, planted bugs, clean roots; hours
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/full.py $(EQB) 600
-	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted
-	@ALL=1 $(TAP) $(B)/opt/planted $(B)/tls/planted
+	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted
+	@ALL=1 $(TAP) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted
 	@$(MAKE) --no-print-directory test-roots
 	@for suite in $(TEST_ROOT_SUITES); do tls/nginx/test-install.sh $$suite || exit 1; done

@@ -269,7 +269,7 @@ class PlantedBugs(Case):
 
     def test_every_bug_of_every_list_has_its_place(self):
         for program in ("equivalence-tests/mutants.py", "opt/planted.py", "tls/tests/planted.py", "valkey/planted.py",
-                        "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
+                        "bindings/planted.py", "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
             run = subprocess.run([sys.executable, os.path.join(HERE, "..", program), "--check"], check=False, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(run.returncode, 0, run.stdout)

@@ -173,17 +173,41 @@ func errorOf(err C.int, first, last uint64) error {
 	return fmt.Errorf("pprf: %w", ErrCrypto)
 }
 
-// A Key is a punctured key.  It must not be copied.
-type Key struct {
+// A Key is a punctured key.  A copy is the same key: puncturing or closing one does so to the other.  One that New, NewWith
+// or Import did not make, the zero Key or a nil pointer, is a closed key.
+type Key struct{ *state }
+
+// What the copies of a key share.
+type state struct {
 	mu    sync.RWMutex
 	key   *C.pprf_key // nil: closed
 	bytes int         // of a value
 }
 
 func own(key *C.pprf_key) *Key {
-	k := &Key{key: key, bytes: int(C.pprf_value_bytes(key))}
-	runtime.SetFinalizer(k, (*Key).Close)
-	return k
+	s := &state{key: key, bytes: int(C.pprf_value_bytes(key))}
+	runtime.SetFinalizer(s, (*state).close)
+	return &Key{s}
+}
+
+// shared returns the key's state; that of one that was never made is a closed one's.
+func (k *Key) shared() *state {
+	if k == nil || k.state == nil {
+		return &state{}
+	}
+	return k.state
+}
+
+func (k *Key) read() *state {
+	s := k.shared()
+	s.mu.RLock()
+	return s
+}
+
+func (k *Key) write() *state {
+	s := k.shared()
+	s.mu.Lock()
+	return s
 }
 
 func pointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
@@ -257,19 +281,26 @@ func ImportWith(data []byte, options ImportOptions) (*Key, error) {
 }
 
 // Close wipes the key and gives its memory back; later calls are ErrClosed.
-func (k *Key) Close() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key == nil { // closed, or never made
+func (k *Key) Close() { k.shared().close() }
+
+func (s *state) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key == nil {
 		return
 	}
-	runtime.SetFinalizer(k, nil)
-	C.pprf_free(k.key)
-	k.key = nil
+	runtime.SetFinalizer(s, nil)
+	C.pprf_free(s.key)
+	s.key, s.bytes = nil, 0
 }
 
-// ValueBytes returns how many bytes a value of the key has: ValueBytes, or WideValueBytes in the suite MLSSHA256.
-func (k *Key) ValueBytes() int { return k.bytes }
+// ValueBytes returns how many bytes a value of the key has: ValueBytes, or WideValueBytes in the suite MLSSHA256; 0 of
+// a closed key.
+func (k *Key) ValueBytes() int {
+	s := k.read()
+	defer s.mu.RUnlock()
+	return s.bytes
+}
 
 // Eval returns the value of a leaf; ErrLength if the key's values have more than ValueBytes: see EvalInto.
 func (k *Key) Eval(leaf uint64) (value [ValueBytes]byte, err error) {
@@ -287,62 +318,56 @@ func (k *Key) EvalPuncture(leaf uint64) (value [ValueBytes]byte, err error) {
 
 // EvalInto writes the value of a leaf to out, which has k.ValueBytes() bytes, and zeros on an error.
 func (k *Key) EvalInto(leaf uint64, out []byte) error {
-	if err := k.fits(out, 1); err != nil {
+	s := k.read()
+	defer s.mu.RUnlock()
+	if err := s.fits(out, 1); err != nil {
 		return err
 	}
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	k.clearIfClosed(out)
-	return errorOf(C.pprf_eval(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
+	return errorOf(C.pprf_eval(s.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
 // EvalPunctureInto is EvalPuncture for values of any length, as EvalInto is Eval.
 func (k *Key) EvalPunctureInto(leaf uint64, out []byte) error {
-	if err := k.fits(out, 1); err != nil {
+	s := k.write()
+	defer s.mu.Unlock()
+	if err := s.fits(out, 1); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.clearIfClosed(out)
-	return errorOf(C.pprf_eval_punct(k.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
+	return errorOf(C.pprf_eval_punct(s.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
-// Whether out has the bytes of so many values; it is cleared if not.
-func (k *Key) fits(out []byte, values int) error {
-	if len(out) == values*k.bytes {
+// fits says, under the lock, whether the key is there and out has the bytes of so many values; it is cleared if not.
+func (s *state) fits(out []byte, values int) error {
+	if s.key != nil && len(out)%s.bytes == 0 && len(out)/s.bytes == values { // the product may overflow
 		return nil
 	}
 	clear(out)
-	return fmt.Errorf("pprf: %w: %d bytes for %d of %d", ErrLength, len(out), values, k.bytes)
-}
-
-// The library does not know how many bytes a key that is not there had.
-func (k *Key) clearIfClosed(out []byte) {
-	if k.key == nil {
-		clear(out)
+	if s.key == nil {
+		return errorOf(C.PPRF_ERR_NULL, 0, 0)
 	}
+	return fmt.Errorf("pprf: %w: %d bytes for %d of %d", ErrLength, len(out), values, s.bytes)
 }
 
 // Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
 func (k *Key) Puncture(leaf uint64) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return errorOf(C.pprf_punct(k.key, C.uint64_t(leaf)), leaf, leaf)
+	s := k.write()
+	defer s.mu.Unlock()
+	return errorOf(C.pprf_punct(s.key, C.uint64_t(leaf)), leaf, leaf)
 }
 
 // PunctureRange removes the values of first..last, however many.  ErrPunctured: all were removed before; ErrRange:
 // first > last, or last is no leaf of the tree.
 func (k *Key) PunctureRange(first, last uint64) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return errorOf(C.pprf_punct_range(k.key, C.uint64_t(first), C.uint64_t(last)), first, last)
+	s := k.write()
+	defer s.mu.Unlock()
+	return errorOf(C.pprf_punct_range(s.key, C.uint64_t(first), C.uint64_t(last)), first, last)
 }
 
 // The error of a batch: the leaf that is not in the tree is named.
-func (k *Key) batchError(err C.int, leaves []uint64) error {
+func (s *state) batchError(err C.int, leaves []uint64) error {
 	if err == C.PPRF_ERR_RANGE {
 		for _, leaf := range leaves {
-			if leaf>>uint(C.pprf_depth(k.key)) != 0 {
+			if leaf>>uint(C.pprf_depth(s.key)) != 0 {
 				return errorOf(err, leaf, leaf)
 			}
 		}
@@ -361,17 +386,16 @@ func live(result []C.int) []bool {
 // EvalMany writes the values of the leaves, in any order, repeats allowed, to out, k.ValueBytes() for each, and says
 // which leaves have one: the others' are zero.  Ascending order shares most work.
 func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
-	if err := k.fits(out, len(leaves)); err != nil {
+	s := k.read()
+	defer s.mu.RUnlock()
+	if err := s.fits(out, len(leaves)); err != nil {
 		return nil, err
 	}
 	result := make([]C.int, len(leaves))
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	k.clearIfClosed(out)
-	err := C.pprf_eval_batch(k.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)), pointer(out),
+	err := C.pprf_eval_batch(s.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)), pointer(out),
 		unsafe.SliceData(result))
 	if err != C.PPRF_OK {
-		return nil, k.batchError(err, leaves)
+		return nil, s.batchError(err, leaves)
 	}
 	return live(result), nil
 }
@@ -379,61 +403,61 @@ func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
 // PunctureMany removes the values of the leaves, all or none, and says for which this call did it.
 func (k *Key) PunctureMany(leaves []uint64) ([]bool, error) {
 	result := make([]C.int, len(leaves))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	err := C.pprf_punct_batch(k.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)),
+	s := k.write()
+	defer s.mu.Unlock()
+	err := C.pprf_punct_batch(s.key, (*C.uint64_t)(unsafe.SliceData(leaves)), C.size_t(len(leaves)),
 		unsafe.SliceData(result))
 	if err != C.PPRF_OK {
-		return nil, k.batchError(err, leaves)
+		return nil, s.batchError(err, leaves)
 	}
 	return live(result), nil
 }
 
 // Export returns the key's canonical encoding: equal keys give equal bytes.  They are as secret as the key.
 func (k *Key) Export() ([]byte, error) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
+	s := k.read()
+	defer s.mu.RUnlock()
 	var n C.size_t
-	if err := C.pprf_export(k.key, nil, &n); err != C.PPRF_OK {
+	if err := C.pprf_export(s.key, nil, &n); err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
 	}
 	data := make([]byte, n)
-	return data, errorOf(C.pprf_export(k.key, pointer(data), &n), 0, 0)
+	return data, errorOf(C.pprf_export(s.key, pointer(data), &n), 0, 0)
 }
 
 // Prefault has all memory that the key can come to need backed now: no later puncture waits for a page.
 func (k *Key) Prefault() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return errorOf(C.pprf_prefault(k.key), 0, 0)
+	s := k.write()
+	defer s.mu.Unlock()
+	return errorOf(C.pprf_prefault(s.key), 0, 0)
 }
 
 // Depth returns the levels of the tree below its root; 0 of a closed key.
 func (k *Key) Depth() uint {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return uint(C.pprf_depth(k.key))
+	s := k.read()
+	defer s.mu.RUnlock()
+	return uint(C.pprf_depth(s.key))
 }
 
 // Suite returns what gives a node's seed its children's; DefaultSuite of a closed key.
 func (k *Key) Suite() Suite {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return Suite(C.pprf_suite(k.key))
+	s := k.read()
+	defer s.mu.RUnlock()
+	return Suite(C.pprf_suite(s.key))
 }
 
 // Nodes returns the number of seeds that the key stores.
 func (k *Key) Nodes() int {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return int(C.pprf_node_count(k.key))
+	s := k.read()
+	defer s.mu.RUnlock()
+	return int(C.pprf_node_count(s.key))
 }
 
 // MemoryBytes returns the bytes of memory that the key really holds.
 func (k *Key) MemoryBytes() int {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return int(C.pprf_memory_bytes(k.key))
+	s := k.read()
+	defer s.mu.RUnlock()
+	return int(C.pprf_memory_bytes(s.key))
 }
 
 // Version returns the embedded library's version.

@@ -83,8 +83,12 @@ type generation struct {
 	marks   []mark // ascending
 }
 
-// Tickets are the keys of one server.  All methods may be called at the same time.
-type Tickets struct {
+// Tickets are the keys of one server.  All methods may be called at the same time.  A copy is the same tickets, with
+// the same keys.  What New did not make, the zero Tickets or a nil pointer, is closed.
+type Tickets struct{ *state }
+
+// What the copies share: were it copied, one leaf would be given to two tickets.
+type state struct {
 	config Config
 	name   cipher.Block // hides the leaf's number, which would tell clients how many tickets were made
 	mu     sync.Mutex
@@ -110,18 +114,39 @@ func New(config Config) (*Tickets, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	t := &Tickets{config: config}
+	s := &state{config: config}
 	var key [16]byte
 	rand.Read(key[:]) // never fails (crypto/rand)
-	t.name, _ = aes.NewCipher(key[:])
+	s.name, _ = aes.NewCipher(key[:])
 	clear(key[:])
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t, t.begin()
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	return &Tickets{s}, nil
+}
+
+// shared returns what the copies share; of what was never made it is closed.
+func (t *Tickets) shared() *state {
+	if t == nil || t.state == nil {
+		return &state{config: Config{Now: time.Now}, closed: true}
+	}
+	return t.state
+}
+
+func (t *Tickets) lock() *state {
+	s := t.shared()
+	s.mu.Lock()
+	return s
 }
 
 // Attach has every session of config become a ticket of these, and nothing else be accepted as one.
 func (t *Tickets) Attach(config *tls.Config) error {
+	s := t.lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
 	if config.WrapSession != nil || config.UnwrapSession != nil {
 		return ErrTaken
 	}
@@ -155,29 +180,29 @@ func (t *Tickets) Attach(config *tls.Config) error {
 // Rotate has a new key give the tickets from now on; those given out stay good, unless eight keys are held already:
 // then the oldest is given up.
 func (t *Tickets) Rotate() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.begin()
+	s := t.lock()
+	defer s.mu.Unlock()
+	return s.begin()
 }
 
 // Close wipes all keys: no ticket can be opened any more, and none is made.
 func (t *Tickets) Close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, g := range t.held {
+	s := t.lock()
+	defer s.mu.Unlock()
+	for _, g := range s.held {
 		g.key.Close()
 	}
-	t.held, t.closed = nil, true
+	s.held, s.closed = nil, true
 }
 
 // Metrics expires what is due and counts.
 func (t *Tickets) Metrics() Metrics {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.expire()
-	m := t.count
-	m.Keys = len(t.held)
-	for _, g := range t.held {
+	s := t.lock()
+	defer s.mu.Unlock()
+	s.expire()
+	m := s.count
+	m.Keys = len(s.held)
+	for _, g := range s.held {
 		m.Nodes += g.key.Nodes()
 		m.MemoryBytes += g.key.MemoryBytes()
 	}
@@ -185,34 +210,34 @@ func (t *Tickets) Metrics() Metrics {
 }
 
 // Begin a generation; under the lock.
-func (t *Tickets) begin() error {
-	if t.closed {
+func (s *state) begin() error {
+	if s.closed {
 		return ErrClosed
 	}
-	key, err := pprf.New(t.config.Depth, nil)
+	key, err := pprf.New(s.config.Depth, nil)
 	if err != nil {
 		return err
 	}
-	g := &generation{key: key, born: t.config.Now()}
-	if len(t.held) > 0 {
-		g.id = t.held[len(t.held)-1].id + 1
-		t.count.Rotations++
+	g := &generation{key: key, born: s.config.Now()}
+	if len(s.held) > 0 {
+		g.id = s.held[len(s.held)-1].id + 1
+		s.count.Rotations++
 	}
-	t.held = append(t.held, g)
-	t.expire()
-	for len(t.held) > maxKeys {
-		t.held[0].key.Close()
-		t.held = t.held[1:]
-		t.count.Dropped++
+	s.held = append(s.held, g)
+	s.expire()
+	for len(s.held) > maxKeys {
+		s.held[0].key.Close()
+		s.held = s.held[1:]
+		s.count.Dropped++
 	}
 	return nil
 }
 
 // Puncture what is past its lifetime, and drop keys all of whose tickets are; under the lock.
-func (t *Tickets) expire() {
-	limit := t.config.Now().Add(-t.config.Lifetime)
-	kept := t.held[:0]
-	for i, g := range t.held {
+func (s *state) expire() {
+	limit := s.config.Now().Add(-s.config.Lifetime)
+	kept := s.held[:0]
+	for i, g := range s.held {
 		for len(g.marks) > 0 && !g.marks[0].at.After(limit) {
 			g.due, g.marks = g.marks[0].next, g.marks[1:]
 		}
@@ -222,28 +247,28 @@ func (t *Tickets) expire() {
 				g.expired = g.due
 			}
 		}
-		if i < len(t.held)-1 && g.expired == g.next {
+		if i < len(s.held)-1 && g.expired == g.next {
 			g.key.Close()
 			continue
 		}
 		kept = append(kept, g)
 	}
-	clear(t.held[len(kept):])
-	t.held = kept
+	clear(s.held[len(kept):])
+	s.held = kept
 }
 
 // The next leaf to give a ticket; under the lock.
-func (t *Tickets) take() (*generation, uint64, error) {
-	if len(t.held) == 0 {
+func (s *state) take() (*generation, uint64, error) {
+	if len(s.held) == 0 {
 		return nil, 0, ErrClosed
 	}
-	t.expire()
-	now, g := t.config.Now(), t.held[len(t.held)-1]
-	if g.next == 1<<t.config.Depth || (t.config.Rotation > 0 && now.Sub(g.born) >= t.config.Rotation) {
-		if err := t.begin(); err != nil {
+	s.expire()
+	now, g := s.config.Now(), s.held[len(s.held)-1]
+	if g.next == 1<<s.config.Depth || (s.config.Rotation > 0 && now.Sub(g.born) >= s.config.Rotation) {
+		if err := s.begin(); err != nil {
 			return nil, 0, err
 		}
-		g = t.held[len(t.held)-1]
+		g = s.held[len(s.held)-1]
 	}
 	leaf := g.next
 	g.next++
@@ -251,13 +276,13 @@ func (t *Tickets) take() (*generation, uint64, error) {
 	if n := len(g.marks); n > 0 && now.Before(g.marks[n-1].at) {
 		g.marks[n-1].next = g.next
 	} else {
-		g.marks = append(g.marks, mark{now.Add(t.config.Lifetime / marks), g.next})
+		g.marks = append(g.marks, mark{now.Add(s.config.Lifetime / marks), g.next})
 	}
 	return g, leaf, nil
 }
 
-func (t *Tickets) find(id uint32) *generation {
-	for _, g := range t.held {
+func (s *state) find(id uint32) *generation {
+	for _, g := range s.held {
 		if g.id == id {
 			return g
 		}
@@ -277,75 +302,76 @@ var nonce [12]byte
 
 // Seal makes a ticket of bytes: for servers that are not crypto/tls's.
 func (t *Tickets) Seal(plain []byte) ([]byte, error) {
-	t.mu.Lock()
-	g, leaf, err := t.take()
+	s := t.lock()
+	g, leaf, err := s.take()
 	if err == nil {
-		t.count.Issued++
+		s.count.Issued++
 	} else {
-		t.count.Failed++
+		s.count.Failed++
 	}
-	t.mu.Unlock()
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	value, err := g.key.Eval(leaf)
 	if err != nil { // Close, or a key that was given up, was faster
-		t.mu.Lock()
-		t.count.Issued--
-		t.count.Failed++
-		t.mu.Unlock()
+		s.mu.Lock()
+		s.count.Issued--
+		s.count.Failed++
+		s.mu.Unlock()
 		return nil, err
 	}
 	ticket := make([]byte, nameBytes, nameBytes+len(plain)+16)
 	binary.BigEndian.PutUint32(ticket[4:], g.id)
 	binary.BigEndian.PutUint64(ticket[8:], leaf)
-	t.name.Encrypt(ticket, ticket)
+	s.name.Encrypt(ticket, ticket)
 	return aead(&value).Seal(ticket, nonce[:], plain, ticket), nil
 }
 
 // Open returns what was sealed, once: afterwards nobody can open the ticket.
 func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
+	s := t.shared()
 	var name [nameBytes]byte
-	if len(ticket) >= nameBytes {
-		t.name.Decrypt(name[:], ticket[:nameBytes])
+	if len(ticket) >= nameBytes && s.name != nil {
+		s.name.Decrypt(name[:], ticket[:nameBytes])
 	} else {
 		name[0] = 1
 	}
 	id, leaf := binary.BigEndian.Uint32(name[4:]), binary.BigEndian.Uint64(name[8:])
-	t.mu.Lock()
-	t.expire()
-	g := t.find(id)
-	foreign := binary.BigEndian.Uint32(name[:4]) != 0 || leaf>>t.config.Depth != 0
+	s.mu.Lock()
+	s.expire()
+	g := s.find(id)
+	foreign := binary.BigEndian.Uint32(name[:4]) != 0 || leaf>>s.config.Depth != 0
 	given := g != nil && leaf < g.next && leaf >= g.due
-	t.mu.Unlock()
+	s.mu.Unlock()
 	var count *uint64
 	switch {
 	case foreign:
-		count = &t.count.Foreign
+		count = &s.count.Foreign
 	case !given: // its key is gone, it has expired, or a leaf that no ticket has
-		count = &t.count.Refused
+		count = &s.count.Refused
 	default:
-		plain, count = t.redeem(g.key, leaf, ticket)
+		plain, count = s.redeem(g.key, leaf, ticket)
 	}
-	t.mu.Lock()
+	s.mu.Lock()
 	*count++
-	t.mu.Unlock()
+	s.mu.Unlock()
 	return plain, plain != nil
 }
 
 // Puncture the leaf of a ticket that is whole.  Of several callers one gets the content: whose puncture it is.
-func (t *Tickets) redeem(key *pprf.Key, leaf uint64, ticket []byte) ([]byte, *uint64) {
+func (s *state) redeem(key *pprf.Key, leaf uint64, ticket []byte) ([]byte, *uint64) {
 	value, err := key.Eval(leaf)
 	if err != nil {
-		return nil, &t.count.Refused
+		return nil, &s.count.Refused
 	}
 	plain, err := aead(&value).Open([]byte{}, nonce[:], ticket[nameBytes:], ticket[:nameBytes])
 	if err != nil {
-		return nil, &t.count.Foreign
+		return nil, &s.count.Foreign
 	}
 	if err := key.Puncture(leaf); err != nil {
 		clear(plain)
-		return nil, &t.count.Refused
+		return nil, &s.count.Refused
 	}
-	return plain, &t.count.Redeemed
+	return plain, &s.count.Redeemed
 }

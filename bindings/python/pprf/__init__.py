@@ -115,7 +115,7 @@ class ClosedError(Error, ValueError):
     """The key is closed."""
 
 
-def _check(err: int, leaf: Any = None, depth: int = 0) -> None:
+def _check(err: int, leaf: Any = None, depth: int = 0, sizes: tuple[int, int] = (0, 0)) -> None:
     if err == _lib.PPRF_OK:
         return
     text = _ffi.string(_lib.pprf_strerror(err)).decode()
@@ -133,6 +133,8 @@ def _check(err: int, leaf: Any = None, depth: int = 0) -> None:
         raise ForkedError(text)
     if err == _lib.PPRF_ERR_NULL:
         raise ClosedError("the key is closed")
+    if err == _lib.PPRF_ERR_BUFFER:
+        raise ValueError("out has %d bytes, not %d" % sizes)
     raise CryptoError(text)
 
 
@@ -228,10 +230,7 @@ class Key:
 
     def eval_into(self, leaf: int, out: Buffer) -> None:
         """Write the value of a leaf into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
-        view = _writable(out, self._bytes)
-        _lib.wipe(view, self._bytes)
-        leaf = self._leaf(leaf)
-        _check(_lib.handle_eval(self._handle, leaf, view), leaf, self._depth)
+        self._into(_lib.handle_eval, leaf, out)
 
     def eval_puncture(self, leaf: int) -> bytes:
         """The value of a leaf, for the last time: one step, so that of several threads one gets it."""
@@ -243,10 +242,13 @@ class Key:
 
     def eval_puncture_into(self, leaf: int, out: Buffer) -> None:
         """The same, written into value_bytes bytes that the caller can wipe; on an error they are zeroed."""
-        view = _writable(out, self._bytes)
-        _lib.wipe(view, self._bytes)
+        self._into(_lib.handle_eval_punct, leaf, out)
+
+    def _into(self, call: Any, leaf: int, out: Buffer) -> None:
+        view = _ffi.from_buffer("uint8_t[]", out, require_writable=True)
+        _lib.wipe(view, len(view))
         leaf = self._leaf(leaf)
-        _check(_lib.handle_eval_punct(self._handle, leaf, view), leaf, self._depth)
+        _check(call(self._handle, leaf, view, len(view)), leaf, self._depth, (len(view), self._bytes))
 
     def puncture(self, leaf: Union[int, range]) -> None:
         """Remove the value of a leaf, or of every leaf of a range of step 1, however long.
@@ -283,11 +285,11 @@ class Key:
             numbers = _ffi.from_buffer("uint64_t[]", array("Q", [self._leaf(leaf) for leaf in leaves]))
         return numbers
 
-    def _check_many(self, err: int, leaves: Any) -> None:
+    def _check_many(self, err: int, leaves: Any, sizes: tuple[int, int] = (0, 0)) -> None:
         if err == _lib.PPRF_ERR_RANGE:
             for leaf in leaves:
                 self._leaf(leaf)
-        _check(err, None, self._depth)
+        _check(err, None, self._depth, sizes)
 
     @overload
     def eval_many(  # type: ignore[misc, overload-overlap]
@@ -333,13 +335,14 @@ class Key:
                 values = numpy.zeros(leaves.shape + (self._bytes,), dtype=numpy.uint8)
             else:
                 values = bytearray(n * self._bytes)
-        target = _writable(values, n * self._bytes)
-        result = _ffi.new("int[]", n)
-        self._check_many(_lib.handle_eval_batch(self._handle, numbers, n, target, result), numbers)
+        target = _ffi.from_buffer("uint8_t[]", values, require_writable=True)
+        size, result = len(target), _ffi.new("int[]", n)
+        err = _lib.handle_eval_batch(self._handle, numbers, n, target, size, result)
+        self._check_many(err, numbers, (size, n * self._bytes))
         if missing == "raise":
             first = _lib.first_missing(result, n)
             if first < n:
-                _lib.wipe(target, n * self._bytes)
+                _lib.wipe(target, size)
                 raise PuncturedError(numbers[first])
         return None if out is not None else values
 
@@ -411,9 +414,20 @@ class Key:
 
     def close(self) -> None:
         """Wipe the key and give its memory back; what is called afterwards raises ClosedError."""
-        _lib.handle_close(self._handle)
+        try:
+            _lib.handle_close(self._handle)
+        except ClosedError:
+            pass  # it was never made
+
+    if not TYPE_CHECKING:  # attributes that there are not stay mistakes
+        def __getattr__(self, name: str) -> Any:
+            """Of a slot without a value: __init__ was not called, or failed."""
+            if name in Key.__slots__:
+                raise ClosedError("the key was never made")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __enter__(self) -> Key:
+        self._numbers()  # ClosedError, ForkedError
         return self
 
     def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
@@ -424,17 +438,10 @@ class Key:
         try:
             return f"<pprf.Key depth={self._depth} suite={self._suite} nodes={self.nodes}>"
         except Error as error:
-            return f"<pprf.Key depth={self._depth} suite={self._suite}: {error}>"
+            return f"<pprf.Key: {error}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a key is not copied: a copy would have what the other punctures; see export")
-
-
-def _writable(buffer: Any, size: int) -> Any:
-    view = _ffi.from_buffer("uint8_t[]", buffer, require_writable=True)
-    if len(view) != size:
-        raise ValueError(f"out has {len(view)} bytes, not {size}")
-    return view
 
 
 def _wipe(buffer: bytearray) -> None:

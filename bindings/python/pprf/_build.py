@@ -32,11 +32,11 @@ handle *handle_new(unsigned depth, const uint8_t *seed, unsigned suite, const ui
 handle *handle_import(const uint8_t *buf, size_t len, unsigned store, int *err);
 void handle_close(handle *h);
 void handle_free(handle *h);
-int handle_eval(handle *h, uint64_t leaf, uint8_t *out);
-int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out);
+int handle_eval(handle *h, uint64_t leaf, uint8_t *out, size_t size);
+int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out, size_t size);
 int handle_punct(handle *h, uint64_t leaf);
 int handle_punct_range(handle *h, uint64_t first, uint64_t last);
-int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, int *result);
+int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, size_t size, int *result);
 int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result);
 int handle_export(handle *h, uint8_t *buf, size_t *len);
 int handle_prefault(handle *h);
@@ -126,8 +126,7 @@ static void handle_close(handle *h)
 {
   if (own(h))
     take(h, pthread_rwlock_wrlock);
-  pprf_free(h->key);
-  h->key = NULL;
+  pprf_free(__atomic_exchange_n(&h->key, NULL, __ATOMIC_ACQ_REL)); /* of a child's threads one frees it */
   if (own(h))
     pthread_rwlock_unlock(&h->lock);
 }
@@ -153,14 +152,21 @@ static void handle_free(handle *h)
     return err;                                                                                    \
   } while (0)
 
-static int handle_eval(handle *h, uint64_t leaf, uint8_t *out)
+/* PPRF_OK if there is room for so many values.  Asked under the lock, of the key that writes them. */
+static int room(const handle *h, size_t n, size_t size)
 {
-  LOCKED(h, rd, pprf_eval(h->key, leaf, out));
+  size_t one = pprf_value_bytes(h->key); /* 0: a copy of a fork that called no handler */
+  return one == 0 ? PPRF_ERR_FORKED : size % one == 0 && size / one == n ? PPRF_OK : PPRF_ERR_BUFFER;
 }
 
-static int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out)
+static int handle_eval(handle *h, uint64_t leaf, uint8_t *out, size_t size)
 {
-  LOCKED(h, wr, pprf_eval_punct(h->key, leaf, out));
+  LOCKED(h, rd, room(h, 1, size) ?: pprf_eval(h->key, leaf, out));
+}
+
+static int handle_eval_punct(handle *h, uint64_t leaf, uint8_t *out, size_t size)
+{
+  LOCKED(h, wr, room(h, 1, size) ?: pprf_eval_punct(h->key, leaf, out));
 }
 
 static int handle_punct(handle *h, uint64_t leaf)
@@ -173,9 +179,9 @@ static int handle_punct_range(handle *h, uint64_t first, uint64_t last)
   LOCKED(h, wr, pprf_punct_range(h->key, first, last));
 }
 
-static int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, int *result)
+static int handle_eval_batch(handle *h, const uint64_t *leaf, size_t n, uint8_t *out, size_t size, int *result)
 {
-  LOCKED(h, rd, pprf_eval_batch(h->key, leaf, n, out, result));
+  LOCKED(h, rd, room(h, n, size) ?: pprf_eval_batch(h->key, leaf, n, out, result));
 }
 
 static int handle_punct_batch(handle *h, const uint64_t *leaf, size_t n, int *result)

@@ -4,6 +4,8 @@ exceptions, buffers, threads, fork.  SEED=n repeats the random part."""
 import array
 import copy
 import importlib.util
+import inspect
+import itertools
 import json
 import os
 import pathlib
@@ -427,6 +429,122 @@ def test_keys_are_not_copied():
         for call in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError):
                 call(key)
+
+
+# ------------------------------------------------------------------ keys that are not there
+
+SOLD = b"\xa5"
+# what is asked of any key, and what of one that was there
+ANY = {"close", "__exit__", "__repr__", "__reduce__", "__init__", "__getattr__"}
+ONCE = {"depth", "suite", "value_bytes"}
+
+
+def calls(key, size):
+    """Every method and property of a key, found by reflection, with arguments by the names of parameters: the name,
+    the call, and the memory around the buffer that is passed."""
+    for name, value in vars(pprf.Key).items():
+        if isinstance(value, property):
+            yield name, lambda get=value.fget: get(key), None
+        elif inspect.isfunction(value) and name not in ANY and (name[0] != "_" or name[-1] == "_"):
+            names = list(inspect.signature(value).parameters)[1:]
+            kinds = {"leaf": [1, range(1, 3)] if name == "puncture" else [1],
+                     "leaves": [[1], array.array("Q", [1])], "missing": ["raise", "zero"], "out": [None]}
+            whole = bytearray(SOLD * (size + 96)) if "out" in names else None
+            if whole is not None:
+                kinds["out"] = [memoryview(whole)[32:32 + size]]
+            for choice in itertools.product(*(kinds[n] for n in names)):  # KeyError: say what the parameter takes
+                given = dict(zip(names, choice))
+                yield f"{name}({given})", lambda of=value, given=given: of(key, **given), whole
+
+
+def refused(key, error, but=()):
+    """Every call on the key raises the error, whatever the buffer's length, and writes nothing around it."""
+    names = set()
+    for size in (0, 1, 16, 32):
+        for name, call, whole in calls(key, size):
+            names.add(name.split("(")[0])
+            if name in but:
+                call()
+                continue
+            with pytest.raises(error) as raised:
+                call()
+            assert type(raised.value) is error, name
+            if whole is not None:
+                assert (whole[:32], whole[32 + size:]) == (SOLD * 32, SOLD * 64), name
+                assert bytes(whole[32:32 + size]) in (bytes(size), SOLD * size), name
+    assert len(names) >= 15 and {"eval_into", "eval_many", "export", "nodes", "prefault", "__enter__"} <= names
+
+
+def test_a_key_that_was_never_made_says_so():
+    class Lazy(pprf.Key):
+        def __init__(self):
+            pass
+
+    with pytest.raises(ValueError) as failed:
+        half = pprf.Key.__new__(pprf.Key)
+        half.__init__(depth=64)
+    assert "depth 64" in str(failed.value)
+    for key in (pprf.Key.__new__(pprf.Key), object.__new__(pprf.Key), Lazy(), half):
+        refused(key, pprf.ClosedError)
+        key.close()
+        assert "never made" in repr(key)
+        with pytest.raises(AttributeError):
+            key.no_such_thing
+
+
+def test_every_call_on_a_closed_key_says_so():
+    for suite in ("aes-128", "mls-sha256"):
+        key = pprf.Key(depth=4, suite=suite)
+        key.close()
+        key.close()
+        refused(key, pprf.ClosedError, but=ONCE)
+
+
+def test_every_call_in_a_child_says_so():
+    def check():
+        refused(key, pprf.ForkedError, but=ONCE)
+        return 0
+    with pprf.Key(depth=4) as key:
+        assert in_child(check) == 0
+
+
+def test_a_value_is_written_where_there_is_room_whatever_the_key_became():
+    """as when another thread calls __init__ between two looks at the key"""
+    key = pprf.Key(depth=4, suite="mls-sha256")
+    key._bytes = 16
+    for call in (key.eval_into, key.eval_puncture_into, lambda leaf, out: key.eval_many([leaf], out=out)):
+        whole = bytearray(SOLD * 96)
+        with pytest.raises(ValueError):
+            call(1, memoryview(whole)[32:48])
+        assert whole == SOLD * 32 + bytes(16) + SOLD * 48
+    for call in (key.eval, key.eval_puncture, lambda leaf: key.eval_many([leaf])):
+        with pytest.raises(ValueError):
+            call(1)
+    assert key.nodes == 1
+
+
+def test_a_key_may_be_closed_and_made_again_while_it_is_used():
+    key, wrong = pprf.Key(depth=4), []
+
+    def use():
+        for name, call, whole in [each for _ in range(20) for each in calls(key, 16)]:
+            try:
+                call()
+            except (pprf.ClosedError, pprf.PuncturedError):
+                pass
+            except Exception as error:
+                if not (type(error) is ValueError and "out has" in str(error)):
+                    wrong.append((name, error))
+            if whole is not None and (whole[:32], whole[48:]) != (SOLD * 32, SOLD * 64):
+                wrong.append((name, whole))
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        for suite in ("mls-sha256", "aes-128"):
+            key.__init__(depth=4, suite=suite)
+            key.close()
+    assert not wrong
 
 
 # ------------------------------------------------------------------ many leaves

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! rustls against itself in memory: and copies of a client's first flight.
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::ProducesTickets;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, ServerConfig, ServerConnection};
 use std::sync::Arc;
+
+#[path = "../../methods.rs"]
+mod methods;
 
 fn deliver(s: &mut ServerConnection, wire: &[u8]) {
     let mut rest = wire;
@@ -83,4 +87,29 @@ fn a_ticket_resumes_one_connection() {
 fn a_tree_deeper_than_the_names_of_tickets_is_refused() {
     assert_eq!(pprf_rustls::Ticketer::new(33, 600).err(), Some(pprf::Error::Depth(33)));
     assert!(pprf_rustls::Ticketer::new(32, 600).is_ok());
+}
+
+has_none!(pprf_rustls::Ticketer, Clone, Copy, Default);
+
+#[test]
+fn in_a_child_tickets_are_refused_and_none_is_made() {
+    type Asked = (&'static str, fn(&pprf_rustls::Ticketer, &[u8]) -> bool);
+    const ASKED: [Asked; 8] = [
+        ("decrypt", |t, ticket| t.decrypt(ticket).is_none()),
+        ("enabled", |t, _| t.enabled()),
+        ("encrypt", |t, _| t.encrypt(b"x").is_none()),
+        ("fmt", |t, _| format!("{t:?}").contains("Ticketer")),
+        ("lifetime", |t, _| t.lifetime() == 600),
+        ("metrics", |t, _| t.metrics().redeemed == 0 && t.metrics().nodes == 0),
+        ("open", |t, ticket| t.open(ticket).is_none()),
+        ("redeem", |t, ticket| t.redeem(ticket).is_none()),
+    ];
+    let source = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
+    assert_eq!(ASKED.map(|(name, _)| name).to_vec(), methods::of(&source, "Ticketer"), "a method that is not asked");
+    let tickets = pprf_rustls::Ticketer::new(10, 600).unwrap();
+    let ticket = tickets.encrypt(b"x").unwrap();
+    for (name, ask) in ASKED {
+        assert!(methods::in_child(|| ask(&tickets, &ticket)), "{name}");
+    }
+    assert_eq!(tickets.redeem(&ticket).as_deref().map(|p| &p[..]), Some(&b"x"[..]));
 }

@@ -4,6 +4,9 @@ use pprf::{Error, Key, Options, Store, Suite};
 use serde_json::Value as Json;
 use std::collections::HashSet;
 
+#[path = "../../methods.rs"]
+mod methods;
+
 const TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../");
 
 fn load(name: &str) -> Json {
@@ -273,40 +276,69 @@ fn threads_read_one_key() {
     std::thread::spawn(move || drop(key)).join().unwrap(); // and may be handed to another
 }
 
-extern "C" {
-    fn fork() -> i32;
-    fn waitpid(child: i32, status: *mut i32, options: i32) -> i32;
-    fn _exit(status: i32) -> !;
+// There is no key that was never made, no copy of one, and none that is closed and can be asked.
+has_none!(Key, Clone, Copy, Default);
+
+const FORKED: Option<Error> = Some(Error::Forked);
+
+/// Nothing is written around the buffer, however long it is.
+fn into(mut call: impl FnMut(&mut [u8]) -> Option<Error>) -> bool {
+    [0, 16, 32].into_iter().all(|size| {
+        let mut out = [1; 96];
+        call(&mut out[32..32 + size]) == FORKED && out[..32] == [1; 32] && out[32 + size..].iter().all(|b| *b == 1)
+    })
 }
+
+type Asked = (&'static str, fn(&mut Key) -> bool);
+
+/// What each method says of a key of another process.
+const ASKED: [Asked; 19] = [
+    ("depth", |key| key.depth() == 0),
+    ("drop", |_| true), // the test drops it
+    ("eval", |key| key.eval(1).err() == FORKED),
+    ("eval_into", |key| into(|out| key.eval_into(1, out).err())),
+    ("eval_many", |key| into(|out| key.eval_many(&[], out).err()) && into(|out| key.eval_many(&[1, 2], out).err())),
+    ("eval_puncture", |key| key.eval_puncture(1).err() == FORKED),
+    ("eval_puncture_into", |key| into(|out| key.eval_puncture_into(1, out).err())),
+    ("eval_puncture_wide", |key| key.eval_puncture_wide(1).err() == FORKED),
+    ("eval_wide", |key| key.eval_wide(1).err() == FORKED),
+    ("export", |key| key.export().err() == FORKED),
+    ("fmt", |key| format!("{key:?}").contains("depth: 0")),
+    ("memory_bytes", |key| key.memory_bytes() == 0),
+    ("nodes", |key| key.nodes() == 0),
+    ("prefault", |key| key.prefault().err() == FORKED),
+    ("puncture", |key| key.puncture(1).err() == FORKED),
+    ("puncture_many", |key| key.puncture_many(&[1]).err() == FORKED && key.puncture_many(&[]).err() == FORKED),
+    ("puncture_range", |key| key.puncture_range(1..=1 << 40).err() == FORKED),
+    ("suite", |key| key.suite().err() == FORKED),
+    ("value_bytes", |key| key.value_bytes() == 0),
+];
 
 #[test]
 fn a_child_cannot_use_its_parents_keys() {
+    let source = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs")).unwrap();
+    assert_eq!(ASKED.map(|(name, _)| name).to_vec(), methods::of(&source, "Key"), "a method that is not asked");
     let mut wide = Key::with(8, Options::new().suite(Suite::MlsSha256)).unwrap();
     let mut deep = Key::new(63).unwrap();
-    let forked = Some(Error::Forked);
-    // SAFETY: the child needs no lock but malloc's, and leaves no test
-    let child = unsafe { fork() };
-    if child == 0 {
-        let mut out = [1; 96];
-        let ok = wide.eval_wide(1).err() == forked
-            && wide.eval_puncture_wide(1).err() == forked
-            && (wide.eval(1).err(), wide.suite().err(), wide.puncture(1).err()) == (forked, forked, forked)
-            && wide.eval_many(&[1, 2], &mut out[..32]).err() == forked // nobody knows how long its values are
-            && out[32..] == [1; 64]
-            && (wide.value_bytes(), wide.depth(), deep.nodes(), deep.memory_bytes()) == (0, 0, 0, 0)
-            && (deep.eval(1).err(), deep.export().err(), deep.prefault().err()) == (forked, forked, forked)
-            && deep.puncture_range(1..=1 << 40).err() == forked
-            && deep.puncture_many(&[1]).err() == forked
-            && Key::new(63).and_then(|mut own| own.eval_puncture(1)).is_ok();
-        drop((wide, deep));
-        // SAFETY: what the test's process would do at its end is not the child's
-        unsafe { _exit(i32::from(!ok)) }
+    for (name, ask) in ASKED {
+        assert!(methods::in_child(|| ask(&mut wide) && ask(&mut deep)), "{name}");
     }
-    let mut status = 1;
-    // SAFETY: status is ours
-    assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0);
-    assert_eq!((wide.nodes(), deep.nodes(), wide.puncture(1), deep.puncture(1)), (1, 1, Ok(()), Ok(())));
+    assert!(methods::in_child(move || {
+        drop((wide, deep));
+        Key::new(63).and_then(|mut own| own.eval_puncture(1)).is_ok()
+    }));
+}
+
+#[test]
+fn a_parents_keys_stay_whole_when_a_child_drops_them() {
+    let mut key = Key::new(63).unwrap();
+    let before = key.export().unwrap();
+    assert!(methods::in_child(|| {
+        // SAFETY: the child leaves without another look at it
+        unsafe { std::ptr::drop_in_place(&mut key) };
+        true
+    }));
+    assert_eq!((key.export().unwrap(), key.puncture(1)), (before, Ok(())));
 }
 
 #[test]

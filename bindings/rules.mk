@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+# bindings/: the tests of the bindings' tests.
+TAP_TESTS += $(B)/bindings/planted
+$(B)/bindings/planted: $(PLANTING) bindings/planted.py $(wildcard bindings/*/planted.txt) bindings/go/pprf.c \
+  bindings/rust/pprf-sys/c/pprf.c
+	@mkdir -p $(@D)
+	$(call PLANTED,$(PYTHON) bindings/planted.py --quick --sample 2)
