@@ -107,7 +107,7 @@ PLAN = [
     (["tls/tickets/pool.[ch]", "tls/tickets/descriptor.h"], ["test_pool", "test_tickets", "test_attach", "test_tls"]),
     (["tls/tickets/tickets.[ch]", "tls/tickets/handle.[ch]", "tls/tickets/backend.[ch]"],
      ["test_tickets", "test_pool", "test_attach", "test_tls"]),
-    (["tls/openssl/attach.c"], ["test_attach", "test_tickets", "test_tls"]),
+    (["tls/openssl/attach.c", "tls/openssl/clients.c"], ["test_attach", "test_tickets", "test_tls"]),
     (["tls/server/server.c"], ["test_tls"]),
     (["tls/openssl/preload.c"], ["test_preload"]),
 ]

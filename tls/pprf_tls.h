@@ -19,6 +19,10 @@ extern "C" {
  * info callbacks (an info callback that is set already is called too), SSL_OP_NO_ANTI_REPLAY (this
  * library is the anti-replay; with OpenSSL's own, tickets would be stateful), session cache off,
  * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.
+ * A ticket is good only where the same is asked of clients as where it was issued: session id context, verify mode
+ * and, with SSL_VERIFY_PEER, depth and flags, the names of the accepted CAs and the trusted certificates (those of
+ * the SSL_CTX as they are now).  Elsewhere it costs a full handshake; if a servername callback has changed that after
+ * OpenSSL took the session, the handshake ends with an alert, and the ticket stays good.
  * When a TLS 1.3 connection's tickets are out, the secrets of tickets that it needs no more are
  * overwritten; a ticket that is asked for later (SSL_new_session_ticket, post-handshake
  * authentication) is one that nobody can decrypt, and costs its client a full handshake.  The

@@ -18,10 +18,11 @@ $(B)/tls/%.o: tls/%.c $(B)/flags
 # libpprf.a, of another version, beside it.
 TLS_WHOLE := $(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation
 TLS_MEMBERS := pprf_tickets pprf_tls pprf_fleet
+TLS_SSL := $(B)/tls/openssl/attach.o $(B)/tls/openssl/clients.o
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 	@rm -rf $@ $(B)/tls/members && mkdir $(B)/tls/members
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out %/attach.o,$(TLS_OBJ)) $(OPT_OBJ)
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(filter %/attach.o,$(TLS_OBJ))
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out $(TLS_SSL),$(TLS_OBJ)) $(OPT_OBJ)
+	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(TLS_SSL)
 	$(TLS_WHOLE) -o $(B)/tls/members/pprf_fleet.o $(FLEET_OBJ)
 	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; { $(NM) -u pprf_tls.o; $(NM) -u pprf_fleet.o; } | sort -u; } | \
 	  awk '$$NF !~ /^pprf_t/ { print $$NF }' | sort | uniq -d | sed 's/.*/& pprf_tls_&/' > shared
@@ -86,7 +87,7 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 
 # hostile tickets, hostile servers: some seconds in TAP_TESTS, long in test-full
 TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer $(ALL_LDFLAGS)
-TLS_FUZZED := $(filter-out tls/openssl/attach.c,$(TLS_SRC)) $(wildcard tls/*.h tls/*/*.h)
+TLS_FUZZED := $(filter-out tls/openssl/%,$(TLS_SRC)) $(wildcard tls/*.h tls/*/*.h)
 $(B)/tls/fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) $(ALL_LDLIBS) -o $@

@@ -38,6 +38,28 @@ frontend tests
   http-request return status 200 content-type text/plain string "<p>served\\n"
 """
 
+# One certificate, three addresses: nobody is asked for a certificate, everybody is, and who names the second host is.
+HAPROXY_CLIENTS = """
+global
+  nbthread 2
+defaults answers
+  mode http
+  timeout client 10s
+  timeout connect 5s
+  timeout server 5s
+  http-request return status 200 content-type text/plain string "<p>served\\n"
+frontend open
+  bind 127.0.0.1:{open} ssl crt certs/localhost.pem allow-0rtt
+  bind 127.0.0.1:{port} ssl crt certs/localhost.pem allow-0rtt
+frontend required
+  bind 127.0.0.1:{required} ssl crt certs/localhost.pem verify required ca-file cert allow-0rtt
+frontend list
+  bind 127.0.0.1:{list} ssl crt-list list allow-0rtt
+"""
+HAPROXY_LIST = """certs/localhost.pem [allow-0rtt] localhost
+certs/other.pem [verify required ca-file cert allow-0rtt] other
+"""
+
 
 # A program of two SSL_CTX: the callbacks of the second come when the first has had its tickets.  It prints how often
 # they are asked in one handshake.
@@ -299,6 +321,32 @@ class HAProxy(Case):
         self.assertEqual(self.life(server), want)
         # by SNI: another SSL_CTX than the one that the connection began with
         self.assertEqual(self.life(server, ["-servername", "other"]), want)
+
+    def test_a_ticket_is_good_only_where_its_clients_are_asked_the_same(self):
+        port = {name: tap.free_port() for name in ("port", "open", "required", "list")}
+        for name, text in (("haproxy.cfg", HAPROXY_CLIENTS.format(**port)), ("list", HAPROXY_LIST)):
+            with open(self.path(name), "w") as f:
+                f.write(text)
+        self.start([self.program, "-db", "-f", "haproxy.cfg", str(port["port"])])
+        known, name = ["-cert", "cert", "-key", "key"], ["-servername", "other"]
+        with contextlib.chdir(self.dir):
+            for version, early in (("-tls1_3", None), ("-tls1_3", self.early), ("-tls1_2", None)):
+                def at(where, sess_in=None, sess_out=None, options=()):
+                    s = tls.s_client(port[where], sess_in, sess_out, early if sess_in else None, [version, *options])
+                    return s.answered, s.reused, s.early == "accepted"
+
+                full, resumed, nothing = (True, False, False), (True, True, bool(early)), (False, False, False)
+                with self.subTest(version=version, early=bool(early)):
+                    self.assertEqual(at("required"), nothing, "control")
+                    for to, options in (("required", []), ("list", name)):
+                        self.assertEqual(at("open", None, "of_open"), full)
+                        self.assertEqual(at(to, None, "of_other", known + options), full)
+                        self.assertEqual(at(to, "of_open", None, options), nothing, to)
+                        self.assertEqual(at(to, "of_open", None, known + options), full, to)
+                        self.assertEqual(at("open", "of_open"), resumed, "it is not used up")
+                        # one that came by a name is taken before it is seen that there is none now
+                        self.assertEqual(at("open", "of_other")[0], to == "required")
+                        self.assertEqual(at(to, "of_other", None, options), resumed, to)
 
     def test_control_without_the_shim_a_ticket_is_good_again_and_again(self):
         self.assertEqual(self.life(self.haproxy(shim=False)), [("accepted", True)] * 4)

@@ -6,8 +6,10 @@
  *      that was in it, not to the connection, which may resume another one, as one of the
  *      program's own pre-shared keys; (TLS 1.3: it checks the PSK binder: the client knows the
  *      secret)
- *   3. allow_early_data, if there is early data: accepted if and only if this call punctures;
- *   4. the info callback: at the ServerHello a ticket that is not resumed is given back; a resumption
+ *   3. (it calls the servername callback, which may change the SSL_CTX) allow_early_data, if there is
+ *      early data: accepted if and only if this call punctures;
+ *   4. the info callback: before the ServerHello a resumption ends with an alert if the connection asks
+ *      something else of its client than the one that issued the ticket; at the ServerHello a ticket that is not resumed is given back; a resumption
  *      without early data punctures after it (a HelloRetryRequest shares its state), in TLS 1.2 when
  *      the handshake is done, since only then the client has shown that it knows the secret;
  *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clients.h"
 #include "pprf_tls.h"
 #include "tickets/tickets.h"
 
@@ -40,6 +43,7 @@ struct attachment {
   struct settings before;
   void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
   SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
+  struct clients_anchors anchors;
 };
 
 /* What an SSL with tickets carries. */
@@ -47,7 +51,11 @@ struct connection {
   /* held; those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
    * changed the SSL_CTX, that one's tickets have nothing to do with it */
   pprf_tickets *tickets;
-  uint8_t name[NAME_BYTES]; /* of the ticket that was opened last */
+  const SSL_CTX *first;         /* that SSL_CTX */
+  uint8_t begun[CLIENTS_BYTES]; /* what was asked of the client when the handshake began */
+  uint8_t
+    asked[CLIENTS_BYTES];   /* and in the end, where the ticket was issued that was opened last */
+  uint8_t name[NAME_BYTES];     /* of the ticket that was opened last */
   uint64_t decrypting;    /* the ticket whose keys OpenSSL was given and has not come back for */
   SSL_SESSION *session;   /* what was in the last one; held, so that no other has its address */
   uint64_t ticket;        /* it was in this one */
@@ -55,6 +63,7 @@ struct connection {
   unsigned offers;        /* tickets offered in this handshake */
   int resumes;            /* a ticket of ours */
   SSL_CTX_decrypt_session_ticket_fn decrypted; /* the program's, or NULL */
+  void (*info)(const SSL *ssl, int where, int ret); /* the program's for this connection, or NULL */
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
   size_t early_secret, early_bytes; /* where in the SSL it lies; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
@@ -81,6 +90,8 @@ static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
   (void)parent, (void)ad, (void)idx, (void)argl, (void)argp;
   if (a != NULL && a->tickets != NULL)
     ticket_let_go(a->tickets);
+  if (a != NULL)
+    clients_forget(&a->anchors);
   free(a);
 }
 
@@ -114,6 +125,13 @@ static struct attachment *attachment_of(const SSL *ssl)
   return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ctx_index);
 }
 
+/* What the connection asks of its client now.  False: that cannot be told, and no ticket is good. */
+static int asks(SSL *ssl, uint8_t out[CLIENTS_BYTES])
+{
+  const struct attachment *a = attachment_of(ssl);
+  return clients_digest(ssl, a != NULL ? &a->anchors : NULL, out);
+}
+
 /* Called first when the handshake starts; NULL: there is none. */
 static struct connection *connection_of(SSL *ssl)
 {
@@ -123,7 +141,8 @@ static struct connection *connection_of(SSL *ssl)
     return c;
   c->tickets = a->tickets;
   c->decrypted = a->decrypted;
-  if (SSL_set_ex_data(ssl, connection_index, c) != 1) {
+  c->first = SSL_get_SSL_CTX(ssl);
+  if (!asks(ssl, c->begun) || SSL_set_ex_data(ssl, connection_index, c) != 1) {
     free(c);
     return NULL;
   }
@@ -186,6 +205,11 @@ static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 static size_t ssl_bytes(const SSL *ssl)
 {
   return blocks_are_mallocs() ? malloc_usable_size((void *)(uintptr_t)ssl) : 0;
+}
+
+size_t clients_object_bytes(const void *object)
+{
+  return ssl_bytes(object);
 }
 
 /* The secret of the session, which a ticket of this connection holds or came with, and the digest of
@@ -317,22 +341,52 @@ static int is_1_3(const SSL *ssl)
   return SSL_version(ssl) >= TLS1_3_VERSION && !SSL_is_dtls(ssl);
 }
 
+/* A ticket's keys, and the mask of its IV, of a leaf's value and of what was asked of the client when the handshake
+ * began: a ticket that was issued elsewhere is not decrypted, nor one of pprf_tickets_seal, nor one of
+ * a version that did not ask. */
+static int derive(const struct connection *c, const struct origin *origin,
+                  const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys,
+                  uint8_t mask[CLIENTS_BYTES])
+{
+  static const char label[] = "libpprf tls ticket, 2";
+  uint8_t text[sizeof label + CLIENTS_BYTES], out[48];
+  memcpy(text, label, sizeof label);
+  memcpy(text + sizeof label, c->begun, CLIENTS_BYTES);
+  int good =
+    ticket_derive(origin, value, keys) &&
+    ticket_hmac(ticket_digest(sizeof out), keys->cipher, sizeof *keys, text, sizeof text, out);
+  if (good) {
+    memcpy(keys, out, sizeof *keys);
+    memcpy(mask, out + sizeof *keys, CLIENTS_BYTES);
+  }
+  OPENSSL_cleanse(out, sizeof out);
+  return good;
+}
+
+static void exclusive_or(uint8_t out[CLIENTS_BYTES], const uint8_t a[CLIENTS_BYTES],
+                         const uint8_t b[CLIENTS_BYTES])
+{
+  for (unsigned i = 0; i < CLIENTS_BYTES; i++)
+    out[i] = a[i] ^ b[i];
+}
+
 static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned char *iv,
                  EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   const struct backend *b = c->tickets->backend;
   void *keys_of = c->tickets->keys;
-  uint8_t value[PPRF_SEED_BYTES] = {0};
+  uint8_t value[PPRF_SEED_BYTES] = {0}, asked[CLIENTS_BYTES], mask[CLIENTS_BYTES];
   struct origin origin;
-  struct ticket_keys keys;
+  struct ticket_keys keys = {0};
   /* a ticket without its resumption master secret: the client would know another one */
-  int good = !c->forgotten && b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
-             ticket_derive(&origin, value, &keys);
+  int good = !c->forgotten && asks(ssl, asked) &&
+             b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
+             derive(c, &origin, value, &keys, mask);
   if (good) {
-    memcpy(iv, name, NAME_BYTES);
+    exclusive_or(iv, mask, asked);
     good = ticket_set_keys(&keys, cipher, mac, iv, 1);
-    OPENSSL_cleanse(&keys, sizeof keys);
   }
+  OPENSSL_cleanse(&keys, sizeof keys);
   OPENSSL_cleanse(value, sizeof value);
   c->made++;
   if (!good) {
@@ -344,35 +398,51 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   return good ? USE_TICKET : NO_TICKET;
 }
 
-/* Have us told when a handshake is done, whatever SSL_CTX the connection has then, by SNI, and whether that still
- * has tickets: in TLS 1.2 nothing else punctures.  No if the program has set a callback for this connection. */
-static int hears_the_end(SSL *ssl)
+/* Have us told of a handshake's steps, whatever SSL_CTX the connection has then, by SNI, and whether that still
+ * has tickets: nothing else ends a resumption where something else is asked of the client, and in TLS 1.2 nothing
+ * else punctures.  If the program has set a callback for this connection it is called last, and in TLS 1.2 the
+ * answer is no. */
+static int hears(SSL *ssl, struct connection *c)
 {
   void (*info)(const SSL *ssl, int where, int ret) = SSL_get_info_callback(ssl);
-  if (info == NULL || info == on_info || info == on_info_and_call)
-    SSL_set_info_callback(ssl, on_info_of_ssl);
-  return SSL_get_info_callback(ssl) == on_info_of_ssl;
+  int own = info != NULL && info != on_info && info != on_info_and_call && info != on_info_of_ssl;
+  if (own && !is_1_3(ssl))
+    return 0;
+  if (info != on_info_of_ssl)
+    c->info = own ? info : NULL;
+  SSL_set_info_callback(ssl, on_info_of_ssl);
+  return 1;
+}
+
+/* Whether what is asked of the client can be in the end what a ticket wants: it is now, or it is what it was when the
+ * handshake began, and a servername callback may change it yet. */
+static int may_ask(SSL *ssl, const struct connection *c, const uint8_t wanted[CLIENTS_BYTES])
+{
+  uint8_t now[CLIENTS_BYTES];
+  return asks(ssl, now) &&
+         (memcmp(now, wanted, CLIENTS_BYTES) == 0 || memcmp(now, c->begun, CLIENTS_BYTES) == 0);
 }
 
 static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
                    const unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
-  uint8_t value[PPRF_SEED_BYTES];
+  uint8_t value[PPRF_SEED_BYTES], mask[CLIENTS_BYTES];
   struct origin origin;
-  struct ticket_keys keys;
+  struct ticket_keys keys = {0};
   uint64_t ticket;
   release_ticket(c);
-  if (!is_1_3(ssl) && !hears_the_end(ssl))
+  if (!hears(ssl, c))
     return NO_TICKET;
   if (c->offers++ >= c->tickets->backend->offers ||
       c->tickets->backend->open(c->tickets->keys, ticket_clock(), name, &ticket, &origin, value) !=
         PPRF_OK)
     return NO_TICKET;
-  int good = ticket_derive(&origin, value, &keys);
+  int good = derive(c, &origin, value, &keys, mask);
   if (good) {
-    good = ticket_set_keys(&keys, cipher, mac, iv, 0);
-    OPENSSL_cleanse(&keys, sizeof keys);
+    exclusive_or(c->asked, iv, mask); /* OpenSSL has yet to check the MAC */
+    good = may_ask(ssl, c, c->asked) && ticket_set_keys(&keys, cipher, mac, iv, 0);
   }
+  OPENSSL_cleanse(&keys, sizeof keys);
   OPENSSL_cleanse(value, sizeof value);
   if (!good) {
     c->tickets->backend->release(c->tickets->keys, ticket);
@@ -387,13 +457,34 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
   return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
 }
 
+/* Whether the connection resumes with a ticket that is not good where it has come to: its client was asked for
+ * something else where the ticket was issued. */
+static int is_out_of_place(SSL *ssl, const struct connection *c)
+{
+  uint8_t now[CLIENTS_BYTES];
+  return resumed_ticket(ssl, c) != 0 &&
+         !(asks(ssl, now) && memcmp(now, c->asked, CLIENTS_BYTES) == 0);
+}
+
+/* End a handshake before the ServerHello, when OpenSSL has taken a session already.  No function of its is for that.
+ * In TLS 1.3 a server in its first state has nothing to send, which is an internal error, with an alert.  In
+ * TLS 1.2 the keys come from a secret that no client has: the client sends the alert. */
+static void refuse(SSL *ssl, struct connection *c)
+{
+  release_ticket(c);
+  if (is_1_3(ssl))
+    SSL_set_accept_state(ssl);
+  else
+    (void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, SSL_MAX_MASTER_KEY_LENGTH);
+}
+
 /* Puncture the ticket that this connection resumes with: whether this call did. */
 static int redeem(SSL *ssl, int early)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
   uint64_t ticket = c != NULL ? resumed_ticket(ssl, c) : 0;
-  if (ticket == 0)
-    return 0; /* done already, or OpenSSL has the session from elsewhere */
+  if (ticket == 0 || is_out_of_place(ssl, c))
+    return 0; /* done already, or OpenSSL has the session from elsewhere, or it is not to have it */
   c->resumes = 1;
   const struct backend *b = c->tickets->backend;
   int released = !is_1_3(ssl) && b->puncture != NULL;
@@ -404,7 +495,7 @@ static int redeem(SSL *ssl, int early)
   return err == PPRF_OK;
 }
 
-/* Never negative: that would end the handshake. */
+/* Negative, which ends the handshake with an alert, only if the program has taken the info callback from us. */
 static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                          EVP_MAC_CTX *mac, int enc)
 {
@@ -413,8 +504,11 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
     return NO_TICKET;
   if (!enc)
     return look_up(ssl, c, name, iv, cipher, mac);
-  if (is_1_3(ssl) && SSL_session_reused(ssl))
+  if (is_1_3(ssl) && SSL_session_reused(ssl)) {
+    if (is_out_of_place(ssl, c))
+      return -1;
     (void)redeem(ssl, 0);
+  }
   return issue(ssl, c, name, iv, cipher, mac);
 }
 
@@ -465,6 +559,11 @@ static void at_step(SSL *ssl, int where)
     c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
+    if (!asks(ssl, c->begun)) /* then that of no ticket */
+      memset(c->begun, 0, sizeof c->begun);
+  } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SR_CLNT_HELLO) {
+    if (SSL_session_reused(ssl) && is_out_of_place(ssl, c))
+      refuse(ssl, c);
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO) {
     /* Another session is resumed, or none: a client that says no more, to a HelloRetryRequest either, keeps
      * the ticket from nobody, and its secret out of memory. */
@@ -490,8 +589,8 @@ static void on_info(const SSL *ssl, int where, int ret)
 {
   (void)ret;
   OSSL_HANDSHAKE_STATE state = SSL_get_state(ssl);
-  if ((where & SSL_CB_LOOP) == 0 || state == TLS_ST_SW_SRVR_HELLO ||
-      state == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
+  if ((where & SSL_CB_LOOP) == 0 || state == TLS_ST_SR_CLNT_HELLO ||
+      state == TLS_ST_SW_SRVR_HELLO || state == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
     at_step((SSL *)(uintptr_t)ssl, where);
 }
 
@@ -504,11 +603,12 @@ static void on_info_and_call(const SSL *ssl, int where, int ret)
     a->info(ssl, where, ret);
 }
 
-/* In the place of the SSL_CTX's callback, which goes last. */
+/* In the place of the connection's callback, or the SSL_CTX's, which goes last. */
 static void on_info_of_ssl(const SSL *ssl, int where, int ret)
 {
+  const struct connection *c = SSL_get_ex_data(ssl, connection_index);
   void (*info)(const SSL *ssl, int where, int ret) =
-    SSL_CTX_get_info_callback(SSL_get_SSL_CTX(ssl));
+    c != NULL && c->info != NULL ? c->info : SSL_CTX_get_info_callback(SSL_get_SSL_CTX(ssl));
   on_info(ssl, where, ret);
   if (info == on_info_and_call)
     info = attachment_of(ssl)->info;
@@ -564,6 +664,9 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
       return PPRF_TLS_ERR_SSL;
     }
   }
+  clients_forget(&a->anchors);
+  if (!clients_read(ctx, &a->anchors))
+    return PPRF_ERR_NOMEM;
   a->before = settings_of(ctx);
   if (SSL_CTX_get_info_callback(ctx) != on_info &&
       SSL_CTX_get_info_callback(ctx) != on_info_and_call)

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <openssl/err.h>
+#include <openssl/hmac.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "openssl/clients.h"
 #include "loop.h"
 #include "tickets/pool.h"
 #include "pprf_tls.h"
 #include "test.h"
+#include "tickets/tickets.h"
 
 /* ---- failures ---- */
 
@@ -852,6 +855,285 @@ static void freed_tickets(void)
   end_test("a_ticket_at_another_host_costs_a_full_handshake");
 }
 
+/* ---- what is asked of clients ---- */
+
+/* In what a context differs from others, one rule at a time. */
+enum rule { PLAIN, REQUIRED, CA_NAMES, DEPTH, ID_CONTEXT, TRUST, CRLS, RULES };
+static const char *const rule_name[] = {"client certificates", "required", "CA names", "depth",
+                                        "session id context",  "trust",    "CRLs"};
+
+static int any_certificate(int good, X509_STORE_CTX *store)
+{
+  (void)good, (void)store;
+  return 1;
+}
+
+static unsigned alerts;
+
+static void count_alerts(const SSL *ssl, int where, int ret)
+{
+  (void)ssl;
+  alerts += (where & SSL_CB_ALERT) != 0 && ret >> 8 == SSL3_AL_FATAL;
+}
+
+static unsigned own_alerts;
+
+static void count_own(const SSL *ssl, int where, int ret)
+{
+  count_alerts(ssl, where, ret);
+  own_alerts += (where & SSL_CB_ALERT) != 0;
+}
+
+/* A context that takes every client certificate and differs in one rule from one that asks for them; base: of
+ * CA_NAMES to CRLS the one that they differ from, of REQUIRED one that asks for none. */
+static SSL_CTX *asking(pprf_tickets *tickets, enum rule rule, int base)
+{
+  SSL_CTX *ctx = loop_server();
+  int asks = rule != PLAIN && !(base && rule == REQUIRED);
+  X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+  X509_NAME *name = X509_NAME_new();
+  STACK_OF(X509_NAME) *names = sk_X509_NAME_new_null();
+  const char *ca = rule == CA_NAMES && !base ? "second" : "first";
+  check(SSL_CTX_set_session_id_context(
+          ctx, (const unsigned char *)(rule == ID_CONTEXT && !base ? "B" : "A"), 1) == 1 &&
+          X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)ca, -1, -1,
+                                     0) == 1 &&
+          sk_X509_NAME_push(names, name) == 1,
+        "rules");
+  SSL_CTX_set_client_CA_list(ctx, names);
+  SSL_CTX_set_verify(ctx,
+                     asks ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_NONE,
+                     any_certificate);
+  if (rule == DEPTH && !base)
+    SSL_CTX_set_verify_depth(ctx, 3);
+  if (rule == TRUST && !base)
+    check(X509_STORE_add_cert(store, SSL_CTX_get0_certificate(ctx)) == 1, "trust");
+  if (rule == CRLS && !base)
+    check(X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK) == 1, "CRLs");
+  SSL_CTX_set_info_callback(ctx, count_alerts);
+  if (tickets != NULL)
+    check(pprf_tickets_attach(ctx, tickets) == PPRF_OK, "attach");
+  return ctx;
+}
+
+/* As servers do when a name chooses a context: OpenSSL's function leaves the connection's verify mode. */
+static void choose(SSL *ssl, SSL_CTX *ctx)
+{
+  (void)SSL_set_SSL_CTX(ssl, ctx);
+  SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), any_certificate);
+  SSL_set_verify_depth(ssl, SSL_CTX_get_verify_depth(ctx));
+}
+
+/* Whether the client of now names one: in TLS 1.2 SSL_get_servername has the name of a resumed session only. */
+static int named;
+
+static int choose_by_name(SSL *ssl, int *alert, void *arg)
+{
+  (void)alert;
+  if (named)
+    choose(ssl, arg);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+static int choose_context_alone(SSL *ssl, int *alert, void *arg)
+{
+  (void)alert;
+  if (named)
+    (void)SSL_set_SSL_CTX(ssl, arg);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+static int choose_by_hello(SSL *ssl, int *alert, void *arg)
+{
+  const unsigned char *name;
+  size_t n;
+  (void)alert;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &name, &n) == 1)
+    choose(ssl, arg);
+  return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+static SSL_CTX *with_certificate(int max_version)
+{
+  SSL_CTX *ctx = loop_client(max_version), *of = loop_server();
+  check(SSL_CTX_use_certificate(ctx, SSL_CTX_get0_certificate(of)) == 1 &&
+          SSL_CTX_use_PrivateKey(ctx, SSL_CTX_get0_privatekey(of)) == 1,
+        "a client's certificate");
+  SSL_CTX_free(of);
+  return ctx;
+}
+
+static enum outcome connect_named(SSL_CTX *from, SSL_CTX *ctx, SSL_SESSION *session, int early,
+                                  SSL_SESSION **renewed)
+{
+  named = 1;
+  enum outcome o = connect_to(from, ctx, NULL, session, early, renewed, "b");
+  named = 0;
+  return o;
+}
+
+/* A connection that ends with one alert, and brings no early data. */
+static void expect_alert(SSL_CTX *from, SSL_CTX *ctx, SSL *ssl, SSL_SESSION *session, int early,
+                         const char *name, const char *what)
+{
+  alerts = 0;
+  named = name != NULL;
+  struct loop_result r = loop_connect(from, ctx, ssl, session, early, name);
+  named = 0;
+  check(!r.server_done && !r.early && alerts == 1, "%s: done %d, early %d, %u alerts", what,
+        r.server_done, r.early, alerts);
+  SSL_SESSION_free(r.session);
+}
+
+/* Tickets of one pool between two contexts, by their addresses and by names.  early: in TLS 1.3, with early data. */
+static void between(SSL_CTX *from, int early, enum rule rule, int swapped)
+{
+  struct server s = new_server();
+  SSL_CTX *a = asking(s.tickets, rule, !swapped), *b = asking(s.tickets, rule, swapped);
+  SSL_SESSION *of_a, *of_b, *of_name;
+  enum outcome good = early ? EARLY : RESUMED;
+  char what[100];
+#define SAY(text)                                                                                  \
+  (snprintf(what, sizeof what, "%s, %s%s: %s", rule_name[rule],                                    \
+            early                                                   ? "early" \
+            : SSL_CTX_get_max_proto_version(from) == TLS1_3_VERSION ? "1.3"                        \
+                                                                    : "1.2",  \
+            swapped ? ", swapped" : "", text),                                                     \
+   what)
+  expect(connect_to(from, a, NULL, NULL, 0, &of_a, NULL), FULL, SAY("a"));
+  expect(connect_to(from, b, NULL, NULL, 0, &of_b, NULL), FULL, SAY("b"));
+  for (unsigned i = 0; i < 2; i++)
+    expect(connect_to(from, b, NULL, of_a, early, NULL, NULL), FULL, SAY("a's ticket at b"));
+  /* chosen before OpenSSL looks for a session */
+  SSL_CTX_set_client_hello_cb(a, choose_by_hello, b);
+  expect(connect_named(from, a, of_a, early, NULL), FULL, SAY("a's ticket by hello"));
+  expect(connect_named(from, a, NULL, 0, &of_name), FULL, SAY("b by hello"));
+  expect(connect_named(from, a, of_name, early, NULL), good, SAY("its ticket"));
+  expect(connect_named(from, a, of_name, early, NULL), FULL, SAY("its ticket again"));
+  SSL_SESSION_free(of_name);
+  SSL_CTX_set_client_hello_cb(a, NULL, NULL);
+  /* and after */
+  (void)SSL_CTX_set_tlsext_servername_callback(a, choose_by_name);
+  (void)SSL_CTX_set_tlsext_servername_arg(a, b);
+  expect(connect_named(from, a, of_b, early, NULL), FULL, SAY("b's own ticket by name"));
+  expect(connect_named(from, a, NULL, 0, &of_name), FULL, SAY("b by name"));
+  expect_alert(from, a, NULL, of_a, early, "b", SAY("a's ticket by name"));
+  expect_alert(from, a, NULL, of_name, 0, NULL, SAY("a name's ticket without one"));
+  if (rule == REQUIRED || rule == CA_NAMES) {
+    (void)SSL_CTX_set_tlsext_servername_callback(a, choose_context_alone);
+    expect_alert(from, a, NULL, of_a, early, "b", SAY("the context is chosen, the mode is not"));
+    (void)SSL_CTX_set_tlsext_servername_callback(a, choose_by_name);
+  }
+  SSL *ssl = SSL_new(a); /* with a callback of its own */
+  SSL_set_info_callback(ssl, count_own);
+  own_alerts = 0;
+  if (SSL_CTX_get_max_proto_version(from) == TLS1_3_VERSION)
+    expect_alert(from, NULL, ssl, of_a, early, "b", SAY("a callback of the SSL's own"));
+  check(SSL_CTX_get_max_proto_version(from) != TLS1_3_VERSION || own_alerts == 1, "it is called");
+  SSL_free(ssl);
+  check(stats_of(&s).resumed + stats_of(&s).early_accepted == 1, "%s: used up %d", rule_name[rule],
+        (int)(stats_of(&s).resumed + stats_of(&s).early_accepted));
+  /* none is burned */
+  expect(connect_named(from, a, of_name, early, NULL), good, SAY("the name's ticket"));
+  expect(connect_to(from, b, NULL, of_b, early, NULL, NULL), good, SAY("b's ticket"));
+  expect(connect_to(from, a, NULL, of_a, early, NULL, NULL), good, SAY("a's ticket"));
+#undef SAY
+  SSL_SESSION_free(of_a);
+  SSL_SESSION_free(of_b);
+  SSL_SESSION_free(of_name);
+  SSL_CTX_free(a);
+  SSL_CTX_free(b);
+  free_server(&s);
+}
+
+static void client_rules(void)
+{
+  SSL_CTX *from = with_certificate(TLS1_3_VERSION), *from_1_2 = with_certificate(TLS1_2_VERSION);
+  for (enum rule rule = REQUIRED; rule < RULES; rule++)
+    for (int swapped = 0; swapped < 2; swapped++) {
+      between(from, 0, rule, swapped);
+      between(from, 1, rule, swapped);
+      between(from_1_2, 0, rule, swapped);
+    }
+  SSL_CTX_free(from);
+  SSL_CTX_free(from_1_2);
+  end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
+}
+
+/* The content of a ticket of OpenSSL's, as docs/tickets.md has its format; and what was asked of its client. */
+static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n, uint8_t *out,
+                         uint8_t asked[CLIENTS_BYTES])
+{
+  SSL *ssl = SSL_new(s->ctx);
+  uint8_t value[PPRF_SEED_BYTES], text[22 + CLIENTS_BYTES] = "libpprf tls ticket, 2", okm[48],
+                                            mac[32];
+  struct origin origin;
+  struct ticket_keys keys;
+  uint64_t number;
+  int length = 0, last = 0;
+  unsigned mac_bytes = 0;
+  EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+  check(clients_digest(ssl, NULL, text + 22) &&
+          pool_open(s->tickets->keys, ticket_clock(), ticket, &number, &origin, value) == PPRF_OK &&
+          ticket_derive(&origin, value, &keys) &&
+          HMAC(EVP_sha384(), &keys, sizeof keys, text, sizeof text, okm, NULL) != NULL,
+        "the ticket's keys");
+  check(HMAC(EVP_sha256(), okm + 16, 16, ticket, n - 32, mac, &mac_bytes) != NULL &&
+          memcmp(mac, ticket + n - 32, 32) == 0,
+        "its MAC");
+  check(EVP_DecryptInit_ex(cipher, EVP_aes_128_cbc(), NULL, okm, ticket + 16) == 1 &&
+          EVP_DecryptUpdate(cipher, out, &length, ticket + 32, (int)n - 64) == 1 &&
+          EVP_DecryptFinal_ex(cipher, out + length, &last) == 1,
+        "its content");
+  for (unsigned i = 0; i < CLIENTS_BYTES; i++)
+    asked[i] = ticket[16 + i] ^ okm[32 + i] ^ text[22 + i];
+  EVP_CIPHER_CTX_free(cipher);
+  SSL_free(ssl);
+  return (size_t)(length + last);
+}
+
+/* Before tickets knew what their clients were asked, they were those of pprf_tickets_seal. */
+static void old_tickets(void)
+{
+  static const uint8_t nothing_else[CLIENTS_BYTES];
+  struct server s = new_server();
+  uint8_t sealed[4096], encoded[8192], content[4096], asked[CLIENTS_BYTES];
+  for (unsigned i = 0; i < 2; i++) {
+    SSL_CTX *from = i == 0 ? client : client_1_2;
+    SSL_SESSION *session;
+    const unsigned char *ticket, *in = encoded;
+    unsigned char *out = encoded;
+    size_t n, room = sizeof sealed;
+    uint64_t number;
+    expect(connect_to(from, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    SSL_SESSION_get0_ticket(session, &ticket, &n);
+    check(pprf_tickets_open(s.tickets, ticket, n, sealed, &room, &number) == PPRF_ERR_FORMAT,
+          "the functions for bytes do not take one of OpenSSL's");
+    size_t bytes = content_of(&s, ticket, n, content, asked);
+    check(memcmp(asked, nothing_else, sizeof asked) == 0,
+          "what is asked in the end is what was asked at the beginning");
+    room = sizeof sealed;
+    check(pprf_tickets_seal(s.tickets, content, bytes, sealed, &room) == PPRF_OK && room == n,
+          "an old ticket");
+    int der = i2d_SSL_SESSION(session, NULL);
+    if (!check(der > 0 && (size_t)der <= sizeof encoded && i2d_SSL_SESSION(session, &out) == der,
+               "encode"))
+      exit(1);
+    uint8_t *at = memmem(encoded, (size_t)der, ticket, n);
+    if (!check(at != NULL, "the ticket in its session"))
+      exit(1);
+    memcpy(at, sealed, n);
+    SSL_SESSION *old = d2i_SSL_SESSION(NULL, &in, der);
+    expect(connect_to(from, s.ctx, NULL, old, 1, NULL, NULL), FULL, "the old ticket");
+    expect(connect_to(from, s.ctx, NULL, session, 1, NULL, NULL), i == 0 ? EARLY : RESUMED,
+           "the new one");
+    SSL_SESSION_free(session);
+    SSL_SESSION_free(old);
+  }
+  free_server(&s);
+  end_test("a_ticket_of_a_version_that_did_not_know_what_was_asked_costs_a_full_handshake");
+}
+
 static unsigned infos_before;
 
 /* In TLS 1.2 the info callback alone punctures: it is ours, or no ticket is taken. */
@@ -1223,6 +1505,8 @@ static void run(void)
   refused_settings();
   free_first();
   early_data_per_context();
+  client_rules();
+  old_tickets();
   freed_tickets();
 }
 
