@@ -9,6 +9,7 @@ proofs/wp/assumptions.txt lists in full:
   - an axiom (FACT): as a lemma of a file of wp/ whose lemmas prove.py proves from the definitions
   - a lemma: where prove.py proves the lemmas of a file
   - a function without a body: where prove.py proves its body under the same contract, or listed
+  - a call: of a function that is proven, or listed with its contract; of nothing by a pointer
   - a body that is proven in another file: the same there, word for word (an inline function of a header)
   - a recursive definition of a predicate or a logic function: listed (nothing shows that it ends); a
     function that calls itself, through others too: never
@@ -27,6 +28,9 @@ GLOBAL = r"(axiomatic|axiom|lemma|logic|predicate|inductive|type|import|model|(?
 
 
 API = re.compile(r"pprf_\w+|ref_(setup|eval|eval_punct|punct_range|encode|decode|decode_header)")
+
+
+POINTER = "a pointer to a function"
 
 
 class Refused(Exception):
@@ -65,7 +69,7 @@ class File:
         self.read(re.sub(r"\(\s*__attribute__\(\([^()]*\)\)\s*(\w+)\)\(", r"\1(", text[1]))
 
     def read(self, text):
-        for word in (r"\badmit\b", r"\b__asm__\b", r"\basm\b", r"\bterminates\b", r"\bmodel\b"):
+        for word in (r"\badmit\b", r"\b__asm__\b", r"\basm\b", r"\bterminates\b", r"\bmodel\b", r"[nN]oreturn"):
             found = re.search(r"[^\n]*" + word + r"[^\n]*", text)
             if found:
                 raise Refused(f"{self.name}: not allowed: {found[0].strip()}")
@@ -132,9 +136,11 @@ class File:
 
 
 def called(code):
-    """The names before a parenthesis in a function's body, ghost code too."""
-    code = re.sub(r"/[*]?@(?!\s*ghost)(?:(?!@[*]?/|\*/).)*(?:@/|\*/)", "", code, flags=re.S)
-    return set(re.findall(r"\b(\w+)\s*\(", code.split("{", 1)[1]))
+    """The functions that a function's body calls, ghost code too; POINTER if it calls what a pointer names."""
+    code = re.sub(r"/[*]?@(?!\s*ghost)(?:(?!@[*]?/|\*/).)*(?:@/|\*/)", "", code, flags=re.S).split("{", 1)[1]
+    code = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", code)
+    found = set(re.findall(r"\b(\w+)\s*\(", code)) - {"if", "while", "for", "switch", "return", "sizeof", "ghost"}
+    return found | ({POINTER} if re.search(r"\(\s*\*[^()]*\)\s*\(", code) else set())
 
 
 def items(text):
@@ -273,6 +279,11 @@ def check(root, files):
                 continue
             elif trusted.setdefault(function, contract) != contract:
                 raise Refused(f"{name}: {function} has another contract elsewhere")
+    for function in sorted(calls):  # what Frama-C knows of libc, and a function without a contract, may end the program
+        unknown = sorted(calls[function] - defined.keys() - trusted.keys())
+        if unknown:
+            raise Refused(f"{defined[function][1]}: {function} calls {', '.join(unknown)}, which is neither proven nor "
+                          "listed with a contract")
     lines = ["# What the proofs of the C code believe and what they claim, as Frama-C prints it: functions whose",
              "# bodies are not proven, what is only declared, recursive definitions, lines under #if, which",
              "# Frama-C and the compiler may read differently; then the contracts of the API, and of all other",

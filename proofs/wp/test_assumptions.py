@@ -17,7 +17,15 @@ import prove  # noqa: E402
 
 INCLUDE = '#include "core.h"\n'
 WALK = '#include "walk.h"\n'
-# name, file to change, old, new, files that see the change, what the refusal says
+FIRST = "{\n  size_t lo"
+
+
+def calling(call, before="#include <stdlib.h>\n"):
+    """The changes by which ref_find begins with a call."""
+    return [(INCLUDE, INCLUDE + before), (FIRST, FIRST.replace("\n", f"\n  {call};\n", 1))]
+
+
+# name, file to change, old (or a list of changes), new, files that see the change, what the refusal says
 PLANTED = [
     ("a_false_lemma_in_the_code", "opt/core.c", WALK, WALK + "/*@ lemma l: \\forall integer x; x > 0; */\n",
      ["opt/core.c"], "lemma l is proven nowhere"),
@@ -86,6 +94,22 @@ PLANTED = [
      ["opt/packed_core.c", "opt/packed_core_range.c", "opt/wp/packed_core.c"], "+  requires family"),
     ("a_round_trip_that_says_nothing", "ref/wp/codec.c", "equal(out, buf, len)", "equal(out, out, len)",
      ["ref/wp/codec.c"], "-  ensures bytes"),
+    ("a_call_of_abort", "ref/core.c", calling("abort()"), "", ["ref/core.c"], "ref_find calls abort"),
+    ("a_call_of_exit", "ref/core.c", calling("exit(0)"), "", ["ref/core.c"], "ref_find calls exit"),
+    ("a_jump_out_of_the_function", "ref/core.c", calling("longjmp(place, 1)", "#include <setjmp.h>\njmp_buf place;\n"),
+     "", ["ref/core.c"], "ref_find calls longjmp"),
+    ("a_place_that_is_never_reached", "ref/core.c", calling("__builtin_unreachable()"), "", ["ref/core.c"],
+     "ref_find calls __builtin_unreachable"),
+    ("a_call_of_a_function_without_a_contract", "ref/core.c", calling("other()", "void other(void);\n"), "",
+     ["ref/core.c"], "ref_find calls other"),
+    ("a_call_by_a_pointer", "ref/core.c", calling("other()", "extern void (*other)(void);\n"), "", ["ref/core.c"],
+     "ref_find calls a pointer"),
+    ("a_function_that_does_not_return", "ref/core.c",
+     calling("other()", "/*@ assigns \\nothing; */ void other(void) __attribute__((noreturn));\n"), "", ["ref/core.c"],
+     "noreturn"),
+    ("a_contract_of_libc_that_hides_the_end", "ref/core.c",
+     calling("other()", "/*@ assigns \\nothing; exits \\true; ensures \\false; */ void other(void);\n"), "",
+     ["ref/core.c"], "+function other"),
     ("a_weaker_invariant", "opt/store.acsl", "opened(s)", "\\true", prove.FILES,
      "-definition predicate slots_hold_key"),
 ]
@@ -140,11 +164,14 @@ def main():
                 shutil.copytree(os.path.join(prove.ROOT, folder), os.path.join(tmp, folder))
             path = os.path.join(tmp, file)
             text = open(path, encoding="utf-8").read()
-            if old not in text:
+            changes = old if isinstance(old, list) else [(old, new)]
+            if any(one not in text for one, _ in changes):
                 report(False, name, [f"{file} does not hold: {old}"])
                 continue
+            for one, other in changes:
+                text = text.replace(one, other, 1)
             with open(path, "w", encoding="utf-8") as f:
-                f.write(text.replace(old, new, 1))
+                f.write(text)
             got = ""
             try:
                 assumptions.run(tmp, {**files, **assumptions.read(tmp, seen)})
