@@ -16,8 +16,13 @@ AXIOMS = """  Coq.Numbers.Cyclic.Int63.PrimInt63.int
 """
 
 
-def summary(axioms="<none>", unsafe="<none>", positivity="<none>"):
-    return f"""Modules were successfully checked
+MODULES = gate.modules(".")
+CHECKED = [name for name in MODULES if not name.endswith("Examples")]
+
+
+def summary(axioms="<none>", unsafe="<none>", positivity="<none>", checked=CHECKED, more=""):
+    names = "".join(f"Checking library: {name}\n" for name in checked)
+    return f"""{names}{more}Modules were successfully checked
 
 CONTEXT SUMMARY
 ===============
@@ -34,7 +39,7 @@ CONTEXT SUMMARY
 """  # noqa: W293
 
 
-GOOD = [("no_axiom", summary(), "Axioms: <none>\n"),
+GOOD = [("no_axiom", summary(), "Axioms: <none>\n"), ("all_modules", summary(checked=MODULES), "Axioms: <none>\n"),
         ("primitives_of_the_kernel", summary("\n  " + AXIOMS), "3 primitives of Coq's kernel are loaded\n")]
 BAD = [
     ("an_axiom_of_ours", summary("\n    Pprf.proofs.model.Correctness.easy")),
@@ -47,6 +52,9 @@ BAD = [
     ("an_unsafe_fixpoint", summary(unsafe="\n    Pprf.proofs.model.Tree.loop")),
     ("an_assumed_positivity", summary(positivity="\n    Pprf.proofs.model.Tree.t")),
     ("a_list_without_names", summary("")),
+    ("a_list_of_one_module", summary(checked=["Pprf.spec.model.Ggm"])),
+    ("a_list_without_one_module", summary(checked=CHECKED[:-1])),
+    ("a_module_that_was_taken_as_it_is", summary(more="Admitting library: mathcomp.ssreflect.ssrbool\n")),
     ("no_summary", "Error: cannot find a module\n"),
     ("a_summary_that_says_nothing_of_axioms", summary().replace("* Axioms", "* Other")),
     ("a_summary_that_says_nothing_of_positivity", summary().replace("* Inductives", "* Other")),
@@ -59,7 +67,7 @@ def verdict(text):
     out = io.StringIO()
     try:
         with contextlib.redirect_stdout(out):
-            gate.coqchk(f.name)
+            gate.coqchk(".", f.name)
         return out.getvalue()
     except gate.Refused as why:
         return f"refused: {why}"
@@ -74,8 +82,23 @@ def words(text):
         return f"refused: {why}"
 
 
+EXTRACTS = [
+    ("an_axiom", "Axiom a : nat."), ("a_constant_with_other_code", 'Extract Constant exec_eval => "fun _ -> None".'),
+    ("an_axiom_and_its_code", 'Axiom a : seq bool -> bool. Extract Inlined Constant a => "fun _ -> true".'),
+    ("an_inductive_type_with_other_code", 'Extract Inductive nat => int [ "0" "succ" ].'),
+    ("another_table", "Require Import ExtrOcamlNatInt."), ("a_definition", "Definition exec_eval := 0."),
+    ("a_parameter_in_a_module", "Module M. Parameter a : nat. End M."), ("another_file", 'Load "other".')]
+
+
+def extraction(more):
+    try:
+        return gate.scan_extraction(gate.read(gate.EXTRACTION) + more)
+    except gate.Refused as why:
+        return f"refused: {why}"
+
+
 def main():
-    print(f"1..{len(GOOD) + len(BAD) + 2}")
+    print(f"1..{len(GOOD) + len(BAD) + len(EXTRACTS) + 3}")
     failed = False
     cases = [(f"{name}_passes", text, want, False) for name, text, want in GOOD]
     cases += [(f"{name}_is_refused", text, "refused: ", True) for name, text in BAD]
@@ -88,8 +111,11 @@ def main():
             print(f"# {got}")
     old, own = words("rewrite take_take."), words("rewrite take_of_take. (* take_take; take_takel *)")
     refused = old is not None and "not all versions of mathcomp have take_take" in old
-    for number, good, name, got in [(len(cases) + 1, refused, "another_name_is_refused", old),
-                                    (len(cases) + 2, own is None, "our_name_passes", own)]:
+    extracted = [(name, str(extraction("\n" + more))) for name, more in EXTRACTS]
+    others = [(refused, "another_name_is_refused", old), (own is None, "our_name_passes", own),
+              (extraction("") is None, "the_extraction_passes", extraction("")),
+              *((got.startswith("refused: "), f"{name}_in_the_extraction_is_refused", got) for name, got in extracted)]
+    for number, (good, name, got) in enumerate(others, len(cases) + 1):
         failed = failed or not good
         print(f"{'ok' if good else 'not ok'} {number} - {name}" + ("" if good else f"\n# {got}"))
     sys.exit(1 if failed else 0)
