@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file change.h
- * Keys whose store becomes the other: pair slots for pprf_prefault, and what PPRF_STORE_DEFAULT stands for.
+ * The change of a key's store: to pair slots for pprf_prefault, and either way for PPRF_STORE_DEFAULT.
  *
- * A key of that store begins packed.  At depths 10 to 20 it has pair slots from more than 2^depth / 8 nodes on, where
- * they are faster and take 65 bytes a node, until it has fewer than 2^depth / 64 again.  Shallower trees are a
- * few pages; in deeper ones so many nodes would take more than some 20 ms to move, in one puncture.
- * A node comes in with a PRG call, so between two changes to pair slots there are 7/64 2^depth calls at least,
- * to each of which the changes add 0.1 to 0.3 us at most, the more the smaller the tree (docs/sparse-store.md).
+ * A key of PPRF_STORE_DEFAULT begins packed.  At depths 10 to 20 it changes to pair slots at more than 2^depth / 8
+ * nodes, where they are faster and take 65 bytes a node, and back at fewer than 2^depth / 64.  Shallower trees
+ * are a few pages; in deeper ones it would take more than some 20 ms to move so many nodes, in one puncture.
+ * Each new node costs a PRG call, so between two changes to pair slots there are at least 7/64 2^depth calls.  To
+ * each of these the changes add 0.1 to 0.3 us at most, more in smaller trees (docs/sparse-store.md).
  *
- * A change is made when an operation has been done, and is no part of its result: without memory, or where
- * seeds would no longer be kept out of swap, the store stays what it is, and the next change is tried at twice
+ * A change follows a complete operation and does not affect its result.  Without memory, or if seeds
+ * would no longer be kept out of swap, the store stays as it is, and the next change is tried at twice
  * as many nodes, or half as many. */
 #ifndef PPRF_OPT_CHANGE_H
 #define PPRF_OPT_CHANGE_H
@@ -36,15 +36,15 @@ static inline uint64_t opt_most_packed(unsigned depth)
                                                                       : UINT64_C(1) << depth >> 3;
 }
 
-/** Make empty pair slots of which nothing lies behind the key, so that a packed store may be there later.
+/** Make empty pair slots outside of the key's own block, so that a packed store may take their place later.
  * @retval PPRF_OK, or PPRF_ERR_NOMEM. */
 int opt_store_open_apart(struct opt_store *s, unsigned depth);
 
-/** As pprf_prefault: a packed store becomes pair slots, and these never change again.
- * @retval PPRF_OK, or PPRF_ERR_NOMEM: also where seeds that are kept out of swap would no longer be. */
+/** As pprf_prefault: change a packed store to pair slots, which never change again.
+ * @retval PPRF_OK, or PPRF_ERR_NOMEM, also if seeds would no longer be kept out of swap. */
 int opt_store_prefault(struct opt_store *s);
 
-/** Give a key its other store, and wipe what moved from the stack. */
+/** Change a key to its other store, and wipe the seeds that moved from the stack. */
 void opt_key_change(struct pprf_key *key);
 
 /* After an operation that may have changed the number of nodes. */

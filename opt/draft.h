@@ -50,8 +50,8 @@ void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
 int opt_draft_live(struct opt_draft *d, unsigned h, const struct pprf_seed *seed)
   /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */;
 
-/** Write a subtree of height h, all leaves of which are punctured, from the draft's end on.
- * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
+/** Write a subtree of height h whose leaves are all punctured, from the draft's end on.
+ * @retval 0, or PPRF_ERR_NOMEM: the pages are still the draft's own; nothing else is known of them. */
 /*@ requires draft: draft_holds(seed_value(R), depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file fit.h
- * The memory of a packed store (index.h) as it grows and shrinks: room in the index, small pages that are
- * joined, blocks that have become too great. */
+ * The memory of a packed store (index.h) as it grows and shrinks: room in the index, small pages to join,
+ * blocks that have become too large. */
 #ifndef PPRF_OPT_FIT_H
 #define PPRF_OPT_FIT_H
 

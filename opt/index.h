@@ -205,8 +205,8 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
 int opt_packed_resize(struct opt_packed *p, size_t i,
                       size_t bytes) /*@ ghost (struct pprf_seed R) */;
 
-/** Have room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
- * split, and one whose block is too small gets another; the index has room if the page has to be split.
+/** Make room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
+ * split, and one whose block is too small gets another.  The index must have room for a split.
  * @retval 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
     requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;

@@ -29,7 +29,7 @@ struct opt_found {
 struct opt_found opt_packed_live(const struct opt_packed *p,
                                  uint64_t leaf) /*@ ghost (struct pprf_seed R) */;
 
-/** Evaluate at a leaf of the tree.  The caller, who has no seed in its frame, wipes the stack below it.
+/** Evaluate at a leaf of the tree.  The caller has no seed in its frame, and wipes the stack below it.
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out is zero. */
 /*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
     requires family: tree_family(family);
@@ -45,9 +45,9 @@ struct opt_found opt_packed_live(const struct opt_packed *p,
 int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                     uint8_t *out) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture a leaf of the tree, of depth PPRF_SLOTS_DEPTH_MAX at most, and write its value to out if that is not
- * NULL.  The caller, who has no seed in its frame, wipes the stack below it; of PPRF_ERR_PUNCTURED no seed
- * was read.
+/** Puncture a leaf of a tree of depth PPRF_SLOTS_DEPTH_MAX at most, and write its value to out unless that is
+ * NULL.  The caller has no seed in its frame, and wipes the stack below it; PPRF_ERR_PUNCTURED means that no
+ * seed was read.
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the same leaves are
  *         punctured as before, and out is as it was. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
@@ -60,8 +60,8 @@ int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t l
 int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                           uint8_t *out) /*@ ghost (struct pprf_seed R) */;
 
-/** Puncture the leaves first .. last of a tree of depth PPRF_SLOTS_DEPTH_MAX at most, of which some may be
- * punctured.  The caller, who has no seed in its frame, wipes the stack below it.
+/** Puncture the leaves first .. last of a tree of depth PPRF_SLOTS_DEPTH_MAX at most.  Some of them may be
+ * punctured.  The caller has no seed in its frame, and wipes the stack below it.
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED if all are, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the same leaves
  *         are punctured as before. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;

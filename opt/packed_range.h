@@ -12,10 +12,11 @@
 #include "packed_range.acsl"
 #endif
 
-/** Puncture the leaves first .. last, of which some are live.
- * @param[in] left   the nodes that are left of the live node around first, before it: ascending; none if first
+/** Puncture the leaves first .. last.  At least one of them is live.
+ * @param[in] left   the nodes that remain before first of the live node that covers it, ascending; none if
+ *                   first is punctured.
+ * @param[in] right  the nodes that remain behind last of the live node that covers it, descending; none if last
  *                   is punctured.
- * @param[in] right  those that are left of the one around last, behind it: descending; none if last is punctured.
  * @retval 0, or PPRF_ERR_NOMEM: the same leaves are punctured as before. */
 /*@ OPT_PACKED_RANGE
     assigns p->nodes, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],

@@ -74,9 +74,9 @@ int opt_store_locked(const struct opt_store *s);
 /** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
 size_t opt_store_mapped_bytes(unsigned depth);
 
-/** Have a store lie in a mapping, of opt_store_mapped_bytes(depth) bytes, and a small block, both of which
- * are left as they are: zero, or another process's store of this depth, whose number of nodes the caller
- * sets then.  The system is told to keep the mapping out of core dumps and, its slots, out of swap. */
+/** Place a store in a mapping of opt_store_mapped_bytes(depth) bytes and a small block, both of which keep their
+ * contents: zeros, or another process's store of this depth, whose number of nodes the caller then
+ * sets.  The system is told to keep the mapping out of core dumps, and its slots out of swap. */
 void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
 
 /** Zero the mapping: the slots, and the bitmap's levels that lie there. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file read.h
- * The nodes of a store of either kind, one after the other, as an export, a change of the store and the wiping of a
- * key read them. */
+ * Read the nodes of either store one after the other, for an export, a change of the store and the wiping of a
+ * key. */
 #ifndef PPRF_OPT_READ_H
 #define PPRF_OPT_READ_H
 
 #include "packed_read.h"
 #include "store.h"
 
-/** Zero but for the store: before all nodes.  The store does not change meanwhile. */
+/** With all members but store zero, it stands before all nodes.  The store must not change meanwhile. */
 struct opt_reader {
   const struct opt_store *store;
   struct opt_cursor cursor; /* of a packed one */

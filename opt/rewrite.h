@@ -31,7 +31,7 @@
 int opt_draft_row(struct opt_draft *d, const struct opt_page *page, struct opt_place at, unsigned n)
   /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;
 
-/** Write n nodes, each of which starts where the one before it ends, the first where the draft does.
+/** Write n nodes.  Each starts where the one before it ends, the first where the draft ends.
  * @retval 0, or PPRF_ERR_NOMEM, as above. */
 /*@ requires draft: draft_holds(seed_value(R), depth, d, from);
     requires nodes: tree_entries(seed_value(R), depth, e, n) && entries_up(e, n, d->end);
@@ -48,7 +48,7 @@ int opt_draft_row(struct opt_draft *d, const struct opt_page *page, struct opt_p
 int opt_draft_up(struct opt_draft *d, const struct opt_entry *e, unsigned n)
   /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */;
 
-/** The same of nodes of which each starts where the next one ends, the last where the draft does. */
+/** The same for nodes in the other order: each starts where the next one ends, the last where the draft ends. */
 /*@ requires draft: draft_holds(seed_value(R), depth, d, from);
     requires nodes: tree_entries(seed_value(R), depth, e, n) && entries_down(e, n, d->end);
     requires memory: \valid_read(e + (0 .. n - 1)) && entries_apart(d, e, n);

@@ -45,12 +45,12 @@ struct opt_store {
   size_t page;            /* bytes of a page */
   int locked;             /* whether the slots are kept out of swap */
   int shared;             /* whether the mapping is shared with forked processes */
-  int held;               /* whether pages stay backed when nothing of them is needed any more */
+  int held;               /* whether pages stay backed when they are no longer needed */
 #ifndef __FRAMAC__
   struct opt_packed *packed; /* the store is this one, and there are no slots; NULL: it is not */
   void *small;               /* a block of the bitmap that is the store's own to free, or NULL */
-  uint64_t most;             /* with more nodes than this a packed store is to become slots (change.h) */
-  uint64_t least;            /* with fewer than this slots are to become a packed store; 0: never */
+  uint64_t most;             /* with more nodes than this a packed store changes to slots (change.h) */
+  uint64_t least;            /* with fewer than this slots change to a packed store; 0: never */
   uint64_t locker;           /* of a shared mapping: the process (fork.h) that it is locked for */
 #endif
 };

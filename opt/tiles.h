@@ -118,7 +118,7 @@ void opt_tiles_up(uint8_t *tile, unsigned n, unsigned by)
 void opt_tiles_down(uint8_t *tile, unsigned n, unsigned by)
   /*@ ghost (const uint8_t *row, unsigned k) */;
 
-/** The same of seeds; what is left above the moved ones is to be overwritten by the caller. */
+/** The same for seeds.  The caller must overwrite what remains above the moved ones. */
 /*@ requires place: seed == top - (k + n + by) && k + n + by <= OPT_TILES_MAX &&
       \valid(seed + (0 .. n + by - 1));
     assigns seed[0 .. n - 1];

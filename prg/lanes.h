@@ -67,10 +67,10 @@ int opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf,
                 struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (struct pprf_seed R, unsigned d) */;
 
-/** As prg_wipe_plan, for an operation that calls opt_expand_many, too. */
+/** As prg_wipe_plan, for an operation that also calls opt_expand_many. */
 uint64_t opt_wipe_plan(unsigned own);
 
-/** Steps that one call should have where there are as many: more would not make it faster. */
+/** The number of steps to give to one call, if there are so many: more would not make it faster. */
 #define OPT_LANES 8
 
 #endif

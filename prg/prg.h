@@ -39,8 +39,8 @@ struct pprf_family {
 #include "digest.acsl"
 #endif
 
-/* How often prg_expand was called.  A call adds one at most, so the counter may stop where the type ends, and a
- * contract that bounds it bounds the calls. */
+/* The number of calls of prg_expand.  A call adds at most one, so that the counter may stop at the type's maximum, and
+ * a contract that bounds it bounds the calls. */
 //@ ghost unsigned long expansions;
 
 struct pprf_children {

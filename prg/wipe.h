@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file wipe.h
- * What an operation leaves behind on the stack and in registers, wiped.
+ * Wiping what an operation leaves behind on the stack and in registers.
  *
  * A function of the API holds no secret in its own frame.  The work happens in a function below it
  * that the compiler may neither inline nor clone (PPRF_WORK), and after it the function of the API
@@ -24,12 +24,12 @@
 #define WIPE_AVX512 (UINT64_C(1) << 33)
 #define WIPE_SSE (UINT64_C(1) << 34)
 
-/** Overwrite with zeros so many bytes of the stack below the caller's frame (the least multiple of 128, and up
- * to 31 more) and the registers that a callee may change, all that the flags name. */
+/** Overwrite with zeros as many bytes of the stack below the caller's frame as the plan says (rounded up to a
+ * multiple of 128, and up to 31 more), and the registers that a callee may change, as far as the flags name them. */
 /*@ assigns \nothing; */
 void prg_wipe(uint64_t plan);
 
-/** The flags for the registers that this processor has, whoever uses them. */
+/** The flags for the registers that this processor has, used or not. */
 /*@ assigns \nothing; */
 uint64_t prg_wipe_flags(void);
 

@@ -33,7 +33,7 @@ struct pprf_key {
   size_t mapped; /* bytes of the shared mapping in which it lies; 0: private, on the heap */
 };
 
-/** Give a key what another one, private, has; that one is to be freed. */
+/** Move the contents of a private key into another key; the private key must then be freed. */
 void ref_key_take(pprf_key *key, pprf_key *from);
 
 #endif

@@ -21,8 +21,8 @@ int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite, unsigned *v
  * @retval PPRF_OK or an error of prg_digest. */
 int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family);
 
-/** The other way round, in a block of its own: the caller wipes its *bytes bytes and frees it.  Whether
- * these are a file of version 1, but for a depth that version 1 does not have, is for ref_decode to say.
+/** The other way round, in a block of its own: the caller wipes its *bytes bytes and frees it.  It is
+ * for ref_decode to check that these are a file of version 1, except for a depth that version 1 does not have.
  * @param[in]  buf    the file; each byte is read once.
  * @param[in]  suites the suites that are taken, PPRF_SUITE_BIT of each.
  * @param[out] image  NULL on error.
