@@ -5,8 +5,9 @@
   check.py [--list] TESTS FILE...   TESTS: all of make's TAP_TESTS; without FILE what git says has changed
 
 For the C code the suites that a change of the file must make fail (PLAN in mutants_random.py); for the
-rest the tests in the file's folder and those of what it builds.  Proofs are named, not run: they take
-their own time."""
+rest the tests that make builds of it or that run it (reach.py).  Proofs, and tests that are no part of
+TESTS, are named, not run: they take their own time.  A file that no test covers is a failure, but for the
+kinds in untested.txt."""
 import fnmatch
 import os
 import subprocess
@@ -16,25 +17,47 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
 sys.dont_write_bytecode = True
 import mutants_random  # noqa: E402
+import planting  # noqa: E402
+import reach  # noqa: E402
 
 TAP = {"smoke": "build/ref/smoke", "selftest": "build/opt/selftest", "selftest-prg": "build/opt/selftest",
        "cli": "cli/test_cli.py", "test_tls": "tls/tests/test_tls.py", "test_preload": "tls/nginx/test_preload.py"}
 MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf-tls-server"],
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
-# what no folder says: files, tests
+# what neither make nor a script says: files, tests
 ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/library_test.sh", "build/equivalence-tests/api", "build/equivalence-tests/vectors"]),
+        ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
+        ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
+        *((f"equivalence-tests/corpus/fuzz_{name}/*", [f"build/equivalence-tests/corpus-{name}"])
+          for name in ("cli", "import", "ops")),
+        ("equivalence-tests/vectors/*", [
+            "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
+            "build/python-test", "build/rust-test"]),
+        ("include/man.py", ["opt/library_test.sh"]), ("bench/report/*", ["bench/test_report.py"]),
+        ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/build_test.sh"]),
+        ("cli/*.1", ["opt/build_test.sh"]), ("*.in", ["opt/build_test.sh", "opt/library_test.sh"]),
+        ("equivalence-tests/untested.txt", ["equivalence-tests/test_gates.py"]),
+        ("bench/*.py", ["bench/test_report.py"]),
+        ("equivalence-tests/fuzz.py", ["equivalence-tests/test_gates.py"]),
         ("*rules.mk", ["opt/flags_test.sh"]), ("Makefile", ["opt/flags_test.sh", "opt/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
         ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"]),
         ("packaging/amalgamation/*", ["build/amalgamation/test"]),
-        *((f"bindings/{name}/*", [f"build/{name}-test"]) for name in ("go", "python", "rust")),
         ("tools/planting.py", ["equivalence-tests/test_gates.py"])]
+# pairs: a pattern, and why no test covers such files
+UNTESTED = [[part.strip() for part in line.split("|")] for line in
+            planting.read(os.path.join(HERE, "untested.txt")).split("\n") if line and line[0] != "#"]
 COMMANDS = [  # what is no TAP test of make
     (["spec/*.v", "proofs/*.v"], "make prove-coq"),
     (["*.acsl", "ref/*.[ch]", "prg/keccak.[ch]", "prg/aes*.[ch]", "prg/lanes.h"], "make prove-coq"),
     (["proofs/tools/*.py"], "make test-prove-gate"),
     (["proofs/oracle/*"], "make test-oracle"),
+    (["debian/*"], "make deb"), (["tls/server/demo.sh"], "make demo"), (["bench/openmls/*"], "make bench"),
+    (["proofs/wp/*"], "make test-prove-tools"), (["packaging/release/*"], "make dist"),
+    (["equivalence-tests/arch.sh", "equivalence-tests/emulated.c"], "make test-arch"),
+    (["equivalence-tests/*.dict", "equivalence-tests/replay.c", "equivalence-tests/make_corpus.c"], "make fuzz"),
+    (["valkey/bench_*"], "make bench-fleet"),
     (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py")]
 PROVEN = ["prg/*.h", "prg/*.acsl", "common/fork.h", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/*.[ch]", "opt/*.acsl",
           "opt/wp/*"]
@@ -47,15 +70,20 @@ def changed():
     return [line[3:].split(" -> ")[-1] for line in out.splitlines()]
 
 
+def removed(file):
+    """Whether a file that is not there was in the last commit."""
+    return not subprocess.run(["git", "cat-file", "-e", "HEAD:" + file], stderr=subprocess.DEVNULL).returncode
+
+
 def program_of(suite):
     """The TAP test behind a name of PLAN."""
     target = (mutants_random.COMMANDS[suite][0] if suite in mutants_random.COMMANDS else mutants_random.EQ + suite)
     return TAP.get(suite) or {"build/pprf": TAP["cli"]}.get(target, target)
 
 
-def tests_of(file, tests):
+def tests_of(file, tests, graph=None):
     """The TAP tests that a change of the file touches, quickest first."""
-    if "/wp/" in file:
+    if "/wp/" in file and file not in tests:
         return []
     found = []
     if file in tests:
@@ -67,13 +95,29 @@ def tests_of(file, tests):
             found += more
     name, folder = os.path.splitext(os.path.basename(file))[0], os.path.dirname(file).split("/")[0]
     found += [t for t in tests if os.path.basename(t) == name and folder in t.split("/")]
-    if not found:  # no plan for it: its folder's own
-        found = [t for t in tests if t.startswith((folder + "/", "build/" + folder + "/"))] if folder else []
+    if not found and graph and not commands_of(file):  # no plan for it
+        found = [t for t in tests if file in graph.reached(t)]
     return [t for t in dict.fromkeys(found) if t in tests]
 
 
-def main():
-    arguments = sys.argv[1:]
+def commands_of(file, graph=None):
+    """What is not run here: what is no TAP test; if there is nothing else, and a graph, the smallest target of make."""
+    commands = [c for patterns, c in COMMANDS if any(fnmatch.fnmatch(file, p) for p in patterns)]
+    if any(fnmatch.fnmatch(file, p) for p in PROVEN):
+        commands.append("make prove FUNCTION=... for each changed function; then make prove-wp")
+    if graph and not commands:
+        goals = [t for t in graph.edges[".PHONY"] if t.startswith(("test-", "bench", "fuzz", "mutants"))]
+        sizes = sorted((len(graph.reached(t)), t) for t in goals if file in graph.reached(t))
+        commands += ["make " + target for _, target in sizes[:1]]
+    return commands
+
+
+def untested(file):
+    """Why no test covers the file; None: it should have one."""
+    return next((why for pattern, why in UNTESTED if fnmatch.fnmatch(file, pattern)), None)
+
+
+def main(arguments):
     listing = "--list" in arguments
     tests, *files = [a for a in arguments if a != "--list"]
     tests = tests.split()
@@ -81,19 +125,21 @@ def main():
     if not files:
         print("check: nothing has changed; say CHANGED=FILE")
         return 0
-    todo, commands = [], []
+    todo, commands, graph, uncovered = [], [], reach.Graph(tests), 0
     for file in files:
-        mine = tests_of(file, tests)
-        mine_too = [c for patterns, c in COMMANDS if any(fnmatch.fnmatch(file, p) for p in patterns)]
-        if any(fnmatch.fnmatch(file, p) for p in PROVEN):
-            mine_too.append("make prove FUNCTION=... for each changed function; then make prove-wp")
-        print(f"check: {file}: {' '.join(mine + mine_too) or 'no test'}")
+        mine = tests_of(file, tests, graph)
+        mine_too = commands_of(file, graph if not mine else None)
+        why = untested(file) if file in graph.files else "it was removed" if removed(file) else None
+        uncovered += not (mine or mine_too or why)
+        print(f"check: {file}: {' '.join(mine + mine_too) or 'no test: ' + (why or 'nothing builds or runs it')}")
         todo += [t for t in mine if t not in todo]
         commands += [c for c in mine_too if c not in commands]
     for command in commands:
         print(f"check: not run here: {command}")
-    if listing or not todo:
-        return 0
+    if uncovered:
+        print("check: a file that no test covers needs one, or a line in equivalence-tests/untested.txt")
+    if listing or uncovered or not todo:
+        return 1 if uncovered else 0
     targets = [t for test in todo for t in MADE.get(test, []) + [test]]
     build = subprocess.run(["make", "-s", "--no-print-directory", "DEPS=skip", *targets])
     if build.returncode:
@@ -102,4 +148,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

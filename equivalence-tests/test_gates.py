@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TAP: the gates of fuzzing, coverage and planted bugs fail when they should, and only then."""
 import contextlib
+import fnmatch
 import io
 import json
 import os
@@ -17,6 +18,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
 import check  # noqa: E402
 import mutants_random  # noqa: E402
 import planting  # noqa: E402
+import reach  # noqa: E402
 import tap  # noqa: E402
 
 GOOD = "#4242\tDONE   cov: 10 ft: 20 corp: 5/1b\nstat::number_of_executed_units: 4242\n"
@@ -370,16 +372,46 @@ class ChangedFiles(unittest.TestCase):
     def test_a_test_is_its_own(self):
         self.assertEqual(check.tests_of("equivalence-tests/api.c", self.TESTS), ["build/equivalence-tests/api"])
 
-    def test_what_has_no_plan_has_the_tests_of_its_folder(self):
-        self.assertEqual(check.tests_of("docs/picture.svg", self.TESTS), ["docs/test_docs.py", "docs/rules"])
+    def test_a_document_has_the_test_of_documents(self):
         self.assertEqual(check.tests_of("docs/tls.md", self.TESTS), ["docs/test_docs.py"])
 
-    def test_every_test_that_a_plan_names_is_one_of_make(self):
-        out = subprocess.run(["make", "-s", "--no-print-directory", "DEPS=skip", "--eval",
-                              "print-tests: ; @echo $(TAP_TESTS)", "print-tests"], cwd=os.path.dirname(HERE),
-                             check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    @classmethod
+    def setUpClass(cls):
+        cls.made = reach.make("-s", "--eval", "print-tests: ; @echo $(TAP_TESTS)", "print-tests").split()
+        cls.graph = reach.Graph(cls.made)
+
+    def test_every_test_that_a_table_names_is_one_of_make(self):
         named = {check.program_of(s) for _, suites in mutants_random.PLAN for s in suites}
-        self.assertEqual(sorted(named - set(out)), [])
+        named |= {test for _, tests in check.ALSO for test in tests}
+        self.assertEqual(sorted(named - set(self.made)), [])
+        targets = {command.split()[1] for _, command in check.COMMANDS if command.startswith("make ")}
+        self.assertEqual(sorted(targets - self.graph.edges[".PHONY"]), [])
+
+    def covered(self, file):
+        tests = check.tests_of(file, self.made, self.graph)
+        return tests + check.commands_of(file, None if tests else self.graph)
+
+    def test_what_has_no_plan_has_the_tests_that_are_built_of_it_or_run_it(self):
+        for language, file in (("go", "pprf.go"), ("go", "pprftls/pprftls.go"), ("python", "pprf/__init__.py"),
+                               ("python", "tests/test_pprf.py"), ("rust", "pprf/src/lib.rs")):
+            self.assertEqual(self.covered(f"bindings/{language}/{file}"), [f"build/{language}-test"])
+        self.assertIn("build/valkey/test_tree", self.covered("valkey/tree.c"))
+
+    def test_every_file_has_a_test_or_is_of_a_kind_that_has_none(self):
+        without = [f for f in sorted(self.graph.files) if not self.covered(f)]
+        self.assertEqual([f for f in without if not check.untested(f)], [])
+        for pattern, _ in check.UNTESTED:
+            self.assertTrue(fnmatch.filter(without, pattern), f"untested.txt: no file without a test is {pattern}")
+
+    def test_a_file_without_a_test_is_a_failure(self):
+        with tempfile.NamedTemporaryFile(dir=HERE, prefix="lonely-", suffix=".c") as lonely:
+            for file, status in ((lonely.name, 1), (os.path.join(HERE, "no-such-file"), 1),
+                                 (os.path.join(HERE, "..", "LICENSE"), 0), (os.path.join(HERE, "api.c"), 0)):
+                said = io.StringIO()
+                with contextlib.redirect_stdout(said):
+                    result = check.main(["--list", " ".join(self.made), os.path.relpath(file, reach.TOP)])
+                self.assertEqual(result, status, file)
+                self.assertEqual("nothing builds or runs it" in said.getvalue(), status == 1)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 TAP_TESTS += $(B)/go-test
 bindings/go/pprf.c: $(B)/amalgamation/pprf.c
 	cp $< $(<:.c=.h) bindings/go/
-$(B)/go-test: bindings/go/test.sh bindings/go/pprf.c
+$(B)/go-test: $(shell find bindings/go -type f) bindings/go/pprf.c
 	@printf '#!/bin/sh\nB="%s" exec bindings/go/test.sh\n' '$(B)' > $@
 	@chmod +x $@
 .PHONY: test-go

@@ -4,7 +4,8 @@ TAP_TESTS += $(B)/rust-test
 bindings/rust/pprf-sys/c/pprf.c: $(B)/amalgamation/pprf.c
 	@mkdir -p $(@D)
 	cp $< $(<:.c=.h) $(@D)/
-$(B)/rust-test: bindings/rust/test.sh bindings/rust/toolchain.sh bindings/rust/pprf-sys/c/pprf.c
+$(B)/rust-test: $(shell find bindings/rust -name target -prune -o -name rustls -prune -o -type f -print) \
+  bindings/rust/pprf-sys/c/pprf.c
 	@printf '#!/bin/sh\nB="%s" exec bindings/rust/test.sh\n' '$(B)' > $@
 	@chmod +x $@
 .PHONY: test-rust
@@ -12,7 +13,7 @@ test-rust: deps-build ## test the Rust crates, if there is a Rust
 	@$(MAKE) --no-print-directory $(B)/rust-test
 	@$(TAP) $(B)/rust-test
 # bindings/rust/rustls: minutes, so a part of the long tests
-$(B)/rustls-proposal-test: bindings/rust/rustls/test.sh bindings/rust/pprf-sys/c/pprf.c
+$(B)/rustls-proposal-test: $(shell find bindings/rust/rustls -name target -prune -o -type f -print) bindings/rust/pprf-sys/c/pprf.c
 	@printf '#!/bin/sh\nB="%s" exec bindings/rust/rustls/test.sh\n' '$(B)' > $@
 	@chmod +x $@
 .PHONY: test-rustls-proposal
