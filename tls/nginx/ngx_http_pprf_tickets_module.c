@@ -294,9 +294,8 @@ static ngx_int_t attach(ngx_conf_t *cf, main_conf_t *conf, const ngx_http_core_s
     conf->state = state_for(cf, conf);
   if (conf->state == NULL)
     return NGX_ERROR;
-  int err = pprf_tickets_attach(ssl->ssl.ctx, conf->state->tickets);
-  if (err == PPRF_OK && !ssl->early_data && SSL_CTX_set_max_early_data(ssl->ssl.ctx, 0) != 1)
-    err = PPRF_TLS_ERR_SSL;
+  int err = ssl->early_data ? pprf_tickets_attach(ssl->ssl.ctx, conf->state->tickets)
+                            : pprf_tickets_attach_early(ssl->ssl.ctx, conf->state->tickets, 0);
   if (err != PPRF_OK) {
     ngx_ssl_error(NGX_LOG_EMERG, cf->log, 0, "\"pprf_tickets\" in the server at %s:%ui: %s",
                   server->file_name, server->line, pprf_tls_strerror(err));

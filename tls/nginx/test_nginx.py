@@ -880,6 +880,29 @@ class Configuration(Case):
         self.expect(tls.s_client(nginx.port, first, None, None, name), "resumed")
         self.expect(tls.s_client(nginx.port, first, None, None, name), "full")
 
+    def test_a_server_by_name_has_its_own_early_data_and_asks_its_own_clients(self):
+        nginx = self.nginx()
+        rules = {"late": "ssl_early_data off;", "early": "ssl_early_data on;",
+                 "members": "ssl_early_data on; ssl_verify_client on; ssl_client_certificate cert.pem;"}
+        nginx.configure(more="".join(
+            f"server {{ listen 127.0.0.1:{nginx.port} ssl; server_name {name}; {rule} location / "
+            "{ add_header X-Handshake $how; return 200 '<p>served'; } }" for name, rule in rules.items()))
+        nginx.start()
+
+        def at(name, sess_in=None, sess_out=None, options=()):
+            early = self.early if sess_in else None
+            s = tls.s_client(nginx.port, sess_in, sess_out, early, ["-servername", name, *options] if name else [])
+            return s.early == "accepted", s.reused, s.answered
+
+        for name, outcome in (("late", (False, True, True)), ("early", (True, True, True))):
+            self.assertEqual(at(name, self.ticket(nginx, "first")), outcome, name)
+        first, member = self.ticket(nginx, "first"), self.path("member")
+        self.assertEqual(at("members", first), (False, False, False))
+        self.assertEqual(at("members", None, member, ["-cert", nginx.path("cert.pem"), "-key", nginx.path("key.pem")]),
+                         (False, False, True))
+        self.assertEqual(at("members", member), (True, True, True))
+        self.early_data(nginx, first, "accepted")
+
 
 class Document(Case):
     def test_documented_configuration_answers_425_and_tells_the_backend(self):

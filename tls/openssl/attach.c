@@ -44,6 +44,7 @@ struct attachment {
   void (*info)(const SSL *ssl, int where, int ret); /* the callback that was set before, or NULL */
   SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
   struct clients_anchors anchors;
+  int no_early_data; /* attached with 0 */
 };
 
 /* What an SSL with tickets carries. */
@@ -541,10 +542,21 @@ static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsi
   return wanted;
 }
 
+/* Whether the SSL_CTX that a name has chosen takes no early data: OpenSSL goes by the one that the SSL was made
+ * from.  (With the preload shim that is what the program expects.) */
+static int takes_none(SSL *ssl, const struct connection *c)
+{
+  SSL_CTX *now = SSL_get_SSL_CTX(ssl);
+  const struct attachment *a = attachment_of(ssl);
+  int attached = a != NULL && a->tickets != NULL;
+  return now != c->first && (attached ? a->no_early_data : SSL_CTX_get_max_early_data(now) == 0);
+}
+
 static int on_early_data(SSL *ssl, void *arg)
 {
+  const struct connection *c = SSL_get_ex_data(ssl, connection_index);
   (void)arg;
-  return redeem(ssl, 1);
+  return c != NULL && !takes_none(ssl, c) && redeem(ssl, 1);
 }
 
 /* The steps of a handshake at which there is something to do. */
@@ -564,6 +576,8 @@ static void at_step(SSL *ssl, int where)
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SR_CLNT_HELLO) {
     if (SSL_session_reused(ssl) && is_out_of_place(ssl, c))
       refuse(ssl, c);
+    if (takes_none(ssl, c))
+      (void)SSL_set_max_early_data(ssl, 0); /* its tickets are for none */
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO) {
     /* Another session is resumed, or none: a client that says no more, to a HelloRetryRequest either, keeps
      * the ticket from nobody, and its secret out of memory. */
@@ -687,6 +701,7 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
   SSL_CTX_set_info_callback(ctx, a->info != NULL ? on_info_and_call : on_info);
   ticket_hold(tickets);
   a->tickets = tickets;
+  a->no_early_data = max_early_data == 0;
   return PPRF_OK;
 }
 

@@ -789,12 +789,16 @@ static void two_contexts(int attach_b)
   (void)SSL_CTX_set_tlsext_servername_arg(a.ctx, b.ctx);
   expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, "b"), FULL, "b");
   check(stats_of(&a).issued == 2, "tickets of the first context");
-  expect(connect_to(client, a.ctx, NULL, session, 1, &renewed, "b"), EARLY, "a ticket");
+  /* that of a context without tickets takes no early data */
+  expect(connect_to(client, a.ctx, NULL, session, 1, &renewed, "b"), attach_b ? EARLY : RESUMED,
+         "a ticket");
   expect(connect_to(client, a.ctx, NULL, session, 1, NULL, "b"), FULL, "the same ticket");
   expect(connect_to(client, a.ctx, NULL, renewed, 0, NULL, "b"), RESUMED, "the renewed ticket");
   expect(connect_to(client, a.ctx, NULL, renewed, 1, NULL, "b"), FULL, "the same ticket");
   struct pprf_tickets_stats stats = stats_of(&a);
-  check(stats.early_accepted == 1 && stats.resumed == 1 && stats.foreign == 0, "stats");
+  check(stats.early_accepted == (attach_b ? 1 : 0) && stats.foreign == 0 &&
+          stats.early_accepted + stats.resumed == 2,
+        "stats");
   if (attach_b)
     check(stats_of(&b).issued == 0, "none of the second's");
   SSL_SESSION_free(session);
@@ -1333,6 +1337,29 @@ static void early_data_per_context(void)
   check(SSL_SESSION_get_max_early_data(small) == 5000, "its own");
   expect(connect_to(client, c.ctx, NULL, small, 1, NULL, NULL), EARLY, "its ticket");
   expect(connect_to(client, a.ctx, NULL, small, 1, NULL, NULL), FULL, "the same at another");
+  SSL_SESSION_free(session);
+  SSL_SESSION_free(small);
+  /* of a context that a name chooses: with none, without tickets, with its own */
+  SSL_CTX *plain = loop_server(), *chosen[] = {b.ctx, plain, c.ctx};
+  (void)SSL_CTX_set_tlsext_servername_callback(a.ctx, on_name);
+  for (unsigned i = 0; i < 3; i++) {
+    (void)SSL_CTX_set_tlsext_servername_arg(a.ctx, chosen[i]);
+    expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    check(SSL_SESSION_get_max_early_data(session) == 16384, "the options'");
+    expect(connect_to(client, a.ctx, NULL, session, 1, &small, "b"), i == 2 ? EARLY : RESUMED,
+           i == 0   ? "a name with none"
+           : i == 1 ? "one without tickets"
+                    : "one with early data");
+    SSL_SESSION_free(session);
+    SSL_SESSION_free(small);
+    expect(connect_to(client, a.ctx, NULL, NULL, 0, &small, "b"), FULL, "no ticket");
+    check(i != 0 || SSL_SESSION_get_max_early_data(small) == 0, "a ticket of a name with none");
+    SSL_SESSION_free(small);
+  }
+  check(stats_of(&a).early_accepted == 2 && stats_of(&a).early_rejected == 0, "early data");
+  expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+  expect(connect_to(client, a.ctx, NULL, NULL, 0, &small, NULL), FULL, "no ticket");
+  SSL_CTX_free(plain);
   SSL_SESSION_free(session);
   SSL_SESSION_free(small);
   SSL_CTX_free(b.ctx);
