@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file pprf_tickets.h
- * Session tickets that are used once and cannot be decrypted afterwards, not even by someone who
- * steals the server: bytes in, bytes out, for any TLS library.  pprf_tls.h has OpenSSL make and take
+ * Session tickets that are used once and cannot be decrypted afterwards, not even by an attacker who
+ * steals the server: bytes in, bytes out, for any TLS library.  With pprf_tls.h OpenSSL makes and takes
  * them by itself; this header needs no OpenSSL header.  docs/tickets.md has the format of a ticket,
  * byte by byte, and how each TLS library calls these functions.
  *
  * Every ticket is encrypted under keys derived from a leaf of a puncturable PRF.  Opening a ticket
- * changes nothing, since whoever has seen a ticket can send it.  Redeeming it punctures its leaf:
- * after that the ticket can be opened by nobody, and of all calls in all processes exactly one
+ * changes nothing, because anybody who has seen a ticket can send it.  Redeeming it punctures its leaf:
+ * after that nobody can open the ticket, and of all calls in all processes exactly one
  * succeeds.  Tickets past their lifetime are punctured by range.
  *
  * The state is one mapping that forked processes share: make it before forking, and all processes
  * and threads agree on what is used.  Functions may be called from any thread and process.
- * Functions that return int return PPRF_OK or an error of pprf.h or of below; what each of them
- * means is said with the function. */
+ * Functions that return int return PPRF_OK or an error of pprf.h or of this header; each function
+ * documents its errors. */
 #ifndef PPRF_TICKETS_H
 #define PPRF_TICKETS_H
 
@@ -119,7 +119,7 @@ PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
 
 /** The state of a descriptor of pprf_tickets_export, in another program or in the same.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
- * @param[in]  fd      stays the caller's, who closes it.
+ * @param[in]  fd      stays the caller's, to be closed by the caller.
  * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the state.  Where
  *                     they say no suite the state's stays, also that of keys which start here.
  * @retval PPRF_OK             tickets issued by either program are good in both, once.

@@ -49,9 +49,9 @@ PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
 PPRF_API int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets,
                                        uint32_t max_early_data);
 
-/** Have an SSL_CTX issue and redeem tickets no more.  What attaching changed is as it was, but for the
- * ticket key, session ticket and early data callbacks, which are none: OpenSSL has tickets of its own
- * then.  Connections that are in a handshake end it with these tickets.  Other threads must not be using
+/** Stop an SSL_CTX from issuing and redeeming tickets.  All settings that attaching changed are restored,
+ * except the ticket key, session ticket and early data callbacks, which are removed: OpenSSL then uses
+ * tickets of its own.  Connections that are in a handshake finish it with these tickets.  Other threads must not be using
  * the SSL_CTX, as for its other settings.  Tickets can be attached again, these or others.
  * @retval PPRF_OK          no tickets are attached, or there were none.
  * @retval PPRF_ERR_NULL    ctx is NULL.

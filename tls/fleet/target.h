@@ -19,7 +19,7 @@ struct target {
   SSL_CTX *ctx;
 };
 
-/** What is wrong with a URL, or NULL.  *t is to be freed in any case. */
+/** What is wrong with a URL, or NULL.  The caller frees *t in either case. */
 const char *target_parse(struct target *t, const char *url);
 
 /** Look its host up, and read its files: 0, or -1. */

@@ -38,8 +38,8 @@ struct backend {
               struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
   int (*redeem)(void *keys, uint64_t now, uint64_t ticket, int early);
   void (*release)(void *keys, uint64_t ticket); /* any number */
-  /* Instead of redeem, of a ticket that was opened and released: puncture it, whoever has opened it meanwhile.
-   * For those that whoever has seen them can have opened.  NULL: opening keeps a ticket from nobody. */
+  /* Instead of redeem, for a ticket that was opened and released: puncture it, even if others have opened it
+   * meanwhile.  For tickets that anybody who has seen them may open.  NULL: opening does not reserve a ticket. */
   int (*puncture)(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t ticket);
   int (*expire)(void *keys, uint64_t now);
   int (*rotate)(void *keys, uint64_t now);
