@@ -106,7 +106,7 @@ deps-%:
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
 PRG_BUILTIN_SRC := packaging/amalgamation/builtin.c
 PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
-COMMON_SRC := common/fork.c common/strerror.c          # in both libraries
+COMMON_SRC := common/fork.c common/prepare.c common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
 OPT_SRC := opt/bitmap.c opt/pages.c opt/levels.c opt/arena.c opt/tiles.c opt/index.c opt/draft.c opt/fit.c opt/rewrite.c opt/rewrite_set.c opt/packed_splice.c opt/packed_rewrite.c opt/packed_range.c opt/packed_set.c opt/packed_runs.c opt/packed_splice_runs.c opt/packed_batch.c opt/packed_load.c opt/packed_read.c opt/packed.c opt/store.c opt/read.c opt/change.c opt/walk.c opt/packed_core.c opt/packed_core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \

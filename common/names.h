@@ -33,5 +33,6 @@
 #define pprf_version ref_pprf_version
 #define pprf_process ref_pprf_process
 #define pprf_process_claim ref_pprf_process_claim
+#define pprf_prepare ref_pprf_prepare
 
 #endif

@@ -201,6 +201,20 @@ residue-matrix: $(EQB)/residue-matrix ## search for residues of the libraries un
 $(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
 	@$< $*
 
+# ---- the first call of each function in a process that binds lazily, which no other test's programs do: without ALL_LDFLAGS
+
+TAP_TESTS += $(EQB)/first_use
+$(EQB)/first_use: $(EQ)/first_use.py $(wildcard $(EQ)/first_use*.*) $(EQ)/gen_vectors.py $(B)/opt/libpprf.a \
+  $(B)/opt/libpprf.so.0 $(B)/amalgamation/pprf.c
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nB="%s" CPPFLAGS="%s" LDLIBS="%s" exec $(PYTHON) $(EQ)/first_use.py "$$@"\n' \
+	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDLIBS)' > $@
+	@chmod +x $@
+.PHONY: first-use
+first-use: $(EQB)/first_use bindings/go/pprf.c bindings/rust/pprf-sys/c/pprf.c ## search for residues of first calls in 182 programs: 2 compilers, 11 flags, plugins, Go, Rust, Python
+	@prove --verbose --timer $< :: --full
+test-full: first-use
+
 # ---- keys and forks
 
 TAP_TESTS += $(EQB)/forks
@@ -226,7 +240,7 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(PLANTING) $(EQ)/mutants.py $(EQ)/mutants.txt $(EQ_SUITES:%=$(EQB)/%)

@@ -12,6 +12,7 @@
 #include "change.h"
 #include "key.h"
 #include "options.h"
+#include "prepare.h"
 #include "read.h"
 #include "shared.h"
 
@@ -223,11 +224,13 @@ static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
   return err;
 }
 
-/* Whether the digest at the end is that of what stands before. */
-static PPRF_WORK int check_digest(const uint8_t *buf, size_t len)
+/* Whether the digest at the end is that of what stands before: the first to read the seeds. */
+static PPRF_WORK int check_digest(const uint8_t *buf, size_t len, const struct header *h)
 {
   uint8_t digest[DIGEST_BYTES];
-  int err = prg_digest(buf, len - DIGEST_BYTES, digest);
+  int err = pprf_prepare(h->family.suite);
+  if (err == PPRF_OK)
+    err = prg_digest(buf, len - DIGEST_BYTES, digest);
   return err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES) ? PPRF_ERR_FORMAT : err;
 }
 
@@ -362,7 +365,9 @@ int opt_shared_new(pprf_key **key, unsigned depth)
 
 int opt_shared_start(pprf_key *key)
 {
-  int err = start_key(&key->store, NULL, 0);
+  int err = pprf_prepare(key->family.suite);
+  if (err == PPRF_OK)
+    err = start_key(&key->store, NULL, 0);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
@@ -389,16 +394,11 @@ static int try_digest(void)
   return prg_digest(digest, 0, digest);
 }
 
-/* A key of a few hundred nanoseconds: the digest is tried until it is found once. */
+/* A key of a few hundred nanoseconds. */
 static int setup_packed(pprf_key **key, const struct pprf_options *o)
 {
-  static atomic_int found;
-  int err = atomic_load_explicit(&found, memory_order_relaxed) ? PPRF_OK : try_digest();
-  if (err != PPRF_OK)
-    return err;
-  atomic_store_explicit(&found, 1, memory_order_relaxed);
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
-  err = new_packed_key(key, o, NULL, NULL);
+  int err = new_packed_key(key, o, NULL, NULL);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + (random ? PRG_LIBCRYPTO_STACK : 0)));
   if (err == PPRF_OK && o->store == PPRF_STORE_DEFAULT)
     opt_store_may_change(&(*key)->store);
@@ -408,9 +408,12 @@ static int setup_packed(pprf_key **key, const struct pprf_options *o)
 static int setup(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
+  int err = pprf_prepare(o->suite);
+  if (err != PPRF_OK)
+    return err;
   if (o->store != PPRF_STORE_SLOTS && !(o->flags & PPRF_SHARED))
     return setup_packed(key, o);
-  int err = try_digest();
+  err = try_digest();
   if (err == PPRF_OK)
     err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth, 0);
   if (err != PPRF_OK)
@@ -560,7 +563,7 @@ static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct h
 {
   if (!well_formed(buf, len, h))
     return PPRF_ERR_FORMAT;
-  int err = check_digest(buf, len), may_change = store == PPRF_STORE_DEFAULT;
+  int err = check_digest(buf, len, h), may_change = store == PPRF_STORE_DEFAULT;
   if (err == PPRF_OK && h->depth > PPRF_SLOTS_DEPTH_MAX && store == PPRF_STORE_SLOTS)
     err = PPRF_ERR_RANGE;
   if (err == PPRF_OK && store == PPRF_STORE_SLOTS)

@@ -33,8 +33,9 @@ static int watched; /* whether libcrypto's end is told */
 static EVP_MD *_Atomic sha3;    /* NULL: not fetched yet, or there is none */
 static EVP_CIPHER *_Atomic aes; /* the same */
 static EVP_KDF *_Atomic hkdf;   /* the same */
-static _Thread_local EVP_MD_CTX *thread_ctx;
-static _Thread_local uint64_t calls;
+/* In the static block, where an access is no call (choice.c). */
+static _Thread_local __attribute__((tls_model("initial-exec"))) EVP_MD_CTX *thread_ctx;
+static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t calls;
 
 /* A thread ends.  A destructor of the program's may still use the library in it, and exit may come to the same thread:
  * both find that there is no context. */
@@ -94,6 +95,9 @@ static void init(void)
   if (hkdf == NULL)
     hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
   watched = watched || OPENSSL_atexit(at_exit) == 1;
+  /* bound, as common/prepare.h has it: what is called where something fails */
+  EVP_MD_CTX_free(NULL);
+  OPENSSL_cleanse(NULL, 0);
   atomic_store(&initialized, have_key && sha3 != NULL && aes != NULL && hkdf != NULL && watched);
   unlock();
 }

@@ -18,6 +18,7 @@
 #include "fork.h"
 #include "key.h"
 #include "options.h"
+#include "prepare.h"
 #include "version2.h"
 
 static inline int is_copy(const pprf_key *key)
@@ -223,7 +224,9 @@ static int make_key(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
   *key = NULL;
-  int err = o->flags & PPRF_SHARED ? key_new_shared(&k, o->depth) : key_new(&k, o->depth, 1);
+  int err = pprf_prepare(o->suite);
+  if (err == PPRF_OK)
+    err = o->flags & PPRF_SHARED ? key_new_shared(&k, o->depth) : key_new(&k, o->depth, 1);
   if (err != PPRF_OK)
     return err;
   err = setup(k, o);
@@ -473,6 +476,9 @@ static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t
     return PPRF_ERR_FORMAT;
   if (!pprf_is_among(suites, suite))
     return PPRF_ERR_SUITE;
+  err = pprf_prepare(suite);
+  if (err != PPRF_OK)
+    return err;
   if (pprf_suite_is_wide(suite)) {
     pprf_wide_key *wide;
     err = ref_wide_key_import(&wide, buf, len);
