@@ -19,6 +19,8 @@ extern "C" {
  * info callbacks (an info callback that is set already is called too), SSL_OP_NO_ANTI_REPLAY (this
  * library is the anti-replay; with OpenSSL's own, tickets would be stateful), session cache off,
  * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.
+ * One without a session id context gets one, "pprf": without, OpenSSL ends every resumption where client
+ * certificates are asked for.
  * A ticket is good only where the same is asked of clients as where it was issued: session id context, verify mode
  * and, with SSL_VERIFY_PEER, depth and flags, the names of the accepted CAs and the trusted certificates (those of
  * the SSL_CTX as they are now).  Elsewhere it costs a full handshake; if a servername callback has changed that after

@@ -45,6 +45,7 @@ struct attachment {
   SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
   struct clients_anchors anchors;
   int no_early_data; /* attached with 0 */
+  int named;         /* it had no session id context, and was given one */
 };
 
 /* What an SSL with tickets carries. */
@@ -513,6 +514,14 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
   return issue(ssl, c, name, iv, cipher, mac);
 }
 
+/* Whether OpenSSL would end the handshake: the session has no session id context where certificates are asked for. */
+static int is_unnamed(const SSL *ssl, const SSL_SESSION *session)
+{
+  unsigned bytes;
+  (void)SSL_SESSION_get0_id_context(session, &bytes);
+  return bytes == 0 && (SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER) != 0;
+}
+
 /* OpenSSL has looked into a ticket.  What it does is what the program's callback says, and without
  * one what it does without a callback. */
 static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
@@ -531,6 +540,10 @@ static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsi
   if (keep) {
     c->session = session;
     c->ticket = ticket;
+  }
+  if (keep && is_unnamed(ssl, session)) {
+    release_ticket(c);
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
   }
   SSL_TICKET_RETURN wanted = !good                          ? SSL_TICKET_RETURN_IGNORE_RENEW
                              : status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE
@@ -699,6 +712,9 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
   (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, on_decrypted, NULL);
   SSL_CTX_set_allow_early_data_cb(ctx, on_early_data, NULL);
   SSL_CTX_set_info_callback(ctx, a->info != NULL ? on_info_and_call : on_info);
+  a->named = clients_id_bytes(ctx) == 0 &&
+             SSL_CTX_set_session_id_context(ctx, (const unsigned char *)CLIENTS_ID,
+                                            sizeof CLIENTS_ID - 1) == 1;
   ticket_hold(tickets);
   a->tickets = tickets;
   a->no_early_data = max_early_data == 0;
@@ -717,6 +733,8 @@ int pprf_tickets_detach(SSL_CTX *ctx)
   (void)SSL_CTX_set_session_ticket_cb(ctx, NULL, NULL, NULL);
   SSL_CTX_set_allow_early_data_cb(ctx, NULL, NULL);
   SSL_CTX_set_info_callback(ctx, a->info);
+  if (a->named)
+    (void)SSL_CTX_set_session_id_context(ctx, NULL, 0);
   int good = set(ctx, &a->before);
   ticket_let_go(a->tickets);
   a->tickets = NULL;

@@ -148,7 +148,8 @@ int clients_digest(SSL *ssl, const struct clients_anchors *anchors, uint8_t out[
   int good = digest != NULL && EVP_DigestInit_ex2(digest, ticket_digest(32), NULL) == 1 &&
              pthread_once(&once, find_ids) == 0 && add(digest, mode, sizeof mode);
   if (good && read_id(ssl, in_ssl, &id))
-    good = add(digest, id.bytes, id.length);
+    good = id.length > 0 ? add(digest, id.bytes, id.length)
+                         : add(digest, CLIENTS_ID, sizeof CLIENTS_ID - 1);
   if (good && ((mode[0] | mode[1]) & SSL_VERIFY_PEER) != 0)
     good = add_verifying(digest, ssl, anchors);
   good = good && EVP_DigestFinal_ex(digest, whole, NULL) == 1;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #define CLIENTS_BYTES 16
+/** The session id context that an SSL_CTX without one is given; for a digest it is the same as none. */
+#define CLIENTS_ID "pprf"
 
 /** The certificates that an SSL_CTX trusts, digested once: they may be many. */
 struct clients_anchors {

@@ -1064,6 +1064,43 @@ static void client_rules(void)
   end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
 }
 
+/* OpenSSL ends every resumption where client certificates are asked for and there is no session id context. */
+static void without_id_context(void)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    SSL_CTX *from = with_certificate(i == 0 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    struct server s = {loop_server(), NULL};
+    SSL_SESSION *session, *renewed;
+    enum outcome good = i == 0 ? EARLY : RESUMED;
+    check(pprf_tickets_new(&s.tickets, NULL) == PPRF_OK, "new");
+    SSL_CTX_set_verify(s.ctx, SSL_VERIFY_PEER, any_certificate);
+    SSL *before[] = {SSL_new(s.ctx), SSL_new(s.ctx)};
+    check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
+    expect(connect_to(from, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    expect(connect_to(from, s.ctx, NULL, session, 1, &renewed, NULL), good, "a ticket");
+    SSL_SESSION_free(session);
+    SSL_SESSION_free(renewed);
+    /* connections that were made before */
+    for (unsigned j = 0; j < 2; j++) {
+      SSL_SESSION *offered = j == 0 ? NULL : session;
+      expect(connect_to(from, NULL, before[j], offered, 0, j == 0 ? &session : NULL, NULL), FULL,
+             "without a session id context");
+      SSL_free(before[j]);
+    }
+    SSL_SESSION_free(session);
+    check(pprf_tickets_detach(s.ctx) == PPRF_OK && clients_id_bytes(s.ctx) == 0,
+          "there is none again");
+    /* the program's stays */
+    check(SSL_CTX_set_session_id_context(s.ctx, (const unsigned char *)"mine", 4) == 1 &&
+            pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK && clients_id_bytes(s.ctx) == 4 &&
+            pprf_tickets_detach(s.ctx) == PPRF_OK && clients_id_bytes(s.ctx) == 4,
+          "the program's own");
+    SSL_CTX_free(from);
+    free_server(&s);
+  }
+  end_test("a_context_that_asks_for_certificates_without_a_session_id_context_gets_one");
+}
+
 /* The content of a ticket of OpenSSL's, as docs/tickets.md has its format; and what was asked of its client. */
 static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n, uint8_t *out,
                          uint8_t asked[CLIENTS_BYTES])
@@ -1533,6 +1570,7 @@ static void run(void)
   free_first();
   early_data_per_context();
   client_rules();
+  without_id_context();
   old_tickets();
   freed_tickets();
 }
