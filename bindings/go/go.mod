@@ -1,3 +1,3 @@
-module pprf
+module github.com/libpprf/libpprf/bindings/go
 
 go 1.24

@@ -109,6 +109,19 @@ const (
 	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
 )
 
+// String returns the store's name, as the command line has it.
+func (s Store) String() string {
+	switch s {
+	case DefaultStore:
+		return "default"
+	case SlotStore:
+		return "slots"
+	case PackedStore:
+		return "packed"
+	}
+	return fmt.Sprintf("store %d", uint(s))
+}
+
 // Options are what NewWith makes; what is zero is as New has it.
 type Options struct {
 	Seed  []byte // the root's, as many bytes as the suite's values have; nil: a random one
@@ -458,6 +471,17 @@ func (k *Key) MemoryBytes() int {
 	s := k.read()
 	defer s.mu.RUnlock()
 	return int(C.pprf_memory_bytes(s.key))
+}
+
+// String says what the key is, and nothing secret.
+func (k *Key) String() string {
+	s := k.read()
+	defer s.mu.RUnlock()
+	if s.key == nil {
+		return "pprf.Key(closed)"
+	}
+	return fmt.Sprintf("pprf.Key(%v, depth %d, seeds %d)", Suite(C.pprf_suite(s.key)), C.pprf_depth(s.key),
+		C.pprf_node_count(s.key))
 }
 
 // Version returns the embedded library's version.

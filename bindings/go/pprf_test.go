@@ -490,15 +490,3 @@ func TestOfManyGoroutinesOneGetsAValue(t *testing.T) {
 		}
 	}
 }
-
-func ExampleKey() {
-	key, err := New(20, nil) // 2^20 leaves, a random root seed
-	if err != nil {
-		panic(err)
-	}
-	defer key.Close()
-	_, first := key.EvalPuncture(42) // the value of leaf 42, for the last time
-	_, second := key.Eval(42)
-	fmt.Println(first, second, key.Nodes())
-	// Output: <nil> pprf: leaf 42: punctured already 20
-}

@@ -67,14 +67,14 @@ typed[go]="$install golang-go gcc libc6-dev
 $whole
 mkdir example; cd example
 go mod init example
-go mod edit -require pprf@v0.0.0 -replace pprf=../bindings/go
+go mod edit -require github.com/libpprf/libpprf/bindings/go@v0.0.0 -replace github.com/libpprf/libpprf/bindings/go=../bindings/go
 cat > main.go << 'END'
 package main
 
 import (
 	\"errors\"
 	\"fmt\"
-	\"pprf\"
+	pprf \"github.com/libpprf/libpprf/bindings/go\"
 )
 
 func main() {

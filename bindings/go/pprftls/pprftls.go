@@ -27,7 +27,7 @@ import (
 	"sync"
 	"time"
 
-	"pprf"
+	pprf "github.com/libpprf/libpprf/bindings/go"
 )
 
 // Config says what tickets to make.  Zero means the default.
@@ -139,12 +139,20 @@ func (t *Tickets) lock() *state {
 	return s
 }
 
-// Attach has every session of config become a ticket of these, and nothing else be accepted as one.
-func (t *Tickets) Attach(config *tls.Config) error {
+func (t *Tickets) isClosed() bool {
 	s := t.lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// Attach has every session of config become a ticket of these, and nothing else be accepted as one.  So it does with
+// each configuration that config.GetConfigForClient returns, in a copy, but for those that have session tickets
+// disabled or wrap their sessions themselves.  Call it before config is used, and set GetConfigForClient before.
+//
+// No error ends a handshake: while no ticket can be made, after Close for example, clients get one that nobody can
+// open, and make a full handshake the next time.
+func (t *Tickets) Attach(config *tls.Config) error {
+	if t.isClosed() {
 		return ErrClosed
 	}
 	if config.WrapSession != nil || config.UnwrapSession != nil {
@@ -153,12 +161,34 @@ func (t *Tickets) Attach(config *tls.Config) error {
 	if config.SessionTicketsDisabled {
 		return ErrDisabled
 	}
+	t.wrap(config)
+	if choose := config.GetConfigForClient; choose != nil {
+		config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			chosen, err := choose(hello)
+			if err != nil || chosen == nil || chosen.SessionTicketsDisabled || chosen.WrapSession != nil ||
+				chosen.UnwrapSession != nil {
+				return chosen, err
+			}
+			chosen = chosen.Clone() // it may be in use
+			t.wrap(chosen)
+			return chosen, nil
+		}
+	}
+	return nil
+}
+
+// Set the functions that crypto/tls calls.  An error of theirs would end the handshake.
+func (t *Tickets) wrap(config *tls.Config) {
 	config.WrapSession = func(_ tls.ConnectionState, state *tls.SessionState) ([]byte, error) {
 		plain, err := state.Bytes()
-		if err != nil {
-			return nil, err
+		if err == nil {
+			if ticket, err := t.Seal(plain); err == nil {
+				return ticket, nil
+			}
 		}
-		return t.Seal(plain)
+		ticket := make([]byte, nameBytes+len(plain)+16) // an empty one would break the protocol
+		rand.Read(ticket)
+		return ticket, nil
 	}
 	config.UnwrapSession = func(ticket []byte, _ tls.ConnectionState) (*tls.SessionState, error) {
 		if len(ticket) == 0 {
@@ -174,7 +204,15 @@ func (t *Tickets) Attach(config *tls.Config) error {
 		}
 		return state, nil
 	}
-	return nil
+}
+
+// String says how many keys there are, and seeds in them.
+func (t *Tickets) String() string {
+	if t.isClosed() {
+		return "pprftls.Tickets(closed)"
+	}
+	m := t.Metrics()
+	return fmt.Sprintf("pprftls.Tickets(keys %d, seeds %d, issued %d)", m.Keys, m.Nodes, m.Issued)
 }
 
 // Rotate has a new key give the tickets from now on; those given out stay good, unless eight keys are held already:

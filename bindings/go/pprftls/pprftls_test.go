@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"pprf"
+	pprf "github.com/libpprf/libpprf/bindings/go"
 )
 
 func certificate(t *testing.T) tls.Certificate {
@@ -313,6 +313,84 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	}
 	if _, err := tickets.Seal([]byte("x")); !errors.Is(err, ErrClosed) {
 		t.Error(err)
+	}
+}
+
+func TestNoErrorOfOursEndsAHandshake(t *testing.T) {
+	small, err := pprf.New(1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer small.Close()
+	cert := certificate(t)
+	for name, spoil := range map[string]func(*Tickets){
+		"closed":               (*Tickets).Close,
+		"a key that is closed": func(tickets *Tickets) { tickets.held[0].key.Close() },
+		"a key that refuses":   func(tickets *Tickets) { tickets.held[0].key, tickets.held[0].next = small, 2 },
+		"no next key":          func(tickets *Tickets) { tickets.held[0].next = 1 << 6; tickets.config.Depth = 6 + 64 },
+	} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			tickets, server, client := fresh(t, Config{Depth: 6}), &tls.Config{Certificates: []tls.Certificate{cert}}, &frozen{}
+			if err := tickets.Attach(server); err != nil {
+				t.Fatal(err)
+			}
+			spoil(tickets)
+			for range 3 { // with what it was given the first time
+				if resumes(t, server, client, version) {
+					t.Errorf("%s, version %x: resumed", name, version)
+				}
+			}
+			if client.state == nil {
+				t.Errorf("%s, version %x: no ticket", name, version)
+			}
+			if m := tickets.Metrics(); m.Redeemed != 0 || m.Failed == 0 {
+				t.Errorf("%s, version %x: %+v", name, version, m)
+			}
+		}
+	}
+}
+
+func TestAConfigurationThatIsChosenHasTheTicketsToo(t *testing.T) {
+	cert := certificate(t)
+	chosen := &tls.Config{Certificates: []tls.Certificate{cert}}
+	for name, choose := range map[string]func() *tls.Config{
+		"another": func() *tls.Config { return chosen },
+		"a new":   chosen.Clone,
+		"none":    func() *tls.Config { return nil },
+	} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			tickets, client := fresh(t, Config{Depth: 6}), &frozen{}
+			server := chosen.Clone()
+			server.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return choose(), nil }
+			if err := tickets.Attach(server); err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprint(resumes(t, server, client, version), resumes(t, server, client, version),
+				resumes(t, server, client, version))
+			if m := tickets.Metrics(); got != "false true false" || m.Redeemed != 1 || m.Refused != 1 {
+				t.Errorf("%s, version %x: %s, %+v", name, version, got, m)
+			}
+		}
+	}
+	if chosen.WrapSession != nil {
+		t.Error("the caller's configuration was changed")
+	}
+	other, ours := fresh(t, Config{}), fresh(t, Config{})
+	if err := other.Attach(chosen); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	for _, test := range []struct {
+		config *tls.Config
+		err    error
+	}{{chosen, nil}, {&tls.Config{SessionTicketsDisabled: true}, nil}, {nil, refused}} {
+		server := &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return test.config, test.err }}
+		if err := ours.Attach(server); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := server.GetConfigForClient(nil); got != test.config || err != test.err {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 }
 

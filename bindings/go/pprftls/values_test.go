@@ -6,11 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
-	"pprf"
-	"pprf/internal/try"
+	pprf "github.com/libpprf/libpprf/bindings/go"
+	"github.com/libpprf/libpprf/bindings/go/internal/try"
 )
 
 func arguments(tickets ...[]byte) try.Arguments {
@@ -39,6 +40,9 @@ func TestTicketsThatAreNotThereSaySoAndWriteNothing(t *testing.T) {
 			if call == "Metrics" { // what was counted stays
 				m := out[0].Interface().(Metrics)
 				out = []reflect.Value{reflect.ValueOf(m.Keys + m.Nodes + m.MemoryBytes), reflect.ValueOf(m.Redeemed)}
+			}
+			if call == "String" && strings.HasSuffix(out[0].String(), "(closed)") {
+				return
 			}
 			if !try.Zero(out) {
 				t.Errorf("%s of tickets that are %s: %v", call, name, out)

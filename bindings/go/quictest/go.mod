@@ -1,10 +1,10 @@
-module pprf/quictest
+module github.com/libpprf/libpprf/bindings/go/quictest
 
 go 1.24
 
 require (
 	github.com/quic-go/quic-go v0.59.1
-	pprf v0.0.0
+	github.com/libpprf/libpprf/bindings/go v0.0.0
 )
 
 require (
@@ -13,4 +13,4 @@ require (
 	golang.org/x/sys v0.35.0 // indirect
 )
 
-replace pprf => ../
+replace github.com/libpprf/libpprf/bindings/go => ../

@@ -21,7 +21,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
-	"pprf/pprftls"
+	"github.com/libpprf/libpprf/bindings/go/pprftls"
 )
 
 const payment = "PAY 100"
