@@ -97,7 +97,7 @@ $(PROVE_WP_TESTS): proofs/rules.mk
 	@printf '#!/bin/sh\nexec proofs/wp/run.sh $(SCRIPT)\n' > $@
 	@chmod +x $@
 PROVE_TOOL_TESTS := proofs/tools/gate-test.py proofs/tools/closure-test.py $(PROVE_WP_TESTS) proofs/tools/keccak-test.py \
-  proofs/tools/aes-test.py proofs/tools/vectors-test.py proofs/tools/sha-test.py
+  proofs/tools/aes-test.py proofs/tools/vectors-test.py proofs/tools/sha-test.py proofs/tools/readers-test.py
 test-prove-tools test-prove-gate: deps-prove-wp
 test-prove-tools: coq-build $(PROVE_WP_TESTS) ## the translators, and what may not be assumed: planted weakenings fail
 	@$(TAP) $(PROVE_TOOL_TESTS)

@@ -31,7 +31,7 @@ BINARY = [["||"], ["&&"], ["|"], ["^"], ["&"], ["==", "!="], ["<", ">", "<=", ">
 WORDS = {"^": "Xor", "&": "And", "|": "Or"}
 SHIFTS = {"<<": "Shl", ">>": "Shr"}
 NUMBERS = {
-    "||": lambda a, b: int(a or b), "&&": lambda a, b: int(a and b), "|": lambda a, b: a | b,
+    "||": lambda a, b: int(bool(a or b)), "&&": lambda a, b: int(bool(a and b)), "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b, "&": lambda a, b: a & b, "==": lambda a, b: int(a == b),
     "!=": lambda a, b: int(a != b), "<": lambda a, b: int(a < b), ">": lambda a, b: int(a > b),
     "<=": lambda a, b: int(a <= b), ">=": lambda a, b: int(a >= b), "<<": lambda a, b: a << b,
@@ -537,6 +537,37 @@ class Run:
             return value[1][0], value[1][1][index[1]]
         raise Error(f"{e[0]}: no place in memory")
 
+    def type_of(self, e, scope):
+        """The type of an expression that is not evaluated.  C gives ?: the common type of its branches, whichever is
+        chosen: here they have to have one type."""
+        kind = e[0]
+        if kind in ("int", "unsigned", "uint64_t"):
+            return kind
+        if kind in ("number", "word", "cast", "literal"):
+            return e[1]
+        if kind == "name":
+            return "int" if e[1] in self.enum else self.place(e, scope)[0]
+        if kind == "not":
+            return self.type_of(e[1], scope)
+        if kind == "call":
+            return self.function(e[1])[0]
+        if kind in ("at", "member", "element"):
+            of = self.type_of(e[1], scope)
+            return dict(self.struct(of[1])).get(e[2]) if kind == "member" else of[1]
+        if kind == "binary" and e[1] in TRUTHS:
+            return "int"
+        if kind == "binary" and e[1] in SHIFTS:
+            return self.type_of(e[2], scope)
+        if kind in ("binary", "conditional"):
+            types = [self.type_of(part, scope) for part in e[-2:]]
+            if kind == "conditional" and types[0] != types[1]:
+                raise Error(f"?: of {types[0]} and {types[1]}")
+            for wide in ("uint64_t", "uint32_t", "unsigned", "int"):
+                if wide in types:
+                    return wide
+            return types[0]
+        raise Error(f"{kind}: in ?:, not known here")
+
     def value(self, e, scope):
         kind = e[0]
         if kind in ("int", "uint64_t"):
@@ -561,6 +592,7 @@ class Run:
             self.fill(e[1], memory, e[2], scope)
             return self.load(e[1], memory)
         if kind == "conditional":
+            self.type_of(e, scope)
             return self.value(e[2] if self.decided(e[1], scope) else e[3], scope)
         if kind == "not":
             value = self.value(e[1], scope)

@@ -83,6 +83,11 @@ REFUSED = [  # body, the error
     ("return (int)a;", "a cast of uint32_t to int"),
     ("return (uint8_t)a;", "; expected"),
     ("if (a) a = b.lo; return a;", "a condition on uint32_t"),
+    # C computes them in 64 bits, whichever is chosen
+    ("return (uint32_t)((1 ? a : d) >> 1 << 1);", "?: of uint32_t and uint64_t"),
+    ("return (uint32_t)((1 ? 0xffffffff : d) + 1 >> 32);", "?: of unsigned and uint64_t"),
+    ("return (uint32_t)((AT ? 0xffffffff + 1 : (uint64_t)a << 1) >> 1);", "?: of unsigned and uint64_t"),
+    ("return (1 ? 0 : k[1]) + a;", "?: of int and uint32_t"),
     ("if (1) a = b.lo; else a = 1; return a;", "else"),
     ("while (1) a = 1; return a;", "= or ; expected"),
     ("for (unsigned i = 3; i > 0; i--) a ^= a; return a;", "++ or += expected"),
