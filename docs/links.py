@@ -38,6 +38,7 @@ class Names:
                 self.theorems.setdefault(name, path)
         sources = {**texts("**/*.h", *CODE), **texts("**/*.c", *CODE), **texts("**/*.acsl", *CODE)}
         for path, text in sources.items():
+            text = re.sub(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\)\s*", "", text)
             for m in re.finditer(r"^(?!#|return\b|\s|[/*])[^\n;=]*?\b(\w+)\(", text, re.M):
                 contract = text[:m.start()].rstrip().endswith("*/") and \
                     "/*@" in text[text.rfind("/*", 0, m.start()):m.start()]

@@ -122,6 +122,7 @@ def tables_linked():
     found = links.Names()
     ok(found.file_of("pprf_eval") and not found.file_of("free") and not found.file_of("encrypt"),
        "a word that other libraries have too is no link to ours")
+    ok(found.file_of("opt_keccak_avx2_x4") == "prg/keccak.c", "a function with attributes is where it is defined")
     # what of a line that a reader sees: no targets of links
     seen = lambda line: re.sub(r"\]\([^)]*\)|[|`\[]", " ", line).split()
     readme = (ROOT / "README.md").read_text()
