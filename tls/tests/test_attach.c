@@ -1101,6 +1101,60 @@ static void without_id_context(void)
   end_test("a_context_that_asks_for_certificates_without_a_session_id_context_gets_one");
 }
 
+/* Whether a server that gets a ClientHello goes on with its ticket. */
+static int takes(SSL_CTX *ctx, const uint8_t *hello, size_t n)
+{
+  SSL *ssl = SSL_new(ctx);
+  BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+  (void)BIO_set_mem_eof_return(in, -1);
+  check(BIO_write(in, hello, (int)n) == (int)n, "a hello");
+  SSL_set_bio(ssl, in, out);
+  SSL_set_accept_state(ssl);
+  (void)SSL_do_handshake(ssl);
+  int taken = SSL_session_reused(ssl);
+  SSL_free(ssl);
+  ERR_clear_error();
+  return taken;
+}
+
+/* One who sees first flights sends a whole ClientHello, its binder with it, before its client's comes, or after.  Which,
+ * is all that matters: no copy has the other one's ticket. */
+static void copied_hellos(void)
+{
+  enum { CLIENTS = 300 };
+  struct server s = new_server();
+  unsigned taken[2][2][2] = {{{0}}}; /* [TLS 1.2][the copy came first][of the copy] */
+  for (unsigned i = 0; i < 4 * CLIENTS; i++) {
+    unsigned old = i % 2, first = i / 2 % 2;
+    SSL_SESSION *session;
+    expect(connect_to(old ? client_1_2 : client, s.ctx, NULL, NULL, 0, &session, NULL), FULL,
+           "no ticket");
+    SSL *from = SSL_new(old ? client_1_2 : client);
+    BIO *out = BIO_new(BIO_s_mem());
+    SSL_set_bio(from, BIO_new(BIO_s_mem()), out);
+    SSL_set_connect_state(from);
+    check(SSL_set_session(from, session) == 1, "a session");
+    (void)SSL_do_handshake(from);
+    uint8_t *hello;
+    size_t n = (size_t)BIO_get_mem_data(out, &hello);
+    for (unsigned j = 0; j < 2; j++)
+      taken[old][first][j == !first] += takes(s.ctx, hello, n) != 0;
+    SSL_free(from);
+    SSL_SESSION_free(session);
+  }
+  tap_note("of %d clients whose ClientHello was copied, their own was taken when the copy came "
+           "first: %u, second: %u; in TLS 1.2: %u, %u",
+           CLIENTS, taken[0][1][0], taken[0][0][0], taken[1][1][0], taken[1][0][0]);
+  check(taken[0][1][0] == 0 && taken[0][1][1] == CLIENTS && taken[0][0][0] == CLIENTS &&
+          taken[0][0][1] == 0,
+        "TLS 1.3: who comes first has the ticket, the copies %u and %u times", taken[0][1][1],
+        taken[0][0][1]);
+  check(taken[1][1][0] == CLIENTS && taken[1][0][0] == CLIENTS,
+        "TLS 1.2: a copy takes it from nobody");
+  free_server(&s);
+  end_test("a_copied_client_hello_takes_the_ticket_if_it_comes_first_and_none_in_tls_1_2");
+}
+
 /* The content of a ticket of OpenSSL's, as docs/tickets.md has its format; and what was asked of its client. */
 static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n, uint8_t *out,
                          uint8_t asked[CLIENTS_BYTES])
@@ -1571,6 +1625,7 @@ static void run(void)
   early_data_per_context();
   client_rules();
   without_id_context();
+  copied_hellos();
   old_tickets();
   freed_tickets();
 }
