@@ -58,7 +58,10 @@ COMMANDS = [  # what is no TAP test of make
     (["equivalence-tests/arch.sh", "equivalence-tests/emulated.c"], "make test-arch"),
     (["equivalence-tests/*.dict", "equivalence-tests/replay.c", "equivalence-tests/make_corpus.c"], "make fuzz"),
     (["valkey/bench_*"], "make bench-fleet"),
-    (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py")]
+    (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py"),
+    (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],
+     "python3 proofs/wp/test_same_text.py"),
+    (["proofs/tools/aes.py", "proofs/tools/sha.py"], "python3 proofs/tools/readers-test.py")]
 PROVEN = ["prg/*.h", "prg/*.acsl", "common/fork.h", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/*.[ch]", "opt/*.acsl",
           "opt/wp/*"]
 

@@ -111,7 +111,7 @@ WP := proofs/wp/run.sh
 # what is proven and what is translated is what the compiler is given
 SAME_TEXT := proofs/wp/same_text.py
 .PHONY: prove-same-text
-prove-same-text: deps-prove-wp $(B)/amalgamation/pprf.c
+prove-same-text: deps-prove-wp $(B)/amalgamation/pprf.c ## check that Frama-C reads what the compiler is given (seconds)
 	@$(WP) same_text.py --read $(B)/prove/read.json
 	@$(PYTHON) $(SAME_TEXT) --compare $(B)/prove/read.json
 prove-wp prove-wp-part: prove-same-text

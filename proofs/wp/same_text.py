@@ -407,7 +407,8 @@ def check(root, blocks, partial=False):
     new = [show(block, programs) for block, programs in sorted(blocks.items())
            if not programs <= known.get(block, (set(), ""))[0]]
     if new:
-        raise Refused("the compiler (-) and Frama-C (+) read different programs:\n" + "\n".join(new))
+        raise Refused("the compiler (-) and Frama-C (+) read different programs:\n" + "\n".join(new) +
+                      f"\nIf that is meant: same_text.py --update build/prove/read.json, then a reason in {LISTED}")
     old = [show(block, programs) for block, (programs, _) in known.items() if blocks.get(block) != programs]
     if old and not partial:
         raise Refused(f"{LISTED} lists what is not met:\n" + "\n".join(old))
