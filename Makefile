@@ -108,10 +108,10 @@ PRG_BUILTIN_SRC := packaging/amalgamation/builtin.c
 PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
 COMMON_SRC := common/fork.c common/prepare.c common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
-OPT_SRC := opt/bitmap.c opt/pages.c opt/levels.c opt/arena.c opt/tiles.c opt/index.c opt/draft.c opt/fit.c opt/rewrite.c opt/rewrite_set.c opt/packed_splice.c opt/packed_rewrite.c opt/packed_range.c opt/packed_set.c opt/packed_runs.c opt/packed_splice_runs.c opt/packed_batch.c opt/packed_load.c opt/packed_read.c opt/packed.c opt/store.c opt/read.c opt/change.c opt/walk.c opt/packed_core.c opt/packed_core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c
+OPT_SRC := opt/bitmap.c opt/pages.c opt/levels.c opt/arena.c opt/tiles.c opt/index.c opt/draft.c opt/fit.c opt/rewrite.c opt/rewrite_set.c opt/packed_splice.c opt/packed_rewrite.c opt/packed_range.c opt/packed_set.c opt/packed_runs.c opt/packed_splice_runs.c opt/packed_batch.c opt/packed_load.c opt/packed_read.c opt/packed.c opt/store.c opt/read.c opt/change.c opt/walk.c opt/packed_core.c opt/packed_core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c opt/shared.c
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
   cli/replace.c cli/simulate.c
-TLS_SRC := tls/tickets/handle.c tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/openssl/clients.c tls/openssl/attach.c
+TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/openssl/clients.c tls/openssl/attach.c
 FLEET_SRC := tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # of libpprf_tls too
 
 # in the order of the lists above, then what has no part in it

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes pprf.3, the library's manual page, from pprf.h: what the header says is said once.
+"""Writes a manual page of section 3 from a header of the library: what the header says is said once.
 
 usage: man.py HEADER > PAGE"""
+import os
 import re
 import sys
 
@@ -62,10 +63,14 @@ def entry(declaration, lines):
     return out
 
 
-def page(header):
-    version = re.search(r'#define PPRF_VERSION "(.*)"', header).group(1)
-    top = comment(re.search(r"/\*\* @file pprf\.h\n(.*?)\*/", header, re.S).group(1))
-    results = re.search(r"(/\*\* Results of every.*?)\n\};", header, re.S).group(1)
+# what stands behind the name
+ABOUT = {"pprf": "puncturable pseudorandom function",
+         "pprf_shared": "keys in memory of the caller's, and secrets from a leaf's value"}
+
+
+def page(name, header, version):
+    top = comment(re.search(r"/\*\* @file %s\.h\n(.*?)\*/" % name, header, re.S).group(1))
+    results = re.search(r"(/\*\* Results of every.*?)\n\};", header, re.S)
     functions, declared = [], 0
     for m in re.finditer(r"/\*\*((?:(?!\*/).)*)\*/\n((?:PPRF_API|typedef int)[^;]*;)", header, re.S):
         declaration = m.group(2).replace("PPRF_API ", "")
@@ -74,26 +79,34 @@ def page(header):
     if declared != header.count("\nPPRF_API ") + header.count("\ntypedef int "):
         sys.exit("man.py: a function without a comment")
     out = ['.\\" SPDX-License-Identifier: Apache-2.0',
-           '.\\" Written by man.py from pprf.h: change that one.',
-           '.TH PPRF 3 "" "pprf %s" "Library functions"' % version,
-           ".SH NAME", "pprf \\- puncturable pseudorandom function",
-           ".SH SYNOPSIS", ".nf", ".B #include <pprf.h>", ".PP",
+           '.\\" Written by man.py from %s.h: change that one.' % name,
+           '.TH %s 3 "" "pprf %s" "Library functions"' % (name.upper(), version),
+           ".SH NAME", "%s \\- %s" % (name, roff(ABOUT[name])),
+           ".SH SYNOPSIS", ".nf", ".B #include <%s.h>" % name, ".PP",
            "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs pprf)", ".fi",
            ".SH DESCRIPTION"]
     out += flowing(top)
     out += [".SH FUNCTIONS"] + functions
-    out += [".SH RESULTS", "Of every function that returns int."]
-    for name, text in re.findall(r"(PPRF_\w+) = \d+,? */\*\*< (.*?) \*/", results):
-        out += [".TP", ".B " + roff(name), roff(text)]
-    out += [".SH SEE ALSO", ".BR pprf (1),", ".BR pprf_tls (3)", ""]
+    if results:
+        out += [".SH RESULTS", "Of every function that returns int."]
+        for result, text in re.findall(r"(PPRF_\w+) = \d+,? */\*\*< (.*?) \*/", results.group(1)):
+            out += [".TP", ".B " + roff(result), roff(text)]
+    others = [n for n in ABOUT if n != name]
+    out += [".SH SEE ALSO", ".BR pprf (1),"] + [".BR %s (3)," % n for n in others] + [".BR pprf_tls (3)", ""]
     return "\n".join(out)
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    with open(sys.argv[1]) as f:
-        sys.stdout.write(page(f.read()))
+    where, name = os.path.split(sys.argv[1])
+    version = re.search(r'#define PPRF_VERSION "(.*)"', read(os.path.join(where, "pprf.h"))).group(1)
+    sys.stdout.write(page(name[:-2], read(sys.argv[1]), version))
 
 
 main()

@@ -20,11 +20,11 @@ run() { # NAME COMMAND...
   result $status "$name"
 }
 
-grep -v '^typedef' include/pprf.h | grep -o '\bpprf_[a-z0-9_]*(' | tr -d '(' | sort -u >"$dir/declared"
+cat include/pprf.h include/pprf_shared.h | grep -v '^typedef' | grep -o '\bpprf_[a-z0-9_]*(' | tr -d '(' | sort -u >"$dir/declared"
 nm -D --defined-only "$B/opt/libpprf.so.0" | awk '$2 == "T" {sub(/@.*/, "", $3); print $3}' |
   sort >"$dir/exported"
 nm -D --defined-only "$B/opt/libpprf.so.0" | awk '$2 != "T" && $2 != "A" {print $3}' >"$dir/other"
-run the_shared_library_exports_the_functions_of_the_header diff "$dir/declared" "$dir/exported"
+run the_shared_library_exports_the_functions_of_the_headers diff "$dir/declared" "$dir/exported"
 run the_shared_library_exports_nothing_else test ! -s "$dir/other"
 run the_header_declares_the_whole_interface test "$(wc -l <"$dir/declared")" -ge 19
 readelf -d "$B/opt/libpprf.so.0" >"$dir/dynamic"

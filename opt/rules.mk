@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # opt/: the implementation to ship.
-#   libpprf.a, libpprf.so  all of it; no names but those of pprf.h
+#   libpprf.a, libpprf.so  all of it; no names but those of pprf.h and pprf_shared.h
 # and for the project's own programs, which see all names:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
 OPT_CORE_OBJ := $(OPT_SRC:%.c=$(B)/%.o) $(COMMON_SRC:%.c=$(B)/%.o)
 OPT_OBJ := $(OPT_CORE_OBJ) $(PRG_KECCAK_OBJ)
-OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(B)/opt/pprf.3
+OPT_MAN := $(B)/opt/pprf.3 $(B)/opt/pprf_shared.3
+OPT_LIBS := $(B)/opt/libpprf.a $(B)/opt/libpprf.so $(B)/opt/pprf.pc $(OPT_MAN)
 
 LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
 
@@ -25,9 +26,9 @@ $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@
 
-$(B)/opt/pprf.3: include/man.py include/pprf.h
+$(OPT_MAN): $(B)/opt/%.3: include/%.h include/man.py include/pprf.h
 	@mkdir -p $(@D)
-	$(PYTHON) include/man.py include/pprf.h > $@
+	$(PYTHON) include/man.py $< > $@
 
 # What tells pkg-config and CMake where the library is says it from its own place, if LIBDIR and INCLUDEDIR lie below
 # PREFIX: the whole may be moved.  Directories elsewhere are named as they are.
@@ -59,7 +60,7 @@ PLAIN_NAMES = @for d in "$(PREFIX)" "$(LIBDIR)" "$(INCLUDEDIR)"; do case $$d in 
 install-library: library
 	$(PLAIN_NAMES)
 	install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(LIBDIR)/cmake/pprf" "$(DESTDIR)$(INCLUDEDIR)"
-	install -m 644 include/pprf.h "$(DESTDIR)$(INCLUDEDIR)/"
+	install -m 644 include/pprf.h include/pprf_shared.h "$(DESTDIR)$(INCLUDEDIR)/"
 	install -m 644 $(B)/opt/libpprf.a "$(DESTDIR)$(LIBDIR)/"
 	install -m 755 $(B)/opt/libpprf.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf.so.0 "$(DESTDIR)$(LIBDIR)/libpprf.so"
@@ -67,13 +68,14 @@ install-library: library
 	for f in $(OPT_CMAKE); do $(CMAKE) opt/$$f.in > "$(DESTDIR)$(LIBDIR)/cmake/pprf/$$f"; done
 	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" "$(DESTDIR)$(LIBDIR)"/cmake/pprf/*
 	$(LDCONFIG_NOTE)
-install-page: $(B)/opt/pprf.3
+install-page: $(OPT_MAN)
 	install -d "$(DESTDIR)$(MANDIR)/man3"
-	install -m 644 $(B)/opt/pprf.3 "$(DESTDIR)$(MANDIR)/man3/"
+	install -m 644 $(OPT_MAN) "$(DESTDIR)$(MANDIR)/man3/"
 OPT_CMAKE := pprf-config.cmake pprf-config-version.cmake
 uninstall-lib: ## remove what install-lib put there
-	rm -f "$(DESTDIR)$(INCLUDEDIR)/pprf.h" "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \
-	  $(foreach f,$(OPT_CMAKE),"$(DESTDIR)$(LIBDIR)/cmake/pprf/$(f)") "$(DESTDIR)$(MANDIR)/man3/pprf.3" \
+	rm -f "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \
+	  $(foreach f,$(OPT_CMAKE),"$(DESTDIR)$(LIBDIR)/cmake/pprf/$(f)") \
+	  $(foreach f,pprf pprf_shared,"$(DESTDIR)$(INCLUDEDIR)/$(f).h" "$(DESTDIR)$(MANDIR)/man3/$(f).3") \
 	  $(foreach f,libpprf.a libpprf.so libpprf.so.0,"$(DESTDIR)$(LIBDIR)/$(f)")
 
 TAP_TESTS += $(B)/opt/bitwords_test

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# tls/: session tickets for OpenSSL servers.  libpprf_tls holds its own copy of opt, whose shared
-# keys are no part of the public library.
+# tls/: session tickets for OpenSSL servers.  It stands on pprf.h and
+# pprf_shared.h alone; libpprf_tls holds its own copy of the library.
 TLS_OBJ := $(TLS_SRC:tls/%.c=$(B)/tls/%.o)
 FLEET_OBJ := $(FLEET_SRC:%.c=$(B)/%.o)
-TLS_CPPFLAGS := -Iopt -Itls -Ivalkey
+TLS_CPPFLAGS := -Itls -Ivalkey
 
 LIBS += $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/tls/pprf_tls.pc
 PROGRAMS += $(B)/pprf-tls-server
@@ -40,9 +40,16 @@ $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/tls/libpprf_tls.a
 	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
-TLS_WRAP := RAND_priv_bytes prg_expand opt_descend pprf_punct opt_store_puncture pprf_punct_range opt_shared_start \
-  opt_shared_clear pthread_mutex_unlock pthread_mutex_trylock calloc
-$(B)/tls/test_pool: $(B)/tls/tests/test_pool.o $(B)/tls/tickets/pool.o $(B)/tls/tickets/handle.o $(OPT_OBJ)
+# the TLS side stands on public functions: failures inside opt are another folder's to make
+INJECT_WRAP := prg_expand opt_descend opt_store_puncture
+$(B)/tls/inject.o: equivalence-tests/inject.c $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/tls/tests/test_pool.o: TLS_CPPFLAGS += -Iequivalence-tests
+
+TLS_WRAP := RAND_priv_bytes pprf_punct pprf_punct_range pprf_shared_start pprf_shared_clear pthread_mutex_unlock \
+  pthread_mutex_trylock calloc $(INJECT_WRAP)
+$(B)/tls/test_pool: $(B)/tls/tests/test_pool.o $(B)/tls/inject.o $(B)/tls/tickets/pool.o $(OPT_OBJ)
 	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MAC_fetch \
@@ -50,7 +57,7 @@ TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MA
   EVP_CipherUpdate EVP_CipherFinal_ex \
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/tests/test_tickets.o $(B)/tls/tickets/tickets.o $(B)/tls/tickets/pool.o \
-    $(B)/tls/tickets/backend.o $(B)/tls/tickets/handle.o $(OPT_OBJ)
+    $(B)/tls/tickets/backend.o $(OPT_OBJ)
 	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \

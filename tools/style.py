@@ -102,6 +102,23 @@ def hides_failures(text):
     return bool(re.search(r"\|\s*tee\b", code)) and not re.search(r"(?m)^set .*\bpipefail\b", code)
 
 
+# What people use stands on the public headers.
+CORE = ("opt/", "prg/", "ref/", "common/")
+USERS = ("tls/", "valkey/")
+
+
+def inner_includes(path, text, headers):
+    """The lines that include a header of the core that is not public; tap.h is the tests' own."""
+    found = []
+    for m in re.finditer(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', text):
+        near = os.path.normpath(os.path.join(os.path.dirname(path), m.group(1)))
+        meant = [near] if near in headers else [h for h in headers if ("/" + h).endswith("/" + m.group(1))]
+        if any(h.startswith(CORE) and not h.endswith("/tap.h") for h in meant) and \
+                not any(h.startswith(USERS + ("include/", "equivalence-tests/")) for h in meant):
+            found.append("%s: %s" % (path, m.group(0).strip()))
+    return found
+
+
 def main():
     if sys.argv[1:2] == ["--fix"]:
         for f in sys.argv[2:]:
@@ -127,6 +144,11 @@ def main():
        % len(shell), r.stdout + r.stderr)
     hidden = [f for f in shell if hides_failures(of(f))]
     ok(not hidden, "shell: what is piped into tee can fail", "\n".join(hidden) + "\nset -o pipefail")
+    headers = set(files(".h"))
+    users = [f for f in c if f.startswith(USERS)]
+    inner = [line for f in users for line in inner_includes(f, of(f), headers)]
+    ok(len(users) > 20 and not inner, "tls/ and valkey/ include nothing of %s" % ", ".join(CORE),
+       "\n".join(inner) + "\npublic headers: include/")
     ok(differing("int f(void)\n{\n    return 1;\n}\n", "x.c")
        and not differing("int f(void)\n/*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c")
        and not differing("int f(void)\n  /*@ ghost (int R) */\n{\n  return 1;\n}\n", "x.c"),
@@ -138,6 +160,11 @@ def main():
     ok(hides_failures("set -eu\nfalse 2>&1 |tee log\n") and hides_failures("# set -o pipefail\nx | tee y\n")
        and not hides_failures("set -eu -o pipefail\nfalse | tee log\n"),
        "a failure that tee would hide is noticed")
+    ok(all(inner_includes("tls/x.c", '# include "%s"\n' % n, headers)
+           for n in ("prg.h", "../opt/key.h", "opt/store.h", "store.h", "shared.h", "options.h", "../ref/node.h"))
+       and not any(inner_includes("tls/x.c", "#include %s\n" % n, headers)
+                   for n in ('"tap.h"', '"pool.h"', "<pprf_shared.h>", "<string.h>", '"chain.h"', '"inject.h"')),
+       "an include of the core is noticed, one of a public header is not")
     print("1..%d" % count)
     return failed != 0
 

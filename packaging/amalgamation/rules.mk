@@ -2,7 +2,7 @@
 # packaging/amalgamation/: the library as one file to embed, pprf.c, with pprf.h beside it.
 AM := $(B)/amalgamation
 AM_INCLUDE := include prg common opt
-AM_CORE := $(OPT_SRC) $(COMMON_SRC) prg/wipe.c
+AM_CORE := $(filter-out opt/shared.c,$(OPT_SRC)) $(COMMON_SRC) prg/wipe.c # without pprf_shared.h
 
 .PHONY: amalgamation
 amalgamation: $(AM)/pprf.c ## the library as one file to embed: build/amalgamation/pprf.c, pprf.h

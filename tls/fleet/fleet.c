@@ -963,7 +963,7 @@ static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16]
 
 /* Where a server's values are from: its trees have the suite that valkey/tree.c names, and what this suite
  * gives for a value hangs neither on a salt nor on a leaf. */
-static const struct origin server_origin = {{PRG_SHA3_256, 0, 0}, 0};
+static const struct origin server_origin = {.suite = PPRF_SHA3_256};
 
 static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
                        uint8_t value[PPRF_SEED_BYTES])
@@ -1143,7 +1143,7 @@ static void fleet_stats(void *keys, struct pprf_tickets_stats *s)
                                    .unanswered = atomic_load(&c->unanswered),
                                    .connected = atomic_load(&c->connected),
                                    .depth = f->depth,
-                                   .suite = server_origin.family.suite,
+                                   .suite = server_origin.suite,
                                    .memory_bytes = sizeof *f + sizeof *f->own + sizeof *c};
 }
 

@@ -6,6 +6,7 @@
  * Time is a variable.  Processes are killed at chosen places by the wrapped functions below. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -19,10 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inject.h"
+#include "pprf_shared.h"
 #include "tickets/pool.h"
-#include "prg.h"
-#include "shared.h"
-#include "store.h"
 #include "test.h"
 
 static _Thread_local struct origin origin; /* of the last value */
@@ -32,12 +32,16 @@ static _Thread_local struct origin origin; /* of the last value */
 /* Where this process is to be killed. */
 enum place { NOWHERE, BEFORE_PUNCT, HALF_PUNCT, AFTER_PUNCT, IN_RANGE, IN_START, IN_CLEAR, PLACES };
 static enum place die_at;
-static long expands_until_failure = -1; /* -1: the PRG does not fail */
 
 static void here(enum place place)
 {
   if (die_at == place)
     (void)kill(getpid(), SIGKILL);
+}
+
+static void half_way(void)
+{
+  here(HALF_PUNCT);
 }
 
 static int trylock_error; /* what trying to have a lock is answered; 0: the truth */
@@ -74,33 +78,6 @@ int __wrap_RAND_priv_bytes(unsigned char *buf, int num)
   return good;
 }
 
-struct pprf_children __real_prg_expand(struct pprf_family family, struct pprf_seed s,
-                                       uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s,
-                                       uint64_t start, unsigned height);
-struct pprf_children __wrap_prg_expand(struct pprf_family family, struct pprf_seed s,
-                                       uint64_t start, unsigned height)
-{
-  if (expands_until_failure == 0)
-    return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
-  expands_until_failure -= expands_until_failure > 0;
-  return __real_prg_expand(family, s, start, height);
-}
-
-int __real_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
-                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
-int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
-                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value);
-
-/* A walk that may fail goes node by node. */
-int __wrap_opt_descend(struct pprf_family family, struct pprf_seed s, uint64_t leaf,
-                       unsigned height, struct pprf_seed *copath, struct pprf_seed *value)
-{
-  if (expands_until_failure >= 0)
-    return 0;
-  return __real_opt_descend(family, s, leaf, height, copath, value);
-}
-
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
@@ -109,23 +86,6 @@ int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
   int err = __real_pprf_punct(key, leaf);
   here(AFTER_PUNCT);
   return err;
-}
-
-void __real_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                               const struct pprf_seed *copath);
-void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                               const struct pprf_seed *copath);
-void __wrap_opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                               const struct pprf_seed *copath)
-{
-  if (die_at == HALF_PUNCT) { /* half of the seeds are not written yet: they hold something else */
-    struct pprf_seed half[PPRF_SLOTS_DEPTH_MAX];
-    for (unsigned i = 0; i < node.height; i++)
-      half[i] = i % 2 ? copath[i] : (struct pprf_seed){~copath[i].lo, copath[i].hi};
-    __real_opt_store_puncture(s, leaf, node, half);
-    here(HALF_PUNCT);
-  }
-  __real_opt_store_puncture(s, leaf, node, copath);
 }
 
 /* Leaves punctured by range since a lock was let go, and the most of them. */
@@ -156,21 +116,21 @@ int __wrap_pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
   return __real_pprf_punct_range(key, first, last);
 }
 
-int __real_opt_shared_start(pprf_key *key);
-int __wrap_opt_shared_start(pprf_key *key);
-int __wrap_opt_shared_start(pprf_key *key)
+int __real_pprf_shared_start(pprf_key *key, unsigned of, uint8_t salt[PPRF_SALT_BYTES]);
+int __wrap_pprf_shared_start(pprf_key *key, unsigned of, uint8_t salt[PPRF_SALT_BYTES]);
+int __wrap_pprf_shared_start(pprf_key *key, unsigned of, uint8_t salt[PPRF_SALT_BYTES])
 {
-  int err = __real_opt_shared_start(key);
+  int err = __real_pprf_shared_start(key, of, salt);
   here(IN_START);
   return err;
 }
 
-void __real_opt_shared_clear(pprf_key *key);
-void __wrap_opt_shared_clear(pprf_key *key);
-void __wrap_opt_shared_clear(pprf_key *key)
+void __real_pprf_shared_clear(pprf_key *key);
+void __wrap_pprf_shared_clear(pprf_key *key);
+void __wrap_pprf_shared_clear(pprf_key *key)
 {
   here(IN_CLEAR);
-  __real_opt_shared_clear(key);
+  __real_pprf_shared_clear(key);
 }
 
 /* ---- a naive model ---- */
@@ -457,8 +417,8 @@ struct given {
 
 static int same_origin(const struct origin *a, const struct origin *b)
 {
-  return a->leaf == b->leaf && a->family.suite == b->family.suite &&
-         a->family.salt_lo == b->family.salt_lo && a->family.salt_hi == b->family.salt_hi;
+  return a->leaf == b->leaf && a->suite == b->suite &&
+         memcmp(a->salt, b->salt, sizeof a->salt) == 0;
 }
 
 static void give(struct pool *p, uint64_t now, struct given *g)
@@ -1050,7 +1010,7 @@ static int imported(int fd, int tickets_fd)
     return 1;
   struct pprf_tickets_stats s;
   pool_stats(p, &s);
-  check(s.suite == h->g[0].origin.family.suite, "suite %llu", (unsigned long long)s.suite);
+  check(s.suite == h->g[0].origin.suite, "suite %llu", (unsigned long long)s.suite);
   for (unsigned i = 0; i < HANDED; i++)
     check(opens(p, 2, &h->g[i]) == (i % 2 ? PPRF_OK : PPRF_ERR_PUNCTURED), "ticket %u", i);
   for (unsigned i = 0; i < HANDED / 2; i++)
@@ -1177,8 +1137,7 @@ static void give_some(struct pool *p, unsigned n, struct seen *seen)
 
 static int same_salt(const struct given *a, const struct given *b)
 {
-  return a->origin.family.salt_lo == b->origin.family.salt_lo &&
-         a->origin.family.salt_hi == b->origin.family.salt_hi;
+  return memcmp(a->origin.salt, b->origin.salt, sizeof a->origin.salt) == 0;
 }
 
 /* Trees of all kinds: first ones, of a further key, after a rotation, used again after they were revoked, and
@@ -1221,13 +1180,14 @@ static void salts(void)
     while (t + 1 < marks && mark[t + 1] <= a)
       t++;
     const struct given *g = &seen->g[a], *first = &seen->g[mark[t]];
-    check(g->origin.family.suite == suite && g->origin.leaf == a - mark[t], "ticket %u", a);
+    check(g->origin.suite == suite && g->origin.leaf == a - mark[t], "ticket %u", a);
     check(same_salt(g, first), "two salts in a tree: %u", a);
     for (unsigned u = 0; u < t; u++)
       check(same_salt(g, &seen->g[mark[u]]) == (suite == PPRF_SHA3_256), "trees %u and %u", t, u);
   }
   if (suite == PPRF_SHA3_256)
-    check(seen->g[0].origin.family.salt_lo == 0 && seen->g[0].origin.family.salt_hi == 0, "a salt");
+    check(memcmp(seen->g[0].origin.salt, (uint8_t[PPRF_SALT_BYTES]){0}, PPRF_SALT_BYTES) == 0,
+          "a salt");
   pool_free(p);
   (void)munmap(seen, sizeof *seen);
   end_test("every_tree_has_a_salt_of_its_own_that_all_processes_know");
@@ -1236,20 +1196,20 @@ static void salts(void)
 /* The two halves of a salt are as good as random: one that is never set, or half of it, is seen. */
 static void salts_are_drawn(void)
 {
-  uint64_t ones[2] = {0, 0}, zeros[2] = {0, 0};
+  uint8_t ones[PPRF_SALT_BYTES] = {0}, zeros[PPRF_SALT_BYTES] = {0};
   struct pool *p = new_pool(10, 100, 0);
   struct given g;
   for (unsigned i = 0; i < 64; i++) {
     check(pool_revoke(p, 1) == PPRF_OK, "revoke");
     give(p, 1, &g);
-    ones[0] |= g.origin.family.salt_lo;
-    ones[1] |= g.origin.family.salt_hi;
-    zeros[0] |= ~g.origin.family.salt_lo;
-    zeros[1] |= ~g.origin.family.salt_hi;
+    for (unsigned k = 0; k < PPRF_SALT_BYTES; k++) {
+      ones[k] |= g.origin.salt[k];
+      zeros[k] |= (uint8_t)~g.origin.salt[k];
+    }
   }
-  for (unsigned i = 0; i < 2; i++)
-    check(suite == PPRF_SHA3_256 ? ones[i] == 0 : ones[i] == UINT64_MAX && zeros[i] == UINT64_MAX,
-          "bits of word %u that never change: %llx", i, (unsigned long long)~(ones[i] & zeros[i]));
+  for (unsigned k = 0; k < PPRF_SALT_BYTES; k++)
+    check(suite == PPRF_SHA3_256 ? ones[k] == 0 : ones[k] == 255 && zeros[k] == 255,
+          "bits of byte %u that never change: %x", k, ~(ones[k] & zeros[k]) & 255u);
   pool_free(p);
   end_test("each_bit_of_a_salt_is_drawn");
 }
@@ -1298,8 +1258,7 @@ static void imports_by_suite(void)
       check(pool_rotate(q, 1) == PPRF_OK, "rotate");
       struct given own;
       give(q, 1, &own);
-      check(own.origin.family.suite == suite && opens(p, 1, &own) == PPRF_OK,
-            "a tree started there");
+      check(own.origin.suite == suite && opens(p, 1, &own) == PPRF_OK, "a tree started there");
       pool_free(q);
     } else {
       check(err == PPRF_TLS_ERR_OPTION && q == NULL, "suite %u: %d", other, err);
@@ -1524,6 +1483,7 @@ static void die_in_the_middle(enum place place, const char *name)
   pid_t pid = fork();
   if (pid == 0) {
     die_at = place;
+    inject_half = place == HALF_PUNCT ? half_way : NULL;
     switch (place) {
     case IN_RANGE: /* the old tree's last ticket has expired */
     case IN_CLEAR:
@@ -1630,14 +1590,14 @@ static void prg_failures(void)
     pool_ticket ticket;
     give(p, 1, &g);
     pool_stats(p, &before);
-    expands_until_failure = k;
+    inject_expands = k;
     int err = pool_redeem(p, 1, g.ticket, 1);
-    expands_until_failure = k;
+    inject_expands = k;
     int opened = pool_open(p, 1, g.name, &ticket, &origin, value);
     int wiped = memcmp(value, zero, sizeof value) == 0;
-    expands_until_failure = k;
+    inject_expands = k;
     int issued = pool_issue(p, 1, next.name, &origin, next.value);
-    expands_until_failure = -1;
+    inject_expands = -1;
     check(err == PPRF_ERR_CRYPTO && opened == PPRF_ERR_CRYPTO && issued == PPRF_ERR_CRYPTO,
           "failure at call %ld: %d %d %d", k, err, opened, issued);
     check(wiped && memcmp(next.name, zero, sizeof zero) == 0 &&
@@ -1662,9 +1622,9 @@ static void prg_failures(void)
     struct pprf_tickets_stats s;
     for (unsigned i = 0; i < 3; i++)
       give(p, 1, &g[i]);
-    expands_until_failure = 2;
+    inject_expands = 2;
     check(expires[k](p, 101) == PPRF_ERR_CRYPTO, "%u: expire fails", k);
-    expands_until_failure = -1;
+    inject_expands = -1;
     check(opens(p, 101, &g[1]) == PPRF_ERR_PUNCTURED, "%u: expired all the same", k);
     pool_stats(p, &s);
     check(s.expired == 0 && s.outstanding == 3, "%u: not counted yet", k);
@@ -1694,45 +1654,160 @@ static int memory_goes_back(void)
   return (there & 1) == 0;
 }
 
+/* Memory for a key, of which this maps all bytes once more with each call. */
+static void *map_key(int fd, unsigned depth)
+{
+  void *memory = mmap(NULL, pprf_shared_bytes(depth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  check(memory != MAP_FAILED, "map");
+  return memory;
+}
+
 static void shared_keys(void)
 {
-  int back = memory_goes_back();
-  pprf_key *key;
-  uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES];
-  check(opt_shared_new(&key, 16) == PPRF_OK, "new");
+  enum { DEPTH = 16, LEAVES = 1 << DEPTH };
+  static const uint8_t zero[PPRF_SALT_BYTES];
+  int back = memory_goes_back(), fd = memfd_create("test_pool", MFD_CLOEXEC);
+  pprf_key *key, *other;
+  uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES], salt[PPRF_SALT_BYTES];
+  check(ftruncate(fd, (off_t)pprf_shared_bytes(DEPTH)) == 0, "size");
+  void *memory[] = {map_key(fd, DEPTH), map_key(fd, DEPTH)};
+  check(pprf_shared_open(&key, DEPTH, memory[0]) == PPRF_OK &&
+          pprf_shared_open(&other, DEPTH, memory[1]) == PPRF_OK,
+        "open");
+  pprf_shared_clear(key);
   check(pprf_eval(key, 0, a) == PPRF_ERR_PUNCTURED &&
-          pprf_eval(key, 65535, a) == PPRF_ERR_PUNCTURED && pprf_node_count(key) == 0,
+          pprf_eval(key, LEAVES - 1, a) == PPRF_ERR_PUNCTURED && pprf_node_count(key) == 0,
         "all punctured at first");
-  size_t empty = pprf_memory_bytes(key);
+  size_t empty = pprf_shared_memory_bytes(key);
   for (unsigned round = 0; round < 5; round++) {
-    check(opt_shared_start(key) == PPRF_OK && pprf_node_count(key) == 1, "start");
+    check(pprf_shared_start(key, suite, salt) == PPRF_OK && pprf_node_count(key) == 1, "start");
+    check((memcmp(salt, zero, sizeof salt) == 0) == (suite == PPRF_SHA3_256), "a salt");
     check(pprf_eval(key, 12345, b) == PPRF_OK, "eval");
     check(round == 0 || memcmp(a, b, sizeof a) != 0, "a new key, not the last one");
     memcpy(a, b, sizeof a);
-    for (uint64_t leaf = 0; leaf < 65536; leaf += 2)
+    for (uint64_t leaf = 0; leaf < LEAVES; leaf += 2)
       if (round == 0 || rnd(2))
         check(pprf_punct(key, leaf) == PPRF_OK, "punct");
-    size_t full = pprf_memory_bytes(key);
+    size_t full = pprf_shared_memory_bytes(key);
     check(!back || full > empty + 100000, "memory at the peak: %zu, empty %zu", full, empty);
+    check(pprf_shared_set(other, suite, salt, pprf_node_count(key)) == PPRF_OK &&
+            pprf_eval(other, 12345, b) == PPRF_OK && memcmp(a, b, sizeof a) == 0 &&
+            pprf_punct(other, 12345) == PPRF_OK,
+          "at another address it is the same key");
+    check(pprf_eval(key, 12345, b) == PPRF_ERR_PUNCTURED,
+          "what another handle has punctured is gone");
+    check(pprf_shared_set(key, suite, salt, pprf_node_count(other)) == PPRF_OK &&
+            pprf_node_count(key) == pprf_node_count(other),
+          "its nodes are carried over");
     if (round % 2 == 1)
-      check(pprf_punct_range(key, 0, 65535) == PPRF_OK, "puncture the rest");
-    opt_shared_clear(key);
-    opt_shared_clear(key);
+      check(pprf_punct_range(key, 0, LEAVES - 1) == PPRF_OK, "puncture the rest");
+    if (round == 2) /* whatever a writer that died has left there */
+      for (size_t i = 0; i < pprf_shared_bytes(DEPTH); i += 1 + rnd(4000))
+        ((uint8_t *)memory[1])[i] ^= (uint8_t)(1 + rnd(255));
+    pprf_shared_clear(round == 3 ? other : key);
+    pprf_shared_clear(key);
     check(pprf_node_count(key) == 0 && pprf_eval(key, 12345, b) == PPRF_ERR_PUNCTURED, "clear");
-    check(!back || pprf_memory_bytes(key) <= empty + 8192, "memory goes back: %zu, empty %zu",
-          pprf_memory_bytes(key), empty);
+    for (uint64_t leaf = 0; round == 2 && leaf < LEAVES; leaf++)
+      check(pprf_eval(key, leaf, b) == PPRF_ERR_PUNCTURED, "leaf %llu", (unsigned long long)leaf);
+    check(!back || pprf_shared_memory_bytes(key) <= empty + 8192,
+          "memory goes back: %zu, empty %zu", pprf_shared_memory_bytes(key), empty);
   }
   pid_t pid;
   int status;
-  check(opt_shared_start(key) == PPRF_OK && pprf_eval(key, 7, a) == PPRF_OK, "start");
+  check(pprf_shared_start(key, suite, salt) == PPRF_OK && pprf_eval(key, 7, a) == PPRF_OK, "start");
   if ((pid = fork()) == 0)
     _exit(!(pprf_eval(key, 7, b) == PPRF_OK && memcmp(a, b, sizeof a) == 0 &&
             pprf_punct(key, 7) == PPRF_OK));
   check(waitpid(pid, &status, 0) == pid && status == 0, "child");
   check(pprf_eval(key, 7, b) == PPRF_ERR_PUNCTURED, "the child's puncture is seen");
-  opt_shared_free(key);
+  pprf_shared_close(key);
+  pprf_shared_close(other);
+  for (unsigned i = 0; i < 2; i++)
+    (void)munmap(memory[i], pprf_shared_bytes(DEPTH));
+  (void)close(fd);
   end_test(back ? "shared_keys_start_clear_and_give_their_memory_back"
                 : "shared_keys_start_clear # SKIP of the memory: it is not given back here");
+}
+
+static void shared_keys_refuse(void)
+{
+  static const uint8_t zero[PPRF_SEED_BYTES];
+  static const unsigned no_suite[] = {0, PPRF_MLS_SHA256, PPRF_MLS_SHA256 + 1, 64, UINT_MAX};
+  int salted = suite != PPRF_SHA3_256;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = pprf_shared_bytes(10);
+  uint8_t *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  uint8_t a[PPRF_SEED_BYTES], b[PPRF_SEED_BYTES], salt[PPRF_SALT_BYTES], before[PPRF_SALT_BYTES];
+  pprf_key *key;
+  check(pprf_shared_bytes(0) == 0 && pprf_shared_bytes(33) == 0 &&
+          pprf_shared_bytes(UINT_MAX) == 0 && bytes > 0 && bytes % page == 0,
+        "bytes");
+  check(pprf_shared_open(NULL, 10, memory) == PPRF_ERR_NULL, "open into NULL");
+  static const struct {
+    unsigned depth, at;
+    int err;
+  } bad[] = {{0, 0, PPRF_ERR_RANGE}, {33, 0, PPRF_ERR_RANGE}, {10, 8, PPRF_ERR_RANGE}};
+  for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+    key = (pprf_key *)(void *)memory;
+    check(pprf_shared_open(&key, bad[i].depth, memory + bad[i].at) == bad[i].err && key == NULL,
+          "open %u", i);
+  }
+  check(pprf_shared_open(&key, 10, NULL) == PPRF_ERR_NULL && key == NULL, "no memory");
+  callocs_until_failure = 0;
+  check(pprf_shared_open(&key, 10, memory) == PPRF_ERR_NOMEM && key == NULL, "no handle");
+  callocs_until_failure = -1;
+  check(pprf_shared_open(&key, 10, memory) == PPRF_OK, "open");
+  check(pprf_shared_start(key, suite, salt) == PPRF_OK && pprf_eval(key, 3, a) == PPRF_OK, "start");
+  memcpy(before, salt, sizeof salt);
+  for (unsigned i = 0; i < sizeof no_suite / sizeof *no_suite; i++) {
+    check(pprf_shared_set(key, no_suite[i], salt, 1) == PPRF_ERR_SUITE, "set %u", i);
+    check(pprf_shared_start(key, no_suite[i], salt) == PPRF_ERR_SUITE &&
+            memcmp(salt, zero, sizeof salt) == 0,
+          "start %u", i);
+    memcpy(salt, before, sizeof salt);
+    memset(b, 1, sizeof b);
+    check(pprf_split_value(no_suite[i], salt, 3, a, b, before) == PPRF_ERR_SUITE &&
+            memcmp(b, zero, sizeof b) == 0 && memcmp(before, zero, sizeof before) == 0,
+          "split %u", i);
+    memcpy(before, salt, sizeof salt);
+  }
+  check(pprf_shared_set(NULL, suite, salt, 1) == PPRF_ERR_NULL &&
+          pprf_shared_set(key, suite, salt, 513) == PPRF_ERR_RANGE &&
+          pprf_shared_set(key, suite, NULL, 1) == (salted ? PPRF_ERR_NULL : PPRF_OK) &&
+          pprf_shared_start(NULL, suite, before) == PPRF_ERR_NULL &&
+          pprf_shared_start(key, suite, NULL) == PPRF_ERR_NULL,
+        "what is refused");
+  for (long draw = 0; draw < 1 + salted; draw++) {
+    draws_until_failure = draw;
+    check(pprf_shared_start(key, suite, before) == PPRF_ERR_CRYPTO &&
+            memcmp(before, zero, sizeof before) == 0,
+          "draw %ld", draw);
+    draws_until_failure = -1;
+  }
+  check(pprf_eval(key, 3, b) == PPRF_OK && memcmp(a, b, sizeof a) == 0 && pprf_node_count(key) == 1,
+        "the key is as it was");
+  check(pprf_split_value(suite, salt, UINT64_C(1) << 63, a, b, before) == PPRF_ERR_RANGE &&
+          pprf_split_value(suite, salted ? NULL : salt, 3, salted ? a : NULL, b, before) ==
+            PPRF_ERR_NULL &&
+          pprf_split_value(suite, salt, 3, a, NULL, before) == PPRF_ERR_NULL &&
+          pprf_split_value(suite, salt, 3, a, b, NULL) == PPRF_ERR_NULL,
+        "what is not split");
+  inject_expands = 0;
+  check(pprf_split_value(suite, salt, 3, a, b, before) == PPRF_ERR_CRYPTO &&
+          memcmp(b, zero, sizeof b) == 0 && memcmp(before, zero, sizeof before) == 0,
+        "split without a PRG");
+  inject_expands = -1;
+  check(pprf_split_value(suite, salt, 3, a, b, before) == PPRF_OK &&
+          memcmp(b, before, sizeof b) != 0 && memcmp(a, b, sizeof b) != 0,
+        "split");
+  check(pprf_shared_handle_bytes(NULL) == 0 && pprf_shared_memory_bytes(NULL) == 0 &&
+          pprf_shared_memory_bytes(key) > pprf_shared_handle_bytes(key),
+        "bytes held");
+  pprf_shared_clear(NULL);
+  pprf_shared_lock(NULL);
+  pprf_shared_close(NULL);
+  pprf_shared_close(key);
+  (void)munmap(memory, bytes);
+  end_test("shared_keys_refuse_what_they_cannot_be");
 }
 
 static void memory(void)
@@ -1929,6 +2004,8 @@ int main(int argc, char **argv)
     salts_are_drawn();
     no_randomness();
     imports_by_suite();
+    shared_keys();
+    shared_keys_refuse();
   }
   suite = PPRF_SHA3_256_SALTED;
   run(argv[0]);
@@ -1936,7 +2013,5 @@ int main(int argc, char **argv)
   suite = PPRF_AES_128;
   run(argv[0]);
   no_memory();
-  suite = 0;
-  shared_keys();
   return tap_end();
 }

@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 #include "pprf_tickets.h"
-#include "prg.h"
 
 #define NAME_BYTES 16
 
 /** Where a leaf's value is from, without which nothing is derived from it: the tree's suite and salt, and the
  * leaf's number in its tree.  Public. */
 struct origin {
-  struct pprf_family family;
+  unsigned suite;
+  uint8_t salt[PPRF_SALT_BYTES];
   uint64_t leaf;
 };
 

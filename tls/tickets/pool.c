@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <pprf_shared.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -16,10 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../common/options.h"
 #include "descriptor.h"
-#include "handle.h"
-#include "shared.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3, which may be set to refuse memory without it */
@@ -57,7 +55,7 @@ struct tree {
   uint64_t nodes;  /* of its key, whose memory follows the header */
   uint32_t id;     /* 0: free, every leaf is punctured */
   uint32_t first_segment, segments;
-  uint64_t salt_lo, salt_hi; /* of its key; zero if the suite has none */
+  _Alignas(8) uint8_t salt[PPRF_SALT_BYTES]; /* of its key; zero if the suite has none */
   uint64_t opened; /* when its first leaf was given out */
   uint64_t next;   /* first leaf not given out */
   struct segment segment[SEGMENTS]; /* a ring */
@@ -152,22 +150,25 @@ static uint64_t segment_end(struct tree *t, unsigned i)
 
 /* ---- trees ---- */
 
-static struct pprf_family family_of(const struct held *s, const struct tree *t)
+/* The tree's handle. */
+static pprf_key *handle_of(const struct held *s, const struct tree *t)
 {
-  return (struct pprf_family){s->pool->suite, t->salt_lo, t->salt_hi};
+  return s->key[t - s->shard->tree];
 }
 
-/* Another process may have started the tree. */
+/* The same, ready for use: another process may have started or changed the tree. */
 static pprf_key *key_of(const struct held *s, const struct tree *t)
 {
-  pprf_key *key = s->key[t - s->shard->tree];
-  handle_set_family(key, family_of(s, t));
+  pprf_key *key = handle_of(s, t);
+  (void)pprf_shared_set(key, s->pool->suite, t->salt, t->nodes);
   return key;
 }
 
 static struct origin origin_of(const struct held *s, const struct tree *t, uint64_t leaf)
 {
-  return (struct origin){family_of(s, t), leaf};
+  struct origin origin = {.suite = s->pool->suite, .leaf = leaf};
+  memcpy(origin.salt, t->salt, sizeof origin.salt);
+  return origin;
 }
 
 /* Every change of a tree is announced, so that the next owner of the lock knows which tree a
@@ -175,12 +176,12 @@ static struct origin origin_of(const struct held *s, const struct tree *t, uint6
 static void begin_change(struct held *s, struct tree *t)
 {
   atomic_store(&s->shard->changing, (unsigned)(t - s->shard->tree));
-  handle_set_nodes(key_of(s, t), t->nodes);
 }
 
+/* After what was done with key_of(s, t). */
 static void end_change(struct held *s, struct tree *t)
 {
-  t->nodes = pprf_node_count(key_of(s, t));
+  t->nodes = pprf_node_count(handle_of(s, t));
   atomic_store(&s->shard->changing, NONE);
 }
 
@@ -205,7 +206,7 @@ static void reset(struct tree *t)
 static void clear(struct held *s, struct tree *t)
 {
   begin_change(s, t);
-  opt_shared_clear(key_of(s, t));
+  pprf_shared_clear(handle_of(s, t));
   reset(t);
   if (is_current(s, t))
     s->shard->current = NONE;
@@ -289,14 +290,9 @@ static int retire(struct held *s)
 /* A free tree gets a root and a salt.  One that fails stays free. */
 static int start_tree(struct held *s, struct tree *t)
 {
-  struct pprf_seed salt = {0, 0};
-  int err = pprf_has_salt(s->pool->suite) ? prg_random(&salt) : PPRF_OK;
-  if (err != PPRF_OK)
-    return err;
+  pprf_key *key = key_of(s, t);
   reset(t);
-  t->salt_lo = salt.lo;
-  t->salt_hi = salt.hi;
-  return opt_shared_start(key_of(s, t));
+  return pprf_shared_start(key, s->pool->suite, t->salt);
 }
 
 /* Make sure that the current tree has a leaf to give out. */
@@ -568,7 +564,7 @@ static size_t header_bytes(unsigned depth, unsigned keys)
 static uint64_t key_bytes(unsigned depth)
 {
   unsigned bits = pool_shard_bits(depth);
-  return (uint64_t)handle_bytes(depth - bits) << bits;
+  return (uint64_t)pprf_shared_bytes(depth - bits) << bits;
 }
 
 /* 0: more than a size_t counts. */
@@ -609,7 +605,7 @@ static void in_child(void)
   for (struct pool *p = pools; p != NULL; p = p->next) {
     (void)mlock(p->h, header_bytes(p->depth, p->keys));
     for (unsigned i = 0; i < p->shards * p->keys; i++)
-      handle_lock(p->key[i]);
+      pprf_shared_lock(p->key[i]);
   }
   after_fork();
 }
@@ -666,10 +662,13 @@ static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys, uns
     (void)mlock(p->h, header);
     unsigned char *memory = (unsigned char *)p->h + header;
     for (unsigned i = 0; i < p->shards * keys && err == PPRF_OK; i++) {
-      err = handle_new(&p->key[i], p->tree_depth, memory);
-      memory += handle_bytes(p->tree_depth);
+      err = pprf_shared_open(&p->key[i], p->tree_depth, memory);
+      memory += pprf_shared_bytes(p->tree_depth);
     }
   }
+  static const uint8_t no_salt[PPRF_SALT_BYTES];
+  if (err == PPRF_OK) /* once it is good for a suite it always is: key_of need not ask */
+    err = pprf_shared_set(p->key[0], suite, no_salt, 0);
   if (err != PPRF_OK) {
     pool_free(p);
     return err;
@@ -740,7 +739,7 @@ int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetim
     shard->current = NONE;
     atomic_store(&shard->changing, NONE);
     for (unsigned k = 0; k < keys; k++)
-      opt_shared_clear(p->key[i * keys + k]);
+      pprf_shared_clear(p->key[i * keys + k]);
   }
   if (err != PPRF_OK) {
     pool_free(p);
@@ -794,7 +793,7 @@ void pool_free(struct pool *p)
   delist(p);
   pool_close(p);
   for (unsigned i = 0; p->key != NULL && i < p->shards * p->keys; i++)
-    handle_free(p->key[i]);
+    pprf_shared_close(p->key[i]);
   free(p->key);
   if (p->h != NULL)
     (void)munmap(p->h, mapping_bytes(p->depth, p->keys));
@@ -1003,7 +1002,7 @@ static uint64_t held_bytes(const struct pool *p)
   uint64_t bytes = 0;
   int counted = has_descriptor(p) && fstat(p->fd, &st) == 0;
   for (unsigned i = 0; i < p->shards * p->keys; i++)
-    bytes += counted ? handle_own_bytes(p->key[i]) : handle_memory_bytes(p->key[i]);
+    bytes += counted ? pprf_shared_handle_bytes(p->key[i]) : pprf_shared_memory_bytes(p->key[i]);
   return bytes + (counted ? 512 * (uint64_t)st.st_blocks : header_bytes(p->depth, p->keys));
 }
 

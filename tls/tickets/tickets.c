@@ -5,12 +5,12 @@
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <pprf_shared.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../../opt/key.h" /* ref has one of its own */
 #include "pool.h"
 
 /* The parts of a ticket: name, IV, ciphertext, MAC over all that precedes. */
@@ -120,25 +120,11 @@ int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out)
   return good;
 }
 
-/* The leaf's children: a tree one level deeper would have them as its leaves, and this one never comes to
- * them.  The leaf's id is odd, those of inner nodes are even. */
-static PPRF_WORK int derive(const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
-                            struct ticket_keys *keys)
-{
-  const struct pprf_children child = prg_expand(origin->family, load_seed(value), origin->leaf, 0);
-  store_seed(keys->cipher, child.left);
-  store_seed(keys->mac, child.right);
-  return child.err == PPRF_OK;
-}
-
 int ticket_derive(const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
                   struct ticket_keys *keys)
 {
-  int good = derive(origin, value, keys);
-  prg_wipe(prg_wipe_plan(EVAL_STACK)); /* it takes no more stack than an evaluation */
-  if (!good)
-    OPENSSL_cleanse(keys, sizeof *keys);
-  return good;
+  return pprf_split_value(origin->suite, origin->salt, origin->leaf, value, keys->cipher,
+                          keys->mac) == PPRF_OK;
 }
 
 int ticket_set_keys(const struct ticket_keys *keys, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac,

@@ -52,8 +52,7 @@ int ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes, cons
 /** HKDF-Extract (RFC 5869, 2.2) without a salt, of a secret as long as the digest.  False: OpenSSL failed. */
 int ticket_extract(const EVP_MD *digest, const uint8_t *secret, uint8_t *out);
 
-/** The keys of a leaf's value: what its tree's suite would give as its children's, if it were an inner node of the
- * in-order id 2 * leaf + 1, which no inner node has.  False: the PRG failed, and keys is wiped. */
+/** The keys of a leaf's value (pprf_split_value).  False: the PRG failed, and keys is zero. */
 int ticket_derive(const struct origin *origin, const uint8_t value[PPRF_SEED_BYTES],
                   struct ticket_keys *keys);
 
