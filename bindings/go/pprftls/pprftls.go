@@ -14,16 +14,22 @@
 // copies a ClientHello on its way can spoil its ticket (the client then makes a full handshake), and one
 // ClientHello names up to five.  crypto/tls keeps the session's secret until the connection is closed, and
 // nobody wipes what was in Go's memory.  The state is one process's.
+//
+// A ticket is good only under a configuration with the ClientAuth and the names in ClientCAs of the one that issued
+// it: the configuration that was attached, or that its GetConfigForClient returned.  A Clone counts as its original.
 package pprftls
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,6 +151,20 @@ func (t *Tickets) isClosed() bool {
 	return s.closed
 }
 
+// What a configuration asks of its clients: a ticket is good only where the same is asked.
+func asked(config *tls.Config) []byte {
+	rules := binary.BigEndian.AppendUint32(nil, uint32(config.ClientAuth))
+	if config.ClientAuth != tls.NoClientCert && config.ClientCAs != nil {
+		names := config.ClientCAs.Subjects() // a pool of the program's own has all its names
+		slices.SortFunc(names, bytes.Compare)
+		for _, name := range names {
+			rules = append(binary.BigEndian.AppendUint32(rules, uint32(len(name))), name...)
+		}
+	}
+	digest := sha256.Sum256(rules)
+	return digest[:]
+}
+
 // Attach has every session of config become a ticket of these, and nothing else be accepted as one.  So it does with
 // each configuration that config.GetConfigForClient returns, in a copy, but for those that have session tickets
 // disabled or wrap their sessions themselves.  Call it before config is used, and set GetConfigForClient before.
@@ -182,7 +202,7 @@ func (t *Tickets) wrap(config *tls.Config) {
 	config.WrapSession = func(_ tls.ConnectionState, state *tls.SessionState) ([]byte, error) {
 		plain, err := state.Bytes()
 		if err == nil {
-			if ticket, err := t.Seal(plain); err == nil {
+			if ticket, err := t.seal(plain, asked(config)); err == nil {
 				return ticket, nil
 			}
 		}
@@ -194,7 +214,7 @@ func (t *Tickets) wrap(config *tls.Config) {
 		if len(ticket) == 0 {
 			return nil, nil // a TLS 1.2 client that asks for its first ticket
 		}
-		plain, ok := t.Open(ticket)
+		plain, ok := t.open(ticket, asked(config))
 		if !ok {
 			return nil, nil // a full handshake
 		}
@@ -339,7 +359,10 @@ func aead(value *[pprf.ValueBytes]byte) cipher.AEAD {
 var nonce [12]byte
 
 // Seal makes a ticket of bytes: for servers that are not crypto/tls's.
-func (t *Tickets) Seal(plain []byte) ([]byte, error) {
+func (t *Tickets) Seal(plain []byte) ([]byte, error) { return t.seal(plain, nil) }
+
+// With rules the ticket is whole only for those who give the same.
+func (t *Tickets) seal(plain, rules []byte) ([]byte, error) {
 	s := t.lock()
 	g, leaf, err := s.take()
 	if err == nil {
@@ -363,11 +386,13 @@ func (t *Tickets) Seal(plain []byte) ([]byte, error) {
 	binary.BigEndian.PutUint32(ticket[4:], g.id)
 	binary.BigEndian.PutUint64(ticket[8:], leaf)
 	s.name.Encrypt(ticket, ticket)
-	return aead(&value).Seal(ticket, nonce[:], plain, ticket), nil
+	return aead(&value).Seal(ticket, nonce[:], plain, append(rules, ticket...)), nil
 }
 
 // Open returns what was sealed, once: afterwards nobody can open the ticket.
-func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
+func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) { return t.open(ticket, nil) }
+
+func (t *Tickets) open(ticket, rules []byte) (plain []byte, ok bool) {
 	s := t.shared()
 	var name [nameBytes]byte
 	if len(ticket) >= nameBytes && s.name != nil {
@@ -389,7 +414,7 @@ func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
 	case !given: // its key is gone, it has expired, or a leaf that no ticket has
 		count = &s.count.Refused
 	default:
-		plain, count = s.redeem(g.key, leaf, ticket)
+		plain, count = s.redeem(g.key, leaf, ticket, rules)
 	}
 	s.mu.Lock()
 	*count++
@@ -398,12 +423,12 @@ func (t *Tickets) Open(ticket []byte) (plain []byte, ok bool) {
 }
 
 // Puncture the leaf of a ticket that is whole.  Of several callers one gets the content: whose puncture it is.
-func (s *state) redeem(key *pprf.Key, leaf uint64, ticket []byte) ([]byte, *uint64) {
+func (s *state) redeem(key *pprf.Key, leaf uint64, ticket, rules []byte) ([]byte, *uint64) {
 	value, err := key.Eval(leaf)
 	if err != nil {
 		return nil, &s.count.Refused
 	}
-	plain, err := aead(&value).Open([]byte{}, nonce[:], ticket[nameBytes:], ticket[:nameBytes])
+	plain, err := aead(&value).Open([]byte{}, nonce[:], ticket[nameBytes:], append(rules, ticket[:nameBytes]...))
 	if err != nil {
 		return nil, &s.count.Foreign
 	}

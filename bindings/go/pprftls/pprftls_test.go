@@ -110,6 +110,44 @@ func resumes(t *testing.T, server *tls.Config, cache tls.ClientSessionCache, ver
 	return client.ConnectionState().DidResume
 }
 
+// crypto/tls itself resumes a session without a certificate where one is asked for and not required.
+func TestATicketIsGoodOnlyWhereTheSameIsAskedOfClients(t *testing.T) {
+	own, tickets := certificate(t), fresh(t, Config{})
+	attached := func(auth tls.ClientAuthType, authority ...tls.Certificate) *tls.Config {
+		c := &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: auth, ClientCAs: x509.NewCertPool()}
+		for _, a := range authority {
+			ca, err := x509.ParseCertificate(a.Certificate[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.ClientCAs.AddCert(ca)
+		}
+		if err := tickets.Attach(c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	none, asks := attached(tls.NoClientCert), attached(tls.RequestClientCert)
+	another := attached(tls.RequestClientCert, own)
+	chosen := &tls.Config{Certificates: []tls.Certificate{own}}
+	chosen.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequestClientCert}, nil
+	}
+	if err := tickets.Attach(chosen); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		for i, pair := range [][2]*tls.Config{{none, asks}, {asks, none}, {asks, another}, {another, asks}, {none, chosen}} {
+			cache := &frozen{}
+			got := fmt.Sprint(resumes(t, pair[0], cache, version), resumes(t, pair[1], cache, version),
+				resumes(t, pair[0], cache, version))
+			if got != "false false true" {
+				t.Errorf("version %x, pair %d: %s", version, i, got)
+			}
+		}
+	}
+}
+
 func TestATicketResumesOneConnection(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		server := &tls.Config{Certificates: []tls.Certificate{certificate(t)}}

@@ -15,7 +15,8 @@
 //! ClientHello on its way can spoil its ticket, and the client then makes a full handshake.  rustls 0.23 takes no
 //! early data with any stateless ticket.  Nobody wipes the session that rustls is given, nor what ring makes of a
 //! ticket's key while it works with it.  Whoever sees two tickets can tell whether one key made them, and which was
-//! made first.  The state is one process's.
+//! made first.  The state is one process's.  rustls does not say for which configuration a ticket is opened: give
+//! configurations that ask their clients for other certificates a ticketer each.
 use pprf::{Error, Key};
 use ring::{aead, rand};
 use rustls::server::ProducesTickets;
