@@ -31,7 +31,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
+	"unsafe"
 
 	pprf "github.com/libpprf/libpprf/bindings/go"
 )
@@ -41,7 +43,7 @@ type Config struct {
 	Depth    uint             // a key gives 2^Depth tickets; default 20
 	Lifetime time.Duration    // a ticket is good for it, and up to a sixteenth more; default 2 hours, at most 7 days
 	Rotation time.Duration    // a key gives tickets for so long; default: until they are used up
-	Now      func() time.Time // default time.Now
+	Now      func() time.Time // default: a clock that runs in suspend, too, and that nobody sets
 }
 
 // Metrics count since New, and say what is held now.
@@ -118,7 +120,7 @@ func New(config Config) (*Tickets, error) {
 		return nil, fmt.Errorf("pprftls: a lifetime of %v, a rotation of %v", config.Lifetime, config.Rotation)
 	}
 	if config.Now == nil {
-		config.Now = time.Now
+		config.Now = sinceBoot
 	}
 	s := &state{config: config}
 	var key [16]byte
@@ -131,10 +133,21 @@ func New(config Config) (*Tickets, error) {
 	return &Tickets{s}, nil
 }
 
+const clockBoottime = 7 // CLOCK_BOOTTIME of clock_gettime(2)
+
+// The time since the system's start.  What time.Now measures with stands still in suspend.
+func sinceBoot() time.Time {
+	var now syscall.Timespec
+	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&now)), 0); err != 0 {
+		return time.Now()
+	}
+	return time.Unix(now.Unix())
+}
+
 // shared returns what the copies share; of what was never made it is closed.
 func (t *Tickets) shared() *state {
 	if t == nil || t.state == nil {
-		return &state{config: Config{Now: time.Now}, closed: true}
+		return &state{config: Config{Now: sinceBoot}, closed: true}
 	}
 	return t.state
 }

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"os"
+	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -250,6 +252,27 @@ func TestTicketsExpire(t *testing.T) {
 	}
 	if m := tickets.Metrics(); m.Redeemed != 2 || m.Refused != 1 || m.Keys != 1 {
 		t.Errorf("%+v", m)
+	}
+}
+
+// In a namespace whose system has run for a day more.
+func TestTheClockRunsInSuspend(t *testing.T) {
+	const asked = "PPRF_TEST_CLOCK"
+	now := fresh(t, Config{}).config.Now().Unix()
+	if os.Getenv(asked) != "" {
+		fmt.Println("since boot:", now)
+		return
+	}
+	command := exec.Command("unshare", "--user", "--map-root-user", "--time", "--boottime", "86400", os.Args[0],
+		"-test.run", "^TestTheClockRunsInSuspend$")
+	command.Env = append(os.Environ(), asked+"=1")
+	out, _ := command.Output()
+	var there int64
+	if _, err := fmt.Sscanf(string(out), "since boot: %d", &there); err != nil {
+		t.Skipf("no namespace of time is to be had here: %s", out)
+	}
+	if there+3600 < now+86400 {
+		t.Errorf("%d here, %d where the system has run for a day more", now, there)
 	}
 }
 

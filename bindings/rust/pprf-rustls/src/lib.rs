@@ -23,7 +23,7 @@ use rustls::server::ProducesTickets;
 use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 const NAME_BYTES: usize = 12; // a key's random number, and the leaf's
@@ -54,9 +54,9 @@ pub struct Metrics {
 struct Generation {
     id: u64,
     key: Key,
-    next: u64,    // the first leaf that was not given out
-    expired: u64, // leaves below are punctured
-    marks: Vec<(Instant, u64)>, // leaves below were given out at that time or before; ascending
+    next: u64,                   // the first leaf that was not given out
+    expired: u64,                // leaves below are punctured
+    marks: Vec<(Duration, u64)>, // leaves below were given out at that time or before; ascending
 }
 
 struct State {
@@ -69,13 +69,23 @@ pub struct Ticketer {
     state: Mutex<State>,
     depth: u32,
     lifetime: u32,
-    now: fn() -> Instant,
+    now: fn() -> Duration,
 }
 
 impl fmt::Debug for Ticketer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ticketer").field("depth", &self.depth).field("lifetime", &self.lifetime).finish_non_exhaustive()
     }
+}
+
+/// The time since the system's start, suspend included, in which [`std::time::Instant`] stands still.
+fn since_boot() -> Duration {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: now is ours
+    if unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut now) } != 0 {
+        return Duration::MAX; // no clock: all tickets have expired
+    }
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 fn random() -> Result<u64, Error> {
@@ -98,7 +108,7 @@ fn nonce() -> aead::Nonce {
 
 impl State {
     /// Puncture what is past its lifetime, and drop keys all of whose tickets are.
-    fn expire(&mut self, limit: Option<Instant>) {
+    fn expire(&mut self, limit: Option<Duration>) {
         let Some(limit) = limit else { return };
         for g in &mut self.held {
             let passed = g.marks.iter().take_while(|(at, _)| *at <= limit).count();
@@ -132,10 +142,10 @@ impl Ticketer {
     /// depth: a key gives 2^depth tickets, 1..=32.  lifetime: seconds that a ticket is good for, and up to a
     /// sixteenth more; less than 1 counts as 1, more than seven days (RFC 8446, 4.6.1) as seven days.
     pub fn new(depth: u32, lifetime: u32) -> Result<Arc<Ticketer>, Error> {
-        Ticketer::with_clock(depth, lifetime, Instant::now)
+        Ticketer::with_clock(depth, lifetime, since_boot)
     }
 
-    fn with_clock(depth: u32, lifetime: u32, now: fn() -> Instant) -> Result<Arc<Ticketer>, Error> {
+    fn with_clock(depth: u32, lifetime: u32, now: fn() -> Duration) -> Result<Arc<Ticketer>, Error> {
         if depth > 32 {
             return Err(Error::Depth(depth)); // a ticket's name has 32 bits of leaf
         }
@@ -180,7 +190,7 @@ impl Ticketer {
         // the last mark covers a sixteenth of the lifetime, and is dated to its end
         match g.marks.last_mut() {
             Some((at, next)) if now < *at => *next = g.next,
-            _ => g.marks.push((now + step, g.next)),
+            _ => g.marks.push((now.saturating_add(step), g.next)),
         }
         let mut name = [0; NAME_BYTES];
         name[..8].copy_from_slice(&g.id.to_be_bytes());
@@ -245,19 +255,15 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    thread_local!(static PASSED: Cell<(Option<Instant>, u64)> = const { Cell::new((None, 0)) });
+    thread_local!(static PASSED: Cell<u64> = const { Cell::new(0) });
 
     /// A clock that the test moves.
-    fn clock() -> Instant {
-        let (start, seconds) = PASSED.get();
-        let start = start.unwrap_or_else(|| Instant::now() + Duration::from_secs(1_000_000));
-        PASSED.set((Some(start), seconds));
-        start + Duration::from_secs(seconds)
+    fn clock() -> Duration {
+        Duration::from_secs(1_000_000 + PASSED.get())
     }
 
     fn pass(seconds: u64) {
-        let (start, passed) = PASSED.get();
-        PASSED.set((start, passed + seconds));
+        PASSED.set(PASSED.get() + seconds);
     }
 
     #[test]
@@ -338,5 +344,27 @@ mod tests {
         }
         assert_eq!(tickets.metrics().keys, MAX_KEYS);
         assert!(tickets.metrics().dropped > 0);
+    }
+
+    /// In a namespace whose system has run for a day more.
+    #[test]
+    fn the_clock_runs_in_suspend() {
+        const ASKED: &str = "PPRF_TEST_CLOCK";
+        if std::env::var_os(ASKED).is_some() {
+            println!("since boot: {}", since_boot().as_secs());
+            return;
+        }
+        let out = std::process::Command::new("unshare")
+            .args(["--user", "--map-root-user", "--time", "--boottime", "86400"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "tests::the_clock_runs_in_suspend", "--nocapture"])
+            .env(ASKED, "1")
+            .output();
+        let now = since_boot().as_secs();
+        let said = out.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
+        match said.split("since boot: ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
+            Some(there) => assert!(there.parse::<u64>().unwrap() + 3600 > now + 86400, "{said}"),
+            None => println!("skipped: no namespace of time is to be had here"),
+        }
     }
 }

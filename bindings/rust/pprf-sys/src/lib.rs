@@ -55,8 +55,7 @@ pub struct pprf_import_options {
     pub flags: c_uint,
 }
 
-pub type pprf_each =
-    unsafe extern "C" fn(arg: *mut c_void, leaf: u64, n: usize, values: *const u8) -> c_int;
+pub type pprf_each = unsafe extern "C" fn(arg: *mut c_void, leaf: u64, n: usize, values: *const u8) -> c_int;
 
 extern "C" {
     pub fn pprf_setup(key: *mut *mut pprf_key, depth: c_uint, seed: *const u8) -> c_int;
@@ -65,13 +64,10 @@ extern "C" {
     pub fn pprf_punct(key: *mut pprf_key, leaf: u64) -> c_int;
     pub fn pprf_eval_punct(key: *mut pprf_key, leaf: u64, out: *mut u8) -> c_int;
     pub fn pprf_punct_range(key: *mut pprf_key, first: u64, last: u64) -> c_int;
-    pub fn pprf_eval_batch(
-        key: *const pprf_key, leaf: *const u64, n: usize, out: *mut u8, result: *mut c_int,
-    ) -> c_int;
+    pub fn pprf_eval_batch(key: *const pprf_key, leaf: *const u64, n: usize, out: *mut u8, result: *mut c_int)
+        -> c_int;
     pub fn pprf_punct_batch(key: *mut pprf_key, leaf: *const u64, n: usize, result: *mut c_int) -> c_int;
-    pub fn pprf_expand(
-        key: *const pprf_key, first: u64, last: u64, each: pprf_each, arg: *mut c_void,
-    ) -> c_int;
+    pub fn pprf_expand(key: *const pprf_key, first: u64, last: u64, each: pprf_each, arg: *mut c_void) -> c_int;
     pub fn pprf_prefault(key: *mut pprf_key) -> c_int;
     pub fn pprf_prg_name() -> *const c_char;
     pub fn pprf_aes_name() -> *const c_char;
@@ -87,7 +83,10 @@ extern "C" {
     pub fn pprf_export(key: *const pprf_key, buf: *mut u8, len: *mut usize) -> c_int;
     pub fn pprf_import(key: *mut *mut pprf_key, buf: *const u8, len: usize) -> c_int;
     pub fn pprf_import_with(
-        key: *mut *mut pprf_key, buf: *const u8, len: usize, options: *const pprf_import_options,
+        key: *mut *mut pprf_key,
+        buf: *const u8,
+        len: usize,
+        options: *const pprf_import_options,
     ) -> c_int;
     pub fn pprf_free(key: *mut pprf_key);
     pub fn pprf_strerror(err: c_int) -> *const c_char;

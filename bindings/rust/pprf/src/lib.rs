@@ -18,7 +18,7 @@
 //! ```
 //! use pprf::{Key, Options, Store, Suite};
 //! let key = Key::with(20, Options::new().suite(Suite::Aes128).store(Store::Packed))?;
-//! assert_eq!(key.suite()?, Suite::Aes128);
+//! assert_eq!(key.suite(), Suite::Aes128);
 //! # Ok::<(), pprf::Error>(())
 //! ```
 //!
@@ -189,9 +189,15 @@ impl fmt::Debug for Options<'_> {
 #[non_exhaustive]
 pub enum Error {
     /// All of these leaves were punctured before.
-    Punctured { first: u64, last: u64 },
+    Punctured {
+        first: u64,
+        last: u64,
+    },
     /// Leaves that are not in the tree.
-    Range { first: u64, last: u64 },
+    Range {
+        first: u64,
+        last: u64,
+    },
     /// A depth that is not in 1..=63, or of a key with pair slots not in 1..=32.
     Depth(u32),
     /// A suite that this library does not know: of a name, or of bytes that another version exported.
@@ -244,7 +250,7 @@ fn check(err: c_int, first: u64, last: u64) -> Result<(), Error> {
 }
 
 /// A punctured key.
-pub struct Key(ptr::NonNull<sys::pprf_key>);
+pub struct Key(ptr::NonNull<sys::pprf_key>, Suite);
 
 // SAFETY: pprf.h, "Threads": a key has no ties to a thread; any number of readers, or one writer.  The functions
 // that read take &self, those that write &mut self.
@@ -296,7 +302,21 @@ impl Key {
             sys::PPRF_ERR_RANGE => return Err(Error::Salt), // the depth is checked, and the types know the stores
             err => check(err, 0, 0)?,
         }
-        ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
+        Key::own(key)
+    }
+
+    fn own(key: *mut sys::pprf_key) -> Result<Key, Error> {
+        let key = ptr::NonNull::new(key).ok_or(Error::Crypto)?;
+        // SAFETY: the key is whole, and nobody else has it
+        let number = unsafe { sys::pprf_suite(key.as_ptr()) };
+        match Suite::ALL.into_iter().find(|suite| suite.number() == number) {
+            Some(suite) => Ok(Key(key, suite)),
+            None => {
+                // SAFETY: as above
+                unsafe { sys::pprf_free(key.as_ptr()) };
+                Err(Error::Suite)
+            }
+        }
     }
 
     /// A key of 2^depth leaves, 1 <= depth <= 63, with a random root seed and a random salt:
@@ -331,7 +351,7 @@ impl Key {
             sys::PPRF_ERR_RANGE => return Err(Error::Depth(u32::from(data[9]))), // the types know the stores
             err => check(err, 0, 0)?,
         }
-        ptr::NonNull::new(key).map(Key).ok_or(Error::Crypto)
+        Key::own(key)
     }
 
     /// Bytes of a value: [`VALUE_BYTES`], or [`WIDE_VALUE_BYTES`] in [`Suite::MlsSha256`].
@@ -453,9 +473,7 @@ impl Key {
     pub fn puncture_many(&mut self, leaves: &[u64]) -> Result<Vec<bool>, Error> {
         let mut result = vec![0; leaves.len()];
         // SAFETY: as above
-        let err = unsafe {
-            sys::pprf_punct_batch(self.0.as_ptr(), leaves.as_ptr(), leaves.len(), result.as_mut_ptr())
-        };
+        let err = unsafe { sys::pprf_punct_batch(self.0.as_ptr(), leaves.as_ptr(), leaves.len(), result.as_mut_ptr()) };
         self.batch(err, leaves, result)
     }
 
@@ -475,10 +493,9 @@ impl Key {
         check(unsafe { sys::pprf_prefault(self.0.as_ptr()) }, 0, 0)
     }
 
-    /// What gives a node's seed its children's.  [`Error::Forked`]: the key belongs to the process that made it.
-    pub fn suite(&self) -> Result<Suite, Error> {
-        let number = unsafe { sys::pprf_suite(self.0.as_ptr()) };
-        Suite::ALL.into_iter().find(|suite| suite.number() == number).ok_or(Error::Forked)
+    /// What gives a node's seed its children's.
+    pub const fn suite(&self) -> Suite {
+        self.1
     }
 
     /// Levels of the tree below its root.
