@@ -13,13 +13,13 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include "arena.h"
+#include "packed/arena.h"
 #include "baselines.h"
 #include "figures.h"
 #include "fork.h"
 #include "key.h"
-#include "packed.h"
-#include "packed_load.h"
+#include "packed/packed.h"
+#include "packed/load.h"
 #include "prg.h"
 
 enum { OPT, SLOTS, PACKED, BTREE, HASH, OPENMLS, STORES };

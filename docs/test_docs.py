@@ -213,7 +213,7 @@ def planted():
         for line in re.findall(r"^(?:\||- ).*\n(?:  .*\n)*", doc.read_text(), re.M):
             for name, count in counts.items():
                 numbers = re.findall(
-                    r"(?:notice|finds|:|\() ?(\d+)(?: planted bugs| bugs planted|\), \[`opt/planted)", line)
+                    r"(?:notice|finds|:|\() ?(\d+)(?: planted bugs| bugs planted|\), \[`opt/tests/planted)", line)
                 if f"`{name}`" in line and numbers:
                     found += len(numbers)
                     bad += [f"{doc.name}: {n} bugs, the lists have {count}: {line}" for n in numbers if int(n) != count]
@@ -221,18 +221,19 @@ def planted():
     heads = re.split(r"^# ---- (.*)\n", (ROOT / "equivalence-tests/mutants.txt").read_text(), flags=re.M)
     sections = {head: sum(line[0] not in "#&~" for line in lines.splitlines())
                 for head, lines in zip(heads[1::2], heads[2::2])}
-    packed = sum("packed" in bug.judge for bug in planting.load(ROOT / "opt/planted.txt"))
+    packed = sum("packed" in bug.judge for bug in planting.load(ROOT / "opt/tests/planted.txt"))
     for name, pattern, count in (
             ("suites.md", r"notice (\d+) bugs planted in this code",
              sections["the suites with a salt"] + sections["keys of 32-byte seeds"]),
-            ("sparse-store.md", r"(\d+) planted bugs\sin \[`opt/planted", packed)):
+            ("sparse-store.md", r"(\d+) planted bugs\sin \[`opt/tests/planted", packed)):
         said = re.findall(pattern, (ROOT / "docs" / name).read_text())
         ok(said == [str(count)], f"docs/{name}: how many bugs are planted in what it is about", f"{said}, not {count}")
 
 
 def axiomatic_blocks():
     """Each axiomatic block of the contracts' vocabulary has its row in docs/soundness.md."""
-    found = {name for file in ROOT.glob("*/*.acsl") for name in re.findall(r"\baxiomatic (\w+)", file.read_text())}
+    found = {name for folder in FOLDERS for file in folder.glob("**/*.acsl")
+             for name in re.findall(r"\baxiomatic (\w+)", file.read_text())}
     rows = {name for doc in SOUNDNESS for line in doc.read_text().splitlines() if line.startswith("|")
             for name in re.findall(r"`(\w+)`", line.split("|")[1])}
     missing = sorted(found - rows)

@@ -26,7 +26,8 @@ MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf
         "tls/nginx/test_preload.py": ["build/tls/libpprf_tls_preload.so"]}
 # what neither make nor a script says: files, tests
 ALSO = [("*.md", ["docs/test_docs.py"]),
-        ("include/pprf.h", ["opt/library_test.sh", "build/equivalence-tests/api", "build/equivalence-tests/vectors"]),
+        ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
+                            "build/equivalence-tests/vectors"]),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         *((f"equivalence-tests/corpus/fuzz_{name}/*", [f"build/equivalence-tests/corpus-{name}"])
@@ -34,13 +35,14 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("equivalence-tests/vectors/*", [
             "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
             "build/python-test", "build/rust-test"]),
-        ("include/man.py", ["opt/library_test.sh"]), ("bench/report/*", ["bench/test_report.py"]),
-        ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/build_test.sh"]),
-        ("cli/*.1", ["opt/build_test.sh"]), ("*.in", ["opt/build_test.sh", "opt/library_test.sh"]),
+        ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/test_report.py"]),
+        ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
+        ("cli/*.1", ["opt/tests/build_test.sh"]), ("*.in", ["opt/tests/build_test.sh", "opt/tests/library_test.sh"]),
         ("equivalence-tests/untested.txt", ["equivalence-tests/test_gates.py"]),
         ("bench/*.py", ["bench/test_report.py"]),
         ("equivalence-tests/fuzz.py", ["equivalence-tests/test_gates.py"]),
-        ("*rules.mk", ["opt/flags_test.sh"]), ("Makefile", ["opt/flags_test.sh", "opt/build_test.sh"]),
+        ("*rules.mk", ["opt/tests/flags_test.sh"]), ("Makefile", ["opt/tests/flags_test.sh",
+                                                                  "opt/tests/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
         ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"]),
         ("packaging/amalgamation/*", ["build/amalgamation/test"]),
@@ -63,7 +65,7 @@ COMMANDS = [  # what is no TAP test of make
      "python3 proofs/wp/test_same_text.py"),
     (["proofs/tools/aes.py", "proofs/tools/sha.py"], "python3 proofs/tools/readers-test.py")]
 PROVEN = ["prg/*.h", "prg/*.acsl", "common/fork.h", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/*.[ch]", "opt/*.acsl",
-          "opt/wp/*"]
+          "opt/*wp/*"]
 
 
 def changed():

@@ -559,7 +559,7 @@ static void check_failed(struct trial *t, const uint8_t *before, size_t before_l
 }
 
 /* Whether a range was punctured in a packed store, which then joins pages that became small: that there is no
- * memory for that does not matter (opt/packed.c). */
+ * memory for that does not matter (opt/packed/packed.c). */
 static int tidied(const struct trial *t)
 {
   uint8_t out[VALUE_MAX];

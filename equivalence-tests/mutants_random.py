@@ -97,9 +97,9 @@ PLAN = [
      ["prg_choice", "selftest-prg", "shipped-prg"]),
     (["prg/choice.c"],
      ["prg_choice", "selftest-prg", "wide_prg", "threads", "secret-flow", "shipped-prg"]),
-    (["opt/arena.[ch]"],
+    (["opt/packed/arena.[ch]"],
      ["arena_test"] + OPT),
-    (["opt/bitmap.[ch]"],
+    (["opt/slots/bitmap.[ch]"],
      ["bitwords_test"] + OPT),
     (["opt/*.[ch]"], OPT),
     (["cli/simulate.[ch]"], ["cli-simulate", "cli-quick", "cli-freed", "cli"]),
@@ -116,7 +116,7 @@ LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
     ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
 NOT_MUTATED = ["*/wp/*", "ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
-               "opt/selftest/*", "opt/bitwords_test.c", "opt/arena_test.c", "tls/tests/*", "tls/fleet/fleet.c",
+               "opt/selftest/*", "opt/tests/*", "tls/tests/*", "tls/fleet/fleet.c",
                "tls/fleet/wire.[ch]", "tls/fleet/target.[ch]", "tls/pprf_fleet.h"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
 TYPED = ["-Werror=int-conversion", "-Werror=incompatible-pointer-types",
@@ -538,7 +538,7 @@ def sample(files, seed):
     each that has more, and so on."""
     def drawn(text):
         return hashlib.sha256(("%s\n%s" % (seed, text)).encode()).digest()
-    members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/bitmap.h"}))
+    members = members_of(sorted(set(files) | {"prg/prg.h", "opt/store.h", "opt/slots/bitmap.h"}))
     by_line = {}
     for file in files:
         for mutant in all_mutants(file, members):

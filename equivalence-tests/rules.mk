@@ -361,7 +361,7 @@ $(EQB)/cov/prg_choice: EQ_COV_WRAP := $(EQ_PRG_WRAP)
 $(EQB)/cov/selftest: EQ_COV_WRAP := $(OPT_WRAP)
 # Where threads meet a count can be lost, and the counts that are reckoned from it are then of what never
 # happened, or below zero.  Atomic counters take six times the time: forks has them, and elsewhere what threads run.
-$(addprefix $(EQB)/cov/,prg/libcrypto.o prg/libcrypto_sha3.o prg/libcrypto_evp.o opt/arena.o opt/selftest/packed.o): \
+$(addprefix $(EQB)/cov/,prg/libcrypto.o prg/libcrypto_sha3.o prg/libcrypto_evp.o opt/packed/arena.o opt/selftest/packed.o): \
   EQ_COV_FLAGS += -fprofile-update=atomic
 # opt with its own PRG
 $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
@@ -371,12 +371,12 @@ EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/common/fork.o
 $(EQB)/cov/vectors: $(EQB)/cov/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
 EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
-$(EQ_cov_SELFTEST) $(EQB)/cov/opt/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
+$(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 $(EQB)/cov/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
-$(EQB)/cov/arena_test: $(EQB)/cov/opt/arena_test.o
+$(EQB)/cov/arena_test: $(EQB)/cov/opt/tests/arena_test.o
 # the program, as it is built but for the counters, for cli/test_cli.py
 $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \

@@ -270,7 +270,8 @@ class PlantedBugs(Case):
                 self.gate(args=args)
 
     def test_every_bug_of_every_list_has_its_place(self):
-        for program in ("equivalence-tests/mutants.py", "opt/planted.py", "tls/tests/planted.py", "valkey/planted.py",
+        for program in ("equivalence-tests/mutants.py", "opt/tests/planted.py", "tls/tests/planted.py",
+                        "valkey/planted.py",
                         "bindings/planted.py", "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
             run = subprocess.run([sys.executable, os.path.join(HERE, "..", program), "--check"], check=False, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -324,7 +325,7 @@ int yes(int a, int b)
         """The sample of a file of this text, and the digest of its code."""
         self.write("ref/x.c", text)
         kept, mutants_random.TOP = mutants_random.TOP, self.dir
-        for name in ("prg/prg.h", "opt/store.h", "opt/bitmap.h", "include/pprf.h"):
+        for name in ("prg/prg.h", "opt/store.h", "opt/slots/bitmap.h", "include/pprf.h"):
             self.write(name, "")
         try:
             return ([m.key() for m in mutants_random.sample(["ref/x.c"], "1")],

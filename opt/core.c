@@ -22,7 +22,7 @@
 #include "walk.h"
 #include "wp/core_steps.h"
 #ifndef __FRAMAC__
-#include "packed_core.h"
+#include "packed/core.h"
 #endif
 
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of

@@ -8,7 +8,7 @@
 #define PPRF_OPT_KEY_H
 
 #include "fork.h"
-#include "pages.h"
+#include "slots/pages.h"
 #include "pprf.h"
 #include "prg.h"
 #include "store.h"

@@ -4,7 +4,7 @@
 #ifndef PPRF_OPT_PATH_H
 #define PPRF_OPT_PATH_H
 
-#include "bitmap.h"
+#include "slots/bitmap.h"
 
 #ifdef __FRAMAC__
 #include "path.acsl"

@@ -5,7 +5,7 @@
 #ifndef PPRF_OPT_READ_H
 #define PPRF_OPT_READ_H
 
-#include "packed_read.h"
+#include "packed/read.h"
 #include "store.h"
 
 /** With all members but store zero, it stands before all nodes.  The store must not change meanwhile. */

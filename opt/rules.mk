@@ -20,9 +20,9 @@ $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 	@rm -f $@
 	$(AR) rcsD $@ $(filter %.o,$^)
 
-$(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/libpprf.map
+$(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/install/libpprf.map
 	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
-	  -Wl,--version-script=opt/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
+	  -Wl,--version-script=opt/install/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
 	ln -sf libpprf.so.0 $@
 
@@ -42,7 +42,7 @@ CMAKE = $(call PLACED,cmake/pprf)
 .PHONY: opt-force
 $(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
-	@$(PC) opt/pprf.pc.in > $@
+	@$(PC) opt/install/pprf.pc.in > $@
 
 .PHONY: install uninstall install-lib uninstall-lib library install-library install-page
 install: install-library install-page ## install the libraries, the program and the manual pages (PREFIX, DESTDIR)
@@ -64,8 +64,8 @@ install-library: library
 	install -m 644 $(B)/opt/libpprf.a "$(DESTDIR)$(LIBDIR)/"
 	install -m 755 $(B)/opt/libpprf.so.0 "$(DESTDIR)$(LIBDIR)/"
 	ln -sf libpprf.so.0 "$(DESTDIR)$(LIBDIR)/libpprf.so"
-	$(PC) opt/pprf.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
-	for f in $(OPT_CMAKE); do $(CMAKE) opt/$$f.in > "$(DESTDIR)$(LIBDIR)/cmake/pprf/$$f"; done
+	$(PC) opt/install/pprf.pc.in > "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc"
+	for f in $(OPT_CMAKE); do $(CMAKE) opt/install/$$f.in > "$(DESTDIR)$(LIBDIR)/cmake/pprf/$$f"; done
 	chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" "$(DESTDIR)$(LIBDIR)"/cmake/pprf/*
 	$(LDCONFIG_NOTE)
 install-page: $(OPT_MAN)
@@ -79,17 +79,17 @@ uninstall-lib: ## remove what install-lib put there
 	  $(foreach f,libpprf.a libpprf.so libpprf.so.0,"$(DESTDIR)$(LIBDIR)/$(f)")
 
 TAP_TESTS += $(B)/opt/bitwords_test
-$(B)/opt/bitwords_test: opt/bitwords_test.c opt/bitmap.h
+$(B)/opt/bitwords_test: opt/tests/bitwords_test.c opt/slots/bitmap.h
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/arena_test
-$(B)/opt/arena_test: opt/arena_test.c
+$(B)/opt/arena_test: opt/tests/arena_test.c
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/batch_test
-$(B)/opt/batch_test: opt/batch_test.c $(OPT_OBJ)
+$(B)/opt/batch_test: opt/tests/batch_test.c $(OPT_OBJ)
 	@mkdir -p $(@D)
 	$(LINK) $(ALL_CPPFLAGS) -Iopt -Wno-sign-compare $(DEPFLAGS) -o $@ $< $(OPT_OBJ) $(ALL_LDLIBS)
 
@@ -105,6 +105,6 @@ $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 
 # bugs of which each short run plants a random quarter
 TAP_TESTS += $(B)/opt/planted
-$(B)/opt/planted: $(PLANTING) opt/planted.py opt/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
-	$(call PLANTED,$(PYTHON) opt/planted.py --quick --sample 1/4)
-TAP_TESTS += opt/library_test.sh opt/flags_test.sh opt/build_test.sh
+$(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
+	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/4)
+TAP_TESTS += opt/tests/library_test.sh opt/tests/flags_test.sh opt/tests/build_test.sh

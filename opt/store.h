@@ -19,7 +19,7 @@
 #include "path.h"
 #include "prg.h"
 
-#include "entry.h"
+#include "packed/entry.h"
 
 /* The packed store is the other one (packed.h): core.c and batch.c work on either.  What is proven here
  * is proven of the pair slots: for Frama-C no store is packed, and a change, which no slots lack memory
@@ -31,7 +31,7 @@
 #else
 #define OPT_CHANGE int
 #define OPT_DONE return 0;
-#include "packed.h"
+#include "packed/packed.h"
 #define OPT_IF_PACKED(store, ...)                   \
   if (__builtin_expect((store)->packed != NULL, 0)) \
   __VA_ARGS__
@@ -194,7 +194,7 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
 }
 
 /** Puncture a leaf of pair slots: replace the live node that covers it by its co-path.  A packed store's leaves
- * are punctured by packed_core.h.
+ * are punctured by packed/core.h.
  * @param[in] node   the live node that covers leaf.
  * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
 /*@ requires key: key(seed_value(R), s);

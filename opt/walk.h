@@ -6,7 +6,7 @@
 
 #include "key.h"
 #include "lanes.h"
-#include "tiles.h"
+#include "packed/tiles.h"
 
 /** The seed of one of the two children. */
 /*@ assigns \nothing;

@@ -95,11 +95,12 @@ def puncture():
 
 STEPS = [  # function, its file, what it does, what backs it: docs/one-puncture.md has the links
     ("pprf_eval_punct", "opt/core.c", "checks the arguments, and that the key is this process's", "tested"),
-    ("opt_packed_find", "opt/index.c", "which node covers the leaf? the index gives the page, its tiles the node",
+    ("opt_packed_find", "opt/packed/index.c",
+     "which node covers the leaf? the index gives the page, its tiles the node",
      "proven: Frama-C"),
     ("opt_walk", "opt/walk.c", "walks down to the leaf, keeps the siblings beside the path", "proven: Frama-C"),
     ("prg_expand", "prg/choice.c", "on each level: a seed into two, by SHA3-256", "proven: Coq (the Keccak)"),
-    ("opt_packed_puncture", "opt/fit.c", "the siblings take the node's place in the page; the leaf is marked",
+    ("opt_packed_puncture", "opt/packed/fit.c", "the siblings take the node's place in the page; the leaf is marked",
      "proven: Frama-C"),
     ("prg_wipe", "prg/wipe.c", "the stack and the registers are overwritten", "tested in the binary"),
 ]

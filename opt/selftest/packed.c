@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The packed store and its arena, alone, against the model: depths 1 .. 63. */
-#include "packed.h"
+#include "packed/packed.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "arena.h"
+#include "packed/arena.h"
 #include "fork.h"
-#include "packed_load.h"
-#include "packed_range.h"
-#include "packed_read.h"
+#include "packed/load.h"
+#include "packed/sets/range.h"
+#include "packed/read.h"
 #include "pprf.h"
 #include "selftest.h"
 

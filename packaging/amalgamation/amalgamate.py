@@ -201,7 +201,7 @@ def macros(text):
 class Amalgamation:
     def __init__(self, include):
         self.include = include
-        self.seen = {"pprf.h"}
+        self.seen = {self.find("pprf.h", "")}
         self.system = set()
         self.public = set()
         self.contents = []
@@ -211,7 +211,7 @@ class Amalgamation:
 
     def find(self, name, path):
         for directory in [os.path.dirname(path), *self.include]:
-            candidate = os.path.join(directory, name)
+            candidate = os.path.normpath(os.path.join(directory, name))
             if os.path.exists(candidate):
                 return candidate
         raise SystemExit(f"amalgamate.py: {path}: cannot find {name}")
@@ -220,7 +220,7 @@ class Amalgamation:
         """The sections of a file and of the headers that it needs first."""
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for steps in re.findall(r'^#include "(wp/.*)"', text, re.M):
+        for steps in re.findall(r'^#include "((?:.*/)?wp/.*)"', text, re.M):
             with open(self.find(steps, path), encoding="utf-8") as file:
                 without_annotations(file.read())
         if re.search(r'^#include ".*\.c"', text, re.M) and path.endswith(".c"):
@@ -233,13 +233,13 @@ class Amalgamation:
             own = re.match(r'#include "(.*)"', line)
             system = re.match(r"#include <(.*)>", line)
             depth += bool(re.match(r"#\s*if", line)) - bool(re.match(r"#\s*endif", line))
-            if own and own.group(1).startswith("wp/"):
+            if own and "wp" in own.group(1).split("/"):
                 continue  # steps of proofs alone: read before, as STEPS
             if own:
-                name = os.path.basename(own.group(1))
-                if name not in self.seen:
-                    self.seen.add(name)
-                    out.append(self.section(self.find(own.group(1), path)))
+                header = self.find(own.group(1), path)
+                if header not in self.seen:
+                    self.seen.add(header)
+                    out.append(self.section(header))
             elif system and depth == 0 and not system.group(1).startswith("openssl/"):
                 self.system.add(system.group(1))
             elif not line.startswith("/* SPDX-License-Identifier"):
@@ -261,10 +261,10 @@ class Amalgamation:
 
     def needed(self, name, path, seen):
         """Add a header and those that it includes to `seen`."""
-        if name in seen or name.endswith(".acsl"):
-            return
-        seen.add(name)
         path = self.find(name, path)
+        if path in seen or name.endswith(".acsl"):
+            return
+        seen.add(path)
         with open(path, encoding="utf-8") as file:
             text = compiled(file.read())
         self.functions.update(re.findall(r"\b(\w+)\(", blank(text)))
@@ -281,8 +281,9 @@ class Amalgamation:
         for name in re.findall(r'^#include "(.*)"', head, re.M):
             self.needed(name, path, known)
         # headers that the first time did not need
-        before = "".join(self.section(self.find(name, path)) for name in re.findall(r'^#include "(.*)"', head, re.M)
-                         if not (name in self.seen or self.seen.add(name)))
+        headers = [self.find(name, path) for name in re.findall(r'^#include "(.*)"', head, re.M)]
+        before = "".join(self.section(header) for header in headers
+                         if not (header in self.seen or self.seen.add(header)))
         own = re.sub(r'^#(?:include "|undef PPRF_SEED_BYTES|define \w+( \w+)?$).*\n', "", head, flags=re.M)
         own = re.sub(r"^/\* SPDX.*\n|^/\* (?:prg\.h|pprf\.h|the stores).*\*/\n", "", own, flags=re.M)
 
@@ -354,8 +355,8 @@ def main():
     a.public = declared(header)
     body = [a.section(path) for path in args.core]
     # headers that only the PRG needs come before the choice
-    before = [a.section(a.find(name, args.prg[0])) for name in ("keccak.h", "lanes.h", "wide.h")
-              if not (name in a.seen or a.seen.add(name))]
+    before = [a.section(path) for path in (a.find(name, args.prg[0]) for name in ("keccak.h", "lanes.h", "wide.h"))
+              if not (path in a.seen or a.seen.add(path))]
     body += before
     body.append("#ifdef PPRF_EXTERNAL_PRG\n")
     body.append(a.section(args.own_prg))

@@ -6,7 +6,7 @@ AM_CORE := $(filter-out opt/shared.c,$(OPT_SRC)) $(COMMON_SRC) prg/wipe.c # with
 
 .PHONY: amalgamation
 amalgamation: $(AM)/pprf.c ## the library as one file to embed: build/amalgamation/pprf.c, pprf.h
-$(AM)/pprf.c: packaging/amalgamation/amalgamate.py $(wildcard $(foreach d,packaging/amalgamation $(AM_INCLUDE),$(d)/*.c $(d)/*.h $(d)/wp/*.h))
+$(AM)/pprf.c: packaging/amalgamation/amalgamate.py $(shell find packaging/amalgamation $(AM_INCLUDE) -name '*.[ch]')
 	@mkdir -p $(@D)
 	$(PYTHON) $< $(@D) --version $(VERSION) --include $(AM_INCLUDE) \
 	  --core $(filter-out prg/lanes.c,$(AM_CORE)) --own-prg prg/lanes.c \

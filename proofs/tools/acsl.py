@@ -117,7 +117,8 @@ class Source:
                 self.macros[macro] = body if not params else "(function-like)"
         elif word == "include":
             if all(stack) and not rest.startswith("<"):
-                found = [f for f in (os.path.join(d, rest.strip('"')) for d in FOLDERS)
+                beside = os.path.normpath(os.path.join(os.path.dirname(name), rest.strip('"')))
+                found = [f for f in {beside, *(os.path.join(d, rest.strip('"')) for d in FOLDERS)}
                          if os.path.exists(os.path.join(self.tree, f))]
                 if len(found) != 1:
                     raise Error(f"{name}: which file is {rest}?")

@@ -14,19 +14,19 @@ all of them. `smoke` counts the questions of --smoke;
 a function without requires, loop, branch and call has none. Nothing is taken from an earlier run, but
 for the choice of --part: proven.json has a digest of each file as Frama-C read it when all of it was
 proven. frama-c's exit status means nothing: its JSON report is read."""
-import argparse, concurrent.futures, hashlib, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, hashlib, json, os, pathlib, random, re, shutil, signal
+import subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WP = os.path.dirname(os.path.abspath(__file__))
-FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c",
-         "opt/wp/bitmap.c", "opt/wp/slots.c", "opt/wp/tiles.c", "opt/bitmap.c", "opt/store.c", "opt/levels.c",
-         "opt/walk.c", "opt/core.c", "opt/tiles.c", "opt/wp/index.c", "opt/wp/packed_range.c",
-         "opt/wp/packed_core.c", "opt/wp/packed_set.c",
-         "opt/index.c", "opt/draft.c", "opt/rewrite.c", "opt/fit.c", "opt/packed_splice.c",
-         "opt/packed_rewrite.c", "opt/packed_range.c",
-         "opt/packed_core.c", "opt/packed_core_range.c", "opt/packed_load.c", "opt/packed_read.c",
-         "opt/rewrite_set.c", "opt/packed_set.c", "opt/packed_runs.c", "opt/packed_splice_runs.c",
-         "opt/packed_batch.c"]
+FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/codec.c", "opt/slots/wp/bitmap.c",
+         "opt/slots/wp/slots.c", "opt/packed/wp/tiles.c", "opt/slots/bitmap.c", "opt/slots/store.c",
+         "opt/slots/levels.c", "opt/walk.c", "opt/core.c", "opt/packed/tiles.c", "opt/packed/wp/index.c",
+         "opt/packed/sets/wp/range.c", "opt/packed/wp/core.c", "opt/packed/sets/wp/set.c", "opt/packed/index.c",
+         "opt/packed/draft/draft.c", "opt/packed/draft/rewrite.c", "opt/packed/fit.c", "opt/packed/draft/splice.c",
+         "opt/packed/sets/rewrite.c", "opt/packed/sets/range.c", "opt/packed/core.c", "opt/packed/core_range.c",
+         "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c", "opt/packed/sets/set.c",
+         "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
 FOLDERS = ["ref", "opt"]
 SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
@@ -35,8 +35,8 @@ LEMMAS = "(facts)"
 # the definitions, in wp/: unfolding a recursive definition would keep the provers from the former.
 FROM_FACTS = ["inv_same", "covered_same"]
 # The vocabularies of opt with facts, all of them above their lemmas, and where these facts are proven.
-OPT_FACTS = {"opt/wp/bitmap.c": "opt/bitmap.acsl", "opt/wp/tiles.c": "opt/tiles.acsl",
-             "opt/wp/index.c": "opt/index.acsl"}
+OPT_FACTS = {"opt/slots/wp/bitmap.c": "opt/slots/bitmap.acsl", "opt/packed/wp/tiles.c": "opt/packed/tiles.acsl",
+             "opt/packed/wp/index.c": "opt/packed/index.acsl"}
 NO_CACHE = ("-wp-cache", "none")
 WHY3_DATA, WHY3_LIB = "/usr/share/why3", "/usr/lib/ocaml/why3"
 COMMANDS = {  # prover: its driver and its command; the one that proves most comes first
@@ -194,11 +194,11 @@ def functions(root, file, build):
 
 def has_lemmas(file):
     """Whether the lemmas of a file, or some of them, are proven there."""
-    return (file in ("ref/node.c", "opt/store.c", "opt/index.c", "opt/draft.c", "opt/packed_splice.c",
-                     "opt/packed_range.c", "opt/rewrite_set.c", "opt/packed_set.c", "opt/packed_runs.c",
-                     "opt/packed_splice_runs.c")
-            or "/wp/" in file and file not in ("opt/wp/slots.c", "opt/wp/packed_range.c", "opt/wp/packed_core.c",
-                                               "opt/wp/packed_set.c"))
+    return (file in ("ref/node.c", "opt/slots/store.c", "opt/packed/index.c", "opt/packed/draft/draft.c",
+                    "opt/packed/draft/splice.c", "opt/packed/sets/range.c", "opt/packed/draft/rewrite_set.c",
+                    "opt/packed/sets/set.c", "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c")
+            or "/wp/" in file and file not in ("opt/slots/wp/slots.c", "opt/packed/sets/wp/range.c",
+                                               "opt/packed/wp/core.c", "opt/packed/sets/wp/set.c"))
 
 
 def lemmas_of(root, file):
@@ -216,10 +216,8 @@ def cpp_arguments(file):
 def opt_facts(root, file):
     """The facts of opt that file proves, and the lemmas about the definitions by which they are proven."""
     text = open(os.path.join(root, OPT_FACTS[file])).read()
-    for name in os.listdir(os.path.join(root, "opt")):
-        path = os.path.join("opt", name)
-        if (name.endswith(".acsl") and path not in OPT_FACTS.values()
-                and "FACT " in open(os.path.join(root, path)).read()):
+    for path in map(str, pathlib.Path(root, "opt").rglob("*.acsl")):
+        if os.path.relpath(path, root) not in OPT_FACTS.values() and "FACT " in open(path).read():
             sys.exit(f"prove: {path}: facts stand in {' and '.join(OPT_FACTS.values())}, where they are proven")
     definitions = re.search(r"#ifdef GGM_DEFINITIONS\n(.*?)#else", text, re.S)[1]
     return re.findall(r"\blemma (\w+)", definitions) + re.findall(r"\bFACT (\w+)", text)

@@ -76,7 +76,7 @@ PLANTED = [
     ("a_type_that_nobody_checks", in_core("#include <sys/types.h>\nssize_t most;\n"),
      "ssize_t: of the system's headers"),
     ("a_listed_block_in_another_place",
-     [("opt/store.c", '#include "pages.h"\n', '#include "pages.h"\nint more(int n)\n{\n  n = n + 1;\n  OPT_DONE\n'
+     [("opt/slots/store.c", '#include "pages.h"\n', '#include "pages.h"\nint more(int n)\n{\n  n = n + 1;\n  OPT_DONE\n'
        '  return n;\n}\n')], "- return 0 ;"),
     ("two_names_that_become_one", [("opt/wide.c", "opt_wide_siblings", "opt_wide_walk")], "two names become one"),
     ("a_name_that_is_something_elses", [("opt/wide.c", "opt_wide_siblings", "opt_fork")], "the name of something else"),

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file core.h
+ * Evaluation and punctures of packed keys, at any depth: the functions of the API in core.c hand them over. */
+#ifndef PPRF_OPT_PACKED_CORE_H
+#define PPRF_OPT_PACKED_CORE_H
+
+#include "index.h"
+#include "../key.h"
+
+#ifdef __FRAMAC__
+#include "core.acsl"
+#endif
+
+/** A leaf's node. */
+struct opt_found {
+  struct opt_node node;
+  int live; /* whether it has one */
+};
+
+/** The live node that covers a leaf of the tree, if there is one. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+    assigns \nothing;
+    ensures results: \result.live == 0 || \result.live == 1;
+    ensures live: \result.live == 1 <==> !packed_punctured(p, leaf);
+    ensures node: \result.live == 1 ==> packed_node(p, \result.node) &&
+      covers(\result.node.start, \result.node.height, leaf);
+    ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
+      tree_node(p->depth, \result.node.start, \result.node.height); */
+struct opt_found opt_packed_live(const struct opt_packed *p,
+                                 uint64_t leaf) /*@ ghost (struct pprf_seed R) */;
+
+/** Evaluate at a leaf of the tree.  The caller has no seed in its frame, and wipes the stack below it.
+ * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out is zero. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+    requires family: tree_family(family);
+    requires out: \valid(out + (0 .. 15));
+    assigns out[0 .. 15], expansions;
+    ensures punctured: \result == PPRF_ERR_PUNCTURED <==> packed_punctured{Pre}(p, leaf);
+    ensures others: \result == PPRF_OK || \result == PPRF_ERR_PUNCTURED || prg_error(\result);
+    ensures cost: expansions <= \old(expansions) + \old(p->depth);
+    ensures free: \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
+    ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
+      seed_from_words(lo, hi) == leaf_value(seed_value(R), \old(p->depth), leaf);
+    ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
+int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                    uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+
+/** Puncture a leaf of a tree of depth PPRF_SLOTS_DEPTH_MAX at most, and write its value to out unless that is
+ * NULL.  The caller has no seed in its frame, and wipes the stack below it; PPRF_ERR_PUNCTURED means that no
+ * seed was read.
+ * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the same leaves are
+ *         punctured as before, and out is as it was. */
+/*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
+    OPT_PACKED_PUNCT */
+int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                     uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+
+/** The same in a tree of any depth, with a longer co-path in its frame. */
+/*@ OPT_PACKED_PUNCT */
+int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
+                          uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+
+/** Puncture the leaves first .. last of a tree of depth PPRF_SLOTS_DEPTH_MAX at most.  Some of them may be
+ * punctured.  The caller has no seed in its frame, and wipes the stack below it.
+ * @retval PPRF_OK, PPRF_ERR_PUNCTURED if all are, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error the same leaves
+ *         are punctured as before. */
+/*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
+    OPT_PACKED_PUNCT_RANGE */
+int opt_packed_punct_range(struct opt_packed *p, struct pprf_family family, uint64_t first,
+                           uint64_t last) /*@ ghost (struct pprf_seed R) */;
+
+/** The same in a tree of any depth, with more nodes in its frame. */
+/*@ OPT_PACKED_PUNCT_RANGE */
+int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_family family, uint64_t first,
+                                uint64_t last) /*@ ghost (struct pprf_seed R) */;
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include "packed.h"
+#include "sets/range.h"
+#include "../walk.h"
+#include "wp/index_steps.h"
+
+#include "wp/core_range_steps.h"
+
+/* The live node around a leaf, or else the next one behind it. */
+/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+    assigns \nothing;
+    ensures results: \result.live == 0 || \result.live == 1;
+    ensures node: \result.live == 1 ==> packed_node(p, \result.node) &&
+      packed_intact(p, \result.node.start, \result.node.height) &&
+      leaf < \result.node.start + pow2(\result.node.height);
+    ensures next: \result.live == 1 ==> \forall integer x; leaf <= x < \result.node.start ==>
+      packed_punctured(p, x);
+    ensures none: \result.live == 0 ==> \forall integer x; leaf <= x < pow2(p->depth) ==>
+      packed_punctured(p, x);
+    ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
+      tree_node(p->depth, \result.node.start, \result.node.height); */
+static inline struct opt_found next_live(const struct opt_packed *p,
+                                         uint64_t leaf) /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_node node;
+  int live = opt_packed_next(p, leaf, &node) /*@ ghost (R) */;
+  FOUND_IN_TREE
+  return (struct opt_found){node, live};
+}
+
+/* What is left of a leaf's node when a range begins or ends with the leaf (walk.h); nothing if it has none.
+ * The store is as it was. */
+/*@ requires store: packed_key(seed_value(R), p) && leaf < pow2(p->depth);
+    requires family: tree_family(family);
+    requires live: at.live == 0 || at.live == 1;
+    requires node: at.live == 1 ==> packed_node(p, at.node) &&
+      covers(at.node.start, at.node.height, leaf) && at.node.height <= p->depth &&
+      tree_node(p->depth, at.node.start, at.node.height);
+    requires none: at.live == 0 ==> packed_punctured(p, leaf);
+    requires side: right_side == 0 || right_side == 1;
+    requires memory: \valid(out + (0 .. p->depth - 1)) && entries_beside(p, out, p->depth);
+    assigns out[0 .. p->depth - 1], expansions;
+    ensures results: \result.err == PPRF_OK || prg_error(\result.err);
+    ensures cost: expansions <= \old(expansions) + p->depth;
+    ensures count: \result.count <= p->depth && (\result.err != PPRF_OK ==> \result.count == 0);
+    ensures nodes: tree_entries(seed_value(R), p->depth, out, \result.count);
+    ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
+      left_of_leaf(p, leaf, out, \result.count);
+    ensures right: \result.err == PPRF_OK ==> right_side == 1 ==>
+      right_of_leaf(p, leaf, out, \result.count);
+    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes) &&
+      p->depth == \old(p->depth);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
+    ensures tiles: same_tiles{Pre,Post}(p); */
+static inline struct opt_kept siblings_at(const struct opt_packed *p, struct pprf_family family,
+                                          struct opt_found at, uint64_t leaf, int right_side,
+                                          struct opt_entry *out)
+  /*@ ghost (struct pprf_seed R) */
+{
+  if (!at.live) {
+    NOTHING_IS_LEFT
+    return (struct opt_kept){0, PPRF_OK};
+  }
+  NODE_TO_WALK
+  const struct opt_kept kept =
+    opt_siblings(family, opt_packed_seed(p, at.node) /*@ ghost (R) */, at.node.start,
+                 at.node.height, leaf, right_side, out) /*@ ghost (R, d) */;
+  KEY_IS_APART
+  NODE_IS_LEFT
+  return kept;
+}
+
+/* Wipe what was left.  The store is as it was. */
+/*@ requires store: packed_key(seed_value(R), p);
+    OPT_SIDES_MEMORY
+    requires counts: lefts <= p->depth && rights <= p->depth;
+    assigns left[0 .. lefts - 1], right[0 .. rights - 1];
+    ensures wiped: (\forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed)) &&
+      \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
+    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
+    ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
+static inline void wipe_sides(struct opt_entry *left, unsigned lefts, struct opt_entry *right,
+                              unsigned rights)
+  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+{
+  opt_wipe_entries(left, lefts);
+  opt_wipe_entries(right, rights);
+  KEY_IS_APART
+}
+
+/* Puncture the leaves of a range that meets a live node, with memory for what it leaves of the nodes at its
+ * ends; at is the live node around its begin, or else the next one. */
+/*@ OPT_SIDES_MEMORY
+    requires live: at.live == 1 && packed_node(p, at.node) &&
+      packed_intact(p, at.node.start, at.node.height) &&
+      first < at.node.start + pow2(at.node.height) && at.node.start <= last;
+    requires tree: at.node.height <= p->depth && tree_node(p->depth, at.node.start, at.node.height);
+    requires next: \forall integer x; first <= x < at.node.start ==> packed_punctured(p, x);
+    OPT_PACKED_PUNCT_RANGE
+    assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1];
+    ensures some: \result != PPRF_ERR_PUNCTURED; */
+static inline int punct_range_from(struct opt_packed *p, struct pprf_family family,
+                                   struct opt_found at, uint64_t first, uint64_t last,
+                                   struct opt_entry *left, struct opt_entry *right)
+  /*@ ghost (struct pprf_seed R) */
+{
+  LIVE_IN_RANGE
+  at.live = at.node.start <= first;
+  const struct opt_kept lefts = siblings_at(p, family, at, first, 0, left) /*@ ghost (R) */;
+  if (lefts.err != PPRF_OK)
+    return lefts.err;
+  //@ ghost Left: ;
+  const struct opt_kept rights = siblings_at(p, family, opt_packed_live(p, last) /*@ ghost (R) */,
+                                             last, 1, right) /*@ ghost (R) */;
+  LEFT_IS_KEPT
+  int err = rights.err;
+  if (err == PPRF_OK)
+    err = opt_packed_puncture_range(p, first, last, left, lefts.count, right, rights.count)
+      /*@ ghost (R) */;
+  RANGE_IS_PUNCTURED
+  wipe_sides(left, lefts.count, right, rights.count) /*@ ghost (p, R) */;
+  return err;
+}
+
+/* Find the first live node of a range and puncture it. */
+/*@ OPT_SIDES_MEMORY
+    OPT_PACKED_PUNCT_RANGE
+    assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1]; */
+static inline int punct_range_with(struct opt_packed *p, struct pprf_family family, uint64_t first,
+                                   uint64_t last, struct opt_entry *left, struct opt_entry *right)
+  /*@ ghost (struct pprf_seed R) */
+{
+  struct opt_found at = next_live(p, first) /*@ ghost (R) */;
+  if (!at.live || at.node.start > last)
+    return PPRF_ERR_PUNCTURED;
+  return punct_range_from(p, family, at, first, last, left, right) /*@ ghost (R) */;
+}
+
+PPRF_WORK int opt_packed_punct_range(struct opt_packed *p, struct pprf_family family,
+                                     uint64_t first, uint64_t last)
+  /*@ ghost (struct pprf_seed R) */
+{
+  int err;
+  {
+    struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
+    KEY_IN_BLOCK
+    KEY_IS_HERE
+    err = punct_range_with(p, family, first, last, &left[0], &right[0]) /*@ ghost (R) */;
+    KEY_AT_END
+  }
+  KEY_IS_HERE
+  return err;
+}
+
+PPRF_WORK int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_family family,
+                                          uint64_t first, uint64_t last)
+  /*@ ghost (struct pprf_seed R) */
+{
+  int err;
+  {
+    struct opt_entry left[OPT_PACKED_DEPTH_MAX], right[OPT_PACKED_DEPTH_MAX];
+    KEY_IN_BLOCK
+    KEY_IS_HERE
+    err = punct_range_with(p, family, first, last, &left[0], &right[0]) /*@ ghost (R) */;
+    KEY_AT_END
+  }
+  KEY_IS_HERE
+  return err;
+}

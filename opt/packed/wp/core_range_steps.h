@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What leads the provers through packed/core_range.c, by what it shows; to the compiler each of these is empty. */
+#ifndef OPT_WP_PACKED_CORE_RANGE_STEPS_H
+#define OPT_WP_PACKED_CORE_RANGE_STEPS_H
+
+#include "core_steps.h"
+
+/* siblings_at */
+#define NOTHING_IS_LEFT \
+  /*@ ghost one_tile_lemma(p, leaf, R); */ \
+  /*@ assert left: left_of_leaf(p, leaf, out, 0); */ \
+  /*@ assert right: right_of_leaf(p, leaf, out, 0); */
+#define NODE_IS_LEFT \
+  TILES_ARE_SAME \
+  /*@ assert starts: \forall integer i; 0 <= i < p->pages ==> \
+        tile_start{Pre}(page_row(p->page[i]), p->first[i], at.node.tile) == \
+        tile_start(page_row(p->page[i]), p->first[i], at.node.tile); */ \
+  /*@ assert in_page: \forall integer i; 0 <= i < p->pages ==> node_in_page{Pre}(p, i, at.node) ==> \
+        page_tile(p, i, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
+  /*@ assert tile: packed_tile(p, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
+  /*@ ghost one_tile_lemma(p, leaf, R); */ \
+  /*@ assert height: tile_height(OPT_TILE_LIVE + at.node.height) == at.node.height; */ \
+  /*@ assert only: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), leaf) ==> \
+        b == OPT_TILE_LIVE + at.node.height && s == at.node.start; */ \
+  /*@ assert same_depth: p->depth == d; */ \
+  /*@ assert entries: entries(seed_value(R), d, out, kept.count); */ \
+  /*@ assert entry: \forall integer i; 0 <= i < kept.count ==> entry(seed_value(R), d, out + i); */ \
+  /*@ ghost \
+    /@ loop invariant 0 <= k <= kept.count; \
+       loop invariant heights: \forall integer i; 0 <= i < k ==> 0 <= entry_height(out, i); \
+       loop assigns k; \
+       loop variant kept.count - k; @/ \
+    for (unsigned k = 0; k < kept.count; k++) { \
+      unsigned height = out[k].node.height; \
+      /@ assert height: entry_height(out, k) == height; @/ \
+    } */ \
+  /*@ assert heights: \forall integer i; 0 <= i < kept.count ==> 0 <= entry_height(out, i) < d; */ \
+  /*@ assert places: \forall integer i; 0 <= i < kept.count ==> \
+        tree_node(d, entry_start(out, i), entry_height(out, i)); */ \
+  /*@ assert seeds: \forall integer i; 0 <= i < kept.count ==> \
+        entry_seed(out, i) == node_seed(seed_value(R), d, entry_start(out, i), entry_height(out, i)); */ \
+  /*@ assert nodes: tree_entries(seed_value(R), p->depth, out, kept.count); */ \
+  /*@ assert starts_of: \forall integer i; 0 <= i < kept.count ==> \
+        entry_start(out, i) == out[i].node.start && \
+        entry_end(out, i) == out[i].node.start + pow2(out[i].node.height); */ \
+  /*@ assert lefts: kept.err == PPRF_OK ==> right_side == 0 ==> ascending(out, kept.count) && \
+        last_ends(out, kept.count, leaf) && \
+        (kept.count > 0 ==> begins(out, 0, at.node.start)) && (kept.count == 0 ==> leaf <= at.node.start); */ \
+  /*@ assert rights: kept.err == PPRF_OK ==> right_side == 1 ==> descending(out, kept.count) && \
+        last_begins(out, kept.count, leaf + 1) && \
+        (kept.count > 0 ==> ends(out, 0, at.node.start + pow2(at.node.height))) && \
+        (kept.count == 0 ==> at.node.start + pow2(at.node.height) <= leaf + 1); */ \
+  /*@ assert up: kept.err == PPRF_OK ==> right_side == 0 ==> \
+        entries_up(out, kept.count, at.node.start); */ \
+  /*@ assert up_to: kept.err == PPRF_OK ==> right_side == 0 ==> \
+        (kept.count > 0 ==> entry_end(out, kept.count - 1) == leaf) && \
+        (kept.count == 0 ==> at.node.start == leaf); */ \
+  /*@ assert left: kept.err == PPRF_OK ==> right_side == 0 ==> \
+        left_of_node(OPT_TILE_LIVE + at.node.height, at.node.start, leaf, out, kept.count); */ \
+  /*@ assert down: kept.err == PPRF_OK ==> right_side == 1 ==> \
+        entries_down(out, kept.count, leaf + 1); */ \
+  /*@ assert down_to: kept.err == PPRF_OK ==> right_side == 1 ==> \
+        (kept.count > 0 ==> entry_end(out, 0) == at.node.start + pow2(at.node.height)) && \
+        (kept.count == 0 ==> at.node.start + pow2(at.node.height) == leaf + 1); */ \
+  /*@ assert right: kept.err == PPRF_OK ==> right_side == 1 ==> \
+        right_of_node(OPT_TILE_LIVE + at.node.height, at.node.start, leaf, out, kept.count); */
+#define TILES_ARE_SAME \
+  /*@ assert tiles_kept: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (tile_of_page{Pre}(p->page[k], p->first[k], b, s) <==> \
+         tile_of_page(p->page[k], p->first[k], b, s)); */ \
+  /*@ assert tiles_of: \forall integer k, b, s; 0 <= k < p->pages ==> \
+        (page_tile{Pre}(p, k, b, s) <==> page_tile(p, k, b, s)); */ \
+  /*@ assert tiles_out: \forall integer b, s; packed_tile{Pre}(p, b, s) ==> packed_tile(p, b, s); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Pre}(p, b, s); */ \
+  /*@ assert same_tiles: same_tiles{Pre,Here}(p); */
+
+/* punct_range_from */
+#define LIVE_IN_RANGE \
+  /*@ ghost pow2_pos_lemma(); */ \
+  /*@ ghost uint64_t live_leaf = either_lemma(at.node.start > first, at.node.start, first); */ \
+  /*@ assert in_node: covers(at.node.start, at.node.height, live_leaf); */ \
+  /*@ assert live: first <= live_leaf <= last && !packed_punctured(p, live_leaf); */ \
+  /*@ assert around: at.node.start <= first ==> covers(at.node.start, at.node.height, first); */ \
+  /*@ assert before: at.node.start > first ==> packed_punctured(p, first); */
+#define LEFT_IS_KEPT \
+  /*@ assert left_same: \forall integer i; 0 <= i < lefts.count ==> \
+        entry_start(left, i) == entry_start{Left}(left, i) && \
+        entry_height(left, i) == entry_height{Left}(left, i) && \
+        entry_seed(left, i) == entry_seed{Left}(left, i); */ \
+  /*@ assert left_ends: \forall integer i; 0 <= i < lefts.count ==> \
+        entry_end(left, i) == entry_end{Left}(left, i); */ \
+  /*@ assert left_nodes: tree_entries(seed_value(R), p->depth, left, lefts.count); */ \
+  /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Left}(p, b, s); */ \
+  /*@ assert left_old: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), first) ==> \
+        left_of_node{Left}(b, s, first, left, lefts.count); */ \
+  /*@ assert left_node: \forall integer b, s; left_of_node{Left}(b, s, first, left, lefts.count) ==> \
+        left_of_node(b, s, first, left, lefts.count); */ \
+  /*@ assert left_of: left_of_leaf(p, first, left, lefts.count); */ \
+  /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
+  /*@ assert same_nodes: p->nodes == \at(p->nodes,Pre); */
+#define RANGE_IS_PUNCTURED \
+  /*@ assert none_set: err != PPRF_OK ==> \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x); */ \
+  /*@ assert none_nodes: err != PPRF_OK ==> p->nodes == \at(p->nodes,Pre); */ \
+  /*@ assert set: err == PPRF_OK ==> \forall integer x; packed_punctured(p, x) <==> \
+        packed_punctured{Pre}(p, x) || first <= x <= last; */
+
+#endif

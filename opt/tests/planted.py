@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants the bugs of opt/tests/planted.txt.  TAP.  Their judges:
+
+  GROUP,...        these groups of opt/selftest have to fail
+  arena_test       it contains opt/packed/arena.c and tears its lists
+  batch_test       it contains opt/batch.c with narrower counts
+  fallback         a wrong version of the PRG: its own test alone has to fail, because the library takes another version
+  fallback-avx512  the same, of a version that not every processor can run"""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import planting  # noqa: E402
+
+SELFTEST = "build/opt/selftest"
+
+
+class Opt(planting.Suites):
+    list = "opt/tests/planted.txt"
+    built = ["flags", "prg", "common", "opt"]
+    environment = {}  # all that fail are looked at; -x stops where one is enough
+
+    def suite(self, judge):
+        if judge in ("arena_test", "batch_test"):
+            return "build/opt/" + judge, ["build/opt/" + judge]
+        return SELFTEST, [SELFTEST, *(["-t", "sets,prg"] if judge.startswith("fallback") else ["-x", "-t", judge]), "1"]
+
+    def judge(self, judge, root):
+        if judge == "fallback-avx512":
+            planting.run([SELFTEST, "-t", "prg", "1"], root, self.cpu, PPRF_PRG="avx512")
+            if "cannot run avx512" in planting.output(root):
+                return "skip", "no AVX-512 here"
+        verdict, words = super().judge(judge, root)
+        if verdict == "failed" and judge.startswith("fallback"):
+            text = planting.output(root)
+            failed = re.findall(r"^not ok \d+ - (\w+)", text, re.M)
+            if ("every_version_of_the_prg_is_sha3_256" not in failed or "\n# the PRG is evp" not in "\n" + text or
+                    not all(re.match("every_version_|any_number_of_steps_", f) for f in failed) or
+                    not re.search(r"^1\.\.\d+$", text, re.M)):
+                return "broken", "other tests than the version's own fail, or there is no fallback"
+        return verdict, words
+
+
+if __name__ == "__main__":
+    sys.exit(planting.main(Opt(), __doc__))
