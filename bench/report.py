@@ -71,12 +71,15 @@ def judge_goals(what, least):
         details = missing + failures
         if wp.get("passed") is False and not details:
             details = ["the run failed"]
+        if wp.get("part"):
+            details.append("a part: %s" % wp["part"])
         if wp.get("open"):
             reasons = wp["open"] if isinstance(wp["open"], dict) else {}
             details.append("not proven yet: %s" % "; ".join(
                 str(name) + (" (%s)" % reasons[name] if reasons.get(name) else "")
                 for name in wp["open"]))
-        return good, "%s of %s %s" % (number(proved, 9), number(goals, 9), what), details
+        of = ", a part of all" if wp.get("part") else ""
+        return good, "%s of %s %s%s" % (number(proved, 9), number(goals, 9), what, of), details
     return judge
 
 

@@ -123,6 +123,9 @@ def test_report():
        and not re.search(r"no_ancestor</code></a> <span", page)
        and re.search(r"cover_minimal</code></a> <span", page),
        "a theorem counts as checked if the gate named it")
+    r, page = report(prove__wp=Of(dict(WP, part="3 of all 17 goals: 1 of 5 functions")))
+    ok("3 of 3 goals, a part of all" in page and "a part: 3 of all 17 goals: 1 of 5 functions" in page,
+       "of a part it says of how many", r.stdout)
     for of, name in ((Of, "of changed sources"), (lambda d, _: d, "of sources not recorded")):
         r, page = report(**{k: of(v, True) for k, v in PASSED.items()})
         ok(r.returncode == 0 and badges(page, "stale") == CHECKS + 1

@@ -85,13 +85,15 @@ test-full: prove-coqchk-all prove-wp
 update-expected-theorems: coq-build
 	@$(GATE) update . $(COQ)
 
-# Four of them ask Frama-C: in the Debian 12 of the C proofs where this system has none
+# Most of them ask Frama-C or the provers: in the Debian 12 of the C proofs where this system has none
 PROVE_WP_TESTS := $(B)/prove/acsl-test $(B)/prove/test_assumptions $(B)/prove/test_part \
-  $(B)/prove/test_same_text
+  $(B)/prove/test_same_text $(B)/prove/test_context $(B)/prove/planted
 $(B)/prove/acsl-test: SCRIPT = ../tools/acsl-test.py
 $(B)/prove/test_assumptions: SCRIPT = test_assumptions.py
 $(B)/prove/test_part: SCRIPT = test_part.py
 $(B)/prove/test_same_text: SCRIPT = test_same_text.py
+$(B)/prove/test_context: SCRIPT = test_context.py
+$(B)/prove/planted: SCRIPT = planted.py --sample 1/4
 $(PROVE_WP_TESTS): proofs/rules.mk
 	@mkdir -p $(@D)
 	@printf '#!/bin/sh\nexec proofs/wp/run.sh $(SCRIPT)\n' > $@
@@ -107,17 +109,21 @@ test-prove-gate: coq-build $(PROVE_WP_TESTS) ## these, and each planted weakenin
 # ---- the C code: Frama-C/WP ----
 # here, or in a Debian 12 under build/ where the tools are of other versions
 WP := proofs/wp/run.sh
-.PHONY: prove-wp prove-wp-part prove-wp-smoke mutants-prove
+.PHONY: prove-wp prove-wp-minutes prove-wp-part prove-wp-smoke mutants-prove
 # what is proven and what is translated is what the compiler is given
 SAME_TEXT := proofs/wp/same_text.py
 .PHONY: prove-same-text
 prove-same-text: deps-prove-wp $(B)/amalgamation/pprf.c ## check that Frama-C reads what the compiler is given (seconds)
 	@$(WP) same_text.py --read $(B)/prove/read.json
 	@$(PYTHON) $(SAME_TEXT) --compare $(B)/prove/read.json
-prove-wp prove-wp-part: prove-same-text
+prove-wp prove-wp-minutes prove-wp-part: prove-same-text
 prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the expected goals
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json
+MINUTES ?= 30
+prove-wp-minutes: deps-prove-wp ## the same for ref, the functions of pprf.h, and at random what of the rest begins within MINUTES=30
+	@$(SOURCE) $(B)/prove/wp.json
+	@$(WP) prove.py --minutes $(MINUTES) --json $(B)/prove/wp.json $(if $(SEED),--seed $(SEED))
 prove-wp-part: deps-prove-wp ## the same for the files that changed since a whole run, and a random twentieth of the rest
 	@$(SOURCE) $(B)/prove/wp-part.json
 	@$(WP) prove.py --part --json $(B)/prove/wp-part.json $(if $(SEED),--seed $(SEED))

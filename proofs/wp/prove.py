@@ -10,11 +10,12 @@ whose goals the provers find only path by path and conjunct by conjunct: more go
 functions more time. `hints` record which prover found a goal that the first one does not find soon, and the
 seconds of CPU time that a goal took if they are many: that prover is asked first and allowed three times
 as long. They save time and prove nothing: the prover runs, and what it does not find so goes to
-all of them. `smoke` counts the questions of --smoke;
+all of them. Each prover is asked through context.c, first about few of a goal's assertions. `smoke`
+counts the questions of --smoke;
 a function without requires, loop, branch and call has none. Nothing is taken from an earlier run, but
 for the choice of --part: proven.json has a digest of each file as Frama-C read it when all of it was
 proven. frama-c's exit status means nothing: its JSON report is read."""
-import argparse, concurrent.futures, hashlib, json, os, pathlib, random, re, shutil, signal
+import argparse, concurrent.futures, functools, hashlib, json, math, os, pathlib, random, re, shutil, signal
 import subprocess, sys, tempfile, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -46,6 +47,10 @@ COMMANDS = {  # prover: its driver and its command; the one that proves most com
     "CVC5:1.0.3": (f"{WP}/cvc5.drv", "cvc5 --stats --lang=smt2 %f"),
 }
 PROVERS = list(COMMANDS)
+# What context.c asks first, about a goal without what looks superfluous, and for how many milliseconds of a limit's
+# seconds.  Z3 does without model-based instantiation here: it finds most proofs soon or not at all.
+FEW_MS = 40
+FEW_OPTIONS = {"Z3:4.8.12": "auto_config=false smt.mbqi=false"}
 RECORD = os.path.join(WP, "proven.json")
 PROVEN_HERE = os.path.join(ROOT, "build", "prove", "proven.json")
 # Seconds of CPU time for a prover and goal.  First many functions in one run of Frama-C, one prover after
@@ -53,7 +58,10 @@ PROVEN_HERE = os.path.join(ROOT, "build", "prove", "proven.json")
 # much.  What stays open so is tried function by function, then all provers at once.
 FIRST_TRY, SECOND_TRY = 16, 20
 PART = 1 / 20  # of the goals in files that did not change, for --part
-TENTH_SECONDS = 60  # after which --tenth begins no function
+TENTH_SECONDS = 60  # after which --tenth begins no function, once it has begun TENTH_LEAST of those drawn
+TENTH_LEAST = 1 / 4
+MINUTES_BATCH = 60  # goals in one run of Frama-C with --minutes, of what is drawn: less would be no choice at random
+LANE_MB = 1500  # of memory: a Frama-C and two provers
 SLOW = (48, 144)
 LAST_TRY = 6  # times the third try's
 BATCH = 400  # goals in one run of Frama-C: fewer runs parse less, more keep all cores busy to the end
@@ -96,20 +104,47 @@ def configure(build):
         sys.exit("prove: proofs/wp/run.sh prove.py runs this where the tools are as needed")
 
 
-def provers(build, seconds):
+def context(build):
+    """The program of context.c, compiled."""
+    os.makedirs(build, exist_ok=True)
+    program = os.path.join(build, "context")
+    with tempfile.TemporaryDirectory(dir=build) as tmp:  # runs may compile it at a time
+        made = os.path.join(tmp, "context")
+        cc = run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", made, os.path.join(WP, "context.c")])
+        if cc.returncode:
+            sys.exit(cc.stdout)
+        os.replace(made, program)
+    return program
+
+
+@functools.cache
+def context_here():
+    return context(os.path.join(ROOT, "build", "wp"))
+
+
+def asks(name, limit, few):
+    """A prover's command, for so many seconds; with few, about few of a goal's assertions first."""
+    command = COMMANDS[name][1]
+    if not few:
+        return command
+    first = command.removesuffix(" %f") + " " + FEW_OPTIONS.get(name, "")
+    return f"{context_here()} {FEW_MS * limit} {first.strip()} -- {command}"
+
+
+def provers(build, seconds, few=True):
     """The environment with a Why3 configuration whose provers have so many seconds of CPU time each.
     Seconds on the clock would let other load decide what is proven."""
-    conf = os.path.join(build, f"why3-{seconds}.conf")
+    conf = os.path.join(build, f"why3-{seconds}{'' if few else '-whole'}.conf")
     os.makedirs(build, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=build, delete=False) as f:
         f.write("[main]\nmagic = 14\nmemlimit = 2000\nrunning_provers_max = 8\n"
                 f'datadir = "{WHY3_DATA}"\nlibdir = "{WHY3_LIB}"\n')
         for limit, alternative in ((seconds, ""), *((limit, f"{limit}s") for limit in SLOW)):
-            for name, (driver, command) in COMMANDS.items():
+            for name, (driver, _) in COMMANDS.items():
                 prover, version = name.split(":")
                 f.write(f'\n[prover]\nname = "{prover}"\nversion = "{version}"\n'
                         f'alternative = "{alternative}"\n'
-                        f'command = "prlimit --cpu={limit} {command}"\ndriver = "{driver}"\n'
+                        f'command = "prlimit --cpu={limit} {asks(name, limit, few)}"\ndriver = "{driver}"\n'
                         f'editor = ""\nin_place = false\ninteractive = false\n'
                         f'shortcut = "{prover.lower()}{alternative}"\n')
     os.replace(f.name, conf)
@@ -175,6 +210,37 @@ def part_of(todo, goals, unchanged, seed):
     enough = next(k for k in range(len(drawn) + 1) if sum(sizes[:k]) >= PART * sum(sizes))
     left = set(drawn[enough:])
     return [job for job in todo if job not in left]
+
+
+def least_of(drawn):
+    """How many of the functions that --tenth drew it begins, however late it is."""
+    return math.ceil(TENTH_LEAST * len(drawn))
+
+
+def begun_of(drawn, late, least):
+    """What to say of the functions that were drawn and not begun in time: (words, what is wrong)."""
+    words = f"{len(drawn) - len(late)} of {len(drawn)} functions, {len(late)} not begun in time"
+    return words, [] if len(drawn) - len(late) >= least else [f"{words}; at least {least} have to be"]
+
+
+def in_minutes(todo, seed):
+    """The units as --minutes takes them: first what it proves however long it takes, ref and the functions of
+    pprf.h, then the others at random.  Returns both."""
+    first = [(file, name) for file, name in todo if file.startswith("ref/") or name.startswith("pprf_")]
+    others = [job for job in todo if job not in first]
+    random.Random(seed).shuffle(others)
+    return first, others
+
+
+def lanes_for(processors, megabytes):
+    """How many functions at a time: Frama-C sleeps a third of its time, and each has its memory."""
+    return max(1, min(processors + 1, megabytes // LANE_MB))
+
+
+def free_megabytes():
+    """Memory that can be had without swapping."""
+    with open("/proc/meminfo", encoding="ascii") as f:
+        return int(re.search(r"^MemAvailable: *(\d+) kB", f.read(), re.M)[1]) // 1024
 
 
 def functions(root, file, build):
@@ -304,7 +370,9 @@ def frama_c(root, file, what, name, build, seconds, par, extra, stop, split, hin
            "-wp-timeout", str(PATIENCE * seconds), "-wp-time-extra", str(PATIENCE * SLOW[-1]),
            "-wp-session", session(build, file, name, hints or {}),
            "-wp-report-json", report, *what, *extra, file]
-    env = dict(provers(build, seconds), PWD=root)  # frama-c resolves file names by it, not by its working directory
+    few = "-wp-smoke-tests" not in extra  # a contradiction is looked for in the whole
+    # frama-c resolves file names by PWD, not by its working directory
+    env = dict(provers(build, seconds, few), PWD=root)
     out = run(cmd, cwd=root, env=env).stdout if stop is None else until_failure(cmd, stop, cwd=root, env=env)
     return out, read_report(report)
 
@@ -431,8 +499,8 @@ def write_record(texts):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__)
-    ap.add_argument("--par", type=int, default=os.cpu_count() + 1,
-                    help="functions at a time: frama-c sleeps a third of its time")
+    ap.add_argument("--par", type=int, help="functions at a time (one more than processors, if there is "
+                                            f"memory: {LANE_MB} MB each)")
     ap.add_argument("--timeout", type=int, default=30,
                     help="seconds of CPU time for a prover and goal in the third try; the last, with nothing "
                          "beside it, has six times as many: a machine may be half as fast as another")
@@ -450,11 +518,14 @@ def main():
     ap.add_argument("--part", action="store_true",
                     help="only the files that proven.json has with another text, and of the others a twentieth of the "
                          "goals, functions at random")
+    ap.add_argument("--minutes", type=int,
+                    help="ref, the functions of pprf.h, and of the rest what begins within so many minutes, at random")
     ap.add_argument("--record", action="store_true",
                     help="prove nothing: write the files that runs proved here whole, as they are now, to proven.json")
     ap.add_argument("--tenth", action="store_true",
                     help="with --smoke: functions at random until a tenth of the tests has been run")
-    ap.add_argument("--seed", default=os.environ.get("SEED") or None, help="for --part and --tenth, to repeat it")
+    ap.add_argument("--seed", default=os.environ.get("SEED") or None,
+                    help="for --part, --minutes and --tenth, to repeat it")
     ap.add_argument("--json", help="write the results there, for the report")
     ap.add_argument("--build", default=os.path.join(ROOT, "build", "wp"))
     ap.add_argument("--versions", action="store_true",
@@ -468,9 +539,9 @@ def main():
         ap.error("--quick needs --file and --function, --prop needs --quick")
     if arg.tenth and not arg.smoke:
         ap.error("--tenth needs --smoke")
-    if arg.part and (arg.smoke or arg.update or arg.file or arg.function):
-        ap.error("--part is a choice among all goals")
-    if arg.record and (arg.part or arg.smoke or arg.quick or arg.file or arg.function):
+    if (arg.part or arg.minutes) and (arg.smoke or arg.update or arg.file or arg.function or arg.part and arg.minutes):
+        ap.error("--part and --minutes are a choice among all goals")
+    if arg.record and (arg.part or arg.minutes or arg.smoke or arg.quick or arg.file or arg.function):
         ap.error("--record goes alone: it proves nothing")
     if arg.smoke and arg.quick:
         ap.error("--smoke goes without --quick")
@@ -479,6 +550,9 @@ def main():
     if arg.smoke:
         arg.seconds = arg.seconds or (SMOKE_UPDATE if arg.update else SMOKE)
     configure(arg.build)
+    if not arg.par:
+        arg.par = lanes_for(os.cpu_count(), free_megabytes())
+        print(f"prove: {arg.par} functions at a time: {os.cpu_count()} processors, {free_megabytes()} MB", flush=True)
     if arg.quick:
         t, v, failed, bad = wp(ROOT, arg.file, arg.function, arg.build, arg.seconds or 5, 1,
                                NO_CACHE, arg.prop)
@@ -521,7 +595,8 @@ def main():
     expected, what = (tests, "smoke tests") if arg.smoke else (goals, "goals")
     total = proved = 0
     results = []
-    late = set()  # functions that --tenth had no time for
+    late = set()  # functions that --tenth or --minutes had no time for
+    begun = []  # those that --tenth began
     found = {}  # for each unit, which prover finds what the first one does not find soon
 
     def remember(key, by):
@@ -533,9 +608,18 @@ def main():
             if prover != "Qed" and (slow or name != PROVERS[0].split(":")[0]):
                 found.setdefault(key, {})[goal] = f"{name} {seconds:.0f}" if slow else name
 
+    def too_late(job):
+        """Whether a function is no longer begun."""
+        seconds = time.time() - begin
+        return (arg.tenth and seconds > TENTH_SECONDS and len(begun) >= least_of(todo)
+                or arg.minutes and seconds > 60 * arg.minutes and job not in first)
+
     def batch(file, names):
         """Prove these functions in one run.  Yields what prove returns."""
         start = time.time()
+        if too_late((file, names[0])):
+            late.update(f"{file} {name}" for name in names)
+            return [((file, name), 0, 0, [], [], {}, 0.0) for name in names]
         done = wp_batch(ROOT, file, names, arg.build, 2)
         seconds = (time.time() - start) / len(names)
         return [((file, name), t, v, failed, bad, by, seconds) for name, t, v, failed, bad, by in done]
@@ -544,9 +628,10 @@ def main():
         """Most goals fall at once to the prover that can: what is left is split, then gets longer."""
         file, function = job
         start = time.time()
-        if arg.tenth and start - begin > TENTH_SECONDS:
+        if too_late(job):
             late.add(" ".join(job))
             return 0, 0, [], [], 0.0
+        begun.append(job)
         if arg.smoke:
             return *smoke(ROOT, file, function, arg.build, arg.seconds), time.time() - start
         key, by = " ".join(job), {}
@@ -599,6 +684,13 @@ def main():
         smoke_control(arg.build, arg.seconds)
     # many goals, long run: those start first, so that the lanes end together
     todo.sort(key=lambda job: -goals.get(" ".join(job), 1000))
+    first = []  # with --minutes: what is never too late
+    if arg.minutes:
+        seed = arg.seed or str(random.SystemRandom().randrange(10 ** 9))
+        first, others = in_minutes(todo, seed)
+        print(f"prove: {len(first)} functions of ref and pprf.h; of {len(others)} others those that begin within "
+              f"{arg.minutes} minutes: SEED={seed}", flush=True)
+        todo = first + others
     begin = time.time()
     pool = concurrent.futures.ThreadPoolExecutor(arg.par)
     runs, batches = {}, []
@@ -607,20 +699,21 @@ def main():
         if arg.smoke or job[1] == LEMMAS:
             runs[pool.submit(prove, job, arg.timeout)] = job
             continue
-        size = goals.get(key, BATCH)
-        fits = [b for b in batches if b[0] == job[0] and not is_split(key) and not b[3] and b[2] + size <= BATCH]
+        size, kind = goals.get(key, BATCH), (job[0], is_split(key), job in first)
+        most = MINUTES_BATCH if arg.minutes and job not in first else BATCH
+        fits = [b for b in batches if b[0] == kind and not is_split(key) and b[2] + size <= most]
         if fits:
             fits[0][1].append(job[1])
             fits[0][2] += size
         else:
-            batches.append([job[0], [job[1]], size, is_split(key)])
-    batched = [pool.submit(batch, file, names) for file, names, _, _ in batches]
+            batches.append([kind, [job[1]], size])
+    batched = [pool.submit(batch, kind[0], names) for kind, names, _ in batches]
     alone = []  # other load costs the provers part of their seconds: these are tried once more
 
     def outcomes():
         for done in concurrent.futures.as_completed(batched):
             for job, t, v, failed, bad, by, seconds in done.result():
-                if t and v == t:
+                if t and v == t or " ".join(job) in late:
                     remember(" ".join(job), by)
                     yield job, t, v, failed, bad, seconds
                 else:
@@ -641,11 +734,12 @@ def main():
     for n, (job, t, v, failed, bad, seconds) in enumerate(outcomes(), 1):
         key = " ".join(job)
         total, proved = total + t, proved + v
-        results.append({"name": key, "goals": t, "proved": v, "seconds": round(seconds, 1)})
+        if key not in late:
+            results.append({"name": key, "goals": t, "proved": v, "seconds": round(seconds, 1)})
         note = ""
         if bad:
             note = "; ".join(bad)
-        elif v != t or t == 0 and not arg.smoke:
+        elif v != t or t == 0 and not arg.smoke and key not in late:
             note = ("contradiction: " if arg.smoke else "unproved: ") + " ".join(failed)
         elif arg.update:
             record(key, **({"smoke": t} if arg.smoke else {"goals": t, "hints": found.get(key, {})}))
@@ -655,12 +749,17 @@ def main():
             failures.append(f"{key}: {note}")
         print(f"[{n}/{len(todo)}] {key:36} {v:4}/{t:<4} {seconds:6.1f} s"
               f"  {'FAILED ' + note if note else 'not begun in time' if key in late else 'ok'}", flush=True)
+    part = ""
+    if arg.tenth or arg.minutes:
+        part, wrong = begun_of([" ".join(job) for job in todo], late, arg.minutes and 1 or least_of(todo))
+        failures += wrong
+        part = f"{total} of all {sum(expected.values())} {what}: {part}"
     if arg.tenth and not total:
         failures.append("no smoke test was run")
     if arg.update:
         for k in stale:
             record(k)
-    whole = {file for file in texts if not arg.smoke and not arg.part and arg.file in (None, file)}
+    whole = {file for file in texts if not arg.smoke and not arg.part and not arg.minutes and arg.file in (None, file)}
     whole -= {file for file in whole for failure in failures if failure.startswith(file + " ")}
     if whole:  # what was changed meanwhile was not proven
         after = digests(assumptions.read(ROOT, FILES))
@@ -672,9 +771,9 @@ def main():
     if arg.json:
         os.makedirs(os.path.dirname(arg.json), exist_ok=True)
         with open(arg.json, "w") as f:
-            json.dump({"functions": results, "provers": PROVERS, "open": open_,
+            json.dump({"functions": results, "provers": PROVERS, "part": part, "open": open_,
                        "outside": outside, "passed": not failures, "failures": failures}, f, indent=2)
-    print(f"prove: {proved}/{total} {what}{' passed' if arg.smoke else ''}" +
+    print(f"prove: {proved}/{total} {what}{' passed' if arg.smoke else ''}" + (f"; {part}" if part else "") +
           (f"; {len(open_)} functions open" if open_ else "") +
           ("" if not failures else "; FAILED:"))
     for f in failures:

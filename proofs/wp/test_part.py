@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """That `prove.py --part` leaves out only what was proven in the same words, and that chance alone decides
-what of it, as TAP."""
+what of it; that what --minutes and --tenth do not begin is said.  As TAP."""
 import json
 import os
 import shutil
@@ -89,10 +89,34 @@ def what_no_run_proved_is_not_recorded():
         return refused and not prove.write_record(texts) and prove.proven_before(prove.RECORD) == texts
 
 
+def minutes_begin_with_ref_and_the_api():
+    todo = [("ref/core.c", "ref_eval"), *UNITS, ("opt/core.c", "pprf_eval"), ("opt/core.c", "eval")]
+    first, others = prove.in_minutes(todo, 1)
+    return (first == [todo[0], todo[-2]] and sorted(first + others) == sorted(todo) and
+            others == prove.in_minutes(todo, 1)[1] != prove.in_minutes(todo, 2)[1])
+
+
+def what_was_not_begun_is_said():
+    drawn = [f"a.c {name}" for name in "abcdefgh"]
+    said, wrong = prove.begun_of(drawn, set(drawn[2:]), prove.least_of(drawn))
+    return said == "2 of 8 functions, 6 not begun in time" and not wrong
+
+
+def a_sample_that_began_too_few_fails():
+    drawn = [f"a.c {name}" for name in "abcdefgh"]
+    return (prove.begun_of(drawn, set(drawn[1:]), prove.least_of(drawn))[1] ==
+            ["1 of 8 functions, 7 not begun in time; at least 2 have to be"] and prove.least_of(drawn[:1]) == 1)
+
+
+def lanes_have_processors_and_memory():
+    return [prove.lanes_for(*machine) for machine in ((2, 24000), (16, 16000), (64, 1000))] == [3, 10, 1]
+
+
 TESTS = [a_changed_file_is_proven_whole, a_choice_that_forgets_what_changed_would_be_noticed,
          of_the_others_a_twentieth_of_the_goals, each_function_has_its_turn, a_function_without_a_count_is_asked,
          a_clause_in_a_header_is_another_text, words_that_frama_c_does_not_read_are_the_same_text,
-         what_no_run_proved_is_not_recorded]
+         what_no_run_proved_is_not_recorded, minutes_begin_with_ref_and_the_api, what_was_not_begun_is_said,
+         a_sample_that_began_too_few_fails, lanes_have_processors_and_memory]
 
 
 def main():
