@@ -141,16 +141,16 @@ run a_program_may_have_the_names_that_the_archives_use_within $CC -o "$dir/clash
   -Wl,--whole-archive "$B/opt/libpprf.a" "$B/tls/libpprf_tls.a" -Wl,--no-whole-archive \
   -I"$prefix/include" -lhiredis -lssl -lcrypto -pthread
 run and_runs_with_them "$dir/clash"
-man=$prefix/share/man/man3/pprf.3
-run the_manual_page_is_well_formed test -z "$(mandoc -T lint -W warning "$man" | grep -v 'missing date')"
-run every_function_is_in_it test -z "$(grep -o '^\.SS pprf_.*' "$man" | cut -c 5- | sort |
+man=$prefix/share/man/man3
+run the_manual_pages_are_well_formed test -z "$(mandoc -T lint -W warning "$man"/pprf{,_shared}.3 | grep -v 'missing date')"
+run every_function_is_in_them test -z "$(cat "$man"/pprf{,_shared}.3 | grep -o '^\.SS pprf_.*' | cut -c 5- | sort |
   comm -13 - "$dir/declared")"
 # another C library; its headers come first, OpenSSL's behind them
 musl() {
   local f machine
   machine=$($CC -dumpmachine)
   for f in prg/*.c common/{fork,strerror}.c ref/{node,core,codec,pprf,batch}.c \
-    opt/{bitmap,pages,store,core,pprf,batch}.c tls/{tickets/pool,openssl/attach,tickets/tickets,tickets/handle}.c; do
+    opt/{bitmap,pages,store,core,pprf,batch,shared}.c tls/{tickets/pool,openssl/attach,tickets/tickets}.c; do
     musl-gcc -std=c11 -O2 -c -o "$dir/musl.o" -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
       -Iprg -Icommon -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
   done
