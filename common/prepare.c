@@ -68,23 +68,30 @@ static int bind_calls(void)
   return err;
 }
 
-int pprf_prepare(unsigned suite)
+/* The first PRG call chooses the PRG's version. */
+static PPRF_WORK int try_suite(unsigned suite)
 {
-  static _Atomic unsigned prepared; /* a bit for each suite */
   static const uint8_t message[300]; /* of more than two blocks of SHA3-256 */
+  const struct pprf_family family = {suite, 0, 0};
   uint8_t digest[DIGEST_BYTES];
-  if (atomic_load_explicit(&prepared, memory_order_acquire) >> suite & 1)
-    return PPRF_OK;
-  prg_wipe(prg_wipe_flags() | 128); /* the caller's registers may hold the root's seed */
   int err = bind_calls();
   if (err == PPRF_OK)
     err = prg_digest(message, sizeof message, digest);
   if (err == PPRF_OK && pprf_suite_is_wide(suite))
-    err =
-      prg_expand_wide((struct pprf_family){suite, 0, 0}, (struct pprf_wide_seed){0, 0, 0, 0}, 0, 1)
-        .err;
+    err = prg_expand_wide(family, (struct pprf_wide_seed){0, 0, 0, 0}, 0, 1).err;
   else if (err == PPRF_OK)
-    err = prg_expand((struct pprf_family){suite, 0, 0}, (struct pprf_seed){0, 0}, 0, 1).err;
+    err = prg_expand(family, (struct pprf_seed){0, 0}, 0, 1).err;
+  return err;
+}
+
+int pprf_prepare(unsigned suite)
+{
+  static _Atomic unsigned prepared; /* a bit for each suite */
+  if (atomic_load_explicit(&prepared, memory_order_acquire) >> suite & 1)
+    return PPRF_OK;
+  prg_wipe(prg_wipe_flags() | 128); /* the caller's registers may hold the root's seed */
+  int err = try_suite(suite);
+  prg_wipe(prg_wipe_plan(PRG_LIBCRYPTO_STACK)); /* a caller that gets an error wipes nothing */
   if (err == PPRF_OK)
     (void)atomic_fetch_or_explicit(&prepared, 1u << suite, memory_order_release);
   return err;

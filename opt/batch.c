@@ -6,10 +6,15 @@
  * Seeds.  Those in the arrays are wiped one by one; the API functions wipe the stack. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "change.h"
 #include "key.h"
 #include "lanes.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
 
 /* Leaves that eval_batch and expand take on at a time. */
 #define CHUNK 1024
@@ -375,7 +380,9 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 
 /* ---- all leaves of a range ---- */
 
+/* While the caller's function runs, which may fork or never return. */
 struct expansion {
+  int here; /* 0 in a child that fork made: the mapping is cleared there */
   const struct opt_store *store;
   struct pprf_family family;
   uint64_t first, last;
@@ -386,6 +393,19 @@ struct expansion {
   struct group group[CHUNK];
   struct pprf_seed seed[CHUNK];
 };
+
+/* In a mapping that core dumps leave out and fork clears in a child, as the arena's; NULL: no memory. */
+static struct expansion *new_expansion(void)
+{
+  size_t bytes = sizeof(struct expansion);
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED)
+    return NULL;
+  (void)madvise(p, bytes, MADV_DONTDUMP);
+  (void)madvise(p, bytes, MADV_WIPEONFORK);
+  (void)mlock2(p, bytes, MLOCK_ONFAULT);
+  return p;
+}
 
 /* The next node that meets the range, onto the pending ones; 0 if there is none. */
 static int next_pending(struct expansion *x)
@@ -485,14 +505,16 @@ static PPRF_WORK int next_values(struct expansion *x, struct forest *f)
 }
 
 /* Hand a forest's values over in runs. */
-static int hand_over(const pprf_key *key, const struct forest *f, pprf_each *each, void *arg)
+static int hand_over(const pprf_key *key, const struct expansion *x, const struct forest *f,
+                     pprf_each *each, void *arg)
 {
   int stop = 0;
   for (size_t from = 0, to; from < f->leaves && stop == 0; from = to) {
     for (to = from + 1; to < f->leaves && f->leaf[to] == f->leaf[to - 1] + 1; to++)
       ;
     stop = each(arg, f->leaf[from], to - from, (const uint8_t *)&f->seed[from]);
-    if (stop == 0 && pprf_is_copy(key->maker)) /* each has forked, and this is the child */
+    if (stop == 0 &&
+        (!x->here || pprf_is_copy(key->maker))) /* each has forked: this is the child */
       stop = PPRF_ERR_FORKED;
   }
   return stop;
@@ -507,9 +529,10 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     return PPRF_ERR_FORKED;
   if (first > last || last >> depth_of(key) != 0)
     return PPRF_ERR_RANGE;
-  struct expansion *x = malloc(sizeof *x);
+  struct expansion *x = new_expansion();
   if (x == NULL)
     return PPRF_ERR_NOMEM;
+  x->here = 1;
   x->store = &key->store;
   x->family = key->family;
   x->first = x->at = first;
@@ -522,10 +545,10 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     result = next_values(x, &f);
     prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
     if (result == PPRF_OK)
-      result = hand_over(key, &f, each, arg);
+      result = hand_over(key, x, &f, each, arg);
   } while (result == PPRF_OK && f.leaves > 0);
   explicit_bzero(x, sizeof *x);
-  free(x);
+  (void)munmap(x, sizeof *x);
   prg_wipe(opt_wipe_plan(BATCH_STACK));
   return result;
 }
