@@ -71,7 +71,8 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   if (!test_prg_toy)
     return sha3_prg_expand(family, seed, start, height);
-  test_prg_mislabelled += !labels(seed.lo, start, height);
+  int trial = start == 0 && height == 1 && (seed.lo | seed.hi) == 0; /* common/prepare.c's */
+  test_prg_mislabelled += !trial && !labels(seed.lo, start, height);
   return (struct pprf_children){
     .left = {seed.lo - half, seed.hi}, .right = {seed.lo + half, seed.hi}, .err = PPRF_OK};
 }
@@ -80,12 +81,13 @@ struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf
                                           uint64_t start, unsigned height)
 {
   uint64_t half = half_of(height);
+  int trial = start == 0 && height == 1 && (seed.lo | seed.hi | seed.third | seed.fourth) == 0;
   if (call_fails())
     return (struct pprf_wide_children){.err = PPRF_ERR_CRYPTO};
   if (!test_prg_toy)
     return sha3_prg_expand_wide(family, seed, start, height);
-  test_prg_mislabelled +=
-    !labels(seed.lo, start, height) || seed.third != ~seed.lo || seed.fourth != ~seed.hi;
+  test_prg_mislabelled += !trial && (!labels(seed.lo, start, height) || seed.third != ~seed.lo ||
+                                     seed.fourth != ~seed.hi);
   return (struct pprf_wide_children){
     .left = {seed.lo - half, seed.hi, ~(seed.lo - half), seed.fourth},
     .right = {seed.lo + half, seed.hi, ~(seed.lo + half), seed.fourth},
