@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
@@ -19,6 +20,7 @@ def embed():
         os.makedirs(EMBEDDED, exist_ok=True)
         for name in ("pprf.c", "pprf.h"):
             shutil.copy(os.path.join(TREE, "build", "amalgamation", name), EMBEDDED)
+        shutil.copy(os.path.join(TREE, "LICENSE"), HERE)
     elif not os.path.exists(os.path.join(EMBEDDED, "pprf.c")):
         raise SystemExit("pprf: build it in libpprf's tree, or from a source distribution")
 
@@ -28,6 +30,14 @@ def version():
         return re.search(r'#define PPRF_VERSION "(.*)"', header.read()).group(1)
 
 
+class Modules(build_py):
+    """Without the one that only builds; MANIFEST.in has it in source distributions."""
+
+    def find_package_modules(self, package, package_dir):
+        return [module for module in super().find_package_modules(package, package_dir) if module[1] != "_build"]
+
+
 embed()
 os.chdir(HERE)
-setup(version=version(), cffi_modules=["pprf/_build.py:ffibuilder"])
+setup(version=version(), cmdclass={"build_py": Modules}, cffi_modules=["pprf/_build.py:ffibuilder"],
+      options={"bdist_wheel": {"py_limited_api": "cp39"}})  # as requires-python; the extension has the stable ABI

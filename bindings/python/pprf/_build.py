@@ -248,4 +248,5 @@ ffibuilder.set_source(
     "pprf._native", SOURCE, sources=[os.path.join(C, "pprf.c")], include_dirs=[C],
     define_macros=[("PPRF_NO_OPENSSL", None), ("_GNU_SOURCE", None)],
     # the functions that it calls are its own, whatever other libpprf the process has
-    extra_compile_args=["-std=c11", "-fvisibility=hidden"], extra_link_args=["-Wl,-Bsymbolic"], libraries=["pthread"])
+    extra_compile_args=["-std=c11", "-fvisibility=hidden"], extra_link_args=["-Wl,-Bsymbolic", "-s"],
+    libraries=["pthread"])
