@@ -21,7 +21,7 @@ result() { # STATUS NAME LOG
 }
 
 build() { # CELL
-  local cc=${1%%-*} flags source objects=() prg=() shipped=()
+  local cc=${1%%-*} flags source object objects=() prg=() shipped=()
   flags=" -${1#*-}"
   flags=${flags//-/ -}
   dir=$B/equivalence-tests/matrix/$1
@@ -34,8 +34,10 @@ build() { # CELL
     objects+=("$dir/${source%.c}.o")
   done
   for source in $OPT_SRC $BOTH_SRC; do
-    compile "opt/$(basename "$source" .c).o" "$source" || return 1
-    objects+=("$dir/opt/$(basename "$source" .c).o")
+    object=${source%.c}.o
+    object=opt/${object//\//-} # files of different folders may have the same last name
+    compile "$object" "$source" || return 1
+    objects+=("$dir/$object")
   done
   for source in $PRG_SRC; do
     compile "prg-$(basename "$source" .c).o" "$source" || return 1
@@ -51,8 +53,8 @@ build() { # CELL
   tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
   local wide=('-Wl,-z,now' '-Wl,--wrap=EVP_KDF_CTX_new' '-Wl,--wrap=EVP_KDF_derive'
     '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/wide_prg.o")
-  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/fork.o" $LDLIBS &&
-    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/lanes.o" "$dir/opt/fork.o" $LDLIBS || return 1
+  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/common-fork.o" $LDLIBS &&
+    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/prg-lanes.o" "$dir/opt/common-fork.o" $LDLIBS || return 1
   tests="$tests -Wl,--wrap=prg_wipe"
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS
