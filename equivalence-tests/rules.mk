@@ -341,7 +341,7 @@ $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 # ---- coverage of ref and opt by these tests
 
 # random is left out: it takes a third of the time and reaches nothing that the others do not
-EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test $(EQ_CORPUS)
+EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test test_pool $(EQ_CORPUS)
 EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
 EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
 EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
@@ -377,6 +377,15 @@ $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/f
 $(EQB)/cov/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 $(EQB)/cov/arena_test: $(EQB)/cov/opt/tests/arena_test.o
+# shared keys (opt/shared.c) are the pool's, and tested with it
+$(EQB)/cov/inject.o: EQ_TEST_FLAGS := -Iopt
+EQ_cov_POOL := $(EQB)/cov/tls/tests/test_pool.o $(EQB)/cov/tls/tickets/pool.o
+$(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
+$(EQB)/cov/test_pool: $(EQ_cov_POOL) $(EQB)/cov/inject.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+  $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
+$(EQB)/cov/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
 # the program, as it is built but for the counters, for cli/test_cli.py
 $(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \

@@ -365,9 +365,7 @@ int opt_shared_new(pprf_key **key, unsigned depth)
 
 int opt_shared_start(pprf_key *key)
 {
-  int err = pprf_prepare(key->family.suite);
-  if (err == PPRF_OK)
-    err = start_key(&key->store, NULL, 0);
+  int err = start_key(&key->store, NULL, 0);
   prg_wipe(prg_wipe_plan(PUNCT_STACK + PRG_LIBCRYPTO_STACK));
   return err;
 }
