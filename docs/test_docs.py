@@ -230,6 +230,31 @@ def planted():
         ok(said == [str(count)], f"docs/{name}: how many bugs are planted in what it is about", f"{said}, not {count}")
 
 
+def new_functions(changes, symbols):
+    """What is wrong with how many new functions CHANGELOG.md says are unreleased, given the libraries' lists."""
+    section = re.search(r"^## Unreleased\n(.*?)(?=^## |\Z)", changes, re.M | re.S)
+    if not section:
+        return []
+    said = re.search(r"This will be version ([\d.]+)\..*?(\d+) new functions "
+                     r"\((\d+) in libpprf, (\d+) in libpprf_tls\)", section[1], re.S)
+    if not said:
+        return ["the section Unreleased does not say it"]
+    true = [len(re.findall(rf"^pprf_\w+ {re.escape(said[1])}$", lines, re.M)) for lines in symbols]
+    right = [*map(int, said.groups()[1:])] == [sum(true), *true]
+    return [] if right else [f"{said[0]}, the lists have {true}"]
+
+
+def changelog():
+    """CHANGELOG.md says how many functions the next version has that the last one had not."""
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    symbols = [(ROOT / f"packaging/release/{name}.symbols").read_text() for name in ("libpprf", "libpprf_tls")]
+    bad = new_functions(changes, symbols)
+    ok(not bad, "CHANGELOG.md: how many functions are new", *bad)
+    ok(new_functions("## Unreleased\nThis will be version 1.1.0. 3 new functions (1 in libpprf, 2 in libpprf_tls)",
+                     ["pprf_a 1.1.0\npprf_b 1.1.0\n", "pprf_c 1.1.0\n"]),
+       "a wrong number of new functions is noticed")
+
+
 def axiomatic_blocks():
     """Each axiomatic block of the contracts' vocabulary has its row in docs/soundness.md."""
     found = {name for folder in FOLDERS for file in folder.glob("**/*.acsl")
@@ -338,6 +363,7 @@ def main():
     measured_tables()
     figures()
     planted()
+    changelog()
     axiomatic_blocks()
     names()
     platforms()
