@@ -113,7 +113,14 @@ static void init(void)
 {
   ctx_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_attachment);
   connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_connection);
-  drawn = RAND_priv_bytes(unknown, sizeof unknown) == 1;
+  SSL_SESSION *session = SSL_SESSION_new();
+  uint8_t out[EVP_MAX_MD_SIZE];
+  /* called before there are secrets, as in tickets.c: first calls leave registers on the stack */
+  drawn = RAND_priv_bytes(unknown, sizeof unknown) == 1 && session != NULL &&
+          SSL_SESSION_set1_master_key(session, unknown, SSL_MAX_MASTER_KEY_LENGTH) == 1 &&
+          SSL_SESSION_get_master_key(session, out, sizeof out) == SSL_MAX_MASTER_KEY_LENGTH &&
+          memmem(out, SSL_MAX_MASTER_KEY_LENGTH, unknown, 1) != NULL;
+  SSL_SESSION_free(session);
 }
 
 static int initialised(void)

@@ -150,5 +150,64 @@ class WithoutLibssl(unittest.TestCase):
         self.assertIn("libssl", self.link(program, "-lssl", "-lcrypto")[1])
 
 
+FIRST_CALLS = """
+#include <stdio.h>
+#include <pprf_tls.h>
+#include "loop.h"
+static SSL_CTX *client, *server;
+static int handshakes(void) /* and one with early data */
+{
+  struct loop_result first = loop_connect(client, server, NULL, NULL, 0, NULL);
+  struct loop_result second = loop_connect(client, server, NULL, first.session, 1, NULL);
+  SSL_SESSION_free(first.session);
+  SSL_SESSION_free(second.session);
+  return second.early;
+}
+int main(void)
+{
+  pprf_tickets *t;
+  uint8_t ticket[PPRF_TICKET_OVERHEAD + 1], content[sizeof ticket];
+  size_t n = sizeof ticket, m = sizeof content;
+  uint64_t number;
+  client = loop_client(TLS1_3_VERSION);
+  server = loop_server();
+  (void)SSL_CTX_set_max_early_data(server, 1000);
+  if (!handshakes()) /* with OpenSSL's tickets: what the program itself calls is bound */
+    return 1;
+  server = loop_server();
+  if (pprf_tickets_new(&t, NULL) || pprf_tickets_attach(server, t))
+    return 2;
+  fputs("there are tickets\\n", stderr);
+  if (!handshakes() || pprf_tickets_seal(t, content, 1, ticket, &n) ||
+      pprf_tickets_open(t, ticket, n, content, &m, &number) || pprf_tickets_redeem(t, number, 0))
+    return 3;
+  fputs("they were used\\n", stderr);
+  return 0;
+}
+"""
+
+
+class LazilyBound(unittest.TestCase):
+    """The static library in a program that binds lazily, as gcc links by default on Debian: a first call goes through
+    the dynamic linker, which saves the registers below the caller, and a secret that is left in them."""
+
+    def test_functions_that_see_secrets_are_bound_before_there_are_any(self):
+        with tempfile.TemporaryDirectory() as d:
+            program = os.path.join(d, "program")
+            with open(program + ".c", "w") as f:
+                f.write(FIRST_CALLS)
+            subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", f"-I{TLS}", f"-I{HERE}", f"-I{ROOT}/include",
+                            program + ".c", os.path.join(HERE, "loop.c"), LIBRARY, "-lssl", "-lcrypto", "-pthread",
+                            "-Wl,-z,lazy", "-o", program], check=True, timeout=PATIENCE)
+            r = subprocess.run([program], capture_output=True, text=True, env=dict(os.environ, LD_DEBUG="bindings"),
+                               timeout=PATIENCE)
+        self.assertEqual(r.returncode, 0, r.stderr[-2000:])
+        used = r.stderr.split("there are tickets\n")[1].split("they were used\n")[0]
+        late = re.findall(rf"binding file {re.escape(program)} .*symbol `(\w+)'", used)
+        self.assertIn("SSL_get_state", late, "control: the program binds lazily, and the handshakes went through it")
+        self.assertEqual([], [name for name in late if re.match(
+            r"EVP_|OSSL_|CRYPTO_|OPENSSL_|mem|explicit_bzero|SSL_SESSION_(get|set1)_master_key", name)])
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run((Go, OtherLibcrypto, WithoutLibssl), sys.argv[1:]))
+    sys.exit(tap.run((Go, OtherLibcrypto, WithoutLibssl, LazilyBound), sys.argv[1:]))

@@ -30,6 +30,9 @@ static EVP_MAC *hmac;
 static EVP_MD *sha256, *sha384;
 /* Digests that have taken in an HMAC's two pads, those of a key of zeros: no secrets. */
 static EVP_MD_CTX *zero_key[2][2];
+static int tried;
+
+static int try_all(void);
 
 static void fetch_zero_key(const EVP_MD *digest, EVP_MD_CTX *half[2])
 {
@@ -56,13 +59,13 @@ static void fetch(void)
     fetch_zero_key(sha256, zero_key[0]);
     fetch_zero_key(sha384, zero_key[1]);
   }
+  tried = aes_cbc != NULL && hmac != NULL && zero_key[0][0] != NULL && zero_key[0][1] != NULL &&
+          zero_key[1][0] != NULL && zero_key[1][1] != NULL && try_all();
 }
 
 int ticket_algorithms(void)
 {
-  return pthread_once(&once, fetch) == 0 && aes_cbc != NULL && hmac != NULL &&
-         zero_key[0][0] != NULL && zero_key[0][1] != NULL && zero_key[1][0] != NULL &&
-         zero_key[1][1] != NULL;
+  return pthread_once(&once, fetch) == 0 && tried;
 }
 
 uint64_t ticket_clock(void)
@@ -191,6 +194,24 @@ static int decrypt(struct engine *e, const uint8_t *in, size_t len, uint8_t *out
     return 0;
   *out_len = (size_t)n + (size_t)last;
   return 1;
+}
+
+/* In a program that binds lazily the first call of a function leaves the caller's registers on the stack
+ * (common/prepare.c).  So the functions that see a ticket's secrets are called before there are any. */
+static int try_all(void)
+{
+  static const struct ticket_keys keys;
+  static const uint8_t zeros[48];
+  uint8_t out[64];
+  struct engine e = {EVP_CIPHER_CTX_new(), EVP_MAC_CTX_new(hmac)};
+  int good = e.cipher != NULL && e.mac != NULL &&
+             ticket_set_keys(&keys, e.cipher, e.mac, zeros, 1) &&
+             EVP_MAC_init(e.mac, NULL, 0, NULL) == 1 && encrypt(&e, zeros, sizeof zeros, out) &&
+             mac_of(&e, zeros, sizeof zeros, out) &&
+             ticket_hmac(sha384, zeros, sizeof zeros, zeros, sizeof zeros, out) &&
+             ticket_extract(sha384, zeros, out) && CRYPTO_memcmp(out, zeros, sizeof zeros) != 0;
+  end(&e);
+  return good;
 }
 
 int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len, uint8_t *out,
