@@ -37,7 +37,7 @@ CXX_WARN := -Wall -Wextra -pedantic -Wshadow $(WERROR)
 OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon $(if $(LIBCRYPTO),,-DPPRF_NO_OPENSSL)
 # what is built does not know where
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
-  '-ffile-prefix-map=$(CURDIR)=.'
+  "-ffile-prefix-map=$(CURDIR)=."
 OUR_CXXFLAGS := -std=c++17 -O2 -g $(CXX_WARN)
 OUR_LDFLAGS := -Wl,-z,relro,-z,now,--as-needed
 OUR_LDLIBS := $(if $(LIBCRYPTO),-lcrypto) -pthread
@@ -47,6 +47,9 @@ ALL_CXXFLAGS := $(OUR_CXXFLAGS) $(CXXFLAGS)
 ALL_LDFLAGS := $(OUR_LDFLAGS) $(LDFLAGS)
 ALL_LDLIBS := $(OUR_LDLIBS) $(LDLIBS)
 LINK := $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+# In front of a command, which is not shown then: what is made.  V=1 shows the command.
+SAY = $(if $(filter 1,$(V)),,@echo '  $(1) $(2)'; )
+QUIET = $(if $(filter 1,$(V)),,@)
 # An archive for others: its objects as one, in which names that are not exported are local, so that
 # a program may have the same.  With -flto that is machine code already.  Sections that the linker
 # would take from one object for all (i386 has them) are kept: their names are local.
@@ -54,9 +57,9 @@ NOT_LTO := $(if $(filter -flto%,$(ALL_CFLAGS)),$(if $(findstring clang,$(CC)),,-
 
 define MAKE_ARCHIVE
 @rm -f $@ $(@:.a=.whole.o)
-$(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation -o $(@:.a=.whole.o) $(filter %.o,$^)
-$(OBJCOPY) --localize-hidden $(KEEP) $(@:.a=.whole.o)
-$(AR) rcsD $@ $(@:.a=.whole.o)
+$(call SAY,AR,$@)$(CC) $(ALL_CFLAGS) $(NOT_LTO) -nostdlib -r -Wl,--force-group-allocation -o $(@:.a=.whole.o) $(filter %.o,$^)
+$(QUIET)$(OBJCOPY) --localize-hidden $(KEEP) $(@:.a=.whole.o)
+$(QUIET)$(AR) rcsD $@ $(@:.a=.whole.o)
 @rm -f $(@:.a=.whole.o)
 endef
 LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
@@ -73,7 +76,7 @@ DEPFLAGS = -MMD -MP -MF $@.d
 # What compilers are told, and the lists of sources: when that changes, what was made from them is made
 # again.  Warnings and the folder's name are no part of it: they change no code.
 B := build
-$(B)/flags: export FLAGS_NOW = $(subst '-ffile-prefix-map=$(CURDIR)=.',,$(filter-out $(WARN) $(CXX_WARN), \
+$(B)/flags: export FLAGS_NOW = $(subst "-ffile-prefix-map=$(CURDIR)=.",,$(filter-out $(WARN) $(CXX_WARN), \
   $(CC) $(CXX) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
   $(PRG_LIBCRYPTO_SRC) $(PRG_KECCAK_SRC) $(COMMON_SRC) $(REF_SRC) $(OPT_SRC) $(TLS_SRC) $(FLEET_SRC)))
 .PHONY: flags-always

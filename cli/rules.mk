@@ -8,11 +8,11 @@ PROGRAMS += $(B)/pprf
 TAP_TESTS += cli/test_cli.py
 
 $(B)/pprf: $(CLI_OBJ) $(IMPL_OBJ) $(B)/common/list.o $(IMPL_ARCHIVES)
-	$(LINK) -o $@ $^ -ljansson -lm $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson -lm $(ALL_LDLIBS)
 
 $(CLI_OBJ): $(B)/cli/%.o: cli/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 .PHONY: install-cli uninstall-cli
 install: install-cli

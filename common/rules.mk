@@ -8,11 +8,11 @@ IMPL_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/prg/libpr
 
 $(B)/common/%.o: common/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 $(B)/common/impl_opt.o: common/impl.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/common/impl_ref.o: common/impl.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
 	  $(DEPFLAGS) -c -o $@ $<

@@ -25,36 +25,36 @@ EQ_RENAME := $(foreach f,expand expand_wide digest random random_wide wipe_plan 
 define EQ_VARIANT
 $(EQB)/$(1)/ref/common/%.o: common/%.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/ref/%.o: ref/%.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/%.o: opt/%.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/prg/%.o: prg/%.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/common/%.o: common/%.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/prg/libcrypto_sha3.o: prg/libcrypto.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/common/impl_ref.o: common/impl.c common/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/common/impl_opt.o: common/impl.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/%.o: $(EQ)/%.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(EQ_TEST_FLAGS) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/cli/%.o: cli/%.c $(B)/flags
 	@mkdir -p $$(@D)
-	@echo '  $(2) $$@'; $(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CLI_FLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) \
   $(OPT_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/%.o) \
@@ -92,14 +92,14 @@ $(EQB)/vectors-regenerated: $(EQ)/gen_vectors.py
 vectors: ## write the known-answer vectors anew
 	$(PYTHON) $(EQ)/gen_vectors.py
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
-	$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
 
 $(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors.o
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ -ljansson $(ALL_LDLIBS)
 $(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/api.o
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 # the extracted Coq model as the third party
 $(EQB)/three-way: $(EQB)/random $(B)/oracle
 	cp $< $@
@@ -113,9 +113,9 @@ EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 # Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
 # is run with them.  No sequence depends on bytes that comparisons would have to show.
 $(EQB)/fuzz_ops: $(EQB)/fast/fuzz_ops.o $(EQ_fast_OPS)
-	$(CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
-	$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/%.o $(EQ_afl_OPS)
 	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
@@ -125,11 +125,11 @@ $(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_
 EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
 TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
 $(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz_%.o $(EQB)/asan/corpus.o $(EQ_asan_OPS)
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
 $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: fuzz fuzz-afl
 fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(SOURCE) $(EQB)/fuzz.json
@@ -148,18 +148,18 @@ EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap
   prg_expand_wide
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
 $(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
-	$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- callers who break the rules, and memory that changes
 
 TAP_TESTS += $(EQB)/hostile $(EQB)/hostile-asan
 EQ_ARENA_WRAP := $(foreach f,opt_arena_take opt_arena_give,-Wl,--wrap=$(f))
 $(EQB)/hostile: $(EQB)/plain/hostile.o $(EQ_plain_SHA3)
-	$(LINK) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
-	$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
 
@@ -167,7 +167,7 @@ TAP_TESTS += $(EQB)/memory
 EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expand opt_expand_many \
   prg_digest prg_random,-Wl,--wrap=$(f))
 $(EQB)/memory: $(EQB)/plain/memory.o $(EQ_plain_SHA3)
-	$(LINK) $(EQ_MEMORY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_MEMORY_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what is erased is gone: the libraries as they are built
 
@@ -175,7 +175,7 @@ CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
 $(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
-	$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
 
 # with seeds of 32 bytes
 CLEAN_TESTS += $(EQB)/residue-mls
@@ -220,7 +220,7 @@ test-full: first-use
 TAP_TESTS += $(EQB)/forks
 EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
-	$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
 
@@ -228,7 +228,7 @@ TAP_TESTS += $(EQB)/crash
 # it defines open and open64, which are one where file sizes have 64 bits by request
 $(EQB)/crash_preload.so: $(EQ)/crash_preload.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -U_FILE_OFFSET_BITS $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) -U_FILE_OFFSET_BITS $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
 $(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
 	cp $< $@
 
@@ -236,7 +236,7 @@ $(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
 
 TAP_TESTS += $(EQB)/exhaustive
 $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- planted bugs: the tests of the tests
 
@@ -269,7 +269,7 @@ TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
   $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
-	$(LINK) $(EQ_WIPE_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_WIPE_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
 $(EQB)/residue-shipped: EQ_WIPE_WRAP := -Wl,--wrap=prg_wipe
 $(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
@@ -280,29 +280,29 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
   opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
 $(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
-	$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
 
 TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
 EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
 $(EQB)/wide_prg: $(EQB)/plain/wide_prg.o $(B)/prg/libprg_keccak.a
-	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
-	$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
 $(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_expand_wide opt_expand_many_wide prg_random_wide \
   prg_digest,-Wl,--wrap=$(f))
 $(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
-	$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/secret_wide: $(EQB)/plain/secret_wide.o $(B)/prg/libprg_keccak.a
-	$(LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
 	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
@@ -316,7 +316,7 @@ EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/initialized.o
 EQ_MSAN_LINK := $(EQ_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
   EVP_DigestFinal_ex EVP_KDF_derive RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
 $(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
-	$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
 TAP_TESTS += $(EQB)/initialized
 $(EQB)/initialized: $(EQ)/initialized.sh $(EQB)/initialized_bytes
 	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
@@ -328,13 +328,13 @@ $(EQB)/initialized: $(EQ)/initialized.sh $(EQB)/initialized_bytes
 
 TAP_TESTS += $(EQB)/threads
 $(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
-	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/tsan/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
-	$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
 $(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) \
   $(PRG_KECCAK_SRC:%.c=$(EQB)/tsan/%.o) $(EQB)/tsan/prg/libcrypto_evp.o
-	$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
 
@@ -346,7 +346,7 @@ EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
 EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
 EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
 $(EQ_COV_PROGRAMS): $(EQB)/cov/counted_exit.o
-	@echo '  $(CLANG) $@'; $(EQ_COV_LINK) -Wl,--wrap=_exit $(EQ_COV_WRAP) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call SAY,$(CLANG),$@)$(EQ_COV_LINK) -Wl,--wrap=_exit $(EQ_COV_WRAP) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/cov/exhaustive: $(EQB)/cov/exhaustive.o $(EQ_cov_OPS)
 $(foreach p,api faults hostile,$(EQB)/cov/$(p)): $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_SHA3)
 $(EQB)/cov/forks: $(EQB)/cov-threads/forks.o $(EQ_cov-threads_SHA3)
@@ -366,14 +366,14 @@ $(addprefix $(EQB)/cov/,prg/libcrypto.o prg/libcrypto_sha3.o prg/libcrypto_evp.o
 # opt with its own PRG
 $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
-	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
 $(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/common/fork.o
 $(EQB)/cov/vectors: $(EQB)/cov/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
 EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
 $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 $(EQB)/cov/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 $(EQB)/cov/arena_test: $(EQB)/cov/opt/tests/arena_test.o
@@ -382,7 +382,7 @@ $(EQB)/cov/inject.o: EQ_TEST_FLAGS := -Iopt
 EQ_cov_POOL := $(EQB)/cov/tls/tests/test_pool.o $(EQB)/cov/tls/tickets/pool.o
 $(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	@echo '  $(CLANG) $@'; $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
 $(EQB)/cov/test_pool: $(EQ_cov_POOL) $(EQB)/cov/inject.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 $(EQB)/cov/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)

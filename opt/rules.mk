@@ -12,19 +12,19 @@ LIBS += $(OPT_LIBS) $(B)/opt/libpprf_opt.a
 
 $(B)/opt/%.o: opt/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/opt/libpprf.a: $(OPT_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
 $(B)/opt/libpprf_opt.a: $(OPT_CORE_OBJ) $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $(filter %.o,$^)
+	$(call SAY,AR,$@)$(AR) rcsD $@ $(filter %.o,$^)
 
 $(B)/opt/libpprf.so.0: $(OPT_OBJ) opt/install/libpprf.map
-	$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=opt/install/libpprf.map -o $@ $(OPT_OBJ) $(ALL_LDLIBS)
 $(B)/opt/libpprf.so: $(B)/opt/libpprf.so.0
-	ln -sf libpprf.so.0 $@
+	$(QUIET)ln -sf libpprf.so.0 $@
 
 $(OPT_MAN): $(B)/opt/%.3: include/%.h include/man.py include/pprf.h
 	@mkdir -p $(@D)
@@ -81,17 +81,17 @@ uninstall-lib: ## remove what install-lib put there
 TAP_TESTS += $(B)/opt/bitwords_test
 $(B)/opt/bitwords_test: opt/tests/bitwords_test.c opt/slots/bitmap.h
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/arena_test
 $(B)/opt/arena_test: opt/tests/arena_test.c
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) -Iopt $(DEPFLAGS) -o $@ $< $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/batch_test
 $(B)/opt/batch_test: opt/tests/batch_test.c $(OPT_OBJ)
 	@mkdir -p $(@D)
-	$(LINK) $(ALL_CPPFLAGS) -Iopt -Wno-sign-compare $(DEPFLAGS) -o $@ $< $(OPT_OBJ) $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) -Iopt -Wno-sign-compare $(DEPFLAGS) -o $@ $< $(OPT_OBJ) $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/opt/selftest
 OPT_WRAP := $(foreach f,prg_expand opt_descend opt_expand_many free malloc calloc opt_arena_take madvise mlock2 mmap64 munmap,-Wl,--wrap=$(f))
@@ -99,9 +99,9 @@ OPT_SELFTEST := $(wildcard opt/selftest/*.c)
 OPT_SELFTEST_OBJ := $(OPT_SELFTEST:opt/selftest/%.c=$(B)/opt/selftest-%.o)
 $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
-	$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # bugs of which each short run plants a random quarter
 TAP_TESTS += $(B)/opt/planted

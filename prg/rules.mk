@@ -14,16 +14,16 @@ LIBS += $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a
 
 $(B)/prg/%.o: prg/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 $(B)/prg/libcrypto_evp.o: prg/libcrypto.c
 $(B)/prg/builtin_evp.o: $(PRG_BUILTIN_SRC)
 $(B)/prg/libcrypto_evp.o $(B)/prg/builtin_evp.o: $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $(filter %.c,$^)
+	$(call SAY,CC,$(filter %.c,$^))$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $(filter %.c,$^)
 
 # with what tells a child of fork, for programs that have neither implementation; theirs comes before it
 $(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ) $(B)/common/fork.o
 $(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ) $(B)/common/fork.o
 $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a: $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $(filter %.o,$^)
+	$(call SAY,AR,$@)$(AR) rcsD $@ $(filter %.o,$^)

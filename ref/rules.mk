@@ -9,21 +9,21 @@ LIBS += $(B)/ref/libpprf_ref.a $(B)/ref/libpprf_ref_ns.a
 
 $(B)/ref/%.o: ref/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/ref/ns/common/%.o: common/%.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 $(B)/ref/ns/%.o: ref/%.c common/names.h $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/ref/libpprf_ref.a: $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
 $(B)/ref/libpprf_ref_ns.a: $(REF_NS_OBJ) $(B)/flags
 	@rm -f $@
-	$(AR) rcsD $@ $(filter %.o,$^)
+	$(call SAY,AR,$@)$(AR) rcsD $@ $(filter %.o,$^)
 
 TAP_TESTS += $(B)/ref/smoke
 $(B)/ref/smoke: ref/smoke.c $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ)
-	$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $^ $(ALL_LDLIBS)

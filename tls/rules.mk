@@ -10,7 +10,7 @@ PROGRAMS += $(B)/pprf-tls-server
 
 $(B)/tls/%.o: tls/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) \
 	  -c -o $@ $<
 
 # Three members: a program that uses pprf_tickets.h alone takes the first, and needs no libssl; pprf_tls.h is
@@ -21,36 +21,36 @@ TLS_MEMBERS := pprf_tickets pprf_tls pprf_fleet
 TLS_SSL := $(B)/tls/openssl/attach.o $(B)/tls/openssl/clients.o
 $(B)/tls/libpprf_tls.a: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) $(B)/flags
 	@rm -rf $@ $(B)/tls/members && mkdir $(B)/tls/members
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out $(TLS_SSL),$(TLS_OBJ)) $(OPT_OBJ)
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(TLS_SSL)
-	$(TLS_WHOLE) -o $(B)/tls/members/pprf_fleet.o $(FLEET_OBJ)
-	cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; { $(NM) -u pprf_tls.o; $(NM) -u pprf_fleet.o; } | sort -u; } | \
+	$(QUIET)$(TLS_WHOLE) -o $(B)/tls/members/pprf_tickets.o $(filter-out $(TLS_SSL),$(TLS_OBJ)) $(OPT_OBJ)
+	$(QUIET)$(TLS_WHOLE) -o $(B)/tls/members/pprf_tls.o $(TLS_SSL)
+	$(QUIET)$(TLS_WHOLE) -o $(B)/tls/members/pprf_fleet.o $(FLEET_OBJ)
+	$(QUIET)cd $(B)/tls/members && { $(NM) -g --defined-only pprf_tickets.o; { $(NM) -u pprf_tls.o; $(NM) -u pprf_fleet.o; } | sort -u; } | \
 	  awk '$$NF !~ /^pprf_t/ { print $$NF }' | sort | uniq -d | sed 's/.*/& pprf_tls_&/' > shared
-	for i in $(TLS_MEMBERS); do $(OBJCOPY) --redefine-syms=$(B)/tls/members/shared --wildcard \
+	$(QUIET)for i in $(TLS_MEMBERS); do $(OBJCOPY) --redefine-syms=$(B)/tls/members/shared --wildcard \
 	  --keep-global-symbol='pprf_tickets_*' --keep-global-symbol='pprf_tls_*' $(B)/tls/members/$$i.o || exit 1; done
-	$(AR) rcsD $@ $(TLS_MEMBERS:%=$(B)/tls/members/%.o)
+	$(call SAY,AR,$@)$(AR) rcsD $@ $(TLS_MEMBERS:%=$(B)/tls/members/%.o)
 	@rm -r $(B)/tls/members
 
 $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.map
-	$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_tls.so.0,-z,nodelete,-z,defs \
 	  -Wl,--version-script=tls/libpprf_tls.map -o $@ $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) -lhiredis -lssl $(ALL_LDLIBS)
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
-	ln -sf libpprf_tls.so.0 $@
+	$(QUIET)ln -sf libpprf_tls.so.0 $@
 
 $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/tls/libpprf_tls.a
-	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
 # the TLS side stands on public functions: failures inside opt are another folder's to make
 INJECT_WRAP := prg_expand opt_descend opt_store_puncture
 $(B)/tls/inject.o: equivalence-tests/inject.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/tls/tests/test_pool.o: TLS_CPPFLAGS += -Iequivalence-tests
 
 TLS_WRAP := RAND_priv_bytes pprf_punct pprf_punct_range pprf_shared_start pprf_shared_clear pthread_mutex_unlock \
   pthread_mutex_trylock calloc $(INJECT_WRAP)
 $(B)/tls/test_pool: $(B)/tls/tests/test_pool.o $(B)/tls/inject.o $(B)/tls/tickets/pool.o $(OPT_OBJ)
-	$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(TLS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MAC_fetch \
   EVP_MD_fetch EVP_CIPHER_CTX_new EVP_MAC_CTX_new EVP_MD_CTX_new EVP_DigestInit_ex2 EVP_DigestUpdate EVP_DigestFinal_ex EVP_CipherInit_ex2 \
@@ -58,16 +58,16 @@ TLS_TICKETS_WRAP := pprf_eval pprf_punct RAND_priv_bytes EVP_CIPHER_fetch EVP_MA
   EVP_MAC_CTX_set_params EVP_MAC_init EVP_MAC_update EVP_MAC_final
 $(B)/tls/test_tickets: $(B)/tls/tests/test_tickets.o $(B)/tls/tickets/tickets.o $(B)/tls/tickets/pool.o \
     $(B)/tls/tickets/backend.o $(OPT_OBJ)
-	$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \
   SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data
 $(B)/tls/test_attach: $(B)/tls/tests/test_attach.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 # a second copy of the library, for a process that has two
 $(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) -shared -Wl,-Bsymbolic,-z,defs -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-Bsymbolic,-z,defs -o $@ $^ -lssl $(ALL_LDLIBS)
 $(B)/tls/test_attach: | $(B)/tls/copy.so
 
 $(B)/tls/planted: $(PLANTING) tls/tests/planted.py tls/tests/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
@@ -85,7 +85,7 @@ test-tls: deps-build deps-test ## test the session tickets, end to end too
 	@$(TAP) $(TLS_TAP)
 
 $(B)/tls/bench_tls: $(B)/tls/tests/bench_tls.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) -Wl,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -Wl,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_lock,--wrap=pthread_mutex_unlock -o $@ $^ -lssl $(ALL_LDLIBS)
 .PHONY: bench-tls
 bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tls.json, tls.txt
 	@$(MAKE) --no-print-directory $(B)/tls/bench_tls

@@ -7,11 +7,11 @@ LIBS += $(B)/valkey/pprf.so
 
 $(B)/valkey/%.o: valkey/%.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 # with a copy of the library inside; it gives the server the two functions that it looks for
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
-	$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)
 
 .PHONY: install-valkey uninstall-valkey
 uninstall: uninstall-valkey
@@ -23,11 +23,11 @@ uninstall-valkey:
 
 # the same with roots that the tests know
 $(B)/valkey/pprf_known.so: $(VALKEY_OBJ) $(B)/valkey/known_root.o $(OPT_OBJ)
-	$(LINK) -shared -Wl,-z,defs -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-z,defs -o $@ $^ $(ALL_LDLIBS)
 
 VALKEY_WRAP := $(foreach f,clock_gettime pprf_punct malloc,-Wl,--wrap=$(f))
 $(B)/valkey/test_tree: $(B)/valkey/test_tree.o $(B)/valkey/tree.o $(OPT_OBJ)
-	$(LINK) $(VALKEY_WRAP) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(VALKEY_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # tests
 TAP_TESTS += $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_partition.py
@@ -38,9 +38,9 @@ HOST_SRC := valkey/host.c $(FLEET_SRC)
 HOST_WRAP := -Wl,--wrap=clock_gettime,--wrap=getaddrinfo
 $(B)/valkey/host.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/host: $(B)/valkey/host.o $(FLEET_OBJ) $(TLS_OBJ) $(OPT_OBJ)
-	$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(HOST_WRAP) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 $(B)/valkey/host_checked: $(HOST_SRC) $(wildcard tls/*.h tls/*/*.h valkey/*.h) $(TLS_OBJ) $(OPT_OBJ)
-	$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
+	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(ALL_LDFLAGS) $(HOST_WRAP) -o $@ $(HOST_SRC) $(TLS_OBJ) $(OPT_OBJ) \
 	  -lhiredis -lssl $(ALL_LDLIBS)
 TAP_TESTS += valkey/test_host.py
 valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_known.so
@@ -49,7 +49,7 @@ valkey/test_host.py: $(B)/valkey/host $(B)/valkey/host_checked $(B)/valkey/pprf_
 TAP_TESTS += valkey/test_hosts.py
 valkey/test_hosts.py: $(B)/valkey/pprf.so $(B)/valkey/flights $(B)/pprf-tls-server $(TLS_PRELOAD) $(NGINX_MADE)
 $(B)/valkey/flights: $(B)/valkey/flights.o
-	$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lssl $(ALL_LDLIBS)
 
 TAP_TESTS += $(B)/valkey/planted
 $(B)/valkey/planted: $(PLANTING) valkey/planted.py valkey/planted.txt $(B)/valkey/test_tree $(B)/valkey/pprf_known.so $(B)/valkey/host
@@ -63,10 +63,10 @@ test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $
 	@ALL=1 $(TAP) $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_host.py $(B)/valkey/planted
 
 $(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
-	$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
 $(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
-	$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)
 	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume

@@ -30,10 +30,10 @@ make_in() { # FOLDER ARGUMENT...
 products=(build/opt/libpprf.so.0 build/opt/libpprf.a build/ref/libpprf_ref.a build/tls/libpprf_tls.so.0
   build/tls/libpprf_tls.a build/pprf)
 
-# ---- a path with a space
-space="$dir/a b"
+# ---- a path with a space and an apostrophe
+space="$dir/it's a b"
 checkout "$space"
-run make_in_a_path_with_a_space make_in "$space" products
+run make_in_a_path_with_a_space_and_an_apostrophe make_in "$space" products
 run its_quick_tests_compile make_in "$space" build/ref/smoke build/opt/bitwords_test
 run and_pass "$space/build/ref/smoke"
 run and_pass_too "$space/build/opt/bitwords_test"

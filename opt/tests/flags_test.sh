@@ -18,11 +18,11 @@ names="CPPFLAGS CFLAGS CXXFLAGS LDFLAGS LDLIBS"
 unset MAKEFLAGS MFLAGS MAKELEVEL WERROR CC CXX CLANG $names
 user=()
 for name in $names; do user+=("$name=-DUSER_$name"); done
-dry() { "$MAKE" -n -B -o build/oracle DEPS=skip CC=usercc CXX=usercxx "$@"; }
+dry() { "$MAKE" -n V=1 -B -o build/oracle DEPS=skip CC=usercc CXX=usercxx "$@"; }
 all_of() { sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -E '(usercc|usercxx|clang(-fast)?) .* -o ' || true; }
 targets=(products test-programs)
 dry "${user[@]}" "${targets[@]}" | all_of >"$dir/line"
-env "${user[@]}" "$MAKE" -n -B -o build/oracle DEPS=skip CC=usercc CXX=usercxx "${targets[@]}" |
+env "${user[@]}" "$MAKE" -n V=1 -B -o build/oracle DEPS=skip CC=usercc CXX=usercxx "${targets[@]}" |
   all_of >"$dir/environment"
 dry "${targets[@]}" | all_of >"$dir/none"
 

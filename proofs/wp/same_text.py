@@ -167,7 +167,7 @@ def commands(root, files):
     """{file: the command by which make compiles it, to be run with -E}."""
     objects = [os.path.join("build", file[:-2] + ".o") for file in files]
     old = [part for file in files for part in ("-W", file)]
-    text = run(["make", "-n", "--no-print-directory", *old, *objects], root)
+    text = run(["make", "-n", "V=1", "--no-print-directory", *old, *objects], root)
     found = {}
     for line in text.replace("\\\n", " ").split("\n"):
         words = shlex.split(line) if re.search(r"\s-c\s", line) else []

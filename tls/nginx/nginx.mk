@@ -15,12 +15,12 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 	  echo "$@: $(NGINX_SRC)/configure is missing: install nginx-dev, or set NGINX_SRC" >&2; \
 	  exit 1; }
 	@mkdir -p $(NGINX_BUILD)
-	. $(NGINX_SRC)/conf_flags && cd $(NGINX_SRC) && \
+	$(call SAY,nginx,$@). $(NGINX_SRC)/conf_flags && cd $(NGINX_SRC) && \
 	  PPRF_ROOT=$(CURDIR) PPRF_TLS_LIB=$(abspath $(B))/tls/libpprf_tls.a ./configure \
 	  --with-cc=$(CC) --with-cc-opt="$(NGINX_CC_OPT)" --with-ld-opt="$(ALL_LDFLAGS)" \
 	  "$${NGX_CONF_FLAGS[@]}" --add-dynamic-module=$(CURDIR)/tls/nginx \
 	  --builddir=$(NGINX_BUILD) >$(NGINX_BUILD)/configure.log
-	$(MAKE) --no-print-directory -f $(NGINX_BUILD)/Makefile -C $(NGINX_SRC) modules \
+	$(QUIET)$(MAKE) --no-print-directory -f $(NGINX_BUILD)/Makefile -C $(NGINX_SRC) modules \
 	  >$(NGINX_BUILD)/make.log
 	@touch $@
 
@@ -28,9 +28,11 @@ $(NGINX_MODULE): tls/nginx/config tls/nginx/ngx_http_pprf_tickets_module.c tls/n
 .PHONY: nginx-products
 products: nginx-products
 NGINX_TAP := tls/nginx/test_nginx.py tls/nginx/test_http2.py
-ifneq ($(word 2,$(CURDIR)),)
+# nginx's configure takes no such path
+NGINX_PLACE := $(word 2,$(CURDIR))$(findstring ',$(CURDIR))
+ifneq ($(NGINX_PLACE),)
 nginx-products:
-	@echo "skipped: the nginx module (nginx's configure takes no path with a space)"
+	@echo "skipped: the nginx module (nginx's configure takes no path with a space or an apostrophe)"
 else ifneq ($(wildcard $(NGINX_SRC)/configure),)
 NGINX_MADE := $(NGINX_MODULE)
 nginx-products: $(NGINX_MODULE)
@@ -47,7 +49,7 @@ TAP_TESTS += $(NGINX_TAP)
 NGINX_MODULES = $(DESTDIR)$(LIBDIR)/nginx/modules
 .PHONY: install-nginx uninstall-nginx
 ifneq ($(wildcard $(NGINX_SRC)/configure),)
-ifeq ($(word 2,$(CURDIR)),)
+ifeq ($(NGINX_PLACE),)
 install: install-nginx
 endif
 endif
@@ -67,7 +69,7 @@ test-nginx-install: deps-root ## the commands of docs/nginx.md and docs/tls.md i
 TLS_PRELOAD := $(B)/tls/libpprf_tls_preload.so
 LIBS += $(TLS_PRELOAD)
 $(TLS_PRELOAD): $(B)/tls/openssl/preload.o $(B)/tls/libpprf_tls.a
-	$(LINK) -shared -Wl,-soname,libpprf_tls_preload.so,-z,defs \
+	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-soname,libpprf_tls_preload.so,-z,defs \
 	  -Wl,--exclude-libs,ALL -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
 TLS_TAP += tls/nginx/test_preload.py
