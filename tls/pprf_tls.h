@@ -25,6 +25,10 @@ extern "C" {
  * and, with SSL_VERIFY_PEER, depth and flags, the names of the accepted CAs and the trusted certificates (those of
  * the SSL_CTX as they are now).  Elsewhere it costs a full handshake; if a servername callback has changed that after
  * OpenSSL took the session, the handshake ends with an alert, and the ticket stays good.
+ * Verify callbacks, CRLs and directories of hashed certificates are not compared: contexts that differ only in these need
+ * different session id contexts.  OpenSSL does not call a certificate callback (SSL_CTX_set_cert_cb) in a resumption: one
+ * that changes what is asked makes every resumption end with the alert.  Set a connection's own info callback before its
+ * handshake or in a client hello callback, not later.
  * When a TLS 1.3 connection's tickets are out, the secrets of tickets that it needs no more are
  * overwritten; a ticket that is asked for later (SSL_new_session_ticket, post-handshake
  * authentication) is one that nobody can decrypt, and costs its client a full handshake.  The

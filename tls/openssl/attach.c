@@ -407,6 +407,11 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   return good ? USE_TICKET : NO_TICKET;
 }
 
+static int is_programs(void (*info)(const SSL *ssl, int where, int ret))
+{
+  return info != NULL && info != on_info && info != on_info_and_call && info != on_info_of_ssl;
+}
+
 /* Have us told of a handshake's steps, whatever SSL_CTX the connection has then, by SNI, and whether that still
  * has tickets: nothing else ends a resumption where something else is asked of the client, and in TLS 1.2 nothing
  * else punctures.  If the program has set a callback for this connection it is called last, and in TLS 1.2 the
@@ -414,7 +419,7 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
 static int hears(SSL *ssl, struct connection *c)
 {
   void (*info)(const SSL *ssl, int where, int ret) = SSL_get_info_callback(ssl);
-  int own = info != NULL && info != on_info && info != on_info_and_call && info != on_info_of_ssl;
+  int own = is_programs(info);
   if (own && !is_1_3(ssl))
     return 0;
   if (info != on_info_of_ssl)
@@ -513,6 +518,8 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
     return NO_TICKET;
   if (!enc)
     return look_up(ssl, c, name, iv, cipher, mac);
+  if (!is_1_3(ssl) && is_programs(SSL_get_info_callback(ssl)))
+    return NO_TICKET; /* nothing would puncture it if a later callback than the client hello's has set that one */
   if (is_1_3(ssl) && SSL_session_reused(ssl)) {
     if (is_out_of_place(ssl, c))
       return -1;

@@ -1064,6 +1064,32 @@ static void client_rules(void)
   end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
 }
 
+static int ask_for_one(SSL *ssl, void *arg)
+{
+  (void)arg;
+  SSL_set_verify(ssl, SSL_VERIFY_PEER, any_certificate);
+  return 1;
+}
+
+/* OpenSSL calls it in a full handshake only: in a resumption nothing asks for a certificate. */
+static void rules_of_a_certificate_callback(void)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    SSL_CTX *from = with_certificate(i == 0 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    struct server s = new_server();
+    SSL_SESSION *session;
+    SSL_CTX *ctx = asking(s.tickets, PLAIN, 0);
+    SSL_CTX_set_cert_cb(ctx, ask_for_one, NULL);
+    expect(connect_to(from, ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    expect_alert(from, ctx, NULL, session, 0, NULL, "a rule of a certificate callback");
+    SSL_SESSION_free(session);
+    SSL_CTX_free(ctx);
+    SSL_CTX_free(from);
+    free_server(&s);
+  }
+  end_test("a_ticket_under_rules_of_a_certificate_callback_ends_in_an_alert");
+}
+
 /* OpenSSL ends every resumption where client certificates are asked for and there is no session id context. */
 static void without_id_context(void)
 {
@@ -1231,6 +1257,29 @@ static void old_tickets(void)
 
 static unsigned infos_before;
 
+static int replace_info(SSL *ssl, int *alert, void *arg)
+{
+  (void)alert, (void)arg;
+  SSL_set_info_callback(ssl, count_infos);
+  return SSL_TLSEXT_ERR_OK;
+}
+
+/* A servername callback sets the program's info callback when a ticket is taken already. */
+static void unheard_later(void)
+{
+  struct server s = new_server();
+  SSL_SESSION *session;
+  (void)SSL_CTX_set_tlsext_servername_callback(s.ctx, replace_info);
+  for (unsigned i = 0; i < 2; i++) {
+    expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "no ticket");
+    check(!SSL_SESSION_has_ticket(session), "none is given");
+    expect(connect_to(client_1_2, s.ctx, NULL, session, 0, NULL, NULL), FULL, "its session");
+    SSL_SESSION_free(session);
+  }
+  check(stats_of(&s).issued == 0, "none is issued");
+  free_server(&s);
+}
+
 /* In TLS 1.2 the info callback alone punctures: it is ours, or no ticket is taken. */
 static void unheard_ends(void)
 {
@@ -1270,6 +1319,7 @@ static void unheard_ends(void)
   SSL_SESSION_free(second);
   SSL_CTX_free(other);
   free_server(&s);
+  unheard_later();
   end_test("a_tls_1_2_ticket_is_taken_only_where_the_handshakes_end_is_heard");
 }
 
@@ -1624,6 +1674,7 @@ static void run(void)
   free_first();
   early_data_per_context();
   client_rules();
+  rules_of_a_certificate_callback();
   without_id_context();
   copied_hellos();
   old_tickets();
