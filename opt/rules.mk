@@ -103,8 +103,8 @@ $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
 $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
-# bugs of which each short run plants a random quarter
+# bugs of which each short run plants a random tenth
 TAP_TESTS += $(B)/opt/planted
 $(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
-	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/4)
+	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/10)
 TAP_TESTS += opt/tests/library_test.sh opt/tests/flags_test.sh opt/tests/build_test.sh

@@ -71,7 +71,7 @@ $(B)/tls/copy.so: $(TLS_OBJ) $(OPT_OBJ)
 $(B)/tls/test_attach: | $(B)/tls/copy.so
 
 $(B)/tls/planted: $(PLANTING) tls/tests/planted.py tls/tests/planted.txt $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach
-	$(call PLANTED,$(PYTHON) tls/tests/planted.py --quick --sample 1/4)
+	$(call PLANTED,$(PYTHON) tls/tests/planted.py --quick --sample 1/10)
 
 TLS_TAP := $(B)/tls/test_pool $(B)/tls/test_tickets $(B)/tls/test_attach $(B)/tls/planted tls/tests/test_tls.py \
   tls/tests/test_libraries.py tls/tests/test_api.py
