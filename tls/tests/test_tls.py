@@ -10,6 +10,7 @@ attacker does is done to recorded bytes: a first flight is what a client sends b
 from the server (ClientHello, early data), captured by a listener that never answers.
 """
 import argparse
+import contextlib
 import hmac
 import os
 import random
@@ -145,7 +146,8 @@ def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ti
         watchdog.cancel()
         p.kill()
         p.wait()
-        p.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what could not be written is still there
+            p.stdin.close()
         p.stdout.close()
 
 
