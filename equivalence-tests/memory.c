@@ -110,6 +110,11 @@ static const char *failed_call;
 static size_t block_bytes; /* of blocks that are not freed, with the allocator's 8 each */
 static size_t block_peak;  /* the most of them */
 static unsigned blocks_made;
+static int expands;        /* an operation expands; what it maps is kept for the next one */
+static struct {
+  const void *at;
+  size_t bytes;
+} kept;
 static int refused_advice = -1, refused_errno, refuse_lock;
 static int advice_seen[32];
 
@@ -157,11 +162,16 @@ WRAP(int, munmap, (void *p, size_t len))
 {
   if (in_a_call && watching)
     in_unmapped += seeds_in(p, len);
+  kept.bytes = p == kept.at ? 0 : kept.bytes;
   return __real_munmap(p, len);
 }
 WRAP(int, madvise, (void *p, size_t len, int advice))
 {
   advice_seen[advice & 31]++;
+  if (expands && advice == MADV_DONTDUMP) {
+    kept.at = p;
+    kept.bytes = len;
+  }
   if (advice == refused_advice) {
     errno = refused_errno;
     return -1;
@@ -340,8 +350,9 @@ static int operate(void)
 __attribute__((noinline)) static void entry(void)
 {
   in_a_call = 1;
+  expands = op.kind == EXPAND;
   op.err = operate();
-  in_a_call = 0;
+  in_a_call = expands = 0;
   swapcontext(&there, &here);
 }
 
@@ -382,6 +393,9 @@ static void once(unsigned at)
     problem("in pages that are unmapped", in_unmapped);
   if (in_advised > 0)
     problem("in pages that are given back", in_advised);
+  unsigned in_kept = op.kind == EXPAND ? seeds_in(kept.at, kept.bytes) : 0;
+  if (in_kept > 0)
+    problem("in memory that is kept for another expansion", in_kept);
   trials++;
 }
 

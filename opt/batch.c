@@ -4,6 +4,7 @@
  * of the leaves is expanded once.
  *
  * Seeds.  Those in the arrays are wiped one by one; the API functions wipe the stack. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,8 @@
 #define CHUNK 1024
 /* Height of the greatest node that expand leaves to the lanes: above there are few nodes. */
 #define BLOCK_HEIGHT 9
+/* Expansions that are kept. */
+#define SPARE 4
 
 /* The leaves first .. last of a forest, all those of it below one node of some height. */
 struct group {
@@ -382,7 +385,8 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 
 /* While the caller's function runs, which may fork or never return. */
 struct expansion {
-  int here; /* 0 in a child that fork made: the mapping is cleared there */
+  int here;    /* 0 in a child that fork made: the mapping is cleared there */
+  int cleared; /* whether it is; else this is not kept */
   const struct opt_store *store;
   struct pprf_family family;
   uint64_t first, last;
@@ -394,17 +398,46 @@ struct expansion {
   struct pprf_seed seed[CHUNK];
 };
 
+/* Room for an expansion that has ended: a mapping and its settings cost more than a small range.  It is wiped. */
+static struct expansion *_Atomic *spare_expansion(unsigned i)
+{
+  static struct expansion *_Atomic spare[SPARE];
+  return &spare[i];
+}
+
 /* In a mapping that core dumps leave out and fork clears in a child, as the arena's; NULL: no memory. */
-static struct expansion *new_expansion(void)
+static struct expansion *take_expansion(void)
 {
   size_t bytes = sizeof(struct expansion);
-  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    return NULL;
-  (void)madvise(p, bytes, MADV_DONTDUMP);
-  (void)madvise(p, bytes, MADV_WIPEONFORK);
-  (void)mlock2(p, bytes, MLOCK_ONFAULT);
-  return p;
+  struct expansion *x = NULL;
+  for (unsigned i = 0; i < SPARE && x == NULL; i++)
+    x = atomic_exchange(spare_expansion(i), NULL);
+  if (x == NULL) {
+    x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (x == MAP_FAILED)
+      return NULL;
+  }
+  if (!x->here) { /* new, or the parent's: a child's memory is not locked */
+    (void)madvise(x, bytes, MADV_DONTDUMP);
+    x->cleared = madvise(x, bytes, MADV_WIPEONFORK) == 0;
+    (void)mlock2(x, bytes, MLOCK_ONFAULT);
+    x->here = 1;
+  }
+  return x;
+}
+
+static void give_expansion(struct expansion *x)
+{
+  int here = x->here, kept = x->cleared;
+  explicit_bzero(x, sizeof *x);
+  x->here = here;
+  x->cleared = kept;
+  for (unsigned i = 0; i < SPARE && kept; i++) {
+    struct expansion *none = NULL;
+    if (atomic_compare_exchange_strong(spare_expansion(i), &none, x))
+      return;
+  }
+  (void)munmap(x, sizeof *x);
 }
 
 /* The next node that meets the range, onto the pending ones; 0 if there is none. */
@@ -529,10 +562,9 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     return PPRF_ERR_FORKED;
   if (first > last || last >> depth_of(key) != 0)
     return PPRF_ERR_RANGE;
-  struct expansion *x = new_expansion();
+  struct expansion *x = take_expansion();
   if (x == NULL)
     return PPRF_ERR_NOMEM;
-  x->here = 1;
   x->store = &key->store;
   x->family = key->family;
   x->first = x->at = first;
@@ -547,8 +579,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     if (result == PPRF_OK)
       result = hand_over(key, x, &f, each, arg);
   } while (result == PPRF_OK && f.leaves > 0);
-  explicit_bzero(x, sizeof *x);
-  (void)munmap(x, sizeof *x);
+  give_expansion(x);
   prg_wipe(opt_wipe_plan(BATCH_STACK));
   return result;
 }
