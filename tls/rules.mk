@@ -61,7 +61,7 @@ $(B)/tls/test_tickets: $(B)/tls/tests/test_tickets.o $(B)/tls/tickets/tickets.o 
 	$(call SAY,LINK,$@)$(LINK) $(TLS_TICKETS_WRAP:%=-Wl,--wrap=%) -o $@ $^ $(ALL_LDLIBS)
 
 TLS_ATTACH_WRAP := pprf_eval pprf_punct ticket_hmac malloc free malloc_usable_size \
-  SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data
+  SSL_CTX_set_max_early_data SSL_CTX_set_recv_max_early_data X509_digest
 $(B)/tls/test_attach: $(B)/tls/tests/test_attach.o $(B)/tls/tests/loop.o $(TLS_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(LINK) $(TLS_ATTACH_WRAP:%=-Wl,--wrap=%) -o $@ $^ -lssl $(ALL_LDLIBS)
 

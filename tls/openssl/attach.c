@@ -69,6 +69,7 @@ struct connection {
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
   size_t early_secret, early_bytes; /* where in the SSL it lies; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
+  struct clients_anchors other; /* of an SSL_CTX without tickets, digested once in a handshake */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -135,10 +136,10 @@ static struct attachment *attachment_of(const SSL *ssl)
 }
 
 /* What the connection asks of its client now.  False: that cannot be told, and no ticket is good. */
-static int asks(SSL *ssl, uint8_t out[CLIENTS_BYTES])
+static int asks(SSL *ssl, struct connection *c, uint8_t out[CLIENTS_BYTES])
 {
   const struct attachment *a = attachment_of(ssl);
-  return clients_digest(ssl, a != NULL ? &a->anchors : NULL, out);
+  return clients_digest(ssl, a != NULL ? &a->anchors : NULL, &c->other, out);
 }
 
 /* Called first when the handshake starts; NULL: there is none. */
@@ -151,7 +152,8 @@ static struct connection *connection_of(SSL *ssl)
   c->tickets = a->tickets;
   c->decrypted = a->decrypted;
   c->first = SSL_get_SSL_CTX(ssl);
-  if (!asks(ssl, c->begun) || SSL_set_ex_data(ssl, connection_index, c) != 1) {
+  if (!asks(ssl, c, c->begun) || SSL_set_ex_data(ssl, connection_index, c) != 1) {
+    clients_forget(&c->other);
     free(c);
     return NULL;
   }
@@ -197,6 +199,7 @@ static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
     return;
   release_ticket(c);
   ticket_let_go(c->tickets);
+  clients_forget(&c->other);
   free(c);
 }
 
@@ -388,7 +391,7 @@ static int issue(SSL *ssl, struct connection *c, unsigned char *name, unsigned c
   struct origin origin;
   struct ticket_keys keys = {0};
   /* a ticket without its resumption master secret: the client would know another one */
-  int good = !c->forgotten && asks(ssl, asked) &&
+  int good = !c->forgotten && asks(ssl, c, asked) &&
              b->issue(keys_of, ticket_clock(), name, &origin, value) == PPRF_OK &&
              derive(c, &origin, value, &keys, mask);
   if (good) {
@@ -430,10 +433,10 @@ static int hears(SSL *ssl, struct connection *c)
 
 /* Whether what is asked of the client can be in the end what a ticket wants: it is now, or it is what it was when the
  * handshake began, and a servername callback may change it yet. */
-static int may_ask(SSL *ssl, const struct connection *c, const uint8_t wanted[CLIENTS_BYTES])
+static int may_ask(SSL *ssl, struct connection *c, const uint8_t wanted[CLIENTS_BYTES])
 {
   uint8_t now[CLIENTS_BYTES];
-  return asks(ssl, now) &&
+  return asks(ssl, c, now) &&
          (memcmp(now, wanted, CLIENTS_BYTES) == 0 || memcmp(now, c->begun, CLIENTS_BYTES) == 0);
 }
 
@@ -473,11 +476,11 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
 
 /* Whether the connection resumes with a ticket that is not good where it has come to: its client was asked for
  * something else where the ticket was issued. */
-static int is_out_of_place(SSL *ssl, const struct connection *c)
+static int is_out_of_place(SSL *ssl, struct connection *c)
 {
   uint8_t now[CLIENTS_BYTES];
   return resumed_ticket(ssl, c) != 0 &&
-         !(asks(ssl, now) && memcmp(now, c->asked, CLIENTS_BYTES) == 0);
+         !(asks(ssl, c, now) && memcmp(now, c->asked, CLIENTS_BYTES) == 0);
 }
 
 /* End a handshake before the ServerHello, when OpenSSL has taken a session already.  No function of its is for that.
@@ -598,7 +601,8 @@ static void at_step(SSL *ssl, int where)
     c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
-    if (!asks(ssl, c->begun)) /* then that of no ticket */
+    clients_forget(&c->other);
+    if (!asks(ssl, c, c->begun)) /* then that of no ticket */
       memset(c->begun, 0, sizeof c->begun);
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SR_CLNT_HELLO) {
     if (SSL_session_reused(ssl) && is_out_of_place(ssl, c))
@@ -705,7 +709,6 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
       return PPRF_TLS_ERR_SSL;
     }
   }
-  clients_forget(&a->anchors);
   if (!clients_read(ctx, &a->anchors))
     return PPRF_ERR_NOMEM;
   a->before = settings_of(ctx);

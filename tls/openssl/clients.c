@@ -98,16 +98,23 @@ static int digest_store(X509_STORE *store, uint8_t out[32])
   return good;
 }
 
+/* The store is held while its digest is good. */
+static int read_store(X509_STORE *store, struct clients_anchors *anchors)
+{
+  clients_forget(anchors);
+  if (!digest_store(store, anchors->digest) || X509_STORE_up_ref(store) != 1)
+    return 0;
+  anchors->store = store;
+  return 1;
+}
+
 int clients_read(SSL_CTX *ctx, struct clients_anchors *anchors)
 {
   X509_STORE *store = NULL;
   (void)SSL_CTX_get0_verify_cert_store(ctx, &store);
   if (store == NULL)
     store = SSL_CTX_get_cert_store(ctx);
-  if (store == NULL || X509_STORE_up_ref(store) != 1)
-    return store == NULL;
-  anchors->store = store;
-  return digest_store(store, anchors->digest);
+  return store == NULL || read_store(store, anchors);
 }
 
 void clients_forget(struct clients_anchors *anchors)
@@ -116,12 +123,12 @@ void clients_forget(struct clients_anchors *anchors)
   *anchors = (struct clients_anchors){0};
 }
 
-static int add_verifying(EVP_MD_CTX *digest, SSL *ssl, const struct clients_anchors *anchors)
+static int add_verifying(EVP_MD_CTX *digest, SSL *ssl, const struct clients_anchors *anchors,
+                         struct clients_anchors *other)
 {
   SSL_CTX *ctx = SSL_get_SSL_CTX(ssl);
   X509_STORE *store = NULL;
   const STACK_OF(X509_NAME) *names = SSL_get_client_CA_list(ssl);
-  uint8_t trusted[32] = {0};
   (void)SSL_get0_verify_cert_store(ssl, &store);
   if (store == NULL)
     store = SSL_CTX_get_cert_store(ctx);
@@ -129,15 +136,17 @@ static int add_verifying(EVP_MD_CTX *digest, SSL *ssl, const struct clients_anch
   const uint64_t number[] = {
     (uint64_t)X509_VERIFY_PARAM_get_depth(own), X509_VERIFY_PARAM_get_flags(own),
     (uint64_t)X509_VERIFY_PARAM_get_depth(stores), X509_VERIFY_PARAM_get_flags(stores)};
-  if (anchors != NULL && anchors->store == store)
-    memcpy(trusted, anchors->digest, sizeof trusted);
-  else if (!digest_store(store, trusted))
+  if (anchors == NULL || anchors->store != store)
+    anchors = other;
+  if (anchors->store != store && !read_store(store, other))
     return 0;
-  return add(digest, number, sizeof number) && add(digest, trusted, sizeof trusted) &&
+  return add(digest, number, sizeof number) &&
+         add(digest, anchors->digest, sizeof anchors->digest) &&
          add_names(digest, sk_X509_NAME_num(names) > 0 ? names : SSL_get0_CA_list(ssl));
 }
 
-int clients_digest(SSL *ssl, const struct clients_anchors *anchors, uint8_t out[CLIENTS_BYTES])
+int clients_digest(SSL *ssl, const struct clients_anchors *anchors, struct clients_anchors *other,
+                   uint8_t out[CLIENTS_BYTES])
 {
   uint8_t whole[EVP_MAX_MD_SIZE];
   struct id_context id;
@@ -151,7 +160,7 @@ int clients_digest(SSL *ssl, const struct clients_anchors *anchors, uint8_t out[
     good = id.length > 0 ? add(digest, id.bytes, id.length)
                          : add(digest, CLIENTS_ID, sizeof CLIENTS_ID - 1);
   if (good && ((mode[0] | mode[1]) & SSL_VERIFY_PEER) != 0)
-    good = add_verifying(digest, ssl, anchors);
+    good = add_verifying(digest, ssl, anchors, other);
   good = good && EVP_DigestFinal_ex(digest, whole, NULL) == 1;
   EVP_MD_CTX_free(digest);
   if (good)

@@ -18,8 +18,8 @@ struct clients_anchors {
   uint8_t digest[32];
 };
 
-/** Digest what an SSL_CTX trusts.  *anchors is empty before, and given to clients_forget in any case.  False: no
- * memory. */
+/** Digest what an SSL_CTX trusts.  *anchors is empty before, or was read before, and given to clients_forget in the end.
+ * False: no memory, and it is empty. */
 int clients_read(SSL_CTX *ctx, struct clients_anchors *anchors);
 
 void clients_forget(struct clients_anchors *anchors);
@@ -28,8 +28,11 @@ void clients_forget(struct clients_anchors *anchors);
  * where certificates are asked for, depth and flags of verifying, the names of the CAs that are accepted, and the
  * certificates that are trusted.
  * @param[in]  anchors of that SSL_CTX, or NULL.
+ * @param[in,out] other what a connection trusts that anchors do not hold; kept for its next digests.  Empty at first, and
+ *                      given to clients_forget in the end.
  * @param[out] out     128 bits of a SHA-256.  False: OpenSSL failed, and out means nothing. */
-int clients_digest(SSL *ssl, const struct clients_anchors *anchors, uint8_t out[CLIENTS_BYTES]);
+int clients_digest(SSL *ssl, const struct clients_anchors *anchors, struct clients_anchors *other,
+                   uint8_t out[CLIENTS_BYTES]);
 
 /** Bytes of an SSL_CTX's session id context; -1: they cannot be told. */
 int clients_id_bytes(const SSL_CTX *ctx);

@@ -56,6 +56,16 @@ int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_byte
   return !hmac_fails && __real_ticket_hmac(digest, key, key_bytes, text, text_bytes, out);
 }
 
+static unsigned certificates_digested;
+
+int __real_X509_digest(const X509 *cert, const EVP_MD *digest, unsigned char *out, unsigned *bytes);
+int __wrap_X509_digest(const X509 *cert, const EVP_MD *digest, unsigned char *out, unsigned *bytes);
+int __wrap_X509_digest(const X509 *cert, const EVP_MD *digest, unsigned char *out, unsigned *bytes)
+{
+  certificates_digested++;
+  return __real_X509_digest(cert, digest, out, bytes);
+}
+
 /* Settings until OpenSSL refuses one; -1: it takes all. */
 static int settings_until_refused = -1;
 
@@ -1064,6 +1074,31 @@ static void client_rules(void)
   end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
 }
 
+/* They may be many, and are digested in handshakes of any client that names the context. */
+static void trusted_certificates(void)
+{
+  SSL_CTX *from[] = {with_certificate(TLS1_3_VERSION), with_certificate(TLS1_2_VERSION)};
+  for (unsigned i = 0; i < 4; i++) {
+    int attached = i / 2 == 0;
+    struct server s = new_server();
+    SSL_CTX *b = asking(attached ? s.tickets : NULL, TRUST, 0);
+    SSL_SESSION *session;
+    (void)SSL_CTX_set_tlsext_servername_callback(s.ctx, choose_by_name);
+    (void)SSL_CTX_set_tlsext_servername_arg(s.ctx, b);
+    certificates_digested = 0;
+    expect(connect_named(from[i % 2], s.ctx, NULL, 0, &session), FULL, "no ticket");
+    check(certificates_digested == !attached, "a full handshake: %u", certificates_digested);
+    expect(connect_named(from[i % 2], s.ctx, session, 0, NULL), RESUMED, "a ticket");
+    check(certificates_digested == 2 * !attached, "and a resumption: %u", certificates_digested);
+    SSL_SESSION_free(session);
+    SSL_CTX_free(b);
+    free_server(&s);
+  }
+  SSL_CTX_free(from[0]);
+  SSL_CTX_free(from[1]);
+  end_test("trusted_certificates_are_digested_when_tickets_are_attached_or_once_in_a_handshake");
+}
+
 static int ask_for_one(SSL *ssl, void *arg)
 {
   (void)arg;
@@ -1186,6 +1221,7 @@ static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n
                          uint8_t asked[CLIENTS_BYTES])
 {
   SSL *ssl = SSL_new(s->ctx);
+  struct clients_anchors other = {0};
   uint8_t value[PPRF_SEED_BYTES], text[22 + CLIENTS_BYTES] = "libpprf tls ticket, 2", okm[48],
                                             mac[32];
   struct origin origin;
@@ -1194,7 +1230,7 @@ static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n
   int length = 0, last = 0;
   unsigned mac_bytes = 0;
   EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
-  check(clients_digest(ssl, NULL, text + 22) &&
+  check(clients_digest(ssl, NULL, &other, text + 22) &&
           pool_open(s->tickets->keys, ticket_clock(), ticket, &number, &origin, value) == PPRF_OK &&
           ticket_derive(&origin, value, &keys) &&
           HMAC(EVP_sha384(), &keys, sizeof keys, text, sizeof text, okm, NULL) != NULL,
@@ -1209,6 +1245,7 @@ static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n
   for (unsigned i = 0; i < CLIENTS_BYTES; i++)
     asked[i] = ticket[16 + i] ^ okm[32 + i] ^ text[22 + i];
   EVP_CIPHER_CTX_free(cipher);
+  clients_forget(&other);
   SSL_free(ssl);
   return (size_t)(length + last);
 }
@@ -1674,6 +1711,7 @@ static void run(void)
   free_first();
   early_data_per_context();
   client_rules();
+  trusted_certificates();
   rules_of_a_certificate_callback();
   without_id_context();
   copied_hellos();
