@@ -9,7 +9,8 @@
  *
  * The copy is FILE but for whole assertions that are left out: nothing is added, moved or changed.  The
  * last assertion, the negated goal, stays.  Which others stay decides how fast a proof is found, never
- * whether it is one.  A file with any command but those below goes to the second prover alone. */
+ * whether it is one.  A file with any command but those below goes to the second prover alone, and so does one with
+ * what a prover may read otherwise than we do: Z3 has comments #| |#, and \| does not end its |symbols|. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <fcntl.h>
@@ -287,7 +288,7 @@ int main(int argc, char **argv)
   static char text[TEXT];
   FILE *f = fopen(argv[argc - 1], "r");
   size_t length = f ? fread(text, 1, TEXT - 1, f) : 0;
-  bool whole = f && feof(f) && !ferror(f) && strcspn(text, "\r") == length;
+  bool whole = f && feof(f) && !ferror(f) && strcspn(text, "\r\\") == length && !strstr(text, "#|");
   if (f) {
     fclose(f);
   }

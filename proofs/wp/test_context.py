@@ -22,6 +22,14 @@ HEAD = "(set-logic ALL)\n(declare-sort point 0)\n" + "".join(
     f"(declare-fun {name} () Int)\n" for name in "abc") + "(declare-fun below (Int Int) Bool)\n"
 DEFINITION = ";; below'def\n(assert (forall ((x Int) (y Int)) (= (below x y) (< x y))))\n"
 FACTS = [";; H1\n(assert (< a b))\n", ";; H2\n(assert (< b c))\n"]
+# Z3 reads "q or c" in the fourth line, and without what looks like an assertion "q"
+ODD_COMMENTS = """(set-logic ALL)
+(declare-fun q () Bool)
+(declare-fun c () Bool)
+#| | |# (assert (or q #| (assert |# c #|) |# )) #| | |#
+(assert (not q))
+(check-sat)
+"""
 CHECK = "(check-sat)\n(get-info :reason-unknown)\n"
 
 
@@ -142,6 +150,7 @@ def other_commands_ask_about_the_whole_alone():
         "(declare-fun", ")", '"', "|", "(exit)\n", "(include \"x\")\n")]
     texts += [HEAD + GOAL, HEAD + CHECK, HEAD + GOAL + CHECK + GOAL, HEAD + GOAL + CHECK + CHECK, ""]
     texts += [HEAD + GOAL + CHECK + open_end for open_end in ("(get-info :name", "(get-info :name))", "\r\n")]
+    texts += [ODD_COMMENTS, HEAD + "(declare-fun |\\| () Int)\n" + GOAL + CHECK]
     return all(run.seen is None and run.asked_the_whole() for run in (Run(text, "unsat\\n") for text in texts))
 
 
@@ -161,7 +170,8 @@ def what_does_not_follow_is_not_proven():
     weaker += [[DEFINITION, FACTS[0], FACTS[1].replace("< b c", "< c b")], [DEFINITION.replace("(< x", "(> x"), *FACTS],
                [DEFINITION, *FACTS, ";; H3\n; (assert false)\n"]]
     goals = [GOAL] * (len(weaker) - 1) + [GOAL.replace("a c", "c a")]
-    return all("unsat" not in with_provers(HEAD + "".join(facts) + goal + CHECK) for facts, goal in zip(weaker, goals))
+    texts = [HEAD + "".join(facts) + goal + CHECK for facts, goal in zip(weaker, goals)]
+    return all("unsat" not in with_provers(text) for text in texts + [ODD_COMMENTS])
 
 
 TESTS = [the_copy_lacks_assertions_and_nothing_else, a_copy_that_differs_would_be_noticed,
