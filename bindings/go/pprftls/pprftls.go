@@ -16,7 +16,8 @@
 // nobody wipes what was in Go's memory.  The state is one process's.
 //
 // A ticket is good only under a configuration with the ClientAuth and the names in ClientCAs of the one that issued
-// it: the configuration that was attached, or that its GetConfigForClient returned.  A Clone counts as its original.
+// it: the configuration that was attached, or that its GetConfigForClient returned.  A Clone counts as its original,
+// whatever is changed in it: clone first, then attach to each.
 package pprftls
 
 import (
@@ -168,6 +169,7 @@ func (t *Tickets) isClosed() bool {
 func asked(config *tls.Config) []byte {
 	rules := binary.BigEndian.AppendUint32(nil, uint32(config.ClientAuth))
 	if config.ClientAuth != tls.NoClientCert && config.ClientCAs != nil {
+		rules = append(rules, 1)             // no pool: the system's
 		names := config.ClientCAs.Subjects() // a pool of the program's own has all its names
 		slices.SortFunc(names, bytes.Compare)
 		for _, name := range names {

@@ -139,7 +139,8 @@ func TestATicketIsGoodOnlyWhereTheSameIsAskedOfClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		for i, pair := range [][2]*tls.Config{{none, asks}, {asks, none}, {asks, another}, {another, asks}, {none, chosen}} {
+		for i, pair := range [][2]*tls.Config{{none, asks}, {asks, none}, {asks, another}, {another, asks}, {none, chosen},
+			{asks, chosen}} {
 			cache := &frozen{}
 			got := fmt.Sprint(resumes(t, pair[0], cache, version), resumes(t, pair[1], cache, version),
 				resumes(t, pair[0], cache, version))
