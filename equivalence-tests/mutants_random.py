@@ -55,6 +55,7 @@ import os
 import queue
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -556,9 +557,9 @@ def sample(files, seed):
 def make_variable(names):
     line = " ".join("$(%s)" % n for n in names)
     out = subprocess.run(["make", "-s", "--no-print-directory", "DEPS=skip", "WARN=-w",
-                          "--eval", "print-flags: ; @echo '%s'" % line, "print-flags"],
+                          "--eval", "print-flags: ; @: $(info %s)" % line, "print-flags"],
                          cwd=TOP, stdout=subprocess.PIPE, check=True, text=True).stdout
-    return [f for f in out.split() if f not in ("-g", "-w")]
+    return [f for f in shlex.split(out) if f not in ("-g", "-w")]
 
 
 def units(file):
