@@ -896,7 +896,7 @@ class Documents(Case):
 
     def test_named_tests_exist(self):
         known = ""
-        for name in ("test_tls.py", "test_pool.c", "test_attach.c", "test_tickets.c"):
+        for name in ("test_tls.py", "test_libraries.py", "test_pool.c", "test_attach.c", "test_tickets.c"):
             with open(os.path.join(HERE, name)) as f:
                 known += f.read()
         with open(os.path.join(ROOT, "proofs", "expected-theorems.txt")) as f:
