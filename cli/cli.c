@@ -61,7 +61,8 @@ int check_file_operand(const char *path)
   if (*path == '\0')
     return complain(STATUS_USAGE, "FILE '': empty");
   if (strcmp(path, "-") == 0)
-    return complain(STATUS_USAGE, "FILE '-': a key is kept in a file (./- is one of that name)");
+    return complain(STATUS_USAGE,
+                    "FILE '-': a key must be in a file (use ./- for a file of that name)");
   return STATUS_DONE;
 }
 
@@ -215,7 +216,7 @@ int add_ranges(struct ranges *r, const char *text)
 {
   if (strcmp(text, "-") == 0) {
     if (r->read)
-      return complain(STATUS_USAGE, "operand '-': standard input can be read once only");
+      return complain(STATUS_USAGE, "operand '-': standard input can be read only once");
     r->read = true;
     return add_lines(r);
   }

@@ -54,7 +54,7 @@ static const char more[] =
   "  info      describe a key file\n"
   "  simulate  puncture in a pattern; measure size and time\n"
   "\n"
-  "'pprf COMMAND --help' tells more, as do the manual pages pprf(1) and pprf-COMMAND(1).\n"
+  "See 'pprf COMMAND --help' and the manual pages pprf(1) and pprf-COMMAND(1).\n"
   "\n"
   "Exit status: 0 done, 1 usage, 2 bad or unreadable file, 3 punctured, 4 failure.";
 

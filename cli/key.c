@@ -40,7 +40,7 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
   if (status != STATUS_DONE)
     return status;
   if (fstat(STDOUT_FILENO, &out) == 0 && keyfile_same(&out, &f->stat)) /* pprf info key >> key */
-    status = complain(STATUS_FILE, "%s: standard output would be written into it", path);
+    status = complain(STATUS_FILE, "%s: standard output goes to this key file", path);
   else
     status = keyfile_read(f);
   if (!for_writing)
@@ -53,8 +53,7 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
       status = complain(STATUS_FILE, "%s: damaged: not a canonical key file", path);
     else if (err == PPRF_ERR_SUITE)
       status =
-        complain(STATUS_FILE, "%s: its suite has the number %u, which this version does not know",
-                 path, f->bytes[8]);
+        complain(STATUS_FILE, "%s: suite number %u is unknown to this version", path, f->bytes[8]);
     else if (err != PPRF_OK)
       status = library_failed(path, err);
   }
@@ -108,7 +107,7 @@ static int parse_operand(void *input, char *arg)
     return check_file_operand(arg);
   }
   if (!a->leaves_allowed)
-    return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
+    return complain(STATUS_USAGE, "argument '%s': give only one FILE", arg);
   return add_ranges(&a->ranges, arg);
 }
 
@@ -120,7 +119,7 @@ static int complete(void *input)
   if (a->leaves_allowed && a->ranges.count == 0 && !a->ranges.read)
     return complain(STATUS_USAGE, "LEAF is missing");
   if (quiet && (a->json || a->eval))
-    return complain(STATUS_USAGE, "--quiet prints nothing, %s asks for output",
+    return complain(STATUS_USAGE, "--quiet and %s exclude each other",
                     a->json ? "--json" : "--eval");
   return STATUS_DONE;
 }
@@ -278,16 +277,17 @@ int command_eval(int argc, char **argv)
   static const struct option_line options[] = {
     {"check", 'c', NULL, "Do not print values: `LEAF live' or `LEAF punctured'"},
     {"json", 'j', NULL, "Print a JSON array of objects"},
-    {"quiet", 'q', NULL, "Print nothing: the exit status tells"},
+    {"quiet", 'q', NULL, "Print nothing; see the exit status"},
     OPTION_IMPL("ref|opt"),
     {0},
   };
   static const struct command_line line = {
     .operands = "FILE LEAF|A..B|-...",
     .about = "Print a line `LEAF HEX' for each leaf, or `LEAF punctured'.",
-    .more = "A leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B, - all that "
-            "standard input names, one a line.  The exit status is 3 if a leaf is punctured.  See "
-            "pprf-eval(1).",
+    .more =
+      "A leaf is a decimal or 0x-hexadecimal number; A..B means the leaves from A to B; - means "
+      "those on standard input, one a line.  The exit status is 3 if a leaf is punctured.  See "
+      "pprf-eval(1).",
     .options = options,
     .option = parse_option,
     .operand = parse_operand,
@@ -443,19 +443,20 @@ static int run_punct(struct file_args *a, struct keyfile *f, pprf_key *key)
 int command_punct(int argc, char **argv)
 {
   static const struct option_line options[] = {
-    {"eval", 'e', NULL, "Print a line `LEAF HEX' for each leaf that this punctures"},
-    {"json", 'j', NULL, "Print a JSON object that tells what was punctured already"},
-    {"quiet", 'q', NULL, "Print errors only: the exit status tells"},
+    {"eval", 'e', NULL, "Print a line `LEAF HEX' for each leaf that this command punctures"},
+    {"json", 'j', NULL, "Print a JSON object that lists what was punctured already"},
+    {"quiet", 'q', NULL, "Print only errors; see the exit status"},
     OPTION_IMPL("ref|opt"),
     {0},
   };
   static const struct command_line line = {
     .operands = "FILE LEAF|A..B|-...",
-    .about = "Puncture leaves: afterwards FILE does not tell their values any more.",
-    .more = "A leaf is a decimal or 0x-hexadecimal number, A..B the leaves from A to B, - all that "
-            "standard input names, one a line.  The exit status is 3 if a leaf, or all of a range, "
-            "was punctured already; the others are punctured all the same.  On any other failure "
-            "but one of the output FILE stays as it is.  See pprf-punct(1).",
+    .about = "Puncture leaves: FILE no longer reveals their values.",
+    .more =
+      "A leaf is a decimal or 0x-hexadecimal number; A..B means the leaves from A to B; - means "
+      "those on standard input, one a line.  The exit status is 3 if a leaf, or a whole range, "
+      "was punctured already; the rest is punctured nevertheless.  Any other failure, except "
+      "one of output, leaves FILE unchanged.  See pprf-punct(1).",
     .options = options,
     .option = parse_option,
     .operand = parse_operand,
@@ -538,7 +539,7 @@ int command_info(int argc, char **argv)
 {
   static const struct option_line options[] = {
     {"ranges", 'r', NULL, "List the punctured leaves instead: LEAF or A..B, one a line"},
-    {"json", 'j', NULL, "Print a JSON object, of --ranges an array"},
+    {"json", 'j', NULL, "Print a JSON object; with --ranges, an array"},
     OPTION_IMPL("ref|opt"),
     {0},
   };

@@ -48,7 +48,7 @@ static int look(const char *path)
   if (stat(path, &s) != 0) {
     int err = errno;
     if (err == ENOENT && lstat(path, &s) == 0)
-      return complain(STATUS_FILE, "%s: a symbolic link that leads nowhere", path);
+      return complain(STATUS_FILE, "%s: a dangling symbolic link", path);
     return complain(STATUS_FILE, "%s: %s", path, strerror(err));
   }
   return S_ISREG(s.st_mode) ? STATUS_DONE : complain(STATUS_FILE, "%s: not a regular file", path);
@@ -63,9 +63,9 @@ static int open_once(struct keyfile *f, bool for_writing, bool *again)
   f->real = realpath(f->path, NULL);
   if (f->real == NULL) /* that of an open file, /dev/stdin for instance */
     return complain(STATUS_FILE, "%s: %s", f->path,
-                    errno == ENOENT ? "no directory holds it under a name" : strerror(errno));
+                    errno == ENOENT ? "no directory has a name for it" : strerror(errno));
   if (for_writing && keyfile_reserved(f->real))
-    return complain(STATUS_USAGE, "FILE '%s': pprf erases files of such names", f->path);
+    return complain(STATUS_USAGE, "FILE '%s': pprf erases files with such names", f->path);
   f->dir = keyfile_directory(f->real, &f->base, for_writing ? O_RDONLY : O_PATH);
   if (f->dir < 0)
     return complain(STATUS_FILE, "%s: its directory: %s", f->path, strerror(errno));
@@ -175,23 +175,22 @@ int keyfile_read(struct keyfile *f)
     return complain(STATUS_FILE, "%s: not a key file: only %" PRIu64 " bytes", f->path, size);
   }
   if (is_needless_version2(start))
-    return complain(STATUS_FILE, "%s: a file of version 2 for a key that version 1 holds", f->path);
+    return complain(STATUS_FILE, "%s: a file of version 2 for a key that needs version 1", f->path);
   expected = length_of(start);
   if (expected == 0)
     return complain(STATUS_FILE, "%s: not a key file", f->path);
   if (of_unknown_suite(start) && size >= UNKNOWN_BYTES)
     size = UNKNOWN_BYTES; /* that is all that the library says anything about */
   else if (expected != size || (size_t)size != size)
-    return complain(STATUS_FILE,
-                    "%s: damaged: %" PRIu64 " bytes, where its header asks for %" PRIu64, f->path,
-                    size, expected);
+    return complain(STATUS_FILE, "%s: damaged: %" PRIu64 " bytes, but its header requires %" PRIu64,
+                    f->path, size, expected);
   f->bytes = secret_alloc((size_t)size);
   if (f->bytes == NULL)
     return complain(STATUS_FAILED, "%s: no memory for %" PRIu64 " bytes", f->path, size);
   f->len = (size_t)size;
   if (!read_all(f->fd, f->bytes, f->len, 0))
     return complain(STATUS_FILE, "%s: %s", f->path,
-                    errno != 0 ? strerror(errno) : "it became shorter while it was read");
+                    errno != 0 ? strerror(errno) : "it was shortened while it was being read");
   return STATUS_DONE;
 }
 

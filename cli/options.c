@@ -9,8 +9,8 @@
 enum { KEY_USAGE = 512, OPTIONS_MAX = 16, HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
 static const struct option_line help_options[] = {
-  {"help", 'h', NULL, "Give this help"},
-  {"usage", KEY_USAGE, NULL, "Give a short usage message"},
+  {"help", 'h', NULL, "Show this help"},
+  {"usage", KEY_USAGE, NULL, "Show a short usage message"},
   {"version", 'V', NULL, "Print the program's version"},
   {0},
 };
@@ -126,14 +126,13 @@ static int refuse(const struct tables *t, int result, char **argv)
   int len = (int)strcspn(word, "=");
   bool is_long = strncmp(word, "--", 2) == 0;
   if (result == ':')
-    return is_long ? complain(STATUS_USAGE, "option '%.*s': its argument is missing", len, word)
-                   : complain(STATUS_USAGE, "option '-%c': its argument is missing", optopt);
+    return is_long ? complain(STATUS_USAGE, "option '%.*s': missing argument", len, word)
+                   : complain(STATUS_USAGE, "option '-%c': missing argument", optopt);
   if (optopt == 0)
-    return complain(STATUS_USAGE, "option '%.*s': there is none, or more than one, of that name",
-                    len, word);
+    return complain(STATUS_USAGE, "option '%.*s': unknown or ambiguous", len, word);
   if (is_long && known(t, optopt))
     return complain(STATUS_USAGE, "option '%.*s': it takes no argument", len, word);
-  return complain(STATUS_USAGE, "option '-%c': there is none of that name", optopt);
+  return complain(STATUS_USAGE, "option '-%c': unknown", optopt);
 }
 
 int parse_arguments(const struct command_line *line, int argc, char **argv, void *input)

@@ -107,15 +107,14 @@ static void sweep_one(int dir, const char *path, const char *name, const struct 
   if (fd == -1)
     return;
   if (!erase) {
-    warn("%s: a command that was killed left an older key beside it, %s; the next punct or setup "
-         "erases that",
+    warn("%s: a killed command left an older key beside it, %s; the next punct or setup erases it",
          path, name);
   } else {
     /* a machine that stops must not find the names as before an exchange, and one file wiped */
     *synced = *synced || (fd >= 0 && fsync(dir) == 0);
     if (!*synced || fd < 0 || !erase_abandoned(dir, name, fd, &s))
-      warn("%s: a command that was killed left a key beside it, %s, which cannot be erased: %s",
-           path, name, strerror(errno));
+      warn("%s: a killed command left a key beside it, %s, which cannot be erased: %s", path, name,
+           strerror(errno));
   }
   if (fd >= 0)
     (void)close(fd);
@@ -221,10 +220,10 @@ static bool temporary_name(struct temporary *t)
 static void temporary_abandon(struct temporary *t, const char *path)
 {
   if (!overwrite(t->fd) && t->name[0] != '\0')
-    warn("%s: a new key stays beside it, %s, until a punct or setup can erase it: %s", path,
+    warn("%s: a new key remains beside it, %s, until a punct or setup can erase it: %s", path,
          t->name, strerror(errno));
   else if (t->name[0] != '\0' && unlinkat(t->dir, t->name, 0) != 0)
-    warn("%s: an overwritten file stays beside it, %s: %s", path, t->name, strerror(errno));
+    warn("%s: an overwritten file remains beside it, %s: %s", path, t->name, strerror(errno));
   (void)close(t->fd);
 }
 
@@ -366,7 +365,7 @@ static void wipe_old(const struct keyfile *f, const char *name)
     return;
   }
   if (own && (unlinkat(f->dir, name, 0) != 0 || fsync(f->dir) != 0))
-    warn("%s: the old file stays beside it, %s: %s", f->path, name, strerror(errno));
+    warn("%s: the old file remains beside it, %s: %s", f->path, name, strerror(errno));
 }
 
 /* Signals wait while files change their names: what was begun is done. */
@@ -457,7 +456,7 @@ static int create_in(int dir, const char *base, const char *path, const uint8_t 
     sigprocmask(SIG_SETMASK, &before, NULL);
   }
   if (status == STATUS_EXISTS && !force)
-    return complain(STATUS_FAILED, "%s: exists already (--force overwrites it)", path);
+    return complain(STATUS_FAILED, "%s: already exists (--force overwrites it)", path);
   if (status != STATUS_EXISTS)
     return status;
   struct keyfile old;
@@ -481,7 +480,7 @@ int keyfile_create(const char *path, const uint8_t *bytes, size_t len, bool forc
   else if (*base == '\0' || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
     status = complain(STATUS_USAGE, "FILE '%s': a directory, not a file", path);
   else if (keyfile_reserved(base))
-    status = complain(STATUS_USAGE, "FILE '%s': pprf erases files of such names", path);
+    status = complain(STATUS_USAGE, "FILE '%s': pprf erases files with such names", path);
   else
     status = create_in(dir, base, path, bytes, len, force);
   if (dir >= 0)

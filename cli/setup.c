@@ -103,7 +103,7 @@ static const char *read_seed(struct setup_args *a)
   bool read = tcgetattr(STDIN_FILENO, &before) == 0 ? read_line_unseen(l, &before) : read_line(l);
   int err = errno;
   bool ok = read && l->ended && parse_any_seed(a, l->text, l->used);
-  return !read ? strerror(err) : ok ? NULL : "not a line of 32 hexadecimal digits, nor of 64";
+  return !read ? strerror(err) : ok ? NULL : "not a line of 32 or 64 hexadecimal digits";
 }
 
 /* ---- arguments ---- */
@@ -121,7 +121,7 @@ static int parse_seed_option(struct setup_args *a, char *arg)
   explicit_bzero(arg, len); /* ps(1) shows arguments */
   /* the seed itself is not repeated: logs keep messages */
   return ok ? STATUS_DONE
-            : complain(STATUS_USAGE, "--seed: neither %d hexadecimal digits, nor %d, nor -",
+            : complain(STATUS_USAGE, "--seed: not %d or %d hexadecimal digits, or -",
                        2 * PPRF_SEED_BYTES, 2 * PPRF_VALUE_BYTES_MAX);
 }
 
@@ -158,9 +158,9 @@ static int parse_operand(void *input, char *arg)
 {
   struct setup_args *a = input;
   if (a->path != NULL && parse_any_seed(a, arg, strlen(arg))) /* not repeated */
-    return complain(STATUS_USAGE, "a seed without --seed: one FILE is enough");
+    return complain(STATUS_USAGE, "a seed without --seed: give only one FILE");
   if (a->path != NULL)
-    return complain(STATUS_USAGE, "argument '%s': one FILE is enough", arg);
+    return complain(STATUS_USAGE, "argument '%s': give only one FILE", arg);
   a->path = arg;
   return check_file_operand(arg);
 }
@@ -174,7 +174,7 @@ static int complete(void *input)
   if (a->have_salt && a->suite == PPRF_MLS_SHA256)
     return complain(STATUS_USAGE, "--salt: the suite mls-sha256 has none");
   if (a->have_seed && a->seed_bytes != seed_bytes)
-    return complain(STATUS_USAGE, "--seed: %zu hexadecimal digits, where the suite %s takes %zu",
+    return complain(STATUS_USAGE, "--seed: %zu hexadecimal digits, but the suite %s takes %zu",
                     2 * a->seed_bytes, a->suite == 0 ? "sha3-256" : pprf_suite_name(a->suite),
                     2 * seed_bytes);
   if (a->depth != 0 && a->path != NULL)
@@ -212,7 +212,7 @@ int command_setup(int argc, char **argv)
      "The root's seed, 32 hexadecimal digits, 64 for mls-sha256; -: a line of standard input, which "
      "other users cannot see (default random)"},
     {"suite", 'S', "NAME",
-     "What gives a node's seed its children's: sha3-256 (default with --seed), sha3-256-salted "
+     "Derivation of a node's children: sha3-256 (default with --seed), sha3-256-salted "
      "(default without), aes-128 or mls-sha256"},
     {"salt", SALT_OPTION, "HEX", "The salt, 32 hexadecimal digits; it is public (default random)"},
     {"force", 'f', NULL, "Overwrite FILE"},

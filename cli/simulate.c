@@ -237,8 +237,8 @@ static int make_key(const struct args *a, pprf_key **key)
 static int next_failed(const struct args *a, uint64_t done)
 {
   return complain(STATUS_FAILED,
-                  "only %" PRIu64 " of %" PRIu64 " leaves turned up: ask for fewer --punctures, or "
-                  "a greater --sigma",
+                  "only %" PRIu64 " of %" PRIu64 " leaves were drawn: use fewer --punctures, or "
+                  "a larger --sigma",
                   done, a->punctures);
 }
 
@@ -438,10 +438,10 @@ static int simulate(const struct args *a)
   struct result r = {.punctures = 0};
   FILE *csv = NULL;
   if (a->csv != NULL && keyfile_reserved(a->csv))
-    return complain(STATUS_USAGE, "--csv '%s': pprf erases files of such names", a->csv);
+    return complain(STATUS_USAGE, "--csv '%s': pprf erases files with such names", a->csv);
   if (a->csv != NULL && (csv = open_csv(a->csv)) == NULL)
     return complain(STATUS_FAILED, "--csv '%s': %s", a->csv,
-                    errno == EEXIST ? "exists already, and no file is overwritten"
+                    errno == EEXIST ? "already exists, and no file is overwritten"
                                     : strerror(errno));
   int status = run(a, csv, &r);
   if (csv != NULL) {
@@ -477,9 +477,10 @@ static int complete(void *input)
   if (a->depth == 0)
     return complain(STATUS_USAGE, "--depth is missing");
   if (a->impl == &impl_list && a->depth > LIST_DEPTH_MAX)
-    return complain(STATUS_USAGE, "--depth '%u': list goes up to %d", a->depth, LIST_DEPTH_MAX);
+    return complain(STATUS_USAGE, "--depth '%u': with --impl list at most %d", a->depth,
+                    LIST_DEPTH_MAX);
   if (a->impl == &impl_list && a->suite != PPRF_SHA3_256)
-    return complain(STATUS_USAGE, "--suite '%s': list has sha3-256 only",
+    return complain(STATUS_USAGE, "--suite '%s': --impl list has only sha3-256",
                     pprf_suite_name(a->suite));
   if (a->sigma != 0 && a->scenario != NORMAL)
     return complain(STATUS_USAGE, "--sigma: only --scenario normal has one");
@@ -489,7 +490,7 @@ static int complete(void *input)
     a->punctures = default_punctures(a);
   if (a->punctures > PUNCTURES_MAX)
     return complain(STATUS_USAGE,
-                    "--punctures is missing: without it there would be %" PRIu64 ", more than 2^32",
+                    "--punctures is missing: the default is %" PRIu64 ", more than 2^32",
                     a->punctures);
   if (a->punctures > greatest_punctures(a))
     return complain(STATUS_USAGE,
@@ -555,7 +556,7 @@ int command_simulate(int argc, char **argv)
      "N(2^D/2, S); random: leaves drawn uniformly"},
     {"depth", 'd', "D", "Levels below the root, 1 to 63 (list: 30)"},
     {"suite", 'S', "NAME",
-     "sha3-256 (default), sha3-256-salted, aes-128 or mls-sha256; list has the first"},
+     "sha3-256 (default), sha3-256-salted, aes-128 or mls-sha256; list has only the first"},
     {"sigma", KEY_SIGMA, "S", "Standard deviation of normal, in leaves (default 2^D/8)"},
     {"seed", KEY_SEED, "N", "Seed of the simulation (default 1)"},
     {"punctures", KEY_PUNCTURES, "N",

@@ -336,13 +336,13 @@ class Values(Case):
         data[8] = 77
         self.write(bytes(data[:-32]) + hashlib.sha3_256(data[:-32]).digest())
         for command in (["info"], ["eval", 1], ["punct", 1]):
-            self.refused(FILE, "its suite has the number 77", command[0], self.key, *command[1:])
+            self.refused(FILE, "suite number 77 is unknown", command[0], self.key, *command[1:])
 
     def test_a_file_of_version_2_that_version_1_could_be_is_named(self):
         body = b"PPRFKEY" + bytes([2, 1, 8, 0, 0]) + (1).to_bytes(8, "little") + bytes(16) + b"\0\1" + ROOT_SEED
         self.write(body + hashlib.sha3_256(body).digest())
         for command in (["info"], ["eval", 1], ["punct", 1]):
-            self.refused(FILE, "a file of version 2 for a key that version 1 holds", command[0], self.key, *command[1:])
+            self.refused(FILE, "a file of version 2 for a key that needs version 1", command[0], self.key, *command[1:])
 
     def test_a_suite_that_this_version_does_not_know_is_named_whatever_the_length(self):
         for suite, unknown in (("mls-sha256", 5), ("mls-sha256", 255), ("aes-128", 0)):
@@ -352,9 +352,9 @@ class Values(Case):
             for data in (head + whole[9:], head + whole[9:] + bytes(5000), (head + whole[9:])[:68]):
                 self.write(data)
                 for impl in "opt", "ref":
-                    self.refused(FILE, f"its suite has the number {unknown}, which this version does not know",
+                    self.refused(FILE, f"suite number {unknown} is unknown to this version",
                                  "info", "--impl", impl, self.key)
-            self.refused(FILE, f"number {unknown},", "punct", self.key, 1)
+            self.refused(FILE, f"number {unknown} ", "punct", self.key, 1)
             self.write((head + whole[9:])[:67])  # less than any key of version 2
             self.refused(FILE, "damaged", "info", self.key)
             self.write(head + whole[9:10] + b"\1" + whole[11:])  # a byte that has to be zero
@@ -474,7 +474,7 @@ class Setup(Case):
             for seed, suite in ((short, "mls-sha256"), (long, "sha3-256"), (long, "sha3-256-salted"),
                                 (long, "aes-128")):
                 pairs = [["--seed", seed], ["--suite", suite]][::order]
-                message = self.refused(USAGE, f"{len(seed)} hexadecimal digits, where the suite {suite} takes "
+                message = self.refused(USAGE, f"{len(seed)} hexadecimal digits, but the suite {suite} takes "
                                        f"{96 - len(seed)}", "setup", "-d", 4, *sum(pairs, []), self.key)
                 self.assertNotIn(ROOT_SEED.hex()[:8], message)
         self.refused(USAGE, "suite sha3-256 takes 32", "setup", "-d", 4, "--seed", long, self.key)
@@ -644,8 +644,7 @@ class Usage(Case):
             self.refused(USAGE, "?", *args)
         r = self.run_("info", b"-\xff")
         self.assertEqual(r.returncode, USAGE)
-        self.assertEqual(r.stderr, b"pprf info: option '-\xff': there is none of that name "
-                                   b"(try 'pprf info --help')\n")
+        self.assertEqual(r.stderr, b"pprf info: option '-\xff': unknown (try 'pprf info --help')\n")
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
     def test_numbers_at_the_edges_are_accepted(self):
@@ -1420,8 +1419,8 @@ class Places(Case):
         os.symlink("nowhere", self.key)
         for command in (["eval", self.key, 1], ["punct", self.key, 1], ["info", self.key],
                         ["setup", "--force", "-d", 4, self.key]):
-            self.refused(FILE, "a symbolic link that leads nowhere", *command)
-        self.refused(FAILED, "exists already", "setup", "-d", 4, self.key)
+            self.refused(FILE, "a dangling symbolic link", *command)
+        self.refused(FAILED, "already exists", "setup", "-d", 4, self.key)
 
     def test_files_of_temporary_names_are_not_punctured(self):
         path = os.path.join(self.dir, ".pprf-0123456789abcdef.tmp")
@@ -1450,9 +1449,9 @@ class Places(Case):
             with open(path := self.leave(), "rb") as left:
                 r = self.run_(*command)
                 self.assertRegex(r.stderr.decode(), r"\A\Z" if writes else
-                                 r"\Apprf \w+: warning: [^\n]*key: a command that was killed left an "
+                                 r"\Apprf \w+: warning: [^\n]*key: a killed command left an "
                                  r"older key beside it, \.pprf-0123456789abcdef\.tmp; the next punct "
-                                 r"or setup erases that\n\Z")
+                                 r"or setup erases it\n\Z")
                 self.assertEqual(os.path.exists(path), not writes)
                 if writes:
                     content = left.read()
@@ -1508,7 +1507,7 @@ class Places(Case):
             r = subprocess.run([PPRF, "info", "/dev/stdin"], stdin=f, check=False,
                                stderr=subprocess.PIPE)
         self.assertEqual((r.returncode, r.stderr), (
-            FILE, b"pprf info: /dev/stdin: no directory holds it under a name\n"))
+            FILE, b"pprf info: /dev/stdin: no directory has a name for it\n"))
 
     def test_set_id_and_sticky_bits_are_kept(self):
         self.make(4)
@@ -1837,7 +1836,7 @@ class Simulate(Case):
         os.symlink("key", link := os.path.join(self.dir, "link"))
         for path in (self.key, link, "/dev/stdout"):
             with open(self.key, "r+b") as key:
-                self.refused(FAILED, "exists already", "simulate", "-s", "best", "-d", 4, "--csv",
+                self.refused(FAILED, "already exists", "simulate", "-s", "best", "-d", 4, "--csv",
                              path, stdout=key)
         self.assert_key(4, [])
         out = self.expect(DONE, "simulate", "-s", "best", "-d", 4, "--csv", "/dev/stdout")

@@ -131,7 +131,7 @@ static int take_over(struct state *state, ngx_log_t *log)
     state->parent = getppid();
   else
     ngx_log_error(NGX_LOG_NOTICE, log, 0,
-                  "pprf_tickets: new tickets, those of the binary before end: %s",
+                  "pprf_tickets: new tickets, those of the previous binary end: %s",
                   pprf_tls_strerror(err));
   return err == PPRF_OK;
 }
@@ -374,7 +374,7 @@ static void watch(ngx_log_t *log, const struct state *state)
     return;
   if (s.dropped > dropped && (last == 0 || ngx_time() - last >= LINES_INTERVAL)) {
     ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "pprf_tickets: %uL keys given up before their tickets had expired, %uL since the "
+                  "pprf_tickets: %uL keys dropped before their tickets had expired, %uL since the "
                   "last such line: more tickets are issued than %uL keys of depth %uL hold for a "
                   "lifetime",
                   s.dropped, s.dropped - dropped, s.keys_max, s.depth);
@@ -386,10 +386,10 @@ static void watch(ngx_log_t *log, const struct state *state)
   kept = s.kept;
   static uint64_t unanswered, not_issued;
   if (*state->servers != '\0' && (s.unanswered > unanswered || s.not_issued > not_issued)) {
-    ngx_log_error(NGX_LOG_WARN, log, 0,
-                  "pprf_tickets: the servers gave no answer about %uL tickets and no leaves for "
-                  "%uL",
-                  s.unanswered - unanswered, s.not_issued - not_issued);
+    ngx_log_error(
+      NGX_LOG_WARN, log, 0,
+      "pprf_tickets: the servers did not answer about %uL tickets and gave no leaves for %uL",
+      s.unanswered - unanswered, s.not_issued - not_issued);
     unanswered = s.unanswered;
     not_issued = s.not_issued;
   }
@@ -421,8 +421,8 @@ static ngx_int_t init_module(ngx_cycle_t *cycle)
   unsigned wiping = pprf_tickets_wiping(conf->state->tickets);
   if (!(wiping & PPRF_WIPING_FREED))
     ngx_log_error(NGX_LOG_NOTICE, cycle->log, 0,
-                  "pprf_tickets: neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES has "
-                  "freed memory wiped: a used ticket's secret may stay in it");
+                  "pprf_tickets: neither LD_PRELOAD=libpprf_tls_preload.so nor GLIBC_TUNABLES "
+                  "wipes freed memory: a used ticket's secret may stay in it");
   if (!(wiping & PPRF_WIPING_USED))
     ngx_log_error(NGX_LOG_WARN, cycle->log, 0, "pprf_tickets: " NOT_FOUND);
   return NGX_OK;
@@ -481,24 +481,26 @@ static const struct field {
   {FIELD(issued), 1, "tickets issued"},
   {FIELD(resumed), 1, "tickets redeemed without early data"},
   {FIELD(early_accepted), 1, "tickets redeemed with early data"},
-  {FIELD(early_rejected), 1, "tickets of which another connection was faster"},
+  {FIELD(early_rejected), 1,
+   "early data rejected although the ticket was valid when it was offered"},
   {FIELD(refused), 1, "tickets offered that were used or expired, or whose key is gone"},
-  {FIELD(foreign), 1, "tickets offered that are not ours"},
+  {FIELD(foreign), 1, "offered bytes that are not one of these tickets"},
   {FIELD(not_issued), 1, "tickets that could not be made"},
   {FIELD(expired), 1, "tickets past their lifetime"},
-  {FIELD(dropped), 1, "keys given up before their last ticket had expired"},
+  {FIELD(dropped), 1, "keys dropped before their last ticket had expired"},
   {FIELD(kept), 1, "connections in which OpenSSL keeps the secrets of tickets"},
-  {FIELD(unanswered), 1, "tickets of which a server of pprf_tickets_backend said nothing in time"},
-  {FIELD(connected), 1, "connections made to such servers"},
+  {FIELD(unanswered), 1,
+   "tickets about which a pprf_tickets_backend server did not answer in time"},
+  {FIELD(connected), 1, "connections made to pprf_tickets_backend servers"},
   {FIELD(outstanding), 0, "tickets neither redeemed nor expired"},
   {FIELD(nodes), 0, "seeds held"},
   {FIELD(memory_bytes), 0, "memory held"},
-  {FIELD(depth), 0, "a key gives 2^depth tickets"},
+  {FIELD(depth), 0, "a key holds 2^depth tickets"},
   {FIELD(keys), 0, "keys held, the current one and those whose tickets have not expired"},
-  {FIELD(keys_max), 0, "keys that can be held before the oldest is given up"},
-  {FIELD(suite), 0, "of the keys: 1 is sha3-256, 2 sha3-256-salted, 3 aes-128"},
+  {FIELD(keys_max), 0, "keys that can be held before the oldest is dropped"},
+  {FIELD(suite), 0, "suite of the keys: 1 sha3-256, 2 sha3-256-salted, 3 aes-128"},
   {NAMED(wiping), offsetof(struct shown, wiping), 0,
-   "2: freed memory is wiped, and secrets of used tickets are found and gone; 1: one of them; 0: neither"}};
+   "2: freed memory is wiped, and secrets of used tickets are found and wiped; 1: one of the two; 0: neither"}};
 
 #define WIPING (FIELDS - 1)
 #define FIELDS (sizeof fields / sizeof *fields)

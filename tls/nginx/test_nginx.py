@@ -467,7 +467,7 @@ class Upgrade(Case):
                 self.early_data(nginx, ticket, outcome)
             self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
         self.assertEqual(nginx.stop()["accepted"], 8)
-        self.assertNotIn("those of the binary before end", nginx.errors())
+        self.assertNotIn("those of the previous binary end", nginx.errors())
 
     def test_an_upgrade_keeps_tickets_and_their_suite_and_ends_those_of_another(self):
         status = Status.SERVER
@@ -482,7 +482,7 @@ class Upgrade(Case):
         upgrade(self, nginx)
         self.early_data(nginx, first, "accepted")
         self.assertEqual(suite_of(nginx), 2)
-        self.assertNotIn("those of the binary before end", nginx.errors())
+        self.assertNotIn("those of the previous binary end", nginx.errors())
         for name, number in (("aes-128", 3), ("sha3-256", 1)):
             nginx.configure(http=f"pprf_tickets on; pprf_tickets_suite {name};", server=status)
             upgrade(self, nginx)
@@ -490,7 +490,7 @@ class Upgrade(Case):
             second = self.ticket(nginx, "second")
             self.assertEqual(suite_of(nginx), number)
         self.early_data(nginx, second, "accepted")
-        self.assertEqual(nginx.errors().count("those of the binary before end"), 2)
+        self.assertEqual(nginx.errors().count("those of the previous binary end"), 2)
 
     def test_an_upgrade_that_is_taken_back_keeps_tickets(self):
         nginx = self.nginx(Daemon).start()
@@ -512,7 +512,7 @@ class Upgrade(Case):
         upgrade(self, nginx)
         self.early_data(nginx, first, "rejected")
         self.early_data(nginx, self.ticket(nginx, "new"), "accepted")
-        self.assertIn("those of the binary before end", nginx.errors())
+        self.assertIn("those of the previous binary end", nginx.errors())
 
     def test_only_masters_could_execute_another_program_with_the_tickets(self):
         nginx = self.nginx(Daemon).start()
@@ -602,9 +602,9 @@ class Status(Case):
         dropped = 0
         while dropped == 0:
             dropped = int(re.search(r"dropped (\d+)", self.get(nginx, "/plain")[2]).group(1))
-        nginx.until(lambda: "keys given up before their tickets had expired" in nginx.errors(),
+        nginx.until(lambda: "keys dropped before their tickets had expired" in nginx.errors(),
                     "line in the log")
-        self.assertRegex(nginx.errors(), r"\[warn\].* pprf_tickets: \d+ keys given up .* depth 4 ")
+        self.assertRegex(nginx.errors(), r"\[warn\].* pprf_tickets: \d+ keys dropped .* depth 4 ")
 
     def test_the_rate_chooses_the_depth(self):
         nginx = self.nginx(http="pprf_tickets on; pprf_tickets_rate 100; pprf_tickets_lifetime 2h;",
@@ -789,7 +789,7 @@ class Memory(Case):
                       "glibc.malloc.tcache_count=0"):
             nginx = self.nginx(environment={"GLIBC_TUNABLES": value}, server=Status.SERVER).start()
             self.assertIn("\nwiping partial\n", Status.get(self, nginx, "/plain")[2], value)
-            self.assertIn("has freed memory wiped", nginx.errors())
+            self.assertIn("wipes freed memory", nginx.errors())
             nginx.stop()
             os.remove(nginx.path("error.log"))
 

@@ -282,7 +282,7 @@ class SServer(Case):
                                PPRF_TICKETS_BACKEND="valkey://127.0.0.1:9")
         self.assertIn("no tickets: ", server.text())
         server = self.s_server("-early_data", PPRF_TICKETS_BACKENDS="valkey://user:word@127.0.0.1:9")
-        self.assertIn("PPRF_TICKETS_BACKENDS: no such option", server.text())
+        self.assertIn("PPRF_TICKETS_BACKENDS: unknown variable", server.text())
         self.assertNotIn("word", server.text())
         for version in ("-tls1_2", "-tls1_3"):  # of the last one
             path = self.session(server, "none", version, patience=3)

@@ -56,7 +56,7 @@ static int all_are_known(void)
            (strlen(name[i]) != n || strncmp(name[i], rest, n) != 0))
       i++;
     if (i == sizeof name / sizeof *name) { /* its value may be a URL with a password */
-      fprintf(stderr, "libpprf_tls_preload: %s%.*s: no such option: there will be no tickets\n",
+      fprintf(stderr, "libpprf_tls_preload: %s%.*s: unknown variable: there will be no tickets\n",
               prefix, (int)n, rest);
       return 0;
     }
@@ -262,7 +262,7 @@ static void need_real(void)
 __attribute__((constructor)) static void wipe(void)
 {
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
-    say("OpenSSL will not wipe what it frees", pprf_tls_strerror(PPRF_TLS_ERR_LATE));
+    say("OpenSSL will not wipe freed memory", pprf_tls_strerror(PPRF_TLS_ERR_LATE));
 }
 
 PPRF_API SSL_CTX *SSL_CTX_new(const SSL_METHOD *method)

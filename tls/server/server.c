@@ -62,21 +62,21 @@ static const struct {
                {'n', "connections", "N", "end after N connections a worker (default: never)"},
                {CERT, "cert", "FILE", "certificate (default pprf-tls-server.crt; made if missing)"},
                {KEY, "key", "FILE", "its private key (default pprf-tls-server.key)"},
-               {GROUPS, "groups", "LIST", "key exchange groups, as P-256:X25519"},
-               {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: by the rate)"},
-               {RATE, "rate", "N", "tickets a second to be ready for (default 500: depth 22)"},
-               {MEMORY, "memory", "BYTES", "what the tickets take at most (default: 8 keys)"},
-               {LIFETIME, "lifetime", "S", "seconds that a ticket is good for (default 7200)"},
+               {GROUPS, "groups", "LIST", "key exchange groups, such as P-256:X25519"},
+               {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: from the rate)"},
+               {RATE, "rate", "N", "tickets a second to handle (default 500: depth 22)"},
+               {MEMORY, "memory", "BYTES", "upper bound for the tickets' memory (default: 8 keys)"},
+               {LIFETIME, "lifetime", "S", "lifetime of a ticket in seconds (default 7200)"},
                {ROTATION, "rotation", "S", "seconds after which a new key starts"},
-               {SUITE, "suite", "NAME", "of the trees: sha3-256, sha3-256-salted or aes-128"},
-               {BACKEND, "backend", "URL", "keys on a server with the module (again: on several)"},
+               {SUITE, "suite", "NAME", "PRG suite: sha3-256, sha3-256-salted or aes-128"},
+               {BACKEND, "backend", "URL", "keep keys on a server with the module (repeatable)"},
                {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
                {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
                {STATS, "stats", NULL, "print the tickets' counters after each connection"},
                {OPENSSL, "openssl-tickets", NULL,
-                "OpenSSL's own stateless tickets without anti-replay instead, to compare with"},
+                "OpenSSL's own stateless tickets without anti-replay instead, for comparison"},
                {ANTI, "openssl-anti-replay", NULL,
-                "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must cost 0-RTT and nothing else"},
+                "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must only cost 0-RTT"},
                {HELP, "help", NULL, "show this"},
                {VERSION, "version", NULL, "show the version"}};
 
@@ -84,9 +84,10 @@ enum { OPTIONS = sizeof options / sizeof *options };
 
 static void show_help(void)
 {
-  printf("Usage: pprf-tls-server [OPTION...]\n"
-         "A page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets.  Prints "
-         "how each\nconnection began.\n\n");
+  printf(
+    "Usage: pprf-tls-server [OPTION...]\n"
+    "Serve a page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets; print "
+    "how each\nconnection began.\n\n");
   for (unsigned i = 0; i < OPTIONS; i++) {
     char letter[8] = "    ", name[40];
     if (options[i].key < 256)
@@ -434,7 +435,7 @@ int main(int argc, char **argv)
                         .key = "pprf-tls-server.key"};
   pprf_tickets *tickets = NULL;
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
-    fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe what it frees\n");
+    fprintf(stderr, "pprf-tls-server: OpenSSL will not wipe freed memory\n");
   parse(&a, argc, argv);
   (void)signal(SIGPIPE, SIG_IGN);
   if (access(a.key, F_OK) != 0 && access(a.cert, F_OK) != 0)
