@@ -16,20 +16,37 @@
 const char *command_name = "pprf";
 bool quiet;
 
-static bool is_control(char c)
+/* Bytes of the UTF-8 character at text; 0 if it is none, or if a terminal obeys it: a control character of ASCII or
+ * of C1, a separator of lines, what turns the direction of text. */
+static size_t shown(const char *text)
 {
-  return (unsigned char)c < ' ' || c == 127;
+  static const uint32_t least[] = {0, ' ', 0xa0, 0x800,
+                                   0x10000}; /* of so many bytes; C1 ends at 0x9f */
+  const unsigned char *p = (const unsigned char *)text;
+  size_t n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+  uint32_t c = n < 2 ? *p : *p & 0xffu >> (n + 1);
+  for (size_t i = 1; i < n; i++) {
+    if ((p[i] & 0xc0) != 0x80)
+      return 0;
+    c = c << 6 | (p[i] & 0x3f);
+  }
+  bool odd = c < least[n] || c == 127 || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ||
+             (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return odd ? 0 : n;
 }
 
-/* An argument may hold line feeds, or what a terminal obeys. */
+/* An argument may hold line feeds, or what a terminal obeys: each such byte becomes a question mark. */
 static void print_line(const char *before, const char *format, va_list args, const char *after)
 {
   char *text = NULL;
   if (vasprintf(&text, format, args) < 0)
     text = NULL;
-  for (char *p = text; p != NULL && *p != '\0'; p++)
-    if (is_control(*p))
+  for (char *p = text; p != NULL && *p != '\0';) {
+    size_t n = shown(p);
+    if (n == 0)
       *p = '?';
+    p += n == 0 ? 1 : n;
+  }
   fprintf(stderr, "%s: %s%s", command_name, before, text != NULL ? text : format);
   if (after != NULL)
     fprintf(stderr, " (try '%s %s')", command_name, after);

@@ -30,6 +30,7 @@ import sys
 import tempfile
 import termios
 import time
+import unicodedata
 import unittest
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -644,8 +645,26 @@ class Usage(Case):
             self.refused(USAGE, "?", *args)
         r = self.run_("info", b"-\xff")
         self.assertEqual(r.returncode, USAGE)
-        self.assertEqual(r.stderr, b"pprf info: option '-\xff': unknown (try 'pprf info --help')\n")
+        self.assertEqual(r.stderr, b"pprf info: option '-?': unknown (try 'pprf info --help')\n")
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
+
+    def test_a_terminal_gets_nothing_to_obey(self):
+        """Each character of Unicode is shown as it is, or as question marks."""
+        def is_obeyed(c):
+            return unicodedata.category(c) in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(c) in (
+                "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+        self.make(4)
+        whole = [chr(c) for c in range(1, 0x110000) if not 0xd800 <= c < 0xe000]
+        whole = [c for k, c in enumerate(whole) if k < 0x2100 or k % 997 == 0 or is_obeyed(c)]
+        odd = [b"\x9b31m", b"\xc2", b"\xe2\x80", b"\xc0\x9b", b"\xc1\xbf", b"\xe0\x82\x9b", b"\xf0\x80\x82\x9b",
+               b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xff\x9b", b"\xe2\xc2\x9b"]
+        texts = [("x".join(whole[k:k + 500])).encode() for k in range(0, len(whole), 500)] + [b"x".join(odd)]
+        for text in texts:
+            shown = "".join("?" * len(c.encode("utf-8", "surrogateescape")) if is_obeyed(c) or 0xd800 <= ord(c) < 0xe000
+                            else c for c in text.decode("utf-8", "surrogateescape"))
+            r = self.run_("punct", self.key, b"1" + text)
+            self.assertEqual(r.returncode, USAGE)
+            self.assertIn(f"'1{shown}'".encode(), r.stderr)
 
     def test_numbers_at_the_edges_are_accepted(self):
         self.make(4)

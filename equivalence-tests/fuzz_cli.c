@@ -199,12 +199,12 @@ static void forget(struct outcome *o)
 
 /* ---- what must hold ---- */
 
-/* As complain prints it. */
+/* With question marks for what complain may print so: all but ASCII, too. */
 static void show(char *to, size_t size, const char *arg)
 {
   snprintf(to, size, "%s", arg);
   for (; *to != '\0'; to++)
-    if ((unsigned char)*to < ' ' || *to == 127)
+    if ((unsigned char)*to < ' ' || (unsigned char)*to >= 127)
       *to = '?';
 }
 
@@ -223,7 +223,7 @@ static bool is_quoted(const char *message, const char *text)
 static bool names_input(const char *line, const struct call *c)
 {
   static char arg[1 << 16], message[1 << 17];
-  snprintf(message, sizeof message, "%s", strstr(line, ": ") + 2);
+  show(message, sizeof message, strstr(line, ": ") + 2);
   char *hint = NULL; /* the last one: an argument may look like it */
   for (char *p = message; (p = strstr(p, " (try 'pprf")) != NULL; p++)
     hint = p;
@@ -276,7 +276,7 @@ static void check_messages(const struct call *c, const struct outcome *o)
         strstr(line, ": ") == NULL)
       die(c, "a line of no message: %s", line);
     for (const char *p = line; *p != '\0'; p++)
-      if (iscntrl((unsigned char)*p))
+      if (iscntrl((unsigned char)*p) || (*p == '\xc2' && p[1] >= '\x80' && p[1] < '\xa0'))
         die(c, "a control character in a message: %s", line);
     errors |= !is_warning(line) && strstr(line, ": punctured already") == NULL;
     last = line;
