@@ -54,42 +54,41 @@ struct pprf_tickets_options {
   unsigned no_tls_1_2;     /**< nonzero: an SSL_CTX makes and takes no tickets in TLS 1.2, which hold
                                 the secret of the connection that they came in.  Default: tickets
                                 without a successor, so that a TLS 1.2 session is resumed once */
-  uint64_t memory;         /**< bytes that the tickets take at most.  When a key's tickets are used up
-                                before they expire, a further key starts, up to 64, as long as all can
-                                be held in so much memory, 8.3 * 2^depth bytes each; then the oldest
-                                is given up.  Room for 2 at least; default: for 8 */
-  uint64_t suite;          /**< of the keys' trees, one of pprf.h: PPRF_SHA3_256, PPRF_SHA3_256_SALTED or
-                                PPRF_AES_128 (pprf_tickets_suite has them by name).  Default: PPRF_AES_128
-                                where the processor has instructions for it, else
-                                PPRF_SHA3_256_SALTED */
+  uint64_t memory;         /**< upper bound in bytes.  When a key's tickets are used up before they
+                                expire, another key starts, up to 64, as long as all fit into this
+                                memory, 8.3 * 2^depth bytes each; then the oldest is dropped.  At
+                                least 2 must fit; default: 8 */
+  uint64_t suite;          /**< of the keys' trees: PPRF_SHA3_256, PPRF_SHA3_256_SALTED or PPRF_AES_128 of
+                                pprf.h (pprf_tickets_suite finds them by name).  Default: PPRF_AES_128
+                                if the processor has AES instructions, else PPRF_SHA3_256_SALTED */
 };
 
 /** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
 struct pprf_tickets_stats {
   size_t size;              /**< in: sizeof(struct pprf_tickets_stats) */
-  uint64_t issued;          /**< leaves given out, one for each ticket */
+  uint64_t issued;          /**< leaves issued, one for each ticket */
   uint64_t resumed;         /**< tickets redeemed without early data */
   uint64_t early_accepted;  /**< tickets redeemed with early data */
   uint64_t early_rejected;  /**< early data rejected although the ticket was good when the client
                                  offered it: another connection was faster, or puncturing failed */
   uint64_t refused;         /**< tickets offered that were used or expired, or whose key is gone */
-  uint64_t foreign;         /**< what was offered and is no ticket of ours, whole */
+  uint64_t foreign;         /**< bytes offered that are not a whole ticket of this state */
   uint64_t not_issued;      /**< tickets that could not be made; TLS 1.3 clients of OpenSSL got one
                                  that nobody can decrypt */
   uint64_t expired;         /**< tickets past their lifetime, punctured by range */
-  uint64_t dropped;         /**< keys given up before their last ticket had expired: the depth is
+  uint64_t dropped;         /**< keys dropped before their last ticket had expired: the depth is
                                  too small, or a process died while it changed the key */
-  uint64_t outstanding;     /**< leaves given out that are neither redeemed nor expired */
+  uint64_t outstanding;     /**< leaves issued that are neither redeemed nor expired */
   uint64_t nodes;           /**< seeds held */
   uint64_t memory_bytes;    /**< memory held: heap and mapped pages */
   uint64_t kept;            /**< TLS 1.3 connections in which OpenSSL keeps the secrets of tickets,
-                                 used ones too, until they are closed, since they were not found
-                                 in its memory: an OpenSSL that this library does not know */
-  uint64_t depth;           /**< a key gives 2^depth tickets */
+                                 including used ones, until they are closed, because this library
+                                 does not know this OpenSSL and did not find them in its memory */
+  uint64_t depth;           /**< a key holds 2^depth tickets */
   uint64_t keys;            /**< keys held, the current one and those whose tickets have not expired;
-                                 of the keys' parts that processes use in turn, the most of any */
-  uint64_t keys_max;        /**< keys that can be held before the oldest is given up */
-  uint64_t unanswered;      /**< tickets offered of which a server (pprf_fleet.h) said nothing in time */
+                                 for keys in parts, the largest number of any part */
+  uint64_t keys_max;        /**< keys that can be held before the oldest is dropped */
+  uint64_t unanswered;      /**< tickets about which a server (pprf_fleet.h) did not answer in time */
   uint64_t connected;       /**< connections made to such servers */
   uint64_t suite;           /**< of the keys' trees: a number of pprf.h */
 };
@@ -185,7 +184,7 @@ PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_BUFFER    out is too short.
  * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
- * @retval PPRF_TLS_ERR_BACKEND a server (pprf_fleet.h) said nothing in time.
+ * @retval PPRF_TLS_ERR_BACKEND a server (pprf_fleet.h) did not answer in time.
  * @retval PPRF_ERR_NULL      a pointer is NULL. */
 PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len,
                                uint8_t *out, size_t *out_len, uint64_t *ticket);
