@@ -140,7 +140,19 @@ def called(code):
     code = re.sub(r"/[*]?@(?!\s*ghost)(?:(?!@[*]?/|\*/).)*(?:@/|\*/)", "", code, flags=re.S).split("{", 1)[1]
     code = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", code)
     found = set(re.findall(r"\b(\w+)\s*\(", code)) - {"if", "while", "for", "switch", "return", "sizeof", "ghost"}
-    return found | ({POINTER} if re.search(r"\(\s*\*[^()]*\)\s*\(", code) else set())
+    by_pointer = any(re.match(r"\s*\(", code[end_of(code, at.start()):]) for at in re.finditer(r"\(\s*\*", code))
+    return found | ({POINTER} if by_pointer else set())
+
+
+def end_of(code, at):
+    """Where the parenthesis at this place has been closed."""
+    depth = 0
+    while at < len(code):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        at += 1
+        if depth == 0:
+            break
+    return at
 
 
 def items(text):

@@ -104,6 +104,8 @@ PLANTED = [
      ["ref/core.c"], "ref_find calls other"),
     ("a_call_by_a_pointer", "ref/core.c", calling("other()", "extern void (*other)(void);\n"), "", ["ref/core.c"],
      "ref_find calls a pointer"),
+    ("a_call_by_a_member", "ref/core.c", calling("other.f[1]()", "struct { void (*f[2])(void); } other;\n"), "",
+     ["ref/core.c"], "ref_find calls a pointer"),
     ("a_function_that_does_not_return", "ref/core.c",
      calling("other()", "/*@ assigns \\nothing; */ void other(void) __attribute__((noreturn));\n"), "", ["ref/core.c"],
      "noreturn"),
