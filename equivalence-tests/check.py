@@ -28,6 +28,8 @@ MADE = {"cli/test_cli.py": ["build/pprf"], "tls/tests/test_tls.py": ["build/pprf
 ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
                             "build/equivalence-tests/vectors"]),
+        *((pattern, ["build/equivalence-tests/first_use"])  # what is called while seeds are about
+          for pattern in ("common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         *((f"equivalence-tests/corpus/fuzz_{name}/*", [f"build/equivalence-tests/corpus-{name}"])
