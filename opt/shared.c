@@ -143,20 +143,20 @@ int pprf_split_value(unsigned suite, const uint8_t salt[PPRF_SALT_BYTES], uint64
                      uint8_t right[PPRF_SEED_BYTES])
 {
   struct pprf_family family;
-  if (left != NULL)
-    memset(left, 0, PPRF_SEED_BYTES);
-  if (right != NULL)
-    memset(right, 0, PPRF_SEED_BYTES);
-  if (value == NULL || left == NULL || right == NULL)
-    return PPRF_ERR_NULL;
-  int err = read_family(&family, suite, salt);
+  int err = value == NULL || left == NULL || right == NULL ? PPRF_ERR_NULL
+                                                           : read_family(&family, suite, salt);
   if (err == PPRF_OK && leaf >> 63 != 0)
     err = PPRF_ERR_RANGE;
   if (err == PPRF_OK)
     err = pprf_prepare(suite);
-  if (err != PPRF_OK)
+  if (err == PPRF_OK) {
+    err = split(family, leaf, value, left, right); /* which may be the value's place */
+    prg_wipe(prg_wipe_plan(EVAL_STACK));           /* it takes no more stack than an evaluation */
     return err;
-  err = split(family, leaf, value, left, right);
-  prg_wipe(prg_wipe_plan(EVAL_STACK)); /* it takes no more stack than an evaluation */
+  }
+  if (left != NULL)
+    memset(left, 0, PPRF_SEED_BYTES);
+  if (right != NULL)
+    memset(right, 0, PPRF_SEED_BYTES);
   return err;
 }

@@ -1799,6 +1799,10 @@ static void shared_keys_refuse(void)
   check(pprf_split_value(suite, salt, 3, a, b, before) == PPRF_OK &&
           memcmp(b, before, sizeof b) != 0 && memcmp(a, b, sizeof b) != 0,
         "split");
+  uint8_t right[PPRF_SEED_BYTES];
+  check(pprf_split_value(suite, salt, 3, a, a, right) == PPRF_OK &&
+          memcmp(a, b, PPRF_SEED_BYTES) == 0 && memcmp(right, before, PPRF_SEED_BYTES) == 0,
+        "split in the value's place");
   check(pprf_shared_handle_bytes(NULL) == 0 && pprf_shared_memory_bytes(NULL) == 0 &&
           pprf_shared_memory_bytes(key) > pprf_shared_handle_bytes(key),
         "bytes held");
