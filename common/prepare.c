@@ -34,7 +34,7 @@ static int bind_calls(void)
   uint8_t bytes[16] = {0}, *volatile from = bytes, *volatile to = bytes + 8;
   volatile size_t one = 1;
   pthread_mutex_t lock;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t bytes_of_page = (size_t)sysconf(_SC_PAGESIZE);
   (void)call_memset(to, 0, one);
   (void)call_memcpy(to, from, one);
   (void)call_memmove(to, from, one);
@@ -48,23 +48,22 @@ static int bind_calls(void)
   (void)pthread_mutex_init(&lock, NULL);
   (void)pthread_mutex_lock(&lock);
   (void)pthread_mutex_unlock(&lock);
-  errno = 0;
   void *block = malloc(one), *zeros = calloc(one, one);
   __asm__ volatile("" : "+r"(block), "+r"(zeros)); /* they are wanted */
   int err = block == NULL || zeros == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
   one = malloc_usable_size(block);
   free(block);
   free(zeros);
-  void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *p = mmap(NULL, bytes_of_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (err != PPRF_OK || p == MAP_FAILED)
     err = PPRF_ERR_NOMEM;
   if (p == MAP_FAILED)
     return err;
-  (void)madvise(p, page, MADV_DONTDUMP);
-  (void)mlock2(p, page, MLOCK_ONFAULT);
-  (void)mincore(p, page, bytes);
-  (void)munlock(p, page);
-  (void)munmap(p, page);
+  (void)madvise(p, bytes_of_page, MADV_DONTDUMP);
+  (void)mlock2(p, bytes_of_page, MLOCK_ONFAULT);
+  (void)mincore(p, bytes_of_page, bytes);
+  (void)munlock(p, bytes_of_page);
+  (void)munmap(p, bytes_of_page);
   return err;
 }
 
@@ -90,7 +89,9 @@ int pprf_prepare(unsigned suite)
   if (atomic_load_explicit(&prepared, memory_order_acquire) >> suite & 1)
     return PPRF_OK;
   prg_wipe(prg_wipe_flags() | 128); /* the caller's registers may hold the root's seed */
+  int before = errno;
   int err = try_suite(suite);
+  errno = before; /* the caller's; it may have failed to lock, for one */
   prg_wipe(prg_wipe_plan(PRG_LIBCRYPTO_STACK)); /* a caller that gets an error wipes nothing */
   if (err == PPRF_OK)
     (void)atomic_fetch_or_explicit(&prepared, 1u << suite, memory_order_release);

@@ -1046,7 +1046,9 @@ static int set_up_first(const struct pprf_impl *impl, unsigned depth, uint8_t *f
   no_digest = 1;
   int ok = impl->setup(&key, depth, root) == PPRF_ERR_CRYPTO && key == NULL;
   no_digest = 0;
-  ok &= impl->setup(&key, depth, root) == PPRF_OK && impl->export_key(key, file, len) == PPRF_OK;
+  errno = ERANGE; /* no library sets it to 0 */
+  ok &= impl->setup(&key, depth, root) == PPRF_OK && errno != 0 &&
+        impl->export_key(key, file, len) == PPRF_OK;
   impl->free(key);
   return ok;
 }
