@@ -122,6 +122,8 @@ def inner_includes(path, text, headers):
 def main():
     if sys.argv[1:2] == ["--fix"]:
         for f in sys.argv[2:]:
+            if not f.endswith((".c", ".h")):
+                sys.exit("style: %s: only C files are formatted" % f)
             text = of(os.path.abspath(f))
             new = formatted(text, f)
             if new != text:
