@@ -218,6 +218,12 @@ static bool is_quoted(const char *message, const char *text)
   return false;
 }
 
+static bool ends(const char *text, const char *end)
+{
+  size_t len = strlen(text), end_len = strlen(end);
+  return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
 /* Whether a line "pprf COMMAND: ..." names an argument or an option, or what is missing, before the
  * hint to --help that ends a usage error. */
 static bool names_input(const char *line, const struct call *c)
@@ -227,7 +233,7 @@ static bool names_input(const char *line, const struct call *c)
   char *hint = NULL; /* the last one: an argument may look like it */
   for (char *p = message; (p = strstr(p, " (try 'pprf")) != NULL; p++)
     hint = p;
-  if (hint != NULL)
+  if (hint != NULL && ends(hint, "--help')")) /* behind a path stands its error */
     *hint = '\0';
   if (strstr(message, " is missing") != NULL || strstr(message, "''") != NULL ||
       strstr(message, " --") != NULL || strncmp(message, "--", 2) == 0 ||
@@ -254,12 +260,6 @@ static bool names_input(const char *line, const struct call *c)
 static bool is_warning(const char *line)
 {
   return strncmp(strstr(line, ": "), ": warning: ", 11) == 0;
-}
-
-static bool ends(const char *text, const char *end)
-{
-  size_t len = strlen(text), end_len = strlen(end);
-  return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
 /* Lines "pprf COMMAND: ...", for an error with one that names the input at the end. */
