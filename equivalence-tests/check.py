@@ -32,7 +32,9 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
           for pattern in ("common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
-        *((f"equivalence-tests/corpus/fuzz_{name}/*", [f"build/equivalence-tests/corpus-{name}"])
+        *((f"equivalence-tests/corpus/fuzz_{name}.tar.gz", [
+            f"build/equivalence-tests/corpus-{name}", "build/equivalence-tests/coverage",
+            "equivalence-tests/test_gates.py"])
           for name in ("cli", "import", "ops")),
         ("equivalence-tests/vectors/*", [
             "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
@@ -43,6 +45,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("equivalence-tests/untested.txt", ["equivalence-tests/test_gates.py"]),
         ("bench/*.py", ["bench/test_report.py"]),
         ("equivalence-tests/fuzz.py", ["equivalence-tests/test_gates.py"]),
+        ("equivalence-tests/pack.py", ["equivalence-tests/test_gates.py"]),
         ("*rules.mk", ["opt/tests/flags_test.sh"]), ("Makefile", ["opt/tests/flags_test.sh",
                                                                   "opt/tests/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
@@ -60,7 +63,8 @@ COMMANDS = [  # what is no TAP test of make
     (["debian/*"], "make deb"), (["tls/server/demo.sh"], "make demo"), (["bench/openmls/*"], "make bench"),
     (["proofs/wp/*"], "make test-prove-tools"), (["packaging/release/*"], "make dist"),
     (["equivalence-tests/arch.sh", "equivalence-tests/emulated.c"], "make test-arch"),
-    (["equivalence-tests/*.dict", "equivalence-tests/replay.c", "equivalence-tests/make_corpus.c"], "make fuzz"),
+    (["equivalence-tests/*.dict", "equivalence-tests/replay.c"], "make fuzz"),
+    (["equivalence-tests/make_corpus.c"], "make corpus-pack"),
     (["valkey/bench_*"], "make bench-fleet"),
     (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py"),
     (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],

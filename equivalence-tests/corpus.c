@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* corpus-TARGET: the committed inputs of a fuzz target once, as TAP; or the files named as
- * arguments.  An input that fails ends the program, which names it. */
+/* corpus-TARGET: the committed inputs of a fuzz target, which make unpacked, once, as TAP; or the files
+ * named as arguments.  An input that fails ends the program, which names it. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -57,12 +57,12 @@ int main(int argc, char **argv)
     if (argv[i][0] != '-')
       unread += !run(argv[i]), inputs++;
   if (inputs == 0) {
-    snprintf(path, sizeof path, "equivalence-tests/corpus/fuzz_%s",
+    snprintf(path, sizeof path, "build/equivalence-tests/inputs/fuzz_%s",
              target == NULL ? "" : target + 1);
     DIR *d = opendir(path);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
       if (e->d_name[0] != '.') {
-        snprintf(path, sizeof path, "equivalence-tests/corpus/fuzz_%s/%.255s", target + 1,
+        snprintf(path, sizeof path, "build/equivalence-tests/inputs/fuzz_%s/%.255s", target + 1,
                  e->d_name);
         unread += !run(path);
         inputs++;

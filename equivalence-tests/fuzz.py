@@ -7,7 +7,7 @@ fuzz.py [--afl] BUILD SECONDS TARGET...
   BUILD  the directory of the programs TARGET (libFuzzer), or of afl/TARGET with --afl (AFL++);
          results in BUILD/fuzz.json or BUILD/fuzz-afl.json
 
-Each target starts from corpus/TARGET beside this file, with TARGET.dict.  What it finds is kept in
+Each target starts from BUILD/inputs/TARGET, with TARGET.dict.  What it finds is kept in
 BUILD/corpus/TARGET, with --afl in BUILD/afl-out/TARGET; crashing inputs in BUILD/crashes, with
 --afl in BUILD/afl-out/TARGET/default/crashes.  The log is BUILD/TARGET.log or BUILD/afl/TARGET.log.
 Exit 1 if an input crashes or hangs, or fails in AGAIN, or a target hardly runs.
@@ -40,7 +40,7 @@ class LibFuzzer:
             "-rss_limit_mb=2048", "-malloc_limit_mb=%d" % (600 if target == "fuzz_cli" else 256),
             "-print_final_stats=1", "-max_len=4096", "-artifact_prefix=%s/%s-" % (crashes, target),
             "-dict=" + os.path.join(HERE, target + ".dict"),
-            corpus, os.path.join(HERE, "corpus", target)]
+            corpus, os.path.join(build, "inputs", target)]
         self.environment = {}
 
     def read(self):
@@ -66,7 +66,7 @@ class Afl:
         shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
         self.command = [
-            "afl-fuzz", "-V", str(seconds), "-i", os.path.join(HERE, "corpus", target),
+            "afl-fuzz", "-V", str(seconds), "-i", os.path.join(build, "inputs", target),
             "-o", self.out, "-x", os.path.join(HERE, target + ".dict"), "-m", "none", "-t", "5000+",
             "--", os.path.join(build, "afl", target)]
         self.environment = {

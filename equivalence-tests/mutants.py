@@ -23,6 +23,8 @@ class Mutants(planting.Suites):
     def suite(self, judge):
         if judge == "cli":
             return "build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
+        if judge.startswith("test_"):  # one of the gates'
+            return "Makefile", ["python3", "equivalence-tests/test_gates.py", judge]
         target = "build/equivalence-tests/" + judge
         return target, [target]
 

@@ -123,6 +123,13 @@ $(EQB)/afl/fuzz_cli: $(EQ_afl_FUZZ_CLI)
 $(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_LIBS := -ljansson -lm
 # the committed inputs once, in every run of the tests
 EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
+EQ_INPUTS := $(EQ_FUZZ:%=$(EQB)/inputs/%)
+$(EQ_INPUTS): $(EQB)/inputs/%: $(EQ)/corpus/%.tar.gz
+	@rm -rf $@ $@.new
+	@mkdir -p $@.new
+	$(call SAY,UNPACK,$@)tar --extract --gzip --touch --no-same-owner --file $< --directory $@.new
+	@mv $@.new $@
+$(foreach t,$(EQ_FUZZ:fuzz_%=%),$(eval $(EQB)/corpus-$(t) $(EQB)/cov/corpus-$(t) $(EQB)/fuzz_$(t) $(EQB)/afl/fuzz_$(t): | $(EQB)/inputs/fuzz_$(t)))
 TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
 $(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz_%.o $(EQB)/asan/corpus.o $(EQ_asan_OPS)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
@@ -130,6 +137,12 @@ $(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
 $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
+.PHONY: corpus-pack
+corpus-pack: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/make_corpus ## choose each fuzz target's committed inputs anew, from them and what `make fuzz` kept
+	@mkdir -p $(EQB)/first
+	@$(EQB)/make_corpus $(EQB)/first
+	@for target in $(EQ_FUZZ); do $(PYTHON) $(EQ)/pack.py $(EQB)/$$target $(EQ)/corpus/$$target.tar.gz \
+	  $(EQB)/inputs/$$target $(EQB)/first/$$target $(EQB)/corpus/$$target || exit 1; done
 .PHONY: fuzz fuzz-afl
 fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(SOURCE) $(EQB)/fuzz.json

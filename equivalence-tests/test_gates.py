@@ -3,6 +3,7 @@
 """TAP: the gates of fuzzing, coverage and planted bugs fail when they should, and only then."""
 import contextlib
 import fnmatch
+import glob
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -17,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
 import check  # noqa: E402
 import mutants_random  # noqa: E402
+import pack  # noqa: E402
 import planting  # noqa: E402
 import reach  # noqa: E402
 import tap  # noqa: E402
@@ -80,6 +83,90 @@ class Fuzzing(Case):
 
     def test_a_program_that_is_missing_fails(self):
         self.assertNotEqual(self.again(None), 0)
+
+
+class Packing(Case):
+    """pack.py on a target that reaches the features which an input names, eight an edge, and dies of `crash`."""
+    TARGET = """#!/usr/bin/env python3
+import os, sys
+control = next(a.split("=")[1] for a in sys.argv if a.startswith("-merge_control_file="))
+paths = [os.path.join(d, n) for d in sys.argv if os.path.isdir(d) for n in os.listdir(d)]
+with open(control, "w") as out:
+    print(len(paths), 0, *paths, sep="\\n", file=out)
+    for i, path in enumerate(paths):
+        features = open(path).read()
+        print("STARTED", i, len(features), file=out)
+        if features != "crash":
+            print("FT", i, features, file=out)
+"""
+
+    def gate(self, *inputs, most=300):
+        """The status, and what is packed."""
+        folder = tempfile.mkdtemp(dir=self.dir)
+        for i, text in enumerate(inputs):
+            self.write("%s/input-%d" % (folder, i), text)
+        program, archive = self.write("target", self.TARGET, 0o755), os.path.join(folder, "archive")
+        kept, pack.MOST, sys.argv[1:] = (pack.MOST, sys.argv[1:]), most, [program, archive, folder]
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                status = pack.main()
+        except SystemExit as end:
+            return str(end), None
+        finally:
+            pack.MOST, sys.argv[1:] = kept
+        return status, archive if os.path.exists(archive) else None
+
+    @staticmethod
+    def members(archive):
+        with tarfile.open(archive) as tar:
+            return [(m, tar.extractfile(m).read()) for m in tar]
+
+    def packs(self, chosen, *inputs, **kwargs):
+        status, archive = self.gate(*inputs, **kwargs)
+        self.assertEqual(status, 0)
+        self.assertEqual(sorted(data.decode() for _, data in self.members(archive)), sorted(chosen))
+
+    def test_an_input_that_adds_nothing_is_left_out(self):
+        self.packs(["0 8 16"], "0 8", "0 8 16", "16")
+
+    def test_one_that_adds_a_count_is_taken(self):
+        self.packs(["0 8", "1"], "0 8", "1", "0")
+
+    def test_edges_come_before_counts(self):
+        self.packs(["0 8"], "0 1 2 3", "0 8", most=1)
+
+    def test_no_more_than_allowed_are_taken(self):
+        self.packs(["0 8", "1 2"], "0 8", "1 2", "3", most=2)
+
+    def test_an_edge_left_out_fails(self):
+        self.assertEqual(self.gate("0", "8", most=1), (1, None))
+
+    def test_an_input_that_crashes_fails(self):
+        status, archive = self.gate("0", "crash")
+        self.assertIn("input-1", status)
+        self.assertIsNone(archive)
+
+    def test_no_input_fails(self):
+        self.assertIn("no input", self.gate()[0])
+
+    def test_the_same_inputs_make_the_same_archive(self):
+        archives = []
+        for inputs in (["0", "8", "16"], ["16", "0", "0", "8"]):
+            _, archive = self.gate(*inputs)
+            with open(archive, "rb") as f:
+                archives.append(f.read())
+        self.assertEqual(*archives)
+        self.assertEqual(archives[0][4:8], bytes(4))  # gzip's time
+
+    def test_the_committed_archives_are_as_pack_writes_them(self):
+        archives = glob.glob(os.path.join(HERE, "corpus", "*"))
+        self.assertEqual(len(archives), 3)
+        for archive in archives:
+            members, again = self.members(archive), os.path.join(self.dir, "again")
+            self.assertTrue(0 < len(members) <= pack.MOST, archive)
+            pack.pack([data for _, data in members], again)
+            for m, m2 in zip(members, self.members(again), strict=True):
+                self.assertEqual((m[0].get_info(), m[1]), (m2[0].get_info(), m2[1]))
 
 
 class Coverage(Case):
@@ -421,4 +508,4 @@ class ChangedFiles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(tap.run((Fuzzing, Coverage, PlantedBugs, RandomMutants, ChangedFiles), sys.argv[1:]))
+    sys.exit(tap.run((Fuzzing, Packing, Coverage, PlantedBugs, RandomMutants, ChangedFiles), sys.argv[1:]))
