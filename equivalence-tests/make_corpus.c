@@ -153,7 +153,7 @@ static size_t put_words(uint8_t *bytes, const char *line)
 
 int main(int argc, char **argv)
 {
-  static uint8_t bytes[1 << 16], key[1 << 12];
+  static uint8_t bytes[1 << 16], key[1 << 14];
   uint64_t state = 1;
   if (argc != 2) {
     fprintf(stderr, "usage: make_corpus DIRECTORY\n");
