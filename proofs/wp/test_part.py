@@ -97,15 +97,15 @@ def minutes_begin_with_ref_and_the_api():
 
 
 def what_was_not_begun_is_said():
-    drawn = [f"a.c {name}" for name in "abcdefgh"]
+    drawn = [f"a.c {name}" for name in "abcdefghijklmnop"]
     said, wrong = prove.begun_of(drawn, set(drawn[2:]), prove.least_of(drawn))
-    return said == "2 of 8 functions, 6 not begun in time" and not wrong
+    return said == "2 of 16 functions, 14 not begun in time" and not wrong
 
 
 def a_sample_that_began_too_few_fails():
-    drawn = [f"a.c {name}" for name in "abcdefgh"]
+    drawn = [f"a.c {name}" for name in "abcdefghijklmnop"]
     return (prove.begun_of(drawn, set(drawn[1:]), prove.least_of(drawn))[1] ==
-            ["1 of 8 functions, 7 not begun in time; at least 2 have to be"] and prove.least_of(drawn[:1]) == 1)
+            ["1 of 16 functions, 15 not begun in time; at least 2 have to be"] and prove.least_of(drawn[:1]) == 1)
 
 
 def lanes_have_processors_and_memory():
