@@ -9,7 +9,8 @@
  * In a program that binds lazily the first call of a function of another library goes through the dynamic linker,
  * which saves all vector registers some 3 kB below the caller: deeper than what is wiped, and a seed may have passed
  * through them.  So every function that is called while seeds are about is called here first, with nothing; compilers
- * make calls of memcpy, memmove, memset and memcmp themselves.  The PRG chooses its version and tries libcrypto's.
+ * make calls of memcpy, memmove, memset and memcmp themselves.  The PRG chooses its version and tries libcrypto's; the
+ * digest is tried, without which no key could be exported.
  *
  * Every function that makes a key calls this before it reads a seed.
  * equivalence-tests/first_use.py finds a function that is missing here.

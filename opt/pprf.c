@@ -385,13 +385,6 @@ void opt_shared_free(pprf_key *key)
 
 /* ---- the API ---- */
 
-/* Whether there is a digest, without which no key can be exported. */
-static int try_digest(void)
-{
-  uint8_t digest[DIGEST_BYTES] = {0};
-  return prg_digest(digest, 0, digest);
-}
-
 /* A key of a few hundred nanoseconds. */
 static int setup_packed(pprf_key **key, const struct pprf_options *o)
 {
@@ -411,9 +404,7 @@ static int setup(pprf_key **key, const struct pprf_options *o)
     return err;
   if (o->store != PPRF_STORE_SLOTS && !(o->flags & PPRF_SHARED))
     return setup_packed(key, o);
-  err = try_digest();
-  if (err == PPRF_OK)
-    err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth, 0);
+  err = o->flags & PPRF_SHARED ? new_shared(&k, o->depth) : new_key(&k, o->depth, 0);
   if (err != PPRF_OK)
     return err;
   err = new_family(&k->family, o->suite, o->salt);

@@ -85,14 +85,11 @@ int pprf_shared_set(pprf_key *key, unsigned suite, const uint8_t salt[PPRF_SALT_
 int pprf_shared_start(pprf_key *key, unsigned suite, uint8_t salt[PPRF_SALT_BYTES])
 {
   struct pprf_seed drawn = {0, 0};
-  struct pprf_family family;
   if (salt != NULL)
     memset(salt, 0, PPRF_SALT_BYTES);
   if (key == NULL || salt == NULL)
     return PPRF_ERR_NULL;
-  int err = read_family(&family, suite, salt);
-  if (err == PPRF_OK)
-    err = pprf_prepare(suite);
+  int err = pprf_is_among(PPRF_SUITES_16_BYTES, suite) ? pprf_prepare(suite) : PPRF_ERR_SUITE;
   if (err == PPRF_OK && pprf_has_salt(suite))
     err = prg_random(&drawn);
   if (err == PPRF_OK)
