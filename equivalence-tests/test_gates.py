@@ -234,9 +234,10 @@ class Coverage(Case):
 class PlantedBugs(Case):
     """planting.py with one bug in one file, and a judge that notices it, or not, or hangs."""
 
-    def gate(self, line="a bug | file | judge | one ==> two", notices="grep -q two", args=(), text="one\n", more=""):
+    def gate(self, line="a bug | file | judge | one ==> two", notices="grep -q two", args=(), text="one\n", more="",
+             name="file"):
         self.write("list", line + "\n" + more)
-        self.write("tree/file", text)
+        self.write("tree/" + name, text)
         self.write("judge", "#!/bin/sh\nif %s file; then echo 'not ok 1 - it'; exit 1; fi\n" % notices, 0o755)
         directory = self.dir
 
@@ -316,6 +317,11 @@ class PlantedBugs(Case):
     def test_a_bug_that_does_not_compile_fails(self):
         self.fails("not ok 3 - a bug: it does not compile", "a bug | file | compiler | one ==> two")
 
+    def test_bugs_that_do_not_compile_are_found_without_being_planted(self):
+        bug, args = "a bug | file.c | judge | one ==> ", ("--check",)
+        self.passes("1 bugs, 0 without a place", bug + "two", text="int one;\n", name="file.c", args=args)
+        self.fails("a bug: it does not compile", bug + "2x", text="int one;\n", name="file.c", args=args)
+
     def test_a_place_that_others_lost_is_seen_in_a_sample(self):
         self.fails("not ok 1 - every planted bug has its place\n# lost", args=("--only", "a bug"),
                    more="lost | file | judge | three ==> two\n")
@@ -356,7 +362,7 @@ class PlantedBugs(Case):
             with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()):
                 self.gate(args=args)
 
-    def test_every_bug_of_every_list_has_its_place(self):
+    def test_every_bug_of_every_list_has_its_place_and_compiles(self):
         for program in ("equivalence-tests/mutants.py", "opt/tests/planted.py", "tls/tests/planted.py",
                         "valkey/planted.py",
                         "bindings/planted.py", "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):

@@ -18,6 +18,7 @@ import fractions
 import json
 import math
 import os
+import platform
 import random
 import re
 import resource
@@ -372,6 +373,31 @@ def places(planter, bugs):
     return wrong
 
 
+# of any file of ours, whatever its room's rules say
+SYNTAX = [os.environ.get("CC", "cc"), "-fsyntax-only", "-w", "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64"]
+if platform.machine() == "x86_64":
+    SYNTAX += ["-mavx2", "-mavx512f", "-mavx512vl", "-mavx512bw", "-maes", "-mvaes", "-msha"]
+
+
+def compiles(planter, bugs):
+    """What the compiler says of bugs in C that are no C: they would be found when a sample draws them, some day."""
+    headers = {d for d, _, files in os.walk(TOP) if "/build" not in d and any(f.endswith(".h") for f in files)}
+    includes = ["-I" + d for d in sorted(headers)]
+
+    def tried(bug):
+        wrong = []
+        for path, (_, new) in planter.changed(bug, TOP).items():
+            if path.endswith((".c", ".h")):
+                cc = subprocess.run([*SYNTAX, "-iquote", os.path.dirname(path), *includes, "-x", "c", "-"], input=new,
+                                    capture_output=True, text=True, check=False)
+                if cc.returncode:
+                    wrong += ["%s: it does not compile" % bug.name, *cc.stderr.splitlines()[:4]]
+        return wrong
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [line for wrong in pool.map(tried, bugs) for line in wrong]
+
+
 def main(planter, doc):
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      epilog="ALL=1 in the environment: all, in spite of --quick and --sample")
@@ -384,13 +410,16 @@ def main(planter, doc):
     parser.add_argument("--clock", type=int, metavar="SECONDS", help="begin no bug after so long")
     parser.add_argument("--jobs", type=int, default=planter.jobs, help="so many at a time (%(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the results there, for the report")
-    parser.add_argument("--check", action="store_true", help="only whether every bug has its place")
+    parser.add_argument("--check", action="store_true", help="only whether every bug has its place, and "
+                        "compiles where it is in C")
     planter.options(parser)
     planter.arg = arg = parser.parse_args()
     bugs = planter.bugs()
     if arg.check:
         wrong = places(planter, bugs)
         print(*wrong, "%d bugs, %d without a place" % (len(bugs), len(wrong)), sep="\n")
+        wrong = wrong or compiles(planter, bugs)
+        print(*(line + "\n" for line in wrong), sep="", end="")
         return 1 if wrong or not bugs else 0
     chosen = choose(bugs, arg, parser)
     with tempfile.TemporaryDirectory(prefix="pprf-planted-") as directory:
