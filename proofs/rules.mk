@@ -155,8 +155,8 @@ $(B)/oracle: $(ORACLE)/model.ml proofs/oracle/keccak.ml proofs/oracle/aes.ml pro
 	cd $(ORACLE) && ocamlfind ocamlopt -O3 -unsafe -inline 200 -w +a-4-9-32..70 \
 	  model.mli model.ml keccak.ml aes.ml sha256.ml main.ml -o $(CURDIR)/$@
 
-test-oracle: $(B)/oracle ## the oracle's SHA3 and its committed vectors
-	@$(TAP) proofs/oracle/vectors.py
+test-oracle: $(B)/oracle ## compare the oracle with a model in Python
+	@$(TAP) proofs/oracle/test_oracle.py
 
 # where the proofs of the C code run
 TAP_TESTS += proofs/wp/root-test.sh
