@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"pprf"
+	pprf "github.com/libpprf/libpprf/bindings/go"
 )
 
 const (

@@ -79,6 +79,9 @@ class Missing(Exception):
     """What a build needs and the machine has not."""
 
 
+GO = "github.com/libpprf/libpprf/bindings/go"
+
+
 def built_by_go(out, link):
     go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if go is None:
@@ -87,8 +90,8 @@ def built_by_go(out, link):
     os.makedirs(module, exist_ok=True)
     shutil.copy(os.path.join(HERE, "first_use.go"), os.path.join(module, "main.go"))
     with open(os.path.join(module, "go.mod"), "w", encoding="ascii") as file:
-        file.write("module first_use\n\ngo 1.24\n\nrequire pprf v0.0.0\n\n"
-                   f"replace pprf => {os.path.realpath('bindings/go')}\n")
+        file.write(f"module first_use\n\ngo 1.24\n\nrequire {GO} v0.0.0\n\n"
+                   f"replace {GO} => {os.path.realpath('bindings/go')}\n")
     command(go, "build", "-o", os.path.realpath(out), f"-ldflags=-extldflags=-Wl,-z,{link}", ".", cwd=module,
             env={**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod"})
     return out
@@ -117,18 +120,20 @@ def built_by_cargo(out, link):
 
 
 def built_by_pip(out, link):
-    """(the interpreter, the folder of the package, its extension)."""
-    needed = [sys.executable, "-c", "import cffi, setuptools, wheel, pip"]
-    if subprocess.run(needed, capture_output=True, check=False).returncode != 0:
-        raise Missing("cffi, setuptools, wheel or pip is not installed")
+    """(the interpreter, which bindings/python/test.sh would choose, the package's extension)."""
+    needed = ["-c", "import cffi, setuptools, wheel, pip"]
+    python = next((p for p in (sys.executable, "/usr/bin/python3")
+                   if subprocess.run([p, *needed], capture_output=True, check=False).returncode == 0), None)
+    if python is None:
+        raise Missing("no Python with cffi, setuptools, wheel and pip")
     env = {**os.environ, "LDFLAGS": f"-Wl,-z,{link}", "TMPDIR": os.path.realpath(WORK)}
-    pip = [sys.executable, "-m", "pip"]
+    pip = [python, "-m", "pip"]
     offline = ["-q", "--no-index", "--no-deps"]
     command(*pip, "wheel", *offline, "--no-build-isolation", "-w", out + ".wheel", "./bindings/python", env=env)
     wheels = [os.path.join(out + ".wheel", f) for f in os.listdir(out + ".wheel")]
     command(*pip, "install", *offline, "--upgrade", "--target", out + ".site", *wheels)
     package = os.path.join(out + ".site", "pprf")
-    return next(os.path.join(package, f) for f in os.listdir(package) if f.startswith("_native") and f.endswith(".so"))
+    return python, next(os.path.join(package, f) for f in os.listdir(package) if f.startswith("_native") and f.endswith(".so"))
 
 
 def built(name):
@@ -162,9 +167,9 @@ def built(name):
         program = (built_by_go if kind == "go" else built_by_cargo)(out, link)
         return Build(name, [program], program, calls, link == "lazy")
     if kind == "python":
-        extension = built_by_pip(out, link)
+        python, extension = built_by_pip(out, link)
         site = os.path.realpath(os.path.join(os.path.dirname(extension), ".."))
-        return Build(name, ["env", "PYTHONPATH=" + site, sys.executable, os.path.join(HERE, "first_use_python.py")],
+        return Build(name, ["env", "PYTHONPATH=" + site, python, os.path.join(HERE, "first_use_python.py")],
                      extension, calls, link == "lazy")
     if kind == "plugin":
         command(cc, *source, *pic, "-DPLUGIN", "-shared", "-Wl,-z,nodelete", *link_flags, program[-1], object_, *libs,
@@ -216,12 +221,30 @@ def resolved(build, pid):
     return slots
 
 
+def resident(pagemap, memory, first, end):
+    """The bytes of the mapping's pages that the process has: Go maps 64 MB where it uses some."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    pagemap.seek(first // page * 8)
+    entries = struct.unpack(f"{(end - first) // page}Q", pagemap.read((end - first) // page * 8))
+    data, at = bytearray(), 0
+    while at < len(entries):
+        until = at + 1
+        if entries[at] >> 62:  # in memory or swapped out
+            while until < len(entries) and entries[until] >> 62:
+                until += 1
+            memory.seek(first + at * page)
+            data += memory.read((until - at) * page)
+        at = until
+    return data
+
+
 def finds(pid, seeds, anywhere):
     """Where words of seeds lie in writable memory; those of `anywhere` count in all of it, the others where a
     core dump would have them."""
     found = []
     words = {seed[at:at + 8]: name for name, seed in seeds for at in range(0, len(seed), 8)}
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory, open(f"/proc/{pid}/smaps", encoding="utf-8") as maps:
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory, open(f"/proc/{pid}/pagemap", "rb") as pagemap, \
+            open(f"/proc/{pid}/smaps", encoding="utf-8") as maps:
         for line in maps:
             match = re.match(r"([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)", line)
             if match:
@@ -231,9 +254,8 @@ def finds(pid, seeds, anywhere):
                 rss = int(line.split()[1])
             elif line.startswith("VmFlags:") and access.startswith("rw") and rss > 0 and "[vvar" not in what:
                 left_out = " dd" in line
-                memory.seek(first)
                 try:
-                    data = memory.read(end - first)
+                    data = resident(pagemap, memory, first, end)
                 except OSError:
                     continue
                 for word, name in words.items():
@@ -247,7 +269,9 @@ def case(build, operation, suite, store, problems):
     """One process."""
     tree = Tree(suite)
     argv = [*build.argv, operation, str(suite), str(STORES[store])]
+    # Go preempts by signals, whose frames keep registers (docs/soundness/trusted.md), on a busy machine most of all
     env = {k: v for k, v in os.environ.items() if not k.startswith(("LD_", "PPRF_"))}
+    env["GODEBUG"] = "asyncpreemptoff=1"
     seeds = [(f"node {i} of the path", s) for i, s in enumerate(tree.path)] + \
             [(f"node {i} beside the path", s) for i, s in enumerate(tree.beside)]
     seeds[0] = ("the root", tree.root)
