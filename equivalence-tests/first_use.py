@@ -133,7 +133,7 @@ def built_by_pip(out, link):
     wheels = [os.path.join(out + ".wheel", f) for f in os.listdir(out + ".wheel")]
     command(*pip, "install", *offline, "--upgrade", "--target", out + ".site", *wheels)
     package = os.path.join(out + ".site", "pprf")
-    return python, next(os.path.join(package, f) for f in os.listdir(package) if f.startswith("_native") and f.endswith(".so"))
+    return python, next(os.path.join(package, f) for f in os.listdir(package) if re.fullmatch(r"_native.*\.so", f))
 
 
 def built(name):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python recipes of docs/uses.md, as they are printed."""
+"""The Python recipes of docs/uses.md, as they are printed, and the notebook of examples/."""
+import contextlib
+import io
+import json
 import pathlib
 import re
 
@@ -7,7 +10,8 @@ import pytest
 
 import pprf
 
-USES = pathlib.Path(__file__).resolve().parents[3] / "docs" / "uses.md"
+TREE = pathlib.Path(__file__).resolve().parents[3]
+USES = TREE / "docs" / "uses.md"
 
 
 def recipe(heading):
@@ -49,3 +53,16 @@ def test_the_end_of_an_epoch_takes_all_its_keys_and_no_other():
                 user_key(key, 7, user)
         assert before == [user_key(key, epoch, user) for epoch in (6, 8) for user in (0, 5, last)]
         assert key.nodes <= 2 * 32
+
+
+def test_the_notebook_prints_what_it_shows():
+    notebook = json.loads((TREE / "examples" / "notebook.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 5 and sum(len(cell["source"]) for cell in cells) <= 60
+    names = {}
+    for cell in cells:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec("".join(cell["source"]), names)  # pylint: disable=exec-used
+        assert printed.getvalue() == "".join(line for out in cell["outputs"] for line in out["text"]), cell["source"]
+    assert sum(bool(cell["outputs"]) for cell in cells) >= 5
