@@ -91,6 +91,10 @@ struct pprf_tickets_stats {
   uint64_t unanswered;      /**< tickets about which a server (pprf_fleet.h) did not answer in time */
   uint64_t connected;       /**< connections made to such servers */
   uint64_t suite;           /**< of the keys' trees: a number of pprf.h */
+  uint64_t remembered;      /**< tickets refused without asking a server, because this host knew that
+                                 they were used; refused counts these too */
+  uint64_t over_budget;     /**< tickets refused without asking a server, because the thread had waited
+                                 for servers for too much of its last second */
 };
 
 /** Make the tickets' state.

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import fleet  # noqa: E402
 
 DEPTH, ROUNDS = 19, 2000
+THREADS, ROUND_TRIPS, BUDGET = 4, (0, 4, 10, 20), 0.25
 
 
 def server_bytes(c):
@@ -35,6 +36,25 @@ def bytes_a_ticket(c):
     return max(peak, worst) / (1 << 15), key
 
 
+def show_latency(out):
+    """Ratios to what is wanted, by round trip."""
+    found = {}
+    for line in out.splitlines():
+        if not line.startswith("#"):
+            kind, ms, *numbers = line.split()
+            found.setdefault(float(ms), {})[kind] = [float(n) for n in numbers]
+    print(f"{THREADS} threads, budget {BUDGET:.0%}; connections a second, client and server in one thread")
+    for ms, by in found.items():
+        everything, resumed, _ = by["offering"]
+        most = min(everything, BUDGET * THREADS / ms * 1000) if ms else everything
+        print(f"round trip {ms:g} ms: without tickets {by['no-tickets'][0]:.0f}; all offer tickets "
+              f"{everything:.0f} ({everything / by['no-tickets'][0]:.2f}), resumed {resumed:.0f} "
+              f"({resumed / most:.2f} of what the budget allows); nobody offers {by['full'][0]:.0f}, and beside "
+              f"{by['full-and-flood'][2]:.0f} copies a second of one used ClientHello "
+              f"{by['full-and-flood'][0]:.0f} ({by['full-and-flood'][0] / by['full'][0]:.2f}; without tickets "
+              f"{by['no-tickets-and-flood'][0] / by['no-tickets'][0]:.2f})")
+
+
 def main():
     server = fleet.Server(module=fleet.SHIPPED)
     socket = "socket"
@@ -49,9 +69,12 @@ def main():
         out = subprocess.run([os.path.join(fleet.BUILD, "bench_valkey"), os.path.join(server.dir, socket), "k",
                               tree, str(DEPTH)], check=True, capture_output=True, text=True).stdout
         print("measuring handshakes", flush=True)
+        latency = subprocess.run([os.path.join(fleet.BUILD, "bench_latency"), os.path.join(server.dir, socket),
+                                  str(THREADS), "3", *map(str, ROUND_TRIPS)],
+                                 check=True, capture_output=True, text=True).stdout
         handshakes = subprocess.run([os.path.join(fleet.BUILD, "bench_resume"), str(ROUNDS),
-                                     f"unix=unix://{os.path.join(server.dir, socket)}?timeout=1000",
-                                     f"tcp=valkey://127.0.0.1:{server.port}?timeout=1000"],
+                                     f"unix=unix://{os.path.join(server.dir, socket)}?timeout=1000&budget=100",
+                                     f"tcp=valkey://127.0.0.1:{server.port}?timeout=1000&budget=100"],
                                     check=True, capture_output=True, text=True).stdout
     finally:
         server.close()
@@ -78,6 +101,7 @@ def main():
         what, whose, n, median, most, ratio, more = line.split()
         print(f"{what:>10}, {whose:>7}: median {median} us, 99 % within {most} us, of {n}; {ratio} times this "
               f"machine's, {more} us")
+    show_latency(latency)
     return 0
 
 

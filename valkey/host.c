@@ -11,9 +11,13 @@
  *   seal-in-child  a ticket that a child seals, as soon as it can
  *   sealing-child  a child that has sealed a ticket: its process id
  *   use-many N     seals N tickets and redeems each: how many were not to be had
+ *   open-together N  seals N tickets, and N threads open one each at once, and redeem it: how many could
+ *   open-in-child T  a new child opens it
+ * HOST_STEP: microseconds by which the clock of waiting goes on when it is read; without it, it is the system's.
  * HOST_FIRST: an address that each name has, before its own.
  * An error is "error " and its number. */
 #include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +38,13 @@ int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
+  static _Atomic long read_before;
+  const char *step = getenv("HOST_STEP");
   int rc = __real_clock_gettime(clock, t);
+  if (clock == CLOCK_MONOTONIC_RAW && step != NULL) {
+    long us = atol(step) * ++read_before;
+    *t = (struct timespec){us / 1000000, us % 1000000 * 1000};
+  }
   if (clock == CLOCK_BOOTTIME)
     t->tv_sec += ahead;
   return rc;
@@ -104,6 +114,47 @@ static unsigned long long use_many(unsigned long long many)
   return bad;
 }
 
+struct opener {
+  pthread_t thread;
+  pthread_barrier_t *all;
+  uint8_t ticket[TICKET_MAX];
+  size_t n;
+  int good;
+};
+
+static void *open_at_once(void *opener)
+{
+  struct opener *o = opener;
+  uint8_t out[TICKET_MAX];
+  size_t out_n = sizeof out;
+  uint64_t number;
+  (void)pthread_barrier_wait(o->all);
+  o->good = pprf_tickets_open(tickets, o->ticket, o->n, out, &out_n, &number) == PPRF_OK &&
+            pprf_tickets_redeem(tickets, number, 0) == PPRF_OK;
+  return NULL;
+}
+
+static unsigned open_together(unsigned many)
+{
+  struct opener *o = calloc(many, sizeof *o);
+  pthread_barrier_t all;
+  unsigned good = 0;
+  (void)pthread_barrier_init(&all, NULL, many);
+  for (unsigned i = 0; i < many; i++) {
+    o[i].all = &all;
+    (void)seal_when_possible(o[i].ticket, &o[i].n);
+  }
+  for (unsigned i = 0; i < many; i++)
+    if (pthread_create(&o[i].thread, NULL, open_at_once, &o[i]) != 0)
+      exit(2);
+  for (unsigned i = 0; i < many; i++) {
+    (void)pthread_join(o[i].thread, NULL);
+    good += (unsigned)o[i].good;
+  }
+  free(o);
+  return good;
+}
+
 static void open_ticket(const char *hex)
 {
   uint8_t ticket[TICKET_MAX], out[TICKET_MAX];
@@ -143,7 +194,7 @@ static void child(int seals)
   (void)close(done[1]);
 }
 
-static void seal_in_child(void)
+static void in_child(const char *opened)
 {
   (void)fflush(stdout);
   pid_t pid = fork();
@@ -151,8 +202,11 @@ static void seal_in_child(void)
     uint8_t ticket[TICKET_MAX];
     size_t n;
     int err = seal_when_possible(ticket, &n);
-    (void)say_ticket(err, ticket, n);
-    if (err != PPRF_OK)
+    if (opened == NULL)
+      (void)say_ticket(err, ticket, n);
+    if (err == PPRF_OK && opened != NULL)
+      open_ticket(opened);
+    else if (err != PPRF_OK)
       say_error(err);
     else
       printf("\n");
@@ -168,11 +222,12 @@ static void stats(void)
   (void)pprf_tickets_stats(tickets, &s);
   printf(
     "issued=%llu resumed=%llu early_accepted=%llu early_rejected=%llu refused=%llu foreign=%llu "
-    "unanswered=%llu connected=%llu depth=%llu suite=%llu\n",
+    "unanswered=%llu connected=%llu depth=%llu suite=%llu remembered=%llu over_budget=%llu\n",
     (unsigned long long)s.issued, (unsigned long long)s.resumed,
     (unsigned long long)s.early_accepted, (unsigned long long)s.early_rejected,
     (unsigned long long)s.refused, (unsigned long long)s.foreign, (unsigned long long)s.unanswered,
-    (unsigned long long)s.connected, (unsigned long long)s.depth, (unsigned long long)s.suite);
+    (unsigned long long)s.connected, (unsigned long long)s.depth, (unsigned long long)s.suite,
+    (unsigned long long)s.remembered, (unsigned long long)s.over_budget);
 }
 
 int main(int argc, char **argv)
@@ -237,7 +292,11 @@ int main(int argc, char **argv)
     } else if (IS("use-many")) {
       printf("%llu\n", use_many(number));
     } else if (IS("seal-in-child")) {
-      seal_in_child();
+      in_child(NULL);
+    } else if (IS("open-in-child")) {
+      in_child(argument);
+    } else if (IS("open-together")) {
+      printf("%u\n", open_together((unsigned)number));
     } else {
       return 2;
     }

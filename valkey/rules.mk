@@ -67,7 +67,10 @@ $(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
 $(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
 $(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
+$(B)/valkey/bench_latency.o: ALL_CPPFLAGS += -Itls -D_GNU_SOURCE
+$(B)/valkey/bench_latency: $(B)/valkey/bench_latency.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
+	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
-bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (a minute)
-	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume
+bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (four minutes)
+	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume $(B)/valkey/bench_latency
 	@valkey/bench_valkey.py

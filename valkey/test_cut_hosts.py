@@ -31,7 +31,7 @@ class CutHosts(unittest.TestCase):
         self.up = {"hosts-a": True, "hosts-b": True}
         self.server = fleet.Server(module=module, host="10.77.1.1", bind=("127.0.0.1", "10.77.2.1"))
         self.addCleanup(self.server.close)
-        self.hosts = [test_host.Host(self, f"valkey://10.77.{i}.1:{self.server.port}?timeout=100", depth=12,
+        self.hosts = [test_host.Host(self, f"valkey://10.77.{i}.1:{self.server.port}?timeout=100&budget=100", depth=12,
                                      prefix=("ip", "netns", "exec", space)) for i, space in ((1, "a"), (2, "b"))]
         self.sealed, self.tried, self.accepted = [], set(), {}
         self.cuts = self.cut_open = self.unanswered = 0

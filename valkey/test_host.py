@@ -95,7 +95,8 @@ class Case(unittest.TestCase):
         self.random = random.Random(SEED)
         self.server = fleet.Server()
         self.addCleanup(self.server.close)
-        self.url = f"valkey://127.0.0.1:{self.server.port}?timeout=1000"
+        self.patient = f"valkey://127.0.0.1:{self.server.port}?timeout=1000"
+        self.url = self.patient + "&budget=100"  # tests do nothing but wait for servers
 
     def host(self, **more):
         return Host(self, self.url, **more)
@@ -211,7 +212,7 @@ class Tickets(Case):
         """of another server's names one in 4096 is one by a server's key, too, with any date"""
         other = fleet.Server()
         self.addCleanup(other.close)
-        a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000", depth=17)
+        a = Host(self, self.url, f"valkey://127.0.0.1:{other.port}?timeout=1000&budget=100", depth=17)
         a.seal()
         self.wait(lambda: a.stats()["connected"] >= 2, "both servers")
         self.assertEqual(a("use-many", "40000"), "0")
@@ -274,6 +275,75 @@ class Tickets(Case):
         self.wait(lambda: count("commits") == 1 and count("leases") == 0, "the commit")
         self.assertEqual(a("release", a("open", a.seal())), OK)
         self.wait(lambda: count("releases") == 1 and count("leases") == 0, "the release")
+
+
+class Waiting(Case):
+    def counted(self, what):
+        text = self.server.client()("INFO", "pprf").decode()
+        return int(next(line for line in text.splitlines() if line.startswith(f"pprf_{what}:")).split(":")[1])
+
+    def test_threads_claim_side_by_side(self):
+        """no claim waits for the answer to another: all are at the server while no answer comes back"""
+        link, threads = fleet.Link(self.server.port), 6
+        self.addCleanup(link.close)
+        a, c = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=1000&budget=100", depth=17), self.server.client()
+        a.seal()
+        link.delay = 0.02
+        self.wait(lambda: (a("open-together", str(threads)), len(c("CLIENT", "LIST").splitlines()) >= threads + 2)[1],
+                  "a connection for each thread, beside one for leaves and the test's")
+        link.delay = 0
+        self.wait(lambda: a("open-together", str(threads)) == str(threads), "an answer to each")
+        before = self.counted("claims")
+        link.cut(answers_only=True)
+        self.assertEqual(a("open-together", str(threads)), "0")
+        self.assertEqual(self.counted("claims") - before, threads)
+        link.heal()
+        self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
+
+    def test_a_used_ticket_is_asked_about_once(self):
+        """at each host, whichever of its processes has asked; one that is leased may be given back"""
+        a, b = self.host(), self.host()
+        a.seal()
+        b.seal()
+        ticket = a.seal()
+        number = a("open", ticket)
+        self.assertEqual(b("open", ticket), PUNCTURED)
+        self.assertEqual(a("release", number), OK)
+        self.assertEqual(b.use(ticket), OK)
+        for host, asked in ((b, 0), (a, 1)):
+            before = self.counted("claims_refused_used")
+            self.assertEqual([host("open", ticket) for _ in range(50)], [PUNCTURED] * 50)
+            self.assertEqual(host("open-in-child", ticket), PUNCTURED)
+            self.assertEqual(self.counted("claims_refused_used") - before, asked)
+            self.assertEqual(host.stats()["remembered"], 51 - asked)
+        self.assertEqual(a.stats()["refused"], 51)
+        other = a.seal()
+        a("release", a("open", other))
+        self.assertEqual(a("puncture", a("open", other), other), OK)
+        before = self.counted("claims_refused_used")
+        self.assertEqual(a("open", other), PUNCTURED)
+        self.assertEqual(self.counted("claims_refused_used"), before)
+
+    def test_what_is_remembered_of_used_tickets_is_bounded(self):
+        """and the newest stays"""
+        a = self.host(depth=17)
+        self.assertEqual(a("use-many", "20000"), "0")  # 8192 are remembered
+        ticket = a.seal()
+        self.assertEqual(a.use(ticket), OK)
+        self.assertEqual([a("open", ticket), a.stats()["remembered"]], [PUNCTURED, 1])
+
+    def test_a_thread_that_has_waited_too_much_does_not_ask(self):
+        """with a clock on which each claim waits 10 ms: 50 of a second's 1000 are five claims"""
+        a = Host(self, f"{self.patient}&budget=5", environment={"HOST_STEP": "10000"}, depth=17)
+        tickets = [a.seal() for _ in range(17)]
+        found = [a("open", t) for t in tickets[:16]]
+        self.assertEqual([f for f in found[:6] if f.startswith("error")], [])
+        self.assertEqual(found[6:], [BACKEND] * 10)  # the sixth has used up more than the budget
+        self.assertEqual((self.counted("claims"), a.stats()["over_budget"], a.stats()["unanswered"]), (6, 10, 0))
+        again = [a("open", tickets[16]) for _ in range(100)]  # which go on by 10 ms, too
+        self.assertTrue(any(not f.startswith("error") for f in again), "the second has passed")
+        b = Host(self, f"{self.patient}&budget=100", environment={"HOST_STEP": "500000"}, depth=17)
+        self.assertEqual([b.use(b.seal()) for _ in range(9)], [OK] * 9)
 
 
 class Processes(Case):
@@ -362,6 +432,8 @@ class Urls(unittest.TestCase):
                 ("valkey://u:%00@h", "a %"),
                 ("valkey://h?timeout=0", "timeout: 1..1000"),
                 ("valkey://h?timeout=1001", "timeout: 1..1000"),
+                ("valkey://h?budget=0", "budget: 1..100"),
+                ("valkey://h?budget=101", "budget: 1..100"),
                 ("valkey://h?ca=/x", "ca, cert and key"),
                 ("valkeys://h?cert=/x", "cert and key belong together"),
                 ("valkey://h?x=1", "the options"),
@@ -403,7 +475,7 @@ class Enemies(Case):
                 s.close()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             threading.Thread(target=accept, daemon=True).start()
-            a = Host(self, f"valkeys://127.0.0.1:{listener.getsockname()[1]}?timeout=1000")
+            a = Host(self, f"valkeys://127.0.0.1:{listener.getsockname()[1]}?timeout=1000&budget=100")
             self.assertEqual(a("seal"), BACKEND)
             begin = self.seconds(a)
             time.sleep(3)
@@ -445,7 +517,7 @@ class Enemies(Case):
                 self.assertEqual(a.end(), ("freed", 0))
 
     def test_a_wait_has_an_end(self):
-        a = Host(self, f"valkey://127.0.0.1:{self.server.port}?timeout=50")
+        a = Host(self, f"valkey://127.0.0.1:{self.server.port}?timeout=50&budget=100")
         tickets = [a.seal() for _ in range(20)]
         self.server.process.send_signal(signal.SIGSTOP)
         try:
@@ -457,7 +529,7 @@ class Enemies(Case):
     def test_an_answer_that_is_late_is_nobody_s(self):
         link = fleet.Link(self.server.port)
         self.addCleanup(link.close)
-        a = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=500")
+        a = Host(self, f"valkey://127.0.0.1:{link.port}?timeout=500&budget=100")
         first, *others = [a.seal() for _ in range(6)]
         self.wait(lambda: a.use(a.seal()) == OK, "a connection")
         link.cut(answers_only=True)
@@ -507,7 +579,7 @@ class Enemies(Case):
             except OSError:
                 pass
         threading.Thread(target=run, daemon=True).start()
-        a = Host(self, f"valkey://127.0.0.1:{listener.getsockname()[1]}?timeout=200", program=CHECKED)
+        a = Host(self, f"valkey://127.0.0.1:{listener.getsockname()[1]}?timeout=200&budget=100", program=CHECKED)
         a.seal()
         changing.set()
         used, good = 0, []
@@ -542,7 +614,7 @@ def main():
     if fleet.SERVER is None:
         print("1..0 # SKIP neither valkey-server nor redis-server is installed")
         return 0
-    return tap.run((Tickets, Processes, Urls, Enemies), a.test, SEED)
+    return tap.run((Tickets, Waiting, Processes, Urls, Enemies), a.test, SEED)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Hosts(unittest.TestCase):
     @staticmethod
     def url(place, more=""):
         # patient, since a machine under test may be slow
-        return f"valkey://127.0.0.1:{place.port}{more or '?timeout=1000'}"
+        return f"valkey://127.0.0.1:{place.port}{more or '?timeout=1000&budget=100'}"
 
     def wait(self, holds, what):
         end = time.monotonic() + PATIENCE
@@ -366,7 +366,7 @@ class Trouble(Hosts):
 
     def test_a_server_that_stands_still(self):
         server = self.server()
-        a, b = (self.host(self.url(server, "?timeout=200")) for _ in range(2))
+        a, b = (self.host(self.url(server, "?timeout=200&budget=100")) for _ in range(2))
         self.ready(a, b)
         tickets = [self.ticket(a) for _ in range(6)]
         server.process.send_signal(signal.SIGSTOP)
@@ -386,7 +386,7 @@ class Trouble(Hosts):
         """an answer that comes in time is taken, however slow; one that does not is not waited for"""
         server = self.server()
         link = self.link(server)
-        a, b = self.host(self.url(link, "?timeout=800")), self.host(self.url(server))
+        a, b = self.host(self.url(link, "?timeout=800&budget=100")), self.host(self.url(server))
         link.delay = 0.02  # each way
         self.ready(a, b)
         self.assertEqual(self.offer(a, self.ticket(b)), "accepted")
@@ -464,7 +464,7 @@ class Configuration(Hosts):
         c("ACL", "SETUSER", "may-not-puncture", "on", "nopass", "~{web}:*", "resetchannels", "+@all", "-pprf.punct")
         c("ACL", "SETUSER", "default", "resetpass", "nopass", "-pprf.namekey")
         place = f"127.0.0.1:{server.port}"
-        good = self.host(f"valkey://tls-hosts:se%20cr%3aet@{place}/web?timeout=1000")
+        good = self.host(f"valkey://tls-hosts:se%20cr%3aet@{place}/web?timeout=1000&budget=100")
         self.ready(good)
         self.assertEqual(c("KEYS", "*"), [b"{web}:0"])
         passfile = os.path.join(self.dir, "pass")
@@ -482,7 +482,7 @@ class Configuration(Hosts):
         server = self.server("--unixsocketperm", "777")
         os.chmod(server.dir, 0o755)
         path = os.path.join(server.dir, "socket")
-        a, b = self.host(f"unix://{path}?timeout=1000"), self.host(self.url(server))
+        a, b = self.host(f"unix://{path}?timeout=1000&budget=100"), self.host(self.url(server))
         self.ready(a, b)
 
     def test_tls_to_the_server(self):
@@ -493,7 +493,8 @@ class Configuration(Hosts):
         self.server("--tls-port", str(port), "--tls-cert-file", file("server.crt"), "--tls-key-file",
                     file("server.key"), "--tls-ca-cert-file", file("ca.crt"), "--tls-auth-clients", "yes")
         own = f"cert={file('client.crt')}&key={file('client.key')}"
-        a, b = (self.host(f"valkeys://localhost:{port}?timeout=1000&ca={file('ca.crt')}&{own}") for _ in range(2))
+        a, b = (self.host(f"valkeys://localhost:{port}?timeout=1000&budget=100&ca={file('ca.crt')}&{own}")
+                for _ in range(2))
         self.ready(a, b)
         for wrong in (f"valkeys://localhost:{port}?ca={file('other.crt')}&{own}",  # another's server
                       f"valkeys://localhost:{port}?ca={file('ca.crt')}",           # a client without a certificate

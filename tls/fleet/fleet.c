@@ -15,9 +15,14 @@
  * its leaf is punctured then, whoever has claimed it, and if no answer comes, again by the thread.
  *
  * Each process has a thread for each server.  The thread has a connection of its own, by which it fetches
- * leaves, and opens the one by which tickets are claimed, which the callers use in turn.  Whoever gets no
- * answer in time marks that connection broken; the thread closes it and connects again, later and later while
- * that fails.  Meanwhile nobody waits. */
+ * leaves, and opens the lanes: connections by which tickets are claimed.  A caller has a lane to itself, so that
+ * as many claim at once as there are lanes; when none is free the thread opens one more.  A caller that gets no
+ * answer in time marks the line broken; the thread closes all its connections and connects again, later and
+ * later while that fails.  Meanwhile nobody waits.
+ *
+ * Before a claim the host looks whether it knows the leaf as punctured (the spent table, shared by its
+ * processes), and whether the caller's thread has waited too long of late (its budget): neither costs a round
+ * trip. */
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
@@ -48,6 +53,10 @@ enum {
   SLOTS = 16,  /* trees of a server: six live at a time, unless their leaves run out */
   BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
   BATCH_MIN = 16,
+  LANES = 32, /* claims of a process that a server is asked about at a time */
+  SPENT_SETS = 2048, /* punctured leaves that a host remembers: four in each set */
+  SPENT_WAYS = 4,
+  WINDOW_PARTS = 16, /* of the second in which waiting is counted */
   OPEN_MAX = 4096, /* tickets of a process that are open at a time */
   LATE_MAX = 1024,
   LEASE_MS = 10000,
@@ -81,16 +90,25 @@ struct tree {
   unsigned slot;
 };
 
+/* A connection by which tickets are claimed. */
+struct lane {
+  int in_use;   /* a caller has it: what follows is its own */
+  unsigned due; /* replies that nobody has waited for */
+  uint8_t chain[CHAIN_KEY_BYTES];
+  struct wire wire;
+};
+
 /* A process's part of a server. */
 struct line {
   struct fleet *fleet;
   const struct target *target;
   pthread_t thread;
-  int *fds;               /* claims', own's, wake and halt: in memory that a child has */
-  pthread_mutex_t lock;   /* of what follows */
-  pthread_cond_t given;   /* the claims' connection */
-  int up, broken, in_use; /* the claims' connection: its state, and whether a thread has it */
-  unsigned due;           /* replies on it that nobody has waited for */
+  int *fds;             /* the lanes', own's, wake and halt: in memory that a child has */
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t given; /* a lane */
+  int up, broken;
+  unsigned lanes, used; /* open; in use */
+  unsigned callers, wanted; /* those that have a lane or wait for one; the most of them so far */
   int known;              /* the name key and the clock */
   uint64_t life;          /* counts the servers' processes that were known */
   uint8_t name_key[16];
@@ -99,8 +117,7 @@ struct line {
   struct leaves batch[2];
   unsigned late_count; /* leaves whose puncture the server did not answer: the thread tries again */
   struct leaf late[LATE_MAX];
-  uint8_t claims_chain[CHAIN_KEY_BYTES];
-  struct wire claims; /* of whoever has it in use */
+  struct lane lane[LANES];
   /* the thread's own */
   struct wire own;
   uint8_t own_chain[CHAIN_KEY_BYTES];
@@ -124,17 +141,26 @@ struct process {
 };
 
 enum { IDLE, RUNNING, CLOSED };
-enum { CLAIMS_FD, OWN_FD, WAKE_FD, HALT_FD, FDS };
+enum { OWN_FD = LANES, WAKE_FD, HALT_FD, FDS };
 
 /* Of all processes. */
 struct counts {
   _Atomic uint64_t issued, resumed, early_accepted, early_rejected, refused, foreign, not_issued,
-    kept, unanswered, connected;
+    kept, unanswered, connected, remembered, over_budget;
+};
+
+/* Leaves that are punctured, as far as this host's processes have seen lately.  A tag is one leaf's alone among
+ * those of a tree; a tree's id is random.  What is missing here costs a round trip. */
+struct spent {
+  struct {
+    _Atomic uint64_t tag, until; /* until: a time of clock_ms */
+  } set[SPENT_SETS][SPENT_WAYS];
 };
 
 struct fleet {
   struct process *own;
   struct counts *counts;
+  struct spent *spent;
   unsigned servers, depth, batch;
   int punctures; /* by PPRF.PUNCT, TLS 1.2's tickets */
   uint64_t lifetime_ms, issue_ms;
@@ -225,6 +251,75 @@ static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
   return age < 0xfff0 && age > f->lifetime_ms / AGE_UNIT_MS + 1;
 }
 
+/* ---- leaves that are punctured ---- */
+
+static uint64_t tag_of(uint64_t id, uint64_t leaf)
+{
+  uint64_t tag = id + leaf * UINT64_C(0x9e3779b97f4a7c15); /* odd: another for each leaf */
+  return tag != 0 ? tag : 1;
+}
+
+static int is_spent_leaf(const struct fleet *f, uint64_t id, uint64_t leaf)
+{
+  uint64_t tag = tag_of(id, leaf), now = clock_ms();
+  for (unsigned i = 0; i < SPENT_WAYS; i++)
+    if (atomic_load(&f->spent->set[tag % SPENT_SETS][i].tag) == tag &&
+        now < atomic_load(&f->spent->set[tag % SPENT_SETS][i].until))
+      return 1;
+  return 0;
+}
+
+/* In the place of the one that is forgotten first.  Tickets of the tree end by their age afterwards. */
+static void remember_spent(struct fleet *f, uint64_t id, uint64_t leaf)
+{
+  uint64_t tag = tag_of(id, leaf);
+  unsigned at = 0;
+  if (is_spent_leaf(f, id, leaf))
+    return;
+  for (unsigned i = 1; i < SPENT_WAYS; i++)
+    if (atomic_load(&f->spent->set[tag % SPENT_SETS][i].until) <
+        atomic_load(&f->spent->set[tag % SPENT_SETS][at].until))
+      at = i;
+  atomic_store(&f->spent->set[tag % SPENT_SETS][at].until, 0); /* two at once leave one, or none */
+  atomic_store(&f->spent->set[tag % SPENT_SETS][at].tag, tag);
+  atomic_store(&f->spent->set[tag % SPENT_SETS][at].until,
+               clock_ms() + f->lifetime_ms + 2 * AGE_UNIT_MS);
+}
+
+/* ---- how long a thread has waited ---- */
+
+static uint64_t waiting_clock_us(void)
+{
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+  return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* This thread's waiting for servers, in the last parts of a second. */
+static _Thread_local struct {
+  uint64_t part, us;
+} waited[WINDOW_PARTS];
+
+static void add_waited(uint64_t from)
+{
+  uint64_t now = waiting_clock_us(), part = now * WINDOW_PARTS / 1000000;
+  unsigned at = (unsigned)(part % WINDOW_PARTS);
+  if (waited[at].part != part)
+    waited[at].us = 0;
+  waited[at].part = part;
+  waited[at].us += now - from;
+}
+
+/* Whether it has been more than this part of the last second, in percent.  One claim may have taken more than all of
+ * it. */
+static int is_over(unsigned budget, uint64_t now)
+{
+  uint64_t part = now * WINDOW_PARTS / 1000000, us = 0;
+  for (unsigned i = 0; i < WINDOW_PARTS; i++)
+    us += waited[i].part + WINDOW_PARTS > part ? waited[i].us : 0;
+  return budget < 100 && us > (uint64_t)budget * 10000;
+}
+
 /* ---- commands on trees ---- */
 
 /* The words of one: the command, the tree's key, and up to three more. */
@@ -281,7 +376,11 @@ static int is_pair(const redisReply *r, int first, int second)
          r->element[0]->type == first && r->element[1]->type == second;
 }
 
-enum { NOT_THERE = -1 }; /* besides results of pprf.h: the server has no such tree */
+enum {
+  NOT_THERE = -1,
+  OVER_BUDGET = -2
+}; /* besides results of pprf.h: the server has no such tree; it was not
+                                              asked */
 
 /* What a server says of a leaf that it does not give. */
 static int read_refusal(const redisReply *r)
@@ -369,26 +468,51 @@ static int connect_line(struct line *l)
 {
   uint64_t deadline = wire_now() + CONNECT_MS;
   if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 ||
-      (l->fleet->punctures && !may_puncture(l)) || wire_open(&l->claims, l->target, deadline) != 0)
+      (l->fleet->punctures && !may_puncture(l)) ||
+      wire_open(&l->lane[0].wire, l->target, deadline) != 0)
     return -1;
+  l->lane[0].due = 0;
   (void)pthread_mutex_lock(&l->lock);
   l->up = 1;
+  l->lanes = 1;
   l->broken = 0;
-  l->due = 0;
   (void)pthread_mutex_unlock(&l->lock);
   (void)atomic_fetch_add(&l->fleet->counts->connected, 1);
   return 0;
 }
 
-/* Who uses the claims' connection ends by its deadline. */
+/* As many lanes as callers have wanted at once: 0, or -1. */
+static int widen(struct line *l)
+{
+  for (;;) {
+    (void)pthread_mutex_lock(&l->lock);
+    int enough = l->lanes == LANES || l->lanes >= l->wanted;
+    struct lane *next = enough ? NULL : &l->lane[l->lanes];
+    (void)pthread_mutex_unlock(&l->lock);
+    if (next == NULL)
+      return 0;
+    if (wire_open(&next->wire, l->target, wire_now() + CONNECT_MS) != 0)
+      return -1;
+    next->due = 0;
+    (void)pthread_mutex_lock(&l->lock);
+    l->lanes++;
+    (void)pthread_cond_signal(&l->given);
+    (void)pthread_mutex_unlock(&l->lock);
+  }
+}
+
+/* Callers that have a lane end by their deadlines. */
 static void disconnect_line(struct line *l)
 {
   (void)pthread_mutex_lock(&l->lock);
   l->up = 0;
-  while (l->in_use)
+  (void)pthread_cond_broadcast(&l->given);
+  while (l->used > 0)
     (void)pthread_cond_wait(&l->given, &l->lock);
+  l->lanes = 0;
   (void)pthread_mutex_unlock(&l->lock);
-  wire_close(&l->claims);
+  for (unsigned i = 0; i < LANES; i++)
+    wire_close(&l->lane[i].wire);
   wire_close(&l->own);
 }
 
@@ -601,20 +725,22 @@ static int puncture_late(struct line *l)
 /* Until the connections are of no use any more, or the end. */
 static void serve(struct line *l)
 {
-  while (puncture_late(l) == 0 && fill(l) >= 0) {
-    struct pollfd p[] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
-                         {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
-                         {.fd = l->claims.fd, .events = POLLRDHUP},
-                         {.fd = l->fds[WAKE_FD], .events = POLLIN}};
+  while (puncture_late(l) == 0 && fill(l) >= 0 && widen(l) == 0) {
+    struct pollfd p[3 + LANES] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
+                                  {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
+                                  {.fd = l->fds[WAKE_FD], .events = POLLIN}};
     uint64_t pokes;
+    for (unsigned i = 0; i < LANES; i++)
+      p[3 + i] = (struct pollfd){.fd = l->lane[i].wire.fd, .events = POLLRDHUP};
     (void)poll(p, sizeof p / sizeof *p, TICK_MS);
-    if (p[3].revents != 0)
+    if (p[2].revents != 0)
       (void)!read(l->fds[WAKE_FD], &pokes, sizeof pokes);
     (void)pthread_mutex_lock(&l->lock);
     int broken = l->broken;
     (void)pthread_mutex_unlock(&l->lock);
-    if (broken || p[0].revents != 0 || p[2].revents != 0 ||
-        (p[1].revents != 0 && wire_idle(&l->own) != 0))
+    for (unsigned i = 0; i < LANES; i++)
+      broken |= p[3 + i].revents != 0;
+    if (broken || p[0].revents != 0 || (p[1].revents != 0 && wire_idle(&l->own) != 0))
       return;
   }
 }
@@ -722,14 +848,13 @@ static int start_line(struct fleet *f, unsigned i)
   struct line *l = &f->own->line[i];
   pthread_condattr_t attr;
   *l = (struct line){.fleet = f, .target = &f->target[i], .fds = f->fds[i]};
-  l->claims.fd = l->own.fd = -1;
-  l->claims.chain = l->claims_chain;
-  l->own.chain = l->own_chain;
-  l->claims.noted = &l->fds[CLAIMS_FD];
-  l->own.noted = &l->fds[OWN_FD];
   l->fds[WAKE_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->fds[HALT_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  l->claims.halt = l->own.halt = l->fds[HALT_FD];
+  l->own = (struct wire){
+    .fd = -1, .noted = &l->fds[OWN_FD], .halt = l->fds[HALT_FD], .chain = l->own_chain};
+  for (unsigned k = 0; k < LANES; k++)
+    l->lane[k].wire = (struct wire){
+      .fd = -1, .noted = &l->fds[k], .halt = l->fds[HALT_FD], .chain = l->lane[k].chain};
   if (l->fds[WAKE_FD] < 0 || l->fds[HALT_FD] < 0 || pthread_mutex_init(&l->lock, NULL) != 0 ||
       pthread_condattr_init(&attr) != 0)
     return -1;
@@ -777,34 +902,50 @@ static int running(struct fleet *f)
   return state == RUNNING;
 }
 
-/* ---- the claims' connection ---- */
+/* ---- lanes ---- */
 
-/* Have it for oneself: whether that was possible before the deadline. */
-static int take(struct line *l, uint64_t life, uint64_t deadline)
+/* One to oneself, NULL: there was none before the deadline. */
+static struct lane *take(struct line *l, uint64_t life, uint64_t deadline)
 {
   struct timespec t = {(time_t)(deadline / 1000), (long)(deadline % 1000) * 1000000};
+  struct lane *lane = NULL;
   int rc = 0;
   (void)pthread_mutex_lock(&l->lock);
-  while (l->up && !l->broken && l->in_use && rc == 0)
+  l->callers++;
+  int more = l->callers > l->wanted && l->wanted < LANES;
+  if (more)
+    l->wanted = l->callers;
+  if (more && l->wanted > l->lanes)
+    poke(l->fds[WAKE_FD]);
+  while (l->up && !l->broken && l->used == l->lanes && rc == 0)
     rc = pthread_cond_timedwait(&l->given, &l->lock, &t);
-  int good = l->up && !l->broken && !l->in_use && l->life == life;
-  if (good)
-    l->in_use = 1;
+  if (l->up && !l->broken && l->life == life)
+    for (unsigned i = 0; i < l->lanes && lane == NULL; i++)
+      if (!l->lane[i].in_use)
+        lane = &l->lane[i];
+  if (lane != NULL) {
+    lane->in_use = 1;
+    l->used++;
+  } else {
+    l->callers--;
+  }
   (void)pthread_mutex_unlock(&l->lock);
-  return good;
+  return lane;
 }
 
-/* Whether there is time left for an answer: who has waited for the connection so long that there is none leaves it to
- * the others, whole. */
+/* Whether there is time left for an answer: a caller that has waited for its lane so long that there is none leaves
+ * it to the others, whole. */
 static int is_too_late(const struct line *l, uint64_t deadline)
 {
   return wire_now() + l->target->timeout / 4 > deadline;
 }
 
-static void give_back(struct line *l, int broken)
+static void give_back(struct line *l, struct lane *lane, int broken)
 {
   (void)pthread_mutex_lock(&l->lock);
-  l->in_use = 0;
+  lane->in_use = 0;
+  l->used--;
+  l->callers--;
   l->broken |= broken;
   (void)pthread_cond_broadcast(&l->given);
   (void)pthread_mutex_unlock(&l->lock);
@@ -813,24 +954,25 @@ static void give_back(struct line *l, int broken)
 }
 
 /* The reply to what was sent last; NULL: none came in time, or one before it was none. */
-static const redisReply *last_reply(struct line *l, uint64_t deadline)
+static const redisReply *last_reply(struct lane *lane, uint64_t deadline)
 {
-  for (; l->due > 0; l->due--) {
-    const redisReply *r = wire_reply(&l->claims, deadline);
+  for (; lane->due > 0; lane->due--) {
+    const redisReply *r = wire_reply(&lane->wire, deadline);
     if (!reply_is(r, REDIS_REPLY_STATUS, "") && !reply_is(r, REDIS_REPLY_ERROR, "") &&
         (r == NULL || r->type != REDIS_REPLY_NIL))
       return NULL;
   }
-  return wire_reply(&l->claims, deadline);
+  return wire_reply(&lane->wire, deadline);
 }
 
-/* The reply to PPRF.CLAIM.  *broken: it is none. */
-static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
-                      uint64_t deadline, int *broken)
+/* The reply to PPRF.CLAIM.  *broken: it is none.  *spent: the leaf is punctured, not only leased. */
+static int read_claim(struct lane *lane, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
+                      uint64_t deadline, int *broken, int *spent)
 {
-  const redisReply *r = last_reply(l, deadline);
+  const redisReply *r = last_reply(lane, deadline);
   *broken = r == NULL;
   int err = r == NULL ? PPRF_TLS_ERR_BACKEND : read_refusal(r);
+  *spent = r != NULL && r->type == REDIS_REPLY_NIL;
   if (err != PPRF_OK)
     return err;
   *broken = 1;
@@ -839,7 +981,7 @@ static int read_claim(struct line *l, uint64_t *lease, uint8_t value[PPRF_SEED_B
     return PPRF_TLS_ERR_BACKEND;
   *lease = (uint64_t)r->element[0]->integer;
   memcpy(value, r->element[1]->str, PPRF_SEED_BYTES);
-  if (chain_mask(l->claims_chain, value, PPRF_SEED_BYTES) != 0)
+  if (chain_mask(lane->chain, value, PPRF_SEED_BYTES) != 0)
     return PPRF_TLS_ERR_BACKEND;
   *broken = 0;
   return PPRF_OK;
@@ -849,36 +991,44 @@ static int claim(struct line *l, uint64_t life, const struct named *n, uint64_t 
                  uint8_t value[PPRF_SEED_BYTES])
 {
   struct command c;
-  uint64_t deadline = wire_now() + l->target->timeout;
-  int broken = 1, err = PPRF_TLS_ERR_BACKEND;
-  if (!take(l, life, deadline))
-    return err;
-  begin(&c, "PPRF.CLAIM", l->target, n->slot);
-  add_id(&c, n->id);
-  add_number(&c, 1, n->leaf);
-  if (is_too_late(l, deadline))
-    broken = 0;
-  else if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
-    err = read_claim(l, lease, value, deadline, &broken);
-  if (err != PPRF_OK)
-    OPENSSL_cleanse(value, PPRF_SEED_BYTES);
-  give_back(l, broken);
+  uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
+  int broken = 1, spent = 0, err = PPRF_TLS_ERR_BACKEND;
+  struct lane *lane = take(l, life, deadline);
+  if (lane != NULL) {
+    begin(&c, "PPRF.CLAIM", l->target, n->slot);
+    add_id(&c, n->id);
+    add_number(&c, 1, n->leaf);
+    if (is_too_late(l, deadline))
+      broken = 0;
+    else if (wire_send(&lane->wire, c.words, c.word, deadline) == 0)
+      err = read_claim(lane, lease, value, deadline, &broken, &spent);
+    if (err != PPRF_OK)
+      OPENSSL_cleanse(value, PPRF_SEED_BYTES);
+    give_back(l, lane, broken);
+  }
+  if (spent)
+    remember_spent(l->fleet, n->id, n->leaf);
+  add_waited(from);
   return err;
 }
 
 static int puncture(struct line *l, uint64_t life, const struct leaf *at)
 {
   struct command c;
-  uint64_t deadline = wire_now() + l->target->timeout;
+  uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
   int broken = 1, err = PPRF_TLS_ERR_BACKEND;
-  if (!take(l, life, deadline))
-    return err;
-  begin_puncture(&c, l->target, at);
-  if (is_too_late(l, deadline))
-    broken = 0;
-  else if (wire_send(&l->claims, c.words, c.word, deadline) == 0)
-    err = read_puncture(last_reply(l, deadline), &broken);
-  give_back(l, broken);
+  struct lane *lane = take(l, life, deadline);
+  if (lane != NULL) {
+    begin_puncture(&c, l->target, at);
+    if (is_too_late(l, deadline))
+      broken = 0;
+    else if (wire_send(&lane->wire, c.words, c.word, deadline) == 0)
+      err = read_puncture(last_reply(lane, deadline), &broken);
+    give_back(l, lane, broken);
+  }
+  if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED)
+    remember_spent(l->fleet, at->id, at->leaf);
+  add_waited(from);
   return err;
 }
 
@@ -896,16 +1046,18 @@ static void puncture_later(struct line *l, uint64_t life, const struct leaf *at)
 static void answer(struct line *l, const char *how, const struct ticket *t)
 {
   struct command c;
-  uint64_t deadline = wire_now() + l->target->timeout;
-  if (!take(l, t->life, deadline))
-    return;
-  begin(&c, how, l->target, t->slot);
-  add_id(&c, t->id);
-  add_number(&c, 1, t->leaf);
-  add_number(&c, 2, t->lease);
-  int broken = wire_send(&l->claims, c.words, c.word, deadline) != 0;
-  l->due += !broken;
-  give_back(l, broken);
+  uint64_t deadline = wire_now() + l->target->timeout, from = waiting_clock_us();
+  struct lane *lane = take(l, t->life, deadline);
+  if (lane != NULL) {
+    begin(&c, how, l->target, t->slot);
+    add_id(&c, t->id);
+    add_number(&c, 1, t->leaf);
+    add_number(&c, 2, t->lease);
+    int broken = wire_send(&lane->wire, c.words, c.word, deadline) != 0;
+    lane->due += !broken;
+    give_back(l, lane, broken);
+  }
+  add_waited(from);
 }
 
 /* ---- tickets that are open ---- */
@@ -1008,6 +1160,14 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
     return PPRF_ERR_FORMAT;
   if (is_too_old(f, n.made, ahead))
     return NOT_THERE; /* or it is another server's name, which one key in 4096 reads */
+  if (is_spent_leaf(f, n.id, n.leaf)) {
+    (void)atomic_fetch_add(&f->counts->remembered, 1);
+    return PPRF_ERR_PUNCTURED;
+  }
+  if (is_over(l->target->budget, waiting_clock_us())) {
+    (void)atomic_fetch_add(&f->counts->over_budget, 1);
+    return OVER_BUDGET;
+  }
   int err = claim(l, life, &n, &lease, value);
   if (err == NOT_THERE) { /* the tree is gone: so are the leaves that were fetched from it */
     (void)pthread_mutex_lock(&l->lock);
@@ -1035,6 +1195,8 @@ static int fleet_open(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], 
     return PPRF_TLS_ERR_BACKEND;
   for (unsigned i = 0; i < f->servers; i++) {
     int e = open_at(f, i, name, ticket, value);
+    if (e == OVER_BUDGET) /* counted as that alone */
+      return PPRF_TLS_ERR_BACKEND;
     if (e == PPRF_OK || e == PPRF_ERR_PUNCTURED) {
       err = e;
       break;
@@ -1062,6 +1224,7 @@ static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
     (void)atomic_fetch_add(&f->counts->early_rejected, early != 0);
     return PPRF_ERR_PUNCTURED;
   }
+  remember_spent(f, t.id, t.leaf); /* the lease has no end now but puncturing */
   answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
   (void)atomic_fetch_add(early ? &f->counts->early_accepted : &f->counts->resumed, 1);
   return PPRF_OK;
@@ -1142,9 +1305,12 @@ static void fleet_stats(void *keys, struct pprf_tickets_stats *s)
                                    .kept = atomic_load(&c->kept),
                                    .unanswered = atomic_load(&c->unanswered),
                                    .connected = atomic_load(&c->connected),
+                                   .remembered = atomic_load(&c->remembered),
+                                   .over_budget = atomic_load(&c->over_budget),
                                    .depth = f->depth,
                                    .suite = server_origin.suite,
-                                   .memory_bytes = sizeof *f + sizeof *f->own + sizeof *c};
+                                   .memory_bytes =
+                                     sizeof *f + sizeof *f->own + sizeof *c + sizeof *f->spent};
 }
 
 static int fleet_export(void *keys, int *fd)
@@ -1184,6 +1350,8 @@ static void fleet_free(void *keys)
   after_fork();
   if (f->counts != NULL)
     (void)munmap(f->counts, sizeof *f->counts);
+  if (f->spent != NULL)
+    (void)munmap(f->spent, sizeof *f->spent);
   for (unsigned i = 0; i < f->servers; i++)
     target_free(&f->target[i]);
   free(f);
@@ -1224,8 +1392,9 @@ static int new_fleet(struct fleet *f, const char *const *server, size_t servers)
       return PPRF_TLS_ERR_BACKEND;
   }
   f->counts = map(sizeof *f->counts, MAP_SHARED);
+  f->spent = map(sizeof *f->spent, MAP_SHARED);
   f->own = map(sizeof *f->own, MAP_PRIVATE);
-  if (f->counts == NULL || f->own == NULL)
+  if (f->counts == NULL || f->spent == NULL || f->own == NULL)
     return PPRF_ERR_NOMEM;
   (void)madvise(f->own, sizeof *f->own, MADV_WIPEONFORK);
   (void)madvise(f->own, sizeof *f->own, MADV_DONTDUMP);

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { TIMEOUT_DEFAULT = 20, TIMEOUT_MAX = 1000, WORD_MAX = 512 };
+enum { TIMEOUT_DEFAULT = 20, TIMEOUT_MAX = 1000, BUDGET_DEFAULT = 25, WORD_MAX = 512 };
 
 static const struct {
   const char *word;
@@ -89,12 +89,15 @@ static const char *parse_options(struct target *t, char *text)
     if (strcmp(text, "timeout") == 0) {
       if (!number(value, TIMEOUT_MAX, &t->timeout))
         return "timeout: 1..1000 milliseconds";
+    } else if (strcmp(text, "budget") == 0) {
+      if (!number(value, 100, &t->budget))
+        return "budget: 1..100 percent";
     } else {
       size_t i = 0;
       while (i < sizeof option / sizeof *option && strcmp(text, option[i].name) != 0)
         i++;
       if (i == sizeof option / sizeof *option)
-        return "the options are timeout, passfile, name, ca, cert and key";
+        return "the options are timeout, budget, passfile, name, ca, cert and key";
       if (!decode(value))
         return "a % is not followed by two hexadecimal digits";
       *option[i].value = value;
@@ -142,7 +145,7 @@ const char *target_parse(struct target *t, const char *url)
 {
   size_t i = 0;
   const char *wrong = NULL;
-  *t = (struct target){.name = "pprf", .timeout = TIMEOUT_DEFAULT};
+  *t = (struct target){.name = "pprf", .timeout = TIMEOUT_DEFAULT, .budget = BUDGET_DEFAULT};
   while (i < sizeof scheme / sizeof *scheme &&
          strncmp(url, scheme[i].word, strlen(scheme[i].word)) != 0)
     i++;

@@ -13,6 +13,7 @@ struct target {
   const char *host, *port; /* host NULL: a Unix socket at path */
   const char *path, *name, *user, *password, *passfile, *ca, *cert, *key;
   unsigned timeout; /* ms */
+  unsigned budget;  /* percent */
   int tls;
   char *read_password; /* passfile's */
   struct addrinfo *addresses;
