@@ -174,7 +174,7 @@ sample: $(LIBS) $(PROGRAMS) ## at random, within minutes, up to a tenth of the p
 # the maintainer's loop: the tests that a file touches, or what git says has changed
 .PHONY: check
 check: deps-test ## run the tests that changed files touch: CHANGED="opt/core.c", or what git says
-	@$(PYTHON) equivalence-tests/check.py "$(TAP_TESTS)" $(CHANGED)
+	@$(PYTHON) equivalence-tests/gates/check.py "$(TAP_TESTS)" $(CHANGED)
 
 prove: deps-prove deps-prove-wp ## check all Coq and all Frama-C proofs, hours; FUNCTION=name: that C function alone
 ifdef FUNCTION

@@ -13,7 +13,7 @@
  * digest is tried, without which no key could be exported.
  *
  * Every function that makes a key calls this before it reads a seed.
- * equivalence-tests/first_use.py finds a function that is missing here.
+ * equivalence-tests/secrets/first_use.py finds a function that is missing here.
  * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: of the digest and the PRG. */
 int pprf_prepare(unsigned suite);
 

@@ -47,8 +47,8 @@ class Names:
                     self.functions[m[1]] = (rank, path)
             for m in re.finditer(r"(?:FACT|lemma|ghost[^\n]*?)\s*\(?(\w+)", text):
                 self.functions.setdefault(m[1], ((True, True), path))
-        for path, text in {**texts("*.py", "tls/tests", "equivalence-tests", "cli"),
-                           **texts("*.c", "tls/tests", "equivalence-tests", "cli")}.items():
+        for path, text in {**texts("**/*.py", "tls/tests", "equivalence-tests", "cli"),
+                           **texts("**/*.c", "tls/tests", "equivalence-tests", "cli")}.items():
             if "test" in path.removeprefix("tls/tests/"):
                 for name in re.findall(r"\b(?:test_)?([a-z0-9]\w{8,})\b", text):
                     self.tests.setdefault(name, set()).add(path)

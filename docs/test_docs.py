@@ -206,7 +206,7 @@ def figures():
 def planted():
     """How many planted bugs a document names: as many as the lists have, but for those that mean nothing."""
     counts = {lists[0]: sum(not bug.equal for name in lists for bug in planting.load(ROOT / name, named))
-              for named, *lists in ((True, "equivalence-tests/mutants.txt"),
+              for named, *lists in ((True, "equivalence-tests/gates/planted.txt"),
                                     (False, "ref/wp/mutants.txt", "opt/wp/mutants.txt"))}
     bad, found = [], 0
     for doc in (ROOT / "README.md", *SOUNDNESS):
@@ -218,7 +218,7 @@ def planted():
                     found += len(numbers)
                     bad += [f"{doc.name}: {n} bugs, the lists have {count}: {line}" for n in numbers if int(n) != count]
     ok(found == 3 and not bad, "README and docs/soundness: how many planted bugs there are", f"{found} places", *bad)
-    heads = re.split(r"^# ---- (.*)\n", (ROOT / "equivalence-tests/mutants.txt").read_text(), flags=re.M)
+    heads = re.split(r"^# ---- (.*)\n", (ROOT / "equivalence-tests/gates/planted.txt").read_text(), flags=re.M)
     sections = {head: sum(line[0] not in "#&~" for line in lines.splitlines())
                 for head, lines in zip(heads[1::2], heads[2::2])}
     packed = sum("packed" in bug.judge for bug in planting.load(ROOT / "opt/tests/planted.txt"))

@@ -60,10 +60,10 @@ EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/
   $(OPT_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/%.o) \
   $(EQB)/$(1)/common/impl_ref.o $(EQB)/$(1)/common/impl_opt.o
 EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(PRG_LIBCRYPTO_SRC:%.c=$(EQB)/$(1)/%.o)
-EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/test_prg.o \
+EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/differential/test_prg.o \
   $(EQB)/$(1)/prg/libcrypto_sha3.o $(EQB)/$(1)/prg/wipe.o
-EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/ops.o $(EQB)/$(1)/model.o \
-  $(EQB)/$(1)/oracle.o
+EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/differential/ops.o $(EQB)/$(1)/differential/model.o \
+  $(EQB)/$(1)/differential/oracle.o
 # what a fuzz target needs; the command line's has the program beside
 EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/common/list.o
 endef
@@ -84,21 +84,21 @@ EQ_TAP := vectors vectors-asan random three-way api
 TAP_TESTS += $(EQ_TAP:%=$(EQB)/%) $(EQB)/vectors-regenerated
 
 # the vectors: from an independent implementation
-$(EQB)/vectors-regenerated: $(EQ)/gen_vectors.py
+$(EQB)/vectors-regenerated: $(EQ)/vectors/gen_vectors.py
 	@mkdir -p $(@D)
-	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/gen_vectors.py --check\n' > $@
+	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/vectors/gen_vectors.py --check\n' > $@
 	chmod +x $@
 .PHONY: vectors
 vectors: ## write the known-answer vectors anew
-	$(PYTHON) $(EQ)/gen_vectors.py
-$(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors.o
+	$(PYTHON) $(EQ)/vectors/gen_vectors.py
+$(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors/vectors.o
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
 
-$(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors.o
+$(EQB)/vectors-asan: $(EQ_asan_SHA3) $(EQB)/asan/vectors/vectors.o
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ -ljansson $(ALL_LDLIBS)
-$(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/api.o
+$(EQB)/api: $(EQ_plain_SHA3) $(EQB)/plain/differential/api.o
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/%.o $(EQ_plain_OPS)
+$(EQB)/random $(EQB)/replay: $(EQB)/%: $(EQB)/plain/differential/%.o $(EQ_plain_OPS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 # the extracted Coq model as the third party
 $(EQB)/three-way: $(EQB)/random $(B)/oracle
@@ -112,44 +112,44 @@ $(EQB)/fuzz/% $(EQB)/fast/%: EQ_TEST_FLAGS := -fno-sanitize=fuzzer-no-link
 EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 # Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
 # is run with them.  No sequence depends on bytes that comparisons would have to show.
-$(EQB)/fuzz_ops: $(EQB)/fast/fuzz_ops.o $(EQ_fast_OPS)
+$(EQB)/fuzz_ops: $(EQB)/fast/fuzz/fuzz_ops.o $(EQ_fast_OPS)
 	$(call SAY,LINK,$@)$(CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/%.o $(EQ_fuzz_OPS)
+$(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/fuzz/%.o $(EQ_fuzz_OPS)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
-$(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/%.o $(EQ_afl_OPS)
+$(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/fuzz/%.o $(EQ_afl_OPS)
 	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)
 $(EQB)/afl/fuzz_cli: $(EQ_afl_FUZZ_CLI)
-$(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/cov/corpus-cli: EQ_LIBS := -ljansson -lm
+$(EQB)/fuzz_cli $(EQB)/afl/fuzz_cli $(EQB)/corpus-cli $(EQB)/covered/corpus-cli: EQ_LIBS := -ljansson -lm
 # the committed inputs once, in every run of the tests
 EQ_CORPUS := $(EQ_FUZZ:fuzz_%=corpus-%)
 EQ_INPUTS := $(EQ_FUZZ:%=$(EQB)/inputs/%)
-$(EQ_INPUTS): $(EQB)/inputs/%: $(EQ)/corpus/%.tar.gz
+$(EQ_INPUTS): $(EQB)/inputs/%: $(EQ)/fuzz/corpus/%.tar.gz
 	@rm -rf $@ $@.new
 	@mkdir -p $@.new
 	$(call SAY,UNPACK,$@)tar --extract --gzip --touch --no-same-owner --file $< --directory $@.new
 	@mv $@.new $@
-$(foreach t,$(EQ_FUZZ:fuzz_%=%),$(eval $(EQB)/corpus-$(t) $(EQB)/cov/corpus-$(t) $(EQB)/fuzz_$(t) $(EQB)/afl/fuzz_$(t): | $(EQB)/inputs/fuzz_$(t)))
+$(foreach t,$(EQ_FUZZ:fuzz_%=%),$(eval $(EQB)/corpus-$(t) $(EQB)/covered/corpus-$(t) $(EQB)/fuzz_$(t) $(EQB)/afl/fuzz_$(t): | $(EQB)/inputs/fuzz_$(t)))
 TAP_TESTS += $(EQ_CORPUS:%=$(EQB)/%)
-$(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz_%.o $(EQB)/asan/corpus.o $(EQ_asan_OPS)
+$(EQ_CORPUS:%=$(EQB)/%): $(EQB)/corpus-%: $(EQB)/asan/fuzz/fuzz_%.o $(EQB)/asan/fuzz/corpus.o $(EQ_asan_OPS)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/corpus-cli: $(EQ_asan_FUZZ_CLI)
 $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
-$(EQB)/make_corpus: $(EQB)/plain/make_corpus.o $(EQ_plain_OPS)
+$(EQB)/make_corpus: $(EQB)/plain/fuzz/make_corpus.o $(EQ_plain_OPS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: corpus-pack
 corpus-pack: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/make_corpus ## choose each fuzz target's committed inputs anew, from them and what `make fuzz` kept
 	@mkdir -p $(EQB)/first
 	@$(EQB)/make_corpus $(EQB)/first
-	@for target in $(EQ_FUZZ); do $(PYTHON) $(EQ)/pack.py $(EQB)/$$target $(EQ)/corpus/$$target.tar.gz \
+	@for target in $(EQ_FUZZ); do $(PYTHON) $(EQ)/fuzz/pack.py $(EQB)/$$target $(EQ)/fuzz/corpus/$$target.tar.gz \
 	  $(EQB)/inputs/$$target $(EQB)/first/$$target $(EQB)/corpus/$$target || exit 1; done
 .PHONY: fuzz fuzz-afl
 fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
 	@$(SOURCE) $(EQB)/fuzz.json
-	@$(PYTHON) $(EQ)/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ:fuzz_ops=fuzz_ops:corpus-ops)
+	@$(PYTHON) $(EQ)/fuzz/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ:fuzz_ops=fuzz_ops:corpus-ops)
 fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
 	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
-	@$(PYTHON) $(EQ)/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
+	@$(PYTHON) $(EQ)/fuzz/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
 
 # ---- failures injected
 
@@ -160,18 +160,18 @@ EQ_WRAP := malloc calloc realloc posix_memalign aligned_alloc free mmap64 munmap
   EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes pthread_setspecific pthread_key_create prg_expand \
   prg_expand_wide
 EQ_WRAP_FLAGS := $(EQ_WRAP:%=-Wl,--wrap=%)
-$(EQB)/faults: $(EQB)/plain/faults.o $(EQ_plain_SHA3)
+$(EQB)/faults: $(EQB)/plain/failures/faults.o $(EQ_plain_SHA3)
 	$(call SAY,LINK,$@)$(LINK) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/faults-asan: $(EQB)/asan/faults.o $(EQ_asan_SHA3)
+$(EQB)/faults-asan: $(EQB)/asan/failures/faults.o $(EQ_asan_SHA3)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_WRAP_FLAGS) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- callers who break the rules, and memory that changes
 
 TAP_TESTS += $(EQB)/hostile $(EQB)/hostile-asan
 EQ_ARENA_WRAP := $(foreach f,opt_arena_take opt_arena_give,-Wl,--wrap=$(f))
-$(EQB)/hostile: $(EQB)/plain/hostile.o $(EQ_plain_SHA3)
+$(EQB)/hostile: $(EQB)/plain/failures/hostile.o $(EQ_plain_SHA3)
 	$(call SAY,LINK,$@)$(LINK) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
+$(EQB)/hostile-asan: $(EQB)/asan/failures/hostile.o $(EQ_asan_SHA3)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(EQ_LDFLAGS) $(EQ_ARENA_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what freed blocks, given back pages and left stacks hold, and what the key says that it holds
@@ -179,14 +179,14 @@ $(EQB)/hostile-asan: $(EQB)/asan/hostile.o $(EQ_asan_SHA3)
 TAP_TESTS += $(EQB)/memory
 EQ_MEMORY_WRAP := $(foreach f,malloc calloc free munmap madvise mlock2 prg_expand opt_expand_many \
   prg_digest prg_random,-Wl,--wrap=$(f))
-$(EQB)/memory: $(EQB)/plain/memory.o $(EQ_plain_SHA3)
+$(EQB)/memory: $(EQB)/plain/secrets/memory.o $(EQ_plain_SHA3)
 	$(call SAY,LINK,$@)$(LINK) $(EQ_MEMORY_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- what is erased is gone: the libraries as they are built
 
 CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
-$(EQB)/residue: $(EQB)/plain/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
+$(EQB)/residue: $(EQB)/plain/secrets/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
 	$(call SAY,LINK,$@)$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
 
@@ -198,15 +198,15 @@ $(EQB)/residue-mls: $(EQB)/residue
 
 # and as others build them: every cell is a target, residue-CELL; two of them are in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
-EQ_MATRIX_OBJ := $(EQB)/plain/residue.o $(EQB)/plain/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
+EQ_MATRIX_OBJ := $(EQB)/plain/secrets/residue.o $(EQB)/plain/secrets/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
-$(EQB)/residue-matrix: $(EQ)/residue-matrix.sh $(EQ_MATRIX_OBJ)
+$(EQB)/residue-matrix: $(EQ)/secrets/residue-matrix.sh $(EQ_MATRIX_OBJ)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' \
 	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDFLAGS) $(ALL_LDLIBS)'; \
 	  printf 'export REF_SRC="%s" OPT_SRC="%s"\n' '$(REF_SRC)' '$(OPT_SRC)'; \
 	  printf 'export BOTH_SRC="%s" PRG_SRC="%s" OPT_PRG_SRC="%s"\n' '$(COMMON_SRC)' \
 	  '$(PRG_LIBCRYPTO_SRC)' '$(PRG_KECCAK_SRC)'; \
-	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3 gcc-O3-march=native'; echo 'exec $(EQ)/residue-matrix.sh "$$@"'; } > $@
+	  echo '[ $$# -gt 0 ] || set -- --quick gcc-O3 gcc-O3-march=native'; echo 'exec $(EQ)/secrets/residue-matrix.sh "$$@"'; } > $@
 	@chmod +x $@
 .PHONY: residue-matrix $(EQ_MATRIX:%=residue-%)
 residue-matrix: $(EQB)/residue-matrix ## search for residues of the libraries under 14 compilers and flags
@@ -217,10 +217,10 @@ $(EQ_MATRIX:%=residue-%): residue-%: $(EQB)/residue-matrix
 # ---- the first call of each function in a process that binds lazily, which no other test's programs do: without ALL_LDFLAGS
 
 TAP_TESTS += $(EQB)/first_use
-$(EQB)/first_use: $(EQ)/first_use.py $(wildcard $(EQ)/first_use*.*) $(EQ)/gen_vectors.py $(B)/opt/libpprf.a \
+$(EQB)/first_use: $(EQ)/secrets/first_use.py $(wildcard $(EQ)/secrets/first_use*.*) $(EQ)/vectors/gen_vectors.py $(B)/opt/libpprf.a \
   $(B)/opt/libpprf.so.0 $(B)/amalgamation/pprf.c
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nB="%s" CPPFLAGS="%s" LDLIBS="%s" exec $(PYTHON) $(EQ)/first_use.py "$$@"\n' \
+	@printf '#!/bin/sh\nB="%s" CPPFLAGS="%s" LDLIBS="%s" exec $(PYTHON) $(EQ)/secrets/first_use.py "$$@"\n' \
 	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDLIBS)' > $@
 	@chmod +x $@
 .PHONY: first-use
@@ -232,23 +232,23 @@ test-full: first-use
 
 TAP_TESTS += $(EQB)/forks
 EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
-$(EQB)/forks: $(EQB)/plain/forks.o $(EQ_plain_SHA3)
+$(EQB)/forks: $(EQB)/plain/failures/forks.o $(EQ_plain_SHA3)
 	$(call SAY,LINK,$@)$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the key file when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
 # it defines open and open64, which are one where file sizes have 64 bits by request
-$(EQB)/crash_preload.so: $(EQ)/crash_preload.c
+$(EQB)/crash_preload.so: $(EQ)/failures/crash_preload.c
 	@mkdir -p $(@D)
 	$(call SAY,LINK,$@)$(CC) $(ALL_CPPFLAGS) -U_FILE_OFFSET_BITS $(EQ_CFLAGS) $(CFLAGS) $(ALL_LDFLAGS) -fPIC -shared -o $@ $< -ldl $(ALL_LDLIBS)
-$(EQB)/crash: $(EQ)/crash.py $(EQB)/crash_preload.so $(B)/pprf
+$(EQB)/crash: $(EQ)/failures/crash.py $(EQB)/crash_preload.so $(B)/pprf
 	cp $< $@
 
 # ---- small trees, all of them
 
 TAP_TESTS += $(EQB)/exhaustive
-$(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
+$(EQB)/exhaustive: $(EQB)/plain/differential/exhaustive.o $(EQ_plain_OPS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- planted bugs: the tests of the tests
@@ -256,35 +256,37 @@ $(EQB)/exhaustive: $(EQB)/plain/exhaustive.o $(EQ_plain_OPS)
 EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
-$(EQB)/planted: $(PLANTING) $(EQ)/mutants.py $(EQ)/mutants.txt $(EQ_SUITES:%=$(EQB)/%)
-	$(call PLANTED,$(PYTHON) $(EQ)/mutants.py --quick)
+$(EQB)/planted: $(PLANTING) $(EQ)/gates/planted.py $(EQ)/gates/planted.txt $(EQ_SUITES:%=$(EQB)/%)
+	$(call PLANTED,$(PYTHON) $(EQ)/gates/planted.py --quick)
 EQ_JOBS := $(CORES)
 .PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of mutants.txt: all must be noticed
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of gates/planted.txt: all must be noticed
 	@$(SOURCE) $(EQB)/mutants.json
-	@$(PYTHON) $(EQ)/mutants.py --jobs $(EQ_JOBS) --json $(EQB)/mutants.json
+	@$(PYTHON) $(EQ)/gates/planted.py --jobs $(EQ_JOBS) --json $(EQB)/mutants.json
 
 # a tenth of them, for make test
 .PHONY: mutants-sample
 mutants-sample: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads
-	@$(PYTHON) $(EQ)/mutants.py --sample 25 --clock 50 --jobs $(EQ_JOBS)
+	@$(PYTHON) $(EQ)/gates/planted.py --sample 25 --clock 50 --jobs $(EQ_JOBS)
 
 # bugs that nobody chose: a random sample of changes, which COUNT and SEED decide
 COUNT ?= 400
 .PHONY: mutants-random
 mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
   $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## change the C code at random, SEED=.. COUNT=..: what no test notices
-	@$(PYTHON) $(EQ)/mutants_random.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
+	@$(PYTHON) $(EQ)/gates/random_bugs.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
 
 # ---- the same with the PRG that ships with opt, in each of its versions
 
 TAP_TESTS += $(EQB)/shipped-prg
-$(EQB)/vectors-shipped $(EQB)/residue-shipped: $(EQB)/%-shipped: $(EQB)/plain/%.o \
+$(EQB)/vectors-shipped: $(EQB)/plain/vectors/vectors.o
+$(EQB)/residue-shipped: $(EQB)/plain/secrets/residue.o
+$(EQB)/vectors-shipped $(EQB)/residue-shipped: \
   $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
-	$(call SAY,LINK,$@)$(LINK) $(EQ_WIPE_WRAP) -o $@ $^ -ljansson $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(EQ_WIPE_WRAP) -o $@ $(filter %.o,$^) $(filter %.a,$^) -ljansson $(ALL_LDLIBS)
 $(EQB)/residue-shipped: EQ_WIPE_WRAP := -Wl,--wrap=prg_wipe
-$(EQB)/shipped-prg: $(EQ)/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
+$(EQB)/shipped-prg: $(EQ)/differential/shipped-prg.sh $(EQB)/vectors-shipped $(EQB)/residue-shipped
 	cp $< $@
 
 TAP_TESTS += $(EQB)/prg_choice
@@ -292,32 +294,32 @@ EQ_PRG_WRAP := $(foreach f,$(foreach v,scalar avx2 avx512 avx2_x4 avx512_x4 avx5
   opt_aes_bitsliced opt_aes_ni opt_aes_ni_x4 opt_aes_ni_descend opt_aes_vaes_x4 opt_aes_vaes_x8 \
   opt_aes_armv8 opt_aes_armv8_x4 opt_aes_armv8_descend opt_sha256_scalar opt_sha256_ni opt_sha256_armv8 \
   getauxval prg_expand_evp prg_expand_wide_evp,-Wl,--wrap=$(f))
-$(EQB)/prg_choice: $(EQB)/plain/prg_choice.o $(B)/prg/libprg_keccak.a
+$(EQB)/prg_choice: $(EQB)/plain/differential/prg_choice.o $(B)/prg/libprg_keccak.a
 	$(call SAY,LINK,$@)$(LINK) $(EQ_PRG_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- the PRG of 32-byte seeds: what it leaves behind, and errors; of the library and of the reference
 
 TAP_TESTS += $(EQB)/wide_prg $(EQB)/wide_prg-libcrypto
 EQ_WIDE_WRAP := $(foreach f,EVP_KDF_CTX_new EVP_KDF_derive RAND_priv_bytes,-Wl,--wrap=$(f))
-$(EQB)/wide_prg: $(EQB)/plain/wide_prg.o $(B)/prg/libprg_keccak.a
+$(EQB)/wide_prg: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/libprg_keccak.a
 	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/wide_prg-libcrypto: $(EQB)/plain/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
+$(EQB)/wide_prg-libcrypto: $(EQB)/plain/secrets/wide_prg.o $(B)/prg/lanes.o $(B)/prg/libprg_libcrypto.a
 	$(call SAY,LINK,$@)$(LINK) $(EQ_WIDE_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
 # ---- secrets decide nothing: memcheck on undefined seeds, the implementations as they are built
 
 TAP_TESTS += $(EQB)/secret-flow
-$(EQB)/secret_flow: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
+$(EQB)/secret_flow: $(EQB)/plain/secrets/secret_flow.o $(EQB)/plain/secrets/secret_prg.o $(EQB)/plain/prg/wipe.o $(EQ_plain_KEYS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 EQ_SHIPPED_WRAP := $(foreach f,prg_expand opt_expand_many prg_random prg_expand_wide opt_expand_many_wide prg_random_wide \
   prg_digest,-Wl,--wrap=$(f))
-$(EQB)/secret_flow_shipped: $(EQB)/plain/secret_flow.o $(EQB)/plain/secret_shipped.o $(EQ_plain_KEYS) \
+$(EQB)/secret_flow_shipped: $(EQB)/plain/secrets/secret_flow.o $(EQB)/plain/secrets/secret_shipped.o $(EQ_plain_KEYS) \
   $(B)/prg/libprg_keccak.a
 	$(call SAY,LINK,$@)$(LINK) $(EQ_SHIPPED_WRAP) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/secret_wide: $(EQB)/plain/secret_wide.o $(B)/prg/libprg_keccak.a
+$(EQB)/secret_wide: $(EQB)/plain/secrets/secret_wide.o $(B)/prg/libprg_keccak.a
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
-	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secret-flow.sh\n' \
+$(EQB)/secret-flow: $(EQ)/secrets/secret-flow.sh $(EQ)/secrets/vector_flow.py $(EQB)/secret_flow $(EQB)/secret_flow_shipped $(EQB)/secret_wide
+	@printf '#!/bin/sh\nCC="%s" CPPFLAGS="%s" B="%s" exec $(EQ)/secrets/secret-flow.sh\n' \
 	  '$(CC)' '$(ALL_CPPFLAGS)' '$(B)' > $@
 	@chmod +x $@
 
@@ -325,53 +327,55 @@ $(EQB)/secret-flow: $(EQ)/secret-flow.sh $(EQ)/vector_flow.py $(EQB)/secret_flow
 
 EQ_MSAN := -O2 -fsanitize=memory -fno-omit-frame-pointer
 $(eval $(call EQ_VARIANT,msan,$(CLANG),$(EQ_MSAN)))
-EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/initialized.o
+EQ_MSAN_OBJ := $(EQ_msan_OPS) $(EQB)/msan/secrets/initialized.o
 EQ_MSAN_LINK := $(EQ_MSAN) $(foreach f,EVP_MD_fetch EVP_DigestInit_ex EVP_DigestUpdate \
   EVP_DigestFinal_ex EVP_KDF_derive RAND_priv_bytes OPENSSL_cleanse,-Wl,--wrap=$(f)) $(EQ_LDFLAGS)
 $(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
 	$(call SAY,LINK,$@)$(CLANG) $(EQ_MSAN_LINK) -o $@ $^ $(ALL_LDLIBS)
 TAP_TESTS += $(EQB)/initialized
-$(EQB)/initialized: $(EQ)/initialized.sh $(EQB)/initialized_bytes
+$(EQB)/initialized: $(EQ)/secrets/initialized.sh $(EQB)/initialized_bytes
 	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
 	  '$(CLANG)' '$(ALL_CPPFLAGS) -Iref -include common/names.h $(EQ_CFLAGS) $(EQ_MSAN)' '$(EQ_MSAN_LINK)' \
-	  '$(ALL_LDLIBS)' '$(EQ_MSAN_OBJ)'; echo 'exec $(EQ)/initialized.sh $(EQB)'; } > $@
+	  '$(ALL_LDLIBS)' '$(EQ_MSAN_OBJ)'; echo 'exec $(EQ)/secrets/initialized.sh $(EQB)'; } > $@
 	@chmod +x $@
 
 # ---- threads
 
 TAP_TESTS += $(EQB)/threads
-$(EQB)/threads_tsan: $(EQB)/tsan/threads.o $(EQ_tsan_SHA3)
+$(EQB)/threads_tsan: $(EQB)/tsan/differential/threads.o $(EQ_tsan_SHA3)
 	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/tsan/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) -O1 -fsanitize=thread $(DEPFLAGS) -c -o $@ $<
-$(EQB)/threads_tsan_shipped: $(EQB)/tsan/threads.o $(EQ_tsan_KEYS) \
+$(EQB)/threads_tsan_shipped: $(EQB)/tsan/differential/threads.o $(EQ_tsan_KEYS) \
   $(PRG_KECCAK_SRC:%.c=$(EQB)/tsan/%.o) $(EQB)/tsan/prg/libcrypto_evp.o
 	$(call SAY,LINK,$@)$(CLANG) -fsanitize=thread $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
-$(EQB)/threads: $(EQ)/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
+$(EQB)/threads: $(EQ)/differential/threads.sh $(EQB)/threads_tsan $(EQB)/threads_tsan_shipped
 	cp $< $@
 
 # ---- coverage of ref and opt by these tests
 
 # random is left out: it takes a third of the time and reaches nothing that the others do not
 EQ_COV := faults exhaustive selftest forks vectors hostile api prg_choice arena_test test_pool $(EQ_CORPUS)
-EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/cov/%)
+EQ_COV_PROGRAMS := $(EQ_COV:%=$(EQB)/covered/%)
 EQ_COV_FLAGS := -O2 -fprofile-instr-generate -fcoverage-mapping
 EQ_COV_LINK := $(CLANG) -fprofile-instr-generate $(EQ_LDFLAGS)
-$(EQ_COV_PROGRAMS): $(EQB)/cov/counted_exit.o
+$(EQ_COV_PROGRAMS): $(EQB)/cov/gates/counted_exit.o
+	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(EQ_COV_LINK) -Wl,--wrap=_exit $(EQ_COV_WRAP) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
-$(EQB)/cov/exhaustive: $(EQB)/cov/exhaustive.o $(EQ_cov_OPS)
-$(foreach p,api faults hostile,$(EQB)/cov/$(p)): $(EQB)/cov/%: $(EQB)/cov/%.o $(EQ_cov_SHA3)
-$(EQB)/cov/forks: $(EQB)/cov-threads/forks.o $(EQ_cov-threads_SHA3)
-$(EQ_CORPUS:%=$(EQB)/cov/%): $(EQB)/cov/corpus-%: $(EQB)/cov/fuzz_%.o $(EQB)/cov/corpus.o $(EQ_cov_OPS)
-$(EQB)/cov/corpus-cli: $(EQ_cov_FUZZ_CLI)
-$(EQB)/cov/corpus-ops: | $(B)/oracle
-$(EQB)/cov/vectors: EQ_LIBS := -ljansson
-$(EQB)/cov/faults: EQ_COV_WRAP := $(EQ_WRAP_FLAGS)
-$(EQB)/cov/forks: EQ_COV_WRAP := $(EQ_FORKS_WRAP)
-$(EQB)/cov/hostile: EQ_COV_WRAP := $(EQ_ARENA_WRAP)
-$(EQB)/cov/prg_choice: EQ_COV_WRAP := $(EQ_PRG_WRAP)
-$(EQB)/cov/selftest: EQ_COV_WRAP := $(OPT_WRAP)
+$(EQB)/covered/exhaustive: $(EQB)/cov/differential/exhaustive.o $(EQ_cov_OPS)
+$(EQB)/covered/api: $(EQB)/cov/differential/api.o $(EQ_cov_SHA3)
+$(EQB)/covered/faults $(EQB)/covered/hostile: $(EQB)/covered/%: $(EQB)/cov/failures/%.o $(EQ_cov_SHA3)
+$(EQB)/covered/forks: $(EQB)/cov-threads/failures/forks.o $(EQ_cov-threads_SHA3)
+$(EQ_CORPUS:%=$(EQB)/covered/%): $(EQB)/covered/corpus-%: $(EQB)/cov/fuzz/fuzz_%.o $(EQB)/cov/fuzz/corpus.o $(EQ_cov_OPS)
+$(EQB)/covered/corpus-cli: $(EQ_cov_FUZZ_CLI)
+$(EQB)/covered/corpus-ops: | $(B)/oracle
+$(EQB)/covered/vectors: EQ_LIBS := -ljansson
+$(EQB)/covered/faults: EQ_COV_WRAP := $(EQ_WRAP_FLAGS)
+$(EQB)/covered/forks: EQ_COV_WRAP := $(EQ_FORKS_WRAP)
+$(EQB)/covered/hostile: EQ_COV_WRAP := $(EQ_ARENA_WRAP)
+$(EQB)/covered/prg_choice: EQ_COV_WRAP := $(EQ_PRG_WRAP)
+$(EQB)/covered/selftest: EQ_COV_WRAP := $(OPT_WRAP)
 # Where threads meet a count can be lost, and the counts that are reckoned from it are then of what never
 # happened, or below zero.  Atomic counters take six times the time: forks has them, and elsewhere what threads run.
 $(addprefix $(EQB)/cov/,prg/libcrypto.o prg/libcrypto_sha3.o prg/libcrypto_evp.o opt/packed/arena.o opt/selftest/packed.o): \
@@ -381,46 +385,47 @@ $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
-$(EQB)/cov/prg_choice: $(EQB)/cov/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/common/fork.o
-$(EQB)/cov/vectors: $(EQB)/cov/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
+$(EQB)/covered/prg_choice: $(EQB)/cov/differential/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/common/fork.o
+$(EQB)/covered/vectors: $(EQB)/cov/vectors/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
 EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
 $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) -Iopt $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
-$(EQB)/cov/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+$(EQB)/covered/selftest: $(EQ_cov_SELFTEST) $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
-$(EQB)/cov/arena_test: $(EQB)/cov/opt/tests/arena_test.o
+$(EQB)/covered/arena_test: $(EQB)/cov/opt/tests/arena_test.o
 # shared keys (opt/shared.c) are the pool's, and tested with it
-$(EQB)/cov/inject.o: EQ_TEST_FLAGS := -Iopt
+$(EQB)/cov/failures/inject.o: EQ_TEST_FLAGS := -Iopt
 EQ_cov_POOL := $(EQB)/cov/tls/tests/test_pool.o $(EQB)/cov/tls/tickets/pool.o
 $(EQ_cov_POOL): $(EQB)/cov/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -I$(EQ) $(EQ_CFLAGS) -O2 $(DEPFLAGS) -c -o $@ $<
-$(EQB)/cov/test_pool: $(EQ_cov_POOL) $(EQB)/cov/inject.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
+$(EQB)/covered/test_pool: $(EQ_cov_POOL) $(EQB)/cov/failures/inject.o $(OPT_SRC:%.c=$(EQB)/cov/%.o) \
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
-$(EQB)/cov/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
+$(EQB)/covered/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
 # the program, as it is built but for the counters, for cli/test_cli.py
-$(EQB)/cov/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
+$(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
+	@mkdir -p $(@D)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
 	  common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
 # the same gate without the program, as a test
 TAP_TESTS += $(EQB)/coverage
-$(EQB)/coverage: $(EQ)/coverage.py $(EQ)/uncovered.txt $(EQ_COV_PROGRAMS)
-	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
+$(EQB)/coverage: $(EQ)/gates/coverage.py $(EQ)/gates/uncovered.txt $(EQ_COV_PROGRAMS)
+	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/gates/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
 	@chmod +x $@
 .PHONY: coverage
-coverage: $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf ## lines and branches of ref, opt and cli that the tests reach
+coverage: $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf ## lines and branches of ref, opt and cli that the tests reach
 	@$(SOURCE) $(EQB)/coverage.json
-	@$(PYTHON) $(EQ)/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/cov/pprf
+	@$(PYTHON) $(EQ)/gates/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf
 
-TAP_TESTS += $(EQ)/test_gates.py
+TAP_TESTS += $(EQ)/gates/test_gates.py
 
 # ---- other processors, by cross compilers and qemu-user
 
 EQ_ARCHES := i386 arm64 s390x
-$(EQ_ARCHES:%=$(EQB)/arch-%): $(EQB)/arch-%: $(EQ)/arch.sh
+$(EQ_ARCHES:%=$(EQB)/arch-%): $(EQB)/arch-%: $(EQ)/differential/arch.sh
 	@mkdir -p $(@D)
-	@printf '#!/bin/sh\nexec $(EQ)/arch.sh $*\n' > $@
+	@printf '#!/bin/sh\nexec $(EQ)/differential/arch.sh $*\n' > $@
 	@chmod +x $@
 .PHONY: test-arch
 test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
@@ -434,7 +439,7 @@ EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/cr
 .PHONY: test-full
 test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## what make test does in parts, whole: the C proofs, long equivalence tests, planted bugs, clean roots; hours
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
-	@$(PYTHON) $(EQ)/full.py $(EQB) 600
+	@$(PYTHON) $(EQ)/gates/full.py $(EQB) 600
 	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted
 	@ALL=1 $(TAP) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted
 	@$(MAKE) --no-print-directory test-roots

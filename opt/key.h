@@ -49,7 +49,7 @@ struct pprf_key {
 #define NOINLINE __attribute__((noinline))
 
 /* Bytes of stack that an operation's own functions take, all but the PRG: with it an eighth more, at
- * least, than any compiler and flags that equivalence-tests/residue-matrix.sh tries need. */
+ * least, than any compiler and flags that equivalence-tests/secrets/residue-matrix.sh tries need. */
 #ifdef PPRF_WIDE /* a co-path takes 512 bytes more, the two sides of a range 1024 */
 #ifdef __OPTIMIZE__
 #define EVAL_STACK 768u
@@ -139,7 +139,7 @@ static inline void wipe_children(struct pprf_children *c)
 
 /* Overwrite a function's own variables before it returns.  No contract can speak of them, and their
  * addresses would move them from the proof's variables into its memory: what they leave behind is
- * prg_wipe's, and equivalence-tests/residue.c's to find. */
+ * prg_wipe's, and equivalence-tests/secrets/residue.c's to find. */
 #ifdef __FRAMAC__
 #define WIPE_LOCALS(seed, children) ((void)0)
 #else

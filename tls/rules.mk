@@ -42,7 +42,7 @@ $(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/tls/libpprf_tls.a
 
 # the TLS side stands on public functions: failures inside opt are another folder's to make
 INJECT_WRAP := prg_expand opt_descend opt_store_puncture
-$(B)/tls/inject.o: equivalence-tests/inject.c $(B)/flags
+$(B)/tls/inject.o: equivalence-tests/failures/inject.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -Iopt $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 $(B)/tls/tests/test_pool.o: TLS_CPPFLAGS += -Iequivalence-tests

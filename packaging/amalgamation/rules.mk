@@ -14,9 +14,9 @@ $(AM)/pprf.c: packaging/amalgamation/amalgamate.py $(shell find packaging/amalga
 
 TAP_TESTS += $(AM)/test
 AM_CELLS := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto -O3-flto))
-AM_OBJ = $(foreach o,vectors residue random common/impl_ref common/impl_opt,$(EQB)/plain/$(o).o) \
+AM_OBJ = $(foreach o,vectors/vectors secrets/residue differential/random common/impl_ref common/impl_opt,$(EQB)/plain/$(o).o) \
   $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a
-AM_TOY = $(EQB)/plain/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/prg/lanes.o $(EQB)/plain/prg/wipe.o $(COMMON_SRC:%.c=$(EQB)/plain/%.o),$(EQ_plain_OPS))
+AM_TOY = $(EQB)/plain/differential/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/prg/lanes.o $(EQB)/plain/prg/wipe.o $(COMMON_SRC:%.c=$(EQB)/plain/%.o),$(EQ_plain_OPS))
 .SECONDEXPANSION:
 $(AM)/test: packaging/amalgamation/test.sh packaging/amalgamation/example.c $(AM)/pprf.c $$(AM_OBJ) $$(AM_TOY)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' '$(B)' '$(ALL_CPPFLAGS)' \

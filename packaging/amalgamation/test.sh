@@ -35,7 +35,7 @@ plain=$B/equivalence-tests/plain
 linked() { # PROGRAM OBJECT CC FLAG...
   local program=$1 object=$2 cc=$3
   shift 3
-  "$cc" "$@" -Wl,-z,now -o "$dir/$program" "$plain/${program%%-*}.o" $EQ_OBJ "$object" $REF_LIBS -ljansson $LDLIBS
+  "$cc" "$@" -Wl,-z,now -o "$dir/$program" "$plain"/*/"${program%%-*}.o" $EQ_OBJ "$object" $REF_LIBS -ljansson $LDLIBS
 }
 residue() { # CELL OPTIONS: the library as somebody else builds it
   local cc=${1%%-*} flags=" -${1#*-}" name=residue-$1$2

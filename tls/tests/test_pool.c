@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject.h"
+#include "failures/inject.h"
 #include "pprf_shared.h"
 #include "tickets/pool.h"
 #include "test.h"

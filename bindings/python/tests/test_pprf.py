@@ -33,7 +33,7 @@ def load(name):
 
 def plain():
     """The implementation that wrote the vectors: hashlib and a dictionary."""
-    spec = importlib.util.spec_from_file_location("gen_vectors", VECTORS.parent / "gen_vectors.py")
+    spec = importlib.util.spec_from_file_location("gen_vectors", VECTORS / "gen_vectors.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -11,7 +11,7 @@
 #include <sanitizer/msan_interface.h>
 #include <stddef.h>
 
-#include "ops.h"
+#include "differential/ops.h"
 #include "tap.h"
 
 #define WRAP(type, name, ...)      \

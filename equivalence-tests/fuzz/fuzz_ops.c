@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
-#include "ops.h"
-#include "oracle.h"
+#include "differential/ops.h"
+#include "differential/oracle.h"
 
 enum { LEN_MAX = 128, EVERY_BYTE_SHARE = 32, ORACLE_SHARE = 2048 };
 

@@ -91,7 +91,7 @@ def main():
     parts = [
         ("long tests", verbose + [os.path.join(build, t) for t in LONG] + ["::", "--full"]),
         ("short tests", prove + [os.path.join(build, t) for t in SHORT] +
-         ["cli/test_cli.py", "equivalence-tests/test_gates.py"]),
+         ["cli/test_cli.py", "equivalence-tests/gates/test_gates.py"]),
         ("compilers and flags", make + ["residue-matrix"]),
         ("coverage", make + ["coverage"]),
         ("planted bugs", make + ["mutants"]),

@@ -18,8 +18,8 @@
 
 #include "fuzz.h"
 #include "impls.h"
-#include "model.h"
-#include "test_prg.h"
+#include "differential/model.h"
+#include "differential/test_prg.h"
 
 #define HEAP_CONSTANT 16384 /* also of what is no mapping of a key's own */
 #define MAPPING_CONSTANT 262144

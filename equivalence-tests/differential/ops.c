@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "impls.h"
-#include "../opt/shared.h"
+#include "../../opt/shared.h"
 #include "model.h"
 #include "options.h"
 #include "oracle.h"

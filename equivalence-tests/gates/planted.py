@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of mutants.txt: the suite that the line names has to fail.  TAP.
+"""Plants the bugs of planted.txt: the suite that the line names has to fail.  TAP.
 
 Without --quick and --sample that suite has to pass without a bug, too."""
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 import planting  # noqa: E402
 
 
 class Mutants(planting.Suites):
-    list = "equivalence-tests/mutants.txt"
+    list = "equivalence-tests/gates/planted.txt"
     built = ["flags", "oracle", "prg", "common", "ref", "opt", "cli", "bench",
              *("equivalence-tests/" + variant for variant in ("plain", "asan", "tsan"))]
     cpu = 480
@@ -24,7 +24,7 @@ class Mutants(planting.Suites):
         if judge == "cli":
             return "build/pprf", ["python3", "cli/test_cli.py", "--pprf", "build/pprf", "--seed", "1"]
         if judge.startswith("test_"):  # one of the gates'
-            return "Makefile", ["python3", "equivalence-tests/test_gates.py", judge]
+            return "Makefile", ["python3", "equivalence-tests/gates/test_gates.py", judge]
         target = "build/equivalence-tests/" + judge
         return target, [target]
 

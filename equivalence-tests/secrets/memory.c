@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "../opt/key.h"
-#include "../prg/lanes.h"
-#include "../opt/shared.h"
+#include "../../opt/key.h"
+#include "../../prg/lanes.h"
+#include "../../opt/shared.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"

@@ -25,9 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../cli/cli.h"
+#include "../../cli/cli.h"
 #include "impls.h"
-#include "model.h"
+#include "differential/model.h"
 
 enum { WORDS_MAX = 12, ARGS_MAX = WORDS_MAX + 6 };
 

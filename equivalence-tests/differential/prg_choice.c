@@ -7,10 +7,10 @@
 #include <sys/auxv.h>
 #endif
 
-#include "../prg/aes.h"
-#include "../prg/keccak.h"
-#include "../prg/lanes.h"
-#include "../prg/sha256.h"
+#include "../../prg/aes.h"
+#include "../../prg/keccak.h"
+#include "../../prg/lanes.h"
+#include "../../prg/sha256.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"

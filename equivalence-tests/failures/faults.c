@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../opt/shared.h"
+#include "../../opt/shared.h"
 #include "impls.h"
 #include "options.h"
 #include "tap.h"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../opt/key.h"
+#include "../../opt/key.h"
 #include "impls.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * fork. */
 #include <sys/wait.h>
 
-#include "../opt/shared.h"
+#include "../../opt/shared.h"
 #include "impls.h"
 #include "prg.h"
 #include "tap.h"

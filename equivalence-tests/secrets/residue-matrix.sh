@@ -50,9 +50,9 @@ build() { # CELL
     shipped+=("$dir/prg-$(basename "$source" .c).o")
   done
   local tests=$B/equivalence-tests/plain
-  tests="$tests/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
+  tests="$tests/secrets/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
   local wide=('-Wl,-z,now' '-Wl,--wrap=EVP_KDF_CTX_new' '-Wl,--wrap=EVP_KDF_derive'
-    '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/wide_prg.o")
+    '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/secrets/wide_prg.o")
   "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/common-fork.o" $LDLIBS &&
     "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/prg-lanes.o" "$dir/opt/common-fork.o" $LDLIBS || return 1
   tests="$tests -Wl,--wrap=prg_wipe"

@@ -4,7 +4,7 @@
 
   check.py [--list] TESTS FILE...   TESTS: all of make's TAP_TESTS; without FILE what git says has changed
 
-For the C code the suites that a change of the file must make fail (PLAN in mutants_random.py); for the
+For the C code the suites that a change of the file must make fail (PLAN in random_bugs.py); for the
 rest the tests that make builds of it or that run it (reach.py).  Proofs, and tests that are no part of
 TESTS, are named, not run: they take their own time.  A file that no test covers is a failure, but for the
 kinds in untested.txt."""
@@ -14,9 +14,9 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tools")]
 sys.dont_write_bytecode = True
-import mutants_random  # noqa: E402
+import random_bugs  # noqa: E402
 import planting  # noqa: E402
 import reach  # noqa: E402
 
@@ -32,9 +32,9 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
           for pattern in ("common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
-        *((f"equivalence-tests/corpus/fuzz_{name}.tar.gz", [
+        *((f"equivalence-tests/fuzz/corpus/fuzz_{name}.tar.gz", [
             f"build/equivalence-tests/corpus-{name}", "build/equivalence-tests/coverage",
-            "equivalence-tests/test_gates.py"])
+            "equivalence-tests/gates/test_gates.py"])
           for name in ("cli", "import", "ops")),
         ("equivalence-tests/vectors/*", [
             "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
@@ -42,16 +42,17 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/test_report.py"]),
         ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
         ("cli/*.1", ["opt/tests/build_test.sh"]), ("*.in", ["opt/tests/build_test.sh", "opt/tests/library_test.sh"]),
-        ("equivalence-tests/untested.txt", ["equivalence-tests/test_gates.py"]),
+        ("equivalence-tests/gates/untested.txt", ["equivalence-tests/gates/test_gates.py"]),
         ("bench/*.py", ["bench/test_report.py"]),
-        ("equivalence-tests/fuzz.py", ["equivalence-tests/test_gates.py"]),
-        ("equivalence-tests/pack.py", ["equivalence-tests/test_gates.py"]),
+        ("equivalence-tests/fuzz/fuzz.py", ["equivalence-tests/gates/test_gates.py"]),
+        ("equivalence-tests/fuzz/pack.py", ["equivalence-tests/gates/test_gates.py"]),
         ("*rules.mk", ["opt/tests/flags_test.sh"]), ("Makefile", ["opt/tests/flags_test.sh",
                                                                   "opt/tests/build_test.sh"]),
         ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
-        ("equivalence-tests/mutants*", ["equivalence-tests/test_gates.py"]),
+        *((f"equivalence-tests/gates/{name}", ["equivalence-tests/gates/test_gates.py"])
+          for name in ("planted.*", "random_bugs.py", "equivalent.txt")),
         ("packaging/amalgamation/*", ["build/amalgamation/test"]),
-        ("tools/planting.py", ["equivalence-tests/test_gates.py"])]
+        ("tools/planting.py", ["equivalence-tests/gates/test_gates.py"])]
 # pairs: a pattern, and why no test covers such files
 UNTESTED = [[part.strip() for part in line.split("|")] for line in
             planting.read(os.path.join(HERE, "untested.txt")).split("\n") if line and line[0] != "#"]
@@ -62,9 +63,9 @@ COMMANDS = [  # what is no TAP test of make
     (["proofs/oracle/*"], "make test-oracle"),
     (["debian/*"], "make deb"), (["tls/server/demo.sh"], "make demo"), (["bench/openmls/*"], "make bench"),
     (["proofs/wp/*"], "make test-prove-tools"), (["packaging/release/*"], "make dist"),
-    (["equivalence-tests/arch.sh", "equivalence-tests/emulated.c"], "make test-arch"),
-    (["equivalence-tests/*.dict", "equivalence-tests/replay.c"], "make fuzz"),
-    (["equivalence-tests/make_corpus.c"], "make corpus-pack"),
+    (["equivalence-tests/differential/arch.sh", "equivalence-tests/differential/emulated.c"], "make test-arch"),
+    (["equivalence-tests/fuzz/*.dict", "equivalence-tests/differential/replay.c"], "make fuzz"),
+    (["equivalence-tests/fuzz/make_corpus.c"], "make corpus-pack"),
     (["valkey/bench_*"], "make bench-fleet"),
     (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py"),
     (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],
@@ -88,7 +89,7 @@ def removed(file):
 
 def program_of(suite):
     """The TAP test behind a name of PLAN."""
-    target = (mutants_random.COMMANDS[suite][0] if suite in mutants_random.COMMANDS else mutants_random.EQ + suite)
+    target = (random_bugs.COMMANDS[suite][0] if suite in random_bugs.COMMANDS else random_bugs.EQ + suite)
     return TAP.get(suite) or {"build/pprf": TAP["cli"]}.get(target, target)
 
 
@@ -99,7 +100,7 @@ def tests_of(file, tests, graph=None):
     found = []
     if file in tests:
         found.append(file)
-    for suite in mutants_random.suites_of(file):
+    for suite in random_bugs.suites_of(file):
         found.append(program_of(suite))
     for pattern, more in ALSO:
         if fnmatch.fnmatch(file, pattern):
@@ -148,7 +149,7 @@ def main(arguments):
     for command in commands:
         print(f"check: not run here: {command}")
     if uncovered:
-        print("check: a file that no test covers needs one, or a line in equivalence-tests/untested.txt")
+        print("check: a file that no test covers needs one, or a line in equivalence-tests/gates/untested.txt")
     if listing or uncovered or not todo:
         return 1 if uncovered else 0
     targets = [t for test in todo for t in MADE.get(test, []) + [test]]

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include "impls.h"
-#include "ops.h"
+#include "differential/ops.h"
 #include "options.h"
 #include "tap.h"
-#include "test_prg.h"
+#include "differential/test_prg.h"
 
 static void save(const char *directory, const char *target, unsigned number, const uint8_t *bytes,
                  size_t len)

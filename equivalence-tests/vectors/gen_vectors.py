@@ -18,7 +18,7 @@ import sys
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OUT = os.path.join(HERE, "vectors")
+OUT = HERE
 
 
 # ------------------------------------------------------------------ the function itself

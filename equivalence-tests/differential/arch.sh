@@ -14,7 +14,7 @@ case $arch in
   s390x) cross=s390x-linux-gnu triple=s390x-linux-gnu qemu=qemu-s390x ;;
   *) echo "arch.sh: no architecture '$arch'" >&2; exit 2 ;;
 esac
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 B=build/arch/$arch root=$PWD/build/arch/$arch/root log=$PWD/build/arch/$arch/log
 mkdir -p "$log"
 
@@ -53,7 +53,7 @@ emulate() {
 # what the kernel does at MADV_REMOVE, which qemu's user mode does not
 shim=
 if [ $arch != i386 ]; then
-  "$cross-gcc" -O2 -fPIC -c -o "$B/emulated.o" equivalence-tests/emulated.c
+  "$cross-gcc" -O2 -fPIC -c -o "$B/emulated.o" equivalence-tests/differential/emulated.c
   shim=$PWD/$B/emulated.o
 fi
 suites=(vectors api hostile prg_choice)

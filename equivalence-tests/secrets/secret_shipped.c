@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <valgrind/memcheck.h>
 
-#include "../prg/lanes.h"
+#include "../../prg/lanes.h"
 #include "pprf.h"
 #include "prg.h"
 #include "wide.h"

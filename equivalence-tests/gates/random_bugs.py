@@ -3,7 +3,7 @@
 """Plants bugs that nobody chose: a random sample of small changes to the C code, each of which a
 test should notice.
 
-mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
+random_bugs.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--only NUMBER,...]
                   [--first NUMBER] [--files PATTERN] [--try SUITE,...] [--list]
   --seed S        of the sample; printed, so that a run can be had again (drawn if not given)
   --count N       so many mutants that compile and differ (400)
@@ -15,7 +15,7 @@ mutants_random.py [--seed S] [--count N] [--jobs J] [--seconds T] [--again] [--o
   --first NUMBER  begin the sample there
   --files REGEX   of the sample the mutants of these files alone
   --try SUITES    these suites alone, for a test that is being written: only a kill is kept
-  --all           run those of mutants-equivalent.txt too, to see whether a test notices one
+  --all           run those of equivalent.txt too, to see whether a test notices one
   --list          print the sample; run nothing
   --mutant TEXT   instead of a sample: all mutants whose changed line, as printed, contains TEXT
 
@@ -39,7 +39,7 @@ suites of their file are linked from, without its comments: a run that was stopp
 another day and a later commit too.  Other code asks anew.  What survived is asked again by the suites
 that have changed since, by the digest of a suite's program without a bug and of its scripts and data.
 
-mutants-equivalent.txt lists survivors that were looked at and change nothing that anybody could
+equivalent.txt lists survivors that were looked at and change nothing that anybody could
 notice, with the reason: they do not count.  Exit 1 if less than 95 % of the others are killed or
 an unchanged copy fails; 3 if --seconds ended it.
 """
@@ -65,10 +65,10 @@ import time
 from concurrent import futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(TOP, "tools"))
 import planting  # noqa: E402
 
-TOP = os.path.dirname(HERE)
 EQ = "build/equivalence-tests/"
 TARGET = 95.0  # per cent
 # Processor seconds of each suite without a bug: they decide the order, and when one hangs.
@@ -478,7 +478,7 @@ class Mutant:
         self.old = squeezed(source.text[low:high])
         self.new = squeezed(self.changed(low, high))
         count, line = source.places[first]
-        self.place = self.file + ("#%d" % count if count > 1 else "")  # in mutants-equivalent.txt
+        self.place = self.file + ("#%d" % count if count > 1 else "")  # in equivalent.txt
         self.line_text = self.place + " " + line
 
     def changed(self, low, high):
@@ -595,8 +595,8 @@ def target_of(suite):
 
 
 # of build/ what has no part in the suites
-NOT_BUILT = ["report", "bench", "fuzz", "afl", "cov", "msan", "coq", "wp", "*.log", "*.jsonl", "arch", "root", "root.*",
-             "debian12*"]
+NOT_BUILT = ["report", "bench", "afl", "cov", "covered", "msan", "coq", "wp", "*.log", "*.jsonl", "arch", "root",
+             "root.*", "debian12*"]
 
 
 class Copy:
@@ -824,9 +824,9 @@ class Judge:
 
 
 def triaged():
-    """{(place, old line, new line): reason} of mutants-equivalent.txt."""
+    """{(place, old line, new line): reason} of equivalent.txt."""
     found, at = {}, None
-    with open(os.path.join(HERE, "mutants-equivalent.txt")) as f:
+    with open(os.path.join(HERE, "equivalent.txt")) as f:
         for line in f:
             line = line.rstrip("\n")
             m = re.match(r"(\S+): (.*) ==> (.*)$", line)
@@ -837,11 +837,11 @@ def triaged():
             elif line.startswith("  ") and at:
                 found[at] = (found.get(at, "") + " " + line.strip()).strip()
             else:
-                sys.exit("mutants-equivalent.txt: not FILE: OLD ==> NEW and a reason below: " + line)
+                sys.exit("equivalent.txt: not FILE: OLD ==> NEW and a reason below: " + line)
     for place, old, _ in found:
         with open(os.path.join(TOP, place.split("#")[0])) as f:
             if " ".join(old.split()) not in " ".join(f.read().split()):
-                sys.exit("mutants-equivalent.txt: %s has no such line: %s" % (place, old))
+                sys.exit("equivalent.txt: %s has no such line: %s" % (place, old))
     return found
 
 
@@ -865,7 +865,7 @@ def main():
     seed = o.seed or str(random.SystemRandom().randrange(1 << 32))
     only = {int(n) for n in o.only.split(",") if n}
     files, known = code_files(""), triaged()
-    print("# SEED=%s COUNT=%d: %d files, %d lines in mutants-equivalent.txt" % (
+    print("# SEED=%s COUNT=%d: %d files, %d lines in equivalent.txt" % (
         seed, o.count, len(files), len(known)), flush=True)
     drawn = ((number, mutant) for number, mutant in enumerate(sample(files, seed), 1)
              if o.mutant in mutant.name() and re.search(o.files, mutant.file))
@@ -946,7 +946,7 @@ def main():
     killed, total = count["killed"] + count["hung"], counted()
     score = 100.0 * killed / total if total else 0.0
     print("# SEED=%s: %d mutants: %d killed (%d of them hung), %d survived, %d open: %.1f %%; beside them %d "
-          "equivalent by mutants-equivalent.txt, %d of the same object code, %d that do not compile; "
+          "equivalent by equivalent.txt, %d of the same object code, %d that do not compile; "
           "%d s" % (seed, total, killed, count["hung"], count["survived"], count["open"], score,
                     count["equivalent"], count["identical"], count["invalid"], time.time() - begin))
     with open(os.path.join(logs, "mutants-%s.json" % name), "w") as f:

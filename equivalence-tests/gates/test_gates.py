@@ -16,9 +16,9 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tools")]
+sys.path[:0] = [HERE, *(os.path.join(HERE, "..", *where) for where in (["fuzz"], ["..", "tools"]))]
 import check  # noqa: E402
-import mutants_random  # noqa: E402
+import random_bugs  # noqa: E402
 import pack  # noqa: E402
 import planting  # noqa: E402
 import reach  # noqa: E402
@@ -46,7 +46,7 @@ class Fuzzing(Case):
         """fuzz.py on a target that prints this and ends so, beside one that is well."""
         self.write("good", "#!/bin/sh\ncat <<'E'\n%sE\n" % GOOD, 0o755)
         self.write("target", "#!/bin/sh\ncat <<'E'\n%sE\nexit %d\n" % (text, status), 0o755)
-        return subprocess.run([sys.executable, os.path.join(HERE, "fuzz.py"), self.dir, "1", "good",
+        return subprocess.run([sys.executable, os.path.join(HERE, "..", "fuzz", "fuzz.py"), self.dir, "1", "good",
                                "target"], check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE).returncode
 
@@ -71,7 +71,7 @@ class Fuzzing(Case):
         if script is not None:
             self.write("again", "#!/bin/sh\n" + script, 0o755)
         self.write("target", "#!/bin/sh\ncat <<'E'\n%sE\n" % GOOD, 0o755)
-        return subprocess.run([sys.executable, os.path.join(HERE, "fuzz.py"), self.dir, "1",
+        return subprocess.run([sys.executable, os.path.join(HERE, "..", "fuzz", "fuzz.py"), self.dir, "1",
                                "target:again"], check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE).returncode
 
@@ -159,7 +159,7 @@ with open(control, "w") as out:
         self.assertEqual(archives[0][4:8], bytes(4))  # gzip's time
 
     def test_the_committed_archives_are_as_pack_writes_them(self):
-        archives = glob.glob(os.path.join(HERE, "corpus", "*"))
+        archives = glob.glob(os.path.join(HERE, "..", "fuzz", "corpus", "*"))
         self.assertEqual(len(archives), 3)
         for archive in archives:
             members, again = self.members(archive), os.path.join(self.dir, "again")
@@ -177,12 +177,12 @@ class Coverage(Case):
                   "  for (int i = 0; i < 1; i++)\n    x--;\n" * 12 + "  return x;\n}\n"
                   "int main(void)\n{\n  return f(0) - f(0);\n}\n")
         self.write("ref/x.c", source)
-        self.write("equivalence-tests/uncovered.txt", reasons)
-        shutil.copy(os.path.join(HERE, "coverage.py"), os.path.join(self.dir, "equivalence-tests"))
+        self.write("equivalence-tests/gates/uncovered.txt", reasons)
+        shutil.copy(os.path.join(HERE, "coverage.py"), os.path.join(self.dir, "equivalence-tests", "gates"))
         os.mkdir(os.path.join(self.dir, "cov"))
         subprocess.run(["clang", "-fprofile-instr-generate", "-fcoverage-mapping", "-o", "cov/x",
                         "ref/x.c"], cwd=self.dir, check=True)
-        return subprocess.run([sys.executable, "equivalence-tests/coverage.py", "cov", "cov/x"],
+        return subprocess.run([sys.executable, "equivalence-tests/gates/coverage.py", "cov", "cov/x"],
                               cwd=self.dir, check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
 
@@ -363,11 +363,11 @@ class PlantedBugs(Case):
                 self.gate(args=args)
 
     def test_every_bug_of_every_list_has_its_place_and_compiles(self):
-        for program in ("equivalence-tests/mutants.py", "opt/tests/planted.py", "tls/tests/planted.py",
+        for program in ("equivalence-tests/gates/planted.py", "opt/tests/planted.py", "tls/tests/planted.py",
                         "valkey/planted.py",
                         "bindings/planted.py", "proofs/wp/mutants.py", "proofs/tools/gate-mutants.py"):
-            run = subprocess.run([sys.executable, os.path.join(HERE, "..", program), "--check"], check=False, text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            run = subprocess.run([sys.executable, os.path.join(HERE, "..", "..", program), "--check"], check=False,
+                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             self.assertEqual(run.returncode, 0, run.stdout)
 
 
@@ -391,11 +391,11 @@ int yes(int a, int b)
 
     def mutants(self):
         self.write("x.c", self.CODE)
-        kept, mutants_random.TOP = mutants_random.TOP, self.dir
+        kept, random_bugs.TOP = random_bugs.TOP, self.dir
         try:
-            return list(mutants_random.all_mutants("x.c", {}))
+            return list(random_bugs.all_mutants("x.c", {}))
         finally:
-            mutants_random.TOP = kept
+            random_bugs.TOP = kept
 
     def test_code_alone_is_changed(self):
         lines = {m.line for m in self.mutants()}
@@ -409,7 +409,7 @@ int yes(int a, int b)
         self.assertIn("wipe(b, a);", [m.new for m in self.mutants()])
 
     def test_a_seed_repeats_its_sample(self):
-        first, second, other = ([m.name() for m, _ in zip(mutants_random.sample(["ref/core.c"], s),
+        first, second, other = ([m.name() for m, _ in zip(random_bugs.sample(["ref/core.c"], s),
                                                           range(50))] for s in ("1", "1", "2"))
         self.assertEqual(first, second)
         self.assertNotEqual(first, other)
@@ -417,14 +417,14 @@ int yes(int a, int b)
     def drawn(self, text):
         """The sample of a file of this text, and the digest of its code."""
         self.write("ref/x.c", text)
-        kept, mutants_random.TOP = mutants_random.TOP, self.dir
+        kept, random_bugs.TOP = random_bugs.TOP, self.dir
         for name in ("prg/prg.h", "opt/store.h", "opt/slots/bitmap.h", "include/pprf.h"):
             self.write(name, "")
         try:
-            return ([m.key() for m in mutants_random.sample(["ref/x.c"], "1")],
-                    mutants_random.code_digest(["ref"]))
+            return ([m.key() for m in random_bugs.sample(["ref/x.c"], "1")],
+                    random_bugs.code_digest(["ref"]))
         finally:
-            mutants_random.TOP = kept
+            random_bugs.TOP = kept
 
     def test_a_sample_outlives_a_change_elsewhere(self):
         before, _ = self.drawn(self.CODE)
@@ -443,9 +443,9 @@ int yes(int a, int b)
         self.assertEqual(len({before, code, text, other}), 4)
 
     def test_what_a_compiler_refuses_is_no_mutant(self):
-        copy = mutants_random.Copy.__new__(mutants_random.Copy)
+        copy = random_bugs.Copy.__new__(random_bugs.Copy)
         copy.root = self.dir
-        copy.flags = mutants_random.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
+        copy.flags = random_bugs.make_variable(["CC", "ALL_CPPFLAGS", "ALL_CFLAGS"])
         for arguments, good in (("1, text", True), ("text, 1", False)):
             self.write("x.c", "int f(int a, const char *b);\nint g(const char *text);\n"
                        "int g(const char *text)\n{\n  return f(%s);\n}\n" % arguments)
@@ -464,7 +464,8 @@ class ChangedFiles(unittest.TestCase):
         self.assertIn("cli/test_cli.py", check.tests_of("cli/key.c", self.TESTS))
 
     def test_a_test_is_its_own(self):
-        self.assertEqual(check.tests_of("equivalence-tests/api.c", self.TESTS), ["build/equivalence-tests/api"])
+        self.assertEqual(check.tests_of("equivalence-tests/differential/api.c", self.TESTS),
+                         ["build/equivalence-tests/api"])
 
     def test_a_document_has_the_test_of_documents(self):
         self.assertEqual(check.tests_of("docs/tls.md", self.TESTS), ["docs/test_docs.py"])
@@ -475,7 +476,7 @@ class ChangedFiles(unittest.TestCase):
         cls.graph = reach.Graph(cls.made)
 
     def test_every_test_that_a_table_names_is_one_of_make(self):
-        named = {check.program_of(s) for _, suites in mutants_random.PLAN for s in suites}
+        named = {check.program_of(s) for _, suites in random_bugs.PLAN for s in suites}
         named |= {test for _, tests in check.ALSO for test in tests}
         self.assertEqual(sorted(named - set(self.made)), [])
         targets = {command.split()[1] for _, command in check.COMMANDS if command.startswith("make ")}
@@ -505,7 +506,8 @@ class ChangedFiles(unittest.TestCase):
         # not among the sources, by which other tests tell whether results are of them
         with tempfile.NamedTemporaryFile(dir=os.path.join(reach.TOP, "build"), prefix="lonely-", suffix=".c") as lonely:
             for file, status in ((lonely.name, 1), (os.path.join(HERE, "no-such-file"), 1),
-                                 (os.path.join(HERE, "..", "LICENSE"), 0), (os.path.join(HERE, "api.c"), 0)):
+                                 (os.path.join(HERE, "..", "..", "LICENSE"), 0),
+                                 (os.path.join(HERE, "..", "differential", "api.c"), 0)):
                 said = io.StringIO()
                 with contextlib.redirect_stdout(said):
                     result = check.main(["--list", " ".join(self.made), os.path.relpath(file, reach.TOP)])
