@@ -6,7 +6,9 @@
  *   3. the two files exchange their names, at once, and the directory is synced;
  *   4. the old file, now under the temporary name, is overwritten, synced, and removed.
  *
- * So a kill loses no key and no puncture, and leaves nothing that the next writer does not find. */
+ * So a kill loses no key and no puncture, and leaves nothing that the next writer does not find.
+ * A step that the file system, or a container's filter of system calls, does not know is replaced by
+ * another, which is tried on the new file first: no such trial can harm the old one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -27,6 +30,7 @@
 
 /* Not in every libc's headers. */
 #ifndef RENAME_EXCHANGE
+#define RENAME_NOREPLACE 1u
 #define RENAME_EXCHANGE 2u
 #endif
 #ifndef FS_IOC_GETFLAGS
@@ -69,6 +73,19 @@ bool keyfile_reserved(const char *path)
          strspn(name + 6, "0123456789abcdef") == 16 && strcmp(name + 22, ".tmp") == 0;
 }
 
+/* FUSE gives a file such a name that loses its own while it is open; a machine that stops leaves it. */
+static bool is_hidden(const char *name)
+{
+  return strncmp(name, ".fuse_hidden", 12) == 0;
+}
+
+static bool begins_as_key(int fd)
+{
+  char start[7];
+  return pread(fd, start, sizeof start, 0) == sizeof start &&
+         memcmp(start, "PPRFKEY", sizeof start) == 0;
+}
+
 /* Open and lock a file that no living command holds.
  * @return -1 if there is none, or it is none of ours; -2 if it cannot be opened. */
 static int open_abandoned(int dir, const char *name, const struct stat *key, bool erase,
@@ -85,8 +102,8 @@ static int open_abandoned(int dir, const char *name, const struct stat *key, boo
   if (fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
       ((key != NULL && keyfile_same(s, key)) ||
        keyfile_lock(fd, (erase ? LOCK_EX : LOCK_SH) | LOCK_NB)) &&
-      fstat(fd, s) == 0 && fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-      keyfile_same(s, &named))
+      (!is_hidden(name) || begins_as_key(fd)) && fstat(fd, s) == 0 &&
+      fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && keyfile_same(s, &named))
     return fd;
   (void)close(fd);
   return -1;
@@ -131,11 +148,41 @@ void keyfile_sweep(int dir, const char *path, const struct stat *key, bool erase
     return; /* a directory that may not be read */
   }
   for (struct dirent *e; (e = readdir(d)) != NULL;)
-    if (keyfile_reserved(e->d_name))
+    if (keyfile_reserved(e->d_name) || is_hidden(e->d_name))
       sweep_one(dir, path, e->d_name, key, erase, &synced);
   (void)closedir(d);
   if (synced)
     (void)fsync(dir); /* what comes back after a crash is overwritten */
+}
+
+/* ---- what the file system keeps ---- */
+
+/* File systems that never write into old blocks, by the numbers of statfs(2). */
+static const struct copying {
+  uint32_t magic;
+  const char *name;
+} copying[] = {{0x9123683e, "btrfs"},
+               {0x2fc12fc1, "zfs"},
+               {0xca451a4e, "bcachefs"},
+               {0xf2f52010, "f2fs"},
+               {0x00003434, "nilfs2"}};
+enum { OVERLAYFS = 0x794c7630 };
+
+/* Whether a lower layer has an older key, and where the upper layer lies, cannot be asked inside a
+ * container: that of the host may be out of sight. */
+static void warn_of_file_system(int dir, const char *path, bool replaced)
+{
+  struct statfs s;
+  if (fstatfs(dir, &s) != 0)
+    return;
+  if ((uint32_t)s.f_type == OVERLAYFS)
+    warn("%s: it lies on overlayfs: an older copy in a lower layer keeps its leaves, and an upper "
+         "layer in memory forgets punctures at a reboot; keep keys on another file system",
+         path);
+  for (size_t i = 0; replaced && i < sizeof copying / sizeof *copying; i++)
+    if ((uint32_t)s.f_type == copying[i].magic)
+      warn("%s: the old key's bytes stay on the disk until %s uses their blocks again", path,
+           copying[i].name);
 }
 
 /* ---- the new file ---- */
@@ -146,13 +193,13 @@ struct temporary {
   char name[32]; /* empty while it has none (O_TMPFILE) */
 };
 
-static bool random_name(char name[32])
+/* No name that is taken is ever used: a clock serves where random bytes are refused. */
+static void random_name(char name[32])
 {
   uint64_t r;
   if (getrandom(&r, sizeof r, 0) != sizeof r)
-    return false;
+    r = now_ns() ^ (uint64_t)getpid() << 48;
   snprintf(name, 32, ".pprf-%016" PRIx64 ".tmp", r);
-  return true;
 }
 
 /* A file with a name is locked before it has content, or erased by another writer and made anew. */
@@ -160,8 +207,7 @@ static bool open_named(struct temporary *t)
 {
   struct stat s, named;
   for (;;) {
-    if (!random_name(t->name))
-      break;
+    random_name(t->name);
     t->fd = openat(t->dir, t->name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600);
     if (t->fd < 0)
       break;
@@ -182,23 +228,20 @@ static bool open_named(struct temporary *t)
   return false;
 }
 
-/* A file without a name leaves none behind when the command is killed; where O_TMPFILE or /proc,
- * which names it later, is missing, it has a temporary name from the start. */
-static bool temporary_open(struct temporary *t, int dir)
+/* A file without a name leaves none behind when the command is killed.  Where O_TMPFILE or /proc, which
+ * names it later, is missing or refused, it has a temporary name from the start. */
+static bool temporary_open(struct temporary *t, int dir, bool named)
 {
   *t = (struct temporary){.dir = dir, .fd = -1};
-  if (access("/proc/self/fd", F_OK) == 0) {
-    t->fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (t->fd >= 0 && keyfile_lock(t->fd, LOCK_EX))
-      return true;
-    if (t->fd >= 0) {
-      (void)close(t->fd);
-      return false;
-    }
-    if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
-      return false;
-  }
-  return open_named(t);
+  if (named || access("/proc/self/fd", F_OK) != 0)
+    return open_named(t);
+  t->fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (t->fd < 0)
+    return open_named(t);
+  if (keyfile_lock(t->fd, LOCK_EX))
+    return true;
+  (void)close(t->fd);
+  return false;
 }
 
 static bool link_unnamed(const struct temporary *t, const char *name)
@@ -210,7 +253,10 @@ static bool link_unnamed(const struct temporary *t, const char *name)
 
 static bool temporary_name(struct temporary *t)
 {
-  if (t->name[0] != '\0' || (random_name(t->name) && link_unnamed(t, t->name)))
+  if (t->name[0] != '\0')
+    return true;
+  random_name(t->name);
+  if (link_unnamed(t, t->name))
     return true;
   t->name[0] = '\0';
   return false;
@@ -260,19 +306,29 @@ static void copy_owner_and_mode(const struct keyfile *f, int fd)
   } else {
     mode = copy_acl(f, fd, mode);
   }
-  if (fchmod(fd, mode) != 0 || fstat(fd, &new) != 0)
-    warn("%s: its permissions become 0600: %s", f->path, strerror(errno));
-  else if ((new.st_mode & 07777) != mode)
+  (void)fchmod(fd, mode);
+  if (fstat(fd, &new) == 0 && (new.st_mode & 07777) != mode)
     warn("%s: its permissions become %04o", f->path, (unsigned)(new.st_mode & 07777));
+}
+
+/* A file system without permissions gives every file the same. */
+static void set_private(int fd, const char *path, bool tell)
+{
+  struct stat s;
+  (void)fchmod(fd, 0600);
+  if (tell && fstat(fd, &s) == 0 && (s.st_mode & 077) != 0)
+    warn("%s: its file system does not keep it from other users (mode %04o)", path,
+         (unsigned)(s.st_mode & 07777));
 }
 
 /* Write the new file, so that all of it is on disk; old, if not NULL, gives owner and mode. */
 static int write_new(struct temporary *t, int dir, const char *path, const uint8_t *bytes,
-                     size_t len, const struct keyfile *old)
+                     size_t len, const struct keyfile *old, bool named)
 {
-  if (!temporary_open(t, dir))
+  if (!temporary_open(t, dir, named))
     return complain(STATUS_FAILED, "%s: cannot write to its directory: %s", path, strerror(errno));
-  bool written = fchmod(t->fd, 0600) == 0 && write_all(t->fd, bytes, len);
+  set_private(t->fd, path, old == NULL);
+  bool written = write_all(t->fd, bytes, len);
   int err = errno;
   if (written && old != NULL)
     copy_owner_and_mode(old, t->fd);
@@ -297,12 +353,45 @@ static bool exchange(int dir, const char *a, const char *b)
   return syscall(SYS_renameat2, dir, a, dir, b, RENAME_EXCHANGE) == 0;
 }
 
+/* A filter refuses a call whatever its arguments are: the kernel would miss the names of this one. */
+static bool renameat2_is_filtered(void)
+{
+  int err = errno;
+  bool same = syscall(SYS_renameat2, -1, "", -1, "", RENAME_EXCHANGE) != 0 && errno == err;
+  errno = err;
+  return same && err != ENOENT;
+}
+
+/* Whether a second name of a file leads to the same inode.  If not (sshfs), it would look like another
+ * file to the next writer, who would overwrite it: the new file is tried, which may be overwritten.
+ * @return false with errno 0 if not; with another one if what was tried cannot be undone. */
+static bool links_are_seen(const struct temporary *t)
+{
+  char second[32];
+  struct stat new, named;
+  random_name(second);
+  errno = 0;
+  if (linkat(t->dir, t->name, t->dir, second, 0) != 0) {
+    errno = 0;
+    return false;
+  }
+  bool same = fstat(t->fd, &new) == 0 &&
+              fstatat(t->dir, second, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+              keyfile_same(&new, &named);
+  errno = 0;
+  return unlinkat(t->dir, second, 0) == 0 && same;
+}
+
 /* Where names cannot be exchanged the old file gets a second, temporary one, and the new file takes
  * its first; where it cannot get one either, a kill after that leaves its bytes on the disk. */
 static bool rename_over(struct temporary *t, const struct keyfile *f)
 {
   char second[32];
-  bool linked = random_name(second) && linkat(t->dir, f->base, t->dir, second, 0) == 0;
+  random_name(second);
+  bool linked = links_are_seen(t);
+  if (!linked && errno != 0)
+    return false;
+  linked = linked && linkat(t->dir, f->base, t->dir, second, 0) == 0;
   if (linked && !named_so(t->dir, second, f)) {
     (void)unlinkat(t->dir, second, 0);
     errno = ESTALE;
@@ -319,7 +408,8 @@ static bool rename_over(struct temporary *t, const struct keyfile *f)
   return true;
 }
 
-/* Put the new file in the old one's place.  Afterwards t->name is the old file's, or empty.
+/* Put the new file, which has a name, in the old one's place.  Afterwards t->name is the old file's, or
+ * empty.
  * @return false with errno set, ESTALE if the old file is not where it was. */
 static bool take_place(struct temporary *t, const struct keyfile *f)
 {
@@ -327,10 +417,9 @@ static bool take_place(struct temporary *t, const struct keyfile *f)
     errno = ESTALE;
     return false;
   }
-  if (!temporary_name(t))
-    return false;
   if (!exchange(t->dir, t->name, f->base))
-    return (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) && rename_over(t, f);
+    return (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP || renameat2_is_filtered()) &&
+           rename_over(t, f);
   if (named_so(t->dir, t->name, f))
     return true;
   (void)exchange(t->dir, t->name, f->base); /* a program that knows no lock was faster */
@@ -351,14 +440,21 @@ static int not_placed(const struct keyfile *f, int err)
   return complain(STATUS_FAILED, "%s: cannot replace it: %s", f->path, why);
 }
 
-/* The old file is a key that computes what was punctured since. */
-static void wipe_old(const struct keyfile *f, const char *name)
+/* Names of the key in other places.  They are counted before it is replaced: FUSE keeps a file that is
+ * open under one of its own. */
+static uintmax_t names_elsewhere(const struct keyfile *f)
 {
   struct stat now;
-  nlink_t own = name[0] != '\0';
-  if (fstat(f->fd, &now) == 0 && now.st_nlink > own) {
-    warn("%s: the old key still has %ju hard link%s elsewhere", f->path,
-         (uintmax_t)(now.st_nlink - own), now.st_nlink - own == 1 ? "" : "s");
+  return fstat(f->fd, &now) == 0 && now.st_nlink > 1 ? (uintmax_t)now.st_nlink - 1 : 0;
+}
+
+/* The old file is a key that computes what was punctured since. */
+static void wipe_old(const struct keyfile *f, const char *name, uintmax_t elsewhere)
+{
+  bool own = name[0] != '\0';
+  if (elsewhere > 0) {
+    warn("%s: the old key still has %ju hard link%s elsewhere", f->path, elsewhere,
+         elsewhere == 1 ? "" : "s");
   } else if (!overwrite(f->fd)) {
     warn("%s: the old key's bytes are not overwritten: %s%s%s", f->path, strerror(errno),
          own ? "; they stay in " : "", name);
@@ -383,12 +479,24 @@ static bool is_append_only(int dir)
   return ioctl(dir, FS_IOC_GETFLAGS, flags) == 0 && (flags[0] & FS_APPEND_FL) != 0;
 }
 
+/* The same with a temporary name, which a file without one gets now, or is made anew with one. */
+static int write_named(struct temporary *t, const struct keyfile *f, const uint8_t *bytes,
+                       size_t len, const struct keyfile *old)
+{
+  int status = write_new(t, f->dir, f->path, bytes, len, old, false);
+  if (status != STATUS_DONE || temporary_name(t))
+    return status;
+  temporary_abandon(t, f->path);
+  return write_new(t, f->dir, f->path, bytes, len, old, true);
+}
+
 static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
 {
   struct temporary t;
   if (is_append_only(f->dir))
     return complain(STATUS_FAILED, "%s: cannot replace it: its directory is append-only", f->path);
-  int status = write_new(&t, f->dir, f->path, bytes, len, keep_mode ? f : NULL);
+  uintmax_t elsewhere = names_elsewhere(f);
+  int status = write_named(&t, f, bytes, len, keep_mode ? f : NULL);
   if (status != STATUS_DONE)
     return status;
   if (!take_place(&t, f)) {
@@ -402,7 +510,8 @@ static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool kee
     return complain(STATUS_FAILED,
                     "%s: written, but a crash may undo it: cannot sync its directory: %s", f->path,
                     strerror(errno));
-  wipe_old(f, t.name);
+  wipe_old(f, t.name, elsewhere);
+  warn_of_file_system(f->dir, f->path, true);
   return STATUS_DONE;
 }
 
@@ -419,27 +528,69 @@ int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool ke
 
 /* ---- a file that was not there ---- */
 
+/* Only one command at a time looks whether the name is free and takes it. */
+static bool rename_if_free(const struct temporary *t, const char *base)
+{
+  struct stat s;
+  bool locked = keyfile_lock(t->dir, LOCK_EX), free_name = false;
+  if (locked && fstatat(t->dir, base, &s, AT_SYMLINK_NOFOLLOW) == 0)
+    errno = EEXIST;
+  else
+    free_name = locked && errno == ENOENT;
+  bool placed = free_name && renameat(t->dir, t->name, t->dir, base) == 0;
+  int err = errno;
+  if (locked)
+    (void)keyfile_lock(t->dir, LOCK_UN);
+  errno = err;
+  return placed;
+}
+
+/* Give the new file, and no other that has it, the name base; false with errno set. */
+static bool take_name(struct temporary *t, const char *base, const char *path)
+{
+  if (t->name[0] == '\0')
+    return link_unnamed(t, base);
+  if (syscall(SYS_renameat2, t->dir, t->name, t->dir, base, RENAME_NOREPLACE) == 0)
+    return true;
+  if (errno == EEXIST)
+    return false;
+  if (!links_are_seen(t))
+    return errno == 0 && rename_if_free(t, base);
+  if (linkat(t->dir, t->name, t->dir, base, 0) != 0)
+    return false;
+  if (unlinkat(t->dir, t->name, 0) != 0)
+    warn("%s: it has a second name, %s: %s", path, t->name, strerror(errno));
+  return true;
+}
+
 static int create_once(int dir, const char *base, const char *path, const uint8_t *bytes,
                        size_t len)
 {
   struct temporary t;
-  int status = write_new(&t, dir, path, bytes, len, NULL);
-  if (status != STATUS_DONE)
-    return status;
-  if (t.name[0] == '\0' ? !link_unnamed(&t, base) : linkat(dir, t.name, dir, base, 0) != 0) {
+  bool placed = false, named = false;
+  int status;
+  do {
+    status = write_new(&t, dir, path, bytes, len, NULL, named);
+    if (status != STATUS_DONE)
+      return status;
+    placed = take_name(&t, base, path);
+    named = t.name[0] != '\0';
     int err = errno;
-    temporary_abandon(&t, path);
-    return err == EEXIST ? STATUS_EXISTS
-                         : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(err));
-  }
-  if (t.name[0] != '\0' && unlinkat(dir, t.name, 0) != 0)
-    warn("%s: it has a second name, %s: %s", path, t.name, strerror(errno));
+    if (!placed)
+      temporary_abandon(&t, path);
+    if (!placed && (named || err == EEXIST))
+      return err == EEXIST ? STATUS_EXISTS
+                           : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(err));
+    named = true; /* what has no name may not get one: it is made anew with one */
+  } while (!placed);
   bool synced = fsync(dir) == 0;
   (void)close(t.fd); /* synced */
-  return synced ? STATUS_DONE
-                : complain(STATUS_FAILED,
-                           "%s: written, but a crash may undo it: cannot sync its directory: %s",
-                           path, strerror(errno));
+  if (!synced)
+    return complain(STATUS_FAILED,
+                    "%s: written, but a crash may undo it: cannot sync its directory: %s", path,
+                    strerror(errno));
+  warn_of_file_system(dir, path, false);
+  return STATUS_DONE;
 }
 
 /* Create base in dir; with force, replace it if it is there. */

@@ -40,7 +40,8 @@ TEMPORARY = re.compile(r"\.pprf-[0-9a-f]{16}\.tmp")
 # What a file system may lack.  Without all of it a kill leaves the old bytes, as SECURITY.md says.
 KINDS = {"": {}, "_named": {"NO_TMPFILE": "1"}, "_no_exchange": {"NO_EXCHANGE": "1"},
          "_named_no_exchange": {"NO_TMPFILE": "1", "NO_EXCHANGE": "1"},
-         "_rename_only": {"NO_EXCHANGE": "1", "NO_LINK": "1"}}
+         "_rename_only": {"NO_EXCHANGE": "1", "NO_LINK": "1"},
+         "_filtered_rename_only": {"FILTERED": "1", "NO_TMPFILE": "1"}}
 # Calls of cli/ that touch no file, or only read what was opened by one of the calls above.
 HARMLESS = set("""
     __errno_location __stack_chk_fail _exit _GLOBAL_OFFSET_TABLE_ __cxa_atexit atexit clock_gettime
@@ -227,8 +228,10 @@ def steps(case, events, kind):
     """The claims about the order of steps, each with its truth."""
     t = Trace(case, events)
     named = "NO_TMPFILE" in KINDS[kind]
-    placed = (t.first("renameat", ok=1, **{"from": t.new}) if "NO_EXCHANGE" in KINDS[kind] else
+    renamed = kind.endswith("_rename_only") or ("NO_EXCHANGE" in KINDS[kind] and t.old > 0)
+    placed = (t.first("renameat", ok=1, **{"from": t.new}) if renamed else
               t.first("exchange", ok=1, **{"from": t.new, "to": t.old}) if t.old > 0 else
+              t.first("exchange", ok=1, **{"from": t.new}) if kind == "_named" else
               t.first("linkat", ok=1, ino=t.new, name="key"))
     linked = t.first("linkat", ok=1, ino=t.new)
     changes = [i for e in ("write", "pwrite", "fchmod", "fchown", "fsetxattr", "fremovexattr")
@@ -272,21 +275,21 @@ def steps(case, events, kind):
     covered = 0
     for begin, end in sorted(zeros):
         covered = max(covered, end) if begin <= covered else covered
-    replaced = gone if kind != "_rename_only" else t.last("fsync", ino=t.old)
+    replaced = gone if not kind.endswith("_rename_only") else t.last("fsync", ino=t.old)
     yield ("the_old_file_is_locked_before_it_is_read_until_it_is_replaced",
            locked < min(content, created) and replaced < t.first("close", ino=t.old) and
            t.all("flock", ino=t.old) == [locked])
     yield ("the_name_is_checked_under_the_lock_and_again_at_the_end",
            t.first("fstatat", after=locked, name="key", ino=t.old) < created and
            t.last("fstatat", before=placed, name="key", ino=t.old) > t.last("write", ino=t.new) and
-           (kind == "_rename_only" or
+           (kind.endswith("_rename_only") or
             t.first("fstatat", ino=t.old, **({"name": temporary[0]} if temporary else {})) < gone))
     yield ("the_old_file_is_overwritten_in_full_once_the_directory_is_synced",
            covered == len(case.old) and dir_synced < t.first("pwrite", ino=t.old))
     overwritten = t.last("pwrite", ino=t.old)
     synced = t.first("fsync", after=overwritten, ino=t.old, ok=1)
     yield "the_overwritten_file_is_synced_before_it_is_removed", synced < min(gone, t.end)
-    if kind != "_rename_only":
+    if not kind.endswith("_rename_only"):
         yield ("the_directory_is_synced_after_the_removal",
                gone < t.first("fsync", after=gone, ino=t.dir, ok=1) < t.end)
 
@@ -342,7 +345,7 @@ def every_call(case, calls, kill, kind=""):
         if not kill:
             undone = b"a crash may undo it" in r.stderr
             unprinted = b"standard output: " in r.stderr
-            lost = any(v.get("lost") for _, v in events) and kind != "_rename_only"
+            lost = any(v.get("lost") for _, v in events) and not kind.endswith("_rename_only")
             good = (r.returncode in (DONE, FAILED, FILE, USAGE) and
                     (held == "old" or r.returncode == DONE or undone or unprinted) and
                     (r.returncode == DONE or r.stderr != b"") and not lost and
@@ -355,7 +358,7 @@ def every_call(case, calls, kill, kind=""):
                     what, held, r.returncode, r.stderr.decode().strip(),
                     ", bytes of a key lost their name" if lost else ""))
             ok &= good
-        ok &= case.clean_after_next(what, erased=kind != "_rename_only")
+        ok &= case.clean_after_next(what, erased=not kind.endswith("_rename_only"))
     return ok, after, left
 
 
@@ -435,6 +438,36 @@ def complains_without_memory(scratch):
     r = run(["info", missing], LD_PRELOAD=PRELOAD, FAIL_AT=str(calls.index("vasprintf") + 1))
     return (whole.stderr == b"pprf info: " + missing.encode() + b": No such file or directory\n" and
             (r.returncode, r.stdout, r.stderr) == (whole.returncode, b"", b"pprf info: %s: %s\n"))
+
+
+def file_systems(scratch):
+    """What is said of file systems that keep older keys, or forget newer ones; and of no other."""
+    case = Case(scratch, "file_systems", "opt", 20, ["5"], ["punct"], ["77"])
+    for name, number_ in (("overlayfs", 0x794c7630), ("btrfs", 0x9123683e), ("zfs", 0x2fc12fc1),
+                          ("bcachefs", 0xca451a4e), ("f2fs", 0xf2f52010), ("nilfs2", 0x3434), ("", 0xef53)):
+        r, _ = case.trace(FILE_SYSTEM=str(number_))
+        quiet = run(["punct", "-q", case.path, "78"], LD_PRELOAD=PRELOAD, FILE_SYSTEM=str(number_))
+        said = r.stderr.decode()
+        result(r.returncode == quiet.returncode == DONE and read(case.path) != case.old and
+               said.count("warning: ") == (name != "") and name in said and quiet.stderr == b"",
+               "punct_says_what_%s_keeps" % (name or "ext4"))
+    # a filter that refuses linkat: a file without a name is made anew with one
+    for arguments in (["setup", "-fd4", case.path], ["setup", "-d4", case.path + "2"]):
+        r = run(arguments, LD_PRELOAD=PRELOAD, FILTERED="1")
+        result(r.returncode == DONE and r.stderr == b"" and case.beside() in ([], ["key2"]),
+               "a_filter_that_refuses_links_stops_no_setup%s" % arguments[1])
+    # FUSE's name of an open file, after the machine stopped; what only looks like it stays
+    for content, gone in ((case.old, True), (b"none of ours", False)):
+        case.reset()
+        hidden = os.path.join(case.directory, ".fuse_hidden0000000400000001")
+        with open(hidden, "w+b") as f:
+            f.write(content)
+            f.flush()
+            r = run(case.command)
+            left = os.pread(f.fileno(), 1 << 16, 0)
+        result(r.returncode == DONE and os.path.exists(hidden) != gone and
+               left == (bytes(len(content)) if gone else content),
+               "a_hidden_file_that_is_%s" % ("an_old_key_is_erased" if gone else "no_key_stays"))
 
 
 def swept_by_another(case):
@@ -669,7 +702,8 @@ def main():
                 ("ref_punct", "ref", some, ["punct"], ["77", "1000..5000", "0"], [""]),
                 ("opt_punct_eval", "opt", some, ["punct", "--eval"], ["77", "1000..1010"], [""]),
                 ("opt_setup_force", "opt", some, again, [], [""]),
-                ("opt_setup", "opt", None, fresh, [], ["", "_named"])):
+                ("opt_setup", "opt", None, fresh, [],
+                 ["", "_named", "_named_no_exchange", "_filtered_rename_only"])):
             case = Case(scratch, name, impl, 20, before, command, leaves)
             for kind in kinds:
                 r, events = case.trace(**KINDS[kind])
@@ -682,7 +716,7 @@ def main():
                     ok, after, left = every_call(
                         case, calls, kill, kind)
                     injected += len(calls)
-                    if kill and case.old is not None and kind != "_rename_only":
+                    if kill and case.old is not None and not kind.endswith("_rename_only"):
                         ok &= left["old"] > 0 and left["zero"] > 0
                     result(ok and len(calls) > 10 and after["old"] > 0 and after["new"] > 0,
                            "%s%s_%s_every_call_leaves_the_old_or_the_new_key_and_what_is_erased "
@@ -707,7 +741,7 @@ def main():
                 result(swept_by_another(case), name + "_named_a_file_that_another_writer_swept_is_"
                        "made_anew")
                 for kind, call, which in (("", "fstatat", -2), ("", "exchange", 0),
-                                          ("_named", "exchange", 0), ("_no_exchange", "linkat", 1)):
+                                          ("_named", "exchange", 0), ("_no_exchange", "linkat", -1)):
                     result(replaced_by_another(case, kind, call, which, case.new[::-1]),
                            "%s%s_a_file_that_another_program_put_there_before_%s_stays" % (
                                name, kind, call))
@@ -717,6 +751,7 @@ def main():
                 result(ok and sum(after.values()) == count,
                        "%s_kill_at_a_random_moment_leaves_the_old_or_the_new_key "
                        "(%d kills: %d old, %d new)" % (name, count, after["old"], after["new"]))
+        file_systems(scratch)
         result(complains_without_memory(scratch), "a_failure_is_said_in_one_line_without_memory_for_its_text")
         # an access control list may be lost, but not what it kept from others
         case = Case(scratch, "opt_punct_with_a_list", "opt", 20, some, ["punct"], ["77"])

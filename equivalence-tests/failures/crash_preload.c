@@ -8,6 +8,8 @@
  *                it works on (inode numbers, not descriptors, which are used again);
  *   NO_TMPFILE, NO_EXCHANGE, NO_LINK=1  the file system has no O_TMPFILE, no RENAME_EXCHANGE, no hard
  *                links to a file that has a name;
+ *   FILTERED=1   a filter of system calls refuses renameat2 and linkat with EPERM;
+ *   FILE_SYSTEM=N  fstatfs says that the file system has this number;
  *   SECRETS=HEX,HEX..  bytes that must not be left: each byte is given xor 0x5a, so that the list does
  *                not hold them.  Memory that is unmapped, and all that can be written to at the end, is
  *                searched; a line "secret" for each find. */
@@ -29,6 +31,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static unsigned calls;
@@ -271,8 +274,8 @@ long syscall(long number, ...)
                 to = inode_of((int)a[2], (const char *)a[3]);
   long r = -1;
   int failed = hit("exchange", 1);
-  if (!failed && is_set("NO_EXCHANGE"))
-    errno = EINVAL;
+  if (!failed && (is_set("NO_EXCHANGE") || is_set("FILTERED")))
+    errno = is_set("FILTERED") ? EPERM : EINVAL; /* a filter does not look at the names */
   else if (!failed)
     r = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   trace("exchange\tdir=%lu\tname=%s\tfrom=%lu\tto=%lu\tok=%d\n", inode((int)a[0]),
@@ -299,7 +302,7 @@ int linkat(int a, const char *from, int b, const char *to, int flags)
                         ? (unsigned long)s.st_ino
                         : 0;
   if (!hit("linkat", 1)) {
-    if (is_set("NO_LINK") && (flags & AT_SYMLINK_FOLLOW) == 0)
+    if (is_set("FILTERED") || (is_set("NO_LINK") && (flags & AT_SYMLINK_FOLLOW) == 0))
       errno = EPERM;
     else
       r = real(a, from, b, to, flags);
@@ -374,6 +377,16 @@ int fstatat64(int dir, const char *restrict name, struct stat64 *restrict s, int
     return real(dir, name, s, flags);
   int r = hit("fstatat", 1) ? -1 : real(dir, name, s, flags);
   trace("fstatat\tname=%s\tino=%lu\tok=%d\n", name, r == 0 ? (unsigned long)s->st_ino : 0, r == 0);
+  return r;
+}
+
+int fstatfs64(int fd, struct statfs64 *s)
+{
+  REAL(int, fstatfs64, int, struct statfs64 *);
+  const char *type = getenv("FILE_SYSTEM");
+  int r = MINE && hit("fstatfs", 1) ? -1 : real(fd, s);
+  if (MINE && r == 0 && type != NULL)
+    s->f_type = strtol(type, NULL, 0);
   return r;
 }
 
