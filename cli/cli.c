@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -281,25 +282,39 @@ uint64_t now_ns(void)
 
 struct progress progress_begin(void)
 {
-  return (struct progress){.begun = now_ns(), .terminal = !quiet && isatty(STDERR_FILENO) == 1};
+  const char *term = getenv("TERM");
+  bool moves = term != NULL && strcmp(term, "dumb") != 0; /* the terminal knows \r and ESC [ K */
+  return (struct progress){.begun = now_ns(),
+                           .terminal = !quiet && moves && isatty(STDERR_FILENO) == 1};
 }
 
 void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t total)
 {
-  enum { WIDTH = 32 };
+  enum { BAR_MAX = 32, BAR_MIN = 4, LINE_MAX_COLUMNS = 120 };
+  struct winsize size;
+  char end[64], line[LINE_MAX_COLUMNS + 1];
   if (!p->terminal)
     return;
-  uint64_t now = now_ns();
-  if (now - p->begun < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
+  uint64_t now = now_ns(), taken = now - p->begun;
+  if (taken < PROGRESS_AFTER_NS || now - p->shown < PROGRESS_EVERY_NS)
     return;
-  char bar[WIDTH + 1];
-  double part = (double)done / (double)total;
-  size_t full = (size_t)(part * WIDTH);
-  memset(bar, ' ', WIDTH);
-  memset(bar, '#', full);
-  bar[WIDTH] = '\0';
-  fprintf(stderr, "\r%s [%s] %3.0f%%  %" PRIu64 " of %" PRIu64 " ", what, bar, 100 * part, done,
-          total);
+  double part = done < total ? (double)done / (double)total : 1;
+  double left = part > 0 ? (double)taken * 1e-9 * (1 - part) / part : 0;
+  int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  columns =
+    columns > LINE_MAX_COLUMNS ? LINE_MAX_COLUMNS : columns - 1; /* the cursor stays in the line */
+  int after = left < 3600
+                ? snprintf(end, sizeof end, " %3.0f%%  %d:%02d left", 100 * part, (int)left / 60,
+                           (int)left % 60)
+                : snprintf(end, sizeof end, " %3.0f%%  %.0f h left", 100 * part, left / 3600);
+  int bar = columns - (int)strlen(what) - after - 3;
+  bar = bar > BAR_MAX ? BAR_MAX : bar;
+  if (bar < BAR_MIN) /* in a narrow terminal the end says most */
+    snprintf(line, (size_t)columns + 1, "%s", end + 1);
+  else
+    snprintf(line, (size_t)columns + 1, "%s [%.*s%*s]%s", what, (int)(part * bar),
+             "################################", bar - (int)(part * bar), "", end);
+  fprintf(stderr, "\r%s\033[K", line);
   fflush(stderr);
   p->shown = now;
   p->visible = true;

@@ -57,6 +57,9 @@ struct command_line {
  *         returned instead. */
 int parse_arguments(const struct command_line *line, int argc, char **argv, void *input);
 
+/** Whether a mistyped word may mean the name: up to two letters, but not all, are wrong, missing or too many. */
+bool resembles(const char *word, const char *name);
+
 /** The line --impl of a command's table of options. */
 #define OPTION_IMPL(names) {"impl", 'i', names, "Implementation (default opt)"}
 
@@ -104,7 +107,8 @@ const char *range_text(const struct range *r, char buffer[RANGE_TEXT]);
  * @retval STATUS_DONE or STATUS_USAGE (reported). */
 int check_range(const struct range *r, unsigned depth);
 
-/** A bar on standard error, if that is a terminal, from the second second on. */
+/** A bar on standard error, as wide as the terminal allows, from the second second on; none if it is no terminal,
+ * or one that cannot go back in its line (TERM=dumb). */
 struct progress {
   uint64_t begun, shown; /* ns */
   bool terminal, visible;

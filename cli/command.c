@@ -22,18 +22,25 @@ static int (*find_command(const char *word, char **name))(int, char **)
   return NULL;
 }
 
+static int no_command(void *input, char *argument)
+{
+  const char *near = NULL;
+  (void)input;
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (near == NULL && resembles(argument, commands[i].name + strlen("pprf ")))
+      near = commands[i].name + strlen("pprf ");
+  return near != NULL
+           ? complain(STATUS_USAGE, "no command '%s': did you mean '%s'?", argument, near)
+           : complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)",
+                      argument);
+}
+
 static int no_option(void *input, int key, char *argument)
 {
   (void)input;
   (void)key;
   (void)argument;
   return STATUS_DONE; /* there is none but --help, --usage and --version */
-}
-
-static int no_command(void *input, char *argument)
-{
-  (void)input;
-  return complain(STATUS_USAGE, "no command '%s' (setup, eval, punct, info, simulate)", argument);
 }
 
 static int command_missing(void *input)
@@ -53,6 +60,7 @@ static const char more[] =
   "  punct     puncture leaves\n"
   "  info      describe a key file\n"
   "  simulate  puncture in a pattern; measure size and time\n"
+  "  help      show the help of a command\n"
   "\n"
   "See 'pprf COMMAND --help' and the manual pages pprf(1) and pprf-COMMAND(1).\n"
   "\n"
@@ -70,8 +78,16 @@ int command_run(int argc, char **argv)
     .operand = no_command,
     .end = command_missing,
   };
-  static char name[] = "pprf"; /* messages may follow the return */
+  static char name[] = "pprf", help[] = "--help"; /* messages may follow the return */
   char *no_arguments[] = {name, NULL};
+  if (argc > 1 && strcmp(argv[1], "help") == 0) { /* help, help COMMAND: --help, COMMAND --help */
+    char *asked = NULL;
+    if (argc > 2 && find_command(argv[2], &asked) == NULL)
+      return no_command(NULL, argv[2]);
+    argv[1] = argc > 2 ? argv[2] : help;
+    if (argc > 2)
+      argv[2] = help;
+  }
   int (*run)(int, char **) = argc > 1 ? find_command(argv[1], &argv[1]) : NULL;
   if (argc > 0)
     argv[0] = name;

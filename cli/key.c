@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eval, punct, info: the commands on a key file that is there. */
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -493,13 +492,6 @@ static int print_ranges(const struct file_args *a, const uint8_t *bytes, unsigne
   return output_end(&out);
 }
 
-/* A number for JSON.  Its integers end at 2^63 - 1; the only greater number of leaves is 2^63, which is a
- * real number exactly. */
-static json_t *leaves_json(uint64_t leaves)
-{
-  return leaves <= INT64_MAX ? json_integer((json_int_t)leaves) : json_real(0x1p63);
-}
-
 static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
 {
   unsigned depth = a->impl->depth(key);
@@ -511,28 +503,29 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
     return print_ranges(a, f->bytes, depth, nodes);
   for (size_t i = 0; i < nodes; i++)
     punctured -= node_at(f->bytes, depth, i).leaves;
-  if (!a->json) {
-    printf("suite         %s\n"
-           "depth         %u\n"
-           "leaves        %" PRIu64 "\n"
-           "punctured     %" PRIu64 "\n"
-           "nodes         %zu\n"
-           "file bytes    %zu\n"
-           "memory bytes  %zu (%s, %s)\n",
-           suite, depth, leaves, punctured, nodes, f->len, memory, a->impl->name,
-           locked ? "kept out of swap" : "may be swapped");
-    return STATUS_DONE;
-  }
-  json_t *o =
-    json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:I, s:b, s:s}", "suite", suite, "depth", (int)depth,
-              "leaves", leaves_json(leaves), "punctured", leaves_json(punctured), "nodes",
-              (json_int_t)nodes, "file_bytes", (json_int_t)f->len, "memory_bytes",
-              (json_int_t)memory, "memory_locked", (int)locked, "impl", a->impl->name);
-  int status = o != NULL && json_dumpf(o, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF
-                 ? STATUS_DONE
-                 : complain(STATUS_FAILED, "cannot write JSON");
-  json_decref(o);
-  return status;
+  /* each text is of the library's own words; JSON's integers have no end, jansson's have at 2^63 */
+  const char *format = a->json ? "{\n"
+                                 "  \"suite\": \"%s\",\n"
+                                 "  \"depth\": %u,\n"
+                                 "  \"leaves\": %" PRIu64 ",\n"
+                                 "  \"punctured\": %" PRIu64 ",\n"
+                                 "  \"nodes\": %zu,\n"
+                                 "  \"file_bytes\": %zu,\n"
+                                 "  \"memory_bytes\": %zu,\n"
+                                 "  \"impl\": \"%s\",\n"
+                                 "  \"memory_locked\": %s\n"
+                                 "}\n"
+                               : "suite         %s\n"
+                                 "depth         %u\n"
+                                 "leaves        %" PRIu64 "\n"
+                                 "punctured     %" PRIu64 "\n"
+                                 "nodes         %zu\n"
+                                 "file bytes    %zu\n"
+                                 "memory bytes  %zu (%s, %s)\n";
+  const char *lock =
+    a->json ? (locked ? "true" : "false") : (locked ? "kept out of swap" : "may be swapped");
+  printf(format, suite, depth, leaves, punctured, nodes, f->len, memory, a->impl->name, lock);
+  return STATUS_DONE;
 }
 
 int command_info(int argc, char **argv)

@@ -119,6 +119,43 @@ static bool known(const struct tables *t, int key)
   return false;
 }
 
+bool resembles(const char *word, const char *name)
+{
+  enum { LEN_MAX = 16, WRONG_MAX = 2 };
+  size_t n = strlen(word), m = strlen(name);
+  unsigned
+    row[LEN_MAX + 1]; /* Levenshtein's distances of the word's beginning to the name's beginnings */
+  if (n > LEN_MAX || m > LEN_MAX)
+    return false;
+  for (size_t j = 0; j <= m; j++)
+    row[j] = (unsigned)j;
+  for (size_t i = 0; i < n; i++) {
+    unsigned diagonal = row[0]++;
+    for (size_t j = 0; j < m; j++) {
+      unsigned least = diagonal + (word[i] != name[j]);
+      diagonal = row[j + 1];
+      if (least > diagonal + 1)
+        least = diagonal + 1;
+      if (least > row[j] + 1)
+        least = row[j] + 1;
+      row[j + 1] = least;
+    }
+  }
+  return row[m] <= WRONG_MAX && row[m] < n && row[m] < m;
+}
+
+/* The option's name of those that a mistyped word resembles, or NULL. */
+static const char *near(const struct tables *t, const char *word, size_t len)
+{
+  char text[32] = "";
+  if (len < sizeof text)
+    memcpy(text, word, len);
+  for (const struct option *o = t->longs; o->name != NULL; o++)
+    if (resembles(text, o->name))
+      return o->name;
+  return NULL;
+}
+
 /* What getopt_long refused with '?' or ':'.  An argument is not repeated: it may be a seed. */
 static int refuse(const struct tables *t, int result, char **argv)
 {
@@ -128,6 +165,9 @@ static int refuse(const struct tables *t, int result, char **argv)
   if (result == ':')
     return is_long ? complain(STATUS_USAGE, "option '%.*s': missing argument", len, word)
                    : complain(STATUS_USAGE, "option '-%c': missing argument", optopt);
+  const char *meant = optopt == 0 && is_long ? near(t, word + 2, (size_t)len - 2) : NULL;
+  if (meant != NULL)
+    return complain(STATUS_USAGE, "option '%.*s': unknown: did you mean '--%s'?", len, word, meant);
   if (optopt == 0)
     return complain(STATUS_USAGE, "option '%.*s': unknown or ambiguous", len, word);
   if (is_long && known(t, optopt))

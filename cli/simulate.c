@@ -38,7 +38,7 @@ struct args {
   enum scenario scenario; /* SCENARIOS: not given */
   unsigned depth;         /* 0: not given */
   unsigned suite;
-  double sigma;           /* 0: not given */
+  double sigma; /* 0: not given */
   uint64_t seed, punctures;
   bool have_punctures, json;
   const char *csv;
@@ -62,7 +62,7 @@ struct pattern {
   bool have_spare;
   uint64_t
     *punctured;  /* for normal and random: a bit a leaf; in a tree deeper than 32 a hash table */
-  size_t places;       /* of the table, a power of 2, more than there are punctures; 0: bits */
+  size_t places; /* of the table, a power of 2, more than there are punctures; 0: bits */
 };
 
 static size_t bitmap_words(unsigned depth)
@@ -193,13 +193,6 @@ static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, si
   return true;
 }
 
-/* What the bar says: "opt worst d=20". */
-static const char *bar_name(const struct args *a, char name[64])
-{
-  snprintf(name, 64, "%s %s d=%u", a->impl->name, scenario_names[a->scenario], a->depth);
-  return name;
-}
-
 static int compare_ns(const void *a, const void *b)
 {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -249,7 +242,8 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
   struct progress progress = progress_begin();
   char name[64];
   int status = STATUS_DONE;
-  bar_name(a, name);
+  /* what the bar says: "opt worst d=20" */
+  snprintf(name, sizeof name, "%s %s d=%u", a->impl->name, scenario_names[a->scenario], a->depth);
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
   r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
@@ -281,6 +275,8 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
       r->peak_at = i + 1;
       r->memory_at_peak = sampled ? r->final_memory : 0;
       r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
+    } else if (r->final_nodes == r->peak_nodes && r->memory_at_peak == 0 && sampled) {
+      r->memory_at_peak = r->final_memory; /* at the peak again: worst ends there */
     }
     if (csv != NULL) {
       fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%zu,", i + 1, leaf, r->final_nodes);
@@ -299,7 +295,6 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
 static int replay_to_peak(const struct args *a, struct result *r)
 {
   struct progress progress = progress_begin();
-  char name[64];
   struct pattern p;
   pprf_key *key = NULL;
   if (!pattern_begin(&p, a))
@@ -312,7 +307,7 @@ static int replay_to_peak(const struct args *a, struct result *r)
     else if ((err = a->impl->punct(key, leaf)) != PPRF_OK)
       status = complain(STATUS_FAILED, "leaf %" PRIu64 ": %s", leaf, pprf_strerror(err));
     if (i % 1024 == 0)
-      progress_show(&progress, bar_name(a, name), i, r->peak_at);
+      progress_show(&progress, "again, to the peak", i, r->peak_at);
   }
   progress_end(&progress);
   if (status == STATUS_DONE)

@@ -379,6 +379,7 @@ class Values(Case):
                          f"{2 ** 56 + 3} live\n{last} live\n")
         about = json.loads(self.expect(DONE, "info", "--json", self.key))
         self.assertEqual((about["leaves"], about["punctured"]), (2 ** 63, 0))
+        self.assertEqual({type(about["leaves"]), type(about["punctured"])}, {int})
         self.expect(DONE, "punct", self.key, half, last)
         self.assert_key(63, [(0, 2 ** 62 - 1), (last, last)])
         self.assertEqual(self.expect(DONE, "info", "--ranges", self.key), f"{half}\n{last}\n")
@@ -1382,7 +1383,7 @@ class Forms(Case):
     def test_progress_of_eval(self):
         self.make(20)
         master, slave = self.terminal()
-        process = self.start("eval", self.key, "0..40000", stderr=slave)
+        process = self.start("eval", self.key, "0..40000", stderr=slave, env={**os.environ, "TERM": "xterm"})
         os.close(slave)
         terminal = READERS.submit(rest_of, master)
         select.select([process.stdout], [], [], 60)  # it has begun
@@ -1393,7 +1394,7 @@ class Forms(Case):
         self.assertEqual(self.wait(process).returncode, DONE)
         self.assertEqual(out.count(b"\n"), 40001)
         shown = terminal.result()
-        self.assertRegex(shown.decode(), r"\A\rpprf eval \[[# ]{32}\] +\d+%  \d+ of 40001 ")
+        self.assertRegex(shown.decode(), r"\A\rpprf eval \[[# ]{32}\] +\d+%  \d+:\d\d left\x1b\[K")
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
 
     def typed(self, keys, stop=None):
@@ -1870,7 +1871,7 @@ class Simulate(Case):
         args = ["simulate", "-s", "worst", "-d", "17", "-i", "list", "--punctures", "45000"]
         master, slave = self.terminal()
         begin = time.monotonic()  # before its own clock
-        process = self.start(*args, stderr=slave)
+        process = self.start(*args, stderr=slave, env={**os.environ, "TERM": "xterm"})
         os.close(slave)
         shown = b""
         while True:
@@ -1885,10 +1886,88 @@ class Simulate(Case):
             shown += data
         os.close(master)
         self.assertEqual(self.wait(process).returncode, DONE)
-        self.assertRegex(shown.decode(), r"\rlist worst d=17 \[[# ]+\] +\d+% ")
+        self.assertRegex(shown.decode(), r"\rlist worst d=17 \[[# ]+\] +\d+%  \d+:\d\d left\x1b\[K")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), "the bar is not removed at the end")
         r = self.run_(*args)
         self.assertEqual((r.returncode, r.stderr), (DONE, b""))
+
+    def bar(self, columns, term):
+        """What eval shows on a terminal while its output waits."""
+        master, slave = self.terminal()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        process = self.start("eval", self.key, "0..40000", stderr=slave, env={**os.environ, "TERM": term})
+        os.close(slave)
+        terminal = READERS.submit(rest_of, master)
+        select.select([process.stdout], [], [], 60)
+        time.sleep(1.2)
+        while os.read(process.stdout.fileno(), 1 << 16):
+            pass
+        self.assertEqual(self.wait(process).returncode, DONE)
+        return terminal.result().decode()
+
+    def test_a_bar_fits_the_terminal_and_what_it_can_do(self):
+        self.make(20)
+        for columns, expected in ((40, r"pprf eval \[[# ]+\] +\d+%  \d+:\d\d left"), (24, r" *\d+%  \d+:\d\d left"),
+                                  (6, r" *\d+% ?")):
+            lines = [line for line in self.bar(columns, "xterm").split("\r") if line.strip("\x1b[K")]
+            self.assertTrue(lines)
+            for line in lines:
+                self.assertRegex(line, rf"\A{expected}.?.?\x1b\[K\Z")
+                self.assertLess(len(line) - len("\x1b[K"), columns)
+        self.assertEqual(self.bar(80, "dumb"), "")
+
+    def test_help_is_a_command(self):
+        self.assertEqual(self.expect(DONE, "help"), self.expect(DONE, "--help"))
+        for command in COMMANDS:
+            self.assertEqual(self.expect(DONE, "help", command), self.expect(DONE, command, "--help"))
+        self.refused(USAGE, "no command 'foo' (setup", "help", "foo")
+
+    def test_a_mistyped_word_is_recognized(self):
+        for word, meant in (("pucnt", "punct"), ("set-up", "setup"), ("simulat", "simulate"), ("inof", "info")):
+            self.refused(USAGE, f"no command '{word}': did you mean '{meant}'?", word)
+            self.refused(USAGE, f"did you mean '{meant}'?", "help", word)
+        for word in ("x", "", "eeee", "puncture-me", "s" * 5000):
+            self.refused(USAGE, " (setup, eval, punct, info, simulate)", word)
+        self.refused(USAGE, "option '--detph': unknown: did you mean '--depth'?", "setup", "--detph=3", self.key)
+        self.refused(USAGE, "option '--jsno': unknown: did you mean '--json'?", "info", "--jsno", self.key)
+        self.refused(USAGE, "option '--" + "s" * 99 + "': unknown or ambiguous", "info", "--" + "s" * 99, self.key)
+
+    def test_the_manual_pages_example_is_what_the_program_prints(self):
+        with open(os.path.join(HERE, "pprf.1"), encoding="ascii") as page:
+            example = re.search(r"\.Sh EXAMPLES\n\.Bd -literal\n(.*?)\.Ed", page.read(), re.S)[1]
+        env = {**os.environ, "PATH": os.path.dirname(os.path.abspath(PPRF)) + ":" + os.environ["PATH"]}
+        for part in re.split(r"^\$ ", example, flags=re.M)[1:]:
+            command, _, printed = part.partition("\n")
+            done = subprocess.run(["bash", "-c", command], cwd=self.dir, env=env, text=True, stdout=subprocess.PIPE,
+                                  check=False)
+            self.assertEqual(done.stdout, printed, command)
+        self.assertIn(value(20, 42), example)
+
+    def test_shells_complete_what_help_shows(self):
+        folder = os.path.join(HERE, "completions")
+        env = {**os.environ, "PATH": os.path.dirname(os.path.abspath(PPRF)) + ":" + os.environ["PATH"]}
+        asked = {
+            "bash": ". %s/pprf.bash; COMP_WORDS=(pprf %s) COMP_CWORD=%d; _pprf pprf; "
+                    "printf '%%s\n' \"${COMPREPLY[@]}\"",
+            "zsh": "_describe() { print -rl -- ${(P)${@[-1]}}; }; _files() { print a file; }; "
+                   "f() { source %s/_pprf; }; words=(pprf %s '') CURRENT=%d; "
+                   "[[ $words[2] == '' ]] || words[CURRENT]=--; f",
+            "fish": "source %s/pprf.fish; complete -C 'pprf %s'"}
+        shells = [shell for shell in asked if shutil.which(shell)]
+        for shell in shells:
+            for command in ("", *COMMANDS):
+                first, second = (("''", 1) if shell == "bash" else ("", 2)) if command == "" else \
+                    (command + " --", 2 if shell == "bash" else 3)
+                script = asked[shell] % ((folder, first) if shell == "fish" else (folder, first, second))
+                done = subprocess.run([shell, *(["-f"] if shell == "zsh" else []), "-c", script], env=env, text=True,
+                                      capture_output=True, timeout=60, check=False)
+                found = {re.split(r"[\t:]", line)[0] for line in done.stdout.splitlines()}
+                expected = {*COMMANDS, "help"} if command == "" else {
+                    option + equals for option, equals in
+                    re.findall(r"\[(--[a-z-]+)(=?)", self.expect(DONE, command, "--usage"))}
+                self.assertEqual(found, expected, f"{shell} {command} {done.stderr}")
+        if len(shells) < len(asked):
+            self.skipTest(f"not installed: {' '.join(sorted({*asked} - {*shells}))}; the others were tried")
 
     def test_a_short_run_shows_no_progress(self):
         master, slave = self.terminal()
