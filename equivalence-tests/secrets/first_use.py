@@ -23,7 +23,8 @@ import struct
 import subprocess
 import sys
 
-from gen_vectors import Key, SUITES
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors"))
+from gen_vectors import Key, SUITES  # noqa: E402
 
 B = os.environ.get("B", "build")
 HERE = os.path.dirname(os.path.abspath(__file__))
