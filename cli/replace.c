@@ -490,6 +490,18 @@ static int write_named(struct temporary *t, const struct keyfile *f, const uint8
   return write_new(t, f->dir, f->path, bytes, len, old, true);
 }
 
+/* Closes a file that was synced before it got its name: so is the name now. */
+static int close_named(struct temporary *t, const char *path)
+{
+  int err = fsync(t->dir) == 0 ? 0 : errno;
+  (void)close(t->fd);
+  if (err == 0)
+    return STATUS_DONE;
+  return complain(STATUS_FAILED,
+                  "%s: written, but a crash may undo it: cannot sync its directory: %s", path,
+                  strerror(err));
+}
+
 static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool keep_mode)
 {
   struct temporary t;
@@ -504,12 +516,9 @@ static int replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool kee
     temporary_abandon(&t, f->path);
     return not_placed(f, err);
   }
-  bool synced = fsync(f->dir) == 0;
-  (void)close(t.fd); /* synced */
-  if (!synced)
-    return complain(STATUS_FAILED,
-                    "%s: written, but a crash may undo it: cannot sync its directory: %s", f->path,
-                    strerror(errno));
+  status = close_named(&t, f->path);
+  if (status != STATUS_DONE)
+    return status;
   wipe_old(f, t.name, elsewhere);
   warn_of_file_system(f->dir, f->path, true);
   return STATUS_DONE;
@@ -583,12 +592,9 @@ static int create_once(int dir, const char *base, const char *path, const uint8_
                            : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(err));
     named = true; /* what has no name may not get one: it is made anew with one */
   } while (!placed);
-  bool synced = fsync(dir) == 0;
-  (void)close(t.fd); /* synced */
-  if (!synced)
-    return complain(STATUS_FAILED,
-                    "%s: written, but a crash may undo it: cannot sync its directory: %s", path,
-                    strerror(errno));
+  status = close_named(&t, path);
+  if (status != STATUS_DONE)
+    return status;
   warn_of_file_system(dir, path, false);
   return STATUS_DONE;
 }
