@@ -516,7 +516,7 @@ def shows_progress(case, quiet):
     """What punct shows on a terminal when it stands still for more than a second between two
     leaves."""
     master, slave = pty.openpty()
-    environment = {"LD_PRELOAD": PRELOAD, "PPRF_PRG": "evp"}
+    environment = {"LD_PRELOAD": PRELOAD, "PPRF_PRG": "evp", "TERM": "xterm"}
     leaves = [str(leaf) for leaf in range(100, 140)]
     arguments = ["punct"] + quiet + [case.path] + leaves
     if os.path.exists(case.log):
@@ -736,7 +736,7 @@ def main():
                 else:
                     (code, shown), silent = shows_progress(case, []), shows_progress(case, ["-q"])
                     result((code, silent) == (DONE, (DONE, b"")) and re.fullmatch(
-                        rb"(\rpprf punct \[[# ]{32}\] +\d+%  \d+ of 40 )+\r\x1b\[K", shown), claim)
+                        rb"(\rpprf punct \[[# ]{32}\] +\d+%  \d+:\d\d left\x1b\[K)+\r\x1b\[K", shown), claim)
                 result(unknown_sizes(case), name + "_a_file_whose_size_cannot_be_asked_is_not_read")
                 result(swept_by_another(case), name + "_named_a_file_that_another_writer_swept_is_"
                        "made_anew")
