@@ -72,7 +72,7 @@ install-page: $(OPT_MAN)
 	install -d "$(DESTDIR)$(MANDIR)/man3"
 	install -m 644 $(OPT_MAN) "$(DESTDIR)$(MANDIR)/man3/"
 	@for page in $(OPT_MAN); do for name in $$(sed -n 's/^\.SS \(pprf_[a-z0-9_]*\)$$/\1/p' $$page); do \
-	  echo ".so man3/$${page##*/}" > "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done; done # man pprf_eval
+	  echo ".so man3/$${page##*/}" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done; done # man pprf_eval
 OPT_CMAKE := pprf-config.cmake pprf-config-version.cmake
 uninstall-lib: ## remove what install-lib put there
 	@{ grep -lsxE '\.so man3/(pprf|pprf_shared)\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
