@@ -90,7 +90,7 @@ if [ "$(uname -m)" = x86_64 ]; then
     opt_salted_avx512 opt_salted_avx512_x4 opt_salted_avx512_x8
     opt_keccak_avx512_descend opt_salted_avx512_descend'
   read_code() { # OBJECT FUNCTION...
-    python3 $eq/vector_flow.py "$@" > "$log" 2>&1
+    python3 $eq/secrets/vector_flow.py "$@" > "$log" 2>&1
   }
   read_code "$B/prg/keccak.o" $vectors
   result $? nor_in_the_machine_code_of_the_versions_with_avx512
