@@ -39,6 +39,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("equivalence-tests/vectors/*", [
             "build/equivalence-tests/vectors", "build/equivalence-tests/vectors-regenerated", "build/go-test",
             "build/python-test", "build/rust-test"]),
+        ("cli/completions/*", ["cli/test_cli.py"]),
         ("include/man.py", ["opt/tests/library_test.sh"]), ("bench/report/*", ["bench/test_report.py"]),
         ("docs/*.json", ["docs/test_docs.py"]), ("tls/*.[13]", ["opt/tests/build_test.sh"]),
         ("cli/*.1", ["opt/tests/build_test.sh"]), ("*.in", ["opt/tests/build_test.sh", "opt/tests/library_test.sh"]),
