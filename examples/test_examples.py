@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TAP: docs/tutorial.md as it is typed, in one shell: the library is installed into a folder of its own, and each
+"""TAP: README.md as it is typed, in one shell: the library is installed into a folder of its own, and each
 command of a `console` block prints what stands below it."""
 import os
 import pathlib
@@ -19,7 +19,7 @@ END = "---- end of a command"
 
 
 def typed(text):
-    """The tutorial's commands and what each prints; None where it is not said."""
+    """Its commands and what each prints; None where it is not said."""
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.S | re.M):
         if language == "sh":
             yield from ((line, None) for line in block.splitlines())
@@ -46,16 +46,16 @@ class Examples(unittest.TestCase):
         self.home = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.home)
 
-    def test_each_is_short_and_in_the_tutorial(self):
-        text = (TREE / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    def test_each_is_short_and_in_the_readme(self):
+        text = (TREE / "examples" / "README.md").read_text(encoding="utf-8")
         sources = sorted((TREE / "examples").glob("*.c"))
         self.assertEqual(len(sources), 5)
         for source in sources:
             self.assertLessEqual(len(source.read_text(encoding="utf-8").splitlines()), 60, source.name)
             self.assertIn(f"$ cc {source.name} ", text)
 
-    def test_the_tutorial_as_it_is_typed(self):
-        text = (TREE / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    def test_the_readme_as_it_is_typed(self):
+        text = (TREE / "examples" / "README.md").read_text(encoding="utf-8")
         copy = self.home / "tree"  # programs are built beside their sources
         copy.mkdir()
         for entry in TREE.iterdir():

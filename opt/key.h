@@ -49,7 +49,7 @@ struct pprf_key {
 #define NOINLINE __attribute__((noinline))
 
 /* Bytes of stack that an operation's own functions take, all but the PRG: with it an eighth more, at
- * least, than any compiler and flags that equivalence-tests/secrets/residue-matrix.sh tries need. */
+ * least, than any compiler and flags of equivalence-tests/secrets/residue-matrix.sh need. */
 #ifdef PPRF_WIDE /* a co-path takes 512 bytes more, the two sides of a range 1024 */
 #ifdef __OPTIMIZE__
 #define EVAL_STACK 768u

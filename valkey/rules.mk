@@ -62,15 +62,13 @@ test-fleet: deps-build deps-test $(B)/valkey/pprf.so $(B)/valkey/pprf_known.so $
 	@valkey/test_hosts.py --flights 10000
 	@ALL=1 $(TAP) $(B)/valkey/test_tree valkey/test_valkey.py valkey/test_host.py $(B)/valkey/planted
 
-$(B)/valkey/bench_valkey: $(B)/valkey/bench_valkey.o
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis $(ALL_LDLIBS)
-$(B)/valkey/bench_resume.o: ALL_CPPFLAGS += -Itls
-$(B)/valkey/bench_resume: $(B)/valkey/bench_resume.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
-	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
-$(B)/valkey/bench_latency.o: ALL_CPPFLAGS += -Itls -D_GNU_SOURCE
-$(B)/valkey/bench_latency: $(B)/valkey/bench_latency.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
+VALKEY_BENCH := $(addprefix $(B)/valkey/bench/,tickets resume latency)
+$(VALKEY_BENCH:=.o): ALL_CPPFLAGS += -Itls
+$(B)/valkey/bench/tickets: $(B)/valkey/bench/tickets.o
+$(B)/valkey/bench/resume $(B)/valkey/bench/latency: $(B)/valkey/bench/%: $(B)/valkey/bench/%.o $(B)/tls/tests/loop.o $(B)/tls/libpprf_tls.a
+$(VALKEY_BENCH):
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 .PHONY: bench-fleet
 bench-fleet: deps-build deps-test deps-bench ## measure tickets in a Valkey or Redis server (four minutes)
-	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(B)/valkey/bench_valkey $(B)/valkey/bench_resume $(B)/valkey/bench_latency
-	@valkey/bench_valkey.py
+	@$(MAKE) --no-print-directory $(B)/valkey/pprf.so $(VALKEY_BENCH)
+	@valkey/bench/bench.py

@@ -16,7 +16,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 SUITES = os.path.join(TOP, "equivalence-tests/vectors/suites.json")
 MLS = os.path.join(TOP, "equivalence-tests/vectors/mls.json")
 ORACLE = os.environ.get("ORACLE", os.path.join(TOP, "build/oracle"))
-sys.path.insert(0, os.path.dirname(os.path.join(TOP, "equivalence-tests/vectors/gen_vectors.py")))
+sys.path.insert(0, os.path.join(TOP, "equivalence-tests/vectors"))
 import gen_vectors  # noqa: E402
 
 

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import fleet  # noqa: E402
 
 DEPTH, ROUNDS = 19, 2000
@@ -66,13 +66,13 @@ def main():
               f"({key / leaf:.1f} times)", flush=True)
         tree = c.create("k", DEPTH)
         print("measuring time", flush=True)
-        out = subprocess.run([os.path.join(fleet.BUILD, "bench_valkey"), os.path.join(server.dir, socket), "k",
+        out = subprocess.run([os.path.join(fleet.BUILD, "bench", "tickets"), os.path.join(server.dir, socket), "k",
                               tree, str(DEPTH)], check=True, capture_output=True, text=True).stdout
         print("measuring handshakes", flush=True)
-        latency = subprocess.run([os.path.join(fleet.BUILD, "bench_latency"), os.path.join(server.dir, socket),
+        latency = subprocess.run([os.path.join(fleet.BUILD, "bench", "latency"), os.path.join(server.dir, socket),
                                   str(THREADS), "3", *map(str, ROUND_TRIPS)],
                                  check=True, capture_output=True, text=True).stdout
-        handshakes = subprocess.run([os.path.join(fleet.BUILD, "bench_resume"), str(ROUNDS),
+        handshakes = subprocess.run([os.path.join(fleet.BUILD, "bench", "resume"), str(ROUNDS),
                                      f"unix=unix://{os.path.join(server.dir, socket)}?timeout=1000&budget=100",
                                      f"tcp=valkey://127.0.0.1:{server.port}?timeout=1000&budget=100"],
                                     check=True, capture_output=True, text=True).stdout

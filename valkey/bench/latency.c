@@ -3,7 +3,7 @@
  * that each make one connection after the other, without tickets, with tickets whose server answers after a round
  * trip of some milliseconds (a relay in this process holds its bytes back), and while a ClientHello whose ticket is
  * used is sent again and again.
- *   bench_latency SOCKET THREADS SECONDS MS...
+ *   latency SOCKET THREADS SECONDS MS...
  * A line for each: kind, round trip, connections a second, resumptions a second, others of the flood a second. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ enum { THREADS_MAX = 64, ENDS_MAX = 256, PIECE = 16384, FLOOD = 205, ROUNDS = 3 
 
 static void die(const char *what)
 {
-  fprintf(stderr, "bench_latency: %s\n", what);
+  fprintf(stderr, "latency: %s\n", what);
   exit(1);
 }
 
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
   int threads = argc > 2 ? atoi(argv[2]) : 0;
   double seconds = argc > 3 ? atof(argv[3]) : 0;
   if (argc < 5 || threads < 1 || threads > THREADS_MAX || seconds < 1)
-    die("usage: bench_latency SOCKET THREADS SECONDS MS...");
+    die("usage: latency SOCKET THREADS SECONDS MS...");
   char url[96];
   const char *urls = url;
   pprf_tickets *tickets;

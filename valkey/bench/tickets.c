@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a ticket costs in the module, beside a key a ticket in the same server and run: SET when it is
- * issued, GETDEL when it comes back.  bench_valkey.py starts the server and calls this.
- *   bench_valkey SOCKET KEY ID DEPTH
+ * issued, GETDEL when it comes back.  bench.py starts the server and calls this.
+ *   tickets SOCKET KEY ID DEPTH
  * The tree is fresh.  Each line: what, connections, commands in flight on each, tickets, nanoseconds a
  * ticket; or latency lines: what, median and 99th percentile in microseconds. */
 #include <hiredis/hiredis.h>
@@ -20,7 +20,7 @@ static long long next_leaf;
 
 static void die(const char *what)
 {
-  fprintf(stderr, "bench_valkey: %s\n", what);
+  fprintf(stderr, "tickets: %s\n", what);
   exit(1);
 }
 
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     int connections, flight;
   } shape[] = {{1, 1}, {1, 16}, {8, 1}, {50, 16}};
   if (argc != 5)
-    die("usage: bench_valkey SOCKET KEY ID DEPTH");
+    die("usage: tickets SOCKET KEY ID DEPTH");
   key = argv[2];
   id = argv[3];
   for (int i = 0; i < CONNECTIONS_MAX; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What asking a server adds to a handshake: TLS client and server in one thread, joined by memory, with
  * tickets of this machine and of a server (pprf_fleet.h) by turns.
- *   bench_resume ROUNDS NAME=URL...
+ *   resume ROUNDS NAME=URL...
  * Each line: what, whose tickets, handshakes, median and 99th percentile in microseconds; then the ratio and
  * the difference of the medians to the tickets of this machine. */
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct kind {
 
 static void die(const char *what)
 {
-  fprintf(stderr, "bench_resume: %s\n", what);
+  fprintf(stderr, "resume: %s\n", what);
   exit(1);
 }
 
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
   int kinds = argc - 1, rounds = argc > 1 ? atoi(argv[1]) : 0;
   SSL_CTX *client = loop_client(TLS1_3_VERSION);
   if (argc < 3 || kinds > KINDS_MAX || rounds < 1 || client == NULL)
-    die("usage: bench_resume ROUNDS NAME=URL...");
+    die("usage: resume ROUNDS NAME=URL...");
   for (int i = 0; i < kinds; i++) {
     struct kind *k = &kind[i];
     if (i > 0) {
