@@ -300,6 +300,14 @@ class Waiting(Case):
         link.heal()
         self.wait(lambda: a.use(a.seal()) == OK, "tickets again")
 
+    def test_a_server_that_takes_no_more_connections_is_asked_by_those_there_are(self):
+        a, c = self.host(), self.server.client()
+        a.seal()
+        c("CONFIG", "SET", "maxclients", str(len(c("CLIENT", "LIST").splitlines())))
+        before = a.stats()["connected"]
+        self.assertEqual([a("open-together", "6") for _ in range(20)], ["6"] * 20)
+        self.assertEqual(a.stats()["connected"], before)
+
     def test_a_used_ticket_is_asked_about_once(self):
         """at each host, whichever of its processes has asked; one that is leased may be given back"""
         a, b = self.host(), self.host()

@@ -376,11 +376,8 @@ static int is_pair(const redisReply *r, int first, int second)
          r->element[0]->type == first && r->element[1]->type == second;
 }
 
-enum {
-  NOT_THERE = -1,
-  OVER_BUDGET = -2
-}; /* besides results of pprf.h: the server has no such tree; it was not
-                                              asked */
+/* Besides results of pprf.h: the server has no such tree; it was not asked. */
+enum { NOT_THERE = -1, OVER_BUDGET = -2 };
 
 /* What a server says of a leaf that it does not give. */
 static int read_refusal(const redisReply *r)
@@ -481,8 +478,8 @@ static int connect_line(struct line *l)
   return 0;
 }
 
-/* As many lanes as callers have wanted at once: 0, or -1. */
-static int widen(struct line *l)
+/* As many lanes as callers have wanted at once.  If the server takes no more, those that there are serve on. */
+static void widen(struct line *l)
 {
   for (;;) {
     (void)pthread_mutex_lock(&l->lock);
@@ -490,12 +487,13 @@ static int widen(struct line *l)
     struct lane *next = enough ? NULL : &l->lane[l->lanes];
     (void)pthread_mutex_unlock(&l->lock);
     if (next == NULL)
-      return 0;
-    if (wire_open(&next->wire, l->target, wire_now() + CONNECT_MS) != 0)
-      return -1;
+      return;
+    int opened = wire_open(&next->wire, l->target, wire_now() + CONNECT_MS) == 0;
     next->due = 0;
     (void)pthread_mutex_lock(&l->lock);
-    l->lanes++;
+    l->lanes += (unsigned)opened;
+    if (!opened)
+      l->wanted = l->lanes; /* until a caller finds them all in use again */
     (void)pthread_cond_signal(&l->given);
     (void)pthread_mutex_unlock(&l->lock);
   }
@@ -725,7 +723,8 @@ static int puncture_late(struct line *l)
 /* Until the connections are of no use any more, or the end. */
 static void serve(struct line *l)
 {
-  while (puncture_late(l) == 0 && fill(l) >= 0 && widen(l) == 0) {
+  while (puncture_late(l) == 0 && fill(l) >= 0) {
+    widen(l);
     struct pollfd p[3 + LANES] = {{.fd = l->fds[HALT_FD], .events = POLLIN},
                                   {.fd = l->own.fd, .events = POLLIN | POLLRDHUP},
                                   {.fd = l->fds[WAKE_FD], .events = POLLIN}};
