@@ -39,6 +39,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tools"))
 import tap  # noqa: E402
 
+KEYS = tap.place_of_keys()
+
 PPRF = os.path.join(HERE, "..", "build", "pprf")
 SEED = 0
 ROOT_SEED = bytes(range(16))
@@ -132,7 +134,7 @@ def rest_of(master):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="pprf-test-")
+        self.dir = tempfile.mkdtemp(prefix="pprf-test-", dir=KEYS)
         self.addCleanup(self.remove)
         self.key = os.path.join(self.dir, "key")
 

@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 os.chdir(ROOT)
 sys.path.insert(0, str(ROOT / "tools"))
 import planting  # noqa: E402
+import tap  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
 FOLDERS = [d for d in sorted(ROOT.glob("[a-z]*/")) if d.name != "build"]
@@ -354,7 +355,7 @@ def platforms():
 def main():
     with tempfile.TemporaryDirectory() as d:
         c_example(pathlib.Path(d))
-    with tempfile.TemporaryDirectory() as d:
+    with tempfile.TemporaryDirectory(dir=tap.place_of_keys()) as d:
         console_example(pathlib.Path(d))
     links()
     named_links()

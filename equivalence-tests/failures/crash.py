@@ -30,6 +30,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, "tools")
+import tap  # noqa: E402
+
 BUILD = os.environ.get("BUILD", "build")
 PPRF = os.path.join(BUILD, "pprf")
 PRELOAD = os.path.abspath(os.path.join(BUILD, "equivalence-tests", "crash_preload.so"))
@@ -693,7 +696,7 @@ def main():
     injected = 0
     os.umask(0o027)
     # in memory if there is no TMPDIR: the disk is synced thousands of times
-    where = None if full or "TMPDIR" in os.environ or not os.path.isdir("/dev/shm") else "/dev/shm"
+    where = "/dev/shm" if not full and "TMPDIR" not in os.environ and os.path.isdir("/dev/shm") else tap.place_of_keys()
     with tempfile.TemporaryDirectory(prefix="pprf-crash-", dir=where) as scratch:
         every_import_is_known()
         secrets(scratch)
