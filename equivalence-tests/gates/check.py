@@ -67,7 +67,7 @@ COMMANDS = [  # what is no TAP test of make
     (["equivalence-tests/differential/arch.sh", "equivalence-tests/differential/emulated.c"], "make test-arch"),
     (["equivalence-tests/fuzz/*.dict", "equivalence-tests/differential/replay.c"], "make fuzz"),
     (["equivalence-tests/fuzz/make_corpus.c"], "make corpus-pack"),
-    (["valkey/bench_*"], "make bench-fleet"),
+    (["valkey/bench/*"], "make bench-fleet"),
     (["proofs/wp/prove.py", "proofs/wp/assumptions*"], "python3 proofs/wp/test_assumptions.py"),
     (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],
      "python3 proofs/wp/test_same_text.py"),

@@ -482,6 +482,10 @@ class ChangedFiles(unittest.TestCase):
         targets = {command.split()[1] for _, command in check.COMMANDS if command.startswith("make ")}
         self.assertEqual(sorted(targets - self.graph.edges[".PHONY"]), [])
 
+    def test_every_pattern_of_a_table_is_one_of_a_file(self):
+        patterns = [p for p, _ in check.ALSO] + [p for some, _ in check.COMMANDS for p in some] + check.PROVEN
+        self.assertEqual([p for p in patterns if not fnmatch.filter(reach.files(), p)], [])
+
     def covered(self, file):
         tests = check.tests_of(file, self.made, self.graph)
         return tests + check.commands_of(file, None if tests else self.graph)
