@@ -17,12 +17,12 @@
 const char *command_name = "pprf";
 bool quiet;
 
-/* Bytes of the UTF-8 character at text; 0 if it is none, or if a terminal obeys it: a control character of ASCII or
- * of C1, a separator of lines, what turns the direction of text. */
+/* Length of the UTF-8 character at text.  0 if it is invalid, or if a terminal would act on it: an
+ * ASCII or C1 control character, a line separator, or a bidirectional control. */
 static size_t shown(const char *text)
 {
   static const uint32_t least[] = {0, ' ', 0xa0, 0x800,
-                                   0x10000}; /* of so many bytes; C1 ends at 0x9f */
+                                   0x10000}; /* by length in bytes; C1 ends at 0x9f */
   const unsigned char *p = (const unsigned char *)text;
   size_t n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
   uint32_t c = n < 2 ? *p : *p & 0xffu >> (n + 1);
@@ -36,7 +36,8 @@ static size_t shown(const char *text)
   return odd ? 0 : n;
 }
 
-/* An argument may hold line feeds, or what a terminal obeys: each such byte becomes a question mark. */
+/* An argument may contain line feeds or terminal controls; each of their bytes prints as a question
+ * mark. */
 static void print_line(const char *before, const char *format, va_list args, const char *after)
 {
   char *text = NULL;
@@ -97,7 +98,7 @@ const struct pprf_impl *impl_by_name(const char *name, bool list_allowed)
 
 enum number { NO_NUMBER, NUMBER, GREATER_NUMBER /* than UINT64_MAX */ };
 
-/* What the text from `text` up to `end` is. */
+/* Parse the text from `text` up to `end`. */
 static enum number read_number(const char *text, const char *end, uint64_t *value)
 {
   bool hex = end - text > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -146,7 +147,7 @@ int parse_depth(const char *text, unsigned *depth)
   return STATUS_DONE;
 }
 
-/* Parse a leaf or a range. @return NULL, or what is wrong with it. */
+/* Parse a leaf or a range. @return NULL, or a description of the error. */
 static const char *parse_range(const char *text, struct range *r)
 {
   const char *end = text + strlen(text), *dots = strstr(text, "..");
@@ -195,7 +196,7 @@ static int add_line(struct ranges *r, const char *text, size_t len, uint64_t num
   return append(r, &one);
 }
 
-/* All of standard input, before any file is locked; the last line may lack its end. */
+/* Read all of standard input before any file is locked.  The last line may lack a line feed. */
 static int add_lines(struct ranges *r)
 {
   enum { LINE_MAX_BYTES = 160, BLOCK = 1 << 14 };
@@ -309,7 +310,7 @@ void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t
                 : snprintf(end, sizeof end, " %3.0f%%  %.0f h left", 100 * part, left / 3600);
   int bar = columns - (int)strlen(what) - after - 3;
   bar = bar > BAR_MAX ? BAR_MAX : bar;
-  if (bar < BAR_MIN) /* in a narrow terminal the end says most */
+  if (bar < BAR_MIN) /* a narrow terminal shows only the end */
     snprintf(line, (size_t)columns + 1, "%s", end + 1);
   else
     snprintf(line, (size_t)columns + 1, "%s [%.*s%*s]%s", what, (int)(part * bar),

@@ -12,7 +12,7 @@
 
 /** Exit statuses of every command. */
 enum {
-  STATUS_SHOWN = -2, /**< no exit status: help or the version was printed, and that is all */
+  STATUS_SHOWN = -2, /**< no exit status: only help or the version was printed */
   STATUS_DONE = 0,
   STATUS_USAGE = 1,     /**< a wrong argument */
   STATUS_FILE = 2,      /**< a bad or unreadable key file */
@@ -20,7 +20,7 @@ enum {
   STATUS_FAILED = 4     /**< anything else: no memory, no space, no digest */
 };
 
-/** Name of the running command for messages, "pprf punct" for instance. */
+/** Name of the running command for messages, for instance "pprf punct". */
 extern const char *command_name;
 
 /** Whether --quiet was given: no warnings, no progress. */
@@ -31,36 +31,37 @@ extern bool quiet;
  * @return status, so that a caller can write `return complain(STATUS_USAGE, ...)`. */
 int complain(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** The same for what does not change the exit status; nothing if quiet. */
+/** Print a warning, which does not change the exit status.  Prints nothing if quiet. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** An option of a command. */
 struct option_line {
   const char *name;     /* long name; NULL ends a table */
-  int key;              /* a letter, the short name; more than 255: there is none */
+  int key;              /* the short name, a letter; above 255: none */
   const char *argument; /* the argument's name in the help, or NULL if it takes none */
   const char *help;
 };
 
-/** What a command takes.  The functions report mistakes with complain and return a status. */
+/** The arguments of a command.  The functions report mistakes with complain and return a status. */
 struct command_line {
   const char *operands; /* as the help shows them */
   const char *about, *more;
   const struct option_line *options; /* --help, --usage and --version are added */
   int (*option)(void *input, int key, char *argument);
-  int (*operand)(void *input, char *argument); /* all come after the options */
-  int (*end)(void *input);                     /* when there are no more; NULL: nothing to check */
+  int (*operand)(void *input, char *argument); /* each, after the options */
+  int (*end)(void *input);                     /* after the last one; NULL: nothing to check */
 };
 
 /** Parse the command's arguments; argv[0] is its name.  It never ends the process.
- * @retval STATUS_SHOWN help or the version was printed; else STATUS_DONE, or what a function
- *         returned instead. */
+ * @retval STATUS_SHOWN help or the version was printed; else STATUS_DONE, or the status of the
+ *                      function that failed. */
 int parse_arguments(const struct command_line *line, int argc, char **argv, void *input);
 
-/** Whether a mistyped word may mean the name: up to two letters, but not all, are wrong, missing or too many. */
+/** Whether a word may be a misspelling of the name: up to two letters, but not all, are wrong,
+ * missing or extra. */
 bool resembles(const char *word, const char *name);
 
-/** The line --impl of a command's table of options. */
+/** The --impl entry of a command's option table. */
 #define OPTION_IMPL(names) {"impl", 'i', names, "Implementation (default opt)"}
 
 /** Check the operand FILE: not empty, and not -.
@@ -81,7 +82,7 @@ int parse_depth(const char *text, unsigned *depth);
  * @retval STATUS_DONE or STATUS_USAGE (reported). */
 int parse_suite(const char *text, unsigned *suite);
 
-/** Leaves that the user named. */
+/** Leaves the user named. */
 struct range {
   const char *text; /* as an argument; NULL: a line of standard input */
   uint64_t line;    /* its number there, from 1 */
@@ -100,27 +101,28 @@ struct ranges {
 int add_ranges(struct ranges *r, const char *text);
 
 enum { RANGE_TEXT = 48 };
-/** How a range is named in messages: as the user wrote it, or in decimal in buffer. */
+/** A range's name in messages: as the user wrote it, or in decimal in buffer. */
 const char *range_text(const struct range *r, char buffer[RANGE_TEXT]);
 
 /** Check that a range lies in a tree of that depth.
  * @retval STATUS_DONE or STATUS_USAGE (reported). */
 int check_range(const struct range *r, unsigned depth);
 
-/** A bar on standard error, as wide as the terminal allows, from the second second on; none if it is no terminal,
- * or one that cannot go back in its line (TERM=dumb). */
+/** A progress bar on standard error, as wide as the terminal allows, shown after one second.  There
+ * is none if standard error is not a terminal or if the terminal cannot return the cursor
+ * (TERM=dumb). */
 struct progress {
   uint64_t begun, shown; /* ns */
   bool terminal, visible;
 };
 struct progress progress_begin(void);
-/** Show that done of total steps are done; called as often as the caller likes. */
+/** Show that done of total steps are done.  May be called at any rate. */
 void progress_show(struct progress *p, const char *what, uint64_t done, uint64_t total);
 void progress_end(const struct progress *p);
 /** The monotonic clock in nanoseconds. */
 uint64_t now_ns(void);
 
-/** Memory for secrets: zeroed, out of core dumps, out of swap where the limits allow.
+/** Memory for secrets: zeroed, kept out of core dumps and, where the limits allow, out of swap.
  * NULL if there is none. */
 void *secret_alloc(size_t bytes);
 /** Wipe it and give it back; NULL is allowed. */
@@ -131,24 +133,24 @@ bool write_all(int fd, const void *bytes, size_t len);
 
 /** Standard output through a buffer that is wiped. */
 struct output {
-  uint8_t value[PPRF_VALUE_BYTES_MAX]; /**< the one that is being printed: wiped with the text */
+  uint8_t value[PPRF_VALUE_BYTES_MAX]; /**< the value being printed: wiped with the text */
   char text[4096];
   size_t used;
   bool failed;
 };
-/** Append what printf would print, 200 bytes at most; no secrets: its copies are not wiped. */
+/** Append formatted text, 200 bytes at most.  Not for secrets: printf's copies are not wiped. */
 void output_text(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Append a value of so many bytes, at most PPRF_VALUE_BYTES_MAX, as hexadecimal digits. */
+/** Append a value of `bytes` bytes, at most PPRF_VALUE_BYTES_MAX, in hexadecimal. */
 void output_value(struct output *out, const uint8_t *value, size_t bytes);
-/** Write what is left and wipe value and text.
- * @retval STATUS_DONE or STATUS_FAILED (reported), for all that was appended. */
+/** Write the remaining text; wipe value and text.
+ * @retval STATUS_DONE or STATUS_FAILED (reported), for everything appended. */
 int output_end(struct output *out);
 
-/** Read 2 * bytes hexadecimal digits and nothing else; the text is as secret as the seed, and no branch
- * depends on a digit, only on whether all are digits. */
+/** Read exactly 2 * bytes hexadecimal digits.  The text is as secret as the seed: branches depend
+ * only on whether every character is a digit. */
 bool parse_seed(const char *text, size_t len, uint8_t *seed, size_t bytes);
 
-/** Report a call of the library that failed; the file, not the library, is to blame for a bad format.
+/** Report a failed library call.  A bad format is blamed on the file.
  * @return the exit status. */
 int library_failed(const char *what, int err);
 

@@ -5,7 +5,7 @@
 #include "cli.h"
 
 static const struct command {
-  const char *name; /* with the program's, for messages */
+  const char *name; /* with the program's name, for messages */
   int (*run)(int argc, char **argv);
 } commands[] = {
   {"pprf setup", command_setup}, {"pprf eval", command_eval},         {"pprf punct", command_punct},
@@ -40,7 +40,7 @@ static int no_option(void *input, int key, char *argument)
   (void)input;
   (void)key;
   (void)argument;
-  return STATUS_DONE; /* there is none but --help, --usage and --version */
+  return STATUS_DONE; /* only --help, --usage and --version */
 }
 
 static int command_missing(void *input)
@@ -78,9 +78,9 @@ int command_run(int argc, char **argv)
     .operand = no_command,
     .end = command_missing,
   };
-  static char name[] = "pprf", help[] = "--help"; /* messages may follow the return */
+  static char name[] = "pprf", help[] = "--help"; /* static: messages may use them after return */
   char *no_arguments[] = {name, NULL};
-  if (argc > 1 && strcmp(argv[1], "help") == 0) { /* help, help COMMAND: --help, COMMAND --help */
+  if (argc > 1 && strcmp(argv[1], "help") == 0) { /* "help [COMMAND]" means "[COMMAND] --help" */
     char *asked = NULL;
     if (argc > 2 && find_command(argv[2], &asked) == NULL)
       return no_command(NULL, argv[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eval, punct, info: the commands on a key file that is there. */
+/* The commands that work on an existing key file: eval, punct, info. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "keyfile.h"
 
-/* ---- what they share ---- */
+/* ---- shared by all three ---- */
 
 int library_failed(const char *what, int err)
 {
@@ -30,7 +30,7 @@ uint8_t *encode_key(const struct pprf_impl *impl, const pprf_key *key, size_t *l
   return NULL;
 }
 
-/* Read the file under a lock, kept for writing, and make a key of it. */
+/* Read the file under a lock and import the key.  Writers keep the lock. */
 static int load(struct keyfile *f, const char *path, bool for_writing, const struct pprf_impl *impl,
                 pprf_key **key)
 {
@@ -43,7 +43,7 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
   else
     status = keyfile_read(f);
   if (!for_writing)
-    keyfile_unlock(f); /* a reader that prints slowly delays no writer */
+    keyfile_unlock(f); /* a slow reader must not delay writers */
   if (status == STATUS_DONE) {
     const struct pprf_import_options all = {.size = sizeof all,
                                             .suites = PPRF_SUITES_16_BYTES | PPRF_SUITES_32_BYTES};
@@ -64,7 +64,7 @@ static int load(struct keyfile *f, const char *path, bool for_writing, const str
   return status;
 }
 
-/* Arguments of the commands on an existing file. */
+/* Arguments of these commands. */
 struct file_args {
   const struct pprf_impl *impl;
   const char *path;
@@ -123,12 +123,12 @@ static int complete(void *input)
   return STATUS_DONE;
 }
 
-/* Number of leaves that the operands name, limit + 1 if more than that. */
+/* Number of leaves the operands name, or limit + 1 if there are more than limit. */
 static uint64_t count_leaves(const struct file_args *a, uint64_t limit)
 {
   uint64_t count = 0;
   for (size_t i = 0; i < a->ranges.count; i++) {
-    uint64_t others = a->ranges.at[i].last - a->ranges.at[i].first; /* but the first */
+    uint64_t others = a->ranges.at[i].last - a->ranges.at[i].first; /* excluding the first */
     if (others >= limit - count)
       return limit + 1;
     count += others + 1;
@@ -201,7 +201,7 @@ static bool is_live(const uint8_t *bytes, unsigned depth, size_t nodes, uint64_t
 #define EVAL_LINES_MAX (UINT64_MAX - 1)
 #endif
 
-/* How a leaf is printed: value is NULL if it is punctured, or not asked for. */
+/* Print a leaf; value is NULL if the leaf is punctured or --check was given. */
 static void print_leaf(struct output *out, const struct file_args *a, bool first, uint64_t leaf,
                        bool punctured, const uint8_t *value)
 {
@@ -308,7 +308,7 @@ struct kept {
   uint8_t value[PPRF_VALUE_BYTES_MAX];
 };
 
-/* Puncture one range.  With kept not NULL, the values go there. */
+/* Puncture one range.  If kept is not NULL, store the values there. */
 static int puncture(const struct pprf_impl *impl, pprf_key *key, const struct range *r,
                     struct kept *kept, size_t *count)
 {
@@ -338,8 +338,8 @@ static int save(const struct pprf_impl *impl, const pprf_key *key, struct keyfil
   return status;
 }
 
-/* Puncture all ranges of the key in memory; *changed: one was not punctured before, *some: one was.
- * already, if not NULL, tells which; else messages do. */
+/* Puncture all ranges of the key in memory.  Sets *changed if a range was live, *some if one was
+ * already punctured; already records which ones, or messages name them if it is NULL. */
 static int puncture_ranges(struct file_args *a, pprf_key *key, struct kept *kept, size_t *count,
                            bool *already, bool *changed, bool *some)
 {
@@ -368,7 +368,8 @@ static int puncture_ranges(struct file_args *a, pprf_key *key, struct kept *kept
   return status;
 }
 
-/* What was done, and the values.  JSON by hand: a library's copies of values would stay in memory. */
+/* Print what was punctured, and the values.  The JSON is written by hand because a library would
+ * leave copies of values in memory. */
 static int report(const struct file_args *a, const bool *already, const struct kept *kept,
                   size_t count)
 {
@@ -398,7 +399,7 @@ static int report(const struct file_args *a, const bool *already, const struct k
   return output_end(&out);
 }
 
-/* The key in memory is changed first and written once; only then is anything printed. */
+/* Change the key in memory, write the file once, and only then print. */
 static int puncture_all(struct file_args *a, struct keyfile *f, pprf_key *key, struct kept *kept,
                         bool *already)
 {
@@ -423,7 +424,7 @@ static int run_punct(struct file_args *a, struct keyfile *f, pprf_key *key)
     if (leaves > EVAL_LEAVES_MAX)
       return complain(STATUS_USAGE, "--eval: more than %" PRIu64 " leaves at once",
                       EVAL_LEAVES_MAX);
-    bytes = (size_t)(leaves + 1) * sizeof *kept; /* eval_punct writes before it says punctured */
+    bytes = (size_t)(leaves + 1) * sizeof *kept; /* eval_punct zeroes out on error */
     kept = secret_alloc(bytes);
     if (kept == NULL)
       return complain(STATUS_FAILED, "no memory for %" PRIu64 " values", leaves);
@@ -467,7 +468,7 @@ int command_punct(int argc, char **argv)
 
 /* ---- info ---- */
 
-/* The leaves that no node covers, as operands of eval and punct. */
+/* Print the leaves that no node covers, as operands for eval and punct. */
 static int print_ranges(const struct file_args *a, const uint8_t *bytes, unsigned depth,
                         size_t nodes)
 {
@@ -503,7 +504,8 @@ static int run_info(struct file_args *a, struct keyfile *f, pprf_key *key)
     return print_ranges(a, f->bytes, depth, nodes);
   for (size_t i = 0; i < nodes; i++)
     punctured -= node_at(f->bytes, depth, i).leaves;
-  /* each text is of the library's own words; JSON's integers have no end, jansson's have at 2^63 */
+  /* The strings need no escapes: the library chose them.  jansson's integers end at 2^63, JSON's do
+   * not. */
   const char *format = a->json ? "{\n"
                                  "  \"suite\": \"%s\",\n"
                                  "  \"depth\": %u,\n"

@@ -40,8 +40,8 @@ int keyfile_directory(char *path, const char **base, int flags)
   return fd;
 }
 
-/* Why no key file can be at path, before anything is opened: that could block, or do something, if it
- * is no regular file. */
+/* Refuse a path that is not a regular file before opening it: opening a FIFO could block, and
+ * opening a device could have side effects. */
 static int look(const char *path)
 {
   struct stat s;
@@ -54,14 +54,14 @@ static int look(const char *path)
   return S_ISREG(s.st_mode) ? STATUS_DONE : complain(STATUS_FILE, "%s: not a regular file", path);
 }
 
-/* One attempt; *again if the path names another file by the time the lock is ours. */
+/* Try once.  Sets *again if the path names another file by the time we hold the lock. */
 static int open_once(struct keyfile *f, bool for_writing, bool *again)
 {
   int status = look(f->path);
   if (status != STATUS_DONE)
     return status;
   f->real = realpath(f->path, NULL);
-  if (f->real == NULL) /* that of an open file, /dev/stdin for instance */
+  if (f->real == NULL) /* an open file without a name, for instance /dev/stdin */
     return complain(STATUS_FILE, "%s: %s", f->path,
                     errno == ENOENT ? "no directory has a name for it" : strerror(errno));
   if (for_writing && keyfile_reserved(f->real))
@@ -69,11 +69,11 @@ static int open_once(struct keyfile *f, bool for_writing, bool *again)
   f->dir = keyfile_directory(f->real, &f->base, for_writing ? O_RDONLY : O_PATH);
   if (f->dir < 0)
     return complain(STATUS_FILE, "%s: its directory: %s", f->path, strerror(errno));
-  /* O_NONBLOCK: it may have become a FIFO */
+  /* O_NONBLOCK: the file may have become a FIFO */
   f->fd = openat(f->dir, f->base,
                  (for_writing ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (f->fd < 0) {
-    *again = errno == ENOENT || errno == ELOOP; /* changed since look, which tells why */
+    *again = errno == ENOENT || errno == ELOOP; /* changed since look(), which will say how */
     return *again ? STATUS_FILE : complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   }
   struct stat named;
@@ -85,7 +85,7 @@ static int open_once(struct keyfile *f, bool for_writing, bool *again)
     return complain(STATUS_FAILED, "%s: cannot lock it: %s", f->path, strerror(errno));
   *again =
     fstatat(f->dir, f->base, &named, AT_SYMLINK_NOFOLLOW) != 0 || !keyfile_same(&f->stat, &named);
-  if (!*again && fstat(f->fd, &f->stat) != 0) /* the size it has under the lock */
+  if (!*again && fstat(f->fd, &f->stat) != 0) /* the size, now that it is locked */
     return complain(STATUS_FILE, "%s: %s", f->path, strerror(errno));
   return STATUS_DONE;
 }
@@ -106,7 +106,8 @@ int keyfile_open(struct keyfile *f, const char *path, bool for_writing)
   }
 }
 
-/* Read exactly len bytes at offset; false with errno set, 0 for a file that ends too early. */
+/* Read exactly len bytes at offset.  On failure false with errno set, to 0 if the file is too
+ * short. */
 static bool read_all(int fd, uint8_t *bytes, size_t len, off_t offset)
 {
   for (size_t got = 0; got < len;) {
@@ -132,25 +133,25 @@ size_t keyfile_seed_bytes(const uint8_t *file)
   return file[7] == 2 && file[8] == PPRF_MLS_SHA256 ? 32 : PPRF_SEED_BYTES;
 }
 
-/* The first bytes of a file, which tell its length. */
+/* The header bytes that determine a file's length. */
 enum { START_BYTES = 20 };
 
-/* Whether version 1 of the file holds the key of which this is one of version 2. */
+/* Whether this version 2 file holds a key that must be written as version 1. */
 static bool is_needless_version2(const uint8_t start[START_BYTES])
 {
   return memcmp(start, "PPRFKEY\2", 8) == 0 && !pprf_in_version2(start[8], start[9]);
 }
 
-/* Whether the suite is none that this version knows: then nobody knows how long the seeds are.  The library
- * judges such a file by its first bytes. */
+/* Whether this version does not know the suite.  Its seed length is then unknown too, and the
+ * library decides from the header alone. */
 static bool of_unknown_suite(const uint8_t start[START_BYTES])
 {
   return start[7] == 2 && pprf_suite_name(start[8]) == NULL;
 }
 enum { UNKNOWN_BYTES = 68 };
 
-/* The length that they ask for (docs/key-file.md); 0 if no key begins so, UINT64_MAX if no file is so
- * long. */
+/* The file length these bytes require (docs/key-file.md); 0 if no key begins like this, UINT64_MAX
+ * if the length overflows. */
 static uint64_t length_of(const uint8_t start[START_BYTES])
 {
   unsigned depth = start[9];
@@ -180,7 +181,7 @@ int keyfile_read(struct keyfile *f)
   if (expected == 0)
     return complain(STATUS_FILE, "%s: not a key file", f->path);
   if (of_unknown_suite(start) && size >= UNKNOWN_BYTES)
-    size = UNKNOWN_BYTES; /* that is all that the library says anything about */
+    size = UNKNOWN_BYTES; /* the library looks no further */
   else if (expected != size || (size_t)size != size)
     return complain(STATUS_FILE, "%s: damaged: %" PRIu64 " bytes, but its header requires %" PRIu64,
                     f->path, size, expected);
@@ -197,7 +198,7 @@ int keyfile_read(struct keyfile *f)
 void keyfile_unlock(struct keyfile *f)
 {
   if (f->fd >= 0)
-    (void)close(f->fd); /* read, or synced and replaced: nothing is lost here */
+    (void)close(f->fd); /* the file was only read, or is synced and replaced: nothing to lose */
   if (f->dir >= 0)
     (void)close(f->dir);
   f->fd = f->dir = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process of pprf: what surrounds a command (command.c). */
+/* The pprf process: set-up and tear-down around a command (command.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,8 +24,8 @@ static void harden(void)
   (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* A standard stream that is closed would give its number to the next file, a key file say, and
- * messages would end up there.  In its place goes one whose every use fails. */
+/* If a standard stream is closed, the next file opened, perhaps a key file, would get its number
+ * and receive messages.  Fill the gap with a stream that fails on every use. */
 static bool keep_standard_numbers(void)
 {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -34,7 +34,7 @@ static bool keep_standard_numbers(void)
   return true;
 }
 
-/* Whether messages would be written into a key file, as by pprf info key 2>> key. */
+/* Whether messages would go into a key file, as in pprf info key 2>> key. */
 static bool standard_error_is_a_key(void)
 {
   static const char magic[7] = {'P', 'P', 'R', 'F', 'K', 'E', 'Y'};
@@ -51,28 +51,28 @@ static bool standard_error_is_a_key(void)
   return is_key;
 }
 
-/* What stdio printed, --help for instance, must have reached standard output too. */
+/* Output through stdio, such as --help, must have reached standard output too. */
 static void close_stdout(void)
 {
   if (fclose(stdout) != 0)
     _exit(complain(STATUS_FAILED, "standard output: %s", strerror(errno)));
 }
 
-/* The bytes before a hyphen: what the names of one variable's versions begin with. */
+/* Length of the prefix before a hyphen, which all version names of one variable share. */
 static size_t kind(const char *name)
 {
   const char *hyphen = strchr(name, '-');
   return hyphen == NULL ? 0 : (size_t)(hyphen - name);
 }
 
-/* The library goes on with another version of the PRG; who asked for one wants to know. */
+/* The library would silently use another PRG version; report the one it cannot use. */
 static int check_version(const char *variable, const char *names)
 {
   const char *name = secure_getenv(variable);
   int err = name == NULL ? PPRF_OK : pprf_prg_select(name);
   if (err == PPRF_OK && name != NULL &&
       (kind(name) != kind(names) || strncmp(name, names, kind(names)) != 0))
-    err = PPRF_ERR_RANGE; /* it is one of another variable */
+    err = PPRF_ERR_RANGE; /* it belongs to another variable */
   if (err == PPRF_ERR_RANGE)
     return complain(STATUS_USAGE, "%s '%s': not %s, or the processor cannot run it", variable, name,
                     names);

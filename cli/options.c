@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options by getopt_long, which every libc for Linux has; help from the same table. */
+/* Options by getopt_long, which every Linux libc has; help comes from the same table. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct option_line help_options[] = {
 
 /* ---- help ---- */
 
-/* Print a line's words from column `at` on, in lines of HELP_WIDTH that begin at column `indent`. */
+/* Print words from column `at` on, wrapped at HELP_WIDTH; further lines start at `indent`. */
 static void print_words(const char *text, size_t bytes, size_t at, size_t indent)
 {
   const char *end = text + bytes;
@@ -124,7 +124,7 @@ bool resembles(const char *word, const char *name)
   enum { LEN_MAX = 16, WRONG_MAX = 2 };
   size_t n = strlen(word), m = strlen(name);
   unsigned
-    row[LEN_MAX + 1]; /* Levenshtein's distances of the word's beginning to the name's beginnings */
+    row[LEN_MAX + 1]; /* Levenshtein distances from the word's prefix to each prefix of the name */
   if (n > LEN_MAX || m > LEN_MAX)
     return false;
   for (size_t j = 0; j <= m; j++)
@@ -144,7 +144,7 @@ bool resembles(const char *word, const char *name)
   return row[m] <= WRONG_MAX && row[m] < n && row[m] < m;
 }
 
-/* The option's name of those that a mistyped word resembles, or NULL. */
+/* The option name that a mistyped word resembles, or NULL. */
 static const char *near(const struct tables *t, const char *word, size_t len)
 {
   char text[32] = "";
@@ -156,7 +156,7 @@ static const char *near(const struct tables *t, const char *word, size_t len)
   return NULL;
 }
 
-/* What getopt_long refused with '?' or ':'.  An argument is not repeated: it may be a seed. */
+/* Report what getopt_long refused with '?' or ':'.  Never print an argument: it may be a seed. */
 static int refuse(const struct tables *t, int result, char **argv)
 {
   const char *word = argv[optind - 1];
@@ -183,7 +183,7 @@ int parse_arguments(const struct command_line *line, int argc, char **argv, void
   quiet = false;
   fill(&t, line->options);
   opterr = 0;
-  optind = 0; /* anew, whatever was parsed before */
+  optind = 0; /* start over, whatever was parsed before */
   while (status == STATUS_DONE && (key = getopt_long(argc, argv, t.shorts, t.longs, NULL)) != -1) {
     if (key == 'h' || (key == '?' && optopt == '?')) {
       print_help(line);

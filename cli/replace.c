@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A key file is created, or replaced by another.  What stands on the disk at any moment:
+/* Create a key file, or replace it.  On disk there is, in turn:
  *
- *   1. the old key under its name, and a new file without one (O_TMPFILE), written and synced;
- *   2. the new file gets a temporary name (or has had it from the start), locked;
- *   3. the two files exchange their names, at once, and the directory is synced;
- *   4. the old file, now under the temporary name, is overwritten, synced, and removed.
+ *   1. the old key under its name, and a nameless new file (O_TMPFILE), written and synced;
+ *   2. the new file, locked, under a temporary name (which it may have from the start);
+ *   3. the two files with their names exchanged atomically, and the directory synced;
+ *   4. the old file, now under the temporary name, overwritten, synced, then removed.
  *
- * So a kill loses no key and no puncture, and leaves nothing that the next writer does not find.
- * A step that the file system, or a container's filter of system calls, does not know is replaced by
- * another, which is tried on the new file first: no such trial can harm the old one. */
+ * So a kill loses neither the key nor a puncture, and the next writer finds whatever it leaves.  A
+ * step that the file system or a container's system call filter does not support is replaced by
+ * another.  Support is probed on the new file, so a probe cannot harm the old one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 #include "cli.h"
 #include "keyfile.h"
 
-/* Not in every libc's headers. */
+/* Missing in some libc headers. */
 #ifndef RENAME_EXCHANGE
 #define RENAME_NOREPLACE 1u
 #define RENAME_EXCHANGE 2u
@@ -40,11 +40,11 @@
 
 #define ACL "system.posix_acl_access"
 
-enum { STATUS_EXISTS = -1 }; /* of create_once: the name is taken, and not reported yet */
+enum { STATUS_EXISTS = -1 }; /* of create_once: the name is taken (not reported) */
 
 /* ---- erasing ---- */
 
-/* Overwrite all of a file on disk; false with errno set. */
+/* Overwrite a whole file on disk; false with errno set. */
 static bool overwrite(int fd)
 {
   static const uint8_t zero[1 << 14];
@@ -60,7 +60,7 @@ static bool overwrite(int fd)
     else if (errno != EINTR)
       err = errno;
   }
-  bool synced = fsync(fd) == 0; /* as far as it came */
+  bool synced = fsync(fd) == 0; /* sync what was written, even after an error */
   if (err != 0)
     errno = err;
   return err == 0 && synced;
@@ -73,7 +73,7 @@ bool keyfile_reserved(const char *path)
          strspn(name + 6, "0123456789abcdef") == 16 && strcmp(name + 22, ".tmp") == 0;
 }
 
-/* FUSE gives a file such a name that loses its own while it is open; a machine that stops leaves it. */
+/* FUSE gives this name to an open file that loses its own; a crash leaves it behind. */
 static bool is_hidden(const char *name)
 {
   return strncmp(name, ".fuse_hidden", 12) == 0;
@@ -86,8 +86,8 @@ static bool begins_as_key(int fd)
          memcmp(start, "PPRFKEY", sizeof start) == 0;
 }
 
-/* Open and lock a file that no living command holds.
- * @return -1 if there is none, or it is none of ours; -2 if it cannot be opened. */
+/* Open and lock a file that no running command holds.
+ * @return -1 if there is none or it is not ours; -2 if it cannot be opened. */
 static int open_abandoned(int dir, const char *name, const struct stat *key, bool erase,
                           struct stat *s)
 {
@@ -98,7 +98,7 @@ static int open_abandoned(int dir, const char *name, const struct stat *key, boo
   int fd = openat(dir, name, (erase ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0)
     return errno == ENOENT ? -1 : -2;
-  /* a second name of the key itself is locked: by us */
+  /* a second name of the key itself is not abandoned: we hold its lock */
   if (fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
       ((key != NULL && keyfile_same(s, key)) ||
        keyfile_lock(fd, (erase ? LOCK_EX : LOCK_SH) | LOCK_NB)) &&
@@ -109,13 +109,13 @@ static int open_abandoned(int dir, const char *name, const struct stat *key, boo
   return -1;
 }
 
-/* A file with another name, the key's own perhaps, only loses this one. */
+/* Only unlink a file that has another name: it may be the key itself. */
 static bool erase_abandoned(int dir, const char *name, int fd, const struct stat *s)
 {
   return (s->st_nlink > 1 || overwrite(fd)) && unlinkat(dir, name, 0) == 0;
 }
 
-/* One file of such a name; *synced: the directory is. */
+/* Handle one file with a temporary name; *synced: the directory is synced. */
 static void sweep_one(int dir, const char *path, const char *name, const struct stat *key,
                       bool erase, bool *synced)
 {
@@ -127,7 +127,7 @@ static void sweep_one(int dir, const char *path, const char *name, const struct 
     warn("%s: a killed command left an older key beside it, %s; the next punct or setup erases it",
          path, name);
   } else {
-    /* a machine that stops must not find the names as before an exchange, and one file wiped */
+    /* Sync first: after a crash the key's name must not lead to the file that is wiped here. */
     *synced = *synced || (fd >= 0 && fsync(dir) == 0);
     if (!*synced || fd < 0 || !erase_abandoned(dir, name, fd, &s))
       warn("%s: a killed command left a key beside it, %s, which cannot be erased: %s", path, name,
@@ -145,19 +145,19 @@ void keyfile_sweep(int dir, const char *path, const struct stat *key, bool erase
   if (d == NULL) {
     if (list >= 0)
       (void)close(list);
-    return; /* a directory that may not be read */
+    return; /* the directory is not readable */
   }
   for (struct dirent *e; (e = readdir(d)) != NULL;)
     if (keyfile_reserved(e->d_name) || is_hidden(e->d_name))
       sweep_one(dir, path, e->d_name, key, erase, &synced);
   (void)closedir(d);
   if (synced)
-    (void)fsync(dir); /* what comes back after a crash is overwritten */
+    (void)fsync(dir); /* a name that reappears after a crash has overwritten bytes */
 }
 
-/* ---- what the file system keeps ---- */
+/* ---- file systems that keep old bytes ---- */
 
-/* File systems that never write into old blocks, by the numbers of statfs(2). */
+/* Copy-on-write file systems, by their statfs(2) magic numbers. */
 static const struct copying {
   uint32_t magic;
   const char *name;
@@ -168,8 +168,8 @@ static const struct copying {
                {0x00003434, "nilfs2"}};
 enum { OVERLAYFS = 0x794c7630 };
 
-/* Whether a lower layer has an older key, and where the upper layer lies, cannot be asked inside a
- * container: that of the host may be out of sight. */
+/* Inside a container there is no way to learn whether a lower layer has an older key or where the
+ * upper layer is stored, so always warn. */
 static void warn_of_file_system(int dir, const char *path, bool replaced)
 {
   struct statfs s;
@@ -187,13 +187,13 @@ static void warn_of_file_system(int dir, const char *path, bool replaced)
 
 /* ---- the new file ---- */
 
-/* The file beside the key: the new one, until it is in its place. */
+/* The temporary file beside the key: the new key until the exchange, then the old one. */
 struct temporary {
   int dir, fd;
   char name[32]; /* empty while it has none (O_TMPFILE) */
 };
 
-/* No name that is taken is ever used: a clock serves where random bytes are refused. */
+/* The clock is good enough where random bytes are refused, since a taken name is never used. */
 static void random_name(char name[32])
 {
   uint64_t r;
@@ -202,7 +202,7 @@ static void random_name(char name[32])
   snprintf(name, 32, ".pprf-%016" PRIx64 ".tmp", r);
 }
 
-/* A file with a name is locked before it has content, or erased by another writer and made anew. */
+/* Lock the named file before it has content.  If another writer erases it first, retry. */
 static bool open_named(struct temporary *t)
 {
   struct stat s, named;
@@ -228,8 +228,9 @@ static bool open_named(struct temporary *t)
   return false;
 }
 
-/* A file without a name leaves none behind when the command is killed.  Where O_TMPFILE or /proc, which
- * names it later, is missing or refused, it has a temporary name from the start. */
+/* A nameless file leaves nothing behind if the command is killed.  Where O_TMPFILE, or /proc
+ * (needed to name the file later), is missing or refused, the file has a temporary name from the
+ * start. */
 static bool temporary_open(struct temporary *t, int dir, bool named)
 {
   *t = (struct temporary){.dir = dir, .fd = -1};
@@ -262,7 +263,7 @@ static bool temporary_name(struct temporary *t)
   return false;
 }
 
-/* Give up a new file.  Its bytes are overwritten first: they are a key. */
+/* Remove a new file.  Overwrite its bytes first: they are a key. */
 static void temporary_abandon(struct temporary *t, const char *path)
 {
   if (!overwrite(t->fd) && t->name[0] != '\0')
@@ -275,8 +276,8 @@ static void temporary_abandon(struct temporary *t, const char *path)
 
 /* ---- permissions ---- */
 
-/* Copy an access control list, or see that there is none: the directory may have given one.
- * Returns the mode without the group's bits, which are the list's mask, if it is lost. */
+/* Copy the access control list, or remove one inherited from the directory.  If the list is lost,
+ * returns the mode without the group bits, which held the list's mask. */
 static mode_t copy_acl(const struct keyfile *f, int fd, mode_t mode)
 {
   char acl[4096];
@@ -292,8 +293,8 @@ static mode_t copy_acl(const struct keyfile *f, int fd, mode_t mode)
   return mode & ~(mode_t)070;
 }
 
-/* Owner first: permissions for the wrong group would open the file to it, and the set-id bits go
- * with a change of owner as with a write. */
+/* Set the owner first: otherwise the permissions would briefly apply to the wrong group.  A change
+ * of owner clears the set-id bits, as a write does. */
 static void copy_owner_and_mode(const struct keyfile *f, int fd)
 {
   struct stat new;
@@ -311,7 +312,7 @@ static void copy_owner_and_mode(const struct keyfile *f, int fd)
     warn("%s: its permissions become %04o", f->path, (unsigned)(new.st_mode & 07777));
 }
 
-/* A file system without permissions gives every file the same. */
+/* A file system without permissions gives every file the same mode. */
 static void set_private(int fd, const char *path, bool tell)
 {
   struct stat s;
@@ -321,7 +322,7 @@ static void set_private(int fd, const char *path, bool tell)
          (unsigned)(s.st_mode & 07777));
 }
 
-/* Write the new file, so that all of it is on disk; old, if not NULL, gives owner and mode. */
+/* Write and sync the new file; it gets the owner and mode of old, if not NULL. */
 static int write_new(struct temporary *t, int dir, const char *path, const uint8_t *bytes,
                      size_t len, const struct keyfile *old, bool named)
 {
@@ -353,7 +354,7 @@ static bool exchange(int dir, const char *a, const char *b)
   return syscall(SYS_renameat2, dir, a, dir, b, RENAME_EXCHANGE) == 0;
 }
 
-/* A filter refuses a call whatever its arguments are: the kernel would miss the names of this one. */
+/* With these arguments the kernel would report missing names; a filter refuses any arguments. */
 static bool renameat2_is_filtered(void)
 {
   int err = errno;
@@ -362,9 +363,9 @@ static bool renameat2_is_filtered(void)
   return same && err != ENOENT;
 }
 
-/* Whether a second name of a file leads to the same inode.  If not (sshfs), it would look like another
- * file to the next writer, who would overwrite it: the new file is tried, which may be overwritten.
- * @return false with errno 0 if not; with another one if what was tried cannot be undone. */
+/* Whether a hard link leads to the same inode.  If not (sshfs), the next writer would take it for
+ * an abandoned file and overwrite it.  Probes the new file, which may be overwritten.
+ * @return false with errno 0 if not; false with another errno if the probe cannot be undone. */
 static bool links_are_seen(const struct temporary *t)
 {
   char second[32];
@@ -382,8 +383,9 @@ static bool links_are_seen(const struct temporary *t)
   return unlinkat(t->dir, second, 0) == 0 && same;
 }
 
-/* Where names cannot be exchanged the old file gets a second, temporary one, and the new file takes
- * its first; where it cannot get one either, a kill after that leaves its bytes on the disk. */
+/* Where names cannot be exchanged, give the old file a second, temporary name, then rename the new
+ * file over the first.  Where hard links do not work either, a kill after the rename leaves the old
+ * bytes on disk. */
 static bool rename_over(struct temporary *t, const struct keyfile *f)
 {
   char second[32];
@@ -408,9 +410,9 @@ static bool rename_over(struct temporary *t, const struct keyfile *f)
   return true;
 }
 
-/* Put the new file, which has a name, in the old one's place.  Afterwards t->name is the old file's, or
+/* Put the named new file in the old one's place.  Afterwards t->name is the old file's name, or
  * empty.
- * @return false with errno set, ESTALE if the old file is not where it was. */
+ * @return false with errno set, ESTALE if the path no longer names the old file. */
 static bool take_place(struct temporary *t, const struct keyfile *f)
 {
   if (!named_so(t->dir, f->base, f)) {
@@ -422,7 +424,7 @@ static bool take_place(struct temporary *t, const struct keyfile *f)
            rename_over(t, f);
   if (named_so(t->dir, t->name, f))
     return true;
-  (void)exchange(t->dir, t->name, f->base); /* a program that knows no lock was faster */
+  (void)exchange(t->dir, t->name, f->base); /* a program that ignores the lock was faster: undo */
   errno = ESTALE;
   return false;
 }
@@ -440,15 +442,15 @@ static int not_placed(const struct keyfile *f, int err)
   return complain(STATUS_FAILED, "%s: cannot replace it: %s", f->path, why);
 }
 
-/* Names of the key in other places.  They are counted before it is replaced: FUSE keeps a file that is
- * open under one of its own. */
+/* Number of hard links elsewhere.  Counted before the replacement: FUSE then adds a name for the
+ * open file. */
 static uintmax_t names_elsewhere(const struct keyfile *f)
 {
   struct stat now;
   return fstat(f->fd, &now) == 0 && now.st_nlink > 1 ? (uintmax_t)now.st_nlink - 1 : 0;
 }
 
-/* The old file is a key that computes what was punctured since. */
+/* Overwrite and remove the old file, a key that still computes the punctured values. */
 static void wipe_old(const struct keyfile *f, const char *name, uintmax_t elsewhere)
 {
   bool own = name[0] != '\0';
@@ -464,7 +466,7 @@ static void wipe_old(const struct keyfile *f, const char *name, uintmax_t elsewh
     warn("%s: the old file remains beside it, %s: %s", f->path, name, strerror(errno));
 }
 
-/* Signals wait while files change their names: what was begun is done. */
+/* Block signals while names change, so that a replacement once begun is completed. */
 static void hold_signals(sigset_t *before)
 {
   sigset_t set;
@@ -472,14 +474,15 @@ static void hold_signals(sigset_t *before)
   sigprocmask(SIG_BLOCK, &set, before);
 }
 
-/* A name that was given cannot be taken away in a directory that entries may only be added to. */
+/* In an append-only directory a name, once given, cannot be removed. */
 static bool is_append_only(int dir)
 {
-  int flags[2] = {0}; /* the kernel writes an int, whatever the request's name says */
+  int flags[2] = {0}; /* the kernel writes an int, although the request is defined with long */
   return ioctl(dir, FS_IOC_GETFLAGS, flags) == 0 && (flags[0] & FS_APPEND_FL) != 0;
 }
 
-/* The same with a temporary name, which a file without one gets now, or is made anew with one. */
+/* write_new, then a temporary name.  If a nameless file cannot get one, it is created again with a
+ * name. */
 static int write_named(struct temporary *t, const struct keyfile *f, const uint8_t *bytes,
                        size_t len, const struct keyfile *old)
 {
@@ -490,7 +493,7 @@ static int write_named(struct temporary *t, const struct keyfile *f, const uint8
   return write_new(t, f->dir, f->path, bytes, len, old, true);
 }
 
-/* Closes a file that was synced before it got its name: so is the name now. */
+/* Sync the name too, then close: the content was synced before the file was named. */
 static int close_named(struct temporary *t, const char *path)
 {
   int err = fsync(t->dir) == 0 ? 0 : errno;
@@ -535,9 +538,9 @@ int keyfile_replace(struct keyfile *f, const uint8_t *bytes, size_t len, bool ke
   return status;
 }
 
-/* ---- a file that was not there ---- */
+/* ---- creating a file ---- */
 
-/* Only one command at a time looks whether the name is free and takes it. */
+/* Check that the name is free and take it; a lock admits one command at a time. */
 static bool rename_if_free(const struct temporary *t, const char *base)
 {
   struct stat s;
@@ -554,7 +557,7 @@ static bool rename_if_free(const struct temporary *t, const char *base)
   return placed;
 }
 
-/* Give the new file, and no other that has it, the name base; false with errno set. */
+/* Give the new file the name base unless it is taken; false with errno set. */
 static bool take_name(struct temporary *t, const char *base, const char *path)
 {
   if (t->name[0] == '\0')
@@ -590,7 +593,7 @@ static int create_once(int dir, const char *base, const char *path, const uint8_
     if (!placed && (named || err == EEXIST))
       return err == EEXIST ? STATUS_EXISTS
                            : complain(STATUS_FAILED, "%s: cannot name it: %s", path, strerror(err));
-    named = true; /* what has no name may not get one: it is made anew with one */
+    named = true; /* naming it is refused: create it again with a name */
   } while (!placed);
   status = close_named(&t, path);
   if (status != STATUS_DONE)
@@ -599,7 +602,7 @@ static int create_once(int dir, const char *base, const char *path, const uint8_
   return STATUS_DONE;
 }
 
-/* Create base in dir; with force, replace it if it is there. */
+/* Create base in dir; with force, replace an existing one. */
 static int create_in(int dir, const char *base, const char *path, const uint8_t *bytes, size_t len,
                      bool force)
 {

@@ -12,14 +12,14 @@
 
 enum { SALT_OPTION = 256 };
 
-/* A seed and its end, or one byte more than the longest seed. */
+/* A seed and its line end, or one byte more than the longest seed. */
 struct seed_line {
   char text[2 * PPRF_VALUE_BYTES_MAX + 1];
   size_t used;
   bool ended;
 };
 
-/* In memory from secret_alloc, which is wiped when it is given back. */
+/* Allocated with secret_alloc, which wipes on release. */
 struct setup_args {
   const struct pprf_impl *impl;
   const char *path;
@@ -39,7 +39,7 @@ static void note_signal(int signal_number)
   caught = signal_number;
 }
 
-/* One line, byte by byte: what follows it belongs to another reader.
+/* Read one line byte by byte: the input after it belongs to another reader.
  * @return false with errno set. */
 static bool read_line(struct seed_line *l)
 {
@@ -55,8 +55,8 @@ static bool read_line(struct seed_line *l)
   return true;
 }
 
-/* The same from a terminal, which does not show what is typed.  A signal that ends or stops the
- * program does so when the terminal is as it was. */
+/* read_line from a terminal with echo off.  A signal that ends or stops the program takes effect
+ * after the terminal is restored. */
 static bool read_line_unseen(struct seed_line *l, const struct termios *before)
 {
   static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
@@ -81,18 +81,18 @@ static bool read_line_unseen(struct seed_line *l, const struct termios *before)
       explicit_bzero(l, sizeof *l);
       (void)raise((int)caught);
     }
-  } while (caught != 0); /* it was stopped and goes on */
+  } while (caught != 0); /* stopped and continued: ask again */
   return read;
 }
 
-/* A seed of either length; which one the suite has, is known when all arguments are. */
+/* Parse a seed of either length; the suite decides which once all arguments are known. */
 static bool parse_any_seed(struct setup_args *a, const char *text, size_t len)
 {
   a->seed_bytes = len == 2 * PPRF_SEED_BYTES ? PPRF_SEED_BYTES : PPRF_VALUE_BYTES_MAX;
   return parse_seed(text, len, a->seed, a->seed_bytes);
 }
 
-/* @return NULL, or what is wrong. */
+/* @return NULL, or a description of the error. */
 static const char *read_seed(struct setup_args *a)
 {
   struct seed_line *l = &a->line;
@@ -118,8 +118,8 @@ static int parse_seed_option(struct setup_args *a, char *arg)
                          : complain(STATUS_USAGE, "--seed -: standard input: %s", wrong);
   }
   bool ok = parse_any_seed(a, arg, len);
-  explicit_bzero(arg, len); /* ps(1) shows arguments */
-  /* the seed itself is not repeated: logs keep messages */
+  explicit_bzero(arg, len); /* hide it from ps(1) */
+  /* do not print the seed: messages end up in logs */
   return ok ? STATUS_DONE
             : complain(STATUS_USAGE, "--seed: not %d or %d hexadecimal digits, or -",
                        2 * PPRF_SEED_BYTES, 2 * PPRF_VALUE_BYTES_MAX);
@@ -157,7 +157,7 @@ static int parse_option(void *input, int key, char *arg)
 static int parse_operand(void *input, char *arg)
 {
   struct setup_args *a = input;
-  if (a->path != NULL && parse_any_seed(a, arg, strlen(arg))) /* not repeated */
+  if (a->path != NULL && parse_any_seed(a, arg, strlen(arg))) /* not printed: it may be a seed */
     return complain(STATUS_USAGE, "a seed without --seed: give only one FILE");
   if (a->path != NULL)
     return complain(STATUS_USAGE, "argument '%s': give only one FILE", arg);
@@ -237,7 +237,7 @@ int command_setup(int argc, char **argv)
   int status = parse_arguments(&line, argc, argv, a);
   if (status == STATUS_DONE)
     status = setup(a);
-  else /* a wrong argument may stand before a seed */
+  else /* a seed may follow a wrong argument: hide it too */
     for (int i = 1; i < argc; i++)
       explicit_bzero(argv[i], strlen(argv[i]));
   secret_free(a, sizeof *a);

@@ -17,12 +17,13 @@
 #include "options.h"
 #include "prg.h"
 
-/* pprf_memory_bytes of opt looks at each page of a key.  Up to depth 20 that is done after every puncture.
- * Above, where there may be many, it is done so many times in a run, and whenever there are more nodes
- * by a 1024th than at the last look: a key that is so deep has memory for its nodes alone. */
+/* opt's pprf_memory_bytes looks at each page of a key.  Up to depth 20, sample it after every
+ * puncture.  Deeper keys may have many pages: sample SAMPLES times a run, and whenever the node
+ * count has grown by a 1024th since the last sample.  The memory of such a deep key is that of its
+ * nodes. */
 #define SAMPLE_ALL_DEPTH 20
 #define SAMPLES 16384
-/* Draws in a row that only hit punctured leaves, before a simulation gives up. */
+/* A simulation gives up after this many consecutive draws of punctured leaves. */
 #ifndef DRAWS_MAX /* fuzzing has a smaller one */
 #define DRAWS_MAX (UINT64_C(1) << 26)
 #endif
@@ -57,12 +58,11 @@ static uint64_t draw64(uint64_t *state)
 
 struct pattern {
   const struct args *args;
-  uint64_t state, next; /* of the generator; the next leaf of worst and best */
+  uint64_t state, next; /* generator state; next leaf of worst and best */
   double spare;         /* the second number of a Box-Muller pair */
   bool have_spare;
-  uint64_t
-    *punctured;  /* for normal and random: a bit a leaf; in a tree deeper than 32 a hash table */
-  size_t places; /* of the table, a power of 2, more than there are punctures; 0: bits */
+  uint64_t *punctured; /* normal, random: a bit a leaf; a hash table beyond depth 32 */
+  size_t places; /* table size, a power of 2 above the number of punctures; 0: bits */
 };
 
 static size_t bitmap_words(unsigned depth)
@@ -82,7 +82,7 @@ static bool pattern_begin(struct pattern *p, const struct args *a)
   return p->punctured != NULL;
 }
 
-/* Enter a leaf into what is punctured; false if it was there. */
+/* Mark a leaf as punctured; false if it already was. */
 static bool enter(struct pattern *p, uint64_t leaf)
 {
   if (p->places == 0) {
@@ -91,7 +91,7 @@ static bool enter(struct pattern *p, uint64_t leaf)
     *word |= bit;
     return !there;
   }
-  uint64_t state = leaf; /* an empty place is 0, that of a leaf one more than it */
+  uint64_t state = leaf; /* 0 is an empty place; a leaf is stored as leaf + 1 */
   size_t at = (size_t)draw64(&state) & (p->places - 1);
   for (; p->punctured[at] != 0; at = (at + 1) & (p->places - 1))
     if (p->punctured[at] == leaf + 1)
@@ -100,7 +100,7 @@ static bool enter(struct pattern *p, uint64_t leaf)
   return true;
 }
 
-/* Box-Muller: two numbers of N(0, 1) from two uniform ones. */
+/* Box-Muller: two samples of N(0, 1) from two uniform ones. */
 static double draw_normal(struct pattern *p)
 {
   if (p->have_spare) {
@@ -115,7 +115,7 @@ static double draw_normal(struct pattern *p)
   return r * cos(angle);
 }
 
-/* One draw of normal or random; false if it falls outside the tree. */
+/* One draw of normal or random; false if it is outside the tree. */
 static bool draw_leaf(struct pattern *p, uint64_t *leaf)
 {
   unsigned depth = p->args->depth;
@@ -123,7 +123,7 @@ static bool draw_leaf(struct pattern *p, uint64_t *leaf)
     *leaf = draw64(&p->state) >> (64 - depth);
     return true;
   }
-  /* from the middle: in a tree deeper than 53 a leaf has more bits than a double */
+  /* relative to the middle: beyond depth 53 a leaf has more bits than a double */
   double half = ldexp(1, (int)depth - 1), x = round(p->args->sigma * draw_normal(p));
   if (!(x >= -half && x < half))
     return false;
@@ -150,8 +150,9 @@ static uint64_t greatest_punctures(const struct args *a)
   return UINT64_C(1) << (a->scenario == WORST ? a->depth - 1 : a->depth);
 }
 
-/* Without --punctures: worst and best to their end, random all leaves, normal as many leaves as
- * lie within two sigma of the middle, at most half of all (more would be drawn again and again). */
+/* Default of --punctures: worst and best run to their end, random takes all leaves, normal as many
+ * as lie within two sigma of the middle, at most half of all (beyond that, most draws would be
+ * repeats). */
 static uint64_t default_punctures(const struct args *a)
 {
   uint64_t half = UINT64_C(1) << (a->depth - 1);
@@ -165,16 +166,16 @@ static uint64_t default_punctures(const struct args *a)
 struct result {
   uint64_t punctures, prg_calls;
   size_t peak_nodes, final_nodes;
-  uint64_t peak_at; /* the puncture, from 1, after which the nodes were at their peak first */
+  uint64_t peak_at; /* the first puncture, from 1, that reached the node peak */
   size_t peak_memory, final_memory, memory_at_peak, effective_at_peak;
   double mean_ns;
   uint32_t median_ns, p99_ns, max_ns;
 };
 
-/* Decides when to ask for the memory that a key holds. */
+/* Decides when to sample a key's memory. */
 struct sampler {
   uint64_t stride;
-  size_t nodes; /* at the last look */
+  size_t nodes; /* at the last sample */
 };
 
 static struct sampler sampler_begin(const struct args *a, size_t nodes)
@@ -184,7 +185,7 @@ static struct sampler sampler_begin(const struct args *a, size_t nodes)
                           .nodes = nodes};
 }
 
-/* After puncture i (from 1): whether it is time for a look. */
+/* Whether to sample after puncture i (from 1). */
 static bool sampler_asks(struct sampler *s, const struct args *a, uint64_t i, size_t nodes)
 {
   if (i % s->stride != 0 && i != a->punctures && nodes <= s->nodes + s->nodes / 1024)
@@ -205,12 +206,12 @@ static uint32_t percentile(const uint32_t *ns, uint64_t n, unsigned k)
   return ns[(n * k + 99) / 100 - 1];
 }
 
-/* The same key each time: what is measured does not depend on a seed. */
+/* Always the same key: the measurements do not depend on its seed. */
 static int make_key(const struct args *a, pprf_key **key)
 {
   static const uint8_t salt[PPRF_SALT_BYTES];
   uint8_t seed[PPRF_VALUE_BYTES_MAX];
-  uint64_t state = ~a->seed; /* not the pattern's numbers */
+  uint64_t state = ~a->seed; /* different from the pattern's */
   for (size_t i = 0; i < sizeof seed; i += 8) {
     uint64_t word = draw64(&state);
     memcpy(seed + i, &word, 8);
@@ -242,7 +243,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
   struct progress progress = progress_begin();
   char name[64];
   int status = STATUS_DONE;
-  /* what the bar says: "opt worst d=20" */
+  /* the bar's label: "opt worst d=20" */
   snprintf(name, sizeof name, "%s %s d=%u", a->impl->name, scenario_names[a->scenario], a->depth);
   r->peak_nodes = a->impl->node_count(key);
   r->peak_memory = r->memory_at_peak = a->impl->memory_bytes(key);
@@ -276,7 +277,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
       r->memory_at_peak = sampled ? r->final_memory : 0;
       r->effective_at_peak = a->impl == &impl_list ? list_effective_bytes(key) : 0;
     } else if (r->final_nodes == r->peak_nodes && r->memory_at_peak == 0 && sampled) {
-      r->memory_at_peak = r->final_memory; /* at the peak again: worst ends there */
+      r->memory_at_peak = r->final_memory; /* also at the peak: worst ends there */
     }
     if (csv != NULL) {
       fprintf(csv, "%" PRIu64 ",%" PRIu64 ",%zu,", i + 1, leaf, r->final_nodes);
@@ -291,7 +292,7 @@ static int measure(const struct args *a, struct pattern *p, pprf_key *key, FILE 
   return status;
 }
 
-/* The memory at the node peak, when it fell between two samples: the same punctures once more. */
+/* Measure the memory at a node peak between two samples: repeat the same punctures up to it. */
 static int replay_to_peak(const struct args *a, struct result *r)
 {
   struct progress progress = progress_begin();
@@ -339,7 +340,7 @@ static int run(const struct args *a, FILE *csv, struct result *r)
     free(ns);
     return complain(STATUS_FAILED, "no memory for %" PRIu64 " punctures", a->punctures);
   }
-  memset(ns, 0xff, a->punctures * sizeof *ns); /* the page faults now */
+  memset(ns, 0xff, a->punctures * sizeof *ns); /* take the page faults now */
   if (csv != NULL)
     fputs("puncture,leaf,nodes,memory_bytes,ns\n", csv);
   int status = make_key(a, &key);
@@ -408,8 +409,8 @@ static int print_json(const struct args *a, const struct result *r)
   return failed ? complain(STATUS_FAILED, "cannot write JSON") : STATUS_DONE;
 }
 
-/* A file that is there stays as it is: it may be a key.  What is no regular file, a pipe say, has
- * nothing to lose. */
+/* Never overwrite an existing regular file: it may be a key.  Pipes and devices have nothing to
+ * lose. */
 static FILE *open_csv(const char *path)
 {
   struct stat s;
@@ -463,7 +464,7 @@ static bool parse_sigma(const char *text, double *sigma)
   return *end == '\0' && isfinite(*sigma) && *sigma > 0;
 }
 
-/* What only all options together tell. */
+/* Checks that need all options. */
 static int complete(void *input)
 {
   struct args *a = input;

@@ -92,7 +92,7 @@ SALT = bytes(range(100, 116))
 
 
 def children_of(suite, seed, node_id):
-    """The same for a suite with a salt; PyCA's AES."""
+    """children() for a suite with a salt; AES is PyCA's."""
     node = node_id.to_bytes(8, "little")
     if suite == "sha3-256-salted":
         digest = hashlib.sha3_256(seed + SALT + node).digest()
@@ -121,7 +121,7 @@ READERS = concurrent.futures.ThreadPoolExecutor()
 
 
 def rest_of(master):
-    """All that a terminal is shown until its other end is closed: it holds 4 kB, and a read gives some of them."""
+    """Everything written to a terminal until its other end closes; it buffers 4 kB, and a read may return a part."""
     shown = b""
     try:
         while data := os.read(master, 1 << 16):
@@ -166,7 +166,7 @@ class Case(unittest.TestCase):
         return r.stdout.decode() if r.stdout is not None else ""
 
     def explained(self, status, text, args):
-        """The one line of an error; what it says before the hint that ends a usage error."""
+        """The single line of an error message, without the hint that ends a usage error."""
         self.assertRegex(text, r"\Apprf[^\n]*: [^\n]+\n\Z", f"{args}: not one line of explanation")
         line, hint, _ = text.partition(" (try 'pprf")
         self.assertEqual(status == USAGE, hint != "", f"{args}: {text}")
@@ -211,8 +211,8 @@ class Case(unittest.TestCase):
         self.assertEqual(self.read().hex(), encode(depth, cover(depth, punctured)).hex())
 
     def as_nobody(self):
-        """Options that make run_ a process which permissions bind; a copy of the program, because
-        the build directory may be out of its reach."""
+        """run_'s options for a process that permissions bind (not root).  It runs a copy of the
+        program, because it may be unable to reach the build directory."""
         if os.geteuid() != 0:
             return {}
         home = tempfile.mkdtemp(prefix="pprf-test-")
@@ -232,7 +232,7 @@ class Case(unittest.TestCase):
             self.skipTest(f"there is no pseudo-terminal: {e}")
 
     def in_mounts(self, prepare, *args):
-        """Run the program where a shell, with the directory as $1, has mounted something."""
+        """Run the program after a shell, with the directory as $1, has mounted something."""
         r = subprocess.run(["unshare", "-rm", "true"], check=False, stderr=subprocess.PIPE)
         if r.returncode != 0:
             self.skipTest("unshare -rm: " + r.stderr.decode().strip())
@@ -240,21 +240,21 @@ class Case(unittest.TestCase):
                          os.path.abspath(PPRF), self.dir, *args, program="unshare")
 
     def blocked(self, *args, **options):
-        """The command, waiting for the lock on the key that the returned file holds."""
+        """Start the command so that it waits for the lock that the returned file holds."""
         f = open(self.key, "rb")
         self.addCleanup(f.close)
         fcntl.flock(f, fcntl.LOCK_EX)
         return f, self.start_blocked(*args, **options)
 
     def start_blocked(self, *args, where="lock", **options):
-        """The command, when it waits for a lock, or in a function of the kernel that is called so."""
+        """Return the command once it waits for a lock, or in the kernel function of this name."""
         process = self.start(*args, **options)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             with open(f"/proc/{process.pid}/wchan") as w, open(f"/proc/{process.pid}/stat") as s:
                 sleeping, function = s.read().rsplit(")", 1)[1].split()[0] == "S", w.read()
                 if sleeping and (where in function or function == "0" and time.monotonic() > deadline - 19):
-                    break  # 0: this kernel does not say
+                    break  # 0: this kernel does not tell
             time.sleep(0.01)
         self.assertIsNone(process.poll(), f"it did not wait: {where}")
         return process
@@ -371,7 +371,7 @@ class Values(Case):
         self.refused(USAGE, str(last + 1), "punct", self.key, last + 1)
         self.refused(USAGE, f"the key's last leaf is {last}", "eval", self.key, hex(last + 1))
         self.refused(USAGE, "more than", "eval", self.key, f"0..{last}", f"0..{last}", 0)
-        # the first two are 2^64 - 3 leaves, which can be counted; the third makes the sum wrap
+        # the first two have 2^64 - 3 leaves, which can be counted; with the third the sum wraps
         self.refused(USAGE, "more than", "eval", "--quiet", self.key, f"0..{last}", f"0..{last - 3}", f"0..{last}",
                      timeout=20)
         for beyond in range(2 ** 64, 2 ** 64 + 12):
@@ -652,7 +652,7 @@ class Usage(Case):
         self.refused(FILE, "no?such", "info", os.path.join(self.dir, "no\nsuch"))
 
     def test_a_terminal_gets_nothing_to_obey(self):
-        """Each character of Unicode is shown as it is, or as question marks."""
+        """Every Unicode character is printed unchanged or as question marks."""
         def is_obeyed(c):
             return unicodedata.category(c) in ("Cc", "Zl", "Zp") or unicodedata.bidirectional(c) in (
                 "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
@@ -717,7 +717,7 @@ class Usage(Case):
             self.assertIn(variable, manual)
             self.assertEqual(self.expect(DONE, "eval", self.key, 1, env={**os.environ, variable: last}),
                              f"1 {value(4, 1)}\n")
-            for name in others:  # versions of another suite are none of this one
+            for name in others:  # versions of another suite are refused
                 self.refused(USAGE, f"{variable} '{name}'", "eval", self.key, 1,
                              env={**os.environ, variable: name})
 
@@ -774,7 +774,7 @@ class Files(Case):
             for command in (["eval", path, 1], ["punct", path, 1], ["info", path]):
                 self.refused(FILE, path, *command, timeout=10)
         self.refused(FAILED, missing, "setup", "-d", 4, missing + "/key")
-        # the reason, where the system has one: a regular file whose first bytes are nobody's
+        # the system's reason if it has one: a regular file with an unknown header
         self.refused(FILE, "/proc/self/mem: Input/output error", "info", "/proc/self/mem")
 
     def test_permissions_that_forbid_are_reported(self):
@@ -928,7 +928,7 @@ class Puncture(Case):
             while True:
                 os.write(full, bytes(4096))
         os.set_blocking(full, True)
-        # the warning of the other name comes when the files have exchanged theirs
+        # the hard-link warning comes after the exchange of names
         process = self.start_blocked("punct", self.key, 1, stderr=full, where="pipe")
         process.send_signal(signal.SIGTERM)
         os.close(full)
@@ -1013,7 +1013,7 @@ class Locking(Case):
     def test_a_puncture_that_prints_slowly_holds_no_lock(self):
         self.make(16)
         lock, slow = self.blocked("punct", "--eval", self.key, "0..7999")
-        other = self.start_blocked("punct", self.key, 8000)  # in the queue behind it
+        other = self.start_blocked("punct", self.key, 8000)  # queued behind it
         lock.close()
         self.assertEqual(self.wait(other).returncode, DONE)
         self.assertIsNone(slow.poll())  # its pipe is full
@@ -1046,7 +1046,7 @@ class Failures(Case):
 
     def test_standard_error_that_is_a_key(self):
         self.make(4)
-        os.chmod(self.key, 0o644)  # which is warned of
+        os.chmod(self.key, 0o644)  # there is a warning for it
         for args in (["info", self.key], ["punct", self.key, 1], ["punct", self.key, "x"], ["no-command"],
                      ["setup", "--depth", 4, self.key], ["eval", self.key + ".none", 1]):
             with open(self.key, "ab") as key:
@@ -1103,8 +1103,8 @@ class Failures(Case):
         self.refused(FAILED, new, "setup", "-d", 5, new, preexec_fn=less)
 
     def named_only(self):
-        """A program that works without unnamed files: it has no /proc to name them through, and
-        so gives its new files a random name at once.  None if that cannot be arranged."""
+        """A wrapper without /proc: the program cannot name nameless files, so it gives its new
+        files a random name at once.  None if that cannot be arranged."""
         wrapper = os.path.join(tempfile.mkdtemp(prefix="pprf-test-"), "pprf")
         self.addCleanup(shutil.rmtree, os.path.dirname(wrapper))
         with open(wrapper, "w") as f:
@@ -1139,7 +1139,7 @@ class Failures(Case):
         self.expect(DONE, "eval", self.key, 1, **nobody)
 
     def test_no_memory(self):
-        """The last thing that opt asks the system for is a region for seeds, of 2 MB while it is made."""
+        """opt's last request to the system is a region for seeds, 2 MB while it is being made."""
         self.make(32)
         before, new = self.read(), os.path.join(self.dir, "new")
 
@@ -1154,7 +1154,7 @@ class Failures(Case):
             for words, *args in (("memory", "punct", "--impl", impl, self.key, 1),
                                  ("making the key", "setup", "--seed", "00" * 16, "--impl", impl, "-d", 32, new)):
                 blocks = 1 << 13  # a gigabyte
-                for step in (1 << k for k in range(12, -1, -1)):  # to the least with which it is done
+                for step in (1 << k for k in range(12, -1, -1)):  # down to the least with which it succeeds
                     if self.run_(*args, **limit(blocks - step)).returncode == DONE:
                         blocks -= step
                 self.assertLess(blocks, 1 << 10, "128 MB")
@@ -1181,8 +1181,8 @@ class Failures(Case):
         self.assertEqual(os.listdir(self.dir), ["key"])
 
     def test_every_key_is_freed(self):
-        """Freeing is what wipes a key: what is still there when a command ends was not wiped.  The arena's own
-        records stay: they hold no seed, and a process has them once."""
+        """A key is wiped when it is freed, so memory still allocated at the end was not wiped.  The
+        arena's own records stay: they hold no seed, and a process has them once."""
         arena = os.path.join(self.dir, "arena")
         with open(arena, "w") as f:
             f.write("{\n arena\n Memcheck:Leak\n match-leak-kinds: reachable\n fun:calloc\n ...\n"
@@ -1194,7 +1194,7 @@ class Failures(Case):
                                   (DONE, "punct", "--eval", self.key, 1, 2), (PUNCTURED, "punct", self.key, 1),
                                   (USAGE, "punct", self.key, 64),
                                   (DONE, "simulate", "-s", "worst", "-d", 6),
-                                  # the peak falls between two samples: a second key is made for it
+                                  # the peak falls between two samples: a second key repeats the run
                                   (DONE, "simulate", "-s", "normal", "--sigma", 3000, "--punctures", 20000, "-d",
                                    21 if impl == "opt" else 16, "--seed", 1)):
                 with self.subTest(impl=impl, args=args):
@@ -1210,7 +1210,7 @@ class Failures(Case):
         lock, process = self.blocked("eval", self.key, 1, **nobody)
         with open(f"/proc/{process.pid}/limits") as f:
             self.assertRegex(f.read(), r"Max core file size +0 +0 ")
-        # the kernel gives what its user may read to root when the process is not dumpable
+        # if the process is not dumpable, its /proc files belong to root
         self.assertEqual(os.stat(f"/proc/{process.pid}/mem").st_uid, 0)
         with open(f"/proc/{process.pid}/status") as f:
             self.assertNotRegex(f.read(), r"(?m)^Uid:\t0\t")
@@ -1316,7 +1316,7 @@ class Forms(Case):
                                                     for a, b in punctured])
                 listed = json.loads(self.expect(DONE, "info", "--ranges", "--json", self.key))
                 self.assertEqual(listed, [list(r) for r in punctured])
-            # what it lists is what punct reads
+            # punct reads what it lists
             fresh = os.path.join(self.dir, f"fresh{depth}-{len(punctured)}-{punctured[:1]}")
             self.make(depth, fresh)
             self.expect(DONE, "punct", fresh, "-", **self.lines(out))
@@ -1400,12 +1400,12 @@ class Forms(Case):
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
 
     def typed(self, keys, stop=None):
-        """setup --seed - on a terminal: what it shows, and how it ends."""
+        """Run setup --seed - on a terminal: what the terminal shows, and the exit status."""
         master, slave = self.terminal()
 
         def own_terminal():
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # background processes ignore it
         process = self.start("setup", "-f", "-d", 4, "--seed", "-", self.key, stdin=slave,
                              stderr=slave, start_new_session=True, preexec_fn=own_terminal)
         shown = b""
@@ -1545,7 +1545,7 @@ class Places(Case):
 
     @staticmethod
     def acl(user, mask, group=0):
-        """An access control list as the kernel takes it: rw for the owner, r for a user."""
+        """An access control list in the kernel's format: rw for the owner, r for a user."""
         entries = ((1, 6, 2 ** 32 - 1), (2, 4, user), (4, group, 2 ** 32 - 1),
                    (0x10, mask, 2 ** 32 - 1), (0x20, 0, 2 ** 32 - 1))
         return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
@@ -1561,14 +1561,14 @@ class Places(Case):
         acl = self.acl(NOBODY, 4)
         self.set_acl(self.key, "access", acl)
         mode = os.stat(self.key).st_mode
-        self.assertEqual(stat.S_IMODE(mode), 0o640)  # the mask: the group itself may do nothing
+        self.assertEqual(stat.S_IMODE(mode), 0o640)  # the mask; the group itself has no rights
         r = self.run_("punct", self.key, 1)
         self.assertEqual((r.returncode, r.stderr), (DONE, b""))
         self.assertEqual(os.getxattr(self.key, "system.posix_acl_access"), acl)
         self.assertEqual(os.stat(self.key).st_mode, mode)
         self.expect(DONE, "setup", "--force", "-d", 4, self.key)
         self.assertEqual(stat.S_IMODE(os.stat(self.key).st_mode), 0o600)
-        # the directory's default list gives a new file one, which the mode 0640 would wake
+        # a new file inherits a list from the directory, which the mode 0640 would activate
         self.set_acl(self.dir, "default", acl)
         os.remove(self.key)
         self.make(4)
@@ -1811,7 +1811,7 @@ class Simulate(Case):
 
     def test_memory_at_the_node_peak_is_known_between_samples(self):
         between = 0
-        for seed in range(1, 9):  # near their peak nodes come and go; every 19th puncture is sampled
+        for seed in range(1, 9):  # near the peak the node count goes up and down; every 19th puncture is sampled
             o = self.simulate("normal", 21, "--sigma", 60000, "--punctures", 310000, "--seed", seed)
             between += o["peak_at"] % 19 != 0
             self.assertGreaterEqual(o["memory_bytes_at_node_peak"], 16 * o["peak_nodes"])
@@ -1837,7 +1837,7 @@ class Simulate(Case):
                 beside = [int(r["leaf"]) - 2 ** (depth - 1) for r in csv.DictReader(f)]
             mean = sum(beside) / n
             deviation = math.sqrt(sum((x - mean) ** 2 for x in beside) / n)
-            # without repetition the middle is drawn from a little less often
+            # no leaf repeats, so the middle is drawn a little less often
             self.assertLess(abs(mean), 5 * sigma / math.sqrt(n) * 2)
             self.assertTrue(sigma <= deviation < 2 * sigma, deviation)
             self.assertTrue({x % 2 for x in beside} == {0, 1}, "every second leaf is never drawn")
@@ -1872,7 +1872,7 @@ class Simulate(Case):
         # long enough for a bar: the list's time grows with the square of the nodes
         args = ["simulate", "-s", "worst", "-d", "17", "-i", "list", "--punctures", "45000"]
         master, slave = self.terminal()
-        begin = time.monotonic()  # before its own clock
+        begin = time.monotonic()  # a little before the program's own clock
         process = self.start(*args, stderr=slave, env={**os.environ, "TERM": "xterm"})
         os.close(slave)
         shown = b""
@@ -1894,7 +1894,7 @@ class Simulate(Case):
         self.assertEqual((r.returncode, r.stderr), (DONE, b""))
 
     def bar(self, columns, term):
-        """What eval shows on a terminal while its output waits."""
+        """What eval shows on a terminal while its output is blocked."""
         master, slave = self.terminal()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         process = self.start("eval", self.key, "0..40000", stderr=slave, env={**os.environ, "TERM": term})
@@ -1992,8 +1992,8 @@ class Simulate(Case):
 
 class Portability(Case):
     def test_the_program_compiles_with_musl(self):
-        """The program's own files; -idirafter for the headers of other libraries, which are the
-        same for every libc."""
+        """Compiles only the program's own files; -idirafter finds other libraries' headers, which
+        are the same for every libc."""
         compiler = shutil.which("musl-gcc")
         if compiler is None:
             self.skipTest("musl-gcc is not installed")
@@ -2045,7 +2045,7 @@ class Planted(Case):
             with open(wrapper, "w") as f:
                 f.write(f"#!/bin/sh\nP='{os.path.abspath(PPRF)}'\n{script}\n")
             os.chmod(wrapper, 0o755)
-            # without the wrapper, this very test passes in the run that this one is part of
+            # without the wrapper, the same test passes in the enclosing run
             r = subprocess.run([sys.executable, __file__, "--pprf", wrapper, test], check=False,
                                stdout=subprocess.PIPE, timeout=120)
             self.assertRegex(r.stdout, rb"(?s)\A1\.\.1\n.*\nnot ok 1 ", f"{bug}: not caught")
