@@ -222,12 +222,13 @@ static void stats(void)
   (void)pprf_tickets_stats(tickets, &s);
   printf(
     "issued=%llu resumed=%llu early_accepted=%llu early_rejected=%llu refused=%llu foreign=%llu "
-    "unanswered=%llu connected=%llu depth=%llu suite=%llu remembered=%llu over_budget=%llu\n",
+    "unanswered=%llu connected=%llu depth=%llu suite=%llu remembered=%llu over_budget=%llu dropped=%llu\n",
     (unsigned long long)s.issued, (unsigned long long)s.resumed,
     (unsigned long long)s.early_accepted, (unsigned long long)s.early_rejected,
     (unsigned long long)s.refused, (unsigned long long)s.foreign, (unsigned long long)s.unanswered,
     (unsigned long long)s.connected, (unsigned long long)s.depth, (unsigned long long)s.suite,
-    (unsigned long long)s.remembered, (unsigned long long)s.over_budget);
+    (unsigned long long)s.remembered, (unsigned long long)s.over_budget,
+    (unsigned long long)s.dropped);
 }
 
 int main(int argc, char **argv)

@@ -196,21 +196,27 @@ static int evicts(server_ctx *ctx)
   return yes;
 }
 
-/* PPRF.CREATE key depth [LIFETIME ms] [LEASE ms] */
+/* PPRF.CREATE key depth [LIFETIME ms] [LEASE ms] [INSTEAD id] */
 static int create(server_ctx *ctx, server_str **a, int n)
 {
   long long depth, lifetime = LIFETIME_DEFAULT, lease = LEASE_DEFAULT;
+  uint64_t instead = 0; /* no tree's id */
   struct tree *t;
   server.AutoMemory(ctx);
-  if (n < 3 || n > 7 || n % 2 == 0)
+  if (n < 3 || n > 9 || n % 2 == 0)
     return server.WrongArity(ctx);
   if (!number(ctx, a[2], "depth", PPRF_DEPTH_MIN, PPRF_SLOTS_DEPTH_MAX, &depth))
     return SERVER_OK;
   for (int i = 3; i < n; i += 2) {
     const char *word = server.StringPtrLen(a[i], NULL);
+    if (strcasecmp(word, "INSTEAD") == 0) {
+      if (!read_id(ctx, a[i + 1], &instead))
+        return SERVER_OK;
+      continue;
+    }
     int is_lifetime = strcasecmp(word, "LIFETIME") == 0;
     if (!is_lifetime && strcasecmp(word, "LEASE") != 0)
-      return server.ReplyWithError(ctx, "ERR options are LIFETIME and LEASE");
+      return server.ReplyWithError(ctx, "ERR options are LIFETIME, LEASE and INSTEAD");
     if (!number(ctx, a[i + 1], is_lifetime ? "LIFETIME" : "LEASE", 1, LIFETIME_MAX,
                 is_lifetime ? &lifetime : &lease))
       return SERVER_OK;
@@ -224,13 +230,15 @@ static int create(server_ctx *ctx, server_str **a, int n)
   if (server.KeyType(k) != SERVER_KEY_EMPTY) {
     if (server.ModuleTypeGetType(k) != type)
       return server.ReplyWithError(ctx, SERVER_WRONG_TYPE);
-    if (tree_look(server.ModuleTypeGetValue(k)).live)
+    struct tree_state s = tree_look(server.ModuleTypeGetValue(k));
+    if (s.live && s.id != instead)
       return server.ReplyWithError(ctx, "EXISTS the key holds a live tree");
   }
   int err = tree_new(&t, (unsigned)depth, (uint64_t)lifetime, (uint64_t)lease);
   if (err != PPRF_OK)
     return fail(ctx, err);
-  (void)server.ModuleTypeSetValue(k, type, t); /* a dead tree that was there is freed */
+  (void)server.ModuleTypeSetValue(k, type,
+                                  t); /* the tree that was there is freed, and its seeds wiped */
   return reply_id(ctx, tree_look(t).id);
 }
 
@@ -443,7 +451,8 @@ static const struct command {
   {"pprf.namekey", "fast deny-script", "The key for tickets' names, and the clock of trees",
    namekey, 1, 0},
   {"pprf.create", "write deny-oom deny-script",
-   "Make a tree of 2^depth leaves: key depth(1..32) [LIFETIME ms] [LEASE ms]", create, -3, 1},
+   "Make a tree of 2^depth leaves: key depth(1..32) [LIFETIME ms] [LEASE ms] [INSTEAD id]", create,
+   -3, 1},
   {"pprf.issue", "write deny-oom deny-script",
    "Take the next leaves and their values: key id n(1..4096)", issue, 4, 1},
   {"pprf.claim", "write fast deny-script", "Lease a leaf and get its value: key id leaf", claim, 4,

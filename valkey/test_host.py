@@ -186,17 +186,17 @@ class Tickets(Case):
         for ticket in tickets:
             self.assertEqual(self.random.choice((a, b)).use(ticket), PUNCTURED)
 
-    def test_when_all_trees_are_full_there_are_no_tickets(self):
-        a, sealed = self.host(depth=4), 0
-        a.seal()
-        end = time.monotonic() + PATIENCE
-        while sealed < 255:  # 16 trees of 16
-            if not a("seal").startswith("error"):
-                sealed += 1
-            self.assertLess(time.monotonic(), end)
-        self.assertEqual(a("seal"), BACKEND)
-        self.server.client()("DEL", "{pprf}:3")
-        self.assertEqual(a.use(a.seal()), OK)
+    def test_when_all_trees_are_full_the_oldest_gives_way(self):
+        """16 trees of 16 leaves; 160 trees' leaves go to nobody"""
+        a = self.host(depth=4)
+        issued = [a.seal() for _ in range(160 * 16)]
+        for _ in range(200):
+            self.assertEqual(a.use(a.seal()), OK)
+        self.assertEqual(len(self.server.client()("KEYS", "*")), 16)
+        self.assertGreaterEqual(a.stats()["dropped"], 160 - 16)
+        fresh = [a.seal() for _ in range(200)]
+        self.assertEqual([a.use(t) for t in fresh], [OK] * 200)  # the youngest trees are not those that went
+        self.assertEqual([a("open", t) for t in issued], [PUNCTURED] * len(issued))
 
     def test_leaves_of_a_tree_that_is_gone_are_not_issued(self):
         """after DEL, which revokes; with the first ticket that the server does not know"""

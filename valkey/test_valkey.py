@@ -196,7 +196,8 @@ class Commands(Case):
             "LEASE must be 1 to 604800000": [("PPRF.CREATE", "n", 4, "LEASE", x) for x in (0, -1, "s")],
             "LIFETIME must be 1 to 604800000": [("PPRF.CREATE", "n", 4, "LIFETIME", 604800001)],
             "options are": [("PPRF.CREATE", "n", 4, "TTL", 5)],
-            "EXISTS": [("PPRF.CREATE", "k", 4)],
+            "EXISTS": [("PPRF.CREATE", "k", 4), ("PPRF.CREATE", "k", 4, "INSTEAD", f"{int(t, 16) ^ 1:016x}"),
+                       ("PPRF.CREATE", "k", 4, "INSTEAD", "0" * 16)],
             "WRONGTYPE": [("PPRF.CREATE", "string", 4), ("PPRF.ISSUE", "string", t, 1),
                           ("PPRF.INFO", "string")],
             "NOKEY": [("PPRF.ISSUE", "none", t, 1), ("PPRF.INFO", "none")],
@@ -216,6 +217,16 @@ class Commands(Case):
         self.assertEqual(before, after)
         self.assertEqual(self.c("EXISTS", "n"), 0)
         self.assertIsNotNone(self.c.claim("k", t, 1))
+
+    def test_a_tree_gives_way_to_one_that_names_it(self):
+        old = self.c.create("k", 4)
+        self.c.issue("k", old, 4)
+        new = self.c.create("k", 5, "INSTEAD", old)
+        self.error("DEAD", self.c, "PPRF.CLAIM", "k", old, 1)
+        self.error("EXISTS", self.c, "PPRF.CREATE", "k", 5, "INSTEAD", old)
+        self.assertEqual(self.c.info("k")["issued"], 0)
+        self.assertEqual(self.c.info("k")["leaves"], 32)
+        self.assertNotEqual(new, old)
 
     def test_nothing_in_clear_without_hello(self):
         t = self.c.create("k", 4)

@@ -144,8 +144,10 @@ int tree_new(struct tree **tree, unsigned depth, uint64_t lifetime, uint64_t lea
 {
   uint64_t id;
   *tree = NULL;
-  if (RAND_bytes((unsigned char *)&id, sizeof id) != 1)
-    return PPRF_ERR_CRYPTO;
+  do
+    if (RAND_bytes((unsigned char *)&id, sizeof id) != 1)
+      return PPRF_ERR_CRYPTO;
+  while (id == 0);
   struct tree *t = tree_dead(depth, id);
   if (t == NULL)
     return PPRF_ERR_NOMEM;

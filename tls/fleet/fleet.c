@@ -146,7 +146,7 @@ enum { OWN_FD = LANES, WAKE_FD, HALT_FD, FDS };
 /* Of all processes. */
 struct counts {
   _Atomic uint64_t issued, resumed, early_accepted, early_rejected, refused, foreign, not_issued,
-    kept, unanswered, connected, remembered, over_budget;
+    kept, unanswered, connected, remembered, over_budget, dropped;
 };
 
 /* Leaves that are punctured, as far as this host's processes have seen lately.  A tag is one leaf's alone among
@@ -325,7 +325,7 @@ static int is_over(unsigned budget, uint64_t now)
 /* The words of one: the command, the tree's key, and up to three more. */
 struct command {
   char key[80], text[3][24];
-  const char *word[8];
+  const char *word[9];
   int words;
 };
 
@@ -555,15 +555,16 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
   return 1;
 }
 
-/* Look at all trees: the one to issue from, which is the youngest that can be, or a slot for a new one,
- * SLOTS: there is none. */
-static int look(struct line *l, unsigned *free_slot)
+/* Look at all trees: the one to issue from, which is the youngest that can be; a slot for a new one, SLOTS: there is
+ * none; and the oldest. */
+static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
 {
   struct command c;
   uint64_t deadline = wire_now() + ANSWER_MS, best = 0;
   int seen = 0;
   l->tree.id = 0;
   *free_slot = SLOTS;
+  *oldest = (struct tree){.until = UINT64_MAX};
   for (unsigned i = 0; i < SLOTS; i++) {
     begin(&c, "PPRF.INFO", l->target, i);
     if (wire_send(&l->own, c.words, c.word, deadline) != 0)
@@ -579,6 +580,8 @@ static int look(struct line *l, unsigned *free_slot)
     seen = 1;
     if (!s.live && *free_slot == SLOTS)
       *free_slot = i;
+    if (s.live && s.lifetime_left < oldest->until)
+      *oldest = (struct tree){s.id, s.lifetime_left, i};
     if (s.live && s.issued < s.leaves && s.lifetime_left > l->fleet->lifetime_ms &&
         s.lifetime_left > best) {
       best = s.lifetime_left;
@@ -588,8 +591,10 @@ static int look(struct line *l, unsigned *free_slot)
   return seen;
 }
 
-static int create(struct line *l, unsigned slot)
+/* In place of another tree, unless that is NULL. */
+static int create(struct line *l, unsigned slot, const struct tree *old)
 {
+  char id[ID_DIGITS + 1];
   struct command c;
   const redisReply *r;
   uint64_t deadline = wire_now() + ANSWER_MS, now = clock_ms();
@@ -599,6 +604,11 @@ static int create(struct line *l, unsigned slot)
   add_number(&c, 1, l->fleet->lifetime_ms + l->fleet->issue_ms);
   add(&c, "LEASE");
   add_number(&c, 2, LEASE_MS);
+  if (old != NULL) {
+    (void)snprintf(id, sizeof id, "%016" PRIx64, old->id);
+    add(&c, "INSTEAD");
+    add(&c, id);
+  }
   if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
@@ -607,19 +617,23 @@ static int create(struct line *l, unsigned slot)
                                                      : 0; /* another host was faster: look again */
   if (read_id(r, &l->tree.id) != 0)
     return -1;
+  (void)atomic_fetch_add(&l->fleet->counts->dropped, old != NULL);
   l->tree.slot = slot;
   l->tree.until = now + l->fleet->issue_ms;
   return 1;
 }
 
-/* A tree to issue from. */
+/* A tree to issue from.  When there are as many as there can be, the oldest gives way, with its tickets. */
 static int find_tree(struct line *l)
 {
   for (int tries = 0; tries < 3; tries++) {
     unsigned slot;
-    int rc = look(l, &slot);
+    struct tree oldest;
+    int rc = look(l, &slot, &oldest);
     if (rc == 1 && l->tree.id == 0)
-      rc = slot < SLOTS ? create(l, slot) : 0;
+      rc = slot < SLOTS     ? create(l, slot, NULL)
+           : oldest.id != 0 ? create(l, oldest.slot, &oldest)
+                            : 0;
     if (rc != 1 || l->tree.id != 0)
       return rc;
   }
@@ -1306,6 +1320,8 @@ static void fleet_stats(void *keys, struct pprf_tickets_stats *s)
                                    .connected = atomic_load(&c->connected),
                                    .remembered = atomic_load(&c->remembered),
                                    .over_budget = atomic_load(&c->over_budget),
+                                   .dropped = atomic_load(&c->dropped),
+                                   .keys_max = SLOTS,
                                    .depth = f->depth,
                                    .suite = server_origin.suite,
                                    .memory_bytes =
