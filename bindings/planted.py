@@ -39,16 +39,20 @@ class Bindings(planting.Planter):
             crate, test = test.split()
             which = ["-q", "--manifest-path", folder + "/Cargo.toml", "-p", crate]
             return ["cargo", "build", *which], ["cargo", "test", *which, test]
-        site = os.path.join(folder, "build", "site")
-        return (["env", "-C", folder, PYTHON, "setup.py", "-q", "build", "--build-lib", site],
-                ["env", "PYTHONPATH=" + site, PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c",
-                 folder + "/pyproject.toml", "--rootdir", folder, folder + "/tests", "-k", test])
+        dist, site = (os.path.join(folder, "build", name) for name in ("dist", "site"))
+        build = f"rm -rf build; {PYTHON} setup.py -q sdist -d {dist} bdist_wheel -d {dist} && " \
+                f"{PYTHON} -m zipfile -e {dist}/*.whl {site}"
+        return (["env", "-C", folder, "sh", "-c", build],
+                ["env", "PPRF_DIST=" + dist, "PYTHONPATH=" + site, PYTHON, "-m", "pytest", "-q", "-p",
+                 "no:cacheprovider", "-c", folder + "/pyproject.toml", "--rootdir", folder, folder + "/tests",
+                 "-k", test])
 
     def judge(self, judge, root):
         language, test = judge.split(" ", 1)
         tool = {"rust": "cargo", "python": PYTHON}.get(language, language)
+        needed = [PYTHON, "-c", "import cffi, pytest, setuptools, wheel"]
         if shutil.which(tool) is None or language == "python" and subprocess.run(
-                [PYTHON, "-c", "import cffi, pytest, setuptools"], stderr=subprocess.DEVNULL, check=False).returncode:
+                needed, stderr=subprocess.DEVNULL, check=False).returncode:
             return "skip", f"no {language} here"
         build, command = self.commands(language, test, root)
         if planting.run(build, root, 600) != "passed":

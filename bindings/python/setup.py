@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+import setuptools
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
@@ -39,5 +40,8 @@ class Modules(build_py):
 
 embed()
 os.chdir(HERE)
-setup(version=version(), cmdclass={"build_py": Modules}, cffi_modules=["pprf/_build.py:ffibuilder"],
+# an SPDX expression; setuptools before 77 knows one by its older name
+LICENCE = "license_expression" if int(setuptools.__version__.split(".")[0]) >= 77 else "license"
+setup(version=version(), **{LICENCE: "Apache-2.0"}, cmdclass={"build_py": Modules},
+      cffi_modules=["pprf/_build.py:ffibuilder"],
       options={"bdist_wheel": {"py_limited_api": "cp39"}})  # as requires-python; the extension has the stable ABI

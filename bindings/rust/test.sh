@@ -38,7 +38,7 @@ published() {
   local crate
   cargo publish --workspace --dry-run --allow-dirty || return 1
   for crate in pprf-sys pprf pprf-rustls; do
-    cargo package --list --allow-dirty -p $crate | grep -qx LICENSE || return 1
+    cargo package --list --allow-dirty -p $crate | grep -qx LICENSE && cmp $crate/LICENSE ../../LICENSE || return 1
   done
   cargo package --list --allow-dirty -p pprf-sys | grep -qx c/pprf.c
 }

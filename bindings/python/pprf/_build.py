@@ -7,22 +7,31 @@ that.  A child of fork must not wait for a lock that a thread of its parent hold
 many forks were above them, and one of another process is refused before its lock is touched.
 """
 import os
-import re
+import shlex
+import subprocess
+import sysconfig
+import tempfile
 
 from cffi import FFI
 
 C = os.path.join("pprf", "_c")
 
 
+def preprocessed(*options: str) -> str:
+    """pprf.h as the compiler's preprocessor leaves it, without the headers whose types cffi knows."""
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    with tempfile.TemporaryDirectory() as nothing:
+        for name in ("stddef.h", "stdint.h"):
+            open(os.path.join(nothing, name), "w", encoding="utf-8").close()
+        return subprocess.run([*shlex.split(compiler), "-E", "-P", *options, "-DPPRF_API=", "-nostdinc", "-I", nothing,
+                               os.path.join(C, "pprf.h")], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def declarations() -> str:
-    """What cffi has to know of pprf.h: its constants, types and functions."""
-    with open(os.path.join(C, "pprf.h"), encoding="utf-8") as file:
-        header = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.S)
-    numbers = dict(re.findall(r"^#define (PPRF_\w+) (\d+)u?$", header, re.M))
-    types = re.findall(r"^(?:enum|typedef|struct \w+) [^;{]*(?:\{.*?\})?[^;]*;", header, re.M | re.S)
-    functions = [f for f in re.findall(r"^PPRF_API ([^;]*;)", header, re.M)]
-    text = "\n".join([f"#define {name} ..." for name in numbers] + types + functions)
-    return re.sub(r"\[(PPRF_\w+)\]", lambda m: f"[{numbers[m.group(1)]}]", text)
+    """What cffi's parser of C is given: the header, and the names of its constants that are numbers."""
+    macros = (line.split() for line in preprocessed("-dM").splitlines())
+    numbers = sorted(m[1] for m in macros if m[1].startswith("PPRF_") and len(m) == 3 and m[2][0].isdigit())
+    return "".join(f"#define {name} ...\n" for name in numbers) + preprocessed()
 
 
 LOCKED = """
