@@ -34,7 +34,7 @@ LIBCRYPTO := yes
 # line, and come after ours: rules use ALL_*, and LINK or LINK_CXX to link.
 WARN := -Wall -Wextra -pedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CXX_WARN := -Wall -Wextra -pedantic -Wshadow $(WERROR)
-OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg -Icommon $(if $(LIBCRYPTO),,-DPPRF_NO_OPENSSL)
+OUR_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude -Iprg $(if $(LIBCRYPTO),,-DPPRF_NO_OPENSSL)
 # what is built does not know where
 OUR_CFLAGS := -std=c11 -O2 -g $(WARN) -fvisibility=hidden -fstack-protector-strong \
   "-ffile-prefix-map=$(CURDIR)=."
@@ -109,7 +109,7 @@ deps-%:
 PRG_LIBCRYPTO_SRC := prg/libcrypto.c prg/wipe.c
 PRG_BUILTIN_SRC := packaging/amalgamation/builtin.c
 PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg/sha256_instructions.c prg/choice.c prg/wipe.c # and libcrypto.c under other names
-COMMON_SRC := common/fork.c common/prepare.c common/strerror.c # in both libraries
+COMMON_SRC := prg/common/fork.c prg/common/prepare.c prg/common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
 OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/arena.c opt/packed/tiles.c opt/packed/index.c opt/packed/draft/draft.c opt/packed/fit.c opt/packed/draft/rewrite.c opt/packed/draft/rewrite_set.c opt/packed/draft/splice.c opt/packed/sets/rewrite.c opt/packed/sets/range.c opt/packed/sets/set.c opt/packed/sets/runs.c opt/packed/sets/splice_runs.c opt/packed/sets/batch.c opt/packed/load.c opt/packed/read.c opt/packed/packed.c opt/slots/store.c opt/read.c opt/change.c opt/walk.c opt/packed/core.c opt/packed/core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c opt/shared.c
 CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
@@ -118,7 +118,7 @@ TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/op
 FLEET_SRC := tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # of libpprf_tls too
 
 # in the order of the lists above, then what has no part in it
-ROOMS := prg common ref opt tls cli equivalence-tests bench
+ROOMS := prg ref opt tls cli equivalence-tests bench
 include $(ROOMS:%=%/rules.mk) \
   $(filter-out $(ROOMS:%=%/rules.mk),$(wildcard */rules.mk packaging/*/rules.mk bindings/*/rules.mk))
 # A source that has moved is no error of what earlier builds noted: what was made from it is made again.

@@ -16,7 +16,7 @@
 #ifndef PPRF_BASELINES_H
 #define PPRF_BASELINES_H
 
-#include "impl.h"
+#include "../cli/impls/impl.h"
 
 /** Depths of the baselines with ids of 4 bytes, and of those with 8. */
 #define BASELINE_DEPTH_MAX 30

@@ -43,7 +43,7 @@
 #include <openssl/evp.h>
 
 #include "baselines.h"
-#include "list.h"
+#include "../cli/impls/list.h"
 #include "workload.h"
 
 extern "C" {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "list.h"
+#include "../cli/impls/list.h"
 
 int main(int argc, char **argv)
 {

@@ -9,7 +9,7 @@
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
 # Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
 
-BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/common/list.o \
+BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/cli/impls/list.o \
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
 ABSEIL = $(shell $(PKG_CONFIG) --libs absl_flat_hash_map)
 BENCH_PRG := $(B)/prg/libprg_keccak.a # the PRG that ships
@@ -40,7 +40,7 @@ $(B)/bench/bench-nohash: $(B)/bench/bench-nohash.o $(BENCH_IMPL) $(B)/bench/prg_
 	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ -lbenchmark $(ABSEIL) $(ALL_LDLIBS)
 $(B)/bench/series: $(B)/bench/series.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
-$(B)/bench/heap: $(B)/bench/heap.o $(B)/common/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
+$(B)/bench/heap: $(B)/bench/heap.o $(B)/cli/impls/list.o $(B)/bench/prg_none.o $(B)/prg/wipe.o
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 $(B)/bench/stores.o: bench/stores.c
 	@mkdir -p $(@D)

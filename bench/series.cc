@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "baselines.h"
-#include "list.h"
+#include "../cli/impls/list.h"
 #include "workload.h"
 
 namespace {

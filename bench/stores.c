@@ -16,7 +16,7 @@
 #include "packed/arena.h"
 #include "baselines.h"
 #include "figures.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "key.h"
 #include "packed/packed.h"
 #include "packed/load.h"

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "figures.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "lanes.h"
 #include "pprf.h"
 #include "prg.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "baselines.h"
-#include "list.h"
-#include "tap.h"
+#include "../cli/impls/list.h"
+#include "../tools/tap.h"
 #include "workload.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "list.h"
+#include "impls/list.h"
 
 const char *command_name = "pprf";
 bool quiet;

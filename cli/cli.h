@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "impl.h"
+#include "impls/impl.h"
 
 /** Exit statuses of every command. */
 enum {

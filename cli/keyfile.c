@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "options.h"
+#include "common/options.h"
 
 bool keyfile_lock(int fd, int how)
 {

@@ -1,5 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # cli/: the program pprf, its manual pages and its tests.
+#
+# impls/: both implementations as values (impl.h), for programs that run them side by side, and the paper's
+# store as a third (list.h).  ref/names.h gives the reference names of its own.
+IMPL_OBJ := $(B)/cli/impls/impl_ref.o $(B)/cli/impls/impl_opt.o
+# what a program links that runs both, with the PRG that ships
+IMPL_ARCHIVES := $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_keccak.a
+
+$(B)/cli/impls/%.o: cli/impls/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/cli/impls/impl_opt.o: cli/impls/impl.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(ALL_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+$(B)/cli/impls/impl_ref.o: cli/impls/impl.c ref/names.h $(B)/flags
+	@mkdir -p $(@D)
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(ALL_CFLAGS) \
+	  $(DEPFLAGS) -c -o $@ $<
+
 CLI_CPPFLAGS := -Icli -D_FILE_OFFSET_BITS=64
 CLI_OBJ := $(CLI_SRC:cli/%.c=$(B)/cli/%.o)
 CLI_MAN := $(wildcard cli/*.1)
@@ -11,7 +29,7 @@ CLI_COMPLETIONS = $(CLI_SHARE)/zsh/site-functions/_pprf $(CLI_SHARE)/fish/vendor
 PROGRAMS += $(B)/pprf
 TAP_TESTS += cli/test_cli.py
 
-$(B)/pprf: $(CLI_OBJ) $(IMPL_OBJ) $(B)/common/list.o $(IMPL_ARCHIVES)
+$(B)/pprf: $(CLI_OBJ) $(IMPL_OBJ) $(B)/cli/impls/list.o $(IMPL_ARCHIVES)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson -lm $(ALL_LDLIBS)
 
 $(CLI_OBJ): $(B)/cli/%.o: cli/%.c $(B)/flags

@@ -13,8 +13,8 @@
 
 #include "cli.h"
 #include "keyfile.h"
-#include "list.h"
-#include "options.h"
+#include "impls/list.h"
+#include "common/options.h"
 #include "prg.h"
 
 /* opt's pprf_memory_bytes looks at each page of a key.  Up to depth 20, sample it after every

@@ -18,7 +18,7 @@ DOCUMENTS = ["README.md", "docs/architecture.md", "docs/soundness.md", "docs/pap
              "docs/one-puncture.md", "docs/security.md", "docs/tickets.md", "docs/tls.md"]
 WHOLE = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/soundness").glob("*.md"))
 NAME = re.compile(r"\[`([^`]+)`\]\([^)]*\)|`([^`]+)`")  # linked, or not
-CODE = ("include", "ref", "opt", "prg", "common", "tls")
+CODE = ("include", "ref", "opt", "prg", "tls")
 
 
 def texts(pattern, *folders):

@@ -274,7 +274,7 @@ def names():
         theorems |= set(re.findall(
             r"^\s*(?:Theorem|Lemma|Corollary|Definition|Fixpoint|Example|Inductive|Record|Variant)"
             r"\s+([\w']+)", v.read_text(), re.M))
-    sources = [p for d in ("include", "prg", "common", "ref", "opt", "cli", "equivalence-tests", "bench", "tls")
+    sources = [p for d in ("include", "prg", "ref", "opt", "cli", "equivalence-tests", "bench", "tls")
                for p in ROOT.glob(d + "/**/*") if p.suffix in
                (".c", ".h", ".cc", ".py", ".acsl", ".sh", ".mk", ".json", ".txt")]
     text = "\n".join(p.read_text(errors="replace") for p in sources)

@@ -4,7 +4,7 @@
 #ifndef EQ_IMPLS_H
 #define EQ_IMPLS_H
 
-#include "../common/impl.h"
+#include "../cli/impls/impl.h"
 
 __attribute__((unused)) static int packed_setup(pprf_key **key, unsigned depth, const uint8_t *seed)
 {

@@ -23,29 +23,26 @@ EQ_RENAME := $(foreach f,expand expand_wide digest random random_wide wipe_plan 
 
 # $(1) variant, $(2) compiler, $(3) flags
 define EQ_VARIANT
-$(EQB)/$(1)/ref/common/%.o: common/%.c common/names.h $(B)/flags
+$(EQB)/$(1)/ref/prg/common/%.o: prg/common/%.c ref/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/ref/%.o: ref/%.c common/names.h $(B)/flags
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+$(EQB)/$(1)/ref/%.o: ref/%.c ref/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include ref/names.h $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/opt/%.o: opt/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/prg/%.o: prg/%.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/%.o: common/%.c $(B)/flags
-	@mkdir -p $$(@D)
-	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $$(DEPFLAGS) -c -o $$@ $$<
 $(EQB)/$(1)/prg/libcrypto_sha3.o: prg/libcrypto.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) $(EQ_CFLAGS) $(3) $(EQ_RENAME) $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/impl_ref.o: common/impl.c common/names.h $(B)/flags
+$(EQB)/$(1)/cli/impls/impl_ref.o: cli/impls/impl.c ref/names.h $(B)/flags
 	@mkdir -p $$(@D)
-	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include common/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
+	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -include ref/names.h -DIMPL=impl_ref -DIMPL_NAME='"ref"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
-$(EQB)/$(1)/common/impl_opt.o: common/impl.c $(B)/flags
+$(EQB)/$(1)/cli/impls/impl_opt.o: cli/impls/impl.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call SAY,$(2),$$@)$(2) $(ALL_CPPFLAGS) -DIMPL=impl_opt -DIMPL_NAME='"opt"' $(EQ_CFLAGS) $(3) \
 	  $$(DEPFLAGS) -c -o $$@ $$<
@@ -58,14 +55,14 @@ $(EQB)/$(1)/cli/%.o: cli/%.c $(B)/flags
 # both implementations without a PRG; with the real one; with the test PRG; and the sequences
 EQ_$(1)_KEYS := $(REF_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/ref/%.o) \
   $(OPT_SRC:%.c=$(EQB)/$(1)/%.o) $(COMMON_SRC:%.c=$(EQB)/$(1)/%.o) \
-  $(EQB)/$(1)/common/impl_ref.o $(EQB)/$(1)/common/impl_opt.o
+  $(EQB)/$(1)/cli/impls/impl_ref.o $(EQB)/$(1)/cli/impls/impl_opt.o
 EQ_$(1)_SHA3 := $$(EQ_$(1)_KEYS) $(PRG_LIBCRYPTO_SRC:%.c=$(EQB)/$(1)/%.o)
 EQ_$(1)_TOY := $$(EQ_$(1)_KEYS) $(EQB)/$(1)/differential/test_prg.o \
   $(EQB)/$(1)/prg/libcrypto_sha3.o $(EQB)/$(1)/prg/wipe.o
 EQ_$(1)_OPS := $$(EQ_$(1)_TOY) $(EQB)/$(1)/differential/ops.o $(EQB)/$(1)/differential/model.o \
   $(EQB)/$(1)/differential/oracle.o
 # what a fuzz target needs; the command line's has the program beside
-EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/common/list.o
+EQ_$(1)_FUZZ_CLI := $(EQ_CLI:%=$(EQB)/$(1)/cli/%.o) $(EQB)/$(1)/cli/impls/list.o
 endef
 EQ_SANITIZE_CLANG := $(SANITIZE) -fno-optimize-sibling-calls
 EQ_plain_FLAGS := -O2 -fstack-protector-strong -fvisibility=hidden $(CFLAGS)
@@ -186,7 +183,7 @@ $(EQB)/memory: $(EQB)/plain/secrets/memory.o $(EQ_plain_SHA3)
 
 CLEAN_TESTS += $(EQB)/residue
 TAP_TESTS += $(EQB)/residue
-$(EQB)/residue: $(EQB)/plain/secrets/residue.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o \
+$(EQB)/residue: $(EQB)/plain/secrets/residue.o $(EQB)/plain/cli/impls/impl_ref.o $(EQB)/plain/cli/impls/impl_opt.o \
   $(B)/ref/libpprf_ref_ns.a $(B)/opt/libpprf_opt.a $(B)/prg/libprg_libcrypto.a
 	$(call SAY,LINK,$@)$(LINK) -Wl,--wrap=prg_wipe -o $@ $^ $(ALL_LDLIBS)
 
@@ -198,7 +195,7 @@ $(EQB)/residue-mls: $(EQB)/residue
 
 # and as others build them: every cell is a target, residue-CELL; two of them are in `make test`
 EQ_MATRIX := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto))
-EQ_MATRIX_OBJ := $(EQB)/plain/secrets/residue.o $(EQB)/plain/secrets/wide_prg.o $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o
+EQ_MATRIX_OBJ := $(EQB)/plain/secrets/residue.o $(EQB)/plain/secrets/wide_prg.o $(EQB)/plain/cli/impls/impl_ref.o $(EQB)/plain/cli/impls/impl_opt.o
 TAP_TESTS += $(EQB)/residue-matrix
 $(EQB)/residue-matrix: $(EQ)/secrets/residue-matrix.sh $(EQ_MATRIX_OBJ)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' \
@@ -282,7 +279,7 @@ TAP_TESTS += $(EQB)/shipped-prg
 $(EQB)/vectors-shipped: $(EQB)/plain/vectors/vectors.o
 $(EQB)/residue-shipped: $(EQB)/plain/secrets/residue.o
 $(EQB)/vectors-shipped $(EQB)/residue-shipped: \
-  $(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
+  $(EQB)/plain/cli/impls/impl_ref.o $(EQB)/plain/cli/impls/impl_opt.o $(B)/ref/libpprf_ref_ns.a \
   $(B)/opt/libpprf_opt.a $(B)/prg/libprg_keccak.a
 	$(call SAY,LINK,$@)$(LINK) $(EQ_WIPE_WRAP) -o $@ $(filter %.o,$^) $(filter %.a,$^) -ljansson $(ALL_LDLIBS)
 $(EQB)/residue-shipped: EQ_WIPE_WRAP := -Wl,--wrap=prg_wipe
@@ -335,7 +332,7 @@ $(EQB)/initialized_bytes: $(EQ_MSAN_OBJ)
 TAP_TESTS += $(EQB)/initialized
 $(EQB)/initialized: $(EQ)/secrets/initialized.sh $(EQB)/initialized_bytes
 	@{ printf '#!/bin/sh\nCLANG="%s" CFLAGS="%s" \\\nLDFLAGS="%s" LDLIBS="%s" \\\nOBJECTS="%s" \\\n' \
-	  '$(CLANG)' '$(ALL_CPPFLAGS) -Iref -include common/names.h $(EQ_CFLAGS) $(EQ_MSAN)' '$(EQ_MSAN_LINK)' \
+	  '$(CLANG)' '$(ALL_CPPFLAGS) -Iref -include ref/names.h $(EQ_CFLAGS) $(EQ_MSAN)' '$(EQ_MSAN_LINK)' \
 	  '$(ALL_LDLIBS)' '$(EQ_MSAN_OBJ)'; echo 'exec $(EQ)/secrets/initialized.sh $(EQB)'; } > $@
 	@chmod +x $@
 
@@ -385,7 +382,7 @@ $(EQB)/cov/prg/libcrypto_evp.o: prg/libcrypto.c
 	@mkdir -p $(@D)
 	$(call SAY,$(CLANG),$@)$(CLANG) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(EQ_CFLAGS) $(EQ_COV_FLAGS) $(DEPFLAGS) -c -o $@ $<
 EQ_cov_PRG := $(PRG_KECCAK_SRC:%.c=$(EQB)/cov/%.o) $(EQB)/cov/prg/libcrypto_evp.o
-$(EQB)/covered/prg_choice: $(EQB)/cov/differential/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/common/fork.o
+$(EQB)/covered/prg_choice: $(EQB)/cov/differential/prg_choice.o $(EQ_cov_PRG) $(EQB)/cov/prg/common/fork.o
 $(EQB)/covered/vectors: $(EQB)/cov/vectors/vectors.o $(EQ_cov_KEYS) $(EQ_cov_PRG)
 EQ_cov_SELFTEST := $(OPT_SELFTEST:%.c=$(EQB)/cov/%.o)
 $(EQ_cov_SELFTEST) $(EQB)/cov/opt/tests/arena_test.o: $(EQB)/cov/%.o: %.c $(B)/flags
@@ -404,10 +401,10 @@ $(EQB)/covered/test_pool: $(EQ_cov_POOL) $(EQB)/cov/failures/inject.o $(OPT_SRC:
   $(COMMON_SRC:%.c=$(EQB)/cov/%.o) $(EQ_cov_PRG)
 $(EQB)/covered/test_pool: EQ_COV_WRAP := $(TLS_WRAP:%=-Wl,--wrap=%)
 # the program, as it is built but for the counters, for cli/test_cli.py
-$(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
+$(EQB)/covered/pprf: $(CLI_SRC) $(wildcard cli/*.h) cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG)
 	@mkdir -p $(@D)
 	$(EQ_COV_LINK) $(ALL_CPPFLAGS) $(CLI_CPPFLAGS) $(EQ_CFLAGS) -O2 -fcoverage-mapping -o $@ $(CLI_SRC) \
-	  common/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
+	  cli/impls/list.c $(EQ_cov_KEYS) $(EQ_cov_PRG) -ljansson -lm $(ALL_LDLIBS)
 # the same gate without the program, as a test
 TAP_TESTS += $(EQB)/coverage
 $(EQB)/coverage: $(EQ)/gates/coverage.py $(EQ)/gates/uncovered.txt $(EQ_COV_PROGRAMS)

@@ -7,7 +7,7 @@
 #ifndef PPRF_OPT_KEY_H
 #define PPRF_OPT_KEY_H
 
-#include "fork.h"
+#include "common/fork.h"
 #include "slots/pages.h"
 #include "pprf.h"
 #include "prg.h"

@@ -11,8 +11,8 @@
 
 #include "change.h"
 #include "key.h"
-#include "options.h"
-#include "prepare.h"
+#include "common/options.h"
+#include "common/prepare.h"
 #include "read.h"
 #include "shared.h"
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "key.h"
-#include "options.h"
-#include "prepare.h"
+#include "common/options.h"
+#include "common/prepare.h"
 #include "shared.h"
 
 static int has_depth(unsigned depth)

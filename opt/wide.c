@@ -8,9 +8,9 @@
 
 #include "packed/arena.h"
 #include "slots/bitmap.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "lanes.h"
-#include "options.h"
+#include "common/options.h"
 #include "path.h"
 #include "wide.h"
 

@@ -5,7 +5,7 @@
 #ifndef PPRF_OPT_WIDE_KEY_H
 #define PPRF_OPT_WIDE_KEY_H
 
-#include "widths.h"
+#include "common/widths.h"
 
 int opt_wide_key_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
 int opt_wide_key_punct(pprf_wide_key *key, uint64_t leaf);

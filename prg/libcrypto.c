@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "pprf.h"
 #include "wide.h"
 
@@ -95,7 +95,7 @@ static void init(void)
   if (hkdf == NULL)
     hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
   watched = watched || OPENSSL_atexit(at_exit) == 1;
-  /* bound, as common/prepare.h has it: what is called where something fails */
+  /* bound, as prg/common/prepare.h has it: what is called where something fails */
   EVP_MD_CTX_free(NULL);
   OPENSSL_cleanse(NULL, 0);
   atomic_store(&initialized, have_key && sha3 != NULL && aes != NULL && hkdf != NULL && watched);

@@ -22,8 +22,8 @@ $(B)/prg/libcrypto_evp.o $(B)/prg/builtin_evp.o: $(B)/flags
 	$(call SAY,CC,$(filter %.c,$^))$(CC) $(ALL_CPPFLAGS) $(PRG_EVP_RENAME) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $(filter %.c,$^)
 
 # with what tells a child of fork, for programs that have neither implementation; theirs comes before it
-$(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ) $(B)/common/fork.o
-$(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ) $(B)/common/fork.o
+$(B)/prg/libprg_libcrypto.a: $(PRG_LIBCRYPTO_OBJ) $(B)/prg/common/fork.o
+$(B)/prg/libprg_keccak.a: $(PRG_KECCAK_OBJ) $(B)/prg/common/fork.o
 $(B)/prg/libprg_libcrypto.a $(B)/prg/libprg_keccak.a: $(B)/flags
 	@rm -f $@
 	$(call SAY,AR,$@)$(AR) rcsD $@ $(filter %.o,$^)

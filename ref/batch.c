@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fork.h"
+#include "common/fork.h"
 #include "key.h"
 #include "pprf.h"
 

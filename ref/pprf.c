@@ -15,10 +15,10 @@
 #include "bytes.h"
 #include "codec.h"
 #include "core.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "key.h"
-#include "options.h"
-#include "prepare.h"
+#include "common/options.h"
+#include "common/prepare.h"
 #include "version2.h"
 
 static inline int is_copy(const pprf_key *key)

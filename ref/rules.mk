@@ -11,12 +11,12 @@ $(B)/ref/%.o: ref/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
-$(B)/ref/ns/common/%.o: common/%.c common/names.h $(B)/flags
+$(B)/ref/ns/prg/common/%.o: prg/common/%.c ref/names.h $(B)/flags
 	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
-$(B)/ref/ns/%.o: ref/%.c common/names.h $(B)/flags
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+$(B)/ref/ns/%.o: ref/%.c ref/names.h $(B)/flags
 	@mkdir -p $(@D)
-	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include common/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
+	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) -include ref/names.h $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
 $(B)/ref/libpprf_ref.a: $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ) $(B)/flags
 	$(MAKE_ARCHIVE)
@@ -26,4 +26,4 @@ $(B)/ref/libpprf_ref_ns.a: $(REF_NS_OBJ) $(B)/flags
 
 TAP_TESTS += $(B)/ref/smoke
 $(B)/ref/smoke: ref/smoke.c $(REF_OBJ) $(PRG_LIBCRYPTO_OBJ)
-	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(LINK) $(ALL_CPPFLAGS) $(DEPFLAGS) -o $@ $(filter %.c %.o,$^) $(ALL_LDLIBS)

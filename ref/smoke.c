@@ -6,7 +6,7 @@
 
 #include "pprf.h"
 #include "prg.h"
-#include "tap.h"
+#include "../tools/tap.h"
 
 #define DEPTH 3
 #define LEAVES (1u << DEPTH)

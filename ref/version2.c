@@ -6,7 +6,7 @@
 
 #include "bytes.h"
 #include "codec.h"
-#include "options.h"
+#include "common/options.h"
 #include "pprf.h"
 
 /* Where version 2 has what; the rest of the first 12 bytes is as in version 1. */

@@ -5,8 +5,8 @@
 #include "wide_key.h"
 
 #include "bytes.h"
-#include "fork.h"
-#include "options.h"
+#include "common/fork.h"
+#include "common/options.h"
 #include "version2.h"
 #include "wide.h"
 
@@ -25,7 +25,7 @@
 #define prg_expand prg_expand_wide
 #define prg_random prg_random_wide
 
-/* pprf.h, where common/names.h may have been first */
+/* pprf.h, where ref/names.h may have been first */
 #define pprf_key pprf_wide_key
 #undef pprf_eval
 #define pprf_eval ref_wide_key_eval

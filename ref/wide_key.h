@@ -5,7 +5,7 @@
 #ifndef REF_WIDE_KEY_H
 #define REF_WIDE_KEY_H
 
-#include "widths.h"
+#include "common/widths.h"
 
 int ref_wide_key_eval(const pprf_wide_key *key, uint64_t leaf, uint8_t out[PRG_WIDE_BYTES]);
 int ref_wide_key_punct(pprf_wide_key *key, uint64_t leaf);

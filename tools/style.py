@@ -103,17 +103,17 @@ def hides_failures(text):
 
 
 # What people use stands on the public headers.
-CORE = ("opt/", "prg/", "ref/", "common/")
+CORE = ("opt/", "prg/", "ref/")
 USERS = ("tls/", "valkey/")
 
 
 def inner_includes(path, text, headers):
-    """The lines that include a header of the core that is not public; tap.h is the tests' own."""
+    """The lines that include a header of the core that is not public."""
     found = []
     for m in re.finditer(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', text):
         near = os.path.normpath(os.path.join(os.path.dirname(path), m.group(1)))
         meant = [near] if near in headers else [h for h in headers if ("/" + h).endswith("/" + m.group(1))]
-        if any(h.startswith(CORE) and not h.endswith("/tap.h") for h in meant) and \
+        if any(h.startswith(CORE) for h in meant) and \
                 not any(h.startswith(USERS + ("include/", "equivalence-tests/")) for h in meant):
             found.append("%s: %s" % (path, m.group(0).strip()))
     return found

@@ -17,7 +17,7 @@ except ImportError:
 
 class Valkey(planting.Suites):
     list = "valkey/planted.txt"
-    built = ["flags", "prg", "common", "opt", "tls", "valkey"]
+    built = ["flags", "prg", "opt", "tls", "valkey"]
     cpu = 30
     environment = {"STOP": "1", "PATIENCE": "40"}  # seconds that a host may take
 

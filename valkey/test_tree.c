@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tap.h"
+#include "../tools/tap.h"
 #include "tree.h"
 
 /* ---- what is wrapped ---- */

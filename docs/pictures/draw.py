@@ -127,7 +127,7 @@ ROOMS = [  # rows from the top; a room: its folders, what it holds, where its bo
     [("include/pprf.h", "the API, which ref and opt both implement", 10, 766)],
     [("ref/", "the reference: an array of nodes", 10, 380),
      ("opt/", "the implementation to ship: two stores", 390, 766)],
-    [("prg/  common/", "a seed into two; wiping; what tells a child of fork", 10, 766)],
+    [("prg/", "a seed into two; wiping; what tells a child of fork", 10, 766)],
 ]
 JUDGES = [("spec/  proofs/", "what a key is, and that ref and opt are it"),
           ("equivalence-tests/", "ref, opt and model against each other; secrets; failures; hostile bytes"),

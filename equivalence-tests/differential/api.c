@@ -7,7 +7,7 @@
 #include "../../opt/shared.h"
 #include "impls.h"
 #include "prg.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 static const uint8_t zero[16], root[16] = {7};
 

@@ -11,7 +11,7 @@
 
 #include "impls.h"
 #include "model.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 #include "test_prg.h"
 
 static uint64_t keys_checked, imports_checked;

@@ -10,9 +10,9 @@
 #include "impls.h"
 #include "../../opt/shared.h"
 #include "model.h"
-#include "options.h"
+#include "common/options.h"
 #include "oracle.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 #include "test_prg.h"
 
 /* opt's keys in the packed store are a third implementation, those in shared memory a fourth.  Neither

@@ -13,7 +13,7 @@
 #include "../../prg/sha256.h"
 #include "impls.h"
 #include "prg.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 /* ---------------------------------------------------------------- planted in the versions */
 

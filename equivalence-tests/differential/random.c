@@ -7,7 +7,7 @@
 #include "impls.h"
 #include "ops.h"
 #include "oracle.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 int main(int argc, char **argv)
 {

@@ -71,7 +71,7 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
     return (struct pprf_children){.err = PPRF_ERR_CRYPTO};
   if (!test_prg_toy)
     return sha3_prg_expand(family, seed, start, height);
-  int trial = start == 0 && height == 1 && (seed.lo | seed.hi) == 0; /* common/prepare.c's */
+  int trial = start == 0 && height == 1 && (seed.lo | seed.hi) == 0; /* prg/common/prepare.c's */
   test_prg_mislabelled += !trial && !labels(seed.lo, start, height);
   return (struct pprf_children){
     .left = {seed.lo - half, seed.hi}, .right = {seed.lo + half, seed.hi}, .err = PPRF_OK};

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "impls.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 /* of the PRG that ships, if it is linked */
 #pragma weak pprf_prg_select

@@ -15,8 +15,8 @@
 
 #include "../../opt/shared.h"
 #include "impls.h"
-#include "options.h"
-#include "tap.h"
+#include "common/options.h"
+#include "../../tools/tap.h"
 #include "wide.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -953,7 +953,8 @@ static unsigned prg_failures(void)
 static int balanced(const struct pprf_impl *impl)
 {
   uint8_t file[2000];
-  pprf_key *first = NULL; /* the process keeps a page from then on: common/fork.c; and an arena */
+  /* the process keeps a page from then on, prg/common/fork.c, and an arena */
+  pprf_key *first = NULL;
   for (unsigned depth = 1; depth <= 33; depth += 32) {
     if (impl->setup(&first, depth, root) != PPRF_OK)
       problems++;

@@ -18,7 +18,7 @@
 
 #include "../../opt/key.h"
 #include "impls.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "impls.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 static const uint8_t root[16] = {7};
 

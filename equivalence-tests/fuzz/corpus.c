@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "fuzz.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 static char current[700];
 

@@ -6,8 +6,8 @@
 
 #include "impls.h"
 #include "differential/ops.h"
-#include "options.h"
-#include "tap.h"
+#include "common/options.h"
+#include "../../tools/tap.h"
 #include "differential/test_prg.h"
 
 static void save(const char *directory, const char *target, unsigned number, const uint8_t *bytes,

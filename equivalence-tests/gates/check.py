@@ -29,7 +29,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("include/pprf.h", ["opt/tests/library_test.sh", "build/equivalence-tests/api",
                             "build/equivalence-tests/vectors"]),
         *((pattern, ["build/equivalence-tests/first_use"])  # what is called while seeds are about
-          for pattern in ("common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
+          for pattern in ("prg/common/prepare.[ch]", "opt/*.[ch]", "prg/*.c")),
         ("prg/sha256*", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         ("prg/*.h", ["build/equivalence-tests/prg_choice", "build/equivalence-tests/wide_prg"]),
         *((f"equivalence-tests/fuzz/corpus/fuzz_{name}.tar.gz", [
@@ -49,7 +49,7 @@ ALSO = [("*.md", ["docs/test_docs.py"]),
         ("equivalence-tests/fuzz/pack.py", ["equivalence-tests/gates/test_gates.py"]),
         ("*rules.mk", ["opt/tests/flags_test.sh"]), ("Makefile", ["opt/tests/flags_test.sh",
                                                                   "opt/tests/build_test.sh"]),
-        ("common/impl.*", ["build/equivalence-tests/api"]), ("common/list.*", ["build/bench/test_baselines"]),
+        ("cli/impls/impl.*", ["build/equivalence-tests/api"]), ("cli/impls/list.*", ["build/bench/test_baselines"]),
         *((f"equivalence-tests/gates/{name}", ["equivalence-tests/gates/test_gates.py"])
           for name in ("planted.*", "random_bugs.py", "equivalent.txt")),
         ("packaging/amalgamation/*", ["build/amalgamation/test"]),
@@ -72,8 +72,7 @@ COMMANDS = [  # what is no TAP test of make
     (["proofs/wp/same_text.py", "proofs/wp/differences.txt", "proofs/wp/platform.c"],
      "python3 proofs/wp/test_same_text.py"),
     (["proofs/tools/aes.py", "proofs/tools/sha.py"], "python3 proofs/tools/readers-test.py")]
-PROVEN = ["prg/*.h", "prg/*.acsl", "common/fork.h", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/*.[ch]", "opt/*.acsl",
-          "opt/*wp/*"]
+PROVEN = ["prg/*.h", "prg/*.acsl", "ref/*.[ch]", "ref/*.acsl", "ref/wp/*", "opt/*.[ch]", "opt/*.acsl", "opt/*wp/*"]
 
 
 def changed():

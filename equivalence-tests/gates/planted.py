@@ -12,7 +12,7 @@ import planting  # noqa: E402
 
 class Mutants(planting.Suites):
     list = "equivalence-tests/gates/planted.txt"
-    built = ["flags", "oracle", "prg", "common", "ref", "opt", "cli", "bench",
+    built = ["flags", "oracle", "prg", "ref", "opt", "cli", "bench",
              *("equivalence-tests/" + variant for variant in ("plain", "asan", "tsan"))]
     cpu = 480
 

@@ -91,7 +91,7 @@ PLAN = [
     (["prg/libcrypto.c", "prg/prg.h", "prg/wipe.[ch]", "prg/lanes.[ch]"],
      ["vectors", "api", "memory", "prg_choice", "wide_prg", "wide_prg-libcrypto", "faults", "smoke", "residue",
       "secret-flow", "threads", "shipped-prg"]),
-    (["ref/*.[ch]", "prg/bytes.h", "common/*.[ch]"],
+    (["ref/*.[ch]", "prg/bytes.h", "prg/common/*.[ch]"],
      ["vectors", "api", "forks", "hostile", "corpus-import", "corpus-ops", "memory", "residue",
       "faults", "random", "exhaustive"]),
     (["prg/keccak.c", "prg/aes.c", "prg/aes_instructions.c"],
@@ -114,10 +114,10 @@ PLAN = [
     (["tls/openssl/preload.c"], ["test_preload"]),
 ]
 # the folders that the suites of a folder are linked from
-LINKED = {folder: ["include", "prg", "common", "opt"] + own for folder, own in (
-    ("prg", ["ref"]), ("common", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
+LINKED = {folder: ["include", "prg", "opt"] + own for folder, own in (
+    ("prg", ["ref"]), ("ref", ["ref"]), ("opt", ["ref"]), ("cli", ["ref", "cli"]),
     ("tls", ["tls"]))}
-NOT_MUTATED = ["*/wp/*", "ref/smoke.c", "common/names.h", "common/impl.[ch]", "common/list.[ch]", "common/tap.h",
+NOT_MUTATED = ["*/wp/*", "ref/smoke.c", "ref/names.h", "cli/impls/*",
                "opt/selftest/*", "opt/tests/*", "tls/tests/*", "tls/fleet/fleet.c",
                "tls/fleet/wire.[ch]", "tls/fleet/target.[ch]", "tls/pprf_fleet.h"]
 # what a compiler refuses without being asked: not even a test is needed (with -w gcc takes it all)
@@ -506,7 +506,7 @@ class Mutant:
 
 def code_files(pattern):
     found = []
-    for folder in ("prg", "common", "ref", "opt", "cli", "tls"):
+    for folder in ("prg", "ref", "opt", "cli", "tls"):
         for path in sorted(glob.glob(os.path.join(TOP, folder, "**", "*.[ch]"), recursive=True)):
             name = os.path.relpath(path, TOP)
             if suites_of(name) and re.search(pattern, name) and not any(
@@ -567,8 +567,8 @@ def units(file):
     if file.endswith(".c"):
         return [file]
     including, folder = {file}, file.split("/")[0]
-    shared = folder in ("prg", "common")  # any library may include it
-    sources = [os.path.relpath(p, TOP) for d in ("prg", "common", "ref", "opt", "cli", "tls")
+    shared = folder == "prg"  # any library may include it
+    sources = [os.path.relpath(p, TOP) for d in ("prg", "ref", "opt", "cli", "tls")
                for p in glob.glob(os.path.join(TOP, d, "**", "*.[ch]"), recursive=True)]
     grown = True
     while grown:

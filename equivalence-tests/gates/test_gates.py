@@ -491,7 +491,7 @@ class ChangedFiles(unittest.TestCase):
         return tests + check.commands_of(file, None if tests else self.graph)
 
     def test_what_sees_seeds_is_tried_in_a_process_that_binds_lazily(self):
-        for file in ("common/prepare.c", "opt/batch.c", "opt/packed/index.c", "prg/choice.c", "prg/libcrypto.c"):
+        for file in ("prg/common/prepare.c", "opt/batch.c", "opt/packed/index.c", "prg/choice.c", "prg/libcrypto.c"):
             self.assertIn("build/equivalence-tests/first_use", self.covered(file))
 
     def test_what_has_no_plan_has_the_tests_that_are_built_of_it_or_run_it(self):

@@ -5,7 +5,7 @@
 gcc links lazily where nobody asks for else: the first call of a function of the C library goes through the
 dynamic linker, which saves all vector registers below the caller.  What a seed passed through would be left there,
 deeper than what is wiped.  So the library calls each of these functions once before it reads the first seed
-(common/prepare.h).
+(prg/common/prepare.h).
 The project's other tests could not see it: they are linked with -z now.
 
 Each case is a fresh process, first_use.c (or the same in Go, Rust, Python), which stops before its key is made,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/impl.h"
+#include "../../cli/impls/impl.h"
 
 static const uint8_t in_suite_salt[PPRF_SALT_BYTES] = {7, 1, 2,  3,  4,  5,  6,  7,
                                                        8, 9, 10, 11, 12, 13, 14, 0xf0};

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "differential/ops.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 #define WRAP(type, name, ...)      \
   type __real_##name(__VA_ARGS__); \

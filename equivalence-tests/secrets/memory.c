@@ -18,7 +18,7 @@
 #include "../../opt/shared.h"
 #include "impls.h"
 #include "prg.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */

@@ -25,12 +25,12 @@ build() { # CELL
   flags=" -${1#*-}"
   flags=${flags//-/ -}
   dir=$B/equivalence-tests/matrix/$1
-  mkdir -p "$dir"/{ref,opt,common}
+  mkdir -p "$dir"/{ref,opt,prg/common}
   compile() { # OBJECT SOURCE FLAG...
     "$cc" $CPPFLAGS $base $flags "${@:3}" -c -o "$dir/$1" "$2"
   }
   for source in $REF_SRC $BOTH_SRC; do
-    compile "${source%.c}.o" "$source" -include common/names.h || return 1
+    compile "${source%.c}.o" "$source" -include ref/names.h || return 1
     objects+=("$dir/${source%.c}.o")
   done
   for source in $OPT_SRC $BOTH_SRC; do
@@ -50,11 +50,11 @@ build() { # CELL
     shipped+=("$dir/prg-$(basename "$source" .c).o")
   done
   local tests=$B/equivalence-tests/plain
-  tests="$tests/secrets/residue.o $tests/common/impl_ref.o $tests/common/impl_opt.o"
+  tests="$tests/secrets/residue.o $tests/cli/impls/impl_ref.o $tests/cli/impls/impl_opt.o"
   local wide=('-Wl,-z,now' '-Wl,--wrap=EVP_KDF_CTX_new' '-Wl,--wrap=EVP_KDF_derive'
     '-Wl,--wrap=RAND_priv_bytes' "$B/equivalence-tests/plain/secrets/wide_prg.o")
-  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/common-fork.o" $LDLIBS &&
-    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/prg-lanes.o" "$dir/opt/common-fork.o" $LDLIBS || return 1
+  "$cc" $flags -o "$dir/wide" "${wide[@]}" "${shipped[@]}" "$dir/opt/prg-common-fork.o" $LDLIBS &&
+    "$cc" $flags -o "$dir/wide-libcrypto" "${wide[@]}" "${prg[@]}" "$dir/opt/prg-lanes.o" "$dir/opt/prg-common-fork.o" $LDLIBS || return 1
   tests="$tests -Wl,--wrap=prg_wipe"
   "$cc" $flags -Wl,-z,now -o "$dir/residue" $tests "${objects[@]}" "${prg[@]}" $LDLIBS &&
     "$cc" $flags -Wl,-z,now -o "$dir/residue-shipped" $tests "${objects[@]}" "${shipped[@]}" $LDLIBS

@@ -21,7 +21,7 @@
 #include "in_suite.h"
 #include "prg.h"
 #include "registers.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 #include "wipe.h"
 
 #define MASK 0x9d3f5ac7e1b20846u

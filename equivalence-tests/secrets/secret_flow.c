@@ -5,7 +5,7 @@
 
 #include "impls.h"
 #include "in_suite.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 /* of the PRG that ships, if it is linked */
 __attribute__((weak)) const char *opt_prg_name(void);

@@ -10,7 +10,7 @@
 #include "pprf.h"
 #include "prg.h"
 #include "registers.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 #include "wide.h"
 
 /* of the PRG that ships, if that is linked */

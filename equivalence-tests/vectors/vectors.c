@@ -4,7 +4,7 @@
 
 #include "impls.h"
 #include "prg.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 #include "wide.h"
 
 /* of the PRG that ships with opt, if that is linked */

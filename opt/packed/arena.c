@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fork.h"
+#include "common/fork.h"
 #include "pprf.h"
 
 #ifndef MADV_DONTNEED_LOCKED

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fork.h"
+#include "common/fork.h"
 #include "selftest.h"
 
 /* ---- a key beside the model, and which store it must have ---- */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "packed/arena.h"
-#include "fork.h"
+#include "common/fork.h"
 #include "packed/load.h"
 #include "packed/sets/range.h"
 #include "packed/read.h"

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 
 #include "selftest.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 int failed;
 int quiet; /* failures are wanted: do not print them */

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "tap.h"
+#include "../../tools/tap.h"
 
 static uint64_t process = 1;
 

@@ -8,7 +8,7 @@
 #include "../change.h"
 #include "../key.h"
 #include "lanes.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 #define uint32_t uint16_t
 #undef UINT32_MAX

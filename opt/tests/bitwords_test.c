@@ -4,7 +4,7 @@
  * words that have 16 bits in a row, at every place, and on random words.  TAP on stdout; SEED
  * repeats a run. */
 #include "../slots/bitmap.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 static int bit(uint64_t w, unsigned i)
 {

@@ -71,7 +71,7 @@ int main(void)
 END
 cp "$dir/user.c" "$dir/user.cc"
 # every name that the objects of the archives share among themselves, defined by a program too
-nm "$B"/{opt,opt/slots,opt/packed,opt/packed/{draft,sets},prg}/*.o "$B"/common/{fork,strerror}.o "$B"/tls/{tickets/pool,openssl/attach,tickets/tickets}.o |
+nm "$B"/{opt,opt/slots,opt/packed,opt/packed/{draft,sets},prg}/*.o "$B"/prg/common/{fork,strerror}.o "$B"/tls/{tickets/pool,openssl/attach,tickets/tickets}.o |
   awk 'NF == 3 && $2 ~ /^[TDBRC]$/ {print $3}' | grep -v -E '^(pprf_|main$)' | sort -u >"$dir/inner"
 {
   cat "$dir/user.c"
@@ -151,10 +151,10 @@ run every_function_is_in_them test -z "$(cat "$man"/pprf{,_shared}.3 | grep -o '
 musl() {
   local f machine
   machine=$($CC -dumpmachine)
-  for f in prg/*.c common/{fork,strerror}.c ref/{node,core,codec,pprf,batch}.c \
+  for f in prg/*.c prg/common/{fork,strerror}.c ref/{node,core,codec,pprf,batch}.c \
     opt/{slots/{bitmap,pages,store},core,pprf,batch,shared}.c tls/{tickets/pool,openssl/attach,tickets/tickets}.c; do
     musl-gcc -std=c11 -O2 -c -o "$dir/musl.o" -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Iinclude \
-      -Iprg -Icommon -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
+      -Iprg -Iopt -Itls -idirafter /usr/include -idirafter "/usr/include/${machine/pc-/}" "$f" || return 1
   done
 }
 if command -v musl-gcc >/dev/null; then run the_libraries_compile_with_musl musl; else

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # packaging/amalgamation/: the library as one file to embed, pprf.c, with pprf.h beside it.
 AM := $(B)/amalgamation
-AM_INCLUDE := include prg common opt
+AM_INCLUDE := include prg opt
 AM_CORE := $(filter-out opt/shared.c,$(OPT_SRC)) $(COMMON_SRC) prg/wipe.c # without pprf_shared.h
 
 .PHONY: amalgamation
@@ -14,14 +14,14 @@ $(AM)/pprf.c: packaging/amalgamation/amalgamate.py $(shell find packaging/amalga
 
 TAP_TESTS += $(AM)/test
 AM_CELLS := $(foreach c,gcc clang,$(addprefix $(c),-O0 -O1 -O2 -O3 -Os -O3-march=native -O2-flto -O3-flto))
-AM_OBJ = $(foreach o,vectors/vectors secrets/residue differential/random common/impl_ref common/impl_opt,$(EQB)/plain/$(o).o) \
+AM_OBJ = $(foreach o,vectors/vectors secrets/residue differential/random cli/impls/impl_ref cli/impls/impl_opt,$(EQB)/plain/$(o).o) \
   $(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a
 AM_TOY = $(EQB)/plain/differential/random.o $(filter-out $(EQB)/plain/opt/% $(EQB)/plain/prg/lanes.o $(EQB)/plain/prg/wipe.o $(COMMON_SRC:%.c=$(EQB)/plain/%.o),$(EQ_plain_OPS))
 .SECONDEXPANSION:
 $(AM)/test: packaging/amalgamation/test.sh packaging/amalgamation/example.c $(AM)/pprf.c $$(AM_OBJ) $$(AM_TOY)
 	@{ printf '#!/bin/sh\nexport B="%s" CPPFLAGS="%s" LDLIBS="%s"\n' '$(B)' '$(ALL_CPPFLAGS)' \
 	  '$(filter-out -flto%,$(ALL_LDFLAGS)) $(ALL_LDLIBS)'; \
-	  printf 'export EQ_OBJ="%s" REF_LIBS="%s"\n' '$(EQB)/plain/common/impl_ref.o $(EQB)/plain/common/impl_opt.o' \
+	  printf 'export EQ_OBJ="%s" REF_LIBS="%s"\n' '$(EQB)/plain/cli/impls/impl_ref.o $(EQB)/plain/cli/impls/impl_opt.o' \
 	  '$(B)/ref/libpprf_ref_ns.a $(B)/prg/libprg_libcrypto.a'; \
 	  printf 'export TOY_OBJ="%s"\n' '$(AM_TOY)'; \
 	  echo 'exec packaging/amalgamation/test.sh "$$@"'; } > $@

@@ -22,8 +22,8 @@ for library in opt/libpprf tls/libpprf_tls; do
   [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
   result $status "$name: no line is of a later version than $version"
 done
-# whatever opt, prg and common define for each other
-nm --defined-only "$B"/opt/*.o "$B"/prg/*.o "$B"/common/*.o | sed -n 's/.* [A-Z] //p' | sort -u |
+# whatever opt and prg define for each other
+nm --defined-only "$B"/opt/*.o "$B"/prg/*.o "$B"/prg/common/*.o | sed -n 's/.* [A-Z] //p' | sort -u |
   comm -23 - <(grep -v '^#' packaging/release/libpprf.symbols | cut -d' ' -f1) > "$B/tls/internal"
 called=$(cd "$B/tls" && nm -u tickets/*.o openssl/attach.o openssl/clients.o fleet/*.o | sed -n 's/^ *U //p' |
   sort -u | comm -12 - internal)

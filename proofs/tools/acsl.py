@@ -26,7 +26,7 @@ import sys
 
 ROOTS = ["ref/core.h", "ref/codec.h"]
 CONTRACTS = ["ref/core.h", "ref/codec.h"]
-FOLDERS = ["include", "prg", "common", "ref", "opt"]
+FOLDERS = ["include", "prg", "ref", "opt"]
 OPT_ROOTS = ["opt/store.acsl"]
 LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lemma", "puncture_lemma"]
 OPAQUE = ["is_punctured"]

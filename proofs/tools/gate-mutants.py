@@ -746,7 +746,7 @@ class Gate(planting.Planter):
         for f in files + ["Makefile", "_CoqProject"]:
             os.makedirs(os.path.dirname(os.path.join(root, f)), exist_ok=True)
             shutil.copy2(f, os.path.join(root, f))
-        for d in ("build/coq", "include", "prg", "common", "ref", "opt"):
+        for d in ("build/coq", "include", "prg", "ref", "opt"):
             shutil.copytree(d, os.path.join(root, d), ignore=shutil.ignore_patterns("rules.mk"))
         for rules in glob.glob("*/rules.mk"):  # of other folders nothing is built
             path = os.path.join(root, rules)

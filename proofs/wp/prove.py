@@ -29,7 +29,7 @@ FILES = ["ref/wp/ggm.c", "ref/wp/codec.c", "ref/node.c", "ref/core.c", "ref/code
          "opt/packed/load.c", "opt/packed/read.c", "opt/packed/draft/rewrite_set.c", "opt/packed/sets/set.c",
          "opt/packed/sets/runs.c", "opt/packed/sets/splice_runs.c", "opt/packed/sets/batch.c"]
 FOLDERS = ["ref", "opt"]
-SOURCES = ["include", "prg", "common", *FOLDERS]  # all that the proofs read
+SOURCES = ["include", "prg", *FOLDERS]  # all that the proofs read
 INCLUDES = ["-I" + folder for folder in SOURCES]
 LEMMAS = "(facts)"
 # What follows from the facts is proven from them, in node.c and store.c; the facts themselves from

@@ -10,7 +10,7 @@ import planting  # noqa: E402
 
 class Tls(planting.Suites):
     list = "tls/tests/planted.txt"
-    built = ["flags", "prg", "common", "opt", "tls"]
+    built = ["flags", "prg", "opt", "tls"]
     cpu = 30
 
     def suite(self, judge):

@@ -5,7 +5,7 @@
 #define PPRF_TLS_TEST_H
 
 #include "pprf.h"
-#include "tap.h"
+#include "../../tools/tap.h"
 
 #define check tap_check /* several hundred times */
 

@@ -197,7 +197,7 @@ static int decrypt(struct engine *e, const uint8_t *in, size_t len, uint8_t *out
 }
 
 /* In a program that binds lazily the first call of a function leaves the caller's registers on the stack
- * (common/prepare.c).  So the functions that see a ticket's secrets are called before there are any. */
+ * (prg/common/prepare.c).  So the functions that see a ticket's secrets are called before there are any. */
 static int try_all(void)
 {
   static const struct ticket_keys keys;

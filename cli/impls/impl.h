@@ -3,7 +3,7 @@
  * The implementations of pprf.h as values, so that one program can run several of them: the command
  * line tool, the tests and the benchmarks choose by name.
  *
- * impl.c is compiled twice: plainly for opt, and with the renamed public symbols (common/names.h) for
+ * impl.c is compiled twice: plainly for opt, and with the renamed public symbols (ref/names.h) for
  * ref.  A key belongs to the implementation that made it. */
 #ifndef PPRF_IMPL_H
 #define PPRF_IMPL_H
