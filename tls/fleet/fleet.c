@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tickets whose keys are on servers (pprf_fleet.h): the backend of several machines.
  *
- * On each server the hosts share a few trees, in keys NAME:0 to NAME:15 of one hash tag.  A tree is issued
- * from for a quarter of a lifetime and lives a lifetime longer.  Whoever finds none that can be issued from
- * creates one.  A process takes leaves ahead, with their values, and seals its tickets under them.
+ * On each server the hosts share a few trees, in keys NAME:0 to NAME:15 of one hash tag.  Tickets
+ * are issued from a tree for a quarter of a lifetime, and the tree lives a lifetime longer.  A host
+ * that finds no tree to issue from creates one.  A process fetches leaves and their values ahead,
+ * and seals its tickets under them.
  *
- * A ticket's name is one AES block over its tree's id, leaf and key, and the time of its making by the
- * server's clock, under a key that the server's process has drawn: every host can read the name, and no
- * other can, nor link two tickets of one connection.  When the server starts anew the key is another, as its
- * trees are.
+ * A ticket's name is one AES block that encrypts its tree's id and slot, its leaf, and its issue
+ * time by the server's clock.  The server process draws the AES key.  Every host can read the name;
+ * nobody else can, or can link two tickets of one connection.  A restarted server has a new key and
+ * new trees.
  *
- * A ticket is claimed when it is opened, and its lease ends by a commit when it is redeemed.  One of TLS 1.2,
- * which anyone can have opened and nobody has shown a right to before the handshake's end, is released at once:
- * its leaf is punctured then, whoever has claimed it, and if no answer comes, again by the thread.
+ * Opening a ticket claims it; redeeming it commits the lease.  A TLS 1.2 ticket is released at
+ * once, because anyone can have it opened and a client proves its right only at the end of the
+ * handshake.  Its leaf is punctured then, whoever has claimed it; if no answer comes, the thread
+ * tries again.
  *
- * Each process has a thread for each server.  The thread has a connection of its own, by which it fetches
- * leaves, and opens the lanes: connections by which tickets are claimed.  A caller has a lane to itself, so that
- * as many claim at once as there are lanes; when none is free the thread opens one more.  A caller that gets no
- * answer in time marks the line broken; the thread closes all its connections and connects again, later and
- * later while that fails.  Meanwhile nobody waits.
+ * Each process has a thread for each server.  The thread fetches leaves over its own connection and
+ * opens the lanes, the connections over which tickets are claimed.  A caller has a lane to itself,
+ * so there can be as many concurrent claims as lanes; when none is free, the thread opens one more.
+ * A caller that gets no answer in time marks the line broken; the thread then closes all its
+ * connections and reconnects, with growing pauses.  Meanwhile nobody waits.
  *
- * Before a claim the host looks whether it knows the leaf as punctured (the spent table, shared by its
- * processes), and whether the caller's thread has waited too long of late (its budget): neither costs a round
- * trip. */
+ * Before a claim, the host checks two things without a round trip: whether it knows that the leaf
+ * is punctured (the spent table, shared by its processes), and whether the calling thread has
+ * recently waited too long (its budget). */
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
@@ -53,33 +55,33 @@ enum {
   SLOTS = 16,  /* trees of a server: six live at a time, unless their leaves run out */
   BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
   BATCH_MIN = 16,
-  LANES = 32, /* claims of a process that a server is asked about at a time */
-  SPENT_SETS = 2048, /* punctured leaves that a host remembers: four in each set */
+  LANES = 32, /* concurrent claims of a process at one server */
+  SPENT_SETS = 2048, /* sets of four punctured leaves that a host remembers */
   SPENT_WAYS = 4,
-  WINDOW_PARTS = 16, /* of the second in which waiting is counted */
-  OPEN_MAX = 4096, /* tickets of a process that are open at a time */
+  WINDOW_PARTS = 16, /* parts of the second over which waiting is summed */
+  OPEN_MAX = 4096, /* open tickets of a process */
   LATE_MAX = 1024,
   LEASE_MS = 10000,
-  ISSUE_MS_MIN = 10000,  /* a tree is issued from for so long at least */
-  LIFETIME_MAX = 432000, /* with a quarter more the seven days that a tree may live */
-  AGE_UNIT_MS = 16000,   /* of the time in a name, 16 bits: 12 days */
+  ISSUE_MS_MIN = 10000,  /* least time that a tree issues tickets */
+  LIFETIME_MAX = 432000, /* plus a quarter: the seven days that a tree may live */
+  AGE_UNIT_MS = 16000,   /* unit of the 16-bit time in a name: 12 days */
   CONNECT_MS = 1000,     /* for a whole connection */
-  ANSWER_MS = 1000,      /* for what the thread asks, and nobody waits for */
+  ANSWER_MS = 1000,      /* for the thread's own requests */
   PAUSE_MS_MIN = 50,     /* before connecting again */
   PAUSE_MS_MAX = 2000,
-  LIVED_MS = 2000, /* a connection that lasted so long was not in vain */
+  LIVED_MS = 2000, /* a connection that lasted this long resets the pause */
   TICK_MS = 1000,
   ID_DIGITS = 16
 };
 
 /* Leaves of a tree, with their values. */
 struct leaves {
-  uint64_t id, first, until; /* a time of the clock below: not to be issued later */
+  uint64_t id, first, until; /* until: clock_ms after which they are not issued */
   unsigned slot, n, next;
   uint8_t value[BATCH][PPRF_SEED_BYTES];
 };
 
-/* One that is to be punctured. */
+/* A leaf to puncture. */
 struct leaf {
   uint64_t id, leaf;
   unsigned slot;
@@ -90,10 +92,10 @@ struct tree {
   unsigned slot;
 };
 
-/* A connection by which tickets are claimed. */
+/* A connection over which tickets are claimed. */
 struct lane {
-  int in_use;   /* a caller has it: what follows is its own */
-  unsigned due; /* replies that nobody has waited for */
+  int in_use;   /* a caller has it, and owns the fields below */
+  unsigned due; /* replies not yet read */
   uint8_t chain[CHAIN_KEY_BYTES];
   struct wire wire;
 };
@@ -103,35 +105,35 @@ struct line {
   struct fleet *fleet;
   const struct target *target;
   pthread_t thread;
-  int *fds;             /* the lanes', own's, wake and halt: in memory that a child has */
-  pthread_mutex_t lock; /* of what follows */
+  int *fds;             /* of the lanes, own, wake and halt; a child inherits this memory */
+  pthread_mutex_t lock; /* protects the fields below */
   pthread_cond_t given; /* a lane */
   int up, broken;
   unsigned lanes, used; /* open; in use */
-  unsigned callers, wanted; /* those that have a lane or wait for one; the most of them so far */
+  unsigned callers, wanted; /* have a lane or wait for one; their maximum so far */
   int known;              /* the name key and the clock */
-  uint64_t life;          /* counts the servers' processes that were known */
+  uint64_t life;          /* counts the server processes seen */
   uint8_t name_key[16];
-  int64_t ahead; /* the server's clock less ours, ms */
+  int64_t ahead; /* the server's clock minus ours, ms */
   unsigned current;
   struct leaves batch[2];
-  unsigned late_count; /* leaves whose puncture the server did not answer: the thread tries again */
+  unsigned late_count; /* unanswered punctures, which the thread repeats */
   struct leaf late[LATE_MAX];
   struct lane lane[LANES];
-  /* the thread's own */
+  /* used by the thread only */
   struct wire own;
   uint8_t own_chain[CHAIN_KEY_BYTES];
   struct tree tree;
   struct leaves coming;
 };
 
-/* A ticket that was opened. */
+/* An open ticket. */
 struct ticket {
   uint64_t number, id, leaf, lease, life;
   unsigned server, slot;
 };
 
-/* What a process has of its own; a child begins with zeros. */
+/* Per-process state; in a child it starts as zeros. */
 struct process {
   _Atomic int state; /* IDLE, RUNNING, CLOSED */
   pthread_mutex_t lock;
@@ -143,14 +145,14 @@ struct process {
 enum { IDLE, RUNNING, CLOSED };
 enum { OWN_FD = LANES, WAKE_FD, HALT_FD, FDS };
 
-/* Of all processes. */
+/* Shared by all processes. */
 struct counts {
   _Atomic uint64_t issued, resumed, early_accepted, early_rejected, refused, foreign, not_issued,
     kept, unanswered, connected, remembered, over_budget, dropped;
 };
 
-/* Leaves that are punctured, as far as this host's processes have seen lately.  A tag is one leaf's alone among
- * those of a tree; a tree's id is random.  What is missing here costs a round trip. */
+/* Punctured leaves recently seen by this host's processes.  Tags are unique within a tree, and a
+ * tree's id is random.  A missing leaf costs a round trip. */
 struct spent {
   struct {
     _Atomic uint64_t tag, until; /* until: a time of clock_ms */
@@ -162,16 +164,16 @@ struct fleet {
   struct counts *counts;
   struct spent *spent;
   unsigned servers, depth, batch;
-  int punctures; /* by PPRF.PUNCT, TLS 1.2's tickets */
+  int punctures; /* redeemed by PPRF.PUNCT: TLS 1.2 tickets */
   uint64_t lifetime_ms, issue_ms;
   struct target target[PPRF_FLEET_SERVERS_MAX];
   int fds[PPRF_FLEET_SERVERS_MAX][FDS];
-  struct fleet *next; /* of the process's */
+  struct fleet *next; /* of this process */
 };
 
 static EVP_CIPHER *name_cipher;
 
-/* As the server's trees count theirs. */
+/* The clock that the server's trees use. */
 static uint64_t clock_ms(void)
 {
   struct timespec t;
@@ -229,7 +231,7 @@ static int write_name(const uint8_t key[16], const struct named *n, uint8_t name
   return name_block(key, 1, plain, name);
 }
 
-/* Of other bytes one in 4096 looks like a name: the server knows no such tree. */
+/* One in 4096 random blocks looks like a name; the server then knows no such tree. */
 static int read_name(const uint8_t key[16], const uint8_t name[NAME_BYTES], struct named *n)
 {
   uint8_t plain[NAME_BYTES];
@@ -244,7 +246,7 @@ static unsigned age_now(int64_t ahead)
   return (unsigned)(((int64_t)clock_ms() + ahead) / AGE_UNIT_MS) & 0xffff;
 }
 
-/* A ticket of a moment that seems to come yet, by clocks that differ a little, is new. */
+/* A ticket from the near future is new: clocks differ a little. */
 static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
 {
   unsigned age = (age_now(ahead) - made) & 0xffff;
@@ -255,7 +257,7 @@ static int is_too_old(const struct fleet *f, unsigned made, int64_t ahead)
 
 static uint64_t tag_of(uint64_t id, uint64_t leaf)
 {
-  uint64_t tag = id + leaf * UINT64_C(0x9e3779b97f4a7c15); /* odd: another for each leaf */
+  uint64_t tag = id + leaf * UINT64_C(0x9e3779b97f4a7c15); /* odd factor: distinct for each leaf */
   return tag != 0 ? tag : 1;
 }
 
@@ -269,7 +271,7 @@ static int is_spent_leaf(const struct fleet *f, uint64_t id, uint64_t leaf)
   return 0;
 }
 
-/* In the place of the one that is forgotten first.  Tickets of the tree end by their age afterwards. */
+/* Replaces the entry that expires first.  After an entry expires, the ticket itself is too old. */
 static void remember_spent(struct fleet *f, uint64_t id, uint64_t leaf)
 {
   uint64_t tag = tag_of(id, leaf);
@@ -280,7 +282,7 @@ static void remember_spent(struct fleet *f, uint64_t id, uint64_t leaf)
     if (atomic_load(&f->spent->set[tag % SPENT_SETS][i].until) <
         atomic_load(&f->spent->set[tag % SPENT_SETS][at].until))
       at = i;
-  atomic_store(&f->spent->set[tag % SPENT_SETS][at].until, 0); /* two at once leave one, or none */
+  atomic_store(&f->spent->set[tag % SPENT_SETS][at].until, 0); /* a race leaves one entry or none */
   atomic_store(&f->spent->set[tag % SPENT_SETS][at].tag, tag);
   atomic_store(&f->spent->set[tag % SPENT_SETS][at].until,
                clock_ms() + f->lifetime_ms + 2 * AGE_UNIT_MS);
@@ -295,7 +297,7 @@ static uint64_t waiting_clock_us(void)
   return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* This thread's waiting for servers, in the last parts of a second. */
+/* This thread's waiting time for servers, in parts of the last second. */
 static _Thread_local struct {
   uint64_t part, us;
 } waited[WINDOW_PARTS];
@@ -310,7 +312,7 @@ static void add_waited(uint64_t from)
   waited[at].us += now - from;
 }
 
-/* Whether it has been more than this part of the last second, in percent.  One claim may have taken more than all of
+/* Whether it exceeds this percentage of the last second.  One claim may have taken more than all of
  * it. */
 static int is_over(unsigned budget, uint64_t now)
 {
@@ -322,7 +324,7 @@ static int is_over(unsigned budget, uint64_t now)
 
 /* ---- commands on trees ---- */
 
-/* The words of one: the command, the tree's key, and up to three more. */
+/* A command's words: its name, the tree's key, and up to three more. */
 struct command {
   char key[80], text[3][24];
   const char *word[9];
@@ -369,17 +371,17 @@ static int read_id(const redisReply *r, uint64_t *id)
   return *id != 0 ? 0 : -1;
 }
 
-/* Whether this is a reply, and of two, of these types. */
+/* Whether this is a reply of two elements with these types. */
 static int is_pair(const redisReply *r, int first, int second)
 {
   return r != NULL && r->type == REDIS_REPLY_ARRAY && r->elements == 2 &&
          r->element[0]->type == first && r->element[1]->type == second;
 }
 
-/* Besides results of pprf.h: the server has no such tree; it was not asked. */
+/* Results besides those of pprf.h: the server has no such tree; the server was not asked. */
 enum { NOT_THERE = -1, OVER_BUDGET = -2 };
 
-/* What a server says of a leaf that it does not give. */
+/* The server's reason for refusing a leaf. */
 static int read_refusal(const redisReply *r)
 {
   if (r->type == REDIS_REPLY_NIL || reply_is(r, REDIS_REPLY_ERROR, "LEASED "))
@@ -398,7 +400,7 @@ static void begin_puncture(struct command *c, const struct target *t, const stru
   add_number(c, 1, at->leaf);
 }
 
-/* The reply to it.  *broken: it is none. */
+/* Read its reply.  *broken: it is malformed. */
 static int read_puncture(const redisReply *r, int *broken)
 {
   int err = r == NULL ? PPRF_TLS_ERR_BACKEND : read_refusal(r);
@@ -420,8 +422,8 @@ static void pause_for(const struct line *l, unsigned ms)
   (void)poll(&p, 1, (int)ms);
 }
 
-/* The server's name key and clock.  Those of another process of the server end what was taken from the
- * one before. */
+/* Fetch the server's name key and clock.  If the server has restarted, discard everything taken
+ * from the process before. */
 static int learn(struct line *l)
 {
   const char *word[] = {"PPRF.NAMEKEY"};
@@ -449,8 +451,8 @@ static int learn(struct line *l)
   return 0;
 }
 
-/* Whether the server's user may puncture, which is first asked for when the handshake that a ticket was for is
- * done: too late to refuse the ticket.  There is no tree of this id. */
+/* Whether our user on the server may puncture, probed with an id that no tree has.  The first real
+ * puncture comes after the handshake, too late to refuse the ticket. */
 static int may_puncture(struct line *l)
 {
   struct command c;
@@ -478,7 +480,8 @@ static int connect_line(struct line *l)
   return 0;
 }
 
-/* As many lanes as callers have wanted at once.  If the server takes no more, those that there are serve on. */
+/* Open as many lanes as callers have wanted at once.  If the server refuses more, keep the existing
+ * ones. */
 static void widen(struct line *l)
 {
   for (;;) {
@@ -493,13 +496,13 @@ static void widen(struct line *l)
     (void)pthread_mutex_lock(&l->lock);
     l->lanes += (unsigned)opened;
     if (!opened)
-      l->wanted = l->lanes; /* until a caller finds them all in use again */
+      l->wanted = l->lanes; /* until all lanes are in use again */
     (void)pthread_cond_signal(&l->given);
     (void)pthread_mutex_unlock(&l->lock);
   }
 }
 
-/* Callers that have a lane end by their deadlines. */
+/* Callers in a lane return by their deadlines. */
 static void disconnect_line(struct line *l)
 {
   (void)pthread_mutex_lock(&l->lock);
@@ -514,8 +517,8 @@ static void disconnect_line(struct line *l)
   wire_close(&l->own);
 }
 
-/* ---- the thread: trees and leaves.  Results: 1, done; 0, the server refused; -1, the connection is of no
- * use any more ---- */
+/* ---- the thread: trees and leaves.  Results: 1, done; 0, the server refused; -1, the connection
+ * is unusable ---- */
 
 struct state {
   uint64_t id, live, leaves, issued, lifetime_left;
@@ -555,8 +558,8 @@ static int read_state(struct line *l, struct state *s, uint64_t deadline)
   return 1;
 }
 
-/* Look at all trees: the one to issue from, which is the youngest that can be; a slot for a new one, SLOTS: there is
- * none; and the oldest. */
+/* Look at all trees.  Finds the youngest that can issue, or else a free slot for a new one (SLOTS:
+ * none), and the oldest tree. */
 static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
 {
   struct command c;
@@ -576,7 +579,7 @@ static int look(struct line *l, unsigned *free_slot, struct tree *oldest)
     if (rc < 0)
       return -1;
     if (rc == 0)
-      continue; /* not ours, or we may not */
+      continue; /* not our tree, or not permitted */
     seen = 1;
     if (!s.live && *free_slot == SLOTS)
       *free_slot = i;
@@ -614,7 +617,7 @@ static int create(struct line *l, unsigned slot, const struct tree *old)
     return -1;
   if (r->type == REDIS_REPLY_ERROR)
     return reply_is(r, REDIS_REPLY_ERROR, "EXISTS ") ? 1
-                                                     : 0; /* another host was faster: look again */
+                                                     : 0; /* another host was first: look again */
   if (read_id(r, &l->tree.id) != 0)
     return -1;
   (void)atomic_fetch_add(&l->fleet->counts->dropped, old != NULL);
@@ -654,7 +657,7 @@ static int fetch(struct line *l)
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
   if (r->type == REDIS_REPLY_ERROR) {
-    l->tree.id = 0; /* it is full, or has ended */
+    l->tree.id = 0; /* full or expired */
     return 0;
   }
   if (!is_pair(r, REDIS_REPLY_INTEGER, REDIS_REPLY_STRING) || r->element[0]->integer < 0)
@@ -677,7 +680,7 @@ static int is_spent(const struct leaves *b, uint64_t now)
   return b->next == b->n || now >= b->until;
 }
 
-/* Fill the batches that are empty, or of a tree that is not issued from any more. */
+/* Fill the batches that are empty or whose tree no longer issues. */
 static int fill(struct line *l)
 {
   for (unsigned i = 0; i < 2; i++) {
@@ -707,7 +710,7 @@ static int fill(struct line *l)
   return 1;
 }
 
-/* Puncture what is late: 0, or -1 where the connection is of no use any more. */
+/* Repeat the unanswered punctures.  0, or -1 if the connection is unusable. */
 static int puncture_late(struct line *l)
 {
   for (;;) {
@@ -727,14 +730,14 @@ static int puncture_late(struct line *l)
     if (broken)
       return -1;
     (void)pthread_mutex_lock(&l->lock);
-    for (unsigned i = 0; i < l->late_count; i++) /* others may have come meanwhile */
+    for (unsigned i = 0; i < l->late_count; i++) /* callers may have added some meanwhile */
       if (l->late[i].id == at.id && l->late[i].leaf == at.leaf)
         l->late[i] = l->late[--l->late_count];
     (void)pthread_mutex_unlock(&l->lock);
   }
 }
 
-/* Until the connections are of no use any more, or the end. */
+/* Serve until the connections are unusable or the process ends. */
 static void serve(struct line *l)
 {
   while (puncture_late(l) == 0 && fill(l) >= 0) {
@@ -820,18 +823,18 @@ static void after_fork(void)
   (void)pthread_mutex_unlock(&fleets_lock);
 }
 
-/* The threads are the parent's, and so are the connections, the leaves and what is open. */
+/* Threads, connections, leaves and open tickets belong to the parent. */
 static void in_child(void)
 {
   for (struct fleet *f = fleets; f != NULL; f = f->next) {
     close_fds(f);
-    if (atomic_load(&f->own->state) != IDLE) /* the system has not done it */
+    if (atomic_load(&f->own->state) != IDLE) /* the kernel has not zeroed it */
       memset(f->own, 0, sizeof *f->own);
   }
   after_fork();
 }
 
-/* OpenSSL ends itself at exit, after this: no thread of ours may be using it. */
+/* OpenSSL cleans up at exit, after this: none of our threads may be using it then. */
 static void at_exit(void)
 {
   before_fork();
@@ -878,15 +881,15 @@ static int start_line(struct fleet *f, unsigned i)
   return good ? 0 : -1;
 }
 
-/* A process that cannot have the threads has no tickets. */
+/* A process that cannot start its threads has no tickets. */
 static int start(struct fleet *f)
 {
   sigset_t all, before;
   int good = pthread_mutex_init(&f->own->lock, NULL) == 0;
-  (void)mlock2(f->own, sizeof *f->own, MLOCK_ONFAULT); /* a child has not its parent's locks */
+  (void)mlock2(f->own, sizeof *f->own, MLOCK_ONFAULT); /* a child does not inherit locks */
   unsigned started = 0;
   (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
   while (good && started < f->servers && start_line(f, started) == 0)
     started++;
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -917,7 +920,7 @@ static int running(struct fleet *f)
 
 /* ---- lanes ---- */
 
-/* One to oneself, NULL: there was none before the deadline. */
+/* Take a free lane.  NULL: none became free before the deadline. */
 static struct lane *take(struct line *l, uint64_t life, uint64_t deadline)
 {
   struct timespec t = {(time_t)(deadline / 1000), (long)(deadline % 1000) * 1000000};
@@ -946,8 +949,8 @@ static struct lane *take(struct line *l, uint64_t life, uint64_t deadline)
   return lane;
 }
 
-/* Whether there is time left for an answer: a caller that has waited for its lane so long that there is none leaves
- * it to the others, whole. */
+/* Whether there is no time left for an answer.  A caller that has waited that long for its lane
+ * returns it unused. */
 static int is_too_late(const struct line *l, uint64_t deadline)
 {
   return wire_now() + l->target->timeout / 4 > deadline;
@@ -966,7 +969,7 @@ static void give_back(struct line *l, struct lane *lane, int broken)
     poke(l->fds[WAKE_FD]);
 }
 
-/* The reply to what was sent last; NULL: none came in time, or one before it was none. */
+/* The reply to the last command; NULL: none came in time, or an earlier one was malformed. */
 static const redisReply *last_reply(struct lane *lane, uint64_t deadline)
 {
   for (; lane->due > 0; lane->due--) {
@@ -978,7 +981,8 @@ static const redisReply *last_reply(struct lane *lane, uint64_t deadline)
   return wire_reply(&lane->wire, deadline);
 }
 
-/* The reply to PPRF.CLAIM.  *broken: it is none.  *spent: the leaf is punctured, not only leased. */
+/* Read the reply to PPRF.CLAIM.  *broken: it is malformed.  *spent: the leaf is punctured, not just
+ * leased. */
 static int read_claim(struct lane *lane, uint64_t *lease, uint8_t value[PPRF_SEED_BYTES],
                       uint64_t deadline, int *broken, int *spent)
 {
@@ -1045,7 +1049,7 @@ static int puncture(struct line *l, uint64_t life, const struct leaf *at)
   return err;
 }
 
-/* Have the thread puncture a leaf, as soon as the server answers again. */
+/* Have the thread puncture a leaf once the server answers again. */
 static void puncture_later(struct line *l, uint64_t life, const struct leaf *at)
 {
   (void)pthread_mutex_lock(&l->lock);
@@ -1055,7 +1059,8 @@ static void puncture_later(struct line *l, uint64_t life, const struct leaf *at)
   poke(l->fds[WAKE_FD]);
 }
 
-/* End a lease by PPRF.COMMIT or PPRF.RELEASE.  If that does not reach the server the lease runs out. */
+/* End a lease by PPRF.COMMIT or PPRF.RELEASE.  If the command does not reach the server, the lease
+ * expires. */
 static void answer(struct line *l, const char *how, const struct ticket *t)
 {
   struct command c;
@@ -1079,12 +1084,12 @@ static uint64_t remember(struct process *p, struct ticket t)
 {
   (void)pthread_mutex_lock(&p->lock);
   t.number = ++p->last * PPRF_FLEET_SERVERS_MAX + t.server;
-  p->open[p->last % OPEN_MAX] = t; /* the lease of one so much older runs out */
+  p->open[p->last % OPEN_MAX] = t; /* overwrites a ticket so old that its lease has expired */
   (void)pthread_mutex_unlock(&p->lock);
   return t.number;
 }
 
-/* Take a ticket out, for one caller alone. */
+/* Remove an open ticket; only one caller succeeds. */
 static int forget(struct process *p, uint64_t number, struct ticket *t)
 {
   (void)pthread_mutex_lock(&p->lock);
@@ -1100,7 +1105,7 @@ static int forget(struct process *p, uint64_t number, struct ticket *t)
 
 /* ---- the backend ---- */
 
-/* A leaf that was fetched; there: only if the server still is. */
+/* Take a fetched leaf; there: only while the server is connected. */
 static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16],
                      uint8_t value[PPRF_SEED_BYTES])
 {
@@ -1126,8 +1131,8 @@ static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16]
   return good;
 }
 
-/* Where a server's values are from: its trees have the suite that valkey/tree.c names, and what this suite
- * gives for a value hangs neither on a salt nor on a leaf. */
+/* Origin of a server's values.  Its trees have the suite that valkey/tree.c names, whose derivation
+ * uses neither salt nor leaf number. */
 static const struct origin server_origin = {.suite = PPRF_SHA3_256};
 
 static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
@@ -1153,7 +1158,7 @@ static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struc
   return PPRF_TLS_ERR_BACKEND;
 }
 
-/* A ticket whose name a server's key reads: at that server, unless it has no such tree. */
+/* Open a ticket at the server whose key reads its name, unless that server has no such tree. */
 static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], uint64_t *ticket,
                    uint8_t value[PPRF_SEED_BYTES])
 {
@@ -1172,7 +1177,7 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
   if (!read_name(key, name, &n))
     return PPRF_ERR_FORMAT;
   if (is_too_old(f, n.made, ahead))
-    return NOT_THERE; /* or it is another server's name, which one key in 4096 reads */
+    return NOT_THERE; /* or it is another server's name: one key in 4096 reads it */
   if (is_spent_leaf(f, n.id, n.leaf)) {
     (void)atomic_fetch_add(&f->counts->remembered, 1);
     return PPRF_ERR_PUNCTURED;
@@ -1182,7 +1187,7 @@ static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], 
     return OVER_BUDGET;
   }
   int err = claim(l, life, &n, &lease, value);
-  if (err == NOT_THERE) { /* the tree is gone: so are the leaves that were fetched from it */
+  if (err == NOT_THERE) { /* the tree is gone: drop the leaves fetched from it */
     (void)pthread_mutex_lock(&l->lock);
     for (unsigned k = 0; k < 2; k++)
       if (l->batch[k].id == n.id)
@@ -1208,13 +1213,13 @@ static int fleet_open(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], 
     return PPRF_TLS_ERR_BACKEND;
   for (unsigned i = 0; i < f->servers; i++) {
     int e = open_at(f, i, name, ticket, value);
-    if (e == OVER_BUDGET) /* counted as that alone */
+    if (e == OVER_BUDGET) /* counted only as over budget */
       return PPRF_TLS_ERR_BACKEND;
     if (e == PPRF_OK || e == PPRF_ERR_PUNCTURED) {
       err = e;
       break;
     }
-    /* what one server is silent about outweighs what the others do not know */
+    /* one silent server outweighs the others' "no such tree" */
     if (e == NOT_THERE)
       e = PPRF_ERR_PUNCTURED;
     if (e != PPRF_ERR_FORMAT && err != PPRF_TLS_ERR_BACKEND)
@@ -1237,7 +1242,7 @@ static int fleet_redeem(void *keys, uint64_t now, uint64_t ticket, int early)
     (void)atomic_fetch_add(&f->counts->early_rejected, early != 0);
     return PPRF_ERR_PUNCTURED;
   }
-  remember_spent(f, t.id, t.leaf); /* the lease has no end now but puncturing */
+  remember_spent(f, t.id, t.leaf); /* the lease can now only end in a puncture */
   answer(&f->own->line[t.server], "PPRF.COMMIT", &t);
   (void)atomic_fetch_add(early ? &f->counts->early_accepted : &f->counts->resumed, 1);
   return PPRF_OK;
@@ -1265,7 +1270,7 @@ static int fleet_puncture(void *keys, uint64_t now, const uint8_t name[NAME_BYTE
     uint64_t life = l->life;
     memcpy(key, l->name_key, sizeof key);
     (void)pthread_mutex_unlock(&l->lock);
-    if (known && !read_name(key, name, &n)) { /* another process of the server, without the tree */
+    if (known && !read_name(key, name, &n)) { /* the server has restarted, without the tree */
       err = PPRF_ERR_PUNCTURED;
     } else if (known) {
       const struct leaf at = {n.id, n.leaf, n.slot};
@@ -1281,7 +1286,7 @@ static int fleet_puncture(void *keys, uint64_t now, const uint8_t name[NAME_BYTE
   return err;
 }
 
-/* The servers expire the trees; a process that was forked connects. */
+/* Servers expire their trees themselves; this only makes a forked process connect. */
 static int fleet_expire(void *keys, uint64_t now)
 {
   (void)now;
@@ -1447,7 +1452,7 @@ int pprf_tickets_new_fleet(pprf_tickets **tickets, const struct pprf_tickets_opt
     return err;
   }
   if ((options == NULL || options->depth == 0) && o->depth > 12)
-    o->depth -= 2; /* by rate: a tree is issued from for a quarter of a lifetime */
+    o->depth -= 2; /* by rate: a tree issues for a quarter of a lifetime */
   f->depth = o->depth;
   f->punctures = !o->no_tls_1_2;
   f->batch = o->depth >= 17 ? BATCH : o->depth <= 12 ? BATCH_MIN : 1u << (o->depth - 8);

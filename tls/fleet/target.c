@@ -20,7 +20,7 @@ static const struct {
               {"rediss://", 1, 0},
               {"unix://", 0, 1}};
 
-/* Cut the text at the first of these characters: the rest, NULL if there is none of them. */
+/* Cut the text at the first of these characters.  Returns the rest, NULL if none occurs. */
 static char *cut(char *text, const char *at)
 {
   char *rest = strpbrk(text, at);
@@ -36,7 +36,7 @@ static int digit(char c)
   return d == NULL ? -1 : (int)(d - digits) % 16;
 }
 
-/* %XX, in place: whether they were well formed, and none is a zero. */
+/* Decode %XX in place.  Returns whether all are well formed and none is a zero byte. */
 static int decode(char *s)
 {
   char *out = s;
@@ -65,7 +65,7 @@ static int number(const char *s, unsigned most, unsigned *n)
   return *s != '\0' && *n >= 1 && *n <= most;
 }
 
-/* A name is between braces on the server: Cluster puts all its keys into one place. */
+/* On the server the name is in braces, so that a cluster keeps all its keys in one slot. */
 static int is_name(const char *s)
 {
   size_t n = strlen(s);
@@ -188,7 +188,7 @@ static int read_password(struct target *t)
   FILE *f = fopen(t->passfile, "re");
   if (f == NULL)
     return -1;
-  setvbuf(f, NULL, _IONBF, 0); /* no copy in a buffer */
+  setvbuf(f, NULL, _IONBF, 0); /* unbuffered: leave no copy of the password */
   int good = fgets(line, sizeof line, f) != NULL;
   (void)fclose(f);
   if (good) {
@@ -201,7 +201,7 @@ static int read_password(struct target *t)
   return good && t->password != NULL ? 0 : -1;
 }
 
-/* The server shows a certificate for its host name, or its address. */
+/* The server's certificate must be for its host name or its address. */
 static int load_tls(struct target *t)
 {
   t->ctx = SSL_CTX_new(TLS_client_method());

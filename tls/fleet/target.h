@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file target.h
- * A server of the fleet's: what its URL says (pprf_fleet.h). */
+ * A server of the fleet, as parsed from its URL (pprf_fleet.h). */
 #ifndef PPRF_TLS_TARGET_H
 #define PPRF_TLS_TARGET_H
 
@@ -8,7 +8,7 @@
 #include <openssl/ssl.h>
 
 struct target {
-  char *text; /* a copy of the URL, in which the strings below lie */
+  char *text; /* a copy of the URL, which holds the strings below */
   size_t bytes;
   const char *host, *port; /* host NULL: a Unix socket at path */
   const char *path, *name, *user, *password, *passfile, *ca, *cert, *key;
@@ -20,10 +20,10 @@ struct target {
   SSL_CTX *ctx;
 };
 
-/** What is wrong with a URL, or NULL.  The caller frees *t in either case. */
+/** Parse a URL.  Returns NULL, or what is wrong with it; the caller frees *t in either case. */
 const char *target_parse(struct target *t, const char *url);
 
-/** Look its host up, and read its files: 0, or -1. */
+/** Look up its host and read its files.  Returns 0 or -1. */
 int target_load(struct target *t);
 
 void target_free(struct target *t);

@@ -20,10 +20,10 @@
 #include "chain.h"
 #include "tickets/descriptor.h"
 
-/* Of a reply.  No server of ours sends half as much. */
+/* Limits of a reply, at least twice what our servers send. */
 enum { REPLY_BYTES_MAX = 65536, ELEMENTS_MAX = 64 };
 
-/* hiredis 0.14 takes the one, 1.0 the other. */
+/* The signature differs between hiredis 0.14 and 1.0. */
 #if HIREDIS_MAJOR < 1
 typedef int array_length;
 #else
@@ -39,7 +39,7 @@ uint64_t wire_now(void)
 
 /* ---- bytes ---- */
 
-/* OpenSSL's own writes to a socket may be answered by SIGPIPE. */
+/* OpenSSL's own socket writes can raise SIGPIPE. */
 static int bio_write(BIO *b, const char *in, int n)
 {
   const struct wire *w = BIO_get_data(b);
@@ -68,7 +68,7 @@ static long bio_ctrl(BIO *b, int command, long n, void *p)
   return command == BIO_CTRL_FLUSH;
 }
 
-/* Hiredis' own, but for arrays: it would allocate one of any length that a server names. */
+/* hiredis' own functions, except for arrays: hiredis would allocate any length a server names. */
 static redisReplyObjectFunctions objects;
 static void *(*make_array)(const redisReadTask *, array_length);
 
@@ -95,7 +95,7 @@ static void prepare(void)
     method = m;
 }
 
-/* Wait until the socket is ready: 0, or -1: the deadline has come, or the end. */
+/* Wait until the socket is ready.  Returns 0, or -1 at the deadline or on halt. */
 static int await(const struct wire *w, short events, uint64_t deadline)
 {
   for (;;) {
@@ -111,18 +111,19 @@ static int await(const struct wire *w, short events, uint64_t deadline)
   }
 }
 
-/* The events that a call which did nothing waits for; 0: it has failed. */
+/* The events to wait for after a call that made no progress; 0: it failed. */
 static short wanted(const struct wire *w, short events)
 {
   if (w->ssl == NULL)
     return errno == EAGAIN || errno == EINTR ? events : 0;
   if (!BIO_should_retry(SSL_get_rbio(w->ssl)))
-    return 0; /* the socket has ended, of which SSL_want says nothing: it is what was wanted last */
-  int want = SSL_want(w->ssl); /* the error queue may hold what others left in it */
+    return 0; /* the socket was closed; SSL_want still has its last value */
+  int want = SSL_want(w->ssl); /* not SSL_get_error: others may have left errors in the queue */
   return want == SSL_READING ? POLLIN : want == SSL_WRITING ? POLLOUT : 0;
 }
 
-/* The bytes that are there, to the reader: how many.  0: none yet.  -1: the connection has ended. */
+/* Feed the available bytes to the reader.  Returns their number; 0: none yet; -1: the connection
+ * ended. */
 static int receive(struct wire *w, short *events)
 {
   char bytes[4096];
@@ -152,7 +153,7 @@ static int send_all(struct wire *w, const char *in, size_t n, uint64_t deadline)
 
 /* ---- commands and replies ---- */
 
-/* length: of each word.  NULL: they are strings. */
+/* length: bytes of each word; NULL: the words are strings. */
 static int send_command(struct wire *w, int words, const char **word, const size_t *length,
                         uint64_t deadline)
 {
@@ -160,7 +161,7 @@ static int send_command(struct wire *w, int words, const char **word, const size
   long long n = redisFormatCommandArgv(&out, words, word, length);
   int err = n > 0 ? send_all(w, out, (size_t)n, deadline) : -1;
   if (n > 0)
-    OPENSSL_cleanse(out, (size_t)n); /* a password may have been in it */
+    OPENSSL_cleanse(out, (size_t)n); /* it may contain a password */
   redisFreeCommand(out);
   return err;
 }
@@ -183,7 +184,7 @@ static const redisReply *next_reply(struct wire *w, uint64_t deadline)
 
 int wire_send(struct wire *w, int words, const char **word, uint64_t deadline)
 {
-  (void)ERR_set_mark(); /* a caller of ours may be asking for OpenSSL's errors of its own */
+  (void)ERR_set_mark(); /* keep OpenSSL errors that our caller has yet to read */
   int err = send_command(w, words, word, NULL, deadline);
   (void)ERR_pop_to_mark();
   return err;
@@ -222,7 +223,7 @@ static void close_socket(struct wire *w)
   w->fd = -1;
 }
 
-/* After a failure the next address may be tried: all but the socket stays. */
+/* On failure everything but the socket is kept, so that the next address can be tried. */
 static int connect_to(struct wire *w, int family, const void *address, socklen_t n,
                       uint64_t deadline)
 {
@@ -253,7 +254,7 @@ static int connect_any(struct wire *w, const struct target *t, uint64_t deadline
   uint64_t left = 0;
   for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next)
     left++;
-  /* one that is silent does not use up the time of those behind it */
+  /* a silent address must not use up the time of the next ones */
   for (const struct addrinfo *a = t->addresses; a != NULL; a = a->ai_next, left--) {
     uint64_t now = wire_now(), share = now < deadline ? (deadline - now) / left : 0;
     if (connect_to(w, a->ai_family, a->ai_addr, a->ai_addrlen, now + share) == 0)
@@ -345,7 +346,7 @@ int wire_open(struct wire *w, const struct target *t, uint64_t deadline)
   return err;
 }
 
-/* Without a farewell, which could wait. */
+/* Sends no close_notify, which could block. */
 void wire_close(struct wire *w)
 {
   freeReplyObject(w->reply);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file wire.h
- * One connection to a server of the fleet's: commands out, replies in, over TCP, TLS or a Unix socket.  What is
- * said is hiredis' to write and to read; the socket is ours, so that every function ends at its deadline, whatever
- * the server does: hiredis' own connections bound each read and write, and a server that sends a byte now and then
- * would hold a worker for as long as it likes.  How long a reply may be is bounded here too.
+ * One connection to a fleet server: commands out, replies in, over TCP, TLS or a Unix socket.
+ * hiredis formats commands and parses replies, but the socket is ours, so that every function
+ * returns by its deadline.  hiredis' own connections only bound each read and write: a server that
+ * trickled bytes could hold a worker indefinitely.  The length of a reply is bounded here too.
  *
- * After an error the connection is of no use but to be closed. */
+ * After an error the connection can only be closed. */
 #ifndef PPRF_TLS_WIRE_H
 #define PPRF_TLS_WIRE_H
 
@@ -16,33 +16,33 @@
 
 struct wire {
   int fd;     /* -1: closed */
-  int *noted; /* where the descriptor is noted too, for a child to close */
-  int halt;   /* a descriptor that ends every wait when it can be read */
+  int *noted; /* a copy of the descriptor, for a child to close */
+  int halt;   /* every wait ends when this descriptor is readable */
   SSL *ssl;
-  uint8_t *chain; /* of the masks, CHAIN_KEY_BYTES */
+  uint8_t *chain; /* key of the masks, CHAIN_KEY_BYTES */
   redisReader *reader;
   redisReply *reply; /* the last */
 };
 
-/** Milliseconds of a clock that nobody sets, for deadlines. */
+/** Monotonic milliseconds, for deadlines. */
 uint64_t wire_now(void);
 
-/** Connect, prove who both are, and agree on the masks: 0, or -1. */
+/** Connect, authenticate both sides, and agree on the masks.  Returns 0 or -1. */
 int wire_open(struct wire *w, const struct target *t, uint64_t deadline);
-/** Have a socket that is connected already; -1: it is still the caller's. */
+/** Use a connected socket.  On -1 the caller keeps it. */
 int wire_use(struct wire *w, int fd);
 void wire_close(struct wire *w);
 
-/** Send a command of strings: 0, or -1. */
+/** Send a command whose words are strings.  Returns 0 or -1. */
 int wire_send(struct wire *w, int words, const char **word, uint64_t deadline);
 
-/** The next reply, NULL: there is none.  It is there until the next one is read, or the connection closed. */
+/** The next reply, or NULL.  It is valid until the next one is read or the connection is closed. */
 const redisReply *wire_reply(struct wire *w, uint64_t deadline);
 
-/** Whether this is a reply, and of this type, and begins with a word: an error's code for instance. */
+/** Whether r is a reply of this type that begins with a word, for instance an error code. */
 int reply_is(const redisReply *r, int type, const char *word);
 
-/** Look at a connection on which no reply is due: 0, or -1: it has ended, or something came. */
+/** Check a connection on which no reply is due.  Returns 0, or -1 if it closed or data arrived. */
 int wire_idle(struct wire *w);
 
 #endif

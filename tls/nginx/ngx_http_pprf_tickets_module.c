@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Single-use, forward-secret session tickets for nginx.
  *
- * The tickets' state is made by the master, and its mapping is shared with the workers.  A reload
- * that leaves the options as they are keeps it, so that tickets outlive it.  An upgrade
- * of the binary (USR2) executes the new one as a child of the old master, which finds the state by a
- * descriptor whose number is in its environment. */
+ * The master makes the tickets' state and shares its mapping with the workers.  A reload that does
+ * not change the options keeps the state, so tickets stay valid.  On a binary upgrade (USR2) the
+ * old master executes the new binary as its child, which gets the number of the state's descriptor
+ * in its environment. */
 #include <ngx_config.h>
 #include <ngx_core.h>
 #include <ngx_http.h>
@@ -12,18 +12,18 @@
 #include <pprf_fleet.h>
 #include <pprf_tls.h>
 
-/* Tickets, and how many cycles of this process use them. */
+/* Tickets, with the number of this process's cycles that use them. */
 struct state {
   struct state *next;
   pprf_tickets *tickets;
   struct pprf_tickets_options options;
-  char *servers; /* their URLs, each with a space behind it; "": the tickets are of this machine */
+  char *servers; /* their URLs, a space after each; "": keys on this machine */
   unsigned cycles;
-  int fd;       /* for a new binary, in a master; -1: none */
-  pid_t parent; /* the old master, whose tickets they are too; 0: none */
+  int fd;       /* to hand to a new binary (master only); -1: none */
+  pid_t parent; /* the old master that shares the tickets; 0: none */
 };
 
-/* What tells a new binary the descriptor's number. */
+/* Environment variable that tells a new binary the descriptor's number. */
 #define HANDED "PPRF_TICKETS_STATE"
 
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
   off_t memory;
   ngx_flag_t tls12;
   unsigned suite; /* 0: the default */
-  ngx_array_t *servers; /* of ngx_str_t; NULL: the tickets are of this machine */
+  ngx_array_t *servers; /* of ngx_str_t; NULL: keys on this machine */
   struct state *state; /* NULL: no server has pprf_tickets on */
 } main_conf_t;
 
@@ -46,11 +46,11 @@ typedef struct {
   unsigned format; /* 0: no status here */
 } loc_conf_t;
 
-static struct state *states; /* a reload that fails leaves those of the running cycle */
+static struct state *states; /* a failed reload leaves those of the running cycle */
 static ngx_event_t expiry;
 
-/* Seconds between two looks for what has expired or has begun to be dropped, and between two lines of
- * the log that say so. */
+/* Seconds between two checks for expired tickets and dropped keys, and between two log lines about
+ * them. */
 #define INTERVAL 10
 #define LINES_INTERVAL 60
 
@@ -76,14 +76,14 @@ static void release(void *data)
   while (*p != state)
     p = &(*p)->next;
   *p = state->next;
-  /* the process that made the tickets may have ended, when the master became a daemon; they stay if
-   * the old binary or a new one goes on with them */
+  /* The process that made the tickets may have ended when the master became a daemon, so adopt
+   * them.  Keep them if the old or a new binary still uses them. */
   if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_HELPER &&
       ngx_new_binary == 0 && (state->parent == 0 || state->parent != getppid()))
     (void)pprf_tickets_adopt(state->tickets);
   pprf_tickets_free(state->tickets);
   close_fd(state);
-  ngx_explicit_memzero(state->servers, ngx_strlen(state->servers)); /* there may be passwords */
+  ngx_explicit_memzero(state->servers, ngx_strlen(state->servers)); /* URLs may contain passwords */
   ngx_free(state->servers);
   ngx_free(state);
 }
@@ -95,7 +95,7 @@ static int same(const struct pprf_tickets_options *a, const struct pprf_tickets_
          a->suite == b->suite;
 }
 
-/* What does not fit stays out of range, or as good as for ever. */
+/* Clamp: a value that does not fit stays out of range, or is practically infinite. */
 static unsigned to_unsigned(int64_t v)
 {
   return v < 0 ? 0 : v > UINT_MAX ? UINT_MAX : (unsigned)v;
@@ -113,11 +113,10 @@ static struct pprf_tickets_options options_of(const main_conf_t *conf)
                                        .suite = conf->suite};
 }
 
-/* The tickets of the old binary, when this one is its upgrade.  0: there are none, or they are not of
- * these options. */
+/* Take over the old binary's tickets in an upgrade.  0: there are none, or their options differ. */
 static int take_over(struct state *state, ngx_log_t *log)
 {
-  static int done; /* later the number may be another descriptor's */
+  static int done; /* only once: later the number may be another descriptor */
   const char *number = getenv(HANDED);
   if (number == NULL || done)
     return 0;
@@ -126,7 +125,7 @@ static int take_over(struct state *state, ngx_log_t *log)
   int err =
     fd < 0 ? PPRF_TLS_ERR_FD : pprf_tickets_import(&state->tickets, (int)fd, &state->options);
   if (err == PPRF_OK || err == PPRF_TLS_ERR_OPTION || err == PPRF_ERR_SUITE)
-    (void)close((int)fd); /* it is what the old binary left open */
+    (void)close((int)fd); /* the old binary left it open for us */
   if (err == PPRF_OK)
     state->parent = getppid();
   else
@@ -136,7 +135,7 @@ static int take_over(struct state *state, ngx_log_t *log)
   return err == PPRF_OK;
 }
 
-/* The configuration's servers as one string, the caller's to free.  NULL: no memory. */
+/* The configuration's servers as one string, which the caller frees.  NULL: no memory. */
 static char *servers_of(ngx_conf_t *cf, const main_conf_t *conf)
 {
   size_t n = 1;
@@ -154,19 +153,19 @@ static char *servers_of(ngx_conf_t *cf, const main_conf_t *conf)
   return text;
 }
 
-/* The tickets of a new state: those of the old binary, or new ones. */
+/* Fill a new state: take over the old binary's tickets, or make new ones. */
 static int make_tickets(struct state *state, const main_conf_t *conf, ngx_log_t *log)
 {
   const char *url[PPRF_FLEET_SERVERS_MAX];
   if (conf->servers == NULL)
     return take_over(state, log) ? PPRF_OK : pprf_tickets_new(&state->tickets, &state->options);
-  const ngx_str_t *given = conf->servers->elts; /* each ends with a zero */
+  const ngx_str_t *given = conf->servers->elts; /* nginx terminates each with a zero */
   for (ngx_uint_t i = 0; i < conf->servers->nelts; i++)
     url[i] = (const char *)given[i].data;
   return pprf_tickets_new_fleet(&state->tickets, &state->options, url, conf->servers->nelts);
 }
 
-/* Have a new binary find the tickets, by a variable with a value in its environment. */
+/* Pass the tickets' descriptor to a new binary in its environment. */
 static ngx_int_t hand_over(ngx_conf_t *cf, const struct state *state)
 {
   ngx_core_conf_t *core = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_core_module);
@@ -183,7 +182,7 @@ static ngx_int_t hand_over(ngx_conf_t *cf, const struct state *state)
   return NGX_OK;
 }
 
-/* The tickets for a cycle: those of the cycle before if the options are the same. */
+/* The state for a cycle: that of the previous cycle if the options are the same. */
 static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
 {
   struct pprf_tickets_options options = options_of(conf);
@@ -214,7 +213,7 @@ static struct state *state_for(ngx_conf_t *cf, const main_conf_t *conf)
       return NULL;
     }
     states = state;
-    /* a new binary asks the servers, as every host does */
+    /* with servers, a new binary connects to them itself */
     err = conf->servers != NULL ? PPRF_OK : pprf_tickets_export(state->tickets, &state->fd);
     if (err != PPRF_OK)
       ngx_log_error(NGX_LOG_WARN, cf->log, 0, "pprf_tickets: an upgrade will end the tickets: %s",
@@ -247,7 +246,7 @@ static int ssl_on(const ngx_http_core_srv_conf_t *server)
 #endif
 }
 
-/* What would make tickets that are not ours, or sessions beside them. */
+/* A setting that would make other tickets or sessions beside ours, or NULL. */
 static const char *conflict(const ngx_http_ssl_srv_conf_t *ssl)
 {
   if (ssl->shm_zone != NULL || ssl->builtin_session_cache != NGX_SSL_NONE_SCACHE)
@@ -259,8 +258,8 @@ static const char *conflict(const ngx_http_ssl_srv_conf_t *ssl)
   return NULL;
 }
 
-/* After SNI a connection has the settings of another server, but OpenSSL makes and opens its
- * tickets as the address's default server says: they must agree. */
+/* SNI may give a connection another server's settings, but OpenSSL makes and opens tickets as the
+ * address's default server says, so the two must agree. */
 static int agree(ngx_conf_t *cf, const ngx_http_conf_addr_t *addr)
 {
   const ngx_http_core_srv_conf_t *first = addr->default_server;
@@ -304,7 +303,7 @@ static ngx_int_t attach(ngx_conf_t *cf, main_conf_t *conf, const ngx_http_core_s
   return NGX_OK;
 }
 
-/* What has freed memory wiped. */
+/* Environment variables that make freed memory be wiped. */
 static const struct {
   ngx_str_t name;
   const char *what;
@@ -317,8 +316,7 @@ static int wipes(size_t i)
   return value != NULL && strstr(value, variable[i].what) != NULL;
 }
 
-/* An upgrade of the binary (USR2) starts the new one without the environment, but for the variables
- * that `env` names: name these too. */
+/* A binary upgrade (USR2) passes only the environment variables that `env` names, so add these. */
 static ngx_int_t keep_wiping(ngx_conf_t *cf)
 {
   ngx_core_conf_t *core = (void *)ngx_get_conf(cf->cycle->conf_ctx, ngx_core_module);
@@ -364,7 +362,7 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
 
 /* ---- expiry and the log ---- */
 
-/* Say when keys begin to be given up, which is seen in no other way but by clients' full handshakes. */
+/* Log when keys begin to be dropped, which otherwise shows only as clients' full handshakes. */
 static void watch(ngx_log_t *log, const struct state *state)
 {
   static uint64_t dropped, kept;
@@ -395,7 +393,7 @@ static void watch(ngx_log_t *log, const struct state *state)
   }
 }
 
-/* Tickets must expire in an idle server too, and in old workers whose master has others already. */
+/* Tickets must also expire in an idle server, and in old workers after a reload makes new ones. */
 static void expire(ngx_event_t *event)
 {
   struct state *state = event->data;
@@ -431,7 +429,7 @@ static ngx_int_t init_module(ngx_cycle_t *cycle)
 static ngx_int_t init_process(ngx_cycle_t *cycle)
 {
   for (struct state *state = states; state != NULL; state = state->next)
-    close_fd(state); /* masters alone execute a new binary */
+    close_fd(state); /* only masters execute a new binary */
   const main_conf_t *conf = conf_of(cycle);
   int serves = ngx_process == NGX_PROCESS_SINGLE || ngx_process == NGX_PROCESS_WORKER;
   if (conf == NULL || conf->state == NULL || !serves)
@@ -465,13 +463,13 @@ enum format { PLAIN = 1, JSON, PROMETHEUS };
 
 struct shown {
   struct pprf_tickets_stats stats;
-  uint64_t wiping; /* of the process that shows it, an index of levels */
+  uint64_t wiping; /* of the process that renders it; index into levels */
 };
 
-/* Metrics have the number. */
+/* Metrics show the index. */
 static const char *const levels[] = {"none", "partial", "full"};
 
-/* Names of the variables, of the status' lines and of the metrics, with the header's words. */
+/* Names of the variables, status lines and metrics, described in the header's words. */
 static const struct field {
   const char *name;
   size_t len, offset;
@@ -660,7 +658,7 @@ static char *set_servers(ngx_conf_t *cf, ngx_command_t *command, void *data)
   for (ngx_uint_t i = 1; i < cf->args->nelts; i++) {
     const char *wrong = pprf_tickets_bad_server((const char *)argument[i].data);
     if (wrong != NULL) {
-      /* the URL may have a password in it */
+      /* do not log the URL: it may contain a password */
       ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "server %ui of \"pprf_tickets_backend\": %s", i,
                          wrong);
       return NGX_CONF_ERROR;
@@ -704,7 +702,7 @@ static void *create_main_conf(ngx_conf_t *cf)
   return conf;
 }
 
-/* Zero is the library's default, and no value that a configuration may give. */
+/* Zero selects the library's default; a configuration cannot give it. */
 static char *init_main_conf(ngx_conf_t *cf, void *data)
 {
   main_conf_t *conf = data;

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tickets in OpenSSL's callbacks.  On a resumption OpenSSL calls, in this order:
- *   1. the ticket key callback with enc = 0: the ticket's keys are derived, nothing is punctured,
- *      since whoever has seen the ticket can send it;
- *   2. (it checks the ticket's MAC) the session ticket callback: the ticket is tied to the session
- *      that was in it, not to the connection, which may resume another one, as one of the
- *      program's own pre-shared keys; (TLS 1.3: it checks the PSK binder: the client knows the
- *      secret)
- *   3. (it calls the servername callback, which may change the SSL_CTX) allow_early_data, if there is
- *      early data: accepted if and only if this call punctures;
- *   4. the info callback: before the ServerHello a resumption ends with an alert if the connection asks
- *      something else of its client than the one that issued the ticket; at the ServerHello a ticket that is not resumed is given back; a resumption
- *      without early data punctures after it (a HelloRetryRequest shares its state), in TLS 1.2 when
- *      the handshake is done, since only then the client has shown that it knows the secret;
- *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
- *      callback could not, or if the program replaced it with one of its own for this connection;
- *   6. the info callback, when the last ticket is out: what OpenSSL would keep of the used ticket's
- *      secret and of the new one's, as long as the connection is open, is wiped (TLS 1.3).
- * Two resumptions without early data that race for a ticket may both go on: they are connections of
- * one client, each with its own key exchange, and neither can be replayed. */
+ *   1. the ticket key callback with enc = 0: the ticket's keys are derived.  Nothing is punctured,
+ *   since anybody who has seen the ticket can send it; 2. (it checks the ticket's MAC) the session
+ *   ticket callback: the ticket is tied to the session inside it, not to the connection, which may
+ *   resume another session, for instance from the program's own pre-shared keys; (TLS 1.3: it
+ *   checks the PSK binder, which shows that the client knows the secret) 3. (it calls the
+ *   servername callback, which may change the SSL_CTX) allow_early_data, if there is early data:
+ *   accepted if and only if this call punctures; 4. the info callback: before the ServerHello, a
+ *   resumption ends with an alert if this connection's client requirements differ from those where
+ *   the ticket was issued.  At the ServerHello, a ticket that is not resumed is released.  A
+ *   resumption without early data punctures after it (a HelloRetryRequest has the same state); in
+ *   TLS 1.2 it punctures at the end of the handshake, when the client has shown that it knows the
+ *   secret; 5. the ticket key callback with enc = 1, for the next ticket; it punctures if the info
+ *   callback could not, or if the program replaced that callback for this connection; 6.  the info
+ *   callback, when the last ticket is sent: wipes the secrets of the used ticket and of the new
+ *   one, which OpenSSL would keep while the connection is open (TLS 1.3).  Two resumptions without
+ *   early data that race for a ticket may both succeed: they belong to one client, each has its own
+ *   key exchange, and neither can be replayed. */
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <malloc.h>
@@ -30,14 +29,14 @@
 #include "pprf_tls.h"
 #include "tickets/tickets.h"
 
-/* What attaching changes in an SSL_CTX, and can be read. */
+/* SSL_CTX settings that attaching changes and that can be read back. */
 struct settings {
   uint32_t max_early_data, recv_max_early_data;
   long timeout, cache_mode;
   uint64_t options;
 };
 
-/* What an SSL_CTX with tickets carries. */
+/* Data of an SSL_CTX with tickets. */
 struct attachment {
   pprf_tickets *tickets; /* held; NULL: detached */
   struct settings before;
@@ -45,40 +44,39 @@ struct attachment {
   SSL_CTX_decrypt_session_ticket_fn decrypted;      /* the program's, or NULL */
   struct clients_anchors anchors;
   int no_early_data; /* attached with 0 */
-  int named;         /* it had no session id context, and was given one */
+  int named;         /* we gave it a session id context */
 };
 
-/* What an SSL with tickets carries. */
+/* Data of an SSL with tickets. */
 struct connection {
-  /* held; those of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls; when SNI has
-   * changed the SSL_CTX, that one's tickets have nothing to do with it */
+  /* Held.  The tickets of the SSL_CTX that the SSL was made from, whose callbacks OpenSSL calls
+   * even after SNI has changed the SSL_CTX. */
   pprf_tickets *tickets;
   const SSL_CTX *first;         /* that SSL_CTX */
-  uint8_t begun[CLIENTS_BYTES]; /* what was asked of the client when the handshake began */
-  uint8_t
-    asked[CLIENTS_BYTES];   /* and in the end, where the ticket was issued that was opened last */
+  uint8_t begun[CLIENTS_BYTES]; /* client requirements at the start of the handshake */
+  uint8_t asked[CLIENTS_BYTES]; /* those where the last opened ticket was issued */
   uint8_t name[NAME_BYTES];     /* of the ticket that was opened last */
-  uint64_t decrypting;    /* the ticket whose keys OpenSSL was given and has not come back for */
-  SSL_SESSION *session;   /* what was in the last one; held, so that no other has its address */
-  uint64_t ticket;        /* it was in this one */
-  int looked;             /* the info callback has seen which session is resumed */
+  uint64_t decrypting;    /* ticket whose keys OpenSSL got but whose session it has not reported */
+  SSL_SESSION *session;   /* the last ticket's session; held, so that its address stays unique */
+  uint64_t ticket;        /* the ticket that held this session */
+  int looked;             /* the info callback knows which session is resumed */
   unsigned offers;        /* tickets offered in this handshake */
   int resumes;            /* a ticket of ours */
   SSL_CTX_decrypt_session_ticket_fn decrypted; /* the program's, or NULL */
   void (*info)(const SSL *ssl, int where, int ret); /* the program's for this connection, or NULL */
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
-  size_t early_secret, early_bytes; /* where in the SSL it lies; 0: not found, or none */
+  size_t early_secret, early_bytes; /* its offset in the SSL; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
-  struct clients_anchors other; /* of an SSL_CTX without tickets, digested once in a handshake */
+  struct clients_anchors other; /* of an SSL_CTX without tickets, digested once a handshake */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int drawn;
 static int ctx_index = -1;        /* SSL_CTX ex_data: struct attachment */
 static int connection_index = -1; /* SSL ex_data: struct connection */
-static uint8_t unknown[EVP_MAX_MD_SIZE]; /* to the network: this process's, random */
+static uint8_t unknown[EVP_MAX_MD_SIZE]; /* random bytes of this process */
 
-/* A search takes some milliseconds. */
+/* Limits searches, which take milliseconds. */
 #define SEARCHES_MAX 3
 
 static int blocks_are_mallocs(void);
@@ -101,7 +99,7 @@ static void free_attachment(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
                             void *argp);
 
-/* SSL_dup's copy has a handshake of its own. */
+/* A copy made by SSL_dup has its own handshake. */
 static int no_copy(CRYPTO_EX_DATA *to, const CRYPTO_EX_DATA *from, void **ptr, int idx, long argl,
                    void *argp)
 {
@@ -116,7 +114,8 @@ static void init(void)
   connection_index = SSL_get_ex_new_index(0, NULL, NULL, no_copy, free_connection);
   SSL_SESSION *session = SSL_SESSION_new();
   uint8_t out[EVP_MAX_MD_SIZE];
-  /* called before there are secrets, as in tickets.c: first calls leave registers on the stack */
+  /* Call these once before there are secrets, as in tickets.c: first calls save registers on the
+   * stack. */
   drawn = RAND_priv_bytes(unknown, sizeof unknown) == 1 && session != NULL &&
           SSL_SESSION_set1_master_key(session, unknown, SSL_MAX_MASTER_KEY_LENGTH) == 1 &&
           SSL_SESSION_get_master_key(session, out, sizeof out) == SSL_MAX_MASTER_KEY_LENGTH &&
@@ -135,14 +134,14 @@ static struct attachment *attachment_of(const SSL *ssl)
   return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ctx_index);
 }
 
-/* What the connection asks of its client now.  False: that cannot be told, and no ticket is good. */
+/* Digest of what the connection asks of its client now.  False: unknown, so no ticket is good. */
 static int asks(SSL *ssl, struct connection *c, uint8_t out[CLIENTS_BYTES])
 {
   const struct attachment *a = attachment_of(ssl);
   return clients_digest(ssl, a != NULL ? &a->anchors : NULL, &c->other, out);
 }
 
-/* Called first when the handshake starts; NULL: there is none. */
+/* The connection's data, first needed when the handshake starts; NULL: none. */
 static struct connection *connection_of(SSL *ssl)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
@@ -161,14 +160,14 @@ static struct connection *connection_of(SSL *ssl)
   return c;
 }
 
-/* The ticket of the session that a connection resumes, or 0.  OpenSSL may have decrypted a session and
- * then resumed another.  When it makes the next ticket it resumes a copy: what was seen before counts
- * then, and if no callback was there to see, the session is taken for the ticket's. */
+/* The ticket of the session that a connection resumes, or 0.  OpenSSL may decrypt one session and
+ * resume another.  When it makes the next ticket it has a copy of the session, so the earlier
+ * answer counts; if no callback recorded one, the session is taken to be the ticket's. */
 static uint64_t resumed_ticket(const SSL *ssl, const struct connection *c)
 {
   int copied = SSL_get_state(ssl) == TLS_ST_SW_SESSION_TICKET;
   if (c->decrypting != 0)
-    return c->decrypting; /* the program has taken the session ticket callback from us */
+    return c->decrypting; /* the program has replaced our session ticket callback */
   return SSL_get_session(ssl) == c->session || (copied && (c->resumes || !c->looked)) ? c->ticket
                                                                                       : 0;
 }
@@ -180,7 +179,7 @@ static void forget_ticket(struct connection *c)
   c->ticket = c->decrypting = 0;
 }
 
-/* What was opened and not redeemed may be opened again, at whichever host. */
+/* Release an opened, unredeemed ticket: any host may open it again. */
 static void release_ticket(struct connection *c)
 {
   if (c->ticket != 0)
@@ -205,13 +204,12 @@ static void free_connection(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx
 
 /* ---- the secrets that OpenSSL keeps ---- */
 
-/* As long as a connection is open its SSL holds two secrets that it needs no more (RFC 8446, 7.1):
- * the early secret, which decrypts the early data that this connection came with, and the resumption
- * master secret, which gives the secret of every ticket that it issued, used or not.  Its session
- * holds that of the last ticket.  OpenSSL has a function to overwrite the session's, none for the
- * two in the SSL.  So they are found there by what they must be: nothing is written to the SSL but
- * over bytes that were just seen to be that secret.  What is not found is counted, and stays until
- * the connection is closed. */
+/* While a connection is open, its SSL holds two secrets that it no longer needs (RFC 8446, 7.1):
+ * the early secret, which decrypts this connection's early data, and the resumption master secret,
+ * which yields the secret of every ticket it issued, used or not.  Its session holds the secret of
+ * the last ticket.  OpenSSL has a function to overwrite the session's secret but none for the two
+ * in the SSL.  So we search the SSL for bytes that verify as the secret, and overwrite only those.
+ * A secret that is not found is counted and stays until the connection is closed. */
 
 /* Bytes of the SSL; 0 if its memory is not malloc's. */
 static size_t ssl_bytes(const SSL *ssl)
@@ -224,8 +222,7 @@ size_t clients_object_bytes(const void *object)
   return ssl_bytes(object);
 }
 
-/* The secret of the session, which a ticket of this connection holds or came with, and the digest of
- * the handshake, which is as long; NULL: there is none. */
+/* The session's secret, and the handshake's digest, which is as long; NULL: there is none. */
 static const EVP_MD *session_secret(const SSL *ssl, uint8_t secret[EVP_MAX_MD_SIZE])
 {
   const SSL_SESSION *session = SSL_get_session(ssl);
@@ -234,10 +231,10 @@ static const EVP_MD *session_secret(const SSL *ssl, uint8_t secret[EVP_MAX_MD_SI
            : NULL;
 }
 
-/* While the session is the one that is resumed. */
+/* To be called while the session is still the resumed one. */
 static void find_early_secret(const SSL *ssl, struct connection *c)
 {
-  static _Atomic size_t known; /* where it was last: it is at one place in every SSL */
+  static _Atomic size_t known; /* last offset found: it is the same in every SSL */
   const uint8_t *in = (const uint8_t *)ssl;
   uint8_t psk[EVP_MAX_MD_SIZE], early[EVP_MAX_MD_SIZE];
   const EVP_MD *md = session_secret(ssl, psk);
@@ -276,8 +273,8 @@ static int is_resumption_secret(const uint8_t *bytes, const EVP_MD *md, uint64_t
   return same;
 }
 
-/* Where in the SSL the resumption master secret lies, or 0.  It is at one place in every SSL, which
- * is searched for in the first. */
+/* Offset of the resumption master secret in the SSL, or 0.  It is the same in every SSL, so only
+ * the first is searched. */
 static size_t find_resumption_secret(const SSL *ssl, const EVP_MD *md, uint64_t nonce,
                                      const uint8_t psk[EVP_MAX_MD_SIZE])
 {
@@ -299,7 +296,7 @@ static size_t find_resumption_secret(const SSL *ssl, const EVP_MD *md, uint64_t 
   return 0;
 }
 
-/* The last ticket is out. */
+/* Wipe the secrets once the last ticket is sent. */
 static void forget_secrets(SSL *ssl, struct connection *c)
 {
   uint8_t psk[EVP_MAX_MD_SIZE];
@@ -317,7 +314,7 @@ static void forget_secrets(SSL *ssl, struct connection *c)
   if (c->made > 0) {
     size_t at = md != NULL ? find_resumption_secret(ssl, md, c->made - 1, psk) : 0;
     if (at != 0) {
-      /* no client knows it, should OpenSSL make a ticket from it, and none can show that it does */
+      /* if OpenSSL makes a ticket from it, no client can know the secret or prove that it does */
       memcpy((uint8_t *)ssl + at, unknown, size);
       (void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, size);
       c->forgotten = 1;
@@ -333,7 +330,7 @@ static void forget_secrets(SSL *ssl, struct connection *c)
 
 enum { NO_TICKET = 0, USE_TICKET = 1, USE_AND_RENEW = 2 }; /* results of the key callback */
 
-/* A ticket that nobody can decrypt. */
+/* Make a ticket that nobody can decrypt. */
 static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac)
 {
   struct ticket_keys keys;
@@ -347,15 +344,15 @@ static int spoil(unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
   return good;
 }
 
-/* DTLS counts its versions downwards, from above TLS' own; OpenSSL has none that is like TLS 1.3. */
+/* DTLS versions count down from above TLS's; OpenSSL has no DTLS 1.3. */
 static int is_1_3(const SSL *ssl)
 {
   return SSL_version(ssl) >= TLS1_3_VERSION && !SSL_is_dtls(ssl);
 }
 
-/* A ticket's keys, and the mask of its IV, of a leaf's value and of what was asked of the client when the handshake
- * began: a ticket that was issued elsewhere is not decrypted, nor one of pprf_tickets_seal, nor one of
- * a version that did not ask. */
+/* Derive a ticket's keys and the mask of its IV from the leaf's value and the client requirements
+ * at the start of the handshake.  So tickets issued under other requirements, by pprf_tickets_seal,
+ * or by a version without requirements do not decrypt. */
 static int derive(const struct connection *c, const struct origin *origin,
                   const uint8_t value[PPRF_SEED_BYTES], struct ticket_keys *keys,
                   uint8_t mask[CLIENTS_BYTES])
@@ -415,10 +412,10 @@ static int is_programs(void (*info)(const SSL *ssl, int where, int ret))
   return info != NULL && info != on_info && info != on_info_and_call && info != on_info_of_ssl;
 }
 
-/* Have us told of a handshake's steps, whatever SSL_CTX the connection has then, by SNI, and whether that still
- * has tickets: nothing else ends a resumption where something else is asked of the client, and in TLS 1.2 nothing
- * else punctures.  If the program has set a callback for this connection it is called last, and in TLS 1.2 the
- * answer is no. */
+/* Set our info callback on the connection, so that we see its steps even if SNI changes the SSL_CTX
+ * or that one has no tickets.  Only this callback ends a resumption when the client requirements
+ * differ, and only it punctures in TLS 1.2.  If the program has set a callback for this connection,
+ * that one is called last, and in TLS 1.2 the answer is no. */
 static int hears(SSL *ssl, struct connection *c)
 {
   void (*info)(const SSL *ssl, int where, int ret) = SSL_get_info_callback(ssl);
@@ -431,8 +428,8 @@ static int hears(SSL *ssl, struct connection *c)
   return 1;
 }
 
-/* Whether what is asked of the client can be in the end what a ticket wants: it is now, or it is what it was when the
- * handshake began, and a servername callback may change it yet. */
+/* Whether the client requirements may yet match the ticket's: they match now, or they are still
+ * those at the start of the handshake and a servername callback may change them. */
 static int may_ask(SSL *ssl, struct connection *c, const uint8_t wanted[CLIENTS_BYTES])
 {
   uint8_t now[CLIENTS_BYTES];
@@ -456,7 +453,7 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
     return NO_TICKET;
   int good = derive(c, &origin, value, &keys, mask);
   if (good) {
-    exclusive_or(c->asked, iv, mask); /* OpenSSL has yet to check the MAC */
+    exclusive_or(c->asked, iv, mask); /* before OpenSSL has checked the MAC */
     good = may_ask(ssl, c, c->asked) && ticket_set_keys(&keys, cipher, mac, iv, 0);
   }
   OPENSSL_cleanse(&keys, sizeof keys);
@@ -467,15 +464,14 @@ static int look_up(SSL *ssl, struct connection *c, const unsigned char *name,
   }
   memcpy(c->name, name, sizeof c->name);
   c->decrypting = ticket;
-  /* In TLS 1.2 the client shows at the end only that it knows the secret: others, too, may try until then. */
+  /* A TLS 1.2 client shows only at the end that it knows the secret: others may try until then. */
   if (!is_1_3(ssl) && c->tickets->backend->puncture != NULL)
     c->tickets->backend->release(c->tickets->keys, ticket);
   /* A TLS 1.2 ticket's successor would hold the same master secret, and outlive it. */
   return is_1_3(ssl) ? USE_AND_RENEW : USE_TICKET;
 }
 
-/* Whether the connection resumes with a ticket that is not good where it has come to: its client was asked for
- * something else where the ticket was issued. */
+/* Whether the connection resumes with a ticket issued under other client requirements. */
 static int is_out_of_place(SSL *ssl, struct connection *c)
 {
   uint8_t now[CLIENTS_BYTES];
@@ -483,9 +479,10 @@ static int is_out_of_place(SSL *ssl, struct connection *c)
          !(asks(ssl, c, now) && memcmp(now, c->asked, CLIENTS_BYTES) == 0);
 }
 
-/* End a handshake before the ServerHello, when OpenSSL has taken a session already.  No function of its is for that.
- * In TLS 1.3 a server in its first state has nothing to send, which is an internal error, with an alert.  In
- * TLS 1.2 the keys come from a secret that no client has: the client sends the alert. */
+/* End a handshake before the ServerHello, after OpenSSL has accepted a session.  OpenSSL has no
+ * function for this.  In TLS 1.3, resetting the state makes the server report an internal error,
+ * with an alert.  In TLS 1.2, replace the secret with one that no client has: the client sends the
+ * alert. */
 static void refuse(SSL *ssl, struct connection *c)
 {
   release_ticket(c);
@@ -495,24 +492,25 @@ static void refuse(SSL *ssl, struct connection *c)
     (void)SSL_SESSION_set1_master_key(SSL_get_session(ssl), unknown, SSL_MAX_MASTER_KEY_LENGTH);
 }
 
-/* Puncture the ticket that this connection resumes with: whether this call did. */
+/* Puncture the ticket that this connection resumes with.  Returns whether this call did. */
 static int redeem(SSL *ssl, int early)
 {
   struct connection *c = SSL_get_ex_data(ssl, connection_index);
   uint64_t ticket = c != NULL ? resumed_ticket(ssl, c) : 0;
   if (ticket == 0 || is_out_of_place(ssl, c))
-    return 0; /* done already, or OpenSSL has the session from elsewhere, or it is not to have it */
+    return 0; /* already done, or not a session of ours, or a session to refuse */
   c->resumes = 1;
   const struct backend *b = c->tickets->backend;
   int released = !is_1_3(ssl) && b->puncture != NULL;
   int err = released ? b->puncture(c->tickets->keys, ticket_clock(), c->name, ticket)
                      : b->redeem(c->tickets->keys, ticket_clock(), ticket, early);
   if (err == PPRF_OK || err == PPRF_ERR_PUNCTURED || released)
-    forget_ticket(c); /* else a later callback tries again, without early data */
+    forget_ticket(c); /* otherwise a later callback retries, without early data */
   return err == PPRF_OK;
 }
 
-/* Negative, which ends the handshake with an alert, only if the program has taken the info callback from us. */
+/* Negative, which ends the handshake with an alert, only if the program has replaced our info
+ * callback. */
 static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                          EVP_MAC_CTX *mac, int enc)
 {
@@ -522,7 +520,7 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
   if (!enc)
     return look_up(ssl, c, name, iv, cipher, mac);
   if (!is_1_3(ssl) && is_programs(SSL_get_info_callback(ssl)))
-    return NO_TICKET; /* nothing would puncture it if a later callback than the client hello's has set that one */
+    return NO_TICKET; /* nothing would puncture it if ours is replaced after the client hello */
   if (is_1_3(ssl) && SSL_session_reused(ssl)) {
     if (is_out_of_place(ssl, c))
       return -1;
@@ -531,7 +529,8 @@ static int on_ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_C
   return issue(ssl, c, name, iv, cipher, mac);
 }
 
-/* Whether OpenSSL would end the handshake: the session has no session id context where certificates are asked for. */
+/* Whether OpenSSL would end the handshake because certificates are requested and the session has no
+ * session id context. */
 static int is_unnamed(const SSL *ssl, const SSL_SESSION *session)
 {
   unsigned bytes;
@@ -539,8 +538,8 @@ static int is_unnamed(const SSL *ssl, const SSL_SESSION *session)
   return bytes == 0 && (SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER) != 0;
 }
 
-/* OpenSSL has looked into a ticket.  What it does is what the program's callback says, and without
- * one what it does without a callback. */
+/* OpenSSL has decrypted a ticket.  Follow the program's callback, or do what OpenSSL does without
+ * one. */
 static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsigned char *name,
                                       size_t len, SSL_TICKET_STATUS status, void *arg)
 {
@@ -572,8 +571,8 @@ static SSL_TICKET_RETURN on_decrypted(SSL *ssl, SSL_SESSION *session, const unsi
   return wanted;
 }
 
-/* Whether the SSL_CTX that a name has chosen takes no early data: OpenSSL goes by the one that the SSL was made
- * from.  (With the preload shim that is what the program expects.) */
+/* Whether the SSL_CTX chosen by SNI refuses early data; OpenSSL asks only the one that the SSL was
+ * made from.  (With the preload shim, that is what the program expects.) */
 static int takes_none(SSL *ssl, const struct connection *c)
 {
   SSL_CTX *now = SSL_get_SSL_CTX(ssl);
@@ -589,29 +588,29 @@ static int on_early_data(SSL *ssl, void *arg)
   return c != NULL && !takes_none(ssl, c) && redeem(ssl, 1);
 }
 
-/* The steps of a handshake at which there is something to do. */
+/* Act on a handshake's steps. */
 static void at_step(SSL *ssl, int where)
 {
   struct connection *c = SSL_is_server(ssl) ? connection_of(ssl) : NULL;
   int starts = (where & SSL_CB_HANDSHAKE_START) != 0 &&
-               SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* the rest of one, after early data */
+               SSL_get_state(ssl) != TLS_ST_EARLY_DATA; /* not: it continues after early data */
   if (c != NULL && starts) {
-    release_ticket(c); /* an SSL may be used again after SSL_clear */
+    release_ticket(c); /* an SSL may be reused after SSL_clear */
     c->offers = 0;
     c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
     clients_forget(&c->other);
-    if (!asks(ssl, c, c->begun)) /* then that of no ticket */
+    if (!asks(ssl, c, c->begun)) /* then no ticket matches */
       memset(c->begun, 0, sizeof c->begun);
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SR_CLNT_HELLO) {
     if (SSL_session_reused(ssl) && is_out_of_place(ssl, c))
       refuse(ssl, c);
     if (takes_none(ssl, c))
-      (void)SSL_set_max_early_data(ssl, 0); /* its tickets are for none */
+      (void)SSL_set_max_early_data(ssl, 0); /* its tickets allow none */
   } else if (c != NULL && SSL_get_state(ssl) == TLS_ST_SW_SRVR_HELLO) {
-    /* Another session is resumed, or none: a client that says no more, to a HelloRetryRequest either, keeps
-     * the ticket from nobody, and its secret out of memory. */
+    /* Another session is resumed, or none.  Forget the ticket: a client that stops here, or at a
+     * HelloRetryRequest, must not block the ticket or keep its secret in memory. */
     if (!SSL_session_reused(ssl) || resumed_ticket(ssl, c) == 0)
       release_ticket(c);
   } else if (c != NULL && is_1_3(ssl)) {
@@ -629,7 +628,7 @@ static void at_step(SSL *ssl, int where)
   }
 }
 
-/* OpenSSL calls it some thirty times in a handshake. */
+/* OpenSSL calls it some thirty times a handshake. */
 static void on_info(const SSL *ssl, int where, int ret)
 {
   (void)ret;
@@ -639,7 +638,7 @@ static void on_info(const SSL *ssl, int where, int ret)
     at_step((SSL *)(uintptr_t)ssl, where);
 }
 
-/* Where the program has a callback of its own, which goes last. */
+/* Used if the program has its own callback, which is called last. */
 static void on_info_and_call(const SSL *ssl, int where, int ret)
 {
   struct attachment *a = attachment_of(ssl);
@@ -648,7 +647,7 @@ static void on_info_and_call(const SSL *ssl, int where, int ret)
     a->info(ssl, where, ret);
 }
 
-/* In the place of the connection's callback, or the SSL_CTX's, which goes last. */
+/* Replaces the connection's callback; that one, or the SSL_CTX's, is called last. */
 static void on_info_of_ssl(const SSL *ssl, int where, int ret)
 {
   const struct connection *c = SSL_get_ex_data(ssl, connection_index);
@@ -663,7 +662,7 @@ static void on_info_of_ssl(const SSL *ssl, int where, int ret)
 
 /* ---- pprf_tls.h ---- */
 
-/* Give an SSL_CTX back what was saved, or set it for tickets. */
+/* Restore an SSL_CTX's saved settings, or set it up for tickets. */
 static int set(SSL_CTX *ctx, const struct settings *s)
 {
   int good = SSL_CTX_set_max_early_data(ctx, s->max_early_data) == 1 &&
@@ -716,8 +715,8 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
       SSL_CTX_get_info_callback(ctx) != on_info_and_call)
     a->info = SSL_CTX_get_info_callback(ctx);
   a->decrypted = NULL;
-  /* a client may send as much as the SSL_CTX allowed that issued its ticket; what is not accepted must
-   * be skipped */
+  /* A client may send as much early data as the SSL_CTX that issued its ticket allowed; what is not
+   * accepted must be skipped. */
   uint32_t skipped = tickets->options.max_early_data;
   const struct settings s = {max_early_data, max_early_data > skipped ? max_early_data : skipped,
                              (long)tickets->options.lifetime, SSL_SESS_CACHE_OFF,
@@ -738,7 +737,7 @@ int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets, uint32_t max_
   return PPRF_OK;
 }
 
-/* The attachment stays: an SSL that was made before still calls on_info, which calls the program's. */
+/* Keep the attachment: an existing SSL still calls on_info, which calls the program's callback. */
 int pprf_tickets_detach(SSL_CTX *ctx)
 {
   if (ctx == NULL)
@@ -773,15 +772,15 @@ int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx, SSL_CTX_generate_session_ti
 
 /* ---- memory that OpenSSL frees ---- */
 
-/* OpenSSL has one allocator in a process.  Copies of this library, as in an nginx module and the preload
- * shim, may be of several versions, and none sees the others' symbols.  So a copy asks the allocator itself
- * whose it is: by a request for memory from no line of a source, with a question where the file's name
- * would be. */
+/* A process has one OpenSSL allocator, but may have several copies of this library (an nginx module
+ * and the preload shim), of different versions, which do not see each other's symbols.  So a copy
+ * asks the allocator itself: an allocation from an impossible line number, with a question in place
+ * of the file name. */
 #define NO_LINE (-0x7070)
 
 struct question {
-  char version[32];  /* a string; a later version that answers otherwise has another */
-  int answered;      /* the block is malloc's, and what is freed is wiped */
+  char version[32];  /* a string; changes if the answer's format changes */
+  int answered;      /* the memory is malloc's, and is wiped when freed */
 };
 
 static struct question question = {"libpprf_tls: allocator, 1", 0};
@@ -827,9 +826,9 @@ static void *wiping_realloc(void *p, size_t n, const char *file, int line)
 }
 
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
-static int openssl_wipes, openssl_mallocs; /* whoever set its allocator */
+static int openssl_wipes, openssl_mallocs; /* whichever copy set its allocator */
 
-/* Once OpenSSL has allocated memory, it keeps its allocator. */
+/* Ask once: after its first allocation OpenSSL keeps its allocator. */
 static void ask(void)
 {
   CRYPTO_malloc_fn allocate;
@@ -846,24 +845,24 @@ static int blocks_are_mallocs(void)
   return pthread_once(&asked, ask) == 0 && openssl_mallocs;
 }
 
-/* Whether malloc overwrites what is freed, as glibc's does if it is told to: it fills a block that it
- * gives out with one byte then, unless the block comes from its cache, which is not overwritten. */
+/* Whether malloc overwrites freed memory, as glibc's does if configured.  It then also fills new
+ * blocks with a byte, except those from its cache, which are not overwritten. */
 static int malloc_wipes(void)
 {
-  enum { BYTES = 200 }; /* of a size that glibc caches */
+  enum { BYTES = 200 }; /* a size that glibc caches */
   unsigned char *p = malloc(BYTES);
   if (p == NULL)
     return 0;
   for (unsigned i = 0; i < BYTES; i++)
     p[i] = (unsigned char)(i + 1);
-  /* else the compiler leaves the stores and the block out */
+  /* keeps the compiler from removing the stores and the block */
   __asm__ volatile("" : : "r"(p) : "memory");
   free(p);
   p = malloc(BYTES);
   __asm__ volatile("" : "+r"(p) : : "memory");
   if (p == NULL)
     return 0;
-  int wiped = p[0] != 0; /* memory that was never used is no sign */
+  int wiped = p[0] != 0; /* fresh memory proves nothing */
   for (unsigned i = 1; i < BYTES; i++)
     wiped &= p[i] == p[0];
   free(p);

@@ -11,17 +11,17 @@
 
 /* ---- the session id context ---- */
 
-/* OpenSSL has functions to set it and none to ask for it.  An SSL and an SSL_CTX have it as an array behind its
- * length.  Where, is looked for in one of each that was given a random one. */
+/* OpenSSL can set it but not return it.  SSL and SSL_CTX store it as a length followed by an array.
+ * To find the offsets, set a random one in an SSL and an SSL_CTX and search for it. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static size_t in_ssl, in_ctx; /* where the length is; 0: not found, and no context is read */
+static size_t in_ssl, in_ctx; /* offset of the length; 0: not found, so none can be read */
 
 struct id_context {
   size_t length;
   uint8_t bytes[SSL_MAX_SID_CTX_LENGTH];
 };
 
-/* False: there is none to be read. */
+/* False: it cannot be read. */
 static int read_id(const void *object, size_t at, struct id_context *id)
 {
   if (at == 0 || at + sizeof *id > clients_object_bytes(object))
@@ -77,7 +77,7 @@ static int add_names(EVP_MD_CTX *digest, const STACK_OF(X509_NAME) * names)
   return good;
 }
 
-/* The sum of the certificates' digests: a store has no order. */
+/* Sum of the certificates' digests, since a store has no order. */
 static int digest_store(X509_STORE *store, uint8_t out[32])
 {
   uint64_t sum[4] = {0}, one[4];
@@ -98,7 +98,7 @@ static int digest_store(X509_STORE *store, uint8_t out[32])
   return good;
 }
 
-/* The store is held while its digest is good. */
+/* Holds the store while its digest is in use. */
 static int read_store(X509_STORE *store, struct clients_anchors *anchors)
 {
   clients_forget(anchors);
@@ -150,7 +150,7 @@ int clients_digest(SSL *ssl, const struct clients_anchors *anchors, struct clien
 {
   uint8_t whole[EVP_MAX_MD_SIZE];
   struct id_context id;
-  /* SSL_set_SSL_CTX leaves the SSL's mode as it was */
+  /* from the SSL: SSL_set_SSL_CTX does not change its mode */
   const uint64_t mode[] = {(uint64_t)SSL_get_verify_mode(ssl),
                            (uint64_t)SSL_CTX_get_verify_mode(SSL_get_SSL_CTX(ssl))};
   EVP_MD_CTX *digest = EVP_MD_CTX_new();

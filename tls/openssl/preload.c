@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libpprf_tls_preload.so: single-use tickets for a server that was not written for them.
+/* libpprf_tls_preload.so: single-use tickets for servers that do not call the library.
  *
  *   LD_PRELOAD=libpprf_tls_preload.so PPRF_TICKETS_DEPTH=20 haproxy -f ...
  *
- * The first SSL_CTX of a server makes the tickets' state, before the program forks if it reads its
- * certificates first.  An SSL_CTX gets the tickets when it is first used, so that what the program
- * has set until then is replaced.  How much early data there may be remains the program's choice.
- * If the tickets cannot be had, there are no tickets at all. */
+ * The first SSL_CTX of a server makes the tickets' state; that is before the program forks if it
+ * reads its certificates first.  An SSL_CTX gets the tickets when it is first used, so they replace
+ * the program's earlier settings.  The program still chooses the amount of early data.  If making
+ * the state fails, there are no tickets at all. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pprf_tickets *tickets; /* NULL: there are none */
 static int seen_index = -1;   /* SSL_CTX ex_data: not NULL once it was prepared */
 
-/* The session ticket callbacks that the program has set, in an SSL_CTX's ex_data. */
+/* The program's session ticket callbacks, in an SSL_CTX's ex_data. */
 struct program {
   SSL_CTX_generate_session_ticket_fn generate;
   SSL_CTX_decrypt_session_ticket_fn decrypt;
@@ -31,7 +31,7 @@ struct program {
 };
 
 static int program_index = -1;
-static _Thread_local int own; /* the library calls OpenSSL, not the program */
+static _Thread_local int own; /* the library itself is calling OpenSSL */
 
 static void say(const char *what, const char *why)
 {
@@ -40,8 +40,8 @@ static void say(const char *what, const char *why)
 
 /* ---- options ---- */
 
-/* Whether each variable of ours has a name that is one: with a misspelt one the tickets would have defaults that nobody
- * wants.  STATE is the nginx module's. */
+/* Whether all PPRF_TICKETS_ variables have known names.  A misspelt one would silently select a
+ * default.  STATE belongs to the nginx module. */
 static int all_are_known(void)
 {
   static const char prefix[] = "PPRF_TICKETS_";
@@ -55,7 +55,7 @@ static int all_are_known(void)
     while (i < sizeof name / sizeof *name &&
            (strlen(name[i]) != n || strncmp(name[i], rest, n) != 0))
       i++;
-    if (i == sizeof name / sizeof *name) { /* its value may be a URL with a password */
+    if (i == sizeof name / sizeof *name) { /* print no value: it may be a URL with a password */
       fprintf(stderr, "libpprf_tls_preload: %s%.*s: unknown variable: there will be no tickets\n",
               prefix, (int)n, rest);
       return 0;
@@ -123,7 +123,7 @@ static int read_options(struct pprf_tickets_options *o)
 
 /* ---- the tickets ---- */
 
-/* With keys on the servers whose URLs these are, with spaces between them. */
+/* Make tickets whose keys are on the servers with these URLs, separated by spaces. */
 static int new_fleet(const struct pprf_tickets_options *o, const char *text)
 {
   static const char variable[] = "PPRF_TICKETS_BACKEND";
@@ -148,7 +148,7 @@ static int new_fleet(const struct pprf_tickets_options *o, const char *text)
   int err = bad != NULL ? PPRF_TLS_ERR_OPTION : pprf_tickets_new_fleet(&tickets, o, server, n);
   if (bad != NULL)
     say(variable, bad);
-  OPENSSL_cleanse(urls, strlen(text)); /* there may be a password */
+  OPENSSL_cleanse(urls, strlen(text)); /* it may contain a password */
   free(urls);
   return err;
 }
@@ -223,7 +223,7 @@ static void prepare(SSL_CTX *ctx)
 
 /* ---- what the program calls ---- */
 
-/* libssl's function of this name. */
+/* Find libssl's function of this name. */
 static void find(const char *name, void *function)
 {
   void *found = dlsym(RTLD_NEXT, name);
@@ -258,7 +258,7 @@ static void need_real(void)
     abort();
 }
 
-/* Before main OpenSSL has allocated nothing yet. */
+/* Before main, while OpenSSL has not allocated anything. */
 __attribute__((constructor)) static void wipe(void)
 {
   if (pprf_tickets_wipe_openssl() != PPRF_OK)
@@ -296,7 +296,8 @@ PPRF_API SSL_CTX *SSL_set_SSL_CTX(SSL *ssl, SSL_CTX *ctx)
   return real_SSL_set_SSL_CTX(ssl, ctx);
 }
 
-/* The program's callbacks: the library's come first, before the SSL_CTX is used and after. */
+/* Set the program's callbacks.  The library's callbacks run first, whether this is called before or
+ * after the SSL_CTX is used. */
 PPRF_API int SSL_CTX_set_session_ticket_cb(SSL_CTX *ctx,
                                            SSL_CTX_generate_session_ticket_fn generate,
                                            SSL_CTX_decrypt_session_ticket_fn decrypt, void *arg)

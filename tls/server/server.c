@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pprf-tls-server: a page over HTTPS on loopback, to try the tickets with.  A line per connection
- * says how it began: full, resumed, 0-RTT accepted, 0-RTT rejected. */
+/* pprf-tls-server: serves a page over HTTPS on loopback, to try the tickets.  Prints a line for
+ * each connection: full, resumed, 0-RTT accepted or 0-RTT rejected. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -33,7 +33,7 @@ struct arguments {
   size_t servers;
 };
 
-/* What --help says, in its order; a letter below 256 is a short option. */
+/* The options in --help's order; a value below 256 is a short option's letter. */
 enum {
   STATS = 256,
   BACKEND,
@@ -191,7 +191,7 @@ static void take(struct arguments *a, int key, const char *name, const char *arg
     printf("pprf-tls-server " PPRF_VERSION "\n");
     exit(0);
   default:
-    exit(1); /* getopt_long has said what is wrong */
+    exit(1); /* getopt_long has printed an error */
   }
 }
 
@@ -276,8 +276,8 @@ static void make_certificate(const char *cert_file, const char *key_file)
 
 static const char page[] = "<!doctype html><title>libpprf</title><p>served\n";
 
-/* Reads the request: *early bytes of it came before the handshake was done, which a server that
- * answers early data would have acted on.  0: no request. */
+/* Read the request.  *early: how many of its bytes came as early data.  Returns 0 if there is no
+ * request. */
 static int receive(SSL *ssl, char *buf, size_t size, size_t *early)
 {
   size_t have = 0, n;

@@ -23,7 +23,7 @@ static int redeem(void *keys, uint64_t now, uint64_t ticket, int early)
   return pool_redeem(keys, now, ticket, early);
 }
 
-/* Opening has changed nothing. */
+/* Opening changes nothing, so there is nothing to release. */
 static void release(void *keys, uint64_t ticket)
 {
   (void)keys;

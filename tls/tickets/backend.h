@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file backend.h
- * What holds the tickets' keys: the pool of one machine (pool.h), or servers that several machines
- * ask (fleet.h).  A ticket is known by its name, 16 bytes that are sent with it, and while it is open by a
- * number.
+ * Interface to the holder of the tickets' keys: a pool on one machine (pool.h), or servers shared
+ * by several machines (pprf_fleet.h).  A ticket carries its name, 16 bytes; while it is open it
+ * also has a number.
  *
- * Opening a ticket gives its value to nobody else meanwhile, if the backend is not of this machine alone:
- * so what was opened and is not redeemed is released. */
+ * With shared servers, opening a ticket reserves it: nobody else gets its value.  So an opened
+ * ticket that is not redeemed must be released. */
 #ifndef PPRF_TLS_BACKEND_H
 #define PPRF_TLS_BACKEND_H
 
@@ -16,21 +16,21 @@
 
 #define NAME_BYTES 16
 
-/** Where a leaf's value is from, without which nothing is derived from it: the tree's suite and salt, and the
- * leaf's number in its tree.  Public. */
+/** Origin of a leaf's value, an input to every derivation from it: the tree's suite and salt, and
+ * the leaf's number.  Public. */
 struct origin {
   unsigned suite;
   uint8_t salt[PPRF_SALT_BYTES];
   uint64_t leaf;
 };
 
-/** Things that are counted outside of the backend. */
+/** Events counted outside the backend. */
 enum backend_count { COUNT_NOT_ISSUED, COUNT_FOREIGN, COUNT_KEPT };
 
-/** Functions of pprf_tickets.h with a clock's seconds; keys: the backend's own state. */
+/** The functions of pprf_tickets.h, with the time in seconds; keys: the backend's state. */
 struct backend {
-  /* Tickets of a ClientHello that are looked at: each costs an evaluation or a question to a server, and
-   * 900 fit into one.  Clients offer one or two. */
+  /* Number of tickets examined in one ClientHello, which can hold 900: each costs an evaluation or
+   * a server request.  Clients offer one or two. */
   unsigned offers;
   int (*issue)(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struct origin *origin,
                uint8_t value[PPRF_SEED_BYTES]);
@@ -38,8 +38,9 @@ struct backend {
               struct origin *origin, uint8_t value[PPRF_SEED_BYTES]);
   int (*redeem)(void *keys, uint64_t now, uint64_t ticket, int early);
   void (*release)(void *keys, uint64_t ticket); /* any number */
-  /* Instead of redeem, for a ticket that was opened and released: puncture it, even if others have opened it
-   * meanwhile.  For tickets that anybody who has seen them may open.  NULL: opening does not reserve a ticket. */
+  /* Puncture a ticket that was opened and released, even if others have opened it meanwhile.  Used
+   * instead of redeem for TLS 1.2 tickets, which anybody who has seen them can have opened.  NULL:
+   * opening does not reserve a ticket. */
   int (*puncture)(void *keys, uint64_t now, const uint8_t name[NAME_BYTES], uint64_t ticket);
   int (*expire)(void *keys, uint64_t now);
   int (*rotate)(void *keys, uint64_t now);
@@ -48,7 +49,7 @@ struct backend {
   void (*stats)(void *keys, struct pprf_tickets_stats *stats);
   int (*export)(void *keys, int *fd);
   void (*adopt)(void *keys);
-  void (*close)(void *keys); /* pprf_tickets_free was called; connections may still have tickets */
+  void (*close)(void *keys); /* for pprf_tickets_free; tickets may still be open */
   void (*free)(void *keys);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file descriptor.h
- * Descriptors that the library keeps open are never 0, 1 or 2.  A program that was started without one of these
- * would get its number for the library's next file, and what the program prints would go there: into the memory
- * of the tickets, or to a server of theirs. */
+ * The library never keeps descriptors 0, 1 or 2.  If a program was started with one of these
+ * closed, the library's next file would get that number, and the program's output would go into the
+ * tickets' memory or to their server. */
 #ifndef PPRF_TLS_DESCRIPTOR_H
 #define PPRF_TLS_DESCRIPTOR_H
 
@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/** The same file under a number above 2, closed by execve; fd itself if it is such, or an error.  -1, and fd is
- * closed: none is left. */
+/** Move fd above 2, with close-on-exec.  Returns fd itself if it is already above 2 or negative.
+ * On -1 no descriptor was free, and fd is closed. */
 static inline int above_standard(int fd)
 {
   if (fd < 0 || fd > 2)

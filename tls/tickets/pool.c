@@ -20,39 +20,38 @@
 #include "descriptor.h"
 
 #ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8u /* Linux 6.3, which may be set to refuse memory without it */
+#define MFD_NOEXEC_SEAL 8u /* Linux 6.3, which can be configured to require it */
 #endif
 
-/* No tree of a shard. */
+/* Index of no tree. */
 #define NONE UINT_MAX
-/* Shards of a large pool.  Two processes meet in one of eight seldom enough, and each of a small pool
- * would have few leaves. */
+/* Shards of a large pool: with eight, two processes rarely meet.  In a small pool each shard would
+ * have too few leaves. */
 #define SHARD_BITS 3
 #define SHARDS (1u << SHARD_BITS)
 #define SHARDED_DEPTH 16
-/* Leaves expire by segments of those given out within a 32nd of the lifetime.  At most 32 and two
- * partly used ones live at a time; more room only delays the next. */
+/* Leaves issued within a 32nd of the lifetime form a segment and expire together.  At most 32 and
+ * two partly used segments live at a time; if no segment is free, the last one grows. */
 #define SEGMENTS_PER_LIFETIME 32
 #define SEGMENTS 40
-/* Leaves that expire while a lock is held, in some tenths of a millisecond. */
+/* Leaves expired in one hold of a lock, some tenths of a millisecond. */
 #define SLICE 16384
-/* Tickets that a thread issues from a shard before it goes on to the next. */
+/* Tickets a thread issues from a shard before it moves to the next. */
 #define TURN 64
-/* Tries to have a lock before the system is asked to wait for it, which takes longer than most owners
- * keep it. */
+/* Attempts to take a lock before blocking, which takes longer than most owners hold it. */
 #define SPINS 100
 
 /* ---- the mapping, which holds no pointer ---- */
 
 struct segment {
-  uint64_t begin;  /* first leaf; the next segment's begin, or the tree's next, ends it */
+  uint64_t begin;  /* first leaf; it ends at the next segment's begin, or at the tree's next */
   uint64_t opened; /* when its first leaf was given out */
   uint64_t last;   /* when its last leaf was */
   uint64_t outstanding;
 };
 
 struct tree {
-  uint64_t nodes;  /* of its key, whose memory follows the header */
+  uint64_t nodes;  /* nodes of its key, whose memory follows the header */
   uint32_t id;     /* 0: free, every leaf is punctured */
   uint32_t first_segment, segments;
   _Alignas(8) uint8_t salt[PPRF_SALT_BYTES]; /* of its key; zero if the suite has none */
@@ -73,48 +72,48 @@ struct shard {
 };
 
 struct header {
-  uint64_t layout, bytes; /* what a program that maps it must agree on */
+  uint64_t layout, bytes; /* must match in every program that maps it */
   uint64_t depth, keys, lifetime, rotation, suite;
   _Atomic uint64_t maker;   /* a process; 0: none */
   _Atomic uint64_t now;     /* the latest time that a caller gave */
-  _Atomic uint64_t expired; /* when all shards were last looked through */
+  _Atomic uint64_t expired; /* when all shards were last checked for expiry */
   _Atomic uint64_t foreign, not_issued, kept;
   uint8_t name_key[16];
   _Alignas(64) unsigned char shard[]; /* shard_bytes each */
 };
 
-/* Says which structures these are: their sizes and a version, for what sizes do not show.  Until version 3 a
- * pool's suite was sha3-256, and nothing named it. */
+/* Identifies the layout: the structures' sizes, and a version for changes that keep the sizes.
+ * Before version 3 every pool had the suite sha3-256, and did not record it. */
 #define LAYOUT \
   ((uint64_t)4 << 56 | (uint64_t)sizeof(struct header) << 24 | sizeof(struct shard) << 8 | \
    sizeof(pthread_mutex_t)) +                                                              \
     sizeof(struct tree)
 
-/* ---- the process's own ---- */
+/* ---- per-process state ---- */
 
 struct pool {
   struct header *h;
   int fd;      /* of the mapping */
-  dev_t dev;   /* which file fd must be: programs close descriptors that are not theirs */
+  dev_t dev;   /* identifies fd's file, since programs close descriptors they do not own */
   ino_t ino;
   unsigned depth, shards, tree_depth;
   unsigned keys; /* trees of a shard */
-  unsigned suite; /* as the header had it when it was looked at */
+  unsigned suite; /* as read from the header */
   EVP_CIPHER *name_cipher;
-  EVP_CIPHER_CTX *name_ctx[2]; /* under the name key: decrypts, encrypts */
-  atomic_int naming;           /* a thread uses one of them */
-  pprf_key **key; /* handles, those of a shard side by side */
+  EVP_CIPHER_CTX *name_ctx[2]; /* AES under the name key, to decrypt and to encrypt */
+  atomic_int naming;           /* a thread is using one of them */
+  pprf_key **key; /* handles, grouped by shard */
   struct pool *next; /* of the process's pools */
 };
 
-/* A shard whose lock this thread has. */
+/* A shard whose lock this thread holds. */
 struct held {
   struct pool *pool;
   struct shard *shard;
   unsigned index; /* the shard's */
   pprf_key **key; /* of its trees */
   uint64_t now;
-  uint64_t slice; /* leaves that may still expire before the lock is let go; 0: there may be more */
+  uint64_t slice; /* leaves that may still expire in this hold; 0: more may remain */
 };
 
 static size_t shard_bytes(unsigned keys)
@@ -134,7 +133,7 @@ static struct segment *segment_at(struct tree *t, unsigned i)
   return &t->segment[(t->first_segment + i) % SEGMENTS];
 }
 
-/* The segment of a leaf that was given out and has not expired. */
+/* The segment of an issued leaf that has not expired. */
 static struct segment *segment_of(struct tree *t, uint64_t leaf)
 {
   unsigned i = t->segments;
@@ -156,7 +155,7 @@ static pprf_key *handle_of(const struct held *s, const struct tree *t)
   return s->key[t - s->shard->tree];
 }
 
-/* The same, ready for use: another process may have started or changed the tree. */
+/* The tree's handle, updated for use: another process may have started or changed the tree. */
 static pprf_key *key_of(const struct held *s, const struct tree *t)
 {
   pprf_key *key = handle_of(s, t);
@@ -171,21 +170,22 @@ static struct origin origin_of(const struct held *s, const struct tree *t, uint6
   return origin;
 }
 
-/* Every change of a tree is announced, so that the next owner of the lock knows which tree a
- * process that died may have left half changed. */
+/* Announce a change of a tree, so that if this process dies, the next owner of the lock knows which
+ * tree may be half changed. */
 static void begin_change(struct held *s, struct tree *t)
 {
   atomic_store(&s->shard->changing, (unsigned)(t - s->shard->tree));
 }
 
-/* After what was done with key_of(s, t). */
+/* Call after changing key_of(s, t). */
 static void end_change(struct held *s, struct tree *t)
 {
   t->nodes = pprf_node_count(handle_of(s, t));
   atomic_store(&s->shard->changing, NONE);
 }
 
-/* Seconds since a time of which another caller may have told that this one, overtaken, does not know of. */
+/* Seconds since `then`, or 0: another caller may have recorded a time that is later than this
+ * caller's. */
 static uint64_t since(const struct held *s, uint64_t then)
 {
   return s->now > then ? s->now - then : 0;
@@ -202,7 +202,7 @@ static void reset(struct tree *t)
   memset(&t->id, 0, sizeof *t - offsetof(struct tree, id));
 }
 
-/* Erase a tree, whatever state it is in. */
+/* Erase a tree in any state. */
 static void clear(struct held *s, struct tree *t)
 {
   begin_change(s, t);
@@ -246,7 +246,7 @@ static int expire(struct held *s, struct tree *t)
       return err;
   }
   if (t->segments == 0 && !is_current(s, t))
-    clear(s, t); /* a retired tree: its other leaves will never be given out */
+    clear(s, t); /* a retired tree issues no more leaves */
   return PPRF_OK;
 }
 
@@ -261,7 +261,7 @@ static int expire_all(struct held *s)
   return err;
 }
 
-/* A tree that is free, at the price of the oldest one if there is none. */
+/* Return a free tree; if there is none, drop the oldest. */
 static struct tree *free_tree(struct held *s)
 {
   struct shard *p = s->shard;
@@ -272,7 +272,7 @@ static struct tree *free_tree(struct held *s)
     if (p->last_id - p->tree[i].id > p->last_id - oldest->id) /* ids may have wrapped */
       oldest = &p->tree[i];
   }
-  if (is_over(s, segment_at(oldest, oldest->segments - 1))) /* its slices were to come */
+  if (is_over(s, segment_at(oldest, oldest->segments - 1))) /* its expiry was only pending */
     for (unsigned i = 0; i < oldest->segments; i++)
       p->stats.expired += segment_at(oldest, i)->outstanding;
   else
@@ -287,7 +287,7 @@ static int retire(struct held *s)
   return expire_all(s);
 }
 
-/* A free tree gets a root and a salt.  One that fails stays free. */
+/* Start a free tree with a new root and salt.  On failure it stays free. */
 static int start_tree(struct held *s, struct tree *t)
 {
   pprf_key *key = key_of(s, t);
@@ -311,7 +311,7 @@ static int current_tree(struct held *s)
   begin_change(s, t);
   int err = start_tree(s, t);
   if (err == PPRF_OK) {
-    p->last_id += p->last_id == UINT32_MAX ? 2 : 1; /* 0 is no id */
+    p->last_id += p->last_id == UINT32_MAX ? 2 : 1; /* skip 0, which is no id */
     t->id = p->last_id;
     t->opened = s->now;
     p->current = (unsigned)(t - p->tree);
@@ -320,7 +320,7 @@ static int current_tree(struct held *s)
   return err;
 }
 
-/* The segment for a leaf that is given out now. */
+/* The segment for a leaf issued now. */
 static struct segment *current_segment(struct held *s, struct tree *t)
 {
   struct segment *last = t->segments > 0 ? segment_at(t, t->segments - 1) : NULL;
@@ -346,7 +346,7 @@ static uint64_t leaf_of(const struct pool *p, pool_ticket ticket)
   return (uint32_t)ticket & ((UINT64_C(1) << p->tree_depth) - 1);
 }
 
-/* At least p->shards for what is no ticket. */
+/* At least p->shards for an invalid ticket. */
 static uint64_t shard_of(const struct pool *p, pool_ticket ticket)
 {
   return (uint32_t)ticket >> p->tree_depth;
@@ -371,7 +371,7 @@ static struct tree *live_tree_of(struct held *s, pool_ticket ticket)
 
 /* ---- time and locks ---- */
 
-/* The latest time that a caller gave: one that was overtaken may be a little behind. */
+/* Record a caller's time and return the latest one; a delayed caller may be a little behind. */
 static uint64_t tell(struct pool *p, uint64_t now)
 {
   uint64_t latest = atomic_load(&p->h->now);
@@ -381,13 +381,13 @@ static uint64_t tell(struct pool *p, uint64_t now)
   return latest;
 }
 
-/* A shard whose lock was just had; rc: what pthread_mutex_lock or trylock returned. */
+/* Set up s after a lock attempt; rc: result of pthread_mutex_lock or trylock. */
 static int locked(struct held *s, struct pool *p, unsigned index, uint64_t now, int rc)
 {
   *s = (struct held){p, shard_at(p, index), index, p->key + index * p->keys, now, SLICE};
   if (rc == EOWNERDEAD) {
     unsigned changing = atomic_load(&s->shard->changing);
-    if (changing < p->keys) { /* its owner died in the middle of a change */
+    if (changing < p->keys) { /* its last owner died during a change */
       clear(s, &s->shard->tree[changing]);
       s->shard->stats.dropped++;
     }
@@ -421,15 +421,15 @@ static void unlock(struct held *s)
   (void)pthread_mutex_unlock(&s->shard->lock);
 }
 
-/* The ticket's shard; any, for what is no ticket. */
+/* Lock the ticket's shard, or any shard for an invalid ticket. */
 static int lock_of(struct held *s, struct pool *p, pool_ticket ticket, uint64_t now)
 {
   uint64_t shard = shard_of(p, ticket);
   return lock(s, p, shard < p->shards ? (unsigned)shard : 0, now);
 }
 
-/* The shards take turns, so that they fill alike.  A thread stays with one for a while, since what the
- * processor has of it is its own then, and leaves it when it is busy. */
+/* Shards take turns, so that they fill evenly.  A thread stays with one for a while to keep its
+ * cache lines, and moves on when the shard is busy. */
 static int lock_any(struct held *s, struct pool *p, uint64_t now)
 {
   static _Thread_local unsigned turn;
@@ -444,7 +444,7 @@ static int lock_any(struct held *s, struct pool *p, uint64_t now)
   return lock(s, p, turn / TURN % p->shards, now);
 }
 
-/* What to do with each shard. */
+/* An action on each shard. */
 typedef int action(struct held *s);
 
 static int each_shard(struct pool *p, uint64_t now, action *act)
@@ -453,7 +453,7 @@ static int each_shard(struct pool *p, uint64_t now, action *act)
   for (unsigned i = 0; i < p->shards; i++) {
     struct held s;
     int e;
-    do { /* other threads may have the lock between two slices */
+    do { /* other threads may take the lock between slices */
       e = lock(&s, p, i, now);
       if (e == PPRF_OK) {
         e = act(&s);
@@ -465,7 +465,7 @@ static int each_shard(struct pool *p, uint64_t now, action *act)
   return err;
 }
 
-/* Look through all shards once in a 32nd of the lifetime: some may have no callers. */
+/* Expire in all shards once in a 32nd of the lifetime: some may have no callers. */
 static void expire_in_time(struct pool *p, uint64_t now)
 {
   uint64_t expired = atomic_load(&p->h->expired);
@@ -476,7 +476,7 @@ static void expire_in_time(struct pool *p, uint64_t now)
 
 /* ---- names ---- */
 
-/* To be freed, which wipes its key; NULL: OpenSSL failed. */
+/* Freeing the context wipes its key.  NULL: OpenSSL failed. */
 static EVP_CIPHER_CTX *new_name_ctx(const struct pool *p, int encrypt)
 {
   EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
@@ -489,7 +489,7 @@ static EVP_CIPHER_CTX *new_name_ctx(const struct pool *p, int encrypt)
   return ctx;
 }
 
-/* When the pool's name key is there. */
+/* Call once the pool's name key is set. */
 static int keep_name_ctx(struct pool *p)
 {
   for (int encrypt = 0; encrypt < 2; encrypt++) {
@@ -500,9 +500,8 @@ static int keep_name_ctx(struct pool *p)
   return PPRF_OK;
 }
 
-/* One AES-128 block under the pool's name key.  Setting a key up takes longer than a block, so contexts
- * are kept; whoever comes while another thread uses them, or one that a fork left behind did, makes a new
- * one. */
+/* One AES-128 block under the pool's name key.  Key set-up takes longer than a block, so contexts
+ * are kept.  If another thread is using them, or was when we were forked, make a new one. */
 static int name_block(struct pool *p, int encrypt, const uint8_t in[POOL_NAME_BYTES],
                       uint8_t out[POOL_NAME_BYTES])
 {
@@ -560,14 +559,14 @@ static size_t header_bytes(unsigned depth, unsigned keys)
   return (bytes + page - 1) / page * page;
 }
 
-/* Of one key, in all shards; 0: more than a size_t counts. */
+/* Bytes of one key in all shards; 0: overflow. */
 static uint64_t key_bytes(unsigned depth)
 {
   unsigned bits = pool_shard_bits(depth);
   return (uint64_t)pprf_shared_bytes(depth - bits) << bits;
 }
 
-/* 0: more than a size_t counts. */
+/* 0: overflow. */
 static size_t mapping_bytes(unsigned depth, unsigned keys)
 {
   uint64_t each = key_bytes(depth), bytes = header_bytes(depth, keys) + each * keys;
@@ -577,7 +576,7 @@ static size_t mapping_bytes(unsigned depth, unsigned keys)
 unsigned pool_keys(unsigned depth, uint64_t memory)
 {
   unsigned keys = POOL_KEYS_MAX;
-  if (mapping_bytes(depth, POOL_KEYS_MIN) == 0) /* no memory is enough: pool_new says so */
+  if (mapping_bytes(depth, POOL_KEYS_MIN) == 0) /* no memory suffices; pool_new will report it */
     return POOL_KEYS_MIN;
   while (keys > 0 && (mapping_bytes(depth, keys) == 0 || mapping_bytes(depth, keys) > memory))
     keys--;
@@ -599,7 +598,7 @@ static void after_fork(void)
   (void)pthread_mutex_unlock(&pools_lock);
 }
 
-/* mlock's locks are not inherited. */
+/* Memory locks are not inherited. */
 static void in_child(void)
 {
   for (struct pool *p = pools; p != NULL; p = p->next) {
@@ -636,7 +635,7 @@ static void delist(struct pool *p)
   after_fork();
 }
 
-/* The process's own part of a pool whose mapping is fd's. */
+/* Make the per-process state of a pool mapped from fd. */
 static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys, unsigned suite)
 {
   struct stat st;
@@ -667,7 +666,7 @@ static int attach(struct pool **pool, int fd, unsigned depth, unsigned keys, uns
     }
   }
   static const uint8_t no_salt[PPRF_SALT_BYTES];
-  if (err == PPRF_OK) /* once it is good for a suite it always is: key_of need not ask */
+  if (err == PPRF_OK) /* once a handle accepts the suite it always does, so key_of need not check */
     err = pprf_shared_set(p->key[0], suite, no_salt, 0);
   if (err != PPRF_OK) {
     pool_free(p);
@@ -695,12 +694,12 @@ static int init_lock(pthread_mutex_t *mutex)
   return good ? PPRF_OK : PPRF_ERR_NOMEM;
 }
 
-/* Memory without a name, which has a descriptor and cannot shrink under those who map it. */
+/* Anonymous memory with a descriptor, sealed against shrinking while mapped. */
 static int new_memory(size_t bytes)
 {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
-    return -1; /* ftruncate would be answered by a signal */
+    return -1; /* ftruncate would raise a signal */
   int fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
   if (fd < 0 && errno == EINVAL)
     fd = memfd_create("pprf-tickets", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -726,7 +725,7 @@ int pool_new(struct pool **pool, unsigned depth, unsigned keys, uint64_t lifetim
     (void)close(fd);
     return err;
   }
-  struct header *h = p->h; /* all zero, and no process's yet: pool_free does not wipe */
+  struct header *h = p->h; /* zero, and without a maker: pool_free does not wipe it */
   h->depth = depth;
   h->keys = keys;
   h->lifetime = lifetime;
@@ -779,7 +778,7 @@ void pool_adopt(struct pool *p)
 
 void pool_close(struct pool *p)
 {
-  /* What other processes still map is theirs until they end, unless its maker ends it. */
+  /* Other processes keep the pool until they end, unless its maker closes it. */
   if (p->h == NULL || atomic_load(&p->h->maker) != (uint64_t)getpid())
     return;
   (void)each_shard(p, 0, close_shard);
@@ -848,7 +847,7 @@ int pool_import(struct pool **pool, int fd, unsigned depth, unsigned keys, uint6
   return err;
 }
 
-/* ---- tickets given out and taken back ---- */
+/* ---- issuing and redeeming tickets ---- */
 
 int pool_issue(struct pool *p, uint64_t now, uint8_t name[POOL_NAME_BYTES], struct origin *origin,
                uint8_t value[PPRF_SEED_BYTES])
@@ -995,7 +994,7 @@ void pool_count_kept(struct pool *p)
   (void)atomic_fetch_add(&p->h->kept, 1);
 }
 
-/* The mapping's pages, which the system counts, and the handles. */
+/* Bytes of the mapping's resident pages and of the handles. */
 static uint64_t held_bytes(const struct pool *p)
 {
   struct stat st;
