@@ -15,8 +15,8 @@ int chain_init(void)
   return digest != NULL ? 0 : -1;
 }
 
-/* out = SHAKE256(in || use).  The digest is looked up once: that takes longer than computing it.  Its
- * state, from which a mask follows, is wiped by the freeing. */
+/* out = SHAKE256(in || use).  The digest is fetched once, since that takes longer than hashing.
+ * Freeing the context wipes its state, which would reveal a mask. */
 static int shake(const uint8_t *in, size_t n, uint8_t use, uint8_t *out, size_t bytes)
 {
   EVP_MD_CTX *c = EVP_MD_CTX_new();
@@ -35,7 +35,7 @@ int chain_agree(EVP_PKEY *own, const uint8_t peer[CHAIN_KEY_BYTES],
   size_t n = CHAIN_KEY_BYTES;
   EVP_PKEY *other = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, peer, CHAIN_KEY_BYTES);
   EVP_PKEY_CTX *c = EVP_PKEY_CTX_new(own, NULL);
-  /* a key of small order makes the derivation fail */
+  /* the derivation fails for a key of small order */
   int ok = other != NULL && c != NULL && EVP_PKEY_derive_init(c) == 1 &&
            EVP_PKEY_derive_set_peer(c, other) == 1 && EVP_PKEY_derive(c, in, &n) == 1 &&
            n == CHAIN_KEY_BYTES;

@@ -16,7 +16,7 @@ struct slot {
   uint8_t chain[CHANNEL_KEY_BYTES];
 };
 static struct slot *slots;
-static int lowest_free; /* no free one lies below */
+static int lowest_free; /* no lower slot is free */
 
 int channel_init(void)
 {

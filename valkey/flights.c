@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* First flights with early data, for tests that send them, more than once: full handshakes with a server of
- * this machine, and for each ticket that comes, in TLS 1.3, what a client sends first with it.
+/* Generates first flights with early data, which tests send more than once.  Makes full TLS 1.3
+ * handshakes with a server of this machine and, for each ticket received, the flight that a client
+ * would send with it.
  *   flights PORT COUNT PREFIX
  * Writes COUNT flights to stdout, each with its length before it, 4 bytes, the most significant first.  The
  * early data of number i is "GET /PREFIXi HTTP/1.0\r\n\r\n". */
@@ -51,7 +52,7 @@ static void full_handshake(SSL_CTX *ctx, unsigned port)
     die("no full handshake");
   while (SSL_read(ssl, text, sizeof text) > 0)
     ;
-  (void)SSL_shutdown(ssl); /* else its sessions count as bad */
+  (void)SSL_shutdown(ssl); /* without it OpenSSL marks the sessions as bad */
   SSL_free(ssl);
   (void)close(fd);
 }

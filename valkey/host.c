@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host without TLS, for tests: does what stdin says with tickets of pprf_fleet.h, and answers a line each.
+/* A host without TLS, for tests: executes commands from stdin on tickets of pprf_fleet.h, and
+ * answers each with a line.
  *   host DEPTH LIFETIME URL...
  *   seal           a ticket, in hexadecimal
  *   open TICKET    its number
  *   redeem NUMBER, release NUMBER, rotate, revoke, export
  *   puncture NUMBER TICKET   of a ticket that was opened and released, as TLS 1.2 does
  *   stats          the counters
- *   clock SECONDS  turn this process's clock (CLOCK_BOOTTIME) forward
- *   child          a child that does nothing: its process id
- *   seal-in-child  a ticket that a child seals, as soon as it can
- *   sealing-child  a child that has sealed a ticket: its process id
- *   use-many N     seals N tickets and redeems each: how many were not to be had
- *   open-together N  seals N tickets, and N threads open one each at once, and redeem it: how many could
- *   open-in-child T  a new child opens it
- * HOST_STEP: microseconds by which the clock of waiting goes on when it is read; without it, it is the system's.
- * HOST_FIRST: an address that each name has, before its own.
- * An error is "error " and its number. */
+ *   clock SECONDS  set this process's clock (CLOCK_BOOTTIME) forward child          fork a child
+ *   that does nothing: its process id seal-in-child  a ticket that a child seals, as soon as it can
+ *   sealing-child  a child that has sealed a ticket: its process id use-many N     seals N tickets
+ *   and redeems each: how many failed open-together N  seals N tickets; N concurrent threads open
+ *   and redeem one each: how many succeeded open-in-child T  a new child opens it HOST_STEP:
+ *   microseconds by which each reading advances the clock of waiting; default: the system's clock.
+ *   HOST_FIRST: an address that each name gets before its own. An error is "error " and its number.
+ *   */
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -72,7 +71,7 @@ static void say_error(int err)
   printf("error %d\n", err);
 }
 
-/* As soon as there can be one. */
+/* Seal a ticket as soon as possible. */
 static int seal_when_possible(uint8_t ticket[TICKET_MAX], size_t *n)
 {
   int err = PPRF_TLS_ERR_BACKEND;
@@ -211,7 +210,7 @@ static void in_child(const char *opened)
     else
       printf("\n");
     (void)fflush(stdout);
-    exit(0); /* by atexit, as servers do */
+    exit(0); /* run the atexit handlers, as servers do */
   }
   (void)waitpid(pid, NULL, 0);
 }

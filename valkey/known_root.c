@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked into the module in place of libcrypto's: roots that the tests know, so that they can look for
- * every seed of a tree in the server's memory and files.  (Preloading it would do for Redis; Valkey binds a
- * module's names to its own libraries first.)  Root k is KNOWN_ROOT, 14 bytes of the environment, and k
- * in two bytes, neither of them zero: the environment's own copies end in zeros. */
+/* Replaces libcrypto's random generator in the module, so that the tests know each root and can
+ * search the server's memory and files for every seed.  (Preloading would work for Redis, but
+ * Valkey binds a module's names to its own libraries first.)  Root k is KNOWN_ROOT, 14 bytes of the
+ * environment, and k in two bytes, neither of them zero: the environment's own copies end in
+ * zeros. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands PPRF.*: a module for Valkey and Redis.  docs/fleet.md says what they are for.
  *
- * Nothing is replicated and nothing is saved: no function here hands the server a command to propagate,
- * and the type's save function writes a tree's depth and id, all it is ever given.  So a tree lives in
- * one process, and what a replica, a restart or RESTORE has of it is dead. */
+ * Nothing is replicated or saved: no function here gives the server a command to propagate, and the
+ * type's save function writes only a tree's depth and id.  So a tree lives in one process, and a
+ * replica, a restart or RESTORE has only a dead copy. */
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum {
   ISSUE_MAX = 4096,
   ID_DIGITS = 16,
   TYPE_VERSION = 1,
-  LIFETIME_DEFAULT = 7200 * 1000, /* ms: what docs/tls.md has for tickets */
+  LIFETIME_DEFAULT = 7200 * 1000, /* ms: the ticket lifetime of docs/tls.md */
   LEASE_DEFAULT = 10 * 1000
 };
 static const long long LIFETIME_MAX = 7LL * 86400 * 1000; /* RFC 8446, 4.6.1: seven days */
@@ -30,7 +30,7 @@ static const long long LIFETIME_MAX = 7LL * 86400 * 1000; /* RFC 8446, 4.6.1: se
 static struct server server;
 static server_type *type;
 static server_dict *channels; /* client's id -> channel + 1 */
-static uint8_t name_key[16];  /* of this process, as its trees are */
+static uint8_t name_key[16];  /* belongs to this process, like its trees */
 
 /* ---- arguments and replies ---- */
 
@@ -59,7 +59,7 @@ static int fail(server_ctx *ctx, int err)
   }
 }
 
-/* A number that the caller gave; 0 after an error reply that names it. */
+/* Parse a numeric argument.  Returns 0 after an error reply that names it. */
 static int number(server_ctx *ctx, server_str *s, const char *name, long long least,
                   long long greatest, long long *n)
 {
@@ -99,7 +99,7 @@ static int reply_id(server_ctx *ctx, uint64_t id)
   return server.ReplyWithStringBuffer(ctx, text, sizeof text);
 }
 
-/* The tree of a key, NULL after an error reply.  A replica has none that live. */
+/* The tree of a key, or NULL after an error reply.  A replica has no live trees. */
 static struct tree *open_tree(server_ctx *ctx, server_str *name, int mode)
 {
   server_key *k = server.OpenKey(ctx, name, mode);
@@ -112,7 +112,7 @@ static struct tree *open_tree(server_ctx *ctx, server_str *name, int mode)
   return NULL;
 }
 
-/* The caller's channel, -1 after an error reply. */
+/* The caller's channel, or -1 after an error reply. */
 static int channel_of(server_ctx *ctx)
 {
   uint64_t client = server.GetClientId(ctx);
@@ -122,7 +122,7 @@ static int channel_of(server_ctx *ctx)
   return (int)c - 1;
 }
 
-/* Mask and reply; the value's own bytes end here. */
+/* Mask the value in place and reply with it. */
 static int reply_value(server_ctx *ctx, int channel, uint8_t *value, size_t n)
 {
   int masked = channel_mask(channel, value, n) == 0;
@@ -376,7 +376,7 @@ static int info(server_ctx *ctx, server_str **a, int n)
 
 static void info_section(server_info_ctx *ctx, int crash)
 {
-  if (crash) /* its report is for others: and the lock may be held */
+  if (crash) /* nothing secret in a crash report, and the lock may be held */
     return;
   struct tree_counts c = tree_counts();
   (void)server.InfoAddSection(ctx, "");
@@ -412,7 +412,7 @@ static void *load(server_io *io, int version)
   return tree_dead((unsigned)depth, id);
 }
 
-/* Into an append-only file goes nothing. */
+/* Writes nothing into an append-only file. */
 static void rewrite(server_io *io, server_str *key, void *value)
 {
   (void)io;
@@ -523,7 +523,7 @@ EXPORTED int RedisModule_OnLoad(server_ctx *ctx, server_str **argument, int n)
   return SERVER_OK;
 }
 
-/* Trees and their leases would outlive the code: a server that wants to unload it is stopped. */
+/* Refuse to unload: trees and their leases would outlive the code. */
 EXPORTED int RedisModule_OnUnload(server_ctx *ctx);
 EXPORTED int RedisModule_OnUnload(server_ctx *ctx)
 {

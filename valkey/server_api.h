@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the module interface of Valkey and Redis that this module uses.  Both servers hand it
- * out by name through one function, whose address is the first word of the context that OnLoad gets;
- * so one file serves Redis from 7.0 on and Valkey. */
+/* The part of Valkey's and Redis's module interface that this module uses.  Both servers provide it
+ * by name through one function, whose address is the first word of OnLoad's context, so one file
+ * serves Valkey and Redis 7.0 or later. */
 #ifndef VALKEY_SERVER_API_H
 #define VALKEY_SERVER_API_H
 
@@ -23,7 +23,7 @@ enum {
 typedef struct server_ctx server_ctx;   /* a call */
 typedef struct server_str server_str;   /* an argument */
 typedef struct server_key server_key;   /* an open key */
-typedef struct server_io server_io;     /* a dump that is written or read */
+typedef struct server_io server_io;     /* a dump being written or read */
 typedef struct server_type server_type; /* a data type */
 typedef struct server_dict server_dict;
 typedef struct server_info_ctx server_info_ctx;
@@ -114,7 +114,7 @@ struct server_command_info {
   F(int, DictDelC, (server_dict *, void *key, size_t len, void *old))                      \
   F(void, Log, (server_ctx *, const char *level, const char *format, ...))
 
-/* Functions of later servers: NULL where there is none. */
+/* Functions of later servers; NULL if missing. */
 #define SERVER_LATER_FUNCTIONS(F)                          \
   F(int, AddACLCategory, (server_ctx *, const char *name)) \
   F(int, SetCommandACLCategories, (server_command *, const char *names))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree.c against a model of it: every sequence of a few steps on a tree of two leaves, random ones on
- * trees of up to 64, with a clock that the test moves and allocations and punctures that fail.
+/* Compares tree.c with a model: all short sequences of steps on a tree of two leaves, random ones
+ * on trees of up to 64.  The test controls the clock and makes allocations and punctures fail.
  * TAP.  SEED=n repeats a run. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "../tools/tap.h"
 #include "tree.h"
 
-/* ---- what is wrapped ---- */
+/* ---- wrapped functions ---- */
 
 static uint64_t clock_ms;
 static unsigned other_clocks;
@@ -26,7 +26,7 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 }
 
 static int punct_fails;
-static unsigned suites; /* of the keys that were punctured: a bit for each */
+static unsigned suites; /* suites of the punctured keys, a bit each */
 int __real_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf);
 int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
@@ -56,7 +56,7 @@ enum leaf_state { FRESH, ISSUED, LEASED, OVERDUE, PUNCTURED };
 
 struct model {
   enum leaf_state leaf[LEAVES_MAX];
-  int gone[LEAVES_MAX];                          /* punctured while it was leased */
+  int gone[LEAVES_MAX];                          /* punctured while leased */
   uint64_t lease[LEAVES_MAX], until[LEAVES_MAX]; /* until: of LEASED and OVERDUE */
   uint64_t issued, leaves, end;
   uint8_t value[LEAVES_MAX][16];
@@ -71,7 +71,7 @@ static int puncture(struct model *m, uint64_t leaf)
   return PPRF_OK;
 }
 
-/* A lease that has run out stays as long as its leaf cannot be punctured. */
+/* An expired lease stays until its leaf can be punctured. */
 static void pass_time(struct model *m)
 {
   if (clock_ms >= m->end)
@@ -109,8 +109,8 @@ static int same(const struct pair *p)
   return s.leases == leases && s.issued == p->m.issued;
 }
 
-/* One step of both; 0 if they differ.  `what`: 0 issue, 1 claim, 2 commit, 3 release, 4 punct, 5 time,
- * 6 commit with another number, 7 another tree's id. */
+/* One step of tree and model; 0 if they differ.  `what`: 0 issue, 1 claim, 2 commit, 3 release, 4
+ * punct, 5 time, 6 commit with another number, 7 another tree's id. */
 static int step(struct pair *p, unsigned what, uint64_t leaf)
 {
   struct model *m = &p->m;
@@ -186,7 +186,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     err = tree_puncture(p->tree, p->id, leaf, leaf);
     if (m->dead || leaf >= m->issued)
       return err == (m->dead ? TREE_DEAD : PPRF_ERR_RANGE);
-    /* a leased leaf stays leased and has no value any more: only its end is left to it */
+    /* a leased leaf stays leased, without a value, until the lease ends */
     if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
       return 0;
     if ((err == PPRF_OK) != (m->leaf[leaf] != PUNCTURED && !m->gone[leaf]))

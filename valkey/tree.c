@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A claim that nobody has answered yet.  The leases of a tree stand in a list in the order in which
- * they run out, which is the order of their claims. */
+/* An unanswered claim.  A tree's leases are in a list in order of expiry, which is the order of the
+ * claims. */
 struct lease {
   uint64_t leaf, number, until;
   struct lease *next, *prev;
@@ -19,13 +19,13 @@ struct tree {
   pprf_key *key; /* NULL: dead */
   uint64_t id, issued, number, until, lease_ms, leases;
   void *by_leaf;            /* tsearch's tree of leases */
-  struct lease first;       /* the list's head: first.next runs out first */
+  struct lease first;       /* the list's head: first.next expires first */
   struct tree *next, *prev; /* live trees of the process */
   unsigned depth;
 };
 
-/* The server frees values in a thread of its own when a whole database goes (FLUSHALL ASYNC), while the
- * main thread sweeps: the list of trees and the counts are behind this lock. */
+/* Protects the list of trees and the counts: FLUSHALL ASYNC frees values in another thread while
+ * the main thread sweeps. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tree trees = {.next = &trees, .prev = &trees};
 static struct tree_counts counts;
@@ -79,7 +79,7 @@ static void remove_lease(struct tree *t, struct lease *l)
   free(l);
 }
 
-/* End a lease with a puncture; the lease stays if that fails. */
+/* Puncture a leased leaf and end the lease; if puncturing fails the lease stays. */
 static int puncture_leased(struct tree *t, struct lease *l)
 {
   int err = pprf_punct(t->key, l->leaf);
@@ -151,7 +151,8 @@ int tree_new(struct tree **tree, unsigned depth, uint64_t lifetime, uint64_t lea
   struct tree *t = tree_dead(depth, id);
   if (t == NULL)
     return PPRF_ERR_NOMEM;
-  /* hosts derive tickets' keys from its values by this suite, whatever the library's default is */
+  /* fixed, whatever the library's default: hosts derive tickets' keys from the values by this
+   * suite */
   const struct pprf_options o = {.size = sizeof o,
                                  .depth = depth,
                                  .store = PPRF_STORE_SLOTS, /* leases fill a range from its start */
@@ -182,9 +183,9 @@ void tree_free(struct tree *t)
   free(t);
 }
 
-/* ---- what the commands do ---- */
+/* ---- operations of the commands ---- */
 
-/* Take the lock for a live tree of that id, whose leases are up to date. */
+/* Take the lock and check that the tree is live and has this id; its expired leases are ended. */
 static int enter(struct tree *t, uint64_t id)
 {
   (void)pthread_mutex_lock(&lock);
@@ -267,7 +268,7 @@ int tree_commit(struct tree *t, uint64_t id, uint64_t leaf, uint64_t lease)
   err = puncture_leased(t, l);
   if (err == PPRF_OK)
     counts.committed++;
-  else /* nobody can release it any more, and the sweep tries again */
+  else /* it can no longer be released, and the sweep retries */
     l->number = 0;
   return leave(err);
 }

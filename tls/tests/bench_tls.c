@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tickets cost.  Usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json; a table on standard output.
+/* Measures the tickets.  Usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json; a table on standard
+ * output.
  *   -q         quick
  *   -h         handshakes only
  *   -w         handshakes only, and OpenSSL does not wipe what it frees
- *   -t         tickets a second only; -r: the same with real-time priority, so that the machine's other
- *              load does not come between two processes that are to run at once
- *   -l         only how long a lock is held at most
- *   -s         only the suites of the trees
- *   handshake  processor time of the server for a resumption with early data, client and server
- *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
- *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
- *              take turns; processor time, and how often one waited for another
- *   lock       the longest time that a lock is held, in processor time, while a key of depth 22 expires
- *              in an idle process, is given up, or is revoked
- *   suites     processor time to issue, open and redeem a ticket, its keys included, with trees of each
- *              suite, which take turns
+ *   -t         tickets a second only; -r: the same with real-time priority, so that other load does
+ *   not disturb two processes that should run at once -l         only how long a lock is held at
+ *   most -s         only the suites of the trees handshake  processor time of the server for a
+ *   resumption with early data, client and server joined by memory: these tickets / OpenSSL's
+ *   stateless ones / its session cache tickets    issued, opened and redeemed a second, without
+ *   TLS, by one process and by two, which take turns; processor time, and how often one waited for
+ *   another lock       the longest time that a lock is held, in processor time, while a key of
+ *   depth 22 expires in an idle process, is given up, or is revoked suites     processor time to
+ *   issue, open and redeem a ticket, its keys included, with trees of each suite, which take turns
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
- *              OpenSSL's session cache
- * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
- * of rounds, and their quartiles.  Handshakes are measured twice: in a row, 20 of a kind before the
- * next, as in a server that has one kind; and with another kind after each, so that every one finds
- * the processor's caches full of the others. */
+ *   OpenSSL's session cache The three kinds of tickets take turns, so that the load of the machine
+ *   meets all alike; medians of rounds, and their quartiles.  Handshakes are measured twice: in a
+ *   row, 20 of a kind before the next, as in a server that has one kind; and with another kind
+ *   after each, so that every one finds the processor's caches full of the others. */
 #include <errno.h>
 #include <malloc.h>
 #include <openssl/rand.h>
@@ -77,7 +74,7 @@ enum { ROUNDS_MAX = 64 };
 
 static FILE *json;
 static int wiping = 1, real_time;
-static unsigned suite; /* of the trees: the default's, but where suites are compared */
+static unsigned suite; /* of the trees: the default, except where suites are compared */
 
 /* row: handshakes of a kind before the next. */
 static void handshakes(const char *name, unsigned row, unsigned rounds, unsigned each,
@@ -152,10 +149,10 @@ static void churn(struct pool *p, unsigned n)
 struct rate {
   double per_second; /* by the wall clock */
   double cpu;        /* microseconds of processor time a ticket */
-  double waits;      /* times that a process gave its processor up, a thousand tickets */
+  double waits;      /* voluntary context switches per thousand tickets */
 };
 
-/* Where processes wait until all of them are there. */
+/* A barrier that starts the processes together. */
 static pthread_barrier_t *start_line(unsigned processes)
 {
   static pthread_barrier_t *line;
@@ -252,7 +249,7 @@ static const char *const step_name[] = {"issue", "open", "redeem", "all"};
 enum { SUITES = PPRF_AES_128, ROW = 1000 };
 
 /* Seconds for each step of n tickets, ROW of them issued before the first is opened, as in a server with as
- * many clients.  A ticket's keys are derived as libssl's callback has it done. */
+ * many clients.  A ticket's keys are derived as in libssl's callback. */
 static void time_steps(struct pool *p, unsigned n, double seconds[STEPS])
 {
   static uint8_t name[ROW][POOL_NAME_BYTES];
@@ -366,7 +363,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 enum end { EXPIRE, GIVE_UP, REVOKE, ENDS };
 static const char *const end_name[] = {"expire", "give_up", "revoke"};
 
-/* A key's tickets, every second one redeemed, then what ends them. */
+/* Issue a key's tickets, redeem every second one, then end them. */
 static void end_key(enum end end, double *longest, double *all)
 {
   enum { DEPTH = 22 };
@@ -497,7 +494,7 @@ static void state(unsigned sessions, unsigned top)
   fprintf(json, "]}\n");
 }
 
-/* That of tickets for which none is named. */
+/* The suite of tickets that name none. */
 static unsigned default_suite(void)
 {
   struct pprf_tickets_options options = {.size = sizeof options, .depth = 4};

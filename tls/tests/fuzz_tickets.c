@@ -15,13 +15,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 #ifndef KEYS
-#define KEYS 4 /* that are held; with another number this must fail: tls/tests/fuzz.sh */
+#define KEYS 4 /* keys held; tls/tests/fuzz.sh checks that another number fails */
 #endif
 enum { TABLE = 16, CONTENT_MAX = 48, DEPTH = 14, HELD = 4 };
 
 static pprf_tickets *tickets;
 static struct entry {
-  uint8_t content[CONTENT_MAX], *bytes; /* exact, so that one byte too far is seen */
+  uint8_t content[CONTENT_MAX], *bytes; /* exact: an overrun by one byte is seen */
   size_t content_len, len;
   uint64_t number; /* 0: not opened yet */
   unsigned key;    /* counted */
@@ -38,8 +38,8 @@ static void must(int good, const char *what)
   abort();
 }
 
-/* memcmp would tell libFuzzer the names, which puts what it has seen compared into later inputs: there a name of
- * before the revocation is one of a ticket that is gone, and the table has forgotten it. */
+/* Not memcmp: libFuzzer would learn the compared names and put them into later inputs, where a name
+ * from before a revocation belongs to a ticket that the table has forgotten. */
 static int same(const uint8_t *a, const uint8_t *b, size_t n)
 {
   uint8_t differ = 0;
@@ -77,7 +77,7 @@ static void seal(const uint8_t *content, size_t len)
        "seal");
 }
 
-/* Whether the name is of a ticket that was used or lost: then the rest is not looked at. */
+/* Whether the name belongs to a used or lost ticket: then the rest is not examined. */
 static int names_a_used_one(const uint8_t *bytes, size_t len)
 {
   for (unsigned i = 0; i < TABLE; i++)
@@ -87,7 +87,7 @@ static int names_a_used_one(const uint8_t *bytes, size_t len)
   return 0;
 }
 
-/* e: what the bytes must be, or NULL: no ticket. */
+/* e: the expected ticket; NULL: none. */
 static void offer(const uint8_t *bytes, size_t len, struct entry *e, size_t room)
 {
   uint8_t *out = malloc(room > 0 ? room : 1);
@@ -119,7 +119,7 @@ static struct entry *by_number(uint64_t number)
   return NULL;
 }
 
-/* A made up number may be of a ticket that was sealed and not opened; its leaf counts from 0. */
+/* A made-up number may name a ticket that was sealed but not opened; its leaf counts from 0. */
 static void redeem(uint64_t number, int early)
 {
   struct entry *e = by_number(number);
@@ -165,7 +165,7 @@ static void changed(struct input *in, const struct entry *e)
   free(copy);
 }
 
-/* The first bytes of one and the last ones of another, which may be the same. */
+/* The first bytes of one and the last of another; both may be the same ticket. */
 static void mixed(struct input *in, const struct entry *a, const struct entry *b)
 {
   size_t head = (next(in) * 2 + next(in) % 2) % (a->len + 1), tail = next(in) % (b->len + 1);
@@ -221,7 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
       offer(e->bytes, e->len, e, e->len); /* its number */
       if (e->number != 0)
         redeem(e->number, op & 8);
-    } else if (op % 8 == 6) { /* a number beside a true one: other keys, leaves beyond */
+    } else if (op % 8 == 6) { /* a number near a true one: other keys, leaves out of range */
       if (e->number != 0) {
         uint64_t wrong = e->number ^ (UINT64_C(1) << (14 + which % 50));
         if (by_number(wrong) == NULL && (uint32_t)wrong >> 14 != 0)

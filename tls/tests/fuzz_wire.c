@@ -27,7 +27,7 @@ static void must(int good, const char *what)
   abort();
 }
 
-/* Each piece is a message of its own: what is not sent at once does not arrive at once. */
+/* Each piece is its own message: pieces sent apart arrive apart. */
 static size_t send_pieces(int fd, const uint8_t *bytes, size_t len, size_t piece)
 {
   size_t sent = 0;
@@ -61,7 +61,7 @@ static void same(const redisReply *ours, const redisReply *theirs)
     same(ours->element[i], theirs->element[i]);
 }
 
-/* How much of the input hiredis may see: it allocates an array of any length that it is told. */
+/* The prefix of the input that hiredis may see: it would allocate an array of any length. */
 static size_t harmless(const uint8_t *bytes, size_t len)
 {
   size_t digits = 0;
@@ -93,7 +93,7 @@ static void *refuse(void *listener)
   return NULL;
 }
 
-/* A name may have two addresses, as localhost often has, and nobody listens at the first. */
+/* A name with two addresses, such as localhost, where nobody listens on the first. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
   static uint8_t chain[32];

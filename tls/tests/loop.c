@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-static int session_index = -1; /* SSL ex_data: where the client's session goes */
+static int session_index = -1; /* SSL ex_data: receives the client's session */
 
 static _Noreturn void die(const char *what)
 {
@@ -75,7 +75,7 @@ SSL *loop_join(SSL_CTX *client_ctx, SSL *server, SSL_SESSION *session)
   SSL_set_bio(server, b, b);
   SSL_set_connect_state(client);
   SSL_set_accept_state(server);
-  /* a copy: OpenSSL's clients use a TLS 1.3 session once, these are to use it again */
+  /* a copy: OpenSSL's clients use a TLS 1.3 session once, these tests reuse it */
   SSL_SESSION *copy = session != NULL ? SSL_SESSION_dup(session) : NULL;
   if (session != NULL && (copy == NULL || SSL_set_session(client, copy) != 1))
     die("session");
@@ -90,7 +90,7 @@ static double cpu(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One turn of the server.  0: it failed. */
+/* One step of the server.  0: it failed. */
 static int serve(SSL *server, int *early_over, struct loop_result *r)
 {
   char buf[256];
@@ -143,7 +143,7 @@ struct loop_result loop_connect(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL *r
     }
   }
   r.resumed = SSL_session_reused(server);
-  /* in TLS 1.2 a ticket that comes with a resumption is not announced */
+  /* in TLS 1.2 no callback announces a ticket from a resumption */
   if (r.client_done && r.session == NULL && SSL_version(client) < TLS1_3_VERSION)
     r.session = SSL_get1_session(client);
   SSL_set_ex_data(client, session_index, NULL);

@@ -25,7 +25,7 @@ SSL_CTX *loop_client(int max_version);
 struct loop_result loop_connect(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL *server,
                                 SSL_SESSION *session, int early, const char *server_name);
 
-/** A new client and a server joined, for callers that take the steps themselves. */
+/** Join a new client and a server, for callers that drive the handshake themselves. */
 SSL *loop_join(SSL_CTX *client_ctx, SSL *server, SSL_SESSION *session);
 
 #endif

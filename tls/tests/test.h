@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file test.h
- * What the tests of the tickets share: each runs once a suite, which the names of its tests say. */
+ * Shared by the tests of the tickets: each runs once for every suite, and the names of its tests
+ * include the suite. */
 #ifndef PPRF_TLS_TEST_H
 #define PPRF_TLS_TEST_H
 
@@ -11,11 +12,11 @@
 
 static unsigned suite; /* of the tickets; 0: the default */
 
-/* The random choices of a test, for those that have any. */
+/* Random choices, for tests that make any. */
 static const char *test_program; /* NULL: this one has none */
 static uint64_t seed, state;
 
-/** The seed: the program's argument, or the environment's, or a new one. */
+/** The seed: from the program's argument, the environment, or new. */
 __attribute__((unused)) static void begin_random(const char *argument, const char *of)
 {
   test_program = of;
@@ -24,7 +25,7 @@ __attribute__((unused)) static void begin_random(const char *argument, const cha
   tap_note("seed %llu", (unsigned long long)seed);
 }
 
-/** A number below n, not for keys. */
+/** A random number below n.  Not for keys. */
 __attribute__((unused)) static uint64_t rnd(uint64_t n)
 {
   return tap_random(&state) % n;

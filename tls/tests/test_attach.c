@@ -45,7 +45,7 @@ int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
   return punct_fails ? PPRF_ERR_CRYPTO : __real_pprf_punct(key, leaf);
 }
 
-/* attach.c's calls, by which it finds what OpenSSL keeps */
+/* attach.c's calls that search for the secrets OpenSSL keeps */
 int __real_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
                        const uint8_t *text, size_t text_bytes, uint8_t out[EVP_MAX_MD_SIZE]);
 int __wrap_ticket_hmac(const EVP_MD *digest, const uint8_t *key, size_t key_bytes,
@@ -66,7 +66,7 @@ int __wrap_X509_digest(const X509 *cert, const EVP_MD *digest, unsigned char *ou
   return __real_X509_digest(cert, digest, out, bytes);
 }
 
-/* Settings until OpenSSL refuses one; -1: it takes all. */
+/* Settings until OpenSSL refuses one; -1: none is refused. */
 static int settings_until_refused = -1;
 
 static int refused(void)
@@ -88,7 +88,7 @@ int __wrap_SSL_CTX_set_recv_max_early_data(SSL_CTX *ctx, uint32_t bytes)
   return !refused() && __real_SSL_CTX_set_recv_max_early_data(ctx, bytes);
 }
 
-/* Blocks that end where a page begins that nobody may touch.  A child uses them, which ends soon. */
+/* Blocks that end at an inaccessible page.  Used in a short-lived child. */
 static int guarded;
 static size_t not_wiped;
 enum { BLOCKS = 16, BLOCK_BYTES = 1 << 16 };
@@ -178,7 +178,7 @@ static struct pprf_tickets_stats stats_of(const struct server *s)
 enum outcome { FAILED, FULL, RESUMED, EARLY };
 static const char *const outcome_name[] = {"failed", "full", "resumed", "early"};
 
-/* Connect: *renewed, if not NULL, becomes the session that the client got. */
+/* Connect.  *renewed, if not NULL, receives the client's new session. */
 static enum outcome connect_to(SSL_CTX *from, SSL_CTX *ctx, SSL *ssl, SSL_SESSION *session,
                                int early, SSL_SESSION **renewed, const char *name)
 {
@@ -383,7 +383,7 @@ static void tls_1_2(void)
   (void)SSL_do_handshake(nobody);
   (void)SSL_do_handshake(half);
   check(SSL_session_reused(half) == 1, "the ticket was found good");
-  /* two at once: both are resumptions of the client's, one punctures */
+  /* two at once: both resume, one of them punctures */
   expect(connect_to(client_1_2, s.ctx, NULL, second, 0, NULL, NULL), RESUMED, "the other");
   (void)SSL_do_handshake(nobody);
   check(SSL_do_handshake(half) == 1, "the one that lost the race goes on");
@@ -392,7 +392,7 @@ static void tls_1_2(void)
   SSL_free(nobody);
   SSL_free(half);
   SSL_SESSION_free(first);
-  /* no successor either if the program has taken the session ticket callback away */
+  /* no successor either if the program has removed the session ticket callback */
   (void)SSL_CTX_set_session_ticket_cb(s.ctx, NULL, NULL, NULL);
   expect(connect_to(client_1_2, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
   uint64_t issued = stats_of(&s).issued;
@@ -429,7 +429,8 @@ static void udp_pair(BIO *end[2], int fd[2])
   }
 }
 
-/* Over DTLS; hello_alone: the client says no more.  *renewed, if not NULL, becomes the client's session. */
+/* Connect over DTLS.  hello_alone: the client sends only its ClientHello.  *renewed, if not NULL,
+ * receives the client's session. */
 static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offered, int hello_alone,
                                  SSL_SESSION **renewed)
 {
@@ -445,7 +446,7 @@ static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offere
   for (unsigned turn = 0; turn < (hello_alone ? 2 : 40) && !(done[0] && done[1]); turn++) {
     struct pollfd to_read = {.fd = fd[turn % 2], .events = POLLIN};
     if (turn > 0 && !done[turn % 2])
-      (void)poll(&to_read, 1, 5000); /* it comes at once, but for a machine that is busy */
+      (void)poll(&to_read, 1, 5000); /* arrives at once, unless the machine is busy */
     done[turn % 2] = done[turn % 2] || SSL_do_handshake(ssl[turn % 2]) == 1;
   }
   enum outcome o = !hello_alone && !(done[0] && done[1]) ? FAILED
@@ -462,7 +463,7 @@ static enum outcome connect_dtls(SSL_CTX *from, SSL_CTX *to, SSL_SESSION *offere
   return o;
 }
 
-/* DTLS 1.2 is as TLS 1.2, though its version's number is the greater one. */
+/* DTLS 1.2 behaves like TLS 1.2, although its version number is greater. */
 static void dtls(void)
 {
   struct server s = {loop_server_of(DTLS_server_method()), NULL};
@@ -544,8 +545,8 @@ static int use_key(SSL *ssl, const EVP_MD *md, const unsigned char **name, size_
   return 1;
 }
 
-/* One who has a key of its own and a copy of another client's ticket, whose secret it lacks, offers
- * both under a cipher suite that OpenSSL does not use the ticket with. */
+/* An attacker has its own external key and a copy of another client's ticket, but not its secret.
+ * It offers both under a cipher suite that OpenSSL does not use with the ticket. */
 static void external_keys(void)
 {
   static const unsigned char guess[48] = "not the secret";
@@ -575,7 +576,7 @@ static void external_keys(void)
 
 /* ---- secrets that OpenSSL keeps ---- */
 
-/* Whether both ends have one secret in their sessions. */
+/* Whether both ends' sessions have the same secret. */
 static int same_secret(const SSL *a, const SSL *b)
 {
   unsigned char x[48], y[48];
@@ -584,7 +585,7 @@ static int same_secret(const SSL *a, const SSL *b)
   return m > 0 && m == n && memcmp(x, y, n) == 0;
 }
 
-/* A ticket made after the handshake, when what its secret comes from is wiped. */
+/* A ticket made after the handshake, when the source of its secret is wiped. */
 static void late_tickets(void)
 {
   struct server s = new_server();
@@ -615,7 +616,7 @@ static void late_tickets(void)
   end_test("a_ticket_made_after_the_handshake_costs_a_full_handshake");
 }
 
-/* What is not found is counted and left alone: nothing is written into the SSL. */
+/* A secret that is not found is counted, and nothing is written into the SSL. */
 static void secrets_not_found(void)
 {
   struct server s = new_server();
@@ -638,7 +639,7 @@ static void secrets_not_found(void)
   end_test("a_secret_that_is_not_found_is_counted_and_nothing_is_overwritten");
 }
 
-/* A daemon: its parent made the tickets, and is gone. */
+/* A daemon whose parent made the tickets and has ended. */
 static void adopted(void)
 {
   struct server s = new_server();
@@ -721,7 +722,7 @@ static void duplicate(void)
   SSL_SESSION *first;
   expect(connect_to(client, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
   expect(connect_to(client, NULL, ssl, first, 0, NULL, NULL), RESUMED, "a ticket");
-  check(SSL_clear(ssl) == 1, "SSL_clear"); /* one in use is not copied but shared */
+  check(SSL_clear(ssl) == 1, "SSL_clear"); /* an SSL in use is shared, not copied */
   copy = SSL_dup(ssl);
   check(copy != NULL && copy != ssl, "SSL_dup");
   SSL_free(ssl);
@@ -739,7 +740,7 @@ static void used_again(void)
   SSL *ssl = SSL_new(s.ctx);
   SSL *nobody = loop_join(client_1_2, ssl, old);
   (void)SSL_do_handshake(nobody);
-  (void)SSL_do_handshake(ssl); /* the ticket was found good, the client leaves */
+  (void)SSL_do_handshake(ssl); /* the ticket is good, but the client leaves */
   SSL_free(nobody);
   check(SSL_clear(ssl) == 1, "SSL_clear");
   expect(connect_to(client, NULL, ssl, NULL, 0, &other, NULL), FULL, "the next client");
@@ -751,7 +752,8 @@ static void used_again(void)
   end_test("an_ssl_used_again_forgets_its_ticket");
 }
 
-/* More times than one handshake may offer tickets.  Every second client has one: in TLS 1.2 it gets no other. */
+/* More connections than one handshake may offer tickets.  Every second client has a ticket: in TLS
+ * 1.2 it gets no other. */
 static void used_often(void)
 {
   struct server s = new_server();
@@ -799,7 +801,7 @@ static void two_contexts(int attach_b)
   (void)SSL_CTX_set_tlsext_servername_arg(a.ctx, b.ctx);
   expect(connect_to(client, a.ctx, NULL, NULL, 0, &session, "b"), FULL, "b");
   check(stats_of(&a).issued == 2, "tickets of the first context");
-  /* that of a context without tickets takes no early data */
+  /* a context without tickets takes no early data */
   expect(connect_to(client, a.ctx, NULL, session, 1, &renewed, "b"), attach_b ? EARLY : RESUMED,
          "a ticket");
   expect(connect_to(client, a.ctx, NULL, session, 1, NULL, "b"), FULL, "the same ticket");
@@ -841,7 +843,7 @@ static void info_callbacks(void)
   check(pprf_tickets_attach(s.ctx, s.tickets) == PPRF_OK, "attach");
   expect(connect_to(client, s.ctx, NULL, NULL, 0, &first, NULL), FULL, "no ticket");
   check(infos > 5, "the program's callback was called");
-  /* a callback of the connection's own replaces ours */
+  /* the connection's own callback replaces ours */
   SSL *ssl = SSL_new(s.ctx);
   SSL_set_info_callback(ssl, count_infos);
   expect(connect_to(client, NULL, ssl, first, 0, &second, NULL), RESUMED, "a ticket");
@@ -869,9 +871,9 @@ static void freed_tickets(void)
   end_test("a_ticket_at_another_host_costs_a_full_handshake");
 }
 
-/* ---- what is asked of clients ---- */
+/* ---- client requirements ---- */
 
-/* In what a context differs from others, one rule at a time. */
+/* How a context differs from the others, one rule at a time. */
 enum rule { PLAIN, REQUIRED, CA_NAMES, DEPTH, ID_CONTEXT, TRUST, CRLS, RULES };
 static const char *const rule_name[] = {"client certificates", "required", "CA names", "depth",
                                         "session id context",  "trust",    "CRLs"};
@@ -898,8 +900,9 @@ static void count_own(const SSL *ssl, int where, int ret)
   own_alerts += (where & SSL_CB_ALERT) != 0;
 }
 
-/* A context that takes every client certificate and differs in one rule from one that asks for them; base: of
- * CA_NAMES to CRLS the one that they differ from, of REQUIRED one that asks for none. */
+/* A context that accepts every client certificate and differs in one rule from one that requests
+ * them.  base: the context that CA_NAMES to CRLS differ from; for REQUIRED, one that requests
+ * none. */
 static SSL_CTX *asking(pprf_tickets *tickets, enum rule rule, int base)
 {
   SSL_CTX *ctx = loop_server();
@@ -930,7 +933,8 @@ static SSL_CTX *asking(pprf_tickets *tickets, enum rule rule, int base)
   return ctx;
 }
 
-/* As servers do when a name chooses a context: OpenSSL's function leaves the connection's verify mode. */
+/* Switch contexts as servers do after SNI: OpenSSL's function keeps the connection's verify
+ * mode. */
 static void choose(SSL *ssl, SSL_CTX *ctx)
 {
   (void)SSL_set_SSL_CTX(ssl, ctx);
@@ -938,7 +942,8 @@ static void choose(SSL *ssl, SSL_CTX *ctx)
   SSL_set_verify_depth(ssl, SSL_CTX_get_verify_depth(ctx));
 }
 
-/* Whether the client of now names one: in TLS 1.2 SSL_get_servername has the name of a resumed session only. */
+/* Whether the current client sends a name: in TLS 1.2 SSL_get_servername returns only a resumed
+ * session's name. */
 static int named;
 
 static int choose_by_name(SSL *ssl, int *alert, void *arg)
@@ -986,7 +991,7 @@ static enum outcome connect_named(SSL_CTX *from, SSL_CTX *ctx, SSL_SESSION *sess
   return o;
 }
 
-/* A connection that ends with one alert, and brings no early data. */
+/* Expect a connection that ends with one alert and delivers no early data. */
 static void expect_alert(SSL_CTX *from, SSL_CTX *ctx, SSL *ssl, SSL_SESSION *session, int early,
                          const char *name, const char *what)
 {
@@ -999,7 +1004,8 @@ static void expect_alert(SSL_CTX *from, SSL_CTX *ctx, SSL *ssl, SSL_SESSION *ses
   SSL_SESSION_free(r.session);
 }
 
-/* Tickets of one pool between two contexts, by their addresses and by names.  early: in TLS 1.3, with early data. */
+/* Use tickets of one pool in two contexts, chosen by address and by name.  early: in TLS 1.3, with
+ * early data. */
 static void between(SSL_CTX *from, int early, enum rule rule, int swapped)
 {
   struct server s = new_server();
@@ -1018,7 +1024,7 @@ static void between(SSL_CTX *from, int early, enum rule rule, int swapped)
   expect(connect_to(from, b, NULL, NULL, 0, &of_b, NULL), FULL, SAY("b"));
   for (unsigned i = 0; i < 2; i++)
     expect(connect_to(from, b, NULL, of_a, early, NULL, NULL), FULL, SAY("a's ticket at b"));
-  /* chosen before OpenSSL looks for a session */
+  /* chosen before OpenSSL looks up a session */
   SSL_CTX_set_client_hello_cb(a, choose_by_hello, b);
   expect(connect_named(from, a, of_a, early, NULL), FULL, SAY("a's ticket by hello"));
   expect(connect_named(from, a, NULL, 0, &of_name), FULL, SAY("b by hello"));
@@ -1074,7 +1080,7 @@ static void client_rules(void)
   end_test("a_ticket_is_good_only_where_clients_are_asked_what_they_were_asked_for_it");
 }
 
-/* They may be many, and are digested in handshakes of any client that names the context. */
+/* There may be many, and any client that names the context makes a handshake digest them. */
 static void trusted_certificates(void)
 {
   SSL_CTX *from[] = {with_certificate(TLS1_3_VERSION), with_certificate(TLS1_2_VERSION)};
@@ -1106,7 +1112,7 @@ static int ask_for_one(SSL *ssl, void *arg)
   return 1;
 }
 
-/* OpenSSL calls it in a full handshake only: in a resumption nothing asks for a certificate. */
+/* OpenSSL calls it only in full handshakes: a resumption requests no certificate. */
 static void rules_of_a_certificate_callback(void)
 {
   for (unsigned i = 0; i < 2; i++) {
@@ -1125,7 +1131,8 @@ static void rules_of_a_certificate_callback(void)
   end_test("a_ticket_under_rules_of_a_certificate_callback_ends_in_an_alert");
 }
 
-/* OpenSSL ends every resumption where client certificates are asked for and there is no session id context. */
+/* OpenSSL ends every resumption if client certificates are requested without a session id
+ * context. */
 static void without_id_context(void)
 {
   for (unsigned i = 0; i < 2; i++) {
@@ -1141,7 +1148,7 @@ static void without_id_context(void)
     expect(connect_to(from, s.ctx, NULL, session, 1, &renewed, NULL), good, "a ticket");
     SSL_SESSION_free(session);
     SSL_SESSION_free(renewed);
-    /* connections that were made before */
+    /* existing connections */
     for (unsigned j = 0; j < 2; j++) {
       SSL_SESSION *offered = j == 0 ? NULL : session;
       expect(connect_to(from, NULL, before[j], offered, 0, j == 0 ? &session : NULL, NULL), FULL,
@@ -1162,7 +1169,7 @@ static void without_id_context(void)
   end_test("a_context_that_asks_for_certificates_without_a_session_id_context_gets_one");
 }
 
-/* Whether a server that gets a ClientHello goes on with its ticket. */
+/* Whether a server that gets this ClientHello resumes with its ticket. */
 static int takes(SSL_CTX *ctx, const uint8_t *hello, size_t n)
 {
   SSL *ssl = SSL_new(ctx);
@@ -1178,8 +1185,8 @@ static int takes(SSL_CTX *ctx, const uint8_t *hello, size_t n)
   return taken;
 }
 
-/* One who sees first flights sends a whole ClientHello, its binder with it, before its client's comes, or after.  Which,
- * is all that matters: no copy has the other one's ticket. */
+/* An attacker who sees first flights sends a whole ClientHello, binder included, before or after
+ * the client's.  Only that order matters: no copy has another client's ticket. */
 static void copied_hellos(void)
 {
   enum { CLIENTS = 300 };
@@ -1216,7 +1223,7 @@ static void copied_hellos(void)
   end_test("a_copied_client_hello_takes_the_ticket_if_it_comes_first_and_none_in_tls_1_2");
 }
 
-/* The content of a ticket of OpenSSL's, as docs/tickets.md has its format; and what was asked of its client. */
+/* Decrypt a ticket by the format in docs/tickets.md: its content and its client requirements. */
 static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n, uint8_t *out,
                          uint8_t asked[CLIENTS_BYTES])
 {
@@ -1250,7 +1257,7 @@ static size_t content_of(const struct server *s, const uint8_t *ticket, size_t n
   return (size_t)(length + last);
 }
 
-/* Before tickets knew what their clients were asked, they were those of pprf_tickets_seal. */
+/* Before tickets recorded client requirements, they had the format of pprf_tickets_seal. */
 static void old_tickets(void)
 {
   static const uint8_t nothing_else[CLIENTS_BYTES];
@@ -1301,7 +1308,7 @@ static int replace_info(SSL *ssl, int *alert, void *arg)
   return SSL_TLSEXT_ERR_OK;
 }
 
-/* A servername callback sets the program's info callback when a ticket is taken already. */
+/* A servername callback sets the program's info callback after a ticket has been accepted. */
 static void unheard_later(void)
 {
   struct server s = new_server();
@@ -1317,7 +1324,7 @@ static void unheard_later(void)
   free_server(&s);
 }
 
-/* In TLS 1.2 the info callback alone punctures: it is ours, or no ticket is taken. */
+/* In TLS 1.2 only the info callback punctures: unless it is ours, no ticket is accepted. */
 static void unheard_ends(void)
 {
   struct server s = new_server();
@@ -1360,7 +1367,8 @@ static void unheard_ends(void)
   end_test("a_tls_1_2_ticket_is_taken_only_where_the_handshakes_end_is_heard");
 }
 
-/* Early data is accepted and no ticket sent: the open connection's session was the ticket's. */
+/* Early data is accepted and no ticket is sent, so the open connection's session is the
+ * ticket's. */
 static void no_successor(void)
 {
   struct server s = new_server();
@@ -1412,7 +1420,7 @@ static void detaching(void)
           "what was set before");
     struct pprf_tickets_stats stats = stats_of(&s);
     (void)SSL_CTX_clear_options(s.ctx, SSL_OP_NO_TICKET);
-    /* else tickets are stateful: no callback */
+    /* otherwise tickets are stateful and bypass the callbacks */
     (void)SSL_CTX_set_options(s.ctx, SSL_OP_NO_ANTI_REPLAY);
     expect(connect_to(client, s.ctx, NULL, first, 1, &own, NULL), FULL, "a ticket of before");
     expect(connect_to(client, s.ctx, NULL, own, 0, NULL, NULL), RESUMED, "OpenSSL's own");
@@ -1429,8 +1437,8 @@ static void detaching(void)
   end_test("detaching_gives_back_what_was_set_and_tickets_can_be_attached_again");
 }
 
-/* A setting that OpenSSL refuses is an error.  Then an SSL_CTX is as it was, and one that loses its tickets has
- * lost them. */
+/* If OpenSSL refuses a setting, the call fails.  Then an SSL_CTX is as it was, and one that loses
+ * its tickets has lost them. */
 static void refused_settings(void)
 {
   struct server s = new_server();
@@ -1458,7 +1466,7 @@ static void refused_settings(void)
   end_test("settings_that_openssl_refuses_are_an_error");
 }
 
-/* The tickets are freed while connections and the SSL_CTX have them. */
+/* Tickets are freed while connections and the SSL_CTX hold them. */
 static void freed_in_use(int detach)
 {
   struct server s = new_server();
@@ -1517,7 +1525,7 @@ static void early_data_per_context(void)
   expect(connect_to(client, a.ctx, NULL, small, 1, NULL, NULL), FULL, "the same at another");
   SSL_SESSION_free(session);
   SSL_SESSION_free(small);
-  /* of a context that a name chooses: with none, without tickets, with its own */
+  /* contexts chosen by name: none, without tickets, with their own */
   SSL_CTX *plain = loop_server(), *chosen[] = {b.ctx, plain, c.ctx};
   (void)SSL_CTX_set_tlsext_servername_callback(a.ctx, on_name);
   for (unsigned i = 0; i < 3; i++) {
@@ -1546,7 +1554,7 @@ static void early_data_per_context(void)
   end_test("the_amount_of_early_data_is_each_contexts");
 }
 
-/* Whether p has n bytes, the first `same` of them these. */
+/* Whether the n bytes at p begin with `same` of these bytes. */
 static int holds(const unsigned char *p, unsigned byte, size_t same, size_t n)
 {
   size_t good = p != NULL && __wrap_malloc_usable_size((void *)(uintptr_t)p) >= n;
@@ -1555,7 +1563,7 @@ static int holds(const unsigned char *p, unsigned byte, size_t same, size_t n)
   return (int)good;
 }
 
-/* OpenSSL's memory, in a child: it can be given other functions before its first block alone. */
+/* OpenSSL's allocator can only be replaced before its first allocation, so test in a child. */
 static int wiping_memory(void)
 {
   static const size_t size[] = {100, 101, 5000, 2600, 64, 1, 40000, 16};
@@ -1597,7 +1605,7 @@ static void openssls_memory(void)
   end_test("what_openssl_frees_is_wiped_and_what_it_moves_is_kept_whole");
 }
 
-/* An allocator that is none of the library's: what it gives out is not malloc's. */
+/* A foreign allocator, whose blocks are not malloc's. */
 enum { BEFORE = 16 };
 
 static void *strangers_malloc(size_t n, const char *file, int line)
@@ -1626,7 +1634,8 @@ static void *strangers_realloc(void *p, size_t n, const char *file, int line)
 
 enum allocator { OPENSSLS, OWN, ANOTHER_COPYS, STRANGERS };
 
-/* A copy of the library with symbols and state of its own, as an nginx module has beside the preload shim. */
+/* A second copy of the library with its own symbols and state, like an nginx module beside the
+ * preload shim. */
 static int copy_wipes_openssl(void)
 {
   char path[PATH_MAX + sizeof "/copy.so"] = "";
@@ -1654,7 +1663,8 @@ static int set_allocator(enum allocator allocator)
   }
 }
 
-/* The wiping after a ticket was issued and used, and 4 if secrets were kept; in a child. */
+/* In a child: pprf_tickets_wiping after a ticket was issued and used, plus 4 if secrets were
+ * kept. */
 static int wiping_with(enum allocator allocator)
 {
   SSL_SESSION *first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the tickets' keys (pool.h), without TLS, and of shared keys (opt/shared.h).  TAP.
- * Usage: test_pool [SEED]   (also from the environment; without one it is drawn and printed)
+ * Usage: test_pool [SEED]   (or from the environment; otherwise random and printed)
  *
  * The model is a list of all tickets ever issued, each with its tree, its segment and its value.
  * Time is a variable.  Processes are killed at chosen places by the wrapped functions below. */
@@ -29,7 +29,7 @@ static _Thread_local struct origin origin; /* of the last value */
 
 /* ---- wrapped functions ---- */
 
-/* Where this process is to be killed. */
+/* Where to kill this process. */
 enum place { NOWHERE, BEFORE_PUNCT, HALF_PUNCT, AFTER_PUNCT, IN_RANGE, IN_START, IN_CLEAR, PLACES };
 static enum place die_at;
 
@@ -44,7 +44,7 @@ static void half_way(void)
   here(HALF_PUNCT);
 }
 
-static int trylock_error; /* what trying to have a lock is answered; 0: the truth */
+static int trylock_error; /* result of trylock; 0: the real one */
 
 int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex);
@@ -53,7 +53,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
   return trylock_error != 0 ? trylock_error : __real_pthread_mutex_trylock(mutex);
 }
 
-static long callocs_until_failure = -1; /* of one; -1: none fails */
+static long callocs_until_failure = -1; /* one fails; -1: none does */
 
 void *__real_calloc(size_t n, size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
@@ -63,7 +63,7 @@ void *__wrap_calloc(size_t n, size_t bytes)
                                                                     : __real_calloc(n, bytes);
 }
 
-static long draws_until_failure = -1; /* of one draw; -1: none fails */
+static long draws_until_failure = -1; /* one draw fails; -1: none does */
 static uint8_t drawn[16]; /* the last 16 secret bytes drawn, every bit inverted */
 
 int __real_RAND_priv_bytes(unsigned char *buf, int num);
@@ -88,9 +88,9 @@ int __wrap_pprf_punct(pprf_key *key, uint64_t leaf)
   return err;
 }
 
-/* Leaves punctured by range since a lock was let go, and the most of them. */
+/* Leaves punctured by range since the last unlock, and their maximum. */
 static uint64_t in_a_slice, longest_slice;
-static void (*meanwhile)(void); /* what happens when the next lock has been let go, once */
+static void (*meanwhile)(void); /* called once after the next unlock */
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -157,9 +157,9 @@ struct model_tree {
 
 enum { TICKETS_MAX = 5000, SHARDS_MAX = 8 };
 
-/* A shard's; now and expired are the pool's. */
+/* Of a shard; now and expired belong to the pool. */
 static struct model {
-  unsigned tickets, segments, trees; /* ever; the last tree is the current one if there is one */
+  unsigned tickets, segments, trees; /* totals; the last tree is the current one, if any */
   int retired;                       /* the last tree is not current any more */
   struct pprf_tickets_stats stats;
   struct model_ticket ticket[TICKETS_MAX];
@@ -208,7 +208,7 @@ static void model_expire_all(void)
     model_expire(&model[i], 0);
 }
 
-/* Once in a 32nd of the lifetime all shards are looked through. */
+/* All shards expire once in a 32nd of the lifetime. */
 static void model_expire_in_time(void)
 {
   if (pool_model.shards > 1 && pool_model.now > pool_model.expired &&
@@ -277,7 +277,7 @@ static int same_stats(struct pool *pool)
           SAME(refused) & SAME(foreign) & SAME(expired) & SAME(dropped) & SAME(outstanding)) != 0;
 }
 
-/* A ticket, often a recent one; NULL: there is none. */
+/* A random ticket, often a recent one; NULL: none. */
 static struct model_ticket *some_ticket(struct model **m)
 {
   *m = &model[rnd(pool_model.shards)];
@@ -304,12 +304,12 @@ static void model_run(unsigned depth, unsigned keys, uint64_t lifetime, uint64_t
   pool_model.expired = 0;
   if (!check(pool_new(&pool, depth, keys, lifetime, rotation, suite) == PPRF_OK, "pool_new"))
     return;
-  /* none is late before that */
+  /* no caller is delayed before this */
   check(pool_expire(pool, pool_model.now) == PPRF_OK, "tell the time");
   for (unsigned op = 0; op < ops && !tap_missed; op++) {
     unsigned what = (unsigned)rnd(1000);
     uint64_t now = pool_model.now;
-    uint64_t late = rnd(4) == 0 && now > 5 ? rnd(5) : 0; /* a caller that was overtaken */
+    uint64_t late = rnd(4) == 0 && now > 5 ? rnd(5) : 0; /* a delayed caller */
     struct model *m;
     struct model_ticket *t = some_ticket(&m);
     uint8_t value[PPRF_SEED_BYTES], name[POOL_NAME_BYTES], first[PPRF_SEED_BYTES];
@@ -459,7 +459,7 @@ static void lifetimes(void)
           (int)lifetime);
     check(opens(p, 50 + lifetime, &g) == PPRF_ERR_PUNCTURED, "lifetime %d: its end", (int)lifetime);
     check(pool_redeem(p, 50 + lifetime, g.ticket, 1) == PPRF_ERR_PUNCTURED, "redeemed too late");
-    /* the others of a segment live a 32nd longer at most */
+    /* others in the segment live at most a 32nd longer */
     give(p, 10000, &g);
     for (uint64_t t = 10000; t <= 10000 + lifetime; t += lifetime / 64 + 1) {
       struct given other;
@@ -555,7 +555,7 @@ static void after_free(void)
   end_test("a_pool_that_was_freed_serves_no_process");
 }
 
-/* A lock that fork finds free is free in the child, too. */
+/* A lock that is free at the fork is free in the child. */
 static void child_makes_pools(void)
 {
   enum { SECONDS = 20 };
@@ -577,7 +577,7 @@ static void child_makes_pools(void)
   end_test("a_child_of_fork_makes_pools_of_its_own_and_frees_them");
 }
 
-/* Kilobytes of this process that are kept out of swap. */
+/* Locked kilobytes of this process. */
 static long locked_kilobytes(void)
 {
   char line[200];
@@ -590,7 +590,7 @@ static long locked_kilobytes(void)
   return kilobytes;
 }
 
-/* As much as its parent had locked for them: fork undoes all of that. */
+/* A child must lock as much as its parent had: fork drops all locks. */
 static void child_locks_memory(void)
 {
   long before = locked_kilobytes();
@@ -611,7 +611,7 @@ static void child_locks_memory(void)
     end_test("a_child_of_fork_keeps_the_pools_out_of_swap_too # SKIP nothing may be locked here");
 }
 
-/* A new pool (fd -1) or one imported, of whose blocks each cannot be had once. */
+/* Make a pool (fd -1) or import one while each allocation fails in turn. */
 static void each_block(int fd)
 {
   int next = dup(0), then, err = PPRF_ERR_NOMEM;
@@ -642,7 +642,7 @@ static void no_memory(void)
   end_test("a_pool_without_memory_is_an_error_and_leaves_nothing_open");
 }
 
-/* A lock that others have is waited for; one that cannot be had is an error, and changes nothing. */
+/* A held lock is waited for; a lock that fails is an error and changes nothing. */
 static void failing_locks(unsigned depth)
 {
   static const uint8_t zero[POOL_NAME_BYTES];
@@ -727,7 +727,8 @@ static void overtake(void)
   give(overtaken_pool, 101, &overtaker);
 }
 
-/* One who told the time before a tree was due for rotation comes to its shard when another has rotated it. */
+/* A caller that read the clock before a rotation was due reaches the shard after another caller
+ * rotated it. */
 static void overtaken(void)
 {
   enum { DEPTH = 17 };
@@ -735,7 +736,7 @@ static void overtaken(void)
   struct pprf_tickets_stats s;
   struct given g, next;
   give(p, 1, &g);
-  do { /* until a thread's turn with the next shard begins: the following tickets are of that one */
+  do { /* until the thread moves to the next shard: the following tickets come from that one */
     next = g;
     give(p, 1, &g);
   } while ((uint32_t)g.ticket >> (DEPTH - 3) == (uint32_t)next.ticket >> (DEPTH - 3));
@@ -752,7 +753,7 @@ static void overtaken(void)
   end_test("who_was_overtaken_by_a_rotation_does_not_rotate_again");
 }
 
-/* Processes that issue at the same time; then one revokes: no ticket of before is good in any. */
+/* Processes issue concurrently; then one revokes, and no earlier ticket is good in any of them. */
 static void revoked_everywhere(void)
 {
   enum { PROCESSES = 3, EACH = 500 };
@@ -796,7 +797,7 @@ static void revoked_everywhere(void)
   end_test("what_one_process_revokes_no_other_issues_or_redeems");
 }
 
-/* 2^depth tickets at once, by several processes: the keys hold them all. */
+/* Several processes issue 2^depth tickets at once; the keys hold them all. */
 static void fill(void)
 {
   enum { PROCESSES = 4, DEPTH = 16 };
@@ -834,7 +835,7 @@ static void fill(void)
   end_test("as_many_tickets_as_a_key_has_drop_none_whoever_issues_them");
 }
 
-/* Tickets of the list that can be opened. */
+/* Number of tickets in the list that can be opened. */
 static unsigned good_ones(struct pool *p, uint64_t now, const struct given *g, unsigned n)
 {
   unsigned good = 0;
@@ -843,7 +844,7 @@ static unsigned good_ones(struct pool *p, uint64_t now, const struct given *g, u
   return good;
 }
 
-/* A pool grows key by key; at its bound the oldest key is given up, and no other. */
+/* A pool grows key by key; at its bound only the oldest key is dropped. */
 static void grow(void)
 {
   static struct given g[(5 << 8) + 2];
@@ -878,7 +879,8 @@ static void grow(void)
   end_test("a_pool_grows_to_its_bound_and_gives_up_no_ticket_before_it");
 }
 
-/* As many tickets a lifetime as all keys but one hold, for ever; and more, as a control. */
+/* Issue as many tickets a lifetime as all keys but one hold, indefinitely; and more, as a
+ * control. */
 static void sustained(void)
 {
   enum { LIFETIME = 64, SECONDS = 4 * LIFETIME };
@@ -909,7 +911,7 @@ static void sustained(void)
   end_test("all_keys_but_one_hold_the_tickets_of_a_lifetime");
 }
 
-/* A process that expires many tickets lets others have the lock meanwhile. */
+/* A process that expires many tickets releases the lock in between. */
 static void slices(void)
 {
   enum { DEPTH = 15, A_KEY = 1 << DEPTH };
@@ -934,7 +936,7 @@ static void slices(void)
         check(s.expired == (i < 2 ? 0 : A_KEY) && s.outstanding == 2 * A_KEY - s.expired,
               "the first key's are %llu", (unsigned long long)s.expired);
       }
-    } else { /* what has expired is no loss, though it is not punctured yet */
+    } else { /* expired tickets are no loss, even if not yet punctured */
       give(p, 200, &g);
       pool_stats(p, &s);
       check(s.dropped == 0 && s.issued == 2 * A_KEY + 1 && s.outstanding == A_KEY + 1,
@@ -997,7 +999,8 @@ struct handed {
   struct given g[HANDED];
 };
 
-/* What the program started by exec does: argument 2 is the pool's descriptor, 3 that of tickets. */
+/* Part of the program started by exec; argument 2 is the pool's descriptor, 3 that of the
+ * tickets. */
 static int imported(int fd, int tickets_fd)
 {
   struct pool *p;
@@ -1022,7 +1025,7 @@ static int imported(int fd, int tickets_fd)
   return tap_missed > 0;
 }
 
-/* How many words of the memory are addresses in this process. */
+/* Number of words in the memory that are addresses of this process. */
 static unsigned pointers_in(const uint64_t *word, size_t bytes)
 {
   char line[512];
@@ -1039,7 +1042,7 @@ static unsigned pointers_in(const uint64_t *word, size_t bytes)
   return found;
 }
 
-/* Words of an exported pool that are addresses; it is small enough at the depths here to look at all of it. */
+/* Words of an exported pool that are addresses; at these depths all of it can be searched. */
 static unsigned pointers_in_pool(int fd)
 {
   struct stat st;
@@ -1061,7 +1064,8 @@ static void give_and_redeem(struct pool *p, struct given g[HANDED])
   }
 }
 
-/* The same of another pool: half a seed is an address by chance, one time in some 2^32, but hardly in two pools. */
+/* The same for another pool: half a seed may look like an address, once in about 2^32, but not in
+ * two pools. */
 static unsigned pointers_in_another(unsigned depth)
 {
   static struct given g[HANDED];
@@ -1101,7 +1105,7 @@ static void handed_over(const char *program, unsigned depth)
     _exit(127);
   }
   check(waitpid(pid, &status, 0) == pid && status == 0, "the other program: %x", (unsigned)status);
-  /* the same process may have it twice, at two addresses */
+  /* the same process may map it twice, at two addresses */
   check(pool_import(&q, fd, depth, 4, 100, 0, suite) == PPRF_OK, "import");
   (void)close(fd);
   for (unsigned i = 0; i < HANDED; i++) {
@@ -1111,7 +1115,7 @@ static void handed_over(const char *program, unsigned depth)
   check(pool_redeem(p, 3, h->g[HANDED - 1].ticket, 1) == PPRF_OK &&
           pool_redeem(q, 3, h->g[HANDED - 1].ticket, 1) == PPRF_ERR_PUNCTURED,
         "once");
-  pool_free(p); /* its maker: it has handed it over, so this ends nothing */
+  pool_free(p); /* the maker has exported it, so this ends nothing */
   check(opens(q, 3, &h->g[HANDED - 3]) == PPRF_OK, "still good");
   pool_free(q);
   (void)munmap(h, sizeof *h);
@@ -1193,7 +1197,7 @@ static void salts(void)
   end_test("every_tree_has_a_salt_of_its_own_that_all_processes_know");
 }
 
-/* The two halves of a salt are as good as random: one that is never set, or half of it, is seen. */
+/* Both halves of a salt are random: a salt or half that is never set is detected. */
 static void salts_are_drawn(void)
 {
   uint8_t ones[PPRF_SALT_BYTES] = {0}, zeros[PPRF_SALT_BYTES] = {0};
@@ -1214,11 +1218,12 @@ static void salts_are_drawn(void)
   end_test("each_bit_of_a_salt_is_drawn");
 }
 
-/* Without a random salt there is no tree, and no ticket; later there is.  One draw fails, the others do not. */
+/* If drawing a salt fails there is no tree and no ticket; the next attempt works.  One draw fails
+ * at a time. */
 static void no_randomness(void)
 {
   struct given g;
-  for (unsigned draws = 0; draws < 2; draws++) { /* a suite without a salt draws the root alone */
+  for (unsigned draws = 0; draws < 2; draws++) { /* a suite without a salt draws only the root */
     struct pool *p = new_pool(10, 100, 0);
     uint8_t name[POOL_NAME_BYTES], value[PPRF_SEED_BYTES];
     draws_until_failure = (long)draws;
@@ -1236,7 +1241,7 @@ static void no_randomness(void)
   end_test("a_tree_without_a_random_root_or_salt_is_not_started");
 }
 
-/* A pool whose header names its suite; SUITE_WORD is where. */
+/* A pool's header names its suite, at SUITE_WORD. */
 static void imports_by_suite(void)
 {
   enum { SUITE_WORD = 6 };
@@ -1309,7 +1314,7 @@ static void wrong_descriptors(void)
     check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_TLS_ERR_FD, "byte %u changed", at);
     memory[at] ^= 1;
   }
-  /* all like a pool's, but that it can shrink */
+  /* like a pool's, except that it can shrink */
   int copy = memfd_create("copy", MFD_ALLOW_SEALING);
   check(ftruncate(copy, st.st_size) == 0 && pwrite(copy, memory, 4096, 0) == 4096 &&
           fcntl(copy, F_ADD_SEALS, F_SEAL_GROW) == 0 &&
@@ -1320,7 +1325,7 @@ static void wrong_descriptors(void)
   check(ftruncate(fd, 0) != 0, "the memory can shrink under those who map it");
   check(pool_import(&q, fd, 6, 4, 100, 0, suite) == PPRF_OK, "the right one");
   pool_free(q);
-  /* a program that closes what is not its own, and uses the number for something else */
+  /* a program closes descriptors it does not own and reuses the numbers */
   for (int i = 3; i < 64; i++)
     if (i != pipes[0] && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
       (void)close(i);
@@ -1442,8 +1447,8 @@ static void races(int processes)
 
 /* ---- processes that die ---- */
 
-/* Whether the next one hears that the owner of a lock died: the kernel tells it, qemu's user mode does
- * not, and everybody would wait for ever. */
+/* Whether the next owner learns that a lock's owner died.  The kernel reports it; qemu's user mode
+ * does not, and everybody would wait forever. */
 static int death_is_told(void)
 {
   pthread_mutex_t *lock =
@@ -1460,13 +1465,13 @@ static int death_is_told(void)
     _exit(pthread_mutex_lock(lock) != 0);
   (void)waitpid(pid, NULL, 0);
   int told = pthread_mutex_trylock(lock) == EOWNERDEAD;
-  if (told) /* else this thread's list of locks would name what is no more */
+  if (told) /* otherwise this thread's robust list would name freed memory */
     (void)pthread_mutex_consistent(lock), (void)pthread_mutex_unlock(lock);
   (void)munmap(lock, sizeof *lock);
   return told;
 }
 
-/* A process that dies at a place in the middle of a change; then what the others see. */
+/* A process dies at this place during a change; then check what the others see. */
 static void die_in_the_middle(enum place place, const char *name)
 {
   struct pool *p = new_pool(10, 100, 150);
@@ -1522,7 +1527,7 @@ static void die_in_the_middle(enum place place, const char *name)
   end_test(name);
 }
 
-/* Killed at any time, again and again. */
+/* Processes are killed at random times, repeatedly. */
 static void die_anywhere(void)
 {
   enum { KILLS = 60, EACH = 3000 };
@@ -1557,7 +1562,7 @@ static void die_anywhere(void)
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);
     for (unsigned i = 0; i < EACH; i++) {
-      int err = opens(p, 1, &g[i]); /* a value, if there is one, is the right one */
+      int err = opens(p, 1, &g[i]); /* a value, if any, is correct */
       if (atomic_load(&done->used[i])) {
         acknowledged++;
         check(err == PPRF_ERR_PUNCTURED, "a used ticket opens");
@@ -1638,7 +1643,7 @@ static void prg_failures(void)
 
 /* ---- shared keys ---- */
 
-/* Whether memory that is given back is gone: in a program that is emulated it is zero, and stays. */
+/* Whether released memory is unmapped: under emulation it reads as zero but stays. */
 static int memory_goes_back(void)
 {
   size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -1654,7 +1659,7 @@ static int memory_goes_back(void)
   return (there & 1) == 0;
 }
 
-/* Memory for a key, of which this maps all bytes once more with each call. */
+/* Map a key's memory; each call adds another mapping. */
 static void *map_key(int fd, unsigned depth)
 {
   void *memory = mmap(NULL, pprf_shared_bytes(depth), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -1848,9 +1853,9 @@ static void memory(void)
 
 /* ---- secrets ---- */
 
-static uint8_t needle[PPRF_SEED_BYTES]; /* every bit inverted, so that it is not found itself */
+static uint8_t needle[PPRF_SEED_BYTES]; /* inverted, so that this copy does not match */
 
-/* Whether the value is there, as bytes or as a seed in two words of this processor. */
+/* Whether the value is at `at`, as bytes or as two machine words. */
 static int is_value(const uint8_t *at)
 {
   const unsigned turned = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 7 : 0;
@@ -1862,7 +1867,7 @@ static int is_value(const uint8_t *at)
   return bytes == PPRF_SEED_BYTES || words == PPRF_SEED_BYTES;
 }
 
-/* How often the value occurs in this process's memory: a child looks. */
+/* Occurrences of the value in this process's memory, counted by a child. */
 static unsigned in_memory(void)
 {
   int status = 0;
@@ -1899,7 +1904,7 @@ static unsigned in_memory(void)
   return (unsigned)WEXITSTATUS(status);
 }
 
-/* Processes keep the key of the names ready for use. */
+/* Processes keep contexts with the name key. */
 static void name_key(void)
 {
   struct pool *p = new_pool(10, 100, 0);
@@ -1952,7 +1957,7 @@ static void secrets(void)
   end_test("the_value_of_an_expired_ticket_is_nowhere_in_memory");
 }
 
-/* What hangs on the suite, or may; program: this one. */
+/* Tests that depend on the suite, or may; program: this program. */
 static void run(const char *program)
 {
   agrees_with_model();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of tickets as bytes (pprf_tickets.h).  TAP.
- * Usage: test_tickets [SEED]   (also from the environment; without one it is drawn and printed)
+ * Usage: test_tickets [SEED]   (or from the environment; otherwise random and printed)
  *
- * The format is made a second time here, from docs/tickets.md, by OpenSSL's functions, with the leaf's value and the name key caught by wrapped
- * functions.  Failures are injected by wrapped functions too. */
+ * The format is implemented a second time here, from docs/tickets.md, with OpenSSL's functions.
+ * Wrapped functions capture the leaf's value and the name key, and inject failures. */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
@@ -25,16 +25,16 @@
 
 /* ---- wrapped functions ---- */
 
-/* Calls of libcrypto and of the tree until one fails; -1: none does. */
+/* Calls of libcrypto and the tree until one fails; -1: none does. */
 static long calls_until_failure = -1;
 static uint8_t last_value[PPRF_SEED_BYTES]; /* of the last evaluation */
 static unsigned evaluations;
-/* Each 16 bytes drawn: a new pool's name key, then a new tree's salt, if it has one, and its root. */
+/* The 16-byte draws: a new pool's name key, then a new tree's salt (if any) and root. */
 static uint8_t random_bytes[4][16];
 static unsigned draws;
 
 static unsigned calls_failed; /* so far */
-static int lasting;           /* a failure is followed by others only, and else by none */
+static int lasting;           /* after a failure all calls fail; otherwise only one does */
 
 static int fails(void)
 {
@@ -111,7 +111,7 @@ WRAP(int, EVP_CipherInit_ex2,
       const unsigned char *iv, int enc, const OSSL_PARAM *p),
      (c, cipher, key, iv, enc, p), 0)
 
-/* What happens while a name is being encrypted or decrypted, the first of an operation's updates. */
+/* Called while a name is encrypted or decrypted, the first update of an operation. */
 static void (*meanwhile)(void);
 
 int __real_EVP_CipherUpdate(EVP_CIPHER_CTX *c, unsigned char *out, int *n, const unsigned char *in,
@@ -168,7 +168,7 @@ static struct sealed seal(pprf_tickets *t, const void *content, size_t len)
   return s;
 }
 
-/* Opens bytes that must hold this content; on errors nothing may be left in the outputs. */
+/* Open bytes that must hold this content.  On errors the outputs must be zero. */
 static int open_bytes(pprf_tickets *t, const uint8_t *bytes, size_t len, const void *content,
                       size_t content_len, uint64_t *ticket)
 {
@@ -229,7 +229,7 @@ static void lengths(void)
   end_test("contents_of_every_length_come_back_once");
 }
 
-/* Every way to redeem or not redeem each of the 16 tickets of a key: what is open afterwards. */
+/* For every subset of a key's 16 tickets: redeem it, then check which tickets open. */
 static void every_subset(void)
 {
   enum { LEAVES = 16 };
@@ -284,7 +284,7 @@ static void flips(void)
   check(after.nodes == before.nodes && after.outstanding == 1 && after.refused == 0 &&
           after.foreign == before.foreign + (8 + 255) * good.len,
         "something changed");
-  /* parts of two good tickets: where they agree by chance, a mixture can be one of them */
+  /* parts of two good tickets; where the two agree by chance, a mixture may equal one of them */
   struct sealed second = seal(t, content, sizeof content);
   for (size_t cut = 1; cut < good.len; cut++) {
     bad = good;
@@ -389,7 +389,7 @@ static void null_and_room(void)
   end_test("wrong_arguments_and_freed_tickets_are_refused");
 }
 
-/* Every call of libcrypto and of the tree fails in turn, alone or with all that follow. */
+/* Each call of libcrypto and the tree fails in turn, alone or with all later ones. */
 static void failures(int all)
 {
   static const uint8_t content[] = "content of a ticket";
@@ -445,8 +445,8 @@ static void failures(int all)
                : "every_single_failure_inside_is_reported_and_leaves_nothing");
 }
 
-/* Each call fails that the first tickets of a process make, each time in a process of its own, as long as this
- * one has none.  What comes after the algorithms is the PRG, which may do without, or fail. */
+/* Each call made for a process's first tickets fails in turn, each in a new process, while this one
+ * has no tickets.  After the algorithms comes the PRG, which may cope or fail. */
 static int first_tickets(long calls)
 {
   /* fetched, three calls for each half of a zero key, and the trial */
@@ -455,7 +455,7 @@ static int first_tickets(long calls)
   calls_until_failure = calls;
   int err = pprf_tickets_new(&t, NULL), failed = calls_failed > 0;
   calls_until_failure = -1;
-  /* a digest's state that cannot be had is a lack of memory */
+  /* failing to allocate a digest's state is reported as no memory */
   check((err == PPRF_OK && calls >= ALGORITHMS) ||
           (failed && (err == PPRF_ERR_CRYPTO || (err == PPRF_ERR_NOMEM && calls >= ALGORITHMS))),
         "call %ld: %d", calls, err);
@@ -489,12 +489,12 @@ static void missing_algorithms(void)
   end_test("without_its_algorithms_a_process_has_no_tickets");
 }
 
-/* ---- what deriving leaves ---- */
+/* ---- residue of derivations ---- */
 
 static uint8_t leaf_value[PPRF_SEED_BYTES];
 static struct origin leaf_origin;
 static struct ticket_keys derived;
-static int copied; /* control: leave the secret where it is to be found */
+static int copied; /* control: leave the secret where it must be found */
 static atomic_int derived_so_far, looked_so_far;
 
 __attribute__((noinline)) static void leave_copy(const void *secret, size_t bytes)
@@ -505,7 +505,8 @@ __attribute__((noinline)) static void leave_copy(const void *secret, size_t byte
   (void)copy[0];
 }
 
-/* No call, so that what is below the caller's frame stays as it is until that was looked at. */
+/* Makes no call, so that the memory below the caller's frame stays unchanged until it is
+ * searched. */
 static inline __attribute__((always_inline)) void wait_for_the_look(void)
 {
   atomic_store(&derived_so_far, 1);
@@ -539,7 +540,7 @@ static void *refuse(void *arg)
   return err == PPRF_ERR_FORMAT ? arg : NULL;
 }
 
-static uint8_t ticket_value[PPRF_SEED_BYTES]; /* of the leaf of that ticket */
+static uint8_t ticket_value[PPRF_SEED_BYTES]; /* the value of that ticket's leaf */
 
 static void *seal_one(void *arg)
 {
@@ -582,7 +583,7 @@ static void learn_value(void)
         "the ticket's value");
 }
 
-/* Run one of these in a thread: how many of these words, of eight bytes, are on its stack then. */
+/* Run one of these in a thread.  Returns how many of these 8-byte words are then on its stack. */
 static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *word, unsigned count)
 {
   enum { STACK = 1 << 18 };
@@ -612,7 +613,8 @@ static unsigned found_on_the_stack_of(void *(*run)(void *), const void *const *w
   return found;
 }
 
-/* Words of a ticket's keys and of the value that they come from that are on the stack of a thread that derived them. */
+/* Words of a ticket's keys, and of the value they come from, on the stack of a thread that derived
+ * them. */
 static unsigned left_on_the_stack(void)
 {
   const uint8_t *keys = (const uint8_t *)&derived;
@@ -625,7 +627,7 @@ static unsigned left_on_the_stack(void)
   return found_on_the_stack_of(derive, secret, 6);
 }
 
-/* Whoever reads the MAC that was expected can make the ticket good. */
+/* An attacker who reads the expected MAC can forge the ticket. */
 static void mac_residue(void)
 {
   const void *secret[] = {right_mac, right_mac + 8, right_mac + 16};
@@ -643,7 +645,7 @@ static void mac_residue(void)
   end_test("refusing_a_ticket_leaves_its_right_mac_nowhere_on_the_stack");
 }
 
-/* Whoever reads the value of a ticket's leaf has its keys. */
+/* An attacker who reads a leaf's value has its ticket's keys. */
 static void value_residue(void)
 {
   const void *secret[] = {ticket_value, ticket_value + 8};
@@ -662,7 +664,7 @@ static void value_residue(void)
   end_test("sealing_opening_and_refusing_leave_the_leafs_value_nowhere_on_the_stack");
 }
 
-/* HMAC's inner digest is made of the key, as the key is with its pads. */
+/* HMAC's inner digest is as good as the key, and so is the padded key. */
 static void hmac_residue(void)
 {
   uint8_t text[64 + 4] = {0}, outer[64];
@@ -688,7 +690,7 @@ static void hmac_residue(void)
   end_test("hmac_leaves_its_key_and_its_inner_digest_nowhere_on_the_stack");
 }
 
-/* In one version of the suite; 1: something is left, 2: the processor cannot run it. */
+/* Test one version of the suite.  1: a secret is left; 2: the processor cannot run it. */
 static int left_by(const char *version)
 {
   if (pprf_prg_select(version) != PPRF_OK)
@@ -746,7 +748,7 @@ static void use_it_meanwhile(void)
           opened);
 }
 
-/* Another thread may come while one uses the key of the names. */
+/* Another thread may seal while one is using the name key. */
 static void names_meanwhile(void)
 {
   busy = new_tickets(10);
@@ -762,7 +764,7 @@ static void names_meanwhile(void)
   check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
   check(meanwhile == NULL && opens(busy, &between, "between", 7) == PPRF_OK,
         "the one made meanwhile");
-  /* behind the evaluation: its own context, key, block */
+  /* after the evaluation: its own context, key, block */
   for (fails_at = 1; fails_at <= 3; fails_at++) {
     meanwhile = use_it_meanwhile;
     check(opens(busy, &outer, "outer", 5) == PPRF_OK, "open");
@@ -802,7 +804,7 @@ static void extract(void)
 
 /* ---- the format, a second time ---- */
 
-/* docs/suites.md, by libcrypto's functions: the two children of the node of an in-order id. */
+/* docs/suites.md with libcrypto's functions: the two children of the node with this in-order id. */
 static void expand(const uint8_t node[16], const uint8_t salt[16], uint64_t id, uint8_t out[32])
 {
   uint8_t in[40], block[32];
@@ -837,7 +839,7 @@ static void format(void)
       content[i] = (uint8_t)rnd(256);
     struct sealed s = seal(t, content, len);
     size_t text = s.len - 64;
-    /* the first tree's root, down to its leaf number len, and the leaf's own children */
+    /* walk from the first tree's root to leaf number len, and then to the leaf's own children */
     const uint8_t *salt = random_bytes[1], *root = random_bytes[suite == PPRF_SHA3_256 ? 1 : 2];
     check(draws == (suite == PPRF_SHA3_256 ? 2 : 3), "%u draws", draws);
     memcpy(value, root, 16);
@@ -875,7 +877,7 @@ static void format(void)
   end_test("a_ticket_is_what_the_document_says_byte_by_byte");
 }
 
-/* Leaves' ids are odd, which no node's is that a tree expands. */
+/* Leaf ids are odd; nodes that a tree expands have even ids. */
 static void versions(void)
 {
   static const char *const version[] = {"aes-vaes",      "aes-ni",  "aes-armv8",
@@ -998,7 +1000,7 @@ static void sizes(void)
 
 /* ---- suites ---- */
 
-/* The default is what the library's choice of a version of AES tells. */
+/* The default suite depends on the library's choice of an AES version. */
 static void suites(void)
 {
   struct {
@@ -1030,7 +1032,7 @@ static void suites(void)
       pprf_tickets_free(t);
     }
   check(pprf_prg_select(before) == PPRF_OK, "as before");
-  for (unsigned i = 1; i <= PPRF_AES_128; i++) { /* handed over, named, another named, not named */
+  for (unsigned i = 1; i <= PPRF_AES_128; i++) { /* exported; import naming it, another one, none */
     struct pprf_tickets_options o = {.size = sizeof o, .depth = 6, .suite = i}, other = o, any = o;
     other.suite = i % PPRF_AES_128 + 1;
     any.suite = 0;
@@ -1109,7 +1111,7 @@ static void run(void)
 int main(int argc, char **argv)
 {
   begin_random(argc > 1 ? argv[1] : NULL, "test_tickets");
-  missing_algorithms(); /* the first: it wants a process that has no tickets yet */
+  missing_algorithms(); /* first, since it needs a process without tickets */
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++)
     residue();
   for (suite = PPRF_SHA3_256; suite <= PPRF_AES_128; suite++) {

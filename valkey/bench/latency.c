@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What latency to the server costs a program with threads: TLS clients and servers joined by memory, in threads
- * that each make one connection after the other, without tickets, with tickets whose server answers after a round
- * trip of some milliseconds (a relay in this process holds its bytes back), and while a ClientHello whose ticket is
- * used is sent again and again.
+/* The cost of server latency in a threaded program.  Each thread makes TLS connections in memory,
+ * one after the other: without tickets, with tickets whose server answers after some milliseconds
+ * (a relay in this process delays its bytes), and during a flood of copies of a ClientHello whose
+ * ticket is used.
  *   latency SOCKET THREADS SECONDS MS...
- * A line for each: kind, round trip, connections a second, resumptions a second, others of the flood a second. */
+ * Prints a line for each: kind, round trip, connections a second, resumptions a second, flood
+ * copies a second. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -42,7 +43,7 @@ static double now(void)
 
 /* ---- the relay ---- */
 
-/* Bytes on their way, in the order in which they come, since all take as long. */
+/* Delayed bytes, in order, since all have the same delay. */
 struct piece {
   struct piece *next;
   double due;
@@ -98,7 +99,7 @@ static void *carry(void *none)
         continue;
       struct piece *in = malloc(sizeof *in);
       ssize_t n = in != NULL ? recv(relay.fd[i], in->bytes, PIECE, 0) : -1;
-      if (n <= 0) { /* the other end is told at once */
+      if (n <= 0) { /* pass the end of the connection on at once */
         free(in);
         (void)shutdown(relay.other[i], SHUT_RDWR);
         relay.fd[i] = -1;
@@ -140,14 +141,14 @@ static unsigned start_relay(const char *socket_path)
 /* ---- the threads ---- */
 
 static SSL_CTX *client, *server;
-static int resumes, has_tickets; /* what clients do, and whether the server can */
+static int resumes, has_tickets; /* whether clients resume, and whether the server has tickets */
 static atomic_int going;
 static atomic_ulong connections, resumed, flooded;
-static unsigned char *hello; /* its ticket is used; NULL: there is no flood */
+static unsigned char *hello; /* the flood's ClientHello; NULL: no flood */
 static int hello_bytes;
 static double begun;
 
-/* What the server does with the copy: all that it does before the client would say more. */
+/* Process one copy, up to where the server waits for the client. */
 static void take_copy(void)
 {
   SSL *ssl = SSL_new(server);
@@ -202,7 +203,7 @@ static struct rates measure(int threads, double seconds)
   return (struct rates){(double)connections / took, (double)resumed / took, (double)flooded / took};
 }
 
-/* A ClientHello whose ticket the server has taken already. */
+/* Record a ClientHello whose ticket is already used. */
 static void record_hello(void)
 {
   struct loop_result r = {0};
@@ -238,7 +239,7 @@ static int compare(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* The median of each kind, in turns. */
+/* Median of each kind; the kinds take turns. */
 int main(int argc, char **argv)
 {
   static const char *const name[] = {"no-tickets", "offering", "full", "full-and-flood",

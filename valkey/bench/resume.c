@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What asking a server adds to a handshake: TLS client and server in one thread, joined by memory, with
- * tickets of this machine and of a server (pprf_fleet.h) by turns.
+/* The time that asking a server adds to a handshake: TLS client and server in one thread, joined by
+ * memory, with tickets of this machine and of a server (pprf_fleet.h) in turns.
  *   resume ROUNDS NAME=URL...
- * Each line: what, whose tickets, handshakes, median and 99th percentile in microseconds; then the ratio and
- * the difference of the medians to the tickets of this machine. */
+ * Each line: kind, ticket source, handshakes, median and 99th percentile in microseconds; then
+ * ratio and difference of the medians to the tickets of this machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static double now(void)
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A handshake's microseconds; *s: its ticket. */
+/* Time a handshake, in microseconds; *s: its ticket. */
 static double handshake(SSL_CTX *client, struct kind *k, SSL_SESSION **s, int early)
 {
   SSL_SESSION *offered = *s;
@@ -49,7 +49,7 @@ static double handshake(SSL_CTX *client, struct kind *k, SSL_SESSION **s, int ea
   return us;
 }
 
-/* Until tickets are redeemed: the server's first leaves have come. */
+/* Wait until tickets are redeemed, that is until the server's first leaves have arrived. */
 static void wait_until_ready(SSL_CTX *client, struct kind *k)
 {
   for (int ms = 0; ms < PATIENCE_MS; ms += 20) {

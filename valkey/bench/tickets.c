@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a ticket costs in the module, beside a key a ticket in the same server and run: SET when it is
- * issued, GETDEL when it comes back.  bench.py starts the server and calls this.
+/* The cost of a ticket in the module, compared with one server key per ticket in the same server
+ * and run: SET when it is issued, GETDEL when it comes back.  bench.py starts the server and calls
+ * this.
  *   tickets SOCKET KEY ID DEPTH
- * The tree is fresh.  Each line: what, connections, commands in flight on each, tickets, nanoseconds a
- * ticket; or latency lines: what, median and 99th percentile in microseconds. */
+ * The tree is fresh.  Each line: kind, connections, commands in flight on each, tickets,
+ * nanoseconds a ticket; latency lines: kind, median and 99th percentile in microseconds. */
 #include <hiredis/hiredis.h>
 #include <openssl/evp.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@ static double now(void)
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The reply, which must be of that type. */
+/* Read a reply of this type, or exit. */
 static redisReply *take(redisContext *c, int type)
 {
   void *r;
@@ -52,7 +53,7 @@ static redisContext *dial(const char *path)
     die("cannot connect");
   (void)redisAppendCommand(c, "PPRF.HELLO %b", public, n);
   freeReplyObject(take(c, REDIS_REPLY_STRING));
-  EVP_PKEY_free(own); /* the values are not looked at here */
+  EVP_PKEY_free(own); /* the values are not unmasked here */
   return c;
 }
 
