@@ -67,7 +67,7 @@ LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
 STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # before a run: removes an older result, notes of which sources the new one is
-SOURCE := $(PYTHON) bench/source.py
+SOURCE := $(PYTHON) bench/report/source.py
 # a TAP test that plants bugs: the command, to which options may be added
 PLANTING := tools/planting.py
 PLANTED = @printf '\#!/bin/sh\nexec %s "$$@"\n' '$(1)' > $@ && chmod +x $@

@@ -7,7 +7,7 @@
 #   stores        opt's two stores beside each other and beside others
 #   suites        the suites beside each other, in each version that the processor has
 #   coversize     nodes of a key under normally distributed punctures: simulated and predicted
-# Results are build/bench/*.json and *.csv; report.py turns what there is into build/report/.
+# Results are build/bench/*.json and *.csv; report/report.py turns what there is into build/report/.
 
 BENCH_IMPL := $(B)/bench/baselines.o $(B)/bench/workload.o $(B)/cli/impls/list.o \
   $(IMPL_OBJ) $(B)/opt/libpprf_opt.a $(B)/ref/libpprf_ref_ns.a
@@ -55,15 +55,15 @@ $(B)/bench/suites: $(B)/bench/suites.o $(B)/opt/libpprf_opt.a $(BENCH_PRG)
 $(B)/bench/coversize: $(B)/bench/coversize.o
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lm $(ALL_LDLIBS)
 
-TAP_TESTS += $(B)/bench/test_baselines bench/test_report.py bench/stops_test.sh
+TAP_TESTS += $(B)/bench/test_baselines bench/report/test_report.py bench/stops_test.sh
 bench/stops_test.sh: $(B)/bench/stores
 $(B)/bench/test_baselines: $(B)/bench/test_baselines.o $(BENCH_IMPL) $(BENCH_PRG)
 	$(call SAY,LINK,$@)$(LINK_CXX) -o $@ $^ $(ABSEIL) $(ALL_LDLIBS)
 # a program that does not link is noticed by make test
-bench/test_report.py: $(BENCH_PROGRAMS)
+bench/report/test_report.py: $(BENCH_PROGRAMS)
 
 .PHONY: bench bench-quick report peers
-# the cases of bench/peers.py
+# the cases of bench/report/peers.py
 PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
 .PHONY: stores
 stores: deps-bench ## compare opt's two stores with each other and with others (10 minutes)
@@ -79,8 +79,8 @@ suites: deps-bench ## compare the suites and their versions (1 minute)
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
 	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json
-	@bench/peers.py measured $(B)/bench/peers.json
-	@bench/peers.py draw
+	@bench/report/peers.py measured $(B)/bench/peers.json
+	@bench/report/peers.py draw
 bench: deps-bench ## measure everything (25 minutes) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
@@ -92,4 +92,4 @@ bench-quick: deps-bench ## measure the essentials (5 minutes) and write build/re
 	@bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report
 report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured
-	@bench/report.py $(B)  # by its first line: Debian's python3, which has python3-matplotlib
+	@bench/report/report.py $(B)  # by its first line: Debian's python3, which has python3-matplotlib

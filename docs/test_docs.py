@@ -160,7 +160,7 @@ def pictures():
     ok(not bad, "leaf.svg names functions in their files", *bad)
     measured = (folder / "peers.json").read_bytes()
     ok(hashlib.sha256(measured).hexdigest() in (folder / "peers.svg").read_text(),
-       "peers.svg is drawn from peers.json (bench/peers.py draw)")
+       "peers.svg is drawn from peers.json (bench/report/peers.py draw)")
     cases = json.loads(measured)["cases"]
     readme = re.sub(r"\s+", " ", (ROOT / "README.md").read_text())
     said = {"in order": r"in order \((\d+) bytes a seed", "array in order": r"sorted array (\d+)\)",
@@ -190,8 +190,8 @@ def pictures():
 
 def measured_tables():
     """The tables of stores and suites are those of the run in docs/measured, targets missed included."""
-    r = run("bench/tables.py check")
-    ok(r.returncode == 0, "the tables of stores and suites are those measured (bench/tables.py write)",
+    r = run("bench/report/tables.py check")
+    ok(r.returncode == 0, "the tables of stores and suites are those measured (bench/report/tables.py write)",
        r.stdout)
 
 

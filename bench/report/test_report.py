@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-BUILD = pathlib.Path(os.environ.get("BUILD", HERE.parent / "build"))
+BUILD = pathlib.Path(os.environ.get("BUILD", HERE.parents[1] / "build"))
 count = failed = 0
 
 

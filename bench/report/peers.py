@@ -16,8 +16,7 @@ import sys
 import plots
 from results import IMPLS as ALL, Bench
 
-PICTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs",
-                        "pictures")
+PICTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "pictures")
 MEASURED = os.path.join(PICTURES, "peers.json")
 IMPLS = [i for i in ALL if i not in ("slots", "packed")]  # the figure is of what one gets unasked
 CASES = [("Punct/%s/worst/d:16", "puncture, worst case"),

@@ -6,7 +6,7 @@ Usage: report.py BUILD      reads BUILD/prove, BUILD/equivalence-tests, BUILD/te
                             writes BUILD/report/index.html, report.txt and each plot as SVG and PNG,
                             and prints the text.
 
-The words stand in report/*.j2.  This file computes what they say: what has not been run is "not
+The words stand in *.j2.  This file computes what they say: what has not been run is "not
 run", what was run on other sources than these is "stale", and what failed is named."""
 import math
 import os
@@ -25,7 +25,7 @@ from results import (IMPLS, OWN, STORES, Bench, Result, count, duration, massif_
                      read_json, size, spread)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def table(caption, header, rows, note=None, fold=20):
@@ -666,7 +666,7 @@ def main():
         "growth": grown(plots, where, bench, growth), "machine": machine(bench, run),
     }
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(os.path.join(HERE, "report")), trim_blocks=True,
+        loader=jinja2.FileSystemLoader(HERE), trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined,
         autoescape=jinja2.select_autoescape(["html.j2"]))
     environment.filters["power"] = power

@@ -17,7 +17,7 @@ from comparisons import (SUITE_FIGURES, openmls_suite, store_cases, store_target
                          suite_targets, verdict_of)
 from results import STORES, duration, number, spread
 
-DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs")
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs")
 FILES = {"stores": "sparse-store.md", "suites": "suites.md"}
 
 
