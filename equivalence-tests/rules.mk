@@ -232,6 +232,19 @@ EQ_FORKS_WRAP := $(foreach f,madvise malloc calloc free munmap,-Wl,--wrap=$(f))
 $(EQB)/forks: $(EQB)/plain/failures/forks.o $(EQ_plain_SHA3)
 	$(call SAY,LINK,$@)$(LINK) $(EQ_FORKS_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
+# ---- the stack that a call needs
+
+TAP_TESTS += $(EQB)/stack
+$(EQB)/stack: $(EQ)/failures/stack.sh $(EQ)/failures/stack.c $(B)/opt/libpprf.a $(B)/amalgamation/pprf.c
+	@mkdir -p $(@D)
+	@printf '#!/bin/sh\nB="%s" CPPFLAGS="%s" LDLIBS="%s" exec $(EQ)/failures/stack.sh "$$@"\n' \
+	  '$(B)' '$(ALL_CPPFLAGS)' '$(ALL_LDLIBS)' > $@
+	@chmod +x $@
+.PHONY: stack
+stack: $(EQB)/stack ## measure the stack that each function needs, under 30 compilers and flags
+	@prove --verbose --timer $< :: --full
+test-full: stack
+
 # ---- the key file when calls fail and processes die
 
 TAP_TESTS += $(EQB)/crash
@@ -250,7 +263,7 @@ $(EQB)/exhaustive: $(EQB)/plain/differential/exhaustive.o $(EQ_plain_OPS)
 
 # ---- planted bugs: the tests of the tests
 
-EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks \
+EQ_SUITES := vectors vectors-asan random exhaustive faults faults-asan residue residue-mls first_use memory api prg_choice wide_prg wide_prg-libcrypto hostile forks stack \
   corpus-ops corpus-import corpus-cli
 TAP_TESTS += $(EQB)/planted
 $(EQB)/planted: $(PLANTING) $(EQ)/gates/planted.py $(EQ)/gates/planted.txt $(EQ_SUITES:%=$(EQB)/%)

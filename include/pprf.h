@@ -26,6 +26,10 @@
  * punct_batch, prefault, free) by one; the caller must keep readers and the writer apart.  Different keys
  * are independent.
  *
+ * Stack.  No function needs more than PPRF_STACK_BYTES below its caller, for libcrypto and for what is wiped, too;
+ * half of that, if the library was compiled with optimization.  pprf_expand's callback needs its own beside it.  A
+ * thread of PTHREAD_STACK_MIN + PPRF_STACK_BYTES and what the program needs is large enough.
+ *
  * Fork.  A key belongs to the process that made it.  After fork, the child has a copy of every key.  Using
  * the copy would let a leaf be used twice, so on a copy every function that returns one of the results
  * below returns PPRF_ERR_FORKED and changes nothing, and the others return 0.  pprf_free accepts copies.
@@ -76,6 +80,9 @@ extern "C" {
 /** Greatest depth of a tree whose seeds lie in pair slots, PPRF_STORE_SLOTS.  A deeper tree has a packed
  * store. */
 #define PPRF_SLOTS_DEPTH_MAX 32
+
+/** Stack that a call needs at most, in bytes. */
+#define PPRF_STACK_BYTES 32768
 
 /** Results of every function that returns int. */
 enum {

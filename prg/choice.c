@@ -110,8 +110,11 @@ static int have_armv8_sha2(void)
 }
 #endif
 
-/* Without optimization a Keccak on vector registers has a variable for each of its steps. */
+/* Without optimization a Keccak on vector registers has a variable for each of its steps, and one of many
+ * instances takes up to 120 kB of stack: more than a thread may have.  So the lanes of Keccak are for optimized
+ * code.  The most that a call takes stands in pprf.h, PPRF_STACK_BYTES. */
 #ifdef __OPTIMIZE__
+#define KECCAK_LANES(lanes) (lanes)
 #define KECCAK_STACK 512
 #define KECCAK_VECTOR_STACK 256
 #define KECCAK_4_STACK 3072
@@ -122,12 +125,13 @@ static int have_armv8_sha2(void)
 #define SHA256_STACK 1024
 #define SHA256_SCALAR_STACK 1536
 #else
+#define KECCAK_LANES(lanes) (0 ? (lanes) : NULL)
 #define KECCAK_STACK 2048
 #define KECCAK_VECTOR_STACK 8192
-#define KECCAK_4_STACK (160 << 10)
-#define KECCAK_8_STACK (80 << 10)
+#define KECCAK_4_STACK (KECCAK_STACK + 512)
+#define KECCAK_8_STACK (KECCAK_VECTOR_STACK + 512)
 #define AES_STACK 8192
-#define AES_LANES_STACK (32 << 10)
+#define AES_LANES_STACK (20 << 10)
 #define AES_BITSLICED_STACK 8192
 #define SHA256_STACK 8192
 #define SHA256_SCALAR_STACK 2048
@@ -203,11 +207,13 @@ struct version {
 static const struct version sha3_versions[] = {
 #if OPT_KECCAK_X86
   {"avx512", have_avx512, KECCAK_VECTOR_STACK, KECCAK_8_STACK,
-   .code = {{bare_opt_keccak_avx512, bare_opt_keccak_avx512_x4, bare_opt_keccak_avx512_x8, opt_keccak_avx512_descend},
-    {opt_salted_avx512, opt_salted_avx512_x4, opt_salted_avx512_x8, opt_salted_avx512_descend}}},
+   .code = {{bare_opt_keccak_avx512, KECCAK_LANES(bare_opt_keccak_avx512_x4), KECCAK_LANES(bare_opt_keccak_avx512_x8),
+     opt_keccak_avx512_descend},
+    {opt_salted_avx512, KECCAK_LANES(opt_salted_avx512_x4), KECCAK_LANES(opt_salted_avx512_x8),
+     opt_salted_avx512_descend}}},
   {"avx2", have_avx2, KECCAK_STACK, KECCAK_4_STACK,
-   .code = {{bare_opt_keccak_avx2, bare_opt_keccak_avx2_x4, NULL, NULL},
-    {opt_salted_avx2, opt_salted_avx2_x4, NULL, NULL}}},
+   .code = {{bare_opt_keccak_avx2, KECCAK_LANES(bare_opt_keccak_avx2_x4), NULL, NULL},
+    {opt_salted_avx2, KECCAK_LANES(opt_salted_avx2_x4), NULL, NULL}}},
 #endif
   {"scalar", always, KECCAK_STACK, KECCAK_STACK + 512,
    .code = {{bare_opt_keccak_scalar, NULL, NULL, NULL}, {opt_salted_scalar, NULL, NULL, NULL}}},

@@ -567,21 +567,29 @@ static int wrong_ones_are_found(const char *version, unsigned first, unsigned la
   return ok;
 }
 
+/* choice.c leaves the lanes of Keccak to optimized code. */
+#ifdef __OPTIMIZE__
+#define KECCAK_LANES 1
+#else
+#define KECCAK_LANES 0
+#endif
+
 static void try_wrong_ones(void)
 {
   for (unsigned i = 0; i < versions; i++) {
-    int lanes = strcmp(have[i], portable) != 0 && kind != &sha256;
+    int vectors = strcmp(have[i], portable) != 0 && kind != &sha256;
     int eight = strcmp(have[i], "avx512") == 0 || strcmp(have[i], "aes-vaes") == 0;
+    int lanes = vectors && (kind == &aes || KECCAK_LANES);
     tap_ok(wrong_ones_are_found(have[i], WORD_1, kind == &sha256 ? WORD_8 : WORD_4, 0) &&
              wrong_ones_are_found(have[i], SELDOM, SELDOM, 0),
            "%s_gives_way_to_libcrypto_if_it_computes_%s_wrongly", have[i], kind->suite);
     if (lanes)
       tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 4),
              "so_does_%s_in_four_lanes_of_%s", have[i], kind->suite);
-    if (eight)
+    if (lanes && eight)
       tap_ok(wrong_ones_are_found(have[i], LANE_LEFT, LANE_SELDOM, 8),
              "so_does_%s_in_eight_lanes_of_%s", have[i], kind->suite);
-    if (lanes && (kind == &aes || eight))
+    if (vectors && (kind == &aes || eight))
       tap_ok(wrong_ones_are_found(have[i], WALK_VALUE, WALK_HIGHEST, 0),
              "so_does_%s_if_its_walk_of_%s_is_wrong", have[i], kind->suite);
   }
