@@ -27,7 +27,7 @@
 
 /* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
  * the path's siblings by height.  On error neither holds a seed. */
-/*@ requires held: slots_hold_key(seed_value(R), s);
+/*@ requires held: slots_hold_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -37,24 +37,23 @@
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
-      seed_value(*value) == leaf_value(seed_value(R), \old(s->punctured.depth), leaf);
+      seed_value(*value) == leaf_value(root, \old(s->punctured.depth), leaf);
     ensures copath: \result == PPRF_OK ==> copath != \null ==>
-      copath_seeds(seed_value(R), \old(s->punctured.depth), leaf, copath, 0, node.height);
+      copath_seeds(root, \old(s->punctured.depth), leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, node.height); */
 static inline int descend(const struct opt_store *s, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
                           struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */
 {
   LEAF_BELOW_NODE
-  struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
-  return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (R, d) */;
+  struct pprf_seed seed = opt_store_seed(s, node);
+  return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (d) */;
 }
 
 /* What is left of a live node when a range ends in it (walk.h). */
-/*@ requires held: slots_hold_key(seed_value(R), s);
+/*@ requires held: slots_hold_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -64,7 +63,7 @@ static inline int descend(const struct opt_store *s, struct pprf_family family,
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       lefts(out, \result.count, node.start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
@@ -75,15 +74,14 @@ static inline int descend(const struct opt_store *s, struct pprf_family family,
 static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_family family,
                                        struct opt_node node, uint64_t leaf, int right_side,
                                        struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R) */
 {
   LEAF_BELOW_NODE
-  struct pprf_seed seed = opt_store_seed(s, node) /*@ ghost (R) */;
+  struct pprf_seed seed = opt_store_seed(s, node);
   return opt_siblings(family, seed, node.start, node.height, leaf, right_side, out)
-    /*@ ghost (R, d) */;
+    /*@ ghost (d) */;
 }
 
-/* A function that writes beside the key of store s, under root R, has KEY_BEFORE before it writes and
+/* A function that writes beside the key of store s has KEY_BEFORE before it writes and
  * KEY_KEPT after.  They are the same proof each time and no lemma can hold it: the size of the cover
  * is a recursive function of the bitmap, and it is the same after as before by an induction over
  * two states of memory, for which ACSL has loops only.  To the compiler they are nothing. */
@@ -103,7 +101,7 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
   /*@ assert layout: layout(&s->punctured); */                                                     \
   /*@ assert bitmap: bitmap(&s->punctured); */                                                     \
   /*@ assert opened: opened(s); */                                                                 \
-  /*@ assert held: slots_hold_key(seed_value(R), s); */                                            \
+  /*@ assert held: slots_hold_key(root, s); */                                            \
   /*@ ghost size_lemma(&s->punctured, 0, 0); */                                                    \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */       \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */                          \
@@ -116,7 +114,7 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
       ; */
 
 /* The same in the middle of a puncture: the key stays. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -127,7 +125,7 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: \result.count <= node.height && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       lefts(out, \result.count, node.start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
@@ -135,35 +133,34 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
     ensures error: \result.err != PPRF_OK ==> \forall integer i; 0 <= i < node.height ==>
       zero_seed(out[i].seed);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, node.height);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline struct opt_kept range_siblings(const struct opt_store *s, struct pprf_family family,
                                              struct opt_node node, uint64_t leaf, int right_side,
                                              struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(out + (0 .. node.height - 1), &s->punctured.summary[k][i]); */
-  struct opt_kept kept = siblings(s, family, node, leaf, right_side, out) /*@ ghost (R) */;
+  struct opt_kept kept = siblings(s, family, node, leaf, right_side, out);
   KEY_KEPT
   return kept;
 }
 
 /* Wipe the nodes that a range leaves on one side, which are no part of the key. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires \valid(e + (0 .. n - 1));
     requires apart: APART(e + (0 .. n - 1), s);
     assigns e[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline void wipe_side(struct opt_entry *e, unsigned n)
-  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+  /*@ ghost (const struct opt_store *s) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
@@ -173,30 +170,30 @@ static inline void wipe_side(struct opt_entry *e, unsigned n)
 }
 
 /* Those on both. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires \valid(left + (0 .. lefts - 1)) && \valid(right + (0 .. rights - 1));
     requires \separated(left + (0 .. lefts - 1), right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
     assigns left[0 .. lefts - 1], right[0 .. rights - 1];
     ensures wiped_left: \forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed);
     ensures wiped_right: \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_entry *right,
                              unsigned rights)
-  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+  /*@ ghost (const struct opt_store *s) */
 {
-  wipe_side(left, lefts) /*@ ghost (s, R) */;
+  wipe_side(left, lefts) /*@ ghost (s) */;
   //@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre);
-  wipe_side(right, rights) /*@ ghost (s, R) */;
+  wipe_side(right, rights) /*@ ghost (s) */;
   //@ assert words: same_words{Pre,Here}(&s->punctured);
   //@ assert slots: same_slots{Pre,Here}(s);
 }
 
 /* The left siblings that a range leaves of the first live node that it meets. */
-/*@ requires key: key(seed_value(R), s) && first < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
@@ -207,11 +204,11 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
     ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, out, \result.count, first);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -219,17 +216,16 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
                                                      struct pprf_family family,
                                                      struct opt_node node, uint64_t first,
                                                      struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R) */
 {
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
   if (node.start >= first)
     return (struct opt_kept){0, PPRF_OK};
-  return range_siblings(s, family, node, first, 0, out) /*@ ghost (R) */;
+  return range_siblings(s, family, node, first, 0, out);
 }
 
 /* The right siblings that it leaves of the last. */
-/*@ requires key: key(seed_value(R), s) && last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
     requires apart: APART(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
@@ -237,25 +233,24 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + s->punctured.depth;
     ensures count: \result.count <= PPRF_SLOTS_DEPTH_MAX && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(seed_value(R), \old(s->punctured.depth), out, \result.count);
+    ensures entries: entries(root, \old(s->punctured.depth), out, \result.count);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, out, \result.count, last);
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline struct opt_kept siblings_right_of_range(const struct opt_store *s,
                                                       struct pprf_family family, uint64_t last,
                                                       struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_node node;
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, s->punctured.depth);
-  if (!opt_store_find(s, last, &node) /*@ ghost (R) */)
+  if (!opt_store_find(s, last, &node))
     return (struct opt_kept){0, PPRF_OK};
-  return range_siblings(s, family, node, last, 1, out) /*@ ghost (R) */;
+  return range_siblings(s, family, node, last, 1, out);
 }
 
 /* How many nodes a range leaves on either side. */
@@ -265,7 +260,7 @@ struct rest {
 };
 
 /* Those nodes; node is the first live node that the range meets. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height);
@@ -278,15 +273,15 @@ struct rest {
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures counts: \result.lefts <= PPRF_SLOTS_DEPTH_MAX && \result.rights <= PPRF_SLOTS_DEPTH_MAX;
-    ensures left: entries(seed_value(R), \old(s->punctured.depth), left, \result.lefts);
-    ensures right: entries(seed_value(R), \old(s->punctured.depth), right, \result.rights);
+    ensures left: entries(root, \old(s->punctured.depth), left, \result.lefts);
+    ensures right: entries(root, \old(s->punctured.depth), right, \result.rights);
     ensures lefts: \result.err == PPRF_OK ==>
       lefts_of(&s->punctured, left, \result.lefts, first);
     ensures rights: \result.err == PPRF_OK ==>
       rights_of(&s->punctured, right, \result.rights, last);
     ensures behind: wiped_or_kept{Pre,Post}(left, \result.lefts, PPRF_SLOTS_DEPTH_MAX) &&
       wiped_or_kept{Pre,Post}(right, \result.rights, PPRF_SLOTS_DEPTH_MAX);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
@@ -294,22 +289,20 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
                                                 struct pprf_family family, struct opt_node node,
                                                 uint64_t first, uint64_t last,
                                                 struct opt_entry *left, struct opt_entry *right)
-  /*@ ghost (struct pprf_seed R) */
 {
-  const struct opt_kept lefts =
-    siblings_left_of_range(s, family, node, first, left) /*@ ghost (R) */;
+  const struct opt_kept lefts = siblings_left_of_range(s, family, node, first, left);
   RIGHT_KEPT_BY_LEFTS
   if (lefts.err != PPRF_OK)
     return (struct rest){lefts.count, 0, lefts.err};
   //@ ghost Left: ;
-  const struct opt_kept rights = siblings_right_of_range(s, family, last, right) /*@ ghost (R) */;
+  const struct opt_kept rights = siblings_right_of_range(s, family, last, right);
   LEFTS_KEPT_BY_RIGHTS
   return (struct rest){lefts.count, rights.count, rights.err};
 }
 
 /* Puncture a range that meets a live node, the first of them node; left and right are for what it
  * leaves. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       first < node.start + pow2(node.height) && node.start <= last;
@@ -320,7 +313,7 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
       APART(right + (0 .. PPRF_SLOTS_DEPTH_MAX - 1), s);
     assigns left[0 .. PPRF_SLOTS_DEPTH_MAX - 1], right[0 .. PPRF_SLOTS_DEPTH_MAX - 1], s->nodes,
       s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured), expansions;
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
     ensures leaves: \result == PPRF_OK ==> \forall integer x; is_punctured(&s->punctured, x) <==>
@@ -331,28 +324,25 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
 static inline int punct_from(struct opt_store *s, struct pprf_family family, struct opt_node node,
                              uint64_t first, uint64_t last, struct opt_entry *left,
                              struct opt_entry *right)
-  /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost uint64_t live_leaf = either_lemma(node.start > first, node.start, first);
   //@ assert live: first <= live_leaf <= last && !is_punctured(&s->punctured, live_leaf);
-  const struct rest rest =
-    siblings_beside_range(s, family, node, first, last, left, right) /*@ ghost (R) */;
+  const struct rest rest = siblings_beside_range(s, family, node, first, last, left, right);
   //@ assert some: !is_punctured(&s->punctured, live_leaf);
   if (rest.err == PPRF_OK)
-    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights)
-      /*@ ghost (R) */;
+    opt_store_puncture_range(s, first, last, left, rest.lefts, right, rest.rights);
   KEY_AFTER_PUNCTURE
-  wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s, R) */;
+  wipe_rest(left, rest.lefts, right, rest.rights) /*@ ghost (s) */;
   KEY_KEPT_BY_WIPING
   return rest.err;
 }
 
 /* Puncture a range of leaves of the tree. */
-/*@ requires key: key(seed_value(key_root), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured),
       expansions;
-    ensures key: key(seed_value(key_root), s);
+    ensures key: key(root, s);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       \forall integer x; first <= x <= last ==> is_punctured{Pre}(&s->punctured, x);
     ensures cost: expansions <= \old(expansions) + 2 * s->punctured.depth;
@@ -367,13 +357,13 @@ static PPRF_WORK int punct_range(struct opt_store *s, struct pprf_family family,
 {
   struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
   struct opt_node node;
-  int more = opt_store_next(s, first, &node) /*@ ghost (key_root) */;
-  //@ assert key: key(seed_value(key_root), s);
+  int more = opt_store_next(s, first, &node);
+  //@ assert key: key(root, s);
   if (!more || node.start > last)
     return PPRF_ERR_PUNCTURED;
   //@ ghost uint64_t live_leaf = either_lemma(node.start > first, node.start, first);
   //@ assert live: first <= live_leaf <= last && !is_punctured(&s->punctured, live_leaf);
-  return punct_from(s, family, node, first, last, left, right) /*@ ghost (key_root) */;
+  return punct_from(s, family, node, first, last, left, right);
 }
 
 #ifndef __FRAMAC__
@@ -396,7 +386,7 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
 #endif
 
 /* Evaluate at a leaf that a live node covers. */
-/*@ requires key: key(seed_value(key_root), s);
+/*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -405,13 +395,13 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), s->punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(root, s->punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
 static PPRF_WORK int eval(const struct opt_store *s, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value;
-  int err = descend(s, family, node, leaf, NULL, &value) /*@ ghost (key_root) */;
+  int err = descend(s, family, node, leaf, NULL, &value);
   store_seed(out, value);
   wipe_seed(&value);
   return err;
@@ -427,7 +417,7 @@ static NOINLINE int eval_packed(const pprf_key *key, uint64_t leaf, uint8_t *out
 #endif
 
 /*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(seed_value(key_root), &key->store)));
+      (\valid_read(key) && (copied(key) || key(root, &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
@@ -448,7 +438,7 @@ static NOINLINE int eval_packed(const pprf_key *key, uint64_t leaf, uint8_t *out
       expansions <= \old(expansions) + h;
     ensures free: \result != PPRF_OK ==> !prg_error(\result) ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
     ensures error: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
@@ -465,7 +455,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     return PPRF_ERR_RANGE;
   OPT_IF_PACKED(&key->store, return eval_packed(key, leaf, out);)
   //@ ghost live_apart_lemma(&key->store.punctured, 0, 0, key->store.punctured.depth);
-  if (!opt_store_find(&key->store, leaf, &node) /*@ ghost (key_root) */)
+  if (!opt_store_find(&key->store, leaf, &node))
     return PPRF_ERR_PUNCTURED;
   //@ assert node: LIVE_BEFORE(&key->store.punctured, node.start, node.height, leaf);
   /*@ assert only: \forall integer s, h; LIVE_BEFORE(&key->store.punctured, s, h, leaf) ==>
@@ -476,7 +466,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 }
 
 /* The same for a puncture: the walk leaves the key as it is. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -487,37 +477,36 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
-      seed_value(*value) == leaf_value(seed_value(R), s->punctured.depth, leaf);
+      seed_value(*value) == leaf_value(root, s->punctured.depth, leaf);
     ensures copath: \result == PPRF_OK ==>
-      copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
+      copath_seeds(root, s->punctured.depth, leaf, copath, 0, node.height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value) &&
       wiped_or_same{Pre,Post}(copath, node.height);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline int derive_copath(const struct opt_store *s, struct pprf_family family,
                                 struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
                                 struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   COPATH_APART_FROM_BITMAP
-  int err = descend(s, family, node, leaf, copath, value) /*@ ghost (R) */;
+  int err = descend(s, family, node, leaf, copath, value);
   KEY_KEPT
   return err;
 }
 
 /* Wipe a co-path, which is no part of the key. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires \valid(copath + (0 .. n - 1));
     requires apart: APART(copath + (0 .. n - 1), s);
     assigns copath[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(copath[i]);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
-  /*@ ghost (const struct opt_store *s, struct pprf_seed R) */
+  /*@ ghost (const struct opt_store *s) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
@@ -532,7 +521,7 @@ struct done {
 };
 
 /* opt_store_find, and that no other node covers the leaf. */
-/*@ requires key: key(seed_value(R), s) && leaf < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -542,29 +531,28 @@ struct done {
       covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
     ensures only: \result == 1 ==> \forall integer t, h; LIVE_BEFORE(&s->punctured, t, h, leaf) ==>
       h == node->height;
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */
 {
   KEY_BEFORE
   /*@ assert apart: \forall integer k, i; 1 <= k < s->punctured.levels ==> 0 <= i < words(d, k) ==>
         \separated(node, &s->punctured.summary[k][i]); */
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
-  int live = opt_store_find(s, leaf, node) /*@ ghost (R) */;
+  int live = opt_store_find(s, leaf, node);
   KEY_KEPT
   /*@ assert node: live == 1 ==> LIVE_BEFORE(&s->punctured, node->start, node->height, leaf); */
   return live;
 }
 
 /* Puncture, and write the leaf's value to out if that is not NULL. */
-/*@ requires key: key(seed_value(key_root), &key->store) && \valid(key);
+/*@ requires key: key(root, &key->store) && \valid(key);
     requires family: tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), out[0 .. WANTED(out, 16) - 1], expansions;
-    ensures key: key(seed_value(key_root), &key->store);
+    ensures key: key(root, &key->store);
     ensures range: \result.err == PPRF_ERR_RANGE <==> leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result.err == PPRF_ERR_PUNCTURED <==>
       leaf < pow2(key->store.punctured.depth) && is_punctured{Pre}(&key->store.punctured, leaf);
@@ -579,7 +567,7 @@ static inline int find_node(const struct opt_store *s, uint64_t leaf, struct opt
       is_punctured{Pre}(&key->store.punctured, x) || x == leaf;
     ensures value: \result.err == PPRF_OK ==> out != \null ==> \exists integer lo, hi;
       seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
     ensures error: \result.err != PPRF_OK ==> same_words{Pre,Post}(&key->store.punctured) &&
       same_slots{Pre,Post}(&key->store) && key->store.nodes == \old(key->store.nodes);
     ensures error_out: \result.err != PPRF_OK ==> out != \null ==>
@@ -592,19 +580,19 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   if (!opt_in_tree(leaf, depth_of(key)))
     return (struct done){PPRF_ERR_RANGE, 0};
   opt_store_prefetch(s, leaf);
-  if (!find_node(s, leaf, &node) /*@ ghost (key_root) */)
+  if (!find_node(s, leaf, &node))
     return (struct done){PPRF_ERR_PUNCTURED, 0};
   /* half of all punctures in random order: slots read no seed */
   if (node.height == 0 && out == NULL) {
-    opt_store_puncture(s, leaf, node, NULL) /*@ ghost (key_root) */;
+    opt_store_puncture(s, leaf, node, NULL);
     return (struct done){PPRF_OK, 0};
   }
-  int err = derive_copath(s, key->family, node, leaf, copath, &value) /*@ ghost (key_root) */;
+  int err = derive_copath(s, key->family, node, leaf, copath, &value);
   if (err == PPRF_OK) {
-    opt_store_puncture(s, leaf, node, copath) /*@ ghost (key_root) */;
+    opt_store_puncture(s, leaf, node, copath);
     if (out != NULL)
       store_seed(out, value);
-    wipe_copath(copath, node.height) /*@ ghost (s, key_root) */;
+    wipe_copath(copath, node.height) /*@ ghost (s) */;
   }
   wipe_seed(&value);
   return (struct done){err, 1};
@@ -633,13 +621,13 @@ static NOINLINE int punct_packed(pprf_key *key, uint64_t leaf, uint8_t *out)
 #endif
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(root, &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -674,7 +662,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
 }
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(root, &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     requires out: out == \null || \valid(out + (0 .. 15));
     requires apart: key == \null || out == \null || (\separated(out + (0 .. 15), key) &&
@@ -683,7 +671,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
       BITMAP_WORDS(&key->store.punctured), out[0 .. 15], expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null || out == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && out != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && out != \null && !copied{Pre}(key) && leaf >= pow2(key->store.punctured.depth);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
@@ -703,7 +691,7 @@ int pprf_punct(pprf_key *key, uint64_t leaf)
       same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&
       key->store.nodes == \old(key->store.nodes);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);
+      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);
     ensures error_out: \result != PPRF_OK ==> out != \null ==> seed_bytes(out, 0, 0); */
 int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
@@ -724,13 +712,13 @@ int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 }
 
 /*@ requires key: key == \null ||
-      (\valid(key) && (copied(key) || key(seed_value(key_root), &key->store)));
+      (\valid(key) && (copied(key) || key(root, &key->store)));
     requires family: key == \null || copied(key) || tree_family(key->family);
     assigns key->store.nodes, key->store.slot[0 .. pow2(key->store.punctured.depth - 1) - 1],
       BITMAP_WORDS(&key->store.punctured), expansions;
     ensures null: \result == PPRF_ERR_NULL <==> key == \null;
     ensures forked: \result == PPRF_ERR_FORKED <==> key != \null && copied{Pre}(key);
-    ensures key: key != \null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);
+    ensures key: key != \null ==> !copied{Pre}(key) ==> key(root, &key->store);
     ensures range: \result == PPRF_ERR_RANGE <==>
       key != \null && !copied{Pre}(key) &&
       (first > last || last >= pow2(key->store.punctured.depth));
@@ -766,7 +754,7 @@ int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last)
 }
 
 /*@ requires key: key == \null ||
-      (\valid_read(key) && (copied(key) || key(seed_value(key_root), &key->store)));
+      (\valid_read(key) && (copied(key) || key(root, &key->store)));
     assigns \nothing;
     ensures none: key == \null || copied{Pre}(key) ==> \result == 0;
     ensures count: key != \null && !copied{Pre}(key) ==> \result ==

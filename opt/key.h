@@ -42,10 +42,6 @@ struct pprf_key {
 #include "wide_key.h"
 #endif
 
-/* The seed of the root from which a key was made, which no key stores once it is punctured: a ghost
- * parameter of the API's functions, whose declarations have none. */
-//@ ghost struct pprf_seed key_root;
-
 #define NOINLINE __attribute__((noinline))
 
 /* Bytes of stack that an operation's own functions take, all but the PRG: with it an eighth more, at

@@ -88,14 +88,14 @@ void opt_store_load_node(struct opt_store *s, const struct opt_entry *e);
 
 /** Load the root into a new store: a key in which nothing is punctured. */
 /*@ requires opened: opened(s) && s->nodes == 0;
-    requires root: \valid_read(root) && APART(root, s);
+    requires seed: \valid_read(seed) && APART(seed, s);
     requires live: \forall integer x; !is_punctured(&s->punctured, x);
     requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
       zero_seed(s->slot[j]);
     assigns s->nodes, s->slot[0];
-    ensures key: key(seed_value(\old(*root)), s);
+    ensures key: key(seed_value(\old(*seed)), s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root);
+void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed);
 
 /** Load the punctured leaves first .. last into a new store; nothing if first > last. */
 /*@ requires opened: opened(s) && (first <= last ==> last < pow2(s->punctured.depth));
@@ -118,11 +118,10 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
       live(&s->punctured, 0, 0, s->punctured.depth, node->start, node->height) &&
       covers(node->start, node->height, leaf) && node->start == covering_start(leaf, node->height);
     ensures opened: opened(s);
-    ensures held: slots_hold_key{Pre}(seed_value(R), s) ==> slots_hold_key(seed_value(R), s);
+    ensures held: slots_hold_key{Pre}(root, s) ==> slots_hold_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */
 {
   OPT_IF_PACKED(s, return opt_packed_find(s->packed, leaf, node);)
   //@ ghost unsigned d = s->punctured.depth;
@@ -172,20 +171,18 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
     ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
     ensures opened: opened(s);
-    ensures held: slots_hold_key{Pre}(seed_value(R), s) ==> slots_hold_key(seed_value(R), s);
+    ensures held: slots_hold_key{Pre}(root, s) ==> slots_hold_key(root, s);
     ensures same: same_words{Pre,Post}(&s->punctured) && same_slots{Pre,Post}(s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */;
+int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node);
 
 /** The seed of a live node. */
-/*@ requires held: slots_hold_key(seed_value(R), s);
+/*@ requires held: slots_hold_key(root, s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height);
     assigns \nothing;
     ensures seed_value(\result) ==
-      node_seed(seed_value(R), s->punctured.depth, node.start, node.height); */
+      node_seed(root, s->punctured.depth, node.start, node.height); */
 static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct opt_node node)
-  /*@ ghost (struct pprf_seed R) */
 {
   OPT_IF_PACKED(s, return opt_packed_seed(s->packed, node);)
   //@ ghost path_lemma(s->punctured.depth);
@@ -197,48 +194,46 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
  * are punctured by packed/core.h.
  * @param[in] node   the live node that covers leaf.
  * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
+    requires copath: copath_seeds(root, s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf; */
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+                        const struct pprf_seed *copath);
 
 /** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
  * the nodes that cover what these covered outside it.
  * @param[in] left  those left of the range in ascending order, lefts of them.
  * @param[in] right those right of it in descending order, rights of them. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
-      entries(seed_value(R), s->punctured.depth, right, rights);
+    requires entries: entries(root, s->punctured.depth, left, lefts) &&
+      entries(root, s->punctured.depth, right, rights);
     requires lefts: lefts_of(&s->punctured, left, lefts, first);
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
       first <= x <= last; */
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
                               const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
-  /*@ ghost (struct pprf_seed R) */;
+                              const struct opt_entry *right, unsigned rights);
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
  * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
  * @param[in] count number of them.
  * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
-                                  const struct opt_entry *rest, size_t count)
-  /*@ ghost (struct pprf_seed R) */;
+                                  const struct opt_entry *rest, size_t count);
 
 #endif

@@ -7,13 +7,13 @@
 /* Add the seed of height i to those of the heights above, if the co-path is wanted. */
 /*@ requires copath == \null || \valid(copath + (0 .. n - 1));
     requires index: i < n;
-    requires above: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i + 1, n);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, beside(leaf, i), i);
+    requires above: copath != \null ==> copath_seeds(root, d, leaf, copath, i + 1, n);
+    requires seed: seed_value(seed) == node_seed(root, d, beside(leaf, i), i);
     assigns copath[0 .. WANTED(copath, n) - 1];
-    ensures copath: copath != \null ==> copath_seeds(seed_value(R), d, leaf, copath, i, n);
+    ensures copath: copath != \null ==> copath_seeds(root, d, leaf, copath, i, n);
     ensures rest: copath != \null ==> same_seeds{Pre,Post}(copath, i); */
 static inline void put_sibling(struct pprf_seed *copath, unsigned i, struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, unsigned n) */
+  /*@ ghost (unsigned d, uint64_t leaf, unsigned n) */
 {
   if (copath != NULL)
     copath[i] = seed;
@@ -33,20 +33,20 @@ static inline void wipe_siblings(struct pprf_seed *copath, unsigned from, unsign
 
 NOINLINE int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                       unsigned height, uint64_t leaf, struct pprf_seed *copath,
-                      struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
+                      struct pprf_seed *value) /*@ ghost (unsigned d) */
 {
   //@ ghost deep_tree_lemma(d);
   //@ ghost covering_start_lemma(d, leaf, height);
   struct pprf_children c = {.err = PPRF_OK};
-  if (opt_descend(family, seed, leaf, height, copath, value) /*@ ghost (R, d) */) {
+  if (opt_descend(family, seed, leaf, height, copath, value) /*@ ghost (d) */) {
     WIPE_LOCALS(seed, c);
     return PPRF_OK;
   }
   /*@ loop invariant height: h <= height <= d && c.err == PPRF_OK;
       loop invariant node: tree_node(d, start, h) && covers(start, h, leaf);
-      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
+      loop invariant seed: seed_value(seed) == node_seed(root, d, start, h);
       loop invariant copath: copath != \null ==>
-        copath_seeds(seed_value(R), d, leaf, copath, h, height);
+        copath_seeds(root, d, leaf, copath, h, height);
       loop invariant rest: copath != \null ==> same_seeds{Pre,Here}(copath, h);
       loop invariant cost: expansions + h <= \at(expansions,Pre) + height;
       loop assigns h, start, seed, c, copath[0 .. WANTED(copath, height) - 1], expansions;
@@ -64,12 +64,12 @@ NOINLINE int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t
     }
     unsigned right = (unsigned)(leaf >> (h - 1) & 1);
     uint64_t middle = start + (UINT64_C(1) << (h - 1));
-    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, start, h - 1);
-    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, middle, h - 1);
+    //@ assert left: seed_value(c.left) == node_seed(root, d, start, h - 1);
+    //@ assert right: seed_value(c.right) == node_seed(root, d, middle, h - 1);
     seed = opt_child(c, right != 0);
     struct pprf_seed other = opt_child(c, right == 0);
-    //@ assert other: seed_value(other) == node_seed(seed_value(R), d, beside(leaf, h - 1), h - 1);
-    put_sibling(copath, h - 1, other) /*@ ghost (R, d, leaf, height) */;
+    //@ assert other: seed_value(other) == node_seed(root, d, beside(leaf, h - 1), h - 1);
+    put_sibling(copath, h - 1, other) /*@ ghost (d, leaf, height) */;
     /*@ assert half: middle == start + pow2(h - 1) &&
           (right == 0 ? covers(start, h - 1, leaf) : covers(middle, h - 1, leaf)); */
     start = right ? middle : start;
@@ -106,11 +106,11 @@ static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, un
     requires right: right == 0 || right == 1;
     requires side: right != 0 ? leaf < start + pow2(h - 1) : start + pow2(h - 1) <= leaf;
     requires child: child == (right != 0 ? start + pow2(h - 1) : start);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, child, h - 1);
-    requires entries: entries(seed_value(R), d, out, n);
+    requires seed: seed_value(seed) == node_seed(root, d, child, h - 1);
+    requires entries: entries(root, d, out, n);
     requires inside: begin <= start && start + pow2(h) <= end;
     assigns out[n];
-    ensures entries: entries(seed_value(R), d, out, n + 1);
+    ensures entries: entries(root, d, out, n + 1);
     ensures behind: same_behind{Pre,Post}(out, n);
     ensures left: right == 0 ==> lefts_to{Pre}(out, n, begin, start, leaf) ==>
       lefts_to(out, n + 1, begin, start + pow2(h - 1), leaf);
@@ -118,8 +118,7 @@ static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, un
       rights_to(out, n + 1, end, start + pow2(h - 1), leaf); */
 static inline void keep_child(struct opt_entry *out, unsigned n, uint64_t child, unsigned h,
                               struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t leaf, uint64_t start, int right,
-             uint64_t begin, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t leaf, uint64_t start, int right, uint64_t begin, uint64_t end) */
 {
   CHILD_IN_TREE
   put_entry(out, n, child, h - 1, seed);
@@ -129,7 +128,7 @@ static inline void keep_child(struct opt_entry *out, unsigned n, uint64_t child,
 NOINLINE struct opt_kept opt_siblings(struct pprf_family family, struct pprf_seed seed,
                                       uint64_t start, unsigned height, uint64_t leaf,
                                       int right_side, struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R, unsigned d) */
+  /*@ ghost (unsigned d) */
 {
   NODE_OF_RANGE
   const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
@@ -139,9 +138,9 @@ NOINLINE struct opt_kept opt_siblings(struct pprf_family family, struct pprf_see
   /*@ loop invariant height: h <= height <= d && c.err == PPRF_OK;
       loop invariant node: tree_node(d, from, h) && covers(from, h, leaf) && to == from + pow2(h);
       loop invariant inside: start <= from && to <= far;
-      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, from, h);
+      loop invariant seed: seed_value(seed) == node_seed(root, d, from, h);
       loop invariant count: n <= height - h;
-      loop invariant entries: entries(seed_value(R), d, out, n);
+      loop invariant entries: entries(root, d, out, n);
       loop invariant left: right_side == 0 ==> lefts_to(out, n, start, from, leaf);
       loop invariant right: right_side != 0 ==> rights_to(out, n, far, to, leaf);
       loop invariant behind: wiped_or_kept{Pre,Here}(out, n, height);
@@ -158,14 +157,14 @@ NOINLINE struct opt_kept opt_siblings(struct pprf_family family, struct pprf_see
     }
     const uint64_t middle = from + (UINT64_C(1) << (h - 1));
     const int right = leaf >= middle;
-    //@ assert left: seed_value(c.left) == node_seed(seed_value(R), d, from, h - 1);
-    //@ assert right: seed_value(c.right) == node_seed(seed_value(R), d, middle, h - 1);
+    //@ assert left: seed_value(c.left) == node_seed(root, d, from, h - 1);
+    //@ assert right: seed_value(c.right) == node_seed(root, d, middle, h - 1);
     seed = opt_child(c, right);
     if (right != right_side) {
       struct pprf_seed other = opt_child(c, !right);
       //@ ghost Before: ;
       keep_child(out, n, right ? from : middle, h, other)
-        /*@ ghost (R, d, leaf, from, right_side, start, far) */;
+        /*@ ghost (d, leaf, from, right_side, start, far) */;
       CHILD_IS_KEPT
       n++;
     }

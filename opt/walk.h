@@ -25,21 +25,21 @@ static inline struct pprf_seed opt_child(struct pprf_children c, int right)
 /*@ requires family: tree_family(family);
     requires node: 1 <= d <= 63 && height <= d && tree_node(d, start, height) &&
       covers(start, height, leaf);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, start, height);
+    requires seed: seed_value(seed) == node_seed(root, d, start, height);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. height - 1)));
     requires \separated(value, copath + (0 .. height - 1));
     assigns *value, copath[0 .. WANTED(copath, height) - 1], expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + height;
-    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, leaf);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(root, d, leaf);
     ensures copath: \result == PPRF_OK ==> copath != \null ==>
-      copath_seeds(seed_value(R), d, leaf, copath, 0, height);
+      copath_seeds(root, d, leaf, copath, 0, height);
     ensures error: \result != PPRF_OK ==> zero_seed(*value);
     ensures error_copath: \result != PPRF_OK ==> copath != \null ==>
       wiped_or_same{Pre,Post}(copath, height); */
 int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t start, unsigned height,
              uint64_t leaf, struct pprf_seed *copath, struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R, unsigned d) */;
+  /*@ ghost (unsigned d) */;
 
 /** How many nodes were kept, none on an error. */
 struct opt_kept {
@@ -59,14 +59,14 @@ struct opt_kept {
 /*@ requires family: tree_family(family);
     requires node: 1 <= d <= 63 && height <= d && tree_node(d, start, height) &&
       covers(start, height, leaf);
-    requires seed: seed_value(seed) == node_seed(seed_value(R), d, start, height);
+    requires seed: seed_value(seed) == node_seed(root, d, start, height);
     requires side: right_side == 0 || right_side == 1;
     requires \valid(out + (0 .. height - 1));
     assigns out[0 .. height - 1], expansions;
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + height;
     ensures count: \result.count <= height && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures entries: entries(seed_value(R), d, out, \result.count);
+    ensures entries: entries(root, d, out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       lefts(out, \result.count, start, leaf);
     ensures right: \result.err == PPRF_OK ==> right_side != 0 ==>
@@ -76,7 +76,7 @@ struct opt_kept {
     ensures behind: wiped_or_kept{Pre,Post}(out, \result.count, height); */
 struct opt_kept opt_siblings(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                              unsigned height, uint64_t leaf, int right_side, struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R, unsigned d) */;
+  /*@ ghost (unsigned d) */;
 
 /** Overwrite the seeds of n nodes. */
 /*@ requires \valid(e + (0 .. n - 1));

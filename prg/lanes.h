@@ -53,19 +53,19 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
     requires depth: 1 <= d <= 63 && height <= d && leaf < pow2(d);
     requires node: tree_node(d, covering_start(leaf, height), height);
     requires seed: seed_value(seed) ==
-      node_seed(seed_value(R), d, covering_start(leaf, height), height);
+      node_seed(root, d, covering_start(leaf, height), height);
     requires \valid(value) && (copath == \null || \valid(copath + (0 .. height - 1)));
     requires \separated(value, copath + (0 .. height - 1));
     assigns *value, copath[0 .. WANTED(copath, height) - 1], expansions;
     ensures results: \result == 0 || \result == 1;
     ensures cost: expansions <= \old(expansions) + (\result == 1 ? height : 0);
-    ensures value: \result == 1 ==> seed_value(*value) == leaf_value(seed_value(R), d, leaf);
+    ensures value: \result == 1 ==> seed_value(*value) == leaf_value(root, d, leaf);
     ensures copath: \result == 1 ==> copath != \null ==>
-      copath_seeds(seed_value(R), d, leaf, copath, 0, height);
+      copath_seeds(root, d, leaf, copath, 0, height);
     ensures same: \result == 0 ==> copath != \null ==> same_seeds{Pre,Post}(copath, height); */
 int opt_descend(struct pprf_family family, struct pprf_seed seed, uint64_t leaf, unsigned height,
                 struct pprf_seed *copath, struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R, unsigned d) */;
+  /*@ ghost (unsigned d) */;
 
 /** As prg_wipe_plan, for an operation that also calls opt_expand_many. */
 uint64_t opt_wipe_plan(unsigned own);

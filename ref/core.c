@@ -2,7 +2,7 @@
 #include "core.h"
 
 size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
-  /*@ ghost (struct pprf_seed R, unsigned d) */
+  /*@ ghost (unsigned d) */
 {
   size_t lo = 0, hi = n;
   //@ ghost pow2_pos_lemma();
@@ -13,7 +13,7 @@ size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
       loop variant hi - lo; */
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;
-    //@ assert node: correct_node(seed_value(R), d, a + mid);
+    //@ assert node: correct_node(root, d, a + mid);
     //@ ghost pow2_mono_lemma(a[mid].height, d);
     //@ ghost pow2_mono_lemma(d, 63);
     if (a[mid].start + ref_width(a[mid].height) <= x)
@@ -36,16 +36,15 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root)
 
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
              struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */
 {
   ref_wipe_seed(value);
   //@ assert kept: same{Here,Pre}(a, 0, n);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, n, x) /*@ ghost (R, d) */;
+  size_t i = ref_find(a, n, x) /*@ ghost (d) */;
   if (i == n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
-  //@ assert node: correct_node(seed_value(R), d, a + i);
+  //@ assert node: correct_node(root, d, a + i);
   //@ assert only: \forall integer k; 0 <= k < n && covers_at(a + k, x) ==> k == i;
   /*@ assert height: \forall integer k; 0 <= k < n && covers_at{Pre}(a + k, x) ==>
         a[i].height == \at(a[k].height,Pre); */
@@ -55,7 +54,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
   //@ ghost unsigned top = h;
   /*@ loop invariant path: h <= d && covers(start, h, x) && start + pow2(h) <= pow2(d);
       loop invariant node: tree_node(d, start, h);
-      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
+      loop invariant seed: seed_value(seed) == node_seed(root, d, start, h);
       loop invariant cost: expansions + h <= \at(expansions,Pre) + top;
       loop assigns h, start, seed, expansions;
       loop variant h; */
@@ -78,7 +77,7 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
 }
 
 int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
-                size_t *left, struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */
+                size_t *left, struct pprf_seed *value) /*@ ghost (unsigned d) */
 {
   uint64_t start = node.start;
   unsigned h = node.height;
@@ -90,11 +89,11 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       loop invariant inside: node.start <= start &&
         start + pow2(h) <= node.start + pow2(node.height);
       loop invariant node: tree_node(d, start, h);
-      loop invariant seed: seed_value(seed) == node_seed(seed_value(R), d, start, h);
+      loop invariant seed: seed_value(seed) == node_seed(root, d, start, h);
       loop invariant nodes_l: \forall integer k; 0 <= k < lo ==>
-        correct_node(seed_value(R), d, path + k);
+        correct_node(root, d, path + k);
       loop invariant nodes_r: \forall integer k; hi <= k < node.height ==>
-        correct_node(seed_value(R), d, path + k);
+        correct_node(root, d, path + k);
       loop invariant heights_l: \forall integer k; 0 <= k < lo ==> h <= path[k].height;
       loop invariant heights_r: \forall integer k; hi <= k < node.height ==> h <= path[k].height;
       loop invariant below_l: below(path, 0, lo, node);
@@ -169,23 +168,23 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
     requires \valid(b + (0 .. m-1));
     requires \separated(a + (0 .. n+m), b + (0 .. m-1));
-    requires nodes: inv(seed_value(R), d, a, n);
-    requires new: inv(seed_value(R), d, b, m);
+    requires nodes: inv(root, d, a, n);
+    requires new: inv(root, d, b, m);
     requires fit: fit(b, 0, m, a[i].start, a[i].height, a[j-1].start, a[j-1].height);
     assigns a[i .. n-1], a[i .. n-(j-i)+m-1], b[0 .. m-1];
     ensures length: \result == n - (j - i) + m;
-    ensures nodes: inv(seed_value(R), d, a, \result);
+    ensures nodes: inv(root, d, a, \result);
     ensures covered: \forall integer y; covered(a, \result, y) <==> covered{Pre}(b, m, y) ||
       (covered{Pre}(a, n, y) &&
        !(\old(a[i].start) <= y < \old(a[j-1].start) + pow2(\old(a[j-1].height))));
     ensures wiped: zeros(a, \result, n) && zeros(b, 0, m); */
 static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct ref_node *b,
-                      size_t m) /*@ ghost (struct pprf_seed R, unsigned d) */
+                      size_t m) /*@ ghost (unsigned d) */
 {
   //@ ghost uint64_t s = a[i].start, t = a[j - 1].start;
   //@ ghost unsigned g = a[i].height, h = a[j - 1].height;
-  //@ assert first: correct_node(seed_value(R), d, a + i);
-  //@ assert last: correct_node(seed_value(R), d, a + (j - 1));
+  //@ assert first: correct_node(root, d, a + i);
+  //@ assert last: correct_node(root, d, a + (j - 1));
   //@ assert left: all_left(a, 0, i, s);
   //@ assert from: all_after(a, i + 1, j, s, g);
   //@ assert to: all_left(a, i, j - 1, t);
@@ -194,29 +193,29 @@ static size_t replace(struct ref_node *a, size_t n, size_t i, size_t j, struct r
   //@ ghost seam_lemma(d, s, g);
   //@ ghost seam_lemma(d, t, h);
   //@ assert wide: s < t + pow2(h);
-  //@ assert slices: slice(seed_value(R), d, a, 0, i) && slice(seed_value(R), d, a, j, n);
+  //@ assert slices: slice(root, d, a, 0, i) && slice(root, d, a, j, n);
   //@ assert old: \forall integer y; covered_in(a, i, j, y) ==> s <= y < t + pow2(h);
-  //@ assert span: span(seed_value(R), d, a, n, i, j, s, g, t, h);
+  //@ assert span: span(root, d, a, n, i, j, s, g, t, h);
   size_t len = ref_splice(a, n, i, j, b, m);
-  //@ assert spliced: spliced{Here,Pre}(seed_value(R), d, a, n, i, j, s, g, t, h, b, m, a, len);
+  //@ assert spliced: spliced{Here,Pre}(root, d, a, n, i, j, s, g, t, h, b, m, a, len);
   return len;
 }
 
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct pprf_family family,
-                   uint64_t x, struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */
+                   uint64_t x, struct pprf_seed *value)
 {
   struct ref_node path[REF_DEPTH_MAX];
   size_t left;
   ref_wipe_seed(value);
   //@ assert kept: same{Here,Pre}(a, 0, cap);
-  //@ assert nodes: inv(seed_value(R), d, a, *n);
+  //@ assert nodes: inv(root, d, a, *n);
   //@ assert cov0: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (x >= ref_width(d))
     return PPRF_ERR_RANGE;
-  size_t i = ref_find(a, *n, x) /*@ ghost (R, d) */;
+  size_t i = ref_find(a, *n, x) /*@ ghost (d) */;
   if (i == *n || a[i].start > x)
     return PPRF_ERR_PUNCTURED;
-  //@ assert node: correct_node(seed_value(R), d, a + i);
+  //@ assert node: correct_node(root, d, a + i);
   unsigned h = a[i].height;
   //@ assert only: \forall integer k; 0 <= k < *n && covers_at(a + k, x) ==> k == i;
   /*@ assert height: \forall integer k; 0 <= k < \at(*n,Pre) && covers_at{Pre}(a + k, x) ==>
@@ -227,21 +226,21 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   /*@ assert enough: \forall integer k; 0 <= k < \at(*n,Pre) && covers_at{Pre}(a + k, x) ==>
         \at(*n,Pre) - 1 + \at(a[k].height,Pre) <= cap; */
   //@ ghost Walk: ;
-  int err = ref_co_path(family, a[i], x, path, &left, value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, a[i], x, path, &left, value) /*@ ghost (d) */;
   //@ assert walk: same{Here,Walk}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre) && *n - 1 + h <= cap;
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
-  //@ assert nodes1: inv(seed_value(R), d, a, *n);
+  //@ assert nodes1: inv(root, d, a, *n);
   //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
     return err;
   /*@ assert punctured: \forall integer y; covered(&path[0], h, y) ==> y != x && covers_at(a + i, y); */
   /*@ assert all: \forall integer y; covers_at(a + i, y) ==> y == x || covered(&path[0], h, y); */
-  //@ assert key: inv(seed_value(R), d, &path[0], h);
+  //@ assert key: inv(root, d, &path[0], h);
   //@ assert fit: fit(&path[0], 0, h, a[i].start, h, a[i].start, h);
-  size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (R, d) */;
+  size_t len = replace(a, *n, i, i + 1, path, h) /*@ ghost (d) */;
   //@ ghost Replaced: ;
   //@ assert cut: zeros(a, len, \at(*n,Pre));
   //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zero_node(a + k);
@@ -259,42 +258,42 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires family: tree_family(family);
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
     requires \separated(kept + (0 .. node.height - 1), count);
-    requires node: correct_value(seed_value(R), d, node) && first < node.start + pow2(node.height);
+    requires node: correct_value(root, d, node) && first < node.start + pow2(node.height);
     assigns kept[0 .. node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: *count <= node.height;
-    ensures part: \result == PPRF_OK ==> part(seed_value(R), d, kept, 0, *count, node, 0, first);
+    ensures part: \result == PPRF_OK ==> part(root, d, kept, 0, *count, node, 0, first);
     ensures wiped: node.start < first ==> zeros(kept, *count, node.height);
     ensures error: \result != PPRF_OK ==> *count == 0; */
 static int keep_left(struct pprf_family family, struct ref_node node, uint64_t first,
                      struct ref_node *kept, size_t *count)
-  /*@ ghost (struct pprf_seed R, unsigned d) */
+  /*@ ghost (unsigned d) */
 {
   struct pprf_seed value;
   size_t left;
   *count = 0;
   if (first <= node.start)
     return PPRF_OK;
-  int err = ref_co_path(family, node, first, kept, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, node, first, kept, &left, &value) /*@ ghost (d) */;
   if (err != PPRF_OK)
     return err;
-  //@ assert nodes: inv(seed_value(R), d, kept, node.height);
-  //@ assert slice: slice(seed_value(R), d, kept, 0, left);
+  //@ assert nodes: inv(root, d, kept, node.height);
+  //@ assert slice: slice(root, d, kept, 0, left);
   //@ assert inside: below(kept, 0, left, node);
   //@ assert within: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
   /*@ assert only: \forall integer y; covered_in(kept, 0, left, y) ==>
         covers(node.start, node.height, y) && y < first; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && y < first ==>
         covered_in(kept, 0, left, y); */
-  //@ assert part: part(seed_value(R), d, kept, 0, left, node, 0, first);
+  //@ assert part: part(root, d, kept, 0, left, node, 0, first);
   //@ ghost Walked: ;
   ref_wipe_seed(&value);
   ref_wipe(kept, left, node.height);
   *count = left;
   //@ assert kept: same{Here,Walked}(kept, 0, left);
   //@ assert covers_at: \forall integer y; covered_in(kept, 0, left, y) <==> covered_in{Walked}(kept, 0, left, y);
-  //@ assert slice: slice(seed_value(R), d, kept, 0, left);
+  //@ assert slice: slice(root, d, kept, 0, left);
   return PPRF_OK;
 }
 
@@ -303,17 +302,16 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
     requires family: tree_family(family);
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
     requires \separated(kept + (at .. at + node.height - 1), count);
-    requires node: correct_value(seed_value(R), d, node) && node.start <= last;
+    requires node: correct_value(root, d, node) && node.start <= last;
     assigns kept[at .. at + node.height - 1], *count, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures count: *count <= node.height;
     ensures part: \result == PPRF_OK ==>
-      part(seed_value(R), d, kept, at, at + *count, node, last + 1, pow2(d));
+      part(root, d, kept, at, at + *count, node, last + 1, pow2(d));
     ensures error: \result != PPRF_OK ==> *count == 0; */
 static int keep_right(struct pprf_family family, struct ref_node node, uint64_t last,
-                      struct ref_node *kept, size_t at,
-                      size_t *count) /*@ ghost (struct pprf_seed R, unsigned d) */
+                      struct ref_node *kept, size_t at, size_t *count) /*@ ghost (unsigned d) */
 {
   struct ref_node path[REF_DEPTH_MAX];
   struct pprf_seed value;
@@ -322,12 +320,12 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   //@ ghost pow2_mono_lemma(node.height, 63);
   if (last - node.start >= ref_width(node.height) - 1)
     return PPRF_OK;
-  int err = ref_co_path(family, node, last, path, &left, &value) /*@ ghost (R, d) */;
+  int err = ref_co_path(family, node, last, path, &left, &value) /*@ ghost (d) */;
   if (err != PPRF_OK)
     return err;
   //@ ghost pow2_pos_lemma();
-  //@ assert nodes: inv(seed_value(R), d, &path[0], node.height);
-  //@ assert slice: slice(seed_value(R), d, &path[0], left, node.height);
+  //@ assert nodes: inv(root, d, &path[0], node.height);
+  //@ assert slice: slice(root, d, &path[0], left, node.height);
   //@ assert inside: below(&path[0], left, node.height, node);
   /*@ assert within: \forall integer k; left <= k < node.height ==>
         node_within(&path[k], last + 1, pow2(d)); */
@@ -335,7 +333,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
         covers(node.start, node.height, y) && last < y; */
   /*@ assert all: \forall integer y; covers(node.start, node.height, y) && last < y ==>
         covered_in(&path[0], left, node.height, y); */
-  //@ assert part: part(seed_value(R), d, &path[0], left, node.height, node, last + 1, pow2(d));
+  //@ assert part: part(root, d, &path[0], left, node.height, node, last + 1, pow2(d));
   //@ ghost Walked: ;
   size_t right = node.height - left;
   ref_copy(kept, at, path, left, right);
@@ -346,7 +344,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   *count = right;
   //@ assert same: same{Here,Copied}(kept, at, at + right);
   /*@ assert moved: moved{Here,Walked}(kept, at, at + right, &path[0], left - at); */
-  /*@ assert carried: carried{Here,Walked}(seed_value(R), d, kept, at, at + right,
+  /*@ assert carried: carried{Here,Walked}(root, d, kept, at, at + right,
         &path[0], left - at,
                                            left, node.height); */
   return PPRF_OK;
@@ -356,7 +354,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1)) && \valid(j);
     requires \separated(a + (0 .. n-1), j);
-    requires nodes: inv(seed_value(R), d, a, n);
+    requires nodes: inv(root, d, a, n);
     requires range: first <= last;
     assigns *j;
     ensures bounds: \result <= *j <= n;
@@ -371,10 +369,10 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
     ensures none: \result == *j <==>
       \forall integer y; first <= y <= last ==> !covered(a, n, y); */
 static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t last, size_t *j)
-  /*@ ghost (struct pprf_seed R, unsigned d) */
+  /*@ ghost (unsigned d) */
 {
-  size_t lo = ref_find(a, n, first) /*@ ghost (R, d) */;
-  size_t hi = ref_find(a, n, last) /*@ ghost (R, d) */;
+  size_t lo = ref_find(a, n, first) /*@ ghost (d) */;
+  size_t hi = ref_find(a, n, last) /*@ ghost (d) */;
   //@ assert order: lo <= hi;
   //@ assert next: hi < n ==> all_right(a, hi + 1, n, last);
   if (hi < n && a[hi].start <= last)
@@ -384,7 +382,7 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   //@ assert right: all_right(a, hi, n, last);
   //@ assert first: lo < hi ==> first < a[lo].start + pow2(a[lo].height);
   //@ assert last: lo < hi ==> a[hi - 1].start <= last;
-  //@ assert node: lo < hi ==> correct_node(seed_value(R), d, a + lo) && a[lo].start <= last;
+  //@ assert node: lo < hi ==> correct_node(root, d, a + lo) && a[lo].start <= last;
   //@ assert one: lo < hi ==> covers_at(a + lo, first) || covers_at(a + lo, a[lo].start);
   /*@ assert some: lo < hi ==> covered(a, n, first) ||
         (first <= a[lo].start && covered(a, n, a[lo].start)); */
@@ -407,8 +405,8 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     requires family: tree_family(family);
     requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);
     requires \separated(kept + (0 .. 2 * REF_DEPTH_MAX - 1), count);
-    requires left: correct_value(seed_value(R), d, top_l) && first < top_l.start + pow2(top_l.height);
-    requires right: correct_value(seed_value(R), d, top_r) && top_r.start <= last;
+    requires left: correct_value(root, d, top_l) && first < top_l.start + pow2(top_l.height);
+    requires right: correct_value(root, d, top_r) && top_r.start <= last;
     requires order: top_l.start <= top_r.start &&
       top_l.start + pow2(top_l.height) <= top_r.start + pow2(top_r.height);
     requires range: first <= last;
@@ -416,7 +414,7 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + top_l.height + top_r.height;
     ensures count: \result == PPRF_OK ==> *count <= top_l.height + top_r.height;
-    ensures nodes: \result == PPRF_OK ==> inv(seed_value(R), d, kept, *count);
+    ensures nodes: \result == PPRF_OK ==> inv(root, d, kept, *count);
     ensures fit: \result == PPRF_OK ==>
       fit(kept, 0, *count, top_l.start, top_l.height, top_r.start, top_r.height);
     ensures covered: \result == PPRF_OK ==> \forall integer y; covered(kept, *count, y) <==>
@@ -424,30 +422,30 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
       (covers(top_r.start, top_r.height, y) && last < y); */
 static int keep_ends(struct pprf_family family, struct ref_node top_l, struct ref_node top_r,
                      uint64_t first, uint64_t last, struct ref_node *kept, size_t *count)
-  /*@ ghost (struct pprf_seed R, unsigned d) */
+  /*@ ghost (unsigned d) */
 {
   size_t left, right;
-  int err = keep_left(family, top_l, first, kept, &left) /*@ ghost (R, d) */;
+  int err = keep_left(family, top_l, first, kept, &left) /*@ ghost (d) */;
   if (err != PPRF_OK)
     return err;
-  //@ assert part_l: part(seed_value(R), d, kept, 0, left, top_l, 0, first);
+  //@ assert part_l: part(root, d, kept, 0, left, top_l, 0, first);
   //@ assert few: left <= REF_DEPTH_MAX && top_r.height <= REF_DEPTH_MAX;
   //@ ghost Left: ;
-  err = keep_right(family, top_r, last, kept, left, &right) /*@ ghost (R, d) */;
+  err = keep_right(family, top_r, last, kept, left, &right) /*@ ghost (d) */;
   //@ assert same: same{Here,Left}(kept, 0, left);
   if (err != PPRF_OK) {
     ref_wipe(kept, 0, left);
     return err;
   }
-  //@ assert part_r: part(seed_value(R), d, kept, left, left + right, top_r, last + 1, pow2(d));
-  //@ assert slice_l: slice(seed_value(R), d, kept, 0, left);
+  //@ assert part_r: part(root, d, kept, left, left + right, top_r, last + 1, pow2(d));
+  //@ assert slice_l: slice(root, d, kept, 0, left);
   //@ assert below_l: below(kept, 0, left, top_l);
   //@ assert within_l: \forall integer k; 0 <= k < left ==> node_within(kept + k, 0, first);
   //@ assert cov_l: \forall integer y; covered_in(kept, 0, left, y) <==> covered_in{Left}(kept, 0, left, y);
-  //@ assert slice_r: slice(seed_value(R), d, kept, left, left + right);
+  //@ assert slice_r: slice(root, d, kept, left, left + right);
   /*@ assert apart: \forall integer k, l; 0 <= k < left <= l < left + right ==>
         ordered(d, kept + k, kept + l); */
-  //@ assert slice: slice(seed_value(R), d, kept, 0, left + right);
+  //@ assert slice: slice(root, d, kept, 0, left + right);
   /*@ assert fit_l: fit(kept, 0, left, top_l.start, top_l.height, top_r.start, top_r.height); */
   /*@ assert fit_r: fit(kept, left, left + right, top_l.start, top_l.height, top_r.start,
                         top_r.height); */
@@ -458,7 +456,7 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
   //@ ghost Kept: ;
   *count = left + right;
   //@ assert kept: same{Here,Kept}(kept, 0, left + right);
-  //@ assert nodes: inv(seed_value(R), d, kept, *count);
+  //@ assert nodes: inv(root, d, kept, *count);
   /*@ assert fit: fit(kept, 0, left + right, top_l.start, top_l.height, top_r.start,
                       top_r.height); */
   /*@ assert covered: \forall integer y;
@@ -467,19 +465,18 @@ static int keep_ends(struct pprf_family family, struct ref_node top_l, struct re
 }
 
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
-                    struct pprf_family family, uint64_t first,
-                    uint64_t last) /*@ ghost (struct pprf_seed R) */
+                    struct pprf_family family, uint64_t first, uint64_t last)
 {
   struct ref_node kept[2 * REF_DEPTH_MAX];
   size_t j, count;
   if (first > last || last >= ref_width(d))
     return PPRF_ERR_RANGE;
   //@ ghost pow2_mono_lemma(d, 63);
-  size_t i = meet(a, *n, first, last, &j) /*@ ghost (R, d) */;
+  size_t i = meet(a, *n, first, last, &j) /*@ ghost (d) */;
   if (i == j)
     return PPRF_ERR_PUNCTURED;
-  //@ assert first: correct_node(seed_value(R), d, a + i);
-  //@ assert last: correct_node(seed_value(R), d, a + (j - 1));
+  //@ assert first: correct_node(root, d, a + i);
+  //@ assert last: correct_node(root, d, a + (j - 1));
   unsigned g = a[i].height, h = a[j - 1].height;
   //@ assert meeting: meeting(a, *n, first, last, i, j);
   /*@ assert only: \forall integer p, q; 0 <= p < q <= *n ==> meeting(a, *n, first, last, p, q) ==>
@@ -497,12 +494,12 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
   /*@ assert order: a[i].start <= a[j - 1].start &&
         a[i].start + pow2(g) <= a[j - 1].start + pow2(h); */
   //@ ghost Keep: ;
-  int err = keep_ends(family, a[i], a[j - 1], first, last, kept, &count) /*@ ghost (R, d) */;
+  int err = keep_ends(family, a[i], a[j - 1], first, last, kept, &count) /*@ ghost (d) */;
   //@ assert kept: same{Here,Keep}(a, 0, cap);
   //@ assert n1: *n == \at(*n,Pre);
   //@ assert kept1: same{Here,Pre}(a, 0, cap);
   //@ assert same1: same{Here,Pre}(a, 0, \at(*n,Pre));
-  //@ assert nodes1: inv(seed_value(R), d, a, *n);
+  //@ assert nodes1: inv(root, d, a, *n);
   //@ assert clear1: zeros(a, *n, cap);
   //@ assert cov1: \forall integer y; covered(a, *n, y) <==> covered{Pre}(a, *n, y);
   if (err != PPRF_OK)
@@ -521,7 +518,7 @@ int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
         ((y < first || last < y) && covered{Pre}(a, \at(*n,Pre), y)) <==>
         covered(&kept[0], count, y) ||
         (covered(a, *n, y) && !(a[i].start <= y < a[j - 1].start + pow2(h))); */
-  size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (R, d) */;
+  size_t len = replace(a, *n, i, j, kept, count) /*@ ghost (d) */;
   //@ ghost Replaced: ;
   //@ assert cut: zeros(a, len, \at(*n,Pre));
   //@ assert beyond: \forall integer k; len <= k < cap ==> \at(*n,Pre) <= k ==> zero_node(a + k);

@@ -3,8 +3,8 @@
  * The puncturable PRF on an array of nodes in leaf order that the caller owns.
  *
  * Results are those of pprf.h; PPRF_ERR_BUFFER means that the array is too short for the result.
- * On any error the array and its length are as they were.  The contracts' ghost parameter R is the
- * root's seed, which no key stores once it is punctured: every value is stated against it. */
+ * On any error the array and its length are as they were.  Every value is stated against root, the
+ * seed of the tree's root, which no key stores once it is punctured (ggm.acsl). */
 #ifndef REF_CORE_H
 #define REF_CORE_H
 
@@ -23,16 +23,16 @@
 /** How many nodes lie wholly left of leaf x: the index of the first node that ends beyond x. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1));
-    requires nodes: inv(seed_value(R), d, a, n);
+    requires nodes: inv(root, d, a, n);
     assigns \nothing;
     ensures bound: \result <= n;
     ensures left: \forall integer k; 0 <= k < \result ==> before(a[k].start, a[k].height, x);
     ensures right: \forall integer k; \result <= k < n ==> x < a[k].start + pow2(a[k].height);
     ensures covered: covered(a, n, x) <==> \result < n && a[\result].start <= x; */
 size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
-  /*@ ghost (struct pprf_seed R, unsigned d) */;
+  /*@ ghost (unsigned d) */;
 
-/** The key of depth d that has nothing punctured: one node, the root. */
+/** The key of depth d that has nothing punctured: one node, the root, whose seed is given. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid(a);
     assigns a[0];
@@ -46,7 +46,7 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
     requires family: tree_family(family);
     requires \valid_read(a + (0 .. n-1)) && \valid(value);
     requires \separated(value, a + (0 .. n-1));
-    requires nodes: inv(seed_value(R), d, a, n);
+    requires nodes: inv(root, d, a, n);
     assigns *value, expansions;
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==> x < pow2(d) && !covered(a, n, x);
@@ -56,11 +56,10 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
       expansions <= \old(expansions);
     ensures others: \result == PPRF_OK || \result == PPRF_ERR_RANGE ||
                     \result == PPRF_ERR_PUNCTURED || prg_error(\result);
-    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(root, d, x);
     ensures error: \result != PPRF_OK ==> zero_seed(*value); */
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
-             struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */;
+             struct pprf_seed *value);
 
 /** The co-path of x below a node that covers x: the siblings along the path from the node down to
  * x, in leaf order, path[0 .. *left-1] left of x and path[*left .. height-1] right of it.
@@ -72,12 +71,12 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     requires family: tree_family(family);
     requires \valid(path + (0 .. node.height - 1)) && \valid(left) && \valid(value);
     requires \separated(path + (0 .. node.height - 1), left, value);
-    requires node: correct_value(seed_value(R), d, node) && covers(node.start, node.height, x);
+    requires node: correct_value(root, d, node) && covers(node.start, node.height, x);
     assigns path[0 .. node.height - 1], *left, *value, expansions;
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures left: *left <= node.height;
-    ensures nodes: \result == PPRF_OK ==> correct_nodes(seed_value(R), d, path, node.height);
+    ensures nodes: \result == PPRF_OK ==> correct_nodes(root, d, path, node.height);
     ensures order: \result == PPRF_OK ==> sorted(path, node.height);
     ensures maximal: \result == PPRF_OK ==> maximal(d, path, node.height);
     ensures below: \result == PPRF_OK ==> below(path, 0, node.height, node);
@@ -86,11 +85,10 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
     ensures covered: \result == PPRF_OK ==> \forall integer y;
       covers(node.start, node.height, y) ==>
       y == x || covered_in(path, 0, *left, y) || covered_in(path, *left, node.height, y);
-    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(root, d, x);
     ensures error: \result != PPRF_OK ==> zeros(path, 0, node.height) && zero_seed(*value); */
 int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
-                size_t *left,
-                struct pprf_seed *value) /*@ ghost (struct pprf_seed R, unsigned d) */;
+                size_t *left, struct pprf_seed *value) /*@ ghost (unsigned d) */;
 
 /** Puncture leaf x and give its value, zero on error.  Behind its last node the array is zero, before and
  * after: nothing that a key held once may stay there.
@@ -103,10 +101,10 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     requires \valid(n) && \valid(value) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n, value);
-    requires nodes: inv(seed_value(R), d, a, *n);
+    requires nodes: inv(root, d, a, *n);
     requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n, *value, expansions;
-    ensures nodes: inv(seed_value(R), d, a, *n);
+    ensures nodes: inv(root, d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> x >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       x < pow2(d) && !covered{Pre}(a, \old(*n), x);
@@ -120,7 +118,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
       expansions <= \old(expansions) + \at(a[k].height,Pre);
     ensures free: \result == PPRF_ERR_RANGE || \result == PPRF_ERR_PUNCTURED ||
       \result == PPRF_ERR_BUFFER ==> expansions <= \old(expansions);
-    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(seed_value(R), d, x);
+    ensures value: \result == PPRF_OK ==> seed_value(*value) == leaf_value(root, d, x);
     ensures leaves: \result == PPRF_OK ==> !covered(a, *n, x);
     ensures others_stay: \forall integer y; y != x ==>
       (covered(a, *n, y) <==> covered{Pre}(a, \old(*n), y));
@@ -129,7 +127,7 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
     ensures error: \result != PPRF_OK ==>
       zero_seed(*value) && *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct pprf_family family,
-                   uint64_t x, struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */;
+                   uint64_t x, struct pprf_seed *value);
 
 /** Puncture the leaves first .. last.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them were before), PPRF_ERR_BUFFER,
@@ -139,10 +137,10 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     requires \valid(n) && *n <= cap <= REF_NODES_MAX;
     requires \valid(a + (0 .. cap-1));
     requires \separated(a + (0 .. cap-1), n);
-    requires nodes: inv(seed_value(R), d, a, *n);
+    requires nodes: inv(root, d, a, *n);
     requires clear: zeros(a, *n, cap);
     assigns a[0 .. cap-1], *n, expansions;
-    ensures nodes: inv(seed_value(R), d, a, *n);
+    ensures nodes: inv(root, d, a, *n);
     ensures range: \result == PPRF_ERR_RANGE <==> first > last || last >= pow2(d);
     ensures punctured: \result == PPRF_ERR_PUNCTURED <==>
       first <= last < pow2(d) &&
@@ -165,7 +163,6 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
     ensures clear: zeros(a, *n, cap);
     ensures error: \result != PPRF_OK ==> *n == \old(*n) && same{Post,Pre}(a, 0, cap); */
 int ref_punct_range(struct ref_node *a, size_t *n, size_t cap, unsigned d,
-                    struct pprf_family family, uint64_t first,
-                    uint64_t last) /*@ ghost (struct pprf_seed R) */;
+                    struct pprf_family family, uint64_t first, uint64_t last);
 
 #endif

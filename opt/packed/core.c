@@ -8,16 +8,16 @@
 #include "wp/core_steps.h"
 
 PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                              uint8_t *out) /*@ ghost (struct pprf_seed R) */
+                              uint8_t *out)
 {
   struct pprf_seed value = {0, 0};
   struct opt_node node;
   int err = PPRF_ERR_PUNCTURED;
   //@ ghost unsigned d = p->depth;
-  if (opt_packed_find(p, leaf, &node) /*@ ghost (R) */) {
+  if (opt_packed_find(p, leaf, &node)) {
     NODE_IN_TREE
-    err = opt_walk(family, opt_packed_seed(p, node) /*@ ghost (R) */, node.start, node.height, leaf,
-                   NULL, &value) /*@ ghost (R, d) */;
+    err = opt_walk(family, opt_packed_seed(p, node), node.start, node.height, leaf, NULL,
+                   &value) /*@ ghost (d) */;
   }
   store_seed(out, value);
   wipe_seed(&value);
@@ -26,17 +26,16 @@ PPRF_WORK int opt_packed_eval(const struct opt_packed *p, struct pprf_family fam
 
 /* ---- a puncture ---- */
 
-struct opt_found opt_packed_live(const struct opt_packed *p,
-                                 uint64_t leaf) /*@ ghost (struct pprf_seed R) */
+struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf)
 {
   struct opt_node node;
-  int live = opt_packed_find(p, leaf, &node) /*@ ghost (R) */;
+  int live = opt_packed_find(p, leaf, &node);
   FOUND_IN_TREE
   return (struct opt_found){node, live};
 }
 
 /* Walk from a leaf's node down to it: its seed, and those beside the path.  The store is as it was. */
-/*@ requires store: packed_key(seed_value(R), p);
+/*@ requires store: packed_key(root, p);
     requires family: tree_family(family);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
@@ -47,38 +46,38 @@ struct opt_found opt_packed_live(const struct opt_packed *p,
     ensures results: \result == PPRF_OK || prg_error(\result);
     ensures cost: expansions <= \old(expansions) + node.height;
     ensures value: \result == PPRF_OK ==>
-      seed_value(*value) == leaf_value(seed_value(R), p->depth, leaf);
+      seed_value(*value) == leaf_value(root, p->depth, leaf);
     ensures copath: \result == PPRF_OK ==>
-      copath_seeds(seed_value(R), p->depth, leaf, copath, 0, node.height);
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes) &&
+      copath_seeds(root, p->depth, leaf, copath, 0, node.height);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) &&
       p->depth == \old(p->depth);
     ensures node: packed_node(p, node);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline int walk_to(const struct opt_packed *p, struct pprf_family family,
                           struct opt_node node, uint64_t leaf, struct pprf_seed *copath,
-                          struct pprf_seed *value) /*@ ghost (struct pprf_seed R) */
+                          struct pprf_seed *value)
 {
   NODE_TO_WALK
-  int err = opt_walk(family, opt_packed_seed(p, node) /*@ ghost (R) */, node.start, node.height,
-                     leaf, copath, value) /*@ ghost (R, d) */;
+  int err = opt_walk(family, opt_packed_seed(p, node), node.start, node.height, leaf, copath,
+                     value) /*@ ghost (d) */;
   KEY_IS_APART
   NODE_IS_WALKED
   return err;
 }
 
 /* Give the value to out, if it is not NULL, and wipe what was derived.  The store is as it was. */
-/*@ requires store: packed_key(seed_value(R), p);
+/*@ requires store: packed_key(root, p);
     requires memory: \valid(value) && \valid(copath + (0 .. n - 1));
     requires apart: copath_apart(p, copath, n) && copath_apart(p, value, 1);
     requires out: out == \null || (\valid(out + (0 .. 15)) && value_apart(p, out));
     assigns *value, copath[0 .. n - 1], out[0 .. WANTED(out, 16) - 1];
     ensures value: out != \null ==> seed_bytes(out, \old(value->lo), \old(value->hi));
     ensures wiped: zero_seed(*value) && \forall integer i; 0 <= i < n ==> zero_seed(copath[i]);
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline void give_and_wipe(struct pprf_seed *value, struct pprf_seed *copath, unsigned n,
                                  uint8_t *out)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+  /*@ ghost (const struct opt_packed *p) */
 {
   if (out != NULL)
     store_seed(out, *value);
@@ -97,12 +96,11 @@ static inline void give_and_wipe(struct pprf_seed *value, struct pprf_seed *copa
 static inline int punct_node(struct opt_packed *p, struct pprf_family family, struct opt_node node,
                              uint64_t leaf, uint8_t *out, struct pprf_seed *copath,
                              struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */
 {
-  int err = walk_to(p, family, node, leaf, copath, value) /*@ ghost (R) */;
+  int err = walk_to(p, family, node, leaf, copath, value);
   if (err == PPRF_OK)
-    err = opt_packed_puncture(p, leaf, node, copath) /*@ ghost (R) */;
-  give_and_wipe(value, copath, node.height, err == PPRF_OK ? out : NULL) /*@ ghost (p, R) */;
+    err = opt_packed_puncture(p, leaf, node, copath);
+  give_and_wipe(value, copath, node.height, err == PPRF_OK ? out : NULL) /*@ ghost (p) */;
   return err;
 }
 
@@ -112,28 +110,27 @@ static inline int punct_node(struct opt_packed *p, struct pprf_family family, st
     assigns copath[0 .. p->depth - 1], *value; */
 static inline int punct_with(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
                              uint8_t *out, struct pprf_seed *copath, struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R) */
 {
 #ifndef __FRAMAC__
   opt_packed_near(p, leaf);
 #endif
-  struct opt_found found = opt_packed_live(p, leaf) /*@ ghost (R) */;
+  struct opt_found found = opt_packed_live(p, leaf);
   if (!found.live)
     return PPRF_ERR_PUNCTURED;
   if (found.node.height == 0 && out == NULL) /* half of all punctures in random order */
-    return opt_packed_puncture(p, leaf, found.node, NULL) /*@ ghost (R) */;
-  return punct_node(p, family, found.node, leaf, out, copath, value) /*@ ghost (R) */;
+    return opt_packed_puncture(p, leaf, found.node, NULL);
+  return punct_node(p, family, found.node, leaf, out, copath, value);
 }
 
 PPRF_WORK int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                               uint8_t *out) /*@ ghost (struct pprf_seed R) */
+                               uint8_t *out)
 {
   int err;
   {
     struct pprf_seed copath[PPRF_SLOTS_DEPTH_MAX], value;
     KEY_IN_BLOCK
     KEY_IS_HERE
-    err = punct_with(p, family, leaf, out, &copath[0], &value) /*@ ghost (R) */;
+    err = punct_with(p, family, leaf, out, &copath[0], &value);
     KEY_AT_END
   }
   KEY_IS_HERE
@@ -141,14 +138,14 @@ PPRF_WORK int opt_packed_punct(struct opt_packed *p, struct pprf_family family, 
 }
 
 PPRF_WORK int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                                    uint8_t *out) /*@ ghost (struct pprf_seed R) */
+                                    uint8_t *out)
 {
   int err;
   {
     struct pprf_seed copath[OPT_PACKED_DEPTH_MAX], value;
     KEY_IN_BLOCK
     KEY_IS_HERE
-    err = punct_with(p, family, leaf, out, &copath[0], &value) /*@ ghost (R) */;
+    err = punct_with(p, family, leaf, out, &copath[0], &value);
     KEY_AT_END
   }
   KEY_IS_HERE

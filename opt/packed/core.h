@@ -18,7 +18,7 @@ struct opt_found {
 };
 
 /** The live node that covers a leaf of the tree, if there is one. */
-/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     assigns \nothing;
     ensures results: \result.live == 0 || \result.live == 1;
     ensures live: \result.live == 1 <==> !packed_punctured(p, leaf);
@@ -26,12 +26,11 @@ struct opt_found {
       covers(\result.node.start, \result.node.height, leaf);
     ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
       tree_node(p->depth, \result.node.start, \result.node.height); */
-struct opt_found opt_packed_live(const struct opt_packed *p,
-                                 uint64_t leaf) /*@ ghost (struct pprf_seed R) */;
+struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf);
 
 /** Evaluate at a leaf of the tree.  The caller has no seed in its frame, and wipes the stack below it.
  * @retval PPRF_OK, PPRF_ERR_PUNCTURED, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out is zero. */
-/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     requires family: tree_family(family);
     requires out: \valid(out + (0 .. 15));
     assigns out[0 .. 15], expansions;
@@ -40,10 +39,10 @@ struct opt_found opt_packed_live(const struct opt_packed *p,
     ensures cost: expansions <= \old(expansions) + \old(p->depth);
     ensures free: \result == PPRF_ERR_PUNCTURED ==> expansions <= \old(expansions);
     ensures value: \result == PPRF_OK ==> \exists integer lo, hi; seed_bytes(out, lo, hi) &&
-      seed_from_words(lo, hi) == leaf_value(seed_value(R), \old(p->depth), leaf);
+      seed_from_words(lo, hi) == leaf_value(root, \old(p->depth), leaf);
     ensures error: \result != PPRF_OK ==> seed_bytes(out, 0, 0); */
 int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                    uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+                    uint8_t *out);
 
 /** Puncture a leaf of a tree of depth PPRF_SLOTS_DEPTH_MAX at most, and write its value to out unless that is
  * NULL.  The caller has no seed in its frame, and wipes the stack below it; PPRF_ERR_PUNCTURED means that no
@@ -52,13 +51,12 @@ int opt_packed_eval(const struct opt_packed *p, struct pprf_family family, uint6
  *         punctured as before, and out is as it was. */
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
     OPT_PACKED_PUNCT */
-int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                     uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_punct(struct opt_packed *p, struct pprf_family family, uint64_t leaf, uint8_t *out);
 
 /** The same in a tree of any depth, with a longer co-path in its frame. */
 /*@ OPT_PACKED_PUNCT */
 int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint64_t leaf,
-                          uint8_t *out) /*@ ghost (struct pprf_seed R) */;
+                          uint8_t *out);
 
 /** Puncture the leaves first .. last of a tree of depth PPRF_SLOTS_DEPTH_MAX at most.  Some of them may be
  * punctured.  The caller has no seed in its frame, and wipes the stack below it.
@@ -67,11 +65,11 @@ int opt_packed_punct_deep(struct opt_packed *p, struct pprf_family family, uint6
 /*@ requires depth: p->depth <= PPRF_SLOTS_DEPTH_MAX;
     OPT_PACKED_PUNCT_RANGE */
 int opt_packed_punct_range(struct opt_packed *p, struct pprf_family family, uint64_t first,
-                           uint64_t last) /*@ ghost (struct pprf_seed R) */;
+                           uint64_t last);
 
 /** The same in a tree of any depth, with more nodes in its frame. */
 /*@ OPT_PACKED_PUNCT_RANGE */
 int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_family family, uint64_t first,
-                                uint64_t last) /*@ ghost (struct pprf_seed R) */;
+                                uint64_t last);
 
 #endif

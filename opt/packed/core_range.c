@@ -9,7 +9,7 @@
 #include "wp/core_range_steps.h"
 
 /* The live node around a leaf, or else the next one behind it. */
-/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     assigns \nothing;
     ensures results: \result.live == 0 || \result.live == 1;
     ensures node: \result.live == 1 ==> packed_node(p, \result.node) &&
@@ -21,18 +21,17 @@
       packed_punctured(p, x);
     ensures height: \result.live == 1 ==> \result.node.height <= p->depth &&
       tree_node(p->depth, \result.node.start, \result.node.height); */
-static inline struct opt_found next_live(const struct opt_packed *p,
-                                         uint64_t leaf) /*@ ghost (struct pprf_seed R) */
+static inline struct opt_found next_live(const struct opt_packed *p, uint64_t leaf)
 {
   struct opt_node node;
-  int live = opt_packed_next(p, leaf, &node) /*@ ghost (R) */;
+  int live = opt_packed_next(p, leaf, &node);
   FOUND_IN_TREE
   return (struct opt_found){node, live};
 }
 
 /* What is left of a leaf's node when a range begins or ends with the leaf (walk.h); nothing if it has none.
  * The store is as it was. */
-/*@ requires store: packed_key(seed_value(R), p) && leaf < pow2(p->depth);
+/*@ requires store: packed_key(root, p) && leaf < pow2(p->depth);
     requires family: tree_family(family);
     requires live: at.live == 0 || at.live == 1;
     requires node: at.live == 1 ==> packed_node(p, at.node) &&
@@ -45,45 +44,43 @@ static inline struct opt_found next_live(const struct opt_packed *p,
     ensures results: \result.err == PPRF_OK || prg_error(\result.err);
     ensures cost: expansions <= \old(expansions) + p->depth;
     ensures count: \result.count <= p->depth && (\result.err != PPRF_OK ==> \result.count == 0);
-    ensures nodes: tree_entries(seed_value(R), p->depth, out, \result.count);
+    ensures nodes: tree_entries(root, p->depth, out, \result.count);
     ensures left: \result.err == PPRF_OK ==> right_side == 0 ==>
       left_of_leaf(p, leaf, out, \result.count);
     ensures right: \result.err == PPRF_OK ==> right_side == 1 ==>
       right_of_leaf(p, leaf, out, \result.count);
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes) &&
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes) &&
       p->depth == \old(p->depth);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures tiles: same_tiles{Pre,Post}(p); */
 static inline struct opt_kept siblings_at(const struct opt_packed *p, struct pprf_family family,
                                           struct opt_found at, uint64_t leaf, int right_side,
                                           struct opt_entry *out)
-  /*@ ghost (struct pprf_seed R) */
 {
   if (!at.live) {
     NOTHING_IS_LEFT
     return (struct opt_kept){0, PPRF_OK};
   }
   NODE_TO_WALK
-  const struct opt_kept kept =
-    opt_siblings(family, opt_packed_seed(p, at.node) /*@ ghost (R) */, at.node.start,
-                 at.node.height, leaf, right_side, out) /*@ ghost (R, d) */;
+  const struct opt_kept kept = opt_siblings(family, opt_packed_seed(p, at.node), at.node.start,
+                                            at.node.height, leaf, right_side, out) /*@ ghost (d) */;
   KEY_IS_APART
   NODE_IS_LEFT
   return kept;
 }
 
 /* Wipe what was left.  The store is as it was. */
-/*@ requires store: packed_key(seed_value(R), p);
+/*@ requires store: packed_key(root, p);
     OPT_SIDES_MEMORY
     requires counts: lefts <= p->depth && rights <= p->depth;
     assigns left[0 .. lefts - 1], right[0 .. rights - 1];
     ensures wiped: (\forall integer i; 0 <= i < lefts ==> zero_seed(left[i].seed)) &&
       \forall integer i; 0 <= i < rights ==> zero_seed(right[i].seed);
-    ensures store: packed_key(seed_value(R), p) && p->nodes == \old(p->nodes);
+    ensures store: packed_key(root, p) && p->nodes == \old(p->nodes);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline void wipe_sides(struct opt_entry *left, unsigned lefts, struct opt_entry *right,
                               unsigned rights)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+  /*@ ghost (const struct opt_packed *p) */
 {
   opt_wipe_entries(left, lefts);
   opt_wipe_entries(right, rights);
@@ -104,23 +101,20 @@ static inline void wipe_sides(struct opt_entry *left, unsigned lefts, struct opt
 static inline int punct_range_from(struct opt_packed *p, struct pprf_family family,
                                    struct opt_found at, uint64_t first, uint64_t last,
                                    struct opt_entry *left, struct opt_entry *right)
-  /*@ ghost (struct pprf_seed R) */
 {
   LIVE_IN_RANGE
   at.live = at.node.start <= first;
-  const struct opt_kept lefts = siblings_at(p, family, at, first, 0, left) /*@ ghost (R) */;
+  const struct opt_kept lefts = siblings_at(p, family, at, first, 0, left);
   if (lefts.err != PPRF_OK)
     return lefts.err;
   //@ ghost Left: ;
-  const struct opt_kept rights = siblings_at(p, family, opt_packed_live(p, last) /*@ ghost (R) */,
-                                             last, 1, right) /*@ ghost (R) */;
+  const struct opt_kept rights = siblings_at(p, family, opt_packed_live(p, last), last, 1, right);
   LEFT_IS_KEPT
   int err = rights.err;
   if (err == PPRF_OK)
-    err = opt_packed_puncture_range(p, first, last, left, lefts.count, right, rights.count)
-      /*@ ghost (R) */;
+    err = opt_packed_puncture_range(p, first, last, left, lefts.count, right, rights.count);
   RANGE_IS_PUNCTURED
-  wipe_sides(left, lefts.count, right, rights.count) /*@ ghost (p, R) */;
+  wipe_sides(left, lefts.count, right, rights.count) /*@ ghost (p) */;
   return err;
 }
 
@@ -130,24 +124,22 @@ static inline int punct_range_from(struct opt_packed *p, struct pprf_family fami
     assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1]; */
 static inline int punct_range_with(struct opt_packed *p, struct pprf_family family, uint64_t first,
                                    uint64_t last, struct opt_entry *left, struct opt_entry *right)
-  /*@ ghost (struct pprf_seed R) */
 {
-  struct opt_found at = next_live(p, first) /*@ ghost (R) */;
+  struct opt_found at = next_live(p, first);
   if (!at.live || at.node.start > last)
     return PPRF_ERR_PUNCTURED;
-  return punct_range_from(p, family, at, first, last, left, right) /*@ ghost (R) */;
+  return punct_range_from(p, family, at, first, last, left, right);
 }
 
 PPRF_WORK int opt_packed_punct_range(struct opt_packed *p, struct pprf_family family,
                                      uint64_t first, uint64_t last)
-  /*@ ghost (struct pprf_seed R) */
 {
   int err;
   {
     struct opt_entry left[PPRF_SLOTS_DEPTH_MAX], right[PPRF_SLOTS_DEPTH_MAX];
     KEY_IN_BLOCK
     KEY_IS_HERE
-    err = punct_range_with(p, family, first, last, &left[0], &right[0]) /*@ ghost (R) */;
+    err = punct_range_with(p, family, first, last, &left[0], &right[0]);
     KEY_AT_END
   }
   KEY_IS_HERE
@@ -156,14 +148,13 @@ PPRF_WORK int opt_packed_punct_range(struct opt_packed *p, struct pprf_family fa
 
 PPRF_WORK int opt_packed_punct_range_deep(struct opt_packed *p, struct pprf_family family,
                                           uint64_t first, uint64_t last)
-  /*@ ghost (struct pprf_seed R) */
 {
   int err;
   {
     struct opt_entry left[OPT_PACKED_DEPTH_MAX], right[OPT_PACKED_DEPTH_MAX];
     KEY_IN_BLOCK
     KEY_IS_HERE
-    err = punct_range_with(p, family, first, last, &left[0], &right[0]) /*@ ghost (R) */;
+    err = punct_range_with(p, family, first, last, &left[0], &right[0]);
     KEY_AT_END
   }
   KEY_IS_HERE

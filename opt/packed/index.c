@@ -8,86 +8,86 @@
 /* ---- one page ---- */
 
 /* Puncture a leaf that is a tile by itself. */
-/*@ requires page: page_holds(seed_value(R), d, page, first, end) && page_clean(page) && \valid(page);
+/*@ requires page: page_holds(root, d, page, first, end) && page_clean(page) && \valid(page);
     requires at: at.tile < page->tiles && tile_byte(page_row(page), at.tile) == OPT_TILE_LIVE &&
       at.start == tile_start(page_row(page), first, at.tile) &&
       at.seeds == seeds_before(page_row(page), at.tile);
     assigns page->tiles, page->seeds, page->tile[0 .. OPT_ARENA_MAX - 1],
       page->seed[0 .. OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == at.start;
     ensures seeds: page->seeds == \old(page->seeds) - 1;
     ensures bytes: page_bytes(page) <= \old(page_bytes(page)); */
 static inline void take_leaf(struct opt_page *page, struct opt_place at)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_OF_PAGE
   unsigned tiles =
     opt_row_puncture_leaf(page->tile, page->tiles, opt_page_row(page, 0), page->seeds, at)
-    /*@ ghost (R, d, first, end) */;
+    /*@ ghost (d, first, end) */;
   page->tiles = (uint16_t)tiles;
   page->seeds--;
   LEAF_IS_OUT
 }
 
 /* Puncture a leaf below a tile of height h. */
-/*@ requires page: page_holds(seed_value(R), d, page, first, end) && page_clean(page) && \valid(page);
+/*@ requires page: page_holds(root, d, page, first, end) && page_clean(page) && \valid(page);
     requires at: at.tile < page->tiles && tile_byte(page_row(page), at.tile) == OPT_TILE_LIVE + h &&
       1 <= h <= 63 && at.start == tile_start(page_row(page), first, at.tile) &&
       at.seeds == seeds_before(page_row(page), at.tile) && covers(at.start, h, leaf);
     requires room: page_bytes(page) + 17 * h - 16 <= page->bytes;
     requires memory: \valid_read(copath + (0 .. h - 1)) && \separated(page, copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns page->tiles, page->seeds, page->tile[0 .. OPT_ARENA_MAX - 1],
       page->seed[0 .. OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == leaf;
     ensures seeds: page->seeds == \old(page->seeds) + h - 1;
     ensures bytes: page_bytes(page) == \old(page_bytes(page)) + 17 * h - 16; */
 static inline void puncture_below(struct opt_page *page, struct opt_place at, uint64_t leaf,
                                   unsigned h, const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_OF_PAGE
   opt_row_puncture_below(page->tile, page->tiles, opt_page_row(page, 0), page->seeds, at, leaf, h,
                          copath)
-    /*@ ghost (R, d, first, end) */;
+    /*@ ghost (d, first, end) */;
   page->tiles = (uint16_t)(page->tiles + h);
   page->seeds = (uint16_t)(page->seeds + h - 1);
   TILE_IS_REPLACED
 }
 
 /* Puncture a leaf of a tile of height h; the page has room. */
-/*@ requires page: page_holds(seed_value(R), d, page, first, end) && page_clean(page) && \valid(page);
+/*@ requires page: page_holds(root, d, page, first, end) && page_clean(page) && \valid(page);
     requires at: at.tile < page->tiles && tile_byte(page_row(page), at.tile) == OPT_TILE_LIVE + h &&
       h <= 63 && at.start == tile_start(page_row(page), first, at.tile) &&
       at.seeds == seeds_before(page_row(page), at.tile) && covers(at.start, h, leaf);
     requires room: h > 0 ==> page_bytes(page) + 17 * h - 16 <= page->bytes;
     requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
       \separated(page, copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns page->tiles, page->seeds, page->tile[0 .. OPT_ARENA_MAX - 1],
       page->seed[0 .. OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || x == leaf;
     ensures seeds: page->seeds == \old(page->seeds) + h - 1;
     ensures bytes: page_bytes(page) <= \old(page_bytes(page)) + (h > 0 ? 17 * h - 16 : 0); */
 static inline void puncture_page(struct opt_page *page, struct opt_place at, uint64_t leaf,
                                  unsigned h, const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   //@ assert leaf: h == 0 ==> leaf == at.start;
   if (h == 0)
-    take_leaf(page, at) /*@ ghost (R, d, first, end) */;
+    take_leaf(page, at) /*@ ghost (d, first, end) */;
   else
-    puncture_below(page, at, leaf, h, copath) /*@ ghost (R, d, first, end) */;
+    puncture_below(page, at, leaf, h, copath) /*@ ghost (d, first, end) */;
 }
 
 /* A new page with a part of another's row. */
-/*@ requires from: page_holds(seed_value(R), d, from, first, end) && a_page(from) &&
+/*@ requires from: page_holds(root, d, from, first, end) && a_page(from) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires part: 1 <= n && at.tile + n <= from->tiles &&
       at.start == tile_start(page_row(from), first, at.tile) &&
@@ -98,7 +98,7 @@ static inline void puncture_page(struct opt_page *page, struct opt_place at, uin
       \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, from;
     ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
       page_clean(\result) && bytes <= \result->bytes;
-    ensures part: \result != \null ==> page_holds(seed_value(R), d, \result, at.start,
+    ensures part: \result != \null ==> page_holds(root, d, \result, at.start,
       tile_start{Pre}(page_row{Pre}(from), first, at.tile + n));
     ensures size: \result != \null ==> \result->tiles == n && \result->seeds == m;
     ensures punctured: \result != \null ==> \forall integer x;
@@ -110,7 +110,7 @@ static inline void puncture_page(struct opt_page *page, struct opt_place at, uin
     ensures others: other_pages{Pre,Post}(\result); */
 static inline struct opt_page *copy_part(const struct opt_page *from, struct opt_place at,
                                          unsigned n, unsigned m, size_t bytes)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_TO_COPY
   struct opt_page *page = opt_page_new(bytes);
@@ -128,9 +128,9 @@ static inline struct opt_page *copy_part(const struct opt_page *from, struct opt
 
 struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
                                unsigned m, size_t bytes)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
-  struct opt_page *page = copy_part(from, at, n, m, bytes) /*@ ghost (R, d, first, end) */;
+  struct opt_page *page = copy_part(from, at, n, m, bytes) /*@ ghost (d, first, end) */;
   OTHERS_KEPT
   return page;
 }
@@ -171,7 +171,6 @@ size_t opt_page_of(const struct opt_packed *p, uint64_t leaf)
 }
 
 struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_LEAF
   struct opt_place at = opt_tiles_find(p->page[i]->tile, p->page[i]->tiles, p->first[i], leaf)
@@ -181,7 +180,6 @@ struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t lea
 }
 
 struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_LEAF
   SEED_OF_TILE
@@ -202,7 +200,7 @@ static inline struct opt_node node_at(const struct opt_page *page, struct opt_pl
 }
 
 /* Say which node a tile of page i is. */
-/*@ requires store: packed_holds(seed_value(R), p);
+/*@ requires store: packed_holds(root, p);
     requires place: i < p->pages && place_of_leaf(p, i, at, at.start);
     requires memory: \valid(node) && node_apart(p, node);
     assigns *node;
@@ -210,10 +208,10 @@ static inline struct opt_node node_at(const struct opt_page *page, struct opt_pl
       packed_node(p, *node) && packed_intact(p, node->start, node->height);
     ensures value: node->start == at.start &&
       node->height == tile_height(tile_byte{Pre}(page_row{Pre}(\old(p->page[i])), at.tile));
-    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures store: packed_holds(root, p) && (packed_owns{Pre}(p) ==> packed_owns(p));
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline void give_node(const struct opt_packed *p, size_t i, struct opt_place at,
-                             struct opt_node *node) /*@ ghost (struct pprf_seed R) */
+                             struct opt_node *node)
 {
   TILE_OF_STORE
   *node = node_at(p->page[i], at);
@@ -221,13 +219,12 @@ static inline void give_node(const struct opt_packed *p, size_t i, struct opt_pl
 }
 
 int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */
 {
   size_t i = opt_page_of(p, leaf);
-  struct opt_place at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
+  struct opt_place at = opt_place_in(p, i, leaf);
   LEAF_IN_TILE
   int live = (int)opt_tile_live(p->page[i]->tile[at.tile]);
-  give_node(p, i, at, node) /*@ ghost (R) */;
+  give_node(p, i, at, node);
   return live;
 }
 
@@ -268,13 +265,12 @@ static inline struct opt_place live_in_page(const struct opt_page *page, struct 
 }
 
 int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost in_tree_lemma(leaf, p->depth);
   if (leaf >> p->depth != 0)
     return 0;
   size_t i = opt_page_of(p, leaf);
-  struct opt_place at = opt_place_in(p, i, leaf) /*@ ghost (R) */;
+  struct opt_place at = opt_place_in(p, i, leaf);
   PAGE_TO_SEARCH
   at = live_in_page(p->page[i], at) /*@ ghost (p->first[i], p->depth) */;
   PAGE_IS_SEARCHED
@@ -299,29 +295,28 @@ int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *
     PAGE_IS_SEARCHED
   }
   NEXT_IN_TILE
-  give_node(p, i, at, node) /*@ ghost (R) */;
+  give_node(p, i, at, node);
   return 1;
 }
 
 struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node)
-  /*@ ghost (struct pprf_seed R) */
 {
   NODE_OF_STORE
   size_t i = opt_page_of(p, node.start);
   NODE_IN_PAGE
-  return opt_seed_in(p, i, opt_place_of(node)) /*@ ghost (R) */;
+  return opt_seed_in(p, i, opt_place_of(node));
 }
 
 /* Puncture a leaf in page i; the count is as it was. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+/*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
       tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
     requires room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes;
     requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
       \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, p->depth, leaf, copath, 0, h);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures seeds: seeds_of_page(p, i) == seeds_of_page{Pre}(p, i) + h - 1;
     ensures other_seeds: \forall integer k; 0 <= k < p->pages ==> k != i ==>
       seeds_of_page(p, k) == seeds_of_page{Pre}(p, k);
@@ -331,12 +326,11 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node nod
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_place at,
                                      uint64_t leaf, unsigned h, const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_STORE
   //@ ghost uint64_t hole = leaf;
   //@ assert copath: h > 0 ==> \separated(page, copath + (0 .. h - 1));
-  puncture_page(p->page[i], at, leaf, h, copath) /*@ ghost (R, p->depth, p->first[i], end) */;
+  puncture_page(p->page[i], at, leaf, h, copath) /*@ ghost (p->depth, p->first[i], end) */;
   CHANGED_IN_PLACE
   SEEDS_OF_PAGES
   PAGES_KEPT
@@ -344,33 +338,31 @@ static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_
 }
 
 /* p->nodes = nodes */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+/*@ requires store: packed_holds(root, p) && packed_owns(p);
     assigns p->nodes;
     ensures nodes: p->nodes == nodes;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static inline void put_count(struct opt_packed *p, uint64_t nodes)
-  /*@ ghost (struct pprf_seed R) */
 {
-  //@ ghost places_of_pages_lemma(p, R);
+  //@ ghost places_of_pages_lemma(p);
   p->nodes = nodes;
   COUNT_IS_APART
 }
 
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
                         unsigned h, const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_LEAF
   COUNT_OF_PAGES
-  puncture_in_place(p, i, at, leaf, h, copath) /*@ ghost (R) */;
+  puncture_in_place(p, i, at, leaf, h, copath);
   PAGE_IS_COUNTED
-  put_count(p, p->nodes + h - 1) /*@ ghost (R) */;
+  put_count(p, p->nodes + h - 1);
 }
 
 /* A page with a part of page i; it is not the store's yet. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires part: 1 <= n && at.tile + n <= p->page[i]->tiles &&
       at.start == tile_start(page_row(p->page[i]), p->first[i], at.tile) &&
       at.seeds == seeds_before(page_row(p->page[i]), at.tile) &&
@@ -380,7 +372,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
       \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, p->page[i];
     ensures page: \result != \null ==> spare_page(p, \result) && free_page{Pre}(\result) &&
       bytes <= \result->bytes && \result->tiles == n && \result->seeds == m;
-    ensures part: \result != \null ==> page_holds(seed_value(R), p->depth, \result, at.start,
+    ensures part: \result != \null ==> page_holds(root, p->depth, \result, at.start,
       tile_start{Pre}(page_row{Pre}(p->page[i]), p->first[i], at.tile + n));
     ensures punctured: \result != \null ==> \forall integer x;
       row_punctured(page_row(\result), n, at.start, x) <==> punctured_between{Pre}(
@@ -388,7 +380,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures tiles: \result != \null ==> \forall integer b, s;
       tile_between(page_row(\result), at.start, 0, n, b, s) <==>
       tile_between{Pre}(page_row{Pre}(p->page[i]), p->first[i], at.tile, at.tile + n, b, s);
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
@@ -396,20 +388,19 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures others: others_kept{Pre,Post}(\result); */
 static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struct opt_place at,
                                      unsigned n, unsigned m, size_t bytes)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGE_OF_STORE
   struct opt_page *part = opt_page_part(p->page[i], at, n, m, bytes)
-    /*@ ghost (R, p->depth, p->first[i], end) */;
+    /*@ ghost (p->depth, p->first[i], end) */;
   STORE_KEPT
   COUNT_KEPT
   return part;
 }
 
 /* Let a page take page i's place. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires page: spare_page(p, page) && page->seeds == seeds_of_page(p, i) &&
-      page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i));
+      page_holds(root, p->depth, page, p->first[i], page_end(p, i));
     requires leaves: \forall integer x;
       row_punctured(page_row(page), page->tiles, p->first[i], x) <==> page_punctured(p, i, x);
     requires tiles: \forall integer b, s;
@@ -417,7 +408,7 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
     requires bytes: page_bytes(page) == page_bytes(p->page[i]);
     assigns p->page[i] \from page;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
@@ -425,7 +416,6 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
     ensures page: p->page[i] == page && page_kept{Pre,Post}(page);
     ensures wiped: free_page(\old(p->page[i])); */
 static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *page)
-  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_page *old = p->page[i];
   p->page[i] = page;
@@ -435,21 +425,19 @@ static inline void swap_page(struct opt_packed *p, size_t i, struct opt_page *pa
 }
 
 int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)
-  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_page *old = p->page[i];
   struct opt_page *page =
-    part_of_page(p, i, (struct opt_place){p->first[i], 0, 0}, old->tiles, old->seeds, bytes)
-    /*@ ghost (R) */;
+    part_of_page(p, i, (struct opt_place){p->first[i], 0, 0}, old->tiles, old->seeds, bytes);
   if (page == NULL)
     return PPRF_ERR_NOMEM;
   COPY_OF_PAGE
-  swap_page(p, i, page) /*@ ghost (R) */;
+  swap_page(p, i, page);
   return PPRF_OK;
 }
 
 /* The place in the middle of a page. */
-/*@ requires page: page_holds(seed_value(R), d, page, first, end) && 42 <= page_bytes(page);
+/*@ requires page: page_holds(root, d, page, first, end) && 42 <= page_bytes(page);
     assigns \nothing;
     ensures place: 1 <= \result.tile < page->tiles &&
       \result.start == tile_start(page_row(page), first, \result.tile) &&
@@ -457,7 +445,7 @@ int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)
     ensures middle: page_bytes(page) - 8 <= 2 * (\result.tile + 16 * \result.seeds) <
       page_bytes(page) + 26; */
 static inline struct opt_place middle(const struct opt_page *page, uint64_t first)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t end) */
 {
   ROW_TO_HALVE
   struct opt_place at = {first, 0, 0};
@@ -542,10 +530,10 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
 }
 
 /* Let two pages take page i's place; the count is as it was. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages < p->room;
     requires pages: spare_page(p, left) && spare_page(p, right) && left != right;
-    requires left: page_holds(seed_value(R), p->depth, left, p->first[i], start);
-    requires right: page_holds(seed_value(R), p->depth, right, start, page_end(p, i));
+    requires left: page_holds(root, p->depth, left, p->first[i], start);
+    requires right: page_holds(root, p->depth, right, start, page_end(p, i));
     requires start: p->first[i] < start < page_end(p, i);
     requires leaves: \forall integer x; page_punctured(p, i, x) <==>
       row_punctured(page_row(left), left->tiles, p->first[i], x) ||
@@ -557,7 +545,7 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
       page_bytes(right) <= page_bytes(p->page[i]);
     assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[i .. p->pages] \from p->page[i .. p->pages], left, right;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
@@ -575,7 +563,6 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
       \forall integer k; 0 <= k <= i ==> p->first[k] == \old(p->first[k]); */
 static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
                                 struct opt_page *left, struct opt_page *right)
-  /*@ ghost (struct pprf_seed R) */
 {
   struct opt_page *old = p->page[i];
   put_two(p, i, start, left, right);
@@ -586,7 +573,7 @@ static inline void insert_pages(struct opt_packed *p, size_t i, uint64_t start,
 }
 
 void opt_packed_drop(struct opt_page *page)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+  /*@ ghost (const struct opt_packed *p) */
 {
   opt_page_give_back(page);
   STORE_KEPT
@@ -594,12 +581,12 @@ void opt_packed_drop(struct opt_page *page)
 }
 
 /* Make page i two, each with some half of its tiles and seeds; 0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages < p->room;
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages < p->room;
     requires bytes: 42 <= page_bytes(p->page[i]);
     assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[i .. p->pages] \from p->page[i .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
@@ -612,66 +599,62 @@ void opt_packed_drop(struct opt_page *page)
     ensures none: \result != 0 ==> p->pages == \old(p->pages) &&
       (\forall integer k; 0 <= k < p->pages ==> p->page[k] == \old(p->page[k]) &&
          p->first[k] == \old(p->first[k])); */
-static int split_page(struct opt_packed *p, size_t i) /*@ ghost (struct pprf_seed R) */
+static int split_page(struct opt_packed *p, size_t i)
 {
   PAGE_TO_SPLIT
   struct opt_page *old = p->page[i];
-  struct opt_place at = middle(old, p->first[i]) /*@ ghost (R, p->depth, end) */;
+  struct opt_place at = middle(old, p->first[i]) /*@ ghost (p->depth, end) */;
   MIDDLE_IS_INSIDE
   unsigned n = old->tiles - at.tile, m = old->seeds - at.seeds;
   struct opt_page *left =
     part_of_page(p, i, (struct opt_place){p->first[i], 0, 0}, at.tile, at.seeds,
-                 OPT_PAGE_HEAD + at.tile + sizeof(struct pprf_seed) * at.seeds)
-    /*@ ghost (R) */;
+                 OPT_PAGE_HEAD + at.tile + sizeof(struct pprf_seed) * at.seeds);
   LEFT_IS_THERE
   struct opt_page *right =
-    part_of_page(p, i, at, n, m, OPT_PAGE_HEAD + n + sizeof(struct pprf_seed) * m)
-    /*@ ghost (R) */;
+    part_of_page(p, i, at, n, m, OPT_PAGE_HEAD + n + sizeof(struct pprf_seed) * m);
   RIGHT_IS_THERE
   if (left == NULL || right == NULL) {
-    opt_packed_drop(left) /*@ ghost (p, R) */;
-    opt_packed_drop(right) /*@ ghost (p, R) */;
+    opt_packed_drop(left) /*@ ghost (p) */;
+    opt_packed_drop(right) /*@ ghost (p) */;
     PAGE_IS_WHOLE
     return PPRF_ERR_NOMEM;
   }
   HALVES_ARE_PAGE
-  insert_pages(p, i, at.start, left, right) /*@ ghost (R) */;
+  insert_pages(p, i, at.start, left, right);
   TWO_ARE_COUNTED
   return PPRF_OK;
 }
 
 /* Split a leaf's page that would be too large after a puncture below a tile of height h. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && leaf < pow2(p->depth);
     requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
     requires bytes: leaf_within(p, leaf, p->page_max);
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages < p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures fits: \result == 0 ==> leaf_fits(p, leaf, h, p->page_max); */
 static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
-  /*@ ghost (struct pprf_seed R) */
 {
   size_t i = opt_page_of(p, leaf);
   PAGE_OF_THIS
   if (opt_page_used_after(p->page[i], h) <= p->page_max)
     return PPRF_OK;
-  int err = split_page(p, i) /*@ ghost (R) */;
+  int err = split_page(p, i);
   HALF_WITH_LEAF
   return err;
 }
 
 int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
-  /*@ ghost (struct pprf_seed R) */
 {
-  int err = split_if_full(p, leaf, h) /*@ ghost (R) */;
+  int err = split_if_full(p, leaf, h);
   if (err == PPRF_OK) /* seeds of 32 bytes, depth 62 and 63 */
-    err = split_if_full(p, leaf, h) /*@ ghost (R) */;
+    err = split_if_full(p, leaf, h);
   if (err != PPRF_OK)
     return err;
   SPLIT_AS_NEEDED
@@ -680,7 +663,7 @@ int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
   size_t bytes = opt_page_used_after(p->page[i], h);
   //@ assert most: bytes <= p->page_max;
   if (bytes > p->page[i]->bytes)
-    err = opt_packed_resize(p, i, bytes) /*@ ghost (R) */;
+    err = opt_packed_resize(p, i, bytes);
   ROOM_IS_THERE
   return err;
 }

@@ -94,7 +94,7 @@ static inline size_t opt_page_used_after(const struct opt_page *page, unsigned h
 size_t opt_page_of(const struct opt_packed *p, uint64_t leaf);
 
 /** Where a leaf lies in the page that covers it. */
-/*@ requires store: packed_holds(seed_value(R), p);
+/*@ requires store: packed_holds(root, p);
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
     assigns \nothing;
     ensures place: place_of_leaf(p, i, \result, leaf);
@@ -102,38 +102,35 @@ size_t opt_page_of(const struct opt_packed *p, uint64_t leaf);
       tile_covers(page_row(p->page[i]), p->first[i], \result.tile, x) ==> !packed_punctured(p, x);
     ensures punctured: tile_byte(page_row(p->page[i]), \result.tile) < 64 ==> \forall integer x;
       tile_covers(page_row(p->page[i]), p->first[i], \result.tile, x) ==> packed_punctured(p, x); */
-struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf)
-  /*@ ghost (struct pprf_seed R) */;
+struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf);
 
 /** The seed of a live tile, where opt_place_in found it in page i. */
-/*@ requires store: packed_holds(seed_value(R), p);
+/*@ requires store: packed_holds(root, p);
     requires place: i < p->pages && place_of_leaf(p, i, at, at.start) &&
       tile_byte(page_row(p->page[i]), at.tile) >= OPT_TILE_LIVE;
     assigns \nothing;
-    ensures seed: seed_value(\result) == node_seed(seed_value(R), p->depth, at.start,
+    ensures seed: seed_value(\result) == node_seed(root, p->depth, at.start,
       tile_height(tile_byte(page_row(p->page[i]), at.tile))); */
-struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at)
-  /*@ ghost (struct pprf_seed R) */;
+struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at);
 
 /** The live node that covers a leaf of the tree.
  * @retval 1 *node is set, and says where it lies.
  * @retval 0 the leaf is punctured; *node is no node. */
-/*@ requires store: packed_holds(seed_value(R), p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     requires memory: \valid(node) && node_apart(p, node);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
     ensures live: \result == 1 <==> !packed_punctured(p, leaf);
     ensures node: \result == 1 ==> packed_node(p, *node) &&
       packed_intact(p, node->start, node->height) && covers(node->start, node->height, leaf);
-    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures store: packed_holds(root, p) && (packed_owns{Pre}(p) ==> packed_owns(p));
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-int opt_packed_find(const struct opt_packed *p, uint64_t leaf,
-                    struct opt_node *node) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 
 /** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set, and says where it lies.
  * @retval 0 all leaves >= leaf are punctured. */
-/*@ requires store: packed_holds(seed_value(R), p) && leaf <= pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && leaf <= pow2(p->depth);
     requires memory: \valid(node) && node_apart(p, node);
     assigns *node;
     ensures results: \result == 0 || \result == 1;
@@ -143,10 +140,9 @@ int opt_packed_find(const struct opt_packed *p, uint64_t leaf,
       packed_punctured(p, x);
     ensures none: \result == 0 ==> \forall integer x; leaf <= x < pow2(p->depth) ==>
       packed_punctured(p, x);
-    ensures store: packed_holds(seed_value(R), p) && (packed_owns{Pre}(p) ==> packed_owns(p));
+    ensures store: packed_holds(root, p) && (packed_owns{Pre}(p) ==> packed_owns(p));
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-int opt_packed_next(const struct opt_packed *p, uint64_t leaf,
-                    struct opt_node *node) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 
 /** Where a node lies that opt_packed_find or opt_packed_next gave; nothing has changed since. */
 /*@ assigns \nothing;
@@ -158,43 +154,41 @@ static inline struct opt_place opt_place_of(struct opt_node node)
 }
 
 /** Its seed. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_node(p, node);
+/*@ requires store: packed_holds(root, p) && packed_node(p, node);
     assigns \nothing;
-    ensures seed: seed_value(\result) == node_seed(seed_value(R), p->depth, node.start, node.height); */
-struct pprf_seed opt_packed_seed(const struct opt_packed *p,
-                                 struct opt_node node) /*@ ghost (struct pprf_seed R) */;
+    ensures seed: seed_value(\result) == node_seed(root, p->depth, node.start, node.height); */
+struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node);
 
 /** Puncture a leaf of a live tile of height h in page i, where opt_place_in found it; if h > 0 the page
  * has room in its block for h more tiles and h - 1 more seeds.
  * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+/*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires count: packed_counted(p);
     requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
       tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
     requires room: h > 0 ==> page_bytes(p->page[i]) + 17 * h - 16 <= p->page[i]->bytes;
     requires memory: h > 0 ==> \valid_read(copath + (0 .. h - 1)) &&
       \separated(&opt_pages[0 .. OPT_PAGES_MAX - 1], copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, p->depth, leaf, copath, 0, h);
     assigns p->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures count: packed_counted(p) && p->nodes == \old(p->nodes) + h - 1;
     ensures within: pages_within{Pre}(p) ==>
       \old(page_bytes(p->page[i])) + (h > 0 ? 17 * h - 16 : 0) <= p->page_max ==> pages_within(p);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf; */
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
-                        unsigned h,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+                        unsigned h, const struct pprf_seed *copath);
 
 /** Give page i a block of another size, that it fits.
  * @param[in] bytes of the block at least.
  * @retval 0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && i < p->pages;
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires bytes: page_bytes(p->page[i]) <= bytes <= OPT_ARENA_MAX;
     assigns p->page[i] \from p->page[i], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
@@ -202,27 +196,25 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures size: \result == 0 ==> bytes <= p->page[i]->bytes &&
       p->page[i]->tiles == \old(p->page[i]->tiles) && p->page[i]->seeds == \old(p->page[i]->seeds);
     ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
-int opt_packed_resize(struct opt_packed *p, size_t i,
-                      size_t bytes) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes);
 
 /** Make room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
  * split, and one whose block is too small gets another.  The index must have room for a split.
  * @retval 0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p) && leaf < pow2(p->depth);
+/*@ requires store: packed_holds(root, p) && packed_owns(p) && leaf < pow2(p->depth);
     requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
     requires bytes: leaf_within(p, leaf, p->page_max);
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
     ensures within: pages_within{Pre}(p) ==> pages_within(p);
     ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
-int opt_packed_give_room(struct opt_packed *p, uint64_t leaf,
-                         unsigned h) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h);
 
 /** Take a page out of the arena: no tiles, no seeds.
  * @return NULL: no memory. */
@@ -253,10 +245,10 @@ void opt_page_free(struct opt_page *page);
 void opt_page_give_back(struct opt_page *page);
 
 /** The same of a page that is not the store's. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_owns(p);
+/*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires page: page == \null || spare_page(p, page);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
-    ensures store: packed_holds(seed_value(R), p) && packed_owns(p);
+    ensures store: packed_holds(root, p) && packed_owns(p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures same_tiles: same_tiles{Pre,Post}(p);
     ensures count: same_count{Pre,Post}(p);
@@ -264,12 +256,12 @@ void opt_page_give_back(struct opt_page *page);
     ensures wiped: page != \null ==> free_page(page);
     ensures others: others_kept{Pre,Post}(page); */
 void opt_packed_drop(struct opt_page *page)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */;
+  /*@ ghost (const struct opt_packed *p) */;
 
 /** A new page with a part of another's row: n tiles from the one at a place on, and their m seeds.
  * @param[in] bytes of the new page at least; they fit in.
  * @return NULL: no memory. */
-/*@ requires from: page_holds(seed_value(R), d, from, first, end) && a_page(from) &&
+/*@ requires from: page_holds(root, d, from, first, end) && a_page(from) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires part: 1 <= n && at.tile + n <= from->tiles &&
       at.start == tile_start(page_row(from), first, at.tile) &&
@@ -280,7 +272,7 @@ void opt_packed_drop(struct opt_page *page)
       \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes, from;
     ensures page: \result != \null ==> a_page(\result) && free_page{Pre}(\result) &&
       page_clean(\result) && bytes <= \result->bytes;
-    ensures part: \result != \null ==> page_holds(seed_value(R), d, \result, at.start,
+    ensures part: \result != \null ==> page_holds(root, d, \result, at.start,
       tile_start{Pre}(page_row{Pre}(from), first, at.tile + n));
     ensures size: \result != \null ==> \result->tiles == n && \result->seeds == m;
     ensures punctured: \result != \null ==> \forall integer x;
@@ -292,6 +284,6 @@ void opt_packed_drop(struct opt_page *page)
     ensures others: others_kept{Pre,Post}(\result); */
 struct opt_page *opt_page_part(const struct opt_page *from, struct opt_place at, unsigned n,
                                unsigned m, size_t bytes)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */;
 
 #endif

@@ -35,31 +35,30 @@ static unsigned page_max(unsigned depth)
 /* Write the root into a page. */
 /*@ requires page: \valid(page) && page_clean(page) && page->tiles == 0 && page->seeds == 0 &&
       25 <= page->bytes <= OPT_ARENA_MAX;
-    requires root: \valid_read(root) && \separated(root, page) && 1 <= depth <= 63;
+    requires seed: \valid_read(seed) && \separated(seed, page) && 1 <= depth <= 63;
     assigns page->tiles, page->seeds, page->tile[0], page->seed[OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(\old(*root)), depth, page, 0, pow2(depth)) && page_clean(page);
+    ensures page: page_holds(seed_value(\old(*seed)), depth, page, 0, pow2(depth)) && page_clean(page);
     ensures seeds: page->seeds == 1 && page_bytes(page) == 25;
     ensures none: \forall integer x; !row_punctured(page_row(page), page->tiles, 0, x); */
-static void put_root(struct opt_page *page, unsigned depth, const struct pprf_seed *root)
+static void put_root(struct opt_page *page, unsigned depth, const struct pprf_seed *seed)
 {
   ROOT_OF_TREE
   page->tile[0] = (uint8_t)(OPT_TILE_LIVE + depth);
   page->tiles = page->seeds = 1;
-  *opt_page_row(page, 1) = *root;
+  *opt_page_row(page, 1) = *seed;
   ROOT_IS_IN_PAGE
 }
 
 /* Let a page be the store. */
 /*@ requires memory: store_memory(p) && 1 <= depth <= 63;
     requires own: a_page(only) && page_clean(only);
-    requires root: page_holds(seed_value(R), depth, only, 0, pow2(depth)) && only->seeds == 1 &&
+    requires root: page_holds(root, depth, only, 0, pow2(depth)) && only->seeds == 1 &&
       page_bytes(only) == 25;
     requires none: \forall integer x; !row_punctured(page_row(only), only->tiles, 0, x);
     assigns *p \from depth, only;
-    ensures store: packed_key(seed_value(R), p) && p->depth == depth && p->nodes == 1;
+    ensures store: packed_key(root, p) && p->depth == depth && p->nodes == 1;
     ensures none: \forall integer x; !packed_punctured(p, x); */
 static void set_page(struct opt_packed *p, unsigned depth, struct opt_page *only)
-  /*@ ghost (struct pprf_seed R) */
 {
   *p = (struct opt_packed){.nodes = 1,
                            .depth = depth,
@@ -73,15 +72,14 @@ static void set_page(struct opt_packed *p, unsigned depth, struct opt_page *only
   STORE_OF_ROOT
 }
 
-int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root)
+int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *seed)
 {
   struct opt_page *page = opt_page_new(OPT_PAGE_HEAD + 1 + PPRF_SEED_BYTES);
   if (page == NULL)
     return PPRF_ERR_NOMEM;
-  //@ assert root: root->lo == \at(root->lo,Pre) && root->hi == \at(root->hi,Pre);
-  //@ ghost struct pprf_seed R = *root;
-  put_root(page, depth, root);
-  set_page(p, depth, page) /*@ ghost (R) */;
+  //@ assert seed: seed->lo == \at(seed->lo,Pre) && seed->hi == \at(seed->hi,Pre);
+  put_root(page, depth, seed);
+  set_page(p, depth, page);
   return PPRF_OK;
 }
 
@@ -90,7 +88,6 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
 /* Each node has a live tile, and not more punctured ones beside the path to it than the tree is deep; a page
  * lacks less than a tile and a seed, but for the last one. */
 int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes)
-  /*@ ghost (struct pprf_seed R) */
 {
   if (nodes > SIZE_MAX / 128)
     return PPRF_ERR_NOMEM;
@@ -109,13 +106,13 @@ int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, ui
 
 int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
                   const struct pprf_seed *seed)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */
+  /*@ ghost (const struct opt_packed *p) */
 {
   NODE_TO_LOAD
-  int err = opt_draft_punctured(d, start) /*@ ghost (R, p->depth, 0) */;
+  int err = opt_draft_punctured(d, start) /*@ ghost (p->depth, 0) */;
   GAP_IS_LOADED
   if (err == PPRF_OK)
-    err = opt_draft_live(d, height, seed) /*@ ghost (R, p->depth, 0) */;
+    err = opt_draft_live(d, height, seed) /*@ ghost (p->depth, 0) */;
   NODE_IS_LOADED
   return err;
 }
@@ -141,13 +138,12 @@ static uint64_t seeds_of(const struct opt_packed *p)
 }
 
 /* Let the draft's pages be the store's, and its arrays their index. */
-/*@ requires loading: loading(seed_value(R), p, d) && d->end == pow2(p->depth);
+/*@ requires loading: loading(root, p, d) && d->end == pow2(p->depth);
     assigns p->nodes, p->page_max, p->pages, p->room;
     assigns p->first, p->page \from d->first, d->pages;
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> draft_punctured{Pre}(d, x); */
 static void set_pages(struct opt_packed *p, const struct opt_draft *d)
-  /*@ ghost (struct pprf_seed R) */
 {
   PAGES_OF_DRAFT
   p->first = d->first;
@@ -160,17 +156,17 @@ static void set_pages(struct opt_packed *p, const struct opt_draft *d)
   PAGES_OF_STORE
 }
 
-int opt_load_end(struct opt_packed *p, struct opt_draft *d) /*@ ghost (struct pprf_seed R) */
+int opt_load_end(struct opt_packed *p, struct opt_draft *d)
 {
   REST_TO_LOAD
-  int err = opt_draft_punctured(d, UINT64_C(1) << p->depth) /*@ ghost (R, p->depth, 0) */;
+  int err = opt_draft_punctured(d, UINT64_C(1) << p->depth) /*@ ghost (p->depth, 0) */;
   REST_IS_LOADED
   if (err != PPRF_OK)
     return err;
-  set_pages(p, d) /*@ ghost (R) */;
+  set_pages(p, d);
   if (p->pages == 1) /* more keep the index that they have: a smaller one would take memory */
-    opt_index_tidy(p) /*@ ghost (R) */;
+    opt_index_tidy(p);
   /* the last page may have much that it needs not */
-  opt_packed_tidy(p, p->pages - 1) /*@ ghost (R) */;
+  opt_packed_tidy(p, p->pages - 1);
   return PPRF_OK;
 }

@@ -13,15 +13,15 @@
 
 /** Make a store with one node, the root.
  * @retval 0, or PPRF_ERR_NOMEM: there is no store. */
-/*@ requires memory: store_memory(p) && \valid_read(root) && \separated(root, p) &&
-      \separated(root, &opt_pages[0 .. OPT_PAGES_MAX - 1]);
+/*@ requires memory: store_memory(p) && \valid_read(seed) && \separated(seed, p) &&
+      \separated(seed, &opt_pages[0 .. OPT_PAGES_MAX - 1]);
+    requires root: seed_value(*seed) == root;
     requires depth: 1 <= depth <= 63;
     assigns *p, opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: \result == 0 ==> packed_key(seed_value(\old(*root)), p) && p->depth == depth &&
-      p->nodes == 1;
+    ensures store: \result == 0 ==> packed_key(root, p) && p->depth == depth && p->nodes == 1;
     ensures none: \result == 0 ==> \forall integer x; !packed_punctured(p, x); */
-int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *root);
+int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *seed);
 
 /** Begin to make a store of so many nodes at most: a draft without pages.
  * @retval 0, or PPRF_ERR_NOMEM: there is no draft. */
@@ -29,41 +29,40 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
     requires depth: 1 <= depth <= 63;
     assigns *p, *d;
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures loading: \result == 0 ==> loading(seed_value(R), p, d) && p->depth == depth;
+    ensures loading: \result == 0 ==> loading(root, p, d) && p->depth == depth;
     ensures none: \result == 0 ==> d->n == 0 && d->end == 0 && \forall integer x; !draft_punctured(d, x); */
-int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes)
-  /*@ ghost (struct pprf_seed R) */;
+int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes);
 
 /** The next node, behind those before it: the leaves between are punctured.
  * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
-/*@ requires loading: loading(seed_value(R), p, d);
+/*@ requires loading: loading(root, p, d);
     requires node: d->end <= start && height <= p->depth && tree_node(p->depth, start, height);
     requires memory: seed_outside(d, seed);
-    requires seed: seed_value(*seed) == node_seed(seed_value(R), p->depth, start, height);
+    requires seed: seed_value(*seed) == node_seed(root, p->depth, start, height);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures loading: \result == 0 ==> loading(seed_value(R), p, d) && d->end == start + pow2(height);
+    ensures loading: \result == 0 ==> loading(root, p, d) && d->end == start + pow2(height);
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) || \old(d->end) <= x < start; */
 int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
                   const struct pprf_seed *seed)
-  /*@ ghost (const struct opt_packed *p, struct pprf_seed R) */;
+  /*@ ghost (const struct opt_packed *p) */;
 
 /** Make a store of them; the leaves behind the last one are punctured.
  * @retval 0, or PPRF_ERR_NOMEM: there is no store, and the draft has its pages still. */
-/*@ requires loading: loading(seed_value(R), p, d);
+/*@ requires loading: loading(root, p, d);
     assigns p->nodes, p->page_max, p->pages, p->room, p->one_first, d->n, d->end, d->nodes,
       opt_firsts[0 .. OPT_INDEX_MAX - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from d->first, d->pages,
       d->pages[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: \result != 0 ==> draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures store: \result == 0 ==> packed_key(seed_value(R), p);
+    ensures store: \result == 0 ==> packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x; packed_punctured(p, x) <==>
       draft_punctured{Pre}(d, x) || \old(d->end) <= x < pow2(p->depth); */
-int opt_load_end(struct opt_packed *p, struct opt_draft *d) /*@ ghost (struct pprf_seed R) */;
+int opt_load_end(struct opt_packed *p, struct opt_draft *d);
 
 #endif

@@ -43,24 +43,24 @@ void opt_packed_near(struct opt_packed *p, uint64_t leaf);
 
 /** Puncture a leaf, whose live node opt_packed_find gave, with the seeds beside the path to it.
  * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0: the same leaves are punctured as before. */
-/*@ requires store: packed_key(seed_value(R), p);
+/*@ requires store: packed_key(root, p);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires memory: node.height > 0 ==> \valid_read(copath + (0 .. node.height - 1)) &&
       copath_apart(p, copath, node.height);
-    requires copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, node.height);
+    requires copath: copath_seeds(root, p->depth, leaf, copath, 0, node.height);
     assigns p->nodes, p->page_max, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
       p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || x == leaf;
     ensures count: \result == 0 ==> p->nodes == \old(p->nodes) + node.height - 1;
     ensures none: \result != 0 ==> p->nodes == \old(p->nodes) &&
       \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */;
+                        const struct pprf_seed *copath);
 
 /** Puncture n live leaves in ascending order, as opt_store_puncture_set; rest in leaf order.
  * @retval 0, or PPRF_ERR_NOMEM: nothing has changed. */

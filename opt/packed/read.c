@@ -4,7 +4,6 @@
 #include "wp/read_steps.h"
 
 int opt_packed_read(const struct opt_packed *p, struct opt_cursor *c, struct opt_entry *e)
-  /*@ ghost (struct pprf_seed R) */
 {
   size_t i = c->page;
   struct opt_place at = c->at;
@@ -31,7 +30,7 @@ int opt_packed_read(const struct opt_packed *p, struct opt_cursor *c, struct opt
       TILE_IS_READ
       unsigned height = opt_tile_height(page->tile[at.tile]);
       uint64_t end = at.start + opt_tile_leaves(page->tile[at.tile]);
-      struct pprf_seed seed = opt_seed_in(p, i, at) /*@ ghost (R) */;
+      struct pprf_seed seed = opt_seed_in(p, i, at);
       NODE_TO_READ
       *e = (struct opt_entry){{at.start, height, (uint16_t)at.tile, (uint16_t)at.seeds}, seed};
       *c = (struct opt_cursor){i, {end, at.tile + 1, at.seeds + 1}};

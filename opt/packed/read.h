@@ -24,20 +24,19 @@ struct opt_cursor {
  * opt_packed_seed take ten times as long for each of a key's nodes.
  * @retval 1 *e is set, and the cursor is behind the node.
  * @retval 0 there is none. */
-/*@ requires store: packed_holds(seed_value(R), p) && cursor_in(p, c->page, c->at);
+/*@ requires store: packed_holds(root, p) && cursor_in(p, c->page, c->at);
     requires memory: \valid(c) && \valid(e) && \separated(c, e);
     assigns *c, *e;
     ensures results: \result == 0 || \result == 1;
     ensures node: \result == 1 ==> packed_node{Pre}(p, e->node) && \old(c->at.start) <= e->node.start;
     ensures seed: \result == 1 ==> seed_value(e->seed) ==
-      node_seed(seed_value(R), \old(p->depth), e->node.start, e->node.height);
+      node_seed(root, \old(p->depth), e->node.start, e->node.height);
     ensures between: \result == 1 ==> \forall integer x; \old(c->at.start) <= x < e->node.start ==>
       packed_punctured{Pre}(p, x);
     ensures behind: \result == 1 ==> cursor_in{Pre}(p, c->page, c->at) &&
       c->at.start == e->node.start + pow2(e->node.height);
     ensures none: \result == 0 ==> \forall integer x;
       \old(c->at.start) <= x < pow2(\old(p->depth)) ==> packed_punctured{Pre}(p, x); */
-int opt_packed_read(const struct opt_packed *p, struct opt_cursor *c,
-                    struct opt_entry *e) /*@ ghost (struct pprf_seed R) */;
+int opt_packed_read(const struct opt_packed *p, struct opt_cursor *c, struct opt_entry *e);
 
 #endif

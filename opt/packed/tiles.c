@@ -183,25 +183,25 @@ static inline unsigned next_place(unsigned left, unsigned right, unsigned is_lef
       end == middle + pow2(height) && s + pow2(h) <= 0x8000000000000000;
     requires sibling: beside(leaf, height) == (is_left == 0 ? middle : start) &&
       tree_node(d, beside(leaf, height), height) &&
-      seed_value(value) == node_seed(seed_value(R), d, beside(leaf, height), height);
-    requires lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
-    requires rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+      seed_value(value) == node_seed(root, d, beside(leaf, height), height);
+    requires lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    requires rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top,
                                  seeds - k - 1, end, s + pow2(h));
     assigns tile[0 .. h], seed[0 .. h - 1];
     ensures left: is_left != 0 ==>
-      sibling_run(seed_value(R), d, leaf, h, row, k, k + left + 1, top, seeds - k, s, middle) &&
-      sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, seeds - k - 1,
+      sibling_run(root, d, leaf, h, row, k, k + left + 1, top, seeds - k, s, middle) &&
+      sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top, seeds - k - 1,
                   end, s + pow2(h));
     ensures right: is_left == 0 ==>
-      sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start) &&
-      sibling_run(seed_value(R), d, leaf, h, row, k + right, k + h + 1, top, seeds - k - 1,
+      sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, start) &&
+      sibling_run(root, d, leaf, h, row, k + right, k + h + 1, top, seeds - k - 1,
                   middle, s + pow2(h)); */
 static inline void put_path_sibling(uint8_t *tile, struct pprf_seed *seed, unsigned left,
                                     unsigned right, unsigned h, unsigned is_left, unsigned height,
                                     struct pprf_seed value)
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
-             unsigned seeds, struct pprf_seed R, unsigned d, uint64_t leaf, uint64_t start,
-             uint64_t middle, uint64_t end) */
+             unsigned seeds, unsigned d, uint64_t leaf, uint64_t start, uint64_t middle,
+             uint64_t end) */
 {
   unsigned at = next_place(left, right, is_left);
   put_live(tile, at, height, seed, h - is_left - at, value) /*@ ghost (row, k, top, seeds, h) */;
@@ -218,17 +218,17 @@ static inline void put_path_sibling(uint8_t *tile, struct pprf_seed *seed, unsig
     requires apart: \separated(tile + (0 .. h), copath + (0 .. h - 1)) &&
       \separated(tile + (0 .. h), seed + (0 .. h - 1)) &&
       \separated(seed + (0 .. h - 1), copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns tile[0 .. h], seed[0 .. h - 1];
     ensures left: \result <= h;
     ensures leaf: tree_node(d, leaf, 0) && leaf < 0x8000000000000000;
-    ensures lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + \result, top, seeds - k, s, leaf);
-    ensures rights: sibling_run(seed_value(R), d, leaf, h, row, k + \result + 1, k + h + 1, top,
+    ensures lefts: sibling_run(root, d, leaf, h, row, k, k + \result, top, seeds - k, s, leaf);
+    ensures rights: sibling_run(root, d, leaf, h, row, k + \result + 1, k + h + 1, top,
                                 seeds - k - 1, leaf + 1, s + pow2(h)); */
 static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf,
                                     unsigned h, const struct pprf_seed *copath)
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
-             unsigned seeds, struct pprf_seed R, unsigned d) */
+             unsigned seeds, unsigned d) */
 {
   unsigned left = 0, right = h; /* tiles beside the path so far, from either end */
   NO_SIBLINGS
@@ -236,11 +236,11 @@ static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint6
   /*@ loop invariant height: i <= h && left + i == right <= h;
       loop invariant node: tree_node(d, start, i) && covers(start, i, leaf) &&
         end == start + pow2(i) <= 0x8000000000000000;
-      loop invariant lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top,
+      loop invariant lefts: sibling_run(root, d, leaf, h, row, k, k + left, top,
                                         seeds - k, s, start);
-      loop invariant rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1,
+      loop invariant rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1,
                                          top, seeds - k - 1, end, s + pow2(h));
-      loop invariant copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+      loop invariant copath: copath_seeds(root, d, leaf, copath, 0, h);
       loop assigns i, left, right, start, end, tile[0 .. h], seed[0 .. h - 1];
       loop variant i; */
   for (unsigned i = h; i > 0; i--) {
@@ -248,7 +248,7 @@ static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint6
     unsigned is_left = (unsigned)(leaf >> (i - 1) & 1);
     SIDE_OF_SIBLING
     put_path_sibling(tile, seed, left, right, h, is_left, i - 1, copath[i - 1])
-      /*@ ghost (row, k, s, top, seeds, R, d, leaf, start, middle, end) */;
+      /*@ ghost (row, k, s, top, seeds, d, leaf, start, middle, end) */;
     left += is_left;
     right -= 1 - is_left;
     HALF_OF_LEAF
@@ -259,19 +259,19 @@ static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint6
 /* Write the punctured leaf's tile between them. */
 /*@ requires place: tile == row + k && left == right <= h && k + h < OPT_TILES_MAX &&
       \valid(tile + (0 .. h));
-    requires lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
-    requires rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+    requires lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    requires rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top,
                                  seeds - k - 1, end, s + pow2(h));
     assigns tile[left];
     ensures byte: tile_byte(row, k + left) == 0;
     ensures before: \forall integer i; 0 <= i < k ==> tile_byte(row, i) == tile_byte{Pre}(row, i);
-    ensures lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, start);
-    ensures rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top,
+    ensures lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, start);
+    ensures rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top,
                                 seeds - k - 1, end, s + pow2(h)); */
 static inline void put_punctured_leaf(uint8_t *tile, unsigned left)
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
-             unsigned seeds, struct pprf_seed R, unsigned d, uint64_t leaf, unsigned h,
-             unsigned right, uint64_t start, uint64_t end) */
+             unsigned seeds, unsigned d, uint64_t leaf, unsigned h, unsigned right,
+             uint64_t start, uint64_t end) */
 {
   tile[left] = 0;
   RUNS_KEPT
@@ -280,12 +280,12 @@ static inline void put_punctured_leaf(uint8_t *tile, unsigned left)
 void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, unsigned h,
                         const struct pprf_seed *copath)
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t first, uint64_t s,
-             const struct pprf_seed *top, unsigned seeds, struct pprf_seed R, unsigned d) */
+             const struct pprf_seed *top, unsigned seeds, unsigned d) */
 {
   unsigned left = put_siblings(tile, seed, leaf, h, copath)
-    /*@ ghost (row, k, s, top, seeds, R, d) */;
+    /*@ ghost (row, k, s, top, seeds, d) */;
   put_punctured_leaf(tile, left)
-    /*@ ghost (row, k, s, top, seeds, R, d, leaf, h, left, leaf, leaf + 1) */;
+    /*@ ghost (row, k, s, top, seeds, d, leaf, h, left, leaf, leaf + 1) */;
   PATH_IS_ROW
 }
 
@@ -307,31 +307,29 @@ static inline void put_merged(uint8_t *tile, unsigned n, unsigned left)
 }
 
 /* Make two punctured siblings, tiles left and left + 1 of n, one tile. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+/*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires pair: left + 1 < n && tile_byte(tile, left) == tile_byte(tile, left + 1) < d &&
       tree_node(d, tile_start(tile, first, left), tile_byte(tile, left) + 1);
     requires memory: \valid(tile + (0 .. n - 1));
     assigns tile[0 .. n - 1];
-    ensures row: row_holds(seed_value(R), d, tile, n - 1, first, end, top, m);
+    ensures row: row_holds(root, d, tile, n - 1, first, end, top, m);
     ensures punctured: \forall integer x;
       row_punctured(tile, n - 1, first, x) <==> row_punctured{Pre}(tile, n, first, x);
     ensures before: row_kept{Pre,Post}(tile, first, left);
     ensures merged: tile[left] == \old(tile[left]) + 1;
     ensures free: tile[n - 1] == 0; */
 static inline void merge_pair(uint8_t *tile, unsigned n, unsigned left)
-  /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
-             uint64_t first, uint64_t end) */
+  /*@ ghost (const struct pprf_seed *top, unsigned m, unsigned d, uint64_t first, uint64_t end) */
 {
   put_merged(tile, n, left);
   PAIR_IS_TILE
 }
 
 unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
-  /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
-             uint64_t first, uint64_t end) */
+  /*@ ghost (const struct pprf_seed *top, unsigned m, unsigned d, uint64_t first, uint64_t end) */
 {
   /*@ loop invariant count: 1 <= n <= \at(n,Pre);
-      loop invariant row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+      loop invariant row: row_holds(root, d, tile, n, first, end, top, m);
       loop invariant punctured: \forall integer x;
         row_punctured(tile, n, first, x) <==> row_punctured{Pre}(tile, \at(n,Pre), first, x);
       loop invariant at: at < n && tile[at] < 64 && start == tile_start(tile, first, at);
@@ -348,7 +346,7 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
     if (tile[left] != tile[left + 1])
       return n;
     PAIR_HAS_PARENT
-    merge_pair(tile, n, left) /*@ ghost (top, m, R, d, first, end) */;
+    merge_pair(tile, n, left) /*@ ghost (top, m, d, first, end) */;
     //@ assert rest: \forall integer i; n <= i < \at(n,Pre) ==> tile[i] == 0;
     //@ assert free: \forall integer i; n - 1 <= i < \at(n,Pre) ==> tile[i] == 0;
     n--;
@@ -358,13 +356,13 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
 }
 
 /* Take the seed of a leaf that is a tile by itself out of the row. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+/*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE &&
       at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
     requires memory: \valid(tile + (0 .. n - 1)) && \valid(top + (-m .. -1)) &&
       \separated(tile + (0 .. n - 1), top + (-m .. -1));
     assigns tile[0 .. n - 1], top[-m .. -1];
-    ensures row: row_holds(seed_value(R), d, tile, n, first, end, top, m - 1);
+    ensures row: row_holds(root, d, tile, n, first, end, top, m - 1);
     ensures punctured: \forall integer x; row_punctured(tile, n, first, x) <==>
       row_punctured{Pre}(tile, n, first, x) || x == at.start;
     ensures at: tile[at.tile] == 0 && tile_start(tile, first, at.tile) == at.start;
@@ -372,7 +370,7 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
     ensures wiped: zero_seed(top[-m]); */
 static inline void take_live_leaf(uint8_t *tile, struct pprf_seed *top, unsigned m,
                                   struct opt_place at)
-  /*@ ghost (unsigned n, struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned n, unsigned d, uint64_t first, uint64_t end) */
 {
   SEEDS_BELOW_LEAF
   opt_seeds_up_one(top - m, m - at.seeds - 1u) /*@ ghost (top, at.seeds) */;
@@ -382,11 +380,11 @@ static inline void take_live_leaf(uint8_t *tile, struct pprf_seed *top, unsigned
 
 unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                                struct opt_place at)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
-  take_live_leaf(tile, top, m, at) /*@ ghost (n, R, d, first, end) */;
+  take_live_leaf(tile, top, m, at) /*@ ghost (n, d, first, end) */;
   unsigned tiles = opt_row_merge(tile, n, at.tile, at.start)
-    /*@ ghost (top, m - 1, R, d, first, end) */;
+    /*@ ghost (top, m - 1, d, first, end) */;
   //@ ghost places_lemma(tile, tiles);
   return tiles;
 }
@@ -420,7 +418,7 @@ static inline void make_room(uint8_t *tile, unsigned n, struct pprf_seed *top, u
     requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
       \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
       \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
     ensures head: \forall integer i; 0 <= i < k ==> tile_byte(tile, i) == tile_byte{Pre}(tile, i);
     ensures tail: \forall integer i; k + h < i < n + h ==>
@@ -432,7 +430,7 @@ static inline void make_room(uint8_t *tile, unsigned n, struct pprf_seed *top, u
     ensures before: row_kept{Pre,Post}(tile, first, k);
     ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(tile, first, d, i);
     ensures seeds: \forall integer i; k <= i <= k + h ==>
-      tile_has_seed(seed_value(R), d, tile, first, top, i);
+      tile_has_seed(root, d, tile, first, top, i);
     ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(tile, i) < 64 ==>
       tile_byte(tile, i) == 0 && tile_start(tile, first, i) == leaf;
     ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(tile, i) == 0 &&
@@ -442,12 +440,12 @@ static inline void make_room(uint8_t *tile, unsigned n, struct pprf_seed *top, u
 static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                                     unsigned k, unsigned seeds, uint64_t leaf, unsigned h,
                                     const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t s) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t s) */
 {
   make_room(tile, n, top, m, k, seeds, h);
   ROW_BEFORE_PATH
   opt_tiles_put_path(tile + k, top - (seeds + h), leaf, h, copath)
-    /*@ ghost (tile, k, first, s, top, seeds, R, d) */;
+    /*@ ghost (tile, k, first, s, top, seeds, d) */;
   PATH_IN_ROOM
 }
 
@@ -462,7 +460,7 @@ static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed 
     requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
       \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
       \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
     ensures head: \forall integer i; 0 <= i < k ==> tile_byte(tile, i) == tile_byte{Pre}(tile, i);
     ensures tail: \forall integer i; k + h < i < n + h ==>
@@ -474,7 +472,7 @@ static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed 
     ensures before: row_kept{Pre,Post}(tile, first, k);
     ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(tile, first, d, i);
     ensures seeds: \forall integer i; k <= i <= k + h ==>
-      tile_has_seed(seed_value(R), d, tile, first, top, i);
+      tile_has_seed(root, d, tile, first, top, i);
     ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(tile, i) < 64 ==>
       tile_byte(tile, i) == 0 && tile_start(tile, first, i) == leaf;
     ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(tile, i) == 0 &&
@@ -483,19 +481,19 @@ static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed 
 static inline void replace_tile(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                                 unsigned k, unsigned seeds, uint64_t leaf, unsigned h,
                                 const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t s) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t s) */
 {
-  put_path_in_room(tile, n, top, m, k, seeds, leaf, h, copath) /*@ ghost (R, d, first, s) */;
+  put_path_in_room(tile, n, top, m, k, seeds, leaf, h, copath) /*@ ghost (d, first, s) */;
   STARTS_BEHIND_PATH
 }
 
 void opt_row_puncture_below(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                             struct opt_place at, uint64_t leaf, unsigned h,
                             const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   SEEDS_BELOW_NODE
   replace_tile(tile, n, top, m, at.tile, at.seeds, leaf, h, copath)
-    /*@ ghost (R, d, first, at.start) */;
+    /*@ ghost (d, first, at.start) */;
   PATH_IN_ROW
 }

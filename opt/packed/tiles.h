@@ -149,12 +149,12 @@ void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
     requires apart: \separated(tile + (0 .. h), copath + (0 .. h - 1)) &&
       \separated(tile + (0 .. h), seed + (0 .. h - 1)) &&
       \separated(seed + (0 .. h - 1), copath + (0 .. h - 1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns tile[0 .. h], seed[0 .. h - 1];
     ensures before: row_kept{Pre,Post}(row, first, k);
     ensures nodes: \forall integer i; k <= i <= k + h ==> tile_is_node(row, first, d, i);
     ensures seeds: \forall integer i; k <= i <= k + h ==>
-      tile_has_seed(seed_value(R), d, row, first, top, i);
+      tile_has_seed(root, d, row, first, top, i);
     ensures only: \forall integer i; k <= i <= k + h ==> tile_byte(row, i) < 64 ==>
       tile_byte(row, i) == 0 && tile_start(row, first, i) == leaf;
     ensures leaf: \exists integer i; k <= i <= k + h && tile_byte(row, i) == 0 &&
@@ -164,38 +164,36 @@ void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
 void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, unsigned h,
                         const struct pprf_seed *copath)
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t first, uint64_t s,
-             const struct pprf_seed *top, unsigned seeds, struct pprf_seed R,
-             unsigned d) */
+             const struct pprf_seed *top, unsigned seeds, unsigned d) */
   ;
 
 /** Merge the punctured tile at an index of a row of n with its siblings, as far as they lie in the row.
  * @param[in] start the tile's first leaf.
  * @return the number of tiles. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+/*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at < n && tile[at] < 64 && start == tile_start(tile, first, at);
     requires memory: \valid(tile + (0 .. n - 1));
     assigns tile[0 .. n - 1];
-    ensures row: row_holds(seed_value(R), d, tile, \result, first, end, top, m);
+    ensures row: row_holds(root, d, tile, \result, first, end, top, m);
     ensures punctured: \forall integer x;
       row_punctured(tile, \result, first, x) <==> row_punctured{Pre}(tile, n, first, x);
     ensures count: 1 <= \result <= n;
     ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
 unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
-  /*@ ghost (const struct pprf_seed *top, unsigned m, struct pprf_seed R, unsigned d,
-             uint64_t first, uint64_t end) */
+  /*@ ghost (const struct pprf_seed *top, unsigned m, unsigned d, uint64_t first, uint64_t end) */
   ;
 
 /** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies below
  * top.  Its seed is overwritten, and m - 1 are left; punctured siblings become one tile.
  * @param[in] at where opt_tiles_find found the leaf.
  * @return the number of tiles. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+/*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE &&
       at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
     requires memory: \valid(tile + (0 .. n - 1)) && \valid(top + (-m .. -1)) &&
       \separated(tile + (0 .. n - 1), top + (-m .. -1));
     assigns tile[0 .. n - 1], top[-m .. -1];
-    ensures row: row_holds(seed_value(R), d, tile, \result, first, end, top, m - 1);
+    ensures row: row_holds(root, d, tile, \result, first, end, top, m - 1);
     ensures punctured: \forall integer x; row_punctured(tile, \result, first, x) <==>
       row_punctured{Pre}(tile, n, first, x) || x == at.start;
     ensures count: 1 <= \result <= n;
@@ -204,12 +202,12 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
     ensures free: \forall integer i; \result <= i < n ==> tile[i] == 0; */
 unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                                struct opt_place at)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */;
 
 /** Puncture a leaf below a tile of height h >= 1 in such a row, behind which there is memory for h more
  * tiles and h - 1 more seeds.  Each place of the n + h tiles and m + h - 1 seeds is written anew or keeps
  * its own. */
-/*@ requires row: row_holds(seed_value(R), d, tile, n, first, end, top, m);
+/*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE + h && 1 <= h &&
       at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
     requires leaf: covers(at.start, h, leaf) && n + h <= OPT_TILES_MAX;
@@ -218,15 +216,15 @@ unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top,
     requires apart: \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1)) &&
       \separated(copath + (0 .. h - 1), tile + (0 .. n + h - 1)) &&
       \separated(copath + (0 .. h - 1), top + (-(m + h - 1) .. -1));
-    requires copath: copath_seeds(seed_value(R), d, leaf, copath, 0, h);
+    requires copath: copath_seeds(root, d, leaf, copath, 0, h);
     assigns tile[0 .. n + h - 1], top[-(m + h - 1) .. -1];
-    ensures row: row_holds(seed_value(R), d, tile, n + h, first, end, top, m + h - 1);
+    ensures row: row_holds(root, d, tile, n + h, first, end, top, m + h - 1);
     ensures punctured: \forall integer x; row_punctured(tile, n + h, first, x) <==>
       row_punctured{Pre}(tile, n, first, x) || x == leaf;
     ensures owned: places_owned(tile, n + h, m + h - 1); */
 void opt_row_puncture_below(uint8_t *tile, unsigned n, struct pprf_seed *top, unsigned m,
                             struct opt_place at, uint64_t leaf, unsigned h,
                             const struct pprf_seed *copath)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */;
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */;
 
 #endif

@@ -47,17 +47,17 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
 
 /** Make a store, as opt_store_open leaves it, a key in which nothing is punctured. */
 /*@ requires store: new_store(s);
-    requires root: \valid_read(root) && APART(root, s);
+    requires seed: \valid_read(seed) && APART(seed, s);
     assigns s->nodes, s->slot[0];
-    ensures key: key(seed_value(\old(*root)), s);
+    ensures key: key(seed_value(\old(*seed)), s);
     ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
-void opt_store_set_up(struct opt_store *s, const struct pprf_seed *root);
+void opt_store_set_up(struct opt_store *s, const struct pprf_seed *seed);
 
 /** Make a packed store, its root's seed given.
  * @param[in] packed zero bytes that must live as long as the store.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
-                          const struct pprf_seed *root);
+                          const struct pprf_seed *seed);
 
 /** Make a packed store with the nodes of a source, as opt_packed_load. */
 int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
@@ -99,11 +99,11 @@ void opt_store_clear(struct opt_store *s);
 /** Wipe the seeds and give the store one node, the root, whatever state it is in: a key in which nothing is
  * punctured. */
 /*@ requires memory: laid_out(s);
-    requires root: \valid_read(root) && APART(root, s);
+    requires seed: \valid_read(seed) && APART(seed, s);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(\old(*root)), s);
+    ensures key: key(seed_value(\old(*seed)), s);
     ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
-void opt_store_start(struct opt_store *s, const struct pprf_seed *root);
+void opt_store_start(struct opt_store *s, const struct pprf_seed *seed);
 
 /** Wipe the seeds and give the mapping back. */
 void opt_store_close(struct opt_store *s);

@@ -18,14 +18,13 @@
   })
 
 int opt_store_next(const struct opt_store *s, uint64_t leaf, struct opt_node *node)
-  /*@ ghost (struct pprf_seed R) */
 {
   OPT_IF_PACKED(s, return opt_packed_next(s->packed, leaf, node);)
   leaf = opt_bitmap_next_live(&s->punctured, leaf);
   //@ assert depth: 1 <= s->punctured.depth <= 32;
   if (!opt_in_tree(leaf, s->punctured.depth))
     return 0;
-  return opt_store_find(s, leaf, node) /*@ ghost (R) */;
+  return opt_store_find(s, leaf, node);
 }
 
 /*@ requires opened(s) && j < pow2(s->punctured.depth - 1);
@@ -57,17 +56,16 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
 
 /* Put the seed of a path's sibling into its slot. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && i < s->punctured.depth;
-    requires stored: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, i);
+    requires stored: copath_stored(root, s->punctured.depth, leaf, s->slot, i);
     requires seed: seed_value(seed) ==
-      node_seed(seed_value(R), s->punctured.depth, beside(leaf, i), i);
+      node_seed(root, s->punctured.depth, beside(leaf, i), i);
     assigns s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
-    ensures stored: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, i + 1);
+    ensures stored: copath_stored(root, s->punctured.depth, leaf, s->slot, i + 1);
     ensures others: same_but{Pre,Post}(s, beside(leaf, i) / 2);
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes); */
 static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R) */
 {
   COPATH_HAS_SLOTS
   uint64_t j = opt_sibling_start(leaf, i) >> 1;
@@ -83,29 +81,29 @@ static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, st
     requires nodes: 1 <= s->nodes <= 0x100000000;
     requires \valid_read(copath + (0 .. height - 1));
     requires apart: APART(copath + (0 .. height - 1), s);
-    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, height);
+    requires copath: copath_seeds(root, s->punctured.depth, leaf, copath, 0, height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures nodes: s->nodes == \old(s->nodes) + height - 1;
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures copath: copath_stored(seed_value(R), s->punctured.depth, leaf, s->slot, height);
+    ensures copath: copath_stored(root, s->punctured.depth, leaf, s->slot, height);
     ensures leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
     ensures others: height > 0 ==> other_slots{Pre,Post}(s, leaf, height);
     ensures other: height == 0 ==> same_but{Pre,Post}(s, leaf / 2); */
 static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
-                       const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+                       const struct pprf_seed *copath)
 {
   COPATH_FITS
   put_nodes(s, s->nodes + height - 1);
-  //@ assert copath: copath_seeds(seed_value(R), d, leaf, copath, 0, height);
+  //@ assert copath: copath_seeds(root, d, leaf, copath, 0, height);
   if (height == 0)
     put_slot(s, leaf >> 1, (struct pprf_seed){0, 0});
   /*@ loop invariant 0 <= i <= height;
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant nodes: s->nodes == \at(s->nodes,Pre) + height - 1;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
-      loop invariant copath: copath_seeds(seed_value(R), d, leaf, copath, 0, height);
-      loop invariant done: copath_stored(seed_value(R), d, leaf, s->slot, i);
+      loop invariant copath: copath_seeds(root, d, leaf, copath, 0, height);
+      loop invariant done: copath_stored(root, d, leaf, s->slot, i);
       loop invariant leaf: height == 0 ==> zero_seed(s->slot[leaf / 2]);
       loop invariant others: height > 0 ==> other_slots{Pre,Here}(s, leaf, i);
       loop invariant other: height == 0 ==> same_but{Pre,Here}(s, leaf / 2);
@@ -114,41 +112,40 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
   for (unsigned i = 0; i < height; i++) {
     //@ assert apart: \separated(copath + (0 .. height - 1), SLOTS(s));
     //@ ghost Before: ;
-    put_beside(s, leaf, i, copath[i]) /*@ ghost (R) */;
+    put_beside(s, leaf, i, copath[i]);
     //@ assert same: same_seeds{Before,Here}(copath, height);
     //@ assert others: height > 0 ==> other_slots{Pre,Here}(s, leaf, i + 1);
   }
 }
 
 /* The same, for the key: a node gives way to its co-path, as if the leaf were punctured already. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
     requires \valid_read(copath + (0 .. node.height - 1));
     requires apart: APART(copath + (0 .. node.height - 1), s);
-    requires copath: copath_seeds(seed_value(R), s->punctured.depth, leaf, copath, 0, node.height);
+    requires copath: copath_seeds(root, s->punctured.depth, leaf, copath, 0, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, leaf, leaf + 1);
     ensures nodes: s->nodes ==
       cover_size{Pre}(&s->punctured, leaf, leaf + 1, 0, s->punctured.depth); */
 static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                         const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+                         const struct pprf_seed *copath)
 {
   COVER_WHEN_PUNCTURED
-  put_copath(s, leaf, node.height, copath) /*@ ghost (R) */;
+  put_copath(s, leaf, node.height, copath);
   SLOTS_HOLD_THE_NEW_COVER
 }
 
 /* Give back the slots of the leaves first .. end - 1, all of which are punctured. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0);
     requires punctured: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
     assigns \nothing;
     ensures opened: opened(s); */
 static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t end)
-  /*@ ghost (struct pprf_seed R) */
 {
   RELEASED_SLOTS_ARE_ZERO
   opt_pages_release_slots(s, first, end);
@@ -172,7 +169,7 @@ static inline void release_punctured(struct opt_store *s, uint64_t first, uint64
 
 /* Give back what the blocks around a leaf that became full with it no longer need. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0);
     requires level: SLOTS_LEVEL <= full < s->punctured.levels;
     requires marked: \forall integer k; 0 <= k <= full ==>
       in_full_block(&s->punctured, k, block_of(leaf, k));
@@ -183,14 +180,13 @@ static inline void release_punctured(struct opt_store *s, uint64_t first, uint64
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures nodes: s->nodes == \old(s->nodes);
     ensures kept: same_slots{Pre,Post}(s);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0); */
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0); */
 static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
-  /*@ ghost (struct pprf_seed R) */
 {
   SLOTS_BLOCK_AROUND_LEAF
   uint64_t block = leaf >> 6 * SLOTS_LEVEL;
   SLOTS_BLOCK_IS_PUNCTURED
-  release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL) /*@ ghost (R) */;
+  release_slots(s, block << 6 * SLOTS_LEVEL, (block + 1) << 6 * SLOTS_LEVEL);
   if (full >= DEAD_LEVEL) {
     WORDS_BLOCK_AROUND_LEAF
     block = leaf >> 6 * DEAD_LEVEL;
@@ -202,31 +198,31 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
 /* Mark a live leaf as punctured.  The slots are up to date already. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) &&
       !is_punctured(&s->punctured, leaf);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured,
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured,
       leaf, leaf + 1);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, 0, 0);
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || x == leaf;
     ensures nodes: s->nodes == \old(s->nodes); */
-static void puncture_leaf(struct opt_store *s, uint64_t leaf) /*@ ghost (struct pprf_seed R) */
+static void puncture_leaf(struct opt_store *s, uint64_t leaf)
 {
   SLOTS_APART_FROM_MARK
   unsigned full = opt_bitmap_puncture(&s->punctured, leaf);
   COVER_WITHOUT_LEAF
   if (full >= SLOTS_LEVEL)
-    release_blocks(s, leaf, full) /*@ ghost (R) */;
+    release_blocks(s, leaf, full);
 }
 
 /* Give back what is left when no node is. */
-/*@ requires key: key(seed_value(R), s);
+/*@ requires key: key(root, s);
     requires punctured: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
-static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
+static void release_all(struct opt_store *s)
 {
   NO_NODE_IS_LEFT
   opt_pages_release_all(s);
@@ -234,32 +230,32 @@ static void release_all(struct opt_store *s) /*@ ghost (struct pprf_seed R) */
 }
 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
-                        const struct pprf_seed *copath) /*@ ghost (struct pprf_seed R) */
+                        const struct pprf_seed *copath)
 {
   COVER_SIZE_BEFORE_PUNCTURE
-  replace_node(s, leaf, node, copath) /*@ ghost (R) */;
-  puncture_leaf(s, leaf) /*@ ghost (R) */;
+  replace_node(s, leaf, node, copath);
+  puncture_leaf(s, leaf);
   COVER_SIZE_AFTER_PUNCTURE
   if (s->nodes == 0) {
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
-    release_all(s) /*@ ghost (R) */;
+    release_all(s);
   }
 }
 
 /* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1
  * after. */
 /*@ requires opened: opened(s);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
     requires wider: range_plus_node(&s->punctured, lo, hi, from, to, node.start, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, from, to);
     ensures nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth); */
 static inline void take_out(struct opt_store *s, struct opt_node node)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
+  /*@ ghost (uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
 {
   NODE_HAS_ITS_SLOT_ALONE
   put_slot(s, node.start >> 1, (struct pprf_seed){0, 0});
@@ -270,19 +266,19 @@ static inline void take_out(struct opt_store *s, struct opt_node node)
 
 /* Put a node into the slots: from .. to - 1 counts as punctured before, lo .. hi - 1 after. */
 /*@ requires opened: opened(s);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, from, to);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, from, to);
     requires nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth);
     requires live: live(&s->punctured, lo, hi, s->punctured.depth, node.start, node.height);
     requires wider: range_plus_node(&s->punctured, lo, hi, from, to, node.start, node.height);
     requires seed: seed_value(seed) ==
-      node_seed(seed_value(R), s->punctured.depth, node.start, node.height);
+      node_seed(root, s->punctured.depth, node.start, node.height);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth); */
 static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf_seed seed)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
+  /*@ ghost (uint64_t lo, uint64_t hi, uint64_t from, uint64_t to) */
 {
   NO_NODE_HAS_THE_SLOT
   put_slot(s, node.start >> 1, seed);
@@ -310,7 +306,7 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
 /* Mark leaves as punctured that are, or are among lo .. hi - 1, whose nodes are out of the
  * slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires out: \forall integer x; first <= x <= last ==>
       is_punctured(&s->punctured, x) || lo <= x < hi;
@@ -320,12 +316,12 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures rest: same_entries{Pre,Post}(left, lefts) && same_entries{Pre,Post}(right, rights);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     ensures nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 static inline void mark_range(struct opt_store *s, uint64_t first, uint64_t last)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, const struct opt_entry *left,
-             unsigned lefts, const struct opt_entry *right, unsigned rights) */
+  /*@ ghost (uint64_t lo, uint64_t hi, const struct opt_entry *left, unsigned lefts,
+             const struct opt_entry *right, unsigned rights) */
 {
   COVER_SIZE_BEFORE_MARKS
   mark_leaves(s, first, last);
@@ -339,13 +335,13 @@ struct span {
 
 /* Take the live nodes that meet a range out of the slots.  The span runs from the start of the
  * first to the end of the last. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
     ensures slots:
-      slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, \result.from, \result.end);
+      slots(root, s->punctured.depth, s->slot, &s->punctured, \result.from, \result.end);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, \result.from, \result.end, 0, s->punctured.depth);
     ensures out: \forall integer x; first <= x <= last ==>
@@ -359,11 +355,10 @@ struct span {
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
     ensures meets: \result.from <= last && first < \result.end; */
 static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last)
-  /*@ ghost (struct pprf_seed R) */
 {
   RANGE_IN_TREE
   struct opt_node n = {.start = 0, .height = 0};
-  int more = opt_store_next(s, first, &n) /*@ ghost (R) */; /* there is one */
+  int more = opt_store_next(s, first, &n); /* there is one */
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
   const uint64_t from = n.start;
@@ -371,7 +366,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   NOTHING_TAKEN_YET
   /*@ loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
-      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, from, to);
+      loop invariant slots: slots(root, d, s->slot, &s->punctured, from, to);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d);
       loop invariant bounds: from <= to <= pow2(d);
       loop invariant begin: from == to ==> more != 0 && n.start == from;
@@ -389,10 +384,10 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
       loop variant pow2(d) - to; */
   while (more && n.start <= last) {
     NEXT_NODE_IS_LIVE
-    take_out(s, n) /*@ ghost (R, from, to, from, end) */;
+    take_out(s, n) /*@ ghost (from, to, from, end) */;
     to = opt_node_end(n);
     NODE_IS_TAKEN
-    more = opt_store_next(s, to, &n) /*@ ghost (R) */;
+    more = opt_store_next(s, to, &n);
     //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   }
   return (struct span){from, to};
@@ -400,30 +395,30 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
 
 /* Put the nodes that a punctured range leaves left of it into the slots. */
 /*@ requires opened: opened(s);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires punctured: is_punctured(&s->punctured, first) && first < hi;
     requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
+    requires entries: entries(root, s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
     requires left: lefts(rest, n, lo, first);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured,
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured,
                          lo < first ? first : lo, hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo < first ? first : lo, hi, 0, s->punctured.depth); */
 static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigned n)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t first) */
+  /*@ ghost (uint64_t lo, uint64_t hi, uint64_t first) */
 {
   LEFTS_BEGIN
   /*@ loop invariant i <= n;
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
       loop invariant same: same_entries{Pre,Here}(rest, n);
-      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, from, hi);
+      loop invariant slots: slots(root, d, s->slot, &s->punctured, from, hi);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, from, hi, 0, d);
       loop invariant from: i < n ==> begins{Pre}(rest, i, from);
       loop invariant done: i == n ==> from == (lo < first ? first : lo);
@@ -431,37 +426,37 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
       loop variant n - i; */
   for (unsigned i = 0; i < n; i++) {
     LEFT_IS_LIVE
-    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (R, end, hi, from, hi) */;
+    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (end, hi, from, hi) */;
     LEFT_IS_STORED
   }
 }
 
 /* Those right of it. */
 /*@ requires opened: opened(s);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires punctured: is_punctured(&s->punctured, last) && lo <= last;
     requires count: n <= PPRF_SLOTS_DEPTH_MAX && \valid_read(rest + (0 .. n - 1));
     requires apart: APART(rest + (0 .. n - 1), s);
-    requires entries: entries(seed_value(R), s->punctured.depth, rest, n) &&
+    requires entries: entries(root, s->punctured.depth, rest, n) &&
       entries_live(&s->punctured, rest, n);
     requires right: rights(rest, n, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
     ensures opened: opened(s);
     ensures set: same_set{Pre,Post}(&s->punctured);
-    ensures slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo,
+    ensures slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo,
                          last + 1 < hi ? last + 1 : hi);
     ensures nodes: s->nodes ==
       cover_size(&s->punctured, lo, last + 1 < hi ? last + 1 : hi, 0, s->punctured.depth); */
 static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsigned n)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t last) */
+  /*@ ghost (uint64_t lo, uint64_t hi, uint64_t last) */
 {
   RIGHTS_BEGIN
   /*@ loop invariant i <= n;
       loop invariant opened: opened(s) && s->punctured.depth == d;
       loop invariant set: same_set{Pre,Here}(&s->punctured);
       loop invariant same: same_entries{Pre,Here}(rest, n);
-      loop invariant slots: slots(seed_value(R), d, s->slot, &s->punctured, lo, to);
+      loop invariant slots: slots(root, d, s->slot, &s->punctured, lo, to);
       loop invariant nodes: s->nodes == cover_size(&s->punctured, lo, to, 0, d);
       loop invariant to: i < n ==> ends{Pre}(rest, i, to);
       loop invariant done: i == n ==> to == (last + 1 < hi ? last + 1 : hi);
@@ -469,7 +464,7 @@ static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsign
       loop variant n - i; */
   for (unsigned i = 0; i < n; i++) {
     RIGHT_IS_LIVE
-    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (R, lo, start, lo, to) */;
+    put_in(s, rest[i].node, rest[i].seed) /*@ ghost (lo, start, lo, to) */;
     RIGHT_IS_STORED
   }
 }
@@ -518,18 +513,17 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
 }
 
 /* Give back what the full blocks among punctured leaves no longer need. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
-  /*@ ghost (struct pprf_seed R) */
 {
   COVER_SIZE_BEFORE_RELEASE
   const struct span small = full_span(&s->punctured, SLOTS_LEVEL, first, last);
   if (small.from < small.end)
-    release_slots(s, small.from, small.end) /*@ ghost (R) */;
+    release_slots(s, small.from, small.end);
   const struct span large = full_span(&s->punctured, DEAD_LEVEL, first, last);
   if (large.from < large.end)
     release_punctured(s, large.from, large.end);
@@ -538,45 +532,45 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
 
 /* Put the nodes that a punctured range leaves on either side into the slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
-    requires slots: slots(seed_value(R), s->punctured.depth, s->slot, &s->punctured, lo, hi);
+    requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
     requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     requires bounds: lo <= last && first < hi <= pow2(s->punctured.depth);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
-      entries(seed_value(R), s->punctured.depth, right, rights);
+    requires entries: entries(root, s->punctured.depth, left, lefts) &&
+      entries(root, s->punctured.depth, right, rights);
     requires kept: entries_live(&s->punctured, left, lefts) &&
       entries_live(&s->punctured, right, rights);
     requires sides: lefts(left, lefts, lo, first) && rights(right, rights, hi, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures set: same_set{Pre,Post}(&s->punctured); */
 static inline void put_rest(struct opt_store *s, const struct opt_entry *left, unsigned lefts,
                             const struct opt_entry *right, unsigned rights)
-  /*@ ghost (struct pprf_seed R, uint64_t lo, uint64_t hi, uint64_t first, uint64_t last) */
+  /*@ ghost (uint64_t lo, uint64_t hi, uint64_t first, uint64_t last) */
 {
   RIGHTS_APART_FROM_SLOTS
-  put_lefts(s, left, lefts) /*@ ghost (R, lo, hi, first) */;
+  put_lefts(s, left, lefts) /*@ ghost (lo, hi, first) */;
   RIGHTS_KEPT_BY_LEFTS
-  put_rights(s, right, rights) /*@ ghost (R, from, hi, last) */;
+  put_rights(s, right, rights) /*@ ghost (from, hi, last) */;
   REST_IS_THE_COVER
 }
 
 /* Replace the live nodes that meet a range by the nodes that it leaves.  The span runs from the
  * start of the first to the end of the last. */
-/*@ requires key: key(seed_value(R), s) && first <= last < pow2(s->punctured.depth);
+/*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
     requires right: rights <= PPRF_SLOTS_DEPTH_MAX && \valid_read(right + (0 .. rights - 1));
     requires apart: APART(left + (0 .. lefts - 1), s) && APART(right + (0 .. rights - 1), s);
-    requires entries: entries(seed_value(R), s->punctured.depth, left, lefts) &&
-      entries(seed_value(R), s->punctured.depth, right, rights);
+    requires entries: entries(root, s->punctured.depth, left, lefts) &&
+      entries(root, s->punctured.depth, right, rights);
     requires lefts: lefts_of(&s->punctured, left, lefts, first);
     requires rights: rights_of(&s->punctured, right, rights, last);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
-    ensures key: key(seed_value(R), s);
+    ensures key: key(root, s);
     ensures leaves: \forall integer x;
       is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) || first <= x <= last;
     ensures bounds: \result.from < \result.end <= pow2(s->punctured.depth);
@@ -584,14 +578,13 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
 static inline struct span replace_range(struct opt_store *s, uint64_t first, uint64_t last,
                                         const struct opt_entry *left, unsigned lefts,
                                         const struct opt_entry *right, unsigned rights)
-  /*@ ghost (struct pprf_seed R) */
 {
   REST_APART_FROM_KEY
-  const struct span out = take_range(s, first, last) /*@ ghost (R) */;
+  const struct span out = take_range(s, first, last);
   REST_KEPT_BY_TAKING
-  mark_range(s, first, last) /*@ ghost (R, lo, hi, left, lefts, right, rights) */;
+  mark_range(s, first, last) /*@ ghost (lo, hi, left, lefts, right, rights) */;
   REST_KEPT_BY_MARKING
-  put_rest(s, left, lefts, right, rights) /*@ ghost (R, lo, hi, first, last) */;
+  put_rest(s, left, lefts, right, rights) /*@ ghost (lo, hi, first, last) */;
   /*@ assert punctured: \forall integer x;
         is_punctured(&s->punctured, x) <==> is_punctured{Pre}(&s->punctured, x) ||
         first <= x <= last; */
@@ -615,19 +608,17 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
 void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last,
                               const struct opt_entry *left, unsigned lefts,
                               const struct opt_entry *right, unsigned rights)
-  /*@ ghost (struct pprf_seed R) */
 {
   //@ ghost unsigned d = s->punctured.depth;
   //@ assert depth: 1 <= d <= 32;
-  const struct span out =
-    replace_range(s, first, last, left, lefts, right, rights) /*@ ghost (R) */;
+  const struct span out = replace_range(s, first, last, left, lefts, right, rights);
   //@ assert apart: APART_WORDS(s, s) && s->punctured.depth == d;
   /* Blocks before the first node and after the last were released when they became full. */
-  release_range(s, later(out.from, first), earlier(out.end - 1, last)) /*@ ghost (R) */;
+  release_range(s, later(out.from, first), earlier(out.end - 1, last));
   COUNT_IS_COVER_SIZE
   if (s->nodes == 0) {
     //@ assert none: \forall integer x; 0 <= x < pow2(d) ==> is_punctured(&s->punctured, x);
-    release_all(s) /*@ ghost (R) */;
+    release_all(s);
   }
 }
 
@@ -638,10 +629,10 @@ void opt_store_load_node(struct opt_store *s, const struct opt_entry *e)
   put_nodes(s, s->nodes + 1);
 }
 
-void opt_store_load_root(struct opt_store *s, const struct pprf_seed *root)
+void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed)
 {
   ROOT_HAS_A_SLOT
-  put_slot(s, 0, *root);
+  put_slot(s, 0, *seed);
   //@ ghost Put: ;
   put_nodes(s, 1);
   ROOT_IS_THE_COVER
@@ -703,29 +694,28 @@ void opt_store_clear(struct opt_store *s)
   NO_NODE_IS_THE_COVER
 }
 
-void opt_store_start(struct opt_store *s, const struct pprf_seed *root)
+void opt_store_start(struct opt_store *s, const struct pprf_seed *seed)
 {
   ROOT_APART_FROM_STORE
   zero_store(s);
-  //@ assert root: root->lo == \at(root->lo,Pre) && root->hi == \at(root->hi,Pre);
-  opt_store_load_root(s, root);
+  //@ assert seed: seed->lo == \at(seed->lo,Pre) && seed->hi == \at(seed->hi,Pre);
+  opt_store_load_root(s, seed);
 }
 
-void opt_store_set_up(struct opt_store *s, const struct pprf_seed *root)
+void opt_store_set_up(struct opt_store *s, const struct pprf_seed *seed)
 {
   NEW_STORE_IS_OPENED
-  opt_store_load_root(s, root);
+  opt_store_load_root(s, seed);
 }
 
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,
                                   const struct opt_entry *rest, size_t count)
-  /*@ ghost (struct pprf_seed R) */
 {
   OPT_CHANGE_IF_PACKED(s, opt_packed_puncture_set(s->packed, leaf, n, rest, count))
   struct opt_node node;
   for (uint64_t i = 0, end = 0; i < n; i++)
     if (leaf[i] >= end) {
-      int live = opt_store_find(s, leaf[i], &node) /*@ ghost (R) */;
+      int live = opt_store_find(s, leaf[i], &node);
       if (live) {
         s->slot[node.start >> 1] = (struct pprf_seed){0, 0};
         s->nodes--;
@@ -736,8 +726,8 @@ OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, siz
     s->slot[rest[i].node.start >> 1] = rest[i].seed;
   s->nodes += count;
   for (size_t i = 0; i < n; i++)
-    puncture_leaf(s, leaf[i]) /*@ ghost (R) */;
+    puncture_leaf(s, leaf[i]);
   if (s->nodes == 0)
-    release_all(s) /*@ ghost (R) */;
+    release_all(s);
   OPT_DONE
 }

@@ -45,11 +45,11 @@
         lefts(left, lefts.count, x, first); */ \
   /*@ assert slots: same_slots{Pre,Here}(s); */ \
   /*@ assert words: same_words{Pre,Here}(&s->punctured); */ \
-  /*@ assert entries: entries(seed_value(R), \at(s->punctured.depth,Pre), left, lefts.count); */
+  /*@ assert entries: entries(root, \at(s->punctured.depth,Pre), left, lefts.count); */
 
 /* punct_from */
 #define KEY_AFTER_PUNCTURE \
-  /*@ assert key: key(seed_value(R), s); */ \
+  /*@ assert key: key(root, s); */ \
   /*@ assert place: s->slot == \at(s->slot,Pre) && s->punctured.depth == \at(s->punctured.depth,Pre); */ \
   /*@ assert kept: rest.err != PPRF_OK ==> same_slots{Pre,Here}(s); */ \
   /*@ ghost Done: ; */

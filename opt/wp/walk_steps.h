@@ -13,8 +13,8 @@
 #define CHILD_IS_ENTERED \
   /*@ assert put: out[n].node.start == child && out[n].node.height == h - 1 && \
         out[n].seed.lo == seed.lo && out[n].seed.hi == seed.hi; */ \
-  /*@ assert own: seed_value(out[n].seed) == node_seed(seed_value(R), d, child, h - 1); */ \
-  /*@ assert entry: entry(seed_value(R), d, out + n); */ \
+  /*@ assert own: seed_value(out[n].seed) == node_seed(root, d, child, h - 1); */ \
+  /*@ assert entry: entry(root, d, out + n); */ \
   /*@ assert parent_of: parent_of(out, n, leaf); */ \
   /*@ assert parents: parents{Pre}(out, n, leaf) ==> parents(out, n + 1, leaf); */ \
   /*@ assert left: right == 0 ==> begins(out, n, start) && ends(out, n, start + pow2(h - 1)); */ \

@@ -58,7 +58,7 @@ def without_annotations(text):
             if not line.strip():
                 continue
         kept.append(line)
-    # what a ghost parameter stood before: `f(x) /*@ ghost (R) */;`, perhaps on a line of its own
+    # what a ghost parameter stood before: `f(x) /*@ ghost (d) */;`, perhaps on a line of its own
     return re.sub(r"\n[ \t]*;", ";", "\n".join(kept))
 
 

@@ -28,6 +28,12 @@ HEAD = """#define SIZE 4
 struct pair { uint64_t a; unsigned b; };
 """
 
+# The root's seed, and what can be said of it.
+ROOT = """struct pprf_seed { uint64_t lo, hi; };
+/*@ axiomatic R { type seed; logic seed words(integer lo, integer hi); logic seed root; logic integer first(seed s); }
+    logic seed seed_value(struct pprf_seed v) = words(v.lo, v.hi); */
+"""
+
 # name, text, what its translation holds
 PLANTED = [
     ("implication_associates_to_the_right", "/*@ predicate p(integer x) = x > 0 ==> x > 1 ==> x > 2; */",
@@ -88,6 +94,14 @@ PLANTED = [
     ("a_counter_is_no_memory", "//@ ghost unsigned long count;\n/*@ requires n > 0; assigns count;\n"
      "  ensures \\result == n; ensures cost: count <= \\old(count) + n; */ int f(unsigned n);",
      "  unchanged Pre Post [] /\\\n  f_typed Post n /\\\n  c_int result /\\\n  f_ensures V Pre Post n result."),
+    ("a_contract_is_one_for_each_root",
+     ROOT + "/*@ requires first(root) > 0; assigns \\nothing; ensures \\result > 0; */\n"
+     "int f(unsigned n) /*@ ghost (unsigned d) */;",
+     "(n : Z) (R : pprf_seed) (d : Z) : Prop := f_requires_intro {\n"
+     "  f_requires_1 : ((first V (seed_value V R)) > 0);"),
+    ("a_parameter_may_be_called_as_the_root",
+     ROOT + "/*@ requires root > 0; assigns \\nothing; ensures \\result > 0; */\n"
+     "int f(unsigned root);", "(root : Z) : Prop := f_requires_intro {\n  f_requires_1 : (root > 0);"),
 ]
 
 # name, text, the error
@@ -129,6 +143,12 @@ REFUSED = [
     ("declared_otherwise", "#ifdef GGM_DEFINITIONS\n/*@ logic integer f(integer x) = x; */\n#else\n"
      "/*@ axiomatic A { logic integer f(integer x, integer y); } */\n#endif\n",
      "declared otherwise than defined"),
+    ("root_in_a_fact", ROOT + "/*@ axiomatic A { FACT f: first(root) == 1; } */", "of root contracts alone may speak"),
+    ("root_in_a_lemma", ROOT + "/*@ lemma f: first(root) == 1; */", "of root contracts alone may speak"),
+    ("root_in_a_definition", ROOT + "/*@ predicate p(integer x) = first(root) == x; */",
+     "of root contracts alone may speak"),
+    ("a_root_that_is_known", ROOT.replace("seed root;", "seed root = words(0, 0);"),
+     "a constant of which nothing is known"),
 ]
 
 # A text of opt, in which `is_punctured' may be any and the contract of f_lemma is wanted.

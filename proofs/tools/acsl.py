@@ -15,7 +15,9 @@ these alone.
 
 How ACSL is read: integers and C integers are Z; a structure is a record of its members; memory is
 a cell for each scalar, a pointer a block and a cell in it (spec/c/AcslMemory.v); a label is a
-memory.  Opaque and recursive logic functions are members of a record `logic': the definitions of
+memory.  The constant `root', of which nothing is assumed, is what a contract holds for each value of: its
+contract has a parameter R, the words of that seed; no definition, fact or lemma may mention it.  Opaque and
+recursive logic functions are members of a record `logic': the definitions of
 the recursive ones become its equations (`definitions'); each FACT and `reads' clause is a
 proposition, and all of them are `facts'; so is each lemma (its proof is WP's).  A contract is:
 types and requires before the call give assigns, types and ensures after it; of a ghost function,
@@ -30,6 +32,7 @@ FOLDERS = ["include", "prg", "ref", "opt"]
 OPT_ROOTS = ["opt/store.acsl"]
 LAYOUT = ["live_apart_lemma", "pair_slot_injective_lemma", "slot_overwritten_lemma", "puncture_lemma"]
 OPAQUE = ["is_punctured"]
+ROOT, WORDS = "root", ("struct", "pprf_seed")  # the constant, and the type of the words that stand for it
 PREDEFINED = {"__FRAMAC__": "", "__GNUC__": ""}
 C_INTS = ["unsigned", "int", "size_t", "uint64_t", "uint32_t", "uint16_t", "uint8_t"]  # c_... of AcslMemory.v
 TAKEN = set("""as at by cofix else end exists exists2 fix for forall fun if in is let match
@@ -447,7 +450,18 @@ class Unit:
             raise Error(f"{contract[0]}: a contract without a function")
 
     def annotation(self, file, toks):
-        self.globals += Parser(toks, file, self.types).globals()
+        self.add(Parser(toks, file, self.types).globals())
+
+    def add(self, found):
+        """Of what an annotation declares, all but the constant root, which is declared and no more."""
+        for g in found:
+            if g[0] == "def" and g[2] == ROOT:
+                if g[1] != "logic" or any(g[4:]):
+                    raise Error(f"{ROOT} is to be a constant of which nothing is known")
+            elif mentions(g, {ROOT}):
+                raise Error(f"{g[2] if g[0] == 'def' else g[1]}: of {ROOT} contracts alone may speak")
+            else:
+                self.globals.append(g)
 
     def ghost(self, file, text):
         """Of ghost code the variables that count; all else is passed over."""
@@ -485,9 +499,11 @@ class Unit:
         p.want("(")
         params = p.params()
         p.want(";")
+        clauses, assigns = Parser(contract[1], f"{file}: {name}", self.types).contract()
+        if ROOT not in dict(params) and any(mentions(c[2], {ROOT}) for c in clauses):
+            params.append(("R", WORDS))
         if ghost:
             params += Parser(ghost, f"{file}: {name}", self.types).params()
-        clauses, assigns = Parser(contract[1], f"{file}: {name}", self.types).contract()
         self.contracts.append((name, result, params, clauses, assigns))
 
 
@@ -556,7 +572,7 @@ class OptUnit(Unit):
                 wanted = any(toks is names[n] for n in self.vocabulary if n in names)
             if wanted:
                 self.own += Parser(toks, file, self.types).globals()
-        self.globals += self.own
+        self.add(self.own)
 
     def applied(self, e):
         if not isinstance(e, (tuple, list)):
@@ -654,6 +670,8 @@ class Coq:
             name = e[1]
             if name in env:
                 return env[name]
+            if name == ROOT:
+                return f"(seed_value V {self.root(env)})", self.defs["seed_value"][3]
             if name in self.u.counters:
                 if not self.counting:
                     raise Error(f"{name} outside an ensures")
@@ -715,6 +733,12 @@ class Coq:
         if kind in ("rel", "and", "or", "not"):
             return self.boolean(e, env, labels, here), ("boolean",)
         raise Error(f"no term: {kind}")
+
+    def root(self, env):
+        """The words whose seed the root has."""
+        if env.get("R") != (self.pname("R"), WORDS):
+            raise Error(f"{ROOT} outside a contract")
+        return env["R"][0]
 
     def int(self, e, env, labels, here):
         a, t = self.term(e, env, labels, here)

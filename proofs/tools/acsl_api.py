@@ -9,7 +9,7 @@ What is translated: the contracts of API, every definition that they mention, an
 acsl.py leaves open in AcslOpt.v (`is_punctured') the equation.  How: as acsl.py does; besides, a member of a
 structure is the cell at its place, an array within a structure lies in it, a pointer in memory is a number
 in its cell (`points' says where it leads, and may be any function), and a ghost variable that no contract
-assigns is a member of the record `api'."""
+assigns is a member of the record `api', and so is key_root, the words of the root's seed."""
 import os
 import re
 import sys
@@ -153,7 +153,7 @@ class ApiUnit(acsl.Unit):
     def annotation(self, file, toks):
         if not file.startswith("opt/"):
             if toks[0] in ("logic", "predicate", "axiomatic", "lemma", "FACT"):
-                self.globals += acsl.Parser(toks, file, self.types).globals()
+                self.add(acsl.Parser(toks, file, self.types).globals())
             return
         starts = [i for i, t in enumerate(toks)
                   if t in ("logic", "predicate", "FACT", "lemma", "type", "axiomatic")]
@@ -204,6 +204,8 @@ class ApiUnit(acsl.Unit):
         if ghost:
             raise Error(f"{name}: ghost parameters")
         clauses, assigns = Parser(contract[1], f"{file}: {name}", self.types).contract()
+        if acsl.ROOT not in dict(params) and any(acsl.mentions(c[2], {acsl.ROOT}) for c in clauses):
+            self.variables["key_root"] = acsl.WORDS
         self.contracts.append((name, result, params, clauses, assigns))
 
     def select(self, layout):
@@ -233,7 +235,8 @@ class ApiUnit(acsl.Unit):
         self.given = [g for g in layout.own if g[0] == "def"]
         self.own = [found[n] for n in order if n in found and n not in given]
         self.equations = [found[n] for n in order if n in found and n in acsl.OPAQUE]
-        self.globals += self.given + self.own
+        self.globals += self.given
+        self.add(self.own)
 
     applied = acsl.OptUnit.applied
 
@@ -315,6 +318,10 @@ class ApiCoq(acsl.Coq):
                     raise Error("memory is read without a label")
                 return self.load(here, t, p), plain(t)
         return super().term(e, env, labels, here)
+
+    def root(self, env):
+        self.touched.add("key_root")
+        return "(key_root V)"
 
     def links(self, e, env, labels, here):
         terms = [self.term(t, env, labels, here) for t in e[2]]

@@ -36,7 +36,7 @@ PUNCT_START = ("    assigns key->store.nodes, key->store.slot[0 .. pow2(key->sto
                "      BITMAP_WORDS(&key->store.punctured), expansions;\n"
                "    ensures null: \\result == PPRF_ERR_NULL <==> key == \\null;\n"
                "    ensures forked: \\result == PPRF_ERR_FORKED <==> key != \\null && copied{Pre}(key);\n"
-               "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(seed_value(key_root), &key->store);\n"
+               "    ensures key: key != \\null ==> !copied{Pre}(key) ==> key(root, &key->store);\n"
                "    ensures range: \\result == PPRF_ERR_RANGE <==>\n"
                "      key != \\null && !copied{Pre}(key) && leaf >=")
 PUNCT = ("      \\result == PPRF_ERR_FORKED || \\result == PPRF_ERR_RANGE ||\n"
@@ -51,7 +51,7 @@ PUNCT_LEAVES = ("    ensures leaves: \\result == PPRF_OK ==>\n"
               "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
               "      same_words{Pre,Post}(&key->store.punctured) && same_slots{Pre,Post}(&key->store) &&\n"
               "      key->store.nodes == \\old(key->store.nodes); */")
-EVAL_END = ("      seed_from_words(lo, hi) == leaf_value(seed_value(key_root), key->store.punctured.depth, leaf);\n"
+EVAL_END = ("      seed_from_words(lo, hi) == leaf_value(root, key->store.punctured.depth, leaf);\n"
             "    ensures error: \\result != PPRF_OK ==> out != \\null ==> seed_bytes(out, 0, 0); */")
 RANGE_ERROR = ("      is_punctured{Pre}(&key->store.punctured, x) || first <= x <= last;\n"
                "    ensures error: \\result != PPRF_OK ==> key != \\null ==>\n"
@@ -209,8 +209,8 @@ MUTANTS = [
     ("acsl_eval_writes_the_key", r"AcslSound.v",
      [(CORE, "    assigns *value, expansions;\n", "    assigns *value, expansions, a[0 .. n-1];\n")]),
     ("acsl_eval_asks_for_more", r"AcslSound.v",
-     [(CORE, "    requires nodes: inv(seed_value(R), d, a, n);\n    assigns *value, expansions;",
-       "    requires nodes: inv(seed_value(R), d, a, n) && x == 0;\n    assigns *value, expansions;")]),
+     [(CORE, "    requires nodes: inv(root, d, a, n);\n    assigns *value, expansions;",
+       "    requires nodes: inv(root, d, a, n) && x == 0;\n    assigns *value, expansions;")]),
     ("acsl_depth_32_at_most", r"AcslSound.v",
      [("ref/node.h", "#define REF_DEPTH_MAX 63", "#define REF_DEPTH_MAX 32")]),
     ("acsl_punct_without_others_stay", r"AcslSound.v",
@@ -305,7 +305,7 @@ MUTANTS = [
     ("api_punct_leaves_in_one_direction", r"ApiSound.v",
      [(OPT_CORE, PUNCT + PUNCT_LEAVES, PUNCT + PUNCT_LEAVES.replace("<==>", "==>"))]),
     ("api_punct_keeps_any_key", r"ApiSound.v",
-     [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(seed_value(key_root), &key->store)", "key == key"))]),
+     [(OPT_CORE, PUNCT_START, PUNCT_START.replace("key(root, &key->store)", "key == key"))]),
     ("api_punct_of_deep_keys_only", r"ApiSound.v",
      [(OPT_CORE, PUNCT_START, "    requires depth: key->store.punctured.depth >= 33;\n" + PUNCT_START)]),
     ("api_eval_of_another_leaf", r"ApiSound.v",

@@ -14,6 +14,8 @@ proofs/wp/assumptions.txt lists in full:
   - a recursive definition of a predicate or a logic function: listed (nothing shows that it ends); a
     function that calls itself, through others too: never
   - an axiomatic block, what is only declared, and what that reads: listed
+  - the constant root: declared and no more.  No axiom, lemma or definition mentions it, so that what the
+    contracts say of it is proven for each seed; the functions without a body that do are listed, as all are
   - lines that Frama-C and the compiler may read differently, that is under #if: listed
 The contracts of the API and of all proven functions that no proven function calls, and every definition
 that they reach, are listed too: a count of goals does not notice a claim that became weaker.
@@ -31,6 +33,7 @@ API = re.compile(r"pprf_\w+|ref_(setup|eval|eval_punct|punct_range|encode|decode
 
 
 POINTER = "a pointer to a function"
+ROOT = {"root": "logic seed root"}
 
 
 class Refused(Exception):
@@ -265,6 +268,9 @@ def check(root, files):
             raise Refused(f"{defined[function][1]}: {function} calls itself: nothing shows that it ends")
     logic, trusted, reads = {}, {}, {}
     for name, file in files.items():
+        for what, text in [*file.axioms.items(), *file.lemmas.items(), *file.definitions.items()]:
+            if reached(text, ROOT) and text != ROOT.get(what):
+                raise Refused(f"{name}: {what} speaks of root, of which nothing may be assumed")
         for kind, table in (("axiom", file.axioms), ("lemma", file.lemmas)):
             for what, text in table.items():
                 if what not in proven:

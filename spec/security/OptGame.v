@@ -53,7 +53,7 @@ Variable l : opt_layout.
 Local Notation Seed := (block S).
 Local Notation store := (store_of (key_at l)).
 
-(* The contracts' logic for a root seed: their ghost variable key_root. *)
+(* The contracts' logic for a root seed: key_root is the words of their constant root. *)
 Definition opt_logic (R : pprf_seed) : api :=
   api_of (suite_logic S) R (process l) (leads l) (nowhere l).
 Local Notation V0 := (opt_logic (pprf_seed_intro 0 0)).   (* for what does not depend on it *)
@@ -91,7 +91,7 @@ Definition gaps_in (M : memory) : seq (Z * Z) :=
 
 (* ---- The functions ------------------------------------------------------------------------- *)
 
-(* What the functions leave in memory, and their results.  R is the contracts' ghost variable. *)
+(* What the functions leave in memory, and their results.  R is the words of their constant root. *)
 Record opt_functions : Type := OptFunctions {
   api_eval : memory -> pprf_seed -> N -> Fault -> Z * (pointer -> Z);
   api_punct : memory -> pprf_seed -> N -> Fault -> Z * (pointer -> Z);

@@ -125,7 +125,7 @@ Definition places_in (M : memory) : seq (Z * Z) :=
 
 (* ---- The functions ------------------------------------------------------------------------- *)
 
-(* What the functions leave in memory, and their results.  R is the contracts' ghost parameter. *)
+(* What the functions leave in memory, and their results.  R is the words of their constant root. *)
 Record functions : Type := Functions {
   does_setup : memory -> pprf_seed -> pointer -> Z;
   does_eval : memory -> pprf_seed -> N -> Fault -> Z * (pointer -> Z);

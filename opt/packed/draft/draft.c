@@ -8,20 +8,20 @@
 /* ---- one page ---- */
 
 /* Write a node of height h behind the tiles of a page that has room. */
-/*@ requires page: page_open(seed_value(R), d, page, first, end) && page_clean(page) && a_page(page) &&
+/*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
     requires memory: \valid_read(value) && \separated(value, page);
-    requires seed: seed_value(*value) == node_seed(seed_value(R), d, end, h);
+    requires seed: seed_value(*value) == node_seed(root, d, end, h);
     assigns page->tiles, page->seeds, page->tile[0 .. OPT_ARENA_MAX - 1],
       page->seed[0 .. OPT_PAGE_SEEDS - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end + pow2(h)) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end + pow2(h)) && page_clean(page);
     ensures same: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x);
     ensures size: page_bytes(page) == \old(page_bytes(page)) + 17;
     ensures others: blocks_kept{Pre,Post}(page); */
 static inline void append_node(struct opt_page *page, unsigned h, const struct pprf_seed *value)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_TO_APPEND
   page->tile[page->tiles] = (uint8_t)(OPT_TILE_LIVE + h);
@@ -33,17 +33,17 @@ static inline void append_node(struct opt_page *page, unsigned h, const struct p
 }
 
 /* Write a punctured tile of height h there. */
-/*@ requires page: page_open(seed_value(R), d, page, first, end) && page_clean(page) && a_page(page) &&
+/*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
     assigns page->tiles, page->tile[0 .. OPT_ARENA_MAX - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end + pow2(h)) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end + pow2(h)) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || covers(end, h, x);
     ensures count: page->tiles == \old(page->tiles) + 1 && tile_byte(page_row(page), \old(page->tiles)) == h &&
       tile_start(page_row(page), first, \old(page->tiles)) == end; */
 static inline void append_hole(struct opt_page *page, unsigned h)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first, uint64_t end) */
+  /*@ ghost (unsigned d, uint64_t first, uint64_t end) */
 {
   ROW_TO_APPEND
   page->tile[page->tiles] = (uint8_t)h;
@@ -52,22 +52,22 @@ static inline void append_hole(struct opt_page *page, unsigned h)
 }
 
 /* The same, and merge it with its siblings. */
-/*@ requires page: page_open(seed_value(R), d, page, first, end) && page_clean(page) && a_page(page) &&
+/*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
     assigns page->tiles, page->tile[0 .. OPT_ARENA_MAX - 1];
-    ensures page: page_holds(seed_value(R), d, page, first, end + pow2(h)) && page_clean(page);
+    ensures page: page_holds(root, d, page, first, end + pow2(h)) && page_clean(page);
     ensures punctured: \forall integer x; row_punctured(page_row(page), page->tiles, first, x) <==>
       row_punctured{Pre}(page_row{Pre}(page), \old(page->tiles), first, x) || covers(end, h, x);
     ensures size: page_bytes(page) <= \old(page_bytes(page)) + 1;
     ensures others: blocks_kept{Pre,Post}(page); */
 static inline void merge_hole(struct opt_page *page, unsigned h, uint64_t end)
-  /*@ ghost (struct pprf_seed R, unsigned d, uint64_t first) */
+  /*@ ghost (unsigned d, uint64_t first) */
 {
-  append_hole(page, h) /*@ ghost (R, d, first, end) */;
+  append_hole(page, h) /*@ ghost (d, first, end) */;
   HOLE_IN_ROW
   unsigned tiles = opt_row_merge(page->tile, page->tiles, page->tiles - 1u, end)
-    /*@ ghost (top, seeds, R, d, first, behind) */;
+    /*@ ghost (top, seeds, d, first, behind) */;
   page->tiles = (uint16_t)tiles;
   HOLE_IS_MERGED
   PAGE_ALONE_CHANGED
@@ -123,18 +123,18 @@ static inline void count_tile(struct opt_draft *d, unsigned h, unsigned node)
 }
 
 /* Begin a page. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from);
+/*@ requires draft: draft_holds(root, depth, d, from);
     assigns d->n, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures open: \result == 0 ==> draft_open(seed_value(R), depth, d, from) && d->n == \old(d->n) + 1;
+    ensures open: \result == 0 ==> draft_open(root, depth, d, from) && d->n == \old(d->n) + 1;
     ensures same: \result == 0 ==> \forall integer x;
       draft_punctured(d, x) <==> draft_punctured{Pre}(d, x);
     ensures fields: d->end == \old(d->end) && d->nodes == \old(d->nodes); */
 static int next_page(struct opt_draft *d)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
   NOTHING_CHANGED
   if (d->n == d->room)
@@ -149,41 +149,41 @@ static int next_page(struct opt_draft *d)
 }
 
 /* Have room for a tile and a seed. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from);
+/*@ requires draft: draft_holds(root, depth, d, from);
     assigns d->n, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures open: \result == 0 ==> draft_open(seed_value(R), depth, d, from);
+    ensures open: \result == 0 ==> draft_open(root, depth, d, from);
     ensures same: \result == 0 ==> \forall integer x;
       draft_punctured(d, x) <==> draft_punctured{Pre}(d, x);
     ensures fields: d->end == \old(d->end) && d->nodes == \old(d->nodes); */
 static int room_for_tile(struct opt_draft *d)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
   LAST_OF_DRAFT
   if (d->n == d->at || opt_page_used(d->pages[d->n - 1]) + 1 + sizeof(struct pprf_seed) > d->block)
-    return next_page(d) /*@ ghost (R, depth, from) */;
+    return next_page(d) /*@ ghost (depth, from) */;
   LAST_IS_OPEN
   return PPRF_OK;
 }
 
 /* Write a node; there is room. */
-/*@ requires draft: draft_open(seed_value(R), depth, d, from);
+/*@ requires draft: draft_open(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     requires memory: \valid_read(seed) && \separated(seed, d->pages[d->n - 1]);
-    requires seed: seed_value(*seed) == node_seed(seed_value(R), depth, d->end, h);
+    requires seed: seed_value(*seed) == node_seed(root, depth, d->end, h);
     assigns d->end, d->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures draft: draft_holds(seed_value(R), depth, d, from);
+    ensures draft: draft_holds(root, depth, d, from);
     ensures end: d->end == \old(d->end) + pow2(h) && d->nodes == \old(d->nodes) + 1;
     ensures same: \forall integer x; draft_punctured(d, x) <==> draft_punctured{Pre}(d, x); */
 static inline void add_node(struct opt_draft *d, unsigned h, const struct pprf_seed *seed)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
   PAGE_TO_EXTEND
-  append_node(d->pages[d->n - 1], h, seed) /*@ ghost (R, depth, first, end) */;
+  append_node(d->pages[d->n - 1], h, seed) /*@ ghost (depth, first, end) */;
   PAGE_IS_EXTENDED
   count_tile(d, h, 1);
   DRAFT_IS_LONGER
@@ -191,19 +191,19 @@ static inline void add_node(struct opt_draft *d, unsigned h, const struct pprf_s
 }
 
 /* Write a punctured tile; there is room. */
-/*@ requires draft: draft_open(seed_value(R), depth, d, from);
+/*@ requires draft: draft_open(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     assigns d->end, d->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures draft: draft_holds(seed_value(R), depth, d, from);
+    ensures draft: draft_holds(root, depth, d, from);
     ensures end: d->end == \old(d->end) + pow2(h) && d->nodes == \old(d->nodes);
     ensures punctured: \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) || covers(\old(d->end), h, x); */
 static inline void add_hole(struct opt_draft *d, unsigned h)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
   PAGE_TO_EXTEND
-  merge_hole(d->pages[d->n - 1], h, d->end) /*@ ghost (R, depth, first) */;
+  merge_hole(d->pages[d->n - 1], h, d->end) /*@ ghost (depth, first) */;
   PAGE_IS_EXTENDED
   count_tile(d, h, 0);
   DRAFT_IS_LONGER
@@ -211,7 +211,7 @@ static inline void add_hole(struct opt_draft *d, unsigned h)
 }
 
 void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
-  /*@ ghost (struct pprf_seed R, unsigned depth) */
+  /*@ ghost (unsigned depth) */
 {
   d->at = d->n;
   d->end = leaf;
@@ -220,26 +220,26 @@ void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
 }
 
 int opt_draft_live(struct opt_draft *d, unsigned h, const struct pprf_seed *seed)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
-  int err = room_for_tile(d) /*@ ghost (R, depth, from) */;
+  int err = room_for_tile(d) /*@ ghost (depth, from) */;
   if (err != PPRF_OK)
     return err;
   ROOM_IS_THERE_NOW
   SEED_IS_SAME
-  add_node(d, h, seed) /*@ ghost (R, depth, from) */;
+  add_node(d, h, seed) /*@ ghost (depth, from) */;
   TILE_IN_ROOM
   return PPRF_OK;
 }
 
 int opt_draft_hole(struct opt_draft *d, unsigned h)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
-  int err = room_for_tile(d) /*@ ghost (R, depth, from) */;
+  int err = room_for_tile(d) /*@ ghost (depth, from) */;
   if (err != PPRF_OK)
     return err;
   ROOM_IS_THERE_NOW
-  add_hole(d, h) /*@ ghost (R, depth, from) */;
+  add_hole(d, h) /*@ ghost (depth, from) */;
   TILE_IN_ROOM
   return PPRF_OK;
 }
@@ -273,11 +273,11 @@ static inline unsigned greatest_from(uint64_t start, uint64_t end, unsigned h)
 }
 
 int opt_draft_punctured(struct opt_draft *d, uint64_t end)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */
+  /*@ ghost (unsigned depth, uint64_t from) */
 {
   HOLE_BEGINS
   unsigned h = 0;
-  /*@ loop invariant draft: draft_holds(seed_value(R), depth, d, from);
+  /*@ loop invariant draft: draft_holds(root, depth, d, from);
       loop invariant grown: draft_grown{Pre,Here}(d);
       loop invariant end: start <= d->end && (d->end <= end || d->end == start);
       loop invariant node: d->end < end ==> h <= depth && tree_node(depth, d->end, h);
@@ -293,7 +293,7 @@ int opt_draft_punctured(struct opt_draft *d, uint64_t end)
   while (d->end < end) {
     h = greatest_from(d->end, end, h) /*@ ghost (depth) */;
     HOLE_TO_PUT
-    int err = opt_draft_hole(d, h) /*@ ghost (R, depth, from) */;
+    int err = opt_draft_hole(d, h) /*@ ghost (depth, from) */;
     HOLE_IS_PUT
     if (err != PPRF_OK)
       return err;

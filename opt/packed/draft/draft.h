@@ -24,63 +24,63 @@ struct opt_draft {
 /** Begin a run of leaves, behind those of the run before. */
 /*@ requires draft: draft_own(d) && d->nodes <= leaf <= pow2(depth) && depth <= 63;
     assigns d->at, d->end;
-    ensures draft: draft_holds(seed_value(R), depth, d, leaf);
+    ensures draft: draft_holds(root, depth, d, leaf);
     ensures begin: d->at == d->n && d->end == leaf;
     ensures none: \forall integer x; !draft_punctured(d, x);
     ensures pages: draft_kept{Pre,Post}(d); */
 void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
-  /*@ ghost (struct pprf_seed R, unsigned depth) */;
+  /*@ ghost (unsigned depth) */;
 
 /** Write a node of height h, whose first leaf is the draft's end.
  * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from);
+/*@ requires draft: draft_holds(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     requires memory: seed_apart(d, seed);
-    requires seed: seed_value(*seed) == node_seed(seed_value(R), depth, d->end, h);
+    requires seed: seed_value(*seed) == node_seed(root, depth, d->end, h);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures draft: \result == 0 ==> draft_holds(seed_value(R), depth, d, from) &&
+    ensures draft: \result == 0 ==> draft_holds(root, depth, d, from) &&
       d->end == \old(d->end) + pow2(h);
     ensures same: \result == 0 ==> \forall integer x;
       draft_punctured(d, x) <==> draft_punctured{Pre}(d, x);
     ensures count: \result == 0 ==> d->nodes == \old(d->nodes) + 1; */
 int opt_draft_live(struct opt_draft *d, unsigned h, const struct pprf_seed *seed)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */;
+  /*@ ghost (unsigned depth, uint64_t from) */;
 
 /** Write a subtree of height h whose leaves are all punctured, from the draft's end on.
  * @retval 0, or PPRF_ERR_NOMEM: the pages are still the draft's own; nothing else is known of them. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from);
+/*@ requires draft: draft_holds(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures draft: \result == 0 ==> draft_holds(seed_value(R), depth, d, from) &&
+    ensures draft: \result == 0 ==> draft_holds(root, depth, d, from) &&
       d->end == \old(d->end) + pow2(h);
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) || covers(\old(d->end), h, x);
     ensures count: \result == 0 ==> d->nodes == \old(d->nodes); */
 int opt_draft_hole(struct opt_draft *d, unsigned h)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */;
+  /*@ ghost (unsigned depth, uint64_t from) */;
 
 /** Write the punctured leaves from the draft's end to end - 1.
  * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from) && end <= pow2(depth);
+/*@ requires draft: draft_holds(root, depth, d, from) && end <= pow2(depth);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures draft: \result == 0 ==> draft_holds(seed_value(R), depth, d, from) &&
+    ensures draft: \result == 0 ==> draft_holds(root, depth, d, from) &&
       d->end == (\old(d->end) < end ? end : \old(d->end));
     ensures punctured: \result == 0 ==> \forall integer x; draft_punctured(d, x) <==>
       draft_punctured{Pre}(d, x) || \old(d->end) <= x < end;
     ensures count: \result == 0 ==> d->nodes == \old(d->nodes); */
 int opt_draft_punctured(struct opt_draft *d, uint64_t end)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from) */;
+  /*@ ghost (unsigned depth, uint64_t from) */;
 
 #endif

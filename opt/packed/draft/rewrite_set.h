@@ -50,10 +50,10 @@ struct opt_set_put {
  * of a set.
  * @return where the set goes on; err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they
  *         are its own. */
-/*@ requires draft: draft_holds(seed_value(R), depth, d, from) && d->end == first;
-    requires page: page_holds(seed_value(R), depth, page, first, end) && page_to_write(d, page) &&
+/*@ requires draft: draft_holds(root, depth, d, from) && d->end == first;
+    requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page) &&
       end <= pow2(depth);
-    requires set: set_of_tree(depth, c.leaves, c.nodes) && set_stored(seed_value(R), depth, d, c);
+    requires set: set_of_tree(depth, c.leaves, c.nodes) && set_stored(root, depth, d, c);
     requires rest: rest_of_row(page_row(page), page->tiles, first, c.leaves, c.nodes);
     requires place: set_before(c.leaves, at.leaf, first) && rest_before(c.nodes, at.node, first);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -61,8 +61,8 @@ struct opt_set_put {
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures set: set_stored(seed_value(R), depth, d, c);
-    ensures draft: \result.err == 0 ==> draft_holds(seed_value(R), depth, d, from) && d->end == end;
+    ensures set: set_stored(root, depth, d, c);
+    ensures draft: \result.err == 0 ==> draft_holds(root, depth, d, from) && d->end == end;
     ensures place: \result.err == 0 ==> set_before(c.leaves, \result.at.leaf, end) &&
       rest_before(c.nodes, \result.at.node, end);
     ensures punctured: \result.err == 0 ==> \forall integer x; draft_punctured(d, x) <==>
@@ -70,6 +70,6 @@ struct opt_set_put {
       first <= x < end && in_set(c.leaves, x); */
 struct opt_set_put opt_draft_page(struct opt_draft *d, const struct opt_page *page,
                                   struct opt_set c, struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R, unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;
+  /*@ ghost (unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;
 
 #endif

@@ -251,7 +251,7 @@ static inline void exchange(struct opt_packed *p, size_t from, size_t to, const 
 }
 
 void opt_packed_splice(struct opt_packed *p, size_t from, size_t to, const uint64_t *first,
-                       struct opt_page *const *page, size_t n) /*@ ghost (struct pprf_seed R) */
+                       struct opt_page *const *page, size_t n)
 {
   STORE_TO_SPLICE
   exchange(p, from, to, first, page, n);

@@ -13,10 +13,10 @@
 
 /* Write all runs of pages into an empty draft, and let the new ones take their place.  Returns how many runs these
  * are; 0: no memory. */
-/*@ requires store: packed_key(seed_value(R), p) && p->pages <= 0xffffffff && draft_beside(d, p);
+/*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff && draft_beside(d, p);
     requires draft: draft_own(d) && d->n == 0 && d->nodes == 0 && d->room <= 0xffffffff &&
       d->block <= p->page_max && p->pages + d->room <= p->room;
-    requires set: set_of_store(p, c) && set_stored(seed_value(R), p->depth, d, c);
+    requires set: set_of_store(p, c) && set_stored(root, p->depth, d, c);
     requires runs: runs_beside(p, d, c, run, most) && runs_apart(p, d, run, most) && runs_fewer(p, c, most);
     assigns run[0 .. most - 1], d->at, d->n, d->end, d->nodes, d->first[0 .. d->room - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
@@ -27,22 +27,22 @@
     OPT_RUNS_ARE_REPLACED */
 static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *p, struct opt_set c,
                                         struct opt_run *run)
-  /*@ ghost (size_t most, struct pprf_seed R) */
+  /*@ ghost (size_t most) */
 {
-  const struct opt_runs_put put = opt_packed_put_runs(d, p, c, run) /*@ ghost (most, R) */;
+  const struct opt_runs_put put = opt_packed_put_runs(d, p, c, run) /*@ ghost (most) */;
   RUNS_TO_TAKE_PLACE
   if (put.err != PPRF_OK) {
-    opt_packed_drop_draft(d) /*@ ghost (p, R) */;
+    opt_packed_drop_draft(d) /*@ ghost (p) */;
     return (struct opt_runs_put){0, put.err};
   }
-  opt_packed_splice_runs(p, d, run, put.runs) /*@ ghost (c.leaves, R) */;
+  opt_packed_splice_runs(p, d, run, put.runs) /*@ ghost (c.leaves) */;
   RUNS_HAVE_TAKEN_PLACE
   return put;
 }
 
 /* The same, with memory for a draft. */
-/*@ requires store: packed_key(seed_value(R), p) && p->pages <= 0xffffffff;
-    requires set: set_of_store(p, c) && set_there(seed_value(R), p->depth, c) && set_beside(p, c);
+/*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
+    requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
     requires draft: \valid(d) && draft_outside(p, d) && \separated(d, c.rest + (0 .. c.nodes - 1)) &&
       \separated(d, c.leaf + (0 .. c.leaves - 1)) && \separated(d, run + (0 .. most - 1));
@@ -61,16 +61,16 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
 static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p, struct opt_set c,
                                       struct opt_run *run, struct opt_index index,
                                       struct opt_draft_size size)
-  /*@ ghost (size_t most, struct pprf_seed R) */
+  /*@ ghost (size_t most) */
 {
-  opt_packed_open_draft(d, p, 0, index, size) /*@ ghost (c.rest, c.nodes, R) */;
+  opt_packed_open_draft(d, p, 0, index, size) /*@ ghost (c.rest, c.nodes) */;
   SET_BESIDE_DRAFT
-  return replace_runs(d, p, c, run) /*@ ghost (most, R) */;
+  return replace_runs(d, p, c, run) /*@ ghost (most) */;
 }
 
 /* Puncture a set; the index has room.  Returns the runs of new pages, and whether there was memory. */
-/*@ requires store: packed_key(seed_value(R), p) && p->pages <= 0xffffffff;
-    requires set: set_of_store(p, c) && set_there(seed_value(R), p->depth, c) && set_beside(p, c);
+/*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
+    requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
     requires size: 1 <= size.pages <= 0xffffffff && 25 <= size.block <= p->page_max;
     requires room: p->pages + size.pages <= p->room;
@@ -80,14 +80,14 @@ static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p,
       opt_lists[0 .. OPT_INDEX_MAX - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
     ensures count: \result.runs <= most;
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures punctured: \result.err == 0 ==> \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(c.leaves, x);
     ensures none: \result.err != 0 ==> \result.runs == 0 && p->nodes == \old(p->nodes) &&
       \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, struct opt_run *run,
                                        struct opt_draft_size size)
-  /*@ ghost (size_t most, struct pprf_seed R) */
+  /*@ ghost (size_t most) */
 {
   struct opt_index index = opt_index_new(p, size.pages);
   if (index.first == NULL)
@@ -99,7 +99,7 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
     KEY_IS_HERE
     SET_IN_BLOCK
     DRAFT_IN_BLOCK
-    put = batch_with(&d, p, c, run, index, size) /*@ ghost (most, R) */;
+    put = batch_with(&d, p, c, run, index, size) /*@ ghost (most) */;
     PAGES_AT_END
     RANGE_AT_END
     KEY_AT_END
@@ -107,7 +107,7 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
   }
   KEY_IS_HERE
   INDEX_OF_DRAFT
-  opt_packed_drop_index(index, size.pages) /*@ ghost (p, R) */;
+  opt_packed_drop_index(index, size.pages) /*@ ghost (p) */;
   return put;
 }
 
@@ -115,7 +115,7 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
 
 /* For the runs that a set meets.  Each may have a page that is not full; of other pages a seed's bytes and a tile's
  * may stay unused. */
-/*@ requires store: packed_holds(seed_value(R), p) && packed_sized(p) && p->pages <= 0xffffffff;
+/*@ requires store: packed_holds(root, p) && packed_sized(p) && p->pages <= 0xffffffff;
     requires set: set_is(c.leaf, c.leaves) && \valid_read(c.leaf + (0 .. c.leaves - 1)) &&
       set_in_tree(p->depth, c.leaves);
     requires few: c.leaves <= 0xffffffffffff && c.nodes <= 0xffffffffffff;
@@ -123,7 +123,6 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
     ensures pages: 1 <= \result.pages <= 0x2000000000000000;
     ensures block: 25 <= \result.block <= p->page_max; */
 static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_set c)
-  /*@ ghost (struct pprf_seed R) */
 {
   enum { SEED_BYTES = sizeof(struct pprf_seed) };
   uint64_t bytes = (SEED_BYTES + 1) * (uint64_t)c.nodes + c.leaves; /* tiles and seeds at most */
@@ -160,39 +159,39 @@ static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_
 }
 
 /* Have room in the index; the set is as it was.  0, or PPRF_ERR_NOMEM. */
-/*@ requires store: packed_key(seed_value(R), p) && pages <= 0x7fffffffffffffff;
-    requires set: set_of_store(p, c) && set_there(seed_value(R), p->depth, c) && set_beside(p, c);
+/*@ requires store: packed_key(root, p) && pages <= 0x7fffffffffffffff;
+    requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
       p->page[0 .. p->room - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x);
     ensures room: \result == 0 ==> pages <= p->room;
-    ensures set: set_of_store(p, c) && set_there(seed_value(R), p->depth, c) && set_beside(p, c); */
+    ensures set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c); */
 static inline int reserve_for_set(struct opt_packed *p, size_t pages)
-  /*@ ghost (struct opt_set c, struct pprf_seed R) */
+  /*@ ghost (struct opt_set c) */
 {
   SET_BESIDE_STORE
-  int err = opt_index_reserve(p, pages) /*@ ghost (R) */;
+  int err = opt_index_reserve(p, pages);
   SET_IS_KEPT
   return err;
 }
 
 int opt_packed_puncture_runs(struct opt_packed *p, struct opt_set c, struct opt_run *run)
-  /*@ ghost (size_t most, struct pprf_seed R) */
+  /*@ ghost (size_t most) */
 {
-  struct opt_draft_size size = size_of_set(p, c) /*@ ghost (R) */;
+  struct opt_draft_size size = size_of_set(p, c);
   if (size.pages > UINT32_MAX / 64)
     return PPRF_ERR_NOMEM; /* so many pages take 100 GB */
   SET_TO_REWRITE
-  int err = reserve_for_set(p, p->pages + size.pages) /*@ ghost (c, R) */;
+  int err = reserve_for_set(p, p->pages + size.pages) /*@ ghost (c) */;
   SET_HAS_ROOM
   if (err != PPRF_OK)
     return err;
-  struct opt_runs_put put = rewrite_set(p, c, run, size) /*@ ghost (most, R) */;
+  struct opt_runs_put put = rewrite_set(p, c, run, size) /*@ ghost (most) */;
   SET_IS_REWRITTEN
-  opt_packed_tidy_runs(p, run, put.runs) /*@ ghost (R) */;
+  opt_packed_tidy_runs(p, run, put.runs);
   SET_IS_TIDY
   return put.err;
 }

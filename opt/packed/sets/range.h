@@ -24,14 +24,13 @@
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
       p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
     ensures results: \result == 0 || \result == PPRF_ERR_NOMEM;
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures punctured: \result == 0 ==> \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || first <= x <= last;
     ensures none: \result != 0 ==> p->nodes == \old(p->nodes) &&
       \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 int opt_packed_puncture_range(struct opt_packed *p, uint64_t first, uint64_t last,
                               const struct opt_entry *left, unsigned lefts,
-                              const struct opt_entry *right, unsigned rights)
-  /*@ ghost (struct pprf_seed R) */;
+                              const struct opt_entry *right, unsigned rights);
 
 #endif

@@ -16,10 +16,10 @@
     OPT_RUN_IS_WRITTEN */
 static inline struct opt_run_put put_run_behind(struct opt_draft *d, const struct opt_packed *p,
                                                 size_t i, struct opt_set c, struct opt_set_place at)
-  /*@ ghost (const struct opt_run *run, size_t k, struct pprf_seed R) */
+  /*@ ghost (const struct opt_run *run, size_t k) */
 {
   RUNS_BEFORE
-  const struct opt_run_put put = opt_packed_put_run(d, p, i, c, at) /*@ ghost (R) */;
+  const struct opt_run_put put = opt_packed_put_run(d, p, i, c, at);
   RUNS_STAY
   return put;
 }
@@ -42,27 +42,27 @@ static inline void set_run(struct opt_run *run, size_t k, size_t from, size_t to
 
 /* Note a run behind the others; all else is as it was. */
 /*@ requires memory: \valid(run + (0 .. k)) && runs_beside(p, d, c, run, k + 1) && k < 0xffffffff;
-    requires store: packed_key(seed_value(R), p) && draft_beside(d, p) && draft_own(d);
+    requires store: packed_key(root, p) && draft_beside(d, p) && draft_own(d);
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) &&
-      set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
-    requires runs: runs_of(seed_value(R), p, d, run, k, c.leaves) && runs_ascend(run, k) &&
+      set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    requires runs: runs_of(root, p, d, run, k, c.leaves) && runs_ascend(run, k) &&
       runs_gaps(p, run, k, c.leaves) && run_new(p, d->pages, d->n);
     requires this: from <= to < p->pages && p->pages <= 0xffffffff && d->n <= 0xffffffff && d->at < d->n &&
-      draft_holds(seed_value(R), p->depth, d, p->first[from]) && d->end == page_end(p, to);
+      draft_holds(root, p->depth, d, p->first[from]) && d->end == page_end(p, to);
     requires behind: 0 < k ==> run_to(run, k - 1) < from && run_at(run, k - 1) + run_n(run, k - 1) <= d->at;
     requires gap: none_between(c.leaves, runs_end(p, run, k), p->first[from]);
     requires leaves: \forall integer x; p->first[from] <= x < page_end(p, to) ==>
       (draft_punctured(d, x) <==> packed_punctured(p, x) || in_set(c.leaves, x));
     assigns run[k];
-    ensures store: packed_key(seed_value(R), p) && draft_beside(d, p);
+    ensures store: packed_key(root, p) && draft_beside(d, p);
     ensures index: index_same{Pre,Post}(p) && set_same{Pre,Post}(p);
-    ensures set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    ensures set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     ensures this: run_to(run, k) == to && run_at(run, k) + run_n(run, k) == d->n;
-    ensures runs: runs_of(seed_value(R), p, d, run, k + 1, c.leaves) && runs_ascend(run, k + 1) &&
+    ensures runs: runs_of(root, p, d, run, k + 1, c.leaves) && runs_ascend(run, k + 1) &&
       runs_gaps(p, run, k + 1, c.leaves) && run_new(p, d->pages, d->n); */
 static inline void note_run(struct opt_run *run, size_t k, size_t from, size_t to,
                             const struct opt_draft *d)
-  /*@ ghost (const struct opt_packed *p, struct opt_set c, struct pprf_seed R) */
+  /*@ ghost (const struct opt_packed *p, struct opt_set c) */
 {
   RUN_TO_NOTE
   set_run(run, k, from, to, d->at, d->n - d->at);
@@ -71,16 +71,16 @@ static inline void note_run(struct opt_run *run, size_t k, size_t from, size_t t
 
 struct opt_runs_put opt_packed_put_runs(struct opt_draft *d, const struct opt_packed *p,
                                         struct opt_set c, struct opt_run *run)
-  /*@ ghost (size_t most, struct pprf_seed R) */
+  /*@ ghost (size_t most) */
 {
   struct opt_set_place at = {0, 0};
   size_t k = 0, next = 0; /* the first page behind the last run */
   RUNS_TO_PUT
-  /*@ loop invariant store: packed_key(seed_value(R), p) && draft_beside(d, p);
+  /*@ loop invariant store: packed_key(root, p) && draft_beside(d, p);
       loop invariant own: draft_own(d) && draft_list{Pre,Here}(d);
       loop invariant index: index_same{Pre,Here}(p) && set_same{Pre,Here}(p);
-      loop invariant set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
-      loop invariant runs: runs_of(seed_value(R), p, d, run, k, c.leaves) && runs_ascend(run, k) &&
+      loop invariant set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+      loop invariant runs: runs_of(root, p, d, run, k, c.leaves) && runs_ascend(run, k) &&
         runs_gaps(p, run, k, c.leaves) && run_new(p, d->pages, d->n);
       loop invariant place: k <= next <= p->pages && next == (k == 0 ? 0 : run_to(run, k - 1) + 1);
       loop invariant few: k <= c.leaves && (0 < k ==> set_leaf(k - 1) < runs_end(p, run, k));
@@ -101,11 +101,11 @@ struct opt_runs_put opt_packed_put_runs(struct opt_draft *d, const struct opt_pa
       break;
     size_t from = opt_page_of(p, c.leaf[at.leaf]);
     NEXT_RUN
-    const struct opt_run_put put = put_run_behind(d, p, from, c, at) /*@ ghost (run, k, R) */;
+    const struct opt_run_put put = put_run_behind(d, p, from, c, at) /*@ ghost (run, k) */;
     NEXT_RUN_IS_PUT
     if (put.put.err != PPRF_OK)
       return (struct opt_runs_put){k, put.put.err};
-    note_run(run, k, from, put.to, d) /*@ ghost (p, c, R) */;
+    note_run(run, k, from, put.to, d) /*@ ghost (p, c) */;
     NEXT_RUN_IS_NOTED
     k++;
     next = put.to + 1;

@@ -27,10 +27,10 @@ struct opt_runs_put {
  * it was.
  * @param[out] run  memory for as many as the set has leaves, or the store has pages.
  * @return err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they are its own. */
-/*@ requires store: packed_key(seed_value(R), p) && p->pages <= 0xffffffff && draft_beside(d, p);
+/*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff && draft_beside(d, p);
     requires draft: draft_own(d) && d->n == 0 && d->nodes == 0 && d->room <= 0xffffffff;
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) && set_in_tree(p->depth, c.leaves) &&
-      set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes) &&
+      set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes) &&
       rest_before(c.nodes, 0, 0);
     requires memory: runs_beside(p, d, c, run, most) && (p->pages <= most || c.leaves <= most);
     assigns run[0 .. most - 1], d->at, d->n, d->end, d->nodes, d->first[0 .. d->room - 1],
@@ -41,14 +41,14 @@ struct opt_runs_put {
     ensures own: draft_own(d);
     ensures new: run_new(p, d->pages, d->n);
     ensures list: draft_list{Pre,Post}(d);
-    ensures store: packed_key(seed_value(R), p) && draft_beside(d, p);
+    ensures store: packed_key(root, p) && draft_beside(d, p);
     ensures index: index_same{Pre,Post}(p) && set_same{Pre,Post}(p);
     ensures runs: \result.err == 0 ==> \result.runs <= most &&
-      runs_of(seed_value(R), p, d, run, \result.runs, c.leaves) && runs_ascend(run, \result.runs) &&
+      runs_of(root, p, d, run, \result.runs, c.leaves) && runs_ascend(run, \result.runs) &&
       runs_gaps(p, run, \result.runs, c.leaves) &&
       none_between(c.leaves, runs_end(p, run, \result.runs), pow2(p->depth)); */
 struct opt_runs_put opt_packed_put_runs(struct opt_draft *d, const struct opt_packed *p,
                                         struct opt_set c, struct opt_run *run)
-  /*@ ghost (size_t most, struct pprf_seed R) */;
+  /*@ ghost (size_t most) */;
 
 #endif

@@ -15,8 +15,8 @@
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures set: set_stored(seed_value(R), \old(p->depth), d, c);
-    ensures draft: \result.err == 0 ==> draft_holds(seed_value(R), \old(p->depth), d, from) &&
+    ensures set: set_stored(root, \old(p->depth), d, c);
+    ensures draft: \result.err == 0 ==> draft_holds(root, \old(p->depth), d, from) &&
       d->end == page_end{Pre}(p, i);
     ensures place: \result.err == 0 ==> set_before(c.leaves, \result.at.leaf, page_end{Pre}(p, i)) &&
       rest_before(c.nodes, \result.at.node, page_end{Pre}(p, i));
@@ -28,12 +28,12 @@
 static inline struct opt_set_put put_page_beside(struct opt_draft *d, const struct opt_packed *p,
                                                  size_t i, struct opt_set c,
                                                  struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R, uint64_t from) */
+  /*@ ghost (uint64_t from) */
 {
   INDEX_TO_KEEP
   STORE_PAGE_TO_PUT
   const struct opt_set_put put = opt_draft_page(d, p->page[i], c, at)
-    /*@ ghost (R, depth, from, start, stop) */;
+    /*@ ghost (depth, from, start, stop) */;
   INDEX_IS_KEPT
   return put;
 }
@@ -45,12 +45,12 @@ static inline struct opt_set_put put_page_beside(struct opt_draft *d, const stru
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.err == 0 || \result.err == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures store: packed_key(seed_value(R), p) && store_to_write(d, p);
+    ensures store: packed_key(root, p) && store_to_write(d, p);
     ensures index: index_same{Pre,Post}(p);
     ensures same: same_leaves{Pre,Post}(p);
     ensures same_tiles: same_tiles{Pre,Post}(p);
-    ensures set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
-    ensures draft: \result.err == 0 ==> draft_holds(seed_value(R), p->depth, d, from) &&
+    ensures set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    ensures draft: \result.err == 0 ==> draft_holds(root, p->depth, d, from) &&
       d->end == page_end(p, i);
     ensures place: \result.err == 0 ==> set_before(c.leaves, \result.at.leaf, page_end(p, i)) &&
       rest_before(c.nodes, \result.at.node, page_end(p, i));
@@ -59,10 +59,10 @@ static inline struct opt_set_put put_page_beside(struct opt_draft *d, const stru
       p->first[i] <= x < page_end(p, i) && in_set(c.leaves, x); */
 static inline struct opt_set_put put_page(struct opt_draft *d, const struct opt_packed *p, size_t i,
                                           struct opt_set c, struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R, uint64_t from) */
+  /*@ ghost (uint64_t from) */
 {
   STORE_TO_KEEP
-  const struct opt_set_put put = put_page_beside(d, p, i, c, at) /*@ ghost (R, from) */;
+  const struct opt_set_put put = put_page_beside(d, p, i, c, at) /*@ ghost (from) */;
   STORE_AS_BEFORE
   STORE_PAGE_IS_PUT
   return put;
@@ -76,11 +76,11 @@ static inline struct opt_set_put put_page(struct opt_draft *d, const struct opt_
       opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures results: \result.put.err == 0 || \result.put.err == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_grown{Pre,Post}(d);
-    ensures store: packed_key(seed_value(R), p) && store_to_write(d, p);
+    ensures store: packed_key(root, p) && store_to_write(d, p);
     ensures index: index_same{Pre,Post}(p) && same_leaves{Pre,Post}(p);
-    ensures set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    ensures set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     ensures draft: \result.put.err == 0 ==> i <= \result.to < p->pages &&
-      draft_holds(seed_value(R), p->depth, d, from) && d->end == page_end(p, \result.to);
+      draft_holds(root, p->depth, d, from) && d->end == page_end(p, \result.to);
     ensures place: \result.put.err == 0 ==>
       set_before(c.leaves, \result.put.at.leaf, page_end(p, \result.to)) &&
       rest_before(c.nodes, \result.put.at.node, page_end(p, \result.to));
@@ -88,17 +88,17 @@ static inline struct opt_set_put put_page(struct opt_draft *d, const struct opt_
       (draft_punctured(d, x) <==> packed_punctured(p, x) || in_set(c.leaves, x)); */
 static struct opt_run_put put_run(struct opt_draft *d, const struct opt_packed *p, size_t i,
                                   struct opt_set c, struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R, uint64_t from) */
+  /*@ ghost (uint64_t from) */
 {
   RUN_OF_SET_TO_PUT
-  struct opt_set_put put = put_page(d, p, i, c, at) /*@ ghost (R, from) */;
+  struct opt_set_put put = put_page(d, p, i, c, at) /*@ ghost (from) */;
   FIRST_PAGE_IS_PUT
   /*@ loop invariant place: i0 <= i < p->pages && (put.err == 0 || put.err == PPRF_ERR_NOMEM);
       loop invariant own: draft_own(d) && draft_grown{Pre,Here}(d);
-      loop invariant store: packed_key(seed_value(R), p) && store_to_write(d, p);
+      loop invariant store: packed_key(root, p) && store_to_write(d, p);
       loop invariant index: index_same{Pre,Here}(p) && same_leaves{Pre,Here}(p);
-      loop invariant set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
-      loop invariant draft: put.err == 0 ==> draft_holds(seed_value(R), p->depth, d, from) &&
+      loop invariant set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+      loop invariant draft: put.err == 0 ==> draft_holds(root, p->depth, d, from) &&
         d->end == page_end(p, i);
       loop invariant before: put.err == 0 ==> set_before(c.leaves, put.at.leaf, page_end(p, i)) &&
         rest_before(c.nodes, put.at.node, page_end(p, i));
@@ -117,7 +117,7 @@ static struct opt_run_put put_run(struct opt_draft *d, const struct opt_packed *
     if (leaf == c.leaves || (i + 2 < p->pages && c.leaf[leaf] >= p->first[i + 2]))
       break;
     i++;
-    put = put_page(d, p, i, c, put.at) /*@ ghost (R, from) */;
+    put = put_page(d, p, i, c, put.at) /*@ ghost (from) */;
     PAGE_OF_RUN_IS_PUT
   }
   RUN_OF_SET_IS_PUT
@@ -125,32 +125,31 @@ static struct opt_run_put put_run(struct opt_draft *d, const struct opt_packed *
 }
 
 /* Begin a run with page i; the store and the set are as they were. */
-/*@ requires store: packed_key(seed_value(R), p) && i < p->pages && draft_beside(d, p);
+/*@ requires store: packed_key(root, p) && i < p->pages && draft_beside(d, p);
     requires draft: draft_own(d) && d->nodes <= p->first[i];
-    requires set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    requires set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     assigns d->at, d->end;
-    ensures store: packed_key(seed_value(R), p) && store_to_write(d, p);
+    ensures store: packed_key(root, p) && store_to_write(d, p);
     ensures index: index_same{Pre,Post}(p) && same_leaves{Pre,Post}(p);
-    ensures set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
-    ensures draft: draft_holds(seed_value(R), p->depth, d, p->first[i]) && d->end == p->first[i] &&
+    ensures set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    ensures draft: draft_holds(root, p->depth, d, p->first[i]) && d->end == p->first[i] &&
       d->at == d->n && \forall integer x; !draft_punctured(d, x);
     ensures pages: draft_kept{Pre,Post}(d); */
 static inline void begin_run(struct opt_draft *d, const struct opt_packed *p, size_t i)
-  /*@ ghost (struct opt_set c, struct pprf_seed R) */
+  /*@ ghost (struct opt_set c) */
 {
   RUN_TO_BEGIN
-  opt_draft_begin(d, p->first[i]) /*@ ghost (R, p->depth) */;
+  opt_draft_begin(d, p->first[i]) /*@ ghost (p->depth) */;
   RUN_HAS_BEGUN
 }
 
 struct opt_run_put opt_packed_put_run(struct opt_draft *d, const struct opt_packed *p, size_t i,
                                       struct opt_set c, struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R) */
 {
   RUN_BEHIND_OTHERS
-  begin_run(d, p, i) /*@ ghost (c, R) */;
+  begin_run(d, p, i) /*@ ghost (c) */;
   RUN_TO_FILL
-  const struct opt_run_put put = put_run(d, p, i, c, at) /*@ ghost (R, from) */;
+  const struct opt_run_put put = put_run(d, p, i, c, at) /*@ ghost (from) */;
   RUN_IS_BEHIND_OTHERS
   return put;
 }

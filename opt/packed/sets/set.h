@@ -21,10 +21,10 @@ struct opt_run_put {
  * run of its own behind what a draft has.  The store is as it was.
  * @param[in] at  what of the set lies before the page.
  * @return put.err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they are its own. */
-/*@ requires store: packed_key(seed_value(R), p) && i < p->pages && draft_beside(d, p);
+/*@ requires store: packed_key(root, p) && i < p->pages && draft_beside(d, p);
     requires draft: draft_own(d) && d->nodes <= p->first[i];
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) &&
-      set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+      set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     requires place: set_before(c.leaves, at.leaf, p->first[i]) &&
       rest_before(c.nodes, at.node, p->first[i]);
     assigns d->at, d->n, d->end, d->nodes, d->first[0 .. d->room - 1],
@@ -34,11 +34,11 @@ struct opt_run_put {
     ensures results: \result.put.err == 0 || \result.put.err == PPRF_ERR_NOMEM;
     ensures own: draft_own(d) && draft_list{Pre,Post}(d) && d->at == \old(d->n);
     ensures before: draft_pages_same{Pre,Post}(d, \old(d->n));
-    ensures store: packed_key(seed_value(R), p) && store_to_write(d, p);
+    ensures store: packed_key(root, p) && store_to_write(d, p);
     ensures index: index_same{Pre,Post}(p) && same_leaves{Pre,Post}(p);
-    ensures set: set_stored(seed_value(R), p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
+    ensures set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);
     ensures draft: \result.put.err == 0 ==> i <= \result.to < p->pages &&
-      draft_holds(seed_value(R), p->depth, d, p->first[i]) && d->end == page_end(p, \result.to);
+      draft_holds(root, p->depth, d, p->first[i]) && d->end == page_end(p, \result.to);
     ensures place: \result.put.err == 0 ==>
       set_before(c.leaves, \result.put.at.leaf, page_end(p, \result.to)) &&
       rest_before(c.nodes, \result.put.at.node, page_end(p, \result.to));
@@ -46,7 +46,6 @@ struct opt_run_put {
       p->first[i] <= x < page_end(p, \result.to) ==>
       (draft_punctured(d, x) <==> packed_punctured(p, x) || in_set(c.leaves, x)); */
 struct opt_run_put opt_packed_put_run(struct opt_draft *d, const struct opt_packed *p, size_t i,
-                                      struct opt_set c, struct opt_set_place at)
-  /*@ ghost (struct pprf_seed R) */;
+                                      struct opt_set c, struct opt_set_place at);
 
 #endif

@@ -13,32 +13,31 @@
 /** Let the pages of a draft take the place of a store's, run by run; the index has room.  The set is punctured
  * then.
  * @param[in,out] run  the runs; then only where each one's pages are now, and how many. */
-/*@ requires store: packed_key(seed_value(R), p) && draft_beside(d, p) && draft_apart(d);
-    requires runs: runs_apart(p, d, run, runs) && runs_to_come(seed_value(R), p, d, run, runs, leaves);
+/*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
+    requires runs: runs_apart(p, d, run, runs) && runs_to_come(root, p, d, run, runs, leaves);
     requires pages: d->n <= d->room && pages_to_come(p, d, d->n) && p->pages + d->n <= p->room;
     requires set: set_in_tree(p->depth, leaves) &&
       none_between(leaves, runs_end(p, run, runs), pow2(p->depth));
     assigns run[0 .. runs - 1];
     assigns p->nodes, p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns p->page[0 .. p->room - 1] \from p->page[0 .. p->room - 1], d->pages[0 .. d->room - 1];
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures index: p->first == \old(p->first) && p->page == \old(p->page) && p->room == \old(p->room);
     ensures punctured: \forall integer x;
       packed_punctured(p, x) <==> packed_punctured{Pre}(p, x) || in_set(leaves, x); */
 void opt_packed_splice_runs(struct opt_packed *p, const struct opt_draft *d, struct opt_run *run,
-                            size_t runs) /*@ ghost (size_t leaves, struct pprf_seed R) */;
+                            size_t runs) /*@ ghost (size_t leaves) */;
 
 /** Give back what the index and the new pages have too much.
  * @param[in] run  where these are, as above. */
-/*@ requires store: packed_key(seed_value(R), p);
+/*@ requires store: packed_key(root, p);
     requires memory: \valid_read(run + (0 .. runs - 1)) && \separated(run + (0 .. runs - 1), p);
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
       p->page[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1], opt_lists[0 .. OPT_INDEX_MAX - 1];
-    ensures store: packed_key(seed_value(R), p);
+    ensures store: packed_key(root, p);
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
-void opt_packed_tidy_runs(struct opt_packed *p, const struct opt_run *run, size_t runs)
-  /*@ ghost (struct pprf_seed R) */;
+void opt_packed_tidy_runs(struct opt_packed *p, const struct opt_run *run, size_t runs);
 
 #endif

@@ -5,7 +5,7 @@
 #include "packed/core.h"
 
 /*@ ghost
-  void one_tile_lemma(const struct opt_packed *p, uint64_t leaf, struct pprf_seed R)
+  void one_tile_lemma(const struct opt_packed *p, uint64_t leaf)
   {
     size_t i = 0;
     /@ loop invariant here: i < p->pages && p->first[i] <= leaf;
@@ -13,7 +13,7 @@
        loop variant p->pages - i; @/
     while (i + 1 < p->pages && p->first[i + 1] <= leaf)
       i++;
-    only_tile_lemma(p, i, leaf, R);
+    only_tile_lemma(p, i, leaf);
     /@ assert page: \forall integer k, b, s; 0 <= k < p->pages ==> page_tile(p, k, b, s) ==>
          covers(s, tile_height(b), leaf) ==> k == i; @/
     /@ assert tile: \forall integer b, s, c, t; page_tile(p, i, b, s) ==> covers(s, tile_height(b), leaf) ==>

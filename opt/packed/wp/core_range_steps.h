@@ -7,7 +7,7 @@
 
 /* siblings_at */
 #define NOTHING_IS_LEFT \
-  /*@ ghost one_tile_lemma(p, leaf, R); */ \
+  /*@ ghost one_tile_lemma(p, leaf); */ \
   /*@ assert left: left_of_leaf(p, leaf, out, 0); */ \
   /*@ assert right: right_of_leaf(p, leaf, out, 0); */
 #define NODE_IS_LEFT \
@@ -18,13 +18,13 @@
   /*@ assert in_page: \forall integer i; 0 <= i < p->pages ==> node_in_page{Pre}(p, i, at.node) ==> \
         page_tile(p, i, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
   /*@ assert tile: packed_tile(p, OPT_TILE_LIVE + at.node.height, at.node.start); */ \
-  /*@ ghost one_tile_lemma(p, leaf, R); */ \
+  /*@ ghost one_tile_lemma(p, leaf); */ \
   /*@ assert height: tile_height(OPT_TILE_LIVE + at.node.height) == at.node.height; */ \
   /*@ assert only: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), leaf) ==> \
         b == OPT_TILE_LIVE + at.node.height && s == at.node.start; */ \
   /*@ assert same_depth: p->depth == d; */ \
-  /*@ assert entries: entries(seed_value(R), d, out, kept.count); */ \
-  /*@ assert entry: \forall integer i; 0 <= i < kept.count ==> entry(seed_value(R), d, out + i); */ \
+  /*@ assert entries: entries(root, d, out, kept.count); */ \
+  /*@ assert entry: \forall integer i; 0 <= i < kept.count ==> entry(root, d, out + i); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= kept.count; \
        loop invariant heights: \forall integer i; 0 <= i < k ==> 0 <= entry_height(out, i); \
@@ -38,8 +38,8 @@
   /*@ assert places: \forall integer i; 0 <= i < kept.count ==> \
         tree_node(d, entry_start(out, i), entry_height(out, i)); */ \
   /*@ assert seeds: \forall integer i; 0 <= i < kept.count ==> \
-        entry_seed(out, i) == node_seed(seed_value(R), d, entry_start(out, i), entry_height(out, i)); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), p->depth, out, kept.count); */ \
+        entry_seed(out, i) == node_seed(root, d, entry_start(out, i), entry_height(out, i)); */ \
+  /*@ assert nodes: tree_entries(root, p->depth, out, kept.count); */ \
   /*@ assert starts_of: \forall integer i; 0 <= i < kept.count ==> \
         entry_start(out, i) == out[i].node.start && \
         entry_end(out, i) == out[i].node.start + pow2(out[i].node.height); */ \
@@ -89,7 +89,7 @@
         entry_seed(left, i) == entry_seed{Left}(left, i); */ \
   /*@ assert left_ends: \forall integer i; 0 <= i < lefts.count ==> \
         entry_end(left, i) == entry_end{Left}(left, i); */ \
-  /*@ assert left_nodes: tree_entries(seed_value(R), p->depth, left, lefts.count); */ \
+  /*@ assert left_nodes: tree_entries(root, p->depth, left, lefts.count); */ \
   /*@ assert tiles_in: \forall integer b, s; packed_tile(p, b, s) ==> packed_tile{Left}(p, b, s); */ \
   /*@ assert left_old: \forall integer b, s; packed_tile(p, b, s) ==> covers(s, tile_height(b), first) ==> \
         left_of_node{Left}(b, s, first, left, lefts.count); */ \

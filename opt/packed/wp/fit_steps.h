@@ -106,39 +106,39 @@
   /*@ assert nodes_behind: \forall integer i; n <= i < n + n2 ==> tile_is_node(row, first, d, i); */ \
   /*@ assert nodes: row_tiles(row, n + n2, first, d); */ \
   /*@ assert held_first: \forall integer i; 0 <= i < n ==> \
-        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed{Pre}(root, d, row, first, top, i); */ \
   /*@ assert places_first: \forall integer i; 0 <= i < n ==> tile_byte(row, i) >= 64 ==> \
         0 <= seeds_before(row, i) < m; */ \
   /*@ assert own_first: \forall integer i; 0 <= i < n ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed(root, d, row, first, top, i); */ \
   /*@ assert held_behind: \forall integer i; 0 <= i < n2 ==> \
-        tile_has_seed{Pre}(seed_value(R), d, row2, mid, from_top, i); */ \
+        tile_has_seed{Pre}(root, d, row2, mid, from_top, i); */ \
   /*@ assert places_behind: \forall integer i; 0 <= i < n2 ==> tile_byte{Pre}(row2, i) >= 64 ==> \
         0 <= seeds_before{Pre}(row2, i) < m2; */ \
   /*@ assert same_behind: \forall integer i; 0 <= i < n2 ==> tile_byte{Pre}(row2, i) >= 64 ==> \
         place_seed(top, m + seeds_before{Pre}(row2, i)) == \
         place_seed{Pre}(from_top, seeds_before{Pre}(row2, i)); */ \
-  /*@ assert here_behind: \forall integer i; 0 <= i < n2 ==> seed_of_node(seed_value(R), d, \
+  /*@ assert here_behind: \forall integer i; 0 <= i < n2 ==> seed_of_node(root, d, \
         tile_byte{Pre}(row2, i), tile_start{Pre}(row2, mid, i), \
         place_seed(top, m + seeds_before{Pre}(row2, i))); */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= n2; \
        loop invariant own: \forall integer i; n <= i < n + j ==> \
-         tile_has_seed(seed_value(R), d, row, first, top, i); \
+         tile_has_seed(root, d, row, first, top, i); \
        loop assigns j; \
        loop variant n2 - j; @/ \
     for (unsigned j = 0; j < n2; j++) { \
       /@ assert byte: tile_byte(row, n + j) == tile_byte{Pre}(row2, j); @/ \
       /@ assert start: tile_start(row, first, n + j) == tile_start{Pre}(row2, mid, j) && \
            seeds_before(row, n + j) == m + seeds_before{Pre}(row2, j); @/ \
-      /@ assert one: seed_of_node(seed_value(R), d, tile_byte{Pre}(row2, j), \
+      /@ assert one: seed_of_node(root, d, tile_byte{Pre}(row2, j), \
            tile_start{Pre}(row2, mid, j), place_seed(top, m + seeds_before{Pre}(row2, j))); @/ \
-      /@ assert here: tile_has_seed(seed_value(R), d, row, first, top, n + j); @/ \
+      /@ assert here: tile_has_seed(root, d, row, first, top, n + j); @/ \
     } */ \
   /*@ assert own_behind: \forall integer i; n <= i < n + n2 ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
-  /*@ assert row_seeds: row_seeds(seed_value(R), d, row, n + n2, first, top); */ \
-  /*@ assert row: row_holds(seed_value(R), d, row, n + n2, first, end, top, m + m2); */ \
+        tile_has_seed(root, d, row, first, top, i); */ \
+  /*@ assert row_seeds: row_seeds(root, d, row, n + n2, first, top); */ \
+  /*@ assert row: row_holds(root, d, row, n + n2, first, end, top, m + m2); */ \
   /*@ assert out_tile: \forall integer i, x; 0 <= i < n ==> tile_byte{Pre}(row, i) < 64 ==> \
         tile_covers{Pre}(row, first, i, x) ==> row_punctured(row, n + n2, first, x); */ \
   /*@ assert covers_behind: \forall integer i, x; 0 <= i < n2 ==> \
@@ -165,7 +165,7 @@
   /*@ assert node: tile_is_node(row, first, d, at); */ \
   /*@ assert step: row_step(row, first, at); */
 #define SEAM_IS_MERGED \
-  /*@ assert row: row_holds(seed_value(R), d, row, page->tiles, first, end, top, page->seeds); */
+  /*@ assert row: row_holds(root, d, row, page->tiles, first, end, top, page->seeds); */
 
 /* rows_of_two */
 #define TWO_TO_JOIN \
@@ -178,8 +178,8 @@
   /*@ assert other: left != page && right != page; */ \
   /*@ assert apart: \separated(left, page) && \separated(right, page); */ \
   /*@ assert kept: page_kept{Pre,Here}(left) && page_kept{Pre,Here}(right); */ \
-  /*@ assert right_holds: page_holds(seed_value(R), d, right, mid, end); */ \
-  /*@ assert page_is: page_holds(seed_value(R), d, page, first, mid) && page_clean(page) && \valid(page); */ \
+  /*@ assert right_holds: page_holds(root, d, right, mid, end); */ \
+  /*@ assert page_is: page_holds(root, d, page, first, mid) && page_clean(page) && \valid(page); */ \
   /*@ assert size: page_bytes(page) == page_bytes{Pre}(left) && page_bytes(right) == page_bytes{Pre}(right); */ \
   /*@ assert left_set: \forall integer x; leaf_of_page(page, first, x) <==> \
         leaf_of_page{Pre}(left, first, x); */ \
@@ -228,10 +228,10 @@
   /*@ ghost const struct opt_page *left = p->page[i]; */ \
   /*@ ghost const struct opt_page *right = p->page[i + 1]; */ \
   /*@ assert ends: end == page_end(p, i + 1) && mid == page_end(p, i); */ \
-  /*@ assert left: a_page(left) && page_holds(seed_value(R), p->depth, left, first, mid); */ \
-  /*@ assert right: a_page(right) && page_holds(seed_value(R), p->depth, right, mid, end); */ \
+  /*@ assert left: a_page(left) && page_holds(root, p->depth, left, first, mid); */ \
+  /*@ assert right: a_page(right) && page_holds(root, p->depth, right, mid, end); */ \
   /*@ assert held_pages: \forall integer k; 0 <= k < p->pages ==> \
-        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+        page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert used: \forall integer k; 0 <= k < p->pages ==> !free_page(p->page[k]); */ \
   /*@ assert blocks: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
   /*@ assert there: \forall integer k; 0 <= k < p->pages ==> p->page[k] != \null; */
@@ -299,7 +299,7 @@
         a_page(p->page[k]) && page_clean(p->page[k]); */ \
   /*@ assert was_other: \forall integer k; 0 <= k < p->pages ==> k != i ==> k != i + 1 ==> \
         p->page[k] != old && p->page[k] != second; */ \
-  /*@ assert was_held: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert was_held: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */
 #define ONE_IN_STORE \
   /*@ assert less: p->pages == \at(p->pages,Pre) - 1 && p->depth == \at(p->depth,Pre) && \
@@ -320,17 +320,17 @@
   /*@ assert blocks: \forall integer k; 0 <= k < p->pages ==> \
         a_page(p->page[k]) && p->page[k] != old && p->page[k] != second; */ \
   /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
-  /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_behind: \forall integer k; i + 1 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_behind: \forall integer k; i + 1 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_here: page_holds{Pre}(seed_value(R), p->depth, both, p->first[i], page_end(p, i)); */ \
-  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_here: page_holds{Pre}(root, p->depth, both, p->first[i], page_end(p, i)); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert clean: \forall integer k; 0 <= k < p->pages ==> page_clean{Pre}(p->page[k]); */ \
-  /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert store_holds: packed_holds(root, p); */ \
   /*@ assert own: pages_own(p); */ \
   /*@ assert store_owns: packed_owns(p); */ \
   /*@ assert old_is_spare: page_kept{Pre,Here}(old) && spare_page(p, old); */ \
@@ -462,7 +462,7 @@
 
 /* ready_page */
 #define PAGE_TO_GROW \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ ghost only_page_lemma(p, i, leaf); */ \
   /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
         k == i; */ \
@@ -472,7 +472,7 @@
   /*@ assert few: p->pages <= OPT_INDEX_MAX; */
 #define INDEX_HAS_ROOM \
   /*@ ghost Indexed: ; */ \
-  /*@ assert indexed: packed_key(seed_value(R), p) && same_tiles{Pre,Here}(p); */ \
+  /*@ assert indexed: packed_key(root, p) && same_tiles{Pre,Here}(p); */ \
   /*@ assert same_set: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */ \
   /*@ assert still_in_tree: leaf < pow2(p->depth); */ \
   /*@ assert room: err == 0 ==> leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room; */ \
@@ -511,24 +511,24 @@
   /*@ assert same_depth: p->depth == \at(p->depth,Pre) && p->nodes == \at(p->nodes,Pre); */ \
   /*@ assert same_lo: \forall integer k; 0 <= k < h ==> copath[k].lo == \at(copath[k].lo,Pre); */ \
   /*@ assert same_hi: \forall integer k; 0 <= k < h ==> copath[k].hi == \at(copath[k].hi,Pre); */ \
-  /*@ assert copath: copath_seeds(seed_value(R), p->depth, leaf, copath, 0, h); */
+  /*@ assert copath: copath_seeds(root, p->depth, leaf, copath, 0, h); */
 
 /* puncture_grown */
 #define TILE_OF_LEAF \
   /*@ assert still: packed_tile(p, OPT_TILE_LIVE + h, start); */ \
   /*@ assert height: tile_height(OPT_TILE_LIVE + h) == h; */ \
-  /*@ ghost tile_of_leaf_lemma(p, i, at, leaf, OPT_TILE_LIVE + h, start, R); */
+  /*@ ghost tile_of_leaf_lemma(p, i, at, leaf, OPT_TILE_LIVE + h, start); */
 
 /* puncture_node */
 #define TILE_OF_NODE \
-  /*@ ghost only_tile_lemma(p, i, leaf, R); */ \
+  /*@ ghost only_tile_lemma(p, i, leaf); */ \
   /*@ assert covers_leaf: \forall integer k; 0 <= k < p->pages ==> node_in_page(p, k, node) ==> \
         tile_covers(page_row(p->page[k]), p->first[k], node.tile, leaf); */ \
   /*@ assert here: node_in_page(p, i, node); */ \
   /*@ assert place: place_of_leaf(p, i, at, leaf); */ \
   /*@ assert tile: page_tile(p, i, OPT_TILE_LIVE + h, node.start); */ \
   /*@ assert store_tile: packed_tile(p, OPT_TILE_LIVE + h, node.start); */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */
+  /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */
 
 /* opt_packed_puncture */
 #define NODE_IN_TREE \

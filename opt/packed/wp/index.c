@@ -17,7 +17,7 @@
     }
   }
 
-  void pages_lemma(const struct opt_packed *p, struct pprf_seed R)
+  void pages_lemma(const struct opt_packed *p)
   {
     /@ loop invariant 0 <= k <= p->pages;
        loop invariant inside: \forall integer i, x; 0 <= i < k ==> page_punctured(p, i, x) ==>
@@ -26,7 +26,7 @@
        loop variant p->pages - k; @/
     for (size_t k = 0; k < p->pages; k++) {
       const struct opt_page *page = p->page[k];
-      /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[k], page_end(p, k)); @/
+      /@ assert page: page_holds(root, p->depth, page, p->first[k], page_end(p, k)); @/
       row_order_lemma(page->tile, page->tiles, p->first[k], p->depth);
       /@ assert tiles: \forall integer j, x; 0 <= j < page->tiles ==>
            tile_covers(page_row(page), p->first[k], j, x) ==>
@@ -40,7 +40,7 @@
     /@ assert behind: \forall integer k, l; 0 <= k < l < p->pages ==> page_end(p, k) <= p->first[l]; @/
   }
 
-  void only_tile_lemma(const struct opt_packed *p, size_t i, uint64_t leaf, struct pprf_seed R)
+  void only_tile_lemma(const struct opt_packed *p, size_t i, uint64_t leaf)
   {
     only_page_lemma(p, i, leaf);
     /@ loop invariant 0 <= k <= p->pages;
@@ -52,21 +52,21 @@
       const struct opt_page *page = p->page[k];
       const uint8_t *row = page->tile;
       uint64_t first = p->first[k];
-      /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, k)); @/
+      /@ assert page: page_holds(root, p->depth, page, first, page_end(p, k)); @/
       row_order_lemma(row, page->tiles, first, p->depth);
       /@ assert inside: \forall integer j; 0 <= j < page->tiles ==> tile_covers(row, first, j, leaf) ==>
            first <= leaf < page_end(p, k); @/
     }
     const struct opt_page *page = p->page[i];
     const uint8_t *row = page->tile;
-    /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); @/
+    /@ assert page: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); @/
     row_order_lemma(row, page->tiles, p->first[i], p->depth);
   }
 
   void tile_of_leaf_lemma(const struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
-                          unsigned b, uint64_t s, struct pprf_seed R)
+                          unsigned b, uint64_t s)
   {
-    only_tile_lemma(p, i, leaf, R);
+    only_tile_lemma(p, i, leaf);
     /@ assert covers: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==>
          tile_byte(page_row(p->page[k]), j) == b ==>
          tile_start(page_row(p->page[k]), p->first[k], j) == s ==>
@@ -76,7 +76,7 @@
          tile_covers(page_row(p->page[i]), p->first[i], j, leaf) ==> j == at.tile; @/
   }
 
-  void places_of_pages_lemma(const struct opt_packed *p, struct pprf_seed R)
+  void places_of_pages_lemma(const struct opt_packed *p)
   {
     /@ loop invariant 0 <= k <= p->pages;
        loop invariant places: \forall integer i, j; 0 <= i < k ==> 0 <= j < p->page[i]->tiles ==>
@@ -86,7 +86,7 @@
        loop variant p->pages - k; @/
     for (size_t k = 0; k < p->pages; k++) {
       const struct opt_page *page = p->page[k];
-      /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[k], page_end(p, k)); @/
+      /@ assert page: page_holds(root, p->depth, page, p->first[k], page_end(p, k)); @/
       /@ assert few: seeds_before(page_row(page), page->tiles) == page->seeds < OPT_PAGE_SEEDS; @/
       row_order_lemma(page->tile, page->tiles, p->first[k], p->depth);
       /@ assert tiles: \forall integer j; 0 <= j < page->tiles ==>
@@ -95,14 +95,14 @@
     }
   }
 
-  void live_tile_lemma(const struct opt_packed *p, size_t i, unsigned tile, struct pprf_seed R)
+  void live_tile_lemma(const struct opt_packed *p, size_t i, unsigned tile)
   {
     const struct opt_page *page = p->page[i];
     const uint8_t *row = page->tile;
     uint64_t first = p->first[i];
-    /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, i)); @/
+    /@ assert page: page_holds(root, p->depth, page, first, page_end(p, i)); @/
     row_order_lemma(row, page->tiles, first, p->depth);
-    pages_lemma(p, R);
+    pages_lemma(p);
     /@ assert inside: \forall integer x; tile_covers(row, first, tile, x) ==>
          p->first[i] <= x < page_end(p, i); @/
     /@ assert apart: \forall integer k, x; 0 <= k < p->pages ==>
@@ -133,7 +133,7 @@
     }
   }
 
-  void count_lemma(const struct opt_packed *p, struct pprf_seed R)
+  void count_lemma(const struct opt_packed *p)
   {
     deep_tree_lemma(p->depth);
     /@ loop invariant 0 <= k <= p->pages;
@@ -144,7 +144,7 @@
        loop variant p->pages - k; @/
     for (size_t k = 0; k < p->pages; k++) {
       const struct opt_page *page = p->page[k];
-      /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[k], page_end(p, k)); @/
+      /@ assert page: page_holds(root, p->depth, page, p->first[k], page_end(p, k)); @/
       few_seeds_lemma(page->tile, page->tiles, p->first[k], p->depth);
       /@ assert seeds: 0 <= page->seeds <= page_end(p, k) - p->first[k]; @/
       /@ assert step: count_step(p, k); @/
@@ -173,10 +173,10 @@
     return n;
   }
 
-  void no_node_lemma(const struct opt_packed *p, struct pprf_seed R)
+  void no_node_lemma(const struct opt_packed *p)
   {
     deep_tree_lemma(p->depth);
-    count_lemma(p, R);
+    count_lemma(p);
     /@ loop invariant 0 <= k <= p->pages;
        loop invariant none: seeds_in_pages(p, k) == 0;
        loop invariant gone: \forall integer x;
@@ -187,11 +187,11 @@
       const struct opt_page *page = p->page[k];
       const uint8_t *row = page->tile;
       uint64_t first = p->first[k];
-      /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, k)); @/
+      /@ assert page: page_holds(root, p->depth, page, first, page_end(p, k)); @/
       /@ assert step: count_step(p, k); @/
       uint64_t j = live_tile_of(row, page->tiles, first, p->depth);
       if (j < page->tiles) {
-        live_tile_lemma(p, k, (unsigned)j, R);
+        live_tile_lemma(p, k, (unsigned)j);
         /@ assert node: tile_is_node(row, first, p->depth, j); @/
         /@ assert live: tile_covers(row, first, j, tile_start(row, first, j)); @/
         /@ assert inside: 0 <= tile_start(row, first, j) < pow2(p->depth); @/

@@ -11,10 +11,10 @@
   /*@ ghost uint64_t first = p->first[i]; */ \
   /*@ ghost unsigned tiles = page->tiles; */ \
   /*@ ghost unsigned d = p->depth; */ \
-  /*@ assert page: page_holds(seed_value(R), d, page, first, page_end(p, i)); */
+  /*@ assert page: page_holds(root, d, page, first, page_end(p, i)); */
 #define PLACE_IN_STORE \
   /*@ ghost row_order_lemma(row, tiles, first, d); */ \
-  /*@ ghost pages_lemma(p, R); */ \
+  /*@ ghost pages_lemma(p); */ \
   /*@ assert place: place_of_leaf(p, i, at, leaf); */ \
   /*@ assert inside: \forall integer x; tile_covers(row, first, at.tile, x) ==> \
         first <= x < page_end(p, i); */ \
@@ -31,18 +31,18 @@
 #define SEED_OF_TILE \
   /*@ ghost row_order_lemma(row, tiles, first, d); */ \
   /*@ assert step: row_step(row, first, at.tile); */ \
-  /*@ assert own: tile_has_seed(seed_value(R), d, row, first, page_top(page), at.tile); */ \
+  /*@ assert own: tile_has_seed(root, d, row, first, page_top(page), at.tile); */ \
   /*@ assert place: at.seeds < page->seeds < OPT_PAGE_SEEDS; */
 
 /* give_node */
 #define TILE_OF_STORE \
   /*@ ghost const struct opt_page *page = p->page[i]; */ \
   /*@ ghost const uint8_t *row = page->tile; */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); */ \
   /*@ assert tile: tile_is_node(row, p->first[i], p->depth, at.tile); */ \
   /*@ ghost row_order_lemma(row, page->tiles, p->first[i], p->depth); */ \
-  /*@ ghost places_of_pages_lemma(p, R); */ \
-  /*@ ghost if (page->tile[at.tile] >= 64) live_tile_lemma(p, i, at.tile, R); */
+  /*@ ghost places_of_pages_lemma(p); */ \
+  /*@ ghost if (page->tile[at.tile] >= 64) live_tile_lemma(p, i, at.tile); */
 
 /* What was written lies apart from the store: that is as it was. */
 #define STORE_IS_APART \
@@ -62,21 +62,21 @@
         tile_byte(page_row(p->page[k]), j) >= 64 ==> \
         place_seed{Pre}(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)) == \
         place_seed(page_top(p->page[k]), seeds_before(page_row(p->page[k]), j)); */ \
-  /*@ assert held_pages: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_pages: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_rows: \forall integer k; 0 <= k < p->pages ==> row_seeds{Pre}(seed_value(R), \
+  /*@ assert held_rows: \forall integer k; 0 <= k < p->pages ==> row_seeds{Pre}(root, \
         p->depth, page_row(p->page[k]), p->page[k]->tiles, p->first[k], page_top(p->page[k])); */ \
   /*@ assert held: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
-        tile_has_seed{Pre}(seed_value(R), p->depth, page_row(p->page[k]), p->first[k], \
+        tile_has_seed{Pre}(root, p->depth, page_row(p->page[k]), p->first[k], \
                            page_top(p->page[k]), j); */ \
   /*@ assert seeds: \forall integer k, j; 0 <= k < p->pages ==> 0 <= j < p->page[k]->tiles ==> \
-        tile_has_seed(seed_value(R), p->depth, page_row(p->page[k]), p->first[k], \
+        tile_has_seed(root, p->depth, page_row(p->page[k]), p->first[k], \
                       page_top(p->page[k]), j); */ \
   /*@ assert rows: \forall integer k; 0 <= k < p->pages ==> \
-        row_seeds(seed_value(R), p->depth, page_row(p->page[k]), p->page[k]->tiles, p->first[k], \
+        row_seeds(root, p->depth, page_row(p->page[k]), p->page[k]->tiles, p->first[k], \
                   page_top(p->page[k])); */ \
   /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> \
-        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+        page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert old_order: ascending_pages{Pre}(p); */ \
   /*@ assert order: ascending_pages(p); */ \
   /*@ assert old_below: pages_below{Pre}(p); */ \
@@ -103,7 +103,7 @@
 /* opt_packed_find */
 #define LEAF_IN_TILE \
   /*@ ghost const struct opt_page *page = p->page[i]; */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); */ \
   /*@ assert tile: tile_is_node(page_row(page), p->first[i], p->depth, at.tile); */ \
   /*@ assert start: place_of_leaf(p, i, at, at.start); */
 
@@ -118,14 +118,14 @@
 
 /* opt_packed_next */
 #define PAGE_TO_SEARCH \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */
+  /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */
 #define PAGE_IS_SEARCHED \
   /*@ assert searched: \forall integer x; page_punctured(p, i, x) ==> packed_punctured(p, x); */
 #define PAGE_IS_LEFT \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ assert end: at.start == page_end(p, i); */
 #define NEXT_IN_TILE \
-  /*@ assert page: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ assert tile: tile_is_node(page_row(p->page[i]), p->first[i], p->depth, at.tile); */ \
   /*@ ghost leaves_of_lemma(p->page[i]->tile[at.tile] % 64u); */ \
   /*@ assert start: place_of_leaf(p, i, at, at.start); */
@@ -137,7 +137,7 @@
 #define NODE_IN_PAGE \
   /*@ ghost only_page_lemma(p, i, node.start); */ \
   /*@ assert page: node_in_page(p, i, node); */ \
-  /*@ assert holds: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert holds: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ assert tile: tile_is_node(page_row(p->page[i]), p->first[i], p->depth, node.tile); */ \
   /*@ ghost leaves_of_lemma(node.height); */
 
@@ -147,12 +147,11 @@
   /*@ ghost const struct pprf_seed *top = (struct pprf_seed *)page->seed + OPT_PAGE_SEEDS; */ \
   /*@ ghost unsigned seeds = page->seeds; */ \
   /*@ ghost row_order_lemma(row, page->tiles, first, d); */
-#define LEAF_IS_OUT \
-  /*@ assert row: row_holds(seed_value(R), d, row, tiles, first, end, top, seeds - 1); */
+#define LEAF_IS_OUT /*@ assert row: row_holds(root, d, row, tiles, first, end, top, seeds - 1); */
 
 /* puncture_below */
 #define TILE_IS_REPLACED \
-  /*@ assert row: row_holds(seed_value(R), d, row, page->tiles, first, end, top, seeds + h - 1); */
+  /*@ assert row: row_holds(root, d, row, page->tiles, first, end, top, seeds + h - 1); */
 
 /* opt_page_part */
 #define ROW_TO_COPY \
@@ -192,7 +191,7 @@
   /*@ assert nodes_old: \forall integer i; 0 <= i < n ==> tile_is_node{Pre}(old, first, d, at.tile + i); */ \
   /*@ assert nodes: \forall integer i; 0 <= i < n ==> tile_is_node(row, at.start, d, i); */ \
   /*@ assert held: \forall integer i; 0 <= i < n ==> \
-        tile_has_seed{Pre}(seed_value(R), d, old, first, old_top, at.tile + i); */ \
+        tile_has_seed{Pre}(root, d, old, first, old_top, at.tile + i); */ \
   /*@ assert places_old: \forall integer i; 0 <= i < n ==> \
         at.seeds <= seeds_before{Pre}(old, at.tile + i) && seeds_before{Pre}(old, at.tile + i) + \
         tile_seeds(tile_byte{Pre}(old, at.tile + i)) <= at.seeds + m; */ \
@@ -200,12 +199,12 @@
         seeds_before(row, i) + tile_seeds(tile_byte(row, i)) <= m; */ \
   /*@ assert places: \forall integer i; 0 <= i < n ==> tile_byte(row, i) >= 64 ==> \
         0 <= seeds_before(row, i) < m; */ \
-  /*@ assert held_here: \forall integer i; 0 <= i < n ==> seed_of_node(seed_value(R), d, \
+  /*@ assert held_here: \forall integer i; 0 <= i < n ==> seed_of_node(root, d, \
         tile_byte(row, i), tile_start(row, at.start, i), \
         place_seed{Pre}(old_top, seeds_before{Pre}(old, at.tile + i))); */ \
   /*@ assert row_seeds: \forall integer i; 0 <= i < n ==> \
-        tile_has_seed(seed_value(R), d, row, at.start, top, i); */ \
-  /*@ assert row: row_holds(seed_value(R), d, row, n, at.start, \
+        tile_has_seed(root, d, row, at.start, top, i); */ \
+  /*@ assert row: row_holds(root, d, row, n, at.start, \
         tile_start{Pre}(old, first, at.tile + n), top, m); */ \
   /*@ assert back: \forall integer i; at.tile <= i < at.tile + n ==> \
         tile_byte{Pre}(old, i) == tile_byte(row, i - at.tile) && \
@@ -338,7 +337,7 @@
   /*@ assert store_blocks: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
   /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
   /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
-  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   STORE_OF_PAGES \
   /*@ assert leaves: \forall integer k, x; 0 <= k < p->pages ==> \
@@ -374,13 +373,13 @@
 
 /* Each page of the index holds what it did before the call: they are the store. */
 #define STORE_OF_PAGES \
-  /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert old_order: ascending_pages{Pre}(p); */ \
   /*@ assert order: ascending_pages(p); */ \
   /*@ assert old_below: pages_below{Pre}(p); */ \
   /*@ assert below: pages_below(p); */ \
-  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert store_holds: packed_holds(root, p); */ \
   /*@ assert own: pages_own(p); */ \
   /*@ assert distinct: pages_distinct(p); */ \
   /*@ assert index_is_apart: index_apart(p); */ \
@@ -399,13 +398,13 @@
         a_page(p->page[k]) && p->page[k] != old; */ \
   /*@ assert kept: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Here}(p->page[k]); */ \
   /*@ assert same_end: \forall integer k; 0 <= k < p->pages ==> page_end{Pre}(p, k) == page_end(p, k); */ \
-  /*@ assert held_this: page_holds{Pre}(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert held_this: page_holds{Pre}(root, p->depth, page, p->first[i], page_end(p, i)); */ \
   /*@ assert held_old: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
-        page_holds{Pre}(seed_value(R), p->depth, \at(p->page[k],Pre), \at(p->first[k],Pre), \
+        page_holds{Pre}(root, p->depth, \at(p->page[k],Pre), \at(p->first[k],Pre), \
                         page_end{Pre}(p, k)); */ \
   /*@ assert held_others: \forall integer k; 0 <= k < p->pages ==> k != i ==> \
-        page_holds{Pre}(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+        page_holds{Pre}(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   STORE_OF_PAGES \
   /*@ assert leaves: \forall integer k, x; 0 <= k < p->pages ==> \
@@ -447,10 +446,10 @@
         tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(old, p->first[i], b, s); */ \
   /*@ assert new_tiles: \forall integer b, s; \
         tile_of_page{Pre}(old, p->first[i], b, s) <==> tile_of_page(page, p->first[i], b, s); */ \
-  /*@ assert held: page_holds{Pre}(seed_value(R), p->depth, old, p->first[i], page_end{Pre}(p, i)); */ \
+  /*@ assert held: page_holds{Pre}(root, p->depth, old, p->first[i], page_end{Pre}(p, i)); */ \
   /*@ assert same_end: page_end{Pre}(p, i) == page_end(p, i); */ \
   /*@ assert whole: tile_start{Pre}(page_row{Pre}(old), p->first[i], page->tiles) == page_end(p, i); */ \
-  /*@ assert copied: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */
+  /*@ assert copied: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); */
 
 /* middle */
 #define ROW_TO_HALVE \
@@ -546,15 +545,15 @@
         a_page(p->page[k]) && p->page[k] != old; */ \
   /*@ assert kept_index: \forall integer k; 0 <= k < p->pages ==> page_kept{Pre,Indexed}(p->page[k]); */ \
   /*@ assert kept_free: \forall integer k; 0 <= k < p->pages ==> page_kept{Indexed,Here}(p->page[k]); */ \
-  /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_before: \forall integer k; 0 <= k < i ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_behind: \forall integer k; i + 2 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_behind: \forall integer k; i + 2 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_new: page_holds{Pre}(seed_value(R), p->depth, left, p->first[i], page_end(p, i)) && \
-        page_holds{Pre}(seed_value(R), p->depth, right, p->first[i + 1], page_end(p, i + 1)); */ \
-  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert held_new: page_holds{Pre}(root, p->depth, left, p->first[i], page_end(p, i)) && \
+        page_holds{Pre}(root, p->depth, right, p->first[i + 1], page_end(p, i + 1)); */ \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert held_index: \forall integer k; 0 <= k < p->pages ==> page_holds{Indexed}(seed_value(R), \
+  /*@ assert held_index: \forall integer k; 0 <= k < p->pages ==> page_holds{Indexed}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert clean: \forall integer k; 0 <= k < p->pages ==> page_clean{Pre}(p->page[k]); */ \
   /*@ assert clean_index: \forall integer k; 0 <= k < p->pages ==> page_clean{Indexed}(p->page[k]); */ \
@@ -651,7 +650,7 @@
   /*@ ghost uint64_t first = p->first[i]; */ \
   /*@ ghost unsigned tiles = page->tiles; */ \
   /*@ assert end: end == page_end(p, i); */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, page, first, end); */ \
+  /*@ assert page: page_holds(root, p->depth, page, first, end); */ \
   /*@ ghost row_order_lemma(row, tiles, first, p->depth); */ \
   /*@ assert all: seeds_before(row, tiles) == page->seeds && tile_start(row, first, tiles) == end; */ \
   /*@ assert none: seeds_before(row, 0) == 0 && tile_start(row, first, 0) == first; */
@@ -719,8 +718,8 @@
   /*@ assert same_first_3: \forall integer k; 0 <= k < p->pages ==> \
         p->first[k] == \at(p->first[k],Pre) && p->page[k] == \at(p->page[k],Pre); */
 #define HALVES_ARE_PAGE \
-  /*@ assert left_holds: page_holds(seed_value(R), p->depth, left, first, at.start); */ \
-  /*@ assert right_holds: page_holds(seed_value(R), p->depth, right, at.start, end); */ \
+  /*@ assert left_holds: page_holds(root, p->depth, left, first, at.start); */ \
+  /*@ assert right_holds: page_holds(root, p->depth, right, at.start, end); */ \
   /*@ assert left_leaves: \forall integer x; leaf_of_page(left, first, x) <==> \
         punctured_between{Pre}(row, first, 0, at.tile, x); */ \
   /*@ assert right_size: at.tile + n == tiles && right->tiles == n && p->first[i] == first && \
@@ -772,7 +771,7 @@
 
 /* split_if_full, give_room */
 #define PAGE_OF_THIS \
-  /*@ assert this: page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+  /*@ assert this: page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ ghost only_page_lemma(p, i, leaf); */ \
   /*@ assert only: \forall integer k; 0 <= k < p->pages ==> p->first[k] <= leaf < page_end(p, k) ==> \
         k == i; */
@@ -815,7 +814,7 @@
   /*@ ghost uint64_t end = i + 1 < p->pages ? p->first[i + 1] : (uint64_t)1 << p->depth; */ \
   /*@ assert end: end == page_end(p, i); */ \
   /*@ assert page: a_page(page) && page_clean(page) && \valid(page); */ \
-  /*@ assert holds: page_holds(seed_value(R), p->depth, page, p->first[i], end); */ \
+  /*@ assert holds: page_holds(root, p->depth, page, p->first[i], end); */ \
   /*@ assert distinct: \forall integer k; 0 <= k < p->pages ==> k != i ==> p->page[k] != page; */ \
   /*@ assert first_apart: \forall integer k; 0 <= k < p->pages ==> \
         \separated(p->first + k, page); */ \
@@ -861,7 +860,7 @@
 /* opt_index_puncture */
 #define COUNT_OF_PAGES \
   /*@ ghost row_order_lemma(row, tiles, first, d); */ \
-  /*@ ghost count_lemma(p, R); */ \
+  /*@ ghost count_lemma(p); */ \
   /*@ assert step: row_step(row, first, at.tile); */ \
   /*@ assert live: 1 <= page->seeds; */ \
   /*@ assert some: 1 <= p->nodes <= 0x8000000000000000; */
@@ -885,13 +884,13 @@
  * So they hold what they held: for each an induction over its row in two states of memory. */
 #define PAGES_KEPT \
   /*@ assert changed: \forall integer k; from <= k < to ==> page_clean(p->page[k]) && \
-        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+        page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert before: \forall integer k; 0 <= k < from ==> kept_page{Pre,Here}(p, k, k); */ \
   /*@ assert behind: \forall integer k; to <= k < p->pages ==> kept_page{Pre,Here}(p, k, k - by); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= p->pages; \
        loop invariant holds: \forall integer l; 0 <= l < k ==> \
-         page_holds(seed_value(R), p->depth, p->page[l], p->first[l], page_end(p, l)); \
+         page_holds(root, p->depth, p->page[l], p->first[l], page_end(p, l)); \
        loop invariant clean: \forall integer l; 0 <= l < k ==> \
          page_clean(p->page[l]); \
        loop invariant out_before: \forall integer l, x; 0 <= l < k ==> l < from ==> \
@@ -913,7 +912,7 @@
         size_t o = k < from ? k : k - by; \
         /@ assert kept: kept_page{Pre,Here}(p, k, o); @/ \
         /@ assert same: same_page{Pre,Here}(page_k); @/ \
-        /@ assert old: page_holds{Pre}(seed_value(R), p->depth, page_k, first_k, page_end(p, k)); @/ \
+        /@ assert old: page_holds{Pre}(root, p->depth, page_k, first_k, page_end(p, k)); @/ \
         /@ assert old_clean: page_clean{Pre}(page_k); @/ \
         /@ assert fits: tiles_k <= OPT_ARENA_MAX; @/ \
         /@ loop invariant 0 <= j <= tiles_k; \
@@ -939,19 +938,19 @@
         /@ assert places: \forall integer j; 0 <= j < tiles_k ==> tile_byte(row_k, j) >= 64 ==> \
              0 <= seeds_before(row_k, j) < OPT_PAGE_SEEDS; @/ \
         /@ assert held: \forall integer j; 0 <= j < tiles_k ==> \
-             tile_has_seed{Pre}(seed_value(R), p->depth, row_k, first_k, page_top(page_k), j); @/ \
+             tile_has_seed{Pre}(root, p->depth, row_k, first_k, page_top(page_k), j); @/ \
         /@ assert held_here: \forall integer j; 0 <= j < tiles_k ==> \
-             seed_of_node(seed_value(R), p->depth, tile_byte(row_k, j), \
+             seed_of_node(root, p->depth, tile_byte(row_k, j), \
                           tile_start(row_k, first_k, j), \
                           place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j))); @/ \
         /@ assert same_place: \forall integer j; 0 <= j < tiles_k ==> tile_byte(row_k, j) >= 64 ==> \
              place_seed(page_top(page_k), seeds_before(row_k, j)) == \
              place_seed{Pre}(page_top(page_k), seeds_before{Pre}(row_k, j)); @/ \
         /@ assert seeds: \forall integer j; 0 <= j < tiles_k ==> \
-             tile_has_seed(seed_value(R), p->depth, row_k, first_k, page_top(page_k), j); @/ \
-        /@ assert row_seeds: row_seeds(seed_value(R), p->depth, row_k, tiles_k, first_k, \
+             tile_has_seed(root, p->depth, row_k, first_k, page_top(page_k), j); @/ \
+        /@ assert row_seeds: row_seeds(root, p->depth, row_k, tiles_k, first_k, \
                                        page_top(page_k)); @/ \
-        /@ assert holds: page_holds(seed_value(R), p->depth, page_k, first_k, page_end(p, k)); @/ \
+        /@ assert holds: page_holds(root, p->depth, page_k, first_k, page_end(p, k)); @/ \
         /@ assert clean: page_clean(page_k); @/ \
         /@ assert out_tile: \forall integer j, x; 0 <= j < tiles_k ==> \
              tile_byte{Pre}(row_k, j) < 64 ==> tile_covers{Pre}(row_k, first_k, j, x) ==> \
@@ -972,14 +971,14 @@
 /* With that page, in which leaf hole is punctured, all of them are the store. */
 #define PAGE_IN_STORE \
   /*@ assert every: \forall integer k; 0 <= k < p->pages ==> \
-        page_holds(seed_value(R), p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
+        page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert index_first: p->first[0] == 0; */ \
   /*@ assert old_order: ascending_pages{Pre}(p); */ \
   /*@ assert index_order: ascending_pages(p); */ \
   /*@ assert old_below: pages_below{Pre}(p); */ \
   /*@ assert index_below: pages_below(p); */ \
   /*@ assert index_holds: index_of_pages(p); */ \
-  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert store_holds: packed_holds(root, p); */ \
   /*@ assert apart_still: index_apart(p); */ \
   /*@ assert own: pages_own(p); */ \
   /*@ assert old_blocks: pages_distinct{Pre}(p); */ \
@@ -1030,13 +1029,13 @@
   /*@ assert counted: packed_counted(p); */ \
   /*@ assert memory: index_memory(p); */ \
   /*@ assert sized: packed_sized(p); */ \
-  /*@ assert key: packed_key(seed_value(R), p); */
+  /*@ assert key: packed_key(root, p); */
 /* The store is there before, in and behind the block of the local seeds */
 #define KEY_IN_BLOCK \
-  /*@ assert old_held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(seed_value(R), \
+  /*@ assert old_held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */
 #define KEY_AT_END \
-  /*@ assert held_in: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert held_in: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
   /*@ assert own_in: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
   /*@ assert sizes_in: \forall integer k; 0 <= k < p->pages ==> \
@@ -1058,12 +1057,12 @@
   /*@ assert all_pages: \forall struct opt_page *q; a_page(q) ==> \valid(q); */ \
   /*@ assert pages: \forall integer k; 0 <= k < p->pages ==> \valid_read(p->page[k]); */ \
   /*@ assert fits: \forall integer k; 0 <= k < p->pages ==> page_fits(p->page[k]); */ \
-  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert held: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
-  /*@ assert holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert holds: packed_holds(root, p); */ \
   /*@ assert owns: packed_owns(p); */ \
   /*@ assert counted: packed_counted(p) && packed_sized(p); */ \
   /*@ assert memory: index_memory(p); */ \
-  /*@ assert key: packed_key(seed_value(R), p); */
+  /*@ assert key: packed_key(root, p); */
 
 #endif

@@ -7,7 +7,7 @@
 
 /* put_root */
 #define ROOT_OF_TREE \
-  /*@ ghost struct pprf_seed r = *root; */ \
+  /*@ ghost struct pprf_seed r = *seed; */ \
   /*@ ghost const uint8_t *row = page->tile; */ \
   /*@ ghost deep_tree_lemma(depth); */
 #define ROOT_IS_IN_PAGE \
@@ -34,9 +34,9 @@
   /*@ assert kept: page_kept{Pre,Here}(only); */ \
   /*@ assert same: only->seeds == 1 && page_bytes(only) == 25; */ \
   /*@ assert end: page_end(p, 0) == pow2(depth); */ \
-  /*@ assert held: page_holds(seed_value(R), p->depth, p->page[0], p->first[0], page_end(p, 0)); */ \
+  /*@ assert held: page_holds(root, p->depth, p->page[0], p->first[0], page_end(p, 0)); */ \
   /*@ assert index: index_of_pages(p); */ \
-  /*@ assert holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert holds: packed_holds(root, p); */ \
   /*@ assert apart: index_apart(p); */ \
   /*@ assert own: pages_own(p); */ \
   /*@ assert owns: packed_owns(p); */ \
@@ -51,7 +51,7 @@
   /*@ assert apart: draft_apart(d); */ \
   /*@ assert own: draft_own(d); */ \
   /*@ ghost deep_tree_lemma(depth); */ \
-  /*@ assert draft: draft_holds(seed_value(R), depth, d, 0); */
+  /*@ assert draft: draft_holds(root, depth, d, 0); */
 
 /* opt_load_node */
 #define NODE_TO_LOAD \
@@ -79,7 +79,7 @@
   /*@ assert old_once: \forall integer i, k; 0 <= i < k < n ==> pages[i] != pages[k]; */ \
   /*@ assert old_blocks: \forall integer i; 0 <= i < n ==> page_bytes(pages[i]) <= p->page_max; */ \
   /*@ assert rows: \forall integer i; 0 <= i < n ==> \
-        page_holds(seed_value(R), p->depth, pages[i], first[i], draft_end(d, i)); */ \
+        page_holds(root, p->depth, pages[i], first[i], draft_end(d, i)); */ \
   /*@ assert each: \forall integer i; 0 <= i < n ==> a_page(pages[i]) && page_clean(pages[i]); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= n; \
@@ -88,7 +88,7 @@
        loop variant n - k; @/ \
     for (size_t k = 0; k < n; k++) { \
       const struct opt_page *page = pages[k]; \
-      /@ assert held: page_holds(seed_value(R), p->depth, page, first[k], draft_end(d, k)); @/ \
+      /@ assert held: page_holds(root, p->depth, page, first[k], draft_end(d, k)); @/ \
       row_order_lemma(page->tile, page->tiles, first[k], p->depth); \
     } */ \
   /*@ ghost \
@@ -108,14 +108,14 @@
   /*@ assert still: \forall integer i; 0 <= i < n ==> a_page(pages[i]) && page_kept{Pre,Here}(pages[i]); */ \
   /*@ assert ends: \forall integer i; 0 <= i < n ==> page_end(p, i) == draft_end{Pre}(d, i); */ \
   /*@ assert held: \forall integer i; 0 <= i < n ==> \
-        page_holds(seed_value(R), p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
+        page_holds(root, p->depth, p->page[i], p->first[i], page_end(p, i)); */ \
   /*@ assert order: \forall integer i, k; 0 <= i < k < n ==> first[i] < first[k]; */ \
   /*@ assert ascend: ascending_pages(p); */ \
   /*@ assert last: first[n - 1] < pow2(p->depth); */ \
   /*@ assert below: pages_below(p); */ \
   /*@ assert zero: p->first[0] == 0; */ \
   /*@ assert index_holds: index_of_pages(p); */ \
-  /*@ assert holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert holds: packed_holds(root, p); */ \
   /*@ assert apart: index_apart(p); */ \
   /*@ assert clean: \forall integer i; 0 <= i < n ==> page_clean(p->page[i]); */ \
   /*@ assert own: pages_own(p); */ \

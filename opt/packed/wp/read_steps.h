@@ -5,7 +5,7 @@
 
 #define PAGE_TO_READ \
   /*@ ghost const uint8_t *row = page->tile; */ \
-  /*@ assert page: page_holds(seed_value(R), p->depth, page, p->first[i], page_end(p, i)); */ \
+  /*@ assert page: page_holds(root, p->depth, page, p->first[i], page_end(p, i)); */ \
   /*@ assert tiles: row_tiles(row, page->tiles, p->first[i], p->depth); */ \
   /*@ assert bytes: \forall integer k; 0 <= k < page->tiles ==> tile_byte(row, k) < 128; */ \
   /*@ ghost row_order_lemma(row, page->tiles, p->first[i], p->depth); */ \
@@ -15,7 +15,7 @@
   /*@ assert step: row_step(row, p->first[i], at.tile); */ \
   /*@ ghost leaves_of_lemma(page->tile[at.tile] % 64u); */
 #define NODE_TO_READ \
-  /*@ ghost live_tile_lemma(p, i, at.tile, R); */ \
+  /*@ ghost live_tile_lemma(p, i, at.tile); */ \
   /*@ assert place: place_of_leaf(p, i, at, at.start); */ \
   /*@ assert inside: p->first[i] <= at.start < page_end(p, i); */ \
   /*@ assert end: end == tile_start(row, p->first[i], at.tile + 1); */ \

@@ -127,27 +127,27 @@
     }
   }
 
-  void run_append_lemma(struct pprf_seed R, unsigned d, uint64_t leaf, unsigned h,
+  void run_append_lemma(unsigned d, uint64_t leaf, unsigned h,
                         const uint8_t *tile, unsigned from, unsigned to,
                         const struct pprf_seed *top, int shift, uint64_t start, uint64_t end)
   {
-    /@ assert tiles: sibling_tiles(seed_value(R), d, leaf, h, tile, from, to + 1, top, shift); @/
+    /@ assert tiles: sibling_tiles(root, d, leaf, h, tile, from, to + 1, top, shift); @/
     /@ assert last: \forall integer i; from <= i ==> i + 1 == to ==>
          sibling_end(tile, leaf, i) == sibling_start(tile, leaf, to); @/
     /@ assert meet: siblings_meet(tile, leaf, from, to + 1, start, sibling_end(tile, leaf, to)); @/
   }
 
-  void run_prepend_lemma(struct pprf_seed R, unsigned d, uint64_t leaf, unsigned h,
+  void run_prepend_lemma(unsigned d, uint64_t leaf, unsigned h,
                          const uint8_t *tile, unsigned from, unsigned to,
                          const struct pprf_seed *top, int shift, uint64_t start, uint64_t end)
   {
-    /@ assert tiles: sibling_tiles(seed_value(R), d, leaf, h, tile, from, to, top, shift); @/
+    /@ assert tiles: sibling_tiles(root, d, leaf, h, tile, from, to, top, shift); @/
     /@ assert first: \forall integer i; i == from + 1 ==> i < to ==>
          sibling_end(tile, leaf, from) == sibling_start(tile, leaf, i); @/
     /@ assert meet: siblings_meet(tile, leaf, from, to, sibling_start(tile, leaf, from), end); @/
   }
 
-  void run_in_row_lemma(struct pprf_seed R, unsigned d, uint64_t leaf, unsigned h,
+  void run_in_row_lemma(unsigned d, uint64_t leaf, unsigned h,
                         const uint8_t *tile, uint64_t first, unsigned from, unsigned to,
                         const struct pprf_seed *top, int shift, uint64_t start, uint64_t end)
   {
@@ -158,18 +158,18 @@
        loop invariant live: \forall integer i; from <= i < q ==> tile_byte(tile, i) >= 64;
        loop invariant nodes: \forall integer i; from <= i < q ==> tile_is_node(tile, first, d, i);
        loop invariant seeds: \forall integer i; from <= i < q ==>
-         tile_has_seed(seed_value(R), d, tile, first, top, i);
+         tile_has_seed(root, d, tile, first, top, i);
        loop assigns q;
        loop variant to - q; @/
     for (unsigned q = from; q < to; q++) {
       /@ assert step: row_step(tile, first, q); @/
-      /@ assert own: sibling_tile(seed_value(R), d, leaf, h, tile, q, top, shift); @/
+      /@ assert own: sibling_tile(root, d, leaf, h, tile, q, top, shift); @/
       /@ assert byte: 64 <= tile_byte(tile, q) < 64 + h; @/
       /@ assert behind: tile_start(tile, first, q + 1) == sibling_end(tile, leaf, q); @/
       /@ assert next: q + 1 < to ==>
            sibling_end(tile, leaf, q) == sibling_start(tile, leaf, q + 1); @/
       /@ assert node: tile_is_node(tile, first, d, q); @/
-      /@ assert seed: tile_has_seed(seed_value(R), d, tile, first, top, q); @/
+      /@ assert seed: tile_has_seed(root, d, tile, first, top, q); @/
     }
   }
 

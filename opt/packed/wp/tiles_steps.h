@@ -76,14 +76,14 @@
 /* And their seeds, where those of the places before some are as in Pre and the places behind have moved. */
 #define SEEDS_KEPT \
   /*@ assert held: \forall integer i; 0 <= i < tiles ==> \
-        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
-  /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(seed_value(R), d, \
+        tile_has_seed{Pre}(root, d, row, first, top, i); */ \
+  /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(root, d, \
         tile_byte(row, i), tile_start(row, first, i), \
         place_seed{Pre}(top, seeds_before{Pre}(row, i))); */ \
   /*@ assert seeds_head: \forall integer i; 0 <= i < kept ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed(root, d, row, first, top, i); */ \
   /*@ assert seeds_tail: \forall integer i; behind + by <= i < tiles + by ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */
+        tile_has_seed(root, d, row, first, top, i); */
 
 /* What that needs where the seeds have moved. */
 #define PLACES_KEPT \
@@ -100,7 +100,7 @@
 /* With the tiles between, all of them are the row. */
 #define ROW_KEPT \
   /*@ assert tiles: row_tiles(row, tiles + by, first, d); */ \
-  /*@ assert seeds: row_seeds(seed_value(R), d, row, tiles + by, first, top); */ \
+  /*@ assert seeds: row_seeds(root, d, row, tiles + by, first, top); */ \
   /*@ assert old_end: tile_start{Pre}(row, first, tiles) == end && \
         seeds_before{Pre}(row, tiles) == m; */ \
   /*@ assert moved_end: tile_start{Pre}(row, first, tiles) == tile_start(row, first, tiles + by) && \
@@ -121,30 +121,30 @@
   /*@ assert lefts_seeds: \forall integer j; seeds <= j < seeds + left ==> \
         place_seed(top, j) == place_seed{Pre}(top, j); */ \
   /*@ assert lefts_same: \forall integer i; k <= i < k + left ==> \
-        sibling_tile{Pre}(seed_value(R), d, leaf, h, row, i, top, seeds - k) ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, i, top, seeds - k); */ \
+        sibling_tile{Pre}(root, d, leaf, h, row, i, top, seeds - k) ==> \
+        sibling_tile(root, d, leaf, h, row, i, top, seeds - k); */ \
   /*@ assert lefts_starts: \forall integer i; k <= i < k + left ==> \
         sibling_start(row, leaf, i) == sibling_start{Pre}(row, leaf, i) && \
         sibling_end(row, leaf, i) == sibling_end{Pre}(row, leaf, i); */ \
-  /*@ assert lefts_tiles: sibling_tiles(seed_value(R), d, leaf, h, row, k, k + left, top, \
+  /*@ assert lefts_tiles: sibling_tiles(root, d, leaf, h, row, k, k + left, top, \
         seeds - k); */ \
   /*@ assert lefts_meet: siblings_meet(row, leaf, k, k + left, s, start); */ \
-  /*@ assert lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, \
+  /*@ assert lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, \
         s, start); */ \
   /*@ assert rights_bytes: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
         tile_byte(row, i) == tile_byte{Pre}(row, i); */ \
   /*@ assert rights_seeds: \forall integer j; seeds + right <= j < seeds + h ==> \
         place_seed(top, j) == place_seed{Pre}(top, j); */ \
   /*@ assert rights_same: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
-        sibling_tile{Pre}(seed_value(R), d, leaf, h, row, i, top, seeds - k - 1) ==> \
-        sibling_tile(seed_value(R), d, leaf, h, row, i, top, seeds - k - 1); */ \
+        sibling_tile{Pre}(root, d, leaf, h, row, i, top, seeds - k - 1) ==> \
+        sibling_tile(root, d, leaf, h, row, i, top, seeds - k - 1); */ \
   /*@ assert rights_starts: \forall integer i; k + right + 1 <= i < k + h + 1 ==> \
         sibling_start(row, leaf, i) == sibling_start{Pre}(row, leaf, i) && \
         sibling_end(row, leaf, i) == sibling_end{Pre}(row, leaf, i); */ \
-  /*@ assert rights_tiles: sibling_tiles(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, \
+  /*@ assert rights_tiles: sibling_tiles(root, d, leaf, h, row, k + right + 1, k + h + 1, \
         top, seeds - k - 1); */ \
   /*@ assert rights_meet: siblings_meet(row, leaf, k + right + 1, k + h + 1, end, s + pow2(h)); */ \
-  /*@ assert rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, \
+  /*@ assert rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top, \
         seeds - k - 1, end, s + pow2(h)); */
 
 /* put_path_sibling */
@@ -153,20 +153,20 @@
   /*@ ghost \
     if (is_left != 0) { \
       /@ assert byte: tile_byte(row, k + left) == 64 + height; @/ \
-      /@ assert tile: sibling_tile(seed_value(R), d, leaf, h, row, k + left, top, seeds - k); @/ \
+      /@ assert tile: sibling_tile(root, d, leaf, h, row, k + left, top, seeds - k); @/ \
       /@ assert begin: sibling_start(row, leaf, k + left) == start; @/ \
       /@ assert end: sibling_end(row, leaf, k + left) == middle; @/ \
-      run_append_lemma(R, d, leaf, h, row, k, k + left, top, (int)seeds - (int)k, s, start); \
+      run_append_lemma(d, leaf, h, row, k, k + left, top, (int)seeds - (int)k, s, start); \
     } else { \
       /@ assert byte: tile_byte(row, k + right) == 64 + height; @/ \
-      /@ assert tile: sibling_tile(seed_value(R), d, leaf, h, row, k + right, top, \
+      /@ assert tile: sibling_tile(root, d, leaf, h, row, k + right, top, \
                                    seeds - k - 1); @/ \
       /@ assert begin: sibling_start(row, leaf, k + right) == middle; @/ \
       /@ assert end: sibling_end(row, leaf, k + right) == end; @/ \
       unsigned from = k + right, to = k + h + 1; \
-      /@ assert behind: sibling_run(seed_value(R), d, leaf, h, row, from + 1, to, top, \
+      /@ assert behind: sibling_run(root, d, leaf, h, row, from + 1, to, top, \
                                     seeds - k - 1, end, s + pow2(h)); @/ \
-      run_prepend_lemma(R, d, leaf, h, row, from, to, top, (int)seeds - (int)k - 1, end, \
+      run_prepend_lemma(d, leaf, h, row, from, to, top, (int)seeds - (int)k - 1, end, \
                         end_lemma(s, h)); \
     } */
 
@@ -174,9 +174,9 @@
 #define NO_SIBLINGS \
   /*@ ghost deep_tree_lemma(d); */ \
   /*@ ghost uint64_t start = s, end = end_lemma(s, h); */ \
-  /*@ assert no_lefts: sibling_run(seed_value(R), d, leaf, h, row, k, k + left, top, seeds - k, s, \
+  /*@ assert no_lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, \
                                    start); */ \
-  /*@ assert no_rights: sibling_run(seed_value(R), d, leaf, h, row, k + right + 1, k + h + 1, top, \
+  /*@ assert no_rights: sibling_run(root, d, leaf, h, row, k + right + 1, k + h + 1, top, \
                                     seeds - k - 1, end, s + pow2(h)); */
 #define HALVES_OF_PATH \
   /*@ ghost half_lemma(d, start, i, leaf); */ \
@@ -184,7 +184,7 @@
 #define SIDE_OF_SIBLING \
   /*@ assert bit: is_left == (leaf < middle ? 0 : 1); */ \
   /*@ assert seed: seed_value(copath[i - 1]) == \
-        node_seed(seed_value(R), d, beside(leaf, i - 1), i - 1); */
+        node_seed(root, d, beside(leaf, i - 1), i - 1); */
 #define HALF_OF_LEAF \
   /*@ ghost start = is_left != 0 ? middle : start; */ \
   /*@ ghost end = is_left != 0 ? end : middle; */
@@ -197,7 +197,7 @@
   STARTS_KEPT \
   /*@ assert begin: tile_start(row, first, k) == s && seeds_before(row, k) == seeds; */ \
   /*@ ghost deep_tree_lemma(d); */ \
-  /*@ ghost run_in_row_lemma(R, d, leaf, h, row, first, k, k + left, top, (int)seeds - (int)k, s, \
+  /*@ ghost run_in_row_lemma(d, leaf, h, row, first, k, k + left, top, (int)seeds - (int)k, s, \
                              leaf); */ \
   /*@ assert hole: tile_byte(row, k + left) == 0 && tile_start(row, first, k + left) == leaf && \
         seeds_before(row, k + left) == seeds + left; */ \
@@ -205,7 +205,7 @@
   /*@ assert behind: tile_start(row, first, k + left + 1) == leaf + 1 && \
         seeds_before(row, k + left + 1) == seeds + left; */ \
   /*@ ghost uint64_t end = end_lemma(s, h); */ \
-  /*@ ghost run_in_row_lemma(R, d, leaf, h, row, first, k + left + 1, k + h + 1, top, \
+  /*@ ghost run_in_row_lemma(d, leaf, h, row, first, k + left + 1, k + h + 1, top, \
                              (int)seeds - (int)k - 1, leaf + 1, end); */ \
   /*@ assert hole_node: tile_is_node(row, first, d, k + left); */ \
   /*@ ghost only_leaf_lemma(row, first, k, k + left, k + h, leaf); */
@@ -351,19 +351,19 @@
   PLACES_BEHIND_PATH \
   PLACES_KEPT \
   /*@ assert held_old: \forall integer i; 0 <= i < tiles ==> \
-        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed{Pre}(root, d, row, first, top, i); */ \
   /*@ assert held_moved: \forall integer i; behind + by <= i < tiles + by ==> \
         tile_byte{Pre}(row, i - by) == tile_byte(row, i) ==> \
         tile_start{Pre}(row, first, i - by) == tile_start(row, first, i) ==> \
-        seed_of_node(seed_value(R), d, tile_byte(row, i), tile_start(row, first, i), \
+        seed_of_node(root, d, tile_byte(row, i), tile_start(row, first, i), \
           place_seed{Pre}(top, seeds_before{Pre}(row, i - by))); */ \
   /*@ assert held_tail: \forall integer i; behind + by <= i < tiles + by ==> \
-        seed_of_node(seed_value(R), d, tile_byte(row, i), tile_start(row, first, i), \
+        seed_of_node(root, d, tile_byte(row, i), tile_start(row, first, i), \
           place_seed{Pre}(top, seeds_before{Pre}(row, i - by))); */ \
   SEEDS_KEPT \
   /*@ assert path_nodes: \forall integer i; kept <= i < behind + by ==> tile_is_node(row, first, d, i); */ \
   /*@ assert path_seeds: \forall integer i; kept <= i < behind + by ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed(root, d, row, first, top, i); */ \
   ROW_KEPT \
   /*@ assert none: \forall integer x; !punctured_between{Pre}(row, first, kept, behind, x); */ \
   /*@ assert at_leaf: \forall integer i; kept <= i < behind + by ==> tile_byte(row, i) < 64 ==> \

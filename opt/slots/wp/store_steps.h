@@ -39,7 +39,7 @@
   /*@ assert fresh: \forall integer k; 0 <= k < i ==> \
         beside(leaf, k) / 2 != j && 0 <= beside(leaf, k) / 2 < pow2(d - 1); */
 #define SIBLINGS_STORED \
-  /*@ assert value: seed_value(s->slot[j]) == node_seed(seed_value(R), d, beside(leaf, i), i); */ \
+  /*@ assert value: seed_value(s->slot[j]) == node_seed(root, d, beside(leaf, i), i); */ \
   /*@ assert before: \forall integer k; 0 <= k < i ==> \
         same_slot{Pre,Here}(s, beside(leaf, k) / 2); */
 
@@ -68,14 +68,14 @@
         live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g); */ \
   /*@ assert beside: \forall integer i; 0 <= i < node.height ==> \
         seed_value(s->slot[beside(leaf, i) / 2]) == \
-        node_seed(seed_value(R), d, beside(leaf, i), i); */ \
+        node_seed(root, d, beside(leaf, i), i); */ \
   /*@ assert apart: \forall integer t, g; live{Pre}(&s->punctured, leaf, leaf + 1, d, t, g) ==> \
         live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         (\forall integer i; 0 <= i < node.height ==> beside(leaf, i) / 2 != t / 2) || \
         (\exists integer i; 0 <= i < node.height && t == beside(leaf, i) && g == i); */ \
   /*@ assert same_seed: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         same_slot{Pre,Here}(s, t / 2) ==> \
-        seed_value(s->slot[t / 2]) == node_seed(seed_value(R), d, t, g); */ \
+        seed_value(s->slot[t / 2]) == node_seed(root, d, t, g); */ \
   /*@ assert range: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         0 <= t / 2 < pow2(d - 1); */ \
   /*@ assert others: node.height > 0 ==> \forall integer j; 0 <= j < pow2(d - 1) ==> \
@@ -89,8 +89,8 @@
         same_slot{Pre,Here}(s, t / 2); */ \
   /*@ assert old: \forall integer t, g; live{Pre}(&s->punctured, 0, 0, d, t, g) ==> \
         !(t == node.start && g == node.height) ==> \
-        seed_value(s->slot[t / 2]) == node_seed(seed_value(R), d, t, g); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, leaf, leaf + 1); */ \
+        seed_value(s->slot[t / 2]) == node_seed(root, d, t, g); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, leaf, leaf + 1); */ \
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, 0, 0, d, j) ==> \
         owned(&s->punctured, leaf, leaf + 1, d, j) || j == node.start / 2; */ \
   /*@ assert new: \forall integer i; 0 <= i < node.height ==> \
@@ -224,7 +224,7 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, leaf, leaf + 1, d, j) ==> \
         owned(&s->punctured, 0, 0, d, j); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */
 
 /* release_all */
@@ -254,7 +254,7 @@
   /*@ assert bitmap: bitmap(&s->punctured); */ \
   /*@ assert opened: opened(s); */ \
   /*@ assert set: same_set{Pre,Here}(&s->punctured); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */ \
   /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
@@ -287,7 +287,7 @@
     for (unsigned k = 0; k < d; k++) \
       ; */ \
   /*@ assert size: s->nodes == cover_size(&s->punctured, 0, 0, 0, d); */ \
-  /*@ assert key: key(seed_value(R), s); */ \
+  /*@ assert key: key(root, s); */ \
   /*@ ghost size_bounds_lemma(&s->punctured, 0, 0, d); */ \
   /*@ assert some: \forall integer x; 0 <= x < pow2(d) ==> !is_punctured(&s->punctured, x) ==> \
         s->nodes >= 1; */
@@ -319,7 +319,7 @@
         same_slot{Pre,Here}(s, t / 2) && live{Pre}(&s->punctured, lo, hi, d, t, g); */ \
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==> \
         owned(&s->punctured, from, to, d, j) || j == node.start / 2; */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, from, to); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, from, to); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, from, to); */ \
   /*@ ghost size_lemma(&s->punctured, from, to); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, from, to, k); */ \
@@ -355,7 +355,7 @@
         same_slot{Pre,Here}(s, j); */ \
   /*@ assert kept: same_but{Pre,Here}(s, node.start / 2); */ \
   /*@ assert new: seed_value(s->slot[node.start / 2]) == \
-        node_seed(seed_value(R), d, node.start, node.height); */ \
+        node_seed(root, d, node.start, node.height); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, lo, hi, lo, hi); */ \
   /*@ assert live: \forall integer t, g; live(&s->punctured, lo, hi, d, t, g) <==> \
         live{Pre}(&s->punctured, lo, hi, d, t, g); */ \
@@ -365,7 +365,7 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, from, to, d, j) ==> \
         owned(&s->punctured, lo, hi, d, j); */ \
   /*@ assert own: owned(&s->punctured, lo, hi, d, node.start / 2); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, lo, hi); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, lo, hi); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, lo, hi); */ \
   /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */ \
@@ -410,7 +410,7 @@
   /*@ assert owned: \forall integer j; owned{Pre}(&s->punctured, lo, hi, d, j) ==> \
         owned(&s->punctured, lo, hi, d, j); */ \
   /*@ assert half: pow2(d) == 2 * pow2(d - 1); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, lo, hi); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, lo, hi); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, lo, hi); */ \
   /*@ ghost size_lemma(&s->punctured, lo, hi); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, lo, hi, k); */ \
@@ -434,7 +434,7 @@
   /*@ ghost same_set_lemma(&s->punctured, d, 0, 0, from, from); */ \
   /*@ assert owned: \forall integer j; owned(&s->punctured, 0, 0, d, j) ==> \
         owned(&s->punctured, from, from, d, j); */ \
-  /*@ assert seeds: seeds(seed_value(R), d, s->slot, &s->punctured, from, from); */ \
+  /*@ assert seeds: seeds(root, d, s->slot, &s->punctured, from, from); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, from, from); */
 #define NEXT_NODE_IS_LIVE \
   /*@ ghost uint64_t t = n.start, end = end_lemma(t, n.height); */ \
@@ -462,7 +462,7 @@
   /*@ assert entry: start == from && ends{Pre}(rest, i, end) && start < end <= first; */ \
   /*@ assert node: rest[i].node.height < d && tree_node(d, start, rest[i].node.height); */ \
   /*@ assert seed: seed_value(rest[i].seed) == \
-        node_seed(seed_value(R), d, start, rest[i].node.height); */ \
+        node_seed(root, d, start, rest[i].node.height); */ \
   /*@ assert parent: parent_of(rest, i, first) && is_punctured(&s->punctured, first); */ \
   /*@ assert intact: intact(&s->punctured, end, hi, start, rest[i].node.height); */ \
   /*@ assert live: live(&s->punctured, end, hi, d, start, rest[i].node.height); */ \
@@ -489,7 +489,7 @@
   /*@ assert entry: end == to && begins{Pre}(rest, i, start) && last < start < end; */ \
   /*@ assert node: rest[i].node.height < d && tree_node(d, start, rest[i].node.height); */ \
   /*@ assert seed: seed_value(rest[i].seed) == \
-        node_seed(seed_value(R), d, start, rest[i].node.height); */ \
+        node_seed(root, d, start, rest[i].node.height); */ \
   /*@ assert parent: parent_of(rest, i, last) && is_punctured(&s->punctured, last); */ \
   /*@ assert intact: intact(&s->punctured, lo, start, start, rest[i].node.height); */ \
   /*@ assert live: live(&s->punctured, lo, start, d, start, rest[i].node.height); */ \
@@ -560,7 +560,7 @@
   /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */
 #define COVER_SIZE_KEPT_BY_RELEASE \
-  /*@ assert held: slots_hold_key(seed_value(R), s); */ \
+  /*@ assert held: slots_hold_key(root, s); */ \
   /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
   /*@ assert steps: \forall integer k; 0 <= k <= d ==> size_step(&s->punctured, 0, 0, k); */ \
   /*@ assert intact: same_intact{Pre,Here}(&s->punctured, 0, 0, 0, 0); */ \
@@ -588,12 +588,12 @@
   /*@ assert all: \forall integer x; from <= x < to ==> is_punctured(&s->punctured, x); */ \
   /*@ assert no_more: \forall integer x; \
         is_punctured(&s->punctured, x) || from <= x < to ==> is_punctured(&s->punctured, x); */ \
-  /*@ assert slots: slots(seed_value(R), d, s->slot, &s->punctured, from, to); */ \
+  /*@ assert slots: slots(root, d, s->slot, &s->punctured, from, to); */ \
   /*@ assert nodes: s->nodes == cover_size(&s->punctured, from, to, 0, d); */ \
   /*@ ghost same_set_lemma(&s->punctured, d, from, to, 0, 0); */ \
   /*@ assert owned: \forall integer j; owned(&s->punctured, from, to, d, j) ==> \
         owned(&s->punctured, 0, 0, d, j); */ \
-  /*@ assert held_seeds: seeds(seed_value(R), d, s->slot, &s->punctured, 0, 0); */ \
+  /*@ assert held_seeds: seeds(root, d, s->slot, &s->punctured, 0, 0); */ \
   /*@ assert clean: clean(d, s->slot, &s->punctured, 0, 0); */
 
 /* replace_range */
@@ -619,8 +619,8 @@
 #define REST_KEPT_BY_MARKING \
   /*@ assert same_left: same_entries{Pre,Here}(left, lefts); */ \
   /*@ assert same_right: same_entries{Pre,Here}(right, rights); */ \
-  /*@ assert left: entries(seed_value(R), d, left, lefts); */ \
-  /*@ assert right: entries(seed_value(R), d, right, rights); */ \
+  /*@ assert left: entries(root, d, left, lefts); */ \
+  /*@ assert right: entries(root, d, right, rights); */ \
   /*@ assert lefts: lefts(left, lefts, lo, first); */ \
   /*@ assert rights: rights(right, rights, hi, last); */ \
   /*@ assert inner_left: \forall integer x; lo <= x < first ==> \
@@ -648,7 +648,7 @@
 
 /* opt_store_load_root */
 #define ROOT_HAS_A_SLOT \
-  /*@ ghost struct pprf_seed r = *root; */ \
+  /*@ ghost struct pprf_seed r = *seed; */ \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
   /*@ ghost leaves_lemma(d - 1); */ \
@@ -728,7 +728,7 @@
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ assert depth: 1 <= d <= 32; */ \
   /*@ ghost leaves_lemma(d - 1); */ \
-  /*@ assert apart: APART_WORDS(root, s); */
+  /*@ assert apart: APART_WORDS(seed, s); */
 
 /* opt_store_set_up */
 #define NEW_STORE_IS_OPENED \

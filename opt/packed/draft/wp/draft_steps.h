@@ -31,12 +31,12 @@
   /*@ assert places_head: \forall integer i; 0 <= i < kept ==> tile_byte(row, i) >= 64 ==> \
         place_seed(top, seeds_before(row, i)) == place_seed{Pre}(top, seeds_before{Pre}(row, i)); */ \
   /*@ assert held: \forall integer i; 0 <= i < kept ==> \
-        tile_has_seed{Pre}(seed_value(R), d, row, first, top, i); */ \
-  /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(seed_value(R), d, \
+        tile_has_seed{Pre}(root, d, row, first, top, i); */ \
+  /*@ assert held_head: \forall integer i; 0 <= i < kept ==> seed_of_node(root, d, \
         tile_byte(row, i), tile_start(row, first, i), \
         place_seed{Pre}(top, seeds_before{Pre}(row, i))); */ \
   /*@ assert seeds_head: \forall integer i; 0 <= i < kept ==> \
-        tile_has_seed(seed_value(R), d, row, first, top, i); */ \
+        tile_has_seed(root, d, row, first, top, i); */ \
   /*@ assert out_head: \forall integer i, x; 0 <= i < kept ==> tile_byte{Pre}(row, i) < 64 ==> \
         tile_covers{Pre}(row, first, i, x) ==> row_punctured(row, kept, first, x); */ \
   /*@ assert in_head: \forall integer i, x; 0 <= i < kept ==> tile_byte(row, i) < 64 ==> \
@@ -52,10 +52,10 @@
   /*@ assert byte: tile_byte(row, kept) == 64 + h; */ \
   /*@ assert node: tile_is_node(row, first, d, kept); */ \
   /*@ assert place: place_seed(top, seeds) == seed_value(*value); */ \
-  /*@ assert own: tile_has_seed(seed_value(R), d, row, first, top, kept); */ \
+  /*@ assert own: tile_has_seed(root, d, row, first, top, kept); */ \
   /*@ assert row_nodes: row_tiles(row, kept + 1, first, d); */ \
-  /*@ assert row_seeds: row_seeds(seed_value(R), d, row, kept + 1, first, top); */ \
-  /*@ assert row: row_holds(seed_value(R), d, row, kept + 1, first, end + pow2(h), top, seeds + 1); */ \
+  /*@ assert row_seeds: row_seeds(root, d, row, kept + 1, first, top); */ \
+  /*@ assert row: row_holds(root, d, row, kept + 1, first, end + pow2(h), top, seeds + 1); */ \
   /*@ assert shorter: \forall integer x; row_punctured(row, kept + 1, first, x) ==> \
         row_punctured(row, kept, first, x); */ \
   /*@ assert counts: page->tiles == kept + 1 && page->seeds == seeds + 1; */ \
@@ -65,10 +65,10 @@
   ROW_BEFORE_LAST \
   /*@ assert byte: tile_byte(row, kept) == h; */ \
   /*@ assert node: tile_is_node(row, first, d, kept); */ \
-  /*@ assert own: tile_has_seed(seed_value(R), d, row, first, top, kept); */ \
+  /*@ assert own: tile_has_seed(root, d, row, first, top, kept); */ \
   /*@ assert row_nodes: row_tiles(row, kept + 1, first, d); */ \
-  /*@ assert row_seeds: row_seeds(seed_value(R), d, row, kept + 1, first, top); */ \
-  /*@ assert row: row_holds(seed_value(R), d, row, kept + 1, first, end + pow2(h), top, seeds); */ \
+  /*@ assert row_seeds: row_seeds(root, d, row, kept + 1, first, top); */ \
+  /*@ assert row: row_holds(root, d, row, kept + 1, first, end + pow2(h), top, seeds); */ \
   /*@ assert hole: \forall integer x; covers(end, h, x) ==> row_punctured(row, kept + 1, first, x); */ \
   /*@ assert shorter: \forall integer x; row_punctured(row, kept + 1, first, x) ==> \
         row_punctured(row, kept, first, x) || covers(end, h, x); */ \
@@ -84,7 +84,7 @@
   /*@ ghost deep_tree_lemma(d); */ \
   /*@ ghost uint64_t behind = end_lemma(end, h); */
 #define HOLE_IS_MERGED \
-  /*@ assert row: row_holds(seed_value(R), d, row, page->tiles, first, behind, top, seeds); */
+  /*@ assert row: row_holds(root, d, row, page->tiles, first, behind, top, seeds); */
 
 /* empty_page, where OTHERS_KEPT has shown the rest */
 #define BLOCKS_KEPT \
@@ -155,12 +155,12 @@
   /*@ assert grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert ends: \forall integer i; d->at <= i < n ==> draft_end{Pre}(d, i) == draft_end(d, i); */ \
   /*@ assert sames: draft_sames{Pre,Here}(d, n); */ \
-  /*@ assert old_rows: draft_rows{Pre}(seed_value(R), depth, d, n); */ \
-  /*@ assert rows: draft_rows(seed_value(R), depth, d, n); */ \
+  /*@ assert old_rows: draft_rows{Pre}(root, depth, d, n); */ \
+  /*@ assert rows: draft_rows(root, depth, d, n); */ \
   /*@ assert from: draft_from(depth, d, from); */ \
-  /*@ assert row: row_holds(seed_value(R), depth, page_row(page), 0, d->end, d->end, page_top(page), 0); */ \
-  /*@ assert open: page_open(seed_value(R), depth, page, d->end, d->end); */ \
-  /*@ assert draft: draft_open(seed_value(R), depth, d, from); */ \
+  /*@ assert row: row_holds(root, depth, page_row(page), 0, d->end, d->end, page_top(page), 0); */ \
+  /*@ assert open: page_open(root, depth, page, d->end, d->end); */ \
+  /*@ assert draft: draft_open(root, depth, d, from); */ \
   /*@ assert set: \forall integer x; draft_set{Pre}(d, n, x) <==> draft_set(d, n, x); */ \
   /*@ assert none_new: \forall integer x; !draft_leaf(d, n, x); */ \
   /*@ assert none_more: \forall integer x; draft_set(d, n + 1, x) <==> draft_set(d, n, x); */
@@ -172,14 +172,14 @@
 #define LAST_IS_OPEN \
   NOTHING_CHANGED \
   /*@ ghost struct opt_page *page = d->pages[d->n - 1]; */ \
-  /*@ assert rows: draft_rows(seed_value(R), depth, d, d->n); */ \
+  /*@ assert rows: draft_rows(root, depth, d, d->n); */ \
   /*@ assert end: draft_end(d, d->n - 1) == d->end; */ \
-  /*@ assert last: page_holds(seed_value(R), depth, page, d->first[d->n - 1], d->end); */ \
+  /*@ assert last: page_holds(root, depth, page, d->first[d->n - 1], d->end); */ \
   /*@ assert bytes: page_bytes(page) + 17 <= d->block <= page->bytes; */ \
-  /*@ assert page_open: page_open(seed_value(R), depth, page, d->first[d->n - 1], d->end); */ \
-  /*@ assert before: draft_rows(seed_value(R), depth, d, d->n - 1); */ \
+  /*@ assert page_open: page_open(root, depth, page, d->first[d->n - 1], d->end); */ \
+  /*@ assert before: draft_rows(root, depth, d, d->n - 1); */ \
   /*@ assert from: draft_from(depth, d, from); */ \
-  /*@ assert open: draft_open(seed_value(R), depth, d, from); */
+  /*@ assert open: draft_open(root, depth, d, from); */
 
 /* append_node, merge_hole: no other block has changed */
 #define PAGE_ALONE_CHANGED \
@@ -217,7 +217,7 @@
   /*@ ghost Extended: ; */ \
   /*@ assert same_list: draft_list{Pre,Here}(d) && d->n == \at(d->n,Pre) && d->at == \at(d->at,Pre) && \
         d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
-  /*@ assert extended: page_holds(seed_value(R), depth, page, first, end + pow2(h)) && page_clean(page) && \
+  /*@ assert extended: page_holds(root, depth, page, first, end + pow2(h)) && page_clean(page) && \
         page_bytes(page) <= d->block <= page->bytes; */ \
   /*@ assert other: \forall integer i; 0 <= i < n ==> a_page(d->pages[i]) && d->pages[i] != page; */ \
   /*@ assert kept: \forall integer i; 0 <= i < n ==> block_kept{Pre,Here}(d->pages[i]); */
@@ -247,12 +247,12 @@
   /*@ assert grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert ends: \forall integer i; d->at <= i < n ==> draft_end{Pre}(d, i) == draft_end(d, i); */ \
   /*@ assert sames: draft_sames{Pre,Here}(d, n); */ \
-  /*@ assert old_rows: draft_rows{Pre}(seed_value(R), depth, d, n); */ \
-  /*@ assert rows: draft_rows(seed_value(R), depth, d, n); */ \
-  /*@ assert page_holds: page_holds(seed_value(R), depth, page, first, d->end); */ \
-  /*@ assert all_rows: draft_rows(seed_value(R), depth, d, n + 1); */ \
+  /*@ assert old_rows: draft_rows{Pre}(root, depth, d, n); */ \
+  /*@ assert rows: draft_rows(root, depth, d, n); */ \
+  /*@ assert page_holds: page_holds(root, depth, page, first, d->end); */ \
+  /*@ assert all_rows: draft_rows(root, depth, d, n + 1); */ \
   /*@ assert from: draft_from(depth, d, from); */ \
-  /*@ assert draft: draft_holds(seed_value(R), depth, d, from); */ \
+  /*@ assert draft: draft_holds(root, depth, d, from); */ \
   /*@ assert set: \forall integer x; draft_set{Pre}(d, n, x) <==> draft_set(d, n, x); */ \
   /*@ assert old_step: \forall integer x; draft_punctured{Pre}(d, x) <==> \
         draft_set{Pre}(d, n, x) || leaf_of_page{Pre}(page, first, x); */ \

@@ -52,8 +52,8 @@
     } */ \
   /*@ assert kept: entries_kept{Pre,Here}(e, n); */ \
   /*@ assert rest: rest_is(e, n); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */ \
-  /*@ assert stored: set_stored(seed_value(R), depth, d, c); */
+  /*@ assert nodes: tree_entries(root, depth, e, n); */ \
+  /*@ assert stored: set_stored(root, depth, d, c); */
 
 /* put_node */
 #define NODE_TO_PUT \
@@ -65,7 +65,7 @@
   /*@ ghost Gap: ; */ \
   /*@ assert gap_grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert still: entry_start(c.rest, i) == rest_start(i) && entry_height(c.rest, i) == rest_height(i); */ \
-  /*@ assert seed: entry_seed(c.rest, i) == node_seed(seed_value(R), depth, rest_start(i), rest_height(i)); */ \
+  /*@ assert seed: entry_seed(c.rest, i) == node_seed(root, depth, rest_start(i), rest_height(i)); */ \
   /*@ assert apart: seed_apart(d, &c.rest[i].seed); */
 #define NODE_IS_PUT \
   /*@ assert node_grown: draft_grown{Gap,Here}(d); */ \

@@ -25,7 +25,7 @@
   /*@ assert step: row_step{Pre}(row, first, i); */ \
   /*@ assert node: tile_is_node{Pre}(row, first, depth, i); */ \
   /*@ assert byte_node: byte_of_node(depth, tile_byte(row, i), d->end); */ \
-  /*@ assert seed_then: tile_has_seed{Pre}(seed_value(R), depth, row, first, page_top(page), i); */ \
+  /*@ assert seed_then: tile_has_seed{Pre}(root, depth, row, first, page_top(page), i); */ \
   /*@ assert counted: k + tile_seeds(tile_byte{Pre}(row, i)) <= seeds_before{Pre}(row, tiles); */ \
   /*@ assert few: k <= page->seeds; */ \
   /*@ assert live: tile_byte(row, i) >= 64 ==> k < page->seeds; */ \
@@ -96,7 +96,7 @@
 #define ENTRY_TO_WRITE \
   /*@ assert entry: 0 <= entry_height(e, i) <= depth && \
         tree_node(depth, entry_start(e, i), entry_height(e, i)) && \
-        entry_seed(e, i) == node_seed(seed_value(R), depth, entry_start(e, i), entry_height(e, i)); */ \
+        entry_seed(e, i) == node_seed(root, depth, entry_start(e, i), entry_height(e, i)); */ \
   /*@ assert apart: seed_apart(d, &e[i].seed); */ \
   ENTRIES_LIE_APART
 
@@ -109,7 +109,7 @@
   /*@ ghost size_t room = d->room; */
 #define NODE_OF_ROW \
   /*@ ghost Turn: ; */ \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */
+  /*@ assert nodes: tree_entries(root, depth, e, n); */
 #define NODE_IS_WRITTEN \
   /*@ assert put: draft_grown{Turn,Here}(d); */ \
   /*@ assert put_before: draft_grown{Pre,Turn}(d); */ \
@@ -127,7 +127,7 @@
   ENTRIES_ARE_APART \
   /*@ ghost Row: ; */ \
   /*@ assert row_grown: draft_grown{Pre,Here}(d); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */ \
+  /*@ assert nodes: tree_entries(root, depth, e, n); */ \
   /*@ assert same_ends: \forall integer i; 0 <= i < n ==> entry_end(e, i) == entry_end{Pre}(e, i) && \
         entry_start(e, i) == entry_start{Pre}(e, i); */ \
   /*@ assert beside: \forall integer i, k; 0 <= i < k < n ==> k == i + 1 ==> \
@@ -145,7 +145,7 @@
   ENTRIES_ARE_APART \
   /*@ ghost Row: ; */ \
   /*@ assert row_grown: draft_grown{Pre,Here}(d); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */ \
+  /*@ assert nodes: tree_entries(root, depth, e, n); */ \
   /*@ assert down: entries_down(e, n, gap); */
 
 /* opt_draft_right: the page is what it was */
@@ -164,7 +164,7 @@
   /*@ ghost Gap: ; */ \
   /*@ assert gap_grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert stays: block_kept{Pre,Here}(page) && !free_page(page) && !of_run(d, page); */ \
-  /*@ assert held: page_holds(seed_value(R), depth, page, first, end); */ \
+  /*@ assert held: page_holds(root, depth, page, first, end); */ \
   /*@ assert size: page->tiles == tiles; */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= tiles; \

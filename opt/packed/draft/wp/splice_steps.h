@@ -146,8 +146,8 @@
   /*@ assert old_from: \forall integer k; from <= k <= to ==> begin <= p->first[k]; */ \
   /*@ assert old_to: \forall integer k; from <= k <= to ==> page_end(p, k) <= end; */ \
   /*@ assert room: p->room <= OPT_INDEX_MAX; */ \
-  /*@ ghost count_lemma(p, R); */ \
-  /*@ ghost pages_lemma(p, R); */ \
+  /*@ ghost count_lemma(p); */ \
+  /*@ ghost pages_lemma(p); */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= p->pages; \
        loop invariant more: \forall integer i; 0 <= i <= k ==> \
@@ -180,7 +180,7 @@
        loop variant n - k; @/ \
     for (size_t k = 0; k < n; k++) { \
       const struct opt_page *page_k = page[k]; \
-      /@ assert held: page_holds(seed_value(R), p->depth, page_k, first[k], run_end(first, n, end, k)); @/ \
+      /@ assert held: page_holds(root, p->depth, page_k, first[k], run_end(first, n, end, k)); @/ \
       row_order_lemma(page_k->tile, page_k->tiles, first[k], p->depth); \
       /@ assert tile: first[k] <= tile_start(page_row(page_k), first[k], 0) < \
            tile_start(page_row(page_k), first[k], page_k->tiles); @/ \
@@ -205,7 +205,7 @@
   /*@ assert memory: index_memory(p); */ \
   /*@ assert spliced: run_spliced{Pre,Here}(p, from, to, first, page, n); */ \
   /*@ assert kept: pages_kept{Pre,Here}(p); */ \
-  /*@ assert store_holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert store_holds: packed_holds(root, p); */ \
   /*@ assert own: pages_own(p); */ \
   /*@ assert store_owns: packed_owns(p); */ \
   /*@ assert within: pages_within(p); */ \

@@ -29,7 +29,7 @@
   /*@ assert runs: put.err == 0 ==> put.runs <= most; */ \
   /*@ assert memory: put.err == 0 ==> runs_apart(p, d, run, put.runs); */ \
   /*@ assert to_come: put.err == 0 ==> \
-        runs_to_come(seed_value(R), p, d, run, put.runs, c.leaves); */ \
+        runs_to_come(root, p, d, run, put.runs, c.leaves); */ \
   /*@ assert none: put.err == 0 ==> none_between(c.leaves, runs_end(p, run, put.runs), pow2(p->depth)); */ \
   /*@ assert in_tree: set_in_tree(p->depth, c.leaves); */
 #define RUNS_HAVE_TAKEN_PLACE \
@@ -49,7 +49,7 @@
   /*@ assert leaf_apart: set_apart(d, c.leaf, c.leaves); */ \
   /*@ assert kept: entries_kept{Pre,Here}(c.rest, c.nodes); */ \
   /*@ assert rest: rest_is(c.rest, c.nodes); */ \
-  /*@ assert stored: set_stored(seed_value(R), p->depth, d, c); */ \
+  /*@ assert stored: set_stored(root, p->depth, d, c); */ \
   /*@ assert of_store: set_of_store(p, c); */ \
   /*@ assert runs_beside: runs_beside(p, d, c, run, most); */ \
   /*@ assert index_of: p->first == &p->one_first && p->page == &p->one_page && p->room == 1 || \
@@ -60,11 +60,11 @@
 
 /* rewrite_set */
 #define SET_IN_BLOCK \
-  /*@ assert set_there: set_there(seed_value(R), p->depth, c); */ \
+  /*@ assert set_there: set_there(root, p->depth, c); */ \
   /*@ assert of_store: set_of_store(p, c); */
 
 #define PAGES_AT_END \
-  /*@ assert pages_in: \forall integer k; 0 <= k < p->pages ==> page_holds(seed_value(R), \
+  /*@ assert pages_in: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */
 
 /* size_of_set */
@@ -94,8 +94,8 @@
   /*@ assert set: set_is(leaf, leaves); */ \
   /*@ assert rest: rest_is(e, n); */ \
   /*@ assert same_depth: p->depth == \at(p->depth,Pre); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), p->depth, e, n); */ \
-  /*@ assert there: set_there(seed_value(R), p->depth, c); */ \
+  /*@ assert nodes: tree_entries(root, p->depth, e, n); */ \
+  /*@ assert there: set_there(root, p->depth, c); */ \
   /*@ assert of_store: set_of_store(p, c); */
 
 /* opt_packed_puncture_runs */

@@ -31,21 +31,21 @@
 
   void range_set_lemma(const struct opt_packed *p, size_t from, size_t to, struct opt_place a,
                        struct opt_place b, uint64_t begin, uint64_t last, unsigned lefts,
-                       unsigned rights, struct pprf_seed R)
+                       unsigned rights)
   {
     const struct opt_page *page = p->page[from], *page_b = p->page[to];
     const uint8_t *row = page->tile, *row_b = page_b->tile;
     uint64_t first = p->first[from], first_b = p->first[to];
-    /@ assert page: page_holds(seed_value(R), p->depth, page, first, page_end(p, from)); @/
-    /@ assert page_b: page_holds(seed_value(R), p->depth, page_b, first_b, page_end(p, to)); @/
-    pages_lemma(p, R);
+    /@ assert page: page_holds(root, p->depth, page, first, page_end(p, from)); @/
+    /@ assert page_b: page_holds(root, p->depth, page_b, first_b, page_end(p, to)); @/
+    pages_lemma(p);
     tile_order_lemma(row, page->tiles, first, p->depth, a.tile);
     tile_order_lemma(row_b, page_b->tiles, first_b, p->depth, b.tile);
     /@ assert fits: page_fits(page) && page_fits(page_b) && a.tile < OPT_ARENA_MAX && b.tile < OPT_ARENA_MAX; @/
     if (page->tile[a.tile] >= 64)
-      live_tile_lemma(p, from, a.tile, R);
+      live_tile_lemma(p, from, a.tile);
     if (page_b->tile[b.tile] >= 64)
-      live_tile_lemma(p, to, b.tile, R);
+      live_tile_lemma(p, to, b.tile);
     page_order_lemma(p);
     /@ assert apart: \forall integer k, x; 0 <= k < p->pages ==> p->first[from] <= x < page_end(p, from) ==>
          p->first[k] <= x < page_end(p, k) ==> k == from; @/

@@ -8,7 +8,7 @@
 /* put_left_of */
 #define NODES_STAY \
   ENTRIES_ARE_APART \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */
+  /*@ assert nodes: tree_entries(root, depth, e, n); */
 
 /* put_left */
 #define PAGE_BEHIND \
@@ -18,7 +18,7 @@
 #define OTHER_STAYS \
   /*@ assert grown: draft_grown{Pre,Here}(d); */ \
   /*@ assert stays: block_kept{Pre,Here}(other) && !free_page(other) && !of_run(d, other); */ \
-  /*@ assert held: page_holds(seed_value(R), depth, other, other_first, other_end); */ \
+  /*@ assert held: page_holds(root, depth, other, other_first, other_end); */ \
   /*@ assert size: other->tiles == tiles && page_fits(other); */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= tiles; \
@@ -44,10 +44,10 @@
   /*@ ghost uint64_t from_end = from + 1 < p->pages ? p->first[from + 1] : (uint64_t)1 << depth; */ \
   /*@ ghost uint64_t stop = to + 1 < p->pages ? p->first[to + 1] : (uint64_t)1 << depth; */ \
   /*@ assert stops: from_end == page_end(p, from) && stop == page_end(p, to) <= pow2(depth); */ \
-  /*@ assert page: page_holds(seed_value(R), depth, page, start, from_end); */ \
-  /*@ assert page_b: page_holds(seed_value(R), depth, page_b, first_b, stop); */ \
+  /*@ assert page: page_holds(root, depth, page, start, from_end); */ \
+  /*@ assert page_b: page_holds(root, depth, page_b, first_b, stop); */ \
   /*@ assert step_b: row_step(row, first_b, end.tile); */ \
-  /*@ ghost range_set_lemma(p, from, to, begin, end, first, last, lefts, rights, R); */
+  /*@ ghost range_set_lemma(p, from, to, begin, end, first, last, lefts, rights); */
 #define LEFT_IS_PUT \
   /*@ ghost Left: ; */ \
   /*@ assert left_grown: draft_grown{Pre,Here}(d); */ \
@@ -157,9 +157,9 @@
   /*@ ghost size_t pages = p->pages; */ \
   /*@ ghost \
     /@ loop invariant 0 <= k <= pages; \
-       loop invariant blocks: \forall integer j; 0 <= j < k ==> a_page(p->page[j]); \
+       loop invariant blocks: \forall integer j; 0 <= j < k ==> a_page(p->page[j]) && page_clean(p->page[j]); \
        loop invariant ends: \forall integer j; 0 <= j < k ==> page_end{Pre}(p, j) == page_end(p, j); \
-       loop invariant held: \forall integer j; 0 <= j < k ==> page_holds(seed_value(R), p->depth, \
+       loop invariant held: \forall integer j; 0 <= j < k ==> page_holds(root, p->depth, \
          p->page[j], p->first[j], page_end(p, j)); \
        loop invariant seeds: \forall integer j; 0 <= j < k ==> \
          seeds_of_page(p, j) == seeds_of_page{Pre}(p, j); \
@@ -173,12 +173,13 @@
       /@ assert end: page_end{Pre}(p, k) == page_end(p, k); @/ \
       /@ assert stays: page_stays{Pre,Here}(d, this); @/ \
       /@ assert kept: block_kept{Pre,Here}(this); @/ \
-      /@ assert was: page_holds{Pre}(seed_value(R), p->depth, this, p->first[k], page_end(p, k)); @/ \
-      /@ assert is: page_holds(seed_value(R), p->depth, this, p->first[k], page_end(p, k)); @/ \
+      /@ assert clean: page_clean(this); @/ \
+      /@ assert was: page_holds{Pre}(root, p->depth, this, p->first[k], page_end(p, k)); @/ \
+      /@ assert is: page_holds(root, p->depth, this, p->first[k], page_end(p, k)); @/ \
       /@ assert seeds: seeds_of_page(p, k) == seeds_of_page{Pre}(p, k); @/ \
     } */ \
   STORE_OF_PAGES \
-  /*@ assert held_before: packed_holds{Pre}(seed_value(R), p); */ \
+  /*@ assert held_before: packed_holds{Pre}(root, p); */ \
   /*@ assert leaves: leaves_kept{Pre,Here}(p); */ \
   /*@ assert set_out: \forall integer x; packed_punctured{Pre}(p, x) ==> packed_punctured(p, x); */ \
   /*@ assert set_in: \forall integer x; packed_punctured(p, x) ==> packed_punctured{Pre}(p, x); */ \
@@ -187,15 +188,15 @@
   /*@ assert memory: index_memory(p); */ \
   /*@ assert within: pages_within(p); */ \
   /*@ assert sized: packed_sized(p); */ \
-  /*@ assert key: packed_key(seed_value(R), p); */
+  /*@ assert key: packed_key(root, p); */
 #define NEW_RUN_IS_PUT \
   /*@ assert run_begins: d->at == 0; */ \
   /*@ assert new: run_new(p, d->pages, d->n); */ \
   /*@ assert ends: \forall integer i; draft_end(d, i) == run_end(d->first, d->n, d->end, i); */ \
   /*@ assert some: err == 0 ==> 1 <= d->n; */ \
   /*@ assert run_first: err == 0 ==> d->first[0] == p->first[from]; */ \
-  /*@ assert rows: err == 0 ==> draft_rows(seed_value(R), p->depth, d, d->n); */ \
-  /*@ assert run: err == 0 ==> run_holds(seed_value(R), p->depth, d->first, d->pages, d->n, \
+  /*@ assert rows: err == 0 ==> draft_rows(root, p->depth, d, d->n); */ \
+  /*@ assert run: err == 0 ==> run_holds(root, p->depth, d->first, d->pages, d->n, \
         p->first[from], page_end(p, to)); */ \
   /*@ assert run_out: \forall integer x; run_punctured(d->first, d->pages, d->n, x) ==> draft_punctured(d, x); */ \
   /*@ assert leaf_in: \forall integer i, x; 0 <= i < d->n ==> draft_leaf(d, i, x) ==> \
@@ -221,7 +222,7 @@
   /*@ assert counted: packed_counted(p); */ \
   /*@ assert sized: packed_sized(p); */ \
   /*@ assert memory: index_memory(p); */ \
-  /*@ assert key: packed_key(seed_value(R), p); */
+  /*@ assert key: packed_key(root, p); */
 
 /* replace_run */
 #define RUN_TO_REPLACE \
@@ -306,7 +307,7 @@
     } */ \
   /*@ assert kept: entries_kept{Pre,Here}(e, n); */ \
   /*@ assert same_depth: p->depth == \at(p->depth,Pre); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), p->depth, e, n); */ \
+  /*@ assert nodes: tree_entries(root, p->depth, e, n); */ \
   /*@ assert apart: entries_apart(d, e, n); */
 
 /* range_with */
@@ -322,8 +323,8 @@
   /*@ assert same_ends: \forall integer k; 0 <= k < p->pages ==> page_end(p, k) == page_end{Pre}(p, k); */ \
   /*@ assert still_from: p->first[from] <= first < page_end(p, from); */ \
   /*@ assert still_to: p->first[to] <= last < page_end(p, to); */ \
-  /*@ assert rows: draft_rows(seed_value(R), p->depth, d, d->n); */ \
-  /*@ assert draft: draft_holds(seed_value(R), p->depth, d, p->first[from]); */ \
+  /*@ assert rows: draft_rows(root, p->depth, d, d->n); */ \
+  /*@ assert draft: draft_holds(root, p->depth, d, p->first[from]); */ \
   /*@ assert empty: \forall integer x; !draft_punctured(d, x); */
 #define PLACES_OF_RANGE \
   /*@ assert from_page: page_fits(p->page[from]) && begin.tile < p->page[from]->tiles <= OPT_ARENA_MAX; */ \

@@ -9,15 +9,15 @@
 #define RUNS_ARE_KEPT \
   /*@ ghost \
     /@ loop invariant 0 <= j <= k; \
-       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(seed_value(R), p, d, run, q, c.leaves); \
+       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(root, p, d, run, q, c.leaves); \
        loop invariant ends: \forall integer q; 0 <= q < j ==> \
          run_first{Pre}(p, run, q) == run_first(p, run, q) && run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
        loop assigns j; \
        loop variant k - j; @/ \
     for (size_t j = 0; j < k; j++) { \
-      /@ assert was: run_of{Pre}(seed_value(R), p, d, run, j, c.leaves); @/ \
+      /@ assert was: run_of{Pre}(root, p, d, run, j, c.leaves); @/ \
       /@ assert up_to: runs_same{Pre,Here}(run, j + 1); @/ \
-      /@ assert is: run_of(seed_value(R), p, d, run, j, c.leaves); @/ \
+      /@ assert is: run_of(root, p, d, run, j, c.leaves); @/ \
     } */
 
 /* put_run_behind */
@@ -50,7 +50,7 @@
        loop assigns j; \
        loop variant k - j; @/ \
     for (size_t j = 0; j < k; j++) { \
-      /@ assert this_one: run_of(seed_value(R), p, d, run, j, c.leaves); @/ \
+      /@ assert this_one: run_of(root, p, d, run, j, c.leaves); @/ \
       /@ assert place: run_places(p, d, run, j); @/ \
     } */ \
   /*@ assert counts_before: run_counts(run, k); */ \
@@ -81,17 +81,17 @@
     } */ \
   /*@ assert kept: entries_kept{Pre,Here}(e, n); */ \
   /*@ assert rest: rest_is(e, n); */ \
-  /*@ assert nodes: tree_entries(seed_value(R), depth, e, n); */ \
-  /*@ assert stored: set_stored(seed_value(R), depth, d, c); */ \
+  /*@ assert nodes: tree_entries(root, depth, e, n); */ \
+  /*@ assert stored: set_stored(root, depth, d, c); */ \
   /*@ assert rest_still: rest_of_store(p, c.leaves, c.nodes); */ \
   /*@ assert same: draft_pages_same{Pre,Here}(d, d->n); */ \
   RUNS_ARE_KEPT \
-  /*@ assert draft_rows: draft_rows(seed_value(R), p->depth, d, d->n); */ \
+  /*@ assert draft_rows: draft_rows(root, p->depth, d, d->n); */ \
   /*@ assert draft_ends: \forall integer i; d->at <= i < d->n ==> \
         draft_end(d, i) == run_next(d, d->n - 1, d->end, i); */ \
-  /*@ assert rows: run_rows(seed_value(R), p->depth, d, run_at(run, k), run_n(run, k), run_stop(p, run, k)); */ \
+  /*@ assert rows: run_rows(root, p->depth, d, run_at(run, k), run_n(run, k), run_stop(p, run, k)); */ \
   /*@ assert set_of: \forall integer x; run_set(d, run_at(run, k), run_n(run, k), x) <==> draft_punctured(d, x); */ \
-  /*@ assert this: run_of(seed_value(R), p, d, run, k, c.leaves); */ \
+  /*@ assert this: run_of(root, p, d, run, k, c.leaves); */ \
   /*@ assert gaps: runs_gaps(p, run, k + 1, c.leaves); */
 
 /* opt_packed_put_runs */
@@ -110,7 +110,7 @@
   /*@ ghost index_order_lemma(p, from); */ \
   /*@ assert start: runs_end(p, run, k) <= p->first[from]; */ \
   /*@ assert before: set_before(c.leaves, at.leaf, p->first[from]); */ \
-  /*@ ghost rest_behind_lemma(p, c, at, next, from, R); */ \
+  /*@ ghost rest_behind_lemma(p, c, at, next, from); */ \
   /*@ assert first_leaf: \forall integer j; at.leaf <= j < c.leaves ==> p->first[from] <= set_leaf(j); */ \
   /*@ assert gap: none_between(c.leaves, runs_end(p, run, k), p->first[from]); */ \
   /*@ assert k_leaves: k <= at.leaf; */ \
@@ -126,11 +126,11 @@
   /*@ assert same_begin: p->first[from] == begin; */ \
   /*@ assert same_end: runs_end(p, run, k) == runs_end{Turn}(p, run, k); */ \
   /*@ assert own_here: draft_own(d) && draft_list{Pre,Here}(d) && run_new(p, d->pages, d->n); */ \
-  /*@ assert store_here: packed_key(seed_value(R), p) && draft_beside(d, p); */ \
+  /*@ assert store_here: packed_key(root, p) && draft_beside(d, p); */ \
   /*@ assert few_pages: p->pages <= 0xffffffff && d->n <= d->room <= 0xffffffff; */ \
   /*@ assert to_page: put.put.err == 0 ==> from <= put.to < p->pages; */ \
   /*@ ghost if (put.put.err == 0) index_order_lemma(p, put.to); */ \
-  /*@ assert holds: packed_holds(seed_value(R), p); */ \
+  /*@ assert holds: packed_holds(root, p); */ \
   /*@ assert of_pages: index_of_pages(p); */ \
   /*@ assert in_order: ascending_pages(p) && pages_below(p); */ \
   /*@ assert from_end: begin < page_end(p, from); */ \
@@ -150,7 +150,7 @@
   /*@ ghost index_order_lemma(p, p->pages - 1); */ \
   /*@ assert last: next == p->pages ==> runs_end(p, run, k) == pow2(p->depth); */ \
   /*@ assert own_there: draft_own(d) && draft_list{Pre,Here}(d) && run_new(p, d->pages, d->n); */ \
-  /*@ assert store_there: packed_key(seed_value(R), p) && draft_beside(d, p); */ \
+  /*@ assert store_there: packed_key(root, p) && draft_beside(d, p); */ \
   /*@ assert index_there: index_same{Pre,Here}(p) && set_same{Pre,Here}(p); */ \
   /*@ assert none_behind: none_between(c.leaves, runs_end(p, run, k), pow2(p->depth)); */
 

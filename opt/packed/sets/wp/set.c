@@ -12,7 +12,7 @@
   }
 
   void rest_behind_lemma(const struct opt_packed *p, struct opt_set c, struct opt_set_place at, size_t next,
-                         size_t i, struct pprf_seed R)
+                         size_t i)
   {
     index_order_lemma(p, i);
     deep_tree_lemma(p->depth);
@@ -31,7 +31,7 @@
           k++;
         index_order_lemma(p, k);
         const struct opt_page *page = p->page[k];
-        /@ assert page: page_holds(seed_value(R), p->depth, page, p->first[k], page_end(p, k)); @/
+        /@ assert page: page_holds(root, p->depth, page, p->first[k], page_end(p, k)); @/
         row_order_lemma(page->tile, page->tiles, p->first[k], p->depth);
         const uint8_t *row = page->tile;
         uint64_t start = p->first[k];

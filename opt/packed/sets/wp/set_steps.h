@@ -14,7 +14,7 @@
   /*@ ghost uint64_t start = p->first[i]; */ \
   /*@ ghost uint64_t stop = i + 1 < p->pages ? p->first[i + 1] : (uint64_t)1 << depth; */ \
   /*@ assert ends: start == first_of(p, i) && stop == page_end(p, i) <= pow2(depth); */ \
-  /*@ assert page: page_holds(seed_value(R), depth, p->page[i], start, stop); */ \
+  /*@ assert page: page_holds(root, depth, p->page[i], start, stop); */ \
   /*@ assert tiles: \forall integer j; 0 <= j < p->page[i]->tiles ==> \
         page_tile(p, i, tile_byte(page_row(p->page[i]), j), tile_start(page_row(p->page[i]), start, j)); */ \
   /*@ assert of_store: \forall integer j; 0 <= j < p->page[i]->tiles ==> \
@@ -25,7 +25,8 @@
 #define STORE_TO_KEEP \
   /*@ assert memory_before: index_memory(p); */ \
   /*@ assert own_before: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
-  /*@ assert fit_before: \forall integer k; 0 <= k < p->pages ==> page_fits(p->page[k]); */
+  /*@ assert fit_before: \forall integer k; 0 <= k < p->pages ==> page_fits(p->page[k]); */ \
+  /*@ assert clean_before: \forall integer k; 0 <= k < p->pages ==> page_clean(p->page[k]); */
 #define STORE_PAGE_IS_PUT \
   /*@ assert kept_leaves: \forall integer k, x; 0 <= k < p->pages ==> \
         (leaf_of_page{Pre}(page_at(p, k), first_of(p, k), x) <==> \
@@ -74,7 +75,7 @@
   /*@ assert of_index: index_of_pages(p) && from == first_of(p, i0); */ \
   /*@ assert ascends: from <= p->first[i] < page_end(p, i); */
 #define RUN_OF_SET_IS_PUT \
-  /*@ ghost pages_lemma(p, R); */ \
+  /*@ ghost pages_lemma(p); */ \
   /*@ assert of_store: index_of_pages(p) && from == first_of(p, i0); */ \
   /*@ ghost index_order_lemma(p, i0); */ \
   /*@ assert order: \forall integer k; 0 <= k < i0 ==> page_end(p, k) <= from; */ \

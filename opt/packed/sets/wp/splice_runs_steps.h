@@ -14,7 +14,7 @@
   /*@ ghost size_t n = run[k].n; */ \
   /*@ ghost uint64_t *firsts = d->first + run[k].at; */ \
   /*@ ghost struct opt_page **list = d->pages + run[k].at; */ \
-  /*@ assert this: run_of(seed_value(R), p, d, run, k, leaves); */ \
+  /*@ assert this: run_of(root, p, d, run, k, leaves); */ \
   /*@ assert places: run_places(p, d, run, k) && 0 <= from <= to < p->pages && 1 <= n && \
         d->first[at] == p->first[from] && at + n == runs_pages(run, k + 1); */ \
   /*@ ghost index_order_lemma(p, from); */ \
@@ -25,8 +25,8 @@
         run_at(run, j) + run_n(run, j) <= at; */ \
   /*@ assert apart: run_apart(p, firsts, list, n); */ \
   /*@ assert list: pages_at(d, at, firsts, list) && pages_to_come(p, d, at + n); */ \
-  /*@ assert run_rows: run_rows(seed_value(R), p->depth, d, at, n, page_end(p, to)); */ \
-  /*@ assert rows: run_holds(seed_value(R), p->depth, firsts, list, n, p->first[from], page_end(p, to)); */ \
+  /*@ assert run_rows: run_rows(root, p->depth, d, at, n, page_end(p, to)); */ \
+  /*@ assert rows: run_holds(root, p->depth, firsts, list, n, p->first[from], page_end(p, to)); */ \
   /*@ ghost size_t m = at + n; */ \
   /*@ assert all: pages_to_come(p, d, m) && run_distinct(d->pages, m); */ \
   /*@ assert own: run_own(list, n); */ \
@@ -108,13 +108,13 @@
   /*@ assert same_n: d->n == \at(d->n,Pre); */ \
   /*@ ghost \
     /@ loop invariant 0 <= j <= k; \
-       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(seed_value(R), p, d, run, q, leaves); \
+       loop invariant stay: \forall integer q; 0 <= q < j ==> run_of(root, p, d, run, q, leaves); \
        loop invariant ends: \forall integer q; 0 <= q < j ==> \
          run_first{Pre}(p, run, q) == run_first(p, run, q) && run_stop{Pre}(p, run, q) == run_stop(p, run, q); \
        loop assigns j; \
        loop variant k - j; @/ \
     for (size_t j = 0; j < k; j++) { \
-      /@ assert was: run_of{Pre}(seed_value(R), p, d, run, j, leaves); @/ \
+      /@ assert was: run_of{Pre}(root, p, d, run, j, leaves); @/ \
       /@ assert was_places: run_places{Pre}(p, d, run, j); @/ \
       /@ assert is_before: run_to(run, j) < from && run_at(run, j) + run_n(run, j) <= at; @/ \
       /@ assert first: run_first{Pre}(p, run, j) == run_first(p, run, j); @/ \
@@ -125,7 +125,7 @@
       /@ assert first_in_draft: first_in(d, run_at(run, j)) == first_in{Pre}(d, run_at{Pre}(run, j)); @/ \
       /@ assert first_in_store: first_of(p, run_from(run, j)) == first_of{Pre}(p, run_from{Pre}(run, j)); @/ \
       /@ assert is_places: run_places(p, d, run, j); @/ \
-      /@ assert is: run_of(seed_value(R), p, d, run, j, leaves); @/ \
+      /@ assert is: run_of(root, p, d, run, j, leaves); @/ \
     } */ \
   /*@ assert ascend: runs_ascend(run, k); */ \
   /*@ assert end: runs_end(p, run, k) == runs_end{Pre}(p, run, k); */ \
@@ -136,7 +136,7 @@
   /*@ ghost uint64_t *index = p->first; */ \
   /*@ ghost struct opt_page **list = p->page; */ \
   /*@ ghost size_t room = p->room; */ \
-  /*@ assert last_run: 0 < runs ==> run_of(seed_value(R), p, d, run, runs - 1, leaves); */ \
+  /*@ assert last_run: 0 < runs ==> run_of(root, p, d, run, runs - 1, leaves); */ \
   /*@ assert last_pages: runs_pages(run, runs) <= d->n; */ \
   /*@ assert to_come: pages_to_come(p, d, runs_pages(run, runs)); */ \
   /*@ assert none_behind: \forall integer x; in_set(leaves, x) ==> x < runs_end(p, run, runs); */
@@ -145,7 +145,7 @@
   /*@ ghost size_t j = k - 1; */ \
   /*@ assert end: runs_end(p, run, k) == run_stop(p, run, j); */ \
   /*@ assert gap: none_between(leaves, runs_end(p, run, j), run_first(p, run, j)); */ \
-  /*@ assert this: run_of(seed_value(R), p, d, run, j, leaves); */ \
+  /*@ assert this: run_of(root, p, d, run, j, leaves); */ \
   /*@ ghost deep_tree_lemma(p->depth); */ \
   /*@ ghost size_t from = run[j].from; */ \
   /*@ ghost size_t to = run[j].to; */ \
@@ -242,7 +242,7 @@
        loop assigns j; \
        loop variant runs - j; @/ \
     for (size_t j = 0; j < runs; j++) { \
-      /@ assert this: run_of(seed_value(R), p, d, run, j, leaves); @/ \
+      /@ assert this: run_of(root, p, d, run, j, leaves); @/ \
       /@ assert places: run_places(p, d, run, j); @/ \
       /@ assert below: pages_below(p); @/ \
       /@ assert start: run_start(d, run, j, p->depth); @/ \
