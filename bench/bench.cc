@@ -63,7 +63,7 @@ const bool hashing = false;
 const bool hashing = true;
 #endif
 
-bool failed; // an operation gave a wrong result: the run is worthless
+bool failed; // an operation returned a wrong result: discard the run
 
 double seconds(clockid_t clock)
 {
@@ -79,7 +79,7 @@ double cpu_seconds() // of this thread: time that other processes take does not 
 
 constexpr pprf_family bare = {PRG_SHA3_256, 0, 0};
 
-// CPU seconds of one bare PRG call, each fed with the one before.
+// CPU seconds of one bare PRG call in a chain of them.
 double bare_prg(uint64_t calls)
 {
   pprf_seed seed = {1, 2};
@@ -113,7 +113,7 @@ KeyPtr new_key(const pprf_impl *impl, unsigned depth)
   return KeyPtr(key, {impl});
 }
 
-// The list has no ranges: the paper's interface leaves nothing but one leaf after the other.
+// The list has no ranges: the paper's interface punctures one leaf at a time.
 int punct_range(const pprf_impl *impl, pprf_key *key, Op op)
 {
   if (impl->punct_range != nullptr)
@@ -164,7 +164,7 @@ bool do_eval_then_punct(const pprf_impl *impl, pprf_key *key, Op op)
   return err == PPRF_OK && impl->punct(key, op.first) == PPRF_OK;
 }
 
-// Benchmarks that grow with the depth stop before one repetition would take longer than the limit.
+// Stops benchmarks that grow with the depth before a repetition would exceed the time limit.
 class Budget {
   struct Seen {
     unsigned depth = 0;
@@ -295,7 +295,7 @@ void run_scenario(benchmark::State &state, const pprf_impl *impl, const std::str
     state.counters["vs_eval_then_punct"] = time / compare_time;
 }
 
-// The key as the scenario's peak leaves it.
+// The key at the scenario's node peak.
 KeyPtr key_at_peak(const pprf_impl *impl, const Workload &w)
 {
   KeyPtr key = new_key(impl, w.depth);
@@ -388,7 +388,7 @@ void run_latency(benchmark::State &state, const pprf_impl *impl, const std::stri
     if (!good || !key)
       return fail(state, "a puncture failed");
     key.reset();
-    pprf_seed seed = {0, 0}; // what the machine does to a loop that touches no memory
+    pprf_seed seed = {0, 0}; // disturbances of a loop that touches no memory
     before = seconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < n; i++) {
       seed = prg_expand(bare, seed, 0, 1).left;
@@ -454,7 +454,7 @@ void run_export(benchmark::State &state, const pprf_impl *impl, const std::strin
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(len));
 }
 
-// One version of the PRG against libcrypto's one-shot call, in turns.
+// One version of the PRG compared with libcrypto's one-shot call, in turns.
 void run_prg(benchmark::State &state, const char *version)
 {
   const std::string before = pprf_prg_name();
@@ -480,8 +480,8 @@ void run_prg(benchmark::State &state, const char *version)
   pprf_prg_select(before.c_str());
 }
 
-// Batches of evaluations at leaves spread over a key that nothing was punctured in, against the
-// same evaluations one by one.
+// Batches of evaluations at leaves spread over an unpunctured key, compared with single
+// evaluations.
 void run_batch(benchmark::State &state, unsigned depth, size_t batch)
 {
   const size_t n = 4096;

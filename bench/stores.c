@@ -140,14 +140,14 @@ static int takes(const struct store *s, unsigned depth, uint64_t punctures)
          (depth < 32 || punctures <= s->sparse_max);
 }
 
-/* Say what runs now, for whoever asks why the program stopped. */
+/* Record what runs now, for the message if the program stops. */
 static void now_runs(const char *what, unsigned depth, uint64_t n, const struct store *s)
 {
   snprintf(running, sizeof running, "%s, depth %u, %llu punctures, %s", what, depth,
            (unsigned long long)n, s->name);
 }
 
-/* Evaluate at a leaf that may be punctured, and puncture it; 1 if it was not. */
+/* Evaluate and puncture a leaf; 1 if it was not yet punctured. */
 static int took(const struct store *s, pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
 {
   int err = s->impl.eval_punct(key, leaf, out);
@@ -163,8 +163,8 @@ static pprf_key *new_key(const struct store *s, unsigned depth)
   return key;
 }
 
-/* ns of a PRG call that waits for the one before: the least of five, so that a ratio is not helped by
- * what disturbs the machine. */
+/* ns of a PRG call in a chain of dependent ones: the least of five, so that disturbances do not
+ * flatter a ratio. */
 static double call_ns(const struct store *s)
 {
   enum { CALLS = 2000 };
@@ -402,8 +402,8 @@ static size_t process_bytes(void)
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* All in all: what the process has grown by.  The heap is trimmed before, and freed blocks of other
- * stores that stay in it are a gain for whoever comes later: the packed store comes first. */
+/* Growth of the whole process.  The heap is trimmed before, and freed blocks of other stores that
+ * stay in it are a gain for whoever comes later: the packed store comes first. */
 static void many_keys(unsigned k, unsigned keys, unsigned depth)
 {
   enum { EACH = 50 };

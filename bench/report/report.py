@@ -304,9 +304,9 @@ ASKED = "%s, if asked for, does not lose"
 
 
 def explained(kind, own, best, wipe, arena):
-    """What a loss of opt comes from, of what this run measured: own is {store: value} of opt and of the library's
-    two stores, best that of the best other, wipe the ns that an operation wipes for, arena those that a
-    block of locked memory takes, in a set-up of the packed store."""
+    """The cause of a loss of opt, from this run's figures: own is {store: value} of opt and of the
+    library's two stores, best that of the best other, wipe the ns that an operation wipes for,
+    arena those that a block of locked memory takes, in a set-up of the packed store."""
     store, mine = min(own.items(), key=lambda x: x[1])
     if store != "opt" and mine <= best / .97:
         return ASKED % store
@@ -574,7 +574,7 @@ SAID = ("eval_puncture_all", "ev_adv_bound_first")  # the theorems to read first
 
 
 def cards(lines, bench, lost, aims, sections):
-    """The four things to know after one minute."""
+    """The four things a reader should know after one minute."""
     by_name = {c["name"]: c for c in lines}
     proofs = [by_name[n] for n in ("Theorems in Coq", "Contracts of the C code")]
     said = [r["meaning"] for s in sections for r in s["rows"] if r["checked"] and r["name"] in SAID]

@@ -51,14 +51,14 @@ import (
 
 // Sizes of the tree and of what it holds.
 const (
-	ValueBytes     = C.PPRF_SEED_BYTES      // bytes of a value, and of the root's seed, but in MLSSHA256
-	WideValueBytes = C.PPRF_VALUE_BYTES_MAX // the same in MLSSHA256
+	ValueBytes     = C.PPRF_SEED_BYTES      // bytes of a value and of a seed, except in MLSSHA256
+	WideValueBytes = C.PPRF_VALUE_BYTES_MAX // those in MLSSHA256
 	SaltBytes      = C.PPRF_SALT_BYTES      // bytes of a salt
 	DepthMin       = C.PPRF_DEPTH_MIN
 	DepthMax       = C.PPRF_DEPTH_MAX
 )
 
-// A Suite is what gives a node's seed its children's (docs/suites.md).
+// A Suite defines how a node's seed yields its children's seeds (docs/suites.md).
 type Suite uint
 
 // The suites.  DefaultSuite is SHA3Salted for a random seed and SHA3 for a given one.
@@ -70,7 +70,7 @@ const (
 	MLSSHA256    Suite = C.PPRF_MLS_SHA256      // mls-sha256: values of 32 bytes, no salt
 )
 
-// ValueBytes returns how many bytes a seed and a value have in the suite.
+// ValueBytes returns the size of a seed and of a value in the suite.
 func (s Suite) ValueBytes() int {
 	if C.is_wide(C.uint(s)) != 0 && uint64(s) == uint64(C.uint(s)) {
 		return WideValueBytes
@@ -78,7 +78,7 @@ func (s Suite) ValueBytes() int {
 	return ValueBytes
 }
 
-// String returns the suite's name, as the command line has it.
+// String returns the suite's name, as on the command line.
 func (s Suite) String() string {
 	if name := C.pprf_suite_name(C.uint(s)); name != nil && uint64(s) == uint64(C.uint(s)) {
 		return C.GoString(name)
@@ -104,12 +104,12 @@ type Store uint
 
 // The stores.
 const (
-	DefaultStore Store = C.PPRF_STORE_DEFAULT // what the library takes: packed, at depths 10 to 20 slots while the key is full
+	DefaultStore Store = C.PPRF_STORE_DEFAULT // packed; at depths 10 to 20, slots while the key is full
 	SlotStore    Store = C.PPRF_STORE_SLOTS   // fastest where punctures are dense; up to depth 32
 	PackedStore  Store = C.PPRF_STORE_PACKED  // 17 to 21 bytes a seed: many keys, or few punctures in a large tree
 )
 
-// String returns the store's name, as the command line has it.
+// String returns the store's name.
 func (s Store) String() string {
 	switch s {
 	case DefaultStore:
@@ -122,15 +122,15 @@ func (s Store) String() string {
 	return fmt.Sprintf("store %d", uint(s))
 }
 
-// Options are what NewWith makes; what is zero is as New has it.
+// Options select what NewWith makes; zero fields are as in New.
 type Options struct {
-	Seed  []byte // the root's, as many bytes as the suite's values have; nil: a random one
+	Seed  []byte // the root's seed, as long as the suite's values; nil: random
 	Suite Suite
-	Salt  []byte // SaltBytes of it, public, for a suite that has one; nil: a random one.  One salt serves one key.
+	Salt  []byte // SaltBytes bytes, public, for a suite with a salt; nil: random.  Use a new salt for each key.
 	Store Store
 }
 
-// What a key cannot do.  Errors about leaves are *LeafError, which wraps one of the first two.
+// Errors of keys.  Errors about leaves are *LeafError, which wraps one of the first two.
 var (
 	ErrPunctured = errors.New("punctured already")
 	ErrRange     = errors.New("not a leaf of the tree")
@@ -148,7 +148,7 @@ var (
 	ErrLength    = errors.New("the key's values have another length")
 )
 
-// A LeafError says which leaf, or which range, an error is about.
+// A LeafError names the leaf or the range of an error.
 type LeafError struct {
 	First, Last uint64
 	Err         error // ErrPunctured or ErrRange
@@ -186,8 +186,8 @@ func errorOf(err C.int, first, last uint64) error {
 	return fmt.Errorf("pprf: %w", ErrCrypto)
 }
 
-// A Key is a punctured key.  A copy is the same key: puncturing or closing one does so to the other.  One that New, NewWith
-// or Import did not make, the zero Key or a nil pointer, is a closed key.
+// A Key is a punctured key.  A copy is the same key: puncturing or closing it affects both.  The
+// zero Key and a nil pointer are closed keys.
 type Key struct{ *state }
 
 // What the copies of a key share.
@@ -203,7 +203,7 @@ func own(key *C.pprf_key) *Key {
 	return &Key{s}
 }
 
-// shared returns the key's state; that of one that was never made is a closed one's.
+// shared returns the key's state; a key that was never made has that of a closed key.
 func (k *Key) shared() *state {
 	if k == nil || k.state == nil {
 		return &state{}
@@ -225,13 +225,13 @@ func (k *Key) write() *state {
 
 func pointer(b []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(b)) }
 
-// New makes a key of 2^depth leaves, depth 1..63.  seed is the root's, ValueBytes of it; nil: a random one, with
-// a random salt (SHA3Salted).  A given one has the thesis's values (SHA3).
+// New makes a key of 2^depth leaves, depth 1..63.  seed is the root's seed, ValueBytes bytes; nil:
+// a random seed and salt (suite SHA3Salted).  A given seed yields the thesis's values (suite SHA3).
 func New(depth uint, seed []byte) (*Key, error) {
 	return NewWith(depth, Options{Seed: seed})
 }
 
-// NewWith makes a key of 2^depth leaves as options say: with a suite, a salt and a store of one's choice.
+// NewWith makes a key of 2^depth leaves with the suite, salt and store in options.
 func NewWith(depth uint, options Options) (*Key, error) {
 	var key *C.pprf_key
 	o := &options
@@ -255,7 +255,7 @@ func NewWith(depth uint, options Options) (*Key, error) {
 	}
 	err := C.setup_with(&key, C.uint(depth), pointer(o.Seed), C.uint(o.Suite), pointer(o.Salt), C.uint(o.Store))
 	if err == C.PPRF_ERR_RANGE { // all else that it can mean is checked above
-		return nil, fmt.Errorf("pprf: %w: %v", ErrNoSalt, max(o.Suite, SHA3)) // the default for a seed
+		return nil, fmt.Errorf("pprf: %w: %v", ErrNoSalt, max(o.Suite, SHA3)) // SHA3: the default with a seed
 	}
 	if err != C.PPRF_OK {
 		return nil, errorOf(err, 0, 0)
@@ -263,18 +263,18 @@ func NewWith(depth uint, options Options) (*Key, error) {
 	return own(key), nil
 }
 
-// Import makes the key of bytes that Export wrote; others are ErrFormat, wherever they come from, and those of a
-// suite that this library does not know ErrSuite.
+// Import makes a key from bytes that Export wrote.  Any other bytes are ErrFormat; a suite that
+// this library does not know is ErrSuite.  The bytes need not be trusted.
 func Import(data []byte) (*Key, error) {
 	return ImportWith(data, ImportOptions{})
 }
 
-// ImportOptions are what ImportWith makes; what is zero is as Import has it.
+// ImportOptions select what ImportWith makes; zero fields are as in Import.
 type ImportOptions struct {
 	Store Store // the bytes do not say which one the key had
 }
 
-// ImportWith makes the key of bytes that Export wrote in a store of one's choice.
+// ImportWith is Import with a chosen store.
 func ImportWith(data []byte, options ImportOptions) (*Key, error) {
 	var key *C.pprf_key
 	if options.Store > PackedStore {
@@ -293,7 +293,7 @@ func ImportWith(data []byte, options ImportOptions) (*Key, error) {
 	return own(key), nil
 }
 
-// Close wipes the key and gives its memory back; later calls are ErrClosed.
+// Close wipes the key and releases its memory; later calls return ErrClosed.
 func (k *Key) Close() { k.shared().close() }
 
 func (s *state) close() {
@@ -307,8 +307,8 @@ func (s *state) close() {
 	s.key, s.bytes = nil, 0
 }
 
-// ValueBytes returns how many bytes a value of the key has: ValueBytes, or WideValueBytes in the suite MLSSHA256; 0 of
-// a closed key.
+// ValueBytes returns the size of the key's values: ValueBytes, or WideValueBytes in the suite
+// MLSSHA256; 0 for a closed key.
 func (k *Key) ValueBytes() int {
 	s := k.read()
 	defer s.mu.RUnlock()
@@ -317,19 +317,20 @@ func (k *Key) ValueBytes() int {
 
 // Eval returns the value of a leaf; ErrLength if the key's values have more than ValueBytes: see EvalInto.
 func (k *Key) Eval(leaf uint64) (value [ValueBytes]byte, err error) {
-	// not in the return statement: Go does not say whether it reads value before the call
+	// not in the return statement: Go does not specify whether value is read before the call
 	err = k.EvalInto(leaf, value[:])
 	return value, err
 }
 
-// EvalPuncture returns the value of a leaf for the last time: of several callers one gets it.  As Eval, it is for
-// values of ValueBytes.
+// EvalPuncture returns the value of a leaf for the last time: only one of several callers gets it.
+// Like Eval, it is for values of ValueBytes bytes.
 func (k *Key) EvalPuncture(leaf uint64) (value [ValueBytes]byte, err error) {
 	err = k.EvalPunctureInto(leaf, value[:])
 	return value, err
 }
 
-// EvalInto writes the value of a leaf to out, which has k.ValueBytes() bytes, and zeros on an error.
+// EvalInto writes the value of a leaf to out, which has k.ValueBytes() bytes; it writes zeros on an
+// error.
 func (k *Key) EvalInto(leaf uint64, out []byte) error {
 	s := k.read()
 	defer s.mu.RUnlock()
@@ -339,7 +340,7 @@ func (k *Key) EvalInto(leaf uint64, out []byte) error {
 	return errorOf(C.pprf_eval(s.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
-// EvalPunctureInto is EvalPuncture for values of any length, as EvalInto is Eval.
+// EvalPunctureInto is EvalPuncture for values of any size, as EvalInto is for Eval.
 func (k *Key) EvalPunctureInto(leaf uint64, out []byte) error {
 	s := k.write()
 	defer s.mu.Unlock()
@@ -349,7 +350,8 @@ func (k *Key) EvalPunctureInto(leaf uint64, out []byte) error {
 	return errorOf(C.pprf_eval_punct(s.key, C.uint64_t(leaf), pointer(out)), leaf, leaf)
 }
 
-// fits says, under the lock, whether the key is there and out has the bytes of so many values; it is cleared if not.
+// fits checks, under the lock, that the key is open and that out has room for exactly `values`
+// values; otherwise it clears out.
 func (s *state) fits(out []byte, values int) error {
 	if s.key != nil && len(out)%s.bytes == 0 && len(out)/s.bytes == values { // the product may overflow
 		return nil
@@ -361,22 +363,23 @@ func (s *state) fits(out []byte, values int) error {
 	return fmt.Errorf("pprf: %w: %d bytes for %d of %d", ErrLength, len(out), values, s.bytes)
 }
 
-// Puncture removes the value of a leaf.  ErrPunctured: it was removed before, another caller won.
+// Puncture removes the value of a leaf.  ErrPunctured: it was already removed, perhaps by another
+// caller.
 func (k *Key) Puncture(leaf uint64) error {
 	s := k.write()
 	defer s.mu.Unlock()
 	return errorOf(C.pprf_punct(s.key, C.uint64_t(leaf)), leaf, leaf)
 }
 
-// PunctureRange removes the values of first..last, however many.  ErrPunctured: all were removed before; ErrRange:
-// first > last, or last is no leaf of the tree.
+// PunctureRange removes the values of first..last, however many.  ErrPunctured: all were already
+// removed; ErrRange: first > last, or last is not in the tree.
 func (k *Key) PunctureRange(first, last uint64) error {
 	s := k.write()
 	defer s.mu.Unlock()
 	return errorOf(C.pprf_punct_range(s.key, C.uint64_t(first), C.uint64_t(last)), first, last)
 }
 
-// The error of a batch: the leaf that is not in the tree is named.
+// batchError is the error of a batch; it names the leaf that is not in the tree.
 func (s *state) batchError(err C.int, leaves []uint64) error {
 	if err == C.PPRF_ERR_RANGE {
 		for _, leaf := range leaves {
@@ -396,8 +399,9 @@ func live(result []C.int) []bool {
 	return ok
 }
 
-// EvalMany writes the values of the leaves, in any order, repeats allowed, to out, k.ValueBytes() for each, and says
-// which leaves have one: the others' are zero.  Ascending order shares most work.
+// EvalMany writes the values of the leaves to out, k.ValueBytes() bytes each, and returns which
+// leaves have one; the others' values are zero.  Leaves may be in any order and repeat; ascending
+// order shares the most work.
 func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
 	s := k.read()
 	defer s.mu.RUnlock()
@@ -413,7 +417,8 @@ func (k *Key) EvalMany(leaves []uint64, out []byte) ([]bool, error) {
 	return live(result), nil
 }
 
-// PunctureMany removes the values of the leaves, all or none, and says for which this call did it.
+// PunctureMany removes the values of all leaves, or of none on an error, and returns which ones
+// this call removed.
 func (k *Key) PunctureMany(leaves []uint64) ([]bool, error) {
 	result := make([]C.int, len(leaves))
 	s := k.write()
@@ -438,21 +443,21 @@ func (k *Key) Export() ([]byte, error) {
 	return data, errorOf(C.pprf_export(s.key, pointer(data), &n), 0, 0)
 }
 
-// Prefault has all memory that the key can come to need backed now: no later puncture waits for a page.
+// Prefault pre-faults all memory the key may ever need, so that no later puncture waits for a page.
 func (k *Key) Prefault() error {
 	s := k.write()
 	defer s.mu.Unlock()
 	return errorOf(C.pprf_prefault(s.key), 0, 0)
 }
 
-// Depth returns the levels of the tree below its root; 0 of a closed key.
+// Depth returns the number of tree levels below the root; 0 for a closed key.
 func (k *Key) Depth() uint {
 	s := k.read()
 	defer s.mu.RUnlock()
 	return uint(C.pprf_depth(s.key))
 }
 
-// Suite returns what gives a node's seed its children's; DefaultSuite of a closed key.
+// Suite returns the key's suite; DefaultSuite for a closed key.
 func (k *Key) Suite() Suite {
 	s := k.read()
 	defer s.mu.RUnlock()
@@ -466,14 +471,14 @@ func (k *Key) Nodes() int {
 	return int(C.pprf_node_count(s.key))
 }
 
-// MemoryBytes returns the bytes of memory that the key really holds.
+// MemoryBytes returns the memory that the key actually holds, in bytes.
 func (k *Key) MemoryBytes() int {
 	s := k.read()
 	defer s.mu.RUnlock()
 	return int(C.pprf_memory_bytes(s.key))
 }
 
-// String says what the key is, and nothing secret.
+// String describes the key without secrets.
 func (k *Key) String() string {
 	s := k.read()
 	defer s.mu.RUnlock()

@@ -163,7 +163,8 @@ class Case:
         return None
 
     def permissions(self):
-        """The key grants nobody what the one before did not: mode 0640, or a list with that mask."""
+        """The key grants no rights that the old one did not: mode 0640, or a list with that
+        mask."""
         mode = stat.S_IMODE(os.stat(self.path).st_mode)
         acl = os.getxattr(self.path, ACL) if ACL in os.listxattr(self.path) else None
         if self.acl is not None and acl is None:
@@ -174,7 +175,7 @@ class Case:
         return sorted(set(os.listdir(self.directory)) - {"key"})
 
     def old_is_erased(self):
-        """Whatever file held the old key holds zeros, unless it still is the key."""
+        """The file that held the old key holds zeros, unless it is still the key."""
         if self.left and os.pread(self.kept_left, 2 * len(self.old), 0) != bytes(len(self.old)):
             return False
         if self.kept is None:
@@ -388,7 +389,7 @@ def every_signal(case, events):
 
 
 def replaced_by_another(case, kind, name, which, foreign):
-    """A program that knows no lock replaces the key just before a call."""
+    """A program that ignores the lock replaces the key just before a call."""
     _, events = case.trace(**KINDS[kind])
     calls = [v["name"] for e, v in events if e == "call"]
     at = [i for i, n in enumerate(calls, 1) if n == name][which]

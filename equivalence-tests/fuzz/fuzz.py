@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the fuzz targets side by side and says what they did.
+"""Runs the fuzz targets in parallel and reports their results.
 
 fuzz.py [--afl] BUILD SECONDS TARGET...
   TARGET a program; as TARGET:AGAIN, what it keeps is run by the program AGAIN when the time is over

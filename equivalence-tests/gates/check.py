@@ -124,7 +124,7 @@ def commands_of(file, graph=None):
 
 
 def untested(file):
-    """Why no test covers the file; None: it should have one."""
+    """The reason why no test covers the file; None: there is none, and it should be covered."""
     return next((why for pattern, why in UNTESTED if fnmatch.fnmatch(file, pattern)), None)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make test-full: all that the equivalence tests can do, some two hours on two cores.
+"""make test-full: every equivalence test at full length, about two hours on two cores.
 
 full.py BUILD FUZZ_SECONDS   BUILD: the directory of the test programs; log in BUILD/full.log,
                              counts in BUILD/full.json
@@ -35,7 +35,7 @@ class Log:
 
 
 def run(log, command):
-    """True if the command succeeds; what it prints goes to the log too."""
+    """Run the command, also logging its output; True if it succeeds."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace")
     for line in process.stdout:
         log.print(line.rstrip("\n"))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants the bugs of planted.txt: the suite that the line names has to fail.  TAP.
+"""Plants the bugs of planted.txt: the suite named in a bug's line must fail.  TAP.
 
 Without --quick and --sample that suite has to pass without a bug, too."""
 import os

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pprftls gives servers on crypto/tls, QUIC's among them, session tickets that are used once and
-// cannot be decrypted afterwards, not even by someone who steals the server.
+// Package pprftls gives servers on crypto/tls, QUIC's among them, session tickets that are used
+// once and cannot be decrypted afterwards, not even by an attacker who steals the server.
 //
 //	tickets, err := pprftls.New(pprftls.Config{})
 //	err = tickets.Attach(config)  // a *tls.Config
 //
-// Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf, so that a copy of
-// the ticket, and of the early data that came with it, is refused.  Tickets past their lifetime are punctured
-// by range, and a key that is used up gives way to the next.
+// Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf, so a
+// copy of the ticket, and of the early data that came with it, is refused.  Expired tickets are
+// punctured by range, and a key that is used up is replaced by the next.
 //
-// Limits.  crypto/tls asks for the session before it has verified that the client knows its secret: whoever
-// copies a ClientHello on its way can spoil its ticket (the client then makes a full handshake), and one
-// ClientHello names up to five.  crypto/tls keeps the session's secret until the connection is closed, and
-// nobody wipes what was in Go's memory.  The state is one process's.
+// Limits.  crypto/tls asks for the session before it has verified that the client knows its secret.
+// So an attacker who copies a ClientHello in transit can use up its ticket (the client then makes a
+// full handshake), and one ClientHello names up to five tickets.  crypto/tls keeps the session's
+// secret until the connection is closed, and Go's memory is not wiped.  The state belongs to one
+// process.
 //
-// A ticket is good only under a configuration with the ClientAuth and the names in ClientCAs of the one that issued
-// it: the configuration that was attached, or that its GetConfigForClient returned.  A Clone counts as its original,
-// whatever is changed in it: clone first, then attach to each.
+// A ticket is good only under a configuration with the same ClientAuth and names in ClientCAs as
+// the one that issued it: the attached configuration, or one returned by its GetConfigForClient.  A
+// Clone counts as its original even if it is changed: clone first, then attach to each.
 package pprftls
 
 import (
@@ -42,20 +43,20 @@ import (
 // Config says what tickets to make.  Zero means the default.
 type Config struct {
 	Depth    uint             // a key gives 2^Depth tickets; default 20
-	Lifetime time.Duration    // a ticket is good for it, and up to a sixteenth more; default 2 hours, at most 7 days
-	Rotation time.Duration    // a key gives tickets for so long; default: until they are used up
-	Now      func() time.Time // default: a clock that runs in suspend, too, and that nobody sets
+	Lifetime time.Duration    // of a ticket, plus up to a sixteenth; default 2 hours, at most 7 days
+	Rotation time.Duration    // how long a key issues tickets; default: until they are used up
+	Now      func() time.Time // default: a monotonic clock that also runs in suspend
 }
 
-// Metrics count since New, and say what is held now.
+// Metrics are counters since New, and what is held now.
 type Metrics struct {
 	Issued      uint64 // tickets made
 	Redeemed    uint64 // tickets opened, each for the only time
-	Refused     uint64 // tickets of ours that were used or expired, copies among them
-	Foreign     uint64 // what was offered and is no ticket of ours, whole
+	Refused     uint64 // our tickets that were used or expired, including copies
+	Foreign     uint64 // offered, but not an intact ticket of ours
 	Failed      uint64 // tickets that could not be made
 	Rotations   uint64 // keys begun after the first
-	Dropped     uint64 // keys given up before their last ticket had expired: Depth is too small
+	Dropped     uint64 // keys dropped before their last ticket had expired: Depth is too small
 	Keys        int    // keys held
 	Nodes       int    // seeds held
 	MemoryBytes int    // memory that the keys hold
@@ -75,7 +76,7 @@ var (
 	ErrClosed   = errors.New("pprftls: closed")
 )
 
-// All leaves below next were given out at that time or before.
+// A mark: all leaves below next were issued at that time or earlier.
 type mark struct {
 	at   time.Time
 	next uint64
@@ -88,20 +89,20 @@ type generation struct {
 	born    time.Time
 	next    uint64 // the first leaf that was not given out
 	due     uint64 // leaves below are past their lifetime
-	expired uint64 // leaves below are punctured; less than due: that failed, and is tried again
+	expired uint64 // leaves below this are punctured; less than due: puncturing failed and is retried
 	marks   []mark // ascending
 }
 
-// Tickets are the keys of one server.  All methods may be called at the same time.  A copy is the same tickets, with
-// the same keys.  What New did not make, the zero Tickets or a nil pointer, is closed.
+// Tickets are the keys of one server.  All methods may be called concurrently.  A copy has the same
+// keys.  The zero Tickets and a nil pointer are closed.
 type Tickets struct{ *state }
 
-// What the copies share: were it copied, one leaf would be given to two tickets.
+// The state that copies share: if it were copied, two tickets would get one leaf.
 type state struct {
 	config Config
-	name   cipher.Block // hides the leaf's number, which would tell clients how many tickets were made
+	name   cipher.Block // hides the leaf's number, which would reveal how many tickets were made
 	mu     sync.Mutex
-	held   []*generation // the last is the one that gives tickets
+	held   []*generation // the last one issues tickets
 	closed bool
 	count  Metrics
 }
@@ -136,7 +137,7 @@ func New(config Config) (*Tickets, error) {
 
 const clockBoottime = 7 // CLOCK_BOOTTIME of clock_gettime(2)
 
-// The time since the system's start.  What time.Now measures with stands still in suspend.
+// The time since boot.  The clock of time.Now stops during suspend.
 func sinceBoot() time.Time {
 	var now syscall.Timespec
 	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&now)), 0); err != 0 {
@@ -145,7 +146,7 @@ func sinceBoot() time.Time {
 	return time.Unix(now.Unix())
 }
 
-// shared returns what the copies share; of what was never made it is closed.
+// shared returns the copies' state; Tickets that were never made have a closed one.
 func (t *Tickets) shared() *state {
 	if t == nil || t.state == nil {
 		return &state{config: Config{Now: sinceBoot}, closed: true}
@@ -165,7 +166,7 @@ func (t *Tickets) isClosed() bool {
 	return s.closed
 }
 
-// What a configuration asks of its clients: a ticket is good only where the same is asked.
+// The client requirements of a configuration: a ticket is good only under the same ones.
 func asked(config *tls.Config) []byte {
 	rules := binary.BigEndian.AppendUint32(nil, uint32(config.ClientAuth))
 	if config.ClientAuth != tls.NoClientCert && config.ClientCAs != nil {
@@ -180,12 +181,12 @@ func asked(config *tls.Config) []byte {
 	return digest[:]
 }
 
-// Attach has every session of config become a ticket of these, and nothing else be accepted as one.  So it does with
-// each configuration that config.GetConfigForClient returns, in a copy, but for those that have session tickets
-// disabled or wrap their sessions themselves.  Call it before config is used, and set GetConfigForClient before.
+// Attach makes config issue and accept only these tickets.  It does the same for a copy of each
+// configuration that config.GetConfigForClient returns, except those that disable session tickets
+// or wrap sessions themselves.  Call it before config is used and after setting GetConfigForClient.
 //
-// No error ends a handshake: while no ticket can be made, after Close for example, clients get one that nobody can
-// open, and make a full handshake the next time.
+// No error ends a handshake.  While no ticket can be made, for example after Close, clients get a
+// ticket that nobody can open, and make a full handshake next time.
 func (t *Tickets) Attach(config *tls.Config) error {
 	if t.isClosed() {
 		return ErrClosed
@@ -212,7 +213,7 @@ func (t *Tickets) Attach(config *tls.Config) error {
 	return nil
 }
 
-// Set the functions that crypto/tls calls.  An error of theirs would end the handshake.
+// Set the functions that crypto/tls calls.  They return no errors, which would end the handshake.
 func (t *Tickets) wrap(config *tls.Config) {
 	config.WrapSession = func(_ tls.ConnectionState, state *tls.SessionState) ([]byte, error) {
 		plain, err := state.Bytes()
@@ -233,7 +234,7 @@ func (t *Tickets) wrap(config *tls.Config) {
 		if !ok {
 			return nil, nil // a full handshake
 		}
-		state, err := tls.ParseSessionState(plain) // it points into plain, which so cannot be wiped
+		state, err := tls.ParseSessionState(plain) // it points into plain, which therefore cannot be wiped
 		if err != nil {
 			return nil, nil
 		}
@@ -250,15 +251,15 @@ func (t *Tickets) String() string {
 	return fmt.Sprintf("pprftls.Tickets(keys %d, seeds %d, issued %d)", m.Keys, m.Nodes, m.Issued)
 }
 
-// Rotate has a new key give the tickets from now on; those given out stay good, unless eight keys are held already:
-// then the oldest is given up.
+// Rotate starts a new key for all further tickets.  Issued tickets stay good, unless eight keys are
+// already held: then the oldest is dropped.
 func (t *Tickets) Rotate() error {
 	s := t.lock()
 	defer s.mu.Unlock()
 	return s.begin()
 }
 
-// Close wipes all keys: no ticket can be opened any more, and none is made.
+// Close wipes all keys: no ticket can be opened or made any more.
 func (t *Tickets) Close() {
 	s := t.lock()
 	defer s.mu.Unlock()
@@ -268,7 +269,7 @@ func (t *Tickets) Close() {
 	s.held, s.closed = nil, true
 }
 
-// Metrics expires what is due and counts.
+// Metrics expires due tickets and returns the counters.
 func (t *Tickets) Metrics() Metrics {
 	s := t.lock()
 	defer s.mu.Unlock()
@@ -282,7 +283,7 @@ func (t *Tickets) Metrics() Metrics {
 	return m
 }
 
-// Begin a generation; under the lock.
+// Begin a generation.  Needs the lock.
 func (s *state) begin() error {
 	if s.closed {
 		return ErrClosed
@@ -306,7 +307,7 @@ func (s *state) begin() error {
 	return nil
 }
 
-// Puncture what is past its lifetime, and drop keys all of whose tickets are; under the lock.
+// Puncture expired tickets and drop keys whose tickets have all expired.  Needs the lock.
 func (s *state) expire() {
 	limit := s.config.Now().Add(-s.config.Lifetime)
 	kept := s.held[:0]
@@ -330,7 +331,7 @@ func (s *state) expire() {
 	s.held = kept
 }
 
-// The next leaf to give a ticket; under the lock.
+// Take the next leaf for a ticket.  Needs the lock.
 func (s *state) take() (*generation, uint64, error) {
 	if len(s.held) == 0 {
 		return nil, 0, ErrClosed
@@ -345,7 +346,7 @@ func (s *state) take() (*generation, uint64, error) {
 	}
 	leaf := g.next
 	g.next++
-	// the last mark covers a sixteenth of the lifetime: it is dated to its end
+	// a mark covers a sixteenth of the lifetime and is dated to its end
 	if n := len(g.marks); n > 0 && now.Before(g.marks[n-1].at) {
 		g.marks[n-1].next = g.next
 	} else {
@@ -373,10 +374,10 @@ func aead(value *[pprf.ValueBytes]byte) cipher.AEAD {
 
 var nonce [12]byte
 
-// Seal makes a ticket of bytes: for servers that are not crypto/tls's.
+// Seal makes a ticket from bytes, for servers other than crypto/tls's.
 func (t *Tickets) Seal(plain []byte) ([]byte, error) { return t.seal(plain, nil) }
 
-// With rules the ticket is whole only for those who give the same.
+// With rules, the ticket opens only with the same rules.
 func (t *Tickets) seal(plain, rules []byte) ([]byte, error) {
 	s := t.lock()
 	g, leaf, err := s.take()
@@ -390,7 +391,7 @@ func (t *Tickets) seal(plain, rules []byte) ([]byte, error) {
 		return nil, err
 	}
 	value, err := g.key.Eval(leaf)
-	if err != nil { // Close, or a key that was given up, was faster
+	if err != nil { // closed, or the key was dropped, in the meantime
 		s.mu.Lock()
 		s.count.Issued--
 		s.count.Failed++
@@ -426,7 +427,7 @@ func (t *Tickets) open(ticket, rules []byte) (plain []byte, ok bool) {
 	switch {
 	case foreign:
 		count = &s.count.Foreign
-	case !given: // its key is gone, it has expired, or a leaf that no ticket has
+	case !given: // its key is gone, it has expired, or no ticket has this leaf
 		count = &s.count.Refused
 	default:
 		plain, count = s.redeem(g.key, leaf, ticket, rules)
@@ -437,7 +438,7 @@ func (t *Tickets) open(ticket, rules []byte) (plain []byte, ok bool) {
 	return plain, plain != nil
 }
 
-// Puncture the leaf of a ticket that is whole.  Of several callers one gets the content: whose puncture it is.
+// Puncture the leaf of an intact ticket.  Only the caller that punctures it gets the content.
 func (s *state) redeem(key *pprf.Key, leaf uint64, ticket, rules []byte) ([]byte, *uint64) {
 	value, err := key.Eval(leaf)
 	if err != nil {

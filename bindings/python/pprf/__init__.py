@@ -65,11 +65,12 @@ STORES: tuple[str, ...] = tuple(_STORE)
 
 
 class Error(Exception):
-    """What a key cannot do.  A key is as it was before the call."""
+    """An operation that failed.  The key is as it was before the call."""
 
 
 class PuncturedError(Error, LookupError):
-    """The leaf was punctured.  `leaf` is it, or the range all of whose leaves were."""
+    """The leaf was punctured.  `leaf` is the leaf, or the range if all its leaves were
+    punctured."""
 
     def __init__(self, leaf: Union[int, range]) -> None:
         self.leaf = leaf
@@ -81,7 +82,7 @@ class PuncturedError(Error, LookupError):
 
 
 class LeafError(Error, IndexError):
-    """The leaf is not in the tree.  `leaf` is it."""
+    """The leaf, `leaf`, is not in the tree."""
 
     def __init__(self, leaf: Any, depth: int) -> None:
         self.leaf, self._depth = leaf, depth
@@ -92,15 +93,16 @@ class LeafError(Error, IndexError):
 
 
 class FormatError(Error, ValueError):
-    """The bytes are not a key that export writes."""
+    """The bytes are not a key written by export."""
 
 
 class SuiteError(Error, ValueError):
-    """A suite that this library does not know: at set-up, or of bytes that export of another version wrote."""
+    """A suite that this library does not know, at set-up or in bytes exported by another
+    version."""
 
 
 class SaltError(Error, ValueError):
-    """A salt of another length than SALT_BYTES, or for the suite that has none."""
+    """A salt whose length is not SALT_BYTES, or for a suite without a salt."""
 
 
 class ForkedError(Error, RuntimeError):
@@ -233,7 +235,8 @@ class Key:
         self._into(_lib.handle_eval, leaf, out)
 
     def eval_puncture(self, leaf: int) -> bytes:
-        """The value of a leaf, for the last time: one step, so that of several threads one gets it."""
+        """The value of a leaf, for the last time, in one step: only one of several threads gets
+        it."""
         out = bytearray(self._bytes)
         self.eval_puncture_into(leaf, out)
         value = bytes(out)
@@ -389,7 +392,7 @@ class Key:
 
     @property
     def suite(self) -> str:
-        """What gives a node's seed its children's: one of SUITES."""
+        """How a node's seed yields its children's: one of SUITES."""
         return self._suite
 
     @property
@@ -404,7 +407,7 @@ class Key:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of memory that the key really holds."""
+        """Bytes of memory that the key actually holds."""
         return self._numbers()[1]
 
     @property
@@ -413,7 +416,7 @@ class Key:
         return self._numbers()[2]
 
     def close(self) -> None:
-        """Wipe the key and give its memory back; what is called afterwards raises ClosedError."""
+        """Wipe the key and release its memory; later calls raise ClosedError."""
         try:
             _lib.handle_close(self._handle)
         except ClosedError:
@@ -449,7 +452,7 @@ def _wipe(buffer: bytearray) -> None:
 
 
 def prg_name() -> str:
-    """The version of SHA3-256 in use: all compute the same and differ in speed alone."""
+    """The version of SHA3-256 in use; versions differ only in speed."""
     name: str = _ffi.string(_lib.pprf_prg_name()).decode()
     return name
 

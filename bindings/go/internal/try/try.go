@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package try is for tests: it calls every exported method of a value, found by reflection, so that one that is added
-// tomorrow is called too.
+// Package try is for tests: it finds and calls every exported method of a value by reflection, so
+// that methods added later are called too.
 package try
 
 import (
@@ -12,16 +12,17 @@ import (
 
 const guard = 0xa5
 
-// Bytes returns a buffer of n bytes with as many bytes behind it as two values have.
+// Bytes returns a buffer of n bytes with spare capacity for two values.
 func Bytes(n int) reflect.Value {
 	return reflect.ValueOf(bytes.Repeat([]byte{guard}, n+64)[:n])
 }
 
-// Arguments are what a method is called with, by the type of its parameter: made anew for each call.
+// Arguments maps a parameter's type to its choices of arguments, which are made anew for each call.
 type Arguments map[reflect.Type]func() []reflect.Value
 
-// Methods calls every exported method of value with every choice of arguments.  A type that has none fails the test.
-// Nothing may be written behind a buffer.  check gets the results, and buffers that were passed.
+// Methods calls every exported method of value with every choice of arguments.  A parameter type
+// without choices fails the test.  Nothing may be written beyond a buffer.  check gets the results
+// and the buffers passed.
 func Methods(t *testing.T, value any, arguments Arguments, check func(call string, in, out []reflect.Value)) {
 	t.Helper()
 	v := reflect.ValueOf(value)
@@ -56,7 +57,7 @@ func choices(t *testing.T, name string, method reflect.Type, i int, arguments Ar
 		t.Fatalf("%s has a parameter of type %v: the test needs values of it", name, method.In(i))
 	}
 	var all [][]reflect.Value
-	for n := range of() { // each combination with arguments of its own
+	for n := range of() { // fresh arguments for each combination
 		for _, rest := range choices(t, name, method, i+1, arguments) {
 			all = append(all, append([]reflect.Value{of()[n]}, rest...))
 		}
@@ -64,7 +65,7 @@ func choices(t *testing.T, name string, method reflect.Type, i int, arguments Ar
 	return all
 }
 
-// Error returns the error among the results, and whether there is a place for one.
+// Error returns the error among the results, and whether the method returns one.
 func Error(out []reflect.Value) (error, bool) {
 	if n := len(out); n > 0 && out[n-1].Type() == reflect.TypeFor[error]() {
 		err, _ := out[n-1].Interface().(error)
@@ -73,7 +74,7 @@ func Error(out []reflect.Value) (error, bool) {
 	return nil, false
 }
 
-// Zero says whether all results but an error are zero: numbers, nil slices, values of zeros.
+// Zero reports whether all results except the error are zero.
 func Zero(out []reflect.Value) bool {
 	for _, v := range out {
 		if v.Type() != reflect.TypeFor[error]() && !v.IsZero() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Session tickets for rustls servers that are used once and cannot be decrypted afterwards, not even by someone
-//! who steals the server.
+//! Session tickets for rustls servers that are used once and cannot be decrypted afterwards, not
+//! even by an attacker who steals the server.
 //!
 //! ```
 //! # fn f(config: &mut rustls::ServerConfig) -> Result<(), pprf::Error> {
@@ -11,12 +11,13 @@
 //! Every ticket is sealed under a leaf of a puncturable key.  Opening it punctures the leaf; tickets past their
 //! lifetime are punctured by range; a key that is used up gives way to the next.
 //!
-//! Limits.  rustls asks for the session before it has verified that the client knows its secret: whoever copies a
-//! ClientHello on its way can spoil its ticket, and the client then makes a full handshake.  rustls 0.23 takes no
-//! early data with any stateless ticket.  Nobody wipes the session that rustls is given, nor what ring makes of a
-//! ticket's key while it works with it.  Whoever sees two tickets can tell whether one key made them, and which was
-//! made first.  The state is one process's.  rustls does not say for which configuration a ticket is opened: give
-//! configurations that ask their clients for other certificates a ticketer each.
+//! Limits.  rustls asks for the session before it has verified that the client knows its secret: an
+//! attacker who copies a ClientHello in transit can use up its ticket, and the client then makes a
+//! full handshake.  rustls 0.23 takes no early data with any stateless ticket.  The session that
+//! rustls receives is not wiped, nor is what ring derives from a ticket's key.  An observer of two
+//! tickets can tell whether one key made them, and which was made first.  The state belongs to one
+//! process.  rustls does not say for which configuration a ticket is opened: give each
+//! configuration with different client-certificate rules its own ticketer.
 use pprf::{Error, Key};
 use ring::{aead, rand};
 use rustls::server::ProducesTickets;
@@ -26,23 +27,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-const NAME_BYTES: usize = 12; // a key's random number, and the leaf's
+const NAME_BYTES: usize = 12; // a key's random number, then the leaf's number
 const MARKS: u32 = 16; // times of issue are known to within the lifetime / MARKS
 const MAX_KEYS: usize = 8;
 
-/// What a ticketer did, and what it holds.
+/// Counters of a ticketer, and what it holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
     /// Tickets made.
     pub issued: u64,
-    /// Tickets opened, each for the only time.
+    /// Tickets redeemed, each once.
     pub redeemed: u64,
-    /// Tickets that were used or expired, copies among them, and what is no ticket of ours.
+    /// Tickets that were used or expired, including copies, and bytes that are not our tickets.
     pub refused: u64,
     /// Keys begun after the first.
     pub rotations: u64,
-    /// Keys given up before their last ticket had expired: the depth is too small.
+    /// Keys dropped before their last ticket had expired: the depth is too small.
     pub dropped: u64,
     /// Keys held.
     pub keys: usize,
@@ -56,7 +57,7 @@ struct Generation {
     key: Key,
     next: u64,                   // the first leaf that was not given out
     expired: u64,                // leaves below are punctured
-    marks: Vec<(Duration, u64)>, // leaves below were given out at that time or before; ascending
+    marks: Vec<(Duration, u64)>, // leaves below this were issued at that time or earlier; ascending
 }
 
 struct State {
@@ -78,7 +79,7 @@ impl fmt::Debug for Ticketer {
     }
 }
 
-/// The time since the system's start, suspend included, in which [`std::time::Instant`] stands still.
+/// The time since boot, including suspend, during which [`std::time::Instant`] stops.
 fn since_boot() -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: now is ours
@@ -107,7 +108,7 @@ fn nonce() -> aead::Nonce {
 }
 
 impl State {
-    /// Puncture what is past its lifetime, and drop keys all of whose tickets are.
+    /// Puncture expired tickets, and drop keys whose tickets have all expired.
     fn expire(&mut self, limit: Option<Duration>) {
         let Some(limit) = limit else { return };
         for g in &mut self.held {
@@ -124,7 +125,7 @@ impl State {
         self.held.retain(|g| Some(g.id) == last || g.expired < g.next);
     }
 
-    /// The key, the leaf and the content of a ticket that is whole and not used.
+    /// The key, leaf and content of an intact, unused ticket.
     fn find(&mut self, ticket: &[u8]) -> Option<(&mut Generation, u64, Zeroizing<Vec<u8>>)> {
         let (name, sealed) = ticket.split_at_checked(NAME_BYTES)?;
         let id = u64::from_be_bytes(name[..8].try_into().ok()?);
@@ -154,7 +155,7 @@ impl Ticketer {
         Ok(Arc::new(Ticketer { state: Mutex::new(State { held, count: Metrics::default() }), depth, lifetime, now }))
     }
 
-    /// What is due is expired by this, too.
+    /// Also expires due tickets.
     pub fn metrics(&self) -> Metrics {
         let state = self.lock();
         let nodes = state.held.iter().map(|g| g.key.nodes()).sum();
@@ -165,7 +166,8 @@ impl Ticketer {
         Duration::from_secs(self.lifetime.into()) / parts
     }
 
-    /// The state, without what has expired.  A thread that panicked has left a key whole: a change is one call.
+    /// The state, with expired tickets removed.  A thread that panicked left the keys intact: a
+    /// change is one call.
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.expire((self.now)().checked_sub(self.lifetime_and(1)));
@@ -199,8 +201,8 @@ impl Ticketer {
         Ok((name, value))
     }
 
-    /// What a ticket holds that is whole, not used and not expired.  It stays good: for a TLS library that says
-    /// later, by `redeem`, that the client knows the ticket's secret.
+    /// The content of an intact, unused, unexpired ticket, which stays good.  For TLS libraries
+    /// that call `redeem` later, once the client has shown that it knows the ticket's secret.
     pub fn open(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut state = self.lock();
         match state.find(ticket) {
@@ -212,7 +214,7 @@ impl Ticketer {
         }
     }
 
-    /// The same, and the ticket is used up: of all calls with it one gets something.
+    /// Opens a ticket and uses it up: only one of all calls gets its content.
     pub fn redeem(&self, ticket: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let mut state = self.lock();
         let plain = state.find(ticket).and_then(|(g, leaf, plain)| g.key.puncture(leaf).ok().map(|()| plain));
