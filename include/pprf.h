@@ -125,14 +125,15 @@ enum {
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
 typedef struct pprf_key pprf_key;
 
-/** Make a new key: nothing is punctured yet.  Its suite is PPRF_SHA3_256_SALTED, with a random salt,
- * if the root's seed is random, and PPRF_SHA3_256, the thesis's function, if it is given: values have
- * PPRF_SEED_BYTES bytes.
+/** Make a new key, with nothing punctured.  With a random root seed its suite is
+ * PPRF_SHA3_256_SALTED with a random salt; with a given seed it is PPRF_SHA3_256, the thesis's
+ * function.  Values have PPRF_SEED_BYTES bytes.
  * @param[out] key   the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  depth tree levels below the root, 1..63: the key has 2^depth leaves.
- * @param[in]  seed  PPRF_SEED_BYTES bytes, the root's seed, of which the caller wipes its own copy; or NULL
- *                   for a random one: from OpenSSL's RAND_priv_bytes, or from getrandom, which needs no
- *                   lock, without OpenSSL and in a child of the process that loaded the library.
+ * @param[in]  seed  the root's seed, PPRF_SEED_BYTES bytes, of which the caller must wipe its own
+ *                   copy; or NULL for a random seed.  Random seeds come from OpenSSL's
+ *                   RAND_priv_bytes.  Without OpenSSL, and in a child of the process that loaded
+ *                   the library, they come from getrandom, which needs no lock.
  * @retval PPRF_OK         *key is a key with one node, the root.
  * @retval PPRF_ERR_NULL   key is NULL.
  * @retval PPRF_ERR_RANGE  depth is not in 1..63.
@@ -143,8 +144,8 @@ PPRF_API int pprf_setup(pprf_key **key, unsigned depth, const uint8_t seed[PPRF_
 /** Flag of pprf_options: a process and its descendants share one key and see each other's changes.  The key
  * lies in shared memory, at one address.  The rules for threads hold among these processes: the callers
  * must keep the writer and the readers apart, for instance with a robust mutex in shared memory of their
- * own.  If a process dies while it writes, the key must not be used any more.  pprf_free releases the key
- * in the calling process only; the system wipes the memory when no process has it any more. */
+ * own.  If a process dies while it writes, the key must no longer be used.  pprf_free releases the
+ * key in the calling process only; the system wipes the memory once no process has the key. */
 #define PPRF_SHARED 1u
 
 /** Where a key keeps its seeds; the values, the encoding and the results are the same. */
@@ -181,7 +182,7 @@ struct pprf_options {
                             keys that must compute the same function, have the same salt. */
 };
 
-/** Make a new key as options say; a member that is zero has pprf_setup's default.
+/** Make a new key with options; a zero member selects pprf_setup's default.
  * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_RANGE depth is not in 1..63, a flag or the store is unknown, a packed store should be
@@ -241,9 +242,9 @@ PPRF_API int pprf_eval_punct(pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED
  * @retval PPRF_ERR_NULL      key is NULL. */
 PPRF_API int pprf_punct_range(pprf_key *key, uint64_t first, uint64_t last);
 
-/** Evaluate at many leaves, in any order, repeats allowed.  The values are those of n calls of pprf_eval, but
- * PRG calls run side by side, and within each 1024 leaves, in the order given, a node above several of
- * them is derived once.
+/** Evaluate at many leaves, in any order, repeats allowed.  The values are those of n calls of
+ * pprf_eval, but independent PRG calls run side by side, and within each 1024 leaves, in the order
+ * given, a node above several of them is derived only once.
  * @param[in]  key    the key.
  * @param[in]  leaf   n leaves, each 0 <= leaf[i] < 2^depth.
  * @param[in]  n      number of leaves, 0 allowed.
@@ -284,10 +285,12 @@ PPRF_API int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int
 /** Receives the values of the live leaves leaf .. leaf + n - 1, n >= 1, and returns 0 to go on.  The
  * values, n times as many bytes as pprf_value_bytes gives, are valid until it returns and are wiped
  * later; copies are the caller's to wipe.  It may read the key but not change it.
- *   It may fork.  In the child its values are zero from then on, where Linux has MADV_WIPEONFORK (4.14), and when it
- * returns 0 there pprf_expand returns PPRF_ERR_FORKED, also for a key made with PPRF_SHARED, which stays usable.
- *   It must not leave pprf_expand by longjmp or an exception: the key stays as it was and usable, but 45 kB with live
- * seeds, 62 kB in the suite PPRF_MLS_SHA256, stay mapped until the process ends, though outside core dumps. */
+ *   It may fork.  In the child its values read as zero from then on (with MADV_WIPEONFORK, Linux
+ * 4.14), and when it returns 0 there, pprf_expand returns PPRF_ERR_FORKED.  A key made with
+ * PPRF_SHARED gets this result too, but stays usable.
+ *   It must not leave pprf_expand by longjmp or an exception.  The key would stay unchanged and
+ * usable, but 45 kB with live seeds (62 kB in the suite PPRF_MLS_SHA256) would stay mapped, outside
+ * core dumps, until the process ends. */
 typedef int pprf_each(void *arg, uint64_t leaf, size_t n, const uint8_t *values);
 
 /** Evaluate at every live leaf of a range and pass the values to each in leaf order, with one PRG call
@@ -325,8 +328,8 @@ PPRF_API int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, ppr
  * @retval PPRF_ERR_NULL  key is NULL. */
 PPRF_API int pprf_prefault(pprf_key *key);
 
-/** Name of the version of SHA3-256 in use, never NULL.  All compute the same and differ only in speed.
- * "evp": OpenSSL's; "builtin": its replacement in a library built without OpenSSL.  "scalar", "avx2",
+/** Name of the version of SHA3-256 in use, never NULL.  Versions differ only in speed.  "evp":
+ * OpenSSL's; "builtin": its replacement in a library built without OpenSSL.  "scalar", "avx2",
  * "avx512": the library's own. */
 PPRF_API const char *pprf_prg_name(void);
 
@@ -352,9 +355,9 @@ PPRF_API int pprf_prg_select(const char *name);
 /** Number of nodes (stored seeds) of the key; 0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_node_count(const pprf_key *key);
 
-/** Bytes of memory the key really holds: heap blocks with the allocator's overhead, and mapped
- * pages that are backed by memory.  For a packed store only the key's own blocks of the pages that small
- * keys share are counted.  0 if key is NULL or a copy that fork made. */
+/** Bytes of memory the key actually holds: heap blocks with the allocator's overhead, and mapped
+ * pages that are backed by memory.  For a packed store only the key's own blocks of the pages that
+ * small keys share are counted.  0 if key is NULL or a copy that fork made. */
 PPRF_API size_t pprf_memory_bytes(const pprf_key *key);
 
 /** Depth of the tree; 0 if key is NULL or a copy that fork made. */
@@ -394,9 +397,9 @@ PPRF_API int pprf_memory_locked(const pprf_key *key);
  * @retval PPRF_ERR_NULL   key or len is NULL. */
 PPRF_API int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len);
 
-/** Make a key from bytes that pprf_export wrote, of a suite whose values have 16 bytes.  The bytes may come
- * from an enemy: anything that pprf_export would not have written is rejected, and work and memory are bounded
- * by len and the depth that the bytes name.
+/** Make a key from bytes that pprf_export wrote, of a suite whose values have 16 bytes.  The bytes
+ * may come from an attacker: anything that pprf_export would not have written is rejected, and work
+ * and memory are bounded by len and the depth that the bytes name.
  * @param[out] key the new key, to be given back with pprf_free; NULL on error.
  * @param[in]  buf the encoding.
  * @param[in]  len its length in bytes.
@@ -420,7 +423,7 @@ struct pprf_import_options {
   unsigned flags;  /**< 0: there is none yet */
 };
 
-/** As pprf_import, for a key whose suite is among those that the options name.
+/** As pprf_import, for a key whose suite is one of those in the options.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_SUITE the suite is none of them, or unknown.
  * @retval PPRF_ERR_RANGE suites has the bit of no suite that this library knows, the store or a flag is
@@ -431,8 +434,8 @@ struct pprf_import_options {
 PPRF_API int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
                               const struct pprf_import_options *options);
 
-/** Wipe the key and release its memory.  NULL is allowed, and so is a copy that fork made: then only the
- * copy is released. */
+/** Wipe the key and release its memory.  NULL is allowed.  For a copy that fork made, only the copy
+ * is released. */
 PPRF_API void pprf_free(pprf_key *key);
 
 /** One line of English for a result, never NULL. */

@@ -4,10 +4,10 @@
  * project's module, and a ticket issued by any machine is redeemed once, at whichever.  docs/fleet.md says
  * what holds and what each failure costs.
  *
- * Every process has a thread for each server, which connects, reconnects, and fetches leaves ahead.  So
- * sealing a ticket waits for nobody; opening one asks its server, and waits for the answer as long as the
- * server's timeout says, at most; without an answer there is no early data and no resumption.  While there
- * is no connection nothing waits. */
+ * Every process has a thread for each server, which connects, reconnects, and fetches leaves ahead.
+ * So sealing a ticket never waits.  Opening one asks its server and waits for the answer, at most
+ * for the server's timeout; without an answer there is no early data and no resumption.  While
+ * there is no connection, nothing waits. */
 #ifndef PPRF_FLEET_H
 #define PPRF_FLEET_H
 
@@ -27,22 +27,22 @@ extern "C" {
  * user and password may have %XX.  Options:
  *   timeout=N       milliseconds that opening a ticket waits for the server at most, and the end of a
  *                   TLS 1.2 handshake: 1..1000, default 20
- *   budget=N        percent of its last second that a thread may have waited for servers, 1..100, default 25:
- *                   a thread that has waited longer does not ask this server, and its tickets cost a full
- *                   handshake.  100: there is no bound
+ *   budget=N        percent of its last second that a thread may have waited for servers, 1..100,
+ *                   default 25: a thread that has waited longer does not ask this server, and its
+ *                   tickets cost a full handshake.  100: no bound
  *   passfile=PATH   a file with the password on its first line
  *   name=NAME       as above, for a Unix socket
  *   ca=PATH         certificates that the server's must be signed by; default: the system's
  *   cert=PATH, key=PATH   the client's certificate and its key
- * Host names are looked up and files are read here, once.  Tickets are issued from the servers in turn, and
- * are redeemed at the one that they are from.
+ * Host names are looked up and files are read here, once.  Tickets are issued from the servers in
+ * turn, and redeemed at the server they came from.
  *
  * pprf_tickets_open leases the ticket: redeem it or release it within ten seconds, in the same process, or it
- * ends punctured.  pprf_tickets_redeem does not wait for the server's answer: the lease is this process's
- * alone, and has no end but puncturing.  A ticket's keys are gone from the server when it is redeemed, else a
- * quarter of a lifetime after it has expired, at the latest.  pprf_tickets_rotate, _revoke and _export are
- * refused with PPRF_TLS_ERR_BACKEND: delete the keys on the servers instead.
- * The counters are those of all processes forked after this call.
+ * ends punctured.  pprf_tickets_redeem does not wait for the server's answer: only this process has
+ * the lease, which can only end in a puncture.  A ticket's keys are gone from the server when it is
+ * redeemed, or at the latest a quarter of a lifetime after it has expired.  pprf_tickets_rotate,
+ * _revoke and _export are refused with PPRF_TLS_ERR_BACKEND: delete the keys on the servers
+ * instead.  The counters are those of all processes forked after this call.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
  * @param[in]  options as for pprf_tickets_new, the same on all machines: no rotation, no memory and no suite
  *                     (the servers' trees are of PPRF_SHA3_256), and a lifetime of at most 432000 seconds.  depth: of a tree, which is issued from for a
@@ -61,7 +61,7 @@ PPRF_API int pprf_tickets_new_fleet(pprf_tickets **tickets,
                                     const struct pprf_tickets_options *options,
                                     const char *const *server, size_t servers);
 
-/** What is wrong with a server's URL, in a few words; NULL: nothing. */
+/** A short description of what is wrong with a server's URL; NULL: nothing. */
 PPRF_API const char *pprf_tickets_bad_server(const char *server);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file pprf_tickets.h
  * Session tickets that are used once and cannot be decrypted afterwards, not even by an attacker who
- * steals the server: bytes in, bytes out, for any TLS library.  With pprf_tls.h OpenSSL makes and takes
- * them by itself; this header needs no OpenSSL header.  docs/tickets.md has the format of a ticket,
- * byte by byte, and how each TLS library calls these functions.
+ * steals the server: bytes in, bytes out, for any TLS library.  With pprf_tls.h OpenSSL issues and
+ * redeems them by itself; this header needs no OpenSSL header.  docs/tickets.md has the format of a
+ * ticket, byte by byte, and how each TLS library calls these functions.
  *
  * Every ticket is encrypted under keys derived from a leaf of a puncturable PRF.  Opening a ticket
  * changes nothing, because anybody who has seen a ticket can send it.  Redeeming it punctures its leaf:
@@ -37,8 +37,8 @@ enum {
 
 typedef struct pprf_tickets pprf_tickets;
 
-/** What to set before pprf_tickets_new; zero means the default.  Later versions add fields at the
- * end: size says how many of them the program knows. */
+/** Options of pprf_tickets_new; zero means the default.  Later versions add fields at the end; size
+ * tells which ones the program knows. */
 struct pprf_tickets_options {
   size_t size;             /**< sizeof(struct pprf_tickets_options) */
   unsigned depth;          /**< a key gives 2^depth tickets: 4..32; default: by the rate */
@@ -63,7 +63,8 @@ struct pprf_tickets_options {
                                 if the processor has AES instructions, else PPRF_SHA3_256_SALTED */
 };
 
-/** Counters since pprf_tickets_new, and what is held now.  Later versions add fields at the end. */
+/** Counters since pprf_tickets_new, and the current holdings.  Later versions add fields at the
+ * end. */
 struct pprf_tickets_stats {
   size_t size;              /**< in: sizeof(struct pprf_tickets_stats) */
   uint64_t issued;          /**< leaves issued, one for each ticket */
@@ -108,29 +109,31 @@ struct pprf_tickets_stats {
 PPRF_API int pprf_tickets_new(pprf_tickets **tickets, const struct pprf_tickets_options *options);
 
 /** Get the state ready for a program that this process is about to execute: a descriptor of its memory,
- * in which there is no pointer.  From now on pprf_tickets_free wipes in no process, since another program
- * may go on with the tickets, until one calls pprf_tickets_adopt; the system wipes the memory when the last process lets go of it.
- * @param[in]  tickets the state; this process and its children go on using it.
- * @param[out] fd      a new descriptor without close-on-exec, the caller's to close; -1 on error.  Who
- *                     has it has every ticket: leave it open in that program alone, and tell it the number,
- *                     for instance in the environment.
+ * in which there is no pointer.  From now on pprf_tickets_free wipes in no process, since another
+ * program may continue with the tickets, until one calls pprf_tickets_adopt; the system wipes the
+ * memory when the last process releases it.
+ * @param[in]  tickets the state, which this process and its children may continue to use.
+ * @param[out] fd      a new descriptor without close-on-exec, the caller's to close; -1 on error.
+ *                     Access to it is access to every ticket: leave it open only in that program,
+ *                     and pass it the number, for instance in the environment.
  * @retval PPRF_OK         *fd is open.
  * @retval PPRF_TLS_ERR_FD no descriptor is left, or the program has closed the library's own.
  * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h), which a new program asks too.
  * @retval PPRF_ERR_NULL   a pointer is NULL. */
 PPRF_API int pprf_tickets_export(pprf_tickets *tickets, int *fd);
 
-/** The state of a descriptor of pprf_tickets_export, in another program or in the same.
+/** Map the state of a descriptor from pprf_tickets_export, in another program or in the same one.
  * @param[out] tickets to be given back with pprf_tickets_free; NULL on error.
  * @param[in]  fd      stays the caller's, to be closed by the caller.
- * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the state.  Where
- *                     they say no suite the state's stays, also that of keys which start here.
+ * @param[in]  options as for pprf_tickets_new: the depth, memory, lifetime and rotation of the
+ *                     state.  Without a suite in the options, keys started here have the state's
+ *                     suite too.
  * @retval PPRF_OK             tickets issued by either program are good in both, once.
- * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a version of this library that
- *                             lays its memory out otherwise: make new tickets.
- * @retval PPRF_ERR_SUITE      the state's suite is none that this library knows: make new tickets.
- * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime, rotation or suite is another, or an option is out of
- *                             range.
+ * @retval PPRF_TLS_ERR_FD     the descriptor is of something else, or of a library version with
+ *                             another memory layout: make new tickets.
+ * @retval PPRF_ERR_SUITE      this library does not know the state's suite: make new tickets.
+ * @retval PPRF_TLS_ERR_OPTION depth, memory, lifetime, rotation or suite differs, or an option is
+ *                             out of range.
  * @retval PPRF_ERR_NOMEM      no memory or address space.
  * @retval PPRF_ERR_CRYPTO     OpenSSL lacks an algorithm.
  * @retval PPRF_ERR_NULL       tickets is NULL. */
@@ -141,16 +144,16 @@ PPRF_API int pprf_tickets_import(pprf_tickets **tickets, int fd,
  * are good. */
 PPRF_API const char *pprf_tickets_bad_option(const struct pprf_tickets_options *options);
 
-/** The suite of a name, for the options: "sha3-256", "sha3-256-salted" or "aes-128"; 0 for any other,
- * and for NULL. */
+/** The suite named "sha3-256", "sha3-256-salted" or "aes-128", for the options; 0 for any other
+ * name and for NULL. */
 PPRF_API unsigned pprf_tickets_suite(const char *name);
 
-/** Bytes by which a ticket is longer than its content, at most. */
+/** A ticket is at most this many bytes longer than its content. */
 #define PPRF_TICKET_OVERHEAD 80
-/** Bytes of content at most: a ticket of TLS has less than 2^16 bytes. */
+/** Largest content in bytes: a TLS ticket has fewer than 2^16 bytes. */
 #define PPRF_TICKET_CONTENT_MAX 65455
 
-/** Make a ticket: encrypt and authenticate the session's state, which the TLS library gives.
+/** Make a ticket: encrypt and authenticate the session state from the TLS library.
  * @param[in]     tickets the state.
  * @param[in]     in      the content; NULL is allowed if in_len is 0.
  * @param[in]     in_len  its length in bytes.
@@ -165,15 +168,15 @@ PPRF_API unsigned pprf_tickets_suite(const char *name);
  *                            and below.
  * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
  * @retval PPRF_ERR_NOMEM     no memory, or the lock is lost.
- * @retval PPRF_TLS_ERR_BACKEND no leaf of a server (pprf_fleet.h) is left.
+ * @retval PPRF_TLS_ERR_BACKEND no leaf fetched from a server (pprf_fleet.h) is left.
  * @retval PPRF_ERR_NULL      a pointer that must not be NULL is NULL. */
 PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t in_len,
                                uint8_t *out, size_t *out_len);
 
 /** Decrypt a ticket that a client offers.  Nothing is punctured: the client has not yet shown that
- * the ticket is its own.  The bytes may come from an enemy: what was not sealed here is refused
- * before the tree is touched, except for copies of a good ticket that are changed behind its first
- * 16 bytes, which cost an evaluation.
+ * the ticket is its own.  The bytes may come from an attacker: bytes that were not sealed here are
+ * refused before the tree is touched, except copies of a good ticket changed after its first 16
+ * bytes, which cost an evaluation.
  * @param[in]     tickets the state.
  * @param[in]     in      the ticket.
  * @param[in]     in_len  its length in bytes.
@@ -183,7 +186,7 @@ PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t 
  *                        PPRF_ERR_BUFFER the bytes that out must hold, otherwise 0 on error.
  * @param[out]    ticket  what pprf_tickets_redeem takes: the ticket's key and leaf; 0 on error.
  * @retval PPRF_OK            the content is what was sealed, and the ticket was good just now.
- * @retval PPRF_ERR_FORMAT    no ticket of these, or a changed one.
+ * @retval PPRF_ERR_FORMAT    not one of these tickets, or a changed one.
  * @retval PPRF_ERR_PUNCTURED the ticket was redeemed, has expired, or its key is gone.
  * @retval PPRF_ERR_BUFFER    out is too short.
  * @retval PPRF_ERR_CRYPTO    OpenSSL failed.
@@ -193,7 +196,7 @@ PPRF_API int pprf_tickets_seal(pprf_tickets *tickets, const uint8_t *in, size_t 
 PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t in_len,
                                uint8_t *out, size_t *out_len, uint64_t *ticket);
 
-/** Use a ticket up: puncture its leaf.  Of all calls for one ticket, in all threads and processes,
+/** Redeem a ticket: puncture its leaf.  Of all calls for one ticket, in all threads and processes,
  * exactly one returns PPRF_OK.  Call it when the client has shown that the ticket is its own (TLS
  * 1.3: the PSK binder is verified) and before early data is accepted; accept that data if and only
  * if the result is PPRF_OK.
@@ -207,9 +210,10 @@ PPRF_API int pprf_tickets_open(pprf_tickets *tickets, const uint8_t *in, size_t 
  * @retval PPRF_ERR_NULL      tickets is NULL. */
 PPRF_API int pprf_tickets_redeem(pprf_tickets *tickets, uint64_t ticket, int early);
 
-/** Say that a ticket which was opened will not be redeemed: its client has not shown that it is its own.
- * Nothing need be released that is of this machine alone.  With keys that are on a server (pprf_fleet.h) the
- * ticket can be opened again only then; one that is neither redeemed nor released ends punctured.
+/** Release an opened ticket that will not be redeemed, because its client has not shown that the
+ * ticket is its own.  Tickets whose keys are on this machine need not be released.  With keys on a
+ * server (pprf_fleet.h), only a released ticket can be opened again; one that is neither redeemed
+ * nor released ends punctured.
  * @param[in] tickets the state.
  * @param[in] ticket  from pprf_tickets_open; any number.
  * @retval PPRF_OK       the ticket is as it was before it was opened.
@@ -225,41 +229,41 @@ PPRF_API int pprf_tickets_release(pprf_tickets *tickets, uint64_t ticket);
  * @retval PPRF_ERR_NULL   tickets is NULL. */
 PPRF_API int pprf_tickets_expire(pprf_tickets *tickets);
 
-/** Start new keys now: the next ticket is of a new one.  Tickets issued before stay good until they
- * expire, unless there is no memory for as many keys.
+/** Start new keys now, for all further tickets.  Tickets issued before stay good until they expire,
+ * unless there is no memory for so many keys.
  * @retval PPRF_OK         done.
  * @retval PPRF_ERR_CRYPTO done, but the digest failed while tickets past their lifetime were punctured:
  *                         the next call tries again.
- * @retval PPRF_ERR_NOMEM  no memory, or a lock is lost: some keys may go on.
+ * @retval PPRF_ERR_NOMEM  no memory, or a lock is lost: some old keys may continue to issue.
  * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
  * @retval PPRF_ERR_NULL   tickets is NULL. */
 PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
 
-/** Wipe all keys now: no ticket issued before this call is good in any process, and none of them can be
- * decrypted any more.  Tickets issued from now on are good.  Connections go on.
+/** Wipe all keys now: no ticket issued before this call is good in any process or can be decrypted
+ * any more.  Tickets issued from now on are good.  Connections continue.
  * @retval PPRF_OK        done.
  * @retval PPRF_ERR_NOMEM a lock is lost: some keys may be left.
  * @retval PPRF_TLS_ERR_BACKEND the keys are on servers (pprf_fleet.h).
  * @retval PPRF_ERR_NULL  tickets is NULL. */
 PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
 
-/** Counters and what is held.
+/** Read the counters and the current holdings.
  * @param[in,out] stats its size is read, and as many fields as it covers are set.
  * @retval PPRF_OK             done.
  * @retval PPRF_TLS_ERR_OPTION stats->size is less than that of the first version.
  * @retval PPRF_ERR_NULL       a pointer is NULL. */
 PPRF_API int pprf_tickets_stats(pprf_tickets *tickets, struct pprf_tickets_stats *stats);
 
-/** Let pprf_tickets_free wipe the state in this process, not in the one that made it: for servers
- * that make it before they become a daemon by fork, and when no other program goes on with tickets that
- * were exported.
+/** Let pprf_tickets_free wipe the state in this process instead of the one that made it: for
+ * servers that make it before they fork into a daemon, and for exported tickets that no other
+ * program continues to use.
  * @retval PPRF_OK       done.
  * @retval PPRF_ERR_NULL tickets is NULL. */
 PPRF_API int pprf_tickets_adopt(pprf_tickets *tickets);
 
-/** Wipe the state, if this process made it and has not exported it, or adopted it, and unmap it in this
- * process, when no connection and no SSL_CTX of it uses it any more; NULL is allowed.  Once it is wiped,
- * other processes that use it find no key: their tickets cost a full handshake. */
+/** Wipe the state, if this process adopted it, or made it and did not export it.  Unmap it in this
+ * process once no connection or SSL_CTX here uses it.  NULL is allowed.  After the wipe, other
+ * processes find no key: their tickets cost a full handshake. */
 PPRF_API void pprf_tickets_free(pprf_tickets *tickets);
 
 /** One line of English for a result, also for those of pprf.h; never NULL. */

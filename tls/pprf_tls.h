@@ -15,23 +15,23 @@
 extern "C" {
 #endif
 
-/** Let an SSL_CTX issue and redeem these tickets: sets the ticket key, session ticket, early data and
- * info callbacks (an info callback that is set already is called too), SSL_OP_NO_ANTI_REPLAY (this
+/** Let an SSL_CTX issue and redeem these tickets.  Sets the ticket key, session ticket, early data
+ * and info callbacks (an existing info callback is still called), SSL_OP_NO_ANTI_REPLAY (this
  * library is the anti-replay; with OpenSSL's own, tickets would be stateful), session cache off,
- * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.
- * One without a session id context gets one, "pprf": without, OpenSSL ends every resumption where client
- * certificates are asked for.
- * A ticket is good only where the same is asked of clients as where it was issued: session id context, verify mode
- * and, with SSL_VERIFY_PEER, depth and flags, the names of the accepted CAs and the trusted certificates (those of
- * the SSL_CTX as they are now).  Elsewhere it costs a full handshake; if a servername callback has changed that after
- * OpenSSL took the session, the handshake ends with an alert, and the ticket stays good.
- * Verify callbacks, CRLs and directories of hashed certificates are not compared: contexts that differ only in these need
- * different session id contexts.  OpenSSL does not call a certificate callback (SSL_CTX_set_cert_cb) in a resumption: one
- * that changes what is asked makes every resumption end with the alert.  Set a connection's own info callback before its
- * handshake or in a client hello callback, not later.
- * When a TLS 1.3 connection's tickets are out, the secrets of tickets that it needs no more are
- * overwritten; a ticket that is asked for later (SSL_new_session_ticket, post-handshake
- * authentication) is one that nobody can decrypt, and costs its client a full handshake.  The
+ * the timeout and the amount of early data.  Call it after every other setting of the SSL_CTX.  An
+ * SSL_CTX without a session id context gets one, "pprf": without it, OpenSSL ends every resumption
+ * if client certificates are requested.  A ticket is good only under the client requirements it was
+ * issued under: session id context, verify mode and, with SSL_VERIFY_PEER, depth and flags, the
+ * names of the accepted CAs and the trusted certificates (those of the SSL_CTX as they are now).
+ * Otherwise it costs a full handshake; if a servername callback changes them after OpenSSL has
+ * accepted the session, the handshake ends with an alert, and the ticket stays good.  Verify
+ * callbacks, CRLs and directories of hashed certificates are not compared: contexts that differ
+ * only in these need different session id contexts.  OpenSSL does not call a certificate callback
+ * (SSL_CTX_set_cert_cb) in a resumption: one that changes the requirements makes every resumption
+ * end with the alert.  Set a connection's own info callback before its handshake or in a client
+ * hello callback, not later.  When a TLS 1.3 connection's tickets are sent, ticket secrets that it
+ * no longer needs are overwritten; a ticket requested later (SSL_new_session_ticket, post-handshake
+ * authentication) cannot be decrypted by anybody, and costs its client a full handshake.  The
  * state's memory stays until the SSL_CTX and its connections are freed, or it is detached.
  * @retval PPRF_OK            the SSL_CTX has these tickets.
  * @retval PPRF_ERR_NULL      a pointer is NULL.
@@ -41,11 +41,11 @@ extern "C" {
  * @retval PPRF_TLS_ERR_SSL   OpenSSL refused. */
 PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
 
-/** The same with an amount of early data for this SSL_CTX, instead of the options'.
- * @param[in] max_early_data bytes of early data with a ticket that this SSL_CTX issues, 0..2^31 - 1, for
- *                           an SSL_CTX with 0 also with the tickets of others: they resume only.  Let
- *                           the options' number be the greatest of all: what is not accepted is
- *                           skipped up to there.
+/** pprf_tickets_attach with an amount of early data for this SSL_CTX, instead of the options'.
+ * @param[in] max_early_data bytes of early data with a ticket that this SSL_CTX issues, 0..2^31 -
+ *                           1.  With 0, this SSL_CTX accepts no early data with any ticket.  Let
+ *                           the options' number be the greatest of all: early data that is not
+ *                           accepted is skipped up to that number.
  * @retval PPRF_OK             the SSL_CTX has these tickets.
  * @retval PPRF_ERR_NULL       a pointer is NULL.
  * @retval PPRF_ERR_NOMEM      no memory; nothing was changed.
@@ -57,16 +57,17 @@ PPRF_API int pprf_tickets_attach_early(SSL_CTX *ctx, pprf_tickets *tickets,
 
 /** Stop an SSL_CTX from issuing and redeeming tickets.  All settings that attaching changed are restored,
  * except the ticket key, session ticket and early data callbacks, which are removed: OpenSSL then uses
- * tickets of its own.  Connections that are in a handshake finish it with these tickets.  Other threads must not be using
- * the SSL_CTX, as for its other settings.  Tickets can be attached again, these or others.
+ * tickets of its own.  Connections in a handshake finish it with these tickets.  Other threads must
+ * not be using the SSL_CTX, as for its other settings.  Tickets can be attached again, these or
+ * others.
  * @retval PPRF_OK          no tickets are attached, or there were none.
  * @retval PPRF_ERR_NULL    ctx is NULL.
  * @retval PPRF_TLS_ERR_SSL OpenSSL refused a setting that it had before; no tickets are attached. */
 PPRF_API int pprf_tickets_detach(SSL_CTX *ctx);
 
 /** SSL_CTX_set_session_ticket_cb for an SSL_CTX with tickets attached, which has a callback of this
- * library in that place: the program's are called as OpenSSL would call them.  Call it after
- * pprf_tickets_attach, which drops what was set before and cannot be asked for.
+ * library in that place; the program's callbacks are called as OpenSSL would call them.  Call it
+ * after pprf_tickets_attach, which drops earlier ones, because OpenSSL cannot return them.
  * @param[in] generate, decrypt may be NULL.
  * @retval PPRF_OK            connections that begin from now on have them.
  * @retval PPRF_ERR_NULL      ctx is NULL.
@@ -83,19 +84,19 @@ PPRF_API int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx,
  * @retval PPRF_TLS_ERR_LATE OpenSSL has allocated memory already; nothing was changed. */
 PPRF_API int pprf_tickets_wipe_openssl(void);
 
-/** What pprf_tickets_wiping says: the memory that OpenSSL frees is wiped, by this library or by malloc;
- * what open connections hold of used tickets' secrets is found and wiped; both. */
+/** Results of pprf_tickets_wiping: memory that OpenSSL frees is wiped, by this library or by
+ * malloc; used tickets' secrets in open connections are found and wiped; both. */
 #define PPRF_WIPING_FREED 1u
 #define PPRF_WIPING_USED 2u
 #define PPRF_WIPING_FULL (PPRF_WIPING_FREED | PPRF_WIPING_USED)
 
-/** Which of the two keeps a used ticket's secrets out of this process's memory; 0: neither is known to, or
- * tickets is NULL.  OpenSSL has one allocator in a process: one that pprf_tickets_wipe_openssl of another copy of the
- * library has set, as the preload shim's beside an nginx module, counts like this copy's.  Call it when
+/** Which of the two keep a used ticket's secrets out of this process's memory; 0: neither is known
+ * to, or tickets is NULL.  A process has one OpenSSL allocator: if another copy of the library has
+ * set it (the preload shim beside an nginx module), that counts like this copy's.  Call it when
  * OpenSSL is in use.
- * @retval PPRF_WIPING_FULL  both: nothing is left when a ticket is used and its successor is out.
- * @retval PPRF_WIPING_FREED the first alone: pprf_tickets_stats counts secrets that were kept.
- * @retval PPRF_WIPING_USED  the second alone: secrets may be left in memory that was freed. */
+ * @retval PPRF_WIPING_FULL  both: nothing is left once a ticket is used and its successor is sent.
+ * @retval PPRF_WIPING_FREED only the first: pprf_tickets_stats counts the secrets kept.
+ * @retval PPRF_WIPING_USED  only the second: secrets may be left in freed memory. */
 PPRF_API unsigned pprf_tickets_wiping(pprf_tickets *tickets);
 
 #ifdef __cplusplus

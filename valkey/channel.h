@@ -4,7 +4,7 @@
  * reads it later.  Each connection has a chain key (chain.h).  An attacker who reads the server's
  * memory gets the current chain key but no earlier one.
  *   This protects values from an attacker who reads memory later.  It does not protect against one
- *   who changes bytes on the wire: use TLS, or a Unix socket's permissions. */
+ * who changes bytes on the wire: use TLS, or a Unix socket's permissions. */
 #ifndef VALKEY_CHANNEL_H
 #define VALKEY_CHANNEL_H
 

@@ -7,14 +7,16 @@
  *   redeem NUMBER, release NUMBER, rotate, revoke, export
  *   puncture NUMBER TICKET   of a ticket that was opened and released, as TLS 1.2 does
  *   stats          the counters
- *   clock SECONDS  set this process's clock (CLOCK_BOOTTIME) forward child          fork a child
- *   that does nothing: its process id seal-in-child  a ticket that a child seals, as soon as it can
- *   sealing-child  a child that has sealed a ticket: its process id use-many N     seals N tickets
- *   and redeems each: how many failed open-together N  seals N tickets; N concurrent threads open
- *   and redeem one each: how many succeeded open-in-child T  a new child opens it HOST_STEP:
- *   microseconds by which each reading advances the clock of waiting; default: the system's clock.
- *   HOST_FIRST: an address that each name gets before its own. An error is "error " and its number.
- *   */
+ *   clock SECONDS  set this process's clock (CLOCK_BOOTTIME) forward
+ *   child          fork a child that does nothing: its process id
+ *   seal-in-child  a ticket that a child seals, as soon as it can
+ *   sealing-child  a child that has sealed a ticket: its process id
+ *   use-many N     seals N tickets and redeems each: how many failed
+ *   open-together N  seals N tickets; N concurrent threads open and redeem one each: how many could
+ *   open-in-child T  a new child opens it
+ * HOST_STEP: microseconds by which each reading advances the clock of waiting; default: the
+ * system's clock.  HOST_FIRST: an address that each name gets before its own.
+ * An error is "error " and its number. */
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>

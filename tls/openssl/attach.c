@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tickets in OpenSSL's callbacks.  On a resumption OpenSSL calls, in this order:
  *   1. the ticket key callback with enc = 0: the ticket's keys are derived.  Nothing is punctured,
- *   since anybody who has seen the ticket can send it; 2. (it checks the ticket's MAC) the session
- *   ticket callback: the ticket is tied to the session inside it, not to the connection, which may
- *   resume another session, for instance from the program's own pre-shared keys; (TLS 1.3: it
- *   checks the PSK binder, which shows that the client knows the secret) 3. (it calls the
- *   servername callback, which may change the SSL_CTX) allow_early_data, if there is early data:
- *   accepted if and only if this call punctures; 4. the info callback: before the ServerHello, a
- *   resumption ends with an alert if this connection's client requirements differ from those where
- *   the ticket was issued.  At the ServerHello, a ticket that is not resumed is released.  A
- *   resumption without early data punctures after it (a HelloRetryRequest has the same state); in
- *   TLS 1.2 it punctures at the end of the handshake, when the client has shown that it knows the
- *   secret; 5. the ticket key callback with enc = 1, for the next ticket; it punctures if the info
- *   callback could not, or if the program replaced that callback for this connection; 6.  the info
- *   callback, when the last ticket is sent: wipes the secrets of the used ticket and of the new
- *   one, which OpenSSL would keep while the connection is open (TLS 1.3).  Two resumptions without
- *   early data that race for a ticket may both succeed: they belong to one client, each has its own
- *   key exchange, and neither can be replayed. */
+ *      since anybody who has seen the ticket can send it;
+ *   2. (it checks the ticket's MAC) the session ticket callback: the ticket is tied to the session
+ *      inside it, not to the connection, which may resume another session, for instance from the
+ *      program's own pre-shared keys; (TLS 1.3: it checks the PSK binder, which shows that the
+ *      client knows the secret)
+ *   3. (it calls the servername callback, which may change the SSL_CTX) allow_early_data, if there is
+ *      early data: accepted if and only if this call punctures;
+ *   4. the info callback.  Before the ServerHello, a resumption ends with an alert if this
+ *      connection's client requirements differ from those where the ticket was issued.  At the
+ *      ServerHello, a ticket that is not resumed is released.  A resumption without early data
+ *      punctures after it (a HelloRetryRequest has the same state); in TLS 1.2 it punctures at the
+ *      end of the handshake, when the client has shown that it knows the secret;
+ *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
+ *      callback could not, or if the program replaced that callback for this connection;
+ *   6. the info callback, when the last ticket is sent: wipes the secrets of the used ticket and of
+ *      the new one, which OpenSSL would keep while the connection is open (TLS 1.3).
+ * Two resumptions without early data that race for a ticket may both succeed: they belong to one
+ * client, each has its own key exchange, and neither can be replayed. */
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <malloc.h>

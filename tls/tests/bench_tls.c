@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measures the tickets.  Usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json; a table on standard
- * output.
+/* Measures the tickets.  Usage: bench_tls [-q|-h|-w|-t|-r|-l|-s] OUT.json
+ * Prints a table on standard output.
  *   -q         quick
  *   -h         handshakes only
  *   -w         handshakes only, and OpenSSL does not wipe what it frees
  *   -t         tickets a second only; -r: the same with real-time priority, so that other load does
- *   not disturb two processes that should run at once -l         only how long a lock is held at
- *   most -s         only the suites of the trees handshake  processor time of the server for a
- *   resumption with early data, client and server joined by memory: these tickets / OpenSSL's
- *   stateless ones / its session cache tickets    issued, opened and redeemed a second, without
- *   TLS, by one process and by two, which take turns; processor time, and how often one waited for
- *   another lock       the longest time that a lock is held, in processor time, while a key of
- *   depth 22 expires in an idle process, is given up, or is revoked suites     processor time to
- *   issue, open and redeem a ticket, its keys included, with trees of each suite, which take turns
+ *              not disturb two processes that should run at once
+ *   -l         only how long a lock is held at most
+ *   -s         only the suites of the trees
+ *   handshake  processor time of the server for a resumption with early data, client and server
+ *              joined by memory: these tickets / OpenSSL's stateless ones / its session cache
+ *   tickets    issued, opened and redeemed a second, without TLS, by one process and by two, which
+ *              take turns; processor time, and how often one waited for another
+ *   lock       the longest time that a lock is held, in processor time, while a key of depth 22 expires
+ *              in an idle process, is given up, or is revoked
+ *   suites     processor time to issue, open and redeem a ticket, its keys included, with trees of each
+ *              suite, which take turns
  *   state      bytes per outstanding ticket: a key with half of its tickets redeemed at random, and
- *   OpenSSL's session cache The three kinds of tickets take turns, so that the load of the machine
- *   meets all alike; medians of rounds, and their quartiles.  Handshakes are measured twice: in a
- *   row, 20 of a kind before the next, as in a server that has one kind; and with another kind
- *   after each, so that every one finds the processor's caches full of the others. */
+ *              OpenSSL's session cache
+ * The three kinds of tickets take turns, so that the load of the machine meets all alike; medians
+ * of rounds, and their quartiles.  Handshakes are measured twice: in a row, 20 of a kind before the
+ * next, as in a server that has one kind; and with another kind after each, so that every one finds
+ * the processor's caches full of the others. */
 #include <errno.h>
 #include <malloc.h>
 #include <openssl/rand.h>
