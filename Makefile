@@ -129,7 +129,7 @@ include $(ROOMS:%=%/rules.mk) \
 .PHONY: all lib products test verify prove tap clean help
 # opt/rules.mk: in a folder of its own, so that a later `make` compiles nothing again
 LIB := $(MAKE) --no-print-directory B=$(B)/lib LIBCRYPTO=
-lib: ## build the C library alone, without OpenSSL: takes a compiler and make, nothing else
+lib: ## build only the C library, without OpenSSL: needs a compiler and make
 	@$(LIB) -s -j$(CORES) library
 	@echo "built $(B)/lib/opt/libpprf.so and libpprf.a; make install-lib PREFIX=... installs them"
 all: deps-build ## build the libraries and programs
@@ -162,7 +162,7 @@ tap: $(LIBS) $(PROGRAMS) $(TAP_TESTS) ## run the tests without the proofs
 # minutes; SEED=... repeats it.
 SAMPLE_SEED := $(or $(SEED),$(shell echo $$RANDOM$$RANDOM))
 .PHONY: sample
-sample: $(LIBS) $(PROGRAMS) ## at random, within minutes, up to a tenth of the planted weakenings and bugs, and of the smoke tests
+sample: $(LIBS) $(PROGRAMS) ## plant at random up to a tenth of the bugs and weakenings, run up to a tenth of the smoke tests (5 minutes)
 	@echo "sample: SEED=$(SAMPLE_SEED)"
 	@$(MAKE) --no-print-directory coq-build
 	@SEED=$(SAMPLE_SEED) $(TAP) proofs/tools/gate-mutants.py :: --sample 1/10 --clock 100
@@ -173,10 +173,10 @@ sample: $(LIBS) $(PROGRAMS) ## at random, within minutes, up to a tenth of the p
 
 # the maintainer's loop: the tests that a file touches, or what git says has changed
 .PHONY: check
-check: deps-test ## run the tests that changed files touch: CHANGED="opt/core.c", or what git says
+check: deps-test ## run the tests that changed files concern: CHANGED="opt/core.c"; default: those that git lists
 	@$(PYTHON) equivalence-tests/gates/check.py "$(TAP_TESTS)" $(CHANGED)
 
-prove: deps-prove deps-prove-wp ## check all Coq and all Frama-C proofs, hours; FUNCTION=name: that C function alone
+prove: deps-prove deps-prove-wp ## check all Coq and Frama-C proofs (hours); FUNCTION=name: only that C function
 ifdef FUNCTION
 	@proofs/wp/run.sh one.py $(FUNCTION)
 else
@@ -184,7 +184,7 @@ else
 	@$(MAKE) --no-print-directory prove-wp
 endif
 
-verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## the main job: prove what half an hour holds, fuzz, benchmark, report
+verify: deps-build deps-prove deps-prove-wp deps-test deps-fuzz deps-bench ## the main job: prove for half an hour, fuzz, benchmark, report
 	@$(MAKE) --no-print-directory $(STRICT) products
 	@$(MAKE) --no-print-directory prove-coq
 	@$(MAKE) --no-print-directory prove-wp-minutes
@@ -199,9 +199,9 @@ TEST_ROOT_SHORT := deps-build deps-prove deps-test deps-fuzz deps-bench deps-sty
 SUITE ?= trixie
 PARTS ?= verify test
 .PHONY: test-root test-roots
-test-root: deps-root ## a newcomer's way in a clean Debian: SUITE=bookworm or trixie, PARTS="verify test"
+test-root: deps-root ## build and test the last commit in a clean Debian: SUITE=bookworm or trixie, PARTS="verify test"
 	@tools/test-root.sh $(SUITE) $(PARTS)
-test-roots: deps-root ## the same in each, without the proofs of the C code
+test-roots: deps-root ## test-root for each supported system, without the C proofs
 	@status=0; for suite in $(TEST_ROOT_SUITES); do \
 	  tools/test-root.sh $$suite $(TEST_ROOT_SHORT) || status=1; done; exit $$status
 

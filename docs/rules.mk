@@ -2,7 +2,7 @@
 # The documents' examples, links and names are tested.
 TAP_TESTS += docs/test_docs.py
 .PHONY: pictures links
-pictures: ## draw the pictures of docs/pictures that draw.py has again
+pictures: ## draw docs/pictures again with draw.py
 	@docs/pictures/draw.py
 links: ## link the names in the documents' tables to their files, after files were moved
 	@docs/links.py

@@ -86,7 +86,7 @@ $(EQB)/vectors-regenerated: $(EQ)/vectors/gen_vectors.py
 	printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/vectors/gen_vectors.py --check\n' > $@
 	chmod +x $@
 .PHONY: vectors
-vectors: ## write the known-answer vectors anew
+vectors: ## write the known-answer vectors again
 	$(PYTHON) $(EQ)/vectors/gen_vectors.py
 $(EQB)/vectors: $(EQ_plain_SHA3) $(EQB)/plain/vectors/vectors.o
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -ljansson $(ALL_LDLIBS)
@@ -135,16 +135,16 @@ $(EQB)/corpus-ops $(EQB)/fuzz_ops $(EQB)/afl/fuzz_ops: | $(B)/oracle
 $(EQB)/make_corpus: $(EQB)/plain/fuzz/make_corpus.o $(EQ_plain_OPS)
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ $(ALL_LDLIBS)
 .PHONY: corpus-pack
-corpus-pack: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/make_corpus ## choose each fuzz target's committed inputs anew, from them and what `make fuzz` kept
+corpus-pack: deps-fuzz $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/make_corpus ## choose each fuzz target's committed inputs again, from the old ones and those that `make fuzz` kept
 	@mkdir -p $(EQB)/first
 	@$(EQB)/make_corpus $(EQB)/first
 	@for target in $(EQ_FUZZ); do $(PYTHON) $(EQ)/fuzz/pack.py $(EQB)/$$target $(EQ)/fuzz/corpus/$$target.tar.gz \
 	  $(EQB)/inputs/$$target $(EQB)/first/$$target $(EQB)/corpus/$$target || exit 1; done
 .PHONY: fuzz fuzz-afl
-fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files, the program, for FUZZ_SECONDS
+fuzz: deps-fuzz deps-prove $(EQ_FUZZ:%=$(EQB)/%) $(EQB)/corpus-ops ## fuzz ref against opt, key files and the program for FUZZ_SECONDS
 	@$(SOURCE) $(EQB)/fuzz.json
 	@$(PYTHON) $(EQ)/fuzz/fuzz.py $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ:fuzz_ops=fuzz_ops:corpus-ops)
-fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## the same with AFL++
+fuzz-afl: deps-fuzz deps-fuzz-afl deps-prove ## make fuzz with AFL++
 	@$(MAKE) --no-print-directory $(EQ_FUZZ:%=$(EQB)/afl/%)
 	@$(PYTHON) $(EQ)/fuzz/fuzz.py --afl $(EQB) $(FUZZ_SECONDS) $(EQ_FUZZ)
 
@@ -270,7 +270,7 @@ $(EQB)/planted: $(PLANTING) $(EQ)/gates/planted.py $(EQ)/gates/planted.txt $(EQ_
 	$(call PLANTED,$(PYTHON) $(EQ)/gates/planted.py --quick)
 EQ_JOBS := $(CORES)
 .PHONY: mutants
-mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of gates/planted.txt: all must be noticed
+mutants: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/three-way $(EQB)/secret-flow $(EQB)/threads ## plant every bug of gates/planted.txt; a test must detect each
 	@$(SOURCE) $(EQB)/mutants.json
 	@$(PYTHON) $(EQ)/gates/planted.py --jobs $(EQ_JOBS) --json $(EQB)/mutants.json
 
@@ -283,7 +283,7 @@ mutants-sample: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/
 COUNT ?= 400
 .PHONY: mutants-random
 mutants-random: $(LIBS) $(PROGRAMS) $(EQ_SUITES:%=$(EQB)/%) $(EQB)/crash $(EQB)/secret-flow $(EQB)/threads $(EQB)/shipped-prg \
-  $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## change the C code at random, SEED=.. COUNT=..: what no test notices
+  $(B)/ref/smoke $(B)/opt/selftest $(TLS_TAP) ## plant random bugs in the C code (SEED=.. COUNT=..) and list those that no test detects
 	@$(PYTHON) $(EQ)/gates/random_bugs.py --seed "$(SEED)" --count $(COUNT) --jobs $(EQ_JOBS) $(if $(SECONDS),--seconds $(SECONDS))
 
 # ---- the same with the PRG that ships with opt, in each of its versions
@@ -424,7 +424,7 @@ $(EQB)/coverage: $(EQ)/gates/coverage.py $(EQ)/gates/uncovered.txt $(EQ_COV_PROG
 	@printf '#!/bin/sh\nexec $(PYTHON) $(EQ)/gates/coverage.py --tap $(EQB)/cov $(EQ_COV_PROGRAMS)\n' > $@
 	@chmod +x $@
 .PHONY: coverage
-coverage: $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf ## lines and branches of ref, opt and cli that the tests reach
+coverage: $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf ## measure which lines and branches of ref, opt and cli the tests reach
 	@$(SOURCE) $(EQB)/coverage.json
 	@$(PYTHON) $(EQ)/gates/coverage.py $(EQB)/cov $(EQ_COV_PROGRAMS) $(EQB)/covered/pprf
 
@@ -438,7 +438,7 @@ $(EQ_ARCHES:%=$(EQB)/arch-%): $(EQB)/arch-%: $(EQ)/differential/arch.sh
 	@printf '#!/bin/sh\nexec $(EQ)/differential/arch.sh $*\n' > $@
 	@chmod +x $@
 .PHONY: test-arch
-test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
+test-arch: deps-build deps-arch ## run the tests on emulated i386, arm64 and s390x
 	@$(MAKE) --no-print-directory $(B)/pprf $(EQ_ARCHES:%=$(EQB)/arch-%)
 	@$(TAP) $(EQ_ARCHES:%=$(EQB)/arch-%)
 
@@ -447,7 +447,7 @@ test-arch: deps-build deps-arch ## the tests on i386, arm64 and s390x, emulated
 EQ_ALL := $(EQ_SUITES:%=$(EQB)/%) $(EQB)/hostile-asan $(EQB)/three-way $(EQB)/crash $(EQB)/vectors-regenerated \
   $(EQB)/threads $(EQB)/secret-flow $(EQB)/shipped-prg
 .PHONY: test-full
-test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## what make test does in parts, whole: the C proofs, long equivalence tests, planted bugs, clean roots; hours
+test-full: deps-build deps-prove deps-test deps-fuzz deps-root ## run everything that make test samples: C proofs, long equivalence tests, planted bugs, clean roots (hours)
 	@$(MAKE) --no-print-directory $(STRICT) products $(EQ_ALL)
 	@$(PYTHON) $(EQ)/gates/full.py $(EQB) 600
 	@$(MAKE) --no-print-directory $(STRICT) $(B)/opt/planted $(B)/tls/planted $(B)/bindings/planted

@@ -46,9 +46,9 @@ $(B)/opt/pprf.pc: opt-force
 
 .PHONY: install uninstall install-lib uninstall-lib library install-library install-page
 install: install-library install-page ## install the libraries, the program and the manual pages (PREFIX, DESTDIR)
-uninstall: uninstall-lib ## remove what install put there
+uninstall: uninstall-lib ## remove the files that install installed
 library: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
-install-lib: ## install what make lib built: library, header, .pc and CMake's files (PREFIX, DESTDIR)
+install-lib: ## install the results of make lib: library, header, .pc and CMake files (PREFIX, DESTDIR)
 	@$(LIB) -s -j$(CORES) install-library
 # what ldconfig would do for a directory that the dynamic linker searches; never run here
 LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
@@ -74,7 +74,7 @@ install-page: $(OPT_MAN)
 	@for page in $(OPT_MAN); do for name in $$(sed -n 's/^\.SS \(pprf_[a-z0-9_]*\)$$/\1/p' $$page); do \
 	  echo ".so man3/$${page##*/}" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done; done # man pprf_eval
 OPT_CMAKE := pprf-config.cmake pprf-config-version.cmake
-uninstall-lib: ## remove what install-lib put there
+uninstall-lib: ## remove the files that install-lib installed
 	@{ grep -lsxE '\.so man3/(pprf|pprf_shared)\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
 	rm -f "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf.pc" \
 	  $(foreach f,$(OPT_CMAKE),"$(DESTDIR)$(LIBDIR)/cmake/pprf/$(f)") \

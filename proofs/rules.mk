@@ -11,7 +11,7 @@ GATE := $(PYTHON) proofs/tools/gate.py
 
 .PHONY: prove-coq prove-coq-gate prove-coqchk coq-sources coq-build test-prove-gate test-prove-tools
 .PHONY: update-expected-theorems
-prove-coq: ## check the Coq proofs and that they prove what they should
+prove-coq: ## check the Coq proofs and compare the theorems with the expected list
 	@$(SOURCE) $(B)/prove/coq.json
 	@$(PYTHON) proofs/wp/same_text.py --translated
 	@$(MAKE) --no-print-directory prove-coq-gate
@@ -101,9 +101,9 @@ $(PROVE_WP_TESTS): proofs/rules.mk
 PROVE_TOOL_TESTS := proofs/tools/gate-test.py proofs/tools/closure-test.py $(PROVE_WP_TESTS) proofs/tools/keccak-test.py \
   proofs/tools/aes-test.py proofs/tools/vectors-test.py proofs/tools/sha-test.py proofs/tools/readers-test.py
 test-prove-tools test-prove-gate: deps-prove-wp
-test-prove-tools: coq-build $(PROVE_WP_TESTS) ## the translators, and what may not be assumed: planted weakenings fail
+test-prove-tools: coq-build $(PROVE_WP_TESTS) ## test the translators and the checks for assumptions: planted weakenings must fail
 	@$(TAP) $(PROVE_TOOL_TESTS)
-test-prove-gate: coq-build $(PROVE_WP_TESTS) ## these, and each planted weakening of Coq, ACSL, Keccak, AES and SHA-256, a quarter of an hour
+test-prove-gate: coq-build $(PROVE_WP_TESTS) ## test-prove-tools, and plant each weakening of Coq, ACSL, Keccak, AES and SHA-256 (15 minutes)
 	@$(TAP) $(PROVE_TOOL_TESTS) proofs/tools/gate-mutants.py
 
 # ---- the C code: Frama-C/WP ----
@@ -121,16 +121,16 @@ prove-wp: deps-prove-wp ## check the Frama-C/WP proofs of the C code against the
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --json $(B)/prove/wp.json
 MINUTES ?= 30
-prove-wp-minutes: deps-prove-wp ## the same for ref, the functions of pprf.h, and at random what of the rest begins within MINUTES=30
+prove-wp-minutes: deps-prove-wp ## prove-wp for ref, the functions of pprf.h, and random others begun within MINUTES=30
 	@$(SOURCE) $(B)/prove/wp.json
 	@$(WP) prove.py --minutes $(MINUTES) --json $(B)/prove/wp.json $(if $(SEED),--seed $(SEED))
-prove-wp-part: deps-prove-wp ## the same for the files that changed since a whole run, and a random twentieth of the rest
+prove-wp-part: deps-prove-wp ## prove-wp for the files changed since they were last proven, and a random twentieth of the rest
 	@$(SOURCE) $(B)/prove/wp-part.json
 	@$(WP) prove.py --part --json $(B)/prove/wp-part.json $(if $(SEED),--seed $(SEED))
 prove-wp-smoke: deps-prove-wp ## show that no proven contract is vacuous
 	@$(SOURCE) $(B)/prove/wp-smoke.json
 	@$(WP) prove.py --smoke --json $(B)/prove/wp-smoke.json
-mutants-prove: deps-prove-wp ## plant bugs in the proven code and see the proofs fail
+mutants-prove: deps-prove-wp ## plant bugs in the proven code; the proofs must fail
 	@mkdir -p $(B)/wp
 	@$(SOURCE) $(B)/prove/wp-mutants.json
 	@$(WP) mutants.py --json $(B)/prove/wp-mutants.json

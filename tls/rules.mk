@@ -128,7 +128,7 @@ fuzz-tls: deps-fuzz ## fuzz the session tickets and the fleet's replies, FUZZ_SE
 test-full: fuzz-tls
 
 .PHONY: demo
-demo: deps-build ## the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
+demo: deps-build ## show the life of a ticket: full handshake, 0-RTT, replay, renewed ticket
 	@DEPS=$(DEPS) tools/deps.sh test
 	@$(MAKE) --no-print-directory $(B)/pprf-tls-server
 	@tls/server/demo.sh $(B)

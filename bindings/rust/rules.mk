@@ -17,7 +17,7 @@ $(B)/rustls-proposal-test: $(shell find bindings/rust/rustls -name target -prune
 	@printf '#!/bin/sh\nB="%s" exec bindings/rust/rustls/test.sh\n' '$(B)' > $@
 	@chmod +x $@
 .PHONY: test-rustls-proposal
-test-rustls-proposal: deps-build ## test what bindings/rust/rustls proposes to rustls, if there is a Rust
+test-rustls-proposal: deps-build ## test the proposal to rustls in bindings/rust/rustls, if there is a Rust
 	@$(MAKE) --no-print-directory $(B)/rustls-proposal-test
 	@$(TAP) $(B)/rustls-proposal-test
 test-full: test-rustls-proposal

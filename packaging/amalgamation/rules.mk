@@ -5,7 +5,7 @@ AM_INCLUDE := include prg opt
 AM_CORE := $(filter-out opt/shared.c,$(OPT_SRC)) $(COMMON_SRC) prg/wipe.c # without pprf_shared.h
 
 .PHONY: amalgamation
-amalgamation: $(AM)/pprf.c ## the library as one file to embed: build/amalgamation/pprf.c, pprf.h
+amalgamation: $(AM)/pprf.c ## write the library as one file to embed: build/amalgamation/pprf.c, pprf.h
 $(AM)/pprf.c: packaging/amalgamation/amalgamate.py $(shell find packaging/amalgamation $(AM_INCLUDE) -name '*.[ch]')
 	@mkdir -p $(@D)
 	$(PYTHON) $< $(@D) --version $(VERSION) --include $(AM_INCLUDE) \

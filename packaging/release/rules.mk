@@ -2,7 +2,7 @@
 # packaging/release/: the release's files, and the names that the libraries promise.
 DIST := $(B)/dist
 .PHONY: dist
-dist: deps-build ## the release's tarballs from the last commit, with checksums, tested where they are unpacked: build/dist
+dist: deps-build ## build the last commit's release tarballs and checksums in build/dist, unpack and test them
 	@packaging/release/dist.sh $(DIST) $(VERSION)
 	@packaging/release/test.sh $(DIST) $(VERSION)
 
@@ -16,9 +16,9 @@ abi: deps-build deps-release ## compare the binary interface with an earlier com
 	@packaging/release/abi.sh $(or $(BASE),$(shell git log --format=%H -S'define PPRF_VERSION "$(RELEASED)"' -- include/pprf.h | tail -1))
 
 .PHONY: deb
-deb: deps-root ## the Debian packages, built, installed and tried in clean systems: SUITE=bookworm or trixie
+deb: deps-root ## build the Debian packages, install and test them in clean systems: SUITE=bookworm or trixie
 	@packaging/release/deb.sh $(SUITE)
 
 .PHONY: test-six-ways
-test-six-ways: deps-build deps-root ## six ways to the library, each from nothing to a working example in a clean Debian
+test-six-ways: deps-build deps-root ## try six ways to install the library, each in a clean Debian up to a working example
 	@packaging/release/ways.sh $(WAYS)

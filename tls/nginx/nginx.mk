@@ -62,7 +62,7 @@ uninstall-nginx:
 
 # a Debian user's way, with the commands of docs/nginx.md and docs/tls.md in a clean system: 10 minutes
 .PHONY: test-nginx-install
-test-nginx-install: deps-root ## the commands of docs/nginx.md and docs/tls.md in a clean Debian: SUITE=bookworm or trixie
+test-nginx-install: deps-root ## run the commands of docs/nginx.md and docs/tls.md in a clean Debian: SUITE=bookworm or trixie
 	@tls/nginx/test-install.sh $(SUITE)
 
 # ---- the preload shim ----
