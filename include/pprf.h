@@ -11,8 +11,8 @@
  * others below).
  *
  * Secrets.  Seeds and values are secret: no branch and no address depends on them, and they are
- * wiped as soon as they are not needed, however the program was compiled and linked.  The depth, the set of punctured leaves, and time and
- * memory use, which depend on that set, are public.
+ * wiped as soon as they are not needed, however the program was compiled and linked.  The depth, the
+ * set of punctured leaves, and time and memory use, which depend on that set, are public.
  *
  * Errors.  On every error the key is exactly as it was, and an output value is zeroed.
  *
