@@ -27,7 +27,7 @@ __attribute__((unused)) static int packed_import(pprf_key **key, const uint8_t *
   return pprf_import_with(key, buf, len, &o);
 }
 
-/* Options that name no store ask for pair slots, if the depth has them. */
+/* Options without a store select pair slots, if the depth allows them. */
 __attribute__((unused)) static int slots_setup_with(pprf_key **key,
                                                     const struct pprf_options *options)
 {
@@ -47,7 +47,7 @@ __attribute__((unused)) static int slots_setup(pprf_key **key, unsigned depth, c
   return depth > PPRF_SLOTS_DEPTH_MAX ? pprf_setup(key, depth, seed) : pprf_setup_with(key, &o);
 }
 
-/* A key that is too deep for pair slots is refused: its store is packed. */
+/* Refuse a key too deep for pair slots, which would have a packed store. */
 __attribute__((unused)) static int slots_import(pprf_key **key, const uint8_t *buf, size_t len)
 {
   const struct pprf_import_options o = {.size = sizeof o, .store = PPRF_STORE_SLOTS};

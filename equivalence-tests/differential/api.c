@@ -122,7 +122,7 @@ static void prefault_keeps_packed(void)
   tap_ok(ok, "a_packed_key_is_the_same_after_prefault");
 }
 
-/* Keys of one seed: the same value at leaf 5? */
+/* Whether two keys have the same value at leaf 5. */
 static int same_value(const struct pprf_impl *impl, const pprf_key *a, const pprf_key *b)
 {
   uint8_t value[2][16];
@@ -298,7 +298,7 @@ static void wide_by_name_alone(const struct pprf_impl *impl)
   o.suites = 0;
   ok = ok && impl->import_with(&other, bare, bare_len, &o) == PPRF_OK;
   impl->free(other);
-  /* what there is not */
+  /* suites that do not exist */
   static const uint64_t wrong[] = {1, PPRF_SUITE_BIT(5), PPRF_SUITE_BIT(63), ~UINT64_C(0)};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     o.suites = wrong[i];
@@ -332,7 +332,7 @@ static void wide_roots(const struct pprf_impl *impl)
     impl->free(key);
   }
   for (unsigned a = 0; ok && a < 8; a++)
-    for (unsigned b = 0; b <= a; b++) { /* eight words, no two of them the same, none zero */
+    for (unsigned b = 0; b <= a; b++) { /* eight distinct nonzero words */
       const uint8_t *x = file[a / 4] + 38 + 8 * (a % 4), *y = file[b / 4] + 38 + 8 * (b % 4);
       ok = ok && memcmp(x, a == b ? zero : y, 8) != 0;
     }
@@ -486,8 +486,8 @@ static unsigned seeds_in_mapping(const struct pprf_impl *impl, const pprf_key *k
   return found;
 }
 
-/* A key with PPRF_SHARED does what one of the process's own does, whether a change leaves it more nodes or
- * fewer, keeps no seed of those that went, and says what it holds in memory. */
+/* A key with PPRF_SHARED behaves like a private one, whether a change adds or removes nodes; it
+ * keeps no removed seed, and reports its memory. */
 static void shared_by_option(const struct pprf_impl *impl)
 {
   enum { DEPTH = 10, LEAVES = 1 << DEPTH };
@@ -535,7 +535,7 @@ static void shared_by_option(const struct pprf_impl *impl)
   tap_ok(ok, "%s_shared_keys_grow_and_shrink_like_others", impl->name);
 }
 
-/* In which store a key is that is read from bytes: as asked for, whichever the exported key had. */
+/* An imported key has the store that was asked for, whatever store the exported key had. */
 static void stores_of_read_keys(const struct pprf_impl *impl)
 {
   static const struct {
@@ -666,7 +666,7 @@ static void ends_of_deep_trees(const struct pprf_impl *impl)
   }
 }
 
-/* A file of one node, with a right digest, but for what is said of its header: the error of its import. */
+/* Import a file of one node with a correct digest and this header: its error. */
 static int import_of(const struct pprf_impl *impl, unsigned version, unsigned suite, unsigned depth,
                      uint64_t nodes, unsigned salt)
 {
@@ -871,7 +871,7 @@ static void whole_blocks(const struct pprf_impl *impl)
   tap_ok(ok, "%s_single_punctures_of_whole_blocks_are_one_range", impl->name);
 }
 
-/* A child punctures; the parent sees it.  Both give the same values. */
+/* A child punctures and the parent sees it.  Both return the same values. */
 static void shared_keys(void)
 {
   pprf_key *key;
@@ -899,7 +899,7 @@ static void shared_keys(void)
 
 static pprf_key *late[IMPLS]; /* for the end of a child */
 
-/* The last handler of exit: libcrypto has ended, and what the PRG had of it is freed. */
+/* The last exit handler: libcrypto has cleaned up, and the PRG's libcrypto objects are freed. */
 static void at_the_end(void)
 {
   int ok = 1;

@@ -197,7 +197,7 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
     size_t base_len[IMPLS];
     uint8_t *base[IMPLS];
     struct model m;
-    for (int i = 0; i < IMPLS; i++) { /* what each range starts from */
+    for (int i = 0; i < IMPLS; i++) { /* the key that each range starts from */
       pprf_key *key = fresh(impls[i], depth, seed);
       if (p < size && impls[i]->punct(key, p) != PPRF_OK)
         problem("%s depth %u punct %u", impls[i]->name, depth, (unsigned)p);
@@ -245,7 +245,8 @@ static uint64_t ranges(unsigned depth, unsigned p_step)
   return count;
 }
 
-/* Import: what the model accepts is accepted and exported again as it came, all else rejected. */
+/* Import: bytes that the model accepts are accepted and exported unchanged; all others are
+ * rejected. */
 static void decode(const uint8_t *bytes, size_t len, const char *what, size_t at)
 {
   int want = model_import(bytes, len);

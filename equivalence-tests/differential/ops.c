@@ -290,7 +290,7 @@ static void compare_keys(struct run *r)
 
 unsigned ops_compare_every = 1, ops_many_max = 1024;
 
-/* Cheaply: the implementations have the same number of nodes. */
+/* A cheap check: the implementations have the same number of nodes. */
 static void compare_counts(struct run *r)
 {
   size_t nodes = party(0)->node_count(r->key[0]);

@@ -235,7 +235,7 @@ static int same_seed(struct pprf_seed a, struct pprf_seed b)
   return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* 1 if one call and calls side by side give what libcrypto gives. */
+/* 1 if single calls and parallel lanes agree with libcrypto. */
 static int calls_are_right(void)
 {
   struct pprf_seed seed[2 * OPT_LANES], left[2 * OPT_LANES], right[2 * OPT_LANES];
@@ -292,7 +292,7 @@ static int wide_calls_are_right(void)
   return ok;
 }
 
-/* 1 if the walk to a leaf, where the suite has one, gives what libcrypto gives node by node. */
+/* 1 if the walk to a leaf, where the suite has one, agrees with libcrypto node by node. */
 static int walk_is_right(void)
 {
   const uint64_t leaf = 0x2c9;
@@ -321,7 +321,7 @@ static int is_name(const char *name)
   return strcmp(kind->name(), name) == 0;
 }
 
-/* What one call returns, and what so many do. */
+/* The results of one call, and of several. */
 static int call_one(void)
 {
   return kind == &sha256
@@ -374,7 +374,7 @@ static int waits_for_libcrypto(void)
          right();
 }
 
-/* libcrypto's version is compared with itself: whichever of two calls fails, that is no disagreement. */
+/* libcrypto's version is compared with itself: a failure of either call is not a disagreement. */
 static int fails_once_in_a_comparison(void)
 {
   int ok = is_name(fastest);
@@ -432,7 +432,7 @@ static int selected_first(void)
          is_name(kind->last);
 }
 
-/* Run it in a process of its own. */
+/* Run it in a new process. */
 static int in_process(int (*f)(void), const char *wish, int planted)
 {
   int status;
@@ -544,7 +544,7 @@ static void look_at_processor(void)
   fastest = have[0];
 }
 
-/* Each version that is wrong in some way is found out, asked for by name, as the fastest, or selected. */
+/* Each wrong version is detected: chosen by name, as the fastest, or selected. */
 static int wrong_ones_are_found(const char *version, unsigned first, unsigned last, unsigned width)
 {
   int ok = 1;

@@ -40,7 +40,7 @@ void test_prg_root(unsigned depth, uint8_t tag, uint8_t seed[32])
   }
 }
 
-/* A call; whether it is to fail. */
+/* Count a call; returns whether it must fail. */
 static int call_fails(void)
 {
   calls++;
@@ -94,7 +94,7 @@ struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf
     .err = PPRF_OK};
 }
 
-/* Word i of what is handed out. */
+/* Word i of the random output. */
 static uint64_t next_random(int i)
 {
   uint64_t v = 0;

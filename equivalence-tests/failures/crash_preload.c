@@ -128,7 +128,7 @@ static int last_bytes(int fd, nlink_t names)
 
 /* ---- what happens at a call ---- */
 
-/* 1 if this call is to fail; can_fail: it is one that may. */
+/* 1 if this call must fail; can_fail: calls of this kind may fail. */
 static int hit(const char *name, int can_fail)
 {
   const char *at = getenv("FAIL_AT"), *raised = getenv("FAIL_RAISE");

@@ -314,8 +314,8 @@ static const uint8_t root[VALUE_MAX] = {1,  2,  3,  4,  5,  6,  7,  8,        9,
                                         10, 11, 12, 13, 14, 15, 16, [31] = 17};
 static const uint8_t zero[VALUE_MAX];
 
-/* Leaves of a batch, or those of an expanded range, with what they yield. */
-enum { MANY = 1100 }; /* more than opt takes on at a time */
+/* Leaves of a batch or of an expanded range, with their results. */
+enum { MANY = 1100 }; /* more than opt processes at once */
 struct many {
   uint64_t leaf[MANY];
   size_t n;
@@ -561,7 +561,7 @@ static void check_many(const struct trial *t)
   }
 }
 
-/* The same after a failure: batches leave nothing, an expansion may have come to right values. */
+/* The same after a failure: batches return nothing, an expansion may have returned right values. */
 static void check_failed_many(const struct trial *t)
 {
   const struct many *m = t->many;
@@ -875,7 +875,7 @@ static int prefaulted(const struct pprf_impl *impl)
   return ok;
 }
 
-/* A key that could not be locked in memory says so and is the same key. */
+/* A key that could not be locked in memory reports that and works the same. */
 static int not_locked(const struct pprf_impl *impl)
 {
   pprf_key *other = fresh(impl, 14);
@@ -1002,7 +1002,7 @@ static int first_use(const struct pprf_impl *impl, unsigned at)
     if (err != PPRF_OK) {
       bad |= key != NULL || err != inject.want;
       int hits = inject.hits;
-      armed = 0; /* what was got is kept, what was missing is asked for again */
+      armed = 0; /* objects that were fetched are kept, missing ones are requested again */
       bad |= impl->setup(&key, 5, root) != PPRF_OK || impl->eval(key, 7, out) != PPRF_OK;
       impl->free(key);
       leave(hits == 0 ? 3 : bad);
@@ -1054,7 +1054,7 @@ static int set_up_first(const struct pprf_impl *impl, unsigned depth, uint8_t *f
   return ok;
 }
 
-/* The same of one that is imported. */
+/* The same for an imported key. */
 static int import_first(const struct pprf_impl *impl, unsigned depth, uint8_t *file, size_t *len)
 {
   pprf_key *key = (pprf_key *)(uintptr_t)16;

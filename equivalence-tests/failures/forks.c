@@ -353,7 +353,7 @@ static int options(int i, void *arg)
   return ok;
 }
 
-/* ---- what shares the memory is no copy */
+/* ---- a process that shares the memory has no copy */
 
 struct use {
   const struct pprf_impl *impl;
@@ -400,7 +400,7 @@ static void *makes_keys(void *arg)
     (void)impl->eval_punct(key, n % 128, out);
     impl->free(key);
     if (n % 4 == 3)
-      break; /* threads come and go: each has a digest and a generator of its own */
+      break; /* threads come and go: each has its own digest and generator */
   }
   return NULL;
 }
@@ -447,7 +447,7 @@ static int amid_threads(int i, void *arg)
 /* ---- forks at each call for memory, where a change is half done */
 
 static struct {
-  pprf_key *key; /* that is being changed; NULL: no fork */
+  pprf_key *key; /* the key being changed; NULL: no fork */
   int impl, forks, ok;
 } amid;
 
@@ -555,7 +555,7 @@ static int amid_stores(int i, void *arg)
          (impl != &impl_opt || (changes == 2 && amid.forks >= 10));
 }
 
-/* ---- what a copy takes of the heap */
+/* ---- heap memory of a copy */
 
 static size_t heap_bytes(void)
 {
@@ -593,7 +593,7 @@ static int copies_go_whole(int i, void *arg)
 
 /* ---- random keys */
 
-static pid_t said_id; /* what this program and libcrypto take for the process's id; 0: the id */
+static pid_t said_id; /* process id that this program and libcrypto see; 0: the real one */
 static pid_t loader;  /* the id of the process that loaded the library */
 
 __attribute__((visibility("default"))) pid_t getpid(void)
@@ -616,8 +616,8 @@ static int send_random_value(int i, void *arg)
   return random_value(i, out) && write(*(int *)arg, out, 16) == 16;
 }
 
-/* Ids are used again, and a namespace has ids of its own: libcrypto's generator would give a child with its
- * ancestor's id what it gives the ancestor. */
+/* Ids are reused, and a namespace has its own ids: libcrypto's generator would give a child with
+ * its ancestor's id the ancestor's output. */
 static int random_keys(int i, void *arg)
 {
   uint8_t first[16], childs[16], next[16];
@@ -711,7 +711,7 @@ static int locks(int i, void *arg)
   int can = mlock(page, sizeof page) == 0; /* the limit may be 0 */
   (void)arg;
   if (stores[i] != &impl_slots)
-    return 1; /* the one store that is shared */
+    return 1; /* the only shared store */
   int ok = pprf_setup_with(&key, &o) == PPRF_OK && pprf_memory_locked(key) == can &&
            in_child(says_unlocked, i, key) && pprf_memory_locked(key) == can;
   pprf_free(key);

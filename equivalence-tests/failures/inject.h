@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file inject.h
- * Failures inside opt, for the tests of what stands on its public functions: link inject.c with
- * INJECT_WRAP (rules.mk). */
+ * Failures inside opt, for tests of code above its public functions: link inject.c with INJECT_WRAP
+ * (rules.mk). */
 #ifndef PPRF_INJECT_H
 #define PPRF_INJECT_H
 

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/** Make a hostile key file's frame right, so that what it says about nodes is looked at.
+/** Correct a hostile key file's frame, so that its nodes are examined.
  * @param flags bit 0: the digest; bit 1: magic, version, PRG and node count */
 static inline void mend(uint8_t *file, size_t size, unsigned flags)
 {

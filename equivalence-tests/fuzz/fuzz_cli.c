@@ -199,7 +199,7 @@ static void forget(struct outcome *o)
 
 /* ---- what must hold ---- */
 
-/* With question marks for what complain may print so: all but ASCII, too. */
+/* Copy with question marks where complain may print them: for everything but ASCII. */
 static void show(char *to, size_t size, const char *arg)
 {
   snprintf(to, size, "%s", arg);
@@ -256,7 +256,7 @@ static bool names_input(const char *line, const struct call *c)
   return false;
 }
 
-/* By what stands before it: an argument may say so too. */
+/* Judge by its prefix: an argument may contain the word too. */
 static bool is_warning(const char *line)
 {
   return strncmp(strstr(line, ": "), ": warning: ", 11) == 0;
@@ -406,7 +406,7 @@ static void compare_with_ref(const struct call *c, const struct outcome *o)
 
 /* ---- the input ---- */
 
-/* Take away a slash that could lead out of the directory: what remains are ./ and d/. */
+/* Remove slashes that could lead out of the directory; only ./ and d/ remain. */
 static void confine(char *word)
 {
   for (char *p = word; *p != '\0'; p++) {

@@ -11,7 +11,7 @@
 
 enum { LEN_MAX = 128, EVERY_BYTE_SHARE = 32, ORACLE_SHARE = 2048 };
 
-/* Of the bytes alone, so that an input always runs in the same way. */
+/* Depends only on the bytes, so that an input always runs the same way. */
 static uint32_t hash_of(const uint8_t *bytes, size_t len)
 {
   uint32_t hash = 2166136261u; /* FNV-1a */

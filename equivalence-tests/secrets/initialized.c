@@ -19,7 +19,7 @@
   type __wrap_##name(__VA_ARGS__); \
   type __wrap_##name(__VA_ARGS__)
 
-/* libcrypto reads what it wrote: the interceptors of libc's functions are not to judge it. */
+/* libcrypto reads its own output: the interceptors of libc's functions must not check it. */
 #define UNSEEN(type, call)                    \
   __msan_scoped_disable_interceptor_checks(); \
   type = call;                                \

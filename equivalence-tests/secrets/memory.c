@@ -102,7 +102,7 @@ static unsigned seeds_in(const void *p, size_t bytes)
 
 /* ---------------------------------------------------------------- the calls, caught */
 
-static int watching;      /* memory that is given back is searched */
+static int watching;      /* released memory is searched */
 static int in_a_call;     /* an operation runs */
 static unsigned in_freed, in_unmapped, in_advised; /* seeds found there */
 static unsigned calls, fail_at; /* calls that can fail in an operation; the one that fails */
@@ -110,7 +110,7 @@ static const char *failed_call;
 static size_t block_bytes; /* of blocks that are not freed, with the allocator's 8 each */
 static size_t block_peak;  /* the most of them */
 static unsigned blocks_made;
-static int expands;        /* an operation expands; what it maps is kept for the next one */
+static int expands;        /* an operation expands; its mapping is kept for the next one */
 static struct {
   const void *at;
   size_t bytes;
@@ -231,7 +231,7 @@ WRAP(int, prg_digest, (const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTE
   }
   return __real_prg_digest(bytes, len, out);
 }
-/* A key from a random root draws its salt first, which is public: that is not a seed to be wiped. */
+/* A key with a random root draws its salt first.  The salt is public and need not be wiped. */
 static int salt_is_due;
 static struct pprf_seed salt;
 WRAP(int, prg_random, (struct pprf_seed * seed))
@@ -421,7 +421,7 @@ static size_t export(const struct pprf_impl *impl, const pprf_key *key, uint8_t 
   return len;
 }
 
-/* Whether what was drawn first is what the key's file shows as its salt. */
+/* Whether the first draw is the salt in the key's file. */
 static int has_salt(const struct pprf_impl *impl, const pprf_key *key)
 {
   static uint8_t file[FILE_MAX];
@@ -655,7 +655,7 @@ static int batches_take_what_is_said(void)
   return good;
 }
 
-/* ---------------------------------------------------------------- what the kernel says of pages */
+/* ---------------------------------------------------------------- the kernel's view of pages */
 
 enum { DONTDUMP = 1, NOHUGEPAGE = 2, LOCKED = 4, SHARED = 8, ANY = 15 };
 
@@ -741,7 +741,7 @@ static int fresh_pages(void)
   return ok;
 }
 
-/* The blocks of a packed store, and what it says of them. */
+/* The blocks of a packed store, compared with its report. */
 static int packed_blocks(void)
 {
   const struct pprf_options o = {
@@ -868,7 +868,7 @@ static int prefaults(void)
   return ok;
 }
 
-/* A shared key that is cleared holds no seed, whether the system takes its pages or not. */
+/* A cleared shared key holds no seed, whether or not the system takes its pages. */
 static int cleared(int advice)
 {
   pprf_key *key;
@@ -893,7 +893,7 @@ static int cleared(int advice)
   return ok;
 }
 
-/* Nothing of a freed key's seeds of 32 bytes, which its file tells, is in what it gave back. */
+/* No 32-byte seed of a freed key (known from its file) is in the memory it released. */
 static int freed_wide_key(const struct pprf_impl *impl, unsigned store)
 {
   enum { HEADER = 36, RECORD = 1 + 32 };
@@ -941,7 +941,7 @@ static void know_all(const pprf_key *key)
   }
 }
 
-/* Nothing of the seeds that move when a key gets its other store is in what the old one gave back. */
+/* When a key changes its store, no moved seed is in the memory that the old store released. */
 static int changed_stores(void)
 {
   enum { DEPTH = 10, MOST = 1024 / 8, LEAST = 1024 / 64 };

@@ -579,7 +579,7 @@ static void *imports(void *arg)
   job->ok &= gone("after import", impl);
   want_none();
   want_subtree(1);
-  job->ok &= search() > 0; /* control: what is live is found */
+  job->ok &= search() > 0; /* control: live seeds are found */
   impl->free(key);
   save_registers();
   job->ok &= gone("after free of an imported key", impl);
@@ -588,7 +588,7 @@ static void *imports(void *arg)
 
 static pthread_attr_t small_stack; /* less to search */
 
-/* Run f here or in a thread of its own, whose stack is searched while the thread lives. */
+/* Run f here or in a new thread, whose stack is searched while the thread lives. */
 static int in_this_thread(void *(*f)(void *), struct job *job)
 {
   (void)f(job);
@@ -681,7 +681,7 @@ struct painted {
   unsigned depth;
   int unwiped;            /* let no wipe happen, to see how much of it was needed */
   volatile uint8_t *base; /* of the stack */
-  size_t deepest, dirty;  /* bytes below the caller's frame: what was written, what is not zero */
+  size_t deepest, dirty;  /* bytes below the caller's frame: written, and not zero */
   size_t reach;           /* and how far a wipe would have gone */
 };
 
@@ -764,7 +764,7 @@ static void *run_painted(void *arg)
   size_t bytes_before = 0;
   volatile uint8_t *top = NULL;
   ok &= setup_in_suite(p->impl, &key, p->depth, root) == PPRF_OK;
-  for (int round = 0; round < 2; round++) { /* the first one warms up: what libraries do once */
+  for (int round = 0; round < 2; round++) { /* the first is a warm-up */
     uint64_t leaves[40];
     size_t len = sizeof bytes;
     for (unsigned i = 0; i < 40; i++)
@@ -820,7 +820,7 @@ static void *run_painted(void *arg)
   return NULL;
 }
 
-/* Run an operation on a stack of its own. */
+/* Run an operation on its own stack. */
 static void paint(struct painted *p)
 {
   enum { SIZE = 1 << 18 };
@@ -965,7 +965,7 @@ static void versions_change(void)
     exit(1);
   }
   uint8_t out[SEED_MAX];
-  /* on a machine that is busy the other thread may sleep: calls count that it came between */
+  /* the other thread may sleep on a busy machine: calls count its changes */
   for (unsigned i = 0; (i < 3000 || changed < 100) && i < 300000 && bad < 5; i++) {
     const char *chosen = pprf_prg_name();
     int err = pprf_eval(key, i % (1u << depth), out);

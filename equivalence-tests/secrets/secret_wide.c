@@ -23,7 +23,7 @@ int main(void)
   const struct pprf_family family = {PRG_MLS_SHA256, 0, 0};
   struct pprf_wide_seed seed[MANY] = {{1, 2, 3, 4}}, left[MANY];
   struct opt_wide_step step[MANY];
-  /* the choice compares children of seeds that nobody keeps secret */
+  /* the choice of a version compares children of public seeds */
   printf("# SHA-256: %s\n", pprf_sha256_name());
   VALGRIND_MAKE_MEM_UNDEFINED(seed, sizeof seed);
   for (unsigned i = 0; i < MANY; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG for seeds of 32 bytes, called as the API's functions call it: what it leaves behind in each version, and
- * what it returns when libcrypto fails (the linker's --wrap, rules.mk). */
+/* The PRG for 32-byte seeds, called as the API calls it: its residue in each version, and its
+ * results when libcrypto fails (the linker's --wrap, rules.mk). */
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static void seek_all(void)
       }
 }
 
-static int leave_it; /* what the wipe would take: a control */
+static int leave_it; /* a control: leave what the wipe would remove */
 
 static unsigned search(const char *where, uintptr_t from, uintptr_t to)
 {
@@ -226,7 +226,7 @@ static void leaves_nothing(const char *version)
   }
 }
 
-/* A version in a process of its own: there the wipe is as deep as it goes, and not as any other does. */
+/* A version in a new process, where the wipe is only as deep as this version needs. */
 static void leaves_nothing_apart(const char *version)
 {
   enum { TESTS = 6, NOT_HERE = 77 };
@@ -251,7 +251,7 @@ static void leaves_nothing_apart(const char *version)
   tap_failed += WEXITSTATUS(status);
 }
 
-/* In a process of its own: the choice of a version goes as deep as libcrypto does. */
+/* In a new process: choosing a version uses as much stack as libcrypto. */
 static void first_use(void)
 {
   int status, fd[2];
