@@ -2,7 +2,7 @@
 (* The end of the proof: the headline theorems, each closed under the global context. *)
 From Coq Require Import ZArith.
 From Pprf.spec Require Import RefGame OptGame Sha3Suite CodeSuite SaltedSuite PrpGame SuiteFamilies AesSuite.
-From Pprf.proofs Require Import RefSecurity OptSecurity Sha3Security CodeSecurity SaltedSecurity.
+From Pprf.proofs Require Import RefSecurity OptSecurity OptInhabited Sha3Security CodeSecurity SaltedSecurity.
 From Pprf.proofs Require Import PrpSwitch SuiteBounds AesSecurity.
 From Pprf.spec Require Import AcslMemory AcslRef AcslOpt AcslApi AcslKey AcslImport AcslStore AcslCodec.
 From mathcomp Require Import all_ssreflect all_algebra.
@@ -26,6 +26,8 @@ Print Assumptions opt_sha3_secure.
 Print Assumptions ref_code_secure.
 Print Assumptions opt_code_secure.
 Print Assumptions sha3_suite_ok.
+(* Functions and memory of which those about opt speak, for every suite and depth, and any words of the bitmap. *)
+Print Assumptions opt_inhabited.
 Print Assumptions keccak_is_the_suite.
 (* The same four for sha3-256-salted, whatever the salt; and with a salt that is drawn and public. *)
 Print Assumptions ref_salted_secure.

@@ -1315,18 +1315,18 @@ Definition ref_sha3_secure_statement :
   := @ref_sha3_secure.
 
 From Pprf.spec Require Import OptGame CodeSuite.
-From Pprf.proofs Require Import OptSecurity CodeSecurity.
+From Pprf.proofs Require Import OptSecurity OptInhabited CodeSecurity.
 
 Definition opt_sha3_secure_statement :
   forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory),
-  opt_meets_contracts sha3_suite d fails marks shown l F -> opt_ready sha3_suite d shown l M0 ->
+  opt_meets_contracts sha3_suite d fails marks shown l F M0 -> opt_ready sha3_suite d shown l M0 ->
   (forall (s : RefGame.block sha3_suite) (cs : seq (call * order Fault)),
      let r := opt_run_calls sha3_suite l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek sha3_suite d shown l r.2 q =
-       @opt_image sha3_suite d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       @opt_image sha3_suite d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary sha3_suite Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
        `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
@@ -1336,6 +1336,14 @@ Definition opt_sha3_secure_statement :
        `|plain_prg_adv (zero128 : RefGame.block sha3_suite) sha3_prg
            (opt_distinguisher (S := sha3_suite) sha3_prg d fails marks shown l M0 (first_leaves 0 q) A)|)%R
   := @opt_sha3_secure.
+
+Definition opt_inhabited_statement :
+  forall (S : suite) (d : nat), suite_ok S -> (0 < d <= 32)%nat ->
+  exists (l : opt_layout) (M0 : memory), forall shown : seq pointer, all (in_bitmap S d l M0) shown ->
+  exists (marks : seq (Z * Z) -> seq Z -> call -> order bool -> seq Z) (F : opt_functions bool),
+    opt_ready S d shown l M0 /\
+    opt_meets_contracts S d (fun _ _ o => if o.1 then PPRF_ERR_NOMEM else PPRF_OK) marks shown l F M0
+  := @opt_inhabited.
 
 Definition ref_code_secure_statement :
   forall (p : program) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> Fault -> Z)
@@ -1358,16 +1366,16 @@ Definition ref_code_secure_statement :
 
 Definition opt_code_secure_statement :
   forall (p : program) (d : nat) (Fault : Type)
-    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z)
     (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory),
   List.In p keccak_functions ->
-  opt_meets_contracts (keccak_suite p) d fails marks shown l F ->
+  opt_meets_contracts (keccak_suite p) d fails marks shown l F M0 ->
   opt_ready (keccak_suite p) d shown l M0 ->
   (forall (s : RefGame.block (keccak_suite p)) (cs : seq (call * order Fault)),
      let r := opt_run_calls (keccak_suite p) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek (keccak_suite p) d shown l r.2 q =
-       @opt_image (keccak_suite p) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       @opt_image (keccak_suite p) d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary (keccak_suite p) Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
        `|plain_prg_adv (zero128 : RefGame.block (keccak_suite p)) sha3_prg
@@ -1415,15 +1423,15 @@ Definition ref_salted_secure_statement :
 
 Definition opt_salted_secure_statement :
   forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory),
-  opt_meets_contracts (salted_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (salted_suite salt) d fails marks shown l F M0 ->
   opt_ready (salted_suite salt) d shown l M0 ->
   (forall (s : RefGame.block (salted_suite salt)) (cs : seq (call * order Fault)),
      let r := opt_run_calls (salted_suite salt) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (salted_prg salt d) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek (salted_suite salt) d shown l r.2 q =
-       @opt_image (salted_suite salt) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       @opt_image (salted_suite salt) d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary (salted_suite salt) Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (expn 2 d).-1)%:R *
        `|prg_adv (zero128 : RefGame.block (salted_suite salt)) (salted_prg salt d)
@@ -1446,10 +1454,10 @@ Definition ref_salted_code_secure_statement :
 
 Definition opt_salted_code_secure_statement :
   forall (salt : sha3_seed) (p : program) (d : nat) (Fault : Type)
-    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z)
     (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory),
   List.In p salted_functions ->
-  opt_meets_contracts (salted_code_suite salt p) d fails marks shown l F ->
+  opt_meets_contracts (salted_code_suite salt p) d fails marks shown l F M0 ->
   opt_ready (salted_code_suite salt p) d shown l M0 ->
   @opt_secure_by (salted_code_suite salt p) (salted_prg salt d) d Fault fails marks shown l F M0
   := @opt_salted_code_secure.
@@ -1471,9 +1479,9 @@ Definition ref_drawn_secure_statement :
 
 Definition opt_drawn_secure_statement :
   forall (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : sha3_seed -> opt_functions Fault) (M0 : sha3_seed -> memory),
-  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt)) ->
+  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt) (M0 salt)) ->
   (forall salt, opt_ready (salted_suite salt) d shown l (M0 salt)) ->
   forall A : (forall salt, opt_adversary (salted_suite salt) Fault),
   (`|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (expn 2 d).-1)%:R *
@@ -1512,9 +1520,9 @@ Definition ref_aes_secure_statement :
 
 Definition opt_aes_secure_statement :
   forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory),
-  opt_meets_contracts (aes_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_suite salt) d shown l M0 ->
   @opt_secure_by (aes_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0
   := @opt_aes_secure.
@@ -1528,9 +1536,9 @@ Definition ref_aes_code_secure_statement :
 
 Definition opt_aes_code_secure_statement :
   forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory),
-  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_code_suite salt) d shown l M0 ->
   @opt_secure_by (aes_code_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0
   := @opt_aes_code_secure.
@@ -1547,9 +1555,9 @@ Definition salted_prg_is_the_family_statement :
 
 Definition opt_aes_prp_secure_statement :
   forall (salt : sha3_seed) (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory),
-  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_code_suite salt) d shown l M0 ->
   let attack := opt_node_attack (S := aes_code_suite salt) (aes_prg salt d) d fails marks shown l M0 in
   (forall A : opt_adversary (aes_code_suite salt) Fault,

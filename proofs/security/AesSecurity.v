@@ -111,9 +111,9 @@ exact: (@ref_suite_secure (aes_suite salt) (aes_suite_ok _ _) d (aes_prg salt d)
 Qed.
 
 Theorem opt_aes_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts (aes_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_suite salt) d shown l M0 ->
   @opt_secure_by (aes_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0.
 Proof.
@@ -134,9 +134,9 @@ exact: (@ref_suite_secure (aes_code_suite salt) (aes_suite_ok _ _) d (aes_prg sa
 Qed.
 
 Theorem opt_aes_code_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_code_suite salt) d shown l M0 ->
   @opt_secure_by (aes_code_suite salt) (aes_prg salt d) d Fault fails marks shown l F M0.
 Proof.
@@ -238,9 +238,9 @@ Qed.
 (* From the contracts of opt and C's memory to the cipher: AES-128 as a PRP of two blocks. *)
 Theorem opt_aes_prp_secure (salt : sha3_seed) (d : nat) (Fault : Type)
     (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (aes_code_suite salt) d fails marks shown l F M0 ->
   opt_ready (aes_code_suite salt) d shown l M0 ->
   let attack := opt_node_attack (S := aes_code_suite salt) (aes_prg salt d) d fails marks shown l M0 in
   (forall A : opt_adversary (aes_code_suite salt) Fault,

@@ -5,7 +5,7 @@ From Coq Require Import NArith ZArith.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Oracle RefGame OptGame Sha3Suite CodeSuite SaltedSuite AesSuite.
-From Pprf.proofs Require Import ApiExamples RefSecurity OptSecurity RefExamples OptExamples.
+From Pprf.proofs Require Import RefSecurity RefExamples OptMemory OptInhabited OptExamples.
 From Pprf.proofs Require Import SaltedExamples AesSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -34,13 +34,6 @@ Example aes_is_the_suite_ex :=
 Example aes_prg_is_the_family_ex := aes_prg_is_the_family aes_salt 2 [:: true] aes_root.
 Example salted_prg_is_the_family_ex := salted_prg_is_the_family aes_salt 2 [:: true] aes_root.
 
-(* The key of depth 1 of OptExamples.v, of this suite. *)
-Definition aes_unset : memory :=
-  state_of 3 (number (take 64 a_salt)) (number (drop 64 a_salt)) 0 0 0.
-Example aes_ready (S : suite) : family_words S = family_words (aes_suite a_salt) ->
-  opt_ready S 1 word where_ aes_unset.
-Proof. exact: ready_of. Qed.
-
 Section Functions.
 Local Notation S := (aes_suite a_salt).
 Local Notation C := (aes_code_suite a_salt).
@@ -55,14 +48,10 @@ Proof. by []. Qed.
 Definition ref_thief_aes_bound_first := proj2 (proj2 ref_aes_secure_ex) (ref_thief S) 1%nat ref_thief_aes_first.
 Definition ref_aes_code_secure_ex := ref_aes_code_secure meets_code empty_ready empty_cleared.
 
-Variables O O_code : opt_functions unit.
-Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
-Hypothesis meets_opt : opt_meets S O.
-Hypothesis meets_opt_code : opt_meets C O_code.
-Definition opt_aes_secure_ex := opt_aes_secure meets_opt (@aes_ready S erefl).
+Definition opt_aes_secure_ex := opt_aes_secure (meeting (aes_suite_ok _ _ _)) (key_ready S).
 Definition opt_thief_aes := proj1 (proj2 opt_aes_secure_ex) (opt_thief S).
-Definition opt_aes_code_secure_ex := opt_aes_code_secure meets_opt_code (@aes_ready C erefl).
-Definition opt_aes_prp_secure_ex := opt_aes_prp_secure meets_opt_code (@aes_ready C erefl).
+Definition opt_aes_code_secure_ex := opt_aes_code_secure (meeting (aes_suite_ok _ _ _)) (key_ready C).
+Definition opt_aes_prp_secure_ex := opt_aes_prp_secure (meeting (aes_suite_ok _ _ _)) (key_ready C).
 Definition opt_thief_aes_prp := proj1 opt_aes_prp_secure_ex (opt_thief C).
 Example opt_thief_aes_first : tests_below_leaf (N.of_nat 1) (opt_thief C).
 Proof. by []. Qed.

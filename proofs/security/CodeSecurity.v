@@ -83,7 +83,7 @@ Variable S : suite.
 Variable d : nat.
 Variable Fault : Type.
 Variable fails : seq (Z * Z) -> call -> order Fault -> Z.
-Variable marks : seq Z -> call -> order Fault -> seq Z.
+Variable marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z.
 Variable shown : seq pointer.
 Variable l : opt_layout.
 Variable M0 : memory.
@@ -93,7 +93,7 @@ Lemma opt_challenges_first (q : nat) (A : opt_adversary S Fault) st :
   challenges_in (first_leaves 0 q) (opt_as_model d fails marks shown l M0 st A).
 Proof.
 apply: (@model_challenges_first S d (order Fault) fails _ (fun m => m.1)
-  (fun m c o => (puncture_call d no_seed c m.1, marks m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m => opt_image d shown l M0 m.2)
   (@opt_as_model S d Fault fails marks shown l M0)) => //.
 by move=> [[K ws] *].
 Qed.
@@ -133,9 +133,9 @@ by apply: ev_adv_bound_first => //; apply: challenges_first.
 Qed.
 
 Lemma opt_suite_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  opt_meets_contracts S d fails marks shown l F M0 -> opt_ready S d shown l M0 ->
   opt_secure_by H d fails marks shown l F M0.
 Proof.
 move=> meets rdy.
@@ -163,9 +163,9 @@ by rewrite /ref_adv !(ref_game_is_model ok meets rdy ty).
 Qed.
 
 Lemma opt_suite_adv (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) (U : pred bitseq) (A : opt_adversary S Fault) :
-  opt_meets_contracts S d fails marks shown l F -> opt_ready S d shown l M0 ->
+  opt_meets_contracts S d fails marks shown l F M0 -> opt_ready S d shown l M0 ->
   challenges_in U (opt_against_model d fails marks shown l M0 A) ->
   opt_adv d shown l F M0 A = (2 * size (cuts d 0 U))%:R *
     prg_adv (zero_block S) H (opt_node_attack H d fails marks shown l M0 U A).
@@ -202,14 +202,14 @@ split=> [A|A q B]; rewrite /ref_distinguisher -prg_adv_constant; [exact: all | e
 Qed.
 
 Lemma opt_secure_plain (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
   opt_secure_by (fun _ => g) d fails marks shown l F M0 ->
   (forall (s : block S) (cs : seq (call * order Fault)),
      let r := opt_run_calls S l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => g) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek S d shown l r.2 q =
-       opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       opt_image d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary S Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero_block S) g (opt_distinguisher g d fails marks shown l M0 predT A)|) /\
@@ -253,15 +253,15 @@ Lemma keccak_suite_ok p : suite_ok (keccak_suite p).
 Proof. exact: sha3_suite_ok. Qed.
 
 Theorem opt_sha3_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts sha3_suite d fails marks shown l F -> opt_ready sha3_suite d shown l M0 ->
+  opt_meets_contracts sha3_suite d fails marks shown l F M0 -> opt_ready sha3_suite d shown l M0 ->
   (* results and memory are the model's *)
   (forall (s : block sha3_suite) (cs : seq (call * order Fault)),
      let r := opt_run_calls sha3_suite l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek sha3_suite d shown l r.2 q =
-       @opt_image sha3_suite d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       @opt_image sha3_suite d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (* so whoever chooses the calls and reads memory has to break SHA3-256 *)
   (forall A : opt_adversary sha3_suite Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
@@ -303,16 +303,16 @@ exact: (@ref_secure_plain (keccak_suite p) sha3_prg d Fault fails l F M0
 Qed.
 
 Theorem opt_code_secure (p : program) (d : nat) (Fault : Type)
-    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z)
     (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory) :
   List.In p keccak_functions ->
-  opt_meets_contracts (keccak_suite p) d fails marks shown l F ->
+  opt_meets_contracts (keccak_suite p) d fails marks shown l F M0 ->
   opt_ready (keccak_suite p) d shown l M0 ->
   (forall (s : block (keccak_suite p)) (cs : seq (call * order Fault)),
      let r := opt_run_calls (keccak_suite p) l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails (fun _ => sha3_prg) (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek (keccak_suite p) d shown l r.2 q =
-       @opt_image (keccak_suite p) d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       @opt_image (keccak_suite p) d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary (keccak_suite p) Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|plain_prg_adv (zero128 : block (keccak_suite p)) sha3_prg

@@ -230,12 +230,12 @@ Hypothesis wraps : forall lo hi, from_words S lo hi = from_words S (lo mod 2 ^ 6
 Variable d : nat.
 Variable Fault : Type.
 Variable fails : seq (Z * Z) -> call -> order Fault -> Z.
-Variable marks : seq Z -> call -> order Fault -> seq Z.
+Variable marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z.
 Variable shown : seq pointer.
 Variable l : opt_layout.
 Variable F : opt_functions Fault.
-Hypothesis meets : @opt_meets_contracts S d Fault fails marks shown l F.
 Variable M0 : memory.
+Hypothesis meets : @opt_meets_contracts S d Fault fails marks shown l F M0.
 Hypothesis rdy : opt_ready S d shown l M0.
 Local Notation Seed := (block S).
 Local Notation G := (@suite_prg S d).
@@ -267,7 +267,7 @@ Proof. by rewrite /punctured_key [seed_value _ _](seed_value_words ok). Qed.
 
 (* ---- Where things are ------------------------------------------------------------------------ *)
 
-Definition regions : seq AcslMemory.region := store_memory V0 M0 store ++ [:: value].
+Local Notation regions := (opt_changeable S l M0).
 
 Lemma depth0 : cell M0 store = Z.of_nat d. Proof. by case: rdy => -[]. Qed.
 Lemma opened0 : opened V0 M0 store. Proof. by case: rdy => _ _ []. Qed.
@@ -692,11 +692,13 @@ Lemma step M P s ws c o : inv_at M P s ws ->
   let b := p.1.1 =? PPRF_OK in
   [/\ p.1.1 = result_of d fails K c o, p.1.2 = (if b then value_of d G K c else None) &
       inv_at p.2 (if b then (predU P (region_set d c) : pred bitseq) else P) s
-        (if b then marks ws c o else ws)].
+        (if b then marks (places d (bare d P)) ws c o else ws)].
 Proof.
 move=> I K; rewrite /opt_perform; have [own apart_] := opt_alone I.
-have := meets M (words_of s) c o; case E : (opt_does F M (words_of s) c o) => [r cells].
+have [mr0 mw0] := rights I; have := meets (words_of s) c o mr0 mw0 (elsewhere I).
+case E : (opt_does F M (words_of s) c o) => [r cells].
 set M' := with_cells M cells; move=> [C [O W] T]; rewrite (gaps_inE I) (bitmap_words I) in O W.
+have bareE : places d (keyc P s) = places d (bare d P) := places_positions (bare_keyc d P s); rewrite bareE in W.
 have [mr mw] : may_read M' = may_read M0 /\ may_write M' = may_write M0 := rights I.
 have {}T : opt_typed d l M' := T (well_typed I).
 have words_kept : unchanged M M' [:: value] -> map (cell M') shown = ws.
@@ -728,12 +730,12 @@ case: c E C O W => [x|x|x y] E C O W.
   split=> //=; first by case: Z.eqb_spec => //= e; have [[v vE /value_inE ->] _] := val e.
   case: Z.eqb_spec => [rK|rN]; last by have [U' _] := err rN; apply: fail_.
   have [_ H] := val rK; apply: done_; [| exact: H | exact: W].
-  by move: U; rewrite /regions -regionsE.
+  by move: U; rewrite /opt_changeable -regionsE.
 move: C; rewrite /opt_contract_of; case: ifP => [/andP [_ /N.eqb_spec xy]|_] C.
 - (* pprf_punct *)
   have [res [rng [pun [done [err U]]]]] := opt_punct_sound (D _) (DL _) (DA _) (uint64_ok x) own C.
   have U' : unchanged M M' regions.
-    move=> q Q; apply: U => r' ir; apply: Q; rewrite /regions -regionsE.
+    move=> q Q; apply: U => r' ir; apply: Q; rewrite /opt_changeable -regionsE.
     by apply: in_left.
   have rE : r = result_of d fails K (RangeCall x y) o.
     apply: range_verdict O => //; rewrite -?xy; first by rewrite rng; lia.
@@ -758,7 +760,7 @@ move: C; rewrite /opt_contract_of; case: ifP => [/andP [_ /N.eqb_spec xy]|_] C.
 have [res [rng [pun [done [err U]]]]] :=
   opt_punct_range_sound (D _) (DL _) (DA _) (uint64_ok x) (uint64_ok y) own C.
 have U' : unchanged M M' regions.
-  move=> q Q; apply: U => r' ir; apply: Q; rewrite /regions -regionsE.
+  move=> q Q; apply: U => r' ir; apply: Q; rewrite /opt_changeable -regionsE.
   by apply: in_left.
 have rE : r = result_of d fails K (RangeCall x y) o by apply: range_verdict O.
 split=> //=; first by case: Z.eqb_spec.
@@ -853,29 +855,24 @@ Qed.
 Lemma run_calls_model M P s ws cs : inv_at M P s ws ->
   let r := opt_run_calls S l F M (words_of s) cs in
   let m := model_calls d fails G (keyc P s) cs in
-  r.1 = m.1 /\ forall q, opt_peek S d shown l r.2 q = opt_image d shown l M0 (marked marks ws cs m.1) m.2 q.
+  r.1 = m.1 /\ forall q, opt_peek S d shown l r.2 q = opt_image d shown l M0 (marked d marks (bare d P) ws cs m.1) m.2 q.
 Proof.
 elim: cs M P ws => [|[c o] cs IH] M P ws I /=; first by split=> // q; apply: imageE.
 have [rE vE I'] := step c o I.
 case E : (opt_perform _ _ _ _ _ _ _) rE vE I' => [[r v] M'] /= -> -> I'.
-have := IH _ _ _ I'; rewrite {2 3}/MemoryGame.keyc.
-have -> : keyc (if result_of d fails (keyc P s) c o =? PPRF_OK
-               then (predU P (region_set d c) : pred bitseq) else P) s =
-          if result_of d fails (keyc P s) c o =? PPRF_OK then puncture_call d G c (keyc P s)
-          else keyc P s.
-  by case: ifP => // _; rewrite puncture_callE.
-case: (opt_run_calls _ _ _ _ _ _) => rs M'' /=; case: (model_calls _ _ _ _ _) => rs' K'' /= [-> H].
-by split.
+case: ifP I' => b I'; have := IH _ _ _ I'; rewrite /MemoryGame.keyc /MemoryGame.bare -?puncture_callE -?puncture_callE;
+  case: (opt_run_calls _ _ _ _ _ _) => rs M'' /=; case: (model_calls _ _ _ _ _) => rs' K'' /= [-> H];
+  by split=> // q; rewrite b; apply: H.
 Qed.
 
 Theorem opt_calls_sound s cs :
   let r := opt_run_calls S l F (M1 s) (words_of s) cs in
   let m := model_calls d fails G (keygen s) cs in
   r.1 = m.1 /\ forall q, opt_peek S d shown l r.2 q =
-    opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q.
+    opt_image d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q.
 Proof.
 have := @run_calls_model _ pred0 s _ cs (set_up_inv s).
-by rewrite /MemoryGame.keyc cover_pred0.
+by rewrite /MemoryGame.keyc /MemoryGame.bare !cover_pred0.
 Qed.
 
 (* ---- The game ------------------------------------------------------------------------------------- *)
@@ -886,7 +883,7 @@ Theorem opt_game_is_model w A :
 Proof.
 refine (@game_is_model S d (order Fault) fails (opt_perform S l F) (opt_peek S d shown l)
   (@opt_oracle S d Fault shown l F) _ _ (Ggm.key unit * seq Z) (fun m => m.1)
-  (fun m c o => (puncture_call d no_seed c m.1, marks m.2 c o)) (fun m => opt_image d shown l M0 m.2)
+  (fun m c o => (puncture_call d no_seed c m.1, marks (places d m.1) m.2 c o)) (fun m => opt_image d shown l M0 m.2)
   (@opt_as_model S d Fault fails marks shown l M0) _ _ _ _
   (fun M P s m => inv_at M P s m.2 /\ m.1 = bare d P) _ _ _ w (fun s => M1 s)
   (keygen tt, map (cell M0) shown) A _) => //.

@@ -5,20 +5,13 @@ From Coq Require Import NArith ZArith Lia.
 From Pprf.spec Require Import AcslMemory AcslRef.
 From mathcomp Require Import all_ssreflect.
 From Pprf.spec Require Import Ggm CModel Oracle RefGame OptGame Sha3Suite CodeSuite SaltedSuite KeccakCode.
-From Pprf.proofs Require Import ApiExamples RefSecurity OptSecurity RefExamples OptExamples SaltedSecurity.
+From Pprf.proofs Require Import RefSecurity RefExamples OptMemory OptInhabited OptExamples SaltedSecurity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Local Open Scope Z_scope.
 
 Definition a_salt : sha3_seed := seed_of_words 0x0706050403020100 0x0f0e0d0c0b0a0908.
-
-(* The key of depth 1 of OptExamples.v, of this suite and any salt. *)
-Definition salted_unset (salt : sha3_seed) : memory :=
-  state_of 2 (number (take 64 salt)) (number (drop 64 salt)) 0 0 0.
-Example salted_ready (salt : sha3_seed) (S : suite) : family_words S = family_words (salted_suite salt) ->
-  opt_ready S 1 word where_ (salted_unset salt).
-Proof. exact: ready_of. Qed.
 
 Definition ref_thief (S : suite) : ref_adversary S unit :=
   @Ask _ (@ref_reply S unit) (Call (EvalCall leaf0) Test tt) (fun y =>
@@ -44,31 +37,26 @@ Definition ref_thief_bound_first := proj2 (proj2 ref_salted_secure_ex) (ref_thie
 Definition ref_salted_code_secure_ex :=
   ref_salted_code_secure salted_scalar meets_code empty_ready empty_cleared.
 
-Variables O O_code : opt_functions unit.
-Local Notation opt_meets S := (@opt_meets_contracts S 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_).
-Hypothesis meets_opt : opt_meets S O.
-Hypothesis meets_opt_code : opt_meets C O_code.
-Definition opt_salted_secure_ex := opt_salted_secure meets_opt (@salted_ready a_salt S erefl).
+Definition opt_salted_secure_ex := opt_salted_secure (meeting (salted_suite_ok _ _ _)) (key_ready S).
 Definition opt_thief_salted := proj1 (proj2 opt_salted_secure_ex) (opt_thief S).
 Example opt_thief_salted_first : tests_below_leaf (N.of_nat 1) (opt_thief S).
 Proof. by []. Qed.
 Definition opt_thief_salted_bound_first :=
   proj2 (proj2 opt_salted_secure_ex) (opt_thief S) 1%nat opt_thief_salted_first.
 Definition opt_salted_code_secure_ex :=
-  opt_salted_code_secure salted_scalar meets_opt_code (@salted_ready a_salt C erefl).
+  opt_salted_code_secure salted_scalar (meeting (salted_suite_ok _ _ _)) (key_ready C).
 End Functions.
 
 Section Drawn.
-Variables (F : sha3_seed -> functions unit) (O : sha3_seed -> opt_functions unit).
+Variable F : sha3_seed -> functions unit.
 Hypothesis meets : forall salt, meets_contracts (salted_suite salt) 2 (fun _ _ _ => PPRF_OK) place (F salt).
-Hypothesis meets_opt : forall salt,
-  @opt_meets_contracts (salted_suite salt) 1 unit (fun _ _ _ => PPRF_OK) (fun _ _ _ => [:: 1]) word where_ (O salt).
 Definition ref_drawn_secure_ex := ref_drawn_secure meets empty_ready empty_cleared.
 Definition ref_drawn_bound_first :=
   proj2 (ref_drawn_secure_ex (fun salt => ref_thief (salted_suite salt))) 1%nat
     ref_thief_first_of.
-Definition opt_drawn_secure_ex :=
-  opt_drawn_secure meets_opt (fun salt => @salted_ready salt (salted_suite salt) erefl).
+Definition opt_drawn_secure_ex := opt_drawn_secure
+  (fun salt => @meeting (salted_suite salt) (salted_suite_ok _ _ _))
+  (fun salt => key_ready (salted_suite salt)).
 Definition opt_drawn_bound := proj1 (opt_drawn_secure_ex (fun salt => opt_thief (salted_suite salt))).
 End Drawn.
 

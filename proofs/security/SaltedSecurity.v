@@ -71,9 +71,9 @@ exact: (@ref_suite_secure (salted_suite salt) (salted_suite_ok _ _) d (salted_pr
 Qed.
 
 Theorem opt_salted_secure (d : nat) (Fault : Type) (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : opt_functions Fault) (M0 : memory) :
-  opt_meets_contracts (salted_suite salt) d fails marks shown l F ->
+  opt_meets_contracts (salted_suite salt) d fails marks shown l F M0 ->
   opt_ready (salted_suite salt) d shown l M0 ->
   @opt_secure_by (salted_suite salt) (salted_prg salt d) d Fault fails marks shown l F M0.
 Proof.
@@ -95,10 +95,10 @@ exact: (@ref_suite_secure (salted_code_suite salt p) (salted_suite_ok _ _) d (sa
 Qed.
 
 Theorem opt_salted_code_secure (p : program) (d : nat) (Fault : Type)
-    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq Z -> call -> order Fault -> seq Z)
+    (fails : seq (Z * Z) -> call -> order Fault -> Z) (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z)
     (shown : seq pointer) (l : opt_layout) (F : opt_functions Fault) (M0 : memory) :
   List.In p salted_functions ->
-  opt_meets_contracts (salted_code_suite salt p) d fails marks shown l F ->
+  opt_meets_contracts (salted_code_suite salt p) d fails marks shown l F M0 ->
   opt_ready (salted_code_suite salt p) d shown l M0 ->
   @opt_secure_by (salted_code_suite salt p) (salted_prg salt d) d Fault fails marks shown l F M0.
 Proof.
@@ -157,9 +157,9 @@ Qed.
 
 (* Memory may be another for each salt: the key has it. *)
 Theorem opt_drawn_secure (fails : seq (Z * Z) -> call -> order Fault -> Z)
-    (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+    (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
     (F : sha3_seed -> opt_functions Fault) (M0 : sha3_seed -> memory) :
-  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt)) ->
+  (forall salt, opt_meets_contracts (salted_suite salt) d fails marks shown l (F salt) (M0 salt)) ->
   (forall salt, opt_ready (salted_suite salt) d shown l (M0 salt)) ->
   forall A : (forall salt, opt_adversary (salted_suite salt) Fault),
   `|avg (fun salt : sha3_seed => opt_adv d shown l (F salt) (M0 salt) (A salt))| <= (2 * (2 ^ d).-1)%:R *

@@ -722,6 +722,12 @@ MUTANTS = [
      [(SWITCH, "= - N%:R^-1 /\\\n  prp_adv b0 E (ask_points point (Ret (p, @equal_halves Block))) = 0.",
        "= - N%:R^-1."),
       (SWITCH, "split; [rewrite -I -sub0r -R | rewrite -(subrr 0) -{1}R -P]; by [].", "by rewrite -I -sub0r -R.")]),
+    # Without opt_inhabited all else would pass.
+    ("opt_memory_that_is_never_ready", r"OptMemory.v",
+     [(OPT_GAME, "[/\\ (0 < d <= 32)%N /\\ cell M store", "[/\\ (0 < d <= 0)%N /\\ cell M store")]),
+    ("opt_example_that_assumes_its_functions", r"OptExamples.v: an example assumes what opt_inhabited proves",
+     [("proofs/security/OptExamples.v", "Example scalar :", "Section Assumed.\nVariable O : opt_functions unit.\n"
+       "End Assumed.\nExample scalar :")]),
     ("hypothesis_made_unsatisfiable", r"Correctness.v|Examples.v",
      [("spec/model/Ggm.v", "| Leaf x => size x == d", "| Leaf x => (size x == d) && (d == 0)")]),
 ]

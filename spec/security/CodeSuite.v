@@ -43,7 +43,7 @@ Definition ref_distinguisher (fails : seq (Z * Z) -> call -> Fault -> Z) (l : la
   forget_node (attack (fun _ => g) (ev_guess (zero_block S) 0 U (against_model d fails l M0 A))).
 
 Definition opt_distinguisher (fails : seq (Z * Z) -> call -> order Fault -> Z)
-  (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout) (M0 : memory)
+  (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout) (M0 : memory)
   (U : pred bitseq) (A : opt_adversary S Fault) : block S * block S -> prog bool :=
   forget_node (attack (fun _ => g)
     (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A))).
@@ -61,7 +61,7 @@ Definition ref_node_attack (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layo
   attack H (ev_guess (zero_block S) 0 U (against_model d fails l M0 A)).
 
 Definition opt_node_attack (fails : seq (Z * Z) -> call -> order Fault -> Z)
-  (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout) (M0 : memory)
+  (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout) (M0 : memory)
   (U : pred bitseq) (A : opt_adversary S Fault) : prg_adversary (block S) :=
   attack H (ev_guess (zero_block S) 0 U (opt_against_model d fails marks shown l M0 A)).
 
@@ -82,13 +82,13 @@ Definition ref_secure_by (fails : seq (Z * Z) -> call -> Fault -> Z) (l : layout
        `|prg_adv (zero_block S) H (ref_node_attack fails l M0 (first_leaves 0 q) A)|)%R.
 
 Definition opt_secure_by (fails : seq (Z * Z) -> call -> order Fault -> Z)
-  (marks : seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
+  (marks : seq (Z * Z) -> seq Z -> call -> order Fault -> seq Z) (shown : seq pointer) (l : opt_layout)
   (F : opt_functions Fault) (M0 : memory) : Prop :=
   (forall (s : block S) (cs : seq (call * order Fault)),
      let r := opt_run_calls S l F (opt_set_up l M0 (words_of s)) (words_of s) cs in
      let m := model_calls d fails H (keygen s) cs in
      r.1 = m.1 /\ forall q : pointer, opt_peek S d shown l r.2 q =
-       opt_image d shown l M0 (marked marks (map (cell M0) shown) cs m.1) m.2 q) /\
+       opt_image d shown l M0 (marked d marks (keygen tt) (map (cell M0) shown) cs m.1) m.2 q) /\
   (forall A : opt_adversary S Fault,
      `|opt_adv d shown l F M0 A| <= (2 * (2 ^ d).-1)%:R *
        `|prg_adv (zero_block S) H (opt_node_attack fails marks shown l M0 predT A)|)%R /\

@@ -47,8 +47,9 @@ Variable Fault : Type.
 (* What is to fail; and whether a range of one leaf is punctured with pprf_punct. *)
 Definition order : Type := (Fault * bool)%type.
 Variable fails : seq (Z * Z) -> call -> order -> Z.   (* PPRF_OK, or the error of the PRG *)
-Variable marks : seq Z -> call -> order -> seq Z.     (* words of the bitmap after a call, of those before *)
-Variable shown : seq pointer.                         (* where these words are *)
+(* Words of the bitmap after a call, of where the key's nodes were and of these words; and where the words are. *)
+Variable marks : seq (Z * Z) -> seq Z -> call -> order -> seq Z.
+Variable shown : seq pointer.
 Variable l : opt_layout.
 Local Notation Seed := (block S).
 Local Notation store := (store_of (key_at l)).
@@ -103,7 +104,7 @@ Variable F : opt_functions.
 (* Success and the PRG's errors are as [fails] says, the words of the bitmap as [marks] does. *)
 Definition opt_obeys (M : memory) (c : call) (o : order) (result : Z) (M' : memory) : Prop :=
   (result = PPRF_OK \/ prg_error V0 result -> result = fails (gaps_in M) c o) /\
-  (result = PPRF_OK -> map (cell M') shown = marks (map (cell M) shown) c o).
+  (result = PPRF_OK -> map (cell M') shown = marks (gaps_in M) (map (cell M) shown) c o).
 
 Definition opt_does (M : memory) (R : pprf_seed) (c : call) (o : order) : Z * (pointer -> Z) :=
   match c with
@@ -126,8 +127,14 @@ Definition opt_contract_of (c : call) (o : order) (Pre Post : memory) (R : pprf_
              (Z.of_N (sval last)) result
   end.
 
-Definition opt_meets_contracts : Prop :=
-  forall M R c o, let: (result, cells) := opt_does M R c o in let M' := with_cells M cells in
+(* What calls may change of the memory M0: the number of seeds, slots, bitmap and value. *)
+Definition opt_changeable (M0 : memory) : seq AcslMemory.region :=
+  store_memory V0 M0 store ++ [:: value_cells (value_at l)].
+
+(* Asked of memory in which the rest is as in M0. *)
+Definition opt_meets_contracts (M0 : memory) : Prop :=
+  forall M R c o, may_read M = may_read M0 -> may_write M = may_write M0 -> unchanged M0 M (opt_changeable M0) ->
+    let: (result, cells) := opt_does M R c o in let M' := with_cells M cells in
     [/\ opt_contract_of c o M M' R result, opt_obeys M c o result M' & opt_typed M -> opt_typed M'].
 
 (* ---- The device ---------------------------------------------------------------------------- *)
@@ -163,10 +170,12 @@ Definition opt_peek (M : memory) (q : pointer) : Z :=
 
 (* ---- The same in the model's terms --------------------------------------------------------- *)
 
-(* The words that are shown, after calls with these results. *)
-Fixpoint marked (T : Type) (ws : seq Z) (cs : seq (call * order)) (rs : seq (Z * T)) : seq Z :=
+(* The words that are shown, after calls with these results; K says where the nodes are. *)
+Fixpoint marked (T : Type) (K : key unit) (ws : seq Z) (cs : seq (call * order)) (rs : seq (Z * T)) : seq Z :=
   match cs, rs with
-  | (c, o) :: cs', (r, _) :: rs' => marked (if (r =? PPRF_OK)%Z then marks ws c o else ws) cs' rs'
+  | (c, o) :: cs', (r, _) :: rs' =>
+      if (r =? PPRF_OK)%Z then marked (puncture_call d no_seed c K) (marks (places d K) ws c o) cs' rs'
+      else marked K ws cs' rs'
   | _, _ => ws
   end.
 
@@ -229,7 +238,7 @@ Fixpoint opt_as_model (M0 : memory) (st : ref_state (key unit * seq Z)) (A : opt
             let r := result_of d fails K c o in
             if (r =? PPRF_OK)%Z then
               ask_value c u (fun y => ask_puncture c
-                (opt_as_model M0 (called c u (puncture_call d no_seed c K, marks ws c o) st) (k (Some (r, y)))))
+                (opt_as_model M0 (called c u (puncture_call d no_seed c K, marks (places d K) ws c o) st) (k (Some (r, y)))))
             else opt_as_model M0 st (k (Some (r, None)))
           else opt_as_model M0 st (k None)
       | Steal qs => fun k =>
