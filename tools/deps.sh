@@ -19,7 +19,7 @@ declare -A packages=(
   [build]="gcc libc6-dev make pkg-config libssl-dev libjansson-dev libhiredis-dev python3"
   [prove]="coq libcoq-mathcomp-ssreflect libcoq-mathcomp-algebra ocaml-nox ocaml-findlib python3"
   [prove-wp]="$wp"
-  [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4
+  [test]="git cmake zsh fish python3 perl openssl g++ e2fsprogs mandoc musl-tools util-linux valgrind gnutls-bin nginx nginx-dev haproxy stunnel4 apache2-bin
           $valkey python3-redis python3-cryptography iproute2"
   [fuzz]="clang llvm $rt libssl-dev"
   [fuzz-afl]="afl++"

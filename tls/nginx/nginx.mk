@@ -75,6 +75,16 @@ tls/nginx/test_nginx.py tls/nginx/test_preload.py: $(TLS_PRELOAD)
 TLS_TAP += tls/nginx/test_preload.py
 TAP_TESTS += tls/nginx/test_preload.py
 
+# ---- whole servers ----
+tls/tests/test_matrix.py: $(TLS_PRELOAD) $(NGINX_MADE) $(B)/pprf-tls-server $(B)/valkey/pprf_known.so
+TLS_TAP += tls/tests/test_matrix.py
+TAP_TESTS += tls/tests/test_matrix.py
+.PHONY: test-matrix
+test-matrix: deps-build deps-test ## servers of others with tickets: each program, way, set of contexts and backend, whole
+	@$(MAKE) --no-print-directory tls/tests/test_matrix.py
+	@ALL=1 $(TAP) tls/tests/test_matrix.py
+test-full: test-matrix
+
 .PHONY: install-preload uninstall-preload
 install: install-preload
 install-preload: $(TLS_PRELOAD)

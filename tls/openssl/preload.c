@@ -228,7 +228,7 @@ static void find(const char *name, void *function)
 {
   void *found = dlsym(RTLD_NEXT, name);
   if (found == NULL) {
-    say(name, "not found in libssl");
+    say(name, "not found in OpenSSL");
     abort();
   }
   memcpy(function, &found, sizeof found);
@@ -240,6 +240,7 @@ static SSL *(*real_SSL_new)(SSL_CTX *);
 static SSL_CTX *(*real_SSL_set_SSL_CTX)(SSL *, SSL_CTX *);
 static int (*real_SSL_CTX_set_session_ticket_cb)(SSL_CTX *, SSL_CTX_generate_session_ticket_fn,
                                                  SSL_CTX_decrypt_session_ticket_fn, void *);
+static int (*real_CRYPTO_set_mem_functions)(CRYPTO_malloc_fn, CRYPTO_realloc_fn, CRYPTO_free_fn);
 
 static pthread_once_t found = PTHREAD_ONCE_INIT;
 
@@ -250,6 +251,7 @@ static void find_all(void)
   find("SSL_new", &real_SSL_new);
   find("SSL_set_SSL_CTX", &real_SSL_set_SSL_CTX);
   find("SSL_CTX_set_session_ticket_cb", &real_SSL_CTX_set_session_ticket_cb);
+  find("CRYPTO_set_mem_functions", &real_CRYPTO_set_mem_functions);
 }
 
 static void need_real(void)
@@ -258,11 +260,25 @@ static void need_real(void)
     abort();
 }
 
+static int wipes; /* OpenSSL has the library's memory functions */
+
 /* Before main, while OpenSSL has not allocated anything. */
 __attribute__((constructor)) static void wipe(void)
 {
-  if (pprf_tickets_wipe_openssl() != PPRF_OK)
+  own = 1;
+  wipes = pprf_tickets_wipe_openssl() == PPRF_OK;
+  own = 0;
+  if (!wipes)
     say("OpenSSL will not wipe freed memory", pprf_tls_strerror(PPRF_TLS_ERR_LATE));
+}
+
+/* A program's own functions, as stunnel's, would free without wiping.  It gets the answer that OpenSSL
+ * gives once it has allocated memory. */
+PPRF_API int CRYPTO_set_mem_functions(CRYPTO_malloc_fn allocate, CRYPTO_realloc_fn reallocate,
+                                      CRYPTO_free_fn release)
+{
+  need_real();
+  return own || !wipes ? real_CRYPTO_set_mem_functions(allocate, reallocate, release) : 0;
 }
 
 PPRF_API SSL_CTX *SSL_CTX_new(const SSL_METHOD *method)

@@ -137,10 +137,9 @@ def s_client(port, sess_in=None, sess_out=None, early=None, options=(), until_ti
                 p.stdin.flush()
         except BrokenPipeError:
             pass
-        for line in p.stdout:
+        waited_for = (b"New Session Ticket arrived", b"<p>served")  # -sess_out was written before
+        while not (until_ticket and all(part in text for part in waited_for)) and (line := p.stdout.readline()):
             text += line
-            if until_ticket and b"New Session Ticket arrived" in line:  # -sess_out was written before
-                break
         return Outcome(text.decode(errors="replace"))
     finally:
         watchdog.cancel()
@@ -300,7 +299,7 @@ def gives(pid, psk):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="pprf-tls-")
+        self.dir, self.held = tempfile.mkdtemp(prefix="pprf-tls-"), []
         self.addCleanup(shutil.rmtree, self.dir)
         self.early = self.path("early")
         with open(self.early, "wb") as f:
@@ -332,6 +331,7 @@ class Case(unittest.TestCase):
                               f"127.0.0.1:{server.port}", "-sess_out", path, *options],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT)
+        self.held.append(p)
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
         for line in p.stdout:  # the file is that of the last ticket
