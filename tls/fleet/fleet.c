@@ -1123,6 +1123,7 @@ static int take_leaf(struct line *l, int there, struct named *n, uint8_t key[16]
     OPENSSL_cleanse(b->value[b->next++], PPRF_SEED_BYTES);
     memcpy(key, l->name_key, sizeof l->name_key);
     spent = b->next == b->n;
+    l->current ^= (unsigned)spent; /* in turn, so that the other batch does not grow old */
     good = 1;
   }
   (void)pthread_mutex_unlock(&l->lock);
