@@ -26,9 +26,10 @@
  * punct_batch, prefault, free) by one; the caller must keep readers and the writer apart.  Different keys
  * are independent.
  *
- * Stack.  No function needs more than PPRF_STACK_BYTES below its caller, for libcrypto and for what is wiped, too;
- * half of that, if the library was compiled with optimization.  pprf_expand's callback needs its own beside it.  A
- * thread of PTHREAD_STACK_MIN + PPRF_STACK_BYTES and what the program needs is large enough.
+ * Stack.  No function needs more than PPRF_STACK_BYTES of stack below its caller, including what libcrypto
+ * uses and what is wiped; half of that if the library was compiled with optimization.  The callback of
+ * pprf_expand needs its own in addition.  A thread whose stack has PTHREAD_STACK_MIN + PPRF_STACK_BYTES bytes
+ * more than the program needs is large enough.
  *
  * Fork.  A key belongs to the process that made it.  After fork, the child has a copy of every key.  Using
  * the copy would let a leaf be used twice, so on a copy every function that returns one of the results

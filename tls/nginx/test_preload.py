@@ -104,46 +104,28 @@ print(done, asked)
 """
 
 
-class Server:
+class Server(tls.Foreign):
     """A program on a free port, with the shim or without."""
 
     def __init__(self, directory, command, environment, shim=True):
         self.port = int(command[-1])
-        self.log = open(os.path.join(directory, f"log-{time.monotonic_ns()}"), "w+b")
+        self.log = os.path.join(directory, f"log-{time.monotonic_ns()}")
+        self.out = open(self.log, "wb")
         self.process = subprocess.Popen(
-            command[:-1], cwd=directory, stdin=subprocess.PIPE, stdout=self.log,
+            command[:-1], cwd=directory, stdin=subprocess.PIPE, stdout=self.out,
             stderr=subprocess.STDOUT,
             env=dict(os.environ, **({"LD_PRELOAD": SHIM} if shim else {}), **environment))
         try:
-            self.until(self.connects, "answer")
+            self.until(self.answers, "answer")
         except BaseException:
             self.stop()
             raise
-
-    def connects(self):
-        try:
-            socket.create_connection(("127.0.0.1", self.port), PATIENCE).close()
-            return True
-        except ConnectionError:
-            return False
-
-    def text(self):
-        with open(self.log.name, "rb") as f:
-            return f.read().decode(errors="replace")
-
-    def until(self, condition, what):
-        end = time.monotonic() + PATIENCE
-        while not (value := condition()):
-            if time.monotonic() > end or self.process.poll() is not None:
-                raise AssertionError(f"no {what} from the server:\n{self.text()}")
-            time.sleep(0.02)
-        return value
 
     def stop(self):
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()
-        self.log.close()
+        self.out.close()
 
 
 class Case(tls.Case):

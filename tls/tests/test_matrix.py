@@ -11,6 +11,7 @@ second context by name: its early data are off, and stay off for tickets of the 
 certificates: tickets of the other are no good there."""
 import base64
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -18,7 +19,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
@@ -35,7 +35,7 @@ SHAPES = ("one context", "early data off by name", "certificates by name")
 BACKENDS = ("pool", "fleet", "fleet at 8 ms")
 
 
-class Program:
+class Program(tls.Foreign):
     """A server in a directory: `early` whether it takes early data, `shapes` what it can be configured for."""
     early, shapes, ways = True, SHAPES, ("shim",)
     ticket_last = False  # it closes a connection before the ticket that comes after early data is sent
@@ -60,25 +60,6 @@ class Program:
             self.process = subprocess.Popen(self.command(), cwd=self.case.dir, env=self.environment, stdout=log,
                                             stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
         self.until(self.answers, "answer")
-
-    def text(self):
-        with open(self.log, errors="replace") as f:
-            return f.read()
-
-    def answers(self):
-        try:
-            socket.create_connection(("127.0.0.1", self.port), PATIENCE).close()
-            return True
-        except ConnectionError:
-            return False
-
-    def until(self, condition, what, alive=True):
-        end = time.monotonic() + PATIENCE
-        while not (value := condition()):
-            if time.monotonic() > end or alive and self.process.poll() is not None:
-                raise AssertionError(f"no {what} from the server:\n{self.text()}")
-            time.sleep(0.02)
-        return value
 
     def pids(self):
         """The process and what it has started, and these."""
@@ -294,19 +275,14 @@ class Matrix(tls.Case):
 
     def cell(self, program, way, shape, backend):
         os.chmod(self.dir, 0o755)
-        for name in ("cert.pem", "other"):
+        for host, key, certificate, pair in (("localhost", "key.pem", "cert.pem", "pair.pem"),
+                                             ("otherhost", "other-key.pem", "other-cert.pem", "other.pem")):
             subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                            "-keyout", self.path("key.pem"), "-out", self.path(name), "-subj",
-                            "/CN=" + name.replace("cert.pem", "localhost")], check=True, capture_output=True,
-                           timeout=PATIENCE)
-            with open(self.path("other.pem" if name == "other" else "pair.pem"), "w") as f:
-                for part in ("key.pem", name):
-                    with open(self.path(part)) as p:
-                        f.write(p.read())
-        with open(self.path("pair.pem")) as f:  # nginx takes the two apart
-            text = f.read()
-        with open(self.path("key.pem"), "w") as f:
-            f.write(text[:text.index("-----BEGIN CERT")])
+                            "-keyout", key, "-out", certificate, "-subj", "/CN=" + host], cwd=self.dir, check=True,
+                           capture_output=True, timeout=PATIENCE)
+            with open(self.path(pair), "wb") as f:
+                for part in (key, certificate):
+                    f.write(pathlib.Path(self.path(part)).read_bytes())
         self.server = program(self, way, shape, self.backend(backend))
         used = self.life(program.early, backend)
         if shape == "early data off by name":
@@ -387,9 +363,10 @@ def main():
     every = cells()
     chosen = every
     if not os.environ.get("ALL") and not sys.argv[1:]:
-        rng = random.Random(tls.SEED)
+        seed = os.environ.get("SEED") or str(random.randrange(2 ** 32))
+        rng = random.Random(seed)
         chosen = [rng.choice([c for c in every if c[0] is program]) for program in PROGRAMS]
-        print(f"# {len(chosen)} of {len(every)} cells: SEED={tls.SEED}; ALL=1: all")
+        print(f"# {len(chosen)} of {len(every)} cells: SEED={seed}; ALL=1: all")
     print("# not possible: the module elsewhere than in nginx; the shim alone there, since nginx makes contexts of\n"
           "# either end; early data in stunnel and Apache, which have none, or off by name in HAProxy; a second\n"
           "# context or a reload in pprf-tls-server")

@@ -92,6 +92,29 @@ class Server:
         self.out.close()
 
 
+class Foreign:
+    """Another's server: its `process`, what that writes to the file `log`, its `port`."""
+
+    def text(self):
+        with open(self.log, errors="replace") as f:
+            return f.read()
+
+    def answers(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), PATIENCE).close()
+            return True
+        except ConnectionError:
+            return False
+
+    def until(self, condition, what, alive=True):
+        end = time.monotonic() + PATIENCE
+        while not (value := condition()):
+            if time.monotonic() > end or alive and self.process.poll() is not None:
+                raise AssertionError(f"no {what} from the server:\n{self.text()}")
+            time.sleep(0.02)
+        return value
+
+
 class Outcome:
     """What a client saw."""
 
