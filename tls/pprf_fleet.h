@@ -5,6 +5,7 @@
  * what holds and what each failure costs.
  *
  * Every process has a thread for each server, which connects, reconnects, and fetches leaves ahead.
+ * It hands unused leaves back when pprf_tickets_free is called or the process ends by exit.
  * So sealing a ticket never waits.  Opening one asks its server and waits for the answer, at most
  * for the server's timeout; without an answer there is no early data and no resumption.  While
  * there is no connection, nothing waits. */

@@ -14,11 +14,13 @@
  *   use-many N     seals N tickets and redeems each: how many failed
  *   open-together N  seals N tickets; N concurrent threads open and redeem one each: how many could
  *   open-in-child T  a new child opens it
+ * HOST_STILL: this process's clock (CLOCK_BOOTTIME) stands still, except for the command clock.
  * HOST_STEP: microseconds by which each reading advances the clock of waiting; default: the
  * system's clock.  HOST_FIRST: an address that each name gets before its own.
  * An error is "error " and its number. */
 #include <netdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,15 +41,19 @@ int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-  static _Atomic long read_before;
+  static _Atomic long read_before, still;
   const char *step = getenv("HOST_STEP");
   int rc = __real_clock_gettime(clock, t);
   if (clock == CLOCK_MONOTONIC_RAW && step != NULL) {
     long us = atol(step) * ++read_before;
     *t = (struct timespec){us / 1000000, us % 1000000 * 1000};
   }
-  if (clock == CLOCK_BOOTTIME)
+  if (clock == CLOCK_BOOTTIME) {
+    long none = 0;
+    if (getenv("HOST_STILL") != NULL && !atomic_compare_exchange_strong(&still, &none, t->tv_sec))
+      *t = (struct timespec){still, 0};
     t->tv_sec += ahead;
+  }
   return rc;
 }
 

@@ -48,8 +48,11 @@ static int fail(server_ctx *ctx, int err)
     return server.ReplyWithError(ctx, "FULL no leaf, or no lease, is left");
   case TREE_OVER:
     return server.ReplyWithError(ctx, "OVER the lease has ended");
+  case TREE_NOT_YOURS:
+    return server.ReplyWithError(ctx, "NOTYOURS not the last leaves of a PPRF.ISSUE of this "
+                                      "connection, or some are used or handed back already");
   case PPRF_ERR_RANGE:
-    return server.ReplyWithError(ctx, "ERR leaf not of the tree, or never issued");
+    return server.ReplyWithError(ctx, "ERR leaf not of the tree, or not issued");
   case PPRF_ERR_NOMEM:
     return server.ReplyWithError(ctx, "ERR not enough memory");
   case PPRF_ERR_CRYPTO:
@@ -179,6 +182,7 @@ static void client_changed(server_ctx *ctx, struct server_event e, uint64_t sub,
   if (sub != SERVER_CLIENT_DISCONNECTED)
     return;
   uint64_t client = ((const struct server_client *)data)->id;
+  tree_forget(client);
   uintptr_t c = (uintptr_t)server.DictGetC(channels, &client, sizeof client, NULL);
   if (c == 0)
     return;
@@ -258,7 +262,8 @@ static int issue(server_ctx *ctx, server_str **a, int n)
     return SERVER_OK;
   size_t got = (size_t)count, bytes = got * PPRF_SEED_BYTES;
   uint8_t *value = calloc(got, PPRF_SEED_BYTES);
-  int err = value == NULL ? PPRF_ERR_NOMEM : tree_issue(t, id, &first, &got, value);
+  int err = value == NULL ? PPRF_ERR_NOMEM
+                          : tree_issue(t, id, server.GetClientId(ctx), &first, &got, value);
   if (err == PPRF_OK) {
     (void)server.ReplyWithArray(ctx, 2);
     (void)server.ReplyWithLongLong(ctx, (long long)first);
@@ -270,6 +275,23 @@ static int issue(server_ctx *ctx, server_str **a, int n)
     OPENSSL_cleanse(value, bytes);
   free(value);
   return SERVER_OK;
+}
+
+/* PPRF.RETURN key id first last */
+static int give_back(server_ctx *ctx, server_str **a, int n)
+{
+  uint64_t id;
+  long long first, last;
+  struct tree *t;
+  server.AutoMemory(ctx);
+  if (n != 5)
+    return server.WrongArity(ctx);
+  if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "first leaf", 0, UINT32_MAX, &first) ||
+      !number(ctx, a[4], "last leaf", first, UINT32_MAX, &last) ||
+      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
+    return SERVER_OK;
+  int err = tree_return(t, id, server.GetClientId(ctx), (uint64_t)first, (uint64_t)last);
+  return err == PPRF_OK ? server.ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
 }
 
 /* PPRF.CLAIM key id leaf */
@@ -383,6 +405,7 @@ static void info_section(server_info_ctx *ctx, int crash)
   (void)server.InfoAddFieldULongLong(ctx, "trees_live", c.live);
   (void)server.InfoAddFieldULongLong(ctx, "leases", c.leases);
   (void)server.InfoAddFieldULongLong(ctx, "leaves_issued", c.issued);
+  (void)server.InfoAddFieldULongLong(ctx, "leaves_returned", c.returned);
   (void)server.InfoAddFieldULongLong(ctx, "claims", c.claimed);
   (void)server.InfoAddFieldULongLong(ctx, "claims_refused_used", c.used);
   (void)server.InfoAddFieldULongLong(ctx, "claims_refused_leased", c.busy);
@@ -455,6 +478,9 @@ static const struct command {
    -3, 1},
   {"pprf.issue", "write deny-oom deny-script",
    "Take the next leaves and their values: key id n(1..4096)", issue, 4, 1},
+  {"pprf.return", "write fast deny-script",
+   "Hand back the last leaves of this connection's PPRF.ISSUE, unused: key id first last",
+   give_back, 5, 1},
   {"pprf.claim", "write fast deny-script", "Lease a leaf and get its value: key id leaf", claim, 4,
    1},
   {"pprf.commit", "write fast deny-script", "Puncture a leased leaf: key id leaf lease", commit, 5,

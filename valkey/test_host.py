@@ -5,6 +5,7 @@ of one server, and what they hold in memory."""
 import argparse
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -100,6 +101,10 @@ class Case(unittest.TestCase):
 
     def host(self, **more):
         return Host(self, self.url, **more)
+
+    def counted(self, what, section="pprf", prefix="pprf_"):
+        text = self.server.client()("INFO", section).decode()
+        return int(re.search(rf"^{prefix}{what}[:=](?:calls=)?(\d+)", text, re.M).group(1))
 
     def wait(self, holds, what):
         end = time.monotonic() + PATIENCE
@@ -198,11 +203,68 @@ class Tickets(Case):
         self.assertEqual([a.use(t) for t in fresh], [OK] * 150)  # the youngest trees are not those that went
         self.assertEqual([a("open", t) for t in issued], [PUNCTURED] * len(issued))
 
+    def test_leaves_that_no_ticket_has_are_handed_back(self):
+        """when a process ends, a child's too: the server counts as issued what tickets have, and issues the rest"""
+        c, tickets = self.server.client(), []
+        for n in range(12):
+            a = self.host(depth=8)
+            tickets += [a.seal() for _ in range(1 + 5 * (n % 5))]  # also more than were fetched at first
+            tickets.append(a("seal-in-child"))
+            self.assertEqual(a.end(), ("freed", 0))
+            self.assertEqual(c.info("{pprf}:0")["issued"], len(tickets))
+        self.assertGreaterEqual(self.counted("leaves_issued"), len(tickets) + 12 * 32)
+        self.assertEqual(c("KEYS", "*"), [b"{pprf}:0"])
+        a = self.host(depth=8)
+        a.seal()  # it is connected
+        self.assertEqual([a.use(t) for t in tickets], [OK] * len(tickets))  # no two have one leaf
+        self.assertEqual([a.use(t) for t in tickets], [PUNCTURED] * len(tickets))
+
+    def test_leaves_of_a_host_that_is_killed_or_was_cut_off_stay_issued(self):
+        """also those of a connection that ended: nobody else knows whether tickets have them"""
+        c, tickets = self.server.client(), []
+        a = self.host(depth=8)
+        tickets += [a.seal() for _ in range(3)]
+        self.wait(lambda: c.info("{pprf}:0")["issued"] == 32, "two batches")
+        a.close()
+        a = self.host(depth=8)
+        tickets += [a.seal() for _ in range(3)]
+        self.wait(lambda: c.info("{pprf}:0")["issued"] == 64, "two batches")
+        c("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        self.wait(lambda: a.stats()["connected"] >= 2, "a connection")
+        tickets += [a.seal() for _ in range(20)]
+        self.assertEqual(a.use(tickets.pop()), OK)
+        self.assertEqual(a.end(), ("freed", 0))
+        issued = c.info("{pprf}:0")["issued"]
+        self.assertGreaterEqual(issued, 64)
+        a = self.host(depth=8)
+        tickets += [a.seal() for _ in range(100)]
+        self.assertEqual([a.use(t) for t in tickets], [OK] * len(tickets))
+
+    def test_leaves_are_fetched_as_they_are_needed(self):
+        """few at first; twice as many each time while they go fast, by a clock that stands still; then fewer"""
+        a, sealed = Host(self, self.url, depth=17, environment={"HOST_STILL": "1"}), 0
+
+        def seal(n, held):
+            nonlocal sealed
+            for _ in range(n):
+                a.seal()
+            sealed += n
+            self.wait(lambda: self.server.client().info("{pprf}:0")["issued"] == sealed + held, f"{held} leaves")
+        seal(1, 31)
+        seal(31, 32 + 64)
+        seal(96, 128 + 256)
+        seal(384, 512 + 512)
+        seal(2048, 1024)  # and no more
+        self.assertEqual(self.counted("issue", "commandstats", "cmdstat_pprf."), 12)
+        for n, held in ((1024, 256 + 128), (384, 64 + 32), (96, 16 + 16), (32, 32)):
+            a("clock", "20")
+            seal(n, held)
+
     def test_leaves_of_a_tree_that_is_gone_are_not_issued(self):
         """after DEL, which revokes; with the first ticket that the server does not know"""
         a, server = self.host(depth=17), self.server.client()
         a.seal()
-        self.wait(lambda: server.info(server("KEYS", "*")[0])["issued"] >= 1024, "two batches")
+        self.wait(lambda: server.info(server("KEYS", "*")[0])["issued"] >= 32, "two batches")
         server("DEL", *server("KEYS", "*"))
         self.assertEqual(a.use(a.seal()), PUNCTURED)
         for _ in range(3):
@@ -278,10 +340,6 @@ class Tickets(Case):
 
 
 class Waiting(Case):
-    def counted(self, what):
-        text = self.server.client()("INFO", "pprf").decode()
-        return int(next(line for line in text.splitlines() if line.startswith(f"pprf_{what}:")).split(":")[1])
-
     def test_threads_claim_side_by_side(self):
         """no claim waits for the answer to another: all are at the server while no answer comes back"""
         link, threads = fleet.Link(self.server.port), 6

@@ -460,7 +460,7 @@ class Configuration(Hosts):
         c = server.client()
         c("ACL", "SETUSER", "tls-hosts", "on", ">se cr:et", "~{web}:*", "resetchannels", "-@all", "+pprf.hello",
           "+pprf.namekey", "+pprf.create", "+pprf.issue", "+pprf.claim", "+pprf.commit", "+pprf.release",
-          "+pprf.punct", "+pprf.info")
+          "+pprf.punct", "+pprf.info", "+pprf.return")
         c("ACL", "SETUSER", "may-not-puncture", "on", "nopass", "~{web}:*", "resetchannels", "+@all", "-pprf.punct")
         c("ACL", "SETUSER", "default", "resetpass", "nopass", "-pprf.namekey")
         place = f"127.0.0.1:{server.port}"
@@ -472,6 +472,8 @@ class Configuration(Hosts):
             f.write("se cr:et\n")
         other = self.host(f"redis://tls-hosts@{place}?passfile={passfile}&name=web&timeout=1000")
         self.ready(good, other)
+        good.stop()
+        self.assertNotIn(b"pprf_leaves_returned:0\r", c("INFO", "pprf"))
         for wrong in (f"valkey://tls-hosts:other@{place}/web", f"valkey://tls-hosts:se%20cr%3aet@{place}/mail",
                       f"valkey://{place}/web", f"valkey://may-not-puncture:any@{place}/web"):
             host = self.host(wrong)
@@ -533,6 +535,24 @@ class Configuration(Hosts):
                      "pprf_tickets_backend valkey://127.0.0.1;"):
             host = nginx.Nginx(self.dir, http=f"pprf_tickets on; pprf_tickets_backend valkey://127.0.0.1; {more}")
             self.assertNotEqual(host.check()[0], 0, more)
+
+    def test_reloads_use_no_leaves_up(self):
+        """10 of 4 workers, each with a ticket that is redeemed: what old workers had is issued again"""
+        server = self.server()
+        host = self.host(self.url(server), workers=4)
+        http = f"pprf_tickets on; pprf_tickets_backend {self.url(server)};"
+        self.ready(host)
+        key, c = "{pprf}:0", server.client()
+
+        def held():
+            return c.info(key)["issued"] - self.status(host)["issued"]
+        for _ in range(10):
+            host.reload(workers=4, http=http, server="location /status { pprf_tickets_status json; }")
+            self.ready(host)
+        self.wait(lambda: held() <= 4 * 2 * 16, "the old workers' leaves")
+        issued = int(re.search(rb"pprf_leaves_issued:(\d+)", c("INFO", "pprf")).group(1))
+        print(f"# 10 reloads of 4 workers, {self.status(host)['issued']} tickets: {issued} leaves were issued, "
+              f"{c.info(key)['issued']} of the tree's are not there to be issued again")
 
     def test_a_reload_and_a_new_binary_keep_the_tickets(self):
         server = self.server()

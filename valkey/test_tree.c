@@ -53,12 +53,15 @@ static uint64_t below(uint64_t n)
 
 enum { LEAVES_MAX = 64, LIFETIME = 1500, LEASE = 50 };
 enum leaf_state { FRESH, ISSUED, LEASED, OVERDUE, PUNCTURED };
+enum { OWNERS = 2, TIMES_MAX = 512 };
 
 struct model {
   enum leaf_state leaf[LEAVES_MAX];
+  unsigned time[LEAVES_MAX]; /* of issuing, for leaves that can be handed back; else 0 */
+  unsigned owner[TIMES_MAX], times;
   int gone[LEAVES_MAX];                          /* punctured while leased */
   uint64_t lease[LEAVES_MAX], until[LEAVES_MAX]; /* until: of LEASED and OVERDUE */
-  uint64_t issued, leaves, end;
+  uint64_t leaves, end;
   uint8_t value[LEAVES_MAX][16];
   int dead;
 };
@@ -79,6 +82,32 @@ static void pass_time(struct model *m)
   for (uint64_t i = 0; i < m->leaves && !m->dead && !punct_fails; i++)
     if ((m->leaf[i] == LEASED || m->leaf[i] == OVERDUE) && clock_ms >= m->until[i])
       m->leaf[i] = PUNCTURED;
+}
+
+static uint64_t issued(const struct model *m)
+{
+  uint64_t n = 0;
+  for (uint64_t i = 0; i < m->leaves; i++)
+    n += m->leaf[i] != FRESH;
+  return n;
+}
+
+/* Nothing up to a leaf that was used can be handed back, of those that were issued with it. */
+static void use(struct model *m, uint64_t leaf)
+{
+  unsigned time = m->time[leaf];
+  for (uint64_t i = 0; i <= leaf && time != 0; i++)
+    m->time[i] = m->time[i] == time ? 0 : m->time[i];
+}
+
+/* The time of issuing whose last leaves these are, all of them the owner's; 0: they are not. */
+static unsigned time_of(const struct model *m, unsigned owner, uint64_t first, uint64_t last)
+{
+  unsigned time = first <= last && last < m->leaves ? m->time[last] : 0;
+  for (uint64_t i = 0; i < m->leaves; i++)
+    if ((i >= first && i <= last && m->time[i] != time) || (i > last && m->time[i] == time))
+      return 0;
+  return m->owner[time] == owner ? time : 0;
 }
 
 struct pair {
@@ -106,11 +135,12 @@ static int same(const struct pair *p)
     return p->m.dead == !s.live;
   for (uint64_t i = 0; i < p->m.leaves; i++)
     leases += p->m.leaf[i] == LEASED || p->m.leaf[i] == OVERDUE;
-  return s.leases == leases && s.issued == p->m.issued;
+  return s.leases == leases && s.issued == issued(&p->m);
 }
 
 /* One step of tree and model; 0 if they differ.  `what`: 0 issue, 1 claim, 2 commit, 3 release, 4
- * punct, 5 time, 6 commit with another number, 7 another tree's id. */
+ * punct, 5 time, 6 commit with another number, 7 another tree's id, 8 hand back, 9 hand back
+ * another owner's leaves, 10 an owner goes. */
 static int step(struct pair *p, unsigned what, uint64_t leaf)
 {
   struct model *m = &p->m;
@@ -127,25 +157,45 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
   pass_time(m);
   int exists = leaf < m->leaves;
   int leased = exists && m->leaf[leaf] == LEASED;
+  int is_issued = exists && m->leaf[leaf] != FRESH;
+  unsigned owner = (unsigned)(leaf / 3 % OWNERS) + 1;
+  uint64_t next = 0, last = leaf;
   switch (what) {
   case 0:
-    err = tree_issue(p->tree, p->id, &first, &got, value[0]);
-    want = m->dead                  ? TREE_DEAD
-           : m->issued == m->leaves ? TREE_FULL
-           : malloc_fails           ? PPRF_ERR_NOMEM
-                                    : PPRF_OK;
+    err = tree_issue(p->tree, p->id, owner, &first, &got, value[0]);
+    while (next < m->leaves && m->leaf[next] != FRESH)
+      next++;
+    want = m->dead             ? TREE_DEAD
+           : next == m->leaves ? TREE_FULL
+           : malloc_fails      ? PPRF_ERR_NOMEM
+                               : PPRF_OK;
     if (err != want)
       return 0;
     if (err == PPRF_OK) {
-      size_t left = (size_t)(m->leaves - m->issued);
-      if (first != m->issued || got != (n < left ? n : left))
+      size_t left = 0; /* what was handed back is in pieces */
+      while (next + left < m->leaves && m->leaf[next + left] == FRESH)
+        left++;
+      if (first != next || got != (n < left ? n : left))
         return 0;
-      for (size_t i = 0; i < got; i++, m->issued++) {
-        if (memcmp(value[i], zero, 16) == 0)
+      m->owner[++m->times] = owner;
+      for (size_t i = 0; i < got; i++, next++) {
+        static const uint8_t none[16];
+        if (memcmp(value[i], zero, 16) == 0 ||
+            (memcmp(m->value[next], none, 16) != 0 && memcmp(m->value[next], value[i], 16) != 0))
           return 0;
-        memcpy(m->value[m->issued], value[i], 16);
-        m->leaf[m->issued] = ISSUED;
+        memcpy(m->value[next], value[i], 16);
+        m->leaf[next] = ISSUED;
+        m->time[next] = m->times;
       }
+      unsigned own = 0, time = m->times;
+      for (; time > 0 && own <= TREE_GRANTS; time--) {
+        int any = 0;
+        for (uint64_t i = 0; i < m->leaves; i++)
+          any |= m->time[i] == time;
+        own += any && m->owner[time] == owner;
+      }
+      for (uint64_t i = 0; i < m->leaves && own > TREE_GRANTS; i++) /* the oldest */
+        m->time[i] = m->time[i] == time + 1 ? 0 : m->time[i];
     }
     return same(p);
   case 1:
@@ -153,7 +203,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     err = tree_claim(p->tree, p->id, leaf, &lease, one);
     if (m->dead)
       return err == TREE_DEAD;
-    want = leaf >= m->issued                                     ? PPRF_ERR_RANGE
+    want = !is_issued                                            ? PPRF_ERR_RANGE
            : m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE ? TREE_LEASED
            : m->leaf[leaf] == PUNCTURED                          ? PPRF_ERR_PUNCTURED
            : malloc_fails                                        ? PPRF_ERR_NOMEM
@@ -163,6 +213,7 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     if (err == PPRF_OK) {
       if (memcmp(one, m->value[leaf], 16) != 0)
         return 0;
+      use(m, leaf);
       m->leaf[leaf] = LEASED;
       m->lease[leaf] = lease;
       m->until[leaf] = clock_ms + LEASE;
@@ -184,13 +235,15 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
     return err == want && same(p);
   case 4:
     err = tree_puncture(p->tree, p->id, leaf, leaf);
-    if (m->dead || leaf >= m->issued)
+    if (m->dead || !is_issued)
       return err == (m->dead ? TREE_DEAD : PPRF_ERR_RANGE);
     /* a leased leaf stays leased, without a value, until the lease ends */
     if (err != PPRF_OK && err != PPRF_ERR_PUNCTURED)
       return 0;
     if ((err == PPRF_OK) != (m->leaf[leaf] != PUNCTURED && !m->gone[leaf]))
       return 0;
+    if (err == PPRF_OK)
+      use(m, leaf);
     m->gone[leaf] = 1;
     if (m->leaf[leaf] == LEASED || m->leaf[leaf] == OVERDUE)
       return same(p);
@@ -199,23 +252,49 @@ static int step(struct pair *p, unsigned what, uint64_t leaf)
   case 6:
     err = tree_commit(p->tree, p->id, leaf, exists ? m->lease[leaf] + 1 : 1);
     return err == (m->dead ? TREE_DEAD : TREE_OVER) && same(p);
+  case 8:
+  case 9:
+    while (exists && last + 1 < m->leaves && m->time[last + 1] == m->time[leaf] && last - leaf < n)
+      last++; /* to the end, or n at most */
+    owner = exists && m->time[leaf] != 0 ? m->owner[m->time[leaf]] : owner;
+    owner = what == 9 ? OWNERS + 1 - owner : owner;
+    unsigned time = time_of(m, owner, leaf, last);
+    err = tree_return(p->tree, p->id, owner, leaf, last);
+    if (err != (m->dead ? TREE_DEAD : time == 0 ? TREE_NOT_YOURS : PPRF_OK))
+      return 0;
+    for (uint64_t i = 0; i < m->leaves && !m->dead && time != 0; i++) {
+      if (m->time[i] == time && i >= leaf)
+        m->leaf[i] = FRESH;
+      m->time[i] = m->time[i] == time ? 0 : m->time[i];
+    }
+    return same(p);
+  case 10:
+    tree_sweep(); /* every other step begins with it */
+    tree_forget(owner);
+    for (uint64_t i = 0; i < m->leaves && !m->dead; i++)
+      m->time[i] = m->owner[m->time[i]] == owner ? 0 : m->time[i];
+    return same(p);
   default:
     return tree_claim(p->tree, p->id ^ 1, leaf, &lease, one) == TREE_DEAD && same(p);
   }
 }
 
-/* Every sequence of LENGTH steps on two leaves. */
-enum { LENGTH = 5, STEPS = 14 };
-static void every_short_sequence(void)
+/* Every sequence of LENGTH steps on two leaves: of leases, and of leaves that are handed back. */
+enum { LENGTH = 5 };
+struct kind {
+  unsigned what;
+  uint64_t leaf;
+};
+static const struct kind leasing[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 0},
+                                      {3, 1}, {5, 0}, {5, 1}, {6, 0}, {7, 0}, {1, 2}, {4, 0}},
+                         returning[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {4, 0},
+                                        {4, 1}, {8, 0}, {8, 1}, {9, 0}, {10, 0}};
+
+static void every_short_sequence(const struct kind *steps, unsigned n, const char *what)
 {
-  static const struct {
-    unsigned what;
-    uint64_t leaf;
-  } steps[STEPS] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 0},
-                    {3, 1}, {5, 0}, {5, 1}, {6, 0}, {7, 0}, {1, 2}, {4, 0}};
   unsigned long sequences = 1, bad = 0;
   for (unsigned i = 0; i < LENGTH; i++)
-    sequences *= STEPS;
+    sequences *= n;
   for (unsigned long s = 0; s < sequences && bad == 0; s++) {
     struct pair p;
     unsigned long rest = s;
@@ -223,15 +302,15 @@ static void every_short_sequence(void)
       bad++;
       break;
     }
-    for (unsigned i = 0; i < LENGTH && bad == 0; i++, rest /= STEPS)
-      if (!step(&p, steps[rest % STEPS].what, steps[rest % STEPS].leaf)) {
+    for (unsigned i = 0; i < LENGTH && bad == 0; i++, rest /= n)
+      if (!step(&p, steps[rest % n].what, steps[rest % n].leaf)) {
         tap_note("sequence %lu, step %u", s, i);
         bad++;
       }
     tree_free(p.tree);
   }
   tap_note("%lu sequences", sequences);
-  tap_ok(bad == 0, "every sequence of 5 steps on two leaves is the model's");
+  tap_ok(bad == 0, "every sequence of 5 steps on two leaves is the model's: %s", what);
   tap_ok(tree_counts().live == 0 && tree_counts().leases == 0,
          "nothing is left of trees that are freed");
 }
@@ -249,7 +328,7 @@ static void random_sequences(void)
       uint64_t r = below(1000);
       punct_fails = below(10) == 0;
       malloc_fails = below(20) == 0;
-      if (!step(&p, (unsigned)below(8), r % (p.m.leaves + 1))) {
+      if (!step(&p, (unsigned)below(11), r % (p.m.leaves + 1))) {
         tap_note("round %u, step %u", round, i);
         bad++;
       }
@@ -267,7 +346,7 @@ static void too_many_leases(void)
   uint64_t first, lease;
   size_t n = 1 << 17;
   int good = tree_new(&t, 17, LIFETIME, LEASE) == PPRF_OK;
-  good = good && tree_issue(t, tree_look(t).id, &first, &n, value[0]) == PPRF_OK;
+  good = good && tree_issue(t, tree_look(t).id, 1, &first, &n, value[0]) == PPRF_OK;
   for (uint64_t i = 0; good && i < TREE_LEASES_MAX; i++)
     good = tree_claim(t, tree_look(t).id, i, &lease, value[0]) == PPRF_OK;
   good = good && tree_claim(t, tree_look(t).id, TREE_LEASES_MAX, &lease, value[0]) == TREE_FULL;
@@ -282,7 +361,8 @@ int main(void)
   state = tap_seed();
   tap_note("seed %llu", (unsigned long long)state);
   other_clocks = 0;
-  every_short_sequence();
+  every_short_sequence(leasing, sizeof leasing / sizeof *leasing, "leases");
+  every_short_sequence(returning, sizeof returning / sizeof *returning, "leaves handed back");
   random_sequences();
   too_many_leases();
   tap_ok(suites == 1u << PPRF_SHA3_256, "all trees are of sha3-256");

@@ -162,6 +162,34 @@ class Commands(Case):
         self.assertEqual(self.c.info("k")["nodes"], 1)
         self.assertEqual(list(self.c.issue("k", t, 1)), [4])
 
+    def test_leaves_are_handed_back_by_their_connection_alone_and_once(self):
+        model, t, other = fleet.Tree(5), self.c.create("k", 5), self.s.client()
+        self.c.issue("k", t, 8)  # 0 to 7
+        other.issue("k", t, 8)   # 8 to 15
+        refused = [(self.c, 8, 15), (other, 0, 7), (self.c, 0, 6), (self.c, 0, 8), (self.c, 0, 15), (self.c, 16, 31)]
+        for client, first, last in refused:
+            self.error("NOTYOURS", client, "PPRF.RETURN", "k", t, first, last)
+        self.assertEqual(self.c.info("k")["issued"], 16)
+        self.assertEqual(self.c("PPRF.RETURN", "k", t, 3, 7), b"OK")
+        for first in (0, 3, 5):
+            self.error("NOTYOURS", self.c, "PPRF.RETURN", "k", t, first, 7)
+        self.error("leaf", self.c.claim, "k", t, 3)
+        self.error("leaf", self.c, "PPRF.PUNCT", "k", t, 0, 15)
+        self.assertEqual(self.c.info("k")["issued"], 11)
+        self.assertEqual(other.issue("k", t, 4), {leaf: model.value(leaf) for leaf in range(3, 7)})
+        self.error("NOTYOURS", self.c, "PPRF.RETURN", "k", t, 3, 6)
+        lease, _ = self.c.claim("k", t, 9)  # a ticket has it, even if it is given back
+        self.c.release("k", t, 9, lease)
+        for first in (8, 9):
+            self.error("NOTYOURS", other, "PPRF.RETURN", "k", t, first, 15)
+        self.assertEqual(other("PPRF.RETURN", "k", t, 10, 15), b"OK")
+        self.assertEqual(list(self.c.issue("k", t, 9)), [7])  # what lies together
+        other.close()
+        self.wait(lambda: b"clients:1\r" in self.c("INFO", "clients").replace(b"connected_", b""))
+        again = self.s.client()
+        self.error("NOTYOURS", again, "PPRF.RETURN", "k", t, 3, 6)
+        self.assertEqual(list(again.issue("k", t, 9)), list(range(10, 19)))
+
     def test_punct(self):
         model, t = fleet.Tree(4), self.c.create("k", 4)
         self.c.issue("k", t, 16)
@@ -189,8 +217,11 @@ class Commands(Case):
         bad = {
             "wrong number of arguments": [
                 ("PPRF.HELLO",), ("PPRF.CREATE", "n", 4, "LEASE"), ("PPRF.ISSUE", "k", t), ("PPRF.INFO",),
-                ("PPRF.CLAIM", "k", t, 1, 1), ("PPRF.COMMIT", "k", t, 1), ("PPRF.PUNCT", "k", t)],
+                ("PPRF.CLAIM", "k", t, 1, 1), ("PPRF.COMMIT", "k", t, 1), ("PPRF.PUNCT", "k", t),
+                ("PPRF.RETURN", "k", t, 1)],
             "an X25519 public key": [("PPRF.HELLO", "x"), ("PPRF.HELLO", b"a" * 33)],
+            "last leaf must be 2 to 4294967295": [("PPRF.RETURN", "k", t, 2, 1)],
+            "NOTYOURS": [("PPRF.RETURN", "k", t, 6, x) for x in (6, 8, 2**32 - 1)],
             "no channel": [("PPRF.HELLO", b"\0" * 32)],
             "depth must be 1 to 32": [("PPRF.CREATE", "n", d) for d in (0, 33, -1, "four", "", 2**70)],
             "LEASE must be 1 to 604800000": [("PPRF.CREATE", "n", 4, "LEASE", x) for x in (0, -1, "s")],
@@ -291,7 +322,7 @@ class Commands(Case):
                 host(*words)
 
     def test_documented(self):
-        for name, arity in (("hello", 2), ("create", -3), ("issue", 4), ("claim", 4), ("commit", 5),
+        for name, arity in (("hello", 2), ("create", -3), ("issue", 4), ("return", 5), ("claim", 4), ("commit", 5),
                             ("release", 5), ("punct", -4), ("info", 2)):
             info = self.c("COMMAND", "INFO", f"pprf.{name}")[0]
             self.assertEqual(info[1], arity, name)
@@ -313,9 +344,9 @@ class Commands(Case):
         self.c("PPRF.PUNCT", "k", t, 3)
         got = dict(line.split(":") for line in self.c("INFO", "pprf").decode().split("\r\n") if ":" in line)
         self.assertEqual({k.removeprefix("pprf_"): int(v) for k, v in got.items()}, {
-            "trees_live": 1, "leases": 0, "leaves_issued": 5, "claims": 3, "claims_refused_used": 1,
-            "claims_refused_leased": 1, "refused_dead": 1, "commits": 1, "releases": 1, "leases_run_out": 1,
-            "ranges_punctured": 1})
+            "trees_live": 1, "leases": 0, "leaves_issued": 5, "leaves_returned": 0, "claims": 3,
+            "claims_refused_used": 1, "claims_refused_leased": 1, "refused_dead": 1, "commits": 1, "releases": 1,
+            "leases_run_out": 1, "ranges_punctured": 1})
         self.c("FLUSHALL", "ASYNC")
         self.wait(lambda: b"pprf_trees_live:0" in self.c("INFO", "pprf"))
 

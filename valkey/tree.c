@@ -15,9 +15,18 @@ struct lease {
   struct lease *next, *prev;
 };
 
+/* Leaves first to end - 1.  The owner may hand them back, or the last of them; 0: they are. */
+struct range {
+  uint64_t owner, first, end;
+  struct range *next;
+};
+
 struct tree {
   pprf_key *key; /* NULL: dead */
   uint64_t id, issued, number, until, lease_ms, leases;
+  struct range *granted;    /* the last that each owner was issued, the newest first */
+  struct range *back;       /* handed back, and not issued again yet: in order, apart, below issued */
+  uint64_t leaves_back, ranges;
   void *by_leaf;            /* tsearch's tree of leases */
   struct lease first;       /* the list's head: first.next expires first */
   struct tree *next, *prev; /* live trees of the process */
@@ -89,6 +98,73 @@ static int puncture_leased(struct tree *t, struct lease *l)
   return PPRF_OK;
 }
 
+/* ---- leaves that are handed back ---- */
+
+static void remove_range(struct tree *t, struct range **at)
+{
+  struct range *r = *at;
+  *at = r->next;
+  t->ranges--;
+  free(r);
+}
+
+/* What an owner was issued before its last few times stays issued. */
+static void grant(struct tree *t, struct range *new)
+{
+  unsigned n = 0;
+  new->next = t->granted;
+  t->granted = new;
+  t->ranges++;
+  for (struct range **at = &t->granted; *at != NULL;)
+    if ((*at)->owner == new->owner && ++n > TREE_GRANTS)
+      remove_range(t, at);
+    else
+      at = &(*at)->next;
+}
+
+/* Whether one of these leaves is handed back. */
+static int is_back(const struct tree *t, uint64_t first, uint64_t last)
+{
+  const struct range *r = t->back;
+  while (r != NULL && r->end <= first)
+    r = r->next;
+  return r != NULL && r->first <= last;
+}
+
+/* An owner gives its leaves out in order: what it has of these, and before them, it cannot hand back any more. */
+static void mark_used(struct tree *t, uint64_t first, uint64_t last)
+{
+  for (struct range **at = &t->granted; *at != NULL;) {
+    if (first < (*at)->end && last >= (*at)->first)
+      (*at)->first = last + 1;
+    if ((*at)->first >= (*at)->end)
+      remove_range(t, at);
+    else
+      at = &(*at)->next;
+  }
+}
+
+/* Among those that are back, as one with its neighbours; at the end they are as if never issued. */
+static void put_back(struct tree *t, struct range *r)
+{
+  struct range **at = &t->back;
+  t->leaves_back += r->end - r->first;
+  while (*at != NULL && (*at)->end < r->first)
+    at = &(*at)->next;
+  r->next = *at;
+  *at = r;
+  while (r->next != NULL && r->next->first <= r->end) {
+    r->first = r->first < r->next->first ? r->first : r->next->first;
+    r->end = r->end > r->next->end ? r->end : r->next->end;
+    remove_range(t, &r->next);
+  }
+  if (r->end == t->issued) {
+    t->issued = r->first;
+    t->leaves_back -= r->end - r->first;
+    remove_range(t, at);
+  }
+}
+
 /* ---- trees ---- */
 
 static void end(struct tree *t)
@@ -97,6 +173,11 @@ static void end(struct tree *t)
     return;
   while (t->first.next != &t->first)
     remove_lease(t, t->first.next);
+  while (t->granted != NULL)
+    remove_range(t, &t->granted);
+  while (t->back != NULL)
+    remove_range(t, &t->back);
+  t->leaves_back = 0;
   t->prev->next = t->next;
   t->next->prev = t->prev;
   counts.live--;
@@ -204,29 +285,73 @@ static int leave(int err)
   return err;
 }
 
-int tree_issue(struct tree *t, uint64_t id, uint64_t *first, size_t *n, uint8_t *value)
+int tree_issue(struct tree *t, uint64_t id, uint64_t owner, uint64_t *first, size_t *n,
+               uint8_t *value)
 {
   int err = enter(t, id);
   if (err != PPRF_OK)
     return err;
-  uint64_t left = (UINT64_C(1) << t->depth) - t->issued;
-  size_t count = *n < left ? *n : (size_t)left;
-  uint64_t *leaf = malloc(count * sizeof *leaf);
-  *first = t->issued;
+  uint64_t end = t->back != NULL ? t->back->end : UINT64_C(1) << t->depth;
+  *first = t->back != NULL ? t->back->first : t->issued;
+  size_t count = *n < end - *first ? *n : (size_t)(end - *first);
   *n = count;
-  if (count == 0 || leaf == NULL) {
-    free(leaf);
-    return leave(count == 0 ? TREE_FULL : PPRF_ERR_NOMEM);
-  }
-  for (size_t i = 0; i < count; i++)
-    leaf[i] = t->issued + i;
-  err = pprf_eval_batch(t->key, leaf, count, value, NULL);
+  if (count == 0)
+    return leave(TREE_FULL);
+  uint64_t *leaf = malloc(count * sizeof *leaf);
+  struct range *new = malloc(sizeof *new);
+  err = leaf != NULL && new != NULL ? PPRF_OK : PPRF_ERR_NOMEM;
+  for (size_t i = 0; i < count && err == PPRF_OK; i++)
+    leaf[i] = *first + i;
+  if (err == PPRF_OK)
+    err = pprf_eval_batch(t->key, leaf, count, value, NULL);
   free(leaf);
-  if (err == PPRF_OK) {
-    t->issued += count;
-    counts.issued += count;
+  if (err != PPRF_OK) {
+    free(new);
+    return leave(err);
   }
-  return leave(err);
+  if (t->back == NULL) {
+    t->issued += count;
+  } else {
+    t->leaves_back -= count;
+    t->back->first += count;
+    if (t->back->first == t->back->end)
+      remove_range(t, &t->back);
+  }
+  *new = (struct range){owner, *first, *first + count, NULL};
+  grant(t, new);
+  counts.issued += count;
+  return leave(PPRF_OK);
+}
+
+int tree_return(struct tree *t, uint64_t id, uint64_t owner, uint64_t first, uint64_t last)
+{
+  int err = enter(t, id);
+  if (err != PPRF_OK)
+    return err;
+  struct range **at = &t->granted;
+  while (*at != NULL && !((*at)->owner == owner && (*at)->first <= first && first <= last &&
+                          last == (*at)->end - 1))
+    at = &(*at)->next;
+  if (*at == NULL)
+    return leave(TREE_NOT_YOURS);
+  struct range *r = *at;
+  *at = r->next;
+  r->first = first;
+  put_back(t, r);
+  counts.returned += last - first + 1;
+  return leave(PPRF_OK);
+}
+
+void tree_forget(uint64_t owner)
+{
+  (void)pthread_mutex_lock(&lock);
+  for (struct tree *t = trees.next; t != &trees; t = t->next)
+    for (struct range **at = &t->granted; *at != NULL;)
+      if ((*at)->owner == owner)
+        remove_range(t, at);
+      else
+        at = &(*at)->next;
+  (void)pthread_mutex_unlock(&lock);
 }
 
 int tree_claim(struct tree *t, uint64_t id, uint64_t leaf, uint64_t *lease, uint8_t value[16])
@@ -235,7 +360,7 @@ int tree_claim(struct tree *t, uint64_t id, uint64_t leaf, uint64_t *lease, uint
   int err = enter(t, id);
   if (err != PPRF_OK)
     return err;
-  if (leaf >= t->issued)
+  if (leaf >= t->issued || is_back(t, leaf, leaf))
     return leave(PPRF_ERR_RANGE);
   if (find_lease(t, leaf) != NULL) {
     counts.busy++;
@@ -250,6 +375,7 @@ int tree_claim(struct tree *t, uint64_t id, uint64_t leaf, uint64_t *lease, uint
   }
   if (err == PPRF_OK) {
     *lease = l->number;
+    mark_used(t, leaf, leaf);
     counts.claimed++;
   } else if (err == PPRF_ERR_PUNCTURED) {
     counts.used++;
@@ -291,11 +417,13 @@ int tree_puncture(struct tree *t, uint64_t id, uint64_t first, uint64_t last)
   int err = enter(t, id);
   if (err != PPRF_OK)
     return err;
-  if (first > last || last >= t->issued)
+  if (first > last || last >= t->issued || is_back(t, first, last))
     return leave(PPRF_ERR_RANGE);
   err = pprf_punct_range(t->key, first, last);
-  if (err == PPRF_OK)
+  if (err == PPRF_OK) {
+    mark_used(t, first, last);
     counts.punctured++;
+  }
   return leave(err);
 }
 
@@ -305,7 +433,7 @@ struct tree_state tree_look(const struct tree *t)
   int live = t->key != NULL;
   return (struct tree_state){.id = t->id,
                              .leaves = UINT64_C(1) << t->depth,
-                             .issued = t->issued,
+                             .issued = t->issued - t->leaves_back,
                              .nodes = live ? pprf_node_count(t->key) : 0,
                              .leases = t->leases,
                              .lifetime_left = live && t->until > now ? t->until - now : 0,
@@ -324,6 +452,7 @@ struct tree_counts tree_counts(void)
 
 size_t tree_memory(const struct tree *t)
 {
-  size_t bytes = sizeof *t + t->leases * (sizeof(struct lease) + 64);
+  size_t bytes =
+    sizeof *t + t->leases * (sizeof(struct lease) + 64) + t->ranges * (sizeof(struct range) + 16);
   return t->key == NULL ? bytes : bytes + pprf_memory_bytes(t->key);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tree of the fleet: a puncturable key whose leaves are issued in order, claimed by one client at
- * a time, and finally punctured.  It lives in this process only; no function writes a seed out.
+ * a time, and finally punctured.  Unused leaves can be handed back and are issued again.  The tree
+ * lives in this process only; no function writes a seed out.
  *
  *   issued  --claim-->  leased  --commit, or the lease runs out-->  punctured
  *     ^                   |
@@ -20,10 +21,14 @@ enum {
   TREE_DEAD = 100,   /* no seeds: the tree ended, or was restored from a dump */
   TREE_LEASED = 101, /* another client has the leaf */
   TREE_FULL = 102,   /* every leaf is issued; or there are too many leases */
-  TREE_OVER = 103    /* the lease is over: the leaf is, or soon will be, punctured */
+  TREE_OVER = 103,   /* the lease is over: the leaf is, or soon will be, punctured */
+  TREE_NOT_YOURS = 104 /* leaves that the owner does not have any more, or that were used */
 };
 
-enum { TREE_LEASES_MAX = 65536 }; /* at one time in a tree */
+enum {
+  TREE_LEASES_MAX = 65536, /* at one time in a tree */
+  TREE_GRANTS = 4          /* calls of tree_issue whose leaves an owner can hand back */
+};
 
 struct tree;
 
@@ -31,6 +36,7 @@ struct tree_counts {
   uint64_t live;      /* trees */
   uint64_t leases;    /* now */
   uint64_t issued;    /* leaves, ever */
+  uint64_t returned;  /* leaves handed back, ever */
   uint64_t claimed;   /* claims that returned a value */
   uint64_t used;      /* refused: the leaf was punctured */
   uint64_t busy;      /* refused: leased to another client */
@@ -56,10 +62,18 @@ struct tree *tree_dead(unsigned depth, uint64_t id);
 void tree_free(struct tree *tree);
 
 /* Issue the next leaves, at most n: *n leaves from *first on, their values at `value`, 16 bytes
- * each. */
-int tree_issue(struct tree *tree, uint64_t id, uint64_t *first, size_t *n, uint8_t *value);
+ * each.  Leaves that were handed back come first.  owner: a number that nobody else ever has; its
+ * owner may hand the leaves back. */
+int tree_issue(struct tree *tree, uint64_t id, uint64_t owner, uint64_t *first, size_t *n,
+               uint8_t *value);
+/* Hand back the last leaves, or all, of one call of tree_issue, as if they had never been issued:
+ * once for each call, by its owner, and only leaves behind those that were claimed or punctured;
+ * else TREE_NOT_YOURS. */
+int tree_return(struct tree *tree, uint64_t id, uint64_t owner, uint64_t first, uint64_t last);
+/* The owner has gone and hands nothing back: its leaves stay issued. */
+void tree_forget(uint64_t owner);
 /* Lease a leaf: returns its value, and the lease number for commit and release.  PPRF_ERR_RANGE for
- * a leaf that was never issued. */
+ * a leaf that was never issued or is handed back. */
 int tree_claim(struct tree *tree, uint64_t id, uint64_t leaf, uint64_t *lease, uint8_t value[16]);
 /* End a lease: commit punctures the leaf, release lets it be claimed again.  If puncturing fails,
  * the lease stays, nobody can claim the leaf, and puncturing is retried. */

@@ -4,7 +4,7 @@
  * On each server the hosts share a few trees, in keys NAME:0 to NAME:15 of one hash tag.  Tickets
  * are issued from a tree for a quarter of a lifetime, and the tree lives a lifetime longer.  A host
  * that finds no tree to issue from creates one.  A process fetches leaves and their values ahead,
- * and seals its tickets under them.
+ * and seals its tickets under them; when it ends, it hands unused leaves back.
  *
  * A ticket's name is one AES block that encrypts its tree's id and slot, its leaf, and its issue
  * time by the server's clock.  The server process draws the AES key.  Every host can read the name;
@@ -55,6 +55,8 @@ enum {
   SLOTS = 16,  /* trees of a server: six live at a time, unless their leaves run out */
   BATCH = 512, /* leaves fetched at a time, at most; a process has two batches */
   BATCH_MIN = 16,
+  BATCH_MS_MIN = 1000, /* twice as many are fetched if they were used up faster than this */
+  BATCH_MS_MAX = 8000, /* half as many if slower than this */
   LANES = 32, /* concurrent claims of a process at one server */
   SPENT_SETS = 2048, /* sets of four punctured leaves that a host remembers */
   SPENT_WAYS = 4,
@@ -76,8 +78,8 @@ enum {
 
 /* Leaves of a tree, with their values. */
 struct leaves {
-  uint64_t id, first, until; /* until: clock_ms after which they are not issued */
-  unsigned slot, n, next;
+  uint64_t id, first, since, until; /* clock_ms: fetched; after it they are not issued */
+  unsigned slot, asked, n, next;    /* asked: leaves asked for */
   uint8_t value[BATCH][PPRF_SEED_BYTES];
 };
 
@@ -125,6 +127,7 @@ struct line {
   uint8_t own_chain[CHAIN_KEY_BYTES];
   struct tree tree;
   struct leaves coming;
+  unsigned want; /* leaves at a time */
 };
 
 /* An open ticket. */
@@ -466,8 +469,12 @@ static int may_puncture(struct line *l)
 static int connect_line(struct line *l)
 {
   uint64_t deadline = wire_now() + CONNECT_MS;
-  if (wire_open(&l->own, l->target, deadline) != 0 || learn(l) != 0 ||
-      (l->fleet->punctures && !may_puncture(l)) ||
+  l->own.halt = l->fds[HALT_FD];
+  if (wire_open(&l->own, l->target, deadline) != 0)
+    return -1;
+  l->own.halt =
+    -1; /* what it asks for from now on comes, or ANSWER_MS end: leaves do not get lost */
+  if (learn(l) != 0 || (l->fleet->punctures && !may_puncture(l)) ||
       wire_open(&l->lane[0].wire, l->target, deadline) != 0)
     return -1;
   l->lane[0].due = 0;
@@ -652,7 +659,7 @@ static int fetch(struct line *l)
   uint64_t deadline = wire_now() + ANSWER_MS;
   begin(&c, "PPRF.ISSUE", l->target, l->tree.slot);
   add_id(&c, l->tree.id);
-  add_number(&c, 1, l->fleet->batch);
+  add_number(&c, 1, l->want);
   if (wire_send(&l->own, c.words, c.word, deadline) != 0 ||
       (r = wire_reply(&l->own, deadline)) == NULL)
     return -1;
@@ -668,8 +675,10 @@ static int fetch(struct line *l)
     return -1;
   *in = (struct leaves){.id = l->tree.id,
                         .first = (uint64_t)r->element[0]->integer,
+                        .since = clock_ms(),
                         .until = l->tree.until,
                         .slot = l->tree.slot,
+                        .asked = l->want,
                         .n = (unsigned)(n / PPRF_SEED_BYTES)};
   memcpy(in->value, values->str, n);
   return chain_mask(l->own_chain, in->value[0], n) == 0 ? 1 : -1;
@@ -680,13 +689,27 @@ static int is_spent(const struct leaves *b, uint64_t now)
   return b->next == b->n || now >= b->until;
 }
 
+/* How many leaves to fetch, now that a batch is used up: enough for some seconds, not more, because
+ * this process may end.  A batch that the server made shorter says nothing. */
+static void adapt(struct line *l, const struct leaves *b, uint64_t now)
+{
+  if (b->n < b->asked)
+    return;
+  if (now - b->since < BATCH_MS_MIN && l->want < l->fleet->batch)
+    l->want *= 2;
+  else if (now - b->since > BATCH_MS_MAX && l->want > BATCH_MIN)
+    l->want /= 2;
+}
+
 /* Fill the batches that are empty or whose tree no longer issues. */
 static int fill(struct line *l)
 {
-  for (unsigned i = 0; i < 2; i++) {
+  for (unsigned i = 0; i < 2 && !halted(l); i++) {
     uint64_t now = clock_ms();
     (void)pthread_mutex_lock(&l->lock);
     int spent = is_spent(&l->batch[i], now);
+    if (spent)
+      adapt(l, &l->batch[i], now);
     (void)pthread_mutex_unlock(&l->lock);
     if (!spent)
       continue;
@@ -721,7 +744,7 @@ static int puncture_late(struct line *l)
     unsigned n = l->late_count;
     at = l->late[n > 0 ? n - 1 : 0];
     (void)pthread_mutex_unlock(&l->lock);
-    if (n == 0)
+    if (n == 0 || halted(l))
       return 0;
     uint64_t deadline = wire_now() + ANSWER_MS;
     begin_puncture(&c, l->target, &at);
@@ -737,8 +760,34 @@ static int puncture_late(struct line *l)
   }
 }
 
-/* Serve until the connections are unusable or the process ends. */
-static void serve(struct line *l)
+/* At the end, hand back the leaves that no ticket has.  They are forgotten before the server hears
+ * of it: without an answer nobody knows whether they are another host's already. */
+static void hand_back(struct line *l)
+{
+  struct command c[2];
+  uint64_t deadline = wire_now() + l->target->timeout, now = clock_ms();
+  unsigned n = 0, sent = 0;
+  (void)pthread_mutex_lock(&l->lock);
+  for (unsigned i = 0; i < 2; i++) {
+    struct leaves *b = &l->batch[i];
+    if (!is_spent(b, now)) {
+      begin(&c[n], "PPRF.RETURN", l->target, b->slot);
+      add_id(&c[n], b->id);
+      add_number(&c[n], 1, b->first + b->next);
+      add_number(&c[n++], 2, b->first + b->n - 1);
+    }
+    OPENSSL_cleanse(b, sizeof *b);
+  }
+  (void)pthread_mutex_unlock(&l->lock);
+  while (sent < n && wire_send(&l->own, c[sent].words, c[sent].word, deadline) == 0)
+    sent++;
+  /* a connection that is closed with replies to come may take the commands with it */
+  while (sent-- > 0 && wire_reply(&l->own, deadline) != NULL)
+    ;
+}
+
+/* Serve until the connections are unusable: 0, or the process ends: 1. */
+static int serve(struct line *l)
 {
   while (puncture_late(l) == 0 && fill(l) >= 0) {
     widen(l);
@@ -756,9 +805,11 @@ static void serve(struct line *l)
     (void)pthread_mutex_unlock(&l->lock);
     for (unsigned i = 0; i < LANES; i++)
       broken |= p[3 + i].revents != 0;
-    if (broken || p[0].revents != 0 || (p[1].revents != 0 && wire_idle(&l->own) != 0))
-      return;
+    int gone = p[1].revents != 0 && wire_idle(&l->own) != 0;
+    if (p[0].revents != 0 || broken || gone)
+      return p[0].revents != 0 && !gone;
   }
+  return 0;
 }
 
 static void *tend(void *line)
@@ -769,7 +820,8 @@ static void *tend(void *line)
     uint64_t since = 0;
     if (connect_line(l) == 0) {
       since = wire_now();
-      serve(l);
+      if (serve(l))
+        hand_back(l);
     }
     disconnect_line(l);
     if (since != 0 && wire_now() - since >= LIVED_MS)
@@ -863,7 +915,7 @@ static int start_line(struct fleet *f, unsigned i)
 {
   struct line *l = &f->own->line[i];
   pthread_condattr_t attr;
-  *l = (struct line){.fleet = f, .target = &f->target[i], .fds = f->fds[i]};
+  *l = (struct line){.fleet = f, .target = &f->target[i], .fds = f->fds[i], .want = BATCH_MIN};
   l->fds[WAKE_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->fds[HALT_FD] = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   l->own = (struct wire){
