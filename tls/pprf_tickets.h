@@ -74,8 +74,9 @@ struct pprf_tickets_stats {
                                  offered it: another connection was faster, or puncturing failed */
   uint64_t refused;         /**< tickets offered that were used or expired, or whose key is gone */
   uint64_t foreign;         /**< bytes offered that are not a whole ticket of this state */
-  uint64_t not_issued;      /**< tickets that could not be made; TLS 1.3 clients of OpenSSL got one
-                                 that nobody can decrypt */
+  uint64_t not_issued;      /**< tickets that could not be made.  Without a server of the fleet the
+                                 client got none; after another failure, a TLS 1.3 client of
+                                 OpenSSL got one that nobody can decrypt */
   uint64_t expired;         /**< tickets past their lifetime, punctured by range */
   uint64_t dropped;         /**< keys dropped before their last ticket had expired: the depth is
                                  too small, or a process died while it changed the key */

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants the bugs of valkey/planted.txt.  TAP.  Their judges: test_tree; a test of test_valkey.py; or, as "host TEST",
-one of test_host.py.  Tests that need a server are skipped where there is none."""
+one of test_host.py, as "hosts TEST" one of test_hosts.py.  Tests that need a server are skipped where there is none."""
 import os
 import sys
 
@@ -17,7 +17,7 @@ except ImportError:
 
 class Valkey(planting.Suites):
     list = "valkey/planted.txt"
-    built = ["flags", "prg", "opt", "tls", "valkey"]
+    built = ["flags", "prg", "opt", "tls", "valkey", "pprf-tls-server"]
     cpu = 30
     environment = {"STOP": "1", "PATIENCE": "40"}  # seconds that a host may take
 
@@ -25,8 +25,9 @@ class Valkey(planting.Suites):
         if judge == "test_tree":
             return "build/valkey/test_tree", ["build/valkey/test_tree"]
         where, _, test = judge.rpartition(" ")
-        target, script = {"host": ("host", "test_host.py"), "": ("pprf_known.so", "test_valkey.py")}[where]
-        return "build/valkey/" + target, [sys.executable, "valkey/" + script, "--seed", "1", "test_" + test]
+        target, script = {"host": ("build/valkey/host", "test_host.py"), "hosts": ("valkey/test_hosts.py",) * 2,
+                          "": ("build/valkey/pprf_known.so", "test_valkey.py")}[where]
+        return target, [sys.executable, "valkey/" + os.path.basename(script), "--seed", "1", "test_" + test]
 
     def judge(self, judge, root):
         if judge != "test_tree" and SERVER is None:

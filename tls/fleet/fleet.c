@@ -1211,6 +1211,22 @@ static int fleet_issue(void *keys, uint64_t now, uint8_t name[NAME_BYTES], struc
   return PPRF_TLS_ERR_BACKEND;
 }
 
+/* A process that does not call pprf_tickets_expire starts its threads here, at its first handshake,
+ * and has no leaf yet. */
+static int fleet_ready(void *keys)
+{
+  struct fleet *f = keys;
+  uint64_t now = clock_ms();
+  int ready = 0;
+  for (unsigned i = 0; running(f) && i < f->servers && !ready; i++) {
+    struct line *l = &f->own->line[i];
+    (void)pthread_mutex_lock(&l->lock);
+    ready = l->known && (!is_spent(&l->batch[0], now) || !is_spent(&l->batch[1], now));
+    (void)pthread_mutex_unlock(&l->lock);
+  }
+  return ready;
+}
+
 /* Open a ticket at the server whose key reads its name, unless that server has no such tree. */
 static int open_at(struct fleet *f, unsigned i, const uint8_t name[NAME_BYTES], uint64_t *ticket,
                    uint8_t value[PPRF_SEED_BYTES])
@@ -1431,9 +1447,9 @@ static void fleet_free(void *keys)
 }
 
 static const struct backend fleet_backend = {
-  2,         fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
-  refuse,    refuse,      fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
-  fleet_free};
+  2,          fleet_issue, fleet_open,  fleet_redeem, fleet_release, fleet_puncture, fleet_expire,
+  refuse,     refuse,      fleet_count, fleet_stats,  fleet_export,  fleet_adopt,    fleet_close,
+  fleet_free, fleet_ready};
 
 /* ---- pprf_fleet.h ---- */
 

@@ -12,7 +12,8 @@
  *      connection's client requirements differ from those where the ticket was issued.  At the
  *      ServerHello, a ticket that is not resumed is released.  A resumption without early data
  *      punctures after it (a HelloRetryRequest has the same state); in TLS 1.2 it punctures at the
- *      end of the handshake, when the client has shown that it knows the secret;
+ *      end of the handshake, when the client has shown that it knows the secret.  After the TLS 1.3
+ *      ServerHello, a backend without leaves makes the handshake send no ticket;
  *   5. the ticket key callback with enc = 1, for the next ticket; it punctures too if the info
  *      callback could not, or if the program replaced that callback for this connection;
  *   6. the info callback, when the last ticket is sent: wipes the secrets of the used ticket and of
@@ -69,6 +70,7 @@ struct connection {
   uint64_t made;          /* tickets made: OpenSSL's next nonce */
   size_t early_secret, early_bytes; /* its offset in the SSL; 0: not found, or none */
   int forgotten;          /* the resumption master secret is wiped */
+  size_t withheld; /* tickets not sent because the backend had no leaf; 0: all are sent */
   struct clients_anchors other; /* of an SSL_CTX without tickets, digested once a handshake */
 };
 
@@ -590,6 +592,19 @@ static int on_early_data(SSL *ssl, void *arg)
   return c != NULL && !takes_none(ssl, c) && redeem(ssl, 1);
 }
 
+/* If the backend has no leaf, send no ticket.  Otherwise issue() would make one that nobody can
+ * decrypt, and the client would offer it. */
+static void withhold_tickets(SSL *ssl, struct connection *c)
+{
+  const struct backend *b = c->tickets->backend;
+  size_t n = SSL_get_num_tickets(ssl);
+  if (n == 0 || b->ready == NULL || b->ready(c->tickets->keys) || SSL_set_num_tickets(ssl, 0) != 1)
+    return;
+  c->withheld = n;
+  for (size_t i = 0; i < (SSL_session_reused(ssl) ? 1 : n); i++)
+    b->count(c->tickets->keys, COUNT_NOT_ISSUED);
+}
+
 /* Act on a handshake's steps. */
 static void at_step(SSL *ssl, int where)
 {
@@ -602,6 +617,9 @@ static void at_step(SSL *ssl, int where)
     c->looked = c->resumes = 0;
     c->early_secret = 0;
     c->forgotten = 0;
+    if (c->withheld > 0)
+      (void)SSL_set_num_tickets(ssl, c->withheld);
+    c->withheld = 0;
     clients_forget(&c->other);
     if (!asks(ssl, c, c->begun)) /* then no ticket matches */
       memset(c->begun, 0, sizeof c->begun);
@@ -616,6 +634,8 @@ static void at_step(SSL *ssl, int where)
     if (!SSL_session_reused(ssl) || resumed_ticket(ssl, c) == 0)
       release_ticket(c);
   } else if (c != NULL && is_1_3(ssl)) {
+    if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS)
+      withhold_tickets(ssl, c);
     if (SSL_get_state(ssl) == TLS_ST_SW_ENCRYPTED_EXTENSIONS && SSL_session_reused(ssl)) {
       c->looked = 1;
       (void)redeem(ssl, 0);

@@ -367,6 +367,55 @@ static void failing_evaluation(void)
   end_test("failing_evaluation_costs_a_full_handshake_and_sends_no_malformed_ticket");
 }
 
+/* ---- a backend without leaves ---- */
+
+static int leaves;
+
+static int has_leaves(void *keys)
+{
+  (void)keys;
+  return leaves;
+}
+
+/* The connection's client, with a key share that the server takes, or one that it asks again for. */
+static void withhold(int again)
+{
+  struct server s = new_server();
+  SSL_SESSION *session, *next;
+  struct backend b = *s.tickets->backend;
+  b.ready = has_leaves;
+  s.tickets->backend = &b;
+  check(SSL_CTX_set1_groups_list(s.ctx, again ? "P-384" : "X25519") == 1, "groups");
+  leaves = 0;
+  expect(connect_to(client, s.ctx, NULL, NULL, 0, &session, NULL), FULL, "without leaves");
+  check(session == NULL && stats_of(&s).not_issued == 2, "no ticket, and both are counted");
+  SSL *ssl = SSL_new(s.ctx), *leaves_early = loop_join(client, ssl, NULL);
+  for (unsigned i = 0; i < 2; i++) {
+    (void)SSL_do_handshake(leaves_early);
+    (void)SSL_do_handshake(ssl); /* at last with a ServerHello */
+  }
+  SSL_free(leaves_early);
+  check(stats_of(&s).not_issued == 4, "a client that leaves");
+  check(SSL_clear(ssl) == 1, "SSL_clear");
+  leaves = 1;
+  expect(connect_to(client, NULL, ssl, NULL, 0, &session, NULL), FULL, "the same SSL, with leaves");
+  SSL_free(ssl);
+  leaves = 0;
+  if (check(session != NULL, "a ticket"))
+    expect(connect_to(client, s.ctx, NULL, session, 0, &next, NULL), RESUMED, "that ticket");
+  check(next == NULL && stats_of(&s).not_issued == 5, "no successor, and it is counted");
+  check(stats_of(&s).issued == 2 && stats_of(&s).resumed == 1, "stats");
+  SSL_SESSION_free(session);
+  free_server(&s);
+}
+
+static void without_leaves(void)
+{
+  withhold(0);
+  withhold(1);
+  end_test("without_a_leaf_no_ticket_is_sent_and_each_is_counted");
+}
+
 static void tls_1_2(void)
 {
   struct server s = new_server();
@@ -1701,6 +1750,7 @@ static void run(void)
   life();
   failing_puncture();
   failing_evaluation();
+  without_leaves();
   tls_1_2();
   dtls();
   no_tls_1_2();

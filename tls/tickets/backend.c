@@ -80,6 +80,6 @@ static void free_pool(void *keys)
   pool_free(keys);
 }
 
-const struct backend pool_backend = {16,    issue,  open_ticket, redeem,     release,
-                                     NULL,  expire, rotate,      revoke,     count,
-                                     stats, export, adopt,       close_pool, free_pool};
+const struct backend pool_backend = {16,     issue,      open_ticket, redeem, release, NULL,
+                                     expire, rotate,     revoke,      count,  stats,   export,
+                                     adopt,  close_pool, free_pool,   NULL};

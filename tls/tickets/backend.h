@@ -51,6 +51,7 @@ struct backend {
   void (*adopt)(void *keys);
   void (*close)(void *keys); /* for pprf_tickets_free; tickets may still be open */
   void (*free)(void *keys);
+  int (*ready)(void *keys); /* whether there is a leaf to issue now; NULL: it is tried */
 };
 
 /** keys: a struct pool. */
