@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations on many leaves, said with those on one: what they mean, not how fast they can be.
- * Nothing here is more than the public functions of one leaf, the export and the import, and
- * ref_key_take. */
+/* Batch operations, written with the single-leaf ones: this code defines their meaning, not
+ * their speed. It uses only the public single-leaf functions, export, import and ref_key_take. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,8 @@ static void set_results(int *result, size_t n, int value)
     result[i] = value;
 }
 
-/* Copy the caller's leaves, each of them read once: what is checked is what is used, though another
- * thread may change them and the outputs may overlap them. */
+/* Copy the caller's leaves, reading each once: the values checked are the values used, even if
+ * another thread changes the array or the outputs overlap it. */
 static int copy_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n,
                        uint64_t **copy)
 {
@@ -37,7 +36,7 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
   uint64_t *own = NULL;
   int err;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
-    return PPRF_ERR_NOMEM; /* there is no such output */
+    return PPRF_ERR_NOMEM; /* no output can be so long */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
   else if (pprf_is_copy(key->maker))
@@ -112,7 +111,7 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
   else
     set_results(result, n, err);
   free(own);
-  pprf_free(copy); /* what the key was, or what it would have become */
+  pprf_free(copy); /* the old contents, or on error the abandoned copy */
   prg_wipe(prg_wipe_plan(OWN_STACK));
   return err;
 }
@@ -142,7 +141,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
     return PPRF_ERR_FORKED;
   if (first > last || last >> pprf_depth(key) != 0)
     return PPRF_ERR_RANGE;
-  int result = hand_over(key, first, last, each, arg); /* pprf_eval wiped what is below it */
+  int result = hand_over(key, first, last, each, arg); /* pprf_eval wiped the stack below it */
   prg_wipe(prg_wipe_plan(OWN_STACK));
   return result;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The encoder and the decoder of version 1 of the key file. */
 #include "codec.h"
 
 #include "bytes.h"
@@ -142,7 +143,7 @@ static unsigned height_of_id(uint64_t id) /*@ ghost (unsigned d) */
 }
 
 /* Read the record at buf[at] into a[k].
- * Returns 0 if its id is that of no node in the tree of depth d. */
+ * Returns 0 if its id names no node of a tree of depth d. */
 /*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX && at + id_bytes(d) + 16 <= SIZE_MAX;
     requires \valid(a + k) && \valid_read(buf + (at .. at + id_bytes(d) + 15));
     requires \separated(a + k, buf + (at .. at + id_bytes(d) + 15));
@@ -175,7 +176,7 @@ static int get_record(struct ref_node *a, size_t k, unsigned d, const uint8_t *b
   return 1;
 }
 
-/* Whether *node may follow *prev: it lies right of it and is not its sibling. */
+/* Whether *node may follow *prev in a canonical key: it lies right of it and is not its sibling. */
 /*@ requires depth: 1 <= d <= CODEC_DEPTH_MAX;
     requires \valid_read(prev) && \valid_read(node);
     requires nodes: node_shape(d, prev) && node_shape(d, node);
@@ -204,7 +205,7 @@ static int follows(const struct ref_node *prev, const struct ref_node *node)
   return prev->start / width % 2 == 1;
 }
 
-/* Read n records.  Returns 0 if they are not those of a canonical key. */
+/* Read n records.  Returns 0 unless they are the records of a canonical key. */
 /*@ requires sizes: 1 <= d <= CODEC_DEPTH_MAX && n <= CODEC_NODES_MAX;
     requires \valid(a + (0 .. n-1)) && \valid_read(buf + (0 .. record_at(d, n) - 1));
     requires \separated(a + (0 .. n-1), buf + (0 .. record_at(d, n) - 1));

@@ -12,9 +12,9 @@
 
 #define CODEC_VERSION 1
 #define CODEC_HEADER_BYTES 16
-/** The greatest depth of a file of version 1. */
+/** Greatest depth in version 1 of the key file. */
 #define CODEC_DEPTH_MAX 32
-/** The most nodes that the four bytes of the count hold. */
+/** Greatest node count that the four-byte field can hold. */
 #define CODEC_NODES_MAX 0xffffffff
 
 /** Bytes of an in-order id in a tree of depth d: ids are below 2^(d+1). */
@@ -47,8 +47,8 @@ size_t ref_encoded_bytes(unsigned d, size_t n);
       \forall integer k; 0 <= k < record_at(d, n) + DIGEST_BYTES ==> buf[k] == 0; */
 int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d);
 
-/** Read the header: depth and node count, *n <= len.
- * @retval PPRF_OK         len is right for them.
+/** Read the header: depth and node count; *n <= len.
+ * @retval PPRF_OK         len is the length of such an encoding.
  * @retval PPRF_ERR_FORMAT the header or the length is wrong (*d and *n are 0). */
 /*@ requires \valid_read(buf + (0 .. len-1));
     requires \valid(d) && \valid(n) && \separated(buf + (0 .. len-1), d, n);
@@ -61,10 +61,10 @@ int ref_encode(uint8_t *buf, const struct ref_node *a, size_t n, unsigned d);
     ensures bound: *n <= len; */
 int ref_decode_header(const uint8_t *buf, size_t len, unsigned *d, size_t *n);
 
-/** Read the nodes of an encoding whose header gave d and n; a has room for n, and is wiped on
+/** Read the nodes of an encoding whose header gave d and n; a has room for n nodes and is wiped on
  * error.
- * @retval PPRF_OK         buf is a key file, and what ref_encode writes for a[0 .. n-1].
- * @retval PPRF_ERR_FORMAT it is no canonical encoding.
+ * @retval PPRF_OK         buf is exactly what ref_encode writes for a[0 .. n-1].
+ * @retval PPRF_ERR_FORMAT buf is not a canonical encoding.
  * @retval an error of prg_digest. */
 /*@ requires header: sized(record_at(d, n) + DIGEST_BYTES, d, n) && starts(buf, d, n);
     requires \valid(a + (0 .. n-1));

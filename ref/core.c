@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of core.h: find, evaluate, puncture a leaf or a range. All of it is proven. */
 #include "core.h"
 
 size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
@@ -161,8 +162,8 @@ int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, str
   return PPRF_OK;
 }
 
-/* ref_splice of nodes that cover less: the key that it gives.  (s, g) is the first node that goes,
- * (t, h) the last. */
+/* ref_splice where the new nodes cover fewer leaves than the replaced ones: the result is again
+ * a key. (s, g) is the first replaced node, (t, h) the last. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires bounds: i < j <= n <= REF_NODES_MAX && m <= 2 * REF_DEPTH_MAX;
     requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));
@@ -252,8 +253,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
   return PPRF_OK;
 }
 
-/* What stays of a node when the leaves from first on are punctured: the part of its co-path of
- * first that is left of first.  No PRG call if that is empty. */
+/* What remains of a node after puncturing all leaves from `first` on: the part of the co-path of
+ * `first` that lies left of it. Makes no PRG call if that part is empty. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires family: tree_family(family);
     requires \valid(kept + (0 .. node.height - 1)) && \valid(count);
@@ -297,7 +298,8 @@ static int keep_left(struct pprf_family family, struct ref_node node, uint64_t f
   return PPRF_OK;
 }
 
-/* The same when the leaves up to last are: the part right of last, from kept[at] on. */
+/* What remains of a node after puncturing all leaves up to `last`: the part right of it, written
+ * from kept[at] on. */
 /*@ requires depth: d <= REF_DEPTH_MAX && at <= REF_DEPTH_MAX;
     requires family: tree_family(family);
     requires \valid(kept + (at .. at + node.height - 1)) && \valid(count);
@@ -350,7 +352,7 @@ static int keep_right(struct pprf_family family, struct ref_node node, uint64_t 
   return PPRF_OK;
 }
 
-/* The nodes that meet the leaves first .. last: a[i .. *j - 1], where i is the result. */
+/* Find the nodes that overlap leaves first .. last: a[i .. *j - 1], where i is the result. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1)) && \valid(j);
     requires \separated(a + (0 .. n-1), j);
@@ -400,7 +402,7 @@ static size_t meet(const struct ref_node *a, size_t n, uint64_t first, uint64_t 
   return lo;
 }
 
-/* What stays of the nodes top_l to top_r when the leaves first .. last are punctured. */
+/* What remains of the nodes top_l to top_r after puncturing the leaves first .. last. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires family: tree_family(family);
     requires \valid(kept + (0 .. 2 * REF_DEPTH_MAX - 1)) && \valid(count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file core.h
- * The puncturable PRF on an array of nodes in leaf order that the caller owns.
+ * The puncturable PRF on a caller-supplied array of nodes in leaf order.
  *
  * Results are those of pprf.h; PPRF_ERR_BUFFER means that the array is too short for the result.
- * On any error the array and its length are as they were.  Every value is stated against root, the
- * seed of the tree's root, which no key stores once it is punctured (ggm.acsl). */
+ * On any error the array and its length are unchanged.  Contracts state every value relative to
+ * root, the seed of the tree's root, which a key no longer stores once it is punctured
+ * (ggm.acsl). */
 #ifndef REF_CORE_H
 #define REF_CORE_H
 
@@ -15,12 +16,13 @@
 #include "splice.acsl"
 #endif
 
-/** More nodes than a puncture (of a leaf or a range) can add to a key of depth d. */
+/** Upper bound on the nodes that one puncture (of a leaf or a range) adds to a key of depth d. */
 #define REF_GROWTH(d) (2 * (size_t)(d))
-/** No array of the core is longer: 2^33 nodes. */
+/** Upper bound on the length of an array in the core: 2^33 nodes. */
 #define REF_NODES_MAX 0x200000000
 
-/** How many nodes lie wholly left of leaf x: the index of the first node that ends beyond x. */
+/** Number of nodes that lie entirely left of leaf x, which is the index of the first node that
+ * ends beyond x. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid_read(a + (0 .. n-1));
     requires nodes: inv(root, d, a, n);
@@ -32,7 +34,7 @@
 size_t ref_find(const struct ref_node *a, size_t n, uint64_t x)
   /*@ ghost (unsigned d) */;
 
-/** The key of depth d that has nothing punctured: one node, the root, whose seed is given. */
+/** Write the key of depth d with nothing punctured: one node, the root, with the given seed. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires \valid(a);
     assigns a[0];
@@ -61,11 +63,11 @@ void ref_setup(struct ref_node *a, unsigned d, struct pprf_seed root);
 int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family family, uint64_t x,
              struct pprf_seed *value);
 
-/** The co-path of x below a node that covers x: the siblings along the path from the node down to
- * x, in leaf order, path[0 .. *left-1] left of x and path[*left .. height-1] right of it.
+/** Derive the co-path of x below a node that covers x: the siblings along the path from the node
+ * down to x, in leaf order, path[0 .. *left-1] left of x and path[*left .. height-1] right of it.
  * @param[out] path  room for node.height nodes; wiped on error.
- * @param[out] left  how many of them are left of x.
- * @param[out] value the value of x, zero on error.
+ * @param[out] left  number of siblings left of x.
+ * @param[out] value value of x; zero on error.
  * @retval PPRF_OK or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires family: tree_family(family);
@@ -90,10 +92,10 @@ int ref_eval(const struct ref_node *a, size_t n, unsigned d, struct pprf_family 
 int ref_co_path(struct pprf_family family, struct ref_node node, uint64_t x, struct ref_node *path,
                 size_t *left, struct pprf_seed *value) /*@ ghost (unsigned d) */;
 
-/** Puncture leaf x and give its value, zero on error.  Behind its last node the array is zero, before and
- * after: nothing that a key held once may stay there.
+/** Puncture leaf x and return its value, zero on error.  The array beyond its last node is zero
+ * before and after the call, so no seed that the key no longer needs stays there.
  * @param[in,out] n   length; on success the node that covered x is replaced by its co-path.
- * @param[in]     cap nodes that the array holds.
+ * @param[in]     cap nodes that the array can hold.
  * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED, PPRF_ERR_BUFFER, or an error of
  * prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
@@ -130,8 +132,8 @@ int ref_eval_punct(struct ref_node *a, size_t *n, size_t cap, unsigned d, struct
                    uint64_t x, struct pprf_seed *value);
 
 /** Puncture the leaves first .. last.
- * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them were before), PPRF_ERR_BUFFER,
- * or an error of prg_expand. */
+ * @retval PPRF_OK, PPRF_ERR_RANGE, PPRF_ERR_PUNCTURED (all of them were punctured before),
+ * PPRF_ERR_BUFFER, or an error of prg_expand. */
 /*@ requires depth: d <= REF_DEPTH_MAX;
     requires family: tree_family(family);
     requires \valid(n) && *n <= cap <= REF_NODES_MAX;

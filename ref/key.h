@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file key.h
- * What pprf.c and batch.c share: the key. */
+ * struct pprf_key and what pprf.c and batch.c share. */
 #ifndef REF_KEY_H
 #define REF_KEY_H
 
@@ -9,8 +9,8 @@
 #include "prg.h"
 #include "wide_key.h"
 
-/* Bytes of stack that ref's own functions take: two co-paths of nodes and what is around them. */
-#ifdef PPRF_WIDE /* of 48 bytes a node, not 32 */
+/* Stack bytes that ref's own functions use: two co-paths of nodes and their callers' frames. */
+#ifdef PPRF_WIDE /* 48 bytes per node instead of 32 */
 #ifdef __OPTIMIZE__
 #define OWN_STACK 11264
 #else
@@ -25,15 +25,15 @@
 #endif
 
 struct pprf_key {
-  uint64_t maker; /* the process that made it (fork.h); 0: shared */
+  uint64_t maker; /* process that made the key (fork.h); 0 if the key is shared */
   struct pprf_family family;
   unsigned depth;
   size_t count, cap;
-  struct ref_node *nodes; /* cap of them, count in use, in leaf order */
-  size_t mapped; /* bytes of the shared mapping in which it lies; 0: private, on the heap */
+  struct ref_node *nodes; /* array of cap nodes, the first count of them in use, in leaf order */
+  size_t mapped; /* bytes of the shared mapping with the key and its nodes; 0: private */
 };
 
-/** Move the contents of a private key into another key; the private key must then be freed. */
+/** Replace the contents of a key by those of a private key, which the caller must then free. */
 void ref_key_take(pprf_key *key, pprf_key *from);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Included before every source of libpprf_ref_ns.a: its public symbols are ref_pprf_*, so that a
- * program can link both implementations. */
+/* Included before every source of libpprf_ref_ns.a: renames its public symbols to ref_pprf_*, so
+ * that a program can link both implementations. */
 #ifndef REF_NAMES_H
 #define REF_NAMES_H
 

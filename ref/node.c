@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Wiping, copying and moving nodes. */
 #include "node.h"
 
 #ifdef __FRAMAC__
 #include "splice.acsl"
 #endif
 
-/* The memory behind p is read here as far as the compiler knows, so that it keeps the stores. */
+/* Tell the compiler that the memory at p is read here, so that it keeps the stores. */
 #ifdef __FRAMAC__
 #define KEEP_STORES(p) ((void)(p))
 #else
@@ -49,8 +50,8 @@ void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t fr
   }
 }
 
-/* Move nodes by `by` places to the end of the array, a[from .. to-1] being where they arrive: the
- * last one first, so that none is overwritten before it has moved. */
+/* Move the nodes that arrive at a[from .. to-1] up by `by` places, the last one first, so that
+ * none is overwritten before it has moved. */
 /*@ requires bounds: by <= from <= to <= 0x300000000;
     requires \valid(a + (0 .. to-1));
     assigns a[from .. to-1];
@@ -66,7 +67,7 @@ static void move_up(struct ref_node *a, size_t from, size_t to, size_t by)
     ref_put(a, k - 1, a[k - 1 - by]);
 }
 
-/* Move nodes by `by` places to the start of the array, a[from .. to-1] being where they arrive. */
+/* Move the nodes that arrive at a[from .. to-1] down by `by` places. */
 /*@ requires bounds: from <= to && to + by <= 0x300000000;
     requires \valid(a + (0 .. to+by-1));
     assigns a[from .. to-1];

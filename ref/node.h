@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file node.h
- * Nodes of the key and the operations on them that need no PRG: place, move, wipe. */
+ * Nodes of a key and the operations that need no PRG: place, move, wipe. */
 #ifndef REF_NODE_H
 #define REF_NODE_H
 
 #include "prg.h"
 
-/** Greatest depth of a tree, and so the greatest height of a node. */
+/** Greatest depth of a tree, hence the greatest height of a node. */
 #define REF_DEPTH_MAX 63
 
 /** A subtree of the GGM tree whose seed the key stores: leaves start .. start + 2^height - 1. */
@@ -56,13 +56,13 @@ static inline void ref_put(struct ref_node *a, size_t k, struct ref_node node)
 #endif
 }
 
-/** Zero a seed, in a way that the compiler keeps. */
+/** Zero a seed; the compiler cannot optimize the stores away. */
 /*@ requires \valid(seed);
     assigns *seed;
     ensures wiped: zero_seed(*seed); */
 void ref_wipe_seed(struct pprf_seed *seed);
 
-/** Zero a[from .. to-1], in a way that the compiler keeps. */
+/** Zero a[from .. to-1]; the compiler cannot optimize the stores away. */
 /*@ requires from <= to;
     requires \valid(a + (from .. to-1));
     assigns a[from .. to-1];
@@ -78,8 +78,8 @@ void ref_wipe(struct ref_node *a, size_t from, size_t to);
                       shifted{Post,Pre}(a, k, b, from - to); */
 void ref_copy(struct ref_node *a, size_t to, const struct ref_node *b, size_t from, size_t n);
 
-/** Replace the nodes a[i .. j-1] by b[0 .. m-1]: the nodes from a[j] on move, and what is left
- * over behind the new last node is wiped, and so is b.
+/** Replace the nodes a[i .. j-1] by b[0 .. m-1].  The nodes from a[j] on move; b and the places
+ * beyond the new last node are wiped.
  * @return the new length, n - (j - i) + m; the array must have room for it. */
 /*@ requires bounds: i <= j <= n <= 0x200000000 && m <= 2 * REF_DEPTH_MAX;
     requires \valid(a + (0 .. n-1)) && \valid(a + (0 .. n-(j-i)+m-1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions over the proven core: this file owns the memory and converts bytes.
+/* The public functions above the proven core: argument checks, memory, conversion of bytes.
  *
- * Secrets.  The public functions check their arguments and wipe the stack; what has secrets in its frame
- * is PPRF_WORK below them. */
+ * Secrets: a public function holds none in its own frame. It checks arguments, calls a PPRF_WORK
+ * function that does the work, and then wipes the stack below itself. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -56,8 +56,8 @@ static int key_new(pprf_key **key, unsigned depth, size_t cap)
   return PPRF_OK;
 }
 
-/* A shared key.  No mapping can grow in several processes at once: this one has room for every node that
- * a key of the depth can come to have, and what is not used costs nothing. */
+/* A shared key.  Several processes cannot grow one mapping together, so it has room for every
+ * node that a key of this depth can have; unused pages cost nothing. */
 static int key_new_shared(pprf_key **key, unsigned depth)
 {
   uint64_t cap = (UINT64_C(1) << (depth - 1)) + REF_GROWTH(depth);
@@ -77,13 +77,14 @@ static int key_new_shared(pprf_key **key, unsigned depth)
   return PPRF_OK;
 }
 
-/* Make room for what one puncture can add.  Never realloc: it may leave a copy of the seeds.  The key
- * has a whole array at every moment, so that a child that is forked now can free its copy. */
+/* Make room for the nodes that one puncture can add.  Never realloc: it may leave a copy of the
+ * seeds. The key always has a complete array, so that a child forked at any moment can free its
+ * copy. */
 static PPRF_WORK int grow(pprf_key *key)
 {
   size_t cap = 2 * key->cap + REF_GROWTH(key->depth);
   if (cap > CODEC_NODES_MAX)
-    return PPRF_ERR_NOMEM; /* a file counts no more */
+    return PPRF_ERR_NOMEM; /* the key file cannot count more */
   struct ref_node *nodes = calloc(cap, sizeof *nodes), *before = key->nodes;
   if (nodes == NULL)
     return PPRF_ERR_NOMEM;
@@ -102,7 +103,7 @@ void ref_key_take(pprf_key *key, pprf_key *from)
     pprf_key t = *key;
     *key = *from;
     *from = t;
-  } else { /* others look for its nodes where they are; the family is the same */
+  } else { /* shared: other processes expect the nodes at their address; the family is the same */
     if (key->count > from->count)
       ref_wipe(key->nodes, from->count, key->count);
     ref_copy(key->nodes, 0, from->nodes, 0, from->count);
@@ -125,7 +126,7 @@ static void put_value(uint8_t out[PPRF_SEED_BYTES], struct pprf_seed *value)
 
 /* ---- the work ---- */
 
-/* The given bytes as a seed, or a random one. */
+/* Set the seed to the given bytes, or to random ones if given is NULL. */
 static int given_or_random(struct pprf_seed *seed, const uint8_t *given)
 {
   if (given == NULL)
@@ -161,7 +162,7 @@ static PPRF_WORK int eval(const pprf_key *key, uint64_t leaf, uint8_t *out)
   return err;
 }
 
-/* out: NULL if the value is not wanted. */
+/* out is NULL if the caller does not want the value. */
 static PPRF_WORK int eval_punct(pprf_key *key, uint64_t leaf, uint8_t *out)
 {
   struct pprf_seed value = {0, 0};
@@ -192,7 +193,7 @@ static PPRF_WORK int punct_range(pprf_key *key, uint64_t first, uint64_t last)
   return err;
 }
 
-/* Bytes that the key's file has more than one of version 1. */
+/* Number of bytes by which this key's file exceeds the same nodes in version 1. */
 static size_t more_bytes(const pprf_key *key)
 {
   return pprf_in_version2(key->family.suite, key->depth) ? VERSION2_MORE_BYTES : 0;
@@ -205,7 +206,7 @@ static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
   if (err == PPRF_OK && more != 0)
     return ref_to_version2(buf, bytes, key->family);
   if (err != PPRF_OK)
-    explicit_bzero(buf, more); /* ref_encode did so with the rest */
+    explicit_bzero(buf, more); /* ref_encode zeroed the rest */
   return err;
 }
 
@@ -219,7 +220,7 @@ static PPRF_WORK int decode(pprf_key *key, size_t n, const uint8_t *buf)
 
 /* ---- the API ---- */
 
-/* A key of the options, which were read; *key is NULL on error. */
+/* Make a key from options that were validated; *key is NULL on error. */
 static int make_key(pprf_key **key, const struct pprf_options *o)
 {
   pprf_key *k;
@@ -331,7 +332,7 @@ size_t pprf_node_count(const pprf_key *key)
   return key == NULL || is_copy(key) ? 0 : key->count;
 }
 
-/* Bytes of the mapping that are backed by memory. */
+/* Number of bytes of the mapping that are backed by memory. */
 static size_t resident(const pprf_key *key)
 {
   unsigned char there[4096];
@@ -401,11 +402,12 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-/* Make a key of a file of version 1, or of an image of one of version 2, whose header says depth and n. */
+/* Import a version 1 file, or the version 1 image of a version 2 file, whose header gave depth
+ * and n. */
 static int import_nodes(pprf_key **key, const uint8_t *buf, size_t len, unsigned depth, size_t n)
 {
   if (n > len / CODEC_RECORD_BYTES(depth))
-    return PPRF_ERR_FORMAT; /* where a size has 32 bits, the length of so many nodes wraps */
+    return PPRF_ERR_FORMAT; /* with a 32-bit size_t the length of so many nodes wraps */
   pprf_key *k;
   int err = key_new(&k, depth, n);
   if (err != PPRF_OK)
@@ -419,7 +421,8 @@ static int import_nodes(pprf_key **key, const uint8_t *buf, size_t len, unsigned
   return PPRF_OK;
 }
 
-/* ref_decode_header of an image of a file of version 2, whose depth may be one that version 1 does not have. */
+/* ref_decode_header for the version 1 image of a version 2 file, whose depth may exceed version
+ * 1's limit. */
 static int decode_image_header(const uint8_t *image, size_t len, unsigned *depth, size_t *n)
 {
   if (image[9] <= CODEC_DEPTH_MAX)
@@ -429,7 +432,7 @@ static int decode_image_header(const uint8_t *image, size_t len, unsigned *depth
   return len == ref_encoded_bytes(*depth, *n) ? PPRF_OK : PPRF_ERR_FORMAT;
 }
 
-/* suites: those that are taken. */
+/* suites: the accepted suites, as bits. */
 static PPRF_WORK int import_version2(pprf_key **key, const uint8_t *buf, size_t len,
                                      uint64_t suites)
 {
@@ -467,7 +470,7 @@ static int import_version1(pprf_key **key, const uint8_t *buf, size_t len)
   return err == PPRF_OK ? import_nodes(key, buf, len, depth, n) : err;
 }
 
-/* Make a key of one of these suites. */
+/* Import a key of one of the accepted suites. */
 static int import_among(pprf_key **key, const uint8_t *buf, size_t len, uint64_t suites)
 {
   unsigned suite, version;
@@ -512,7 +515,7 @@ int pprf_import_with(pprf_key **key, const uint8_t *buf, size_t len,
   if (err == PPRF_OK)
     err = import_among(key, buf, len, o.suites);
   if (err == PPRF_OK && o.store == PPRF_STORE_SLOTS && pprf_depth(*key) > PPRF_SLOTS_DEPTH_MAX) {
-    pprf_free(*key); /* there is but one store here: the result is to be opt's */
+    pprf_free(*key); /* ref has one store, but refuses what opt would refuse */
     *key = NULL;
     err = PPRF_ERR_RANGE;
   }
@@ -525,11 +528,11 @@ void pprf_free(pprf_key *key)
   PPRF_IF_WIDE(key, ref_wide_key_free(wide); return;)
   if (key == NULL)
     return;
-  if (key->mapped != 0) { /* others may use it: the system wipes it behind the last one */
+  if (key->mapped != 0) { /* others may use it: the kernel frees it after the last unmapping */
     (void)munmap(key, key->mapped);
     return;
   }
-  explicit_bzero(key->nodes, key->cap * sizeof *key->nodes); /* the count may be a fork's moment */
+  explicit_bzero(key->nodes, key->cap * sizeof *key->nodes); /* the count may be stale after fork */
   free(key->nodes);
   explicit_bzero(key, sizeof *key);
   free(key);

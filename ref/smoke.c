@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TAP: ref on every set of punctured leaves of small trees, reached by single punctures in both
- * orders and by ranges, against the definition of the GGM tree. */
+/* Test of ref on every set of punctured leaves of small trees, reached by single punctures in
+ * both orders and by ranges, against the definition of the GGM tree. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void ggm(uint8_t out[PPRF_SEED_BYTES], uint64_t x)
   }
 }
 
-/* Every leaf: its value, or punctured and zeros. */
+/* Check every leaf: its value, or punctured and a zero output. */
 static void check_values(const pprf_key *key, unsigned set)
 {
   static const uint8_t zero[PPRF_SEED_BYTES];
@@ -49,7 +49,7 @@ static void punct_leaf(pprf_key *key, unsigned x, unsigned set)
   CHECK(pprf_punct(key, x) == PPRF_ERR_PUNCTURED);
 }
 
-/* Same bytes, and they import to a key with the same bytes. */
+/* Both keys export the same bytes, which import to a key with the same bytes. */
 static void check_bytes(const pprf_key *key, const pprf_key *other, unsigned set)
 {
   uint8_t a[1024], b[1024], c[1024];

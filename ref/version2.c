@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Conversion between versions 1 and 2 of the key file. */
 #include "version2.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "common/options.h"
 #include "pprf.h"
 
-/* Where version 2 has what; the rest of the first 12 bytes is as in version 1. */
+/* Offsets in version 2; the other bytes of the first 12 are as in version 1. */
 enum { VERSION = 7, SUITE = 8, DEPTH = 9, COUNT = 12, SALT = 20, HEADER_BYTES = 36 };
 
 int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family)
@@ -28,7 +29,7 @@ int ref_to_version2(uint8_t *buf, size_t bytes, struct pprf_family family)
   return err;
 }
 
-/* Whether the digest at the end of the file is that of what stands before. */
+/* Check the digest at the end of the file against the bytes before it. */
 static int check_digest(const uint8_t *file, size_t len)
 {
   uint8_t digest[DIGEST_BYTES];
@@ -38,7 +39,7 @@ static int check_digest(const uint8_t *file, size_t len)
   return err;
 }
 
-/* Whether it begins as a file of a version does, whatever the suite. */
+/* Whether the file begins like one of the given version, whatever its suite. */
 static int begins(const uint8_t *file, unsigned version)
 {
   return memcmp(file, "PPRFKEY", VERSION) == 0 && file[VERSION] == version &&
@@ -56,7 +57,7 @@ int ref_file_begins(const uint8_t *buf, size_t len, unsigned *suite, unsigned *v
   return begins(buf, 1) || (len >= HEADER_BYTES + DIGEST_BYTES && begins(buf, 2));
 }
 
-/* Make a file of version 2 one of version 1 in place: the result is its part from byte 20 on. */
+/* Convert a version 2 file to version 1 in place: the result begins at byte 20. */
 static int to_version1(uint8_t *file, size_t len, uint64_t suites, struct pprf_family *family)
 {
   uint64_t count = ref_get_bytes(file, COUNT, 8);
@@ -68,7 +69,7 @@ static int to_version1(uint8_t *file, size_t len, uint64_t suites, struct pprf_f
     return PPRF_ERR_SUITE;
   if (count > len / CODEC_RECORD_BYTES(file[DEPTH]))
     return PPRF_ERR_FORMAT;
-  if (count > CODEC_NODES_MAX) /* a file of 2^36 bytes or more */
+  if (count > CODEC_NODES_MAX) /* the file would have 2^36 bytes or more */
     return PPRF_ERR_NOMEM;
   if (!pprf_has_salt(family->suite) && (family->salt_lo != 0 || family->salt_hi != 0))
     return PPRF_ERR_FORMAT;

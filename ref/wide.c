@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of 32-byte seeds: the sources for 16-byte seeds, compiled a second time.  Here struct pprf_seed is that
- * of prg/wide.h, and what knows seeds gets another name.  The words of a seed have names of their own in few
- * places, under PPRF_WIDE there; version2.c knows bytes alone, and serves both. */
+/* Keys with 32-byte seeds: the sources for 16-byte seeds, compiled a second time.  Here struct
+ * pprf_seed is that of prg/wide.h, and every name that depends on the seed's width is renamed.
+ * Code that names the words of a seed has a variant under PPRF_WIDE. version2.c handles only
+ * bytes and serves both widths. */
 #include "wide_key.h"
 
 #include "bytes.h"
@@ -10,12 +11,12 @@
 #include "version2.h"
 #include "wide.h"
 
-/* `(struct pprf_seed){0, 0}` is zero in either width. */
+/* `(struct pprf_seed){0, 0}` is zero for either width. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define PPRF_WIDE
 #undef PPRF_IF_WIDE
-#define PPRF_IF_WIDE(key, ...) /* it is one */
+#define PPRF_IF_WIDE(key, ...) /* every key here is wide */
 #undef PPRF_SEED_BYTES
 #define PPRF_SEED_BYTES PRG_WIDE_BYTES
 
@@ -25,7 +26,7 @@
 #define prg_expand prg_expand_wide
 #define prg_random prg_random_wide
 
-/* pprf.h, where ref/names.h may have been first */
+/* pprf.h, after ref/names.h if that is included */
 #define pprf_key pprf_wide_key
 #undef pprf_eval
 #define pprf_eval ref_wide_key_eval

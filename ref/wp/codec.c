@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind bytes.acsl and codec.acsl, and the round trip through the key file: nothing
- * of it is compiled. */
+/* The inductions behind bytes.acsl and codec.acsl, and the round trip through the key file. Only
+ * proven, never compiled. */
 #include "codec.h"
 
 /*@ predicate equal{L}(uint8_t *p, uint8_t *q, integer n) =
@@ -234,7 +234,7 @@
   }
 */
 
-/* What is exported is imported again, as the same nodes; only the digest can fail. */
+/* An exported key imports as the same nodes; only the digest can fail. */
 /*@ requires 1 <= d <= 32 && canonical(d, a, n);
     requires \valid(buf + (0 .. record_at(d, n) + 31));
     requires \valid_read(a + (0 .. n-1)) && \valid(b + (0 .. n-1));
@@ -268,7 +268,7 @@ static int export_import(uint8_t *buf, const struct ref_node *a, size_t n, unsig
   return PPRF_OK;
 }
 
-/* What is imported is exported again as the same bytes, and all else is rejected; only the digest
+/* An imported file exports as the same bytes, and every other file is rejected; only the digest
  * can fail. */
 /*@ requires \valid_read(buf + (0 .. len-1));
     requires \valid(a + (0 .. len-1)) && \valid(out + (0 .. len-1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind the vocabulary: ghost code only, nothing of it is compiled. */
+/* The inductions behind the vocabulary: ghost code only, never compiled. */
 #include "node.h"
 
 /*@ ghost
