@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AES-128 of two blocks under a key that is used once, so that the key schedule runs beside the rounds:
- * round i needs round key i, which the key schedule makes of round key i - 1 with the S-box that the
- * round itself uses.  Portable, and without a condition of the preprocessor: what is translated to Coq
- * (proofs/tools/aes.py) is what every compiler is given.
+/* AES-128 of two blocks under a key used only once, so the key schedule runs beside the rounds:
+ * round i needs round key i, which is made from round key i - 1 with the same S-box evaluation.
+ * Portable and free of #if: what proofs/tools/aes.py translates to Coq is what every compiler sees.
  *
  * Plane i holds bit i of 48 bytes: positions 0 .. 15 are the left child's block, 16 .. 31 the right
- * child's, 32 .. 47 the round key.  Within a block byte row + 4 * column is FIPS 197's s[row, column].
- * One S-box then serves both blocks and the key schedule. */
+ * child's, 32 .. 47 the round key.  Within a block byte row + 4 * column is FIPS 197's s[row,
+ * column]. So one S-box serves both blocks and the key schedule. */
 #include "aes.h"
 
 enum { LEFT = 0, RIGHT = 16, KEY = 32 };
-#define BLOCKS UINT64_C(0x00000000ffffffff)    /* the positions of the two blocks */
-#define ROUND_KEY UINT64_C(0x0000ffff00000000) /* those of the round key */
+#define BLOCKS UINT64_C(0x00000000ffffffff)    /* positions of the two blocks */
+#define ROUND_KEY UINT64_C(0x0000ffff00000000) /* positions of the round key */
 #define ROW(r) (UINT64_C(0x0000111111111111) << (r))
 
 struct planes {
@@ -23,7 +22,7 @@ struct gf4 {
   uint64_t hi, lo;
 };
 
-/* GF(16) over it: hi z + lo with z^2 = z + w + 1. */
+/* GF(16) over GF(4): hi z + lo with z^2 = z + w + 1. */
 struct gf16 {
   struct gf4 hi, lo;
 };
@@ -39,7 +38,7 @@ static inline struct gf4 mul4(struct gf4 a, struct gf4 b)
   return (struct gf4){(a.hi & b.lo) ^ (a.lo & b.hi) ^ high, (a.lo & b.lo) ^ high};
 }
 
-/* In GF(4) the square is the inverse, too. */
+/* Squaring; in GF(4) this is also the inverse. */
 static inline struct gf4 square4(struct gf4 a)
 {
   return (struct gf4){a.hi, a.hi ^ a.lo};
@@ -80,7 +79,7 @@ static inline struct gf16 times_wz(struct gf16 a)
   return (struct gf16){times_w(add4(a.hi, a.lo)), a.hi};
 }
 
-/* The conjugate over the norm; of 0 it gives 0. */
+/* The inverse: the conjugate divided by the norm; 0 for 0. */
 static inline struct gf16 inverse16(struct gf16 a)
 {
   struct gf4 sum = add4(a.hi, a.lo);
@@ -104,7 +103,7 @@ static inline void sub_bytes(struct planes *p)
   uint64_t t0 = lo.lo.lo, t1 = lo.lo.hi, t2 = lo.hi.lo, t3 = lo.hi.hi;
   uint64_t t4 = hi.lo.lo, t5 = hi.lo.hi, t6 = hi.hi.lo, t7 = hi.hi.hi;
   uint64_t t02 = t0 ^ t2, t07 = t0 ^ t7, t27 = t2 ^ t7, t023 = t3 ^ t02, t46 = t4 ^ t6;
-  x[0] = ~(t6 ^ t023); /* inverted where 63 has a bit */
+  x[0] = ~(t6 ^ t023); /* complemented where 0x63 has a bit */
   x[1] = ~(t1 ^ t07);
   x[2] = t1 ^ t7 ^ t02 ^ t46;
   x[3] = t023;
@@ -125,7 +124,7 @@ static inline uint64_t shift_rows(uint64_t v)
   return (v & ROW(0)) | (by1 & ROW(1)) | (by2 & ROW(2)) | (by3 & ROW(3));
 }
 
-/* What is n rows below, around the column. */
+/* Each position gets the byte one row below it, cyclically within the column. */
 static inline uint64_t row_below(uint64_t v)
 {
   return ((v >> 1) & ~ROW(3)) | ((v & ROW(0)) << 3);
@@ -152,19 +151,19 @@ static inline void mix_columns(struct planes *p)
   }
 }
 
-/* The next round key, from this one's bits and those of its bytes in the S-box; FIPS 197, 5.2. */
+/* The next round key, from the bits of this one and of its bytes' S-box values; FIPS 197, 5.2. */
 static inline uint64_t next_key(uint64_t key, uint64_t subbed, unsigned rcon)
 {
-  uint64_t last = subbed >> 12 & 15;                       /* of the last column */
+  uint64_t last = subbed >> 12 & 15;                       /* last column */
   uint64_t rotated = (last >> 1 | (last & 1) << 3) ^ rcon; /* RotWord, and Rcon in row 0 */
-  rotated |= rotated << 4;                                 /* in all four columns */
+  rotated |= rotated << 4;                                 /* copied to all four columns */
   rotated |= rotated << 8;
   key ^= key << 4 & 0xffff;
   key ^= key << 8 & 0xffff;
   return key ^ rotated;
 }
 
-/* The 8x8 bits of a word transposed: byte i of the result is bit i of the eight bytes. */
+/* Transpose the 8x8 bits of a word: byte i of the result holds bit i of each of the eight bytes. */
 static inline uint64_t transposed(uint64_t v)
 {
   uint64_t t = (v ^ v >> 7) & UINT64_C(0x00aa00aa00aa00aa);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file aes.h
- * The suite aes-128: half b of a node's PRG is AES-128 (FIPS 197) under the node's seed, of the block
+ * The suite aes-128: half b of a node's PRG output is AES-128 (FIPS 197) under the node's seed of
+ * the block
  *   salt XOR (in-order id in 8 bytes, b in one, seven zero bytes), all little-endian.
  *
- * Versions, bit for bit the same function.  Control flow and addresses depend on ids and leaves only,
- * never on a seed or a salt; they cannot fail.  Round keys are in registers, at most spilled to the stack
- * below the caller: prg_wipe clears both. */
+ * All versions compute the same function and cannot fail.  Control flow and addresses depend on ids
+ * and leaves only, never on a seed or a salt.  Round keys stay in registers or are spilled to the
+ * stack below the caller: prg_wipe clears both. */
 #ifndef PPRF_PRG_AES_H
 #define PPRF_PRG_AES_H
 
@@ -21,13 +22,13 @@ opt_node_expand opt_aes_bitsliced;
 opt_node_expand opt_aes_ni;
 opt_node_lanes opt_aes_ni_x4;
 opt_node_descend opt_aes_ni_descend;
-/** VAES: four blocks an instruction. */
+/** VAES: four blocks per instruction. */
 opt_node_lanes opt_aes_vaes_x4, opt_aes_vaes_x8;
 #else
 #define OPT_AES_X86 0
 #endif
 
-/* Clang before 16 has the intrinsics only where all code may use the instructions. */
+/* Clang before 16 declares the intrinsics only if all code may use the instructions. */
 #if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && \
   (!defined(__clang__) || __clang_major__ >= 16 || defined(__ARM_FEATURE_AES))
 #define OPT_AES_ARM 1

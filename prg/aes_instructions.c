@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AES-128 of two blocks by the processor's instructions, as in aes.c: the key schedule runs beside the
- * rounds. */
+/* AES-128 of two blocks by the processor's AES instructions (x86, ARMv8), with the key schedule
+ * beside the rounds as in aes.c. */
 #include "aes.h"
 
 #if OPT_AES_X86 || OPT_AES_ARM
@@ -24,7 +24,8 @@ static AES_NI_INLINE void store_block(struct pprf_seed *seed, __m128i v)
   _mm_storeu_si128((__m128i *)(void *)seed, v);
 }
 
-/* The bytes of column `from`, turned by so many, in the columns of a set of four bits; zero in the others. */
+/* The bytes of column `from`, rotated by `turn`, in each column of the four-bit set `columns`;
+ * zero in the other columns. */
 static AES_NI_INLINE __m128i turned(__m128i v, unsigned columns, unsigned from, unsigned turn)
 {
   int zero = (int)0x80808080u, bytes = 0;
@@ -36,14 +37,16 @@ static AES_NI_INLINE __m128i turned(__m128i v, unsigned columns, unsigned from, 
 #define ALL_COLUMNS 15
 #define SUM _mm_xor_si128
 
-/* Two blocks under one key, as fast as a walk down can be: of the key schedule one instruction a round waits
- * for the one before.  Sums are XORs.  Let B(r) be the last word of round key r, w[4r + 3] in FIPS 197, 5.2, and
+/* Encrypt two blocks under one key with the shortest dependency chain: one instruction of the key
+ * schedule per round depends on the round before.  Sums are XORs.  Let B(r) be the last word of
+ * round key r, w[4r + 3] in FIPS 197, 5.2, and
  *   B(-3) = w[0] + w[1] + w[2] + w[3],  B(-2) = w[1] + w[3],  B(-1) = w[2] + w[3].
  * Then, by 5.2, for r > 0
  *   B(r) = SubWord(RotWord(B(r - 1))) + Rcon(r) + B(r - 4),
  *   round key r = B(r) in all columns + B(r - 1) in 0 and 2 + B(r - 2) in 0 and 1 + B(r - 3) in 0.
- * v[r mod 4] is B(r) in all columns, turned back by r bytes, so nothing is left of RotWord; and as the columns are the
- * same, ShiftRows moves nothing: SubWord and the sum are the last round's instruction. */
+ * v[r mod 4] is B(r) in all columns, rotated back by r bytes, which cancels RotWord.  Since the
+ * columns are equal, ShiftRows changes nothing: the last round's instruction computes SubWord and
+ * the sum. */
 static AES_NI_INLINE void encrypt_pair(__m128i key, __m128i *a, __m128i *b)
 {
   __m128i v[4];
@@ -58,7 +61,7 @@ static AES_NI_INLINE void encrypt_pair(__m128i key, __m128i *a, __m128i *b)
   for (unsigned r = 1; r <= 10; r++) {
     unsigned now = r % 4, before_1 = (r + 3) % 4, before_2 = (r + 2) % 4, before_3 = (r + 1) % 4;
     __m128i rcon = _mm_set1_epi32((int)((uint32_t)rcons[r - 1] << 8 * now));
-    if (r == 1) /* B(-3) comes late: it is added last */
+    if (r == 1) /* B(-3) is ready late: add it last */
       v[now] = SUM(_mm_aesenclast_si128(v[before_1], rcon), v[now]);
     else
       v[now] = _mm_aesenclast_si128(v[before_1], SUM(v[now], rcon));
@@ -87,7 +90,8 @@ AES_NI struct pprf_children opt_aes_ni(struct pprf_seed seed, uint64_t salt_lo, 
   return c;
 }
 
-/* The child on the path and its sibling are the two blocks: nothing waits for the leaf's bit. */
+/* One block is the child on the path, the other its sibling, so no selection by the leaf's bit
+ * follows the rounds. */
 AES_NI struct pprf_seed opt_aes_ni_descend(struct pprf_seed seed, uint64_t salt_lo,
                                            uint64_t salt_hi, uint64_t leaf, unsigned height,
                                            struct pprf_seed *copath)
@@ -108,15 +112,15 @@ AES_NI struct pprf_seed opt_aes_ni_descend(struct pprf_seed seed, uint64_t salt_
   return seed;
 }
 
-/* FIPS 197, 5.2: each word is the sum of those of the old key up to it, and the same word of SubWord,
- * RotWord and Rcon added to all. */
+/* FIPS 197, 5.2: word i of a round key is the sum of words 0 .. i of the old key and of one
+ * word, SubWord, RotWord and Rcon, which is added to all. */
 static AES_NI_INLINE __m128i sums(__m128i key)
 {
   key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
   return _mm_xor_si128(key, _mm_slli_si128(key, 8));
 }
 
-/* aeskeygenassist wants its constant in the instruction. */
+/* aeskeygenassist takes its constant as an immediate operand. */
 #define NEXT_KEY(key, rcon) \
   key = _mm_xor_si128(sums(key), _mm_shuffle_epi32(_mm_aeskeygenassist_si128(key, rcon), 0xff))
 
@@ -125,8 +129,8 @@ static AES_NI_INLINE __m128i sums(__m128i key)
   a = _mm_aesenc_si128(a, key);    \
   b = _mm_aesenc_si128(b, key)
 
-/* Four keys at once: the instructions of one wait for those before, those of four for nothing; so here the
- * fewest instructions are best, FIPS 197's own way. */
+/* Four keys at once: four independent dependency chains hide the latency, so the fewest
+ * instructions are fastest, which is FIPS 197's own key schedule. */
 #define AES_ROUND_4(rcon)                \
   for (unsigned i = 0; i < 4; i++) {     \
     AES_ROUND(key[i], a[i], b[i], rcon); \
@@ -158,7 +162,7 @@ AES_NI void opt_aes_ni_x4(uint64_t salt_lo, uint64_t salt_hi, const struct opt_s
   }
 }
 
-/* ---- four blocks in a register ---- */
+/* ---- four blocks in one register ---- */
 
 #define VAES __attribute__((target("aes,vaes,avx512f,avx512bw,avx512vl")))
 #define VAES_INLINE \
@@ -188,8 +192,8 @@ static VAES_INLINE __m512i blocks_4(const struct opt_step *s, uint64_t salt_lo, 
   _mm_storeu_si128((__m128i *)(void *)(s)[2].side, _mm512_extracti32x4_epi32(v, 2)); \
   _mm_storeu_si128((__m128i *)(void *)(s)[3].side, _mm512_extracti32x4_epi32(v, 3))
 
-/* With the last word, rotated, in all columns there is nothing for ShiftRows to move: the last round's
- * instruction is SubWord and adds Rcon. */
+/* The rotated last word is in all columns, so ShiftRows changes nothing: the last round's
+ * instruction computes SubWord and adds Rcon. */
 static VAES_INLINE __m512i next_key_4(__m512i key, int rcon)
 {
   const __m512i rotated_last = _mm512_set1_epi32(0x0c0f0e0d);
@@ -267,8 +271,8 @@ static AES_ARM_INLINE void store_block(struct pprf_seed *seed, uint8x16_t v)
   *seed = (struct pprf_seed){vgetq_lane_u64(words, 0), vgetq_lane_u64(words, 1)};
 }
 
-/* FIPS 197, 5.2.  aese adds a round key, here none, and then does SubBytes and ShiftRows: with the last
- * word, rotated, in all columns there is nothing for ShiftRows to move. */
+/* FIPS 197, 5.2.  aese adds a round key, here zero, and then does SubBytes and ShiftRows; the
+ * rotated last word is in all columns, so ShiftRows changes nothing. */
 static AES_ARM_INLINE uint8x16_t next_round_key(uint8x16_t key, unsigned rcon)
 {
   const uint8x16_t none = vdupq_n_u8(0);
@@ -279,8 +283,8 @@ static AES_ARM_INLINE uint8x16_t next_round_key(uint8x16_t key, unsigned rcon)
   return veorq_u8(key, veorq_u8(word, vreinterpretq_u8_u32(vdupq_n_u32(rcon))));
 }
 
-/* n pairs of blocks, each pair under its own key: nothing waits for another pair.  aese begins a round
- * with the key of the one before, so that the last key is added by itself. */
+/* n pairs of blocks, each pair under its own key; the pairs are independent.  aese begins a
+ * round by adding the previous round's key, so the last key is added separately. */
 static AES_ARM_INLINE void encrypt_pairs(unsigned n, uint8x16_t *key, uint8x16_t *a, uint8x16_t *b)
 {
   for (unsigned round = 0; round < 9; round++)

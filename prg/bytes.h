@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file bytes.h
- * Integers as bytes, little-endian. */
+ * Conversion of integers to and from bytes, little-endian. */
 #ifndef REF_BYTES_H
 #define REF_BYTES_H
 
@@ -53,7 +53,7 @@ static inline uint64_t ref_get_bytes(const uint8_t *p, size_t at, unsigned w)
   return v;
 }
 
-/** Whether the n bytes at p and at q are the same. */
+/** Whether the n bytes at p and at q are equal. */
 /*@ requires \valid_read(p + (0 .. n-1)) && \valid_read(q + (0 .. n-1));
     assigns \nothing;
     ensures same: \result <==> \forall integer k; 0 <= k < n ==> p[k] == q[k]; */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG of the library that ships: for SHA3-256's suites one of the versions of keccak.h, for AES's one
- * of aes.h, for the one of 32-byte seeds one of sha256.h, or libcrypto's.  prg/libcrypto.c is compiled beside it with its functions of these names
- * renamed to *_evp. */
+/* The PRG of the shipped library, and the choice of its version: one of keccak.h for the
+ * SHA3-256 suites, of aes.h for aes-128, of sha256.h for 32-byte seeds, or libcrypto's.
+ * prg/libcrypto.c is compiled beside this file with its functions renamed to *_evp. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct pprf_wide_children prg_expand_wide_evp(struct pprf_family family, struct 
 int prg_digest_evp(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 uint64_t prg_wipe_plan_evp(unsigned own);
 
-/* What stands behind the versions, and is the last of them. */
+/* The last version of each list: libcrypto's, or without libcrypto the portable one. */
 #ifdef PPRF_NO_OPENSSL
 #define BEHIND "builtin"
 #else
@@ -56,8 +56,8 @@ static int have_aes(void)
   return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
 }
 
-/* Not every compiler's __builtin_cpu_supports knows vaes; the system saves its registers if it does
- * AVX-512's. */
+/* Not every compiler's __builtin_cpu_supports knows vaes. A system that saves AVX-512's
+ * registers also saves those of VAES. */
 static int have_vaes(void)
 {
   unsigned a, b, c, d;
@@ -68,12 +68,12 @@ static int have_vaes(void)
 
 #if OPT_AES_ARM
 #ifndef HWCAP_AES
-#define HWCAP_AES (1UL << 3) /* of Linux on arm64 */
+#define HWCAP_AES (1UL << 3) /* Linux on arm64 */
 #endif
 
 static int have_armv8_aes(void)
 {
-#if defined(__ARM_FEATURE_AES) /* the program was compiled for processors that have them */
+#if defined(__ARM_FEATURE_AES) /* compiled for processors that have the instructions */
   return 1;
 #elif defined(__linux__)
   return (getauxval(AT_HWCAP) & HWCAP_AES) != 0;
@@ -95,12 +95,12 @@ static int have_sha(void)
 
 #if OPT_SHA256_ARM
 #ifndef HWCAP_SHA2
-#define HWCAP_SHA2 (1UL << 6) /* of Linux on arm64 */
+#define HWCAP_SHA2 (1UL << 6) /* Linux on arm64 */
 #endif
 
 static int have_armv8_sha2(void)
 {
-#if defined(__ARM_FEATURE_SHA2) /* the program was compiled for processors that have them */
+#if defined(__ARM_FEATURE_SHA2) /* compiled for processors that have the instructions */
   return 1;
 #elif defined(__linux__)
   return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0;
@@ -110,9 +110,10 @@ static int have_armv8_sha2(void)
 }
 #endif
 
-/* Without optimization a Keccak on vector registers has a variable for each of its steps, and one of many
- * instances takes up to 120 kB of stack: more than a thread may have.  So the lanes of Keccak are for optimized
- * code.  The most that a call takes stands in pprf.h, PPRF_STACK_BYTES. */
+/* Without optimization each step of a vector Keccak has a stack variable of its own, and a
+ * version with many lanes takes up to 120 kB of stack, more than a thread may have.  So only
+ * optimized builds have multi-lane Keccak.  PPRF_STACK_BYTES in pprf.h bounds the stack of every
+ * call. */
 #ifdef __OPTIMIZE__
 #define KECCAK_LANES(lanes) (lanes)
 #define KECCAK_STACK 512
@@ -137,7 +138,7 @@ static int have_armv8_sha2(void)
 #define SHA256_SCALAR_STACK 2048
 #endif
 
-/* A suite in a version.  What keccak.h has for sha3-256 wants neither salt nor id. */
+/* The code of one version for one suite. For sha3-256 salt and id are ignored. */
 struct code {
   opt_node_expand *expand;
   opt_node_lanes *expand_4, *expand_8; /* or NULL */
@@ -169,7 +170,7 @@ BARE_LANES(opt_keccak_avx512_x4)
 BARE_LANES(opt_keccak_avx512_x8)
 #endif
 
-/* The same functions of libcrypto's version, which takes a node by its start and height. */
+/* libcrypto's version as such a function: from the in-order id to start and height. */
 static struct pprf_children behind(unsigned suite, struct pprf_seed seed, uint64_t salt_lo,
                                    uint64_t salt_hi, uint64_t id)
 {
@@ -195,15 +196,15 @@ static struct pprf_wide_children behind_wide(struct pprf_wide_seed seed)
 struct version {
   const char *name;
   int (*usable)(void);
-  unsigned stack, stack_many; /* bytes that prg_expand and opt_descend, and opt_expand_many, take */
+  unsigned stack, stack_many; /* bytes for prg_expand and opt_descend, and for opt_expand_many */
   union {
-    struct code code[2];   /* of the suites that share the version */
-    opt_wide_expand *wide; /* of the suite of 32-byte seeds */
+    struct code code[2];   /* for the suites that share the version */
+    opt_wide_expand *wide; /* for the suite with 32-byte seeds */
   };
 };
 
 /* clang-format off */
-/* The fastest first; the last is what remains. */
+/* The fastest first; the last is the fallback. */
 static const struct version sha3_versions[] = {
 #if OPT_KECCAK_X86
   {"avx512", have_avx512, KECCAK_VECTOR_STACK, KECCAK_8_STACK,
@@ -249,7 +250,7 @@ static const struct version sha256_versions[] = {
    .wide = behind_wide}};
 /* clang-format on */
 
-/* Before a choice: its prg_expand makes it. */
+/* The version before the choice: its prg_expand makes the choice. */
 static opt_node_expand choose_for_bare, choose_for_salted, choose_for_aes;
 static opt_wide_expand choose_for_wide;
 static const struct version sha3_undecided = {
@@ -259,9 +260,9 @@ static const struct version aes_undecided = {"", always, 0, 0,
                                              .code = {{choose_for_aes, NULL, NULL, NULL}}};
 static const struct version sha256_undecided = {"", always, 0, 0, .wide = choose_for_wide};
 
-/* The suites that share a choice of version are numbered one after the other. */
+/* Suites that share a choice of version have consecutive ids. */
 static struct choice {
-  const char *variable; /* of the environment */
+  const char *variable; /* environment variable */
   unsigned first_suite, suites;
   const struct version *versions, *last, *undecided;
   _Atomic(const struct version *) current;
@@ -292,11 +293,10 @@ static struct choice *choice_of(unsigned suite)
   return suite == PRG_AES_128 ? &aes_choice : &sha3_choice;
 }
 
-/* For prg_wipe_plan and opt_wipe_plan: the most that a version takes of those that are or were
- * current. */
+/* For prg_wipe_plan and opt_wipe_plan: the maximum over all versions that are or were current. */
 static _Atomic uint64_t used, used_many;
 
-/* In the static block of thread-local memory: an access is one instruction, and no call. */
+/* In the static TLS block: an access is one instruction and no call. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t calls;
 
 /* ---- does a version agree with libcrypto? ---- */
@@ -309,8 +309,8 @@ static int same_seed(struct pprf_seed a, struct pprf_seed b)
 #define TEST_SALT_LO UINT64_C(0x0123456789abcdef)
 #define TEST_SALT_HI UINT64_C(0xf0e1d2c3b4a59687)
 
-/* Whether a version's lanes agree with its prg_expand, on seeds that each lane sees.  The children
- * are written in place and to places in disorder, as callers do. */
+/* Whether a version's lanes agree with its prg_expand, on different seeds in each lane.  The
+ * children are written in place and to permuted places, as callers do. */
 static int lanes_agree(const struct code *v, opt_node_lanes *lanes, unsigned n)
 {
   struct pprf_seed seed[OPT_LANES], parent[OPT_LANES], right[OPT_LANES];
@@ -334,7 +334,7 @@ static int lanes_agree(const struct code *v, opt_node_lanes *lanes, unsigned n)
   return same;
 }
 
-/* Whether its walk down is that of its prg_expand. */
+/* Whether a version's opt_descend agrees with its prg_expand. */
 static int descent_agrees(const struct code *v)
 {
   const uint64_t leaf = UINT64_C(0x35c9b2a64fe81d07);
@@ -356,7 +356,7 @@ static int descent_agrees(const struct code *v)
 static int code_agrees(const struct code *v, unsigned suite)
 {
   struct pprf_seed seed = {0, 0};
-  uint64_t salt_lo = 0, salt_hi = 0, id = 2; /* each round has other ones */
+  uint64_t salt_lo = 0, salt_hi = 0, id = 2; /* these differ in each round */
   for (unsigned i = 0; i < 64; i++) {
     struct pprf_children a = behind(suite, seed, salt_lo, salt_hi, id),
                          b = v->expand(seed, salt_lo, salt_hi, id);
@@ -367,7 +367,7 @@ static int code_agrees(const struct code *v, unsigned suite)
     seed = i & 1 ? a.right : a.left;
     salt_lo += TEST_SALT_LO;
     salt_hi -= TEST_SALT_HI;
-    /* leaves' ids, which are odd, too: tls/tickets/tickets.c */
+    /* odd ids too, which tls/tickets/tickets.c uses for leaves */
     id = (salt_lo ^ salt_hi) | UINT64_C(1) << i;
   }
   return (v->expand_4 == NULL || lanes_agree(v, v->expand_4, 4)) &&
@@ -380,7 +380,7 @@ static int same_wide(const struct pprf_wide_seed *a, const struct pprf_wide_seed
   return a->lo == b->lo && a->hi == b->hi && a->third == b->third && a->fourth == b->fourth;
 }
 
-/* The same of a version for seeds of 32 bytes. */
+/* The same for a version for 32-byte seeds. */
 static int wide_agrees(opt_wide_expand *wide)
 {
   struct pprf_wide_seed seed = {0, 0, 0, 0};
@@ -407,7 +407,7 @@ static int agrees(const struct choice *choice, const struct version *v)
 
 /* ---- the choice ---- */
 
-/* The version of a name, or NULL. */
+/* The version with this name, or NULL. */
 static const struct version *named(const struct choice *choice, const char *name)
 {
   for (const struct version *v = choice->versions; v <= choice->last; v++)
@@ -423,15 +423,15 @@ static void raise_to(_Atomic uint64_t *most, uint64_t plan)
     ;
 }
 
-/* Called before the version becomes current: who uses it finds its stack in the plans. */
+/* Called before the version becomes current, so that the wipe plans already cover its stack. */
 static void note(const struct version *v)
 {
   raise_to(&used, prg_wipe_flags() | v->stack);
   raise_to(&used_many, prg_wipe_flags() | v->stack_many);
 }
 
-/* Choose the version.  Threads that come here at once choose the same one.  While libcrypto fails
- * nothing is decided and its error is the caller's result. */
+/* Choose the version.  Threads that come here at once choose the same one.  While libcrypto
+ * fails, nothing is decided and the caller gets libcrypto's error. */
 static const struct version *choose(struct choice *choice)
 {
   const struct version *chosen = NULL, *before = choice->undecided;
@@ -469,7 +469,8 @@ static const struct code *code_of(const struct version *v, unsigned suite)
 static struct pprf_children choose_and_expand(unsigned suite, struct pprf_seed seed,
                                               uint64_t salt_lo, uint64_t salt_hi, uint64_t id)
 {
-  /* in memory: in a register that callees save it would go as deep as libcrypto does */
+  /* in memory: in a callee-saved register the seed could be spilled as deep as libcrypto's
+   * frames */
   volatile uint64_t lo = seed.lo, hi = seed.hi;
   const struct version *v = choose(choice_of(suite));
   seed = (struct pprf_seed){lo, hi};
@@ -534,7 +535,7 @@ static int known(unsigned suite)
   return suite >= PRG_SHA3_256 && suite <= PRG_AES_128;
 }
 
-/* It holds no array: nothing for the stack protector to guard. */
+/* No array here, so no stack protector is needed. */
 __attribute__((no_stack_protector)) struct pprf_children
 prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start, unsigned height)
 {
@@ -564,7 +565,7 @@ __attribute__((no_stack_protector)) int opt_descend(struct pprf_family family,
   return 1;
 }
 
-/* n < 4 or n < 8 steps in lanes of which some are idle. */
+/* Make n < 4 or n < 8 steps in 4 or 8 lanes; the other lanes compute unused values. */
 static void pad_and_expand(struct pprf_family family, opt_node_lanes *lanes, unsigned width,
                            const struct opt_step *step, unsigned n)
 {
@@ -601,7 +602,7 @@ int opt_expand_many(struct pprf_family family, const struct opt_step *step, unsi
   }
   int err = c.err;
   c.left = c.right = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* keep the stores */
   return err;
 }
 
@@ -631,7 +632,7 @@ int opt_expand_many_wide(struct pprf_family family, const struct opt_wide_step *
   }
   int err = c.err;
   c.left = c.right = (struct pprf_wide_seed){0, 0, 0, 0};
-  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* keep the stores */
   return err;
 }
 
@@ -645,7 +646,7 @@ int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
   return prg_digest_evp(bytes, len, out);
 }
 
-/* Before the first choice libcrypto's is what may have been used. */
+/* Before the first choice only libcrypto's version can have been used. */
 static uint64_t plan_of(_Atomic uint64_t *most, unsigned own)
 {
   uint64_t plan = atomic_load_explicit(most, memory_order_acquire);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keccak-f[1600] of FIPS 202 as macros over a type of lanes; SHA3-256 of a seed, and of a seed with a salt
- * and a node's id. */
+/* Keccak-f[1600] of FIPS 202 as macros over a lane type; SHA3-256 of a seed, and of a seed with
+ * a salt and a node's id. */
 #include "keccak.h"
 
 /* Round constants: FIPS 202, iota. */
@@ -28,7 +28,7 @@ static const uint64_t iota[24] = {
   d3 = XOR(c2, ROL(c4, 1));                                                                        \
   d4 = XOR(c3, ROL(c0, 1))
 
-/* rho and pi: the five lanes of a row of the next state, before chi. */
+/* rho and pi: five lanes of one row of the next state, before chi. */
 #define RHO_PI(l0, d0, r0, l1, d1, r1, l2, d2, r2, l3, d3, r3, l4, d4, r4)                         \
   b0 = ROL(XOR(l0, d0), r0);                                                                       \
   b1 = ROL(XOR(l1, d1), r1);                                                                       \
@@ -70,8 +70,9 @@ static const uint64_t iota[24] = {
   lane s##0, s##1, s##2, s##3, s##4, s##5, s##6, s##7, s##8, s##9, s##10, s##11, s##12, s##13,     \
     s##14, s##15, s##16, s##17, s##18, s##19, s##20, s##21, s##22, s##23, s##24
 
-/* The first round from the block of a seed (lo, hi): 06 follows the seed's 16 bytes and 80 is in the
- * last byte of the rate, byte 135, so lanes 2 and 16 are constants and the others zero. */
+/* The first round for the block of a seed (lo, hi): byte 06 follows the 16 bytes of the seed and
+ * byte 80 is the last byte of the rate (135), so lanes 2 and 16 are constants and the others
+ * zero. */
 #define FIRST_ROUND(e, lo, hi)                                                                     \
   c1 = XOR(hi, CONSTANT(TOP));                                                                     \
   d0 = ROL(c1, 1);                                                                                 \
@@ -110,8 +111,8 @@ static const uint64_t iota[24] = {
   b4 = ROL(d1, 2);                                                                                 \
   CHI_ROW(e##20, e##21, e##22, e##23, e##24)
 
-/* The first round from the block of a node: its seed (lo, hi), its key's salt (s0, s1) and its in-order
- * id are lanes 0 .. 4, and 06 follows them in lane 5. */
+/* The first round for the block of a node: its seed (lo, hi), its key's salt (s0, s1) and its
+ * in-order id are lanes 0 .. 4, and 06 follows them in lane 5. */
 #define FIRST_ROUND_OF_NODE(e, lo, hi, s0, s1, id)                                                 \
   c0 = XOR(lo, CONSTANT(0x06));                                                                    \
   c1 = XOR(hi, CONSTANT(TOP));                                                                     \
@@ -152,9 +153,9 @@ static const uint64_t iota[24] = {
   b4 = ROL(d1, 2);                                                                                 \
   CHI_ROW(e##20, e##21, e##22, e##23, e##24)
 
-/* The state after the first round is in e, and the digest's lanes 0 .. 3 are to come into e0 .. e3: of
- * the last round four lanes matter.  The rounds between stay a loop of two: straight-line code for all
- * 24 fills the cache of decoded instructions and is no faster even alone. */
+/* From the state after the first round in e to the digest's lanes 0 .. 3 in e0 .. e3; the last
+ * round computes only these four lanes.  The rounds between are a loop of two: straight-line
+ * code for all 24 fills the decoded-instruction cache and is no faster even alone. */
 #define OTHER_ROUNDS                                                                               \
   for (unsigned i = 1; i < 23; i += 2) {                                                           \
     ROUND(e, a, iota[i]);                                                                          \
@@ -172,13 +173,13 @@ static const uint64_t iota[24] = {
   STATE(lane, e);                                                                                  \
   lane b0, b1, b2, b3, b4, c0, c1, c2, c3, c4, d0, d1, d2, d3, d4
 
-/* Lanes 0 .. 3 of the digest of a seed (lo, hi) into e0 .. e3. */
+/* Lanes 0 .. 3 of the digest of a seed (lo, hi), into e0 .. e3. */
 #define SHA3_256_OF_SEED(lane, lo, hi)                                                             \
   WORKING(lane);                                                                                   \
   FIRST_ROUND(e, lo, hi);                                                                          \
   OTHER_ROUNDS
 
-/* The same of a node: seed, salt and in-order id. */
+/* The same for a node: seed, salt and in-order id. */
 #define SHA3_256_OF_NODE(lane, lo, hi, s0, s1, id)                                                 \
   WORKING(lane);                                                                                   \
   FIRST_ROUND_OF_NODE(e, lo, hi, s0, s1, id);                                                      \
@@ -226,7 +227,7 @@ opt_salted_avx2(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint6
   return (struct pprf_children){{e0, e1}, {e2, e3}, 0};
 }
 
-/* From here on lanes are vectors with one instance in each 64-bit element. */
+/* From here on a lane is a vector with one instance in each 64-bit element. */
 #undef XOR
 #undef XOR3
 #undef ROL
@@ -235,7 +236,7 @@ opt_salted_avx2(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uint6
 
 #include <immintrin.h>
 
-/* A vector of four 16-byte seeds is four loads: the parents may lie anywhere. */
+/* A vector of four 16-byte seeds takes four loads, because the parents may lie anywhere. */
 static inline __attribute__((target("avx2"), always_inline)) __m256i
 load_2(const struct opt_step *s)
 {
@@ -251,8 +252,8 @@ store_2(struct pprf_seed *to_low, struct pprf_seed *to_high, __m256i v)
   _mm_storeu_si128((__m128i *)(void *)to_high, _mm256_extracti128_si256(v, 1));
 }
 
-/* Elements 0 .. 3 are the steps 0, 2, 1, 3: that is what unpacking two pairs of seeds gives, and
- * unpacking the words of the digests undoes it. */
+/* Elements 0 .. 3 are the steps 0, 2, 1, 3: the order that unpacking two pairs of seeds gives,
+ * and that unpacking the words of the digests undoes. */
 #define LOAD_4(s, lo, hi)                                                                          \
   __m256i s01 = load_2(s), s23 = load_2((s) + 2);                                                  \
   __m256i lo = _mm256_unpacklo_epi64(s01, s23), hi = _mm256_unpackhi_epi64(s01, s23)
@@ -276,7 +277,7 @@ __attribute__((target("avx2"))) void opt_keccak_avx2_x4(const struct opt_step *s
   STORE_4(step, e0, e1, e2, e3);
 }
 
-/* The ids of their nodes, in the same order. */
+/* The in-order ids of the parents, in the same order. */
 #define IDS_4(s) _mm256_set_epi64x(ID(s, 3), ID(s, 1), ID(s, 2), ID(s, 0))
 #define ID(s, i) (long long)opt_step_id(&(s)[i])
 
@@ -395,14 +396,14 @@ opt_salted_avx512(struct pprf_seed seed, uint64_t salt_lo, uint64_t salt_hi, uin
                                 0};
 }
 
-/* Bit by bit a where side has ones, else b. */
+/* Bitwise a where side has ones, else b. */
 #define CHOOSE(side, a, b) _mm_ternarylogic_epi64(side, a, b, 0xca)
 
-/* Ones if the path from height h down to a leaf goes to the right, else zeros. */
+/* All ones if the path to the leaf goes right at height h, else zeros. */
 #define SIDE(leaf, h) CONSTANT((leaf >> ((h) - 1) & 1) * UINT64_MAX)
 
-/* The child on the path is next, and the other is kept where copath says, unless that is NULL: no jump depends on the
- * leaf, and the state stays in registers. */
+/* The child on the path becomes the next seed; its sibling is stored where copath says, if that
+ * is not NULL. No jump depends on the leaf, and the state stays in registers. */
 #define STEP_DOWN(side, copath, h)                                                                 \
   lo = CHOOSE(side, e2, e0);                                                                       \
   hi = CHOOSE(side, e3, e1);                                                                       \

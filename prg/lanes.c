@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The weak definitions of lanes.h, which call prg_expand. */
 #include "lanes.h"
 #include "wide.h"
 
@@ -13,7 +14,7 @@ __attribute__((weak)) int opt_expand_many(struct pprf_family family, const struc
   }
   int err = c.err;
   c.left = c.right = (struct pprf_seed){0, 0};
-  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* keep the stores */
   return err;
 }
 
@@ -28,7 +29,7 @@ __attribute__((weak)) int opt_expand_many_wide(struct pprf_family family,
   }
   int err = c.err;
   c.left = c.right = (struct pprf_wide_seed){0, 0, 0, 0};
-  __asm__ volatile("" : : "r"(&c) : "memory"); /* the zeros are stored */
+  __asm__ volatile("" : : "r"(&c) : "memory"); /* keep the stores */
   return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PRG and the digest through OpenSSL's EVP: the EVP_MD, the EVP_CIPHER and the EVP_KDF are fetched once
- * for the process, and each thread keeps one EVP_MD_CTX, so that readers of one key do not share a digest state.
- * A cipher's context lives for one call: freeing it is what wipes the round keys. */
+/* The PRG and the digest through OpenSSL's EVP.  EVP_MD, EVP_CIPHER and EVP_KDF are fetched once
+ * per process, and each thread keeps one EVP_MD_CTX, so that readers of one key do not share a
+ * digest state. A cipher context lives for one call: freeing it wipes the round keys. */
 #include "prg.h"
 
 #include <openssl/core_names.h>
@@ -20,32 +20,34 @@
 #include "pprf.h"
 #include "wide.h"
 
-/* The process that loaded the library: its number (fork.h), which no child has, and its id, which a child of vfork has
- * not.  An id alone says nothing: a descendant may have the same, in a namespace of its own or when ids are used
- * again; libcrypto's generator goes by that alone, and would give it what it gave the loader. */
+/* The process that loaded the library: its number (fork.h), which no child has, and its pid,
+ * which a child of vfork does not have.  A pid alone proves nothing: a descendant may have the
+ * same one, in a pid namespace of its own or after reuse. libcrypto's generator checks only the
+ * pid and would give such a descendant the loader's output. */
 static uint64_t loader;
 static pid_t loader_id;
 static pthread_mutex_t init_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int initialized;
 static pthread_key_t ctx_key; /* frees a thread's context when the thread ends */
 static _Atomic int have_key;
-static int watched; /* whether libcrypto's end is told */
-static EVP_MD *_Atomic sha3;    /* NULL: not fetched yet, or there is none */
+static int watched; /* whether OPENSSL_atexit is registered */
+static EVP_MD *_Atomic sha3;    /* NULL: not fetched yet, or unavailable */
 static EVP_CIPHER *_Atomic aes; /* the same */
 static EVP_KDF *_Atomic hkdf;   /* the same */
-/* In the static block, where an access is no call (choice.c). */
+/* In the static TLS block: an access is no call (choice.c). */
 static _Thread_local __attribute__((tls_model("initial-exec"))) EVP_MD_CTX *thread_ctx;
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t calls;
 
-/* A thread ends.  A destructor of the program's may still use the library in it, and exit may come to the same thread:
- * both find that there is no context. */
+/* A thread ends.  A destructor of the program may still use the library in this thread, and exit
+ * may run in it: both then find no context. */
 static void free_ctx(void *ctx)
 {
   thread_ctx = NULL;
   EVP_MD_CTX_free(ctx);
 }
 
-/* libcrypto ends: with the process, or before.  pthread destructors do not run for the main thread. */
+/* libcrypto is being cleaned up, at exit or earlier.  pthread destructors do not run for the
+ * main thread. */
 static void at_exit(void)
 {
   if (have_key)
@@ -60,8 +62,8 @@ static void at_exit(void)
   hkdf = NULL;
 }
 
-/* In a child the thread that made the fetch would be gone, and libcrypto's locks held for ever: no fork
- * happens in the middle of it. */
+/* Held across fork, so that no fork happens during a fetch: in the child the fetching thread
+ * would be gone and libcrypto's locks held for ever. */
 static void lock(void)
 {
   (void)pthread_mutex_lock(&init_lock);
@@ -75,7 +77,7 @@ static void unlock(void)
 __attribute__((constructor)) static void at_load(void)
 {
   loader_id = getpid();
-  (void)pprf_process_claim(&loader); /* without memory: 0, and no process is the loader */
+  (void)pprf_process_claim(&loader); /* without memory it stays 0: then no process is the loader */
   (void)pthread_atfork(lock, unlock, unlock);
 }
 
@@ -86,7 +88,7 @@ static void init(void)
     unlock();
     return;
   }
-  /* what is not to be had now, for lack of memory perhaps, is asked for again */
+  /* what failed, perhaps for lack of memory, is tried again */
   have_key = have_key || pthread_key_create(&ctx_key, free_ctx) == 0;
   if (sha3 == NULL)
     sha3 = EVP_MD_fetch(NULL, "SHA3-256", NULL);
@@ -95,7 +97,7 @@ static void init(void)
   if (hkdf == NULL)
     hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
   watched = watched || OPENSSL_atexit(at_exit) == 1;
-  /* bound, as prg/common/prepare.h has it: what is called where something fails */
+  /* bind the functions of the error paths (prg/common/prepare.h) */
   EVP_MD_CTX_free(NULL);
   OPENSSL_cleanse(NULL, 0);
   atomic_store(&initialized, have_key && sha3 != NULL && aes != NULL && hkdf != NULL && watched);
@@ -123,7 +125,7 @@ static EVP_MD_CTX *get_ctx(int *err)
   return ctx;
 }
 
-/* Throw the context away: its next user starts from a fresh one. */
+/* Discard the context: the next use starts from a fresh one. */
 static void drop_ctx(void)
 {
   (void)pthread_setspecific(ctx_key, NULL);
@@ -141,8 +143,8 @@ int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES])
     if (EVP_DigestInit_ex(ctx, sha3, NULL) != 1 || EVP_DigestUpdate(ctx, bytes, len) != 1 ||
         EVP_DigestFinal_ex(ctx, out, &size) != 1 || size != DIGEST_BYTES)
       err = PPRF_ERR_CRYPTO;
-    /* The state after the last permutation and the block buffer both give the message away:
-     * a new start clears the state, and zeros shorter than a block overwrite the buffer. */
+    /* The state after the last permutation and the block buffer both reveal the message: a new
+     * start clears the state, and zeros shorter than a block overwrite the buffer. */
     size_t tail = len < sizeof zero ? len : sizeof zero - 1;
     if (err != PPRF_OK || EVP_DigestInit_ex(ctx, sha3, NULL) != 1 ||
         EVP_DigestUpdate(ctx, zero, tail) != 1) {
@@ -171,13 +173,13 @@ static int aes_blocks(const uint8_t key[PPRF_SEED_BYTES], const uint8_t in[2 * P
       EVP_CIPHER_CTX_set_padding(ctx, 0) != 1 ||
       EVP_EncryptUpdate(ctx, out, &len, in, 2 * PPRF_SEED_BYTES) != 1 || len != 2 * PPRF_SEED_BYTES)
     err = PPRF_ERR_CRYPTO;
-  EVP_CIPHER_CTX_free(ctx); /* it wipes the round keys */
+  EVP_CIPHER_CTX_free(ctx); /* wipes the round keys */
   if (err != PPRF_OK)
     OPENSSL_cleanse(out, 2 * PPRF_SEED_BYTES);
   return err;
 }
 
-/* What the suites hash or encrypt, as bytes. */
+/* Input of the suites' hash or cipher, as bytes. */
 struct input {
   uint8_t seed[PPRF_SEED_BYTES], salt[16], id[8];
 };
@@ -187,7 +189,7 @@ static int expand_aes(const struct input *in, uint8_t out[DIGEST_BYTES])
   uint8_t block[2 * PPRF_SEED_BYTES];
   for (unsigned i = 0; i < PPRF_SEED_BYTES; i++)
     block[i] = block[PPRF_SEED_BYTES + i] = in->salt[i] ^ (i < 8 ? in->id[i] : 0);
-  block[PPRF_SEED_BYTES + 8] ^= 1; /* the right one's */
+  block[PPRF_SEED_BYTES + 8] ^= 1; /* the right child's block */
   return aes_blocks(in->seed, block, out);
 }
 
@@ -206,7 +208,7 @@ struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed
   if (family.suite == PRG_SHA3_256)
     c.err = prg_digest(in.seed, sizeof in.seed, out);
   else if (family.suite == PRG_SHA3_256_SALTED)
-    c.err = prg_digest((const uint8_t *)&in, sizeof in, out); /* all of it, one after the other */
+    c.err = prg_digest((const uint8_t *)&in, sizeof in, out); /* the struct has no padding */
   else if (family.suite == PRG_AES_128)
     c.err = expand_aes(&in, out);
   else
@@ -251,7 +253,7 @@ static int expand_labels(uint8_t key[PRG_WIDE_BYTES], uint8_t out[2 * PRG_WIDE_B
   int err = expand_label(ctx, key, left, sizeof left - 1, out);
   if (err == PPRF_OK)
     err = expand_label(ctx, key, right, sizeof right - 1, out + PRG_WIDE_BYTES);
-  EVP_KDF_CTX_free(ctx); /* it wipes its copy of the key */
+  EVP_KDF_CTX_free(ctx); /* wipes its copy of the key */
   if (err != PPRF_OK)
     OPENSSL_cleanse(out, 2 * PRG_WIDE_BYTES);
   return err;
@@ -292,7 +294,7 @@ struct pprf_wide_children prg_expand_wide(struct pprf_family family, struct pprf
 
 static int draw(uint8_t *bytes, size_t len)
 {
-  /* in a child, another thread of the parent may have left OpenSSL's generator locked */
+  /* in a child, another thread of the parent may have held the lock of OpenSSL's generator */
   int own = loader != 0 && pprf_process() == loader && getpid() == loader_id;
   int drawn =
     own ? RAND_priv_bytes(bytes, (int)len) == 1 : getrandom(bytes, len, 0) == (ssize_t)len;

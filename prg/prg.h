@@ -2,8 +2,8 @@
 /** @file prg.h
  * The PRG of the GGM tree: seed -> (left seed, right seed).  Both implementations call it.
  *
- * A seed is two 64-bit words, its bytes 0..7 and 8..15 read little-endian, and travels by value:
- * no memory is written that a caller's other seeds live in. */
+ * A seed is two 64-bit words, its bytes 0..7 and 8..15 read little-endian, and is passed by value:
+ * a call writes no memory in which the caller keeps other seeds. */
 #ifndef PPRF_PRG_H
 #define PPRF_PRG_H
 
@@ -12,11 +12,11 @@
 
 #include "wipe.h"
 
-/** Suites by their ids in a key file.  Without a salt: SHA3-256 of the seed. */
+/** Suites, by their ids in a key file.  PRG_SHA3_256 has no salt: SHA3-256 of the seed. */
 #define PRG_SHA3_256 1
 #define PRG_SHA3_256_SALTED 2
 #define PRG_AES_128 3
-#define PRG_MLS_SHA256 4 /* its seeds have 32 bytes: wide.h */
+#define PRG_MLS_SHA256 4 /* 32-byte seeds: wide.h */
 /** Bytes of a SHA3-256 digest. */
 #define DIGEST_BYTES 32
 
@@ -24,14 +24,14 @@ struct pprf_seed {
   uint64_t lo, hi;
 };
 
-/** What gives each inner node of a key's tree its PRG: the suite, and the key's 16 bytes of salt as
- * two words, little-endian, zero if the suite has none.  Public. */
+/** The parameters of a key's PRG: the suite, and the key's 16-byte salt as two little-endian
+ * words, zero if the suite has none.  Public. */
 struct pprf_family {
   unsigned suite;
   uint64_t salt_lo, salt_hi;
 };
 
-/** The family of the suite that has no salt. */
+/** The family of the suite without salt. */
 #define PRG_BARE ((struct pprf_family){PRG_SHA3_256, 0, 0})
 
 #ifdef __FRAMAC__
@@ -39,8 +39,8 @@ struct pprf_family {
 #include "digest.acsl"
 #endif
 
-/* The number of calls of prg_expand.  A call adds at most one, so that the counter may stop at the type's maximum, and
- * a contract that bounds it bounds the calls. */
+/* Number of calls of prg_expand.  A call adds at most one, so that the counter may saturate; a
+ * contract that bounds the counter bounds the calls. */
 //@ ghost unsigned long expansions;
 
 struct pprf_children {
@@ -48,9 +48,10 @@ struct pprf_children {
   int err;                      /* PPRF_OK, PPRF_ERR_CRYPTO or PPRF_ERR_NOMEM */
 };
 
-/** Seeds of the two children of the node (start, height), whose seed is given: the halves of what the family
- * gives for that seed and, but for PRG_SHA3_256, the node's in-order id 2*start + 2^height.  In a tree the
- * height is at least 1; a leaf's own children, height 0, are what tls/ makes keys of. */
+/** Seeds of the two children of the node (start, height) with the given seed: the halves of the
+ * family's output for that seed and, except for PRG_SHA3_256, for the node's in-order id
+ * 2*start + 2^height. In a tree the height is at least 1; tls/ makes keys from the children of
+ * a leaf, height 0. */
 /*@ requires family: tree_family(family);
     assigns expansions;
     ensures results: \result.err == 0 || prg_error(\result.err);
@@ -62,7 +63,8 @@ struct pprf_children {
 struct pprf_children prg_expand(struct pprf_family family, struct pprf_seed seed, uint64_t start,
                                 unsigned height);
 
-/** A fresh seed from RAND_priv_bytes; in a child of the process that loaded the library from getrandom.
+/** A fresh seed from RAND_priv_bytes; from getrandom in any process but the one that loaded the
+ * library.
  * @retval 0 or PPRF_ERR_CRYPTO (*seed is zero then). */
 int prg_random(struct pprf_seed *seed);
 
@@ -77,20 +79,20 @@ int prg_random(struct pprf_seed *seed);
     ensures error: \result != 0 ==> \forall integer k; 0 <= k < DIGEST_BYTES ==> out[k] == 0; */
 int prg_digest(const uint8_t *bytes, size_t len, uint8_t out[DIGEST_BYTES]);
 
-/** What an operation leaves behind, for prg_wipe: the registers, and as many bytes of stack as the
- * operation's own functions below the caller take, and below them prg_expand, in every version that the
+/** The argument of prg_wipe after an operation: the registers, and the stack bytes of the
+ * operation's own functions below the caller plus those of prg_expand in every version that the
  * process has used. */
 /*@ assigns \nothing; */
 uint64_t prg_wipe_plan(unsigned own);
 
-/** Bytes of stack that prg_random and prg_digest take, and more than prg_expand. */
+/** Stack bytes of prg_random and prg_digest; prg_expand takes less. */
 #ifdef __OPTIMIZE__
 #define PRG_LIBCRYPTO_STACK 6144u
 #else
 #define PRG_LIBCRYPTO_STACK 8192u
 #endif
 
-/** Calls of prg_expand by this thread so far. */
+/** Number of calls of prg_expand by this thread so far. */
 uint64_t prg_calls(void);
 
 #endif

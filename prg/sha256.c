@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4) as HMAC and HKDF-Expand of RFC 9420's labels need it: six blocks, of which the key's two
- * serve both children.  Portable, and without a condition of the preprocessor: what is translated to Coq is what
- * every compiler is given. */
+/* SHA-256 (FIPS 180-4) as HMAC and HKDF-Expand need it for RFC 9420's labels: six blocks, of
+ * which the key's two serve both children.  Portable and free of #if: what is translated to Coq
+ * is what every compiler sees. */
 #include "sha256.h"
 
 /* The hash value, or the working variables: FIPS 180-4, 6.2. */
@@ -9,7 +9,7 @@ struct sha256_state {
   uint32_t a, b, c, d, e, f, g, h;
 };
 
-/* A block of the message, and then the last 16 words of its schedule. */
+/* A block of the message; as the schedule proceeds, its last 16 words. */
 struct sha256_words {
   uint32_t word[16];
 };
@@ -26,8 +26,8 @@ static const uint32_t round_constant[64] = {SHA256_ROUND_CONSTANTS};
 #define SMALL_SIGMA_0(x) (ROTR(x, 7) ^ ROTR(x, 18) ^ (x) >> 3)
 #define SMALL_SIGMA_1(x) (ROTR(x, 17) ^ ROTR(x, 19) ^ (x) >> 10)
 
-/* FIPS 180-4, 6.2.2, for one block: the hash value after the one before it.  The schedule's word t lies where
- * word t - 16 was. */
+/* FIPS 180-4, 6.2.2, for one block: the next hash value.  Word t of the schedule replaces
+ * word t - 16. */
 static inline struct sha256_state compress(struct sha256_state hash, struct sha256_words m)
 {
   struct sha256_state v = hash;
@@ -52,7 +52,8 @@ static inline struct sha256_state compress(struct sha256_state hash, struct sha2
                                hash.e + v.e, hash.f + v.f, hash.g + v.g, hash.h + v.h};
 }
 
-/* FIPS 180-4, 5.3.3, and the first block of HMAC's hashes: the key XOR a byte repeated; RFC 2104. */
+/* The hash value after the first block of one of HMAC's hashes: the key XOR a repeated byte
+ * (RFC 2104), from the initial hash value of FIPS 180-4, 5.3.3. */
 static inline struct sha256_state keyed(struct sha256_words key, uint32_t pad)
 {
   struct sha256_state initial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -62,8 +63,9 @@ static inline struct sha256_state keyed(struct sha256_words key, uint32_t pad)
   return compress(initial, key);
 }
 
-/* HMAC's second block of each hash.  The message is below 56 bytes, so that it, its padding and its length
- * are a block; a hash value of 32 bytes after a block of 64 makes 768 bits. */
+/* The second block of both of HMAC's hashes.  The message has less than 56 bytes, so it fits one
+ * block with its padding and length; a hash value of 32 bytes after a block of 64 makes 768
+ * bits. */
 static inline struct sha256_state hmac(struct sha256_state inner, struct sha256_state outer,
                                        struct sha256_words message)
 {
@@ -73,7 +75,7 @@ static inline struct sha256_state hmac(struct sha256_state inner, struct sha256_
   return compress(outer, digest);
 }
 
-/* Two words' bytes in the other order: SHA-256's are big-endian, a seed's little-endian. */
+/* Reverse the bytes of both words: SHA-256 is big-endian, a seed little-endian. */
 #define SWAP(x) ((ROTR(x, 8) & 0xff00ff00) | (ROTR(x, 24) & 0x00ff00ff))
 
 static inline uint32_t first_word(uint64_t v)

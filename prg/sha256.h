@@ -2,9 +2,9 @@
 /** @file sha256.h
  * The suite mls-sha256 (wide.h) without libcrypto.
  *
- * Versions, bit for bit the same function.  Control flow and addresses do not depend on the seed; they
- * cannot fail.  Seeds, the key's two hash states and schedules are in registers, at most spilled to the stack
- * below the caller: prg_wipe clears both. */
+ * All versions compute the same function and cannot fail.  Control flow and addresses do not depend
+ * on the seed.  Seeds, hash states of the key and schedules stay in registers or are spilled to the
+ * stack below the caller: prg_wipe clears both. */
 #ifndef PPRF_PRG_SHA256_H
 #define PPRF_PRG_SHA256_H
 
@@ -30,7 +30,7 @@ opt_wide_expand opt_sha256_scalar;
 
 #if defined(__x86_64__)
 #define OPT_SHA256_X86 1
-/** The processor's instructions for SHA-256, two blocks side by side. */
+/** The processor's SHA-256 instructions, two blocks side by side. */
 opt_wide_expand opt_sha256_ni;
 #else
 #define OPT_SHA256_X86 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sha256.c computes by the processor's instructions.  A round waits for the one before; so two blocks that
- * do not wait for each other are hashed side by side: the key's two, the two labels, the two digests. */
+/* sha256.c by the processor's SHA-256 instructions (x86, ARMv8).  Each round depends on the one
+ * before, so two independent blocks are hashed side by side: the key's two, the two labels, the
+ * two digests. */
 #include "sha256.h"
 
 #if OPT_SHA256_X86
@@ -12,12 +13,14 @@
 
 static const uint32_t ni_constant[64] __attribute__((aligned(16))) = {SHA256_ROUND_CONSTANTS};
 
-/* A hash value as the instructions want it, the first word in the highest place: a b e f, c d g h. */
+/* A hash value in the instructions' order, the first word in the highest place: a b e f,
+ * c d g h. */
 struct ni_state {
   __m128i abef, cdgh;
 };
 
-/* A block, and then the last 16 words of its schedule; four words each, the first in the lowest place. */
+/* A block, later the last 16 words of its schedule: four words each, the first in the lowest
+ * place. */
 struct ni_words {
   __m128i four[4];
 };
@@ -33,7 +36,7 @@ static SHA_NI_INLINE void four_rounds(struct ni_state *v, __m128i words_and_cons
   v->abef = _mm_sha256rnds2_epu32(v->abef, v->cdgh, _mm_shuffle_epi32(words_and_constants, 0x0e));
 }
 
-/* FIPS 180-4, 6.2.2, step 1: words 4 i to 4 i + 3 in the place of those 16 before. */
+/* FIPS 180-4, 6.2.2, step 1: words 4 i to 4 i + 3 replace the words 16 places before. */
 static SHA_NI_INLINE void schedule(struct ni_words *m, unsigned i)
 {
   __m128i *now = &m->four[i % 4];
@@ -43,7 +46,7 @@ static SHA_NI_INLINE void schedule(struct ni_words *m, unsigned i)
   *now = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*now, back_12), back_7), back_4);
 }
 
-/* Two blocks, each after its own. */
+/* Compress one block into each of two hash values. */
 static SHA_NI_INLINE void compress_pair(struct ni_state *a, struct ni_words m, struct ni_state *b,
                                         struct ni_words n)
 {
@@ -62,13 +65,13 @@ static SHA_NI_INLINE void compress_pair(struct ni_state *a, struct ni_words m, s
   *b = (struct ni_state){_mm_add_epi32(b->abef, w.abef), _mm_add_epi32(b->cdgh, w.cdgh)};
 }
 
-/* The order of bytes in each word turned: SHA-256's are big-endian. */
+/* Reverse the bytes of each word: SHA-256 is big-endian. */
 static SHA_NI_INLINE __m128i swap(__m128i v)
 {
   return _mm_shuffle_epi8(v, _mm_set_epi32(0x0c0d0e0f, 0x08090a0b, 0x04050607, 0x00010203));
 }
 
-/* The first and the last four words of a hash value, the first in the lowest place. */
+/* The first four words of a hash value, the first in the lowest place; below, the last four. */
 static SHA_NI_INLINE __m128i first_four(struct ni_state v)
 {
   return _mm_shuffle_epi32(_mm_unpackhi_epi64(v.abef, v.cdgh), 0xb1);
@@ -79,7 +82,7 @@ static SHA_NI_INLINE __m128i last_four(struct ni_state v)
   return _mm_shuffle_epi32(_mm_unpacklo_epi64(v.abef, v.cdgh), 0xb1);
 }
 
-/* The first block of one of HMAC's hashes; the second of its second hash. */
+/* The first block of one of HMAC's hashes; below, the second block of its outer hash. */
 static SHA_NI_INLINE struct ni_words keyed_block(__m128i first, __m128i last, uint32_t pad)
 {
   const __m128i pads = _mm_set1_epi32((int)pad);
@@ -154,7 +157,7 @@ static SHA_ARM_INLINE uint32x4_t words(uint32_t a, uint32_t b, uint32_t c, uint3
   return vcombine_u32(vcreate_u32(a | (uint64_t)b << 32), vcreate_u32(c | (uint64_t)d << 32));
 }
 
-/* Two blocks, each after its own. */
+/* Compress one block into each of two hash values. */
 static SHA_ARM_INLINE void compress_pair(struct arm_state *a, struct arm_words m,
                                          struct arm_state *b, struct arm_words n)
 {
@@ -181,7 +184,7 @@ static SHA_ARM_INLINE void compress_pair(struct arm_state *a, struct arm_words m
   *b = (struct arm_state){vaddq_u32(b->abcd, w.abcd), vaddq_u32(b->efgh, w.efgh)};
 }
 
-/* The words of a hash value from the bytes of two words of a seed, and back. */
+/* Convert two words of a seed to words of a hash value, and back. */
 static SHA_ARM_INLINE uint32x4_t load_words(uint64_t lo, uint64_t hi)
 {
   return vreinterpretq_u32_u8(

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* prg_wipe for x86, arm64 and other processors. */
 #include "wipe.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 uint64_t prg_wipe_flags(void)
 {
-  /* __builtin_cpu_supports looks whether the system saves the registers, too */
+  /* true only if the system saves these registers too */
   return (__builtin_cpu_supports("avx") ? WIPE_AVX : 0) |
          (__builtin_cpu_supports("avx512f") ? WIPE_AVX512 : 0) |
          (__builtin_cpu_supports("sse") ? WIPE_SSE : 0);
@@ -18,14 +19,14 @@ uint64_t prg_wipe_flags(void)
 #define LOW_16(op) LOW_8(op) R8(op, 8, 9, 10, 11, 12, 13, 14, 15)
 #define HIGH_16(op) R8(op, 16, 17, 18, 19, 20, 21, 22, 23) R8(op, 24, 25, 26, 27, 28, 29, 30, 31)
 #define PXOR(n) "pxor %xmm" #n ", %xmm" #n "\n\t"
-#define XORPS(n) "xorps %xmm" #n ", %xmm" #n "\n\t" /* without SSE2, too */
-#define VPXOR(n) "vpxor %xmm" #n ", %xmm" #n ", %xmm" #n "\n\t" /* and the upper parts */
+#define XORPS(n) "xorps %xmm" #n ", %xmm" #n "\n\t" /* works without SSE2 */
+#define VPXOR(n) "vpxor %xmm" #n ", %xmm" #n ", %xmm" #n "\n\t" /* clears the upper parts too */
 #define VPXORQ(n) "vpxorq %zmm" #n ", %zmm" #n ", %zmm" #n "\n\t"
-#define KXOR(n) "kxorw %k" #n ", %k" #n ", %k" #n "\n\t" /* compilers spill to these, too */
+#define KXOR(n) "kxorw %k" #n ", %k" #n ", %k" #n "\n\t" /* compilers spill to these too */
 
-/* In assembly, so that there is no byte between the caller's frame and what is overwritten that a
- * compiler keeps for itself.  The stack pointer moves first: what lies below it is a signal handler's.
- * From the top down: a stack that is too short ends at its guard page. */
+/* In assembly, so that no byte that a compiler keeps for itself lies between the caller's frame
+ * and the overwritten range.  The stack pointer moves first, because a signal handler may use
+ * what lies below it. From the top down: a stack that is too short faults at its guard page. */
 /* clang-format off */
 #ifdef __x86_64__
 __attribute__((naked, noinline, no_stack_protector, no_profile_instrument_function)) void
@@ -38,7 +39,7 @@ prg_wipe(__attribute__((unused)) uint64_t plan)
     "movq %rsp, %rax\n\t"
     ".cfi_def_cfa_register %rax\n\t"
     "subq %rcx, %rsp\n\t"
-    "andq $-32, %rsp\n\t" /* a store that is not aligned takes as long as two */
+    "andq $-32, %rsp\n\t" /* an unaligned store takes twice as long */
     "btq $32, %rdi\n\t"
     "jc 2f\n\t"
     "pxor %xmm0, %xmm0\n\t"
@@ -88,7 +89,7 @@ __attribute__((naked, noinline, no_stack_protector, no_profile_instrument_functi
 prg_wipe(__attribute__((unused)) uint64_t plan)
 {
   __asm__ volatile(
-    "movl 4(%esp), %ecx\n\t" /* the bytes; the flags lie above them */
+    "movl 4(%esp), %ecx\n\t" /* the number of bytes; the flags follow it */
     "addl $127, %ecx\n\t"
     "andl $-128, %ecx\n\t"
     "movl %esp, %eax\n\t"
@@ -123,7 +124,7 @@ prg_wipe(__attribute__((unused)) uint64_t plan)
 #endif
 /* clang-format on */
 
-#else /* another processor */
+#else /* other processors */
 
 uint64_t prg_wipe_flags(void)
 {
@@ -133,7 +134,8 @@ uint64_t prg_wipe_flags(void)
 #if defined(__aarch64__)
 /* clang-format off */
 #define V4(n) "movi v" #n ".2d, #0\n\t"
-#define V_HIGH(n) "fmov d31, d" #n "\n\tmov v" #n ".16b, v31.16b\n\t" /* of v8..v15 a callee saves half */
+/* Callees save only the low halves of v8..v15, so the high halves are cleared. */
+#define V_HIGH(n) "fmov d31, d" #n "\n\tmov v" #n ".16b, v31.16b\n\t"
 /* No frame: its variables are registers, and it calls nothing. */
 __attribute__((noinline, no_stack_protector)) void prg_wipe(uint64_t plan)
 {
@@ -161,7 +163,8 @@ __attribute__((noinline, no_stack_protector)) void prg_wipe(uint64_t plan)
 }
 /* clang-format on */
 #else
-/* In C: what the compiler has between its caller's frame and the array stays, two words or so. */
+/* In C: what the compiler puts between its caller's frame and the array, some two words, is not
+ * overwritten. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 __attribute__((zero_call_used_regs("all")))
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The process number of fork.h, in a page that fork clears. */
 #include "fork.h"
 
 #include <pthread.h>
@@ -13,12 +14,12 @@
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */
 #endif
 
-/* The page with the number, and how many numbers this process and those above it have given out:
- * children go on counting there. */
+/* The page with the number, and how many numbers this process and its ancestors have issued;
+ * children continue counting there. */
 static _Atomic(_Atomic uint64_t *) page;
 static _Atomic uint64_t given;
 
-/* In a child, where the kernel did not clear the page. */
+/* Runs in the child after fork if the kernel cannot clear the page. */
 static void clear(void)
 {
   _Atomic uint64_t *number = atomic_load(&page);
@@ -32,7 +33,8 @@ uint64_t pprf_process(void)
   return number == NULL ? 0 : atomic_load_explicit(number, memory_order_relaxed);
 }
 
-/* The page, mapped by the first who asks; NULL: no memory.  Nobody sees it before fork clears it. */
+/* Map the page on first use; NULL: no memory.  The page is published only after fork is set to
+ * clear it. */
 static _Atomic uint64_t *map_page(void)
 {
   _Atomic uint64_t *first = NULL;
@@ -43,7 +45,7 @@ static _Atomic uint64_t *map_page(void)
   if ((madvise(p, bytes, MADV_WIPEONFORK) != 0 && pthread_atfork(NULL, NULL, clear) != 0) ||
       !atomic_compare_exchange_strong(&page, &first, p)) {
     (void)munmap(p, bytes);
-    return first; /* another thread's, or NULL */
+    return first; /* another thread's page, or NULL */
   }
   return p;
 }

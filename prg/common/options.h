@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file options.h
- * The options of pprf_setup_with and pprf_import_with, as both implementations read them, and what there is to
- * know of a suite. */
+ * Validation of the options of pprf_setup_with and pprf_import_with, for both implementations, and
+ * the properties of each suite. */
 #ifndef PPRF_REF_OPTIONS_H
 #define PPRF_REF_OPTIONS_H
 
@@ -11,46 +11,46 @@
 #include "pprf.h"
 #include "prg.h"
 
-/** Bytes of the options that version 0.2.0 had: all before the store. */
+/** Size of the options in version 0.2.0: all members before the store. */
 #define OPTIONS_LEAST offsetof(struct pprf_options, store)
 
-/** Whether the keys of a suite have a salt, given or drawn. */
+/** Whether keys of the suite have a salt, given or random. */
 static inline int pprf_has_salt(unsigned suite)
 {
   return suite == PRG_SHA3_256_SALTED || suite == PRG_AES_128;
 }
 
-/** Whether they have seeds of 32 bytes. */
+/** Whether keys of the suite have 32-byte seeds. */
 static inline int pprf_suite_is_wide(unsigned suite)
 {
   return suite == PRG_MLS_SHA256;
 }
 
-/** Whether the file of a key has version 2 (docs/key-file.md): version 1 holds no other suite and no greater
- * depth. */
+/** Whether the key's file has version 2 (docs/key-file.md): version 1 holds no other suite than
+ * sha3-256 and no depth above 32. */
 static inline int pprf_in_version2(unsigned suite, unsigned depth)
 {
   return suite != PRG_SHA3_256 || depth > 32;
 }
 
-/** Whether a suite is one of a set of PPRF_SUITE_BIT. */
+/** Whether a suite is in a set of PPRF_SUITE_BIT. */
 static inline int pprf_is_among(uint64_t suites, unsigned suite)
 {
   return suite < 64 && (suites >> suite & 1) != 0;
 }
 
-/** The suite of a key that names none.  A seed that the caller gives stands for the values that the
- * thesis's function has for it; nobody knows those of a random root, and with a salt a guess is for one
- * key alone. */
+/** The suite of a key whose options name none.  A caller that gives the seed wants the values of
+ * the thesis's function for it, hence sha3-256.  Nobody knows the values of a random root in
+ * advance, so such a key gets the salted suite, in which a guess tests one key only. */
 static inline unsigned pprf_default_suite(const uint8_t *seed)
 {
   return seed == NULL ? PRG_SHA3_256_SALTED : PRG_SHA3_256;
 }
 
-/** Read options of any version; what an earlier one lacks is zero.
- * @retval PPRF_OK        this library knows all that they ask for, and o->suite is not 0.
- * @retval PPRF_ERR_RANGE a depth, a flag, the store or a member of a later version is unknown, or they
- *                        contradict each other.
+/** Read options of any version; members that an earlier version lacks become zero.
+ * @retval PPRF_OK        all options are supported, and o->suite is not 0.
+ * @retval PPRF_ERR_RANGE a depth, a flag, the store or a member of a later version is unknown, or
+ *                        options contradict each other.
  * @retval PPRF_ERR_SUITE the suite is unknown. */
 static inline int pprf_options_read(struct pprf_options *o, const struct pprf_options *options)
 {
@@ -69,7 +69,7 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
   if (o->depth < PPRF_DEPTH_MIN || o->depth > PPRF_DEPTH_MAX)
     return PPRF_ERR_RANGE;
   if (o->depth > PPRF_SLOTS_DEPTH_MAX &&
-      (o->flags & PPRF_SHARED || o->store == PPRF_STORE_SLOTS)) /* its store is packed */
+      (o->flags & PPRF_SHARED || o->store == PPRF_STORE_SLOTS)) /* such keys are packed */
     return PPRF_ERR_RANGE;
   if (o->suite == 0)
     o->suite = pprf_default_suite(o->seed);
@@ -78,13 +78,13 @@ static inline int pprf_options_read(struct pprf_options *o, const struct pprf_op
   return o->salt != NULL && !pprf_has_salt(o->suite) ? PPRF_ERR_RANGE : PPRF_OK;
 }
 
-/** What pprf_import takes, and what it makes. */
+/** The options with which pprf_import works. */
 #define IMPORT_DEFAULTS                                                                            \
   ((struct pprf_import_options){.suites = PPRF_SUITES_16_BYTES, .store = PPRF_STORE_DEFAULT})
 
 /** Read options of pprf_import_with, of this version or a later one.
- * @retval PPRF_OK        this library knows all that they ask for, and o->suites is not 0.
- * @retval PPRF_ERR_RANGE it does not. */
+ * @retval PPRF_OK        all options are supported, and o->suites is not 0.
+ * @retval PPRF_ERR_RANGE some option is not supported. */
 static inline int pprf_import_options_read(struct pprf_import_options *o,
                                            const struct pprf_import_options *options)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The preparation of prepare.h: calls every library function that later runs while seeds are
+ * about. */
 #include "prepare.h"
 
 #include <errno.h>
@@ -15,12 +17,13 @@
 #include "prg.h"
 #include "wide.h"
 
-/* Under their own names a compiler may make something else of them than a call. */
+/* Under other names, because a compiler may inline memcpy and the others instead of calling
+ * them. */
 extern void *call_memcpy(void *to, const void *from, size_t n) __asm__("memcpy");
 extern void *call_memmove(void *to, const void *from, size_t n) __asm__("memmove");
 extern void *call_memset(void *to, int byte, size_t n) __asm__("memset");
 extern int call_memcmp(const void *a, const void *b, size_t n) __asm__("memcmp");
-#if defined(__USE_FORTIFY_LEVEL) && __USE_FORTIFY_LEVEL > 0 /* glibc's headers take these instead */
+#if defined(__USE_FORTIFY_LEVEL) && __USE_FORTIFY_LEVEL > 0 /* glibc's headers call these instead */
 extern void *call_memcpy_chk(void *to, const void *from, size_t n,
                              size_t room) __asm__("__memcpy_chk");
 extern void *call_memmove_chk(void *to, const void *from, size_t n,
@@ -30,7 +33,7 @@ extern void *call_memset_chk(void *to, int byte, size_t n, size_t room) __asm__(
 
 static int bind_calls(void)
 {
-  /* unknown to the compiler */
+  /* volatile: the compiler must not know these */
   uint8_t bytes[16] = {0}, *volatile from = bytes, *volatile to = bytes + 8;
   volatile size_t one = 1;
   pthread_mutex_t lock;
@@ -49,7 +52,7 @@ static int bind_calls(void)
   (void)pthread_mutex_lock(&lock);
   (void)pthread_mutex_unlock(&lock);
   void *block = malloc(one), *zeros = calloc(one, one);
-  __asm__ volatile("" : "+r"(block), "+r"(zeros)); /* they are wanted */
+  __asm__ volatile("" : "+r"(block), "+r"(zeros)); /* both are used: keep the calls */
   int err = block == NULL || zeros == NULL ? PPRF_ERR_NOMEM : PPRF_OK;
   one = malloc_usable_size(block);
   free(block);
@@ -67,10 +70,10 @@ static int bind_calls(void)
   return err;
 }
 
-/* The first PRG call chooses the PRG's version. */
+/* The first PRG call also chooses the PRG's version. */
 static PPRF_WORK int try_suite(unsigned suite)
 {
-  static const uint8_t message[300]; /* of more than two blocks of SHA3-256 */
+  static const uint8_t message[300]; /* more than two blocks of SHA3-256 */
   const struct pprf_family family = {suite, 0, 0};
   uint8_t digest[DIGEST_BYTES];
   int err = bind_calls();
@@ -85,13 +88,13 @@ static PPRF_WORK int try_suite(unsigned suite)
 
 int pprf_prepare(unsigned suite)
 {
-  static _Atomic unsigned prepared; /* a bit for each suite */
+  static _Atomic unsigned prepared; /* one bit per suite */
   if (atomic_load_explicit(&prepared, memory_order_acquire) >> suite & 1)
     return PPRF_OK;
   prg_wipe(prg_wipe_flags() | 128); /* the caller's registers may hold the root's seed */
   int before = errno;
   int err = try_suite(suite);
-  errno = before; /* the caller's; it may have failed to lock, for one */
+  errno = before; /* keep the caller's errno: locking memory may have failed, for example */
   prg_wipe(prg_wipe_plan(PRG_LIBCRYPTO_STACK)); /* a caller that gets an error wipes nothing */
   if (err == PPRF_OK)
     (void)atomic_fetch_or_explicit(&prepared, 1u << suite, memory_order_release);

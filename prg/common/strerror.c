@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The text of each error. */
 #include "pprf.h"
 
 const char *pprf_strerror(int err)
