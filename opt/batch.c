@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on many leaves: the paths to all of them are walked together, one level of the tree
- * after the other, so that there are always PRG calls to run side by side and a node above several
- * of the leaves is expanded once.
+/* Operations on many leaves: all paths are walked together, one level of the tree after the other.
+ * So there are always independent PRG calls to run side by side, and a node above several of the
+ * leaves is expanded only once.
  *
- * Seeds.  Those in the arrays are wiped one by one; the API functions wipe the stack. */
+ * Seeds in arrays are wiped one by one; the API functions wipe the stack. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,31 +17,31 @@
 #define MADV_WIPEONFORK 18 /* Linux 4.14 */
 #endif
 
-/* Leaves that eval_batch and expand take on at a time. */
+/* Number of leaves that eval_batch and expand process at a time. */
 #define CHUNK 1024
-/* Height of the greatest node that expand leaves to the lanes: above there are few nodes. */
+/* Greatest height of a node that expand fills in lanes; above it there are few nodes. */
 #define BLOCK_HEIGHT 9
-/* Expansions that are kept. */
+/* Number of idle expansions kept for reuse. */
 #define SPARE 4
 
-/* The leaves first .. last of a forest, all those of it below one node of some height. */
+/* The leaves first .. last of a forest: all its leaves below one node of this height. */
 struct group {
   uint32_t first, last;
   uint32_t height;
-  uint32_t at; /* where in the forest's siblings its own begin */
+  uint32_t at; /* index of the group's first sibling in the forest's siblings */
 };
 
-/* Live leaves in ascending order, without repeats, in groups.  The seed of a group's node is in
- * seed[first]; a group of height 0 is one leaf and that seed its value. */
+/* Live leaves in ascending order, without repeats, in groups.  seed[first] is the seed of a
+ * group's node; a group of height 0 is one leaf, and that seed is its value. */
 struct forest {
   uint64_t *leaf;
-  struct pprf_seed *seed; /* one for each leaf */
+  struct pprf_seed *seed; /* one per leaf */
   size_t leaves;
-  struct group *group; /* room for one for each leaf */
+  struct group *group; /* room for one per leaf */
   size_t groups;
   struct pprf_family family;
-  struct opt_entry *sibling; /* the nodes beside the paths in leaf order, or NULL: not wanted */
-  uint32_t *beside;          /* what count_siblings notes, one for each leaf */
+  struct opt_entry *sibling; /* co-path nodes in leaf order, or NULL if not wanted */
+  uint32_t *beside;          /* result of count_siblings, one per leaf */
   size_t siblings;
 };
 
@@ -55,7 +55,7 @@ static void put_seeds(uint8_t *out, const struct pprf_seed *seed, size_t n)
 #endif
 }
 
-/* The first of a group's leaves that is >= mid, or last + 1 if there is none. */
+/* Index of the group's first leaf >= mid, or last + 1 if there is none. */
 static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
 {
   uint32_t lo = g->first, hi = g->last + 1;
@@ -65,7 +65,7 @@ static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
     return lo;
   if (leaf[g->last] - leaf[lo] == g->last - lo)
     return lo + (uint32_t)(mid - leaf[lo]);
-  while (hi - lo > 1) { /* leaf[lo] < mid */
+  while (hi - lo > 1) { /* here leaf[lo] < mid */
     uint32_t at = lo + (hi - lo) / 2;
     if (leaf[at] < mid)
       lo = at;
@@ -75,15 +75,16 @@ static uint32_t split(const uint64_t *leaf, const struct group *g, uint64_t mid)
   return hi;
 }
 
-/* Number of siblings of a group, if all of the forest are as many as 32 bits count: each of its nodes has its own
- * in a stretch of the array, so that they come to lie in leaf order whichever is derived first. */
+/* Number of siblings of a group, provided that 32 bits can count the forest's.  Each node of the
+ * forest has its siblings in a stretch of the array, so they end in leaf order whichever is
+ * derived first. */
 static uint32_t siblings_of(const struct forest *f, const struct group *g)
 {
   return g->height + f->beside[g->last] - f->beside[g->first];
 }
 
-/* The step from a group down to the next level, in which it loses its upper leaves to a new group
- * if both children have leaves.  A child without leaves is a sibling, or goes to *unused. */
+/* Prepare the step from a group to the next level. If both children have leaves, the upper
+ * leaves become a new group.  A child without leaves is a sibling, or its seed goes to *unused. */
 static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_seed *unused)
 {
   unsigned h = g->height;
@@ -113,7 +114,7 @@ static struct opt_step step_down(struct forest *f, struct group *g, struct pprf_
   return step;
 }
 
-/* Derive the seeds of all leaves, and the siblings. */
+/* Derive the seeds of all leaves, and the siblings if wanted. */
 static PPRF_WORK int walk_down(struct forest *f)
 {
   struct opt_step step[OPT_LANES];
@@ -123,7 +124,7 @@ static PPRF_WORK int walk_down(struct forest *f)
   for (size_t i = 0; i < f->groups; i++)
     height = f->group[i].height > height ? f->group[i].height : height;
   for (; height > 0 && err == PPRF_OK; height--) {
-    size_t groups = f->groups; /* those that come in are one level below */
+    size_t groups = f->groups; /* groups added below are one level lower */
     for (size_t i = 0; i < groups && err == PPRF_OK; i++) {
       if (f->group[i].height != height)
         continue;
@@ -141,8 +142,8 @@ static PPRF_WORK int walk_down(struct forest *f)
   return err;
 }
 
-/* Add the leaf x, greater than those before, if it is live; *end is the first leaf after the node
- * of the last leaf that was looked up. */
+/* Add leaf x, greater than all before, if it is live; *end is the first leaf after the node of
+ * the last leaf that was looked up. */
 static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, uint64_t *end)
 {
   struct opt_node node;
@@ -162,13 +163,13 @@ static void add_leaf(struct forest *f, const struct opt_store *s, uint64_t x, ui
 
 /* ---- leaves in any order ---- */
 
-/* A leaf and its place in the caller's array. */
+/* A leaf and its index in the caller's array. */
 struct item {
   uint64_t leaf;
   uint32_t place;
 };
 
-/* Sort items of leaves < 2^depth, those of one leaf as they come; spare has room for n. */
+/* Sort n items of leaves < 2^depth; the sort is stable. spare has room for n. */
 static void sort(struct item *items, struct item *spare, size_t n, unsigned depth)
 {
   size_t sorted = 1;
@@ -201,8 +202,8 @@ static void sort(struct item *items, struct item *spare, size_t n, unsigned dept
   }
 }
 
-/* Make items of the caller's leaves, each of them read once: what is checked is what is used, though
- * another thread may change them and the outputs may overlap them. */
+/* Make items from the caller's leaves, reading each once: the values checked are the values
+ * used, even if another thread changes the array or the outputs overlap it. */
 static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_t n,
                        struct item *items)
 {
@@ -215,7 +216,7 @@ static int read_leaves(const pprf_key *key, const volatile uint64_t *leaf, size_
   return PPRF_OK;
 }
 
-/* Memory for n things, NULL if there is none or an object cannot be so large. */
+/* Allocate n elements; NULL without memory or if no object can be so large. */
 static void *array(uint64_t n, size_t size)
 {
   return n > (size_t)PTRDIFF_MAX / size ? NULL : malloc((size_t)n * size);
@@ -234,7 +235,7 @@ struct eval_work {
   struct pprf_seed seed[CHUNK];
 };
 
-/* At most CHUNK leaves. */
+/* Evaluate at most CHUNK leaves. */
 static PPRF_WORK int eval_chunk(const pprf_key *key, struct eval_work *w, const uint64_t *leaf,
                                 size_t n, uint8_t *out, int *result)
 {
@@ -273,7 +274,7 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
   int err = PPRF_OK;
   struct eval_work *w = NULL;
   if (n > SIZE_MAX / PPRF_SEED_BYTES)
-    return PPRF_ERR_NOMEM; /* there is no such output */
+    return PPRF_ERR_NOMEM; /* no output can be so long */
   if (key == NULL || (n > 0 && (leaf == NULL || out == NULL)))
     err = PPRF_ERR_NULL;
   else if (pprf_is_copy(key->maker))
@@ -295,9 +296,10 @@ int pprf_eval_batch(const pprf_key *key, const uint64_t *leaf, size_t n, uint8_t
 
 /* ---- punctures ---- */
 
-/* Count the siblings beside the paths of a forest, and note for each leaf how many there are up to its path,
- * modulo 2^32.  Below a node of height h a path has h inner nodes, and the next one those below the greatest height
- * at which it leaves the path before; of their children all but the inner nodes and the leaves are siblings. */
+/* Count the siblings of a forest's paths, and note for each leaf the number up to and including
+ * its path, modulo 2^32.  Below a node of height h the first path has h siblings.  A later path
+ * whose topmost node off the previous path has height b adds b siblings and removes one: that
+ * node itself. */
 static uint64_t count_siblings(struct forest *f)
 {
   uint64_t siblings = 0;
@@ -314,7 +316,7 @@ static uint64_t count_siblings(struct forest *f)
   return siblings;
 }
 
-/* n <= UINT32_MAX leaves, sorted items of which are given. */
+/* Puncture the leaves of n sorted items, n <= UINT32_MAX. */
 static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t n, int *result)
 {
   struct forest f = {.leaf = array(n, sizeof *f.leaf),
@@ -338,7 +340,7 @@ static PPRF_WORK int punct_items(pprf_key *key, const struct item *items, size_t
     err = opt_store_puncture_set(&key->store, f.leaf, f.leaves, f.sibling, f.siblings);
   for (size_t i = 0, at = 0; i < n && err == PPRF_OK && result != NULL; i++) {
     int live = at < f.leaves && f.leaf[at] == items[i].leaf;
-    at += (size_t)live; /* so a repeat does not find its leaf */
+    at += (size_t)live; /* so that a repeated leaf counts as punctured */
     result[items[i].place] = live ? PPRF_OK : PPRF_ERR_PUNCTURED;
   }
   if (f.sibling != NULL)
@@ -383,29 +385,30 @@ int pprf_punct_batch(pprf_key *key, const uint64_t *leaf, size_t n, int *result)
 
 /* ---- all leaves of a range ---- */
 
-/* While the caller's function runs, which may fork or never return. */
+/* State of pprf_expand while the caller's function runs, which may fork or never return. */
 struct expansion {
-  int here;    /* 0 in a child that fork made: the mapping is cleared there */
-  int cleared; /* whether it is; else this is not kept */
+  int here;    /* 0 in a fork's child, where the mapping is cleared */
+  int cleared; /* whether the kernel clears it at fork; otherwise it is not reused */
   const struct opt_store *store;
   struct pprf_family family;
   uint64_t first, last;
-  uint64_t at;                                  /* the store's nodes below are done */
-  struct opt_entry pending[PPRF_DEPTH_MAX + 1]; /* to be done before; the last one first */
+  uint64_t at;                                  /* store nodes below this leaf are done */
+  struct opt_entry pending[PPRF_DEPTH_MAX + 1]; /* to be done first, the last one first */
   unsigned n;
   uint64_t leaf[CHUNK];
   struct group group[CHUNK];
   struct pprf_seed seed[CHUNK];
 };
 
-/* Room for an expansion that has ended: a mapping and its settings cost more than a small range.  It is wiped. */
+/* Slot for an ended, wiped expansion: a new mapping costs more than a small range. */
 static struct expansion *_Atomic *spare_expansion(unsigned i)
 {
   static struct expansion *_Atomic spare[SPARE];
   return &spare[i];
 }
 
-/* In a mapping that core dumps leave out and fork clears in a child, as the arena's; NULL: no memory. */
+/* Take an expansion, in a mapping that core dumps omit and fork clears in the child, like the
+ * arena's; NULL: no memory. */
 static struct expansion *take_expansion(void)
 {
   size_t bytes = sizeof(struct expansion);
@@ -417,7 +420,7 @@ static struct expansion *take_expansion(void)
     if (x == MAP_FAILED)
       return NULL;
   }
-  if (!x->here) { /* new, or the parent's: a child's memory is not locked */
+  if (!x->here) { /* new, or cleared by fork: a child's memory is not locked */
     (void)madvise(x, bytes, MADV_DONTDUMP);
     x->cleared = madvise(x, bytes, MADV_WIPEONFORK) == 0;
     (void)mlock2(x, bytes, MLOCK_ONFAULT);
@@ -440,7 +443,7 @@ static void give_expansion(struct expansion *x)
   (void)munmap(x, sizeof *x);
 }
 
-/* The next node that meets the range, onto the pending ones; 0 if there is none. */
+/* Make sure that a node of the range is pending; returns 0 if none is left. */
 static int next_pending(struct expansion *x)
 {
   struct opt_entry *e = &x->pending[x->n];
@@ -454,7 +457,7 @@ static int next_pending(struct expansion *x)
   return 1;
 }
 
-/* Replace the last pending node by those of its children that meet the range. */
+/* Replace the last pending node by those of its children that overlap the range. */
 static int split_pending(struct expansion *x)
 {
   struct opt_entry *e = &x->pending[x->n - 1], parent = *e;
@@ -476,8 +479,8 @@ static int split_pending(struct expansion *x)
   return err;
 }
 
-/* Derive the seeds of all leaves below a node, whose own is the first: as walk_down, without anything to
- * look for. */
+/* Derive the seeds of all leaves below a node; seed[0] is the node's.  Like walk_down, without
+ * searching for leaves. */
 static PPRF_WORK int fill_subtree(struct pprf_family family, struct opt_node node,
                                   struct pprf_seed *seed)
 {
@@ -496,7 +499,7 @@ static PPRF_WORK int fill_subtree(struct pprf_family family, struct opt_node nod
   return err;
 }
 
-/* Fill a forest with the next leaves of the range, as many as it takes; none at the end. */
+/* Fill a forest with as many of the next leaves of the range as it can hold; none at the end. */
 static int next_leaves(struct expansion *x, struct forest *f)
 {
   int err = PPRF_OK;
@@ -524,7 +527,7 @@ static int next_leaves(struct expansion *x, struct forest *f)
   return err;
 }
 
-/* The same with the values of these leaves, as bytes. */
+/* Fill a forest with the next leaves and derive their values, as bytes. */
 static PPRF_WORK int next_values(struct expansion *x, struct forest *f)
 {
   int err = next_leaves(x, f);
@@ -537,7 +540,7 @@ static PPRF_WORK int next_values(struct expansion *x, struct forest *f)
   return err;
 }
 
-/* Hand a forest's values over in runs. */
+/* Pass a forest's values to the caller's function, one call per run of consecutive leaves. */
 static int hand_over(const pprf_key *key, const struct expansion *x, const struct forest *f,
                      pprf_each *each, void *arg)
 {
@@ -547,7 +550,7 @@ static int hand_over(const pprf_key *key, const struct expansion *x, const struc
       ;
     stop = each(arg, f->leaf[from], to - from, (const uint8_t *)&f->seed[from]);
     if (stop == 0 &&
-        (!x->here || pprf_is_copy(key->maker))) /* each has forked: this is the child */
+        (!x->here || pprf_is_copy(key->maker))) /* each() has forked and this is the child */
       stop = PPRF_ERR_FORKED;
   }
   return stop;
@@ -575,7 +578,7 @@ int pprf_expand(const pprf_key *key, uint64_t first, uint64_t last, pprf_each *e
   do {
     f = (struct forest){.leaf = x->leaf, .seed = x->seed, .group = x->group, .family = x->family};
     result = next_values(x, &f);
-    prg_wipe(opt_wipe_plan(BATCH_STACK)); /* before the caller's function runs there */
+    prg_wipe(opt_wipe_plan(BATCH_STACK)); /* the caller's function will use this stack */
     if (result == PPRF_OK)
       result = hand_over(key, x, &f, each, arg);
   } while (result == PPRF_OK && f.leaves > 0);
@@ -592,6 +595,6 @@ int pprf_prefault(pprf_key *key)
   if (pprf_is_copy(key->maker))
     return PPRF_ERR_FORKED;
   int err = opt_store_prefault(&key->store);
-  prg_wipe(opt_wipe_plan(BATCH_STACK)); /* a packed store's seeds moved */
+  prg_wipe(opt_wipe_plan(BATCH_STACK)); /* the seeds of a packed store were moved */
   return err;
 }

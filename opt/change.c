@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A key's store becomes the other. */
+/* The change of a key's store: packed to pair slots and back. */
 #include "change.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "key.h"
 #include "read.h"
 
-/* A packed store could not become slots: it asks again at twice as many nodes. */
+/* The packed store could not become slots: try again at twice as many nodes. */
 static void ask_later(struct opt_store *s)
 {
   do
@@ -37,7 +37,7 @@ int opt_store_open_apart(struct opt_store *s, unsigned depth)
 
 /* ---- packed to pair slots ---- */
 
-/* Load the nodes of a packed store and the gaps between them into an empty one of pair slots. */
+/* Load the nodes of a packed store, and the gaps between them, into empty pair slots. */
 static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *p)
 {
   struct opt_cursor cursor = {0};
@@ -54,8 +54,8 @@ static PPRF_WORK void load_packed(struct opt_store *s, const struct opt_packed *
   explicit_bzero(&e, sizeof e);
 }
 
-/* Let pair slots, empty as yet, take the packed store's place.  What says that the store is packed goes last: a child
- * that is forked meanwhile finds one store or the other whole enough to let go of. */
+/* Replace the packed store by pair slots, which are empty so far.  The pointer to the packed
+ * store is cleared last, so that a child forked meanwhile finds one complete store to free. */
 static void replace_packed(struct opt_store *s, struct opt_store *slots)
 {
   load_packed(slots, s->packed);
@@ -66,7 +66,8 @@ static void replace_packed(struct opt_store *s, struct opt_store *slots)
   s->packed = NULL;
 }
 
-/* Make empty pair slots for the nodes of a packed store; seeds that are kept out of swap have to stay so. */
+/* Open empty pair slots for the nodes of a packed store; if its seeds are locked in memory, the
+ * slots must be too. */
 static int open_slots(const struct opt_store *s, struct opt_store *slots)
 {
   int err = opt_store_open_apart(slots, s->punctured.depth);
@@ -77,7 +78,7 @@ static int open_slots(const struct opt_store *s, struct opt_store *slots)
   return err;
 }
 
-/* Back the pages of pair slots, and only then let them take the packed store's place. */
+/* Back the pages of pair slots, and only then replace the packed store by them. */
 static int prefault_packed(struct opt_store *s)
 {
   struct opt_store slots;
@@ -117,14 +118,14 @@ static int to_slots(struct opt_store *s)
 
 /* ---- pair slots to packed ---- */
 
-/* The nodes of a store: an opt_packed_source. */
+/* Read the next node of a store: an opt_packed_source. */
 static int read_next(void *reader, struct opt_entry *e)
 {
   return opt_store_read(reader, e);
 }
 
-/* The slots go last, and what says that the store is packed comes first: a child that is forked meanwhile lets go of
- * what its copy names. */
+/* The pointer to the packed store is set first and the slots are closed last, so that a child
+ * forked meanwhile frees what its copy names. */
 static int to_packed(struct opt_store *s, struct opt_packed *place)
 {
   struct opt_store packed, slots = *s;

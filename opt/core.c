@@ -25,8 +25,8 @@
 #include "packed/core.h"
 #endif
 
-/* Walk from a live node down to a leaf: the leaf's seed, and in copath, if not NULL, the seeds of
- * the path's siblings by height.  On error neither holds a seed. */
+/* Walk from a live node down to a leaf: derive the leaf's seed and, unless copath is NULL, the
+ * seeds of the path's siblings by height.  On error neither output holds a seed. */
 /*@ requires held: slots_hold_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -52,7 +52,7 @@ static inline int descend(const struct opt_store *s, struct pprf_family family,
   return opt_walk(family, seed, node.start, node.height, leaf, copath, value) /*@ ghost (d) */;
 }
 
-/* What is left of a live node when a range ends in it (walk.h). */
+/* The siblings that remain of a live node when a range ends in it (walk.h). */
 /*@ requires held: slots_hold_key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -81,10 +81,10 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
     /*@ ghost (d) */;
 }
 
-/* A function that writes beside the key of store s has KEY_BEFORE before it writes and
- * KEY_KEPT after.  They are the same proof each time and no lemma can hold it: the size of the cover
- * is a recursive function of the bitmap, and it is the same after as before by an induction over
- * two states of memory, for which ACSL has loops only.  To the compiler they are nothing. */
+/* A function that writes memory besides the key of store s has KEY_BEFORE before the write and
+ * KEY_KEPT after it.  The proof is the same each time, but no lemma can hold it: the size of the
+ * cover is a recursive function of the bitmap, and that it is unchanged needs an induction over
+ * two states of memory, for which ACSL has only loops.  The compiler sees nothing of them. */
 #define KEY_BEFORE \
   /*@ ghost unsigned d = s->punctured.depth; */ \
   /*@ ghost size_lemma(&s->punctured, 0, 0); */ \
@@ -113,7 +113,7 @@ static inline struct opt_kept siblings(const struct opt_store *s, struct pprf_fa
     for (unsigned k = 0; k < d; k++)                                                               \
       ; */
 
-/* The same in the middle of a puncture: the key stays. */
+/* The same in the middle of a puncture, which leaves the key unchanged so far. */
 /*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -149,7 +149,7 @@ static inline struct opt_kept range_siblings(const struct opt_store *s, struct p
   return kept;
 }
 
-/* Wipe the nodes that a range leaves on one side, which are no part of the key. */
+/* Wipe the nodes that remain on one side of a range; they are not part of the key. */
 /*@ requires key: key(root, s);
     requires \valid(e + (0 .. n - 1));
     requires apart: APART(e + (0 .. n - 1), s);
@@ -169,7 +169,7 @@ static inline void wipe_side(struct opt_entry *e, unsigned n)
   KEY_KEPT
 }
 
-/* Those on both. */
+/* Wipe those on both sides. */
 /*@ requires key: key(root, s);
     requires \valid(left + (0 .. lefts - 1)) && \valid(right + (0 .. rights - 1));
     requires \separated(left + (0 .. lefts - 1), right + (0 .. rights - 1));
@@ -192,7 +192,7 @@ static inline void wipe_rest(struct opt_entry *left, unsigned lefts, struct opt_
   //@ assert slots: same_slots{Pre,Here}(s);
 }
 
-/* The left siblings that a range leaves of the first live node that it meets. */
+/* Derive the left siblings that remain of the first live node that a range overlaps. */
 /*@ requires key: key(root, s) && first < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -224,7 +224,7 @@ static inline struct opt_kept siblings_left_of_range(const struct opt_store *s,
   return range_siblings(s, family, node, first, 0, out);
 }
 
-/* The right siblings that it leaves of the last. */
+/* Derive the right siblings that remain of the last such node. */
 /*@ requires key: key(root, s) && last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires \valid(out + (0 .. PPRF_SLOTS_DEPTH_MAX - 1));
@@ -253,13 +253,14 @@ static inline struct opt_kept siblings_right_of_range(const struct opt_store *s,
   return range_siblings(s, family, node, last, 1, out);
 }
 
-/* How many nodes a range leaves on either side. */
+/* Number of nodes that remain on each side of a range. */
 struct rest {
   unsigned lefts, rights;
-  int err; /* PPRF_OK or that of the PRG */
+  int err; /* PPRF_OK or an error of the PRG */
 };
 
-/* Those nodes; node is the first live node that the range meets. */
+/* Derive the nodes that remain on both sides; node is the first live node that the range
+ * overlaps. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -300,8 +301,8 @@ static inline struct rest siblings_beside_range(const struct opt_store *s,
   return (struct rest){lefts.count, rights.count, rights.err};
 }
 
-/* Puncture a range that meets a live node, the first of them node; left and right are for what it
- * leaves. */
+/* Puncture a range that overlaps a live node, the first of them node; left and right are buffers
+ * for the remaining nodes. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -337,7 +338,7 @@ static inline int punct_from(struct opt_store *s, struct pprf_family family, str
   return rest.err;
 }
 
-/* Puncture a range of leaves of the tree. */
+/* Puncture a range of leaves that lies in the tree. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires family: tree_family(family);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured),
@@ -385,7 +386,7 @@ static NOINLINE int punct_range_packed(pprf_key *key, uint64_t first, uint64_t l
 }
 #endif
 
-/* Evaluate at a leaf that a live node covers. */
+/* Evaluate at a leaf that the live node covers. */
 /*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -465,7 +466,7 @@ int pprf_eval(const pprf_key *key, uint64_t leaf, uint8_t out[PPRF_SEED_BYTES])
   return err;
 }
 
-/* The same for a puncture: the walk leaves the key as it is. */
+/* Walk down for a puncture, which leaves the key unchanged so far. */
 /*@ requires key: key(root, s);
     requires family: tree_family(family);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
@@ -497,7 +498,7 @@ static inline int derive_copath(const struct opt_store *s, struct pprf_family fa
   return err;
 }
 
-/* Wipe a co-path, which is no part of the key. */
+/* Wipe a co-path, which is not part of the key. */
 /*@ requires key: key(root, s);
     requires \valid(copath + (0 .. n - 1));
     requires apart: APART(copath + (0 .. n - 1), s);
@@ -515,12 +516,12 @@ static inline void wipe_copath(struct pprf_seed *copath, unsigned n)
   KEY_KEPT
 }
 
-/* Result of a puncture, and whether it read seeds: if so, the stack has to be wiped. */
+/* Result of a puncture, and whether seeds were read, so that the stack has to be wiped. */
 struct done {
   int err, seeds;
 };
 
-/* opt_store_find, and that no other node covers the leaf. */
+/* opt_store_find, with the proof that no other node covers the leaf. */
 /*@ requires key: key(root, s) && leaf < pow2(s->punctured.depth);
     requires \valid(node) && APART(node, s);
     assigns *node;
@@ -582,7 +583,7 @@ static PPRF_WORK struct done punct(pprf_key *key, uint64_t leaf, uint8_t *out)
   opt_store_prefetch(s, leaf);
   if (!find_node(s, leaf, &node))
     return (struct done){PPRF_ERR_PUNCTURED, 0};
-  /* half of all punctures in random order: slots read no seed */
+  /* half of all punctures in random order: in slots this reads no seed */
   if (node.height == 0 && out == NULL) {
     opt_store_puncture(s, leaf, node, NULL);
     return (struct done){PPRF_OK, 0};

@@ -2,8 +2,8 @@
 /** @file key.h
  * What pprf.c, core.c and batch.c share: the key, seeds as bytes, wiping.
  *
- * Secrets.  The functions of the API check their arguments and wipe what was left below them (wipe.h);
- * what has seeds in its frame is PPRF_WORK below them. */
+ * Secrets: a function of the API holds none in its own frame. It checks arguments, calls a
+ * PPRF_WORK function that does the work, and then wipes the stack below itself (wipe.h). */
 #ifndef PPRF_OPT_KEY_H
 #define PPRF_OPT_KEY_H
 
@@ -23,19 +23,19 @@
         p[k] == byte_of(lo, k) && p[8 + k] == byte_of(hi, k); */
 
 struct pprf_key {
-  uint64_t maker; /* the process that made it (fork.h); 0: shared */
+  uint64_t maker; /* process that made the key (fork.h); 0 if the key is shared */
   struct pprf_family family;
   struct opt_store store;
-#ifndef __FRAMAC__ /* WP has no flexible arrays, and no proven function touches this one */
-  uint64_t small[]; /* bitmap levels of less than a page */
+#ifndef __FRAMAC__ /* WP has no flexible arrays, and no proven function uses this one */
+  uint64_t small[]; /* bitmap levels smaller than a page */
 #endif
 };
 
 /*@ // the key belongs to another process than this one: it is a copy that fork made
     predicate copied{L}(pprf_key *key) = key->maker != 0 && key->maker != process_number; */
 
-/* Keys of 32-byte seeds are wide.c's, which compiles these sources a second time: a function of the API
- * hands them over before all else.  What is proven here is proven of keys of 16-byte seeds. */
+/* Keys with 32-byte seeds belong to wide.c, which compiles these sources a second time: a
+ * function of the API first passes such keys on.  The proofs are about keys with 16-byte seeds. */
 #ifdef __FRAMAC__
 #define PPRF_IF_WIDE(key, ...)
 #else
@@ -44,8 +44,9 @@ struct pprf_key {
 
 #define NOINLINE __attribute__((noinline))
 
-/* Bytes of stack that an operation's own functions take, all but the PRG: with it an eighth more, at
- * least, than any compiler and flags of equivalence-tests/secrets/residue-matrix.sh need. */
+/* Stack bytes that an operation's own functions use, without the PRG; together with the PRG's at
+ * least an eighth more than needed with any compiler and flags of
+ * equivalence-tests/secrets/residue-matrix.sh. */
 #ifdef PPRF_WIDE /* a co-path takes 512 bytes more, the two sides of a range 1024 */
 #ifdef __OPTIMIZE__
 #define EVAL_STACK 768u
@@ -72,7 +73,8 @@ struct pprf_key {
 #endif
 #endif
 
-/* And that a co-path takes more in a tree deeper than 32; a range has two, of nodes with their places. */
+/* Additional bytes for co-paths in a tree deeper than 32; a range has two, of nodes with their
+ * places. */
 #define DEEP_STACK ((PPRF_DEPTH_MAX - PPRF_SLOTS_DEPTH_MAX) * (PPRF_SEED_BYTES + 16u) * 6 / 5)
 
 /*@ requires \valid_read(key);
@@ -83,15 +85,15 @@ static inline unsigned depth_of(const pprf_key *key)
   return key->store.punctured.depth;
 }
 
-/* The memory behind p is read here as far as the compiler knows, so that it keeps the stores. */
+/* Tell the compiler that the memory at p is read here, so that it keeps the stores. */
 #ifdef __FRAMAC__
 #define KEEP_STORES(p) ((void)(p))
 #else
 #define KEEP_STORES(p) __asm__ volatile("" : : "r"(p) : "memory")
 #endif
 
-/** Overwrite the seeds from .. n - 1 with zeros that the compiler may not leave out: explicit_bzero
- * without the call, which on the few seeds of a puncture costs more than the stores. */
+/** Zero the seeds from .. n - 1; the compiler cannot optimize the stores away.  explicit_bzero
+ * without its call, which costs more than the stores for the few seeds of a puncture. */
 /*@ requires \valid(seed + (0 .. n - 1)) && from <= n;
     assigns seed[from .. n - 1];
     ensures wiped: \forall integer i; from <= i < n ==> zero_seed(seed[i]); */
@@ -114,7 +116,7 @@ static inline void wipe(struct pprf_seed *seed, unsigned n)
   wipe_from(seed, 0, n);
 }
 
-/** The same, of one seed. */
+/** The same for one seed. */
 /*@ requires \valid(seed);
     assigns *seed;
     ensures wiped: zero_seed(*seed); */
@@ -133,16 +135,16 @@ static inline void wipe_children(struct pprf_children *c)
   KEEP_STORES(c);
 }
 
-/* Overwrite a function's own variables before it returns.  No contract can speak of them, and their
- * addresses would move them from the proof's variables into its memory: what they leave behind is
- * prg_wipe's, and equivalence-tests/secrets/residue.c's to find. */
+/* Wipe a function's own variables before it returns.  No contract can mention them, and taking
+ * their addresses would move them from the proof's variables into its memory: prg_wipe clears
+ * what they leave behind, and equivalence-tests/secrets/residue.c searches for it. */
 #ifdef __FRAMAC__
 #define WIPE_LOCALS(seed, children) ((void)0)
 #else
 #define WIPE_LOCALS(seed, children) (wipe(&(seed), 1), wipe_children(&(children)))
 #endif
 
-/** A little-endian number of so many bytes. */
+/** Read a little-endian number of this many bytes. */
 static inline uint64_t load(const uint8_t *p, unsigned bytes)
 {
   uint64_t v = 0;
@@ -166,8 +168,8 @@ static inline void store(uint8_t *p, uint64_t v, unsigned bytes)
     p[i] = (uint8_t)(v >> 8 * i & 0xff);
 }
 
-/** The same of bytes that somebody may be changing: each is read once, so that what was checked is
- * what is used. */
+/** The same for bytes that may change meanwhile: each is read once, so that the value checked is
+ * the value used. */
 static inline uint64_t load_once(const volatile uint8_t *p, unsigned bytes)
 {
   uint64_t v = 0;
@@ -191,7 +193,7 @@ static inline struct pprf_seed load_seed(const uint8_t *p)
 static inline void store_seed(uint8_t *p, struct pprf_seed seed)
 {
   store(p, seed.lo, 8);
-  KEEP_STORES(p); /* gcc would make one vector of 16 bytes, byte by byte */
+  KEEP_STORES(p); /* otherwise gcc assembles one vector of 16 bytes, byte by byte */
   store(p + 8, seed.hi, 8);
 #ifdef PPRF_WIDE
   store(p + 16, seed.third, 8);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file path.h
- * The nodes on the path from the root to a leaf, and their siblings: by shifts. */
+ * The nodes on the path from the root to a leaf, and their siblings, computed by shifts. */
 #ifndef PPRF_OPT_PATH_H
 #define PPRF_OPT_PATH_H
 
@@ -10,7 +10,7 @@
 #include "path.acsl"
 #endif
 
-/** Whether a tree of a depth has the leaf. */
+/** Whether a tree of this depth has the leaf. */
 /*@ requires depth <= 32;
     assigns \nothing;
     ensures results: \result == 0 || \result == 1;
@@ -21,7 +21,7 @@ static inline int opt_in_tree(uint64_t leaf, unsigned depth)
   return leaf >> depth == 0;
 }
 
-/** Where the node of height h that covers a leaf starts; 2^32 may be the end of a tree. */
+/** Start of the node of height h that covers a leaf; 2^32 may be the end of a tree. */
 /*@ requires h <= 32 && leaf <= 0x100000000;
     assigns \nothing;
     ensures \result == covering_start(leaf, h); */
@@ -31,7 +31,7 @@ static inline uint64_t opt_start(uint64_t leaf, unsigned h)
   return leaf >> h << h;
 }
 
-/** Where that node's sibling starts. */
+/** Start of that node's sibling. */
 /*@ requires h < 32 && leaf <= 0xffffffff;
     assigns \nothing;
     ensures \result == beside(leaf, h); */

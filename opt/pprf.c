@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys as a whole: made, measured, written to a file and read back, freed.  core.c evaluates and
- * punctures. */
+/* Keys as a whole: set-up, size, export, import and freeing.  core.c evaluates and punctures. */
 #include "pprf.h"
 
 #include <malloc.h>
@@ -28,7 +27,7 @@ static unsigned header_bytes(unsigned suite, unsigned depth)
 }
 #define HEADER_BYTES_MAX 36
 
-/* Bytes of a node's in-order id. */
+/* Length of a node's in-order id in a file. */
 static unsigned id_bytes(unsigned depth)
 {
   return depth / 8 + 1;
@@ -54,7 +53,8 @@ static void encode_header(const pprf_key *key, uint8_t *out)
   }
 }
 
-/* Everything before the digest.  An id is written as 8 bytes; the seed comes over those that it has not. */
+/* Write everything before the digest.  An id is written as 8 bytes; the seed then overwrites
+ * those beyond its length. */
 static void encode_nodes(const pprf_key *key, uint8_t *out)
 {
   struct opt_reader reader = {.store = &key->store};
@@ -70,22 +70,22 @@ static void encode_nodes(const pprf_key *key, uint8_t *out)
   explicit_bzero(&e, sizeof e);
 }
 
-/* The node of an in-order id, 0 < id < 2^(depth + 1); at depth 63 that is every id but 0. */
+/* The node with in-order id 0 < id < 2^(depth + 1); at depth 63 that is every id but 0. */
 static struct opt_node node_of_id(uint64_t id)
 {
   return (struct opt_node){.start = (id & (id - 1)) >> 1, .height = opt_lsb(id)};
 }
 
-/* The records of a file, read one after the other. */
+/* Reads the records of a file one after the other. */
 struct reader {
-  const uint8_t *record; /* the next one */
-  uint64_t nodes;        /* how many there still are */
+  const uint8_t *record; /* next record */
+  uint64_t nodes;        /* number of records left */
   unsigned depth, width;
-  uint64_t end; /* of the node read last, 0 at first; its height: */
+  uint64_t end; /* end of the last node read, 0 at first; its height is: */
   unsigned height;
 };
 
-/* What a file's header says. */
+/* Contents of a file's header. */
 struct header {
   struct pprf_family family;
   unsigned depth;
@@ -98,8 +98,8 @@ static struct reader first_record(const uint8_t *buf, const struct header *h)
     buf + header_bytes(h->family.suite, h->depth), h->nodes, h->depth, id_bytes(h->depth), 0, 0};
 }
 
-/* The node of the next record, whose seed then lies before r->record; 0 if there is none, or if encode
- * would not have written it after those before: then r->nodes is not 0. */
+/* Read the next record's node; its seed then lies just before r->record.  Returns 0 at the end,
+ * or if encode would not have written this node after the previous ones: then r->nodes is not 0. */
 static int next_node(struct reader *r, struct opt_node *n)
 {
   if (r->nodes == 0)
@@ -112,7 +112,7 @@ static int next_node(struct reader *r, struct opt_node *n)
     return 0;
   if (r->end > 0 && n->start == r->end && n->height == r->height &&
       (n->start >> r->height & 1) == 1)
-    return 0; /* two siblings: their parent would be live */
+    return 0; /* two siblings: the encoder would have written their parent */
   r->end = opt_node_end(*n);
   r->height = n->height;
   r->record += r->width + PPRF_SEED_BYTES;
@@ -120,7 +120,7 @@ static int next_node(struct reader *r, struct opt_node *n)
   return 1;
 }
 
-/* The same with the seed: an opt_packed_source. */
+/* Read the next node with its seed: an opt_packed_source. */
 static int next_entry(void *reader, struct opt_entry *e)
 {
   struct reader *r = reader;
@@ -130,8 +130,8 @@ static int next_entry(void *reader, struct opt_entry *e)
   return 1;
 }
 
-/* Read a header, each byte once; suites: those that are taken.
- * @retval PPRF_OK, PPRF_ERR_FORMAT, or PPRF_ERR_SUITE if all but the suite may be right. */
+/* Read a header, each byte once; suites: the accepted ones.
+ * @retval PPRF_OK, PPRF_ERR_FORMAT, or PPRF_ERR_SUITE if the suite is not accepted. */
 static int decode_header(const uint8_t *buf, size_t len, uint64_t suites, struct header *h)
 {
   uint8_t bytes[HEADER_BYTES_MAX] = {0};
@@ -158,7 +158,8 @@ static int decode_header(const uint8_t *buf, size_t len, uint64_t suites, struct
   return PPRF_OK;
 }
 
-/* Whether the ids are what encode would have written behind this header; the digest is not looked at. */
+/* Whether the ids are those that encode would have written after this header; ignores the
+ * digest. */
 static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
 {
   struct opt_node n;
@@ -171,9 +172,9 @@ static int well_formed(const uint8_t *buf, size_t len, const struct header *h)
   return r.nodes == 0;
 }
 
-/* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again: the
- * bytes are the caller's, and memory that others share with it can change.  The store is whole at
- * the end, though with an error it lacks nodes. */
+/* Load the nodes of a well-formed file and the gaps between them.  Each node is checked again,
+ * because the bytes are the caller's and may be in memory that others change.  On error the
+ * store lacks nodes, but its invariants hold. */
 static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, const struct header *h)
 {
   struct reader r = first_record(buf, h);
@@ -191,7 +192,7 @@ static PPRF_WORK int decode(struct opt_store *s, const uint8_t *buf, const struc
   return r.nodes == 0 ? PPRF_OK : PPRF_ERR_FORMAT;
 }
 
-/* The same into a packed store, which has the gaps from the nodes; none is left on error. */
+/* Load the nodes into a packed store, which derives the gaps; on error no store is left. */
 static PPRF_WORK int decode_packed(pprf_key *key, const uint8_t *buf, const struct header *h)
 {
   struct reader r = first_record(buf, h);
@@ -214,7 +215,7 @@ static int same_digest(const uint8_t *a, const uint8_t *b)
 
 /* ---- the work ---- */
 
-/* The whole file, `bytes` of them. */
+/* Write the whole file of `bytes` bytes. */
 static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
 {
   encode_nodes(key, buf);
@@ -224,7 +225,8 @@ static PPRF_WORK int encode(const pprf_key *key, uint8_t *buf, size_t bytes)
   return err;
 }
 
-/* Whether the digest at the end is that of what stands before: the first to read the seeds. */
+/* Compare the digest at the end with that of all bytes before it: the first step to read the
+ * seeds. */
 static PPRF_WORK int check_digest(const uint8_t *buf, size_t len, const struct header *h)
 {
   uint8_t digest[DIGEST_BYTES];
@@ -234,7 +236,7 @@ static PPRF_WORK int check_digest(const uint8_t *buf, size_t len, const struct h
   return err == PPRF_OK && !same_digest(digest, buf + len - DIGEST_BYTES) ? PPRF_ERR_FORMAT : err;
 }
 
-/* The root's seed, which is at seed, or random if that is NULL. */
+/* Set the root's seed from the given bytes, or at random if seed is NULL. */
 static inline int root_of(const uint8_t *seed, struct pprf_seed *root)
 {
   if (seed == NULL)
@@ -243,7 +245,7 @@ static inline int root_of(const uint8_t *seed, struct pprf_seed *root)
   return PPRF_OK;
 }
 
-/* Make a zero key with a packed store a fresh one; the store lies behind the key. */
+/* Start a fresh key with a packed store, in a zeroed key; the store lies after the key. */
 static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *seed)
 {
   struct pprf_seed root = {0, 0};
@@ -254,7 +256,7 @@ static PPRF_WORK int start_packed(pprf_key *key, unsigned depth, const uint8_t *
   return err;
 }
 
-/* Make a store a fresh key: one that has just been opened, or one in any state. */
+/* Start a fresh key in a store that has just been opened, or that is in any state. */
 static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed, int just_opened)
 {
   struct pprf_seed root = {0, 0};
@@ -267,7 +269,8 @@ static PPRF_WORK int start_key(struct opt_store *s, const uint8_t *seed, int jus
   return err;
 }
 
-/* The family of a new key; a salt that is not given is drawn.  None with seeds of 32 bytes has one. */
+/* Set the family of a new key; a salt that is not given is random.  The suite with 32-byte seeds
+ * has none. */
 static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, const uint8_t *salt)
 {
   struct pprf_seed drawn = {0, 0};
@@ -282,9 +285,9 @@ static PPRF_WORK int new_family(struct pprf_family *family, unsigned suite, cons
 
 /* ---- keys in memory ---- */
 
-/* A key whose pair slots are empty; behind one that may change there is room for a packed store.  Not
- * inlined, as new_shared is not: clang's loops over the levels take 3 kB of frame at -O3 -march=native, and
- * that would be a frame of the API, which nobody wipes. */
+/* Allocate a key with empty pair slots; if the store may change, with room for a packed store after
+ * it.  Not inlined, like new_shared: clang's loops over the levels take 3 kB of frame at -O3
+ * -march=native, which would become part of an API function's frame, which nobody wipes. */
 static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
 {
   size_t behind = may_change ? sizeof(struct opt_packed) : opt_store_small_bytes(depth);
@@ -304,7 +307,7 @@ static NOINLINE int new_key(pprf_key **key, unsigned depth, int may_change)
   return PPRF_OK;
 }
 
-/* A key with a packed store: a fresh one, or (o NULL) that of a well-formed file. */
+/* Allocate a key with a packed store: a fresh key, or if o is NULL that of a well-formed file. */
 static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o, const uint8_t *buf,
                                    const struct header *h)
 {
@@ -328,15 +331,16 @@ static NOINLINE int new_packed_key(pprf_key **key, const struct pprf_options *o,
   return PPRF_OK;
 }
 
-/* Bytes of the mapping that a shared key itself takes. */
+/* Bytes of the mapping that holds a shared key itself, without its slots. */
 static size_t shared_bytes(const pprf_key *key)
 {
   size_t page = key->store.page;
   return (sizeof *key + opt_store_small_bytes(depth_of(key)) + page - 1) / page * page;
 }
 
-/* A key in shared memory whose pair slots are empty.  They are not zeroed: the mapping is new, and where locked
- * pages cannot be removed, as under AddressSanitizer, whose munlock does nothing, that would write all of it. */
+/* Allocate a key in shared memory with empty pair slots.  They are not zeroed, because the
+ * mapping is new; zeroing would write all of it where locked pages cannot be removed, as under
+ * AddressSanitizer, whose munlock does nothing. */
 static NOINLINE int new_shared(pprf_key **key, unsigned depth)
 {
   size_t bytes = sizeof **key + opt_store_small_bytes(depth);
@@ -354,7 +358,7 @@ static NOINLINE int new_shared(pprf_key **key, unsigned depth)
   return PPRF_OK;
 }
 
-#ifndef PPRF_WIDE /* tickets have seeds of 16 bytes */
+#ifndef PPRF_WIDE /* tickets use 16-byte seeds */
 int opt_shared_new(pprf_key **key, unsigned depth)
 {
   int err = new_shared(key, depth);
@@ -385,7 +389,7 @@ void opt_shared_free(pprf_key *key)
 
 /* ---- the API ---- */
 
-/* A key of a few hundred nanoseconds. */
+/* Set up a packed key, which takes a few hundred nanoseconds. */
 static int setup_packed(pprf_key **key, const struct pprf_options *o)
 {
   int random = o->seed == NULL || (o->salt == NULL && pprf_has_salt(o->suite));
@@ -459,7 +463,7 @@ size_t pprf_memory_bytes(const pprf_key *key)
   PPRF_IF_WIDE(key, return opt_wide_key_memory_bytes(wide);)
   if (key == NULL || pprf_is_copy(key->maker))
     return 0;
-  /* glibc keeps the size of a block in the 8 bytes before it */
+  /* glibc keeps a block's size in the 8 bytes before it */
   size_t own = key->store.shared ? shared_bytes(key)
                                  : malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
   return own + opt_store_resident_bytes(&key->store);
@@ -507,23 +511,24 @@ int pprf_export(const pprf_key *key, uint8_t *buf, size_t *len)
   return err;
 }
 
-/* Fill a key that has empty pair slots with the nodes of a well-formed file. */
+/* Load the nodes of a well-formed file into a key with empty pair slots. */
 static int fill(pprf_key *key, const uint8_t *buf, const struct header *h)
 {
   key->family = h->family;
   return decode(&key->store, buf, h);
 }
 
-/* A key with pair slots, of a well-formed file. */
+/* Import a well-formed file as a key with pair slots. */
 static int import_slots(pprf_key **key, const uint8_t *buf, const struct header *h)
 {
   int err = new_key(key, h->depth, 0);
   return err == PPRF_OK ? fill(*key, buf, h) : err;
 }
 
-/* The same of a key that may change, if there is memory for slots and its seeds are not kept out of swap in a
- * packed store alone: else that.  The slots are empty until it is known that they are taken.  Not inlined, as
- * new_key is not. */
+/* Import a well-formed file as a key whose store may change, with many nodes: into pair slots,
+ * if there is memory for them and seeds do not become swappable that a packed store would keep
+ * locked; otherwise into a packed store.  The slots stay empty until that is decided.  Not
+ * inlined, like new_key. */
 static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struct header *h)
 {
   pprf_key *slots = NULL, *packed = NULL;
@@ -546,7 +551,7 @@ static NOINLINE int import_dense(pprf_key **key, const uint8_t *buf, const struc
   return err;
 }
 
-/* Make a key of the nodes behind a header. */
+/* Import the nodes after a header. */
 static int import(pprf_key **key, const uint8_t *buf, size_t len, const struct header *h,
                   unsigned store)
 {
@@ -580,7 +585,7 @@ int opt_wide_key_import(pprf_key **key, const uint8_t *buf, size_t len, unsigned
   return err == PPRF_OK ? import(key, buf, len, &h, store) : err;
 }
 #else
-/* Make a key of one of the suites that the options take. */
+/* Import a key of one of the suites that the options accept. */
 static int import_among(pprf_key **key, const uint8_t *buf, size_t len,
                         const struct pprf_import_options *o)
 {
@@ -622,11 +627,11 @@ void pprf_free(pprf_key *key)
   PPRF_IF_WIDE(key, opt_wide_key_free(wide); return;)
   if (key == NULL)
     return;
-  if (key->store.shared) { /* others may hold it: it is theirs to wipe */
+  if (key->store.shared) { /* other processes may use it and must wipe it */
     opt_shared_free(key);
     return;
   }
-  if (pprf_is_copy(key->maker)) /* perhaps of a moment amid a puncture: nothing in it counts */
+  if (pprf_is_copy(key->maker)) /* perhaps copied during a puncture: only free it */
     opt_store_drop(&key->store);
   else
     opt_store_close(&key->store);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the nodes of a store in leaf order. */
 #include "read.h"
 
-/* The first node among the live leaves of a word that has a punctured leaf too; they are read then.  It starts at the
- * first of them, and is as great as its place and the leaves after it allow. */
+/* Take the first node out of the live leaves of a word that also has a punctured leaf.  The node
+ * starts at the first live leaf and is as large as its position and the live leaves after it
+ * allow. */
 static struct opt_node first_node(uint64_t *live, uint64_t start)
 {
   unsigned i = opt_lsb(*live), height = opt_msb(opt_lsb(~(*live >> i)));
@@ -12,8 +14,9 @@ static struct opt_node first_node(uint64_t *live, uint64_t start)
   return (struct opt_node){.start = start + i, .height = height};
 }
 
-/* Nodes of less than 64 leaves are read out of their word, where each search from the top takes three times as long.
- * The word can be trusted (bitmap.h), as such a node has a punctured leaf beside it, and none of it was read before. */
+/* Nodes of less than 64 leaves are read from their word: a search from the top takes three times
+ * as long for each.  The word is valid (bitmap.h), because such a node has a punctured leaf
+ * beside it, and none of it was read before. */
 int opt_slots_read(struct opt_reader *r, struct opt_node *node)
 {
   const struct opt_bitmap *b = &r->store->punctured;

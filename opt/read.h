@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file read.h
- * Read the nodes of either store one after the other, for an export, a change of the store and the wiping of a
- * key. */
+ * Reading the nodes of either store one after the other, for export, a change of the store and the
+ * wiping of a key. */
 #ifndef PPRF_OPT_READ_H
 #define PPRF_OPT_READ_H
 
 #include "packed/read.h"
 #include "store.h"
 
-/** With all members but store zero, it stands before all nodes.  The store must not change meanwhile. */
+/** If all members but store are zero, the reader stands before the first node.  The store must
+ * not change while it is read. */
 struct opt_reader {
   const struct opt_store *store;
-  struct opt_cursor cursor; /* of a packed one */
-  /* of pair slots: the end of the node read last; the word of 64 leaves that it lies in, and its live leaves that are
-   * still to be read (0: none, or the word is not known) */
+  struct opt_cursor cursor; /* for a packed store */
+  /* for pair slots: the end of the last node read; the word of 64 leaves in which it lies, and
+   * the live leaves of that word not read yet (0: none, or the word is not known) */
   uint64_t at, word, live;
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# opt/: the implementation to ship.
-#   libpprf.a, libpprf.so  all of it; no names but those of pprf.h and pprf_shared.h
-# and for the project's own programs, which see all names:
+# opt/: the implementation that ships.
+#   libpprf.a, libpprf.so  the library; exports only the names of pprf.h and pprf_shared.h
+# and, for programs of this project, with all names visible:
 #   libpprf_opt.a          without the PRG: for programs that also link ref, or another PRG
 OPT_CORE_OBJ := $(OPT_SRC:%.c=$(B)/%.o) $(COMMON_SRC:%.c=$(B)/%.o)
 OPT_OBJ := $(OPT_CORE_OBJ) $(PRG_KECCAK_OBJ)
@@ -30,15 +30,15 @@ $(OPT_MAN): $(B)/opt/%.3: include/%.h include/man.py include/pprf.h
 	@mkdir -p $(@D)
 	$(PYTHON) include/man.py $< > $@
 
-# What tells pkg-config and CMake where the library is says it from its own place, if LIBDIR and INCLUDEDIR lie below
-# PREFIX: the whole may be moved.  Directories elsewhere are named as they are.
+# The pkg-config and CMake files locate the library relative to themselves if LIBDIR and INCLUDEDIR are below
+# PREFIX, so that the installation can be moved; other directories are absolute.
 BELOW = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
 PLACED = sed -e "s|@UP@|$$(realpath -m --relative-to='$(LIBDIR)/$(1)' '$(PREFIX)')|" -e 's|@LIBDIR@|$(call BELOW,$(LIBDIR))|' \
   -e 's|@INCLUDEDIR@|$(call BELOW,$(INCLUDEDIR))|' -e 's|@VERSION@|$(VERSION)|' \
   $(if $(LIBCRYPTO),-e 's|@LIBCRYPTO@|crypto|',-e '/@LIBCRYPTO@/d')
 PC = $(call PLACED,pkgconfig)
 CMAKE = $(call PLACED,cmake/pprf)
-# names the directories, so it is made anew each time
+# contains the directories, so it is made again each time
 .PHONY: opt-force
 $(B)/opt/pprf.pc: opt-force
 	@mkdir -p $(@D)
@@ -50,7 +50,7 @@ uninstall: uninstall-lib ## remove the files that install installed
 library: $(B)/opt/libpprf.a $(B)/opt/libpprf.so
 install-lib: ## install the results of make lib: library, header, .pc and CMake files (PREFIX, DESTDIR)
 	@$(LIB) -s -j$(CORES) install-library
-# what ldconfig would do for a directory that the dynamic linker searches; never run here
+# how programs find the libraries; ldconfig is never run here
 LDCONFIG_NOTE = @echo "to let programs find the libraries: ldconfig (as root), if $(LIBDIR) is in" \
   "/etc/ld.so.conf; else LD_LIBRARY_PATH=$(LIBDIR)"
 # pkg-config hands them to a shell
@@ -106,7 +106,7 @@ $(OPT_SELFTEST_OBJ): $(B)/opt/selftest-%.o: opt/selftest/%.c
 $(B)/opt/selftest: $(OPT_SELFTEST_OBJ) $(OPT_OBJ)
 	$(call SAY,LINK,$@)$(LINK) $(OPT_WRAP) -o $@ $^ $(ALL_LDLIBS)
 
-# bugs of which each short run plants a random tenth
+# each short run plants a random tenth of these bugs
 TAP_TESTS += $(B)/opt/planted
 $(B)/opt/planted: $(PLANTING) opt/tests/planted.py opt/tests/planted.txt $(B)/opt/selftest $(B)/opt/arena_test $(B)/opt/batch_test
 	$(call PLANTED,$(PYTHON) opt/tests/planted.py --quick --sample 1/10)

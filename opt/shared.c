@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys in memory of the caller's (pprf_shared.h): a handle is a key whose store was laid out there. */
+/* Keys in memory of the caller (pprf_shared.h): a handle is a key whose store was laid out
+ * there. */
 #include "pprf_shared.h"
 
 #include <malloc.h>
@@ -18,7 +19,7 @@ static int has_depth(unsigned depth)
   return depth >= PPRF_DEPTH_MIN && depth <= PPRF_SLOTS_DEPTH_MAX;
 }
 
-/* The family of a suite and a salt, which may be NULL if the suite has none. */
+/* Make a family from a suite and a salt, which may be NULL if the suite has none. */
 static int read_family(struct pprf_family *family, unsigned suite, const uint8_t *salt)
 {
   if (!pprf_is_among(PPRF_SUITES_16_BYTES, suite))
@@ -109,13 +110,13 @@ void pprf_shared_clear(pprf_key *key)
 
 size_t pprf_shared_handle_bytes(const pprf_key *key)
 {
-  /* glibc keeps the size of a block in the 8 bytes before it */
+  /* glibc keeps a block's size in the 8 bytes before it */
   return key == NULL ? 0 : malloc_usable_size((void *)(uintptr_t)key) + sizeof(size_t);
 }
 
 size_t pprf_shared_memory_bytes(const pprf_key *key)
 {
-  /* small levels are not counted by the store */
+  /* the store does not count small levels */
   return key == NULL ? 0
                      : pprf_shared_handle_bytes(key) + opt_store_resident_bytes(&key->store) +
                          opt_store_small_bytes(depth_of(key));
@@ -147,8 +148,8 @@ int pprf_split_value(unsigned suite, const uint8_t salt[PPRF_SALT_BYTES], uint64
   if (err == PPRF_OK)
     err = pprf_prepare(suite);
   if (err == PPRF_OK) {
-    err = split(family, leaf, value, left, right); /* which may be the value's place */
-    prg_wipe(prg_wipe_plan(EVAL_STACK));           /* it takes no more stack than an evaluation */
+    err = split(family, leaf, value, left, right); /* left or right may be the value's place */
+    prg_wipe(prg_wipe_plan(EVAL_STACK));           /* uses no more stack than an evaluation */
     return err;
   }
   if (left != NULL)

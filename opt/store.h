@@ -9,7 +9,7 @@
  * The slots and every bitmap level of a page or more lie in one private anonymous mapping, at
  * offsets that the depth alone determines; a page takes memory from its first write on.  Smaller
  * levels lie in a block of opt_store_small_bytes(depth) bytes from the caller.  Neither holds a
- * pointer.  pages.h has this memory: made, given back, wiped. */
+ * pointer.  pages.h makes, returns and wipes this memory. */
 #ifndef PPRF_OPT_STORE_H
 #define PPRF_OPT_STORE_H
 
@@ -21,9 +21,8 @@
 
 #include "packed/entry.h"
 
-/* The packed store is the other one (packed.h): core.c and batch.c work on either.  What is proven here
- * is proven of the pair slots: for Frama-C no store is packed, and a change, which no slots lack memory
- * for, has no result. */
+/* core.c and batch.c work on both stores.  These proofs are about pair slots: for Frama-C no
+ * store is packed, and OPT_CHANGE functions, which never lack memory with slots, have no result. */
 #ifdef __FRAMAC__
 #define OPT_IF_PACKED(store, ...)
 #define OPT_CHANGE void
@@ -40,22 +39,22 @@
 struct opt_store {
   struct opt_bitmap punctured;
   uint64_t nodes;         /* live nodes */
-  struct pprf_seed *slot; /* 2^(depth - 1) of them: the start of the mapping */
+  struct pprf_seed *slot; /* 2^(depth - 1) slots, at the start of the mapping */
   size_t mapped;          /* bytes of the mapping */
   size_t page;            /* bytes of a page */
   int locked;             /* whether the slots are kept out of swap */
   int shared;             /* whether the mapping is shared with forked processes */
   int held;               /* whether pages stay backed when they are no longer needed */
 #ifndef __FRAMAC__
-  struct opt_packed *packed; /* the store is this one, and there are no slots; NULL: it is not */
-  void *small;               /* a block of the bitmap that is the store's own to free, or NULL */
-  uint64_t most;             /* with more nodes than this a packed store changes to slots (change.h) */
-  uint64_t least;            /* with fewer than this slots change to a packed store; 0: never */
-  uint64_t locker;           /* of a shared mapping: the process (fork.h) that it is locked for */
+  struct opt_packed *packed; /* the packed store, then there are no slots; or NULL */
+  void *small;               /* block of the bitmap that the store has to free, or NULL */
+  uint64_t most;             /* a packed store with more nodes changes to slots (change.h) */
+  uint64_t least;            /* slots with fewer nodes change to a packed store; 0: never */
+  uint64_t locker;           /* for a shared mapping: the process (fork.h) for which it is locked */
 #endif
 };
 
-/** A bitmap level of fewer bytes than this lies in the small block: a page of its own would cost more
+/** A bitmap level smaller than this lies in the small block: a page of its own would cost more
  * than it holds. */
 #define OPT_SMALL_LEVEL 4096
 
@@ -74,7 +73,7 @@ static inline uint64_t opt_node_end(struct opt_node n)
   return n.start + (UINT64_C(1) << n.height);
 }
 
-/** Load a node into a new store.  Nodes and gaps together must cover the leaves exactly. */
+/** Load a node into a new store.  Nodes and gaps together must cover all leaves exactly once. */
 /*@ requires opened: opened(s) && s->nodes < 0x100000000;
     requires node: \valid_read(e) && e->node.start < pow2(s->punctured.depth);
     assigns s->nodes, s->slot[e->node.start / 2];
@@ -86,7 +85,7 @@ static inline uint64_t opt_node_end(struct opt_node n)
     ensures set: same_set{Pre,Post}(&s->punctured); */
 void opt_store_load_node(struct opt_store *s, const struct opt_entry *e);
 
-/** Load the root into a new store: a key in which nothing is punctured. */
+/** Load the root into a new store: a key with nothing punctured. */
 /*@ requires opened: opened(s) && s->nodes == 0;
     requires seed: \valid_read(seed) && APART(seed, s);
     requires live: \forall integer x; !is_punctured(&s->punctured, x);
@@ -106,7 +105,7 @@ void opt_store_load_root(struct opt_store *s, const struct pprf_seed *seed);
     ensures same: s->nodes == \old(s->nodes) && same_slots{Pre,Post}(s); */
 void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last);
 
-/** The live node that covers a leaf of the tree.
+/** Find the live node that covers a leaf of the tree.
  * @retval 1 *node is set.
  * @retval 0 the leaf is punctured. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
@@ -142,8 +141,8 @@ static inline int opt_store_find(const struct opt_store *s, uint64_t leaf, struc
   return live;
 }
 
-/** Hint that a leaf's node will be looked up and its seed read: fetches the slot where that seed
- * lies if the node is small.  Never touches a page. */
+/** Hint that a leaf's node will be looked up and its seed read: fetches the slot of that seed if
+ * the node is small.  Never touches a page. */
 /*@ assigns \nothing; */
 static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 {
@@ -156,7 +155,7 @@ static inline void opt_store_prefetch(const struct opt_store *s, uint64_t leaf)
 #endif
 }
 
-/** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
+/** Find the live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
  * @retval 1 *node is set.
  * @retval 0 all leaves >= leaf are punctured. */
 /*@ requires opened: opened(s) && leaf <= pow2(s->punctured.depth);
@@ -190,8 +189,8 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
   return s->slot[node.start >> 1];
 }
 
-/** Puncture a leaf of pair slots: replace the live node that covers it by its co-path.  A packed store's leaves
- * are punctured by packed/core.h.
+/** Puncture a leaf in pair slots: replace the live node that covers it by its co-path.  For a
+ * packed store see packed/core.h.
  * @param[in] node   the live node that covers leaf.
  * @param[in] copath node.height seeds; copath[i] is that of the path's sibling of height i. */
 /*@ requires key: key(root, s);
@@ -207,10 +206,10 @@ static inline struct pprf_seed opt_store_seed(const struct opt_store *s, struct 
 void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath);
 
-/** Puncture the leaves first .. last: replace the live nodes that meet the range, one at least, by
- * the nodes that cover what these covered outside it.
- * @param[in] left  those left of the range in ascending order, lefts of them.
- * @param[in] right those right of it in descending order, rights of them. */
+/** Puncture the leaves first .. last: replace the live nodes that overlap the range (at least one)
+ * by the nodes that cover their leaves outside the range.
+ * @param[in] left  lefts nodes left of the range, ascending.
+ * @param[in] right rights nodes right of the range, descending. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
@@ -230,7 +229,7 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
                               const struct opt_entry *right, unsigned rights);
 
 /** Puncture n live leaves in ascending order: replace the nodes that cover them.
- * @param[in] rest  the nodes that cover what these nodes covered besides the leaves.
+ * @param[in] rest  nodes that cover the other leaves of these nodes.
  * @param[in] count number of them.
  * @retval 0, or PPRF_ERR_NOMEM from a packed store: nothing has changed. */
 OPT_CHANGE opt_store_puncture_set(struct opt_store *s, const uint64_t *leaf, size_t n,

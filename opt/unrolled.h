@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file unrolled.h
- * Short loops of a constant count on the hot path.  gcc leaves them loops at -O2, and then the search of a page takes
- * twice as long and 8 bytes are 8 stores; clang unrolls them unasked. */
+ * Unrolling of short hot loops with a constant count.  At -O2 gcc keeps them as loops, which
+ * doubles the time of a search in a page and turns a store of 8 bytes into 8 stores; clang unrolls
+ * them anyway. */
 #ifndef PPRF_OPT_UNROLLED_H
 #define PPRF_OPT_UNROLLED_H
 
-/* Before a loop: 8 steps at once.  It changes no meaning, so that Frama-C need not see it. */
+/* Before a loop: unroll 8 steps.  It changes no meaning, so Frama-C does not see it. */
 #ifdef __FRAMAC__
 #define UNROLLED_8
 #else

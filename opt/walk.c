@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Branches and addresses depend on the leaf only. */
+/* The walks of walk.h.  Branches and addresses depend on the leaf only. */
 #include "walk.h"
 
 #include "wp/walk_steps.h"
 
-/* Add the seed of height i to those of the heights above, if the co-path is wanted. */
+/* Store the seed of height i in the co-path if it is wanted; those above are already there. */
 /*@ requires copath == \null || \valid(copath + (0 .. n - 1));
     requires index: i < n;
     requires above: copath != \null ==> copath_seeds(root, d, leaf, copath, i + 1, n);
@@ -19,7 +19,7 @@ static inline void put_sibling(struct pprf_seed *copath, unsigned i, struct pprf
     copath[i] = seed;
 }
 
-/* Wipe what there is of a co-path. */
+/* Wipe what has been written of a co-path. */
 /*@ requires copath == \null || \valid(copath + (0 .. n - 1));
     requires index: from <= n;
     assigns copath[0 .. WANTED(copath, n) - 1];
@@ -82,9 +82,9 @@ NOINLINE int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t
   return err;
 }
 
-/* ---- what is left of a node when a range ends in it ---- */
+/* ---- what remains of a node when a range ends in it ---- */
 
-/* Put a node behind the n before it. */
+/* Write a node after the n nodes before it. */
 /*@ requires \valid(e + n);
     assigns e[n];
     ensures entry: e[n].node.start == start && e[n].node.height == height &&
@@ -99,8 +99,8 @@ static inline void put_entry(struct opt_entry *e, unsigned n, uint64_t start, un
   e[n].seed = seed;
 }
 
-/* Put the child of a node on the path to a leaf that is not on it behind the n nodes before it: a left one
- * ends where the path goes on, a right one begins behind that. */
+/* Write, after the n nodes before it, the child that is not on the path to a leaf: a left child
+ * ends where the path continues, a right one begins after it. */
 /*@ requires node: 1 <= h <= d <= 63 && tree_node(d, start, h) && covers(start, h, leaf) &&
       \valid(out + n);
     requires right: right == 0 || right == 1;
@@ -132,7 +132,7 @@ NOINLINE struct opt_kept opt_siblings(struct pprf_family family, struct pprf_see
 {
   NODE_OF_RANGE
   const uint64_t edge = leaf + (uint64_t)right_side; /* of the range */
-  uint64_t from = start, to = start + (UINT64_C(1) << height); /* the subtree on the path */
+  uint64_t from = start, to = start + (UINT64_C(1) << height); /* the current subtree on the path */
   struct pprf_children c = {.err = PPRF_OK};
   unsigned n = 0;
   /*@ loop invariant height: h <= height <= d && c.err == PPRF_OK;

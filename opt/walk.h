@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file walk.h
- * From a node's seed down to a leaf's, in a tree of any depth, and to what a range of leaves leaves of it. */
+ * Walks from a node's seed down to a leaf's, and to the nodes that remain when a range is
+ * punctured, in trees of any depth. */
 #ifndef PPRF_OPT_WALK_H
 #define PPRF_OPT_WALK_H
 
@@ -8,7 +9,7 @@
 #include "lanes.h"
 #include "packed/tiles.h"
 
-/** The seed of one of the two children. */
+/** The seed of the left or right child. */
 /*@ assigns \nothing;
     ensures right: right != 0 ==> seed_value(\result) == seed_value(c.right);
     ensures left: right == 0 ==> seed_value(\result) == seed_value(c.left); */
@@ -18,10 +19,10 @@ static inline struct pprf_seed opt_child(struct pprf_children c, int right)
 }
 
 /** Walk from a node to a leaf below it.
- * @param[in] seed    the node's; it starts at the leaf start.
+ * @param[in] seed    the node's seed; the node begins at leaf start.
  * @param[out] copath NULL, or height seeds: copath[i] is that of the path's sibling of height i.
  * @param[out] value  the leaf's seed.
- * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then neither holds a seed. */
+ * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error no output holds a seed. */
 /*@ requires family: tree_family(family);
     requires node: 1 <= d <= 63 && height <= d && tree_node(d, start, height) &&
       covers(start, height, leaf);
@@ -41,21 +42,21 @@ int opt_walk(struct pprf_family family, struct pprf_seed seed, uint64_t start, u
              uint64_t leaf, struct pprf_seed *copath, struct pprf_seed *value)
   /*@ ghost (unsigned d) */;
 
-/** How many nodes were kept, none on an error. */
+/** Number of remaining nodes; 0 on error. */
 struct opt_kept {
   unsigned count;
   int err;
 };
 
-/** What is left of a node when a range of leaves ends in it: the left siblings of the path to the range's first
- * leaf, or the right siblings of the path to its last.  The walk stops at the subtree that lies wholly in
- * the range.
- * @param[in] seed       the node's; it starts at the leaf start.
+/** Derive what remains of a node when a range of leaves ends in it: the left siblings of the path
+ * to the range's first leaf, or the right siblings of the path to its last.  The walk stops at the
+ * subtree that lies entirely in the range.
+ * @param[in] seed       the node's seed; the node begins at leaf start.
  * @param[in] leaf       the range's first leaf, or its last.
- * @param[in] right_side whether it is the last.
- * @param[out] out       memory for height nodes: left ones ascend from the node's start, right ones descend
- *                       from its end.
- * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: then out holds no seed. */
+ * @param[in] right_side whether leaf is the last.
+ * @param[out] out       memory for height nodes: left ones ascend from the node's start, right ones
+ *                       descend from its end.
+ * @retval PPRF_OK, PPRF_ERR_CRYPTO, PPRF_ERR_NOMEM: on an error out holds no seed. */
 /*@ requires family: tree_family(family);
     requires node: 1 <= d <= 63 && height <= d && tree_node(d, start, height) &&
       covers(start, height, leaf);
@@ -78,7 +79,7 @@ struct opt_kept opt_siblings(struct pprf_family family, struct pprf_seed seed, u
                              unsigned height, uint64_t leaf, int right_side, struct opt_entry *out)
   /*@ ghost (unsigned d) */;
 
-/** Overwrite the seeds of n nodes. */
+/** Wipe the seeds of n nodes. */
 /*@ requires \valid(e + (0 .. n - 1));
     assigns e[0 .. n - 1];
     ensures wiped: \forall integer i; 0 <= i < n ==> zero_seed(e[i].seed); */

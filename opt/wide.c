@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys of 32-byte seeds: the sources for 16-byte seeds, compiled a second time.
+/* Keys with 32-byte seeds: the sources for 16-byte seeds, compiled a second time.
  *
- * They say a seed's width nowhere but in load_seed and store_seed (key.h): all else is assignments, sizeof
- * and PPRF_SEED_BYTES.  So here struct pprf_seed is that of prg/wide.h, and what knows seeds gets another
- * name.  The bitmap, the arena and the sizes of levels know none, and are the same functions. */
+ * Only load_seed and store_seed (key.h) depend on a seed's width: all other code assigns seeds, or
+ * uses sizeof and PPRF_SEED_BYTES.  So here struct pprf_seed is that of prg/wide.h, and every name
+ * that depends on the seed's width is renamed.  The bitmap, the arena and the sizes of levels do
+ * not, and are shared. */
 #include "wide_key.h"
 
 #include "packed/arena.h"
@@ -14,16 +15,16 @@
 #include "path.h"
 #include "wide.h"
 
-/* `(struct pprf_seed){0, 0}` is zero in either width. */
+/* `(struct pprf_seed){0, 0}` is zero for either width. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 #define PPRF_WIDE
 #undef PPRF_IF_WIDE
-#define PPRF_IF_WIDE(key, ...) /* it is one */
+#define PPRF_IF_WIDE(key, ...) /* every key here is wide */
 #undef PPRF_SEED_BYTES
 #define PPRF_SEED_BYTES PRG_WIDE_BYTES
 
-/* prg.h and lanes.h, of which the wide suite has its own; there is no walk in one function */
+/* prg.h and lanes.h, which the wide suite has variants of; it has no walk in one function */
 #define pprf_seed pprf_wide_seed
 #define pprf_children pprf_wide_children
 #define prg_expand prg_expand_wide

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file wide_key.h
- * Keys of 32-byte seeds, those of the suite mls-sha256: the functions of pprf.h for them, each of which does
- * what the function of its name does.  wide.c makes them of the sources for 16-byte seeds. */
+ * Keys with 32-byte seeds (suite mls-sha256): each function does what the pprf.h function of the
+ * same name does.  wide.c makes them from the sources for 16-byte seeds. */
 #ifndef PPRF_OPT_WIDE_KEY_H
 #define PPRF_OPT_WIDE_KEY_H
 
@@ -26,10 +26,10 @@ int opt_wide_key_memory_locked(const pprf_wide_key *key);
 int opt_wide_key_export(const pprf_wide_key *key, uint8_t *buf, size_t *len);
 void opt_wide_key_free(pprf_wide_key *key);
 
-/** A key of the options, which were read and have the suite. */
+/** Make a key from validated options, whose suite is mls-sha256. */
 int opt_wide_key_setup(pprf_wide_key **key, const struct pprf_options *options);
 
-/** As pprf_import_with, of that suite alone, into a store that is one of PPRF_STORE_*. */
+/** pprf_import_with for this suite alone, into the given PPRF_STORE_*. */
 int opt_wide_key_import(pprf_wide_key **key, const uint8_t *buf, size_t len, unsigned store);
 
 #endif
