@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A region is one mapping; it is cut into slabs, and a slab into blocks of one size.  What says which
- * blocks are free lies outside the regions, but for a link in each free block: a region holds seeds and
- * nothing else that counts. */
+/* The arena: a region is one mapping, cut into slabs, and a slab is cut into blocks of one size.
+ * Which blocks are free is stored outside the regions, except for a link in each free block: so
+ * a region holds hardly anything but seeds. */
 #include "arena.h"
 
 #include <pthread.h>
@@ -29,25 +29,25 @@ enum {
   WARM_MAX = SLABS /* empty slabs that keep their pages */
 };
 
-/* In a list: of slabs of its size that have a free block; of empty slabs that are warm, with pages; or of
- * the other empty slabs of its region. */
+/* A slab is in one list: slabs of its block size with a free block; empty slabs that are warm,
+ * that is with pages; or the cold slabs, empty and without pages, of its region. */
 struct slab {
   struct slab *next, *before;
   struct region *region;
-  uint32_t block; /* bytes */
+  uint32_t block; /* bytes of a block */
   uint16_t used;  /* blocks in use */
-  uint16_t cut;   /* blocks cut off so far */
-  uint16_t freed; /* the block given back last, counted from 1; its first bytes name the next */
+  uint16_t cut;   /* blocks cut so far */
+  uint16_t freed; /* block freed last, from 1; its first bytes name the next one */
   uint8_t warm;
 };
 
-/* In the list of those with a cold slab, in that of the others, or unmapped in that of the spare ones. */
+/* A region is in one list: those with a cold slab, those without, or the spare ones, which are
+ * not mapped. */
 struct region {
   struct region *next, *before;
-  struct region *older; /* for as long as the arena is there */
-  unsigned char
-    *_Atomic mapped;   /* `from`, or NULL while it is not mapped: for the children of a fork */
-  unsigned char *from; /* the first slab holds the region's address and nothing else */
+  struct region *older; /* constant during the arena's life */
+  unsigned char *_Atomic mapped; /* `from`, or NULL while not mapped; read by children of fork */
+  unsigned char *from; /* the first slab holds only the region's address */
   struct slab *cold;   /* empty slabs without pages */
   unsigned slabs_used;
   int locked;
@@ -55,18 +55,18 @@ struct region {
 };
 
 struct arena {
-  uint64_t maker; /* the process */
+  uint64_t maker; /* the process that made it */
   pthread_mutex_t lock;
   struct region *roomy, *full; /* regions with a cold slab, and without */
-  struct region *spare;        /* unmapped */
-  struct region *_Atomic all; /* every region, the newest first: grows, and is never changed else */
-  atomic_int forgotten;       /* the regions were another process's and are unmapped */
-  size_t count;               /* regions */
-  size_t empty;               /* those of them without a slab in use: one is kept */
+  struct region *spare;        /* regions that are not mapped */
+  struct region *_Atomic all; /* every region, the newest first; only ever extended */
+  atomic_int forgotten;       /* whether the regions, another process's, have been unmapped */
+  size_t count;               /* mapped regions */
+  size_t empty;               /* mapped regions without a slab in use: one is kept */
   struct slab *warm;
   unsigned warm_count;
   struct slab *open[CLASSES]; /* slabs with a free block, by size */
-  struct arena *parents;      /* kept: another thread of the child may be looking at it */
+  struct arena *parents;      /* not freed: another thread of the child may be reading it */
 };
 
 static struct arena *_Atomic process_arena;
@@ -103,7 +103,7 @@ static void take_from(struct slab **list, struct slab *s)
 
 /* ---- regions ---- */
 
-/* At a multiple of its size, so that a block's region can be told. */
+/* Map a region at a multiple of its size, so that a block's address gives its region. */
 static unsigned char *map_region(int *locked)
 {
   unsigned char *p = mmap(NULL, 2 * (size_t)REGION_BYTES, PROT_READ | PROT_WRITE,
@@ -115,7 +115,7 @@ static unsigned char *map_region(int *locked)
     (void)munmap(p, before);
   (void)munmap(p + before + REGION_BYTES, REGION_BYTES - before);
   p += before;
-  /* as pages.c has it for a key's own mapping, and for the same reasons none is an error */
+  /* as in pages.c for a key's own mapping; for the same reasons failure is no error */
   (void)madvise(p, REGION_BYTES, MADV_DONTDUMP);
   (void)madvise(p, REGION_BYTES, MADV_NOHUGEPAGE);
   (void)madvise(p, REGION_BYTES, MADV_WIPEONFORK);
@@ -142,7 +142,7 @@ static void take_region(struct region **list, struct region *r)
     r->next->before = r->before;
 }
 
-/* A region that is not mapped, first of the spare ones. */
+/* Return a region that is not mapped, the first of the spare ones. */
 static struct region *spare_region(struct arena *a)
 {
   struct region *r = a->spare;
@@ -154,7 +154,7 @@ static struct region *spare_region(struct arena *a)
   return r;
 }
 
-/* Take a region in, which is mapped and zero and in no list. */
+/* Add a region that is mapped, zeroed and in no list. */
 static void begin_region(struct arena *a, struct region *r)
 {
   atomic_store(&r->mapped, r->from);
@@ -179,7 +179,7 @@ static struct region *new_region(struct arena *a)
   return r;
 }
 
-/* The region of a block that is in use. */
+/* The region of a block in use. */
 static struct region *region_of(const void *block)
 {
   struct region *r;
@@ -194,7 +194,7 @@ static void take_warm(struct arena *a, struct slab *s)
   s->warm = 0;
 }
 
-/* All its slabs are empty. */
+/* Unmap a region whose slabs are all empty. */
 static void free_region(struct arena *a, struct region *r)
 {
   take_region(r->cold != NULL ? &a->roomy : &a->full, r);
@@ -203,10 +203,10 @@ static void free_region(struct arena *a, struct region *r)
       take_warm(a, &r->slab[i]);
   a->count--;
   a->empty--;
-  atomic_store(&r->mapped, NULL); /* before its place may be another mapping's */
+  atomic_store(&r->mapped, NULL); /* before another mapping can take its address */
   if (munmap(r->from, REGION_BYTES) == 0) {
     put_region(&a->spare, r);
-  } else { /* the hole would be one mapping too many: it stays, without pages */
+  } else { /* the hole would exceed the limit of mappings: keep the region, without pages */
     (void)madvise(r->from, REGION_BYTES, r->locked ? MADV_DONTNEED_LOCKED : MADV_DONTNEED);
     begin_region(a, r);
   }
@@ -252,12 +252,12 @@ static unsigned slab_blocks(const struct slab *s)
   return SLAB_BYTES / s->block;
 }
 
-/* The blocks are zero, all of them: an empty slab can be cut anew. */
+/* All blocks are zero, so the empty slab can be cut again. */
 static void empty_slab(struct arena *a, struct slab *s)
 {
   struct region *r = s->region;
   take_from(&a->open[class_of(s->block)], s);
-  memset(slab_bytes(s), 0, (size_t)s->cut * s->block); /* the links */
+  memset(slab_bytes(s), 0, (size_t)s->cut * s->block); /* clear the links */
   if (a->warm_count < WARM_MAX) {
     s->warm = 1;
     a->warm_count++;
@@ -270,16 +270,17 @@ static void empty_slab(struct arena *a, struct slab *s)
     }
     put_first(&r->cold, s);
   }
-  /* without the spare one, keys that come and go where the others fill their regions would map one each time */
+  /* keep one empty region: otherwise keys that come and go at a full arena would map one each
+   * time */
   if (--r->slabs_used == 0 && ++a->empty > 1)
     free_region(a, r);
 }
 
 /* ---- the process's arena ---- */
 
-/* Unmap the regions of an arena that is another process's: copies, if fork left any.  Another thread of
- * that process may have been at work, while fork copied page after page: of what it changes nothing fits
- * together.  So this reads what is written once, and each region's address. */
+/* Unmap the regions of another process's arena, if fork copied any.  Another thread of that
+ * process may have changed the arena while fork copied it page by page, so its data may be
+ * inconsistent: this reads only what is written once, and each region's address. */
 static void unmap_copies(struct arena *a)
 {
   if (atomic_exchange(&a->forgotten, 1) != 0)

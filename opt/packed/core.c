@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Evaluation and punctures of leaves of packed keys. */
 #include "core.h"
 
 #include "packed.h"
@@ -34,7 +35,8 @@ struct opt_found opt_packed_live(const struct opt_packed *p, uint64_t leaf)
   return (struct opt_found){node, live};
 }
 
-/* Walk from a leaf's node down to it: its seed, and those beside the path.  The store is as it was. */
+/* Walk from a leaf's node down to it: derive the leaf's seed and those beside the path.  The
+ * store is unchanged. */
 /*@ requires store: packed_key(root, p);
     requires family: tree_family(family);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
@@ -65,7 +67,8 @@ static inline int walk_to(const struct opt_packed *p, struct pprf_family family,
   return err;
 }
 
-/* Give the value to out, if it is not NULL, and wipe what was derived.  The store is as it was. */
+/* Write the value to out unless that is NULL, and wipe what was derived.  The store is
+ * unchanged. */
 /*@ requires store: packed_key(root, p);
     requires memory: \valid(value) && \valid(copath + (0 .. n - 1));
     requires apart: copath_apart(p, copath, n) && copath_apart(p, value, 1);
@@ -86,7 +89,7 @@ static inline void give_and_wipe(struct pprf_seed *value, struct pprf_seed *copa
   KEY_IS_APART
 }
 
-/* Puncture a leaf of a node, with memory for its seed and those beside the path to it. */
+/* Puncture a leaf of the given node; copath and value are buffers for the derived seeds. */
 /*@ OPT_PATH_MEMORY
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires tree: node.height <= p->depth && tree_node(p->depth, node.start, node.height);
@@ -104,7 +107,7 @@ static inline int punct_node(struct opt_packed *p, struct pprf_family family, st
   return err;
 }
 
-/* Find a leaf's node and puncture it. */
+/* Find a leaf's node and puncture the leaf. */
 /*@ OPT_PATH_MEMORY
     OPT_PACKED_PUNCT
     assigns copath[0 .. p->depth - 1], *value; */

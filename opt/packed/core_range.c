@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Punctures of ranges of packed keys. */
 #include "core.h"
 
 #include "packed.h"
@@ -8,7 +9,7 @@
 
 #include "wp/core_range_steps.h"
 
-/* The live node around a leaf, or else the next one behind it. */
+/* Find the live node that covers a leaf, or else the next one after it. */
 /*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     assigns \nothing;
     ensures results: \result.live == 0 || \result.live == 1;
@@ -29,8 +30,8 @@ static inline struct opt_found next_live(const struct opt_packed *p, uint64_t le
   return (struct opt_found){node, live};
 }
 
-/* What is left of a leaf's node when a range begins or ends with the leaf (walk.h); nothing if it has none.
- * The store is as it was. */
+/* Derive what remains of a leaf's node when a range begins or ends with the leaf (walk.h);
+ * nothing if the leaf has no node. The store is unchanged. */
 /*@ requires store: packed_key(root, p) && leaf < pow2(p->depth);
     requires family: tree_family(family);
     requires live: at.live == 0 || at.live == 1;
@@ -69,7 +70,7 @@ static inline struct opt_kept siblings_at(const struct opt_packed *p, struct ppr
   return kept;
 }
 
-/* Wipe what was left.  The store is as it was. */
+/* Wipe the remaining nodes.  The store is unchanged. */
 /*@ requires store: packed_key(root, p);
     OPT_SIDES_MEMORY
     requires counts: lefts <= p->depth && rights <= p->depth;
@@ -87,8 +88,8 @@ static inline void wipe_sides(struct opt_entry *left, unsigned lefts, struct opt
   KEY_IS_APART
 }
 
-/* Puncture the leaves of a range that meets a live node, with memory for what it leaves of the nodes at its
- * ends; at is the live node around its begin, or else the next one. */
+/* Puncture a range that overlaps a live node; left and right are buffers for what remains of the
+ * nodes at its ends; `at` is the live node that covers the range's begin, or else the next one. */
 /*@ OPT_SIDES_MEMORY
     requires live: at.live == 1 && packed_node(p, at.node) &&
       packed_intact(p, at.node.start, at.node.height) &&
@@ -118,7 +119,7 @@ static inline int punct_range_from(struct opt_packed *p, struct pprf_family fami
   return err;
 }
 
-/* Find the first live node of a range and puncture it. */
+/* Find the first live node of a range and puncture the range. */
 /*@ OPT_SIDES_MEMORY
     OPT_PACKED_PUNCT_RANGE
     assigns left[0 .. p->depth - 1], right[0 .. p->depth - 1]; */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file entry.h
- * The nodes of a key, as both stores hand them out and take them. */
+ * A node of a key, and a node with its seed: the interface of both stores. */
 #ifndef PPRF_OPT_ENTRY_H
 #define PPRF_OPT_ENTRY_H
 
@@ -12,7 +12,7 @@
 struct opt_node {
   uint64_t start;
   unsigned height;
-  uint16_t tile, seeds; /* where a packed store found it in its page; the pair slots need neither */
+  uint16_t tile, seeds; /* where the packed store found it in its page; unused by pair slots */
 };
 
 /** A node and its seed. */

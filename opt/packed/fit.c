@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Room in the index and the pages, joining and shrinking of pages (fit.h); the puncture of a
+ * leaf. */
 #include "fit.h"
 
 #include "packed.h"
@@ -10,7 +12,7 @@
 
 /* ---- the index ---- */
 
-/* Copy the n first leaves of pages. */
+/* Copy the first leaves of n pages. */
 /*@ requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
       \separated(to + (0 .. n - 1), from + (0 .. n - 1));
     assigns to[0 .. n - 1];
@@ -25,7 +27,7 @@ static inline void copy_firsts(uint64_t *restrict to, const uint64_t *restrict f
     to[k] = from[k];
 }
 
-/* The same of the pages. */
+/* The same for the pages. */
 /*@ requires memory: \valid(to + (0 .. n - 1)) && \valid_read(from + (0 .. n - 1)) &&
       \separated(to + (0 .. n - 1), from + (0 .. n - 1));
     assigns to[0 .. n - 1] \from from[0 .. n - 1];
@@ -41,8 +43,8 @@ static inline void copy_pages(struct opt_page **restrict to, struct opt_page *co
     to[k] = from[k];
 }
 
-/* Let other memory, for so many pages, be the index.  What is given back goes last: a fork may come at any
- * time. */
+/* Use other memory, for `room` pages, as the index.  The old memory is freed last, because a
+ * fork may happen at any time. */
 /*@ requires store: index_of_pages(p) && index_apart(p) && pages_distinct(p) && index_memory(p);
     requires to: index_in(p, to.first, to.page, room) && p->pages <= room;
     requires apart: \separated(to.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
@@ -73,7 +75,7 @@ static void set_index(struct opt_packed *p, struct opt_index to, size_t room)
   INDEX_IS_SET
 }
 
-/* The same, of a store. */
+/* set_index for a whole store. */
 /*@ requires store: packed_key(root, p);
     requires to: index_in(p, to.first, to.page, room) && p->pages <= room;
     requires apart: \separated(to.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
@@ -93,7 +95,7 @@ static inline void move_index(struct opt_packed *p, struct opt_index to, size_t 
   COUNT_KEPT
 }
 
-/* Give the index memory for so many pages and some more; 0, or PPRF_ERR_NOMEM. */
+/* Give the index memory for this many pages and some more; 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && p->pages <= pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
     assigns p->first, p->page, p->one_page, opt_lists[0 .. OPT_INDEX_MAX - 1] \from p->first, p->page,
@@ -130,7 +132,7 @@ void opt_index_tidy(struct opt_packed *p)
 
 /* ---- two pages ---- */
 
-/* Put another page's row behind a page's own. */
+/* Append another page's row to a page. */
 /*@ requires page: page_holds(root, d, page, first, mid) && page_clean(page) && \valid(page);
     requires from: page_holds(root, d, from, mid, end) && \separated(page, from);
     requires room: page_bytes(page) + page_bytes(from) - 8 <= page->bytes;
@@ -156,7 +158,7 @@ static inline void append_row(struct opt_page *page, const struct opt_page *from
   ROWS_ARE_ONE
 }
 
-/* Merge a page's tile at an index, if it is punctured, with its siblings. */
+/* Merge a page's tile at an index with its siblings if it is punctured. */
 /*@ requires page: page_holds(root, d, page, first, end) && page_clean(page) && \valid(page);
     requires at: at < page->tiles && tile_start(page_row(page), first, at + 1) == mid;
     assigns page->tiles, page->tile[0 .. OPT_ARENA_MAX - 1];
@@ -176,7 +178,7 @@ static inline void merge_in_page(struct opt_page *page, unsigned at, uint64_t mi
   SEAM_IS_MERGED
 }
 
-/* A new page with the rows of two, of which the second begins at mid. */
+/* Make a page with the rows of two, of which the second begins at mid. */
 /*@ requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]) && a_page(left) && a_page(right);
     requires left: page_holds(root, d, left, first, mid);
     requires right: page_holds(root, d, right, mid, end);
@@ -210,7 +212,7 @@ static struct opt_page *rows_of_two(const struct opt_page *left, const struct op
   return page;
 }
 
-/* The same of pages i and i + 1; it is not the store's yet. */
+/* rows_of_two for pages i and i + 1 of a store; the result is not part of the store yet. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i + 1 < p->pages;
     requires bytes: page_bytes(p->page[i]) + page_bytes(p->page[i + 1]) - 8 <= OPT_ARENA_MAX;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1],
@@ -234,7 +236,7 @@ static struct opt_page *rows_of_pages(const struct opt_packed *p, size_t i)
   return page;
 }
 
-/* The same; the store is as it was. */
+/* rows_of_pages, with the proof that the store is unchanged. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i + 1 < p->pages;
     requires bytes: page_bytes(p->page[i]) + page_bytes(p->page[i + 1]) - 8 <= OPT_ARENA_MAX;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1],
@@ -260,7 +262,7 @@ static struct opt_page *joined_page(const struct opt_packed *p, size_t i)
   return both;
 }
 
-/* Move the n first leaves of pages above one down by a place. */
+/* Move n entries of `first` down by one place. */
 /*@ requires memory: \valid(first + (0 .. n)) && first == all + at;
     assigns first[0 .. n - 1];
     ensures moved: \forall integer k; at <= k < at + n ==> all[k] == \old(all[k + 1]); */
@@ -276,7 +278,7 @@ static inline void firsts_down(uint64_t *first,
     first[k] = first[k + 1];
 }
 
-/* The same of the pages. */
+/* The same for `page`. */
 /*@ requires memory: \valid(page + (0 .. n)) && page == all + at;
     assigns page[0 .. n - 1] \from page[0 .. n];
     ensures moved: \forall integer k; at <= k < at + n ==> all[k] == \old(all[k + 1]); */
@@ -292,7 +294,7 @@ static inline void pages_down(struct opt_page **page, size_t n)
     page[k] = page[k + 1];
 }
 
-/* Put a page into the index in the place of pages i and i + 1. */
+/* Replace pages i and i + 1 of the index by one page. */
 /*@ requires index: index_of_pages(p) && index_apart(p) && i + 1 < p->pages;
     requires blocks: pages_distinct(p) && (\forall integer k; 0 <= k < p->pages ==> p->page[k] != both);
     assigns p->pages, p->first[i + 1 .. p->pages - 1];
@@ -317,7 +319,7 @@ static inline void put_one(struct opt_packed *p, size_t i, struct opt_page *both
   ONE_IN_ORDER
 }
 
-/* Let a page take the place of pages i and i + 1, which are not the store's any more. */
+/* put_one for a whole store; pages i and i + 1 no longer belong to it. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i + 1 < p->pages;
     requires page: spare_page(p, both) &&
       page_holds(root, p->depth, both, p->first[i], page_end(p, i + 1));
@@ -351,7 +353,7 @@ static inline void replace_two(struct opt_packed *p, size_t i, struct opt_page *
   SIZES_OF_ONE
 }
 
-/* Give two pages back that are not the store's. */
+/* Free two pages that are not part of the store. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires pages: spare_page(p, first) && spare_page(p, second) && first != second;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -368,7 +370,7 @@ static inline void drop_two(struct opt_page *first, struct opt_page *second)
   opt_packed_drop(second) /*@ ghost (p) */;
 }
 
-/* Make pages i and i + 1 one; the index keeps its memory. */
+/* Join pages i and i + 1; the index keeps its memory. */
 /*@ requires store: packed_key(root, p) && i + 1 < p->pages;
     requires bytes: page_bytes(p->page[i]) + page_bytes(p->page[i + 1]) - 8 <= p->page_max;
     assigns p->pages, p->first[0 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -399,7 +401,7 @@ int opt_packed_join(struct opt_packed *p, size_t i)
   return err;
 }
 
-/* Join page i to one beside it if both are small.  Returns where it is then. */
+/* Join page i to a neighbour if both are small.  Returns the page's index afterwards. */
 /*@ requires store: packed_key(root, p) && i < p->pages;
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];
@@ -425,7 +427,7 @@ static size_t join_small(struct opt_packed *p, size_t i)
   return err == PPRF_OK ? i - 1 : i;
 }
 
-/* Give back what page i has too much, more than an eighth of it. */
+/* Shrink the block of page i if that frees more than an eighth of it. */
 /*@ requires store: packed_key(root, p) && i < p->pages;
     assigns p->page[i] \from p->page[i], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -449,7 +451,8 @@ void opt_packed_tidy(struct opt_packed *p, size_t i)
 
 /* ---- a puncture ---- */
 
-/* Whether a page has room for a puncture below a tile of height h, and may have so many bytes. */
+/* Whether a page's block has room for a puncture below a tile of height h without exceeding
+ * `most` bytes. */
 /*@ requires page: page_fits(page) && 1 <= h <= 63;
     assigns \nothing;
     ensures \result != 0 <==> page_bytes(page) + 17 * h - 16 <= page->bytes &&
@@ -460,7 +463,7 @@ static inline int has_room(const struct opt_page *page, unsigned h, unsigned mos
   return bytes <= page->bytes && bytes <= most;
 }
 
-/* opt_packed_give_room, of a whole store. */
+/* opt_packed_give_room for a whole store. */
 /*@ requires store: packed_key(root, p) && leaf < pow2(p->depth) && 1 <= h <= p->depth;
     requires index: leaf_fits(p, leaf, h, p->page_max) || p->pages + 2 <= p->room;
     assigns p->pages, p->first[1 .. p->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -478,7 +481,7 @@ static inline int give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
   return err;
 }
 
-/* Have room for a puncture below a tile of height h in page i, which covers the leaf; 0, or
+/* Make room for a puncture below a tile of height h in page i, which covers the leaf; 0, or
  * PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && 1 <= h <= p->depth;
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
@@ -496,7 +499,7 @@ static int ready_page(struct opt_packed *p, size_t i, uint64_t leaf, unsigned h)
   PAGE_TO_GROW
   int err = PPRF_OK;
   if (opt_page_used_after(p->page[i], h) > p->page_max)
-    err = opt_index_reserve(p, p->pages + 2); /* seeds of 32 bytes: split twice */
+    err = opt_index_reserve(p, p->pages + 2); /* two: 32-byte seeds may need two splits */
   INDEX_HAS_ROOM
   if (err == PPRF_OK)
     err = give_room(p, leaf, h);
@@ -504,7 +507,8 @@ static int ready_page(struct opt_packed *p, size_t i, uint64_t leaf, unsigned h)
   return err;
 }
 
-/* Puncture a leaf where it lies in page i, in a tile of height h, with room for it; the index is as it was. */
+/* Puncture a leaf at a place in page i, below a tile of height h, with room for it; the index is
+ * unchanged. */
 /*@ requires store: packed_key(root, p);
     requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
       tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
@@ -526,7 +530,7 @@ static inline void puncture_at(struct opt_packed *p, size_t i, struct opt_place 
   PLACE_IS_PUNCTURED
 }
 
-/* ready_page; the seeds beside the path lie apart from what it changes. */
+/* ready_page, with the proof that the co-path's seeds are separate from what it changes. */
 /*@ requires store: packed_key(root, p) && 1 <= h <= p->depth;
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
     requires memory: \valid_read(copath + (0 .. h - 1)) && copath_apart(p, copath, h);
@@ -551,7 +555,7 @@ static inline int ready_node(struct opt_packed *p, size_t i, uint64_t leaf, unsi
   return err;
 }
 
-/* Puncture a leaf of a tile of height h in page i, which has no room for that. */
+/* Puncture a leaf below a tile of height h in page i, which has no room yet. */
 /*@ requires store: packed_key(root, p) && 1 <= h <= p->depth;
     requires tile: packed_tile(p, OPT_TILE_LIVE + h, start) && covers(start, h, leaf);
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
@@ -614,7 +618,7 @@ static int puncture_node(struct opt_packed *p, size_t i, uint64_t leaf, struct o
   return PPRF_OK;
 }
 
-/* Pages of a store that has many may be as great as the arena's blocks. */
+/* In a store of many pages, pages may be as large as the arena's largest block. */
 /*@ requires store: packed_key(root, p);
     assigns p->page_max;
     ensures store: packed_key(root, p);

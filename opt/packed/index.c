@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pages, the index of pages, and punctures in them (index.h). */
 #include "index.h"
 
 #include "pprf.h"
@@ -86,7 +87,7 @@ static inline void puncture_page(struct opt_page *page, struct opt_place at, uin
     puncture_below(page, at, leaf, h, copath) /*@ ghost (d, first, end) */;
 }
 
-/* A new page with a part of another's row. */
+/* Make a page with part of another's row. */
 /*@ requires from: page_holds(root, d, from, first, end) && a_page(from) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires part: 1 <= n && at.tile + n <= from->tiles &&
@@ -143,7 +144,7 @@ void opt_page_give_back(struct opt_page *page)
 
 /* ---- the store ---- */
 
-/* Whether there is a page i and it covers a leaf. */
+/* Whether page i exists and covers a leaf. */
 /*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
     assigns \nothing;
     ensures \result != 0 <==> i < p->pages && p->first[i] <= leaf < page_end(p, i); */
@@ -186,7 +187,7 @@ struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_pl
   return *opt_page_row(p->page[i], at.seeds + 1);
 }
 
-/* The node of a tile. */
+/* The node of a live tile. */
 /*@ requires tile: page_fits(page) && at.tile < page->tiles && tile_byte(page_row(page), at.tile) < 128 &&
       at.seeds <= at.tile;
     assigns \nothing;
@@ -199,7 +200,7 @@ static inline struct opt_node node_at(const struct opt_page *page, struct opt_pl
                            (uint16_t)at.seeds};
 }
 
-/* Say which node a tile of page i is. */
+/* Write the node of a tile of page i to *node. */
 /*@ requires store: packed_holds(root, p);
     requires place: i < p->pages && place_of_leaf(p, i, at, at.start);
     requires memory: \valid(node) && node_apart(p, node);
@@ -228,7 +229,7 @@ int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *
   return live;
 }
 
-/* The first live tile of a page from a tile on; its end: there is none. */
+/* Find a page's first live tile from a tile on; the page's end if there is none. */
 /*@ requires row: page_fits(page) && d <= 63 && row_tiles(page_row(page), page->tiles, first, d);
     requires at: at.tile <= page->tiles && at.start == tile_start(page_row(page), first, at.tile) &&
       at.seeds == seeds_before(page_row(page), at.tile);
@@ -307,7 +308,7 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node nod
   return opt_seed_in(p, i, opt_place_of(node));
 }
 
-/* Puncture a leaf in page i; the count is as it was. */
+/* Puncture a leaf in page i, without counting. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires place: i < p->pages && place_of_leaf(p, i, at, leaf) && h <= 63 &&
       tile_byte(page_row(p->page[i]), at.tile) == OPT_TILE_LIVE + h;
@@ -337,7 +338,7 @@ static inline void puncture_in_place(struct opt_packed *p, size_t i, struct opt_
   PAGE_IN_STORE
 }
 
-/* p->nodes = nodes */
+/* Set p->nodes. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p);
     assigns p->nodes;
     ensures nodes: p->nodes == nodes;
@@ -361,7 +362,7 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
   put_count(p, p->nodes + h - 1);
 }
 
-/* A page with a part of page i; it is not the store's yet. */
+/* Make a page with part of page i; it is not part of the store yet. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires part: 1 <= n && at.tile + n <= p->page[i]->tiles &&
       at.start == tile_start(page_row(p->page[i]), p->first[i], at.tile) &&
@@ -397,7 +398,7 @@ static struct opt_page *part_of_page(const struct opt_packed *p, size_t i, struc
   return part;
 }
 
-/* Let a page take page i's place. */
+/* Replace page i by another page. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires page: spare_page(p, page) && page->seeds == seeds_of_page(p, i) &&
       page_holds(root, p->depth, page, p->first[i], page_end(p, i));
@@ -436,7 +437,7 @@ int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes)
   return PPRF_OK;
 }
 
-/* The place in the middle of a page. */
+/* Find the place in the middle of a page. */
 /*@ requires page: page_holds(root, d, page, first, end) && 42 <= page_bytes(page);
     assigns \nothing;
     ensures place: 1 <= \result.tile < page->tiles &&
@@ -465,7 +466,7 @@ static inline struct opt_place middle(const struct opt_page *page, uint64_t firs
   return at;
 }
 
-/* Move the n first leaves of pages up by a place. */
+/* Move n entries of `first` up by one place. */
 /*@ requires memory: \valid(first + (0 .. n)) && first == all + at;
     assigns first[1 .. n];
     ensures moved: \forall integer k; at + 1 <= k <= at + n ==> all[k] == \old(all[k - 1]); */
@@ -482,7 +483,7 @@ static inline void firsts_up(uint64_t *first,
     first[k] = first[k - 1];
 }
 
-/* The same of the pages. */
+/* The same for `page`. */
 /*@ requires memory: \valid(page + (0 .. n)) && page == all + at;
     assigns page[1 .. n] \from page[0 .. n];
     ensures moved: \forall integer k; at + 1 <= k <= at + n ==> all[k] == \old(all[k - 1]); */
@@ -499,7 +500,7 @@ static inline void pages_up(struct opt_page **page, size_t n)
     page[k] = page[k - 1];
 }
 
-/* Put two pages into the index, the second of which starts at a leaf, in page i's place. */
+/* Replace page i of the index by two pages, the second of which starts at a leaf. */
 /*@ requires index: index_of_pages(p) && index_apart(p) && i < p->pages < p->room;
     requires blocks: pages_distinct(p) && left != right && (\forall integer k; 0 <= k < p->pages ==>
       p->page[k] != left && p->page[k] != right);
@@ -529,7 +530,7 @@ static inline void put_two(struct opt_packed *p, size_t i, uint64_t start, struc
   INDEX_IN_ORDER
 }
 
-/* Let two pages take page i's place; the count is as it was. */
+/* Replace page i by two pages, without counting. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages < p->room;
     requires pages: spare_page(p, left) && spare_page(p, right) && left != right;
     requires left: page_holds(root, p->depth, left, p->first[i], start);
@@ -580,7 +581,7 @@ void opt_packed_drop(struct opt_page *page)
   COUNT_KEPT
 }
 
-/* Make page i two, each with some half of its tiles and seeds; 0, or PPRF_ERR_NOMEM. */
+/* Split page i into two, each with about half of its bytes; 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages < p->room;
     requires bytes: 42 <= page_bytes(p->page[i]);
     assigns p->pages, p->first[i + 1 .. p->pages], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -625,7 +626,7 @@ static int split_page(struct opt_packed *p, size_t i)
   return PPRF_OK;
 }
 
-/* Split a leaf's page that would be too large after a puncture below a tile of height h. */
+/* Split a leaf's page if it would be too large after a puncture below a tile of height h. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && leaf < pow2(p->depth);
     requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
     requires bytes: leaf_within(p, leaf, p->page_max);
@@ -653,7 +654,7 @@ static int split_if_full(struct opt_packed *p, uint64_t leaf, unsigned h)
 int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h)
 {
   int err = split_if_full(p, leaf, h);
-  if (err == PPRF_OK) /* seeds of 32 bytes, depth 62 and 63 */
+  if (err == PPRF_OK) /* 32-byte seeds at depth 63: one split may not be enough */
     err = split_if_full(p, leaf, h);
   if (err != PPRF_OK)
     return err;

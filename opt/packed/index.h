@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file index.h
- * The pages of a packed store, and which of them holds a leaf.  A page is a row of tiles (tiles.h) in a
- * block of the arena; the pages cut the leaves of the tree into runs, and the index has the first leaf of
- * each. */
+ * The pages of a packed store, and the index that finds a leaf's page.  A page is a row of tiles
+ * (tiles.h) in a block of the arena.  The pages divide the leaves of the tree into runs; the index
+ * has the first leaf of each. */
 #ifndef PPRF_OPT_INDEX_H
 #define PPRF_OPT_INDEX_H
 
@@ -13,16 +13,16 @@
 #include "entry.h"
 #include "tiles.h"
 
-/** Seeds in a page at most. */
+/** Upper bound on the seeds in a page. */
 #define OPT_PAGE_SEEDS (OPT_ARENA_MAX / sizeof(struct pprf_seed))
 
 struct opt_page {
-  uint16_t bytes;        /* of the block */
-  uint16_t tiles, seeds; /* how many there are */
+  uint16_t bytes;        /* size of the block */
+  uint16_t tiles, seeds; /* number of tiles and of seeds */
   uint16_t unused;
 #ifndef __FRAMAC__
   uint8_t tile[]; /* then free memory, then the seeds, the first one last */
-#else             /* WP has no flexible arrays; that tiles and seeds do not meet is page_fits */
+#else             /* WP has no flexible arrays; page_fits: tiles and seeds do not overlap */
   uint8_t tile[OPT_ARENA_MAX];
   struct pprf_seed seed[OPT_PAGE_SEEDS];
 #endif
@@ -31,28 +31,28 @@ struct opt_page {
 struct opt_packed {
   uint64_t nodes;
   unsigned depth;
-  unsigned page_max;  /* bytes of a page at most; tests take less */
-  size_t many;        /* after a split to more pages, they may be as great as the arena's blocks */
+  unsigned page_max;  /* greatest size of a page; tests reduce it */
+  size_t many;        /* after a split to more pages, a page may fill an arena block */
   size_t pages, room; /* of the index: used, allocated */
-  size_t near;        /* a hint: the page of the leaf that was punctured last, or any number */
-  uint64_t *first;    /* the first leaf of each page, ascending; first[0] is 0 */
-  struct opt_page **page; /* they cut the leaves of the tree into runs */
+  size_t near;        /* a hint: the page of the last punctured leaf, or any number */
+  uint64_t *first;    /* first leaf of each page, ascending; first[0] is 0 */
+  struct opt_page **page; /* the pages, in leaf order */
   uint64_t one_first;     /* the index of a store with one page */
   struct opt_page *one_page;
 };
 
 #ifdef __FRAMAC__
-/* all blocks of the arena, so that contracts can say which of them stay as they are */
+/* all blocks of the arena, so that contracts can say which of them do not change */
 #define OPT_PAGES_MAX 0x1000000
 extern struct opt_page opt_pages[OPT_PAGES_MAX];
-/* and all memory that indexes of more than one page have */
+/* all memory of indexes of more than one page */
 #define OPT_INDEX_MAX 0x1000000
 extern uint64_t opt_firsts[OPT_INDEX_MAX];
 extern struct opt_page *opt_lists[OPT_INDEX_MAX];
 #include "index.acsl"
 #endif
 
-/** The place of the first seed of a row of n: those before it lie above. */
+/** Address of the last of the first n seeds of a page; the others lie above it. */
 /*@ requires page: page_fits(page) && n <= OPT_PAGE_SEEDS;
     assigns \result \from page, n;
     ensures \result == page_top(page) - n; */
@@ -68,7 +68,7 @@ static inline struct pprf_seed *opt_page_row(const struct opt_page *page, unsign
 /** Bytes of a page before its tiles. */
 #define OPT_PAGE_HEAD 8u
 
-/** Bytes that a page needs. */
+/** Bytes that a page uses. */
 /*@ requires page: page_fits(page);
     assigns \nothing;
     ensures \result == page_bytes(page); */
@@ -77,7 +77,7 @@ static inline size_t opt_page_used(const struct opt_page *page)
   return OPT_PAGE_HEAD + page->tiles + sizeof(struct pprf_seed) * page->seeds;
 }
 
-/** Bytes that a page needs after a puncture below a tile of height h. */
+/** Bytes that a page will use after a puncture below a tile of height h. */
 /*@ requires page: page_fits(page) && 1 <= h <= 63;
     assigns \nothing;
     ensures \result == page_bytes(page) + 17 * h - 16; */
@@ -86,14 +86,14 @@ static inline size_t opt_page_used_after(const struct opt_page *page, unsigned h
   return opt_page_used(page) + h + sizeof(struct pprf_seed) * (h - 1);
 }
 
-/** The page that covers a leaf. */
+/** Index of the page that covers a leaf. */
 /*@ requires index: index_of_pages(p) && leaf < pow2(p->depth);
     assigns \nothing;
     ensures page: \result < p->pages;
     ensures covers: p->first[\result] <= leaf < page_end(p, \result); */
 size_t opt_page_of(const struct opt_packed *p, uint64_t leaf);
 
-/** Where a leaf lies in the page that covers it. */
+/** Find a leaf's place in the page that covers it. */
 /*@ requires store: packed_holds(root, p);
     requires page: i < p->pages && p->first[i] <= leaf < page_end(p, i);
     assigns \nothing;
@@ -104,7 +104,7 @@ size_t opt_page_of(const struct opt_packed *p, uint64_t leaf);
       tile_covers(page_row(p->page[i]), p->first[i], \result.tile, x) ==> packed_punctured(p, x); */
 struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t leaf);
 
-/** The seed of a live tile, where opt_place_in found it in page i. */
+/** The seed of a live tile at a place that opt_place_in found in page i. */
 /*@ requires store: packed_holds(root, p);
     requires place: i < p->pages && place_of_leaf(p, i, at, at.start) &&
       tile_byte(page_row(p->page[i]), at.tile) >= OPT_TILE_LIVE;
@@ -113,8 +113,8 @@ struct opt_place opt_place_in(const struct opt_packed *p, size_t i, uint64_t lea
       tile_height(tile_byte(page_row(p->page[i]), at.tile))); */
 struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_place at);
 
-/** The live node that covers a leaf of the tree.
- * @retval 1 *node is set, and says where it lies.
+/** Find the live node that covers a leaf of the tree.
+ * @retval 1 *node is set, with its place.
  * @retval 0 the leaf is punctured; *node is no node. */
 /*@ requires store: packed_holds(root, p) && leaf < pow2(p->depth);
     requires memory: \valid(node) && node_apart(p, node);
@@ -127,8 +127,8 @@ struct pprf_seed opt_seed_in(const struct opt_packed *p, size_t i, struct opt_pl
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 
-/** The live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
- * @retval 1 *node is set, and says where it lies.
+/** Find the live node that covers a leaf, or else the next one in leaf order; leaf <= 2^depth.
+ * @retval 1 *node is set, with its place.
  * @retval 0 all leaves >= leaf are punctured. */
 /*@ requires store: packed_holds(root, p) && leaf <= pow2(p->depth);
     requires memory: \valid(node) && node_apart(p, node);
@@ -144,7 +144,8 @@ int opt_packed_find(const struct opt_packed *p, uint64_t leaf, struct opt_node *
     ensures same: \forall integer x; packed_punctured(p, x) <==> packed_punctured{Pre}(p, x); */
 int opt_packed_next(const struct opt_packed *p, uint64_t leaf, struct opt_node *node);
 
-/** Where a node lies that opt_packed_find or opt_packed_next gave; nothing has changed since. */
+/** The place of a node that opt_packed_find or opt_packed_next returned; the store must be
+ * unchanged since. */
 /*@ assigns \nothing;
     ensures \result.start == node.start && \result.tile == node.tile &&
       \result.seeds == node.seeds; */
@@ -153,14 +154,14 @@ static inline struct opt_place opt_place_of(struct opt_node node)
   return (struct opt_place){node.start, node.tile, node.seeds};
 }
 
-/** Its seed. */
+/** The seed of such a node. */
 /*@ requires store: packed_holds(root, p) && packed_node(p, node);
     assigns \nothing;
     ensures seed: seed_value(\result) == node_seed(root, p->depth, node.start, node.height); */
 struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node node);
 
-/** Puncture a leaf of a live tile of height h in page i, where opt_place_in found it; if h > 0 the page
- * has room in its block for h more tiles and h - 1 more seeds.
+/** Puncture a leaf of a live tile of height h in page i, at a place that opt_place_in found; if h >
+ * 0 the page's block must have room for h more tiles and h - 1 more seeds.
  * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires count: packed_counted(p);
@@ -180,8 +181,8 @@ struct pprf_seed opt_packed_seed(const struct opt_packed *p, struct opt_node nod
 void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uint64_t leaf,
                         unsigned h, const struct pprf_seed *copath);
 
-/** Give page i a block of another size, that it fits.
- * @param[in] bytes of the block at least.
+/** Move page i to a block of another size, into which it fits.
+ * @param[in] bytes least size of the block.
  * @retval 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && i < p->pages;
     requires bytes: page_bytes(p->page[i]) <= bytes <= OPT_ARENA_MAX;
@@ -198,8 +199,9 @@ void opt_index_puncture(struct opt_packed *p, size_t i, struct opt_place at, uin
     ensures none: \result != 0 ==> p->page[i] == \old(p->page[i]) && page_kept{Pre,Post}(p->page[i]); */
 int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes);
 
-/** Make room in a leaf's page for a puncture below a tile of height h: a page that would be too large is
- * split, and one whose block is too small gets another.  The index must have room for a split.
+/** Make room in a leaf's page for a puncture below a tile of height h: a page that would be too
+ * large is split, and one whose block is too small gets a larger block.  The index must have room
+ * for the splits.
  * @retval 0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p) && leaf < pow2(p->depth);
     requires height: 1 <= h <= p->depth && 34 * p->depth + 64 <= p->page_max <= OPT_ARENA_MAX;
@@ -216,7 +218,7 @@ int opt_packed_resize(struct opt_packed *p, size_t i, size_t bytes);
     ensures room: \result == 0 ==> leaf_has_room(p, leaf, h) && leaf_fits(p, leaf, h, p->page_max); */
 int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h);
 
-/** Take a page out of the arena: no tiles, no seeds.
+/** Allocate a page without tiles and seeds.
  * @return NULL: no memory. */
 /*@ requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes;
@@ -226,7 +228,7 @@ int opt_packed_give_room(struct opt_packed *p, uint64_t leaf, unsigned h);
     ensures others: other_pages{Pre,Post}(\result); */
 struct opt_page *opt_page_new(size_t bytes);
 
-/** Wipe a page, NULL allowed, and give it back. */
+/** Wipe a page (may be NULL) and free it. */
 /*@ requires page: page == \null || a_page(page);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures free: page != \null ==> free_page(page);
@@ -235,7 +237,7 @@ struct opt_page *opt_page_new(size_t bytes);
     ensures others: other_pages{Pre,Post}(page); */
 void opt_page_free(struct opt_page *page);
 
-/** The same; what held of the other pages still holds. */
+/** The same, with the proof that the other pages are unchanged. */
 /*@ requires page: page == \null || a_page(page);
     requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -244,7 +246,7 @@ void opt_page_free(struct opt_page *page);
     ensures others: others_kept{Pre,Post}(page); */
 void opt_page_give_back(struct opt_page *page);
 
-/** The same of a page that is not the store's. */
+/** The same for a page that is not part of the store. */
 /*@ requires store: packed_holds(root, p) && packed_owns(p);
     requires page: page == \null || spare_page(p, page);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -258,8 +260,8 @@ void opt_page_give_back(struct opt_page *page);
 void opt_packed_drop(struct opt_page *page)
   /*@ ghost (const struct opt_packed *p) */;
 
-/** A new page with a part of another's row: n tiles from the one at a place on, and their m seeds.
- * @param[in] bytes of the new page at least; they fit in.
+/** Make a page with part of another's row: n tiles from the one at `at` on, and their m seeds.
+ * @param[in] bytes least size of the new page's block; the part fits into it.
  * @return NULL: no memory. */
 /*@ requires from: page_holds(root, d, from, first, end) && a_page(from) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);

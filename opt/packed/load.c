@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Making a packed store from the root, or from nodes (load.h). */
 #include "load.h"
 
 #include "pprf.h"
 
 #include "wp/load_steps.h"
 
-/* With more pages, a place in the index costs more than a longer page. */
+/* With more pages than this, larger pages are cheaper than more places in the index. */
 enum { MANY_PAGES = 1 << 17 };
 
-/* Bytes of a block for so many, 2048 at least; or of the greatest one. */
+/* Size of a block for `least` bytes: 2048 or more; the greatest block if none is large enough. */
 /*@ assigns \nothing;
     ensures bytes: 2048 <= \result <= OPT_ARENA_MAX;
     ensures fits: least <= OPT_ARENA_MAX ==> least <= \result; */
@@ -20,8 +21,9 @@ static unsigned page_block(unsigned least)
   return bytes < OPT_ARENA_MAX ? (unsigned)bytes : OPT_ARENA_MAX;
 }
 
-/* Bytes of a page at most.  Half of a page, and a tile, takes one leaf's co-path, or else a quarter does.
- * Small pages are searched and moved faster, and of an index there are 16 bytes to a page. */
+/* Greatest size of a page.  Half of a page plus a tile leaves room for a leaf's co-path; with
+ * 32-byte seeds at depth 63 a quarter does.  Small pages are faster to search and to move; each
+ * page takes 16 bytes of the index. */
 /*@ requires depth: 1 <= depth <= 63;
     assigns \nothing;
     ensures bytes: page_size(depth, \result) && 25 <= \result; */
@@ -30,7 +32,7 @@ static unsigned page_max(unsigned depth)
   return page_block(2 * (PPRF_SEED_BYTES + 1) * depth + 64);
 }
 
-/* ---- of the root ---- */
+/* ---- the root ---- */
 
 /* Write the root into a page. */
 /*@ requires page: \valid(page) && page_clean(page) && page->tiles == 0 && page->seeds == 0 &&
@@ -49,7 +51,7 @@ static void put_root(struct opt_page *page, unsigned depth, const struct pprf_se
   ROOT_IS_IN_PAGE
 }
 
-/* Let a page be the store. */
+/* Make a page the whole store. */
 /*@ requires memory: store_memory(p) && 1 <= depth <= 63;
     requires own: a_page(only) && page_clean(only);
     requires root: page_holds(root, depth, only, 0, pow2(depth)) && only->seeds == 1 &&
@@ -83,10 +85,10 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
   return PPRF_OK;
 }
 
-/* ---- of nodes ---- */
+/* ---- nodes ---- */
 
-/* Each node has a live tile, and not more punctured ones beside the path to it than the tree is deep; a page
- * lacks less than a tile and a seed, but for the last one. */
+/* Room in the draft: each node has a live tile and at most `depth` punctured tiles beside the
+ * path to it, and in every page but the last less than a tile and a seed stay unused. */
 int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes)
 {
   if (nodes > SIZE_MAX / 128)
@@ -117,7 +119,7 @@ int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
   return err;
 }
 
-/* The seeds of all pages. */
+/* Number of seeds in all pages. */
 /*@ requires index: \valid_read(p) && p->pages <= OPT_INDEX_MAX && \valid_read(p->page + (0 .. p->pages - 1));
     requires pages: \forall integer k; 0 <= k < p->pages ==> \valid_read(p->page[k]);
     assigns \nothing;
@@ -137,7 +139,7 @@ static uint64_t seeds_of(const struct opt_packed *p)
   return seeds;
 }
 
-/* Let the draft's pages be the store's, and its arrays their index. */
+/* Make the draft's pages the store, and its arrays the index. */
 /*@ requires loading: loading(root, p, d) && d->end == pow2(p->depth);
     assigns p->nodes, p->page_max, p->pages, p->room;
     assigns p->first, p->page \from d->first, d->pages;
@@ -164,9 +166,9 @@ int opt_load_end(struct opt_packed *p, struct opt_draft *d)
   if (err != PPRF_OK)
     return err;
   set_pages(p, d);
-  if (p->pages == 1) /* more keep the index that they have: a smaller one would take memory */
+  if (p->pages == 1) /* a smaller index of more pages would need an allocation */
     opt_index_tidy(p);
-  /* the last page may have much that it needs not */
+  /* the last page may be much smaller than its block */
   opt_packed_tidy(p, p->pages - 1);
   return PPRF_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file load.h
- * A new packed store: of the root, or of the nodes of a key, one after the other. */
+ * Making a packed store from the root, or from the nodes of a key one after the other. */
 #ifndef PPRF_OPT_PACKED_LOAD_H
 #define PPRF_OPT_PACKED_LOAD_H
 
@@ -23,7 +23,7 @@
     ensures none: \result == 0 ==> \forall integer x; !packed_punctured(p, x); */
 int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed *seed);
 
-/** Begin to make a store of so many nodes at most: a draft without pages.
+/** Begin a store of at most `nodes` nodes: a draft without pages.
  * @retval 0, or PPRF_ERR_NOMEM: there is no draft. */
 /*@ requires memory: store_memory(p) && draft_memory(d) && \separated(p, d);
     requires depth: 1 <= depth <= 63;
@@ -33,8 +33,9 @@ int opt_packed_open(struct opt_packed *p, unsigned depth, const struct pprf_seed
     ensures none: \result == 0 ==> d->n == 0 && d->end == 0 && \forall integer x; !draft_punctured(d, x); */
 int opt_load_begin(struct opt_packed *p, struct opt_draft *d, unsigned depth, uint64_t nodes);
 
-/** The next node, behind those before it: the leaves between are punctured.
- * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
+/** Add the next node in leaf order; the leaves before it, from the previous node on, are punctured.
+ * @retval 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires loading: loading(root, p, d);
     requires node: d->end <= start && height <= p->depth && tree_node(p->depth, start, height);
     requires memory: seed_outside(d, seed);
@@ -51,8 +52,8 @@ int opt_load_node(struct opt_draft *d, uint64_t start, unsigned height,
                   const struct pprf_seed *seed)
   /*@ ghost (const struct opt_packed *p) */;
 
-/** Make a store of them; the leaves behind the last one are punctured.
- * @retval 0, or PPRF_ERR_NOMEM: there is no store, and the draft has its pages still. */
+/** Make a store of the draft; the leaves after its last node are punctured.
+ * @retval 0, or PPRF_ERR_NOMEM: there is no store, and the draft still has its pages. */
 /*@ requires loading: loading(root, p, d);
     assigns p->nodes, p->page_max, p->pages, p->room, p->one_first, d->n, d->end, d->nodes,
       opt_firsts[0 .. OPT_INDEX_MAX - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];

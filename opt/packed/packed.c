@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A puncture of a leaf changes one page in place (fit.c), after it was given more memory or was split if it is
- * full.  Whatever touches more is a rewrite: the pages that it meets, and no others, are written anew, tile by
- * tile, and take the old pages' place when all of them are there; what lacks memory before that changes
- * nothing.
+/* The packed store.  A puncture of a leaf changes one page in place (fit.c), after a larger block
+ * or a split if the page has no room.  A change of many leaves is a rewrite: the pages that have
+ * such leaves, and no others, are written anew tile by tile, and replace the old ones when all are
+ * complete.  If memory runs out before, nothing has changed.
  *
- * A block that leaves its place is wiped by the arena, and within a page no seed lies below the row of
- * those that count. */
+ * The arena wipes a block that is freed, and in a page no stale seed lies below the row of seeds in
+ * use. */
 #include "packed.h"
 
 #include <malloc.h>
@@ -53,7 +53,7 @@ static void free_index(const struct opt_packed *p, uint64_t *first, struct opt_p
 struct opt_index opt_index_new(const struct opt_packed *p, size_t room)
 {
   struct opt_index index = {malloc(room * sizeof *index.first), malloc(room * sizeof *index.page)};
-  (void)p; /* to which it does not belong yet */
+  (void)p; /* the index is not p's yet */
   if (index.first == NULL || index.page == NULL) {
     free(index.first);
     free(index.page);
@@ -75,7 +75,7 @@ int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n
                             const struct opt_entry *rest, size_t count)
 {
   struct opt_run *run = NULL;
-  if (p->pages > p->many) /* as opt_packed_puncture has it */
+  if (p->pages > p->many) /* as in opt_packed_puncture */
     p->page_max = OPT_ARENA_MAX;
   if (p->pages <= UINT32_MAX)
     run = malloc((n < p->pages ? n : p->pages) * sizeof *run);
@@ -117,7 +117,7 @@ int opt_packed_load(struct opt_packed *p, unsigned depth, uint64_t nodes, opt_pa
   return err;
 }
 
-/* The index goes last: a child that is forked meanwhile frees what its copy names. */
+/* The index is freed last: a child forked meanwhile frees what its copy names. */
 void opt_packed_close(struct opt_packed *p)
 {
   uint64_t *first = p->first;
@@ -134,7 +134,8 @@ void opt_packed_drop_copy(struct opt_packed *p)
   opt_arena_forget_copies();
 }
 
-/* All lines that the page may have: how many it has is said in one that may not be there yet. */
+/* Fetch all lines that the page may have: its header, which gives their number, may not be
+ * cached yet. */
 static void fetch_page(const struct opt_packed *p, size_t i)
 {
   enum { LINE_BYTES = 64 };

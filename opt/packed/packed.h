@@ -1,48 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file packed.h
- * The second store of opt, for keys with few nodes: the tree's tiles (tiles.h) in pages of 1 to
- * 2.3 kB at most, 4 kB in a key of very many pages, each an eighth greater than its tiles need at most
- * (while no memory was refused), out of the process's arena (arena.h), and a sorted index of the pages.
- * 17 bytes a node, one a punctured tile, whatever the depth: 1 .. 63.
+ * The packed store, for keys with few nodes: the tree's tiles (tiles.h) in pages of at most 1 to
+ * 2.3 kB, 4 kB in a key of very many pages, in blocks of the process's arena (arena.h), and a
+ * sorted index of the pages.  A block is at most an eighth larger than its tiles and seeds need, as
+ * long as no allocation failed.  A node takes 17 bytes and a punctured tile one, at any depth: 1 ..
+ * 63.
  *
- * The functions do what those of store.h do for the pair slots.  Those that change the store can lack
- * memory: then nothing has changed. */
+ * The functions do what those of store.h do for pair slots.  Those that change the store may run
+ * out of memory: then nothing has changed. */
 #ifndef PPRF_OPT_PACKED_H
 #define PPRF_OPT_PACKED_H
 
 #include "fit.h"
 
-/** Depths this store takes. */
+/** Greatest depth of this store. */
 #define OPT_PACKED_DEPTH_MAX 63
 
 /* opt_packed_open: load.h */
 
-/** Give the next node of a key, in leaf order, and its seed; 0: there is none. */
+/** Return the next node of a key in leaf order, with its seed; 0: there is none. */
 typedef int opt_packed_source(void *from, struct opt_entry *e);
 
-/** Make a store with the nodes that a source gives, so many at most: nodes of a tree of the depth, each behind
- * the one before.  What they leave out is punctured.
+/** Make a store from the nodes of a source, at most `nodes`: nodes of a tree of this depth, each
+ * after the previous one.  Leaves outside of them are punctured.
  * @retval 0, or PPRF_ERR_NOMEM: there is no store. */
 int opt_packed_load(struct opt_packed *p, unsigned depth, uint64_t nodes, opt_packed_source *next,
                     void *from);
 
-/** Wipe the seeds and give the memory back. */
+/** Wipe the seeds and free the memory. */
 void opt_packed_close(struct opt_packed *p);
 
-/** Let go of a copy that fork made of a store, perhaps of a moment amid a change. */
+/** Free fork's copy of a store, which may have been copied during a change. */
 void opt_packed_drop_copy(struct opt_packed *p);
 
 /* opt_packed_find, opt_packed_next, opt_packed_seed: index.h */
 
-/** Fetch the page of a leaf: its tiles and its seeds. */
+/** Fetch the page of a leaf into the cache: its tiles and its seeds. */
 void opt_packed_prefetch(const struct opt_packed *p, uint64_t leaf);
 
-/** The same before a puncture of the leaf, and what they move to: the functions that look for the page afterwards find
- * it at once (near).  It writes: not for those who read a key, of whom there may be many. */
+/** The same before a puncture of the leaf, which will write them. Later searches for the page
+ * find it at once (near).  This writes to the store, so concurrent readers of a key must not
+ * call it. */
 void opt_packed_near(struct opt_packed *p, uint64_t leaf);
 
-/** Puncture a leaf, whose live node opt_packed_find gave, with the seeds beside the path to it.
- * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0: the same leaves are punctured as before. */
+/** Puncture a leaf whose live node opt_packed_find returned; copath has the seeds beside the path
+ * to it.
+ * @retval 0, or PPRF_ERR_NOMEM, never for a node of height 0: the punctured leaves are
+ * unchanged. */
 /*@ requires store: packed_key(root, p);
     requires node: packed_node(p, node) && covers(node.start, node.height, leaf);
     requires memory: node.height > 0 ==> \valid_read(copath + (0 .. node.height - 1)) &&
@@ -62,12 +66,12 @@ void opt_packed_near(struct opt_packed *p, uint64_t leaf);
 int opt_packed_puncture(struct opt_packed *p, uint64_t leaf, struct opt_node node,
                         const struct pprf_seed *copath);
 
-/** Puncture n live leaves in ascending order, as opt_store_puncture_set; rest in leaf order.
+/** Puncture n live leaves in ascending order, like opt_store_puncture_set; rest in leaf order.
  * @retval 0, or PPRF_ERR_NOMEM: nothing has changed. */
 int opt_packed_puncture_set(struct opt_packed *p, const uint64_t *leaf, size_t n,
                             const struct opt_entry *rest, size_t count);
 
-/** Bytes of the blocks and of the index, without the allocator's own. */
+/** Bytes of the blocks and of the index, without the arena's overhead. */
 size_t opt_packed_bytes(const struct opt_packed *p);
 
 /** Whether all seeds are kept out of swap. */

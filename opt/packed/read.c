@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the nodes of a packed store in order (read.h). */
 #include "read.h"
 
 #include "wp/read_steps.h"

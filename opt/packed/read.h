@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file read.h
- * The nodes of a packed store one after the other, as an export and a change to pair slots read them. */
+ * Reading the nodes of a packed store one after the other, for export and for the change to pair
+ * slots. */
 #ifndef PPRF_OPT_PACKED_READ_H
 #define PPRF_OPT_PACKED_READ_H
 
 #include "entry.h"
 #include "index.h"
 
-/** Where to read on: a tile of a page, or the end of that page.  {0} is before all nodes. */
+/** Where to continue: a tile of a page, or the end of that page.  {0} is before all nodes. */
 struct opt_cursor {
   size_t page;
   struct opt_place at;
@@ -20,9 +21,9 @@ struct opt_cursor {
         at.start == tile_start(page_row(p->page[i]), p->first[i], at.tile) &&
         at.seeds == seeds_before(page_row(p->page[i]), at.tile)); */
 
-/** Read the next node and its seed; the store does not change meanwhile.  Nothing is looked for: opt_packed_next and
- * opt_packed_seed take ten times as long for each of a key's nodes.
- * @retval 1 *e is set, and the cursor is behind the node.
+/** Read the next node and its seed; the store must not change meanwhile.  No search is needed:
+ * opt_packed_next and opt_packed_seed take ten times as long for each node of a key.
+ * @retval 1 *e is set, and the cursor is after the node.
  * @retval 0 there is none. */
 /*@ requires store: packed_holds(root, p) && cursor_in(p, c->page, c->at);
     requires memory: \valid(c) && \valid(e) && \separated(c, e);

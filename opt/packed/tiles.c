@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Searching and changing a row of tiles (tiles.h). */
 #include "tiles.h"
 #include "../unrolled.h"
 
 #include "wp/tiles_steps.h"
 
-/* Tiles that opt_tiles_find looks at together. */
+/* Number of tiles that opt_tiles_find adds up in one step. */
 #define GROUP 8u
 
-/* Their leaves: tile at of a row of n is the first of them. */
+/* Number of leaves of a group of tiles. */
 /*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(row + (0 .. n - 1)) &&
       row_tiles(row, n, first, d);
     requires group: tile == row + at && at + GROUP <= n;
@@ -31,7 +32,7 @@ static uint64_t group_leaves(const uint8_t *tile)
   return leaves;
 }
 
-/* Their seeds. */
+/* Number of live tiles of a group. */
 /*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(row + (0 .. n - 1)) &&
       row_tiles(row, n, first, d);
     requires group: tile == row + at && at + GROUP <= n;
@@ -143,7 +144,7 @@ void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
   seed[0] = (struct pprf_seed){0, 0};
 }
 
-/* Write a live tile of the h + 1 that replace another, and its seed. */
+/* Write one live tile, and its seed, of the h + 1 tiles that replace another. */
 /*@ requires place: tile == row + k && at <= h && seed == top - (seeds + h) && to < h;
     requires height: height < h <= 63 && k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX;
     requires memory: \valid(tile + (0 .. h)) && \valid(seed + (0 .. h - 1));
@@ -163,7 +164,7 @@ static inline void put_live(uint8_t *tile, unsigned at, unsigned height, struct 
   seed[to] = value;
 }
 
-/* The place of the next tile beside a path, from the left or from the right. */
+/* Place of the next tile beside a path, counted from the left end or from the right end. */
 /*@ requires sides: left <= right && is_left <= 1;
     assigns \nothing;
     ensures \result == (is_left == 0 ? right : left); */
@@ -173,8 +174,8 @@ static inline unsigned next_place(unsigned left, unsigned right, unsigned is_lef
   return right - is_left * (right - left);
 }
 
-/* Write the sibling of a height beside the path to a leaf, the next tile from its side.  The node above
- * starts at leaf start, its right half at middle. */
+/* Write the sibling of the given height beside the path to a leaf: the next tile from its side.
+ * The node above it starts at `start`, that node's right half at `middle`. */
 /*@ requires place: tile == row + k && left < right <= h <= 63 && seed == top - (seeds + h) &&
       k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX;
     requires memory: \valid(tile + (0 .. h)) && \valid(seed + (0 .. h - 1)) &&
@@ -208,8 +209,8 @@ static inline void put_path_sibling(uint8_t *tile, struct pprf_seed *seed, unsig
   SIBLING_IN_RUN
 }
 
-/* Write the siblings beside the path to a leaf, all tiles of opt_tiles_put_path but the leaf's.  Returns
- * how many lie left of it. */
+/* Write the siblings beside the path to a leaf: all tiles of opt_tiles_put_path but the leaf's.
+ * Returns how many lie left of the leaf. */
 /*@ requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
     requires place: tile == row + k && k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX &&
       seed == top - (seeds + h);
@@ -230,9 +231,9 @@ static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint6
   /*@ ghost (const uint8_t *row, unsigned k, uint64_t s, const struct pprf_seed *top,
              unsigned seeds, unsigned d) */
 {
-  unsigned left = 0, right = h; /* tiles beside the path so far, from either end */
+  unsigned left = 0, right = h; /* ends of the tiles written so far, on either side */
   NO_SIBLINGS
-  /* no branch on the leaf's bits: the processor would guess every other one wrong */
+  /* no branch on the leaf's bits: half of them would be mispredicted */
   /*@ loop invariant height: i <= h && left + i == right <= h;
       loop invariant node: tree_node(d, start, i) && covers(start, i, leaf) &&
         end == start + pow2(i) <= 0x8000000000000000;
@@ -256,7 +257,7 @@ static inline unsigned put_siblings(uint8_t *tile, struct pprf_seed *seed, uint6
   return left;
 }
 
-/* Write the punctured leaf's tile between them. */
+/* Write the punctured leaf's tile between the siblings. */
 /*@ requires place: tile == row + k && left == right <= h && k + h < OPT_TILES_MAX &&
       \valid(tile + (0 .. h));
     requires lefts: sibling_run(root, d, leaf, h, row, k, k + left, top, seeds - k, s, start);
@@ -289,7 +290,7 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
   PATH_IS_ROW
 }
 
-/* Let tiles left and left + 1 of n be one. */
+/* Merge tiles left and left + 1 of n into one. */
 /*@ requires pair: left + 1 < n <= OPT_TILES_MAX && tile[left] < 64 && \valid(tile + (0 .. n - 1));
     assigns tile[0 .. n - 1];
     ensures before: \forall integer i; 0 <= i < left ==>
@@ -306,7 +307,7 @@ static inline void put_merged(uint8_t *tile, unsigned n, unsigned left)
   tile[left] = merged;
 }
 
-/* Make two punctured siblings, tiles left and left + 1 of n, one tile. */
+/* put_merged for two punctured siblings, tiles left and left + 1 of n. */
 /*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires pair: left + 1 < n && tile_byte(tile, left) == tile_byte(tile, left + 1) < d &&
       tree_node(d, tile_start(tile, first, left), tile_byte(tile, left) + 1);
@@ -342,7 +343,7 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
     int right = (int)(start >> opt_tile_height(t) & 1);
     if (right ? at == 0 : at + 1 == n)
       return n;
-    unsigned left = right ? at - 1 : at; /* of the two */
+    unsigned left = right ? at - 1 : at; /* the left one of the two */
     if (tile[left] != tile[left + 1])
       return n;
     PAIR_HAS_PARENT
@@ -355,7 +356,7 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
   }
 }
 
-/* Take the seed of a leaf that is a tile by itself out of the row. */
+/* Remove the seed of a leaf that is a tile by itself from the row. */
 /*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE &&
       at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);
@@ -389,7 +390,7 @@ unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top,
   return tiles;
 }
 
-/* Make room for h tiles behind a tile and for h - 1 seeds behind its seed. */
+/* Make room for h tiles after a tile and for h - 1 seeds after its seed. */
 /*@ requires at: k < n && n + h <= OPT_TILES_MAX && 1 <= h && seeds < m <= n;
     requires memory: \valid(tile + (0 .. n + h - 1)) && \valid(top + (-(m + h - 1) .. -1)) &&
       \separated(tile + (0 .. n + h - 1), top + (-(m + h - 1) .. -1));
@@ -408,8 +409,8 @@ static inline void make_room(uint8_t *tile, unsigned n, struct pprf_seed *top, u
   opt_seeds_down(top - (m + h - 1u), m - seeds - 1u, h - 1u) /*@ ghost (top, seeds + 1u) */;
 }
 
-/* Write the tiles around a leaf over a live tile of height h >= 1 above it.  All other tiles and seeds stay,
- * or move as in make_room. */
+/* Replace a live tile of height h >= 1 by the tiles around a leaf below it.  All other tiles and
+ * seeds stay, or move as in make_room. */
 /*@ requires at: k < n && n + h <= OPT_TILES_MAX && seeds < m <= n;
     requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
     requires before: tile_start(tile, first, k) == s && seeds_before(tile, k) == seeds;
@@ -449,7 +450,7 @@ static inline void put_path_in_room(uint8_t *tile, unsigned n, struct pprf_seed 
   PATH_IN_ROOM
 }
 
-/* The same, and where the tiles behind start. */
+/* put_path_in_room, with the proof of where the tiles after it start. */
 /*@ requires at: k < n && n + h <= OPT_TILES_MAX && seeds < m <= n;
     requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
     requires before: tile_start(tile, first, k) == s && seeds_before(tile, k) == seeds;

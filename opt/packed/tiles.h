@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file tiles.h
- * A run of leaves cut into tiles: aligned subtrees of which either no leaf is punctured (a live tile: a
- * node of the key, with a seed) or every leaf is.  A tile is one byte, its height and whether it is live;
- * where it starts follows from the tiles before it.
+ * A run of leaves divided into tiles.  A tile is an aligned subtree, either live (no leaf is
+ * punctured: a node of the key, with a seed) or punctured (every leaf is).  It is one byte: its
+ * height and whether it is live; where it starts follows from the tiles before it.
  *
- * A page holds a run: its tiles in leaf order from the front, their seeds in leaf order from the end of
- * the page downwards.  These functions know one page: no tree, no arena, no PRG. */
+ * A page holds a run: its tiles in leaf order from the front, their seeds in leaf order from the
+ * end of the page downwards.  These functions work on one page: no tree, no arena, no PRG. */
 #ifndef PPRF_OPT_TILES_H
 #define PPRF_OPT_TILES_H
 
@@ -17,10 +17,10 @@
 /** Added to the height of a live tile. */
 #define OPT_TILE_LIVE 64u
 
-/** Tiles in a row at most: a page has fewer bytes. */
+/** Upper bound on the tiles in a row: a page has fewer bytes. */
 #define OPT_TILES_MAX 0xffff
 
-/** Where a leaf lies: its tile, the tile's first leaf, how many seeds come before the tile's. */
+/** A leaf's place: its tile, the tile's first leaf, and the number of seeds before the tile's. */
 struct opt_place {
   uint64_t start;
   unsigned tile, seeds;
@@ -90,7 +90,7 @@ static inline void opt_seeds_copy(struct pprf_seed *restrict to,
     to[i] = from[i];
 }
 
-/** Find a leaf in a row of n tiles that starts at first and covers it. */
+/** Find a leaf in a row of n tiles that starts at `first` and covers the leaf. */
 /*@ requires row: d <= 63 && n <= OPT_TILES_MAX && \valid_read(tile + (0 .. n - 1)) &&
       row_tiles(tile, n, first, d);
     requires leaf: first <= leaf < tile_start(tile, first, n);
@@ -102,7 +102,7 @@ static inline void opt_seeds_copy(struct pprf_seed *restrict to,
 struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first, uint64_t leaf)
   /*@ ghost (unsigned d) */;
 
-/** Move n tiles up by so many places. */
+/** Move n tiles up by `by` places. */
 /*@ requires place: tile == row + k && k + n + by <= OPT_TILES_MAX &&
       \valid(row + (k .. k + n + by - 1));
     assigns tile[by .. n + by - 1];
@@ -110,7 +110,7 @@ struct opt_place opt_tiles_find(const uint8_t *tile, unsigned n, uint64_t first,
 void opt_tiles_up(uint8_t *tile, unsigned n, unsigned by)
   /*@ ghost (const uint8_t *row, unsigned k) */;
 
-/** Move the n tiles that lie so many places above down to where tile points. */
+/** Move the n tiles that lie `by` places above `tile` down to `tile`. */
 /*@ requires place: tile == row + k && k + n + by <= OPT_TILES_MAX &&
       \valid(row + (k .. k + n + by - 1));
     assigns tile[0 .. n - 1];
@@ -137,8 +137,8 @@ void opt_seeds_down(struct pprf_seed *seed, unsigned n, unsigned by)
 void opt_seeds_up_one(struct pprf_seed *seed, unsigned n)
   /*@ ghost (const struct pprf_seed *top, unsigned k) */;
 
-/** Write the tiles that replace a live tile of height h >= 1 around a punctured leaf: h + 1 of them, from
- * tile[0] on, and their h seeds downwards from seed[h - 1], the place of the first.
+/** Write the tiles that replace a live tile of height h >= 1 around a punctured leaf: h + 1 tiles
+ * from tile[0] on, and their h seeds downwards from seed[h - 1], the place of the first.
  * @param[in] copath h seeds by height: those of the siblings beside the path to the leaf. */
 /*@ requires node: 1 <= h <= d <= 63 && tree_node(d, s, h) && covers(s, h, leaf);
     requires place: tile == row + k && k + h < OPT_TILES_MAX && seeds <= OPT_TILES_MAX &&
@@ -167,7 +167,8 @@ void opt_tiles_put_path(uint8_t *tile, struct pprf_seed *seed, uint64_t leaf, un
              const struct pprf_seed *top, unsigned seeds, unsigned d) */
   ;
 
-/** Merge the punctured tile at an index of a row of n with its siblings, as far as they lie in the row.
+/** Merge the punctured tile at index `at` of a row of n with its siblings, as long as they lie in
+ * the row.
  * @param[in] start the tile's first leaf.
  * @return the number of tiles. */
 /*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
@@ -183,9 +184,9 @@ unsigned opt_row_merge(uint8_t *tile, unsigned n, unsigned at, uint64_t start)
   /*@ ghost (const struct pprf_seed *top, unsigned m, unsigned d, uint64_t first, uint64_t end) */
   ;
 
-/** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies below
- * top.  Its seed is overwritten, and m - 1 are left; punctured siblings become one tile.
- * @param[in] at where opt_tiles_find found the leaf.
+/** Puncture a leaf that is a tile by itself, in a row of n tiles and m seeds, whose first seed lies
+ * just below top.  Its seed is overwritten, and m - 1 remain; punctured siblings become one tile.
+ * @param[in] at the leaf's place by opt_tiles_find.
  * @return the number of tiles. */
 /*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE &&
@@ -204,9 +205,9 @@ unsigned opt_row_puncture_leaf(uint8_t *tile, unsigned n, struct pprf_seed *top,
                                struct opt_place at)
   /*@ ghost (unsigned d, uint64_t first, uint64_t end) */;
 
-/** Puncture a leaf below a tile of height h >= 1 in such a row, behind which there is memory for h more
- * tiles and h - 1 more seeds.  Each place of the n + h tiles and m + h - 1 seeds is written anew or keeps
- * its own. */
+/** Puncture a leaf below a tile of height h >= 1 in such a row, which is followed by memory for
+ * h more tiles and h - 1 more seeds.  Each of the n + h tiles and m + h - 1 seeds is written or
+ * keeps its place. */
 /*@ requires row: row_holds(root, d, tile, n, first, end, top, m);
     requires at: at.tile < n && tile[at.tile] == OPT_TILE_LIVE + h && 1 <= h &&
       at.start == tile_start(tile, first, at.tile) && at.seeds == seeds_before(tile, at.tile);

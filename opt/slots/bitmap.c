@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Searching and changing the set of punctured leaves (bitmap.h). */
 #include "bitmap.h"
 #include "wp/bitmap_steps.h"
 
-/* The bits of word i of a level. */
+/* The `any` bits of word i of a level; at level 0 its leaves. */
 /*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
     assigns \nothing;
     ensures \result == any_word(b, level, i); */
@@ -21,8 +22,8 @@ static inline uint64_t full_at(const struct opt_bitmap *b, unsigned level, uint6
 
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height)
 {
-  /* From the top down to the level at which the leaf's block has no punctured leaf: what decides
-   * the height is in the same word there, unless the whole tree is live. */
+  /* From the top down to the first level at which the leaf's block has no punctured leaf: the
+   * bits that decide the height are in the same word there, unless the whole tree is live. */
   unsigned level = b->levels - 1;
   //@ ghost shape_lemma(b->depth);
   /*@ loop invariant bounds: level < b->levels;
@@ -82,8 +83,8 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
   return opt_has(full_at(b, level, block / 64), block % 64);
 }
 
-/* The least live leaf of a block that is not full, nor one around it; of the block behind the
- * tree's last one, at the top level, the tree's end. */
+/* Least live leaf of a block that is not full and lies in no full block.  For the block after
+ * the tree's last one, at the top level: the end of the tree. */
 /*@ requires bitmap(b) && level < b->levels;
     requires end: block <= blocks(b->depth, level) && block < 64 * words(b->depth, level);
     requires live: !in_full_block(b, level, block);
@@ -124,8 +125,8 @@ static uint64_t first_live(const struct opt_bitmap *b, unsigned level, uint64_t 
   return block;
 }
 
-/* The next block behind a block that is not full, if it lies in the same word; else the first block
- * of the next word. */
+/* The next block in the same word after a block that is not full; otherwise the first block of
+ * the next word. */
 /*@ requires bitmap: bitmap(b) && level < b->levels && block < blocks(b->depth, level);
     assigns \nothing;
     ensures bounds: block < \result <= 64 * (block / 64) + 64;
@@ -156,7 +157,7 @@ static inline int is_live(const struct opt_bitmap *b, uint64_t leaf)
   return live;
 }
 
-/* The greatest level at which a punctured leaf's block is full. */
+/* Greatest level at which the block around a punctured leaf is full. */
 /*@ requires bitmap: bitmap(b) && leaf < pow2(b->depth) && is_punctured(b, leaf);
     assigns \nothing;
     ensures level: \result < b->levels && full(b, \result, block_of(leaf, \result));
@@ -198,7 +199,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   for (; level < b->levels; level++) {
     uint64_t block = opt_block(leaf, level), next = next_not_full(b, level, block);
     LEAVES_BEFORE_NEXT_ARE_PUNCTURED
-    if (next / 64 == block / 64) { /* behind the tree's last block that gives 2^depth */
+    if (next / 64 == block / 64) { /* after the tree's last block this yields 2^depth */
       NEXT_HAS_NO_FULL_BLOCK_ABOVE
       uint64_t found = first_live(b, level, next);
       FOUND_IS_LEAST
@@ -209,7 +210,7 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf)
   return UINT64_C(1) << b->depth;
 }
 
-/* Set bits of word i of a level: `full`, and so `any`. */
+/* Set bits of word i of a level in `full`, and therefore in `any`. */
 /*@ requires layout(b) && level < b->levels && i < words(b->depth, level);
     assigns BITMAP_WORDS(b);
     ensures others: others{Pre,Post}(b, level, i);
@@ -227,7 +228,7 @@ static inline void set_full(struct opt_bitmap *b, unsigned level, uint64_t i, ui
   BITS_OF_BOTH_WORDS
 }
 
-/* Set bits of word i of a level above the leaves: `any` alone. */
+/* Set bits of word i of a level above the leaves in `any` alone. */
 /*@ requires layout(b) && 1 <= level < b->levels && i < words(b->depth, level);
     assigns BITMAP_WORDS(b);
     ensures others: others{Pre,Post}(b, level, i);
@@ -240,7 +241,7 @@ static inline void set_any(struct opt_bitmap *b, unsigned level, uint64_t i, uin
   BITS_OF_ANY_WORD
 }
 
-/* Set bits of word i of a level; the levels above do not know yet. */
+/* Set bits of word i of a level, without updating the levels above. */
 /*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
@@ -256,7 +257,7 @@ static inline void start(struct opt_bitmap *b, unsigned level, uint64_t i, uint6
   MARKED_BLOCKS_ARE_PUNCTURED
 }
 
-/* Word z of the level below is full: so is block z. */
+/* Word z of the level below is full, so mark block z as full. */
 /*@ requires 1 <= level < b->levels && filling(b, level - 1, z) && z < words(b->depth, level - 1);
     requires full_word(b, level - 1, z) == ALL_BITS;
     assigns BITMAP_WORDS(b);
@@ -271,7 +272,7 @@ static inline void mark_full_above(struct opt_bitmap *b, unsigned level, uint64_
   FULL_MARK_KEEPS_THE_SET
 }
 
-/* Some leaf of block z is punctured. */
+/* Some leaf of block z is punctured: mark it in `any`. */
 /*@ requires 1 <= level < b->levels && rising(b, level - 1, z) && z < words(b->depth, level - 1);
     assigns BITMAP_WORDS(b);
     ensures rising: rising(b, level, z / 64);
@@ -284,8 +285,8 @@ static inline void mark_any_above(struct opt_bitmap *b, unsigned level, uint64_t
   ANY_MARK_KEEPS_THE_SET
 }
 
-/* Set bits of word i of a level, none of whose blocks above is full, and what follows from that
- * above: `full` while words fill up, then `any`.  Gives the greatest level with a new full bit. */
+/* Set bits of word i of a level; no block above it is full.  Updates the levels above: `full` as
+ * long as words fill up, then `any`.  Returns the greatest level with a new full bit. */
 /*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
@@ -345,7 +346,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf)
   return level;
 }
 
-/* set_bits, but not below a full block: there the leaves are punctured already. */
+/* set_bits, except below a full block, where all leaves are punctured already. */
 /*@ requires bitmap(b) && level < b->levels && i < words(b->depth, level);
     requires bits != 0 && inside(b, level, i, bits);
     assigns BITMAP_WORDS(b);
@@ -366,7 +367,7 @@ void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t la
 {
   //@ ghost unsigned d = b->depth;
   //@ ghost shape_lemma(d);
-  /* At each level the partial words at both ends; whole words are full blocks one level up. */
+  /* at each level the partial words at both ends: whole words are full blocks one level up */
   /*@ loop invariant bounds: level < b->levels && b->depth == d;
       loop invariant span: first <= last < blocks(d, level);
       loop invariant bitmap: bitmap(b);
@@ -417,7 +418,7 @@ static inline void zero_leaves(struct opt_bitmap *b, uint64_t i)
   //@ assert others: others{Pre,Here}(b, 0, i);
 }
 
-/* Zero a word of a level above. */
+/* Zero a word of a higher level. */
 /*@ requires layout(b) && 1 <= level < b->levels && i < words(b->depth, level);
     assigns BITMAP_WORDS(b);
     ensures others: others{Pre,Post}(b, level, i);
@@ -430,7 +431,7 @@ static inline void zero_summary(struct opt_bitmap *b, unsigned level, uint64_t i
   //@ assert others: others{Pre,Here}(b, level, i);
 }
 
-/* All of level 0. */
+/* Zero all of level 0. */
 /*@ requires layout(b);
     assigns BITMAP_WORDS(b);
     ensures layout: layout(b);

@@ -2,23 +2,22 @@
 /** @file bitmap.h
  * The set of punctured leaves: 64-ary bitmaps over the leaves of a tree of depth d.
  *
- * Level 0 is `leaves`: bit x says that leaf x is punctured.  Level k > 0 has two bits for each block
- * of 64^k leaves: `any` (some leaf of the block is punctured) and `full` (all of them are).  The
- * top level is one word.
+ * Level 0 is `leaves`: bit x means that leaf x is punctured.  Level k > 0 has two bits for each
+ * block of 64^k leaves: `any` (some leaf of the block is punctured) and `full` (all of them are).
+ * The top level is one word.
  *
- * Trust.  Below a block that is full the lower words say nothing: they are neither read nor
- * written.  So a range of any length writes O(64-ary levels) words.  Below a block whose `any` is
- * clear they are zero and are not read either, so a search touches no page that no puncture has
- * written.  A block is full at its level if and only if all its leaves are punctured, unless a
- * block above it is full; `full` implies `any`; `any` implies the `any` of every block above, up
- * to a full one. */
+ * Which words are valid.  Below a full block the lower words mean nothing and are neither read nor
+ * written, so a range of any length writes O(levels) words.  Below a block whose `any` is clear the
+ * words are zero and are not read either, so a search touches no page that no puncture has written.
+ * A block is full at its level if and only if all its leaves are punctured, unless a block above it
+ * is full; `full` implies `any`; `any` implies the `any` of every block above, up to a full one. */
 #ifndef PPRF_OPT_BITMAP_H
 #define PPRF_OPT_BITMAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Levels of a tree of depth 32. */
+/** Number of levels at depth 32. */
 #define OPT_LEVELS_MAX 6
 
 /** One word of a level above 0: 64 blocks. */
@@ -26,12 +25,12 @@ struct opt_summary {
   uint64_t any, full;
 };
 
-/** The levels, in memory that the caller owns; all zero: nothing is punctured. */
+/** The levels, in memory of the caller; all zero: nothing is punctured. */
 struct opt_bitmap {
   unsigned depth;                              /* 1..32 */
   unsigned levels;                             /* opt_bitmap_levels(depth) */
   uint64_t *leaves;                              /* level 0 */
-  struct opt_summary *summary[OPT_LEVELS_MAX]; /* levels 1 .. levels - 1; [0] is not used */
+  struct opt_summary *summary[OPT_LEVELS_MAX]; /* levels 1 .. levels - 1; [0] is unused */
 };
 
 #ifdef __FRAMAC__
@@ -60,7 +59,7 @@ static inline unsigned opt_lsb(uint64_t w)
   return (unsigned)__builtin_ctzll(w);
 }
 
-/** The word with bit i alone set: 2^i; i < 64. */
+/** The word with only bit i set: 2^i; i < 64. */
 /*@ requires i < 64;
     assigns \nothing;
     ensures value: \result == pow2(i) == (1 << i);
@@ -134,8 +133,8 @@ static inline uint64_t opt_clear(uint64_t w)
   return clear;
 }
 
-/** Height of the smallest aligned block of bits that has both i and j, less one: msb(i XOR j);
- * i, j < 64, i != j. */
+/** Height of the smallest aligned block of bits that contains both i and j, minus one: msb(i XOR
+ * j); i, j < 64, i != j. */
 /*@ requires i < 64 && j < 64 && i != j;
     assigns \nothing;
     ensures bound: \result < 6;
@@ -146,9 +145,9 @@ static inline unsigned opt_fork(unsigned i, unsigned j)
   return opt_msb(i ^ j);
 }
 
-/** Least msb(i XOR j) over the set bits j of w; w != 0, bit i of w clear, i < 64.
- * The nearest set bit on each side decides: the aligned block of 2^h bits around i, h the result,
- * is the greatest without a set bit. */
+/** Least msb(i XOR j) over the set bits j of w; w != 0, bit i of w clear, i < 64. The nearest
+ * set bit on each side decides: with h the result, the aligned block of 2^h bits around i is
+ * the greatest without a set bit. */
 /*@ requires i < 64 && w != 0 && !bit(w, i);
     assigns \nothing;
     ensures bound: \result < 6;
@@ -193,7 +192,7 @@ static inline uint64_t opt_shr(uint64_t x, unsigned h)
   return x >> h;
 }
 
-/** The block of a level around a leaf; level < 6. */
+/** Index of the block of a level that contains a leaf; level < 6. */
 /*@ requires level < 6;
     assigns \nothing;
     ensures \result == block_of(leaf, level); */
@@ -241,7 +240,7 @@ static inline uint64_t opt_bitmap_words(unsigned depth, unsigned level)
       is_punctured(b, x); */
 int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *height);
 
-/** The least live leaf >= leaf, or 2^depth if there is none; leaf <= 2^depth. */
+/** Least live leaf >= leaf, or 2^depth if there is none; leaf <= 2^depth. */
 /*@ requires bitmap(b) && leaf <= pow2(b->depth);
     assigns \nothing;
     ensures bounds: leaf <= \result <= pow2(b->depth);
@@ -249,7 +248,7 @@ int opt_bitmap_height(const struct opt_bitmap *b, uint64_t leaf, unsigned *heigh
     ensures least: \forall integer x; leaf <= x < \result ==> is_punctured(b, x); */
 uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf);
 
-/** Whether all leaves of the block-th block of 64^level leaves are punctured; level < levels. */
+/** Whether all leaves of a block of 64^level leaves are punctured; level < levels. */
 /*@ requires bitmap(b) && level < b->levels && block < blocks(b->depth, level);
     assigns \nothing;
     ensures results: \result == 0 || \result == 1;
@@ -260,8 +259,8 @@ uint64_t opt_bitmap_next_live(const struct opt_bitmap *b, uint64_t leaf);
 int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t block);
 
 /** Puncture a live leaf.
- * @return the greatest level whose block around the leaf has become full by it, 0 for none above
- *         the leaf itself. */
+ * @return the greatest level at which this made the block around the leaf full; 0 if only the leaf
+ *         itself. */
 /*@ requires bitmap(b) && leaf < pow2(b->depth) && !is_punctured(b, leaf);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
@@ -272,7 +271,7 @@ int opt_bitmap_is_full(const struct opt_bitmap *b, unsigned level, uint64_t bloc
       block_of(x, k) == block_of(leaf, k) ==> is_punctured(b, x); */
 unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
 
-/** Puncture the leaves first .. last, some of which may be punctured; first <= last. */
+/** Puncture the leaves first .. last, some of which may be punctured already; first <= last. */
 /*@ requires bitmap(b) && first <= last < pow2(b->depth);
     assigns BITMAP_WORDS(b);
     ensures bitmap: bitmap(b);
@@ -280,7 +279,7 @@ unsigned opt_bitmap_puncture(struct opt_bitmap *b, uint64_t leaf);
       first <= x <= last; */
 void opt_bitmap_puncture_range(struct opt_bitmap *b, uint64_t first, uint64_t last);
 
-/** Zero the words of a level, whatever stands in them; level < levels. */
+/** Zero the words of a level, whatever they contain; level < levels. */
 /*@ requires layout(b) && level < b->levels;
     assigns BITMAP_WORDS(b);
     ensures layout: layout(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory the bitmap's levels take, and which of them lie in the small block. */
+/* The memory of the bitmap's levels, and which of them lie in the small block. */
 #include "pages.h"
 
 size_t opt_level_bytes(unsigned depth, unsigned level)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a store's memory comes from and goes back to: mmap, madvise, mlock.  What is behind it, the
- * slots and the bitmap levels, is store.c's and bitmap.c's. */
+/* Allocating and releasing a store's memory: mmap, madvise, mlock.  The slots and the bitmap
+ * levels in it belong to store.c and bitmap.c. */
 #include "pages.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* Of a mapping that is there: it has not wrapped. */
+/* For an existing mapping, so that this does not wrap. */
 static size_t slot_bytes(unsigned depth)
 {
   return sizeof(struct pprf_seed) << (depth - 1);
@@ -53,11 +53,11 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
                           .mapped = opt_store_mapped_bytes(depth),
                           .page = (size_t)sysconf(_SC_PAGESIZE),
                           .shared = shared};
-  /* Neither advice failing is an error: the first keeps seeds out of core dumps, the second keeps
-   * the memory a key takes predictable: with huge pages few punctures in a large domain would commit
-   * 2 MB each.  The price, measured in random order (without the hashing, medians of three runs each
-   * in turn, busy two-core Zen 4): 151 instead of 125 ns a puncture at depth 21, 73 instead of 63 ns
-   * at depth 16. */
+  /* Failure of either is no error.  The first keeps seeds out of core dumps.  The second keeps
+   * the memory of a key predictable: with huge pages, few punctures in a large domain would
+   * commit 2 MB each.  Its price, measured in random order (without hashing, medians of three
+   * alternating runs, busy two-core Zen 4): 151 instead of 125 ns a puncture at depth 21, 73
+   * instead of 63 ns at depth 16. */
   (void)madvise(pages, s->mapped, MADV_DONTDUMP);
   (void)madvise(pages, s->mapped, MADV_NOHUGEPAGE);
   s->locked = mlock2(pages, slot_bytes(depth), MLOCK_ONFAULT) == 0 &&
@@ -85,7 +85,7 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
          (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
     return PPRF_ERR_NOMEM;
-  if (!shared) /* a child gets no copy of the seeds; an old system refuses */
+  if (!shared) /* a child gets no copy of the seeds; old kernels refuse this */
     (void)madvise(pages, opt_store_mapped_bytes(depth), MADV_WIPEONFORK);
   opt_store_lay_out(s, depth, pages, small, shared);
   return PPRF_OK;
@@ -140,8 +140,9 @@ void opt_store_close(struct opt_store *s)
   free(s->small);
 }
 
-/* Give the whole pages among [from, to) back to the system.  They hold no seed: the slots of
- * punctured pairs are zero.  So a system that does not take them costs memory, not secrecy. */
+/* Give the whole pages among [from, to) back to the kernel.  They hold no seed, because the
+ * slots of punctured pairs are zero: if the kernel does not take them, this costs memory, not
+ * secrecy. */
 static int release(struct opt_store *s, void *from, void *to)
 {
   if (s->held)
@@ -197,7 +198,7 @@ int opt_pages_back(struct opt_store *s)
   if (madvise(s->slot, s->mapped, MADV_POPULATE_WRITE) != 0) {
     if (errno != EINVAL)
       return PPRF_ERR_NOMEM;
-    volatile unsigned char *byte = (unsigned char *)s->slot; /* a system without that advice */
+    volatile unsigned char *byte = (unsigned char *)s->slot; /* for kernels without that advice */
     for (size_t at = 0; at < s->mapped; at += s->page)
       byte[at] = byte[at];
   }
@@ -205,7 +206,7 @@ int opt_pages_back(struct opt_store *s)
   return PPRF_OK;
 }
 
-/* About a nanosecond for each page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */
+/* Takes about a nanosecond per page of the mapping, used or not: 0.1 ms at depth 26, 9 ms at 32. */
 size_t opt_store_resident_bytes(const struct opt_store *s)
 {
   unsigned char resident[4096], *pages = (unsigned char *)s->slot;

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file pages.h
- * The memory of a store: the mapping of its slots and its bitmap's large levels, and the small block of
- * the others.  Pages that nothing needs any more go back to the system: a page comes back zero, or, if
- * the system does not take it, stays as it is. */
+ * The memory of a store: the mapping of its slots and its bitmap's large levels, and the small
+ * block of the other levels.  Pages that are no longer needed are given back to the kernel: such a
+ * page then reads as zero, or is unchanged if the kernel did not take it. */
 #ifndef PPRF_OPT_PAGES_H
 #define PPRF_OPT_PAGES_H
 
 #include "../store.h"
 
-/** Bytes of a bitmap level; 1 <= depth <= 32, level < opt_bitmap_levels(depth).  Not in its callers: clang -O3
- * for a processor with AVX-512 makes 3 KB of stack of the loop in it, in each of three functions that call
- * one another, and that is more than is wiped. */
+/** Bytes of a bitmap level; 1 <= depth <= 32, level < opt_bitmap_levels(depth).  Not inlined:
+ * its loop makes clang -O3 for AVX-512 use 3 KB of stack, in each of three functions that call
+ * one another, which is more than is wiped. */
 /*@ requires 1 <= depth <= 32 && level < levels(depth);
     assigns \nothing;
     ensures bytes: \result == level_bytes(depth, level) && \result % 8 == 0; */
 size_t opt_level_bytes(unsigned depth, unsigned level) __attribute__((noinline));
 
-/** Whether a level lies in the small block, and not in the mapping. */
+/** Whether a level lies in the small block rather than in the mapping. */
 /*@ requires 1 <= depth <= 32 && level < levels(depth);
     assigns \nothing;
     ensures small: \result != 0 <==> small_level(depth, level); */
 int opt_level_is_small(unsigned depth, unsigned level);
 
-/** Bytes of the bitmap levels that are kept outside the mapping; a multiple of 8. */
+/** Bytes of the bitmap levels outside the mapping; a multiple of 8. */
 /*@ requires 1 <= depth <= 32;
     assigns \nothing;
     ensures bytes: \result == small_bytes(depth, levels(depth)) && \result % 8 == 0;
     ensures bound: \result <= OPT_LEVELS_MAX * OPT_SMALL_LEVEL; */
 size_t opt_store_small_bytes(unsigned depth);
 
-/** Make a store without nodes in which nothing is punctured: the caller loads it.
+/** Make a store without nodes in which nothing is punctured, to be loaded by the caller.
  * @param[in] depth 1..32.
  * @param[in] small opt_store_small_bytes(depth) zero bytes, aligned for uint64_t, which must live
  *                  as long as the store.
@@ -45,7 +45,7 @@ size_t opt_store_small_bytes(unsigned depth);
     ensures shared: \result == 0 ==> (s->shared != 0 <==> shared != 0); */
 int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared);
 
-/** Make a store, as opt_store_open leaves it, a key in which nothing is punctured. */
+/** Make a store, as left by opt_store_open, a key with nothing punctured. */
 /*@ requires store: new_store(s);
     requires seed: \valid_read(seed) && APART(seed, s);
     assigns s->nodes, s->slot[0];
@@ -53,33 +53,33 @@ int opt_store_open(struct opt_store *s, unsigned depth, void *small, int shared)
     ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
 void opt_store_set_up(struct opt_store *s, const struct pprf_seed *seed);
 
-/** Make a packed store, its root's seed given.
+/** Make a packed store from the root's seed.
  * @param[in] packed zero bytes that must live as long as the store.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_store_open_packed(struct opt_store *s, unsigned depth, struct opt_packed *packed,
                           const struct pprf_seed *seed);
 
-/** Make a packed store with the nodes of a source, as opt_packed_load. */
+/** Make a packed store with the nodes of a source, like opt_packed_load. */
 int opt_store_load_packed(struct opt_store *s, unsigned depth, uint64_t nodes,
                           struct opt_packed *packed, int (*next)(void *, struct opt_entry *),
                           void *from);
 
-/** Let go of a store and wipe nothing: of a copy that fork made, whatever state it is in, or of one that
- * has no seeds. */
+/** Free a store without wiping it: a copy made by fork, in any state, or a store without seeds. */
 void opt_store_drop(struct opt_store *s);
 
 /** Whether the seeds are kept out of swap. */
 int opt_store_locked(const struct opt_store *s);
 
-/** Bytes of the mapping of a store: whole pages; 0 if they are more than a size_t counts. */
+/** Bytes of a store's mapping: whole pages; 0 if size_t cannot hold the number. */
 size_t opt_store_mapped_bytes(unsigned depth);
 
-/** Place a store in a mapping of opt_store_mapped_bytes(depth) bytes and a small block, both of which keep their
- * contents: zeros, or another process's store of this depth, whose number of nodes the caller then
- * sets.  The system is told to keep the mapping out of core dumps, and its slots out of swap. */
+/** Place a store in a mapping of opt_store_mapped_bytes(depth) bytes and a small block, both of
+ * which keep their contents: zeros, or another process's store of this depth; then the caller
+ * must set the number of nodes.  Asks the kernel to keep the mapping out of core dumps, and its
+ * slots out of swap. */
 void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void *small, int shared);
 
-/** Zero the mapping: the slots, and the bitmap's levels that lie there. */
+/** Zero the mapping: the slots, and the bitmap levels in it. */
 /*@ requires memory: laid_out(s);
     assigns s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures slots: zero_slots(s);
@@ -87,7 +87,7 @@ void opt_store_lay_out(struct opt_store *s, unsigned depth, void *mapping, void 
       !small_level(s->punctured.depth, k) ==> zero_level(&s->punctured, k); */
 void opt_pages_zero_mapping(struct opt_store *s);
 
-/** Wipe the seeds and puncture every leaf, whatever state the store is in. */
+/** Wipe the seeds and puncture every leaf, in any state of the store. */
 /*@ requires memory: laid_out(s);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures key: \forall seed R; key(R, s);
@@ -96,7 +96,7 @@ void opt_pages_zero_mapping(struct opt_store *s);
       is_punctured(&s->punctured, x); */
 void opt_store_clear(struct opt_store *s);
 
-/** Wipe the seeds and give the store one node, the root, whatever state it is in: a key in which nothing is
+/** Wipe the seeds and make the root the only node, in any state of the store: a key with nothing
  * punctured. */
 /*@ requires memory: laid_out(s);
     requires seed: \valid_read(seed) && APART(seed, s);
@@ -105,24 +105,25 @@ void opt_store_clear(struct opt_store *s);
     ensures leaves: \forall integer x; !is_punctured(&s->punctured, x); */
 void opt_store_start(struct opt_store *s, const struct pprf_seed *seed);
 
-/** Wipe the seeds and give the mapping back. */
+/** Wipe the seeds and free the mapping. */
 void opt_store_close(struct opt_store *s);
 
-/** Have every page of the mapping backed by memory, from now until the store is closed.
+/** Back every page of the mapping with memory until the store is closed.
  * @retval 0, or PPRF_ERR_NOMEM. */
 int opt_pages_back(struct opt_store *s);
 
-/** Bytes of the mapping that are backed by memory now; a packed store's blocks and index. */
+/** Bytes of the mapping that are backed by memory now; for a packed store, of its blocks and
+ * index. */
 size_t opt_store_resident_bytes(const struct opt_store *s);
 
-/** Give back the slots of the leaves first .. end - 1, which are zero and stay so. */
+/** Release the slots of the leaves first .. end - 1, which are zero and stay zero. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth);
     requires zero: \forall integer j; first / 2 <= j < end / 2 ==> zero_seed(s->slot[j]);
     assigns \nothing; */
 void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end);
 
-/** Give back the words of the bitmap's level 0 over the leaves first .. end - 1, blocks that are
- * full at a higher level: the words say nothing. */
+/** Release the words of the bitmap's level 0 over the leaves first .. end - 1, whose blocks are
+ * full at a higher level, so that the words are not valid. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth);
     requires full: \forall integer w; first / 64 <= w < end / 64 ==>
       in_full_block(&s->punctured, 1, w);
@@ -131,8 +132,8 @@ void opt_pages_release_slots(struct opt_store *s, uint64_t first, uint64_t end);
       s->punctured.leaves[w] == 0 || s->punctured.leaves[w] == \old(s->punctured.leaves[w]); */
 void opt_pages_release_punctured(struct opt_store *s, uint64_t first, uint64_t end);
 
-/** Give back all of the mapping.  With every leaf punctured the slots are zero and of the bitmap
- * only the top level is trusted, which lies in the small block. */
+/** Release the whole mapping.  With every leaf punctured the slots are zero, and only the
+ * bitmap's top level is valid, which lies in the small block. */
 /*@ requires opened: opened(s);
     requires zero: \forall integer j; 0 <= j < pow2(s->punctured.depth - 1) ==>
       zero_seed(s->slot[j]);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pair slots: loading, puncturing a leaf, a range or a set, and clearing (store.h, pages.h). */
 #include "../store.h"
 
 #include "pages.h"
 #include "wp/store_steps.h"
 
-/* Blocks of 64^2 = 4096 leaves have 32 kB of slots, blocks of 64^3 leaves 32 kB of `leaves`: these
- * go back to the system when the block is full. */
+/* A block of 64^2 = 4096 leaves has 32 kB of slots, a block of 64^3 leaves 32 kB of `leaves`:
+ * this memory is released when the block is full. */
 #define SLOTS_LEVEL 2
 #define DEAD_LEVEL 3
 
-/* A change of a packed store, which counts its nodes: pprf_node_count reads their number here. */
+/* Change a packed store, and copy its node count to where pprf_node_count reads it. */
 #define OPT_CHANGE_IF_PACKED(s, change) \
   OPT_IF_PACKED(s, {                    \
     int err = (change);                 \
@@ -41,7 +42,7 @@ static inline void put_slot(struct opt_store *s, uint64_t j, struct pprf_seed se
   BITMAP_UNCHANGED_BY_SLOT
 }
 
-/* s->nodes = nodes */
+/* Set s->nodes. */
 /*@ requires opened: opened(s);
     assigns s->nodes;
     ensures value: s->nodes == nodes;
@@ -54,7 +55,7 @@ static inline void put_nodes(struct opt_store *s, uint64_t nodes)
   BITMAP_UNCHANGED_BY_COUNT
 }
 
-/* Put the seed of a path's sibling into its slot. */
+/* Write the seed of a path's sibling to its slot. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && i < s->punctured.depth;
     requires stored: copath_stored(root, s->punctured.depth, leaf, s->slot, i);
     requires seed: seed_value(seed) ==
@@ -74,9 +75,9 @@ static inline void put_beside(struct opt_store *s, uint64_t leaf, unsigned i, st
   SIBLINGS_STORED
 }
 
-/* Replace the seed of a node around a leaf by those of the siblings beside the path to the leaf.
- * One of these starts in the node's pair and overwrites its seed, unless the node is the leaf
- * itself. */
+/* Replace the seed of a node that covers a leaf by those of the siblings beside the path to the
+ * leaf. One of these starts in the node's pair and overwrites its seed, unless the node is the
+ * leaf itself. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) && height <= s->punctured.depth;
     requires nodes: 1 <= s->nodes <= 0x100000000;
     requires \valid_read(copath + (0 .. height - 1));
@@ -118,7 +119,8 @@ static void put_copath(struct opt_store *s, uint64_t leaf, unsigned height,
   }
 }
 
-/* The same, for the key: a node gives way to its co-path, as if the leaf were punctured already. */
+/* put_copath for the whole key: a node is replaced by its co-path, as if the leaf were punctured
+ * already. */
 /*@ requires key: key(root, s);
     requires live: live(&s->punctured, 0, 0, s->punctured.depth, node.start, node.height) &&
       covers(node.start, node.height, leaf);
@@ -139,7 +141,7 @@ static void replace_node(struct opt_store *s, uint64_t leaf, struct opt_node nod
   SLOTS_HOLD_THE_NEW_COVER
 }
 
-/* Give back the slots of the leaves first .. end - 1, all of which are punctured. */
+/* Release the slots of the leaves first .. end - 1, all of which are punctured. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0);
     requires punctured: \forall integer x; first <= x < end ==> is_punctured(&s->punctured, x);
@@ -151,7 +153,7 @@ static inline void release_slots(struct opt_store *s, uint64_t first, uint64_t e
   opt_pages_release_slots(s, first, end);
 }
 
-/* Give back the words of level 0 over these leaves, all of whose blocks are full. */
+/* Release the words of level 0 over leaves first .. end - 1, all of whose blocks are full. */
 /*@ requires opened: opened(s) && first <= end <= pow2(s->punctured.depth) && first % 64 == 0;
     requires level: DEAD_LEVEL < s->punctured.levels;
     requires full: full_leaves(&s->punctured, DEAD_LEVEL, first, end);
@@ -167,7 +169,7 @@ static inline void release_punctured(struct opt_store *s, uint64_t first, uint64
   SET_KEPT_WITHOUT_WORDS
 }
 
-/* Give back what the blocks around a leaf that became full with it no longer need. */
+/* Release the memory that the blocks around a leaf no longer need, having become full with it. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, 0, 0);
     requires level: SLOTS_LEVEL <= full < s->punctured.levels;
@@ -195,7 +197,7 @@ static void release_blocks(struct opt_store *s, uint64_t leaf, unsigned full)
   }
 }
 
-/* Mark a live leaf as punctured.  The slots are up to date already. */
+/* Mark a live leaf as punctured.  The slots are already up to date. */
 /*@ requires opened: opened(s) && leaf < pow2(s->punctured.depth) &&
       !is_punctured(&s->punctured, leaf);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured,
@@ -215,7 +217,7 @@ static void puncture_leaf(struct opt_store *s, uint64_t leaf)
     release_blocks(s, leaf, full);
 }
 
-/* Give back what is left when no node is. */
+/* Release the rest of the memory if no node is left. */
 /*@ requires key: key(root, s);
     requires punctured: \forall integer x; 0 <= x < pow2(s->punctured.depth) ==>
       is_punctured(&s->punctured, x);
@@ -242,7 +244,7 @@ void opt_store_puncture(struct opt_store *s, uint64_t leaf, struct opt_node node
   }
 }
 
-/* Take a live node out of the slots: lo .. hi - 1 counts as punctured before, from .. to - 1
+/* Remove a live node from the slots.  lo .. hi - 1 counts as punctured before, from .. to - 1
  * after. */
 /*@ requires opened: opened(s);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
@@ -264,7 +266,7 @@ static inline void take_out(struct opt_store *s, struct opt_node node)
   COVER_WITHOUT_NODE
 }
 
-/* Put a node into the slots: from .. to - 1 counts as punctured before, lo .. hi - 1 after. */
+/* Write a node to the slots.  from .. to - 1 counts as punctured before, lo .. hi - 1 after. */
 /*@ requires opened: opened(s);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, from, to);
     requires nodes: s->nodes == cover_size(&s->punctured, from, to, 0, s->punctured.depth);
@@ -287,7 +289,7 @@ static inline void put_in(struct opt_store *s, struct opt_node node, struct pprf
   COVER_WITH_NODE
 }
 
-/* Mark leaves as punctured: the slots stay. */
+/* Mark leaves as punctured; the slots are unchanged. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
     assigns BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s);
@@ -303,8 +305,8 @@ static void mark_leaves(struct opt_store *s, uint64_t first, uint64_t last)
   SLOTS_KEPT_BY_MARKS
 }
 
-/* Mark leaves as punctured that are, or are among lo .. hi - 1, whose nodes are out of the
- * slots. */
+/* Mark leaves as punctured: each is so already, or lies in lo .. hi - 1, whose nodes have been
+ * removed from the slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
@@ -328,13 +330,13 @@ static inline void mark_range(struct opt_store *s, uint64_t first, uint64_t last
   COVER_KEPT_BY_MARKS
 }
 
-/* The leaves from .. end - 1; none if from >= end. */
+/* The leaves from .. end - 1; empty if from >= end. */
 struct span {
   uint64_t from, end;
 };
 
-/* Take the live nodes that meet a range out of the slots.  The span runs from the start of the
- * first to the end of the last. */
+/* Remove the live nodes that overlap a range from the slots.  Returns the span from the start of
+ * the first to the end of the last. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1];
@@ -358,7 +360,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
 {
   RANGE_IN_TREE
   struct opt_node n = {.start = 0, .height = 0};
-  int more = opt_store_next(s, first, &n); /* there is one */
+  int more = opt_store_next(s, first, &n); /* one exists */
   //@ ghost live_apart_lemma(&s->punctured, 0, 0, d);
   //@ assert some: more != 0 && n.start <= last;
   const uint64_t from = n.start;
@@ -393,7 +395,7 @@ static struct span take_range(struct opt_store *s, uint64_t first, uint64_t last
   return (struct span){from, to};
 }
 
-/* Put the nodes that a punctured range leaves left of it into the slots. */
+/* Write the nodes that remain left of a punctured range to the slots. */
 /*@ requires opened: opened(s);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
@@ -431,7 +433,7 @@ static void put_lefts(struct opt_store *s, const struct opt_entry *rest, unsigne
   }
 }
 
-/* Those right of it. */
+/* Write those that remain right of it. */
 /*@ requires opened: opened(s);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
@@ -469,7 +471,7 @@ static void put_rights(struct opt_store *s, const struct opt_entry *rest, unsign
   }
 }
 
-/* Where a block of a level begins; where the tree ends for the block behind its last. */
+/* First leaf of a block; the end of the tree for the block after its last. */
 /*@ requires bitmap: bitmap(b) && 1 <= level < b->levels && i <= blocks(b->depth, level);
     assigns \nothing;
     ensures bound: \result <= pow2(b->depth) && \result % 64 == 0;
@@ -484,8 +486,8 @@ static inline uint64_t block_start(unsigned level, uint64_t i)
   return i << 6 * level;
 }
 
-/* The leaves of the full blocks of a level among those that meet the punctured leaves first ..
- * last: only the two blocks at the ends may not be full.  None if there is no such level. */
+/* The leaves of the full blocks of a level that overlap the punctured leaves first .. last: only
+ * the blocks at both ends may not be full.  Empty if there is no such level. */
 /*@ requires bitmap: bitmap(b) && first <= last < pow2(b->depth);
     requires punctured: \forall integer x; first <= x <= last ==> is_punctured(b, x);
     requires level: 1 <= level;
@@ -512,7 +514,7 @@ static struct span full_span(const struct opt_bitmap *b, unsigned level, uint64_
   return (struct span){from, end};
 }
 
-/* Give back what the full blocks among punctured leaves no longer need. */
+/* Release the memory that full blocks among punctured leaves no longer need. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires punctured: \forall integer x; first <= x <= last ==> is_punctured(&s->punctured, x);
     assigns BITMAP_WORDS(&s->punctured);
@@ -530,7 +532,7 @@ static void release_range(struct opt_store *s, uint64_t first, uint64_t last)
   COVER_SIZE_KEPT_BY_RELEASE
 }
 
-/* Put the nodes that a punctured range leaves on either side into the slots. */
+/* Write the nodes that remain on either side of a punctured range to the slots. */
 /*@ requires opened: opened(s) && first <= last < pow2(s->punctured.depth);
     requires slots: slots(root, s->punctured.depth, s->slot, &s->punctured, lo, hi);
     requires nodes: s->nodes == cover_size(&s->punctured, lo, hi, 0, s->punctured.depth);
@@ -558,8 +560,8 @@ static inline void put_rest(struct opt_store *s, const struct opt_entry *left, u
   REST_IS_THE_COVER
 }
 
-/* Replace the live nodes that meet a range by the nodes that it leaves.  The span runs from the
- * start of the first to the end of the last. */
+/* Replace the live nodes that overlap a range by those that remain of them.  Returns the span
+ * from the start of the first to the end of the last. */
 /*@ requires key: key(root, s) && first <= last < pow2(s->punctured.depth);
     requires some: \exists integer x; first <= x <= last && !is_punctured(&s->punctured, x);
     requires left: lefts <= PPRF_SLOTS_DEPTH_MAX && \valid_read(left + (0 .. lefts - 1));
@@ -613,7 +615,7 @@ void opt_store_puncture_range(struct opt_store *s, uint64_t first, uint64_t last
   //@ assert depth: 1 <= d <= 32;
   const struct span out = replace_range(s, first, last, left, lefts, right, rights);
   //@ assert apart: APART_WORDS(s, s) && s->punctured.depth == d;
-  /* Blocks before the first node and after the last were released when they became full. */
+  /* blocks before the first node and after the last were released when they became full */
   release_range(s, later(out.from, first), earlier(out.end - 1, last));
   COUNT_IS_COVER_SIZE
   if (s->nodes == 0) {
@@ -644,7 +646,7 @@ void opt_store_load_gap(struct opt_store *s, uint64_t first, uint64_t last)
     mark_leaves(s, first, last);
 }
 
-/* Zero the levels that lie in the small block: those in the mapping are zero. */
+/* Zero the levels in the small block; those in the mapping are zero. */
 /*@ requires memory: layout(b);
     requires mapped: \forall integer k; 0 <= k < b->levels ==> !small_level(b->depth, k) ==>
       zero_level(b, k);
@@ -671,7 +673,7 @@ static void zero_small_levels(struct opt_bitmap *b)
     }
 }
 
-/* Zero all of a store, whatever state it is in: it has no node, and no leaf is punctured. */
+/* Zero a store in any state: it then has no node, and no leaf is punctured. */
 /*@ requires memory: laid_out(s);
     assigns s->nodes, s->slot[0 .. pow2(s->punctured.depth - 1) - 1], BITMAP_WORDS(&s->punctured);
     ensures opened: opened(s) && s->nodes == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through core.c, by what it shows; to the compiler each of these is empty.
- * The contracts and the loops' invariants stand in the code. */
+/* Proof steps of core.c, each named by what it shows; empty for the compiler.
+ * The contracts and the loop invariants are in the code. */
 #ifndef OPT_WP_CORE_STEPS_H
 #define OPT_WP_CORE_STEPS_H
 

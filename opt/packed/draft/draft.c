@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing the pages of a draft (draft.h). */
 #include "draft.h"
 
 #include "pprf.h"
@@ -7,7 +8,7 @@
 
 /* ---- one page ---- */
 
-/* Write a node of height h behind the tiles of a page that has room. */
+/* Append a node of height h to a page that has room. */
 /*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
@@ -32,7 +33,7 @@ static inline void append_node(struct opt_page *page, unsigned h, const struct p
   PAGE_ALONE_CHANGED
 }
 
-/* Write a punctured tile of height h there. */
+/* Append a punctured tile of height h to such a page. */
 /*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
@@ -51,7 +52,7 @@ static inline void append_hole(struct opt_page *page, unsigned h)
   HOLE_IS_LAST
 }
 
-/* The same, and merge it with its siblings. */
+/* Append a punctured tile and merge it with its siblings. */
 /*@ requires page: page_open(root, d, page, first, end) && page_clean(page) && a_page(page) &&
       \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires node: h <= d && tree_node(d, end, h);
@@ -73,7 +74,7 @@ static inline void merge_hole(struct opt_page *page, unsigned h, uint64_t end)
   PAGE_ALONE_CHANGED
 }
 
-/* A new page; no other block has changed. */
+/* Allocate a page; no other block changes. */
 /*@ requires blocks: \valid(&opt_pages[0 .. OPT_PAGES_MAX - 1]);
     requires bytes: 1 <= bytes <= OPT_ARENA_MAX;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1], \result \from opt_pages[0 .. OPT_PAGES_MAX - 1], bytes;
@@ -91,7 +92,7 @@ static inline struct opt_page *empty_page(size_t bytes)
 
 /* ---- the draft ---- */
 
-/* Put a page behind the others. */
+/* Add a page at the end of the draft. */
 /*@ requires draft: draft_apart(d) && d->n < d->room;
     assigns d->n, d->first[d->n];
     assigns d->pages[d->n] \from next;
@@ -106,7 +107,7 @@ static inline void put_behind(struct opt_draft *d, struct opt_page *next)
   FIELDS_ARE_APART
 }
 
-/* Say that a tile of height h has been written, of a node or of none. */
+/* Count a written tile of height h; node: 1 if it is live, 0 if it is punctured. */
 /*@ requires draft: draft_apart(d) && d->n <= d->room && h <= 63 && node <= 1;
     requires end: d->end + pow2(h) <= 0x8000000000000000 && d->nodes <= d->end;
     assigns d->end, d->nodes;
@@ -122,7 +123,7 @@ static inline void count_tile(struct opt_draft *d, unsigned h, unsigned node)
   FIELDS_ARE_APART
 }
 
-/* Begin a page. */
+/* Add a new page. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     assigns d->n, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
@@ -148,7 +149,7 @@ static int next_page(struct opt_draft *d)
   return PPRF_OK;
 }
 
-/* Have room for a tile and a seed. */
+/* Make room for a tile and a seed. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     assigns d->n, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
@@ -169,7 +170,7 @@ static int room_for_tile(struct opt_draft *d)
   return PPRF_OK;
 }
 
-/* Write a node; there is room. */
+/* Write a node, for which there is room. */
 /*@ requires draft: draft_open(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     requires memory: \valid_read(seed) && \separated(seed, d->pages[d->n - 1]);
@@ -190,7 +191,7 @@ static inline void add_node(struct opt_draft *d, unsigned h, const struct pprf_s
   NODE_IN_DRAFT
 }
 
-/* Write a punctured tile; there is room. */
+/* Write a punctured tile, for which there is room. */
 /*@ requires draft: draft_open(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     assigns d->end, d->nodes, opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -244,8 +245,8 @@ int opt_draft_hole(struct opt_draft *d, unsigned h)
   return PPRF_OK;
 }
 
-/* The height of the greatest subtree that starts at a leaf and ends at another or before; one of height h
- * starts there. */
+/* Height of the greatest subtree that starts at `start` and ends at `end` or before; one of
+ * height h does. */
 /*@ requires leaves: start < end <= pow2(depth) && depth <= 63;
     requires node: h <= depth && tree_node(depth, start, h);
     assigns \nothing;

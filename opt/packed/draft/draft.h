@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file draft.h
- * Pages that are written anew, tile by tile in leaf order, before they take the place of others or become
- * a store. */
+ * A draft: new pages, written tile by tile in leaf order, that later replace pages of a store or
+ * become a store. */
 #ifndef PPRF_OPT_DRAFT_H
 #define PPRF_OPT_DRAFT_H
 
 #include "../index.h"
 
 struct opt_draft {
-  uint64_t end;            /* the leaves so far end here */
-  uint64_t nodes;          /* live tiles, of all pages */
+  uint64_t end;            /* end of the leaves written so far */
+  uint64_t nodes;          /* live tiles in all pages */
   size_t block;            /* bytes of a page */
-  uint64_t *first;         /* the first leaf of each page */
-  struct opt_page **pages; /* they are nobody else's yet */
-  size_t n, room;          /* pages: written, that the arrays have room for */
-  size_t at;               /* the first page of this run: each run of leaves has pages of its own */
+  uint64_t *first;         /* first leaf of each page */
+  struct opt_page **pages; /* not part of a store yet */
+  size_t n, room;          /* number of pages written, and room in the arrays */
+  size_t at;               /* first page of this run: each run of leaves has pages of its own */
 };
 
 #ifdef __FRAMAC__
 #include "draft.acsl"
 #endif
 
-/** Begin a run of leaves, behind those of the run before. */
+/** Begin a run of leaves, after those of the previous run. */
 /*@ requires draft: draft_own(d) && d->nodes <= leaf <= pow2(depth) && depth <= 63;
     assigns d->at, d->end;
     ensures draft: draft_holds(root, depth, d, leaf);
@@ -32,7 +32,8 @@ void opt_draft_begin(struct opt_draft *d, uint64_t leaf)
   /*@ ghost (unsigned depth) */;
 
 /** Write a node of height h, whose first leaf is the draft's end.
- * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
+ * @retval 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     requires memory: seed_apart(d, seed);
@@ -51,7 +52,8 @@ int opt_draft_live(struct opt_draft *d, unsigned h, const struct pprf_seed *seed
   /*@ ghost (unsigned depth, uint64_t from) */;
 
 /** Write a subtree of height h whose leaves are all punctured, from the draft's end on.
- * @retval 0, or PPRF_ERR_NOMEM: the pages are still the draft's own; nothing else is known of them. */
+ * @retval 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -68,7 +70,8 @@ int opt_draft_hole(struct opt_draft *d, unsigned h)
   /*@ ghost (unsigned depth, uint64_t from) */;
 
 /** Write the punctured leaves from the draft's end to end - 1.
- * @retval 0, or PPRF_ERR_NOMEM: of the pages it is only known that they are the draft's own. */
+ * @retval 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires draft: draft_holds(root, depth, d, from) && end <= pow2(depth);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,

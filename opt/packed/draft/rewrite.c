@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing tiles and nodes into a draft (rewrite.h). */
 #include "rewrite.h"
 
 #include "pprf.h"
 
 #include "wp/rewrite_steps.h"
 
-/* Write a tile of a byte, with its seed if it is live. */
+/* Write a tile, with its seed if it is live. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires tile: byte_of_node(depth, tile, d->end);
     requires seed: tile >= OPT_TILE_LIVE ==> seed_apart(d, seed) &&
@@ -57,7 +58,7 @@ int opt_draft_row(struct opt_draft *d, const struct opt_page *page, struct opt_p
   return PPRF_OK;
 }
 
-/* Write a node, which starts where the draft ends. */
+/* Write node i, which starts where the draft ends. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires nodes: i < n && tree_entries(root, depth, e, n) && entry_start(e, i) == d->end;
     requires memory: \valid_read(e + (0 .. n - 1)) && entries_apart(d, e, n);
@@ -144,7 +145,7 @@ int opt_draft_left(struct opt_draft *d, const struct opt_page *page, struct opt_
   return err;
 }
 
-/* Write what is punctured before the end of a range, and the n nodes behind it. */
+/* Write the punctured leaves before `gap`, and the n nodes after them. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end <= gap <= pow2(depth);
     requires nodes: tree_entries(root, depth, e, n) && entries_down(e, n, gap);
     requires memory: \valid_read(e + (0 .. n - 1)) && entries_apart(d, e, n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file rewrite.h
- * What a rewrite writes into a draft (draft.h): tiles that stay as they are, nodes that are left of others. */
+ * Copying a page into a draft (draft.h): tiles that do not change, and the nodes that remain of
+ * others. */
 #ifndef PPRF_OPT_REWRITE_H
 #define PPRF_OPT_REWRITE_H
 
@@ -10,9 +11,10 @@
 #include "rewrite.acsl"
 #endif
 
-/** Write tiles of a page that is none of this run: n from the one at a place on, which starts where the
- * draft ends.
- * @retval 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they are its own. */
+/** Write n tiles of a page that is not in this run, from the tile at a place on, which starts where
+ * the draft ends.
+ * @retval 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page);
     requires place: at.tile + n <= page->tiles && at.start == d->end &&
@@ -48,7 +50,8 @@ int opt_draft_row(struct opt_draft *d, const struct opt_page *page, struct opt_p
 int opt_draft_up(struct opt_draft *d, const struct opt_entry *e, unsigned n)
   /*@ ghost (unsigned depth, uint64_t from) */;
 
-/** The same for nodes in the other order: each starts where the next one ends, the last where the draft ends. */
+/** The same for nodes in reverse order: each starts where the next one ends, the last where the
+ * draft ends. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires nodes: tree_entries(root, depth, e, n) && entries_down(e, n, d->end);
     requires memory: \valid_read(e + (0 .. n - 1)) && entries_apart(d, e, n);
@@ -64,8 +67,8 @@ int opt_draft_up(struct opt_draft *d, const struct opt_entry *e, unsigned n)
 int opt_draft_down(struct opt_draft *d, const struct opt_entry *e, unsigned n)
   /*@ ghost (unsigned depth, uint64_t from) */;
 
-/** Write what a page has before a range of leaves: its tiles before the one at a place, and the n nodes that are
- * left of that one.
+/** Write what a page keeps before a range of leaves: its tiles before the one at `at`, and the n
+ * nodes that remain of that one.
  * @retval 0, or PPRF_ERR_NOMEM, as above. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end == first;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page);
@@ -85,8 +88,8 @@ int opt_draft_left(struct opt_draft *d, const struct opt_page *page, struct opt_
                    const struct opt_entry *e, unsigned n)
   /*@ ghost (unsigned depth, uint64_t from, uint64_t first, uint64_t end) */;
 
-/** Write what a page has behind a range of leaves, which ends with one of the tile at a place, and before it
- * what is punctured: the n nodes that are left of that tile, the last one first, and the tiles behind.
+/** Write the range's punctured leaves, and what a page keeps after the range, which ends in the
+ * tile at `at`: the n nodes that remain of that tile, the last one first, and the tiles after it.
  * @retval 0, or PPRF_ERR_NOMEM, as above. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end <= last;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page) &&

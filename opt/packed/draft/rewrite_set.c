@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a page without a set of leaves (rewrite_set.h). */
 #include "rewrite_set.h"
 
 #include "pprf.h"
 
 #include "wp/rewrite_set_steps.h"
 
-/* Write the leaves from the draft's end to end - 1 as punctured; the set is as it was. */
+/* Write the leaves from the draft's end to end - 1 as punctured; the set is unchanged. */
 /*@ requires draft: draft_holds(root, depth, d, from) && end <= pow2(depth);
     requires set: set_stored(root, depth, d, c);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -27,7 +28,7 @@ static inline int put_gap(struct opt_draft *d, uint64_t end)
   return err;
 }
 
-/* Write a live node, which starts where the draft ends; the set is as it was. */
+/* Write a live node, which starts where the draft ends; the set is unchanged. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires node: h <= depth && tree_node(depth, d->end, h);
     requires memory: seed_apart(d, seed);
@@ -52,7 +53,7 @@ static inline int put_live_beside(struct opt_draft *d, unsigned h, const struct 
   return err;
 }
 
-/* Write a node that is left, and the leaves before it, from the draft's end on, as punctured. */
+/* Write a remaining node; the leaves from the draft's end to it become punctured. */
 /*@ requires draft: draft_holds(root, depth, d, from);
     requires set: set_of_tree(depth, c.leaves, c.nodes) && set_stored(root, depth, d, c);
     requires node: i < c.nodes && d->end <= rest_start(i);
@@ -79,8 +80,8 @@ static inline int put_node(struct opt_draft *d, struct opt_set c, size_t i)
   return err;
 }
 
-/* Write the nodes that are left and start before end, and all other leaves from the draft's end on as
- * punctured. */
+/* Write the remaining nodes that start before `end`; all other leaves from the draft's end to it
+ * become punctured. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end <= end <= pow2(depth);
     requires set: set_of_tree(depth, c.leaves, c.nodes) && set_stored(root, depth, d, c);
     requires place: rest_before(c.nodes, at, d->end) && rest_within(c.nodes, d->end, end);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file rewrite_set.h
- * Pages written anew without a set of leaves (draft.h). */
+ * Copying a page into a draft (draft.h) without a set of leaves. */
 #ifndef PPRF_OPT_REWRITE_SET_H
 #define PPRF_OPT_REWRITE_SET_H
 
 #include "rewrite.h"
 
-/** Ascending leaves that are punctured, and the nodes that are left of the live nodes which they meet, in leaf
- * order. */
+/** Leaves to puncture, ascending, and what remains of the live nodes that cover them: nodes in
+ * leaf order. */
 struct opt_set {
   const uint64_t *leaf;
   size_t leaves;
@@ -15,7 +15,7 @@ struct opt_set {
   size_t nodes;
 };
 
-/** The first leaf and the first node of a set that have not been written. */
+/** Index of the first leaf and of the first node of a set that are not written yet. */
 struct opt_set_place {
   size_t leaf, node;
 };
@@ -24,7 +24,7 @@ struct opt_set_place {
 #include "rewrite_set.acsl"
 #endif
 
-/** The first leaf of a set, from one on, that is not below x. */
+/** Index of the first leaf of a set, from `at` on, that is not below x. */
 /*@ requires set: set_is(c.leaf, c.leaves) && \valid_read(c.leaf + (0 .. c.leaves - 1));
     requires place: set_before(c.leaves, at, x);
     assigns \nothing;
@@ -40,16 +40,16 @@ static inline size_t opt_set_from(struct opt_set c, size_t at, uint64_t x)
   return at;
 }
 
-/** What came of it. */
+/** Result of writing. */
 struct opt_set_put {
   struct opt_set_place at;
   int err;
 };
 
-/** Write the tiles of a page that is none of this run, which starts where the draft ends, without the leaves
- * of a set.
- * @return where the set goes on; err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they
- *         are its own. */
+/** Write the tiles of a page that is not in this run, which starts where the draft ends, without
+ * the leaves of a set.
+ * @return the set's next place; err: 0, or PPRF_ERR_NOMEM: the pages still belong to the draft;
+ *         nothing else is known of them. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end == first;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page) &&
       end <= pow2(depth);

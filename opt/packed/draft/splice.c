@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replacing pages of a store by a draft's (splice.h). */
 #include "splice.h"
 
 #include "../wp/index_steps.h"
@@ -7,7 +8,7 @@
 
 /* ---- the index ---- */
 
-/* Move n first leaves of pages from a place to another. */
+/* Move n entries of `first` from one place to another. */
 /*@ requires memory: \valid(first + (0 .. room - 1)) && from + n <= room && to + n <= room;
     assigns first[to .. to + n - 1];
     ensures moved: \forall integer k; to <= k < to + n ==> first[k] == \old(first[k - to + from]); */
@@ -34,7 +35,7 @@ static inline void move_firsts(uint64_t *first, size_t from, size_t to, size_t n
       first[to + k - 1] = first[from + k - 1];
 }
 
-/* The same of the pages. */
+/* The same for `page`. */
 /*@ requires memory: \valid(page + (0 .. room - 1)) && from + n <= room && to + n <= room;
     assigns page[to .. to + n - 1] \from page[from .. from + n - 1];
     ensures moved: \forall integer k; to <= k < to + n ==> page[k] == \old(page[k - to + from]); */
@@ -61,7 +62,7 @@ static inline void move_pages(struct opt_page **page, size_t from, size_t to, si
       page[to + k - 1] = page[from + k - 1];
 }
 
-/* Put n first leaves of pages into an index, from a place on. */
+/* Copy the first leaves of n pages into an index, from place `at` on. */
 /*@ requires memory: \valid(first + (at .. at + n - 1)) && \valid_read(starts + (0 .. n - 1)) &&
       \separated(first + (at .. at + n - 1), starts + (0 .. n - 1)) && at + n <= 0x7fffffffffffffff;
     assigns first[at .. at + n - 1];
@@ -76,7 +77,7 @@ static inline void put_firsts(uint64_t *first, size_t at, const uint64_t *starts
     first[at + k] = starts[k];
 }
 
-/* The same of the pages. */
+/* The same for the pages. */
 /*@ requires memory: \valid(page + (at .. at + n - 1)) && \valid_read(blocks + (0 .. n - 1)) &&
       \separated(page + (at .. at + n - 1), blocks + (0 .. n - 1)) && at + n <= 0x7fffffffffffffff;
     assigns page[at .. at + n - 1] \from blocks[0 .. n - 1];
@@ -92,7 +93,7 @@ static inline void put_pages(struct opt_page **page, size_t at, struct opt_page 
     page[at + k] = blocks[k];
 }
 
-/* The seeds of n pages of the index. */
+/* Number of seeds in n pages of the index. */
 /*@ requires index: at + n <= p->pages <= OPT_INDEX_MAX && \valid_read(p) &&
       \valid_read(p->page + (0 .. p->pages - 1));
     requires pages: \forall integer k; at <= k < at + n ==> \valid_read(p->page[k]);
@@ -114,7 +115,7 @@ static inline uint64_t seeds_between(const struct opt_packed *p, size_t at, size
   return seeds;
 }
 
-/* Write n pages in the place of pages from .. to; those behind them move. */
+/* Write n pages over pages from .. to of the index; the pages after those move. */
 /*@ requires index: index_apart(p) && from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room <= OPT_INDEX_MAX;
     requires memory: run_apart(p, starts, blocks, n);
@@ -138,7 +139,7 @@ static inline void write_run(struct opt_packed *p, size_t from, size_t to, const
   RUN_IS_WRITTEN
 }
 
-/* The same, and count them; those that they replace had so many seeds. */
+/* write_run, counting pages and nodes; the replaced pages had `seeds` seeds. */
 /*@ requires index: index_apart(p) && from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room <= OPT_INDEX_MAX;
     requires memory: run_apart(p, starts, blocks, n);
@@ -170,7 +171,7 @@ static inline void count_run(struct opt_packed *p, size_t from, size_t to, const
   RUN_IS_APART
 }
 
-/* The same; the index is in order. */
+/* count_run, with the proof that the index is in order. */
 /*@ requires index: index_of_pages(p) && index_apart(p) && pages_distinct(p) && from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room <= OPT_INDEX_MAX;
     requires memory: run_apart(p, starts, blocks, n);
@@ -195,7 +196,7 @@ static inline void put_run_in(struct opt_packed *p, size_t from, size_t to, cons
 
 /* ---- the pages ---- */
 
-/* Give pages from .. to back, which the index still names.  Returns how many seeds they had. */
+/* Free pages from .. to, which the index still names.  Returns how many seeds they had. */
 /*@ requires store: packed_owns(p) && index_of_pages(p) && from <= to < p->pages <= OPT_INDEX_MAX;
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
     ensures index: index_of_pages(p) && index_apart(p) && pages_distinct(p);
@@ -223,7 +224,8 @@ static inline uint64_t drop_run(const struct opt_packed *p, size_t from, size_t 
   return seeds;
 }
 
-/* Let n pages take the place of pages from .. to: of the index and of the blocks, what has changed. */
+/* Replace pages from .. to by n pages; the contract says what has changed in the index and the
+ * blocks. */
 /*@ requires store: packed_owns(p) && index_of_pages(p) && from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room <= OPT_INDEX_MAX;
     requires memory: run_apart(p, first, page, n);

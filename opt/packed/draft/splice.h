@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file splice.h
- * Pages written anew (draft.h) take the place of a run of a store's pages. */
+ * Replacing a run of a store's pages by new ones (draft.h). */
 #ifndef PPRF_OPT_PACKED_SPLICE_H
 #define PPRF_OPT_PACKED_SPLICE_H
 
@@ -10,9 +10,9 @@
 #include "splice.acsl"
 #endif
 
-/** Let n pages, written anew, take the place of a store's pages from .. to, which are wiped and given back; the
- * index has room.
- * @param[in] first  the first leaf of each; first[0] is that of page from. */
+/** Replace a store's pages from .. to by n new pages; the old ones are wiped and freed.  The index
+ * must have room.
+ * @param[in] first  the first leaf of each new page; first[0] is that of page `from`. */
 /*@ requires store: packed_key(root, p) && from <= to < p->pages;
     requires room: 1 <= n && p->pages - (to - from + 1) + n <= p->room;
     requires memory: run_apart(p, first, page, n);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The puncture of a set of leaves (batch.h). */
 #include "batch.h"
 
 #include "../arena.h"
@@ -11,8 +12,8 @@
 
 /* ---- the pages ---- */
 
-/* Write all runs of pages into an empty draft, and let the new ones take their place.  Returns how many runs these
- * are; 0: no memory. */
+/* Write all affected runs of pages into an empty draft, and replace the old pages.  Returns the
+ * number of runs; 0: no memory. */
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff && draft_beside(d, p);
     requires draft: draft_own(d) && d->n == 0 && d->nodes == 0 && d->room <= 0xffffffff &&
       d->block <= p->page_max && p->pages + d->room <= p->room;
@@ -40,7 +41,7 @@ static struct opt_runs_put replace_runs(struct opt_draft *d, struct opt_packed *
   return put;
 }
 
-/* The same, with memory for a draft. */
+/* replace_runs, after opening a draft in the given memory. */
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
@@ -68,7 +69,8 @@ static struct opt_runs_put batch_with(struct opt_draft *d, struct opt_packed *p,
   return replace_runs(d, p, c, run) /*@ ghost (most) */;
 }
 
-/* Puncture a set; the index has room.  Returns the runs of new pages, and whether there was memory. */
+/* Puncture a set; the index has room.  Returns the runs of new pages, and whether there was
+ * memory. */
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires runs: runs_outside(p, c, run, most) && runs_fewer(p, c, most);
@@ -113,8 +115,8 @@ static struct opt_runs_put rewrite_set(struct opt_packed *p, struct opt_set c, s
 
 /* ---- the memory ---- */
 
-/* For the runs that a set meets.  Each may have a page that is not full; of other pages a seed's bytes and a tile's
- * may stay unused. */
+/* Size of a draft for the pages that a set affects.  The last page of each run may be partly
+ * empty; in the others less than a tile and a seed stay unused. */
 /*@ requires store: packed_holds(root, p) && packed_sized(p) && p->pages <= 0xffffffff;
     requires set: set_is(c.leaf, c.leaves) && \valid_read(c.leaf + (0 .. c.leaves - 1)) &&
       set_in_tree(p->depth, c.leaves);
@@ -127,7 +129,7 @@ static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_
   enum { SEED_BYTES = sizeof(struct pprf_seed) };
   uint64_t bytes = (SEED_BYTES + 1) * (uint64_t)c.nodes + c.leaves; /* tiles and seeds at most */
   size_t runs = 0;
-  size_t at = 0, next = 0; /* the first page behind those that were met */
+  size_t at = 0, next = 0; /* first page after the affected ones so far */
   /*@ loop invariant place: 0 <= next <= p->pages && runs <= next;
       loop invariant before: next < p->pages ==> set_before(c.leaves, at, p->first[next]);
       loop invariant few: at <= c.leaves;
@@ -149,16 +151,16 @@ static struct opt_draft_size size_of_set(const struct opt_packed *p, struct opt_
   }
   SET_IS_MEASURED
   uint64_t room = p->page_max - OPT_PAGE_HEAD; /* for tiles and seeds */
-  uint64_t n = bytes <= room ? 1 : bytes / (room / 4 * 3) + 1; /* as pages need not be full */
+  uint64_t n = bytes <= room ? 1 : bytes / (room / 4 * 3) + 1; /* pages may be partly empty */
   size_t block = OPT_PAGE_HEAD + bytes / n + 1 + SEED_BYTES;
-  if (runs > 1) /* so that none becomes two pages; what stays unused is given back at the end */
+  if (runs > 1) /* so that no run needs a second page; unused memory is freed at the end */
     block = p->page_max;
   else if (block < p->page_max)
     block = opt_arena_fit(block);
   return (struct opt_draft_size){n + runs, block < p->page_max ? block : p->page_max};
 }
 
-/* Have room in the index; the set is as it was.  0, or PPRF_ERR_NOMEM. */
+/* Make room in the index; the set is unchanged.  0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && pages <= 0x7fffffffffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
@@ -183,7 +185,7 @@ int opt_packed_puncture_runs(struct opt_packed *p, struct opt_set c, struct opt_
 {
   struct opt_draft_size size = size_of_set(p, c);
   if (size.pages > UINT32_MAX / 64)
-    return PPRF_ERR_NOMEM; /* so many pages take 100 GB */
+    return PPRF_ERR_NOMEM; /* so many pages would take 100 GB */
   SET_TO_REWRITE
   int err = reserve_for_set(p, p->pages + size.pages) /*@ ghost (c) */;
   SET_HAS_ROOM

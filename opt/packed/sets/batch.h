@@ -10,11 +10,11 @@
 #include "batch.acsl"
 #endif
 
-/** Puncture a set of leaves: the pages that it meets are written anew, and take the old ones' place when all of them
- * are there.
- * @param[in] c     fewer than 2^48 leaves, which are live, and nodes: more are no machine's.
+/** Puncture a set of leaves: the pages with such leaves are written anew, and replace the old ones
+ * when all are complete.
+ * @param[in] c     fewer than 2^48 leaves, all live, and fewer than 2^48 nodes.
  * @param[out] run  memory for as many runs as the set has leaves, or the store has pages.
- * @retval 0, or PPRF_ERR_NOMEM: the same leaves are punctured as before. */
+ * @retval 0, or PPRF_ERR_NOMEM: the punctured leaves are unchanged. */
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff;
     requires set: set_of_store(p, c) && set_there(root, p->depth, c) && set_beside(p, c);
     requires few: c.leaves <= 0xffffffffffff && c.nodes <= 0xffffffffffff;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The puncture of a range of leaves (range.h). */
 #include "range.h"
 
 #include "rewrite.h"
@@ -9,7 +10,7 @@
 
 #include "wp/range_steps.h"
 
-/* opt_draft_left; other nodes, which are written later, are as they were. */
+/* opt_draft_left, with the proof that other nodes, which are written later, are unchanged. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end == first;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page);
     requires place: at.tile < page->tiles && at.start == tile_start(page_row(page), first, at.tile);
@@ -39,7 +40,7 @@ static inline int put_left_of(struct opt_draft *d, const struct opt_page *page, 
   return err;
 }
 
-/* The same; and what stands in another page, or the same, is as it was. */
+/* put_left_of, with the proof that another page, or the same one, is unchanged. */
 /*@ requires draft: draft_holds(root, depth, d, from) && d->end == first;
     requires page: page_holds(root, depth, page, first, end) && page_to_write(d, page);
     requires place: at.tile < page->tiles && at.start == tile_start(page_row(page), first, at.tile);
@@ -77,8 +78,8 @@ static inline int put_left(struct opt_draft *d, const struct opt_page *page, str
   return err;
 }
 
-/* Write the pages from .. to without the leaves first .. last, which begin and end there, with what is left of
- * the nodes around these two. */
+/* Write the pages from .. to without the leaves first .. last, which begin and end in them, and
+ * with what remains of the nodes that cover these two. */
 /*@ OPT_RANGE_TO_WRITE
     OPT_RANGE_IS_WRITTEN */
 static int put_range(struct opt_draft *d, const struct opt_packed *p, size_t from, size_t to,
@@ -100,7 +101,7 @@ static int put_range(struct opt_draft *d, const struct opt_packed *p, size_t fro
   return err;
 }
 
-/* The same; the index and its pages are as they were. */
+/* put_range, with the proof that the index and its pages are unchanged. */
 /*@ OPT_RANGE_TO_WRITE
     requires apart: store_to_write(d, p);
     OPT_RANGE_IS_WRITTEN
@@ -119,7 +120,8 @@ static inline int put_run_beside(struct opt_draft *d, const struct opt_packed *p
   return err;
 }
 
-/* The same, of pages that are the first of the draft: they can take the store's pages' place. */
+/* put_run_beside for the first pages of the draft, with the proof that they can replace the
+ * store's pages. */
 /*@ OPT_RANGE_TO_WRITE
     requires key: packed_key(root, p) && store_to_write(d, p) && d->block <= p->page_max;
     requires first_pages: d->n == 0;
@@ -151,8 +153,8 @@ static inline int put_new_run(struct opt_draft *d, const struct opt_packed *p, s
 
 /* ---- the store ---- */
 
-/* Write the pages from .. to anew into an empty draft, and let the new ones take their place.  Returns how many
- * these are; 0: no memory. */
+/* Write the pages from .. to anew into an empty draft, and replace them by it.  Returns the
+ * number of new pages; 0: no memory. */
 /*@ OPT_RANGE_TO_WRITE
     requires key: packed_key(root, p) && store_to_write(d, p) && d->block <= p->page_max;
     requires first_pages: d->n == 0;
@@ -188,8 +190,8 @@ static size_t replace_run(struct opt_draft *d, struct opt_packed *p, size_t from
   return d->n;
 }
 
-/* For pages from .. to without a range of leaves, with some nodes that are left.  Of a page that is not the last
- * one a seed's bytes and a tile's may stay unused. */
+/* Size of a draft for pages from .. to without a range of leaves and with `nodes` remaining
+ * nodes.  In each page but the last, less than a tile and a seed stay unused. */
 /*@ requires store: packed_holds(root, p) && packed_sized(p) && from < p->pages && to < p->pages;
     requires nodes: nodes <= 126;
     assigns \nothing;
@@ -203,14 +205,15 @@ static inline struct opt_draft_size size_of_range(const struct opt_packed *p, si
   size_t room = p->page_max - OPT_PAGE_HEAD; /* for tiles and seeds */
   size_t bytes = (SEED_BYTES + 1u) * (size_t)nodes + 2u * (size_t)p->depth +
                  opt_page_used(p->page[from]) + opt_page_used(p->page[to]);
-  size_t n = bytes <= room ? 1 : bytes / (room / 4 * 3) + 1; /* as pages need not be full */
+  size_t n = bytes <= room ? 1 : bytes / (room / 4 * 3) + 1; /* pages may be partly empty */
   size_t block = OPT_PAGE_HEAD + bytes / n + 1 + SEED_BYTES;
   if (block < p->page_max)
     block = opt_arena_fit(block);
   return (struct opt_draft_size){n + 1, block < p->page_max ? block : p->page_max};
 }
 
-/* Begin an empty draft for the pages from .. on; the nodes on both sides of the range are as they were. */
+/* Open an empty draft for the pages from .. on; the nodes on both sides of the range are
+ * unchanged. */
 /*@ requires store: packed_key(root, p) && from < p->pages;
     requires memory: \valid(d) && draft_outside(p, d) &&
       index_block(index.first, index.page, size.pages) &&
@@ -241,7 +244,7 @@ static inline void open_beside(struct opt_draft *d, const struct opt_packed *p, 
   NODES_BESIDE_DRAFT
 }
 
-/* Puncture a range, with memory for a draft.  Returns how many pages are new; 0: no memory. */
+/* Puncture a range, with memory for a draft.  Returns the number of new pages; 0: no memory. */
 /*@ OPT_PACKED_RANGE
     requires draft: \valid(d) && draft_outside(p, d) && entries_outside(p, d, left, lefts) &&
       entries_outside(p, d, right, rights);
@@ -278,7 +281,7 @@ static size_t range_with(struct opt_draft *d, struct opt_packed *p, uint64_t fir
     /*@ ghost (first) */;
 }
 
-/* Puncture a range; the index has room.  Returns how many pages are new; 0: no memory. */
+/* Puncture a range; the index has room.  Returns the number of new pages; 0: no memory. */
 /*@ OPT_PACKED_RANGE
     requires size: 1 <= size.pages && 25 <= size.block <= p->page_max;
     requires room: p->pages + size.pages <= p->room;
@@ -316,7 +319,7 @@ static size_t rewrite_range(struct opt_packed *p, uint64_t first, uint64_t last,
   return n;
 }
 
-/* Have room in the index; the nodes that are left of others are as they were.  0, or PPRF_ERR_NOMEM. */
+/* Make room in the index; the remaining nodes of one side are unchanged.  0, or PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && entries_beside(p, e, n);
     requires pages: pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];
@@ -336,7 +339,8 @@ static inline int reserve_with(struct opt_packed *p, size_t pages)
   return err;
 }
 
-/* Have room in the index; the nodes that are left on both sides are as they were.  0, or PPRF_ERR_NOMEM. */
+/* Make room in the index; the remaining nodes of both sides are unchanged.  0, or
+ * PPRF_ERR_NOMEM. */
 /*@ requires store: packed_key(root, p) && entries_beside(p, e, n) &&
       entries_beside(p, other, others);
     requires pages: pages <= 0x7fffffffffffffff;
@@ -358,7 +362,7 @@ static inline int reserve_beside(struct opt_packed *p, size_t pages)
   return err;
 }
 
-/* The same; they are left of the same tiles. */
+/* reserve_beside, with the proof that they still are what remains of the same tiles. */
 /*@ OPT_PACKED_RANGE
     requires pages: pages <= 0x7fffffffffffffff;
     assigns p->room, p->one_first, opt_firsts[0 .. OPT_INDEX_MAX - 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file range.h
- * The puncture of a range of leaves in a packed store (index.h): the pages that it meets are written anew. */
+ * The puncture of a range of leaves in a packed store (index.h): the pages with such leaves are
+ * written anew. */
 #ifndef PPRF_OPT_PACKED_RANGE_H
 #define PPRF_OPT_PACKED_RANGE_H
 
@@ -12,12 +13,12 @@
 #include "range.acsl"
 #endif
 
-/** Puncture the leaves first .. last.  At least one of them is live.
- * @param[in] left   the nodes that remain before first of the live node that covers it, ascending; none if
+/** Puncture the leaves first .. last, at least one of which is live.
+ * @param[in] left   what remains before `first` of the live node that covers it, ascending; none if
  *                   first is punctured.
- * @param[in] right  the nodes that remain behind last of the live node that covers it, descending; none if last
- *                   is punctured.
- * @retval 0, or PPRF_ERR_NOMEM: the same leaves are punctured as before. */
+ * @param[in] right  what remains after `last` of the live node that covers it, descending; none if
+ *                   last is punctured.
+ * @retval 0, or PPRF_ERR_NOMEM: the punctured leaves are unchanged. */
 /*@ OPT_PACKED_RANGE
     assigns p->nodes, p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];

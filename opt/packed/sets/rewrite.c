@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, freeing and tidying a draft beside a store (rewrite.h). */
 #include "rewrite.h"
 
 #include "../wp/index_steps.h"
 
 #include "wp/range_steps.h"
 
-/* An empty draft from a leaf on. */
+/* Make a draft empty, beginning at a leaf. */
 /*@ requires draft: \valid(d);
     assigns *d;
     ensures empty: d->end == end && d->nodes == 0 && d->at == 0 && d->n == 0;
@@ -24,7 +25,7 @@ static inline void set_empty(struct opt_draft *d, uint64_t end, struct opt_index
   d->at = 0;
 }
 
-/* The same, of the pages from .. on of a store, which is as it was. */
+/* set_empty for the pages from .. on of a store, which is unchanged. */
 /*@ requires store: packed_key(root, p) && from < p->pages;
     requires memory: \valid(d) && draft_outside(p, d) &&
       index_block(index.first, index.page, size.pages) &&

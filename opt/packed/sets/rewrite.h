@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file rewrite.h
- * What rewrites of a packed store share, of a range (range.c) and of a set (batch.c): a draft is begun
- * beside the store, given back if memory runs out, and what new pages have too much is given back. */
+ * What the rewrites of a range (range.c) and of a set (batch.c) share: opening a draft beside the
+ * store, freeing it if memory runs out, and freeing what the new pages do not use. */
 #ifndef PPRF_OPT_PACKED_REWRITE_H
 #define PPRF_OPT_PACKED_REWRITE_H
 
 #include "range.h"
 
-/** The pages of a draft at most, and the bytes of one. */
+/** Upper bound on the pages of a draft, and the bytes of one. */
 struct opt_draft_size {
   size_t pages, block;
 };
 
-/** Begin an empty draft for the pages from .. on of a store, which is as it was, and so are nodes that are written
- * later. */
+/** Open an empty draft for the pages from .. on of a store; the store and nodes to be written
+ * later are unchanged. */
 /*@ requires store: packed_key(root, p) && from < p->pages;
     requires memory: \valid(d) && draft_outside(p, d) &&
       index_block(index.first, index.page, size.pages) &&
@@ -35,7 +35,7 @@ void opt_packed_open_draft(struct opt_draft *d, const struct opt_packed *p, size
                            struct opt_index index, struct opt_draft_size size)
   /*@ ghost (const struct opt_entry *e, size_t n) */;
 
-/** Give the pages of a draft back, which are not the store's; that is as it was. */
+/** Free the pages of a draft, which are not part of the store; the store is unchanged. */
 /*@ requires store: packed_key(root, p) && draft_beside(d, p);
     requires draft: draft_own(d) && run_new(p, d->pages, d->n);
     assigns opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -44,7 +44,7 @@ void opt_packed_open_draft(struct opt_draft *d, const struct opt_packed *p, size
 void opt_packed_drop_draft(const struct opt_draft *d)
   /*@ ghost (const struct opt_packed *p) */;
 
-/** Give back the memory for a draft's index; the store's is another. */
+/** Free the memory of a draft's index, which is not the store's. */
 /*@ requires store: packed_key(root, p);
     requires index: index_block(index.first, index.page, room) &&
       \separated(index.first + (0 .. room - 1), p->first + (0 .. p->room - 1)) &&
@@ -56,8 +56,8 @@ void opt_packed_drop_draft(const struct opt_draft *d)
 void opt_packed_drop_index(struct opt_index index, size_t room)
   /*@ ghost (const struct opt_packed *p) */;
 
-/** Give back what n pages from one on have too much.  The last one first: a page that is joined to another moves
- * those behind it alone. */
+/** Free what n pages from one on do not use.  The last page first: a page that is joined to
+ * another moves only those after it. */
 /*@ requires store: packed_key(root, p) && from + n <= 0x7fffffffffffffff;
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],
       opt_firsts[0 .. OPT_INDEX_MAX - 1];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing the runs of pages that a set affects (runs.h). */
 #include "runs.h"
 
 #include "pprf.h"
@@ -7,7 +8,7 @@
 
 #include "wp/runs_steps.h"
 
-/* opt_packed_put_run; the runs before are as they were. */
+/* opt_packed_put_run, with the proof that the runs before are unchanged. */
 /*@ OPT_RUN_TO_WRITE
     assigns d->at, d->n, d->end, d->nodes, d->first[0 .. d->room - 1],
       opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -24,7 +25,7 @@ static inline struct opt_run_put put_run_behind(struct opt_draft *d, const struc
   return put;
 }
 
-/* Let run k be these. */
+/* Set run k. */
 /*@ requires memory: \valid(run + (0 .. k));
     requires counts: from <= 0xffffffff && to <= 0xffffffff && at <= 0xffffffff && n <= 0xffffffff;
     assigns run[k];
@@ -40,7 +41,7 @@ static inline void set_run(struct opt_run *run, size_t k, size_t from, size_t to
   run[k].n = (unsigned)n;
 }
 
-/* Note a run behind the others; all else is as it was. */
+/* Add a run after the others; all else is unchanged. */
 /*@ requires memory: \valid(run + (0 .. k)) && runs_beside(p, d, c, run, k + 1) && k < 0xffffffff;
     requires store: packed_key(root, p) && draft_beside(d, p) && draft_own(d);
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) &&
@@ -74,7 +75,7 @@ struct opt_runs_put opt_packed_put_runs(struct opt_draft *d, const struct opt_pa
   /*@ ghost (size_t most) */
 {
   struct opt_set_place at = {0, 0};
-  size_t k = 0, next = 0; /* the first page behind the last run */
+  size_t k = 0, next = 0; /* first page after the last run */
   RUNS_TO_PUT
   /*@ loop invariant store: packed_key(root, p) && draft_beside(d, p);
       loop invariant own: draft_own(d) && draft_list{Pre,Here}(d);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file runs.h
- * The runs of pages that a set of leaves meets in a packed store (index.h): they are written anew into one draft,
- * and when all of them are there, they take the place of the old ones. */
+ * The runs of pages of a packed store (index.h) that have leaves of a set: they are written anew
+ * into one draft, and replace the old ones when all are complete. */
 #ifndef PPRF_OPT_PACKED_RUNS_H
 #define PPRF_OPT_PACKED_RUNS_H
 
 #include "set.h"
 
-/** Pages of a store that are written anew, and in the draft the first of the new ones and how many there are. */
+/** Pages of a store to be replaced, and in the draft the first new page and their number. */
 struct opt_run {
   unsigned from, to;
   unsigned at, n;
@@ -17,16 +17,17 @@ struct opt_run {
 #include "runs.acsl"
 #endif
 
-/** How many runs were written. */
+/** Number of runs written. */
 struct opt_runs_put {
   size_t runs;
   int err;
 };
 
-/** Write all pages of a store that have leaves of a set into an empty draft, without these leaves.  The store is as
- * it was.
- * @param[out] run  memory for as many as the set has leaves, or the store has pages.
- * @return err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they are its own. */
+/** Write all pages of a store that have leaves of a set into an empty draft, without these leaves.
+ * The store is unchanged.
+ * @param[out] run  memory for as many runs as the set has leaves, or the store has pages.
+ * @return err: 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known of
+ * them. */
 /*@ requires store: packed_key(root, p) && p->pages <= 0xffffffff && draft_beside(d, p);
     requires draft: draft_own(d) && d->n == 0 && d->nodes == 0 && d->room <= 0xffffffff;
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) && set_in_tree(p->depth, c.leaves) &&

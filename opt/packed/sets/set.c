@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Writing one run of pages without a set of leaves (set.h). */
 #include "set.h"
 
 #include "pprf.h"
@@ -7,8 +8,8 @@
 
 #include "wp/set_steps.h"
 
-/* Write page i, which starts where the draft ends, without the leaves of a set; the index and its pages are as
- * they were. */
+/* Write page i, which starts where the draft ends, without the leaves of a set; the index and
+ * its pages are unchanged. */
 /*@ OPT_SET_TO_WRITE
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
@@ -38,7 +39,7 @@ static inline struct opt_set_put put_page_beside(struct opt_draft *d, const stru
   return put;
 }
 
-/* The same; the store is as it was. */
+/* put_page_beside, with the proof that the store is unchanged. */
 /*@ OPT_SET_TO_WRITE
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
     assigns d->pages[0 .. d->room - 1] \from d->pages[0 .. d->room - 1], d->block,
@@ -68,7 +69,7 @@ static inline struct opt_set_put put_page(struct opt_draft *d, const struct opt_
   return put;
 }
 
-/* Write page i, and those behind it as long as each has leaves of the set, into an empty run. */
+/* Write page i, and the pages after it as long as each has leaves of the set, into an empty run. */
 /*@ OPT_SET_TO_WRITE
     requires begin: from == p->first[i] && \forall integer x; !draft_punctured(d, x);
     assigns d->n, d->end, d->nodes, d->first[0 .. d->room - 1], opt_pages[0 .. OPT_PAGES_MAX - 1];
@@ -124,7 +125,7 @@ static struct opt_run_put put_run(struct opt_draft *d, const struct opt_packed *
   return (struct opt_run_put){i, put};
 }
 
-/* Begin a run with page i; the store and the set are as they were. */
+/* Begin a run with page i; the store and the set are unchanged. */
 /*@ requires store: packed_key(root, p) && i < p->pages && draft_beside(d, p);
     requires draft: draft_own(d) && d->nodes <= p->first[i];
     requires set: set_stored(root, p->depth, d, c) && rest_of_store(p, c.leaves, c.nodes);

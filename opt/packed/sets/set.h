@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file set.h
- * The puncture of a set of leaves in a packed store (index.h): the pages that it meets are written anew. */
+ * Writing one run of pages of a packed store (index.h) without a set of leaves. */
 #ifndef PPRF_OPT_PACKED_SET_H
 #define PPRF_OPT_PACKED_SET_H
 
@@ -11,16 +11,17 @@
 #include "set.acsl"
 #endif
 
-/** A run of pages that was written anew, up to page to, and where the set goes on. */
+/** A run that was written, of the pages up to `to`, and the set's next place. */
 struct opt_run_put {
   size_t to;
   struct opt_set_put put;
 };
 
-/** Write page i of a store, and those behind it as long as each has leaves of a set, without these leaves, as a
- * run of its own behind what a draft has.  The store is as it was.
- * @param[in] at  what of the set lies before the page.
- * @return put.err: 0, or PPRF_ERR_NOMEM: of the draft's pages it is only known that they are its own. */
+/** Write page i of a store, and the pages after it as long as each has leaves of a set, without
+ * these leaves, as a new run at the end of a draft.  The store is unchanged.
+ * @param[in] at  the part of the set that lies before the page.
+ * @return put.err: 0, or PPRF_ERR_NOMEM: the pages still belong to the draft; nothing else is known
+ *         of them. */
 /*@ requires store: packed_key(root, p) && i < p->pages && draft_beside(d, p);
     requires draft: draft_own(d) && d->nodes <= p->first[i];
     requires set: set_of_tree(p->depth, c.leaves, c.nodes) &&

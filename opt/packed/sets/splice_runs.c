@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Replacing the old pages run by run (splice_runs.h). */
 #include "splice_runs.h"
 
 #include "rewrite.h"
@@ -7,7 +8,7 @@
 
 #include "wp/splice_runs_steps.h"
 
-/* Let the pages of run k take their place; those before it are still to come. */
+/* Replace the pages of run k; the runs before it come later. */
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: \valid_read(run + (0 .. k)) &&
       runs_to_come(root, p, d, run, k + 1, leaves);
@@ -26,7 +27,7 @@ static inline void splice_run(struct opt_packed *p, const struct opt_draft *d,
   RUN_IS_SPLICED
 }
 
-/* The same; where each run begins is as noted. */
+/* splice_run, with the proof that the notes on where runs begin stay valid. */
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: k < runs && \valid_read(run + (0 .. runs - 1)) &&
       runs_to_come(root, p, d, run, k + 1, leaves);
@@ -46,7 +47,7 @@ static inline void splice_next(struct opt_packed *p, const struct opt_draft *d,
   STARTS_STAY
 }
 
-/* All runs, the last one first: what is before it stays where it is. */
+/* Replace all runs, the last one first: the pages before it do not move. */
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: \valid_read(run + (0 .. runs - 1)) &&
       runs_to_come(root, p, d, run, runs, leaves);
@@ -103,7 +104,7 @@ static inline void find_run(const struct opt_packed *p, const struct opt_draft *
   RUN_IS_FOUND
 }
 
-/* The same of all runs. */
+/* Note it for all runs. */
 /*@ requires store: packed_key(root, p) && runs_apart(p, d, run, runs);
     requires draft: draft_apart(d) && runs_start(d, run, runs, p->depth);
     assigns run[0 .. runs - 1];
@@ -131,7 +132,7 @@ void opt_packed_splice_runs(struct opt_packed *p, const struct opt_draft *d, str
   find_runs(p, d, run, runs);
 }
 
-/* The last one first here too: a page that is joined to another moves those behind it alone. */
+/* The last run first: a page that is joined to another moves only those after it. */
 void opt_packed_tidy_runs(struct opt_packed *p, const struct opt_run *run, size_t runs)
 {
   opt_index_tidy(p);

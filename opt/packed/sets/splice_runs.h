@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file splice_runs.h
- * The runs of pages that were written anew without a set of leaves (runs.h) take the old pages' place. */
+ * Replacing the old pages by the runs that were written without a set of leaves (runs.h). */
 #ifndef PPRF_OPT_PACKED_SPLICE_RUNS_H
 #define PPRF_OPT_PACKED_SPLICE_RUNS_H
 
@@ -10,9 +10,10 @@
 #include "splice_runs.acsl"
 #endif
 
-/** Let the pages of a draft take the place of a store's, run by run; the index has room.  The set is punctured
- * then.
- * @param[in,out] run  the runs; then only where each one's pages are now, and how many. */
+/** Replace a store's pages by those of a draft, run by run; the index has room.  Afterwards the set
+ * is punctured.
+ * @param[in,out] run  the runs; afterwards only the place and the number of each one's new
+ * pages. */
 /*@ requires store: packed_key(root, p) && draft_beside(d, p) && draft_apart(d);
     requires runs: runs_apart(p, d, run, runs) && runs_to_come(root, p, d, run, runs, leaves);
     requires pages: d->n <= d->room && pages_to_come(p, d, d->n) && p->pages + d->n <= p->room;
@@ -28,8 +29,8 @@
 void opt_packed_splice_runs(struct opt_packed *p, const struct opt_draft *d, struct opt_run *run,
                             size_t runs) /*@ ghost (size_t leaves) */;
 
-/** Give back what the index and the new pages have too much.
- * @param[in] run  where these are, as above. */
+/** Free what the index and the new pages do not use.
+ * @param[in] run  where the new pages are, as above. */
 /*@ requires store: packed_key(root, p);
     requires memory: \valid_read(run + (0 .. runs - 1)) && \separated(run + (0 .. runs - 1), p);
     assigns p->pages, p->room, p->one_first, opt_pages[0 .. OPT_PAGES_MAX - 1],

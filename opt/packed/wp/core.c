@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is behind packed/core.acsl: ghost code only, nothing of it is compiled. */
+/* Proofs for packed/core.acsl: ghost code only, never compiled. */
 #include "path.h"
 #include "packed/sets/range.h"
 #include "packed/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through packed/core_range.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of packed/core_range.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_PACKED_CORE_RANGE_STEPS_H
 #define OPT_WP_PACKED_CORE_RANGE_STEPS_H
 

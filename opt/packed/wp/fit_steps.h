@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through fit.c, by what it shows; to the compiler each of these is empty.  What is
- * said of pages and of the store stands in index_steps.h. */
+/* Proof steps of fit.c, each named by what it shows; empty for the compiler.
+ * Steps about pages and the store are in index_steps.h. */
 #ifndef OPT_WP_FIT_STEPS_H
 #define OPT_WP_FIT_STEPS_H
 

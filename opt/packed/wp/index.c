@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind index.acsl: ghost code only, nothing of it is compiled. */
+/* The inductions behind index.acsl: ghost code only, never compiled. */
 #include "path.h"
 #include "packed/index.h"
 

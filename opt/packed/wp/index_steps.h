@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through index.c, by what it shows; to the compiler each of these is
- * empty. */
+/* Proof steps of index.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_INDEX_STEPS_H
 #define OPT_WP_INDEX_STEPS_H
 
@@ -44,7 +43,7 @@
   /*@ ghost places_of_pages_lemma(p); */ \
   /*@ ghost if (page->tile[at.tile] >= 64) live_tile_lemma(p, i, at.tile); */
 
-/* What was written lies apart from the store: that is as it was. */
+/* What was written is separate from the store, which is therefore unchanged. */
 #define STORE_IS_APART \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k] && \at(p->page[k],Pre) == p->page[k]; */ \
@@ -253,8 +252,8 @@
   /*@ assert count: page->seeds == m; */ \
   /*@ assert clean: page_clean(page); */
 
-/* No block but page's has changed: what held of the others holds; for each an induction over its tiles in
- * two states of memory. */
+/* No block but this page's has changed, so all facts about the others still hold; for each of
+ * them this is an induction over its tiles in two states of memory. */
 #define OTHERS_KEPT \
   /*@ ghost \
     /@ loop invariant 0 <= k <= OPT_PAGES_MAX; \
@@ -326,7 +325,7 @@
       } \
     } */
 
-/* The store's pages are as they were, and its index: so is the store. */
+/* The store's pages and its index are unchanged, hence the store is. */
 #define STORE_KEPT \
   /*@ assert same_index: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
         p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
@@ -371,7 +370,7 @@
     } */ \
   /*@ assert same_count: same_count{Pre,Here}(p); */
 
-/* Each page of the index holds what it did before the call: they are the store. */
+/* Each page of the index holds what it held before the call: together they are the store. */
 #define STORE_OF_PAGES \
   /*@ assert pages_hold: \forall integer k; 0 <= k < p->pages ==> page_holds(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
@@ -662,7 +661,7 @@
         punctured_between(row, first, 0, at.tile, x) || punctured_between(row, first, at.tile, tiles, x); */ \
   /*@ assert page_tiles: \forall integer b, s; page_tile(p, i, b, s) <==> \
         tile_between(row, first, 0, at.tile, b, s) || tile_between(row, first, at.tile, tiles, b, s); */
-/* The row of page i is what it was. */
+/* The row of page i is unchanged. */
 #define ROW_IS_KEPT \
   /*@ assert same_page: page_kept{Pre,Here}(page); */ \
   /*@ ghost \
@@ -820,7 +819,7 @@
         \separated(p->first + k, page); */ \
   /*@ assert page_apart: \forall integer k; 0 <= k < p->pages ==> \separated(p->page + k, page); */
 
-/* Page i has changed in place: no other page has. */
+/* Page i has changed in place; no other page has changed. */
 #define CHANGED_IN_PLACE \
   /*@ assert same_first: \forall integer k; 0 <= k < p->pages ==> \
         \at(p->first[k],Pre) == p->first[k]; */ \
@@ -880,8 +879,9 @@
     } */ \
   /*@ assert count: seeds_in_pages(p, p->pages) == p->nodes + h - 1; */
 
-/* The pages before from are as in Pre; those from page to on, too, but each by places higher in the index.
- * So they hold what they held: for each an induction over its row in two states of memory. */
+/* The pages before `from` are as in Pre; those from page `to` on are too, but `by` places higher
+ * in the index. So they hold what they held: for each of them this is an induction over its row
+ * in two states of memory. */
 #define PAGES_KEPT \
   /*@ assert changed: \forall integer k; from <= k < to ==> page_clean(p->page[k]) && \
         page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
@@ -968,7 +968,7 @@
       } \
     } */
 
-/* With that page, in which leaf hole is punctured, all of them are the store. */
+/* With that page, in which leaf `hole` is punctured, all pages together are the store. */
 #define PAGE_IN_STORE \
   /*@ assert every: \forall integer k; 0 <= k < p->pages ==> \
         page_holds(root, p->depth, p->page[k], p->first[k], page_end(p, k)); */ \
@@ -1005,8 +1005,8 @@
         packed_punctured{Pre}(p, x) || x == hole; */ \
   /*@ assert hole: packed_punctured(p, hole); */
 
-/* packed/core.c, packed/sets/range.c: what is written lies apart from the store; all pages, the index and the count
- * are as they were */
+/* packed/core.c, packed/sets/range.c: what is written is separate from the store; all pages, the
+ * index and the count are unchanged */
 #define KEY_IS_APART \
   BLOCKS_ARE_APART \
   KEY_IS_SAME
@@ -1030,7 +1030,7 @@
   /*@ assert memory: index_memory(p); */ \
   /*@ assert sized: packed_sized(p); */ \
   /*@ assert key: packed_key(root, p); */
-/* The store is there before, in and behind the block of the local seeds */
+/* The store exists before, in and after the block of the local seeds */
 #define KEY_IN_BLOCK \
   /*@ assert old_held: \forall integer k; 0 <= k < p->pages ==> page_holds{Pre}(root, \
         p->depth, p->page[k], p->first[k], page_end(p, k)); */

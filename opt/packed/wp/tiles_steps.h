@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through tiles.c, by what it shows; to the compiler each of these is empty.
- * The contracts and the loops' invariants stand in the code. */
+/* Proof steps of tiles.c, each named by what it shows; empty for the compiler.
+ * The contracts and the loop invariants are in the code. */
 #ifndef OPT_WP_TILES_STEPS_H
 #define OPT_WP_TILES_STEPS_H
 
-/* The starts and counts up to tile kept are those of the state Pre; those of the tiles from behind to
- * tiles too, but by places higher, with so many more seeds before them.  Both are inductions over the row
- * in two states of memory, for which ACSL has loops only; the second one's step is row_moved_S: with by
- * behind a quantifier, in a sum, no prover finds it where by is no constant. */
+/* The starts and counts up to tile `kept` are those of the state Pre.  Those of tiles `behind`
+ * to `tiles` are too, but `by` places higher, with `more` additional seeds before them.  Both
+ * are inductions over the row in two states of memory, for which ACSL has only loops.  The step
+ * of the second one is row_moved_S: no prover finds it when `by` is not a constant and stands in
+ * a sum under a quantifier. */
 #define STARTS_KEPT \
   /*@ assert bytes: \forall integer i; 0 <= i < kept ==> \
         tile_byte{Pre}(row, i) == tile_byte(row, i); */ \
@@ -35,7 +36,8 @@
     } */ \
   /*@ assert starts: row_moved{Pre,Here}(row, first, behind, tiles, by, more); */
 
-/* What follows: the tiles before kept and those from behind to tiles - 1 are as in Pre, moved or not. */
+/* Consequence: tiles below `kept` and those from `behind` to tiles - 1 are as in Pre, unmoved or
+ * moved. */
 #define TILES_KEPT \
   /*@ assert head: \forall integer i; 0 <= i < kept ==> \
         tile_byte{Pre}(row, i) == tile_byte(row, i) && \
@@ -73,7 +75,8 @@
         row_punctured{Pre}(row, tiles, first, x); */ \
   /*@ assert inner_new: \forall integer x; punctured_between(row, first, kept, behind + by, x) ==> \
         row_punctured(row, tiles + by, first, x); */
-/* And their seeds, where those of the places before some are as in Pre and the places behind have moved. */
+/* The same for their seeds, if seeds before some place are as in Pre and those after it have
+ * moved. */
 #define SEEDS_KEPT \
   /*@ assert held: \forall integer i; 0 <= i < tiles ==> \
         tile_has_seed{Pre}(root, d, row, first, top, i); */ \
@@ -85,7 +88,7 @@
   /*@ assert seeds_tail: \forall integer i; behind + by <= i < tiles + by ==> \
         tile_has_seed(root, d, row, first, top, i); */
 
-/* What that needs where the seeds have moved. */
+/* What SEEDS_KEPT needs where the seeds have moved. */
 #define PLACES_KEPT \
   /*@ assert less: \forall integer i; 0 <= i < kept ==> tile_byte{Pre}(row, i) >= 64 ==> \
         0 <= seeds_before{Pre}(row, i) < at.seeds; */ \
@@ -97,7 +100,7 @@
         tile_byte(row, i) >= 64 ==> place_seed(top, seeds_before(row, i)) == \
         place_seed{Pre}(top, seeds_before{Pre}(row, i - by)); */
 
-/* With the tiles between, all of them are the row. */
+/* With the tiles between, all of them form the row. */
 #define ROW_KEPT \
   /*@ assert tiles: row_tiles(row, tiles + by, first, d); */ \
   /*@ assert seeds: row_seeds(root, d, row, tiles + by, first, top); */ \
@@ -113,8 +116,8 @@
   /*@ assert node: tile_is_node(row, first, d, at + i); */ \
   /*@ assert step: row_step(row, first, at + i); */
 
-/* put_path_sibling, put_punctured_leaf: the tiles and seeds of two runs of siblings are as in Pre, so both are
- * runs. */
+/* put_path_sibling, put_punctured_leaf: the tiles and seeds of both runs of siblings are as in
+ * Pre, so both still are runs. */
 #define RUNS_KEPT \
   /*@ assert lefts_bytes: \forall integer i; k <= i < k + left ==> \
         tile_byte(row, i) == tile_byte{Pre}(row, i); */ \

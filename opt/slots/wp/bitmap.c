@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind bitmap.acsl: ghost code only, nothing of it is compiled. */
+/* The inductions behind bitmap.acsl: ghost code only, never compiled. */
 #include "slots/bitmap.h"
 
 /*@ ghost

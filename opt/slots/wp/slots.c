@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inductions behind path.acsl and store.acsl: ghost code only, nothing of it is compiled. */
+/* The inductions behind path.acsl and store.acsl: ghost code only, never compiled. */
 #include "store.h"
 
 /*@ ghost

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through draft.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of draft.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_DRAFT_STEPS_H
 #define OPT_WP_DRAFT_STEPS_H
 
@@ -93,7 +93,7 @@
         page_fits(q); */ \
   /*@ assert blocks: blocks_kept{Pre,Here}(page); */
 
-/* put_behind, count_tile: what was written is no block */
+/* put_behind, count_tile: the memory written is not a block */
 #define FIELDS_ARE_APART \
   /*@ ghost struct opt_page *page = NULL; */ \
   /*@ assert same_seeds: \forall integer k, j; 0 <= k < OPT_PAGES_MAX ==> 0 <= j < OPT_PAGE_SEEDS ==> \
@@ -285,7 +285,7 @@
   /*@ ghost Room: ; */ \
   /*@ assert room_end: d->end == \at(d->end,Pre) && d->nodes == \at(d->nodes,Pre); */ \
   /*@ assert room_set: \forall integer x; draft_punctured(d, x) <==> draft_punctured{Pre}(d, x); */
-/* the seed to be copied is what it was */
+/* the seed to be copied is unchanged */
 #define SEED_STAYS \
   /*@ assert grown_since: draft_grown{Pre,Here}(d); */ \
   /*@ assert stays: \forall struct opt_page *q, integer j; seed_of_block{Pre}(d, q, j, seed) ==> \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through rewrite_set.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of rewrite_set.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_REWRITE_SET_STEPS_H
 #define OPT_WP_REWRITE_SET_STEPS_H
 
 #include "rewrite_steps.h"
 
-/* put_gap, put_live_beside: the set's memory is none of what is written */
+/* put_gap, put_live_beside: the set's memory is separate from what is written */
 #define SET_LIES_APART \
   /*@ ghost const uint64_t *leaf = c.leaf; */ \
   /*@ ghost size_t leaves = c.leaves; */ \
@@ -152,7 +152,8 @@
         draft_punctured{Pre}(d, x) || covers(start, tile_height(tile), x) && \
           (tile < 64 || in_set(c.leaves, x)); */
 
-/* opt_draft_page: what is said of the row is said of what it was at the start; it does not change */
+/* opt_draft_page: facts about the row are stated of its contents at the start; it does not
+ * change */
 #define PAGE_TO_PUT \
   NOTHING_CHANGED \
   /*@ ghost uint64_t *firsts = d->first; */ \

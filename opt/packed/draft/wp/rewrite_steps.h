@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through rewrite.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of rewrite.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_REWRITE_STEPS_H
 #define OPT_WP_REWRITE_STEPS_H
 
 #include "draft_steps.h"
 
-/* opt_draft_row: what is said of the row is said of what it was at the start; it does not change */
+/* opt_draft_row: facts about the row are stated of its contents at the start; it does not change */
 #define ROW_TO_WRITE \
   NOTHING_CHANGED \
   /*@ ghost uint64_t *firsts = d->first; */ \
@@ -50,7 +50,7 @@
         punctured_between{Pre}(row, first, at.tile, i, x) || \
         tile_byte{Pre}(row, i) < 64 && tile_covers{Pre}(row, first, i, x); */
 
-/* Where the entries lie: what is written there is no draft's. */
+/* The memory of the entries is separate from the draft's. */
 #define ENTRIES_LIE_APART \
   /*@ assert apart_draft: \forall integer k; 0 <= k < n ==> \separated(e + k, d); */ \
   /*@ assert apart_firsts: \forall integer k; 0 <= k < n ==> \
@@ -148,7 +148,7 @@
   /*@ assert nodes: tree_entries(root, depth, e, n); */ \
   /*@ assert down: entries_down(e, n, gap); */
 
-/* opt_draft_right: the page is what it was */
+/* opt_draft_right: the page is unchanged */
 #define RIGHT_TO_WRITE \
   /*@ ghost const uint8_t *row = page->tile; */ \
   /*@ ghost unsigned tiles = page->tiles; */ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through packed/draft/splice.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of packed/draft/splice.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_PACKED_SPLICE_STEPS_H
 #define OPT_WP_PACKED_SPLICE_STEPS_H
 
@@ -38,7 +38,7 @@
         p->room == \at(p->room,Pre) && p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre); */ \
   /*@ assert apart: index_apart(p); */
 
-/* put_run_in: the index is still in order, and no page is there twice */
+/* put_run_in: the index is still in order, and no page occurs twice */
 #define RUN_TO_PUT \
   /*@ assert old_order: ascending_pages(p); */ \
   /*@ assert old_below: pages_below(p); */ \

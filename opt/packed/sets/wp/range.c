@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sets behind packed/sets/range.acsl: ghost code only, nothing of it is compiled. */
+/* The sets of leaves used in packed/sets/range.acsl: ghost code only, never compiled. */
 #include "path.h"
 #include "packed/sets/range.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through packed/sets/range.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of packed/sets/range.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_PACKED_RANGE_STEPS_H
 #define OPT_WP_PACKED_RANGE_STEPS_H
 
@@ -32,7 +32,8 @@
     } */ \
   /*@ assert bytes: \forall integer j; 0 <= j < tiles ==> tile_byte(row, j) == tile_byte{Pre}(row, j); */
 
-/* put_range: what is said of the page at the end is said of what it was; it does not change */
+/* put_range: facts about the last page are stated of its contents at the start; it does not
+ * change */
 #define RANGE_TO_PUT \
   /*@ ghost unsigned depth = p->depth; */ \
   /*@ ghost uint64_t start = p->first[from]; */ \
@@ -142,7 +143,7 @@
   /*@ assert begin_of: 0 <= p->first[from] && page_end(p, to) <= pow2(p->depth); */ \
   /*@ assert own_before: \forall integer k; 0 <= k < p->pages ==> a_page(p->page[k]); */ \
   /*@ assert fit_before: \forall integer k; 0 <= k < p->pages ==> page_fits(p->page[k]); */
-/* The index and its pages have not changed: the store neither. */
+/* The index and its pages are unchanged, hence the store is. */
 #define STORE_AS_BEFORE \
   /*@ assert same_fields: p->pages == \at(p->pages,Pre) && p->depth == \at(p->depth,Pre) && \
         p->first == \at(p->first,Pre) && p->page == \at(p->page,Pre) && p->room == \at(p->room,Pre) && \

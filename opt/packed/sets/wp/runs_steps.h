@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads the provers through packed/sets/runs.c, by what it shows; to the compiler each of these is empty. */
+/* Proof steps of packed/sets/runs.c, each named by what it shows; empty for the compiler. */
 #ifndef OPT_WP_PACKED_RUNS_STEPS_H
 #define OPT_WP_PACKED_RUNS_STEPS_H
 
 #include "set_steps.h"
 
-/* The runs that were written before are what they were. */
+/* The runs written before are unchanged. */
 #define RUNS_ARE_KEPT \
   /*@ ghost \
     /@ loop invariant 0 <= j <= k; \
