@@ -64,7 +64,7 @@ bench/report/test_report.py: $(BENCH_PROGRAMS)
 
 .PHONY: bench bench-quick report peers
 # the cases of bench/report/peers.py
-PEERS := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
+PEERS_CASES := BM_(Punct/.*/(worst|random|normal)/d:16|Punct/.*/best/d:15|EvalPunct/.*/tls/d:16|Range/.*/ranges/d:16|Setup/.*/d:16|Eval/.*/random/d:15)$$
 .PHONY: stores
 stores: deps-bench ## compare opt's two stores with each other and with others (10 minutes)
 	@$(MAKE) --no-print-directory $(B)/bench/stores
@@ -78,18 +78,18 @@ suites: deps-bench ## compare the suites and their versions (1 minute)
 	@mv $(B)/bench/suites.json.part $(B)/bench/suites.json
 peers: deps-bench ## measure the README's figure (4 minutes) and draw it: docs/pictures/peers.svg
 	@$(MAKE) --no-print-directory $(B)/bench/bench
-	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS)' --benchmark_out=$(B)/bench/peers.json
+	@$(B)/bench/bench --set=core '--benchmark_filter=$(PEERS_CASES)' --benchmark_out=$(B)/bench/peers.json
 	@bench/report/peers.py measured $(B)/bench/peers.json
 	@bench/report/peers.py draw
-bench: deps-bench ## measure everything (25 minutes) and write build/report/
+bench: deps-bench ## measure everything (25 minutes; it downloads and compiles OpenMLS) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
 	@bench/run.sh full $(B)/bench
 	@$(MAKE) --no-print-directory report
-bench-quick: deps-bench ## measure the essentials (5 minutes) and write build/report/
+bench-quick: deps-bench ## measure the essentials (5 minutes; PEERS=1: OpenMLS, too, 8 more) and write build/report/
 	@$(MAKE) --no-print-directory $(BENCH_PROGRAMS)
 	@$(SOURCE) $(B)/bench/bench.json
-	@bench/run.sh quick $(B)/bench
+	@PEERS=$(PEERS) bench/run.sh quick $(B)/bench
 	@$(MAKE) --no-print-directory report
 report: deps-bench ## write build/report/ from what has been proven, fuzzed, tested and measured
 	@bench/report/report.py $(B)  # by its first line: Debian's python3, which has python3-matplotlib

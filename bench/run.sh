@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the measurements: run.sh full|quick DIRECTORY, where DIRECTORY holds the programs and gets
 # the results.  A measurement whose tool is not installed is left out, and the report says so.
+# PEERS=1: a quick run, too, downloads and compiles OpenMLS, which takes longer than all the rest of it.
 set -eu -o pipefail
 mode=$1
 dir=$2
@@ -31,8 +32,15 @@ for signal in HUP INT TERM; do
   trap "exit $((128 + $(kill -l $signal)))" $signal
 done
 rm -f "$dir"/*.json "$dir"/*.csv "$dir"/massif-*.out
-printf '{"mode": "%s", "started": "%s", "load": "%s"}\n' "$mode" "$(date -u +%FT%TZ)" \
-  "$(cut -d' ' -f1-3 /proc/loadavg)" > "$dir/run.json"
+# What all processors have done, in ticks; what this script and its programs have, with a bare number of its fields.
+ticks() { awk 'NR == 1 {print $2 + $3 + $4 + $7 + $8 + $9}' /proc/stat; }
+own() { sed 's/.*) //' /proc/$$/stat | awk '{print $12 + $13 + $14 + $15}'; }
+record() { # MORE: how much of the machine other work took, once it is known
+  printf '{"mode": "%s", "started": "%s", "load": "%s", "cores": %s%s}\n' "$mode" "$started" "$load" "$(nproc)" "$1" \
+    > "$dir/run.json"
+}
+started=$(date -u +%FT%TZ) load=$(cut -d' ' -f1-3 /proc/loadavg) before=$(ticks)
+record ''
 
 step "time and memory, all implementations in one run"
 "$dir/bench" --set=$set --benchmark_out="$dir/bench.json"
@@ -53,7 +61,13 @@ for s in "${sparse[@]}"; do
   "$dir/series" sparse $impl $depth $fraction > "$dir/sparse-$impl-$depth.csv"
 done
 step "the two stores of opt beside a B-tree, a hash map and OpenMLS"
-bench/openmls/build.sh "$dir/openmls"
+if [ "$mode" = full ] || [ "${PEERS:-}" = 1 ]; then
+  bench/openmls/build.sh "$dir/openmls"
+else
+  mkdir -p "$dir/openmls"
+  rm -f "$dir/openmls/libopenmls_pprf.so"
+  echo "make bench-quick PEERS=1 downloads and compiles it" > "$dir/openmls/why-not"
+fi
 "$dir/stores" $rounds "$dir/stores.json.part" "$dir/openmls/libopenmls_pprf.so" > "$dir/stores.md"
 mv "$dir/stores.json.part" "$dir/stores.json"
 step "the suites in the versions that this processor has"
@@ -72,4 +86,6 @@ fi
 step "key size against sigma"
 "$dir/coversize" --runs $runs $size_depths > "$dir/coversize.json.part"
 mv "$dir/coversize.json.part" "$dir/coversize.json"
+others=$(awk "BEGIN {printf \"%.2f\", ($(ticks) - $before - $(own)) / $(getconf CLK_TCK) / ($SECONDS + 1)}")
+record ", \"others\": $others"
 echo "bench: done after ${SECONDS} s"

@@ -53,5 +53,23 @@ for how in 'exit 7' 'kill -KILL $$'; do
   says "a_run_whose_program_ends_with_status_$status" $? $status \
     "^bench: \[1/8\] time and memory, .*: stopped after [0-9]+ s with status $status$by\$"
 done
+
+# A whole run of programs that measure nothing: a quick one asks for no Rust.
+# shellcheck disable=SC2016  # the program's own arguments
+printf '#!/bin/sh\nfor a; do case $a in *.part) echo > "$a" ;; esac; done\n' > "$dir/programs/bench"
+printf '#!/bin/sh\necho "rustc 1.0.0"\necho asked > %s/rust\n' "$dir" > "$dir/programs/rustc"
+for program in bench-nohash series stores suites heap coversize valgrind; do
+  cp "$dir/programs/bench" "$dir/programs/$program"
+done
+chmod +x "$dir"/programs/*
+cp "$dir/programs/rustc" "$dir/programs/cargo"
+quick() { PATH=$dir/programs:$PATH PEERS=$1 bench/run.sh quick "$dir/programs" > "$dir/log" 2>&1; }
+quick ""
+says a_quick_run_downloads_nothing $? "$([ -e "$dir/rust" ] && echo 'no Rust asked for' || echo 0)" '^bench: done after'
+grep -h . "$dir/programs/openmls/why-not" "$dir/programs/run.json" > "$dir/log"
+says it_tells_how_to_have_openmls_and_what_ran_beside_it \
+  "$(grep -c 'make bench-quick PEERS=1' "$dir/log")" 1 '"cores": [0-9]+, "others": -?[0-9]+\.[0-9]+\}$'
+quick 1
+says with_PEERS=1_it_asks_for_rust "$([ -e "$dir/rust" ] && echo 0)" 0 '^bench: OpenMLS is left out: Rust [0-9.]+ is needed, 1\.0\.0'
 echo "1..$n"
 exit $bad

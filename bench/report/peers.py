@@ -27,7 +27,8 @@ CASES = [("Punct/%s/worst/d:16", "puncture, worst case"),
          ("Punct/%s/best/d:15", "puncture in order"),
          ("Eval/%s/random/d:15", "evaluate, random key"),
          ("Setup/%s/fresh/d:16", "set up and free a key")]
-FIELDS = {"cpu_time": "time of one operation", "bytes_per_node": "bytes for each stored seed"}
+FIELDS = {"cpu_time": "time of one operation: less is better",
+          "bytes_per_node": "bytes for each stored seed: less is better"}
 
 
 def measured(path):
@@ -74,9 +75,9 @@ def draw(folder):
         (plots.byte_axis if field != "cpu_time" else plots.time_axis)(axes.xaxis)
     panels[0].set_yticks(range(len(CASES)), [words for _, words in CASES])
     panels[0].set_ylim(len(CASES) - .5, -.5)
-    panels[1].axvline(16, color=plots.INK, linewidth=1, linestyle="--")
+    panels[1].axvline(16, color=plots.INK, linewidth=1, linestyle="--", label="16 B, the seed itself")
     panels[1].tick_params(axis="y", length=0)
-    fig.legend(*panels[0].get_legend_handles_labels(), loc="lower center", ncol=6,
+    fig.legend(*panels[1].get_legend_handles_labels(), loc="lower center", ncol=7,
                bbox_to_anchor=(.45, .9))
     fig.text(.45, -.06, "%s, %s. Points: medians of %d repetitions; bars: the least and the "
              "greatest. 2$^{16}$ leaves, 2$^{15}$ in order and evaluated." % (

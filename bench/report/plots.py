@@ -20,13 +20,11 @@ COLOUR = {"list": OKABE_ITO["black"], "list28": OKABE_ITO["purple"], "bst": OKAB
           "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["yellow"], "paper": OKABE_ITO["grey"]}
 MARKER = {"list": "s", "list28": "D", "bst": "^", "array": "v", "ref": "o", "opt": "*",
           "slots": "h", "packed": "P", "paper": "X"}
-# the stores of bench/stores.c and the suites have panels of their own
-STORE_COLOUR = {"opt": OKABE_ITO["blue"], "slots": OKABE_ITO["sky"], "packed": OKABE_ITO["green"],
-                "btree": OKABE_ITO["vermillion"], "hash": OKABE_ITO["orange"], "openmls": OKABE_ITO["purple"]}
-STORE_MARKER = {"opt": "*", "slots": "h", "packed": "P", "btree": "^", "hash": "s", "openmls": "X"}
-SUITE_COLOUR = {"sha3-256": OKABE_ITO["vermillion"], "sha3-256-salted": OKABE_ITO["orange"],
-                "aes-128": OKABE_ITO["blue"]}
-SUITE_MARKER = {"sha3-256": "o", "sha3-256-salted": "D", "aes-128": "*"}
+# the stores of bench/stores.c and the suites have panels of their own: colour and marker
+STORE_LOOK = {"opt": ("blue", "*"), "slots": ("sky", "h"), "packed": ("green", "P"), "btree": ("vermillion", "^"),
+              "hash": ("orange", "s"), "openmls": ("purple", "X")}
+SUITE_LOOK = {"sha3-256": ("vermillion", "o"), "sha3-256-salted": ("orange", "D"), "aes-128": ("blue", "*"),
+              "mls-sha256": ("green", "s")}
 
 plt.rcParams.update({
     "font.size": 10, "font.family": "DejaVu Sans", "svg.fonttype": "path", "svg.hashsalt": "pprf",
@@ -44,6 +42,16 @@ def style(name, line="-", **extra):
             "markersize": 10 if name == "opt" else 5.5, "zorder": 9 if name == "opt" else 4}
     look.update(extra)
     return look
+
+
+def drawn(looks, rows, field):
+    """(name, its colour and marker, its rows) for each that the rows name; one without a look is an error."""
+    for name in dict.fromkeys(r[field] for r in rows):
+        if name not in looks:
+            raise ValueError("plots.py has no colour and marker for the %s %s" % (field, name))
+        colour, marker = looks[name]
+        yield name, {"color": OKABE_ITO[colour], "marker": marker, "label": name}, [
+            r for r in rows if r[field] == name]
 
 
 def panel(title, x, y, height=3.2, width=4.7):
@@ -156,14 +164,11 @@ def store_panels(plots, rows, depth):
     for field, label, least in (("bytes_per_node", "bytes for each stored seed", 16),
                                 ("ratio", "time / time of its PRG calls alone", 1)):
         fig, axes = panel("Depth %d, punctures at random" % depth, "leaves punctured [%]", label)
-        for store in STORE_COLOUR:
-            points = sorted((100 * r["punctures"] / 2 ** depth, r[field]) for r in rows
-                            if r["store"] == store and r["depth"] == depth
-                            and r["case"] == "random" and r.get(field))
-            if points:
-                axes.plot([x for x, _ in points],
-                          [y if field != "ratio" else sorted(y)[len(y) // 2] for _, y in points],
-                          color=STORE_COLOUR[store], marker=STORE_MARKER[store], label=store)
+        for _, look, mine in drawn(STORE_LOOK, [r for r in rows if r["depth"] == depth and r["case"] == "random"
+                                                and r.get(field)], "store"):
+            points = sorted((100 * r["punctures"] / 2 ** depth, r[field]) for r in mine)
+            axes.plot([x for x, _ in points],
+                      [y if field != "ratio" else sorted(y)[len(y) // 2] for _, y in points], **look)
         axes.axhline(least, color=INK, linewidth=1, linestyle="--")
         log_axis(axes.xaxis)
         log_axis(axes.yaxis)
@@ -180,18 +185,16 @@ def suite_panels(plots, rows, figures):
     panels = []
     for field, title in figures:
         fig, axes = panel(title, "CPU time", "version", .3 * len(rows) + 1.1, 3.7)
-        for suite in SUITE_COLOUR:
-            mine = [(y, r[field]) for y, r in enumerate(rows) if r["suite"] == suite and field in r]
-            axes.plot([sorted(v)[len(v) // 2] for _, v in mine], [y for y, _ in mine],
-                      color=SUITE_COLOUR[suite], marker=SUITE_MARKER[suite], linestyle="none",
-                      label=suite)
-            for y, v in mine:
-                axes.plot([min(v), max(v)], [y, y], color=SUITE_COLOUR[suite], linewidth=1, zorder=2)
+        for _, look, mine in drawn(SUITE_LOOK, [r for r in rows if field in r], "suite"):
+            places = [rows.index(r) for r in mine]
+            axes.plot([sorted(r[field])[len(r[field]) // 2] for r in mine], places, linestyle="none", **look)
+            for y, r in zip(places, mine):
+                axes.plot([min(r[field]), max(r[field])], [y, y], color=look["color"], linewidth=1, zorder=2)
         time_axis(axes.xaxis)
         axes.grid(axis="y", alpha=0)
         axes.set_yticks(range(len(rows)), [r["version"] for r in rows])
         axes.set_ylim(len(rows) - .4, -.6)
-        axes.legend(loc="upper center", ncol=3, bbox_to_anchor=(.35, -.6 / (.3 * len(rows) + .4)),
+        axes.legend(loc="upper center", ncol=2, bbox_to_anchor=(.35, -.6 / (.3 * len(rows) + .4)),
                     columnspacing=1, handletextpad=.3)
         panels.append(plots.save(fig, "suites-" + field,
                                  "Dot plot on a log axis: %s, a row for each version of each "

@@ -10,12 +10,15 @@ The words stand in *.j2.  This file computes what they say: what has not been ru
 run", what was run on other sources than these is "stale", and what failed is named."""
 import math
 import os
+import posixpath
 import re
 import statistics
 import subprocess
 import sys
 
 import jinja2
+import markdown as python_markdown
+from markdown import treeprocessors
 
 import plots as draw
 import source
@@ -28,12 +31,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
-def table(caption, header, rows, note=None, fold=20):
-    """A table for the templates; columns that hold nothing but numbers are set flush right."""
+def table(caption, header, rows, fold=20, of_run=True):
+    """A table for the templates; columns that hold nothing but numbers are set flush right.  of_run: its figures
+    are the run's, and are marked where that was noisy."""
     right = [bool(rows) and all(NUMBER.match(str(r[i])) for r in rows)
              and any(r[i] != "–" for r in rows) for i in range(len(header))]
-    return {"caption": caption, "header": header, "rows": rows, "note": note, "right": right,
-            "fold": len(rows) > fold}
+    return {"caption": caption, "header": header, "rows": rows, "right": right, "fold": len(rows) > fold,
+            "of_run": of_run}
 
 
 NUMBER = re.compile(r"^[−+-]?[0-9][0-9.\u202f]*( ?([nµm]?s|[kMG]?B|%|MHz))?( \(.*\)| ± .*)?$|^–$")
@@ -150,7 +154,7 @@ def theorems(checked):
                 sections.append({"title": line[3:].strip(), "rows": []})
             elif row:
                 sections[-1]["rows"].append({"name": row[1], "file": row[2],
-                                             "meaning": re.sub(r"\[(`\w+`)\]\([^)]*\)", r"\1", row[3]),
+                                             "meaning": row[3].replace("\\|", "|"),
                                              "checked": row[1] in checked})
     return [s for s in sections if s["rows"]]
 
@@ -216,6 +220,10 @@ def targets(bench, nohash, growth, stores=None, suites=None):
     return out
 
 
+def rounds(data):
+    return "one round" if data.get("rounds") == 1 else "%s rounds" % data.get("rounds")
+
+
 def suites_section(plots, suites, stores):
     rows = objects(suites, "rows")
     if not suite_rows(suites):
@@ -225,20 +233,20 @@ def suites_section(plots, suites, stores):
         ["not on this processor"] + ["–"] * (len(SUITE_FIGURES) - 1)) for r in rows]
     body += [[r["suite"], r["version"]] + [spread(r[f]) if f in r else "–" for f, _ in SUITE_FIGURES]
              for r in openmls_suite(stores)]
-    return {"rounds": suites.get("rounds"), "chosen": [str(x) for x in suites.get("default", [])],
+    return {"chosen": [str(x) for x in suites.get("default", [])],
             "panels": draw.suite_panels(plots, [r for r in rows if r.get("one")],
                                         [("punct", "Worst-case puncture, d = 16"),
                                          ("eight", "An expansion, eight at once"),
                                          ("fresh", "Fresh evaluation, d = 20")]),
-            "table": table("Suites: CPU time in ns, median (least – greatest) of %s rounds" % (
-                suites.get("rounds")), ["suite", "version"] + [n for _, n in SUITE_FIGURES], body)}
+            "table": table("Suites: CPU time in ns, median (least – greatest) of %s" % rounds(suites),
+                           ["suite", "version"] + [n for _, n in SUITE_FIGURES], body)}
 
 
 def stores_section(plots, stores, why_not):
     cases = store_cases(stores)
     if not cases:
         return None
-    out = {"rounds": stores.get("rounds"), "openmls": stores.get("openmls") is True,
+    out = {"rounds": rounds(stores), "openmls": stores.get("openmls") is True,
            "why_not": why_not or "it was not built", "api_depth": stores.get("api_depth"),
            "wipe": duration(stores.get("wipe_ns")), "tables": [],
            "panels": draw.store_panels(plots, objects(stores, "rows"), 24)}
@@ -426,7 +434,7 @@ def grown(plots, where, bench, growth):
         ["leaves punctured"] + ["d = %d" % d for d in (16, 20, 24, 28, 32)],
         [["%s %%" % number(100 * q, 2)] + ["%s; %s" % (size(b), number(b / n)) for n, b in
                                            (random_key(d, q) for d in (16, 20, 24, 28, 32))]
-         for q in (1e-4, 1e-3, 1e-2, .03, .1, .34)])
+         for q in (1e-4, 1e-3, 1e-2, .03, .1, .34)], of_run=False)
     return out if results.runs or sparse["slots-24"] else None
 
 
@@ -468,7 +476,7 @@ def paper(plots, where, bench, nohash, cover):
     out = {"beyond": sorted(beyond), "panels": [], "run": [], "time": None}
     out["memory"] = table("Worst case: heap bytes at the peak", [
         "its depth", "our d", "nodes", "thesis, asked for", "36 n + 24", "list asked", "massif",
-        "thesis, in all", "64 n + 32", "list in all", "massif", "pair slots in all"], rows)
+        "thesis, in all", "64 n + 32", "list in all", "massif", "pair slots in all"], rows, of_run=False)
     out["excess"] = number(100 * (PAPER_TOTAL_16 / (64 << 14) - 1))
     if bench.runs:
         out["panels"].append(draw.paper_memory_panel(plots, bench, list(range(10, 17)), massif,
@@ -518,7 +526,7 @@ def paper(plots, where, bench, nohash, cover):
                            "%s ± %s" % (size(predicted[k][1]), size(predicted[k][2]))
                            if k in predicted else "–", size(peaks["normal-%d" % k])]
                           for s, k, said, heap in ((2048, 4, "leaves/5", "104 kB"),
-                                                   (512, 16, "leaves/20", "32 kB"))])
+                                                   (512, 16, "leaves/20", "32 kB"))], of_run=False)
     return out if bench.runs or out["run"] or massif else None
 
 
@@ -543,7 +551,7 @@ def sigma(plots, cover):
             "panels": draw.sigma_panels(plots, rows, depths, limit),
             "table": table("Key size against σ: mean ± 95 % confidence", [
                 "d", "σ", "σ in leaves", "peak nodes", "formula", "mean nodes", "formula",
-                "punctured at the peak [%]", "formula"], body)}
+                "punctured at the peak [%]", "formula"], body, of_run=False)}
 
 
 # --- the page ------------------------------------------------------------------------------------
@@ -567,7 +575,22 @@ def machine(bench, run):
         ["valgrind", command("valgrind", "--version").strip() or "not installed"],
         ["measured", "%s, %s run" % (run.get("started", "–"), run.get("mode", "?"))
          if run else "–"], ["load at the start", run.get("load", "–") if run else "–"],
-        ["PRG call", "%s ns" % spread(bench.values("BM_Prg/evp/chain/d:1"))]])
+        ["other work", "%s of the %s processors" % (number(run["others"]), run.get("cores", "?"))
+         if run and "others" in run else "–"],
+        ["PRG call", "%s ns" % spread(bench.values("BM_Prg/evp/chain/d:1"))]], of_run=False)
+
+
+def noise(run):
+    """How much of the machine other work took meanwhile, if that was more than a tenth; of a run that did not end,
+    by the load at its start."""
+    if not run:
+        return None
+    load, cores = str(run.get("load", "")).split(" ")[0], count(run, "cores")
+    if isinstance(run.get("others"), (int, float)):
+        busy, words = run["others"], "other work took %s of the %s processors" % (number(run["others"]), cores)
+    else:
+        busy, words = float(load or 0), "it began at a load of %s on %s processors, and did not end" % (load, cores)
+    return words if cores and busy > cores / 10 else None
 
 
 SAID = ("eval_puncture_all", "ev_adv_bound_first")  # the theorems to read first
@@ -577,13 +600,13 @@ def cards(lines, bench, lost, aims, sections):
     """The four things a reader should know after one minute."""
     by_name = {c["name"]: c for c in lines}
     proofs = [by_name[n] for n in ("Theorems in Coq", "Contracts of the C code")]
-    said = [r["meaning"] for s in sections for r in s["rows"] if r["checked"] and r["name"] in SAID]
+    said = [markdown(r["meaning"]) for s in sections for r in s["rows"] if r["checked"] and r["name"] in SAID]
     contradictions = by_name["Contradictions in contracts"]
     if contradictions["status"] == "failed":  # a goal proven from these says nothing
         proofs.append(contradictions)
     worst = max(bench.depths("Punct", "opt", "worst"), default=None)
     out = [{"label": "Proven", "status": worst_of(proofs),
-            "figures": [p["figure"] for p in proofs if p["status"] != "not run"],
+            "of_run": False, "figures": [p["figure"] for p in proofs if p["status"] != "not run"],
             "small": said + [d for p in proofs for d in p["details"]]}]
     fast = {"label": "Fast", "status": "not run", "figures": [], "small": []}
     small = {"label": "Small", "status": "not run", "figures": [], "small": []}
@@ -615,7 +638,7 @@ def cards(lines, bench, lost, aims, sections):
                                                             row[0]))
         weak["small"] += ["%d of %d targets missed" % (len(aims["missed"]), aims["measured"])] \
             if aims["missed"] else []
-    return out + [fast, small, weak]
+    return out + [dict(card, of_run=card is not small) for card in (fast, small, weak)]
 
 
 def worst_of(lines):
@@ -651,15 +674,16 @@ def main():
         "contracts": table("Contracts, function by function",
                            ["function", "goals", "proved", "time [s]"],
                            [[f.get("name", "?"), f.get("goals", "?"), f.get("proved", "?"),
-                             number(f.get("seconds"))] for f in objects(wp, "functions")]),
+                             number(f.get("seconds"))] for f in objects(wp, "functions")], of_run=False),
         "fuzz": table("Fuzz targets", ["target", "time [s]", "executions", "edges", "crashes"],
                       [[t.get("name", "?"), t.get("seconds", fuzz.get("seconds", "?")),
                         number(t.get("executions"), 12),
                         t.get("coverage_edges", t.get("coverage", "?")), t.get("crashes", "?")]
-                       for t in objects(fuzz, "targets")]),
+                       for t in objects(fuzz, "targets")], of_run=False),
         "bench": {"stale": of_bench.stale, "commit": of_bench.commit, "ran": bool(bench.runs),
                   "date": str(bench.context.get("date", ""))[:16].replace("T", " "),
                   "cpu": bench.context.get("cpu_model"), "mode": (run or {}).get("mode")},
+        "noise": noise(run) if bench.runs or stores or suites else None,
         "stores": stores_section(plots, stores, why_not), "suites": suites_section(plots, suites, stores),
         "targets": aims, "losses": lost, "measured": measured(plots, bench, nohash),
         "paper": paper(plots, where, bench, nohash, cover), "sigma": sigma(plots, cover),
@@ -670,7 +694,9 @@ def main():
         lstrip_blocks=True, undefined=jinja2.StrictUndefined,
         autoescape=jinja2.select_autoescape(["html.j2"]))
     environment.filters["power"] = power
-    environment.filters["code"] = code
+    environment.filters["markdown"] = markdown
+    environment.filters["plain"] = plain
+    environment.filters["whole"] = whole
     for template, name in (("page.html.j2", "index.html"), ("report.txt.j2", "report.txt")):
         text = environment.get_template(template).render(page)
         with open(os.path.join(out, name), "w", encoding="utf-8") as f:
@@ -685,10 +711,31 @@ def power(text):
     return Markup(re.sub(r"\^(\w+|\([^)]*\))", r"<sup>\1</sup>", str(escape(text))))
 
 
-def code(text):
-    """`name` as code, 2^d with the exponent raised."""
+class Links(treeprocessors.Treeprocessor):
+    """Links of a document in docs/ lead to the same files from build/report/."""
+
+    def run(self, root):
+        for link in root.iter("a"):
+            link.set("href", posixpath.normpath(posixpath.join("../../docs", link.get("href"))))
+
+
+def whole(cell):
+    """Where a cell of a table does not break: in a word with hyphens, and between (least – greatest)."""
     from markupsafe import Markup
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(power(text))))
+    return Markup(re.sub(r"^[\w-]+$|\([^() ]+ – [^() ]+\)", r'<span class="whole">\g<0></span>', str(cell)))
+
+
+def plain(text):
+    """For the report in text."""
+    return text.striptags() if hasattr(text, "striptags") else text
+
+
+def markdown(text):
+    """A line of docs/, which is Markdown, as HTML."""
+    from markupsafe import Markup
+    reader = python_markdown.Markdown()
+    reader.treeprocessors.register(Links(reader), "links", 0)
+    return power(Markup(reader.convert(text).removeprefix("<p>").removesuffix("</p>")))
 
 
 if __name__ == "__main__":

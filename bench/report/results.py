@@ -12,6 +12,7 @@ import time
 IMPLS = ["list", "list28", "bst", "array", "ref", "opt", "slots", "packed"]
 OWN = ["opt", "slots", "packed"]  # what one gets unasked, and the library's two stores
 STORES = ["opt", "slots", "packed", "btree", "hash", "openmls"]  # of bench/stores.c
+SUITES = ["sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"]  # of bench/suites.c
 
 
 def read_json(path):

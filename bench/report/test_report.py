@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from results import SUITES
+
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("BUILD", HERE.parents[1] / "build"))
 count = failed = 0
@@ -143,6 +145,10 @@ def test_report():
                         '{"targets": [1, {"executions": "x"}]}'})
     ok(r.returncode == 0 and badges(page, "not run") >= CHECKS - 1 + 4 and not badges(page, "passed"),
        "unreadable results are not passed", r.stderr)
+    words = re.sub(r"<style>.*?</style>|<[^>]*>", "", page, flags=re.S)
+    ok(not re.search(r"\]\(|\\\\|`|\*\*", words) and 'href="../../prg/keccak.c"' in page
+       and "SHA3-256(seed || salt || id)" in page and "&lt;span" not in page,
+       "no Markdown is left in the words of the documents", re.findall(r".*(?:\]\(|`).*", words)[:3])
     outside = (' src="http', ' href="http', "@import", "<script")
     ok(page and not any(x in page for x in outside), "the page needs nothing from outside")
 
@@ -171,8 +177,12 @@ def test_figures():
 import sys
 sys.path.insert(0, %r)
 import plots
+import results
 assert len({*plots.COLOUR.values()}) == len(plots.COLOUR) == len({*plots.MARKER.values()})
 assert {*plots.COLOUR.values()} <= {*plots.OKABE_ITO.values()}
+for looks, names in ((plots.STORE_LOOK, results.STORES), (plots.SUITE_LOOK, results.SUITES)):
+    assert list(looks) == names, looks
+    assert all(len({*each}) == len(names) for each in zip(*looks.values())), looks
 fig, axes = plots.panel("title", "x", "")
 try:
     plots.Plots("/nonexistent").save(fig, "name", "alt")
@@ -182,6 +192,29 @@ sys.exit("an axis without a name was drawn")""" % str(HERE)
     r = run("/usr/bin/python3", "-c", check)
     ok(r.returncode == 0, "each store has a colour and a marker of its own, each axis a name",
        r.stderr)
+
+
+def test_noise():
+    """A run beside other work says so first, and marks what it measured and nothing else."""
+    figures = benchmark({"opt": 1000, "slots": 1000, "list": 5000}, {"opt": 16.2, "slots": 16.2, "list": 64})
+
+    def page_of(**run):
+        return report(bench__bench=Of(figures), bench__nohash=figures, bench__stores=stores_json(104, 105, 104, 300),
+                      bench__run=dict({"mode": "quick", "load": "0.10 1.00 1.00", "cores": 2}, **run), **PASSED)
+
+    r, page = page_of(others=1.84)
+    top, rest = page.split('id="checks"', 1)
+    captions = re.findall(r"<caption>(.*?)</caption>", rest)
+    ok("other work took 1.84 of the 2 processors" in top and badges(top, "noisy") == 3
+       and "A noisy run: other work took 1.84" in r.stdout, "a noisy run says so at the top", r.stdout)
+    marked = [c for c in captions if badges(c, "noisy")]
+    ok(len(marked) > 5 and "opt against its targets" in {c.split(" <")[0] for c in marked}
+       and {c for c in captions if c not in marked} >= {"Machine", "Contracts, function by function"},
+       "each table of its figures is marked, and none of the proofs", captions)
+    ok("a load of 13.5 on 2 processors, and did not end" in page_of(load="13.5 9 8")[1],
+       "one that did not end is judged by the load at its start")
+    ok(not any(badges(p, "noisy") or "noisy run" in p for p in (page_of(others=.19)[1], page_of()[1])),
+       "a quiet one marks nothing")
 
 
 def stores_json(opt, slots, packed, other, wipe=20):
@@ -200,7 +233,7 @@ def suites_json(bare, salted, aes):
         {"suite": suite, "version": version, **{f: [x] * 3 for f in (
             "one", "four", "eight", "punct", "fresh", "expand", "batch")}}
         for suite, version, x in (("sha3-256", "avx512", bare), ("sha3-256-salted", "avx512", salted),
-                                  ("aes-128", "aes-ni", aes))]
+                                  ("aes-128", "aes-ni", aes), ("mls-sha256", "sha-ni", bare))]
         + [{"suite": "aes-128", "version": "aes-vaes"}]}
 
 
@@ -226,6 +259,10 @@ def test_stores_and_suites():
         ok("OpenMLS was left out: no Rust is here" in r.stdout, "with the reason", r.stdout)
     ok("not on this processor" in report(bench__suites=fast)[1],
        "a version that this processor lacks has a row that says so")
+    unknown = dict(fast, rows=fast["rows"] + [dict(fast["rows"][0], suite="unheard-of")])
+    r, page = report(bench__suites=unknown)
+    ok(r.returncode != 0 and not page and "no colour and marker for the suite unheard-of" in r.stderr,
+       "a suite that would have an empty row is an error", r.stderr[-300:])
     row = "<td>OpenMLS, evaluated too</td>"
     theirs = dict(good, openmls=True, rows=good["rows"] + [dict(good["rows"][4], store="openmls", ns=[2100] * 3)])
     page = report(bench__stores=theirs, bench__suites=fast)[1]
@@ -279,7 +316,7 @@ def test_programs():
         r = run(BUILD / "bench" / "suites", 1, out)
         rows = json.loads(out.read_text())["rows"] if r.returncode == 0 else []
         ok({x["suite"] for x in rows if len(x.get("punct", ())) == 1} ==
-           {"sha3-256", "sha3-256-salted", "aes-128", "mls-sha256"}, "suites measures every suite", r.stderr)
+           {*SUITES}, "suites measures every suite, and the report knows them", r.stderr)
     r = run(BUILD / "bench" / "stores", 0)
     ok(r.returncode == 1 and "usage" in r.stderr, "stores refuses a wrong argument", r.stderr)
     r = run(BUILD / "bench" / "heap", 9)
@@ -308,6 +345,7 @@ def test_compare():
 
 test_report()
 test_figures()
+test_noise()
 test_stores_and_suites()
 test_prediction()
 test_programs()
