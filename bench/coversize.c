@@ -13,62 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../cli/impls/random.h"
+
 /* sigma = 2^d / divisor */
 static const unsigned divisors[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024};
 #define NDIVISORS (sizeof divisors / sizeof divisors[0])
 #define RUN_SIGMAS 4
-
-/* --- random numbers: xoshiro256++ seeded by splitmix64, normal deviates by the polar method --- */
-
-static uint64_t rng[4];
-static double spare;
-static int have_spare;
-
-static uint64_t rotl(uint64_t x, int k)
-{
-  return x << k | x >> (64 - k);
-}
-
-static uint64_t rng_next(void)
-{
-  uint64_t result = rotl(rng[0] + rng[3], 23) + rng[0], t = rng[1] << 17;
-  rng[2] ^= rng[0];
-  rng[3] ^= rng[1];
-  rng[1] ^= rng[2];
-  rng[0] ^= rng[3];
-  rng[2] ^= t;
-  rng[3] = rotl(rng[3], 45);
-  return result;
-}
-
-static void rng_seed(uint64_t seed)
-{
-  for (int i = 0; i < 4; i++) {
-    uint64_t z = seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    rng[i] = z ^ z >> 31;
-  }
-  have_spare = 0;
-}
-
-static double normal(void)
-{
-  double u, v, s;
-  if (have_spare) {
-    have_spare = 0;
-    return spare;
-  }
-  do {
-    u = (double)(int64_t)rng_next() * 0x1p-63;
-    v = (double)(int64_t)rng_next() * 0x1p-63;
-    s = u * u + v * v;
-  } while (s >= 1 || s == 0);
-  s = sqrt(-2 * log(s) / s);
-  spare = v * s;
-  have_spare = 1;
-  return u * s;
-}
 
 /* --- one run --- */
 
@@ -79,16 +29,16 @@ struct run {
 /* hit: one bit a node, numbered like a heap (root 1, children 2n and 2n + 1, leaf 2^d + x): the
  * subtree holds a punctured leaf.  |cover| = free leaves - free inner nodes, so a puncture changes
  * it by (inner nodes newly hit) - 1. */
-static struct run simulate(uint64_t *hit, unsigned depth, double sigma)
+static struct run simulate(uint64_t *hit, unsigned depth, double sigma, uint64_t *state)
 {
   const uint64_t leaves = (uint64_t)1 << depth;
   const uint64_t punctures = (uint64_t)llround(RUN_SIGMAS * sigma);
   struct run r = {0, 0, 0};
   int64_t size = 1, peak = 0;
-  double sum = 0;
+  double sum = 0, spare = NAN;
   memset(hit, 0, (2 * leaves + 63) / 64 * sizeof *hit);
   for (uint64_t done = 0; done < punctures;) {
-    double x = floor((double)leaves / 2 + sigma * normal());
+    double x = floor((double)leaves / 2 + sigma * random_normal(state, &spare));
     if (x < 0 || x >= (double)leaves)
       continue;
     uint64_t node = leaves + (uint64_t)x;
@@ -342,8 +292,8 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < NDIVISORS; k++) {
       const double sigma = (double)leaves / divisors[k];
       for (unsigned n = 0; n < runs; n++) {
-        rng_seed((uint64_t)seed << 32 | (uint64_t)depth << 24 | k << 16 | n);
-        struct run r = simulate(hit, depth, sigma);
+        uint64_t state = (uint64_t)seed << 32 | (uint64_t)depth << 24 | k << 16 | n;
+        struct run r = simulate(hit, depth, sigma, &state);
         sample[n] = r.peak;
         sample[runs + n] = r.mean;
         sample[2 * runs + n] = r.at_peak / (double)leaves;

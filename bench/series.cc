@@ -21,6 +21,7 @@
 
 #include "baselines.h"
 #include "../cli/impls/list.h"
+#include "../cli/impls/random.h"
 #include "workload.h"
 
 namespace {
@@ -120,10 +121,7 @@ void sparse(const pprf_impl *impl, unsigned depth, double fraction)
     const double step = std::min(power * grid[index], fraction);
     const double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
     while (static_cast<double>(done) < step * leaves && why == nullptr) {
-      random += 0x9e3779b97f4a7c15u; // splitmix64
-      uint64_t z = (random ^ random >> 30) * 0xbf58476d1ce4e5b9u;
-      z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-      const int err = impl->punct(key, (z ^ z >> 31) >> (64 - depth));
+      const int err = impl->punct(key, random_next(&random) >> (64 - depth));
       if (err == PPRF_ERR_PUNCTURED)
         continue;
       check(err, "punct");

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <stdexcept>
 #include <unordered_set>
+
+#include "../cli/impls/random.h"
 
 NodeCounter::NodeCounter(unsigned depth) : depth_(depth), hit_(((UINT64_C(2) << depth) + 63) / 64)
 {
@@ -34,17 +35,17 @@ void NodeCounter::punct(uint64_t leaf)
 
 namespace {
 
-// The standard fixes the output of std::mt19937_64 but not that of its distributions: ours are
-// written out, so that every machine measures the same sequences.
+// Every machine measures the same sequences: the standard does not fix those of its distributions.
 class Random {
-  std::mt19937_64 engine_;
+  uint64_t state_;
+  double spare_ = NAN;
 
 public:
-  explicit Random(uint64_t seed) : engine_(seed) {}
-  double unit() { return static_cast<double>(engine_() >> 11) * 0x1p-53; } // [0, 1)
-  uint64_t below(uint64_t n) { return engine_() % n; }                     // n is far below 2^64
+  explicit Random(uint64_t seed) : state_(seed) {}
+  double unit() { return random_unit(&state_); }
+  uint64_t below(uint64_t n) { return random_next(&state_) % n; } // n is far below 2^64
   double exponential(double mean) { return -mean * std::log1p(-unit()); }
-  double normal() { return std::sqrt(exponential(2)) * std::cos(2 * M_PI * unit()); }
+  double normal() { return random_normal(&state_, &spare_); }
 };
 
 std::vector<Op> tls(uint32_t leaves, Random &random)

@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "keyfile.h"
 #include "impls/list.h"
+#include "impls/random.h"
 #include "common/options.h"
 #include "prg.h"
 
@@ -47,20 +48,10 @@ struct args {
 
 /* ---- the pattern ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
-static uint64_t draw64(uint64_t *state)
-{
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
 struct pattern {
   const struct args *args;
   uint64_t state, next; /* generator state; next leaf of worst and best */
-  double spare;         /* the second number of a Box-Muller pair */
-  bool have_spare;
+  double spare;         /* random_normal's */
   uint64_t *punctured; /* normal, random: a bit a leaf; a hash table beyond depth 32 */
   size_t places; /* table size, a power of 2 above the number of punctures; 0: bits */
 };
@@ -72,7 +63,7 @@ static size_t bitmap_words(unsigned depth)
 
 static bool pattern_begin(struct pattern *p, const struct args *a)
 {
-  *p = (struct pattern){.args = a, .state = a->seed};
+  *p = (struct pattern){.args = a, .state = a->seed, .spare = NAN};
   if (a->scenario == WORST || a->scenario == BEST)
     return true;
   if (a->depth > 32)
@@ -92,7 +83,7 @@ static bool enter(struct pattern *p, uint64_t leaf)
     return !there;
   }
   uint64_t state = leaf; /* 0 is an empty place; a leaf is stored as leaf + 1 */
-  size_t at = (size_t)draw64(&state) & (p->places - 1);
+  size_t at = (size_t)random_next(&state) & (p->places - 1);
   for (; p->punctured[at] != 0; at = (at + 1) & (p->places - 1))
     if (p->punctured[at] == leaf + 1)
       return false;
@@ -100,31 +91,17 @@ static bool enter(struct pattern *p, uint64_t leaf)
   return true;
 }
 
-/* Box-Muller: two samples of N(0, 1) from two uniform ones. */
-static double draw_normal(struct pattern *p)
-{
-  if (p->have_spare) {
-    p->have_spare = false;
-    return p->spare;
-  }
-  double u = ((double)(draw64(&p->state) >> 11) + 1) * 0x1p-53; /* in (0, 1] */
-  double v = (double)(draw64(&p->state) >> 11) * 0x1p-53;
-  double r = sqrt(-2 * log(u)), angle = 2 * 3.14159265358979323846 * v;
-  p->spare = r * sin(angle);
-  p->have_spare = true;
-  return r * cos(angle);
-}
-
 /* One draw of normal or random; false if it is outside the tree. */
 static bool draw_leaf(struct pattern *p, uint64_t *leaf)
 {
   unsigned depth = p->args->depth;
   if (p->args->scenario == RANDOM) {
-    *leaf = draw64(&p->state) >> (64 - depth);
+    *leaf = random_next(&p->state) >> (64 - depth);
     return true;
   }
   /* relative to the middle: beyond depth 53 a leaf has more bits than a double */
-  double half = ldexp(1, (int)depth - 1), x = round(p->args->sigma * draw_normal(p));
+  double half = ldexp(1, (int)depth - 1),
+         x = round(p->args->sigma * random_normal(&p->state, &p->spare));
   if (!(x >= -half && x < half))
     return false;
   *leaf = (UINT64_C(1) << (depth - 1)) + (uint64_t)(int64_t)x;
@@ -213,7 +190,7 @@ static int make_key(const struct args *a, pprf_key **key)
   uint8_t seed[PPRF_VALUE_BYTES_MAX];
   uint64_t state = ~a->seed; /* different from the pattern's */
   for (size_t i = 0; i < sizeof seed; i += 8) {
-    uint64_t word = draw64(&state);
+    uint64_t word = random_next(&state);
     memcpy(seed + i, &word, 8);
   }
   const struct pprf_options options = {.size = sizeof options,
