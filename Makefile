@@ -66,6 +66,7 @@ LINK_CXX := $(CXX) $(ALL_CXXFLAGS) $(ALL_LDFLAGS)
 # Warnings are errors in our own runs, and nothing to a user whose compiler has new ones.
 STRICT := $(if $(filter undefined,$(origin WERROR)),WERROR=-Werror)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ENGINE := -fsanitize=fuzzer # what drives a fuzz target
 # before a run: removes an older result, notes of which sources the new one is
 SOURCE := $(PYTHON) bench/report/source.py
 # a TAP test that plants bugs: the command, to which options may be added

@@ -110,9 +110,9 @@ EQ_FUZZ := fuzz_ops fuzz_import fuzz_cli
 # Sequences are found by a program without sanitizers, which runs several times as many, and what it keeps
 # is run with them.  No sequence depends on bytes that comparisons would have to show.
 $(EQB)/fuzz_ops: $(EQB)/fast/fuzz/fuzz_ops.o $(EQ_fast_OPS)
-	$(call SAY,LINK,$@)$(CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(ENGINE) $(EQ_LDFLAGS) -o $@ $^ $(ALL_LDLIBS)
 $(EQB)/fuzz_import $(EQB)/fuzz_cli: $(EQB)/%: $(EQB)/fuzz/fuzz/%.o $(EQ_fuzz_OPS)
-	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
+	$(call SAY,LINK,$@)$(CLANG) $(EQ_SANITIZE_CLANG) $(ENGINE) $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQ_FUZZ:%=$(EQB)/afl/%): $(EQB)/afl/%: $(EQB)/afl/fuzz/%.o $(EQ_afl_OPS)
 	AFL_QUIET=1 afl-clang-fast $(EQ_SANITIZE_CLANG) -fsanitize=fuzzer $(EQ_LDFLAGS) -o $@ $^ $(EQ_LIBS) $(ALL_LDLIBS)
 $(EQB)/fuzz_cli: $(EQ_fuzz_FUZZ_CLI)

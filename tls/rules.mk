@@ -93,7 +93,7 @@ bench-tls: deps-build ## measure the session tickets (2 minutes): build/bench/tl
 	@$(B)/tls/bench_tls $(BENCH_TLS_FLAGS) $(B)/bench/tls.json | tee $(B)/bench/tls.txt
 
 # hostile tickets, hostile servers: some seconds in TAP_TESTS, long in test-full
-TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=fuzzer $(ALL_LDFLAGS)
+TLS_FUZZ := $(CLANG) $(ALL_CPPFLAGS) $(TLS_CPPFLAGS) -O1 -g $(SANITIZE) $(ENGINE) $(ALL_LDFLAGS)
 TLS_FUZZED := $(filter-out tls/openssl/%,$(TLS_SRC)) $(wildcard tls/*.h tls/*/*.h)
 $(B)/tls/fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 	@mkdir -p $(@D)

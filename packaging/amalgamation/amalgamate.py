@@ -322,6 +322,9 @@ HEAD = """\
  * pprf.h says what the functions do.  The proofs that these sources carry as comments, and the tests,
  * are in libpprf's own tree.  The sections, in the order in which they need each other:
 {contents} */
+#ifndef __linux__
+#error "libpprf runs on Linux alone: it needs MADV_WIPEONFORK, getrandom and mlock2"
+#endif
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mlock2, explicit_bzero, secure_getenv, getrandom */
 #endif

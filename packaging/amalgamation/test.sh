@@ -55,6 +55,12 @@ if [ "${1:-}" = --residue ]; then
   exit $failed
 fi
 
+elsewhere() { # FILE: the first error where there is no Linux
+  gcc -U__linux__ -Iinclude -Iprg -I"$am" -fsyntax-only "$1" 2>&1 | grep -m 1 error: |
+    grep 'libpprf runs on Linux alone'
+}
+run another_system_is_refused_first elsewhere "$am/pprf.c"
+run and_by_the_librarys_own_sources elsewhere prg/common/fork.c
 for cc in gcc clang; do
   for options in "" -DPPRF_NO_OPENSSL; do
     object=$dir/$cc$options.o

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Writes the release's files to OUT: what the last commit has, with the library in one file beside the bindings
-# that embed it, and their SHA-256.  Twice the same commit gives the same bytes, wherever and by whomever.
+# that embed it, a bill of materials, and their SHA-256.  Twice the same commit gives the same bytes, wherever and by whomever.
 # Usage: dist.sh OUT VERSION
 set -eu
 out=$(realpath -m "$1") version=$2
@@ -34,4 +34,6 @@ for place in bindings/{python/pprf/_c,go,rust/pprf-sys/c}; do # bindings that em
 done
 pack "libpprf-$version"
 pack "libpprf-$version-amalgamation"
+python3 "$whole/packaging/release/sbom.py" "$version" "$whole" "$out"/libpprf-*.tar.gz > "$work/sbom"
+mv "$work/sbom" "$out/libpprf-$version.spdx.json"
 (cd "$out" && sha256sum libpprf-* > SHA256SUMS && cat SHA256SUMS)

@@ -21,6 +21,11 @@ for library in opt/libpprf tls/libpprf_tls; do
   status=0
   [ "$(printf '%s\n%s\n' "$later" "$version" | sort -V | tail -1)" = "$version" ] || status=1
   result $status "$name: no line is of a later version than $version"
+  soname=$(readelf -d "$B/$library.so" | sed -n 's/.*soname: \[\(.*\)\]$/\1/p')
+  package=${name//_/-}${soname##*.so.}
+  [ "${soname%.so.*}" = "$name" ] && grep -qx "Package: $package" debian/control &&
+    grep -q "/$soname" "debian/$package.install" && grep -q "symbols,$name,$package," debian/rules
+  result $? "$name: the Debian package $package has $soname"
 done
 # whatever opt and prg define for each other
 nm --defined-only "$B"/opt/*.o "$B"/prg/*.o "$B"/prg/common/*.o | sed -n 's/.* [A-Z] //p' | sort -u |

@@ -30,6 +30,29 @@ elsewhere() { # the same commit, another place, user's mask, time zone, language
 }
 run the_same_bytes_elsewhere elsewhere
 run checksums_hold env -C "$out" sha256sum --quiet -c SHA256SUMS
+# every tarball with its checksum, every crate of the lock file, in a document whose parts refer to each other
+materials() {
+  python3 - "$out" "$version" "$tree" << 'END'
+import json, re, sys, tomllib
+out, version, tree = sys.argv[1:]
+with open(f"{out}/libpprf-{version}.spdx.json") as file:
+    sbom = json.load(file)
+packages = {p["SPDXID"]: p for p in sbom["packages"]}
+digests = {p["name"]: p["checksums"][0]["checksumValue"] for p in packages.values() if "checksums" in p}
+with open(out + "/SHA256SUMS") as file:
+    sums = {name: digest for digest, name in map(str.split, file)}
+with open(tree + "/bindings/rust/Cargo.lock", "rb") as file:
+    crates = {c["name"] for c in tomllib.load(file)["package"] if "checksum" in c}
+assert len(packages) == len(sbom["packages"]) and sbom["spdxVersion"] == "SPDX-2.3"
+assert {name: sums[name] for name in sums if name.endswith(".gz")} == {
+    name: digest for name, digest in digests.items() if name.endswith(".gz")}, digests
+assert crates and crates <= digests.keys() and {"openssl", "hiredis", "jansson", "cffi"} <= {
+    p["name"] for p in packages.values()}
+related = {r["relatedSpdxElement"] for r in sbom["relationships"]}
+assert related == packages.keys() and all(re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", i) for i in packages)
+END
+}
+run the_bill_of_materials_has_every_file_and_crate materials
 changed() {
   cp "$out"/* "$work/changed/" && printf x >> "$work/changed/libpprf-$version.tar.gz" &&
     ! (cd "$work/changed" && sha256sum --quiet -c SHA256SUMS)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The process number of fork.h, in a page that fork clears. */
+#ifndef __linux__
+#error "libpprf runs on Linux alone: it needs MADV_WIPEONFORK, getrandom and mlock2"
+#endif
+
 #include "fork.h"
 
 #include <pthread.h>
