@@ -104,6 +104,17 @@ $(B)/tls/planted_fuzz_tickets: tls/tests/fuzz_tickets.c $(TLS_FUZZED) $(OPT_OBJ)
 $(B)/tls/fuzz_wire: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chain.c $(wildcard tls/*.h tls/*/*.h valkey/*.h)
 	@mkdir -p $(@D)
 	$(TLS_FUZZ) $(filter-out %.h,$^) -lhiredis -lssl $(ALL_LDLIBS) -o $@
+$(B)/tls/fuzz_target: tls/tests/fuzz_target.c tls/fleet/target.c tls/fleet/target.h
+	@mkdir -p $(@D)
+	$(TLS_FUZZ) $(filter-out %.h,$^) -lssl $(ALL_LDLIBS) -o $@
+$(B)/tls/planted_fuzz_target_at: PLANTED := s/strrchr(text,/strchr(text,/
+$(B)/tls/planted_fuzz_target_digit: PLANTED := s/high << 4 | low/high << 4 | high/
+$(B)/tls/planted_fuzz_target_digit: TLS_FUZZ += -DNO_TABLE
+$(B)/tls/planted_fuzz_target_%: tls/tests/fuzz_target.c tls/fleet/target.c tls/fleet/target.h
+	@mkdir -p $(@D)
+	@sed '$(PLANTED)' tls/fleet/target.c > $@.c
+	@! cmp -s $@.c tls/fleet/target.c
+	$(TLS_FUZZ) -Itls/fleet $< $@.c -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/planted_fuzz_wire_lost: PLANTED := s/Feed(w->reader, bytes, (size_t)n)/Feed(w->reader, bytes, (size_t)n - (n > 16))/
 $(B)/tls/planted_fuzz_wire_long: PLANTED := s/n <= ELEMENTS_MAX ?/n <= 100 ?/
 $(B)/tls/planted_fuzz_wire_first: PLANTED := s/^    close_socket(w);/    wire_close(w);/
@@ -113,14 +124,17 @@ $(B)/tls/planted_fuzz_wire_%: tls/tests/fuzz_wire.c tls/fleet/wire.c valkey/chai
 	@! cmp -s $@.c tls/fleet/wire.c
 	$(TLS_FUZZ) -Itls/fleet tls/tests/fuzz_wire.c $@.c valkey/chain.c -lhiredis -lssl $(ALL_LDLIBS) -o $@
 $(B)/tls/fuzz: tls/tests/fuzz.sh $(B)/tls/fuzz_tickets $(B)/tls/planted_fuzz_tickets $(B)/tls/fuzz_wire \
-    $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long $(B)/tls/planted_fuzz_wire_first
+    $(B)/tls/planted_fuzz_wire_lost $(B)/tls/planted_fuzz_wire_long $(B)/tls/planted_fuzz_wire_first \
+    $(B)/tls/fuzz_target $(B)/tls/planted_fuzz_target_at $(B)/tls/planted_fuzz_target_digit
 	@printf '#!/bin/sh\nFUZZERS="%s" exec tls/tests/fuzz.sh\n' '$(@D)' > $@
 	@chmod +x $@
 TAP_TESTS += $(B)/tls/fuzz
 .PHONY: fuzz-tls
-fuzz-tls: deps-fuzz ## fuzz the session tickets and the fleet's replies, FUZZ_SECONDS each
-	@$(MAKE) --no-print-directory $(B)/tls/fuzz_tickets $(B)/tls/fuzz_wire
-	@mkdir -p $(B)/tls/kept/tickets $(B)/tls/kept/wire
+fuzz-tls: deps-fuzz ## fuzz the session tickets, the fleet's replies and its URLs, FUZZ_SECONDS each
+	@$(MAKE) --no-print-directory $(B)/tls/fuzz_tickets $(B)/tls/fuzz_wire $(B)/tls/fuzz_target
+	@mkdir -p $(B)/tls/kept/tickets $(B)/tls/kept/wire $(B)/tls/kept/target
+	$(B)/tls/fuzz_target -max_total_time=$(FUZZ_SECONDS) -max_len=512 -print_final_stats=1 \
+	  -artifact_prefix=$(B)/tls/kept/ $(B)/tls/kept/target
 	$(B)/tls/fuzz_tickets -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
 	  -artifact_prefix=$(B)/tls/kept/ $(B)/tls/kept/tickets
 	$(B)/tls/fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=2048 -print_final_stats=1 \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Masks for values sent from the module to a host.  Client and server agree on a 32-byte chain key
  * (X25519, both key pairs made for the connection).  Each value's mask is derived from the chain
- * key, which is then replaced by its hash.  docs/fleet.md has the formulas. */
+ * key, which is then replaced by its hash: Bellare and Yee's forward-secure generator.  docs/fleet.md
+ * has the formulas, and where they are proven. */
 #ifndef VALKEY_CHAIN_H
 #define VALKEY_CHAIN_H
 

@@ -493,6 +493,7 @@ class Urls(unittest.TestCase):
                 ("valkey://h:0", "the port"),
                 ("valkey://h:65536", "the port"),
                 ("valkey://[::1", "an IPv6"),
+                ("valkey://h]:7", "a host has letters"),
                 ("valkey://h/a%41", "a name"),
                 ("valkey://u@h", "a user has a password"),
                 ("valkey://u:%4@h", "a %"),

@@ -4,7 +4,7 @@
 # Environment: CC, CFLAGS, LIB_FUZZING_ENGINE, OUT.
 # Not fuzz_ops and fuzz_cli: they start the oracle and the program, which have to lie beside them in build/.
 b=build/oss-fuzz
-targets=("$b/equivalence-tests/fuzz_import" "$b/tls/fuzz_tickets" "$b/tls/fuzz_wire")
+targets=("$b/equivalence-tests/fuzz_import" "$b/tls/fuzz_tickets" "$b/tls/fuzz_wire" "$b/tls/fuzz_target")
 make -j"$(nproc)" DEPS=skip B=$b CLANG="$CC" SANITIZE="$CFLAGS" ENGINE="$LIB_FUZZING_ENGINE" \
   LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/lib'" "${targets[@]}"
 mkdir -p "$OUT/lib"

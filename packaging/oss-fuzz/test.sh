@@ -8,7 +8,7 @@ OUT=$(mktemp -d)
 trap 'rm -rf "$OUT"' EXIT
 export OUT CC=clang LIB_FUZZING_ENGINE=-fsanitize=fuzzer
 export CFLAGS='-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address -fsanitize=fuzzer-no-link'
-echo 1..4
+echo 1..5
 failed=0 n=1
 result() { # STATUS NAME
   [ "$1" = 0 ] || { tail -20 "$OUT/log" | sed 's/^/# /'; printf 'not '; failed=1; }
@@ -17,7 +17,7 @@ result() { # STATUS NAME
 }
 packaging/oss-fuzz/build.sh > "$OUT/log" 2>&1
 result $? "build.sh builds"
-for target in fuzz_import fuzz_tickets fuzz_wire; do
+for target in fuzz_import fuzz_tickets fuzz_wire fuzz_target; do
   (cd "$OUT" && ldd "$OUT/$target" | grep -q " $OUT/lib/libcrypto" && timeout 300 ./$target -runs=500 -max_len=512 > log 2>&1)
   result $? "$target runs, with the libraries beside it"
 done

@@ -65,12 +65,13 @@ static int number(const char *s, unsigned most, unsigned *n)
   return *s != '\0' && *n >= 1 && *n <= most;
 }
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 /* On the server the name is in braces, so that a cluster keeps all its keys in one slot. */
 static int is_name(const char *s)
 {
   size_t n = strlen(s);
-  return n > 0 && n <= 64 &&
-         strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:") == n;
+  return n > 0 && n <= 64 && strspn(s, WORD ":") == n;
 }
 
 static const char *parse_options(struct target *t, char *text)
@@ -122,7 +123,9 @@ static const char *parse_place(struct target *t, char *text)
     t->password = password;
   }
   char *tail = host;
-  if (*host == '[') { /* an IPv6 address */
+  const char *good = WORD;
+  if (*host == '[') { /* an IPv6 address, maybe with a zone */
+    good = WORD ":%";
     tail = ++host;
     tail = cut(tail, "]");
     if (tail == NULL || (*tail != '\0' && *tail != ':'))
@@ -135,6 +138,8 @@ static const char *parse_place(struct target *t, char *text)
     return "the port is a number, 1..65535";
   if (*host == '\0')
     return "there is no host";
+  if (host[strspn(host, good)] != '\0')
+    return "a host has letters, digits, - _ and .";
   t->host = host;
   if (name != NULL && *name != '\0')
     t->name = name;

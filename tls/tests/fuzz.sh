@@ -19,6 +19,7 @@ fuzz() {
       printf '\2$3\r\nabc\r\n*2\r\n+OK\r\n:-12\r\n-ERR no\r\n$-1\r\n$20\r\n01234567890123456789\r\n' > "$dir/$2/replies"
       printf '\77*65\r\n'
       for _ in {1..65}; do printf ':1\r\n'; done ;;
+    *target*) printf 'valkeys://u:p@q@[::1]:1/n?ca=%%41&budget=1&timeout=2' ;;
   esac > "$dir/$2/first"
   timeout 600 "$FUZZERS/$2" -seed="$seed" -runs="$runs" -max_len="$1" -artifact_prefix="$dir/" "$dir/$2" > "$dir/log" 2>&1
 }
@@ -27,7 +28,7 @@ result() { # STATUS NAME
   [ "$1" = 0 ] || { tail -30 "$dir/log" | sed 's/^/# /'; printf 'not '; failed=1; }
   echo "ok $count - $2"
 }
-echo 1..6
+echo 1..9
 fuzz 4096 fuzz_tickets
 result $? "hostile tickets, numbers and orders of calls do what the table says"
 fuzz 2048 fuzz_wire
@@ -40,4 +41,10 @@ result $? "a byte that is lost is found"
 result $? "an array that is too long is found"
 ! fuzz 2048 planted_fuzz_wire_first && grep -q AddressSanitizer "$dir/log"
 result $? "a connection that the first of two addresses ends is found"
+fuzz 512 fuzz_target
+result $? "URLs mean what the table says, and the same when they are written again"
+! fuzz 512 planted_fuzz_target_at && grep -q "^fuzz_target: " "$dir/log"
+result $? "a password that ends at its first @ is found, by the table"
+! fuzz 512 planted_fuzz_target_digit && grep -q "^fuzz_target: " "$dir/log"
+result $? "a digit of %XX that is lost is found, by writing the URL again"
 exit $failed
