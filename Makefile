@@ -113,7 +113,7 @@ PRG_KECCAK_SRC := prg/keccak.c prg/aes.c prg/aes_instructions.c prg/sha256.c prg
 COMMON_SRC := prg/common/fork.c prg/common/prepare.c prg/common/strerror.c # in both libraries
 REF_SRC := ref/node.c ref/core.c ref/codec.c ref/version2.c ref/pprf.c ref/batch.c ref/wide.c
 OPT_SRC := opt/slots/bitmap.c opt/slots/pages.c opt/slots/levels.c opt/packed/arena.c opt/packed/tiles.c opt/packed/index.c opt/packed/draft/draft.c opt/packed/fit.c opt/packed/draft/rewrite.c opt/packed/draft/rewrite_set.c opt/packed/draft/splice.c opt/packed/sets/rewrite.c opt/packed/sets/range.c opt/packed/sets/set.c opt/packed/sets/runs.c opt/packed/sets/splice_runs.c opt/packed/sets/batch.c opt/packed/load.c opt/packed/read.c opt/packed/packed.c opt/slots/store.c opt/read.c opt/change.c opt/walk.c opt/packed/core.c opt/packed/core_range.c opt/core.c opt/pprf.c opt/batch.c opt/wide.c prg/lanes.c opt/shared.c
-CLI_SRC := cli/main.c cli/command.c cli/options.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
+CLI_SRC := cli/main.c cli/command.c cli/options.c cli/message.c cli/cli.c cli/setup.c cli/key.c cli/keyfile.c \
   cli/replace.c cli/simulate.c
 TLS_SRC := tls/tickets/pool.c tls/tickets/backend.c tls/tickets/tickets.c tls/openssl/clients.c tls/openssl/attach.c
 FLEET_SRC := tls/fleet/target.c tls/fleet/wire.c tls/fleet/fleet.c valkey/chain.c # of libpprf_tls too

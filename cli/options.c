@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "arguments.h"
+#include "pprf.h"
 
-enum { KEY_USAGE = 512, OPTIONS_MAX = 16, HELP_COLUMN = 28, HELP_WIDTH = 80 };
+enum { KEY_USAGE = 512, OPTIONS_MAX = 32, HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
 static const struct option_line help_options[] = {
   {"help", 'h', NULL, "Show this help"},
@@ -64,7 +65,8 @@ static void print_options(const struct option_line *o)
 
 static void print_help(const struct command_line *line)
 {
-  printf("Usage: %s [OPTION]... %s\n", command_name, line->operands);
+  printf("Usage: %s [OPTION]...%s%s\n", command_name, *line->operands != '\0' ? " " : "",
+         line->operands);
   print_wrapped(line->about);
   putchar('\n');
   print_options(line->options);
@@ -81,7 +83,7 @@ static void print_usage(const struct command_line *line)
          o++)
       printf(" [--%s%s%s]", o->name, o->argument != NULL ? "=" : "",
              o->argument != NULL ? o->argument : "");
-  printf(" %s\n", line->operands);
+  printf("%s%s\n", *line->operands != '\0' ? " " : "", line->operands);
 }
 
 /* ---- parsing ---- */
@@ -194,12 +196,13 @@ int parse_arguments(const struct command_line *line, int argc, char **argv, void
       return STATUS_SHOWN;
     }
     if (key == 'V') {
-      puts("pprf " PPRF_VERSION);
+      printf("%.*s " PPRF_VERSION "\n", (int)strcspn(command_name, " "), command_name);
       return STATUS_SHOWN;
     }
     status = key == '?' || key == ':' ? refuse(&t, key, argv) : line->option(input, key, optarg);
   }
   for (int i = optind; status == STATUS_DONE && i < argc; i++)
-    status = line->operand(input, argv[i]);
+    status = line->operand != NULL ? line->operand(input, argv[i])
+                                   : complain(STATUS_USAGE, "'%s': unexpected argument", argv[i]);
   return status == STATUS_DONE && line->end != NULL ? line->end(input) : status;
 }

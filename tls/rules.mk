@@ -37,7 +37,7 @@ $(B)/tls/libpprf_tls.so.0: $(TLS_OBJ) $(FLEET_OBJ) $(OPT_OBJ) tls/libpprf_tls.ma
 $(B)/tls/libpprf_tls.so: $(B)/tls/libpprf_tls.so.0
 	$(QUIET)ln -sf libpprf_tls.so.0 $@
 
-$(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/tls/libpprf_tls.a
+$(B)/pprf-tls-server: $(B)/tls/server/server.o $(B)/cli/options.o $(B)/cli/message.o $(B)/tls/libpprf_tls.a
 	$(call SAY,LINK,$@)$(LINK) -o $@ $^ -lhiredis -lssl $(ALL_LDLIBS)
 
 # the TLS side stands on public functions: failures inside opt are another folder's to make
@@ -170,7 +170,10 @@ install-tls: $(B)/tls/libpprf_tls.a $(B)/tls/libpprf_tls.so $(B)/pprf-tls-server
 	install -m 755 $(B)/pprf-tls-server "$(DESTDIR)$(BINDIR)/"
 	install -m 644 tls/server/pprf-tls-server.1 "$(DESTDIR)$(MANDIR)/man1/"
 	install -m 644 tls/pprf_tls.3 "$(DESTDIR)$(MANDIR)/man3/"
+	@for name in $$(sed -n 's/^\(pprf_[a-z_]*\) .*/\1/p' packaging/release/libpprf_tls.symbols); do \
+	  echo ".so man3/pprf_tls.3" | install -m 644 /dev/stdin "$(DESTDIR)$(MANDIR)/man3/$$name.3"; done
 uninstall-tls:
+	@{ grep -lsx '\.so man3/pprf_tls\.3' "$(DESTDIR)$(MANDIR)"/man3/pprf_t*.3 || true; } | tr '\n' '\0' | xargs -0r rm -f
 	rm -f $(foreach f,pprf_tls.h pprf_tickets.h pprf_fleet.h,"$(DESTDIR)$(INCLUDEDIR)/$(f)") \
 	  "$(DESTDIR)$(LIBDIR)/pkgconfig/pprf_tls.pc" \
 	  $(foreach f,libpprf_tls.a libpprf_tls.so libpprf_tls.so.0,"$(DESTDIR)$(LIBDIR)/$(f)") \

@@ -47,6 +47,8 @@ run all_of_it_is_there test -s "$space/to d/usr/bin/pprf" -a -s "$space/to d/usr
   -s "$space/to d/usr/lib/libpprf_tls_preload.so" -a -s "$space/to d/usr/share/man/man3/pprf.3" -a \
   -s "$space/to d/usr/share/man/man1/pprf.1" -a -s "$space/to d/usr/lib/pkgconfig/pprf_tls.pc" -a \
   -s "$space/to d/usr/lib/pprf/pprf.so"
+run man_finds_each_function_of_the_tickets test "$(grep -lx '.so man3/pprf_tls.3' "$space/to d/usr/share/man/man3"/* |
+  sed 's/.*\///; s/\.3$//' | sort)" = "$(grep -o '^pprf_[a-z_]*' packaging/release/libpprf_tls.symbols | sort)"
 run install_says_what_ldconfig_would_do grep -q ldconfig "$dir/installed"
 refused() { # COMMAND...
   ! "$@"

@@ -3,7 +3,6 @@
  * each connection: full, resumed, 0-RTT accepted or 0-RTT rejected. */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
@@ -21,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../cli/arguments.h"
 #include "pprf_fleet.h"
 #include "pprf_tls.h"
 
@@ -33,7 +33,7 @@ struct arguments {
   size_t servers;
 };
 
-/* The options in --help's order; a value below 256 is a short option's letter. */
+/* A letter below 256 is a short option. */
 enum {
   STATS = 256,
   BACKEND,
@@ -49,66 +49,42 @@ enum {
   KEY,
   GROUPS,
   TLS12,
-  SUITE,
-  HELP,
-  VERSION
+  SUITE
 };
 
-static const struct {
-  int key;
-  const char *name, *value, *help; /* value: NULL if there is none */
-} options[] = {{'p', "port", "N", "port on 127.0.0.1 (default 4433; 0: any free one)"},
-               {'w', "workers", "N", "processes that share the tickets, 1..64 (default 1)"},
-               {'n', "connections", "N", "end after N connections a worker (default: never)"},
-               {CERT, "cert", "FILE", "certificate (default pprf-tls-server.crt; made if missing)"},
-               {KEY, "key", "FILE", "its private key (default pprf-tls-server.key)"},
-               {GROUPS, "groups", "LIST", "key exchange groups, such as P-256:X25519"},
-               {DEPTH, "depth", "D", "2^D tickets a key, 4..32 (default: from the rate)"},
-               {RATE, "rate", "N", "tickets a second to handle (default 500: depth 22)"},
-               {MEMORY, "memory", "BYTES", "upper bound for the tickets' memory (default: 8 keys)"},
-               {LIFETIME, "lifetime", "S", "lifetime of a ticket in seconds (default 7200)"},
-               {ROTATION, "rotation", "S", "seconds after which a new key starts"},
-               {SUITE, "suite", "NAME", "PRG suite: sha3-256, sha3-256-salted or aes-128"},
-               {BACKEND, "backend", "URL", "keep keys on a server with the module (repeatable)"},
-               {EARLY, "max-early-data", "N", "bytes of early data accepted (default 16384)"},
-               {TLS12, "no-tls12-tickets", NULL, "no tickets in TLS 1.2"},
-               {STATS, "stats", NULL, "print the tickets' counters after each connection"},
-               {OPENSSL, "openssl-tickets", NULL,
-                "OpenSSL's own stateless tickets without anti-replay instead, for comparison"},
-               {ANTI, "openssl-anti-replay", NULL,
-                "leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must only cost 0-RTT"},
-               {HELP, "help", NULL, "show this"},
-               {VERSION, "version", NULL, "show the version"}};
-
-enum { OPTIONS = sizeof options / sizeof *options };
-
-static void show_help(void)
-{
-  printf(
-    "Usage: pprf-tls-server [OPTION...]\n"
-    "Serve a page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets; print "
-    "how each\nconnection began.\n\n");
-  for (unsigned i = 0; i < OPTIONS; i++) {
-    char letter[8] = "    ", name[40];
-    if (options[i].key < 256)
-      (void)snprintf(letter, sizeof letter, "-%c, ", options[i].key);
-    (void)snprintf(name, sizeof name, "--%s%s%s", options[i].name,
-                   options[i].value != NULL ? "=" : "",
-                   options[i].value != NULL ? options[i].value : "");
-    printf("  %s%-22s %s\n", letter, name, options[i].help);
-  }
-}
+static const struct option_line options[] = {
+  {"port", 'p', "N", "Port on 127.0.0.1 (default 4433; 0: any free one)"},
+  {"workers", 'w', "N", "Processes that share the tickets, 1..64 (default 1)"},
+  {"connections", 'n', "N", "End after N connections a worker (default: never)"},
+  {"cert", CERT, "FILE", "Certificate (default pprf-tls-server.crt; made if missing)"},
+  {"key", KEY, "FILE", "Its private key (default pprf-tls-server.key)"},
+  {"groups", GROUPS, "LIST", "Key exchange groups, such as P-256:X25519"},
+  {"depth", DEPTH, "D", "2^D tickets a key, 4..32 (default: from the rate)"},
+  {"rate", RATE, "N", "Tickets a second to handle (default 500: depth 22)"},
+  {"memory", MEMORY, "BYTES", "Upper bound for the tickets' memory (default: 8 keys)"},
+  {"lifetime", LIFETIME, "S", "Lifetime of a ticket in seconds (default 7200)"},
+  {"rotation", ROTATION, "S", "Seconds after which a new key starts"},
+  {"suite", SUITE, "NAME", "PRG suite: sha3-256, sha3-256-salted or aes-128"},
+  {"backend", BACKEND, "URL", "Keep keys on a server with the module (repeatable)"},
+  {"max-early-data", EARLY, "N", "Bytes of early data accepted (default 16384)"},
+  {"no-tls12-tickets", TLS12, NULL, "No tickets in TLS 1.2"},
+  {"stats", STATS, NULL, "Print the tickets' counters after each connection"},
+  {"openssl-tickets", OPENSSL, NULL,
+   "OpenSSL's own stateless tickets without anti-replay instead, for comparison"},
+  {"openssl-anti-replay", ANTI, NULL,
+   "Leave SSL_OP_NO_ANTI_REPLAY off, a mistake that must only cost 0-RTT"},
+  {0},
+};
 
 static _Noreturn void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static _Noreturn void wrong(const char *format, ...)
 {
+  char text[512];
   va_list args;
   va_start(args, format);
-  fprintf(stderr, "pprf-tls-server: ");
-  vfprintf(stderr, format, args);
-  fprintf(stderr, "\nTry 'pprf-tls-server --help'.\n");
+  (void)vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  exit(1);
+  exit(complain(STATUS_USAGE, "%s", text));
 }
 
 static uint64_t number(const char *name, const char *arg, uint64_t max)
@@ -121,8 +97,13 @@ static uint64_t number(const char *name, const char *arg, uint64_t max)
   return v;
 }
 
-static void take(struct arguments *a, int key, const char *name, const char *arg)
+static int take(void *input, int key, char *arg)
 {
+  struct arguments *a = input;
+  const char *name = "";
+  for (const struct option_line *o = options; o->name != NULL; o++)
+    if (o->key == key)
+      name = o->name;
   switch (key) {
   case 'p':
     a->port = (unsigned)number(name, arg, 65535);
@@ -184,39 +165,14 @@ static void take(struct arguments *a, int key, const char *name, const char *arg
   case ANTI:
     a->anti_replay = 1;
     break;
-  case HELP:
-    show_help();
-    exit(0);
-  case VERSION:
-    printf("pprf-tls-server " PPRF_VERSION "\n");
-    exit(0);
-  default:
-    exit(1); /* getopt_long has printed an error */
   }
+  return STATUS_DONE;
 }
 
-static void parse(struct arguments *a, int argc, char **argv)
+/* What the options mean together. */
+static int check(void *input)
 {
-  struct option longs[OPTIONS + 1] = {{NULL, 0, NULL, 0}};
-  char shorts[2 * OPTIONS + 1] = "";
-  size_t n = 0;
-  for (unsigned i = 0; i < OPTIONS; i++) {
-    longs[i] =
-      (struct option){options[i].name, options[i].value != NULL ? required_argument : no_argument,
-                      NULL, options[i].key};
-    if (options[i].key < 256) {
-      shorts[n++] = (char)options[i].key;
-      shorts[n++] = ':';
-    }
-  }
-  int key, index = -1;
-  while ((key = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-    for (index = 0; index < OPTIONS && options[index].key != key; index++)
-      ;
-    take(a, key, index < OPTIONS ? options[index].name : "", optarg);
-  }
-  if (optind < argc)
-    wrong("unexpected argument '%s'", argv[optind]);
+  const struct arguments *a = input;
   const char *bad = pprf_tickets_bad_option(&a->tickets);
   if (bad != NULL)
     wrong("--%s", bad);
@@ -228,6 +184,25 @@ static void parse(struct arguments *a, int argc, char **argv)
     wrong("--%s: not with --backend", a->tickets.rotation != 0 ? "rotation"
                                       : a->tickets.memory != 0 ? "memory"
                                                                : "suite");
+  return STATUS_DONE;
+}
+
+static void parse(struct arguments *a, int argc, char **argv)
+{
+  static char program[] = "pprf-tls-server";
+  static const struct command_line line = {
+    .operands = "",
+    .about =
+      "Serve a page over HTTPS on 127.0.0.1 with forward-secret, replay-safe session tickets; print how each "
+      "connection began.",
+    .more = "See the manual page pprf-tls-server(1).",
+    .options = options,
+    .option = take,
+    .end = check};
+  argv[0] = program;
+  int status = parse_arguments(&line, argc, argv, a);
+  if (status != STATUS_DONE)
+    exit(status == STATUS_SHOWN ? 0 : status);
 }
 
 static void die(const char *what)

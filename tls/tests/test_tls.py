@@ -903,6 +903,25 @@ class Options(Case):
                                timeout=PATIENCE)
             self.assertEqual(r.returncode, 1, args)
 
+    def test_help_and_mistakes_read_as_pprfs(self):
+        def said(*args, status=0):
+            r = subprocess.run([SERVER, *args], cwd=self.dir, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(r.returncode, status, r.stderr)
+            return r.stderr or r.stdout
+        text = said("--help")
+        self.assertEqual(said("-?"), text)
+        self.assertRegex(text, r"\AUsage: pprf-tls-server \[OPTION\]\.\.\.\n")
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        with open(os.path.join(ROOT, "tls", "server", "pprf-tls-server.1"), encoding="utf-8") as page:
+            documented = set(re.findall(r"Fl -([a-z0-9-]+)", page.read()))
+        options = set(re.findall(r" --([a-z0-9-]+)", text))
+        self.assertEqual(options - {"help", "usage", "version"}, documented)
+        self.assertEqual(set(re.findall(r"\[--([a-z0-9-]+)", said("--usage"))), options)
+        self.assertEqual(said("--detph=9", status=1), "pprf-tls-server: option '--detph': unknown: did you mean "
+                                                      "'--depth'? (try 'pprf-tls-server --help')\n")
+        self.assertEqual(said("x\033", status=1),
+                         "pprf-tls-server: 'x?': unexpected argument (try 'pprf-tls-server --help')\n")
+
 
 class Documents(Case):
     def test_sizing_table_is_computed(self):
