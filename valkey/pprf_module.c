@@ -11,9 +11,13 @@
 #include <string.h>
 #include <strings.h>
 
+/* Redis's functions, which Valkey has under the same names, so that one file serves both. */
+#define REDISMODULE_API static
+#define REDISMODULE_ATTR REDISMODULE_ATTR_UNUSED
+#include <redismodule.h>
+
 #include "channel.h"
 #include "pprf.h"
-#include "server_api.h"
 #include "tree.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -27,59 +31,58 @@ enum {
 };
 static const long long LIFETIME_MAX = 7LL * 86400 * 1000; /* RFC 8446, 4.6.1: seven days */
 
-static struct server server;
-static server_type *type;
-static server_dict *channels; /* client's id -> channel + 1 */
+static RedisModuleType *type;
+static RedisModuleDict *channels; /* client's id -> channel + 1 */
 static uint8_t name_key[16];  /* belongs to this process, like its trees */
 
 /* ---- arguments and replies ---- */
 
-static int fail(server_ctx *ctx, int err)
+static int fail(RedisModuleCtx *ctx, int err)
 {
   switch (err) {
   case PPRF_ERR_PUNCTURED:
-    return server.ReplyWithNull(ctx);
+    return RedisModule_ReplyWithNull(ctx);
   case TREE_DEAD:
-    return server.ReplyWithError(ctx,
-                                 "DEAD the tree's seeds are gone, or the id is another tree's");
+    return RedisModule_ReplyWithError(
+      ctx, "DEAD the tree's seeds are gone, or the id is another tree's");
   case TREE_LEASED:
-    return server.ReplyWithError(ctx, "LEASED another client has claimed the leaf");
+    return RedisModule_ReplyWithError(ctx, "LEASED another client has claimed the leaf");
   case TREE_FULL:
-    return server.ReplyWithError(ctx, "FULL no leaf, or no lease, is left");
+    return RedisModule_ReplyWithError(ctx, "FULL no leaf, or no lease, is left");
   case TREE_OVER:
-    return server.ReplyWithError(ctx, "OVER the lease has ended");
+    return RedisModule_ReplyWithError(ctx, "OVER the lease has ended");
   case TREE_NOT_YOURS:
-    return server.ReplyWithError(ctx, "NOTYOURS not the last leaves of a PPRF.ISSUE of this "
-                                      "connection, or some are used or handed back already");
+    return RedisModule_ReplyWithError(ctx, "NOTYOURS not the last leaves of a PPRF.ISSUE of this "
+                                           "connection, or some are used or handed back already");
   case PPRF_ERR_RANGE:
-    return server.ReplyWithError(ctx, "ERR leaf not of the tree, or not issued");
+    return RedisModule_ReplyWithError(ctx, "ERR leaf not of the tree, or not issued");
   case PPRF_ERR_NOMEM:
-    return server.ReplyWithError(ctx, "ERR not enough memory");
+    return RedisModule_ReplyWithError(ctx, "ERR not enough memory");
   case PPRF_ERR_CRYPTO:
-    return server.ReplyWithError(ctx, "ERR the digest or the random generator failed");
+    return RedisModule_ReplyWithError(ctx, "ERR the digest or the random generator failed");
   default:
-    return server.ReplyWithError(ctx, pprf_strerror(err));
+    return RedisModule_ReplyWithError(ctx, pprf_strerror(err));
   }
 }
 
 /* Parse a numeric argument.  Returns 0 after an error reply that names it. */
-static int number(server_ctx *ctx, server_str *s, const char *name, long long least,
+static int number(RedisModuleCtx *ctx, RedisModuleString *s, const char *name, long long least,
                   long long greatest, long long *n)
 {
   char text[96];
-  if (server.StringToLongLong(s, n) == SERVER_OK && *n >= least && *n <= greatest)
+  if (RedisModule_StringToLongLong(s, n) == REDISMODULE_OK && *n >= least && *n <= greatest)
     return 1;
   (void)snprintf(text, sizeof text, "ERR %s must be %lld to %lld", name, least, greatest);
-  (void)server.ReplyWithError(ctx, text);
+  (void)RedisModule_ReplyWithError(ctx, text);
   return 0;
 }
 
 /* 16 lower-case hexadecimal digits */
-static int read_id(server_ctx *ctx, server_str *s, uint64_t *id)
+static int read_id(RedisModuleCtx *ctx, RedisModuleString *s, uint64_t *id)
 {
   static const char digits[] = "0123456789abcdef";
   size_t n;
-  const char *text = server.StringPtrLen(s, &n), *d;
+  const char *text = RedisModule_StringPtrLen(s, &n), *d;
   *id = 0;
   if (n == ID_DIGITS) {
     while (n > 0 && *text != 0 && (d = strchr(digits, *text)) != NULL) {
@@ -90,183 +93,184 @@ static int read_id(server_ctx *ctx, server_str *s, uint64_t *id)
     if (n == 0)
       return 1;
   }
-  (void)server.ReplyWithError(ctx, "ERR a tree's id has 16 hexadecimal digits");
+  (void)RedisModule_ReplyWithError(ctx, "ERR a tree's id has 16 hexadecimal digits");
   return 0;
 }
 
-static int reply_id(server_ctx *ctx, uint64_t id)
+static int reply_id(RedisModuleCtx *ctx, uint64_t id)
 {
   char text[ID_DIGITS];
   for (int i = ID_DIGITS - 1; i >= 0; i--, id >>= 4)
     text[i] = "0123456789abcdef"[id & 15];
-  return server.ReplyWithStringBuffer(ctx, text, sizeof text);
+  return RedisModule_ReplyWithStringBuffer(ctx, text, sizeof text);
 }
 
 /* The tree of a key, or NULL after an error reply.  A replica has no live trees. */
-static struct tree *open_tree(server_ctx *ctx, server_str *name, int mode)
+static struct tree *open_tree(RedisModuleCtx *ctx, RedisModuleString *name, int mode)
 {
-  server_key *k = server.OpenKey(ctx, name, mode);
-  if (k == NULL || server.KeyType(k) == SERVER_KEY_EMPTY)
-    (void)server.ReplyWithError(ctx, "NOKEY there is no such key");
-  else if (server.ModuleTypeGetType(k) != type)
-    (void)server.ReplyWithError(ctx, SERVER_WRONG_TYPE);
+  RedisModuleKey *k = RedisModule_OpenKey(ctx, name, mode);
+  if (k == NULL || RedisModule_KeyType(k) == REDISMODULE_KEYTYPE_EMPTY)
+    (void)RedisModule_ReplyWithError(ctx, "NOKEY there is no such key");
+  else if (RedisModule_ModuleTypeGetType(k) != type)
+    (void)RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
   else
-    return server.ModuleTypeGetValue(k);
+    return RedisModule_ModuleTypeGetValue(k);
   return NULL;
 }
 
 /* The caller's channel, or -1 after an error reply. */
-static int channel_of(server_ctx *ctx)
+static int channel_of(RedisModuleCtx *ctx)
 {
-  uint64_t client = server.GetClientId(ctx);
-  uintptr_t c = (uintptr_t)server.DictGetC(channels, &client, sizeof client, NULL);
+  uint64_t client = RedisModule_GetClientId(ctx);
+  uintptr_t c = (uintptr_t)RedisModule_DictGetC(channels, &client, sizeof client, NULL);
   if (c == 0)
-    (void)server.ReplyWithError(ctx, "ERR say PPRF.HELLO first: values go over the wire masked");
+    (void)RedisModule_ReplyWithError(ctx,
+                                     "ERR say PPRF.HELLO first: values go over the wire masked");
   return (int)c - 1;
 }
 
 /* Mask the value in place and reply with it. */
-static int reply_value(server_ctx *ctx, int channel, uint8_t *value, size_t n)
+static int reply_value(RedisModuleCtx *ctx, int channel, uint8_t *value, size_t n)
 {
   int masked = channel_mask(channel, value, n) == 0;
   if (masked)
-    (void)server.ReplyWithStringBuffer(ctx, (const char *)value, n);
+    (void)RedisModule_ReplyWithStringBuffer(ctx, (const char *)value, n);
   else
-    (void)server.ReplyWithError(ctx, "ERR the digest failed");
+    (void)RedisModule_ReplyWithError(ctx, "ERR the digest failed");
   OPENSSL_cleanse(value, n);
-  return SERVER_OK;
+  return REDISMODULE_OK;
 }
 
 /* ---- commands ---- */
 
-static int hello(server_ctx *ctx, server_str **a, int n)
+static int hello(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint8_t own[CHANNEL_KEY_BYTES];
-  uint64_t client = server.GetClientId(ctx);
+  uint64_t client = RedisModule_GetClientId(ctx);
   size_t len;
   if (n != 2)
-    return server.WrongArity(ctx);
-  const char *peer = server.StringPtrLen(a[1], &len);
+    return RedisModule_WrongArity(ctx);
+  const char *peer = RedisModule_StringPtrLen(a[1], &len);
   if (len != CHANNEL_KEY_BYTES)
-    return server.ReplyWithError(ctx, "ERR an X25519 public key has 32 bytes");
-  uintptr_t old = (uintptr_t)server.DictGetC(channels, &client, sizeof client, NULL);
+    return RedisModule_ReplyWithError(ctx, "ERR an X25519 public key has 32 bytes");
+  uintptr_t old = (uintptr_t)RedisModule_DictGetC(channels, &client, sizeof client, NULL);
   int c = channel_open((const uint8_t *)peer, own);
   if (c < 0)
-    return server.ReplyWithError(ctx, "ERR no channel: not a public key, or too many clients");
+    return RedisModule_ReplyWithError(ctx, "ERR no channel: not a public key, or too many clients");
   if (old != 0)
     channel_close((int)old - 1);
-  (void)server.DictReplaceC(channels, &client, sizeof client, (void *)(uintptr_t)(c + 1));
-  return server.ReplyWithStringBuffer(ctx, (const char *)own, sizeof own);
+  (void)RedisModule_DictReplaceC(channels, &client, sizeof client, (void *)(uintptr_t)(c + 1));
+  return RedisModule_ReplyWithStringBuffer(ctx, (const char *)own, sizeof own);
 }
 
 /* PPRF.NAMEKEY */
-static int namekey(server_ctx *ctx, server_str **a, int n)
+static int namekey(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint8_t key[sizeof name_key];
   int channel;
   (void)a;
   if (n != 1)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if ((channel = channel_of(ctx)) < 0)
-    return SERVER_OK;
+    return REDISMODULE_OK;
   memcpy(key, name_key, sizeof key);
-  (void)server.ReplyWithArray(ctx, 2);
+  (void)RedisModule_ReplyWithArray(ctx, 2);
   (void)reply_value(ctx, channel, key, sizeof key);
-  return server.ReplyWithLongLong(ctx, (long long)tree_now());
+  return RedisModule_ReplyWithLongLong(ctx, (long long)tree_now());
 }
 
-static void client_changed(server_ctx *ctx, struct server_event e, uint64_t sub, void *data)
+static void client_changed(RedisModuleCtx *ctx, RedisModuleEvent e, uint64_t sub, void *data)
 {
   (void)ctx;
   (void)e;
-  if (sub != SERVER_CLIENT_DISCONNECTED)
+  if (sub != REDISMODULE_SUBEVENT_CLIENT_CHANGE_DISCONNECTED)
     return;
-  uint64_t client = ((const struct server_client *)data)->id;
+  uint64_t client = ((const RedisModuleClientInfo *)data)->id;
   tree_forget(client);
-  uintptr_t c = (uintptr_t)server.DictGetC(channels, &client, sizeof client, NULL);
+  uintptr_t c = (uintptr_t)RedisModule_DictGetC(channels, &client, sizeof client, NULL);
   if (c == 0)
     return;
   channel_close((int)c - 1);
-  (void)server.DictDelC(channels, &client, sizeof client, NULL);
+  (void)RedisModule_DictDelC(channels, &client, sizeof client, NULL);
 }
 
 /* Whether the server may drop keys to make room. */
-static int evicts(server_ctx *ctx)
+static int evicts(RedisModuleCtx *ctx)
 {
-  server_info_data *info = server.GetServerInfo(ctx, "memory");
-  const char *policy = server.ServerInfoGetFieldC(info, "maxmemory_policy");
+  RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
+  const char *policy = RedisModule_ServerInfoGetFieldC(info, "maxmemory_policy");
   int yes = policy == NULL || strcmp(policy, "noeviction") != 0;
-  server.FreeServerInfo(ctx, info);
+  RedisModule_FreeServerInfo(ctx, info);
   return yes;
 }
 
 /* PPRF.CREATE key depth [LIFETIME ms] [LEASE ms] [INSTEAD id] */
-static int create(server_ctx *ctx, server_str **a, int n)
+static int create(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   long long depth, lifetime = LIFETIME_DEFAULT, lease = LEASE_DEFAULT;
   uint64_t instead = 0; /* no tree's id */
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n < 3 || n > 9 || n % 2 == 0)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!number(ctx, a[2], "depth", PPRF_DEPTH_MIN, PPRF_SLOTS_DEPTH_MAX, &depth))
-    return SERVER_OK;
+    return REDISMODULE_OK;
   for (int i = 3; i < n; i += 2) {
-    const char *word = server.StringPtrLen(a[i], NULL);
+    const char *word = RedisModule_StringPtrLen(a[i], NULL);
     if (strcasecmp(word, "INSTEAD") == 0) {
       if (!read_id(ctx, a[i + 1], &instead))
-        return SERVER_OK;
+        return REDISMODULE_OK;
       continue;
     }
     int is_lifetime = strcasecmp(word, "LIFETIME") == 0;
     if (!is_lifetime && strcasecmp(word, "LEASE") != 0)
-      return server.ReplyWithError(ctx, "ERR options are LIFETIME, LEASE and INSTEAD");
+      return RedisModule_ReplyWithError(ctx, "ERR options are LIFETIME, LEASE and INSTEAD");
     if (!number(ctx, a[i + 1], is_lifetime ? "LIFETIME" : "LEASE", 1, LIFETIME_MAX,
                 is_lifetime ? &lifetime : &lease))
-      return SERVER_OK;
+      return REDISMODULE_OK;
   }
-  if ((server.GetContextFlags(ctx) & SERVER_IS_PRIMARY) == 0)
-    return server.ReplyWithError(ctx, "READONLY a replica has no trees");
+  if ((RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_MASTER) == 0)
+    return RedisModule_ReplyWithError(ctx, "READONLY a replica has no trees");
   if (evicts(ctx))
-    return server.ReplyWithError(ctx, "ERR maxmemory-policy must be noeviction: "
-                                      "an evicted tree takes its tickets with it");
-  server_key *k = server.OpenKey(ctx, a[1], SERVER_READ | SERVER_WRITE);
-  if (server.KeyType(k) != SERVER_KEY_EMPTY) {
-    if (server.ModuleTypeGetType(k) != type)
-      return server.ReplyWithError(ctx, SERVER_WRONG_TYPE);
-    struct tree_state s = tree_look(server.ModuleTypeGetValue(k));
+    return RedisModule_ReplyWithError(ctx, "ERR maxmemory-policy must be noeviction: "
+                                           "an evicted tree takes its tickets with it");
+  RedisModuleKey *k = RedisModule_OpenKey(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE);
+  if (RedisModule_KeyType(k) != REDISMODULE_KEYTYPE_EMPTY) {
+    if (RedisModule_ModuleTypeGetType(k) != type)
+      return RedisModule_ReplyWithError(ctx, REDISMODULE_ERRORMSG_WRONGTYPE);
+    struct tree_state s = tree_look(RedisModule_ModuleTypeGetValue(k));
     if (s.live && s.id != instead)
-      return server.ReplyWithError(ctx, "EXISTS the key holds a live tree");
+      return RedisModule_ReplyWithError(ctx, "EXISTS the key holds a live tree");
   }
   int err = tree_new(&t, (unsigned)depth, (uint64_t)lifetime, (uint64_t)lease);
   if (err != PPRF_OK)
     return fail(ctx, err);
-  (void)server.ModuleTypeSetValue(k, type,
-                                  t); /* the tree that was there is freed, and its seeds wiped */
+  (void)RedisModule_ModuleTypeSetValue(
+    k, type, t); /* the tree that was there is freed, and its seeds wiped */
   return reply_id(ctx, tree_look(t).id);
 }
 
 /* PPRF.ISSUE key id n */
-static int issue(server_ctx *ctx, server_str **a, int n)
+static int issue(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint64_t id, first;
   long long count;
   int channel;
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 4)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "n", 1, ISSUE_MAX, &count) ||
       (channel = channel_of(ctx)) < 0 ||
-      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
-    return SERVER_OK;
+      (t = open_tree(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE)) == NULL)
+    return REDISMODULE_OK;
   size_t got = (size_t)count, bytes = got * PPRF_SEED_BYTES;
   uint8_t *value = calloc(got, PPRF_SEED_BYTES);
   int err = value == NULL ? PPRF_ERR_NOMEM
-                          : tree_issue(t, id, server.GetClientId(ctx), &first, &got, value);
+                          : tree_issue(t, id, RedisModule_GetClientId(ctx), &first, &got, value);
   if (err == PPRF_OK) {
-    (void)server.ReplyWithArray(ctx, 2);
-    (void)server.ReplyWithLongLong(ctx, (long long)first);
+    (void)RedisModule_ReplyWithArray(ctx, 2);
+    (void)RedisModule_ReplyWithLongLong(ctx, (long long)first);
     (void)reply_value(ctx, channel, value, got * PPRF_SEED_BYTES);
   } else {
     (void)fail(ctx, err);
@@ -274,115 +278,115 @@ static int issue(server_ctx *ctx, server_str **a, int n)
   if (value != NULL)
     OPENSSL_cleanse(value, bytes);
   free(value);
-  return SERVER_OK;
+  return REDISMODULE_OK;
 }
 
 /* PPRF.RETURN key id first last */
-static int give_back(server_ctx *ctx, server_str **a, int n)
+static int give_back(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint64_t id;
   long long first, last;
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 5)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "first leaf", 0, UINT32_MAX, &first) ||
       !number(ctx, a[4], "last leaf", first, UINT32_MAX, &last) ||
-      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
-    return SERVER_OK;
-  int err = tree_return(t, id, server.GetClientId(ctx), (uint64_t)first, (uint64_t)last);
-  return err == PPRF_OK ? server.ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
+      (t = open_tree(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE)) == NULL)
+    return REDISMODULE_OK;
+  int err = tree_return(t, id, RedisModule_GetClientId(ctx), (uint64_t)first, (uint64_t)last);
+  return err == PPRF_OK ? RedisModule_ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
 }
 
 /* PPRF.CLAIM key id leaf */
-static int claim(server_ctx *ctx, server_str **a, int n)
+static int claim(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint8_t value[PPRF_SEED_BYTES];
   uint64_t id, lease, start = tree_now();
   long long leaf;
   int channel;
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 4)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "leaf", 0, UINT32_MAX, &leaf) ||
       (channel = channel_of(ctx)) < 0 ||
-      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
-    return SERVER_OK;
+      (t = open_tree(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE)) == NULL)
+    return REDISMODULE_OK;
   int err = tree_claim(t, id, (uint64_t)leaf, &lease, value);
   if (err != PPRF_OK)
     return fail(ctx, err);
-  (void)server.ReplyWithArray(ctx, 2);
-  (void)server.ReplyWithLongLong(ctx, (long long)lease);
+  (void)RedisModule_ReplyWithArray(ctx, 2);
+  (void)RedisModule_ReplyWithLongLong(ctx, (long long)lease);
   (void)reply_value(ctx, channel, value, sizeof value);
-  server.LatencyAddSample("pprf-claim", (long long)(tree_now() - start));
-  return SERVER_OK;
+  RedisModule_LatencyAddSample("pprf-claim", (long long)(tree_now() - start));
+  return REDISMODULE_OK;
 }
 
 typedef int end_lease(struct tree *, uint64_t id, uint64_t leaf, uint64_t lease);
 
 /* PPRF.COMMIT and PPRF.RELEASE key id leaf lease */
-static int answer(server_ctx *ctx, server_str **a, int n, end_lease *f)
+static int answer(RedisModuleCtx *ctx, RedisModuleString **a, int n, end_lease *f)
 {
   uint64_t id;
   long long leaf, lease;
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 5)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "leaf", 0, UINT32_MAX, &leaf) ||
       !number(ctx, a[4], "lease", 1, INT64_MAX, &lease) ||
-      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
-    return SERVER_OK;
+      (t = open_tree(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE)) == NULL)
+    return REDISMODULE_OK;
   int err = f(t, id, (uint64_t)leaf, (uint64_t)lease);
-  return err == PPRF_OK ? server.ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
+  return err == PPRF_OK ? RedisModule_ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
 }
 
-static int commit(server_ctx *ctx, server_str **a, int n)
+static int commit(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   return answer(ctx, a, n, tree_commit);
 }
 
-static int release(server_ctx *ctx, server_str **a, int n)
+static int release(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   return answer(ctx, a, n, tree_release);
 }
 
 /* PPRF.PUNCT key id first [last] */
-static int punct(server_ctx *ctx, server_str **a, int n)
+static int punct(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   uint64_t id;
   long long first, last;
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 4 && n != 5)
-    return server.WrongArity(ctx);
+    return RedisModule_WrongArity(ctx);
   if (!read_id(ctx, a[2], &id) || !number(ctx, a[3], "first leaf", 0, UINT32_MAX, &first) ||
       !number(ctx, a[n - 1], "last leaf", first, UINT32_MAX, &last) ||
-      (t = open_tree(ctx, a[1], SERVER_READ | SERVER_WRITE)) == NULL)
-    return SERVER_OK;
+      (t = open_tree(ctx, a[1], REDISMODULE_READ | REDISMODULE_WRITE)) == NULL)
+    return REDISMODULE_OK;
   int err = tree_puncture(t, id, (uint64_t)first, (uint64_t)last);
-  return err == PPRF_OK ? server.ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
+  return err == PPRF_OK ? RedisModule_ReplyWithSimpleString(ctx, "OK") : fail(ctx, err);
 }
 
-static void field(server_ctx *ctx, const char *name, uint64_t value)
+static void field(RedisModuleCtx *ctx, const char *name, uint64_t value)
 {
-  (void)server.ReplyWithSimpleString(ctx, name);
-  (void)server.ReplyWithLongLong(ctx, (long long)value);
+  (void)RedisModule_ReplyWithSimpleString(ctx, name);
+  (void)RedisModule_ReplyWithLongLong(ctx, (long long)value);
 }
 
 /* PPRF.INFO key */
-static int info(server_ctx *ctx, server_str **a, int n)
+static int info(RedisModuleCtx *ctx, RedisModuleString **a, int n)
 {
   struct tree *t;
-  server.AutoMemory(ctx);
+  RedisModule_AutoMemory(ctx);
   if (n != 2)
-    return server.WrongArity(ctx);
-  if ((t = open_tree(ctx, a[1], SERVER_READ)) == NULL)
-    return SERVER_OK;
+    return RedisModule_WrongArity(ctx);
+  if ((t = open_tree(ctx, a[1], REDISMODULE_READ)) == NULL)
+    return REDISMODULE_OK;
   struct tree_state s = tree_look(t);
-  (void)server.ReplyWithArray(ctx, 20);
-  (void)server.ReplyWithSimpleString(ctx, "id");
+  (void)RedisModule_ReplyWithArray(ctx, 20);
+  (void)RedisModule_ReplyWithSimpleString(ctx, "id");
   (void)reply_id(ctx, s.id);
   field(ctx, "live", (uint64_t)s.live);
   field(ctx, "depth", s.depth);
@@ -393,50 +397,50 @@ static int info(server_ctx *ctx, server_str **a, int n)
   field(ctx, "memory_bytes", tree_memory(t));
   field(ctx, "lifetime_left_ms", s.lifetime_left);
   field(ctx, "lease_ms", s.lease);
-  return SERVER_OK;
+  return REDISMODULE_OK;
 }
 
-static void info_section(server_info_ctx *ctx, int crash)
+static void info_section(RedisModuleInfoCtx *ctx, int crash)
 {
   if (crash) /* nothing secret in a crash report, and the lock may be held */
     return;
   struct tree_counts c = tree_counts();
-  (void)server.InfoAddSection(ctx, "");
-  (void)server.InfoAddFieldULongLong(ctx, "trees_live", c.live);
-  (void)server.InfoAddFieldULongLong(ctx, "leases", c.leases);
-  (void)server.InfoAddFieldULongLong(ctx, "leaves_issued", c.issued);
-  (void)server.InfoAddFieldULongLong(ctx, "leaves_returned", c.returned);
-  (void)server.InfoAddFieldULongLong(ctx, "claims", c.claimed);
-  (void)server.InfoAddFieldULongLong(ctx, "claims_refused_used", c.used);
-  (void)server.InfoAddFieldULongLong(ctx, "claims_refused_leased", c.busy);
-  (void)server.InfoAddFieldULongLong(ctx, "refused_dead", c.dead);
-  (void)server.InfoAddFieldULongLong(ctx, "commits", c.committed);
-  (void)server.InfoAddFieldULongLong(ctx, "releases", c.released);
-  (void)server.InfoAddFieldULongLong(ctx, "leases_run_out", c.ran_out);
-  (void)server.InfoAddFieldULongLong(ctx, "ranges_punctured", c.punctured);
+  (void)RedisModule_InfoAddSection(ctx, "");
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "trees_live", c.live);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "leases", c.leases);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "leaves_issued", c.issued);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "leaves_returned", c.returned);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "claims", c.claimed);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "claims_refused_used", c.used);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "claims_refused_leased", c.busy);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "refused_dead", c.dead);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "commits", c.committed);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "releases", c.released);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "leases_run_out", c.ran_out);
+  (void)RedisModule_InfoAddFieldULongLong(ctx, "ranges_punctured", c.punctured);
 }
 
 /* ---- the data type ---- */
 
-static void save(server_io *io, void *value)
+static void save(RedisModuleIO *io, void *value)
 {
   struct tree_state s = tree_look(value);
-  server.SaveUnsigned(io, s.depth);
-  server.SaveUnsigned(io, s.id);
+  RedisModule_SaveUnsigned(io, s.depth);
+  RedisModule_SaveUnsigned(io, s.id);
 }
 
-static void *load(server_io *io, int version)
+static void *load(RedisModuleIO *io, int version)
 {
   if (version != TYPE_VERSION)
     return NULL;
-  uint64_t depth = server.LoadUnsigned(io), id = server.LoadUnsigned(io);
-  if (server.IsIOError(io) || depth < PPRF_DEPTH_MIN || depth > PPRF_SLOTS_DEPTH_MAX)
+  uint64_t depth = RedisModule_LoadUnsigned(io), id = RedisModule_LoadUnsigned(io);
+  if (RedisModule_IsIOError(io) || depth < PPRF_DEPTH_MIN || depth > PPRF_SLOTS_DEPTH_MAX)
     return NULL;
   return tree_dead((unsigned)depth, id);
 }
 
 /* Writes nothing into an append-only file. */
-static void rewrite(server_io *io, server_str *key, void *value)
+static void rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
   (void)io;
   (void)key;
@@ -453,7 +457,7 @@ static void free_value(void *value)
   tree_free(value);
 }
 
-static void cron(server_ctx *ctx, struct server_event e, uint64_t sub, void *data)
+static void cron(RedisModuleCtx *ctx, RedisModuleEvent e, uint64_t sub, void *data)
 {
   (void)ctx;
   (void)e;
@@ -466,7 +470,7 @@ static void cron(server_ctx *ctx, struct server_event e, uint64_t sub, void *dat
 
 static const struct command {
   const char *name, *flags, *summary;
-  server_run *run;
+  RedisModuleCmdFunc run;
   int arity, keys;
 } commands[] = {
   {"pprf.hello", "fast deny-script", "Agree on the connection's masks: an X25519 public key", hello,
@@ -491,68 +495,66 @@ static const struct command {
   {"pprf.info", "readonly fast", "What a tree is and holds: key", info, 2, 1},
 };
 
-static int add_command(server_ctx *ctx, const struct command *c, int category)
+/* of later servers */
+static int (*set_categories)(RedisModuleCommand *, const char *names);
+
+static int add_command(RedisModuleCtx *ctx, const struct command *c, int category)
 {
-  static const struct server_info_version version = {1, 2 * sizeof(void *), 0, 0};
-  struct server_command_info i = {.version = &version,
-                                  .summary = c->summary,
-                                  .since = "0.1.0",
-                                  .complexity = "O(depth)",
-                                  .arity = c->arity};
-  if (server.CreateCommand(ctx, c->name, c->run, c->flags, c->keys, c->keys, c->keys) != SERVER_OK)
-    return SERVER_ERR;
-  server_command *made = server.GetCommand(ctx, c->name);
-  if (made == NULL || server.SetCommandInfo(made, &i) != SERVER_OK)
-    return SERVER_ERR;
-  if (category && server.SetCommandACLCategories(made, "pprf") != SERVER_OK)
-    return SERVER_ERR;
-  return SERVER_OK;
+  RedisModuleCommandInfo i = {.version = REDISMODULE_COMMAND_INFO_VERSION,
+                              .summary = c->summary,
+                              .since = "0.1.0",
+                              .complexity = "O(depth)",
+                              .arity = c->arity};
+  if (RedisModule_CreateCommand(ctx, c->name, c->run, c->flags, c->keys, c->keys, c->keys) !=
+      REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  RedisModuleCommand *made = RedisModule_GetCommand(ctx, c->name);
+  if (made == NULL || RedisModule_SetCommandInfo(made, &i) != REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  if (category && set_categories(made, "pprf") != REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  return REDISMODULE_OK;
 }
 
-/* The server's functions, by name; 0 if one is missing. */
-static int find_functions(server_ctx *ctx)
+EXPORTED int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argument, int n);
+EXPORTED int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argument, int n)
 {
-  int (*get)(const char *, void *);
-  memcpy(&get, (void *)ctx, sizeof get);
-#define FIND(result, name, parameters)                              \
-  if (get("RedisModule_" #name, (void *)&server.name) != SERVER_OK) \
-    return 0;
-#define TRY(result, name, parameters) (void)get("RedisModule_" #name, (void *)&server.name);
-  SERVER_FUNCTIONS(FIND)
-  SERVER_LATER_FUNCTIONS(TRY)
-#undef FIND
-#undef TRY
-  return 1;
-}
-
-EXPORTED int RedisModule_OnLoad(server_ctx *ctx, server_str **argument, int n);
-EXPORTED int RedisModule_OnLoad(server_ctx *ctx, server_str **argument, int n)
-{
-  struct server_type_methods methods = {1, load, save, rewrite, memory, NULL, free_value};
+  RedisModuleTypeMethods methods = {.version = REDISMODULE_TYPE_METHOD_VERSION,
+                                    .rdb_load = load,
+                                    .rdb_save = save,
+                                    .aof_rewrite = rewrite,
+                                    .mem_usage = memory,
+                                    .free = free_value};
+  int (*add_category)(RedisModuleCtx *, const char *name) = NULL;
   (void)argument;
-  if (!find_functions(ctx) || n != 0 || server.IsModuleNameBusy("pprf"))
-    return SERVER_ERR;
-  server.SetModuleAttribs(ctx, "pprf", 1, SERVER_API_VERSION);
+  if (n != 0 || RedisModule_Init(ctx, "pprf", 1, REDISMODULE_APIVER_1) != REDISMODULE_OK ||
+      RedisModule_SetCommandInfo == NULL) /* before Redis 7.0 */
+    return REDISMODULE_ERR;
   if (channel_init() != 0 || RAND_bytes(name_key, sizeof name_key) != 1)
-    return SERVER_ERR;
-  type = server.CreateDataType(ctx, "pprf-tree", TYPE_VERSION, &methods);
-  channels = server.CreateDict(NULL);
-  int category = server.AddACLCategory != NULL && server.SetCommandACLCategories != NULL &&
-                 server.AddACLCategory(ctx, "pprf") == SERVER_OK;
+    return REDISMODULE_ERR;
+  type = RedisModule_CreateDataType(ctx, "pprf-tree", TYPE_VERSION, &methods);
+  channels = RedisModule_CreateDict(NULL);
+  int category =
+    RedisModule_GetApi("RedisModule_AddACLCategory", (void *)&add_category) == REDISMODULE_OK &&
+    RedisModule_GetApi("RedisModule_SetCommandACLCategories", (void *)&set_categories) ==
+      REDISMODULE_OK &&
+    add_category(ctx, "pprf") == REDISMODULE_OK;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-    if (add_command(ctx, &commands[i], category) != SERVER_OK)
-      return SERVER_ERR;
-  if (type == NULL || channels == NULL || server.RegisterInfoFunc(ctx, info_section) != SERVER_OK ||
-      server.SubscribeToServerEvent(ctx, SERVER_CLIENT_CHANGE, client_changed) != SERVER_OK ||
-      server.SubscribeToServerEvent(ctx, SERVER_CRON_LOOP, cron) != SERVER_OK)
-    return SERVER_ERR;
-  return SERVER_OK;
+    if (add_command(ctx, &commands[i], category) != REDISMODULE_OK)
+      return REDISMODULE_ERR;
+  if (type == NULL || channels == NULL ||
+      RedisModule_RegisterInfoFunc(ctx, info_section) != REDISMODULE_OK ||
+      RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_ClientChange, client_changed) !=
+        REDISMODULE_OK ||
+      RedisModule_SubscribeToServerEvent(ctx, RedisModuleEvent_CronLoop, cron) != REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  return REDISMODULE_OK;
 }
 
 /* Refuse to unload: trees and their leases would outlive the code. */
-EXPORTED int RedisModule_OnUnload(server_ctx *ctx);
-EXPORTED int RedisModule_OnUnload(server_ctx *ctx)
+EXPORTED int RedisModule_OnUnload(RedisModuleCtx *ctx);
+EXPORTED int RedisModule_OnUnload(RedisModuleCtx *ctx)
 {
   (void)ctx;
-  return SERVER_ERR;
+  return REDISMODULE_ERR;
 }

@@ -9,6 +9,9 @@ $(B)/valkey/%.o: valkey/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -fPIC $(DEPFLAGS) -c -o $@ $<
 
+$(B)/valkey/pprf_module.o: ALL_CPPFLAGS += -isystem valkey/redis # another project's header
+$(B)/valkey/pprf_module.o: valkey/redis/redismodule.h
+
 # with a copy of the library inside; it gives the server the two functions that it looks for
 $(B)/valkey/pprf.so: $(VALKEY_OBJ) $(B)/opt/libpprf.a
 	$(call SAY,LINK,$@)$(LINK) -shared -Wl,-z,defs,--exclude-libs,ALL -o $@ $^ $(ALL_LDLIBS)

@@ -300,7 +300,7 @@ class Partition(unittest.TestCase):
 
 def copy_module(folder):
     """Its sources; change(file, (old, new)...) in them."""
-    for f in ("tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c", "server_api.h"):
+    for f in ("tree.c", "tree.h", "channel.c", "channel.h", "chain.c", "chain.h", "pprf_module.c"):
         shutil.copy(os.path.join(HERE, f), folder)
 
     def change(file, *pairs):
@@ -341,15 +341,15 @@ struct tree *tree_in(uint64_t id, uint64_t issued, uint8_t *b, size_t n)
 """)
     # the child that saves has no seeds: export while the parent still has them, at every change
     change("pprf_module.c",
-           ("  server.SaveUnsigned(io, s.id);",
-            "  server.SaveUnsigned(io, s.id);\n  server.SaveUnsigned(io, s.issued);\n"
+           ("  RedisModule_SaveUnsigned(io, s.id);",
+            "  RedisModule_SaveUnsigned(io, s.id);\n  RedisModule_SaveUnsigned(io, s.issued);\n"
             "  static uint8_t b[65536];\n  size_t n = tree_out(value, b, sizeof b);\n"
-            "  server.SaveUnsigned(io, n);\n  for (size_t i = 0; i < n; i++)\n"
-            "    server.SaveUnsigned(io, b[i]);"),
+            "  RedisModule_SaveUnsigned(io, n);\n  for (size_t i = 0; i < n; i++)\n"
+            "    RedisModule_SaveUnsigned(io, b[i]);"),
            ("  return tree_dead((unsigned)depth, id);",
-            "  uint64_t issued = server.LoadUnsigned(io);\n  static uint8_t b[65536];\n"
-            "  size_t n = server.LoadUnsigned(io);\n  for (size_t i = 0; i < n; i++)\n"
-            "    b[i] = (uint8_t)server.LoadUnsigned(io);\n"
+            "  uint64_t issued = RedisModule_LoadUnsigned(io);\n  static uint8_t b[65536];\n"
+            "  size_t n = RedisModule_LoadUnsigned(io);\n  for (size_t i = 0; i < n; i++)\n"
+            "    b[i] = (uint8_t)RedisModule_LoadUnsigned(io);\n"
             "  return n == 0 ? tree_dead((unsigned)depth, id) : tree_in(id, issued, b, n);"))
     change("tree.c", (".suite = PPRF_SHA3_256};", ".suite = PPRF_SHA3_256, .flags = PPRF_SHARED};"))
     return build_module(folder)
@@ -359,8 +359,8 @@ def build_module(folder):
     env = os.environ
     target = os.path.join(folder, "pprf.so")
     subprocess.run([env.get("CC", "gcc"), "-D_GNU_SOURCE", "-I" + os.path.join(TOP, "include"), "-I" + folder,
-                    "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden", "-shared",
-                    "-Wl,-z,defs,--exclude-libs,ALL", "-o", target,
+                    "-I" + os.path.join(HERE, "redis"), "-std=c11", "-O1", "-w", "-fPIC", "-fvisibility=hidden",
+                    "-shared", "-Wl,-z,defs,--exclude-libs,ALL", "-o", target,
                     *(os.path.join(folder, f) for f in ("tree.c", "channel.c", "chain.c", "pprf_module.c")),
                     os.path.join(fleet.BUILD, "known_root.o"),
                     os.path.join(TOP, "build", "opt", "libpprf.a"), "-lcrypto", "-pthread"], check=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The bill of materials of a release, SPDX 2.3 in JSON: its files with their SHA-256, the libraries that its programs
-are linked with, and the crates of bindings/rust/Cargo.lock.
+are linked with, another project's file in the tree, and the crates of bindings/rust/Cargo.lock.
 
 Usage: sbom.py VERSION TREE FILE...   on standard output; SOURCE_DATE_EPOCH is its date"""
 import hashlib
@@ -30,15 +30,20 @@ def package(name, version, purl, digest=None, licence="NOASSERTION", where="NOAS
     return made
 
 
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
 def main():
     version, tree, *files = sys.argv[1:]
     ours, theirs = [], [package(name, None, purl) for name, purl in LINKED.items()]
     for path in sorted(files):
-        with open(path, "rb") as file:
-            digest = hashlib.sha256(file.read()).hexdigest()
         name = os.path.basename(path)
-        ours.append(package(name, version, f"pkg:github/libpprf/libpprf@v{version}#{name}", digest, "Apache-2.0",
+        ours.append(package(name, version, f"pkg:github/libpprf/libpprf@v{version}#{name}", sha256(path), "Apache-2.0",
                             f"{HOME}/releases/download/v{version}/{name}"))
+    header = package("redismodule.h", "7.0.15", "pkg:github/redis/redis@7.0.15#src/redismodule.h",
+                     sha256(os.path.join(tree, "valkey", "redis", "redismodule.h")), "BSD-3-Clause")
     with open(os.path.join(tree, "bindings", "rust", "Cargo.lock"), "rb") as file:
         theirs += [package(crate["name"], crate["version"], "pkg:cargo/%(name)s@%(version)s" % crate, crate["checksum"])
                    for crate in tomllib.load(file)["package"] if "checksum" in crate]
@@ -48,10 +53,12 @@ def main():
         "name": f"libpprf-{version}", "documentNamespace": f"{HOME}/spdx/{version}-{of_all}",
         "creationInfo": {"creators": ["Tool: libpprf-sbom.py"], "created": time.strftime(
             "%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"])))},
-        "packages": ours + theirs,
+        "packages": ours + [header] + theirs,
         "relationships": [
             {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": p["SPDXID"]}
             for p in ours] + [
+            {"spdxElementId": ours[-1]["SPDXID"], "relationshipType": "CONTAINS",
+             "relatedSpdxElement": header["SPDXID"]}] + [
             {"spdxElementId": ours[-1]["SPDXID"], "relationshipType": "DEPENDS_ON", "relatedSpdxElement": p["SPDXID"]}
             for p in theirs]}, sys.stdout, indent=1)
     print()

@@ -33,7 +33,7 @@ run checksums_hold env -C "$out" sha256sum --quiet -c SHA256SUMS
 # every tarball with its checksum, every crate of the lock file, in a document whose parts refer to each other
 materials() {
   python3 - "$out" "$version" "$tree" << 'END'
-import json, re, sys, tomllib
+import hashlib, json, re, sys, tomllib
 out, version, tree = sys.argv[1:]
 with open(f"{out}/libpprf-{version}.spdx.json") as file:
     sbom = json.load(file)
@@ -46,6 +46,8 @@ with open(tree + "/bindings/rust/Cargo.lock", "rb") as file:
 assert len(packages) == len(sbom["packages"]) and sbom["spdxVersion"] == "SPDX-2.3"
 assert {name: sums[name] for name in sums if name.endswith(".gz")} == {
     name: digest for name, digest in digests.items() if name.endswith(".gz")}, digests
+with open(tree + "/valkey/redis/redismodule.h", "rb") as file:
+    assert digests["redismodule.h"] == hashlib.sha256(file.read()).hexdigest()
 assert crates and crates <= digests.keys() and {"openssl", "hiredis", "jansson", "cffi"} <= {
     p["name"] for p in packages.values()}
 related = {r["relatedSpdxElement"] for r in sbom["relationships"]}
