@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a manual page of section 3 from a header of the library: what the header says is said once.
 
+Doxygen's manual pages are named after the file, pprf.h(3), declare everything twice and do not say how to compile.
+
 usage: man.py HEADER > PAGE"""
 import os
 import re

@@ -62,10 +62,13 @@ extern "C" {
 #endif
 #endif
 
-/** The version of this header; pprf_version gives the library's. */
+/** Major version of this header. */
 #define PPRF_VERSION_MAJOR 0
+/** Minor version. */
 #define PPRF_VERSION_MINOR 3
+/** Patch. */
 #define PPRF_VERSION_PATCH 0
+/** The version of this header; pprf_version gives the library's. */
 #define PPRF_VERSION "0.3.0"
 
 /** Bytes in a seed and in the value of a leaf (128 bits), in all suites but PPRF_MLS_SHA256. */
@@ -75,8 +78,9 @@ extern "C" {
 #define PPRF_VALUE_BYTES_MAX 32
 /** Bytes in the salt of a key (128 bits).  It is public. */
 #define PPRF_SALT_BYTES 16
-/** Least and greatest depth of a tree. */
+/** Least depth of a tree. */
 #define PPRF_DEPTH_MIN 1
+/** Greatest depth of a tree. */
 #define PPRF_DEPTH_MAX 63
 /** Greatest depth of a tree whose seeds lie in pair slots, PPRF_STORE_SLOTS.  A deeper tree has a packed
  * store. */
@@ -117,10 +121,11 @@ enum {
 
 /** The bit that stands for a suite in a set of suites. */
 #define PPRF_SUITE_BIT(suite) (UINT64_C(1) << (suite))
-/** The suites whose values have 16 bytes, those whose values have 32. */
+/** The suites whose values have 16 bytes. */
 #define PPRF_SUITES_16_BYTES \
   (PPRF_SUITE_BIT(PPRF_SHA3_256) | PPRF_SUITE_BIT(PPRF_SHA3_256_SALTED) | \
    PPRF_SUITE_BIT(PPRF_AES_128))
+/** Those whose values have 32. */
 #define PPRF_SUITES_32_BYTES PPRF_SUITE_BIT(PPRF_MLS_SHA256)
 
 /** A punctured key: the seeds of the maximal subtrees without a punctured leaf. */
@@ -425,6 +430,9 @@ struct pprf_import_options {
 };
 
 /** As pprf_import, for a key whose suite is one of those in the options.
+ * @param[out] key     the new key, to be given back with pprf_free; NULL on error.
+ * @param[in]  buf     the encoding.
+ * @param[in]  len     its length in bytes.
  * @param[in]  options options->size bytes of them.
  * @retval PPRF_ERR_SUITE the suite is none of them, or unknown.
  * @retval PPRF_ERR_RANGE suites has the bit of no suite that this library knows, the store or a flag is

@@ -98,7 +98,8 @@ PPRF_API void pprf_shared_close(pprf_key *key);
  * @param[in]  salt  PPRF_SALT_BYTES bytes, the key's; not read in a suite without a salt, and may be NULL then.
  * @param[in]  leaf  whose value it is.
  * @param[in]  value of the leaf.
- * @param[out] left, right PPRF_SEED_BYTES bytes each; zeroed on error.  One of them may be value.
+ * @param[out] left  PPRF_SEED_BYTES bytes; zeroed on error.  It may be value.
+ * @param[out] right as left; only one of them may be value.
  * @retval PPRF_OK         left and right are set.
  * @retval PPRF_ERR_NULL   value, left or right is NULL, or salt is and the suite has one.
  * @retval PPRF_ERR_SUITE  the suite is unknown, or its values have 32 bytes.

@@ -35,6 +35,7 @@ enum {
   PPRF_TLS_ERR_BACKEND = 37 /**< the tickets' server gave no answer (pprf_fleet.h) */
 };
 
+/** A pool of keys that seals and opens tickets. */
 typedef struct pprf_tickets pprf_tickets;
 
 /** Options of pprf_tickets_new; zero means the default.  Later versions add fields at the end; size
@@ -249,7 +250,8 @@ PPRF_API int pprf_tickets_rotate(pprf_tickets *tickets);
 PPRF_API int pprf_tickets_revoke(pprf_tickets *tickets);
 
 /** Read the counters and the current holdings.
- * @param[in,out] stats its size is read, and as many fields as it covers are set.
+ * @param[in]     tickets the state.
+ * @param[in,out] stats   its size is read, and as many fields as it covers are set.
  * @retval PPRF_OK             done.
  * @retval PPRF_TLS_ERR_OPTION stats->size is less than that of the first version.
  * @retval PPRF_ERR_NULL       a pointer is NULL. */

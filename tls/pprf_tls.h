@@ -42,6 +42,8 @@ extern "C" {
 PPRF_API int pprf_tickets_attach(SSL_CTX *ctx, pprf_tickets *tickets);
 
 /** pprf_tickets_attach with an amount of early data for this SSL_CTX, instead of the options'.
+ * @param[in] ctx            the SSL_CTX.
+ * @param[in] tickets        as for pprf_tickets_attach.
  * @param[in] max_early_data bytes of early data with a ticket that this SSL_CTX issues, 0..2^31 -
  *                           1.  With 0, this SSL_CTX accepts no early data with any ticket.  Let
  *                           the options' number be the greatest of all: early data that is not
@@ -68,7 +70,10 @@ PPRF_API int pprf_tickets_detach(SSL_CTX *ctx);
 /** SSL_CTX_set_session_ticket_cb for an SSL_CTX with tickets attached, which has a callback of this
  * library in that place; the program's callbacks are called as OpenSSL would call them.  Call it
  * after pprf_tickets_attach, which drops earlier ones, because OpenSSL cannot return them.
- * @param[in] generate, decrypt may be NULL.
+ * @param[in] ctx      the SSL_CTX.
+ * @param[in] generate may be NULL.
+ * @param[in] decrypt  may be NULL.
+ * @param[in] arg      passed to both.
  * @retval PPRF_OK            connections that begin from now on have them.
  * @retval PPRF_ERR_NULL      ctx is NULL.
  * @retval PPRF_TLS_ERR_TAKEN no tickets are attached.
@@ -84,10 +89,11 @@ PPRF_API int pprf_tickets_set_session_ticket_cb(SSL_CTX *ctx,
  * @retval PPRF_TLS_ERR_LATE OpenSSL has allocated memory already; nothing was changed. */
 PPRF_API int pprf_tickets_wipe_openssl(void);
 
-/** Results of pprf_tickets_wiping: memory that OpenSSL frees is wiped, by this library or by
- * malloc; used tickets' secrets in open connections are found and wiped; both. */
+/** Result of pprf_tickets_wiping: memory that OpenSSL frees is wiped, by this library or by malloc. */
 #define PPRF_WIPING_FREED 1u
+/** Result of pprf_tickets_wiping: used tickets' secrets in open connections are found and wiped. */
 #define PPRF_WIPING_USED 2u
+/** Both. */
 #define PPRF_WIPING_FULL (PPRF_WIPING_FREED | PPRF_WIPING_USED)
 
 /** Which of the two keep a used ticket's secrets out of this process's memory; 0: neither is known

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of make targets needs, and only those that are missing.
-# Usage: tools/deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl style python arch bench release root
+# Usage: tools/deps.sh GROUP...   GROUP: build prove prove-wp test fuzz fuzz-afl style python arch bench docs release root
 # DEPS=skip forbids any installation: what is missing is then an error that names it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -27,6 +27,7 @@ declare -A packages=(
   [python]="gcc libc6-dev make python3-dev python3-cffi python3-setuptools python3-wheel python3-pip
             python3-pytest python3-numpy mypy"
   [release]="git abigail-tools"
+  [docs]="doxygen furo python3-breathe python3-myst-parser python3-sphinx"
   [root]="mmdebstrap debian-archive-keyring git"
   [arch]="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
           gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user perl"
@@ -41,6 +42,7 @@ declare -A why=(
   [fuzz]="to fuzz the two implementations against each other"
   [fuzz-afl]="to fuzz with AFL++"
   [python]="to build the Python package and test it"
+  [docs]="to write the documentation as pages"
   [release]="to compare the libraries with an earlier version's"
   [style]="to check the form of the files"
   [root]="to make a clean Debian and test in it"

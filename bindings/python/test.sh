@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # TAP: the wheel is built, installed into a directory of its own, and tested there.  Needs no network: without
 # the packages it is skipped, with the reason.
-# Environment: B, PYTHON.
+# Environment: B, PYTHON; TWINE, a version of twine, which the registry has, to check what is published.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 B=$(realpath "$B")
@@ -19,7 +19,7 @@ work=$B/python
 rm -rf "$work" bindings/python/build # of an older wheel
 mkdir -p "$work"
 echo "# $("$python" --version), $("$python" -c 'import cffi; print("cffi", cffi.__version__)')"
-echo 1..2
+[ -n "${TWINE:-}" ] && echo 1..3 || echo 1..2
 dist=$work/dist
 pip() { timeout 300 "$python" -m pip "$@" >> "$work/log" 2>&1; }
 # as pip does it for a user: from the source distribution, outside the tree, with setuptools of the registry
@@ -50,4 +50,12 @@ tree=$PWD # not the directory of the tests, which has the package without its ex
 grep -E '^SKIPPED|passed|failed' "$work/log" | sed 's/^/# /'
 [ $status = 0 ] || printf 'not '
 echo "ok 2 - what is published has its files and no others; the tests pass with the installed wheel"
+if [ -n "${TWINE:-}" ]; then
+  checked() { # outside the tree, whose pprf is no module of twine's
+    pip install -q --target "$work/twine" "twine==$TWINE" &&
+      (cd "$work" && PYTHONPATH=$work/twine "$python" -m twine check --strict "$dist"/*) > "$work/log" 2>&1
+  }
+  checked || { sed 's/^/# /' "$work/log"; printf 'not '; status=1; }
+  echo "ok 3 - twine $TWINE finds nothing in the wheel and the source distribution"
+fi
 exit $status

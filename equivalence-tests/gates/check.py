@@ -62,7 +62,7 @@ COMMANDS = [  # what is no TAP test of make
     (["proofs/tools/*.py"], "make test-prove-gate"),
     (["proofs/oracle/*"], "make test-oracle"),
     (["debian/*"], "make deb"), (["packaging/oss-fuzz/*"], "make test-oss-fuzz"),
-    (["tls/server/demo.sh"], "make demo"), (["bench/openmls/*"], "make bench"),
+    (["docs/pages/*"], "make test-docs"), (["tls/server/demo.sh"], "make demo"), (["bench/openmls/*"], "make bench"),
     (["proofs/wp/*"], "make test-prove-tools"), (["packaging/release/*"], "make dist"),
     (["equivalence-tests/differential/arch.sh", "equivalence-tests/differential/emulated.c"], "make test-arch"),
     (["equivalence-tests/fuzz/*.dict", "equivalence-tests/differential/replay.c"], "make fuzz"),

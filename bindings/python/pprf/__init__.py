@@ -3,7 +3,7 @@
 
 A key of depth d is a function from the leaves 0 .. 2**d - 1 to values of 16 bytes, or 32 in the suite
 "mls-sha256".  Puncturing a leaf removes its value from the key for good: every other leaf keeps its value, and
-nobody who reads the key afterwards can compute the lost one.
+nobody who reads the key afterwards can compute the lost one::
 
     with pprf.Key(depth=20) as key:
         token = key.eval(42)
@@ -39,9 +39,13 @@ __all__ = ["Key", "Error", "PuncturedError", "LeafError", "FormatError", "SuiteE
            "__version__", "prg_name", "aes_name", "sha256_name", "prg_select"]
 
 SEED_BYTES: int = _lib.PPRF_SEED_BYTES
+"""Bytes in a seed and in a value, in all suites but "mls-sha256"."""
 SALT_BYTES: int = _lib.PPRF_SALT_BYTES
+"""Bytes in a salt."""
 DEPTH_MIN: int = _lib.PPRF_DEPTH_MIN
+"""The least depth of a key."""
 DEPTH_MAX: int = _lib.PPRF_DEPTH_MAX
+"""The greatest depth of a key."""
 __version__: str = _ffi.string(_lib.pprf_version()).decode()
 
 
@@ -156,12 +160,13 @@ def _store(store: Optional[str]) -> int:
 class Key:
     """A punctured key.
 
-    depth   tree levels below the root, 1 .. 63: the key has 2**depth leaves.
-    seed    the root's 16 bytes, 32 for "mls-sha256"; None: drawn from the system's random generator.
-    suite   one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
+    Args:
+        depth: tree levels below the root, 1 .. 63: the key has 2**depth leaves.
+        seed: the root's 16 bytes, 32 for "mls-sha256"; None: drawn from the system's random generator.
+        suite: one of SUITES: what gives a node's seed its children's; None: "sha3-256-salted" for a random seed,
             "sha3-256" for a given one.
-    salt    16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
-    store   one of STORES: where the seeds lie; None: packed, at depths 10 to 20 slots while the key is full.
+        salt: 16 bytes, which are public, for a suite that has a salt; None: drawn.  One salt serves one key.
+        store: one of STORES: where the seeds lie; None: packed, at depths 10 to 20 slots while the key is full.
             The values are the same; "slots" goes up to depth 32.
     """
 
